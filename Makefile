@@ -1,0 +1,157 @@
+# ipf: build, test, install. `make help` lists what there is.
+#
+#   make                       the five programs and the simulated server, in .build/bin
+#   make SANITIZE=address,undefined check
+#   make CC=clang WERROR=1 CFLAGS=-O1
+#   make prefix=/usr DESTDIR=/tmp/stage install
+# V=1 shows the commands. Build output lives in $(BUILD) and nowhere else.
+
+prefix      ?= /usr/local
+bindir      ?= $(prefix)/bin
+mandir      ?= $(prefix)/share/man
+completions ?= $(prefix)/share/bash-completion/completions
+BUILD       ?= .build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+PKG_CONFIG  ?= pkg-config
+comma       := ,
+
+PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
+TOOLS    := ipf-sim
+MANUALS  := $(wildcard ipf-*/*.1 lib/*.5 lib/*.7)
+DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
+            libcmocka-dev curl jq zstd openssl mandoc
+
+# What each program uses beside lib/; lib itself needs $(pkgs_lib).
+pkgs_lib      := jansson libzstd libcrypto
+pkgs_prep     := libarchive
+pkgs_sched    :=
+pkgs_fire     := libcurl
+pkgs_collect  :=
+pkgs_report   :=
+pkgs_sim      :=
+
+# The user's CFLAGS come last, so that they win.
+all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -pthread -Ilib -MMD -MP \
+             -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
+             $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
+             $(CPPFLAGS) $(CFLAGS)
+all_ldflags = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
+
+Q   = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+
+# A list of package names, asked once each.
+flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1)))
+libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1)))
+cflags_lib := $(call flags_of,$(pkgs_lib))
+libs_lib   := $(call libs_of,$(pkgs_lib)) -lm
+
+.PHONY: all check demo deps bench fuzz install uninstall clean help lint
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) ## build everything (the default)
+
+# ---- lib ------------------------------------------------------------------------------------------------------------
+lib_sources := $(wildcard lib/*.c)
+lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/apis.o
+api_files   := $(sort $(wildcard lib/apis/*.json))
+
+$(BUILD)/libipf.a: $(lib_objects)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
+
+# The descriptors, compiled in as C strings: {name, text} pairs.
+$(BUILD)/lib/apis.c: $(api_files) lib/apis/embed.sh Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh lib/apis/embed.sh $(api_files) > $@
+
+# ---- programs -------------------------------------------------------------------------------------------------------
+# rule: short name, folder, program
+define program_rules
+sources_$(1) := $$(wildcard $(2)/*.c)
+objects_$(1) := $$(sources_$(1):%.c=$$(BUILD)/%.o)
+modules_$(1) := $$(filter-out %/main.o,$$(objects_$(1)))
+cflags_$(1)  := $$(call flags_of,$$(pkgs_$(1)))
+libs_$(1)    := $$(call libs_of,$$(pkgs_$(1)))
+$$(BUILD)/$(2)/%.o: room_cflags = -I$(2) $$(cflags_$(1))
+$$(BUILD)/bin/$(3): $$(objects_$(1)) $$(BUILD)/libipf.a
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$(objects_$(1)) $$(BUILD)/libipf.a $$(libs_$(1)) $$(libs_lib)
+# A unit test of one of its modules links all of them but main.
+$$(BUILD)/tests/unit/test_$(1)_%.o: room_cflags = -I$(2) $$(cflags_$(1))
+$$(BUILD)/unit/test_$(1)_%: $$(BUILD)/tests/unit/test_$(1)_%.o $$(modules_$(1)) $$(BUILD)/libipf.a
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$< $$(modules_$(1)) $$(BUILD)/libipf.a $$(libs_$(1)) $$(libs_lib) -lcmocka
+endef
+$(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
+$(eval $(call program_rules,sim,tests/sim,ipf-sim))
+
+$(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_lib) -lcmocka
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
+$(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
+	$(call say,CC,$<)
+	$(Q)$(CC) $(all_cflags) $(cflags_lib) -c -o $@ $<
+
+# Other flags or another compiler: everything again.
+flags_now = $(CC) $(all_cflags) $(all_ldflags)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(flags_now)' | cmp -s - $@ || printf '%s\n' '$(flags_now)' > $@
+.PHONY: FORCE
+FORCE:
+
+-include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
+
+# ---- tests ----------------------------------------------------------------------------------------------------------
+unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+
+check: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## run all tests (TESTS=… picks some by name)
+	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
+
+# Each fuzz target is compiled twice: here with a main that replays its corpus, by `make fuzz` with libFuzzer.
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_lib)
+
+bench: all ## measure, as ratios against baselines in the same run
+	$(Q)BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
+
+demo: ## install what is missing, build, and run the whole pipeline against the simulated server
+	$(Q)$(MAKE) --no-print-directory deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(abspath $(BUILD)) examples/demo.sh
+
+deps: ## install the Debian packages that the build and the tests need
+	$(Q)missing=; for p in $(DEBS); do \
+		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; done; \
+	if [ -z "$$missing" ]; then echo "deps: nothing to install"; exit 0; fi; \
+	echo "deps: installing with apt-get:$$missing"; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing
+
+lint: ## manual pages, shell scripts and C, by their linters (where installed)
+	$(Q)mandoc -T lint -W warning $(MANUALS)
+	$(Q)command -v shellcheck >/dev/null && shellcheck $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$' ) || true
+
+# ---- install --------------------------------------------------------------------------------------------------------
+install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 $(DESTDIR)$(completions)
+	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
+	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
+	for p in $(PROGRAMS); do $(BUILD)/bin/$$p --completion > $(DESTDIR)$(completions)/$$p || exit 1; done
+
+uninstall: ## remove what install put there
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS))
+	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+
+clean: ## remove the build folder
+	rm -rf .build
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep -E '^[a-z]+:.*##' Makefile

@@ -1,0 +1,63 @@
+/* API descriptors: how a model server is spoken to, as data. See ipf-api(5) for the file.
+ *
+ * ipf-fire uses the request half (api_request gives the template), ipf-collect the response half (compiled here into pointers
+ * and an end mark). The records' header carries the whole descriptor, so that a run can be understood without the file.
+ */
+#ifndef IPF_API_H
+#define IPF_API_H
+
+#include "error.h"
+#include "jdoc.h"
+
+#include <jansson.h>
+
+/* A JSON Pointer (RFC 6901) in which `*` stands for every element of a list. */
+struct api_pointer;
+
+/* Calls `found` for every node that the pointer leads to, in document order; stops when it answers false. */
+void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
+                      bool (*found)(const struct jdoc *doc, jdoc_id node, void *data), void *data);
+/* The first node that is not null; JDOC_NONE. */
+jdoc_id api_pointer_first(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root);
+
+/* A list of pointers; several are alternatives (the first that leads to something counts) unless said otherwise. */
+struct api_pointers {
+	struct api_pointer **list;
+	size_t count;
+};
+
+enum api_framing { API_SSE, API_NDJSON, API_JSON };
+enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT };
+
+struct api_response {
+	enum api_framing framing;
+	enum api_text_mode text_mode;
+	struct api_pointers text, reasoning;      /* alternatives; all nodes that one leads to are joined */
+	struct api_pointers tools;                /* all of them: names and arguments that the model wrote */
+	struct api_pointers finish, error;        /* alternatives */
+	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* of the usage; alternatives */
+	char *end_data;                           /* SSE: data that ends the stream ("[DONE]"); NULL: none */
+	struct api_pointers end_when;             /* the stream has ended when one of these is there and neither null nor false */
+	bool end_at_eof;                          /* neither: the end of the transfer is the end mark */
+};
+
+struct api;
+
+/* A built-in name, or a file where `name` has a slash or ends in .json. IPF_USAGE for an unknown name (the text lists the known
+ * ones), IPF_INPUT for a descriptor that makes no sense (file, member, value). */
+int api_open(struct api **api, const char *name, struct ipf_error *err);
+/* From JSON that stands in a records header (borrowed); `where` names it in errors. */
+int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
+void api_close(struct api *api);
+
+const char *api_name(const struct api *api);
+const char *api_method(const struct api *api);
+const char *api_path(const struct api *api);
+json_t *api_request(const struct api *api); /* borrowed: the "request" object: headers, auth, body, stream, whole, exact_output */
+json_t *api_json(const struct api *api);    /* borrowed: the whole descriptor */
+const struct api_response *api_response(const struct api *api, bool streamed);
+
+/* The built-in descriptors: name and what it is for, i = 0, 1, … until NULL. */
+const char *api_builtin(size_t i, const char **about);
+
+#endif

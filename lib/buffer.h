@@ -1,0 +1,53 @@
+/* A growing byte buffer, and slices of somebody else's bytes.
+ *
+ *     struct buffer out = {0};
+ *     buffer_text(&out, "model");
+ *     buffer_format(&out, "=%d", 7);
+ *     if (out.failed) …                 // memory ran out on the way; what was appended since is missing
+ *     buffer_release(&out);
+ *
+ * The failure is sticky and looked at once, where the bytes are used (stream_writer_line refuses a failed buffer).
+ * `data` is always followed by a NUL that `len` does not count (NULL while nothing was ever appended).
+ */
+#ifndef IPF_BUFFER_H
+#define IPF_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer {
+	char *data;
+	size_t len, cap;
+	bool failed;
+};
+
+/* Bytes that belong to somebody else. data == NULL: absent. */
+struct slice {
+	const char *data;
+	size_t len;
+};
+
+void buffer_append(struct buffer *b, const void *data, size_t len);
+void buffer_byte(struct buffer *b, char c);
+void buffer_text(struct buffer *b, const char *text);
+void buffer_slice(struct buffer *b, struct slice s);
+void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Makes room for at least `len` more bytes and returns where they go, NULL (and failed) when memory runs out. The caller
+ * adds to b->len what it wrote. */
+char *buffer_reserve(struct buffer *b, size_t len);
+
+/* Empties it and keeps the memory; forgets a failure. */
+void buffer_clear(struct buffer *b);
+/* Removes the first `len` bytes. */
+void buffer_consume(struct buffer *b, size_t len);
+void buffer_release(struct buffer *b);
+
+struct slice slice_of(const char *text); /* of a C string; NULL gives an absent slice */
+struct slice buffer_all(const struct buffer *b);
+bool slice_equal(struct slice a, struct slice b); /* two absent slices are equal */
+bool slice_is(struct slice s, const char *text);
+/* A malloc'd C string of its bytes; NULL for an absent slice or when memory runs out. */
+char *slice_dup(struct slice s);
+
+#endif

@@ -1,0 +1,18 @@
+/* Time: int64_t nanoseconds on the monotonic clock everywhere inside. */
+#ifndef IPF_CLOCK_H
+#define IPF_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S  INT64_C(1000000000)
+
+int64_t clock_now(void);      /* CLOCK_MONOTONIC */
+int64_t clock_wall(void);     /* CLOCK_REALTIME, since the epoch */
+int64_t clock_cpu_thread(void); /* CPU time of the calling thread */
+
+/* "2026-11-20T06:29:00.123Z" of wall-clock nanoseconds. */
+void clock_format(int64_t wall_ns, char text[32]);
+
+#endif
