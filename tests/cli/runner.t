@@ -1,0 +1,87 @@
+#!/bin/sh
+# The runner itself: a test that fails, dies, hangs, says nothing or is cut short must never pass for a good one.
+. "$TESTS/tap.sh"
+
+mkdir -p house/tests/cli house/build/bin house/build/unit house/tests/unit
+cp "$TESTS/run" "$TESTS/tap.sh" house/tests
+RUNNER=$PWD/house/tests/run
+
+test_is() { # NAME: the script comes from standard input
+	{ echo '#!/bin/sh'; cat; } >"house/tests/cli/$1.t"
+	chmod +x "house/tests/cli/$1.t"
+}
+# Runs the tests of this name; their last line has to be this.
+outcome() { # NAME EXPECTED TEXT
+	run env BUILD="$PWD/house/build" SANITIZE= LIMIT=2 JOBS=2 SHARED= "$RUNNER" "cli/$1"
+	is "$(tail -1 "$OUT")" "$2" "$3"
+}
+
+test_is good <<'X'
+. "$TESTS/tap.sh"
+ok one
+is a a two
+contains abc b three
+run sh -c 'echo out; echo err >&2; exit 3'
+status_is 3 four
+stdout_is out five
+stderr_is err six
+skip seven "no such thing here"
+X
+outcome good "6 passed, 0 failed, 1 skipped" "counts passed and skipped tests"
+is "$status" 0 "ends with 0 when nothing failed"
+
+test_is bad <<'X'
+. "$TESTS/tap.sh"
+ok one
+is a b two
+X
+outcome bad "1 passed, 1 failed" "counts a failed test"
+is "$status" 1 "ends with 1 when something failed"
+contains "$(cat "$OUT")" "got:      a" "shows the output of a file that failed"
+
+test_is dies <<'X'
+. "$TESTS/tap.sh"
+ok one
+exit 5
+ok two
+X
+outcome dies "1 passed, 1 failed" "a file that ends with a status of its own has failed"
+
+test_is silent <<'X'
+true
+X
+outcome silent "0 passed, 1 failed" "a file without a test has failed"
+
+test_is hangs <<'X'
+. "$TESTS/tap.sh"
+ok one
+sleep 30 & wait
+X
+outcome hangs "1 passed, 1 failed" "a file that hangs is stopped and has failed"
+
+test_is short <<'X'
+echo 1..3
+echo "ok 1 - one"
+echo "ok 2 - two"
+X
+outcome short "2 passed, 1 failed" "fewer tests than planned have failed"
+
+test_is reported <<'X'
+. "$TESTS/tap.sh"
+ok one
+echo "heap-use-after-free" >"${ASAN_OPTIONS##*log_path=}.1" 2>/dev/null || :
+report=${ASAN_OPTIONS#*log_path=}; echo "heap-use-after-free" >"${report%%:*}.77"
+X
+outcome reported "1 passed, 1 failed" "a sanitizer's report fails a test that noticed nothing"
+
+test_is leaves_a_child <<'X'
+. "$TESTS/tap.sh"
+sleep 300 & stop_at_exit $!
+echo $! >"$TESTS/child"
+false || exit 1
+X
+outcome leaves_a_child "0 passed, 1 failed" "a test that gives up has failed"
+yes_if "and what it had started is stopped" sh -c "! kill -0 $(cat house/tests/child)"
+
+outcome nothing-of-this-name "" "an unknown name runs no test"
+is "$status" 1 "and is an error"

@@ -1,0 +1,203 @@
+# Helpers of the command-line tests: source it first. POSIX sh.
+#
+#     . "$TESTS/tap.sh"
+#     server_start --seed 3                        # $URL, $SERVER
+#     run "$BIN/ipf-fire" -u "$URL" -t t.trace s   # $status, files $OUT and $ERR
+#     status_is 0 "a run ends with 0"
+#     is "$(wc -l <"$OUT")" 12 "one line a request, a header and a trailer"
+#
+# What a test started is stopped when it ends, also when it fails. `exit` gives 1 where anything was not ok.
+# shellcheck shell=sh
+
+: "${BUILD:?is the build folder}" "${TESTS:?is the tests folder}"
+BIN=$BUILD/bin
+OUT=$PWD/tap.stdout
+ERR=$PWD/tap.stderr
+status=
+tap_failed=0
+tap_pids=
+tap_servers=0
+
+# ---- saying how it went ---------------------------------------------------------------------------------------------
+
+ok() { # TEXT
+	printf 'ok - %s\n' "$1"
+}
+
+not_ok() { # TEXT [DETAIL…]
+	printf 'not ok - %s\n' "$1"
+	tap_failed=1
+	shift
+	for tap_detail; do printf '%s\n' "$tap_detail" | sed 's/^/#   /'; done
+	return 0
+}
+
+skip() { # TEXT WHY
+	printf 'ok - %s # skip %s\n' "$1" "$2"
+}
+
+skip_all() { # WHY: the whole file has nothing to do here
+	skip "$(basename "$0")" "$1"
+	exit 0
+}
+
+is() { # ACTUAL EXPECTED TEXT
+	if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3" "got:      $1" "expected: $2"; fi
+}
+
+isnt() { # ACTUAL UNEXPECTED TEXT
+	if [ "$1" != "$2" ]; then ok "$3"; else not_ok "$3" "got:      $1" "expected anything else"; fi
+}
+
+contains() { # TEXT PART DESCRIPTION
+	case $1 in
+	*"$2"*) ok "$3" ;;
+	*) not_ok "$3" "got:      $1" "expected: …$2…" ;;
+	esac
+}
+
+matches() { # TEXT ERE DESCRIPTION: some line of it does
+	if printf '%s\n' "$1" | grep -Eq -e "$2"; then ok "$3"; else not_ok "$3" "got:      $1" "expected: /$2/"; fi
+}
+
+same() { # FILE FILE TEXT: the same bytes
+	if cmp -s "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cmp "$1" "$2" 2>&1)" "$(diff "$1" "$2" 2>&1 | cut -c 1-300 | head -10)"; fi
+}
+
+yes_if() { # TEXT COMMAND…: ok where the command succeeds
+	tap_text=$1
+	shift
+	if "$@" >"$PWD/tap.yes_if" 2>&1; then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
+}
+
+# Is ACTUAL within [LOW, HIGH]? Numbers as awk reads them.
+between() { # ACTUAL LOW HIGH TEXT
+	if [ -n "$1" ] && awk -v a="$1" -v l="$2" -v h="$3" 'BEGIN { exit !(a + 0 == a && a >= l && a <= h) }'; then
+		ok "$4"
+	else
+		not_ok "$4" "got:      $1" "expected: $2 to $3"
+	fi
+}
+
+# ---- running programs -----------------------------------------------------------------------------------------------
+
+run() { # COMMAND…: $status, and what it wrote in $OUT and $ERR
+	status=0
+	"$@" >"$OUT" 2>"$ERR" || status=$?
+}
+
+status_is() { # EXPECTED TEXT
+	if [ "$status" = "$1" ]; then
+		ok "$2"
+	else
+		not_ok "$2" "exit status $status, expected $1; standard error:" "$(head -20 "$ERR")"
+	fi
+}
+
+stdout_is() { # EXPECTED TEXT
+	is "$(cat "$OUT")" "$1" "$2"
+}
+
+stderr_is() { # EXPECTED TEXT
+	is "$(cat "$ERR")" "$1" "$2"
+}
+
+stderr_contains() { # PART TEXT
+	contains "$(cat "$ERR")" "$1" "$2"
+}
+
+# How every program says that something is wrong: one line, its name first. A second one may point to --help.
+complains() { # PROGRAM PART TEXT
+	tap_lines=$(grep -vc -e '--help' "$ERR")
+	if [ "$tap_lines" = 1 ] && head -1 "$ERR" | grep -q "^$1: " && head -1 "$ERR" | grep -qF -e "$2"; then
+		ok "$3"
+	else
+		not_ok "$3" "standard error:" "$(cat "$ERR")" "expected one line: $1: …$2…"
+	fi
+}
+
+# Until COMMAND succeeds; 1 after SECONDS. The way to wait for something that has to happen.
+wait_for() { # SECONDS COMMAND…
+	tap_left=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $tap_left -gt 0 ] || return 1
+		tap_left=$((tap_left - 1))
+		sleep 0.05
+	done
+}
+
+# Is PID to be stopped at the end.
+stop_at_exit() { # PID
+	tap_pids="$tap_pids $1"
+}
+
+# Plain text of a stream, compressed or not.
+plain() { # FILE
+	zstd -dcfq <"$1"
+}
+
+# The body lines of a stream, without header and trailer.
+body() { # FILE
+	plain "$1" | sed -e 1d -e '$d'
+}
+
+# ---- the simulated server -------------------------------------------------------------------------------------------
+
+# Starts one on a free port; $URL is where it listens, $SERVER its pid.
+server_start() { # ARGUMENTS OF ipf-sim…
+	tap_servers=$((tap_servers + 1))
+	tap_said=$PWD/tap.server.$tap_servers
+	"$BIN/ipf-sim" --die-with-parent "$@" >"$tap_said" 2>"$tap_said.err" &
+	SERVER=$!
+	stop_at_exit "$SERVER"
+	if ! wait_for 20 tap_port_or_gone "$tap_said" "$SERVER" || ! [ -s "$tap_said" ]; then
+		not_ok "ipf-sim $* starts" "$(cat "$tap_said.err")"
+		exit 1
+	fi
+	# The first line ends in the port, as a number or as the end of a URL.
+	# shellcheck disable=SC2034 # for the tests
+	URL=http://127.0.0.1:$(sed -n '1s/.*[^0-9]\([0-9]\{1,5\}\)[^0-9]*$/\1/;1s/^\([0-9]*\)$/\1/;1p' "$tap_said")
+	# shellcheck disable=SC2034 # for the tests
+	SERVER_ERR=$tap_said.err
+}
+
+tap_port_or_gone() { # FILE PID
+	grep -q '[0-9]' "$1" || ! kill -0 "$2"
+}
+
+server_stop() { # [PID]: the last one that was started
+	tap_stop "${1:-$SERVER}" && return 0
+	not_ok "the server ends without a complaint" "exit status $?" "$(cat "$PWD"/tap.server.*.err)"
+}
+
+tap_stop() { # PID: asks (again each second, since a signal can be lost before exec), then kills; 1 where it ended badly
+	tap_tries=0
+	while kill "$1" 2>/dev/null && ! wait_for 1 tap_gone "$1"; do
+		tap_tries=$((tap_tries + 1))
+		if [ $tap_tries -eq 10 ]; then
+			echo "# killed $1: it did not end when asked to"
+			kill -9 "$1"
+			break
+		fi
+	done
+	tap_ended=0
+	wait "$1" 2>/dev/null || tap_ended=$?
+	[ $tap_ended -ne 99 ]
+}
+
+tap_gone() { # PID: ended, though perhaps not waited for
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+tap_exit() {
+	tap_status=$?
+	trap - EXIT
+	for tap_pid in $tap_pids; do tap_stop "$tap_pid" || tap_failed=1; done
+	[ "$tap_status" -ne 0 ] || tap_status=$tap_failed
+	exit "$tap_status"
+}
+trap tap_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
