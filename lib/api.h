@@ -11,8 +11,16 @@
 
 #include <jansson.h>
 
-/* A JSON Pointer (RFC 6901) in which `*` stands for every element of a list. */
+/* A JSON Pointer (RFC 6901) in which `*` stands for every element of a list. It may carry a condition: then it leads only to
+ * nodes that equal a given value. */
 struct api_pointer;
+
+/* From "/choices/0/text" or {"at": "/object", "is": "error"} (`is`: a text, an integer, true or false); IPF_INPUT otherwise, with
+ * what was expected in err (no place). "" is the whole document. */
+int api_pointer_new(struct api_pointer **pointer, json_t *value, struct ipf_error *err);
+void api_pointer_free(struct api_pointer *pointer); /* NULL is fine */
+/* Does it carry a condition? Its node then says that something is so, not what. */
+bool api_pointer_conditional(const struct api_pointer *pointer);
 
 /* Calls `found` for every node that the pointer leads to, in document order; stops when it answers false. */
 void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
@@ -26,6 +34,10 @@ struct api_pointers {
 	size_t count;
 };
 
+/* The alternative that counts: the first non-null node of the first pointer that leads to one; *which (may be NULL) is that pointer. */
+jdoc_id api_pointers_first(const struct api_pointers *pointers, const struct jdoc *doc, jdoc_id root,
+                           const struct api_pointer **which);
+
 enum api_framing { API_SSE, API_NDJSON, API_JSON };
 enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT };
 
@@ -36,6 +48,7 @@ struct api_response {
 	struct api_pointers tools;                /* all of them: names and arguments that the model wrote */
 	struct api_pointers finish, error;        /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* of the usage; alternatives */
+	char *error_event;                        /* SSE: an event of this name is an error, whatever is in it; NULL: none */
 	char *end_data;                           /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when;             /* the stream has ended when one of these is there and neither null nor false */
 	bool end_at_eof;                          /* neither: the end of the transfer is the end mark */
@@ -55,9 +68,14 @@ const char *api_method(const struct api *api);
 const char *api_path(const struct api *api);
 json_t *api_request(const struct api *api); /* borrowed: the "request" object: headers, auth, body, stream, whole, exact_output */
 json_t *api_json(const struct api *api);    /* borrowed: the whole descriptor */
+/* The response half for a streamed or a whole answer; NULL where the descriptor has none of that kind (it has one of them at least). */
 const struct api_response *api_response(const struct api *api, bool streamed);
 
-/* The built-in descriptors: name and what it is for, i = 0, 1, … until NULL. */
+/* May a body template name this field ("$" and a name, without the "$")? i = 0, 1, … until NULL lists them. */
+bool api_field_known(const char *name);
+const char *api_field(size_t i);
+
+/* The built-in descriptors: name and what it is for (good until the next call), i = 0, 1, … until NULL. */
 const char *api_builtin(size_t i, const char **about);
 
 #endif

@@ -1,0 +1,337 @@
+#include "api.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The smallest descriptor that makes sense; tests change one member of it at a time. */
+static const char small[] =
+	"{\"ipf\":\"api\",\"version\":1,\"name\":\"mine\",\"method\":\"POST\",\"path\":\"/generate\","
+	"\"request\":{\"body\":{\"prompt\":\"$prompt\"}},"
+	"\"response\":{\"framing\":\"ndjson\",\"text\":[\"/text\"],\"end\":{\"eof\":true}}}";
+
+static json_t *parse(const char *text)
+{
+	json_error_t why;
+	json_t *json = json_loads(text, JSON_DECODE_ANY, &why);
+	if (!json)
+		fail_msg("test data is not JSON: %s: %s", why.text, text);
+	return json;
+}
+
+static void pointer_finds(const char *pointer, const char *document, const char *expected)
+{
+	struct ipf_error err = {0};
+	struct api_pointer *p = NULL;
+	struct jdoc doc = {0};
+	json_t *value = parse(pointer);
+	assert_int_equal(api_pointer_new(&p, value, &err), 0);
+	assert_int_equal(jdoc_parse(&doc, document, strlen(document), &err), 0);
+	jdoc_id node = api_pointer_first(p, &doc, JDOC_ROOT);
+	if (!expected) {
+		assert_int_equal(node, JDOC_NONE);
+	} else {
+		assert_int_not_equal(node, JDOC_NONE);
+		struct slice raw = jdoc_raw(&doc, node);
+		assert_int_equal(raw.len, strlen(expected));
+		assert_memory_equal(raw.data, expected, raw.len);
+	}
+	jdoc_release(&doc);
+	api_pointer_free(p);
+	json_decref(value);
+}
+
+static void pointers_are_followed(void **state)
+{
+	(void)state;
+	pointer_finds("\"\"", "{\"a\":1}", "{\"a\":1}");
+	pointer_finds("\"/a\"", "{\"a\":1}", "1");
+	pointer_finds("\"/a/b\"", "{\"a\":{\"b\":\"x\"}}", "\"x\"");
+	pointer_finds("\"/a/1\"", "{\"a\":[5,6]}", "6");
+	pointer_finds("\"/a/2\"", "{\"a\":[5,6]}", NULL);
+	pointer_finds("\"/a/01\"", "{\"a\":[5,6]}", NULL);
+	pointer_finds("\"/a/-\"", "{\"a\":[5,6]}", NULL);
+	pointer_finds("\"/a/99999999999999999999\"", "{\"a\":[5,6]}", NULL);
+	pointer_finds("\"/0\"", "{\"0\":7}", "7");
+	pointer_finds("\"/a~1b/m~0n\"", "{\"a/b\":{\"m~n\":3}}", "3");
+	pointer_finds("\"/\"", "{\"\":8}", "8");
+	pointer_finds("\"/a\"", "[1]", NULL);
+	pointer_finds("\"/a/b\"", "{\"a\":\"text\"}", NULL);
+	pointer_finds("\"/a\"", "{\"a\":null}", NULL);
+	pointer_finds("\"/a\"", "{\"a\":false}", "false");
+}
+
+static void a_star_is_every_element(void **state)
+{
+	(void)state;
+	pointer_finds("\"/c/*/t\"", "{\"c\":[{\"t\":1},{\"t\":2}]}", "1");
+	pointer_finds("\"/c/*/t\"", "{\"c\":[{\"t\":null},{\"u\":0},{\"t\":2}]}", "2");
+	pointer_finds("\"/c/*/t/*\"", "{\"c\":[{\"t\":[]},{\"t\":[4]}]}", "4");
+	pointer_finds("\"/c/*\"", "{\"c\":[]}", NULL);
+	pointer_finds("\"/c/*\"", "{\"c\":{\"*\":5}}", "5");
+}
+
+static void a_condition_narrows(void **state)
+{
+	(void)state;
+	pointer_finds("{\"at\":\"/object\",\"is\":\"error\"}", "{\"object\":\"error\"}", "\"error\"");
+	pointer_finds("{\"at\":\"/object\",\"is\":\"error\"}", "{\"object\":\"err\\u006fr\"}", "\"err\\u006fr\"");
+	pointer_finds("{\"at\":\"/object\",\"is\":\"error\"}", "{\"object\":\"chunk\"}", NULL);
+	pointer_finds("{\"at\":\"/s\",\"is\":true}", "{\"s\":true}", "true");
+	pointer_finds("{\"at\":\"/s\",\"is\":true}", "{\"s\":false}", NULL);
+	pointer_finds("{\"at\":\"/s\",\"is\":true}", "{\"s\":\"true\"}", NULL);
+	pointer_finds("{\"at\":\"/s\",\"is\":7}", "{\"s\":7}", "7");
+	pointer_finds("{\"at\":\"/s\",\"is\":7}", "{\"s\":8}", NULL);
+	pointer_finds("{\"at\":\"/l/*/k\",\"is\":2}", "{\"l\":[{\"k\":1},{\"k\":2}]}", "2");
+}
+
+static bool count(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	(void)doc, (void)node;
+	++*(int *)data;
+	return true;
+}
+
+static void each_goes_through_all(void **state)
+{
+	(void)state;
+	struct ipf_error err = {0};
+	struct api_pointer *p = NULL;
+	struct jdoc doc = {0};
+	json_t *value = parse("\"/c/*/d/*/t\"");
+	const char *text = "{\"c\":[{\"d\":[{\"t\":1},{\"t\":2}]},{\"d\":[]},{\"d\":[{\"t\":null}]}]}";
+	int found = 0;
+	assert_int_equal(api_pointer_new(&p, value, &err), 0);
+	assert_false(api_pointer_conditional(p));
+	assert_int_equal(jdoc_parse(&doc, text, strlen(text), &err), 0);
+	api_pointer_each(p, &doc, JDOC_ROOT, count, &found);
+	assert_int_equal(found, 3);
+	jdoc_release(&doc);
+	api_pointer_free(p);
+	json_decref(value);
+}
+
+static void bad_pointers_are_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"\"a\"", "\"a/b\"", "\"/a~\"", "\"/a~2\"", "5", "null", "[]", "{}", "{\"at\":\"/a\"}",
+	                                  "{\"is\":1}", "{\"at\":\"/a\",\"is\":null}", "{\"at\":\"/a\",\"is\":1.5}",
+	                                  "{\"at\":\"a\",\"is\":1}", "{\"at\":\"/a\",\"is\":1,\"or\":2}"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct ipf_error err = {0};
+		struct api_pointer *p = NULL;
+		json_t *value = parse(bad[i]);
+		assert_int_equal(api_pointer_new(&p, value, &err), -1);
+		assert_null(p);
+		assert_int_equal(err.kind, IPF_INPUT);
+		json_decref(value);
+	}
+}
+
+static void built_in_ones_open(void **state)
+{
+	(void)state;
+	const char *name, *about;
+	size_t seen = 0;
+	for (; (name = api_builtin(seen, &about)); seen++) {
+		struct ipf_error err = {0};
+		struct api *api = NULL;
+		if (api_open(&api, name, &err) < 0)
+			fail_msg("%s: %s", name, err.text);
+		assert_string_equal(api_name(api), name);
+		assert_true(strlen(about) > 0);
+		assert_string_equal(api_method(api), "POST");
+		assert_int_equal(api_path(api)[0], '/');
+		assert_non_null(api_response(api, true));
+		assert_non_null(api_response(api, false));
+		assert_int_equal(api_response(api, false)->framing, API_JSON);
+		api_close(api);
+	}
+	assert_true(seen >= 2);
+	assert_null(api_builtin(seen + 1, NULL));
+}
+
+static void the_chat_descriptor_is_compiled(void **state)
+{
+	(void)state;
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
+	const struct api_response *r = api_response(api, true);
+	assert_int_equal(r->framing, API_SSE);
+	assert_int_equal(r->text_mode, API_DELTA);
+	assert_string_equal(r->end_data, "[DONE]");
+	assert_false(r->end_at_eof);
+	assert_int_equal(r->reasoning.count, 2);
+	assert_int_equal(r->tools.count, 2);
+	assert_true(api_pointer_conditional(r->error.list[1]));
+	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")), "$messages");
+	api_close(api);
+}
+
+static void an_unknown_name_lists_the_known(void **state)
+{
+	(void)state;
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	assert_int_equal(api_open(&api, "openai-chatt", &err), -1);
+	assert_int_equal(err.kind, IPF_USAGE);
+	assert_non_null(strstr(err.text, "\"openai-chatt\""));
+	for (size_t i = 0; api_builtin(i, NULL); i++)
+		assert_non_null(strstr(err.text, api_builtin(i, NULL)));
+}
+
+static void files_open(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/ipf-test-api-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, small, strlen(small)), strlen(small));
+	assert_int_equal(api_open(&api, path, &err), 0);
+	assert_string_equal(api_name(api), "mine");
+	assert_true(api_response(api, true)->end_at_eof);
+	assert_null(api_response(api, false));
+	api_close(api);
+
+	assert_int_equal(write(fd, "}\n", 2), 2);
+	close(fd);
+	assert_int_equal(api_open(&api, path, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	assert_string_equal(err.file, path);
+	assert_int_equal(err.line, 1);
+	unlink(path);
+
+	ipf_error_clear(&err);
+	assert_int_equal(api_open(&api, path, &err), -1);
+	assert_int_equal(err.kind, IPF_SYSTEM);
+}
+
+/* Sets (or with "gone" removes) the member at a dotted path and says what the descriptor is told. */
+static void told(const char *path, const char *value, const char *expected)
+{
+	json_t *json = parse(small), *map = json;
+	char copy[128], *key = copy, *dot;
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	snprintf(copy, sizeof copy, "%s", path);
+	for (; (dot = strchr(key, '.')); key = dot + 1) {
+		*dot = '\0';
+		map = json_object_get(map, key);
+	}
+	if (!strcmp(value, "gone"))
+		json_object_del(map, key);
+	else
+		json_object_set_new(map, key, parse(value));
+	int got = api_from_json(&api, json, "mine.json", &err);
+	if (!expected) {
+		if (got < 0)
+			fail_msg("%s = %s: refused: %s", path, value, err.text);
+	} else {
+		assert_int_equal(got, -1);
+		assert_null(api);
+		assert_int_equal(err.kind, IPF_INPUT);
+		assert_string_equal(err.file, "mine.json");
+		assert_string_equal(err.text, expected);
+	}
+	api_close(api);
+	json_decref(json);
+}
+
+static void every_member_is_checked(void **state)
+{
+	(void)state;
+	told("ipf", "\"trace\"", "ipf: expected \"api\", got \"trace\"");
+	told("version", "2", "version: expected 1, the one that this program knows, got 2");
+	told("version", "gone", "version: expected 1, the one that this program knows, got nothing");
+	told("colour", "1", "colour: unknown member");
+	told("name", "gone", "name: expected a text, got nothing");
+	told("name", "\"\"", "name: expected a text, got \"\"");
+	told("about", "\"any server\"", NULL);
+	told("about", "5", "about: expected a text, got 5");
+	told("method", "\"post\"", "method: expected a method such as \"POST\", got \"post\"");
+	told("path", "\"generate\"", "path: expected a path that begins with a slash, got \"generate\"");
+	told("request", "gone", "request: expected a map, got nothing");
+	told("request.body", "gone", "request.body: expected a map, got nothing");
+	told("request.body", "[]", "request.body: expected a map, got []");
+	told("request.bodies", "{}", "request.bodies: unknown member");
+	told("request.body.prompt", "\"$promt\"", "request.prompt: expected a field of the trace, such as \"$messages\", got \"$promt\"");
+	told("request.body.prompt", "\"$$5\"", NULL);
+	told("request.body.prompt", "[{\"text\":\"$prompt\"},1,null]", NULL);
+	told("request.headers", "{\"A\":1}", "request.A: expected a text, got 1");
+	told("request.headers", "{\"A\":\"b\\r\\nC: d\"}", "request.A: expected a header's name and value, got \"b\\r\\nC: d\"");
+	told("request.auth", "{\"header\":\"x-api-key\",\"env\":\"KEY\"}", NULL);
+	told("request.auth", "{\"env\":\"KEY\"}", "request.auth.header: expected a text, got nothing");
+	told("request.auth", "{\"header\":\"H\",\"key\":\"K\"}", "request.auth.key: unknown member");
+	told("response", "gone", "response: expected a map, got nothing");
+	told("response", "7", "response: expected a map, got 7");
+	told("response.framing", "gone", "response.framing: expected \"sse\", \"ndjson\" or \"json\", got nothing");
+	told("response.framing", "\"grpc\"", "response.framing: expected \"sse\", \"ndjson\" or \"json\", got \"grpc\"");
+	told("response.text_mode", "\"delta\"", NULL);
+	told("response.text_mode", "\"deltas\"",
+	     "response.text_mode: expected \"delta\", \"cumulative\" or \"cumulative-with-prompt\", got \"deltas\"");
+	told("response.text", "gone", "response.text: expected a list of JSON Pointers, got nothing");
+	told("response.text", "\"/text\"", "response.text: expected a list of JSON Pointers, got \"/text\"");
+	told("response.text", "[]", "response.text: expected a list of JSON Pointers, got []");
+	told("response.text", "[\"/ok\",\"text\"]",
+	     "response.text[1]: expected a JSON Pointer such as \"/choices/*/text\", got \"text\"");
+	told("response.thoughts", "[\"/a\"]", "response.thoughts: unknown member");
+	told("response.usage", "{\"prompt\":[\"/a\"]}", "response.usage.prompt: unknown member");
+	told("response.usage", "{\"input_tokens\":[\"a\"]}",
+	     "response.usage.input_tokens[0]: expected a JSON Pointer such as \"/choices/*/text\", got \"a\"");
+	told("response.usage", "{\"input_tokens\":[\"/a\"]}", NULL);
+	told("response.end", "gone", "response.end: expected a map with data, when or eof, got nothing");
+	told("response.end", "{}", "response.end: expected one of data, when and eof in it, got {}");
+	told("response.end", "{\"eof\":false}", "response.end.eof: expected true, got false");
+	told("response.end", "{\"data\":\"x\"}", "response.end.data: expected framing \"sse\" with it, got \"x\"");
+	told("response.end", "{\"when\":[{\"at\":\"/done\",\"is\":true}]}", NULL);
+	told("response.error_event", "\"error\"", "response.error_event: expected framing \"sse\" with it, got \"error\"");
+	told("response_whole", "{\"framing\":\"json\"}", "response_whole.end: expected a map with data, when or eof, got nothing");
+}
+
+static void a_list_is_no_descriptor(void **state)
+{
+	(void)state;
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	json_t *list = json_array();
+	assert_int_equal(api_from_json(&api, list, "mine.json", &err), -1);
+	assert_string_equal(err.text, "expected an API descriptor (a JSON map)");
+	json_decref(list);
+}
+
+static void fields_are_listed(void **state)
+{
+	(void)state;
+	size_t i = 0;
+	for (; api_field(i); i++)
+		assert_true(api_field_known(api_field(i)));
+	assert_true(i > 3);
+	assert_false(api_field_known("message"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pointers_are_followed),
+		cmocka_unit_test(a_star_is_every_element),
+		cmocka_unit_test(a_condition_narrows),
+		cmocka_unit_test(each_goes_through_all),
+		cmocka_unit_test(bad_pointers_are_refused),
+		cmocka_unit_test(built_in_ones_open),
+		cmocka_unit_test(the_chat_descriptor_is_compiled),
+		cmocka_unit_test(an_unknown_name_lists_the_known),
+		cmocka_unit_test(files_open),
+		cmocka_unit_test(every_member_is_checked),
+		cmocka_unit_test(a_list_is_no_descriptor),
+		cmocka_unit_test(fields_are_listed),
+	};
+	return cmocka_run_group_tests_name("lib/api", tests, NULL, NULL);
+}
