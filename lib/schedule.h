@@ -58,7 +58,4 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 void schedule_release(struct schedule *schedule);
 void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *line);
 
-/* Finds the header of this kind in `header` itself or, depth first, in its "from"; borrowed; NULL. */
-json_t *provenance_find(json_t *header, const char *kind);
-
 #endif

@@ -41,7 +41,7 @@ int stream_reader_rewind(struct stream_reader *reader, struct ipf_error *err);
 
 /* Can bytes be had at once? 0 when a call of stream_reader_next could block on the descriptor `*fd`, 1 when a line (or the
  * end) is buffered already. For programs that read live from a pipe and have other things to wait for. */
-int stream_reader_ready(const struct stream_reader *reader, int *fd);
+int stream_reader_ready(struct stream_reader *reader, int *fd);
 
 json_t *stream_reader_header(const struct stream_reader *reader);  /* borrowed */
 json_t *stream_reader_trailer(const struct stream_reader *reader); /* the object in "end", borrowed; NULL before it was seen */
@@ -85,6 +85,9 @@ int64_t stream_writer_lines(const struct stream_writer *writer);
 json_t *provenance_file(const char *path, int64_t bytes, const char *sha256);
 /* {"ipf": kind, "lines": …, "sha256": …}: what was read of a stream, for the trailer's "from". */
 json_t *provenance_stream(struct stream_reader *reader);
+
+/* Finds the header of this kind in `header` itself or, depth first, in its "from"; borrowed; NULL. */
+json_t *provenance_find(json_t *header, const char *kind);
 
 /* SHA-256 as it goes (OpenSSL's). */
 struct digest;

@@ -1,0 +1,185 @@
+#include "jout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void before_value(struct jout *w)
+{
+	if (w->comma)
+		buffer_byte(w->out, ',');
+	w->comma = true;
+}
+
+void jout_begin_map(struct jout *w)
+{
+	before_value(w);
+	buffer_byte(w->out, '{');
+	w->comma = false;
+}
+
+void jout_end_map(struct jout *w)
+{
+	buffer_byte(w->out, '}');
+	w->comma = true;
+}
+
+void jout_begin_list(struct jout *w)
+{
+	before_value(w);
+	buffer_byte(w->out, '[');
+	w->comma = false;
+}
+
+void jout_end_list(struct jout *w)
+{
+	buffer_byte(w->out, ']');
+	w->comma = true;
+}
+
+void jout_key(struct jout *w, const char *key)
+{
+	before_value(w);
+	buffer_byte(w->out, '"');
+	buffer_text(w->out, key);
+	buffer_append(w->out, "\":", 2);
+	w->comma = false;
+}
+
+void jout_int(struct jout *w, int64_t value)
+{
+	char digits[24], *at = digits + sizeof digits;
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		*--at = '-';
+	before_value(w);
+	buffer_append(w->out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void jout_double(struct jout *w, double value)
+{
+	char text[40];
+	before_value(w);
+	if (!isfinite(value)) {
+		buffer_text(w->out, "null");
+		return;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(text, sizeof text, "%.*g", precision, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buffer_text(w->out, text);
+}
+
+void jout_bool(struct jout *w, bool value)
+{
+	before_value(w);
+	buffer_text(w->out, value ? "true" : "false");
+}
+
+void jout_null(struct jout *w)
+{
+	before_value(w);
+	buffer_text(w->out, "null");
+}
+
+static void put_escaped(struct buffer *out, unsigned char c)
+{
+	static const char shorts[] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'};
+	if (c < sizeof shorts && shorts[c]) {
+		char pair[2] = {'\\', shorts[c]};
+		buffer_append(out, pair, 2);
+	} else {
+		buffer_format(out, "\\u%04x", c);
+	}
+}
+
+/* Bytes that a JSON string takes as they are: all but quotes, backslashes and control characters. */
+static size_t unescaped_run(const char *at, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
+	size_t i = 0;
+	for (; i + 8 <= len; i += 8) {
+		uint64_t w;
+		memcpy(&w, at + i, 8);
+		uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
+		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * 0x20) & ~w)) & highs)
+			break;
+	}
+	while (i < len && (unsigned char)at[i] >= 0x20 && at[i] != '"' && at[i] != '\\')
+		i++;
+	return i;
+}
+
+static void put_string(struct buffer *out, const char *at, size_t len)
+{
+	while (len) {
+		size_t run = unescaped_run(at, len);
+		buffer_append(out, at, run);
+		at += run;
+		len -= run;
+		if (len) {
+			put_escaped(out, (unsigned char)*at);
+			at++;
+			len--;
+		}
+	}
+}
+
+void jout_string(struct jout *w, struct slice text)
+{
+	before_value(w);
+	buffer_byte(w->out, '"');
+	while (text.len) {
+		size_t good;
+		bool valid = utf8_valid(text.data, text.len, &good);
+		put_string(w->out, text.data, good);
+		if (!valid) {
+			buffer_text(w->out, "\xef\xbf\xbd");
+			good++;
+		}
+		text.data += good;
+		text.len -= good;
+	}
+	buffer_byte(w->out, '"');
+}
+
+void jout_string0(struct jout *w, const char *text)
+{
+	jout_string(w, slice_of(text));
+}
+
+void jout_value(struct jout *w, struct slice raw)
+{
+	before_value(w);
+	buffer_slice(w->out, raw);
+}
+
+void jout_member_int(struct jout *w, const char *key, int64_t value)
+{
+	if (value == IPF_ABSENT)
+		return;
+	jout_key(w, key);
+	jout_int(w, value);
+}
+
+void jout_member_string(struct jout *w, const char *key, struct slice text)
+{
+	if (!text.data)
+		return;
+	jout_key(w, key);
+	jout_string(w, text);
+}
+
+void jout_member_value(struct jout *w, const char *key, struct slice raw)
+{
+	if (!raw.data)
+		return;
+	jout_key(w, key);
+	jout_value(w, raw);
+}
