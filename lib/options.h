@@ -34,7 +34,7 @@ enum option_kind {
 	OPTION_COUNTER,  /* int: how often it stands */
 	OPTION_TEXT,     /* const char * */
 	OPTION_FILE,     /* const char *: a path; --reproducible keeps only its last part in argv */
-	OPTION_LIST,     /* struct string_list: may stand several times */
+	OPTION_LIST,     /* struct string_list: may stand several times; the first one replaces a default */
 	OPTION_COUNT,    /* int64_t, units.h's count */
 	OPTION_DURATION, /* int64_t ns */
 	OPTION_SIZE,     /* int64_t bytes */
@@ -94,22 +94,24 @@ struct program {
 	const struct option_spec *specs;
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
+	bool plain_operands;            /* operands are never paths, whatever slashes they have (poisson:rate=300/m) */
 	const char *libraries;          /* for --version: "zstd 1.5.4, jansson 2.14"; NULL */
 };
 
 struct operands {
-	char **items; /* of argv */
+	char **items; /* of argv; the list lives as long as the program */
 	int count;
 };
 
-/* Ignores SIGPIPE (writers then see EPIPE), makes sure that descriptors 0 to 2 are open, and parses. Options and operands may
+/* Ignores SIGPIPE (writers then see EPIPE), makes sure that descriptors 0 to 2 are taken (one that was closed goes on failing, but no
+ * file that is opened later gets its number), and parses. Options and operands may
  * be mixed; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long names are accepted. True: run.
  * False: end with *status at once (help, version, completion: 0, and 1 when they could not be written; wrong usage: 2, said on stderr with
  * the nearest option's name where there is one). */
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands, int *status);
 
 /* The header's "argv": the arguments as given, less the program's name and what does not shape the content; without the operands
- * where `keep_operands` is false; with `reproducible`, paths (OPTION_FILE and operands with a slash) keep only their last part. New. */
+ * where `keep_operands` is false; with `reproducible`, paths (OPTION_FILE and operands, unless these are plain) keep only their last part. New. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
 /* Prints what went wrong and the hint to --help, for usage errors found after the parsing; returns 2. */
