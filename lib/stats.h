@@ -16,7 +16,7 @@ struct samples {
 	bool sorted, failed;
 };
 
-void samples_add(struct samples *s, double value); /* sticky `failed` when memory runs out */
+void samples_add(struct samples *s, double value); /* sticky `failed` when memory runs out; NAN (no figure) is not added */
 void samples_sort(struct samples *s);
 void samples_release(struct samples *s);
 
@@ -26,13 +26,14 @@ double samples_mean(const struct samples *s);
 double samples_std(const struct samples *s); /* population standard deviation, as NumPy's default */
 
 /* 95 % confidence interval of the mean by batch means (20 batches in the order of arrival, Student's t); false with fewer than 40
- * samples. Call it before anything that sorts. */
+ * samples, and after anything that sorts: the order is gone then. */
 bool samples_mean_interval(const struct samples *s, double *low, double *high);
-/* Effective sample size from the same batches: count × variance / (batch size × variance of the batch means), at most count. */
+/* Effective sample size from the same batches: count × variance / (batch size × variance of the batch means), at most count;
+ * NAN where there is no interval. */
 double samples_effective(const struct samples *s);
 
 /* How many samples a percentile needs to be shown in full strength: the binomial bound ln(0.01)/ln(p/100) at 99 % confidence:
- * 44 for p90, 459 for p99, 4603 for p99.9. For p below 50 the mirrored percentile counts. */
+ * 44 for p90, 459 for p99, 4603 for p99.9. For p below 50 the mirrored percentile counts; no number is enough for p0 and p100: SIZE_MAX. */
 size_t samples_needed(double p);
 
 #endif
