@@ -200,7 +200,9 @@ static int decode_base64(struct slice raw, struct buffer *out, struct ipf_error 
 		if (raw.data[1 + i] != '\\')
 			text[kept++] = raw.data[1 + i];
 	int status = 0;
-	size_t pad = kept && text[kept - 1] == '=' ? 1 + (kept > 1 && text[kept - 2] == '=') : 0;
+	size_t pad = 0;
+	while (pad < 2 && pad < kept && text[kept - 1 - pad] == '=')
+		pad++;
 	for (size_t at = 0, piece; at < kept && status == 0; at += piece) {
 		piece = kept - at < 65536 ? kept - at : 65536;
 		char *to = buffer_reserve(out, piece / 4 * 3 + 4);
