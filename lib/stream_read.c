@@ -15,6 +15,7 @@ struct stream_reader {
 	char *name;
 	char kind[16];
 	bool seekable, eof, compressed;
+	bool frame_open; /* in the middle of a compressed frame: its checksum has not been seen */
 	char *in;                                   /* bytes as they are in the file */
 	size_t in_at, in_len;
 	ZSTD_DStream *zstd;
@@ -59,6 +60,8 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 			if (ZSTD_isError(left))
 				return ipf_error_at(err, IPF_INPUT, r->name, 0, "damaged compressed data after %lld good lines: %s",
 				                    (long long)r->lines, ZSTD_getErrorName(left));
+			if (out.pos || in.pos > r->in_at) /* else it was only asked for what it held back */
+				r->frame_open = left != 0;
 			r->text.len += out.pos;
 			r->in_at = in.pos;
 		}
@@ -180,7 +183,7 @@ static int detect_compression(struct stream_reader *r, struct ipf_error *err)
 
 static int start(struct stream_reader *r, struct ipf_error *err)
 {
-	r->eof = false;
+	r->eof = r->frame_open = false;
 	r->in_at = r->in_len = r->text_at = r->searched = 0;
 	r->lines = r->line = 0;
 	buffer_clear(&r->text);
@@ -246,6 +249,9 @@ static int seen_all(struct stream_reader *r, struct slice line, struct ipf_error
 	int got = next_line(r, &rest, err);
 	if (got < 0)
 		return -1;
+	if (r->frame_open)
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut in its last bytes, after %lld good line%s", (long long)r->lines,
+		                    r->lines == 1 ? "" : "s");
 	if (got > 0 || r->text_at < r->text.len)
 		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "data after the trailer");
 	return 0;
