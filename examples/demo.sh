@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# The whole pipeline in some forty seconds, against the simulated model server: `make demo` builds and runs it.
+#
+# Every command is shown before it runs, just as you would type it. Set DEMO to keep the streams and reports in another
+# folder, BUILD to use programs from another build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+BUILD=$(cd "${BUILD:-.build}" && pwd)
+DEMO=${DEMO:-demo}
+PATH=$BUILD/bin:$PATH
+mkdir -p "$DEMO"
+
+server=
+stop_server() {
+	if [ -n "$server" ]; then
+		kill "$server" 2>/dev/null || :
+		wait "$server" 2>/dev/null || :
+	fi
+}
+trap stop_server EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+say() { printf '\n# %s\n' "$@"; }
+show() { # COMMAND LINE
+	printf '\n$ %s\n' "$1"
+	eval "$1"
+}
+# What follows is text that is shown first, then evaluated.
+# shellcheck disable=SC2016,SC2034
+{
+say 'A model server to measure: simulated, on a free port of this machine.'
+printf '\n$ ipf-sim &\n'
+ipf-sim --die-with-parent >"$DEMO/server.txt" &
+server=$!
+for _ in $(seq 200); do
+	[ ! -s "$DEMO/server.txt" ] || break
+	kill -0 "$server" || exit 1
+	sleep 0.05
+done
+cat "$DEMO/server.txt"
+URL=http://127.0.0.1:$(grep -oE '[0-9]+' "$DEMO/server.txt" | tail -1)
+
+say 'What is asked: conversations in the ShareGPT layout become a request trace.'
+show 'ipf-prep sharegpt examples/chat.json -o $DEMO/chat.trace.zst'
+say 'When: some warming up, then two stages that are measured. Nothing has been sent yet.'
+show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=4,for=10s poisson:rate=12,for=10s \
+    -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
+say 'The run: requests go out on time, and every byte that comes back is noted.'
+show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress -o $DEMO/chat.records.zst'
+say 'What it meant. This needs no server any more and can be done again, with other definitions.'
+show 'ipf-collect $DEMO/chat.records.zst -o $DEMO/chat.results.zst'
+show 'ipf-report $DEMO/chat.results.zst | tee $DEMO/chat.report.txt'
+show 'ipf-report -f json -o $DEMO/chat.report.json $DEMO/chat.results.zst'
+
+say 'A production trace, six times as fast, and this time all in one pipe.'
+show 'ipf-prep azure examples/arrivals.csv -o $DEMO/arrivals.trace.zst'
+show 'ipf-sched replay:speed=6 -t $DEMO/arrivals.trace.zst | tee $DEMO/arrivals.sched |
+    ipf-fire -u $URL -m sim -t $DEMO/arrivals.trace.zst --progress | tee $DEMO/arrivals.records |
+    ipf-collect | tee $DEMO/arrivals.results |
+    ipf-report | tee $DEMO/arrivals.report.txt'
+}
+say "Streams and reports are in $DEMO/. Look into one:  zstd -dc $DEMO/chat.results.zst | head -3"
+ls -l "$DEMO"
