@@ -1,6 +1,7 @@
 #include "options.h"
 #include "options_private.h"
 
+#include "nearest.h"
 #include "units.h"
 
 #include <errno.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LONGEST_NAME 64 /* of an option whose nearest neighbour is looked for */
 
 bool option_takes_value(const struct option_spec *spec)
 {
@@ -55,51 +54,15 @@ static const struct option_spec *find_exact(const struct program *program, const
 	return NULL;
 }
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Edits (insert, remove, replace, swap two neighbours) between two names. */
-static size_t edits(const char *a, size_t a_len, const char *b)
-{
-	size_t rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2], *spare;
-	size_t b_len = strlen(b);
-
-	if (b_len > LONGEST_NAME)
-		return LONGEST_NAME;
-	for (size_t j = 0; j <= b_len; j++)
-		last[j] = before[j] = j;
-	for (size_t i = 1; i <= a_len; i++) {
-		row[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
-			row[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), least(last[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = least(row[j], before[j - 2] + 1);
-		}
-		spare = before;
-		before = last;
-		last = row;
-		row = spare;
-	}
-	return last[b_len];
-}
-
 static int unknown_option(const struct program *program, const char *name, size_t len, struct ipf_error *err)
 {
-	const char *nearest = NULL;
-	size_t fewest = 1 + len / 3;
+	struct nearest near = {0};
 
-	for (size_t i = 0; len > 0 && len <= LONGEST_NAME && i < program->count; i++) {
-		size_t n = edits(name, len, program->specs[i].name);
-		if (n <= fewest && (!nearest || n < fewest)) {
-			fewest = n;
-			nearest = program->specs[i].name;
-		}
-	}
-	if (nearest)
-		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, nearest);
-	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)least(len, 100), name);
+	for (size_t i = 0; i < program->count; i++)
+		nearest_try(&near, name, len, program->specs[i].name);
+	if (near.name)
+		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
+	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)(len < 100 ? len : 100), name);
 }
 
 /* The option of this long name, or of the only name that begins so. */
