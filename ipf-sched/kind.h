@@ -1,0 +1,129 @@
+/* The kinds of stages. A kind is a table of the keys it takes and a function that gives one arrival time after another:
+ *
+ *     static int poisson_begin(struct arrival_process *p, struct ipf_error *err) { … p->state … }
+ *     static int64_t poisson_next(struct arrival_process *p) { … rng_exponential(&p->rng) … }
+ *     const struct stage_kind kind_poisson = {.name = "poisson", .keys = keys, …};
+ *
+ * and a line in the list in kinds.c. All the rest is common to them: reading the spec, where a stage begins and ends, which
+ * request an arrival stands for, sessions, writing. A kind never sees the clock of the run: its time begins with its stage.
+ */
+#ifndef IPF_KIND_H
+#define IPF_KIND_H
+
+#include "error.h"
+#include "jdoc.h"
+#include "ratio.h"
+#include "requests.h"
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
+struct stage {
+	const struct stage_kind *kind;
+	const char *spec;   /* as it was typed; borrowed */
+	char *name;         /* owned; unique after stages_parse */
+	uint64_t ordinal;   /* how many stages of its kind stand before it: picks its random generator */
+	int64_t for_ns;     /* how long */
+	int64_t n;          /* how many arrivals */
+	int64_t slots;      /* most in flight; a closed loop's users */
+	double rate;        /* arrivals per second */
+	double cv;          /* coefficient of variation of the gaps */
+	int64_t from_ns, to_ns; /* part of the trace's time */
+	struct ratio speed;
+	bool warmup;
+};
+
+enum key_type {
+	KEY_RATE,     /* double, between a billionth and a thousand million a second */
+	KEY_NUMBER,   /* double above 0 */
+	KEY_DURATION, /* int64_t ns above 0 */
+	KEY_TIME,     /* int64_t ns, 0 allowed */
+	KEY_COUNT,    /* int64_t, at least 1 */
+	KEY_RATIO,    /* struct ratio */
+	KEY_TEXT,     /* char *, owned by the stage */
+	KEY_FLAG,     /* bool; takes no value */
+};
+
+struct stage_key {
+	const char *name;     /* NULL ends a table */
+	const char *argument; /* what --list calls the value; NULL for a flag */
+	enum key_type type;
+	size_t offset;        /* in struct stage */
+	const char *about;    /* for --list */
+	bool required;
+};
+
+#define STAGE_KEY(name_, argument_, type_, member_, about_) \
+	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_ }
+#define REQUIRED_KEY(name_, argument_, type_, member_, about_) \
+	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_, .required = true }
+
+/* Keys that mean the same in several kinds. */
+#define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals a second (5, 300/m, 1.5k)")
+#define KEY_FOR STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts")
+#define KEY_N STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions (default: the trace once)")
+#define KEY_SLOTS STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
+#define KEY_WARMUP STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured")
+#define KEY_NAME STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
+#define KEY_END {.name = NULL}
+
+enum stage_type {
+	STAGE_OPEN,    /* arrivals at times of their own */
+	STAGE_AT_ONCE, /* all arrivals at the beginning */
+	STAGE_CLOSED,  /* arrivals without a time: when a slot is free */
+	STAGE_REST,    /* none */
+};
+
+/* A stage's arrivals as they come. Everything random draws from `rng`, whose stream belongs to this stage alone. */
+struct arrival_process {
+	const struct stage *stage;
+	const struct requests *requests; /* NULL without a trace */
+	struct rng rng;
+	void *state;                     /* the kind's own, kind->state_size bytes, zero before begin */
+
+	/* A kind whose arrivals are the trace's own (replay) sets these in begin. */
+	int64_t first_head;              /* the first head it takes; IPF_ABSENT: where the stage before stopped */
+	bool recorded;                   /* followers keep their recorded times … */
+	int64_t zero_ns;                 /* … counted from this time of the trace … */
+	struct ratio speed;              /* … and divided by this, as are their waits */
+	int64_t end_ns;                  /* where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests */
+};
+
+#define ARRIVAL_NONE  INT64_MIN
+#define ARRIVAL_LIMIT RATIO_MOST /* times from here on (146 years) are all this one */
+
+struct stage_kind {
+	const char *name;
+	const char *about;            /* one line for --list */
+	enum stage_type type;
+	const struct stage_key *keys;
+	/* The remaining ones may be NULL; begin and next are for STAGE_OPEN. */
+	int (*check)(const struct stage *stage, struct ipf_error *err); /* what no key can see alone: IPF_USAGE, text "key: …" */
+	size_t state_size;
+	int (*begin)(struct arrival_process *p, struct ipf_error *err);
+	/* The next arrival, in ns from the stage's beginning, never before the last; without an end of its own: the stage's for= and n= are
+	 * looked after by the caller. ARRIVAL_NONE: no more. */
+	int64_t (*next)(struct arrival_process *p);
+};
+
+/* The kinds that have files of their own. */
+extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_replay;
+/* A check for those that are bounded by for= or by n=, not by both. */
+int limits_check(const struct stage *stage, struct ipf_error *err);
+
+/* Every kind, in the order in which --list shows them; NULL ends it. */
+extern const struct stage_kind *const stage_kinds[];
+const struct stage_kind *stage_kind_find(const char *name);
+
+/* Begins the stage's arrivals: the same (stage, ordinal, seed) gives the same ones. */
+int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests, uint64_t seed,
+                          struct ipf_error *err);
+void arrival_process_end(struct arrival_process *p);
+
+/* Nanoseconds of a clock that runs in doubles, rounded to the nearest; ARRIVAL_LIMIT where it has run away. */
+int64_t arrival_round(double ns);
+
+#endif

@@ -1,0 +1,82 @@
+#include "kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int limits_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->for_ns != IPF_ABSENT && stage->n != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "n: expected either for= or n=, got both");
+	return 0;
+}
+
+static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
+static const struct stage_kind kind_burst = {
+	.name = "burst",
+	.about = "all arrivals at the stage's beginning; without for= it ends with its last answer",
+	.type = STAGE_AT_ONCE,
+	.keys = burst_keys,
+};
+
+static const struct stage_key closed_keys[] = {
+	REQUIRED_KEY("users", "COUNT", KEY_COUNT, slots, "requests in flight at any time"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long: the trace is gone round until then"),
+	KEY_N, KEY_NAME, KEY_WARMUP, KEY_END,
+};
+static const struct stage_kind kind_closed = {
+	.name = "closed",
+	.about = "closed loop: users who send their next request when the last one was answered",
+	.type = STAGE_CLOSED,
+	.keys = closed_keys,
+	.check = limits_check,
+};
+
+static const struct stage_key rest_keys[] = {
+	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long"), KEY_NAME, KEY_END,
+};
+static const struct stage_kind kind_rest = {
+	.name = "rest",
+	.about = "no arrivals, not measured",
+	.type = STAGE_REST,
+	.keys = rest_keys,
+};
+
+const struct stage_kind *const stage_kinds[] = {
+	&kind_constant, &kind_poisson, &kind_gamma, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
+};
+
+const struct stage_kind *stage_kind_find(const char *name)
+{
+	for (size_t i = 0; stage_kinds[i]; i++)
+		if (strcmp(stage_kinds[i]->name, name) == 0)
+			return stage_kinds[i];
+	return NULL;
+}
+
+int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests, uint64_t seed,
+                          struct ipf_error *err)
+{
+	*p = (struct arrival_process){
+		.stage = stage, .requests = requests, .first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
+	};
+	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
+	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);
+	if (stage->kind->state_size && !(p->state = calloc(1, stage->kind->state_size)))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (stage->kind->begin && stage->kind->begin(p, err) < 0) {
+		arrival_process_end(p);
+		return -1;
+	}
+	return 0;
+}
+
+void arrival_process_end(struct arrival_process *p)
+{
+	free(p->state);
+	p->state = NULL;
+}
+
+int64_t arrival_round(double ns)
+{
+	return ns < (double)ARRIVAL_LIMIT ? (int64_t)(ns + 0.5) : ARRIVAL_LIMIT;
+}

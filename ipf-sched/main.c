@@ -1,0 +1,174 @@
+/* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
+#include "options.h"
+#include "plan.h"
+#include "stage.h"
+#include "stream.h"
+#include "units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct sched_options {
+	struct common_options common;
+	const char *trace;
+	bool list;
+};
+
+static const struct option_spec specs[] = {
+	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
+	       "the request trace: its length, its sessions and its recorded arrivals"),
+	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list, "list the kinds of stages with their keys"),
+	COMMON_OPTIONS(struct sched_options, common),
+};
+
+static const struct program program = {
+	.name = "ipf-sched",
+	.operands = "STAGE…",
+	.summary = "decide when requests are sent",
+	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
+	           "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s -t chat.trace.zst -o chat.sched\n"
+	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -u URL -t azure.trace.zst\n"
+	           "  ipf-sched closed:users=32,for=60s -t chat.trace.zst\n",
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.min_operands = 0,
+	.max_operands = -1,
+};
+
+static int list_kinds(void)
+{
+	struct ipf_error err = {0};
+	struct buffer text = {0};
+
+	stages_describe(&text);
+	if (text.failed)
+		ipf_error_set(&err, IPF_SYSTEM, "out of memory");
+	else if (fwrite(text.data, 1, text.len, stdout) < text.len || fflush(stdout) != 0)
+		ipf_error_errno(&err, errno, "standard output", "cannot write");
+	buffer_release(&text);
+	return ipf_error_report(&err, stderr, program.name);
+}
+
+static json_t *make_header(const struct plan *plan, const struct sched_options *options, int argc, char **argv)
+{
+	struct provenance from = {
+		.tool = program.name,
+		.argv = options_argv(&program, argc, argv, true, options->common.reproducible),
+		.from = json_array(),
+		.has_seed = true,
+		.seed = options->common.seed,
+		.reproducible = options->common.reproducible,
+	};
+	json_t *header;
+
+	if (plan->requests)
+		json_array_append(from.from, plan->requests->header);
+	header = stream_header("schedule", &from);
+	if (header && schedule_to_header(&plan->schedule, header) < 0) {
+		json_decref(header);
+		header = NULL;
+	}
+	return header;
+}
+
+/* The digest of the trace, and why some of it is missing. */
+static json_t *make_trailer(const struct plan *plan, const struct ipf_error *cut)
+{
+	json_t *extra = json_object();
+
+	if (plan->requests)
+		json_object_set_new(extra, "from", json_pack("[O]", plan->requests->digest));
+	if (cut->kind != IPF_OK)
+		json_object_set_new(extra, "incomplete", json_string(cut->text));
+	return extra;
+}
+
+static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv, const struct ipf_error *cut,
+                          struct ipf_error *err)
+{
+	struct stream_writer *writer = NULL;
+	struct progress progress;
+	json_t *header = make_header(plan, options, argc, argv);
+	int status;
+
+	if (!header)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	status = stream_writer_open(&writer, options->common.output, header, err);
+	json_decref(header);
+	if (status < 0)
+		return -1;
+	progress_init(&progress, options->common.progress, options->common.quiet);
+	status = plan_write(plan, writer, &progress, err);
+	progress_end(&progress);
+	if (status < 0) {
+		stream_writer_abandon(writer);
+		return -1;
+	}
+	return stream_writer_close(writer, make_trailer(plan, cut), err);
+}
+
+/* What -v says: a line a stage. */
+static void tell(const struct plan *plan)
+{
+	char begin[32], length[32], rate[32];
+
+	for (size_t i = 0; i < plan->schedule.count; i++) {
+		const struct schedule_stage *s = &plan->schedule.stages[i];
+		fprintf(stderr, "%s: stage %s: %lld arrivals", program.name, s->name, (long long)s->arrivals);
+		if (s->end_ns == IPF_ABSENT)
+			fprintf(stderr, ", until the last has ended");
+		else
+			fprintf(stderr, ", %s from %s on", format_duration(s->end_ns - s->begin_ns, length), format_duration(s->begin_ns, begin));
+		if (isfinite(s->rate))
+			fprintf(stderr, ", planned %s/s", format_count(s->rate, rate));
+		if (plan->requests && s->arrivals > plan->requests->count)
+			fprintf(stderr, ", the trace %.2f times over", (double)s->arrivals / (double)plan->requests->count);
+		fprintf(stderr, "\n");
+	}
+}
+
+static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv, struct ipf_error *cut,
+               struct ipf_error *err)
+{
+	struct stages stages = {0};
+	struct requests requests = {0};
+	struct plan plan = {.stages = &stages, .requests = options->trace ? &requests : NULL, .seed = options->common.seed};
+	int status = -1;
+
+	if (stages_parse(&stages, operands->items, operands->count, err) < 0)
+		goto out;
+	if (options->trace && requests_read(&requests, options->trace, cut, err) < 0)
+		goto out;
+	if (plan_make(&plan, err) < 0)
+		goto out;
+	if (options->common.verbose && !options->common.quiet)
+		tell(&plan);
+	status = write_schedule(&plan, options, argc, argv, cut, err);
+out:
+	plan_release(&plan);
+	requests_release(&requests);
+	stages_release(&stages);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct sched_options options = {.common = COMMON_DEFAULTS};
+	struct ipf_error err = {0}, cut = {0};
+	struct operands operands;
+	int status;
+
+	if (!program_start(&program, argc, argv, &options, &operands, &status))
+		return status;
+	if (options.list)
+		return list_kinds();
+	if (operands.count == 0) {
+		ipf_error_set(&err, IPF_USAGE, "expected at least one STAGE (--list shows the kinds)");
+		return program_misuse(&program, &err);
+	}
+	if (run(&options, &operands, argc, argv, &cut, &err) < 0)
+		return ipf_error_report(&err, stderr, program.name);
+	return ipf_error_report(&cut, stderr, program.name);
+}

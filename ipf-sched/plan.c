@@ -1,0 +1,290 @@
+#include "plan.h"
+
+#include "clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counting --------------------------------------------------------------------------------------------------- */
+
+/* What a stage of n= takes, or the whole trace once. */
+static int count_given(const struct plan *plan, const struct stage *stage, int64_t *heads, struct ipf_error *err)
+{
+	*heads = stage->n;
+	if (stage->n == IPF_ABSENT && !plan->requests)
+		return ipf_error_set(err, IPF_USAGE, "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->spec,
+		                     stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
+	if (stage->n == IPF_ABSENT)
+		*heads = plan->requests->heads;
+	return 0;
+}
+
+static int too_many(const struct stage *stage, double arrivals, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: %.3g arrivals, and a schedule holds %.0e at most", stage->spec, arrivals,
+	                     (double)PLAN_MOST_ARRIVALS);
+}
+
+/* Where an open-loop stage ends, in its own time, and how many heads it has. */
+struct extent {
+	int64_t heads, end_ns;
+};
+
+/* Draws the stage's arrivals up to its end. */
+static int measure(struct arrival_process *p, int64_t most, struct extent *extent, struct ipf_error *err)
+{
+	const struct stage *stage = p->stage;
+	int64_t length = stage->for_ns == IPF_ABSENT ? ARRIVAL_LIMIT : stage->for_ns, at, heads = 0;
+
+	while ((at = stage->kind->next(p)) != ARRIVAL_NONE && at < length && heads < most)
+		heads++;
+	if (heads > PLAN_MOST_ARRIVALS)
+		return too_many(stage, (double)heads, err);
+	*extent = (struct extent){heads, stage->for_ns};
+	if (at == ARRIVAL_NONE && stage->for_ns == IPF_ABSENT)
+		extent->end_ns = p->end_ns;
+	else if (at != ARRIVAL_NONE && at < length) /* the arrival that would have been the next: one gap after the last */
+		extent->end_ns = at;
+	if (extent->end_ns == IPF_ABSENT && at == ARRIVAL_LIMIT)
+		return ipf_error_set(err, IPF_USAGE, "%s: lasts longer than 146 years", stage->spec);
+	return 0;
+}
+
+static int count_open(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
+                      struct ipf_error *err)
+{
+	struct arrival_process p;
+	struct extent extent = {0};
+	int64_t most = INT64_MAX;
+	int status;
+
+	if (stage->for_ns != IPF_ABSENT && stage->rate * (double)stage->for_ns / 1e9 > 2.0 * (double)PLAN_MOST_ARRIVALS)
+		return too_many(stage, stage->rate * (double)stage->for_ns / 1e9, err);
+	if (arrival_process_begin(&p, stage, plan->requests, plan->seed, err) < 0)
+		return -1;
+	/* A process with an end of its own (replay) needs no other. */
+	if (stage->n != IPF_ABSENT)
+		most = stage->n;
+	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && count_given(plan, stage, &most, err) < 0)
+		goto fail;
+	if (most != INT64_MAX && most > PLAN_MOST_ARRIVALS) {
+		too_many(stage, (double)most, err);
+		goto fail;
+	}
+	status = measure(&p, most, &extent, err);
+	if (p.first_head != IPF_ABSENT)
+		part->first_head = p.first_head;
+	arrival_process_end(&p);
+	if (status < 0)
+		return -1;
+	part->heads = extent.heads;
+	s->end_ns = extent.end_ns == IPF_ABSENT ? IPF_ABSENT : s->begin_ns + extent.end_ns;
+	s->rate = stage->rate;
+	if (isnan(s->rate) && extent.end_ns != IPF_ABSENT && extent.end_ns > 0)
+		s->rate = (double)extent.heads / ((double)extent.end_ns / 1e9);
+	return 0;
+fail:
+	arrival_process_end(&p);
+	return -1;
+}
+
+static int count_at_once(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
+                         struct ipf_error *err)
+{
+	if (count_given(plan, stage, &part->heads, err) < 0)
+		return -1;
+	if (stage->for_ns != IPF_ABSENT) {
+		s->end_ns = s->begin_ns + stage->for_ns;
+		s->rate = (double)part->heads / ((double)stage->for_ns / 1e9);
+	}
+	return 0;
+}
+
+static int count_closed(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
+                        struct ipf_error *err)
+{
+	s->closed = true;
+	if (stage->for_ns == IPF_ABSENT)
+		return count_given(plan, stage, &part->heads, err);
+	if (!plan->requests)
+		return ipf_error_set(err, IPF_USAGE, "%s: a closed loop of some time goes round a trace: -t TRACE is missing", stage->spec);
+	s->cycle = true;
+	s->end_ns = s->begin_ns + stage->for_ns;
+	part->heads = plan->requests->heads;
+	return 0;
+}
+
+/* Fills in everything of a stage but its name; begin_ns, first_n and first_head are there. */
+static int count_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
+                       struct ipf_error *err)
+{
+	int status = 0;
+
+	s->slots = stage->slots;
+	s->measured = !stage->warmup && stage->kind->type != STAGE_REST;
+	s->end_ns = IPF_ABSENT;
+	s->rate = NAN;
+	switch (stage->kind->type) {
+	case STAGE_OPEN: status = count_open(plan, stage, part, s, err); break;
+	case STAGE_AT_ONCE: status = count_at_once(plan, stage, part, s, err); break;
+	case STAGE_CLOSED: status = count_closed(plan, stage, part, s, err); break;
+	case STAGE_REST: s->end_ns = s->begin_ns + stage->for_ns; break;
+	}
+	if (status < 0)
+		return -1;
+	if (part->heads > PLAN_MOST_ARRIVALS)
+		return too_many(stage, (double)part->heads, err);
+	s->arrivals = plan->requests ? requests_lines(plan->requests, part->first_head, part->heads) : part->heads;
+	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
+		return ipf_error_set(err, IPF_USAGE, "%s: ends more than 146 years after the beginning", stage->spec);
+	return 0;
+}
+
+static int describe(struct schedule_stage *s, const struct stage *stage, struct ipf_error *err)
+{
+	s->name = strdup(stage->name);
+	s->kind = strdup(stage->kind->name);
+	s->spec = strdup(stage->spec);
+	return s->name && s->kind && s->spec ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
+int plan_make(struct plan *plan, struct ipf_error *err)
+{
+	size_t count = plan->stages->count;
+	int64_t now_ns = 0, n = 0, head = 0;
+
+	plan->schedule = (struct schedule){.trace_requests = IPF_ABSENT};
+	plan->schedule.stages = calloc(count ? count : 1, sizeof *plan->schedule.stages);
+	plan->parts = calloc(count ? count : 1, sizeof *plan->parts);
+	plan->arrivals = 0;
+	if (!plan->schedule.stages || !plan->parts)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (plan->requests) {
+		memcpy(plan->schedule.trace_sha256, plan->requests->sha256, sizeof plan->schedule.trace_sha256);
+		plan->schedule.trace_requests = plan->requests->count;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct schedule_stage *s = &plan->schedule.stages[plan->schedule.count++];
+		struct plan_part *part = &plan->parts[i];
+		s->begin_ns = now_ns;
+		s->first_n = n;
+		part->first_head = head;
+		if (describe(s, &plan->stages->list[i], err) < 0 || count_stage(plan, &plan->stages->list[i], part, s, err) < 0)
+			return -1;
+		n += s->cycle ? PLAN_CYCLE_NUMBERS : s->arrivals;
+		head = part->first_head + part->heads;
+		if (plan->requests)
+			head %= plan->requests->heads;
+		plan->arrivals += s->arrivals;
+		if (s->end_ns != IPF_ABSENT)
+			now_ns = s->end_ns;
+	}
+	return 0;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+struct output {
+	const struct plan *plan;
+	struct stream_writer *writer;
+	struct progress *progress;
+	struct buffer line;
+	int64_t *after; /* as many as any request has parents */
+	int64_t n;
+};
+
+static int put(struct output *o, const struct schedule_arrival *arrival, struct ipf_error *err)
+{
+	schedule_arrival_write(arrival, &o->line);
+	if ((arrival->n & 0xfff) == 0 && progress_due(o->progress, clock_now()))
+		progress_show(o->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(o->writer), (long long)o->plan->arrivals);
+	return stream_writer_line(o->writer, &o->line, err);
+}
+
+/* The requests of a session behind its head, which is `head_n` and `head_req`. */
+static int put_followers(struct output *o, const struct arrival_process *p, int64_t begin_ns, const struct schedule_arrival *head,
+                         int64_t end_req, struct ipf_error *err)
+{
+	const struct requests *requests = o->plan->requests;
+	struct schedule_arrival a = {.stage = head->stage, .at_ns = IPF_ABSENT, .after = o->after};
+	const uint32_t *distance;
+
+	for (a.req = head->req + 1; a.req < end_req; a.req++) {
+		a.n = o->n++;
+		a.after_count = requests_parents(requests, a.req, &distance);
+		for (size_t i = 0; i < a.after_count; i++)
+			o->after[i] = a.n - distance[i];
+		a.wait_ns = requests_wait(requests, a.req);
+		if (p && p->recorded) {
+			int64_t at = requests_at(requests, a.req);
+			if (a.wait_ns != IPF_ABSENT)
+				a.wait_ns = ratio_divide(a.wait_ns, p->speed);
+			a.at_ns = at == IPF_ABSENT ? IPF_ABSENT : begin_ns + (at > p->zero_ns ? ratio_divide(at - p->zero_ns, p->speed) : 0);
+		}
+		if (put(o, &a, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_heads(struct output *o, size_t stage_index, struct arrival_process *p, struct ipf_error *err)
+{
+	const struct schedule_stage *s = &o->plan->schedule.stages[stage_index];
+	const struct plan_part *part = &o->plan->parts[stage_index];
+	const struct requests *requests = o->plan->requests;
+	struct schedule_arrival a = {.stage = (int64_t)stage_index, .wait_ns = IPF_ABSENT};
+	int64_t head = part->first_head;
+
+	for (int64_t i = 0; i < part->heads; i++, head++) {
+		if (requests && head == requests->heads)
+			head = 0;
+		a.n = o->n++;
+		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
+		a.req = requests ? requests_head(requests, head) : head;
+		if (put(o, &a, err) < 0)
+			return -1;
+		if (requests && put_followers(o, p, s->begin_ns, &a, requests_head(requests, head + 1), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_stage(struct output *o, size_t index, struct ipf_error *err)
+{
+	const struct stage *stage = &o->plan->stages->list[index];
+	struct arrival_process p;
+	int status;
+
+	o->n = o->plan->schedule.stages[index].first_n;
+	if (stage->kind->type != STAGE_OPEN)
+		return write_heads(o, index, NULL, err);
+	if (arrival_process_begin(&p, stage, o->plan->requests, o->plan->seed, err) < 0)
+		return -1;
+	status = write_heads(o, index, &p, err);
+	arrival_process_end(&p);
+	return status;
+}
+
+int plan_write(const struct plan *plan, struct stream_writer *writer, struct progress *progress, struct ipf_error *err)
+{
+	size_t parents = plan->requests && plan->requests->most_parents > 1 ? plan->requests->most_parents : 1;
+	struct output o = {.plan = plan, .writer = writer, .progress = progress};
+	int status = 0;
+
+	o.after = calloc(parents, sizeof *o.after);
+	if (!o.after)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (size_t i = 0; status == 0 && i < plan->stages->count; i++)
+		status = write_stage(&o, i, err);
+	free(o.after);
+	buffer_release(&o.line);
+	return status;
+}
+
+void plan_release(struct plan *plan)
+{
+	schedule_release(&plan->schedule);
+	free(plan->parts);
+	plan->parts = NULL;
+}

@@ -1,0 +1,43 @@
+/* The plan: stages one after another, each with its requests, as the header of a schedule and then as its lines.
+ *
+ *     struct plan plan = {.stages = &stages, .requests = &requests, .seed = 1};
+ *     if (plan_make(&plan, &err) < 0) …                      // counts: plan.schedule is ready for the header
+ *     if (plan_write(&plan, writer, &progress, &err) < 0) …  // draws the same arrivals again and writes them
+ *     plan_release(&plan);
+ *
+ * Drawing twice costs less than keeping: a schedule of any length takes no memory.
+ */
+#ifndef IPF_PLAN_H
+#define IPF_PLAN_H
+
+#include "progress.h"
+#include "requests.h"
+#include "schedule.h"
+#include "stage.h"
+
+/* More than anybody fires; a slip of the keyboard (rate=5M,for=10d) is told at once instead of filling a disk. */
+#define PLAN_MOST_ARRIVALS INT64_C(10000000000)
+/* A stage that goes round its requests until its time is over leaves this many numbers (schedule.h). */
+#define PLAN_CYCLE_NUMBERS (INT64_C(1) << 32)
+
+struct plan_part {
+	int64_t heads;      /* how many the stage takes … */
+	int64_t first_head; /* … from this one on, going round the trace */
+};
+
+struct plan {
+	/* the caller's; borrowed */
+	const struct stages *stages;
+	const struct requests *requests; /* NULL without a trace */
+	uint64_t seed;
+	/* filled by plan_make */
+	struct schedule schedule;
+	struct plan_part *parts; /* one a stage */
+	int64_t arrivals;        /* lines of all stages */
+};
+
+int plan_make(struct plan *plan, struct ipf_error *err);
+int plan_write(const struct plan *plan, struct stream_writer *writer, struct progress *progress, struct ipf_error *err);
+void plan_release(struct plan *plan);
+
+#endif

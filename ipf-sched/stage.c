@@ -1,0 +1,262 @@
+#include "stage.h"
+
+#include "clock.h"
+#include "nearest.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one value -------------------------------------------------------------------------------------------------- */
+
+static int expected(const char *wanted, const char *text, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%.200s\"", wanted, text);
+}
+
+static int read_rate(const char *text, double *rate, struct ipf_error *err)
+{
+	if (parse_rate(text, rate, err) < 0)
+		return -1;
+	if (*rate <= 0)
+		return expected("a rate above 0", text, err);
+	/* Outside of these, times would not fit into a schedule, or several arrivals into a nanosecond. */
+	if (*rate < 1e-9 || *rate > 1e9)
+		return expected("a rate between 0.000000001 and 1G a second", text, err);
+	return 0;
+}
+
+static int read_number(const char *text, double *number, struct ipf_error *err)
+{
+	if (parse_number(text, number, err) < 0)
+		return -1;
+	return *number > 0 ? 0 : expected("a number above 0", text, err);
+}
+
+static int read_duration(const char *text, bool zero, int64_t *ns, struct ipf_error *err)
+{
+	if (parse_duration(text, ns, err) < 0)
+		return -1;
+	if (*ns == 0 && !zero)
+		return expected("a duration above 0", text, err);
+	return *ns < ARRIVAL_LIMIT ? 0 : expected("a duration of less than 146 years", text, err);
+}
+
+static int read_count(const char *text, int64_t *count, struct ipf_error *err)
+{
+	if (parse_count(text, count, err) < 0)
+		return -1;
+	return *count > 0 ? 0 : expected("a count of at least 1", text, err);
+}
+
+static int read_text(const char *text, char **copy, struct ipf_error *err)
+{
+	if (!*text || !utf8_valid(text, strlen(text), NULL))
+		return expected("a name in UTF-8", text, err);
+	free(*copy);
+	*copy = strdup(text);
+	return *copy ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
+static int read_value(struct stage *stage, const struct stage_key *key, const char *text, struct ipf_error *err)
+{
+	void *where = (char *)stage + key->offset;
+
+	switch (key->type) {
+	case KEY_RATE: return read_rate(text, where, err);
+	case KEY_NUMBER: return read_number(text, where, err);
+	case KEY_DURATION: return read_duration(text, false, where, err);
+	case KEY_TIME: return read_duration(text, true, where, err);
+	case KEY_COUNT: return read_count(text, where, err);
+	case KEY_RATIO: return ratio_parse(text, where) ? 0 : expected("a decimal number above 0 such as 2 or 0.5", text, err);
+	case KEY_TEXT: return read_text(text, where, err);
+	case KEY_FLAG: *(bool *)where = true; return 0;
+	}
+	return 0;
+}
+
+/* ---- one spec --------------------------------------------------------------------------------------------------- */
+
+static const struct stage_key *key_find(const struct stage_kind *kind, const char *name)
+{
+	for (const struct stage_key *key = kind->keys; key->name; key++)
+		if (strcmp(key->name, name) == 0)
+			return key;
+	return NULL;
+}
+
+static int unknown_kind(const char *name, struct ipf_error *err)
+{
+	struct buffer known = {0};
+	struct nearest near = {0};
+
+	for (size_t i = 0; stage_kinds[i]; i++) {
+		buffer_format(&known, " %s", stage_kinds[i]->name);
+		nearest_try(&near, name, strlen(name), stage_kinds[i]->name);
+	}
+	ipf_error_set(err, IPF_USAGE, "unknown kind of stage \"%.100s\"%s%s%s (known:%s)", name, near.name ? ", did you mean \"" : "",
+	              near.name ? near.name : "", near.name ? "\"?" : "", known.failed ? "" : known.data);
+	buffer_release(&known);
+	return -1;
+}
+
+static int unknown_key(const struct stage_kind *kind, const char *name, struct ipf_error *err)
+{
+	struct buffer known = {0};
+	struct nearest near = {0};
+
+	for (const struct stage_key *key = kind->keys; key->name; key++) {
+		buffer_format(&known, " %s%s", key->name, key->argument ? "=" : "");
+		nearest_try(&near, name, strlen(name), key->name);
+	}
+	ipf_error_set(err, IPF_USAGE, "unknown key \"%.100s\"%s%s%s (%s takes:%s)", name, near.name ? ", did you mean \"" : "", near.name ? near.name : "",
+	              near.name ? "\"?" : "", kind->name, known.failed ? "" : known.data);
+	buffer_release(&known);
+	return -1;
+}
+
+/* Puts the key before an error's text. */
+static int at_key(const char *key, const struct ipf_error *what, struct ipf_error *err)
+{
+	return ipf_error_set(err, what->kind, "%s: %s", key, what->text);
+}
+
+/* "key=value" or "flag", one of the parts between the commas. */
+static int read_part(struct stage *stage, char *part, uint64_t *given, struct ipf_error *err)
+{
+	struct ipf_error what = {0};
+	const struct stage_key *key;
+	char *value = strchr(part, '=');
+	uint64_t bit;
+
+	if (value)
+		*value++ = '\0';
+	key = key_find(stage->kind, part);
+	if (!key)
+		return unknown_key(stage->kind, part, err);
+	bit = UINT64_C(1) << (key - stage->kind->keys);
+	if (*given & bit)
+		return ipf_error_set(err, IPF_USAGE, "%s: given twice", part);
+	*given |= bit;
+	if (key->type == KEY_FLAG && value)
+		return ipf_error_set(err, IPF_USAGE, "%s: takes no value, got \"%.200s\"", part, value);
+	if (key->type != KEY_FLAG && !value)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected %s=%s", part, part, key->argument);
+	return read_value(stage, key, value, &what) < 0 ? at_key(part, &what, err) : 0;
+}
+
+/* `text` is the spec, to be cut into pieces. */
+static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
+{
+	char *parts = strchr(text, ':'), *comma;
+	const struct stage_key *key;
+	uint64_t given = 0;
+
+	if (parts)
+		*parts++ = '\0';
+	stage->kind = stage_kind_find(text);
+	if (!stage->kind)
+		return unknown_kind(text, err);
+	for (char *part = parts; part; part = comma) {
+		comma = strchr(part, ',');
+		if (comma)
+			*comma++ = '\0';
+		if (!*part)
+			return ipf_error_set(err, IPF_USAGE, "expected key=value between commas, got nothing");
+		if (read_part(stage, part, &given, err) < 0)
+			return -1;
+	}
+	for (key = stage->kind->keys; key->name; key++)
+		if (key->required && !(given >> (key - stage->kind->keys) & 1))
+			return ipf_error_set(err, IPF_USAGE, "%s: missing: expected %s=%s", key->name, key->name, key->argument);
+	return stage->kind->check ? stage->kind->check(stage, err) : 0;
+}
+
+static int parse_stage(struct stage *stage, const char *spec, struct ipf_error *err)
+{
+	struct ipf_error what = {0};
+	char *text = strdup(spec);
+
+	*stage = (struct stage){
+		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
+		.rate = NAN, .cv = NAN,
+	};
+	if (!text)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (read_spec(stage, text, &what) < 0)
+		ipf_error_set(err, what.kind, "%.300s: %s", spec, what.text);
+	free(text);
+	return what.kind == IPF_OK ? 0 : -1;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------ */
+
+static bool name_taken(const struct stages *stages, const char *name, const struct stage *except)
+{
+	for (size_t i = 0; i < stages->count; i++)
+		if (&stages->list[i] != except && stages->list[i].name && strcmp(stages->list[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The kind; with a number from the second on. */
+static int default_name(const struct stages *stages, struct stage *stage, struct ipf_error *err)
+{
+	struct buffer name = {0};
+
+	buffer_text(&name, stage->kind->name);
+	for (int number = 2; !name.failed && name_taken(stages, name.data, stage); number++) {
+		buffer_clear(&name);
+		buffer_format(&name, "%s-%d", stage->kind->name, number);
+	}
+	if (name.failed) {
+		buffer_release(&name);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	stage->name = name.data;
+	return 0;
+}
+
+int stages_parse(struct stages *stages, char *const *specs, int count, struct ipf_error *err)
+{
+	*stages = (struct stages){.list = calloc(count > 0 ? (size_t)count : 1, sizeof *stages->list)};
+	if (!stages->list)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (int i = 0; i < count; i++) {
+		struct stage *stage = &stages->list[stages->count++];
+		if (parse_stage(stage, specs[i], err) < 0)
+			return -1;
+		if (stage->name && name_taken(stages, stage->name, stage))
+			return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", specs[i], stage->name);
+		for (size_t k = 0; k + 1 < stages->count; k++)
+			stage->ordinal += stages->list[k].kind == stage->kind;
+	}
+	/* Only now, when all the names that were given are known. */
+	for (size_t i = 0; i < stages->count; i++)
+		if (!stages->list[i].name && default_name(stages, &stages->list[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+void stages_release(struct stages *stages)
+{
+	for (size_t i = 0; i < stages->count; i++)
+		free(stages->list[i].name);
+	free(stages->list);
+	*stages = (struct stages){0};
+}
+
+void stages_describe(struct buffer *out)
+{
+	char key_text[64];
+
+	for (size_t i = 0; stage_kinds[i]; i++) {
+		buffer_format(out, "%s%s: %s\n", i ? "\n" : "", stage_kinds[i]->name, stage_kinds[i]->about);
+		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
+			snprintf(key_text, sizeof key_text, "%s%s%s", key->name, key->argument ? "=" : "", key->argument ? key->argument : "");
+			buffer_format(out, "  %-14s %s%s\n", key_text, key->about, key->required ? " (needed)" : "");
+		}
+	}
+}
