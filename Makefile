@@ -18,7 +18,7 @@ PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
 MANUALS  := $(wildcard ipf-*/*.1 lib/*.5 lib/*.7)
 DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-            libcmocka-dev curl jq zstd openssl mandoc
+            libcmocka-dev ca-certificates curl jq zstd openssl mandoc
 
 # What each program uses beside lib/; lib itself needs $(pkgs_lib).
 pkgs_lib      := jansson libzstd libcrypto
@@ -114,10 +114,20 @@ fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 check: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## run all tests (TESTS=… picks some by name)
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
 
-# Each fuzz target is compiled twice: here with a main that replays its corpus, by `make fuzz` with libFuzzer.
-$(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
+# Each fuzz target is linked twice: here with a main that replays its corpus, for `make fuzz` (FUZZER=1) with libFuzzer's.
+fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_lib)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_lib)
+
+FUZZ_TIME ?= 30
+fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
+	$(Q)$(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
+		BUILD=.build/fuzzer $(fuzz_names:%=.build/fuzzer/fuzz/%)
+	$(Q)cd .build/fuzzer && for f in $(fuzz_names); do \
+		mkdir -p corpus/$$f && echo "$$f" && \
+		fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=5 -max_len=65536 -print_final_stats=1 -verbosity=0 \
+			corpus/$$f $(CURDIR)/tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
 
 bench: all ## measure, as ratios against baselines in the same run
 	$(Q)BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
@@ -137,7 +147,7 @@ deps: ## install the Debian packages that the build and the tests need
 
 lint: ## manual pages, shell scripts and C, by their linters (where installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
-	$(Q)command -v shellcheck >/dev/null && shellcheck $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$' ) || true
+	$(Q)! command -v shellcheck >/dev/null || shellcheck tests/tap.sh $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$')
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)

@@ -1,0 +1,58 @@
+#!/bin/sh
+# The Makefile: what is out of date is built and nothing else, and install puts everything where a user looks.
+. "$TESTS/tap.sh"
+
+[ -z "${SANITIZE:-}" ] || skip_all "the same under every sanitizer"
+unset BUILD prefix DESTDIR
+mkdir tree
+(cd "$TESTS/.." && tar -cf - --exclude=.build --exclude=tests/fuzz/corpus Makefile lib ipf-* tests/sim tests/unit tests/fuzz examples) |
+	tar -xf - -C tree
+cd tree || exit 1
+build() { run make --no-print-directory -j2 CFLAGS=-O0 "$@"; }
+
+build
+status_is 0 "builds from nothing but its sources"
+stderr_is "" "without a warning"
+build
+is "$(grep -v 'Nothing to be done' "$OUT")" "" "does nothing the second time"
+
+touch lib/error.h
+build
+contains "$(cat "$OUT")" "lib/stream.c" "a changed header rebuilds the sources that include it"
+contains "$(cat "$OUT")" "bin/ipf-fire" "and links the programs again"
+touch ipf-sched/main.c
+build
+is "$(grep -c 'CC ' "$OUT")" 1 "one changed source is one compilation"
+is "$(grep 'LD ' "$OUT" | tr -s ' ')" " LD .build/bin/ipf-sched" "and one program"
+touch lib/apis/openai-chat.json
+build
+contains "$(cat "$OUT")" "lib/apis.c" "a changed API descriptor is compiled in again"
+run make -n CFLAGS='-O0 -DOTHER' V=1
+is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib/apis.c -name '*.c' | wc -l)" "other flags rebuild everything" \
+	|| cat "$OUT"
+run make -n SANITIZE=address
+contains "$(cat "$OUT")" ".build/address/bin/ipf-fire" "a sanitized build has a folder of its own"
+build V=1 -W lib/rng.c
+contains "$(cat "$OUT")" " -o .build/lib/rng.o" "V=1 shows the commands"
+
+run make help
+sed -n 's/^\.PHONY: all /all /p' Makefile | tr ' ' '\n' >targets
+while read -r target; do
+	matches "$(cat "$OUT")" "make $target +[a-z]" "make help tells what $target does"
+done <targets
+
+build install DESTDIR="$PWD/stage" prefix=/usr
+status_is 0 "make install works"
+for program in prep sched fire collect report; do
+	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 | cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
+	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"
+	yes_if "and its completion, which bash can read" bash -n "stage/usr/share/bash-completion/completions/ipf-$program"
+done
+for page in 5/ipf-trace.5 5/ipf-schedule.5 5/ipf-records.5 5/ipf-results.5 7/ipf.7; do
+	yes_if "man$page is installed" test -s "stage/usr/share/man/man$page"
+done
+yes_if "the simulated server is not installed" test ! -e stage/usr/bin/ipf-sim
+build uninstall DESTDIR="$PWD/stage" prefix=/usr
+is "$(find stage -type f)" "" "make uninstall takes all of it away"
+run make clean
+yes_if "make clean removes the build folder" test ! -e .build

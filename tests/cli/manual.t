@@ -1,0 +1,55 @@
+#!/bin/sh
+# Manual pages against the programs: every option of a program's table stands in its page and the page names no other.
+. "$TESTS/tap.sh"
+ROOT=$TESTS/..
+
+# The long options of a program's table, from which --help is made.
+options_of() { # PROGRAM
+	"$BIN/$1" --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
+}
+documented() { # PAGE: the long options that have an entry (.It) of their own
+	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
+}
+
+for name in prep sched fire collect report; do
+	program=ipf-$name
+	page=$ROOT/$program/$program.1
+	options_of "$program" >known
+	documented "$page" >written
+	yes_if "$program has options to compare" test -s known
+	is "$(comm -23 known written | tr '\n' ' ')" "" "every option of $program stands in $program(1)"
+	is "$(comm -13 known written | tr '\n' ' ')" "" "$program(1) names no option that $program does not know"
+	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+		yes_if "$program(1) has $section" grep -qx "\.Sh \"\{0,1\}$section\"\{0,1\}" "$page"
+	done
+
+	run "$BIN/$program" --help
+	status_is 0 "$program --help ends with 0"
+	stderr_is "" "$program --help writes to standard output"
+	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "$program --help fits 80 columns"
+	contains "$(head -1 "$OUT")" "$program" "$program --help begins with how to call it"
+	run "$BIN/$program" --version
+	status_is 0 "$program --version ends with 0"
+	matches "$(head -1 "$OUT")" "^$program [0-9]+\.[0-9]+\.[0-9]+" "$program --version begins with name and version"
+	run "$BIN/$program" --no-such-option
+	status_is 2 "$program --no-such-option ends with 2"
+	complains "$program" "--no-such-option" "and says so in one line"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
+done
+
+if command -v mandoc >/dev/null; then
+	for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
+		run mandoc -T lint -W warning "$page"
+		is "$(cat "$OUT" "$ERR")" "" "mandoc has nothing to say about $(basename "$page")"
+	done
+else
+	skip "manual pages are well-formed" "mandoc is not installed"
+fi
+
+# Cross references lead to pages that exist.
+for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
+	sed -n 's/^\.Xr \(ipf[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page"
+done | sort -u >references
+while read -r reference; do
+	yes_if "the page $reference that others point to exists" ls "$ROOT"/*/"$reference"
+done <references

@@ -1,0 +1,38 @@
+#!/bin/bash
+# The README's commands, run as they stand there. A block to run has "<!-- test: NAME -->" on the line before it; only the
+# server's address, the name of a dataset that a reader would bring and the length of a stage are replaced.
+. "$TESTS/tap.sh"
+ROOT=$TESTS/..
+README=$ROOT/README.md
+
+PATH=$BIN:$PATH
+ln -s "$ROOT/examples" examples
+head -20 examples/arrivals.csv >arrivals-20.csv
+server_start
+
+block() { # NAME
+	awk -v mark="<!-- test: $1 -->" '$0 == mark { wanted = 1; next } wanted && /^```/ { if (inside) exit; inside = 1; next } inside' "$README"
+}
+
+sed -n 's/^<!-- test: \(.*\) -->$/\1/p' "$README" >names
+yes_if "the README has commands to run" test -s names
+while read -r name <&3; do
+	block "$name" | sed -e "s,http://localhost:8000,$URL,g" -e "s,AzureLLMInferenceTrace_conv.csv,arrivals-20.csv,g" \
+		-e 's/for=[0-9]*s/for=1s/g' >"$name.sh"
+	isnt "$(cat "$name.sh")" "" "README, $name: there is a block"
+	run bash -e -u -o pipefail "$name.sh"
+	status_is 0 "README, $name: its commands work"
+	case $name in strict) ;; *) isnt "$(cat "$OUT")" "" "README, $name: they show something" ;; esac
+done 3<names
+is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 2))" "README: all blocks of commands but the two that call make are run here"
+
+# What it says of make.
+grep -oE '^make [a-z]+' "$README" | sort -u >makes
+while read -r _ target; do
+	yes_if "README: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
+done <makes
+# Files that it names.
+grep -oE '\b(tests|examples|lib|ipf-[a-z]+)/[A-Za-z0-9._/-]+[a-z0-9]' "$README" | sort -u >files
+while read -r file; do
+	yes_if "README: $file exists" test -e "$ROOT/$file"
+done <files
