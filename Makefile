@@ -147,7 +147,7 @@ deps: ## install the Debian packages that the build and the tests need
 
 lint: ## manual pages, shell scripts and C, by their linters (where installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
-	$(Q)! command -v shellcheck >/dev/null || shellcheck tests/tap.sh $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$')
+	$(Q)! command -v shellcheck >/dev/null || shellcheck -S warning tests/tap.sh $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$')
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
