@@ -58,9 +58,11 @@ double samples_percentile(struct samples *s, double p)
 	below = (size_t)rank;
 	part = rank - (double)below;
 	low = s->values[below];
-	if (part == 0 || below + 1 == s->count || s->values[below + 1] == low) /* also: no arithmetic with infinities */
+	if (part == 0 || below + 1 == s->count || isinf(low))
 		return low;
 	high = s->values[below + 1];
+	if (isinf(high)) /* a failure that counts as infinitely late: no arithmetic with it */
+		return high;
 	/* from the nearer end, as NumPy: the result never leaves [low, high] */
 	return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
