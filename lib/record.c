@@ -231,11 +231,11 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory for a body");
 	if (text == 1 || base64 == 1)
 		record->body = buffer_all(&r->body);
-	int64_t sum = 0;
+	uint64_t sum = 0; /* wraps around where the numbers are nonsense */
 	for (size_t i = 0; i < record->reads_count; i++)
-		sum += record->reads[i].bytes;
-	if ((uint64_t)sum != record->body.len)
-		return ipf_error_set(err, IPF_INPUT, "reads: %lld bytes in all, the body has %zu", (long long)sum, record->body.len);
+		sum += (uint64_t)record->reads[i].bytes;
+	if (sum != record->body.len)
+		return ipf_error_set(err, IPF_INPUT, "reads: %llu bytes in all, the body has %zu", (unsigned long long)sum, record->body.len);
 	return 0;
 }
 

@@ -1,0 +1,331 @@
+#include "answer.h"
+
+#include "message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- when ---- */
+
+/* The time of the read that brought the byte before `end`; reads are gone through once, since events come in order. Kernel
+ * stamps are converted from another clock and may step back by a little; events never do. */
+static int64_t time_of(struct answer *a, const struct record *record, size_t end)
+{
+	while (a->read_end < end && a->read + 1 < record->reads_count)
+		a->read_end += (size_t)record->reads[++a->read].bytes;
+	int64_t t_ns = a->read < record->reads_count ? record->reads[a->read].t_ns : record->end_ns;
+	if (t_ns > ANSWER_TIME_MAX)
+		t_ns = ANSWER_TIME_MAX;
+	if (t_ns > a->last_ns)
+		a->last_ns = t_ns;
+	return a->last_ns;
+}
+
+/* ---- content ---- */
+
+struct gathering {
+	struct buffer *out; /* NULL: only whether there is something */
+	bool any;
+};
+
+static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct gathering *g = data;
+	if (!jdoc_text_empty(doc, node)) {
+		g->any = true;
+		if (g->out)
+			jdoc_text(doc, node, g->out);
+	}
+	return true;
+}
+
+/* The texts that the first pointer with any leads to; of all pointers where they are no alternatives. */
+static bool gather(const struct jdoc *doc, const struct api_pointers *from, bool alternatives, struct buffer *out)
+{
+	struct gathering g = {.out = out};
+	for (size_t i = 0; i < from->count && !(alternatives && g.any); i++)
+		api_pointer_each(from->list[i], doc, JDOC_ROOT, gather_node, &g);
+	return g.any;
+}
+
+/* Replaces what `piece` holds, the whole text so far, by what is new in it. */
+static bool only_new(struct buffer *piece, struct buffer *seen)
+{
+	size_t same = 0, least = piece->len < seen->len ? piece->len : seen->len;
+	while (same < least && piece->data[same] == seen->data[same])
+		same++;
+	buffer_clear(seen);
+	buffer_slice(seen, buffer_all(piece));
+	buffer_consume(piece, same);
+	return piece->len > 0;
+}
+
+/* One kind of content of the event: true where it has a character of it. */
+static bool take_kind(struct answer *a, const struct api_response *response, const struct answer_options *options,
+                      const struct api_pointers *from, struct buffer *seen, struct buffer *kept)
+{
+	bool cumulative = seen && response->text_mode != API_DELTA;
+	bool wanted = cumulative || options->tokens || options->keep_text;
+	buffer_clear(&a->piece);
+	bool any = gather(&a->doc, from, seen != NULL, wanted ? &a->piece : NULL);
+	if (any && cumulative)
+		any = only_new(&a->piece, seen);
+	if (any && options->tokens)
+		buffer_slice(&a->joined, buffer_all(&a->piece));
+	if (any && kept && options->keep_text)
+		buffer_slice(kept, buffer_all(&a->piece));
+	return any;
+}
+
+static int add_event(struct answer *a, int64_t t_ns, int64_t usage_tokens, struct ipf_error *err)
+{
+	if (a->events_count == a->events_cap) {
+		size_t cap = a->events_cap ? 2 * a->events_cap : 256;
+		struct answer_event *more = realloc(a->events, cap * sizeof *more);
+		if (!more)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		a->events = more;
+		a->events_cap = cap;
+	}
+	a->events[a->events_count++] =
+		(struct answer_event){.t_ns = t_ns, .read = a->read, .usage_tokens = usage_tokens, .joined = a->joined.len};
+	return 0;
+}
+
+/* ---- usage, finish, error, end ---- */
+
+/* More is no count of tokens. */
+#define TOKENS_MAX INT64_C(1000000000000)
+
+/* A count that the event has, into *to; answers it, IPF_ABSENT where it has none. */
+static int64_t take_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
+{
+	int64_t count;
+	if (!jdoc_to_int(doc, api_pointers_first(from, doc, JDOC_ROOT, NULL), &count) || count < 0 || count > TOKENS_MAX)
+		return IPF_ABSENT;
+	return *to = count;
+}
+
+static void take_finish(struct answer *a, const struct api_response *response)
+{
+	jdoc_id node = api_pointers_first(&response->finish, &a->doc, JDOC_ROOT, NULL);
+	if (jdoc_text_empty(&a->doc, node))
+		return;
+	buffer_clear(&a->finish);
+	jdoc_text(&a->doc, node, &a->finish);
+}
+
+/* null, false and "" stand for "no error", as some servers write in every event. */
+static bool says_something(const struct jdoc *doc, jdoc_id node)
+{
+	return !jdoc_is_null(doc, node) && !slice_is(jdoc_raw(doc, node), "false") && !slice_is(jdoc_raw(doc, node), "\"\"");
+}
+
+static bool take_error(struct answer *a, const struct api_response *response)
+{
+	for (size_t i = 0; i < response->error.count; i++) {
+		const struct api_pointer *pointer = response->error.list[i];
+		jdoc_id node = api_pointer_first(pointer, &a->doc, JDOC_ROOT);
+		if (node == JDOC_NONE || (!api_pointer_conditional(pointer) && !says_something(&a->doc, node)))
+			continue;
+		if (!a->failed)
+			message_of(&a->doc, api_pointer_conditional(pointer) ? JDOC_ROOT : node, &a->error_text);
+		return a->failed = true;
+	}
+	return false;
+}
+
+static void take_end(struct answer *a, const struct api_response *response)
+{
+	for (size_t i = 0; i < response->end_when.count && !a->ended; i++) {
+		const struct api_pointer *pointer = response->end_when.list[i];
+		jdoc_id node = api_pointer_first(pointer, &a->doc, JDOC_ROOT);
+		a->ended = node != JDOC_NONE && (api_pointer_conditional(pointer) || !slice_is(jdoc_raw(&a->doc, node), "false"));
+	}
+}
+
+static void malformed(struct answer *a, const char *what, struct slice data)
+{
+	if (a->malformed)
+		return;
+	a->malformed = true;
+	buffer_text(&a->malformed_text, what);
+	buffer_text(&a->malformed_text, data.len ? ": " : "");
+	message_plain(data, 100, &a->malformed_text);
+}
+
+/* ---- an event ---- */
+
+static int take_content(struct answer *a, const struct record *record, const struct api_response *response,
+                        const struct answer_options *options, const struct framing_event *event, struct ipf_error *err)
+{
+	bool reasoning = take_kind(a, response, options, &response->reasoning, &a->seen_reasoning, &a->reasoning);
+	bool text = take_kind(a, response, options, &response->text, &a->seen_text, &a->text);
+	bool tools = take_kind(a, response, options, &response->tools, NULL, NULL);
+	int64_t usage = take_count(&a->doc, &response->output_tokens, &a->output_tokens);
+	take_count(&a->doc, &response->input_tokens, &a->input_tokens);
+	take_count(&a->doc, &response->reasoning_tokens, &a->reasoning_tokens);
+	take_count(&a->doc, &response->cached_tokens, &a->cached_tokens);
+	take_finish(a, response);
+	take_end(a, response);
+	if (!reasoning && !text && !tools)
+		return 0;
+	int64_t t_ns = time_of(a, record, event->end);
+	if (text && a->first_text_ns == IPF_ABSENT)
+		a->first_text_ns = t_ns;
+	return add_event(a, t_ns, usage, err);
+}
+
+/* A name that the descriptor calls an error: whatever the data says, JSON or not, is the message. */
+static void take_error_event(struct answer *a, struct slice data)
+{
+	if (!a->failed)
+		message_of_body(&a->doc, data, &a->error_text);
+	a->failed = true;
+}
+
+/* What follows the end mark is no part of the answer any more, but an error there still is one. */
+static int take_event(struct answer *a, const struct record *record, const struct api_response *response,
+                      const struct answer_options *options, const struct framing_event *event, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	struct slice data = framing_trim(event->data);
+	if (response->error_event && slice_is(event->name, response->error_event)) {
+		take_error_event(a, data);
+		return 0;
+	}
+	if (!data.len)
+		return 0;
+	if (response->end_data && slice_is(data, response->end_data)) {
+		a->ended = true;
+		return 0;
+	}
+	if (jdoc_parse(&a->doc, data.data, data.len, &why) < 0) {
+		if (why.kind == IPF_SYSTEM)
+			return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
+		/* an event without its end in a stream without its end is the cut, not nonsense */
+		if (event->pending && a->framing.kind != API_JSON)
+			a->torn = true;
+		else if (!a->ended && !event->bare)
+			malformed(a, "expected JSON in an event", data);
+		return 0;
+	}
+	if (take_error(a, response) || a->ended)
+		return 0;
+	if (event->bare || jdoc_type_of(&a->doc, JDOC_ROOT) != JDOC_MAP) {
+		if (!event->bare)
+			malformed(a, "expected a JSON map in an event", data);
+		return 0;
+	}
+	return take_content(a, record, response, options, event, err);
+}
+
+/* ---- a body ---- */
+
+static bool begins_like_events(struct slice body)
+{
+	static const char *const begins[] = {"data:", "event:", "id:", "retry:", ":"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (body.len >= strlen(begins[i]) && !memcmp(body.data, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* How the body is to be read: as was asked for, unless the server plainly did the other thing. *framing says how it is cut. */
+static const struct api_response *choose(struct answer *a, const struct record *record, const struct api *api,
+                                         enum api_framing *framing)
+{
+	const struct api_response *asked = api_response(api, record->streamed), *other = api_response(api, !record->streamed);
+	struct slice body = framing_trim(record->body);
+	struct ipf_error ignored = {0};
+	if (!asked) {
+		asked = other;
+		other = NULL;
+	}
+	*framing = asked->framing;
+	if (asked->framing == API_SSE && body.len && strchr("{[", *body.data) &&
+	    jdoc_parse(&a->doc, body.data, body.len, &ignored) == 0) {
+		*framing = API_JSON;
+		return other && other->framing == API_JSON ? other : asked;
+	}
+	if (asked->framing == API_JSON && other && other->framing == API_SSE && begins_like_events(body)) {
+		*framing = API_SSE;
+		return other;
+	}
+	return asked;
+}
+
+/* What is left to say when all events have been read. */
+static void conclude(struct answer *a, const struct record *record, const struct api_response *response, enum api_framing framing,
+                     size_t events)
+{
+	struct slice body = framing_trim(record->body);
+	bool clean = record->error == RECORD_OK;
+	if (framing == API_JSON && body.len && !a->ended && !a->failed && clean)
+		malformed(a, "expected an answer", body);
+	else if (framing == API_SSE && !events && a->framing.unknown && !a->failed)
+		malformed(a, "expected server-sent events", body);
+	if (response->end_at_eof && clean && !a->torn && body.len && !a->failed)
+		a->ended = true;
+}
+
+static void begin(struct answer *a, const struct record *record)
+{
+	struct buffer *buffers[] = {&a->finish, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
+	                            &a->piece, &a->seen_text, &a->seen_reasoning};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_clear(buffers[i]);
+	a->events_count = 0;
+	a->parsed = a->ended = a->failed = a->malformed = a->prompt_inside = a->torn = false;
+	a->first_text_ns = a->input_tokens = a->output_tokens = a->reasoning_tokens = a->cached_tokens = IPF_ABSENT;
+	a->read = 0;
+	a->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
+	a->last_ns = -ANSWER_TIME_MAX;
+}
+
+static bool out_of_memory(const struct answer *a)
+{
+	return a->finish.failed || a->joined.failed || a->text.failed || a->reasoning.failed || a->error_text.failed ||
+	       a->malformed_text.failed || a->piece.failed || a->seen_text.failed || a->seen_reasoning.failed || a->framing.many.failed;
+}
+
+int answer_read(struct answer *a, const struct record *record, const struct api *api, const struct answer_options *options,
+                struct ipf_error *err)
+{
+	struct framing_event event;
+	enum api_framing framing;
+	size_t events = 0;
+	begin(a, record);
+	if (record->status == IPF_ABSENT)
+		return 0;
+	if (record->status < 200 || record->status > 299) {
+		message_of_body(&a->doc, record->body, &a->error_text);
+		return 0;
+	}
+	a->parsed = true;
+	const struct api_response *response = choose(a, record, api, &framing);
+	a->prompt_inside = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
+	framing_begin(&a->framing, framing, record->body);
+	while (framing_next(&a->framing, &event)) {
+		events += !event.bare;
+		if (event.pending && record->error != RECORD_OK && framing != API_JSON) {
+			a->torn = true;
+			continue;
+		}
+		if (take_event(a, record, response, options, &event, err) < 0)
+			return -1;
+	}
+	conclude(a, record, response, framing, events);
+	return out_of_memory(a) ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+void answer_release(struct answer *a)
+{
+	struct buffer *buffers[] = {&a->finish, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
+	                            &a->piece, &a->seen_text, &a->seen_reasoning};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_release(buffers[i]);
+	framing_release(&a->framing);
+	jdoc_release(&a->doc);
+	free(a->events);
+}

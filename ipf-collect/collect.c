@@ -1,0 +1,333 @@
+#include "collect.h"
+
+#include "answer.h"
+#include "clock.h"
+#include "progress.h"
+#include "schedule.h"
+#include "tally.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct input {
+	struct record_reader *reader;
+	struct api *api;
+	bool live; /* somebody is writing it while we read */
+};
+
+struct collect {
+	struct input *inputs;
+	size_t inputs_count;
+	struct tokens *tokens;
+	struct answer_options answer_options;
+	struct measure_options measure_options;
+	struct answer answer;
+	struct measure measure;
+	struct tally *tally;
+	struct stream_writer *writer;
+	bool packed;        /* the output is compressed */
+	int64_t flushed_ns; /* packed: the end of the record after which it was flushed last */
+	struct buffer line;
+	struct progress progress;
+	int64_t rows, failed, tokens_unknown;
+	char incomplete[1024]; /* why some of the input is missing; "" */
+};
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t signals;
+
+/* A third one ends the program whatever it is waiting for. */
+static void count_signal(int number)
+{
+	if (++signals > 1)
+		signal(number, SIG_DFL);
+}
+
+static void watch_signals(void)
+{
+	struct sigaction action = {.sa_handler = count_signal};
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* The first signal of a terminal goes to the whole pipeline: what writes our input ends in good order, and we read on to its end. */
+static bool interrupted(const struct input *input)
+{
+	return signals > (input->live ? 1 : 0);
+}
+
+/* ---- opening ---- */
+
+static int choose_api(struct input *input, const char *asked, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
+	if (asked)
+		return api_open(&input->api, asked, err);
+	if (json_is_object(descriptor))
+		return api_from_json(&input->api, descriptor, stream_reader_name(stream), err);
+	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no descriptor: name one with --api");
+}
+
+static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records, struct ipf_error *err)
+{
+	size_t count = records->count ? (size_t)records->count : 1;
+	c->inputs = calloc(count, sizeof *c->inputs);
+	if (!c->inputs)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (; c->inputs_count < count; c->inputs_count++) {
+		struct input *input = &c->inputs[c->inputs_count];
+		struct stat about;
+		int fd;
+		if (record_reader_open(&input->reader, records->count ? records->items[c->inputs_count] : NULL, err) < 0)
+			return -1;
+		stream_reader_ready(record_reader_stream(input->reader), &fd);
+		input->live = fstat(fd, &about) == 0 && !S_ISREG(about.st_mode);
+		if (choose_api(input, options->api, err) < 0) {
+			c->inputs_count++;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static json_t *stall_rule(const struct collect_options *options)
+{
+	if (options->stall_ns != IPF_ABSENT)
+		return json_pack("{s:I}", "over_ns", (json_int_t)options->stall_ns);
+	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
+}
+
+/* The results' header: what the inputs said, and the conventions that the figures follow. No date and no place, so that the same
+ * records give the same bytes whenever and wherever they are understood. */
+static json_t *make_header(const struct collect *c, const struct collect_options *options, json_t *argv)
+{
+	json_t *from = json_array();
+	for (size_t i = 0; i < c->inputs_count; i++)
+		json_array_append(from, stream_reader_header(record_reader_stream(c->inputs[i].reader)));
+	struct provenance p = {.tool = "ipf-collect", .argv = argv, .from = from, .undated = true};
+	json_t *header = stream_header("results", &p);
+	json_t *schedule = provenance_find(stream_reader_header(record_reader_stream(c->inputs[0].reader)), "schedule");
+	int bad = !header;
+	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
+	if (c->tokens)
+		bad |= json_object_set_new(header, "tokenizer", tokens_describe(c->tokens));
+	bad |= json_object_set_new(header, "itl", json_string(options->itl));
+	bad |= json_object_set_new(header, "stall", stall_rule(options));
+	if (json_object_get(schedule, "stages"))
+		bad |= json_object_set(header, "stages", json_object_get(schedule, "stages"));
+	if (json_object_get(schedule, "trace"))
+		bad |= json_object_set(header, "trace", json_object_get(schedule, "trace"));
+	if (bad) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
+}
+
+static int open_output(struct collect *c, const struct collect_options *options, json_t *argv, struct ipf_error *err)
+{
+	const char *path = options->common.output;
+	json_t *header = make_header(c, options, argv);
+	if (!header)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	c->packed = path && strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".zst");
+	int status = stream_writer_open(&c->writer, path, header, err);
+	json_decref(header);
+	return status;
+}
+
+static enum itl_mode itl_mode(const char *name)
+{
+	return !strcmp(name, "token") ? ITL_TOKEN : !strcmp(name, "request") ? ITL_REQUEST : ITL_GAP;
+}
+
+int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records, json_t *argv,
+                 struct ipf_error *err)
+{
+	struct collect *c = calloc(1, sizeof *c);
+	*collect = c;
+	if (!c || !(c->tally = tally_new())) {
+		json_decref(argv);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	if ((options->tokenizer && tokens_open(&c->tokens, options->tokenizer, err) < 0) ||
+	    open_inputs(c, options, records, err) < 0) {
+		json_decref(argv);
+		return -1;
+	}
+	c->answer_options = (struct answer_options){.tokens = c->tokens, .keep_text = options->text};
+	c->measure_options = (struct measure_options){.itl = itl_mode(options->itl), .stall_ns = options->stall_ns,
+		.keep_events = options->events, .keep_text = options->text, .tokens = c->tokens};
+	c->flushed_ns = INT64_MIN;
+	progress_init(&c->progress, options->common.progress, options->common.quiet);
+	watch_signals();
+	return open_output(c, options, argv, err);
+}
+
+/* ---- running ---- */
+
+/* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records' own clock
+ * instead, since every flush shows in its bytes, and these must not depend on how fast the input came. */
+static int flush(struct collect *c, const struct record *record, struct ipf_error *err)
+{
+	if (!c->packed)
+		return record ? 0 : stream_writer_flush(c->writer, err);
+	if (!record || record->end_ns == IPF_ABSENT || (c->flushed_ns != INT64_MIN && record->end_ns < c->flushed_ns + NS_PER_S))
+		return 0;
+	c->flushed_ns = record->end_ns;
+	return stream_writer_flush(c->writer, err);
+}
+
+static int take_record(struct collect *c, const struct input *input, const struct record *record, struct ipf_error *err)
+{
+	struct result row;
+	if (answer_read(&c->answer, record, input->api, &c->answer_options, err) < 0 ||
+	    measure_row(&c->measure, record, &c->answer, &c->measure_options, &row, err) < 0)
+		return -1;
+	if (row.ok && tally_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
+		return -1;
+	c->rows++;
+	c->failed += !row.ok;
+	c->tokens_unknown += row.ok && c->measure.tokens_unknown;
+	result_write(&row, &c->line);
+	if (stream_writer_line(c->writer, &c->line, err) < 0)
+		return -1;
+	return flush(c, record, err);
+}
+
+/* {"sample":"client", and the members of the line as it stands. */
+static int take_client(struct collect *c, struct slice client, struct ipf_error *err)
+{
+	struct slice inside = {client.data + 1, client.len - 1};
+	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
+		inside = (struct slice){inside.data + 1, inside.len - 1};
+	buffer_clear(&c->line);
+	buffer_text(&c->line, *inside.data == '}' ? "{\"sample\":\"client\"" : "{\"sample\":\"client\",");
+	buffer_slice(&c->line, inside);
+	return stream_writer_line(c->writer, &c->line, err);
+}
+
+static void show(struct collect *c)
+{
+	if (progress_due(&c->progress, clock_now()))
+		progress_show(&c->progress, "%lld requests understood, %lld failed", (long long)c->rows, (long long)c->failed);
+}
+
+static bool has_input(struct stream_reader *stream)
+{
+	int fd;
+	if (stream_reader_ready(stream, &fd))
+		return true;
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	return poll(&wait, 1, -1) > 0 || errno != EINTR;
+}
+
+/* 1 when a line was taken or a signal woke us, 0 at the end; -1 for bad input in `bad`, or for output that fails in `err`. */
+static int step(struct collect *c, const struct input *input, struct ipf_error *bad, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	struct record record;
+	struct slice client;
+	int fd, got;
+	if (interrupted(input))
+		return ipf_error_at(bad, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good line%s",
+		                    (long long)stream_reader_lines(stream), stream_reader_lines(stream) == 1 ? "" : "s");
+	if (!stream_reader_ready(stream, &fd)) {
+		if (flush(c, NULL, err) < 0)
+			return -1;
+		if (!has_input(stream))
+			return 1;
+	}
+	got = record_reader_next(input->reader, &record, &client, bad);
+	if (got == 1)
+		got = take_record(c, input, &record, err) < 0 ? -1 : 1;
+	else if (got == 2)
+		got = take_client(c, client, err) < 0 ? -1 : 1;
+	show(c);
+	return got;
+}
+
+static void note_incomplete(struct collect *c, const char *why)
+{
+	size_t len = strlen(c->incomplete);
+	snprintf(c->incomplete + len, sizeof c->incomplete - len, "%s%s", len ? "; " : "", why);
+}
+
+int collect_run(struct collect *c, struct ipf_error *err)
+{
+	for (size_t i = 0; i < c->inputs_count; i++) {
+		struct ipf_error bad = {0}, broken = {0};
+		int got;
+		while ((got = step(c, &c->inputs[i], &bad, &broken)) == 1)
+			;
+		if (broken.kind != IPF_OK) {
+			*err = broken;
+			return -1;
+		}
+		/* what the one who wrote it knew to be missing */
+		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs[i].reader));
+		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+		if (bad.kind != IPF_OK)
+			note_incomplete(c, bad.text);
+		else if (why)
+			note_incomplete(c, why);
+		if (err->kind == IPF_OK)
+			*err = bad;
+	}
+	return 0;
+}
+
+int64_t collect_tokens_unknown(const struct collect *c)
+{
+	return c->tokens_unknown;
+}
+
+/* ---- closing ---- */
+
+static json_t *make_trailer(struct collect *c)
+{
+	json_t *extra = json_object(), *from = json_array();
+	for (size_t i = 0; i < c->inputs_count; i++)
+		json_array_append_new(from, provenance_stream(record_reader_stream(c->inputs[i].reader)));
+	json_object_set_new(extra, "from", from);
+	if (*c->incomplete)
+		json_object_set_new(extra, "incomplete", json_string(c->incomplete));
+	return extra;
+}
+
+int collect_close(struct collect *c, struct ipf_error *err)
+{
+	int status = tally_write(c->tally, c->writer, &c->line, err);
+	if (status == 0) {
+		status = stream_writer_close(c->writer, make_trailer(c), err);
+		c->writer = NULL;
+	}
+	collect_abandon(c);
+	return status;
+}
+
+void collect_abandon(struct collect *c)
+{
+	if (!c)
+		return;
+	progress_end(&c->progress);
+	for (size_t i = 0; i < c->inputs_count; i++) {
+		record_reader_close(c->inputs[i].reader);
+		api_close(c->inputs[i].api);
+	}
+	free(c->inputs);
+	stream_writer_abandon(c->writer);
+	tokens_close(c->tokens);
+	answer_release(&c->answer);
+	measure_release(&c->measure);
+	tally_free(c->tally);
+	buffer_release(&c->line);
+	free(c);
+}

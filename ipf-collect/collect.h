@@ -1,0 +1,31 @@
+/* The run of the program: records in, results out, as they come. */
+#ifndef COLLECT_COLLECT_H
+#define COLLECT_COLLECT_H
+
+#include "options.h"
+#include "measure.h"
+
+struct collect_options {
+	struct common_options common;
+	const char *api, *tokenizer, *itl;
+	int64_t stall_ns;
+	bool events, text;
+};
+
+struct collect;
+
+/* Opens all inputs (none: standard input) and the output, and writes the header, which tells what every input said of itself.
+ * `argv` (taken over) is what shapes the content. */
+int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records, json_t *argv,
+                 struct ipf_error *err);
+/* Rows until the inputs end. What is bad in one input is kept in `err`, and the next input follows; -1 only when nothing can be
+ * written any more or the user has asked to stop. */
+int collect_run(struct collect *collect, struct ipf_error *err);
+/* Requests that --itl token had to leave out, since nobody knows the tokens of their events. */
+int64_t collect_tokens_unknown(const struct collect *collect);
+/* Histograms, trailer, close. Frees it in every case. */
+int collect_close(struct collect *collect, struct ipf_error *err);
+/* Frees it without sealing the output. NULL is fine. */
+void collect_abandon(struct collect *collect);
+
+#endif

@@ -1,0 +1,396 @@
+#include "measure.h"
+
+#include "jout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Absent where one of them is, or no time at all (nine years from the start). */
+static int64_t difference(int64_t later, int64_t earlier)
+{
+	bool both = later >= -ANSWER_TIME_MAX && later <= ANSWER_TIME_MAX && earlier >= -ANSWER_TIME_MAX && earlier <= ANSWER_TIME_MAX;
+	return both ? later - earlier : IPF_ABSENT;
+}
+
+/* Rounded to the nearest; durations are never negative here. */
+static int64_t share(int64_t duration, int64_t parts)
+{
+	return (duration + parts / 2) / parts;
+}
+
+static struct slice json_text(struct buffer *to, struct slice text)
+{
+	struct jout w = {.out = to};
+	buffer_clear(to);
+	jout_string(&w, text);
+	return buffer_all(to);
+}
+
+/* ---- what became of it ---- */
+
+static struct slice first_of(const struct buffer *text, const char *otherwise)
+{
+	return text->len ? buffer_all(text) : slice_of(otherwise);
+}
+
+static const char *cut_text(const struct record *record, const struct answer *a)
+{
+	if (!record->body.len)
+		return "the answer has no body";
+	if (a->ended)
+		return "the answer is empty";
+	return a->finish.len ? "the stream ended without its end mark, after a finish reason" : "the stream ended without its end mark";
+}
+
+static const char *transport_text(const struct record *record)
+{
+	switch (record->error) {
+	case RECORD_CONNECT:
+		return "no connection";
+	case RECORD_TLS:
+		return "no secure connection";
+	case RECORD_TIMEOUT:
+		return "no whole answer within the time limit";
+	case RECORD_RESET:
+		return "the connection broke";
+	case RECORD_CUT:
+		return "the answer ended short of its length";
+	case RECORD_CANCELLED:
+		return "cut off at the end of the run";
+	case RECORD_PROTOCOL:
+		return "the answer is not HTTP";
+	case RECORD_OK:
+		break;
+	}
+	return "no answer";
+}
+
+/* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not over yet, then
+ * what the answer lacks. */
+static const char *error_kind(const struct record *record, const struct answer *a, struct slice *text)
+{
+	bool no_status = record->status == IPF_ABSENT;
+	if (a->failed) {
+		*text = first_of(&a->error_text, "an error without a message");
+		return "in-band";
+	}
+	if (!no_status && !a->parsed) {
+		*text = first_of(&a->error_text, "an answer without a body");
+		return "http-status";
+	}
+	if (!a->ended && (record->error != RECORD_OK || no_status)) {
+		*text = record->error_text.len ? record->error_text : slice_of(transport_text(record));
+		return record->error == RECORD_OK ? "malformed" : record_error_name(record->error);
+	}
+	if (a->malformed) {
+		*text = buffer_all(&a->malformed_text);
+		return "malformed";
+	}
+	if (!a->ended || !a->events_count) {
+		*text = slice_of(cut_text(record, a));
+		return "cut";
+	}
+	return NULL;
+}
+
+static void judge(struct measure *m, const struct record *record, const struct answer *a, struct result *row)
+{
+	struct slice text = {0};
+	const char *kind = error_kind(record, a, &text);
+	row->ok = kind == NULL;
+	row->status = record->status;
+	row->stale = record->stale && kind;
+	if (!kind)
+		return;
+	row->error_kind = json_text(&m->kind, slice_of(kind));
+	row->error_text = json_text(&m->error_text, text);
+}
+
+/* ---- times ---- */
+
+static void copy(const struct record *record, struct result *row)
+{
+	row->n = record->n;
+	row->req = record->req;
+	row->stage = record->stage;
+	row->id = record->id;
+	row->session = record->session;
+	row->turn = record->turn;
+	row->model = record->model;
+	row->slo = record->slo;
+	row->asked_input_tokens = record->asked_input_tokens;
+	row->asked_output_tokens = record->asked_output_tokens;
+	row->due_ns = record->due_ns;
+	row->ready_ns = record->ready_ns;
+	row->start_ns = record->start_ns;
+	row->end_ns = record->end_ns;
+}
+
+static void measure_start(const struct record *record, struct result *row)
+{
+	int64_t free_to_go = record->ready_ns;
+	row->lag_ns = difference(record->start_ns, record->due_ns);
+	if (record->slot_ns != IPF_ABSENT) {
+		row->slot_wait_ns = difference(record->start_ns, record->ready_ns);
+		if (free_to_go == IPF_ABSENT || record->slot_ns > free_to_go)
+			free_to_go = record->slot_ns;
+	}
+	row->client_lag_ns = difference(record->start_ns, free_to_go);
+	row->ttfb_ns = difference(record->first_byte_ns, record->start_ns);
+	row->stream_ns = difference(record->end_ns, record->start_ns);
+}
+
+static void measure_events(const struct record *record, const struct answer *a, struct result *row)
+{
+	const struct answer_event *e = a->events;
+	if (!a->parsed)
+		return;
+	row->events = (int64_t)a->events_count;
+	row->coalesced = 0;
+	for (size_t i = 0, j; i < a->events_count; i = j) {
+		for (j = i + 1; j < a->events_count && (e[j].read == e[i].read || e[j].t_ns == e[i].t_ns); j++)
+			;
+		row->coalesced += j - i > 1 ? (int64_t)(j - i) : 0;
+	}
+	if (!a->events_count)
+		return;
+	row->ttft_ns = difference(e[0].t_ns, record->start_ns);
+	row->ttfa_ns = difference(a->first_text_ns, record->start_ns);
+	row->e2e_ns = difference(e[a->events_count - 1].t_ns, record->start_ns);
+	if (a->events_count > 1)
+		row->ttst_ns = e[1].t_ns - e[0].t_ns;
+}
+
+/* ---- tokens ---- */
+
+/* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known. */
+static bool usage_goes_along(const struct answer *a)
+{
+	int64_t last = 0;
+	for (size_t i = 0; i < a->events_count; i++) {
+		if (a->events[i].usage_tokens == IPF_ABSENT || a->events[i].usage_tokens < last)
+			return false;
+		last = a->events[i].usage_tokens;
+	}
+	return a->events_count > 0 && last > 0;
+}
+
+static bool can_count(const struct answer *a, const struct measure_options *options)
+{
+	return options->tokens && !a->prompt_inside;
+}
+
+/* Tokens up to and with event i: by the usage in it, else of the joined text so far; IPF_ABSENT. */
+static int64_t tokens_until(const struct answer *a, size_t i, bool by_usage, const struct measure_options *options)
+{
+	if (by_usage)
+		return a->events[i].usage_tokens;
+	return can_count(a, options) ? tokens_count(options->tokens, a->joined.data, a->events[i].joined) : IPF_ABSENT;
+}
+
+static void measure_tokens(const struct record *record, const struct answer *a, const struct measure_options *options, struct result *row)
+{
+	row->input_tokens_usage = a->input_tokens;
+	row->output_tokens_usage = a->output_tokens;
+	row->reasoning_tokens = a->reasoning_tokens;
+	row->cached_tokens = a->cached_tokens;
+	row->input_tokens = a->input_tokens != IPF_ABSENT ? a->input_tokens : record->asked_input_tokens;
+	if (a->events_count && can_count(a, options))
+		row->output_tokens_tokenizer = tokens_count(options->tokens, a->joined.data, a->joined.len);
+	/* a usage of 0 for an answer that has text is no count */
+	if (a->output_tokens != IPF_ABSENT && (a->output_tokens > 0 || !a->events_count)) {
+		row->output_tokens = a->output_tokens;
+		row->tokens_source = slice_of("\"usage\"");
+	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
+		row->output_tokens = row->output_tokens_tokenizer;
+		row->tokens_source = slice_of("\"tokenizer\"");
+	} else if (a->events_count) {
+		row->output_tokens = (int64_t)a->events_count;
+		row->tokens_source = slice_of("\"events\"");
+	}
+}
+
+static void measure_per_token(const struct answer *a, const struct measure_options *options, struct result *row)
+{
+	int64_t tokens = row->output_tokens;
+	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
+		return;
+	row->ntpot_ns = share(row->e2e_ns, tokens);
+	if (a->events_count < 2 || tokens < 2)
+		return;
+	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
+	int64_t first = tokens_until(a, 0, usage_goes_along(a), options);
+	if (first > 0 && first < tokens)
+		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - first);
+}
+
+/* ---- gaps ---- */
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Sorts the gaps. */
+static int64_t count_stalls(int64_t *gaps, size_t count, int64_t longest, const struct measure_options *options)
+{
+	int64_t over = options->stall_ns, stalls = 0;
+	if (over == IPF_ABSENT) {
+		if (longest <= STALL_LEAST_NS)
+			return 0;
+		qsort(gaps, count, sizeof *gaps, compare);
+		over = (gaps[(count - 1) / 2] + gaps[count / 2]) / 2;
+		over = over > STALL_LEAST_NS / STALL_MEDIANS ? STALL_MEDIANS * over : STALL_LEAST_NS;
+	}
+	for (size_t i = 0; i < count; i++)
+		stalls += gaps[i] > over;
+	return stalls;
+}
+
+static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
+{
+	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count};
+}
+
+/* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has none. */
+static void sample_tokens(struct measure *m, const struct answer *a, bool known)
+{
+	int64_t gap = 0;
+	m->tokens_unknown = !known;
+	for (size_t i = 1; known && i < a->events_count; i++) {
+		gap += m->gaps[i - 1];
+		if (m->event_tokens[i] > 0) {
+			add_sample(m, share(gap, m->event_tokens[i]), m->event_tokens[i]);
+			gap = 0;
+		}
+	}
+}
+
+/* The tokens of each event, where they are known. */
+static bool share_out_tokens(struct measure *m, const struct answer *a, const struct measure_options *options)
+{
+	bool by_usage = usage_goes_along(a);
+	int64_t before = 0;
+	if (!by_usage && !can_count(a, options))
+		return false;
+	for (size_t i = 0; i < a->events_count; i++) {
+		int64_t until = tokens_until(a, i, by_usage, options);
+		m->event_tokens[i] = until - before;
+		before = until;
+	}
+	return true;
+}
+
+static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options, bool tokens_known,
+                         struct result *row)
+{
+	size_t count = a->events_count - 1;
+	int64_t longest = 0, sum = 0, samples = 0;
+	for (size_t i = 0; i < count; i++) {
+		m->gaps[i] = a->events[i + 1].t_ns - a->events[i].t_ns;
+		longest = m->gaps[i] > longest ? m->gaps[i] : longest;
+	}
+	if (options->itl == ITL_TOKEN)
+		sample_tokens(m, a, tokens_known);
+	else if (options->itl == ITL_REQUEST)
+		add_sample(m, share(a->events[count].t_ns - a->events[0].t_ns, (int64_t)count), 1);
+	for (size_t i = 0; options->itl == ITL_GAP && i < count; i++)
+		add_sample(m, m->gaps[i], 1);
+	for (size_t i = 0; i < m->samples_count; i++) {
+		sum += m->samples[i].value_ns * m->samples[i].count;
+		samples += m->samples[i].count;
+	}
+	if (samples)
+		row->itl_mean_ns = share(sum, samples);
+	row->itl_max_ns = longest;
+	row->stalls = count_stalls(m->gaps, count, longest, options);
+}
+
+/* ---- the row ---- */
+
+static int make_room(struct measure *m, size_t events, struct ipf_error *err)
+{
+	if (events <= m->cap)
+		return 0;
+	size_t cap = events < 512 ? 512 : 2 * events;
+	int64_t *gaps = realloc(m->gaps, cap * sizeof *gaps);
+	m->gaps = gaps ? gaps : m->gaps;
+	int64_t *event_tokens = realloc(m->event_tokens, cap * sizeof *event_tokens);
+	m->event_tokens = event_tokens ? event_tokens : m->event_tokens;
+	struct itl_sample *samples = realloc(m->samples, cap * sizeof *samples);
+	m->samples = samples ? samples : m->samples;
+	if (!gaps || !event_tokens || !samples)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	m->cap = cap;
+	return 0;
+}
+
+static void list_events(struct measure *m, const struct answer *a, bool tokens_known, struct result *row)
+{
+	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list};
+	buffer_clear(&m->event_ns);
+	buffer_clear(&m->tokens_list);
+	jout_begin_list(&times);
+	jout_begin_list(&tokens);
+	for (size_t i = 0; i < a->events_count; i++) {
+		jout_int(&times, a->events[i].t_ns);
+		if (tokens_known)
+			jout_int(&tokens, m->event_tokens[i]);
+	}
+	jout_end_list(&times);
+	jout_end_list(&tokens);
+	row->event_ns = buffer_all(&m->event_ns);
+	if (tokens_known)
+		row->event_tokens = buffer_all(&m->tokens_list);
+}
+
+static void keep_texts(struct measure *m, const struct answer *a, struct result *row)
+{
+	if (a->text.len)
+		row->text = json_text(&m->text, buffer_all(&a->text));
+	if (a->reasoning.len)
+		row->reasoning = json_text(&m->reasoning, buffer_all(&a->reasoning));
+}
+
+int measure_row(struct measure *m, const struct record *record, const struct answer *a, const struct measure_options *options,
+                struct result *row, struct ipf_error *err)
+{
+	bool tokens_known = false;
+	result_init(row);
+	m->samples_count = 0;
+	m->tokens_unknown = false;
+	if (make_room(m, a->events_count, err) < 0)
+		return -1;
+	copy(record, row);
+	judge(m, record, a, row);
+	measure_start(record, row);
+	measure_events(record, a, row);
+	measure_tokens(record, a, options, row);
+	measure_per_token(a, options, row);
+	if (a->events_count && (options->itl == ITL_TOKEN || options->keep_events))
+		tokens_known = share_out_tokens(m, a, options);
+	if (a->events_count > 1)
+		measure_gaps(m, a, options, tokens_known, row);
+	if (a->events_count && options->keep_events)
+		list_events(m, a, tokens_known, row);
+	if (options->keep_text)
+		keep_texts(m, a, row);
+	if (a->finish.len)
+		row->finish = json_text(&m->finish, buffer_all(&a->finish));
+	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i]->failed)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return 0;
+}
+
+void measure_release(struct measure *m)
+{
+	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		buffer_release(all[i]);
+	free(m->gaps);
+	free(m->event_tokens);
+	free(m->samples);
+}
