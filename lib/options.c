@@ -76,6 +76,8 @@ static const struct option_spec *find_long(const struct program *program, const 
 			continue;
 		if (spec->name[len] == '\0')
 			return spec;
+		if (spec->kind == OPTION_COMPLETION) /* nobody types it: it makes no other name ambiguous */
+			continue;
 		if (found)
 			other = spec;
 		else
