@@ -83,15 +83,20 @@ int ipf_error_status(const struct ipf_error *err)
 
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 {
-	if (err->kind != IPF_OK && err->kind != IPF_CLOSED) {
-		fprintf(to, "%s: ", prog);
-		if (err->file[0] && err->line > 0)
-			fprintf(to, "%s:%lld: ", err->file, (long long)err->line);
-		else if (err->file[0])
-			fprintf(to, "%s: ", err->file);
-		fprintf(to, "%s\n", err->text);
-		if (err->kind == IPF_USAGE)
-			fprintf(to, "try '%s --help'\n", prog);
-	}
+	char line[sizeof err->file + sizeof err->text + 128];
+
+	if (err->kind == IPF_OK || err->kind == IPF_CLOSED)
+		return ipf_error_status(err);
+	if (err->file[0] && err->line > 0)
+		snprintf(line, sizeof line, "%s: %s:%lld: %s", prog, err->file, (long long)err->line, err->text);
+	else
+		snprintf(line, sizeof line, "%s: %s%s%s", prog, err->file, err->file[0] ? ": " : "", err->text);
+	/* One line, whatever a file's name or a server's words hold, and nothing that a terminal obeys. */
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	fprintf(to, "%s\n", line);
+	if (err->kind == IPF_USAGE)
+		fprintf(to, "try '%s --help'\n", prog);
 	return ipf_error_status(err);
 }

@@ -3,8 +3,10 @@
 #include "buffer.h"
 
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define WIDTH       79
 #define WIDEST_LEFT 30 /* an option that is longer than this gets a line of its own */
@@ -146,8 +148,10 @@ int options_print_version(const struct program *program, struct ipf_error *err)
 	struct buffer out = {0};
 
 	buffer_format(&out, "%s %s\n", program->name, IPF_VERSION);
-	if (program->libraries)
-		buffer_format(&out, "%s\n", program->libraries);
+	/* as they are on this machine, not as they were when this was compiled */
+	buffer_format(&out, "jansson %s, zstd %s, OpenSSL %s%s%s\n", jansson_version_str(), ZSTD_versionString(),
+	              OpenSSL_version(OPENSSL_VERSION_STRING), program->libraries ? ", " : "",
+	              program->libraries ? program->libraries : "");
 	return print(&out, err);
 }
 
