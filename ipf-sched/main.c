@@ -35,6 +35,7 @@ static const struct program program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = -1,
+	.plain_operands = true,
 };
 
 static int list_kinds(void)
