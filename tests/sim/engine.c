@@ -1,0 +1,400 @@
+#include "engine.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MOST_LATE_NS (100 * NS_PER_MS)
+
+struct engine {
+	struct engine_options options;
+	struct kv *kv;
+	struct sequence **batch; /* in the order in which they were let in; NULL where one was removed during the step */
+	int64_t batch_count;
+	int64_t running;
+	struct sequence *first, *last; /* who waits */
+	int64_t waiting;
+	bool stepping;
+	int64_t step_end_ns;
+	int64_t wake_ns; /* no step: when the first hold ends */
+	struct engine_counts counts;
+};
+
+/* ---- sequences ---- */
+
+static uint64_t mix(uint64_t chain, uint64_t value)
+{
+	uint64_t x = (chain ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+	return x ^ (x >> 29);
+}
+
+static bool grow(void **items, int32_t *cap, int32_t count, size_t size)
+{
+	if (count < *cap)
+		return true;
+	int32_t bigger = *cap ? *cap * 2 : 16;
+	void *p = realloc(*items, (size_t)bigger * size);
+	if (!p)
+		return false;
+	*items = p;
+	*cap = bigger;
+	return true;
+}
+
+/* `length` tokens are in the chain; a whole block's worth gives a hash. */
+static void note_block(struct sequence *s, int64_t length)
+{
+	if (length % KV_BLOCK)
+		return;
+	if (!grow((void **)&s->hashes, &s->hash_cap, s->hash_count, sizeof *s->hashes)) {
+		s->failed = true;
+		return;
+	}
+	s->hashes[s->hash_count++] = s->chain;
+}
+
+void sequence_push(struct sequence *s, uint32_t token)
+{
+	s->chain = mix(s->chain, token);
+	s->prompt_tokens++;
+	note_block(s, s->prompt_tokens);
+}
+
+void sequence_mark(struct sequence *s, uint32_t mark)
+{
+	s->chain = mix(s->chain, UINT64_C(0x100000000) | mark);
+}
+
+void sequence_release(struct sequence *s)
+{
+	free(s->hashes);
+	free(s->blocks);
+	s->hashes = NULL;
+	s->blocks = NULL;
+	s->hash_count = s->hash_cap = s->block_count = s->block_cap = 0;
+}
+
+/* ---- the engine ---- */
+
+int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err)
+{
+	*engine = NULL;
+	struct engine *e = calloc(1, sizeof *e);
+	if (!e)
+		return ipf_error_errno(err, ENOMEM, NULL, "engine");
+	e->options = *options;
+	e->kv = kv_new((int32_t)options->kv_blocks);
+	e->batch = calloc((size_t)options->max_batch, sizeof(struct sequence *));
+	if (!e->kv || !e->batch) {
+		engine_close(e);
+		return ipf_error_errno(err, ENOMEM, NULL, "engine");
+	}
+	*engine = e;
+	return 0;
+}
+
+void engine_close(struct engine *e)
+{
+	if (!e)
+		return;
+	kv_free(e->kv);
+	free(e->batch);
+	free(e);
+}
+
+int64_t engine_room(const struct engine *e)
+{
+	return (int64_t)kv_total(e->kv) * KV_BLOCK;
+}
+
+static void enqueue(struct engine *e, struct sequence *s, bool in_front)
+{
+	s->state = SEQUENCE_WAITING;
+	s->before = in_front ? NULL : e->last;
+	s->after = in_front ? e->first : NULL;
+	if (s->before)
+		s->before->after = s;
+	else
+		e->first = s;
+	if (s->after)
+		s->after->before = s;
+	else
+		e->last = s;
+	e->waiting++;
+}
+
+static void dequeue(struct engine *e, struct sequence *s)
+{
+	if (s->before)
+		s->before->after = s->after;
+	else
+		e->first = s->after;
+	if (s->after)
+		s->after->before = s->before;
+	else
+		e->last = s->before;
+	s->before = s->after = NULL;
+	e->waiting--;
+}
+
+/* From the end, so that the end of a prefix is forgotten before its beginning. */
+static void drop_blocks(struct engine *e, struct sequence *s)
+{
+	while (s->block_count)
+		kv_drop(e->kv, s->blocks[--s->block_count]);
+	s->published = 0;
+}
+
+static void leave_batch(struct engine *e, struct sequence *s)
+{
+	e->batch[s->slot] = NULL;
+	e->running--;
+	drop_blocks(e, s);
+	s->state = SEQUENCE_IDLE;
+	s->scheduled = 0;
+}
+
+void engine_add(struct engine *e, struct sequence *s, int64_t now_ns)
+{
+	s->added_ns = now_ns;
+	enqueue(e, s, false);
+}
+
+void engine_remove(struct engine *e, struct sequence *s)
+{
+	if (s->state == SEQUENCE_WAITING)
+		dequeue(e, s);
+	else if (s->state == SEQUENCE_RUNNING)
+		leave_batch(e, s);
+	s->state = SEQUENCE_IDLE;
+}
+
+void engine_hold(struct sequence *s, int64_t until_ns)
+{
+	s->hold_until_ns = until_ns;
+}
+
+static int64_t length_of(const struct sequence *s)
+{
+	return s->prompt_tokens + s->produced;
+}
+
+/* Blocks for everything up to `tokens`; what was got is kept when the rest is missing. */
+static bool get_blocks(struct engine *e, struct sequence *s, int64_t tokens)
+{
+	while ((int64_t)s->block_count * KV_BLOCK < tokens) {
+		if (!grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
+			return false;
+		int32_t block = kv_take(e->kv);
+		if (block < 0)
+			return false;
+		s->blocks[s->block_count++] = block;
+	}
+	return true;
+}
+
+/* At least the last token is always computed: something has to say what comes next. */
+static void take_cached(struct engine *e, struct sequence *s)
+{
+	int64_t most = (length_of(s) - 1) / KV_BLOCK;
+	while (s->block_count < s->hash_count && s->block_count < most) {
+		int32_t block = kv_find(e->kv, s->hashes[s->block_count]);
+		if (block < 0 || !grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
+			break;
+		kv_hold(e->kv, block);
+		s->blocks[s->block_count++] = block;
+	}
+	s->published = s->block_count;
+	s->computed = (int64_t)s->block_count * KV_BLOCK;
+}
+
+static void preempt(struct engine *e, struct sequence *s)
+{
+	leave_batch(e, s);
+	s->computed = 0;
+	s->preemptions++;
+	e->counts.preemptions++;
+	enqueue(e, s, true);
+}
+
+static struct sequence *last_let_in(struct engine *e)
+{
+	while (e->batch_count && !e->batch[e->batch_count - 1])
+		e->batch_count--;
+	return e->batch_count ? e->batch[e->batch_count - 1] : NULL;
+}
+
+/* What one step consists of, while it is put together. */
+struct step {
+	int64_t budget, sequences, prefilled;
+	bool preempted;
+};
+
+static void schedule(struct sequence *s, int64_t tokens, struct step *step)
+{
+	s->scheduled = tokens;
+	step->budget -= tokens;
+	step->sequences++;
+	if (tokens > 1 || s->produced == 0)
+		step->prefilled += tokens;
+}
+
+static void schedule_running(struct engine *e, int64_t at_ns, struct step *step)
+{
+	for (int64_t i = 0; i < e->batch_count && step->budget > 0; i++) {
+		struct sequence *s = e->batch[i];
+		if (!s)
+			continue;
+		if (s->hold_until_ns > at_ns) {
+			if (s->hold_until_ns < e->wake_ns)
+				e->wake_ns = s->hold_until_ns;
+			continue;
+		}
+		int64_t tokens = length_of(s) - s->computed;
+		if (tokens > step->budget)
+			tokens = step->budget;
+		bool fits;
+		while (!(fits = get_blocks(e, s, s->computed + tokens))) {
+			struct sequence *victim = last_let_in(e);
+			preempt(e, victim);
+			step->preempted = true;
+			if (victim == s)
+				break;
+		}
+		if (fits)
+			schedule(s, tokens, step);
+	}
+}
+
+static void let_in(struct engine *e, int64_t at_ns, struct step *step)
+{
+	while (e->first && e->batch_count < e->options.max_batch && step->budget > 0) {
+		struct sequence *s = e->first;
+		if (e->options.prefix_cache)
+			take_cached(e, s);
+		int64_t tokens = length_of(s) - s->computed;
+		if (tokens > step->budget)
+			tokens = step->budget;
+		if (!get_blocks(e, s, s->computed + tokens)) {
+			drop_blocks(e, s);
+			s->computed = 0;
+			return;
+		}
+		if (!s->admitted_ns) {
+			s->admitted_ns = at_ns;
+			s->cached_tokens = s->computed;
+		}
+		e->counts.cache_queries += length_of(s);
+		e->counts.cache_hits += s->computed;
+		dequeue(e, s);
+		s->state = SEQUENCE_RUNNING;
+		s->slot = e->batch_count;
+		e->batch[e->batch_count++] = s;
+		e->running++;
+		schedule(s, tokens, step);
+	}
+}
+
+static void close_ranks(struct engine *e)
+{
+	int64_t kept = 0;
+	for (int64_t i = 0; i < e->batch_count; i++) {
+		struct sequence *s = e->batch[i];
+		if (!s)
+			continue;
+		s->slot = kept;
+		e->batch[kept++] = s;
+	}
+	e->batch_count = kept;
+}
+
+void engine_start(struct engine *e, int64_t now_ns)
+{
+	if (e->stepping)
+		return;
+	struct step step = {.budget = e->options.step_tokens};
+	e->wake_ns = INT64_MAX;
+	close_ranks(e);
+	schedule_running(e, now_ns, &step);
+	/* Whoever was thrown out would be let in again at once: wait for a step in which nobody was. */
+	if (!step.preempted)
+		let_in(e, now_ns, &step);
+	if (!step.sequences)
+		return;
+	e->stepping = true;
+	e->counts.steps++;
+	e->step_end_ns = now_ns + e->options.step_base_ns + step.sequences * e->options.step_per_seq_ns +
+	                 (int64_t)((double)step.prefilled / e->options.prefill_rate * (double)NS_PER_S);
+}
+
+int64_t engine_deadline(const struct engine *e)
+{
+	return e->stepping ? e->step_end_ns : e->running ? e->wake_ns : INT64_MAX;
+}
+
+static void publish(struct engine *e, struct sequence *s)
+{
+	while (s->published < s->hash_count && (int64_t)(s->published + 1) * KV_BLOCK <= s->computed) {
+		kv_publish(e->kv, s->blocks[s->published], s->hashes[s->published]);
+		s->published++;
+	}
+}
+
+/* True: the sequence has a new token. */
+static bool compute(struct engine *e, struct sequence *s)
+{
+	bool prefilled = s->produced == 0;
+	s->computed += s->scheduled;
+	s->scheduled = 0;
+	if (e->options.prefix_cache)
+		publish(e, s);
+	if (s->computed < length_of(s))
+		return false;
+	if (prefilled)
+		e->counts.prompt_tokens += s->prompt_tokens;
+	if (s->token) {
+		s->chain = mix(s->chain, s->token(s, s->produced));
+		note_block(s, length_of(s) + 1);
+	}
+	s->produced++;
+	e->counts.output_tokens++;
+	return true;
+}
+
+bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data), void *data)
+{
+	if (!e->stepping) {
+		if (e->running && e->wake_ns <= now_ns)
+			engine_start(e, e->wake_ns);
+		return false;
+	}
+	if (e->step_end_ns > now_ns)
+		return false;
+	e->stepping = false;
+	for (int64_t i = 0; i < e->batch_count; i++) {
+		struct sequence *s = e->batch[i];
+		if (!s || !s->scheduled || !compute(e, s))
+			continue;
+		if (s->produced >= s->output_tokens)
+			leave_batch(e, s);
+		on_token(s, data);
+	}
+	int64_t next_ns = e->step_end_ns;
+	if (now_ns - next_ns > MOST_LATE_NS) {
+		e->counts.slipped_ns += now_ns - next_ns;
+		next_ns = now_ns;
+	}
+	engine_start(e, next_ns);
+	return true;
+}
+
+struct engine_counts engine_counts(const struct engine *e)
+{
+	struct engine_counts counts = e->counts;
+	counts.running = e->running;
+	counts.waiting = e->waiting;
+	counts.kv_usage = (double)kv_used(e->kv) / (double)kv_total(e->kv);
+	return counts;
+}

@@ -1,0 +1,95 @@
+/* The simulated model: continuous batching over a KV cache, on a clock that the caller holds.
+ *
+ * Nothing here reads a clock or opens a socket. The caller tells what time it is and asks when to come back:
+ *
+ *     engine_add(engine, &sequence, now);
+ *     engine_start(engine, now);                       // begins a step where none is under way
+ *     wait until engine_deadline(engine);
+ *     engine_finish(engine, now, on_token, data);      // ends it; on_token is called once for every new token
+ *
+ * A step takes  step_base + step_per_seq × sequences in it + prefilled tokens / prefill_rate.  In it, every running
+ * sequence gets its next token computed (or the next piece of its prompt, at most step_tokens in all), then waiting
+ * ones are let in, first come first served, as long as max_batch, step_tokens and the KV cache allow. When a running
+ * sequence finds no free block, the one that was let in last is thrown out and begins again later (its tokens so far
+ * become part of its prompt). The next step begins when the last one ended.
+ *
+ * It follows that requests of I uncached prompt tokens and O output tokens saturate it, at a batch of B, at
+ *     1 / (I / prefill_rate + O × (step_base / B + step_per_seq))   requests per second.
+ */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "error.h"
+#include "kv.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine_options {
+	int64_t step_base_ns, step_per_seq_ns;
+	double prefill_rate; /* tokens per second */
+	int64_t step_tokens; /* most tokens computed in one step */
+	int64_t max_batch;
+	int64_t kv_blocks;
+	bool prefix_cache;
+};
+
+/* One request in the engine. The caller owns it and keeps it until it is done or removed. */
+struct sequence {
+	/* Set by the caller. */
+	int64_t output_tokens;                                        /* how many it will produce; at least 1 */
+	uint32_t (*token)(const struct sequence *sequence, int64_t k); /* what the k-th is; NULL: they enter no cache */
+	/* Kept by sequence_push and the engine; to be read. */
+	int64_t prompt_tokens, produced, cached_tokens;
+	int preemptions;
+	int64_t added_ns, admitted_ns; /* admitted_ns: when its first step began */
+	/* The engine's own. */
+	uint64_t chain;           /* hash of all tokens so far */
+	uint64_t *hashes;         /* of the whole blocks so far */
+	int32_t hash_count, hash_cap;
+	int32_t *blocks;
+	int32_t block_count, block_cap, published;
+	int64_t computed, scheduled, hold_until_ns;
+	struct sequence *before, *after; /* in the queue */
+	int64_t slot;                    /* in the batch */
+	enum { SEQUENCE_IDLE, SEQUENCE_WAITING, SEQUENCE_RUNNING } state;
+	bool failed; /* memory ran out */
+};
+
+/* Appends a token to the prompt, or a mark that takes no room but tells prefixes apart (a message's role). */
+void sequence_push(struct sequence *sequence, uint32_t token);
+void sequence_mark(struct sequence *sequence, uint32_t mark);
+void sequence_release(struct sequence *sequence); /* frees what it holds; it must not be in the engine */
+
+struct engine_counts {
+	int64_t running, waiting, steps, preemptions, prompt_tokens, output_tokens, cache_queries, cache_hits;
+	int64_t slipped_ns; /* how much the steps were moved because the caller came late */
+	double kv_usage;    /* share of the blocks in use */
+};
+
+struct engine;
+
+int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
+void engine_close(struct engine *engine);
+
+/* The longest prompt and output together that it can hold at all, in tokens. */
+int64_t engine_room(const struct engine *engine);
+
+void engine_add(struct engine *engine, struct sequence *sequence, int64_t now_ns);
+/* Takes it out, wherever it is (it may be in the step under way, whose length stays as it was). */
+void engine_remove(struct engine *engine, struct sequence *sequence);
+/* It keeps its place and its blocks, but no step takes it before `until_ns`. */
+void engine_hold(struct sequence *sequence, int64_t until_ns);
+
+/* When to come back: the end of the step under way, else the end of the next hold; INT64_MAX when there is nothing to do. */
+int64_t engine_deadline(const struct engine *engine);
+void engine_start(struct engine *engine, int64_t now_ns);
+
+/* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is more than
+ * 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one the sequence is out of the
+ * engine. It may call engine_hold and engine_remove for the sequence that it was called for. False: nothing was due. */
+bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data), void *data);
+
+struct engine_counts engine_counts(const struct engine *engine);
+
+#endif

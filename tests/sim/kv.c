@@ -1,0 +1,161 @@
+#include "kv.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NONE (-1)
+
+struct block {
+	uint64_t hash;
+	int32_t users;
+	int32_t older, newer; /* neighbours in the list of unused blocks */
+	bool published;
+};
+
+struct kv {
+	struct block *blocks;
+	int32_t total, used;
+	int32_t fresh;          /* blocks from here on were never taken */
+	int32_t oldest, newest; /* of the unused ones that were */
+	int32_t *slots;         /* open addressing: block + 1, 0 where free */
+	uint32_t mask;
+};
+
+struct kv *kv_new(int32_t blocks)
+{
+	struct kv *kv = calloc(1, sizeof *kv);
+	if (!kv)
+		return NULL;
+	uint32_t size = 16;
+	while (size < (uint32_t)blocks * 2)
+		size *= 2;
+	kv->mask = size - 1;
+	kv->total = blocks;
+	kv->oldest = kv->newest = NONE;
+	kv->blocks = calloc((size_t)blocks, sizeof *kv->blocks);
+	kv->slots = calloc(size, sizeof *kv->slots);
+	if (!kv->blocks || !kv->slots) {
+		kv_free(kv);
+		return NULL;
+	}
+	return kv;
+}
+
+void kv_free(struct kv *kv)
+{
+	if (!kv)
+		return;
+	free(kv->blocks);
+	free(kv->slots);
+	free(kv);
+}
+
+static uint32_t home_of(const struct kv *kv, uint64_t hash)
+{
+	return (uint32_t)(hash ^ (hash >> 32)) & kv->mask;
+}
+
+int32_t kv_find(const struct kv *kv, uint64_t hash)
+{
+	for (uint32_t i = home_of(kv, hash); kv->slots[i]; i = (i + 1) & kv->mask)
+		if (kv->blocks[kv->slots[i] - 1].hash == hash)
+			return kv->slots[i] - 1;
+	return NONE;
+}
+
+static void forget(struct kv *kv, int32_t block)
+{
+	struct block *b = &kv->blocks[block];
+	if (!b->published)
+		return;
+	b->published = false;
+	uint32_t hole = home_of(kv, b->hash);
+	while (kv->slots[hole] != block + 1)
+		hole = (hole + 1) & kv->mask;
+	/* Move up what was pushed past the hole by a collision, so that look-ups need no tombstones. */
+	for (uint32_t i = (hole + 1) & kv->mask; kv->slots[i]; i = (i + 1) & kv->mask) {
+		uint32_t home = home_of(kv, kv->blocks[kv->slots[i] - 1].hash);
+		if (((i - home) & kv->mask) < ((i - hole) & kv->mask))
+			continue;
+		kv->slots[hole] = kv->slots[i];
+		hole = i;
+	}
+	kv->slots[hole] = 0;
+}
+
+void kv_publish(struct kv *kv, int32_t block, uint64_t hash)
+{
+	struct block *b = &kv->blocks[block];
+	if (b->published || kv_find(kv, hash) != NONE)
+		return;
+	b->hash = hash;
+	b->published = true;
+	uint32_t i = home_of(kv, hash);
+	while (kv->slots[i])
+		i = (i + 1) & kv->mask;
+	kv->slots[i] = block + 1;
+}
+
+static void unlink_unused(struct kv *kv, int32_t block)
+{
+	struct block *b = &kv->blocks[block];
+	if (b->older == NONE)
+		kv->oldest = b->newer;
+	else
+		kv->blocks[b->older].newer = b->newer;
+	if (b->newer == NONE)
+		kv->newest = b->older;
+	else
+		kv->blocks[b->newer].older = b->older;
+}
+
+int32_t kv_take(struct kv *kv)
+{
+	int32_t block;
+	if (kv->fresh < kv->total) {
+		block = kv->fresh++;
+	} else {
+		block = kv->oldest;
+		if (block == NONE)
+			return NONE;
+		unlink_unused(kv, block);
+		forget(kv, block);
+	}
+	kv->blocks[block].users = 1;
+	kv->used++;
+	return block;
+}
+
+void kv_hold(struct kv *kv, int32_t block)
+{
+	struct block *b = &kv->blocks[block];
+	if (b->users++ == 0) {
+		unlink_unused(kv, block);
+		kv->used++;
+	}
+}
+
+void kv_drop(struct kv *kv, int32_t block)
+{
+	struct block *b = &kv->blocks[block];
+	if (--b->users > 0)
+		return;
+	b->older = kv->newest;
+	b->newer = NONE;
+	if (kv->newest == NONE)
+		kv->oldest = block;
+	else
+		kv->blocks[kv->newest].newer = block;
+	kv->newest = block;
+	kv->used--;
+}
+
+int32_t kv_used(const struct kv *kv)
+{
+	return kv->used;
+}
+
+int32_t kv_total(const struct kv *kv)
+{
+	return kv->total;
+}
