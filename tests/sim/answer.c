@@ -1,0 +1,485 @@
+#include "answer.h"
+
+#include "frame.h"
+#include "http.h"
+#include "jout.h"
+
+#include <string.h>
+
+#define CREATED 1700000000 /* a constant, so that equal requests get equal bytes */
+#define SHORT_OF_LENGTH 100000000 /* what a stream's Content-Length says when it is to fall short */
+
+static const struct mode *find(const struct answer *a, enum mode_kind kind)
+{
+	return modes_find(a->modes, kind);
+}
+
+/* ---- the parts of chunks and bodies ---- */
+
+enum words answer_words(const struct modes *modes)
+{
+	return modes_find(modes, MODE_SPLIT_UTF8) ? WORDS_UTF8 : modes_find(modes, MODE_ESCAPES) ? WORDS_ESCAPES : WORDS_PLAIN;
+}
+
+uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
+{
+	return (fingerprint ^ seed * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+static void write_opening(struct answer *a)
+{
+	struct jout w = {.out = &a->opening};
+	const char *object = a->ask->chat ? (a->whole ? "chat.completion" : "chat.completion.chunk") : "text_completion";
+	buffer_format(&a->opening, "{\"id\":\"%s-%016llx\",\"object\":\"%s\",\"created\":%d,\"model\":", a->ask->chat ? "chatcmpl" : "cmpl",
+	              (unsigned long long)(a->seed * UINT64_C(0x100000001b3) + a->number), object, CREATED);
+	jout_string0(&w, a->model);
+	buffer_text(&a->opening, ",\"choices\":[");
+}
+
+void answer_init(struct answer *a)
+{
+	a->whole = !a->ask->stream || find(a, MODE_WHOLE);
+	if (find(a, MODE_EMPTY))
+		a->output_tokens = 0;
+	a->usage_last = find(a, MODE_USAGE_IN_LAST) && a->ask->include_usage && !find(a, MODE_NO_USAGE);
+	if (find(a, MODE_SPLIT))
+		rng_init(&a->cuts, a->seed, "split", a->number);
+	write_opening(a);
+}
+
+void answer_release(struct answer *a)
+{
+	buffer_release(&a->opening);
+	buffer_release(&a->text);
+	buffer_release(&a->reasoning);
+	buffer_release(&a->arguments);
+	buffer_release(&a->event);
+	buffer_release(&a->json);
+}
+
+static int64_t reasoning_tokens(const struct answer *a)
+{
+	const struct mode *reasoning = find(a, MODE_REASONING);
+	if (!reasoning || !a->ask->chat)
+		return 0;
+	return reasoning->tokens < a->output_tokens ? reasoning->tokens : a->output_tokens;
+}
+
+static const struct mode *tools(const struct answer *a)
+{
+	return a->ask->chat ? find(a, MODE_TOOLS) : NULL;
+}
+
+static void write_usage(struct answer *a, int64_t output_tokens)
+{
+	const struct mode *off = find(a, MODE_USAGE_OFF);
+	int64_t output = output_tokens + (off ? off->tokens : 0), reasoning = reasoning_tokens(a);
+	buffer_format(&a->json, "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,"
+	              "\"prompt_tokens_details\":{\"cached_tokens\":%lld}", (long long)a->prompt_tokens,
+	              (long long)(a->prompt_tokens + output), (long long)output, (long long)a->cached_tokens);
+	if (reasoning)
+		buffer_format(&a->json, ",\"completion_tokens_details\":{\"reasoning_tokens\":%lld}",
+		              (long long)(reasoning < output ? reasoning : output));
+	buffer_byte(&a->json, '}');
+}
+
+static const char *finish_of(const struct answer *a)
+{
+	const struct mode *t = tools(a);
+	return t && a->output_tokens > t->after ? "tool_calls" : a->finish;
+}
+
+/* A tool's arguments are one JSON text of `count` tokens. */
+static struct word argument_at(const struct answer *a, int64_t i, int64_t count)
+{
+	if (count == 1)
+		return (struct word){"{}  ", "{}  "};
+	if (i == 0)
+		return (struct word){"{\\\"q\\\"", "{\"q\""};
+	if (count == 2)
+		return (struct word){": 1}", ": 1}"};
+	if (i == 1)
+		return (struct word){": \\\"a", ": \"a"};
+	if (i == count - 1)
+		return (struct word){"ok\\\"}", "ok\"}"};
+	return word_at(WORDS_PLAIN, answer_start(a->seed, a->ask->fingerprint), i);
+}
+
+/* ---- chunks ---- */
+
+static void begin_chunk(struct answer *a)
+{
+	buffer_clear(&a->json);
+	buffer_slice(&a->json, buffer_all(&a->opening));
+	buffer_text(&a->json, "{\"index\":0,");
+	if (a->ask->chat)
+		buffer_text(&a->json, find(a, MODE_ROLE_EACH) ? "\"delta\":{\"role\":\"assistant\"," : "\"delta\":{");
+}
+
+/* The delta's members are written; `finish` NULL: not yet. */
+static void end_chunk(struct answer *a, const char *finish, bool with_usage, bool content)
+{
+	const struct mode *pad = find(a, MODE_PAD);
+	struct buffer *json = &a->json;
+	if (json->data && json->data[json->len - 1] == ',')
+		json->len--;
+	buffer_text(json, a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
+	if (finish)
+		buffer_format(json, "\"%s\"}]", finish);
+	else
+		buffer_text(json, "null}]");
+	if (with_usage || ((find(a, MODE_USAGE_EACH) || a->ask->continuous_usage) && !find(a, MODE_NO_USAGE))) {
+		buffer_text(json, ",\"usage\":");
+		write_usage(a, a->sent + a->pending);
+	}
+	if (pad) {
+		buffer_text(json, ",\"pad\":\"");
+		char *room = buffer_reserve(json, (size_t)pad->bytes);
+		if (room) {
+			memset(room, '.', (size_t)pad->bytes);
+			json->len += (size_t)pad->bytes;
+		}
+		buffer_byte(json, '"');
+	}
+	buffer_byte(json, '}');
+	frame_event(a, buffer_all(json), content, false);
+}
+
+static void send_role(struct answer *a)
+{
+	a->role_sent = true;
+	begin_chunk(a);
+	buffer_text(&a->json, find(a, MODE_ROLE_EACH) ? "\"content\":\"\"" : "\"role\":\"assistant\",\"content\":\"\"");
+	end_chunk(a, NULL, false, false);
+}
+
+static void send_empty(struct answer *a)
+{
+	begin_chunk(a);
+	buffer_text(&a->json, a->ask->chat ? "\"content\":\"\"" : "\"text\":\"\"");
+	end_chunk(a, NULL, false, false);
+}
+
+static void write_tool_delta(struct answer *a, bool named)
+{
+	if (named)
+		buffer_format(&a->json, "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\",\"function\":{\"name\":\"find\",",
+		              (unsigned long long)a->number);
+	else
+		buffer_text(&a->json, "\"tool_calls\":[{\"index\":0,\"function\":{");
+	buffer_text(&a->json, "\"arguments\":\"");
+	buffer_slice(&a->json, buffer_all(&a->arguments));
+	buffer_text(&a->json, "\"}}]");
+}
+
+/* Everything that is pending, as one event. */
+static void send_pending(struct answer *a, const char *finish)
+{
+	if (!a->pending)
+		return;
+	begin_chunk(a);
+	if (a->part == PART_TOOL) {
+		write_tool_delta(a, a->sent == tools(a)->after);
+	} else {
+		const char *field = a->part == PART_REASONING ? find(a, MODE_REASONING)->field : a->ask->chat ? "content" : "text";
+		buffer_format(&a->json, "\"%s\":\"", field);
+		buffer_slice(&a->json, buffer_all(a->part == PART_REASONING ? &a->reasoning : &a->text));
+		buffer_byte(&a->json, '"');
+	}
+	end_chunk(a, finish, finish && a->usage_last, true);
+	a->sent += a->pending;
+	a->pending = 0;
+	buffer_clear(&a->text);
+	buffer_clear(&a->reasoning);
+	buffer_clear(&a->arguments);
+}
+
+static void add_token(struct answer *a, int64_t k)
+{
+	const struct mode *t = tools(a);
+	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
+	if (k < reasoning_tokens(a)) {
+		a->part = PART_REASONING;
+		buffer_text(&a->reasoning, word_at(answer_words(a->modes), start, k).json);
+	} else if (t && k >= t->after) {
+		a->part = PART_TOOL;
+		if (k > t->after)
+			buffer_text(&a->arguments, argument_at(a, k - t->after - 1, a->output_tokens - t->after - 1).json);
+	} else {
+		a->part = PART_TEXT;
+		buffer_text(&a->text, word_at(answer_words(a->modes), start, k).json);
+	}
+	a->pending++;
+}
+
+/* ---- streamed answers ---- */
+
+void answer_head(struct answer *a)
+{
+	struct buffer *out = &a->out->bytes;
+	const struct mode *late = find(a, MODE_ROLE_LATE);
+	if (find(a, MODE_INTERIM))
+		buffer_text(out, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n");
+	if (a->whole)
+		return;
+	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+	              "Cache-Control: no-cache\r\n", find(a, MODE_HTTP10) ? 0 : 1);
+	if (find(a, MODE_LENGTH_SHORT))
+		buffer_format(out, "Content-Length: %d\r\n", SHORT_OF_LENGTH);
+	else if (!find(a, MODE_HTTP10))
+		buffer_text(out, "Transfer-Encoding: chunked\r\n");
+	if (a->request_id.data)
+		buffer_format(out, "X-Request-Id: %.*s\r\n", (int)a->request_id.len, a->request_id.data);
+	if (!a->keep_alive)
+		buffer_text(out, "Connection: close\r\n");
+	buffer_text(out, "\r\n");
+	if (!a->ask->chat || late || find(a, MODE_ROLE_NEVER))
+		a->role_sent = !late || !a->ask->chat;
+	if (late && !late->after && a->ask->chat)
+		send_role(a);
+	for (int64_t i = 0; late && i < late->events; i++)
+		send_empty(a);
+	if (a->role_early && !a->role_sent && !late)
+		send_role(a);
+}
+
+static void send_error_event(struct answer *a, const struct mode *error)
+{
+	static const char openai[] = "{\"error\":{\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}";
+	static const char vllm[] = "{\"object\":\"error\",\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}";
+	if (error->form == FORM_EVENT)
+		frame_named_event(a, "error", slice_of(openai));
+	else
+		frame_event(a, slice_of(error->form == FORM_VLLM ? vllm : openai), false, false);
+	if (error->done)
+		frame_event(a, slice_of("[DONE]"), false, true);
+	frame_end(a);
+}
+
+/* Is it now, after so many tokens, that the mode shows? Each does so once; one that comes after more tokens than there are, after
+ * the last. */
+static const struct mode *now(struct answer *a, enum mode_kind kind)
+{
+	const struct mode *mode = find(a, kind);
+	if (!mode || a->shown >> kind & 1 || a->sent < (mode->after < a->output_tokens ? mode->after : a->output_tokens))
+		return NULL;
+	a->shown |= UINT64_C(1) << kind;
+	return mode;
+}
+
+static void send_broken_events(struct answer *a)
+{
+	if (now(a, MODE_MALFORMED))
+		frame_event(a, slice_of("{\"id\":\"broken\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bro"), false, false);
+	if (now(a, MODE_BAD_UTF8)) {
+		begin_chunk(a);
+		buffer_text(&a->json, a->ask->chat ? "\"content\":\"\xff\xfe\"" : "\"text\":\"\xff\xfe\"");
+		end_chunk(a, NULL, false, false);
+	}
+}
+
+static enum answer_next look_for_trouble(struct answer *a)
+{
+	const struct mode *error = now(a, MODE_ERROR_INBAND), *cut = now(a, MODE_CUT), *reset = now(a, MODE_RESET);
+	const struct mode *late = now(a, MODE_ROLE_LATE);
+	if (late && late->after && !a->role_sent)
+		send_role(a);
+	send_broken_events(a);
+	if (error) {
+		send_error_event(a, error);
+		return ANSWER_WHOLE;
+	}
+	if (cut && !cut->finish) {
+		a->out->corked = false;
+		if (cut->bytes)
+			frame_partial(a, slice_of("{\"id\":\"chatcmpl-0\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"sim\","
+			                          "\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lorem ipsum\"}}]}"), (size_t)cut->bytes);
+		if (cut->terminator)
+			frame_end(a);
+		return ANSWER_CUT;
+	}
+	if (reset && reset->after_given) {
+		a->out->corked = false;
+		outbox_hold(a->out, reset->pause_ns);
+		return ANSWER_RESET;
+	}
+	return ANSWER_ON;
+}
+
+/* What comes after the last token: the finish, the usage and the end mark. */
+static enum answer_next end_stream(struct answer *a)
+{
+	const struct mode *late = find(a, MODE_LATE_END), *cut = find(a, MODE_CUT);
+	bool usage = a->ask->include_usage && !find(a, MODE_NO_USAGE), done = !find(a, MODE_NO_DONE);
+	if (late) {
+		outbox_hold(a->out, late->pause_ns);
+		a->out->corked = false;
+	}
+	if (!a->finished) {
+		begin_chunk(a);
+		if (!a->ask->chat)
+			buffer_text(&a->json, "\"text\":\"\"");
+		end_chunk(a, finish_of(a), a->usage_last, false);
+	}
+	if (cut) {
+		if (cut->terminator)
+			frame_end(a);
+		a->out->corked = false;
+		return ANSWER_CUT;
+	}
+	if (usage && !a->usage_last) {
+		buffer_clear(&a->json);
+		buffer_slice(&a->json, buffer_all(&a->opening));
+		buffer_text(&a->json, "],\"usage\":");
+		write_usage(a, a->output_tokens);
+		buffer_byte(&a->json, '}');
+		frame_event(a, buffer_all(&a->json), false, !done);
+	}
+	if (done)
+		frame_event(a, slice_of("[DONE]"), false, true);
+	frame_end(a);
+	return find(a, MODE_HTTP10) || find(a, MODE_LENGTH_SHORT) ? ANSWER_CUT : ANSWER_WHOLE;
+}
+
+static enum answer_next stream_token(struct answer *a, int64_t k)
+{
+	const struct mode *multi = find(a, MODE_MULTI);
+	bool last = k + 1 >= a->output_tokens;
+	if (k == 0) {
+		if (!a->role_sent && !find(a, MODE_ROLE_LATE))
+			send_role(a);
+		enum answer_next next = look_for_trouble(a);
+		if (next != ANSWER_ON || a->output_tokens == 0)
+			return next != ANSWER_ON ? next : end_stream(a);
+	}
+	add_token(a, k);
+	/* Reasoning, text and tool call never share an event. */
+	const struct mode *t = tools(a);
+	bool part_ends = k + 1 == reasoning_tokens(a) || (t && k + 1 == t->after);
+	if (a->pending >= (multi ? multi->tokens : 1) || last || part_ends) {
+		a->finished = last && find(a, MODE_FINISH_IN_LAST);
+		send_pending(a, a->finished ? finish_of(a) : NULL);
+		enum answer_next next = look_for_trouble(a);
+		if (next != ANSWER_ON)
+			return next;
+	}
+	return last ? end_stream(a) : ANSWER_ON;
+}
+
+/* ---- whole answers ---- */
+
+void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body, bool keep_alive)
+{
+	buffer_format(&out->bytes, "HTTP/1.1 %d %s\r\nServer: ipf-sim\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+	              http_reason(status), type, body.len, more ? more : "", keep_alive ? "" : "Connection: close\r\n");
+	buffer_slice(&out->bytes, body);
+}
+
+void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param, bool keep_alive)
+{
+	struct buffer body = {0};
+	struct jout w = {.out = &body};
+	const char *type = status == 401 ? "AuthenticationError" : status == 404 ? "NotFoundError" : status == 429 ? "RateLimitError" :
+	                   status >= 500 ? "InternalServerError" : "BadRequestError";
+	jout_begin_map(&w);
+	jout_key(&w, "error");
+	jout_begin_map(&w);
+	jout_key(&w, "message");
+	jout_string0(&w, text);
+	jout_key(&w, "type");
+	jout_string0(&w, type);
+	jout_key(&w, "param");
+	if (param && *param)
+		jout_string0(&w, param);
+	else
+		jout_null(&w);
+	jout_key(&w, "code");
+	jout_int(&w, status);
+	jout_end_map(&w);
+	jout_end_map(&w);
+	answer_plain(out, status, "application/json", more, buffer_all(&body), keep_alive);
+	buffer_release(&body);
+}
+
+static void write_message(struct answer *a)
+{
+	const struct mode *reasoning = find(a, MODE_REASONING), *t = tools(a);
+	bool call = t && a->output_tokens > t->after;
+	buffer_text(&a->json, "\"message\":{\"role\":\"assistant\",");
+	if (reasoning && a->reasoning.len) {
+		buffer_format(&a->json, "\"%s\":\"", reasoning->field);
+		buffer_slice(&a->json, buffer_all(&a->reasoning));
+		buffer_text(&a->json, "\",");
+	}
+	if (call && !a->text.len) {
+		buffer_text(&a->json, "\"content\":null");
+	} else {
+		buffer_text(&a->json, "\"content\":\"");
+		buffer_slice(&a->json, buffer_all(&a->text));
+		buffer_byte(&a->json, '"');
+	}
+	if (call) {
+		buffer_byte(&a->json, ',');
+		write_tool_delta(a, true);
+	}
+	buffer_byte(&a->json, '}');
+}
+
+static void write_whole_body(struct answer *a)
+{
+	buffer_clear(&a->json);
+	if (find(a, MODE_ERROR_INBAND)) {
+		buffer_text(&a->json, "{\"error\":{\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}");
+		return;
+	}
+	if (find(a, MODE_BAD_UTF8))
+		buffer_text(&a->text, "\xff\xfe");
+	buffer_slice(&a->json, buffer_all(&a->opening));
+	buffer_text(&a->json, "{\"index\":0,");
+	if (a->ask->chat) {
+		write_message(a);
+	} else {
+		buffer_text(&a->json, "\"text\":\"");
+		buffer_slice(&a->json, buffer_all(&a->text));
+		buffer_byte(&a->json, '"');
+	}
+	buffer_format(&a->json, ",\"logprobs\":null,\"finish_reason\":\"%s\"}]", finish_of(a));
+	if (!find(a, MODE_NO_USAGE)) {
+		buffer_text(&a->json, ",\"usage\":");
+		write_usage(a, a->output_tokens);
+	}
+	/* Broken JSON: its last brace is missing. */
+	if (!find(a, MODE_MALFORMED))
+		buffer_byte(&a->json, '}');
+}
+
+static enum answer_next send_whole(struct answer *a)
+{
+	const struct mode *cut = find(a, MODE_CUT), *reset = find(a, MODE_RESET), *lacking = find(a, MODE_LENGTH_SHORT);
+	struct buffer *out = &a->out->bytes;
+	bool old = find(a, MODE_HTTP10);
+	write_whole_body(a);
+	struct slice body = buffer_all(&a->json);
+	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: application/json\r\n", old ? 0 : 1);
+	if (!old)
+		buffer_format(out, "Content-Length: %zu\r\n", body.len + (lacking ? (size_t)lacking->bytes : 0));
+	if (a->request_id.data)
+		buffer_format(out, "X-Request-Id: %.*s\r\n", (int)a->request_id.len, a->request_id.data);
+	buffer_text(out, a->keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
+	if (cut || reset)
+		body.len /= 2;
+	buffer_slice(out, body);
+	a->out->first_content = a->out->last_content = outbox_end(a->out);
+	if (reset)
+		outbox_hold(a->out, reset->pause_ns);
+	return reset ? ANSWER_RESET : cut || lacking || old ? ANSWER_CUT : ANSWER_WHOLE;
+}
+
+enum answer_next answer_token(struct answer *a, int64_t k)
+{
+	if (!a->whole)
+		return stream_token(a, k);
+	if (a->output_tokens > 0)
+		add_token(a, k);
+	return k + 1 >= a->output_tokens ? send_whole(a) : ANSWER_ON;
+}

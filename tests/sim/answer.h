@@ -1,0 +1,64 @@
+/* An answer's bytes, as the server's API has them, and as its modes bend them. Knows of no sockets and no clocks: it writes
+ * to an outbox.
+ *
+ *     answer_head(&a);                       // a streamed answer begins
+ *     switch (answer_token(&a, k)) …         // once for every token; the last one ends the answer
+ *     answer_release(&a);
+ */
+#ifndef SIM_ANSWER_H
+#define SIM_ANSWER_H
+
+#include "ask.h"
+#include "outbox.h"
+#include "rng.h"
+#include "words.h"
+
+enum answer_next {
+	ANSWER_ON,    /* more is to come */
+	ANSWER_WHOLE, /* the response is complete */
+	ANSWER_CUT,   /* close the connection after what was written */
+	ANSWER_RESET, /* reset it */
+};
+
+struct answer {
+	/* Set by the caller. */
+	const struct ask *ask;
+	const struct modes *modes;
+	struct outbox *out;
+	const char *model;
+	struct slice request_id; /* of X-Request-Id, sent back; absent */
+	bool keep_alive;
+	bool role_early; /* the role chunk goes out with the head, not with the first token */
+	uint64_t seed, number;
+	int64_t prompt_tokens, cached_tokens, output_tokens;
+	const char *finish; /* "length" or "stop" */
+	/* Its own. */
+	bool whole; /* one JSON body */
+	int64_t sent, pending; /* tokens */
+	int64_t events, written; /* all events; those with text, for coalescing */
+	bool usage_last;       /* the usage goes into the chunk that finishes */
+	bool finished;         /* that chunk was sent */
+	uint64_t shown;        /* a bit for each mode that shows once and has */
+	enum { PART_TEXT, PART_REASONING, PART_TOOL } part;
+	bool role_sent;
+	struct buffer opening;                   /* how every chunk begins */
+	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: what is pending */
+	struct buffer event, json;
+	struct rng cuts;
+};
+
+void answer_init(struct answer *a); /* after the caller's members are set */
+enum words answer_words(const struct modes *modes);
+uint64_t answer_start(uint64_t seed, uint64_t fingerprint); /* where the text begins, for word_at */
+
+/* The status line and head of a streamed answer, and what goes out with it. Nothing for a whole one. */
+void answer_head(struct answer *a);
+enum answer_next answer_token(struct answer *a, int64_t k);
+void answer_release(struct answer *a);
+
+/* A whole response of another kind. `more` has further header lines, each with its CR LF, or NULL. */
+void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body, bool keep_alive);
+/* {"error":{…}} as OpenAI's servers say it. */
+void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param, bool keep_alive);
+
+#endif

@@ -1,0 +1,239 @@
+#include "ask.h"
+
+#include "words.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+struct reader {
+	struct ask *ask;
+	struct sequence *sequence;
+	const struct ask_options *options;
+	struct jdoc doc;
+	struct buffer text;   /* of one message */
+	struct buffer digest; /* of all, where a digest is wanted */
+	struct ipf_error *err;
+};
+
+int64_t ask_count(size_t bytes)
+{
+	return (int64_t)((bytes + WORD_BYTES - 1) / WORD_BYTES);
+}
+
+static int wrong(struct reader *r, const char *param, const char *text)
+{
+	snprintf(r->ask->param, sizeof r->ask->param, "%s", param);
+	return ipf_error_set(r->err, IPF_INPUT, "%s: %s", param, text);
+}
+
+static void push_text(struct reader *r, struct slice text)
+{
+	for (size_t i = 0; i < text.len; i += WORD_BYTES) {
+		uint32_t token = 0;
+		size_t left = text.len - i;
+		memcpy(&token, text.data + i, left < WORD_BYTES ? left : WORD_BYTES);
+		sequence_push(r->sequence, token);
+	}
+	if (r->options->digest)
+		buffer_slice(&r->digest, text);
+}
+
+/* A message's content: a text, a list of parts of which the texts count, or nothing (a tool call). */
+static int gather_content(struct reader *r, jdoc_id content)
+{
+	const struct jdoc *doc = &r->doc;
+	buffer_clear(&r->text);
+	if (jdoc_is_null(doc, content))
+		return 0;
+	if (jdoc_type_of(doc, content) == JDOC_TEXT) {
+		jdoc_text(doc, content, &r->text);
+		return 0;
+	}
+	if (jdoc_type_of(doc, content) != JDOC_LIST)
+		return wrong(r, "messages", "content: expected a text or a list of parts");
+	for (struct jdoc_each e = jdoc_each(doc, content); jdoc_step(&e);) {
+		if (jdoc_type_of(doc, e.value) == JDOC_TEXT)
+			jdoc_text(doc, e.value, &r->text);
+		else if (jdoc_type_of(doc, e.value) == JDOC_MAP)
+			jdoc_text(doc, jdoc_get(doc, e.value, "text"), &r->text);
+		else
+			return wrong(r, "messages", "content: expected a list of parts");
+	}
+	return 0;
+}
+
+static uint32_t mark_of(struct slice role)
+{
+	uint32_t mark = 2166136261u;
+	for (size_t i = 0; i < role.len; i++)
+		mark = (mark ^ (unsigned char)role.data[i]) * 16777619u;
+	return mark;
+}
+
+static void begin_message(struct reader *r, struct slice role)
+{
+	sequence_mark(r->sequence, mark_of(role));
+	for (int64_t i = 0; i < r->options->template_tokens; i++)
+		sequence_push(r->sequence, (uint32_t)i);
+}
+
+static int read_messages(struct reader *r)
+{
+	jdoc_id messages = jdoc_get(&r->doc, JDOC_ROOT, "messages");
+	if (messages == JDOC_NONE || jdoc_type_of(&r->doc, messages) != JDOC_LIST)
+		return wrong(r, "messages", "expected a list of messages");
+	bool first = true;
+	for (struct jdoc_each e = jdoc_each(&r->doc, messages); jdoc_step(&e);) {
+		jdoc_id role = jdoc_get(&r->doc, e.value, "role");
+		if (jdoc_type_of(&r->doc, e.value) != JDOC_MAP || jdoc_text_empty(&r->doc, role))
+			return wrong(r, "messages", "expected maps with a role");
+		begin_message(r, jdoc_raw(&r->doc, role));
+		if (gather_content(r, jdoc_get(&r->doc, e.value, "content")) < 0)
+			return -1;
+		if (r->options->digest && !first)
+			buffer_byte(&r->digest, '\n');
+		push_text(r, buffer_all(&r->text));
+		first = false;
+	}
+	if (first)
+		return wrong(r, "messages", "expected at least one message");
+	/* What the model says next stands where the assistant's message would, when it comes back in a later prompt. */
+	sequence_mark(r->sequence, mark_of(slice_of("\"assistant\"")));
+	if (r->sequence->prompt_tokens == 0)
+		sequence_push(r->sequence, 0);
+	return 0;
+}
+
+static int read_ids(struct reader *r, jdoc_id prompt)
+{
+	for (struct jdoc_each e = jdoc_each(&r->doc, prompt); jdoc_step(&e);) {
+		int64_t id;
+		if (!jdoc_to_int(&r->doc, e.value, &id) || id < 0 || id > UINT32_MAX)
+			return wrong(r, "prompt", "expected token ids from 0 to 4294967295");
+		if (r->options->digest)
+			buffer_format(&r->digest, "%s%lld", r->digest.len ? "," : "", (long long)id);
+		sequence_push(r->sequence, (uint32_t)id);
+	}
+	return 0;
+}
+
+static int read_prompt(struct reader *r)
+{
+	jdoc_id prompt = jdoc_get(&r->doc, JDOC_ROOT, "prompt");
+	/* A batch of one is a prompt; a list of numbers is one, too. */
+	if (prompt != JDOC_NONE && jdoc_type_of(&r->doc, prompt) == JDOC_LIST && jdoc_count(&r->doc, prompt) == 1) {
+		jdoc_id only = jdoc_at(&r->doc, prompt, 0);
+		if (jdoc_type_of(&r->doc, only) != JDOC_NUMBER)
+			prompt = only;
+	}
+	if (prompt != JDOC_NONE && jdoc_type_of(&r->doc, prompt) == JDOC_LIST)
+		return read_ids(r, prompt);
+	if (prompt == JDOC_NONE || jdoc_type_of(&r->doc, prompt) != JDOC_TEXT)
+		return wrong(r, "prompt", "expected a text or a list of token ids");
+	buffer_clear(&r->text);
+	jdoc_text(&r->doc, prompt, &r->text);
+	push_text(r, buffer_all(&r->text));
+	return 0;
+}
+
+/* An optional whole number of at least `least`. */
+static int read_count(struct reader *r, const char *key, int64_t least, int64_t *value)
+{
+	int64_t n;
+	int found = jdoc_get_int(&r->doc, JDOC_ROOT, key, &n, r->err);
+	if (found < 0)
+		snprintf(r->ask->param, sizeof r->ask->param, "%s", key);
+	if (found <= 0)
+		return found;
+	if (n < least || n > INT32_MAX)
+		return wrong(r, key, "out of range");
+	*value = n;
+	return 1;
+}
+
+static int read_lengths(struct reader *r)
+{
+	struct ask *ask = r->ask;
+	int64_t n = 1;
+	ask->max_tokens = IPF_ABSENT;
+	if (read_count(r, "max_tokens", 1, &ask->max_tokens) < 0 ||
+	    (ask->chat && read_count(r, "max_completion_tokens", 1, &ask->max_tokens) < 0) ||
+	    read_count(r, "min_tokens", 0, &ask->min_tokens) < 0 || read_count(r, "n", 1, &n) < 0)
+		return -1;
+	if (n != 1)
+		return wrong(r, "n", "only 1 is simulated");
+	if (ask->max_tokens != IPF_ABSENT && ask->min_tokens > ask->max_tokens)
+		return wrong(r, "min_tokens", "more than max_tokens");
+	return 0;
+}
+
+static int read_switches(struct reader *r)
+{
+	struct ask *ask = r->ask;
+	const struct jdoc *doc = &r->doc;
+	jdoc_id options = jdoc_get(doc, JDOC_ROOT, "stream_options");
+	if (jdoc_get_bool(doc, JDOC_ROOT, "stream", &ask->stream, r->err) < 0 ||
+	    jdoc_get_bool(doc, JDOC_ROOT, "ignore_eos", &ask->ignore_eos, r->err) < 0 ||
+	    jdoc_get_text(doc, JDOC_ROOT, "model", &ask->model, r->err) < 0)
+		return -1;
+	if (jdoc_is_null(doc, options))
+		return 0;
+	if (!ask->stream)
+		return wrong(r, "stream_options", "only allowed where stream is true");
+	if (jdoc_get_bool(doc, options, "include_usage", &ask->include_usage, r->err) < 0 ||
+	    jdoc_get_bool(doc, options, "continuous_usage_stats", &ask->continuous_usage, r->err) < 0)
+		return -1;
+	return 0;
+}
+
+static int finish_digest(struct reader *r)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+	if (r->digest.failed || !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
+		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
+	for (unsigned i = 0; i < 32; i++)
+		snprintf(r->ask->prompt_sha256 + 2 * i, 3, "%02x", sum[i]);
+	return 0;
+}
+
+static int read_body(struct reader *r)
+{
+	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
+		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
+	if (read_switches(r) < 0 || read_lengths(r) < 0)
+		return -1;
+	if ((r->ask->chat ? read_messages(r) : read_prompt(r)) < 0)
+		return -1;
+	if (r->sequence->failed || r->text.failed)
+		return ipf_error_set(r->err, IPF_SYSTEM, "memory ran out");
+	r->ask->fingerprint = r->sequence->chain;
+	if (r->sequence->prompt_tokens == 0)
+		return wrong(r, "prompt", "empty");
+	jdoc_id sim = jdoc_get(&r->doc, JDOC_ROOT, "sim");
+	if (!jdoc_is_null(&r->doc, sim) && modes_parse_json(&r->ask->modes, &r->doc, sim, r->err) < 0) {
+		snprintf(r->ask->param, sizeof r->ask->param, "sim");
+		return -1;
+	}
+	return r->options->digest ? finish_digest(r) : 0;
+}
+
+int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body, const struct ask_options *options,
+              struct ipf_error *err)
+{
+	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
+	ask->chat = chat;
+	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
+	if (result == 0)
+		result = read_body(&r);
+	jdoc_release(&r.doc);
+	buffer_release(&r.text);
+	buffer_release(&r.digest);
+	return result;
+}
+
+void ask_release(struct ask *ask)
+{
+	buffer_release(&ask->model);
+}

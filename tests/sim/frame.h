@@ -1,0 +1,17 @@
+/* How an event of a streamed answer goes onto the connection: as server-sent events in HTTP chunks, with the manners that the
+ * modes ask for. Part of answer.c, apart from it for its size. */
+#ifndef SIM_FRAME_H
+#define SIM_FRAME_H
+
+#include "answer.h"
+
+/* One event with this data (JSON, or [DONE]); `content`: it has text in it, so that its time matters. `last`: none follows. */
+void frame_event(struct answer *a, struct slice data, bool content, bool last);
+/* An error event under the name "error". */
+void frame_named_event(struct answer *a, const char *name, struct slice data);
+/* A piece of one, for an answer that is cut in the middle of it. */
+void frame_partial(struct answer *a, struct slice data, size_t bytes);
+/* The end of the body. */
+void frame_end(struct answer *a);
+
+#endif

@@ -1,0 +1,361 @@
+#include "server.h"
+
+#include "answer.h"
+#include "clock.h"
+#include "jout.h"
+#include "reqlog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct job {
+	struct conn *conn;
+	struct ask ask;
+	struct modes modes;
+	struct sequence sequence;
+	struct answer answer;
+	struct timer delay;
+	char *request_id;
+	struct buffer model;
+	int64_t last_token_ns; /* when the engine made it */
+	struct reqlog_line line;
+	bool finished; /* the response is complete */
+};
+
+/* ---- the beginning ---- */
+
+static struct job *job_of(struct sequence *sequence)
+{
+	return (struct job *)(void *)((char *)sequence - offsetof(struct job, sequence));
+}
+
+static uint32_t token_of(const struct sequence *sequence, int64_t k)
+{
+	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
+	return word_token(answer_words(&job->modes), answer_start(job->answer.seed, job->ask.fingerprint), k);
+}
+
+static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)
+{
+	struct conn *c = job->conn;
+	answer_error(&c->out, status, more, text, param, c->request.keep_alive);
+	c->server->totals.refused++;
+	job->line.status = status;
+	job->finished = true;
+	conn_answered(c);
+}
+
+/* The request's own modes go first; without any, the server's may strike. */
+static int choose_modes(struct job *job, struct ipf_error *err)
+{
+	struct conn *c = job->conn;
+	const struct server_options *options = c->server->options;
+	job->modes = job->ask.modes;
+	for (size_t i = 0; i < c->request.header_count; i++) {
+		const struct http_header *h = &c->request.headers[i];
+		if (h->name.len == 5 && strncasecmp(h->name.data, "x-sim", 5) == 0 && modes_parse_header(&job->modes, h->value, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; job->modes.count == 0 && i < options->fail_count; i++) {
+		struct rng rng;
+		rng_init(&rng, options->seed, mode_name(options->fails[i].kind), (uint64_t)job->line.n * 64 + i);
+		if (rng_uniform(&rng) < options->fails[i].share)
+			job->modes.list[job->modes.count++] = options->fails[i];
+	}
+	return 0;
+}
+
+/* How many tokens the answer has, and why it ends there. */
+static void choose_length(struct job *job)
+{
+	const struct server_options *options = job->conn->server->options;
+	const struct mode *shorter = modes_find(&job->modes, MODE_SHORT), *one = modes_find(&job->modes, MODE_ONE_TOKEN);
+	int64_t tokens = job->ask.max_tokens == IPF_ABSENT ? options->default_tokens : job->ask.max_tokens;
+	int64_t least = job->ask.min_tokens > 1 ? job->ask.min_tokens : 1;
+	if (tokens < least)
+		tokens = least;
+	const char *finish = "length";
+	int64_t end = tokens;
+	if (options->eos_mean > 0 && !job->ask.ignore_eos) {
+		struct rng rng;
+		rng_init(&rng, options->seed, "eos", job->ask.fingerprint);
+		double drawn = rng_exponential(&rng) * options->eos_mean;
+		end = drawn < 1e9 ? (int64_t)drawn + 1 : tokens;
+		end = end < least ? least : end;
+	}
+	if (one || shorter)
+		end = one ? 1 : shorter->tokens;
+	if (end < tokens) {
+		tokens = end;
+		finish = "stop";
+	}
+	if (modes_find(&job->modes, MODE_EMPTY)) {
+		tokens = 1; /* is computed, and never shown */
+		finish = "stop";
+	}
+	job->sequence.output_tokens = tokens;
+	job->answer.output_tokens = tokens;
+	job->answer.finish = finish;
+}
+
+static int understand(struct job *job, bool chat)
+{
+	struct conn *c = job->conn;
+	const struct server_options *options = c->server->options;
+	struct ipf_error err = {0};
+	if (ask_parse(&job->ask, &job->sequence, chat, buffer_all(&c->request.body), &options->ask, &err) < 0) {
+		refuse(job, err.kind == IPF_SYSTEM ? 500 : 400, NULL, err.text, job->ask.param);
+		return -1;
+	}
+	if (choose_modes(job, &err) < 0) {
+		refuse(job, 400, NULL, err.text, "X-Sim");
+		return -1;
+	}
+	const char *asked = job->ask.model.data ? job->ask.model.data : "";
+	if (options->model && strcmp(asked, options->model) != 0) {
+		buffer_format(&job->model, "The model `%s` does not exist.", asked);
+		refuse(job, 404, NULL, job->model.data ? job->model.data : "", "model");
+		return -1;
+	}
+	buffer_text(&job->model, options->model ? options->model : *asked ? asked : "sim");
+	choose_length(job);
+	int64_t room = engine_room(c->server->engine), length = job->sequence.prompt_tokens + job->sequence.output_tokens;
+	if (length > options->model_len || length > room) {
+		char text[160];
+		snprintf(text, sizeof text, "This model's maximum context length is %lld tokens. However, you requested %lld tokens",
+		         (long long)(room < options->model_len ? room : options->model_len), (long long)length);
+		refuse(job, 400, NULL, text, chat ? "messages" : "prompt");
+		return -1;
+	}
+	return 0;
+}
+
+static void prepare_answer(struct job *job)
+{
+	struct conn *c = job->conn;
+	struct answer *a = &job->answer;
+	struct slice id = http_header(&c->request, "x-request-id");
+	if (modes_find(&job->modes, MODE_CLOSE) || modes_find(&job->modes, MODE_LENGTH_SHORT) || modes_find(&job->modes, MODE_HTTP10))
+		c->then = CONN_CLOSE;
+	if (c->request.minor == 0 && !modes_find(&job->modes, MODE_HTTP10) && job->modes.count < MODES_MOST)
+		job->modes.list[job->modes.count++] = (struct mode){.kind = MODE_HTTP10};
+	if (modes_find(&job->modes, MODE_IDLE_CLOSE))
+		c->idle_ns = modes_find(&job->modes, MODE_IDLE_CLOSE)->delay_ns;
+	a->ask = &job->ask;
+	a->modes = &job->modes;
+	a->out = &c->out;
+	a->model = job->model.data;
+	a->request_id = (struct slice){job->request_id, id.len};
+	a->keep_alive = c->then == CONN_STAY;
+	a->role_early = c->server->options->role_early;
+	a->number = (uint64_t)job->line.n;
+	a->prompt_tokens = job->sequence.prompt_tokens;
+	answer_init(a);
+	job->sequence.token = token_of;
+}
+
+static void enter_engine(struct job *job, int64_t now_ns)
+{
+	engine_add(job->conn->server->engine, &job->sequence, now_ns);
+}
+
+static void delay_is_over(struct timer *timer, void *data)
+{
+	struct job *job = data;
+	(void)timer;
+	if (modes_find(&job->modes, MODE_SLOW_HEADERS)) {
+		answer_head(&job->answer);
+		conn_dirty(job->conn);
+	}
+	enter_engine(job, clock_now());
+}
+
+/* The modes that answer without the model. True: one did. */
+static bool answer_at_once(struct job *job)
+{
+	struct conn *c = job->conn;
+	const struct mode *status = modes_find(&job->modes, MODE_STATUS), *reset = modes_find(&job->modes, MODE_RESET);
+	if (status) {
+		char more[64] = "";
+		if (status->retry_ns)
+			snprintf(more, sizeof more, "Retry-After: %lld\r\n", (long long)((status->retry_ns + NS_PER_S - 1) / NS_PER_S));
+		refuse(job, (int)status->code, more, "as the mode asks", NULL);
+		return true;
+	}
+	if (modes_find(&job->modes, MODE_NEVER))
+		return true;
+	if (modes_find(&job->modes, MODE_HTML200)) {
+		answer_plain(&c->out, 200, "text/html", NULL, slice_of("<html><body><h1>It works!</h1></body></html>\n"), c->then == CONN_STAY);
+	} else if (modes_find(&job->modes, MODE_GARBAGE)) {
+		buffer_text(&c->out.bytes, "Lorem ipsum dolor sit amet,\r\nconsectetur adipiscing elit.\r\n\r\n");
+		c->then = CONN_CLOSE;
+	} else if (reset && !reset->after_given) {
+		outbox_hold(&c->out, reset->pause_ns);
+		c->then = CONN_RESET;
+	} else {
+		return false;
+	}
+	job->finished = true;
+	conn_answered(c);
+	return true;
+}
+
+/* How long to wait before the model begins. */
+static int64_t delay_of(const struct job *job)
+{
+	const struct mode *slow = modes_find(&job->modes, MODE_SLOW_HEADERS), *late = modes_find(&job->modes, MODE_ROLE_LATE);
+	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
+	return (slow ? slow->delay_ns : 0) + (late && !late->after ? late->delay_ns : 0) + (stall && !stall->after ? stall->pause_ns : 0);
+}
+
+void job_begin(struct conn *c, bool chat)
+{
+	struct server *s = c->server;
+	struct job *job = calloc(1, sizeof *job);
+	if (!job) {
+		answer_error(&c->out, 500, NULL, "memory ran out", NULL, c->request.keep_alive);
+		conn_answered(c);
+		return;
+	}
+	c->job = job;
+	job->conn = c;
+	job->delay = (struct timer){.fire = delay_is_over, .data = job};
+	job->answer.seed = s->options->seed;
+	job->line.n = s->totals.streams++;
+	job->line.arrival_ns = c->arrival_ns;
+	job->request_id = slice_dup(http_header(&c->request, "x-request-id"));
+	if (understand(job, chat) < 0)
+		return;
+	prepare_answer(job);
+	job->line.status = 200;
+	if (answer_at_once(job))
+		return;
+	int64_t delay_ns = delay_of(job);
+	if (!modes_find(&job->modes, MODE_SLOW_HEADERS)) {
+		answer_head(&job->answer);
+		conn_dirty(c);
+	}
+	if (delay_ns > 0)
+		timers_set(&s->timers, &job->delay, c->arrival_ns + delay_ns);
+	else
+		enter_engine(job, c->arrival_ns);
+}
+
+/* ---- tokens ---- */
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+static void measure_token(struct server *s, struct job *job, int64_t now_ns)
+{
+	if (job->sequence.produced == 1)
+		metrics_add(&s->metrics, &s->metrics.ttft, seconds(now_ns - job->line.arrival_ns));
+	else
+		metrics_add(&s->metrics, &s->metrics.itl, seconds(now_ns - job->last_token_ns));
+	if (job->sequence.produced == 1)
+		job->line.first_made_ns = now_ns;
+	job->last_token_ns = now_ns;
+}
+
+static void finish(struct server *s, struct job *job, enum answer_next next)
+{
+	engine_remove(s->engine, &job->sequence);
+	job->finished = true;
+	if (next == ANSWER_CUT)
+		job->conn->then = CONN_CLOSE;
+	else if (next == ANSWER_RESET)
+		job->conn->then = CONN_RESET;
+	conn_answered(job->conn);
+}
+
+void job_token(struct sequence *sequence, void *data)
+{
+	struct server *s = data;
+	struct job *job = job_of(sequence);
+	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
+	int64_t now_ns = clock_now();
+	measure_token(s, job, now_ns);
+	job->answer.cached_tokens = sequence->cached_tokens;
+	enum answer_next next = answer_token(&job->answer, sequence->produced - 1);
+	if (next != ANSWER_ON)
+		finish(s, job, next);
+	else if (stall && stall->after == sequence->produced)
+		engine_hold(sequence, now_ns + stall->pause_ns);
+	conn_dirty(job->conn);
+}
+
+void job_sent(struct conn *c, int64_t at_ns)
+{
+	struct job *job = c->job;
+	uint64_t here = outbox_here(&c->out);
+	if (!job->line.head_ns)
+		job->line.head_ns = at_ns;
+	if (c->out.first_content && !job->line.first_ns && here >= c->out.first_content)
+		job->line.first_ns = at_ns;
+	if (c->out.last_content && here >= c->out.last_content && job->line.last_at < c->out.last_content) {
+		job->line.last_ns = at_ns;
+		job->line.last_at = c->out.last_content;
+	}
+}
+
+/* ---- the end ---- */
+
+static void measure_request(struct server *s, struct job *job)
+{
+	const struct sequence *q = &job->sequence;
+	struct metrics *m = &s->metrics;
+	bool whole = q->produced >= q->output_tokens;
+	m->finished[!whole ? FINISH_ABORT : strcmp(job->answer.finish, "length") == 0 ? FINISH_LENGTH : FINISH_STOP]++;
+	if (!whole)
+		return;
+	metrics_add(m, &m->e2e, seconds(job->last_token_ns - job->line.arrival_ns));
+	metrics_add(m, &m->queue, seconds(q->admitted_ns - q->added_ns));
+	metrics_add(m, &m->prefill, seconds(job->line.first_made_ns - q->admitted_ns));
+	metrics_add(m, &m->decode, seconds(job->last_token_ns - job->line.first_made_ns));
+	metrics_add(m, &m->inference, seconds(job->last_token_ns - q->admitted_ns));
+	if (q->produced > 1)
+		metrics_add(m, &m->tpot, seconds(job->last_token_ns - job->line.first_made_ns) / (double)(q->produced - 1));
+	metrics_add(m, &m->prompt, (double)q->prompt_tokens);
+	metrics_add(m, &m->generation, (double)q->produced);
+}
+
+static void write_log(struct server *s, struct job *job)
+{
+	struct reqlog_line *line = &job->line;
+	line->id = job->request_id;
+	line->path = job->ask.chat ? "/v1/chat/completions" : "/v1/completions";
+	line->stream = job->ask.stream;
+	line->ask = &job->ask;
+	line->modes = &job->modes;
+	line->sequence = &job->sequence;
+	line->output_tokens = job->answer.whole ? (job->finished ? job->answer.output_tokens : 0) : job->answer.sent;
+	line->finish = job->finished ? job->answer.finish : NULL;
+	line->cancelled = !job->finished;
+	if (reqlog_write(s->options->log, line) < 0 && !s->log_errno)
+		s->log_errno = errno ? errno : EIO;
+}
+
+void job_close(struct conn *c)
+{
+	struct job *job = c->job;
+	struct server *s = c->server;
+	c->job = NULL;
+	job->line.end_ns = clock_now();
+	engine_remove(s->engine, &job->sequence);
+	timers_stop(&s->timers, &job->delay);
+	if (job->sequence.added_ns)
+		measure_request(s, job);
+	s->totals.cut += !job->finished;
+	if (s->options->log)
+		write_log(s, job);
+	sequence_release(&job->sequence);
+	answer_release(&job->answer);
+	ask_release(&job->ask);
+	buffer_release(&job->model);
+	free(job->request_id);
+	free(job);
+}

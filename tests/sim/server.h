@@ -1,0 +1,101 @@
+/* The simulated model server: one thread, one epoll, the connections, and the engine whose steps the clock drives.
+ *
+ * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers the small
+ * endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token; answer.c writes its bytes.
+ */
+#ifndef SIM_SERVER_H
+#define SIM_SERVER_H
+
+#include "ask.h"
+#include "engine.h"
+#include "http.h"
+#include "metrics.h"
+#include "modes.h"
+#include "outbox.h"
+#include "timers.h"
+
+#include <stdio.h>
+
+struct server_options {
+	struct engine_options engine;
+	struct ask_options ask;
+	int port;               /* 0: any */
+	const char *model;      /* NULL: any name will do */
+	const char *api_key;    /* NULL: none is asked for */
+	int64_t model_len;      /* most tokens of prompt and output together */
+	int64_t default_tokens; /* output where a request does not say */
+	double eos_mean;        /* mean of the output's length where the end may come by itself; 0: it never does */
+	uint64_t seed;
+	struct mode *fails;     /* by chance */
+	size_t fail_count;
+	int64_t keep_alive_ns, loading_ns, max_time_ns;
+	int64_t body_limit, out_limit;
+	bool role_early;
+	FILE *log; /* NULL: none */
+	int verbose;
+};
+
+struct server;
+struct job;
+
+struct conn {
+	struct server *server;
+	int fd;
+	struct http_request request;
+	struct buffer later; /* bytes of the requests after the one under way */
+	struct outbox out;
+	struct job *job;      /* NULL: the request is none that generates */
+	int64_t arrival_ns;   /* when the last byte of the request under way was read */
+	int64_t idle_ns;      /* how long it may be idle */
+	struct timer hold, idle;
+	enum { CONN_STAY, CONN_CLOSE, CONN_RESET } then; /* what follows once all is sent */
+	bool answering;       /* a request is under way */
+	bool answered;        /* and its response is complete in the outbox */
+	bool holding, blocked, eof, lingering, dead, dirty;
+	struct conn *next_dirty, *next_dead, *before, *after;
+};
+
+struct totals {
+	int64_t connections, requests, streams, refused, cut, overrun, starved;
+};
+
+struct server {
+	const struct server_options *options;
+	struct engine *engine;
+	struct metrics metrics;
+	struct timers timers;
+	struct totals totals;
+	int64_t open, begin_ns;
+	int epoll_fd, listen_fd, timer_fd, signal_fd;
+	struct timer end, again; /* of max_time_ns; accepting again after descriptors ran out */
+	bool stop;
+	int log_errno; /* of the first line of the log that could not be written */
+	struct conn *conns, *dirty, *dead;
+	char scratch[65536];
+};
+
+/* server.c */
+int server_open(struct server **server, const struct server_options *options, struct ipf_error *err);
+int server_port(const struct server *server);
+int server_run(struct server *server, struct ipf_error *err); /* until a signal or the end of its time */
+void server_close(struct server *server);
+
+/* conn.c */
+struct conn *conn_open(struct server *server, int fd);
+void conn_event(struct conn *conn, uint32_t events);
+void conn_dirty(struct conn *conn); /* something is in its outbox: send it when this turn of the loop ends */
+void conn_answered(struct conn *conn); /* the response is complete in the outbox; what follows stands in conn->then */
+void conn_flush(struct conn *conn);
+void conn_close(struct conn *conn);
+void conn_free(struct conn *conn);
+
+/* routes.c */
+void route(struct conn *conn); /* the request is whole */
+
+/* job.c */
+void job_begin(struct conn *conn, bool chat);
+void job_token(struct sequence *sequence, void *server); /* the engine's on_token */
+void job_sent(struct conn *conn, int64_t at_ns); /* bytes of its answer went out; the outbox knows how far */
+void job_close(struct conn *conn); /* the response is sent, or the connection is gone: the end of the job */
+
+#endif

@@ -1,0 +1,56 @@
+#include "words.h"
+
+#include <string.h>
+
+#define W(text) {text, text}
+
+static const struct word plain[] = {
+	W("Lore"), W("m ip"), W("sum "), W("dolo"), W("r si"), W("t am"), W("et, "), W("cons"), W("ecte"), W("tur "),
+	W("adip"), W("isci"), W("ng e"), W("lit,"), W(" sed"), W(" do "), W("eius"), W("mod "), W("temp"), W("or i"),
+	W("ncid"), W("idun"), W("t ut"), W(" lab"), W("ore "), W("et d"), W("olor"), W("e ma"), W("gna "), W("aliq"),
+	W("ua. "), W("Ut e"), W("nim "), W("ad m"), W("inim"), W(" ven"), W("iam,"), W(" qui"), W("s no"), W("stru"),
+	W("d ex"), W("erci"), W("tati"), W("on u"), W("llam"), W("co l"), W("abor"), W("is n"), W("isi "), W("ut a"),
+	W("liqu"), W("ip e"), W("x ea"), W(" com"), W("modo"), W(" con"), W("sequ"), W("at. "),
+};
+
+static const struct word utf8[] = {
+	W("\xc3\xa9\xc3\xa0"),         /* two of two bytes */
+	W("\xe6\xbc\xa2."),            /* one of three */
+	W("\xf0\x9f\x98\x80"),         /* one of four */
+	W("na\xc3\xaf"),               /* the last of two */
+	W(" \xe2\x82\xac"),            /* the last of three */
+	W("\xc3\x9f\xd0\xb6"),
+	W("\xed\x95\x9c "),
+	W("\xf0\x9d\x84\x9e"),
+};
+
+static const struct word escapes[] = {
+	{"\\u00e9\\u00E9", "\xc3\xa9\xc3\xa9"},
+	{"a\\\"b\\\\", "a\"b\\"},
+	{"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+	{"\\n\\t- ", "\n\t- "},
+	{"\\/\\u0041bc", "/Abc"},
+	{"\\u6f22\\r", "\xe6\xbc\xa2\r"},
+	{"\\b\\f{}", "\b\f{}"},
+};
+
+struct word word_at(enum words words, uint64_t start, int64_t k)
+{
+	uint64_t at = start + (uint64_t)k;
+	switch (words) {
+	case WORDS_UTF8:
+		return utf8[at % (sizeof utf8 / sizeof *utf8)];
+	case WORDS_ESCAPES:
+		return escapes[at % (sizeof escapes / sizeof *escapes)];
+	case WORDS_PLAIN:
+		break;
+	}
+	return plain[at % (sizeof plain / sizeof *plain)];
+}
+
+uint32_t word_token(enum words words, uint64_t start, int64_t k)
+{
+	uint32_t token;
+	memcpy(&token, word_at(words, start, k).bytes, sizeof token);
+	return token;
+}
