@@ -53,10 +53,10 @@ static int64_t natural_end(const struct arrival_process *p, int64_t first, int64
 	return last_ns > 0 ? last_ns + 1 : IPF_ABSENT;
 }
 
-static int trace_check(const struct requests *requests, struct ipf_error *err)
+static int trace_check(const struct stage *stage, const struct requests *requests, struct ipf_error *err)
 {
 	if (!requests)
-		return ipf_error_set(err, IPF_USAGE, "recorded arrivals come from a trace: -t TRACE is missing");
+		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing", stage->spec);
 	if (requests->timed == 0)
 		return ipf_error_at(err, IPF_INPUT, requests->name, 0, "no recorded arrivals: no request has an at_ns");
 	if (requests->untimed_line)
@@ -72,7 +72,7 @@ static int replay_begin(struct arrival_process *p, struct ipf_error *err)
 	const struct stage *stage = p->stage;
 	struct replay *r = p->state;
 
-	if (trace_check(p->requests, err) < 0)
+	if (trace_check(stage, p->requests, err) < 0)
 		return -1;
 	p->recorded = true;
 	p->zero_ns = stage->from_ns == IPF_ABSENT ? 0 : stage->from_ns;

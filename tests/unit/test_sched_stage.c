@@ -1,0 +1,167 @@
+#include "unit.h"
+
+#include "clock.h"
+#include "stage.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct stages parse(const char *specs, struct ipf_error *err)
+{
+	static char text[1000];
+	char *list[16];
+	struct stages stages;
+	int count = 0;
+
+	snprintf(text, sizeof text, "%s", specs);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		list[count++] = word;
+	stages_parse(&stages, list, count, err);
+	return stages;
+}
+
+static void test_values(void **state)
+{
+	struct ipf_error err = {0};
+	struct stages s = parse("poisson:rate=300/m,for=1m30s,slots=1.5k,name=main,warmup gamma:cv=2.5,n=2k,rate=0.5 "
+	                        "replay:speed=1.25,from=0,to=10m,n=5,for=2h closed:users=32,for=60s rest:for=250ms", &err);
+
+	(void)state;
+	assert_int_equal(err.kind, IPF_OK);
+	assert_int_equal(s.count, 5);
+	assert_string_equal(s.list[0].kind->name, "poisson");
+	assert_true(s.list[0].rate == 5);
+	assert_int_equal(s.list[0].for_ns, 90 * NS_PER_S);
+	assert_int_equal(s.list[0].slots, 1500);
+	assert_int_equal(s.list[0].n, IPF_ABSENT);
+	assert_string_equal(s.list[0].name, "main");
+	assert_true(s.list[0].warmup);
+	assert_true(s.list[1].rate == 0.5 && s.list[1].cv == 2.5);
+	assert_int_equal(s.list[1].n, 2000);
+	assert_false(s.list[1].warmup);
+	assert_int_equal(s.list[2].speed.num, 125);
+	assert_int_equal(s.list[2].from_ns, 0);
+	assert_int_equal(s.list[2].to_ns, 600 * NS_PER_S);
+	assert_int_equal(s.list[3].slots, 32);
+	assert_true(isnan(s.list[3].rate));
+	assert_int_equal(s.list[4].for_ns, 250 * NS_PER_MS);
+	stages_release(&s);
+}
+
+static void test_names_and_ordinals(void **state)
+{
+	static const char *const names[] = {"poisson-3", "rest", "poisson", "constant", "poisson-2", "again"};
+	static const uint64_t ordinals[] = {0, 0, 1, 0, 2, 1};
+	struct ipf_error err = {0};
+	struct stages s = parse("poisson:rate=1 rest:for=1s poisson:rate=2,name=poisson constant:rate=1 poisson:rate=3,name=poisson-2 "
+	                        "constant:rate=1,name=again", &err);
+
+	(void)state;
+	assert_int_equal(err.kind, IPF_OK);
+	for (size_t i = 0; i < s.count; i++) {
+		assert_string_equal(s.list[i].name, names[i]);
+		assert_int_equal(s.list[i].ordinal, ordinals[i]);
+	}
+	stages_release(&s);
+}
+
+static void test_misuse_names_spec_key_and_value(void **state)
+{
+	static const struct {
+		const char *spec, *error;
+	} cases[] = {
+		{"poisson:rate=0", "poisson:rate=0: rate: expected a rate above 0, got \"0\""},
+		{"poisson:rate=0,for=1s", "poisson:rate=0,for=1s: rate: expected a rate above 0, got \"0\""},
+		{"poisson:rate=fast", "poisson:rate=fast: rate: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
+		{"poisson:rate=2G", "poisson:rate=2G: rate: expected a rate between 0.000000001 and 1G a second, got \"2G\""},
+		{"poisson:rate=", "poisson:rate=: rate: expected a rate such as 5, 1.5k or 300/m, got \"\""},
+		{"poisson:rate", "poisson:rate: rate: expected rate=RATE"},
+		{"poisson:for=1s", "poisson:for=1s: rate: missing: expected rate=RATE"},
+		{"poisson", "poisson: rate: missing: expected rate=RATE"},
+		{"poisson:", "poisson:: expected key=value between commas, got nothing"},
+		{"poisson:rate=1,", "poisson:rate=1,: expected key=value between commas, got nothing"},
+		{"poisson:rate=1,,n=2", "poisson:rate=1,,n=2: expected key=value between commas, got nothing"},
+		{"poisson:rate=1,rate=2", "poisson:rate=1,rate=2: rate: given twice"},
+		{"poisson:rate=1,warmup=yes", "poisson:rate=1,warmup=yes: warmup: takes no value, got \"yes\""},
+		{"poisson:rate=1,for=0", "poisson:rate=1,for=0: for: expected a duration above 0, got \"0\""},
+		{"poisson:rate=1,for=10", "poisson:rate=1,for=10: for: expected a duration such as 250ms or 2m, got \"10\""},
+		{"poisson:rate=1,for=200000d", "poisson:rate=1,for=200000d: for: expected a duration of less than 292 years, got \"200000d\""},
+		{"poisson:rate=1,for=100000d", "poisson:rate=1,for=100000d: for: expected a duration of less than 146 years, got \"100000d\""},
+		{"poisson:rate=1,n=0", "poisson:rate=1,n=0: n: expected a count of at least 1, got \"0\""},
+		{"poisson:rate=1,for=1s,n=2", "poisson:rate=1,for=1s,n=2: n: expected either for= or n=, got both"},
+		{"poisson:rate=1,name=", "poisson:rate=1,name=: name: expected a name in UTF-8, got \"\""},
+		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
+		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
+		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
+		                  "(known: constant poisson gamma replay closed burst rest)"},
+		{"", ": unknown kind of stage \"\" (known: constant poisson gamma replay closed burst rest)"},
+		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
+		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
+		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
+		{"replay:speed=0", "replay:speed=0: speed: expected a decimal number above 0 such as 2 or 0.5, got \"0\""},
+		{"replay:speed=2x", "replay:speed=2x: speed: expected a decimal number above 0 such as 2 or 0.5, got \"2x\""},
+		{"replay:from=2m,to=1m", "replay:from=2m,to=1m: to: expected a time after from="},
+		{"closed:users=0", "closed:users=0: users: expected a count of at least 1, got \"0\""},
+		{"closed:users=4,n=1,for=1s", "closed:users=4,n=1,for=1s: n: expected either for= or n=, got both"},
+		{"closed:users=4,slots=4", "closed:users=4,slots=4: unknown key \"slots\" (closed takes: users= for= n= name= warmup)"},
+		{"rest", "rest: for: missing: expected for=TIME"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ipf_error err = {0};
+		struct stages stages;
+		char *spec = (char *)(uintptr_t)cases[i].spec;
+		assert_int_equal(stages_parse(&stages, &spec, 1, &err), -1);
+		assert_int_equal(err.kind, IPF_USAGE);
+		assert_string_equal(err.text, cases[i].error);
+		stages_release(&stages);
+	}
+}
+
+static void test_a_name_stands_once(void **state)
+{
+	struct ipf_error err = {0};
+	struct stages s = parse("poisson:rate=1,name=a rest:for=1s,name=a", &err);
+
+	(void)state;
+	assert_int_equal(err.kind, IPF_USAGE);
+	assert_string_equal(err.text, "rest:for=1s,name=a: name: another stage is called \"a\" already");
+	stages_release(&s);
+}
+
+/* Whatever is typed: an error or a stage, never a crash; and a long spec is cut in its message. */
+static void test_noise(void **state)
+{
+	static const char alphabet[] = "poisrate=,:1n0.kms/\xc3\xa4\xff for%";
+	uint64_t seed = test_seed(__func__);
+	char spec[4000], *list[] = {spec};
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		struct ipf_error err = {0};
+		struct stages stages;
+		size_t len = i % 100 == 0 ? sizeof spec - 1 : (size_t)(test_random(&seed) % 40), from = 0;
+		if (i % 2)
+			from = (size_t)snprintf(spec, sizeof spec, "poisson:rate=1,");
+		for (size_t k = from; k < len; k++)
+			spec[k] = alphabet[test_random(&seed) % (sizeof alphabet - 1)];
+		spec[len > from ? len : from] = '\0';
+		if (stages_parse(&stages, list, 1, &err) < 0)
+			assert_int_equal(err.kind, IPF_USAGE);
+		stages_release(&stages);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_names_and_ordinals),
+		cmocka_unit_test(test_misuse_names_spec_key_and_value),
+		cmocka_unit_test(test_a_name_stands_once),
+		cmocka_unit_test(test_noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
