@@ -43,7 +43,7 @@ const struct stage_kind kind_poisson = {
 
 static const struct stage_key gamma_keys[] = {
 	KEY_RATE_PER_S,
-	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: below 1 smoother than Poisson, above burstier"),
+	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 is Poisson, more is burstier"),
 	KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
 };
 

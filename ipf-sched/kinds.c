@@ -13,7 +13,7 @@ int limits_check(const struct stage *stage, struct ipf_error *err)
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",
-	.about = "all arrivals at the stage's beginning; without for= it ends with its last answer",
+	.about = "all at once; without for= the stage ends with its last answer",
 	.type = STAGE_AT_ONCE,
 	.keys = burst_keys,
 };
@@ -25,7 +25,7 @@ static const struct stage_key closed_keys[] = {
 };
 static const struct stage_kind kind_closed = {
 	.name = "closed",
-	.about = "closed loop: users who send their next request when the last one was answered",
+	.about = "closed loop: users send the next request when the last was answered",
 	.type = STAGE_CLOSED,
 	.keys = closed_keys,
 	.check = limits_check,

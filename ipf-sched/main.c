@@ -28,9 +28,9 @@ static const struct program program = {
 	.operands = "STAGE…",
 	.summary = "decide when requests are sent",
 	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
-	           "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s -t chat.trace.zst -o chat.sched\n"
-	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -u URL -t azure.trace.zst\n"
-	           "  ipf-sched closed:users=32,for=60s -t chat.trace.zst\n",
+	           "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
+	           "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
+	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

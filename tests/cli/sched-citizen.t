@@ -1,0 +1,83 @@
+#!/bin/sh
+# ipf-sched among other programs: full disks, closed pipes, cut and empty input, wrong usage.
+. "$TESTS/tap.sh"
+DATA=$TESTS/data/sched
+sched=$BIN/ipf-sched
+
+for arguments in "constant:rate=1000,n=100000" "--list" "--help" "--version" "--completion"; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	$sched $arguments >/dev/full 2>"$ERR" || status=$?
+	status_is 1 "$arguments > /dev/full ends with 1"
+	complains ipf-sched "No space left" "and says so"
+done
+run "$sched" constant:rate=1,n=1 -o /dev/full
+status_is 1 "-o /dev/full ends with 1, though only the last write fails"
+run "$sched" constant:rate=1,n=1 -o nowhere/file
+status_is 1 "so does a folder that is not there"
+complains ipf-sched "nowhere/file" "and it names the file"
+
+{ "$sched" constant:rate=1000,n=1M 2>err; echo $? >rc; } | head -1 >first
+is "$(cat rc)$(cat err)" 0 "| head -1 ends it quietly"
+is "$(jq -r .ipf first)" schedule "with the header written"
+
+run "$sched" constant:rate=1,n=2 <&-
+status_is 0 "a closed standard input does not matter"
+"$sched" constant:rate=1,n=2 2>err >&- && status=0 || status=$?
+status_is 1 "a closed standard output is an error"
+
+lines=$(wc -l <"$DATA/five.trace")
+sed '$d' "$DATA/five.trace" >no-trailer.trace
+run "$sched" burst -t no-trailer.trace
+status_is 3 "a trace without its trailer ends with 3"
+complains ipf-sched "no-trailer.trace" "and says so"
+is "$(body "$OUT" | wc -l | tr -d ' ')" $((lines - 2)) "the good lines are scheduled"
+is "$(head -1 "$OUT" | jq -c .trace)" "$("$sched" burst -t "$DATA/five.trace" | head -1 | jq -c .trace)" "with the digest of the good lines"
+is "$(tail -1 "$OUT" | jq '.end | has("incomplete")')" true "the schedule is sealed, and says that it is not all"
+head -c 300 "$DATA/five.trace" >cut.trace
+run "$sched" burst -t cut.trace
+status_is 3 "a trace that was cut in a line ends with 3"
+is "$(head -1 "$OUT" | jq .trace.requests)" 3 "the whole lines are scheduled"
+zstd -q "$DATA/five.trace" -o five.trace.zst
+run "$sched" burst -t five.trace.zst
+status_is 0 "a compressed trace is read as it is"
+head -c 150 five.trace.zst >cut.trace.zst
+run "$sched" burst -t cut.trace.zst
+status_is 3 "cut, it ends with 3"
+
+sed '2,6d; s/"lines":5,"sha256":"[0-9a-f]*"/"lines":0,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"/' \
+	"$DATA/five.trace" >empty.trace
+run "$sched" burst -t empty.trace
+status_is 3 "a trace without requests ends with 3"
+complains ipf-sched "empty.trace: the trace has no requests" "and says so"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with no schedule"
+run "$sched" burst -t /dev/null
+status_is 3 "so does an empty file"
+run "$sched" burst -t - <"$DATA/five.trace"
+status_is 0 "-t - reads standard input"
+run "$sched" burst -t nothing.trace
+status_is 1 "a trace that is not there ends with 1"
+complains ipf-sched "nothing.trace" "and says which"
+"$sched" burst:n=1 >other
+run "$sched" burst -t other
+status_is 3 "another kind of stream is no trace"
+sed '3s/"id":"q1"/"id":1/' "$DATA/five.trace" >bad.trace
+run "$sched" burst -t bad.trace
+status_is 3 "a field of another type ends with 3"
+complains ipf-sched "bad.trace:3: id: expected" "and it names line and field"
+
+misuse() { # PART ARGUMENTS…
+	part=$1
+	shift
+	run "$sched" "$@"
+	status_is 2 "$* is wrong usage"
+	complains ipf-sched "$part" "and it says why"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
+}
+misuse "expected at least one STAGE"
+misuse 'poisson:rate=0: rate: expected a rate above 0, got "0"' poisson:rate=0
+misuse 'for: expected a duration such as 250ms or 2m, got "10"' poisson:rate=1,for=10
+misuse 'unknown kind of stage "poison", did you mean "poisson"?' poison:rate=1
+misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1
+misuse 'lasts longer than 146 years' constant:rate=1/d,n=1M
+misuse '--seed' poisson:rate=1,n=1 --seed many

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Recorded arrivals: each request once, at its time divided by the speed.
+. "$TESTS/tap.sh"
+DATA=$TESTS/data/sched
+
+replay() { # SPEC TRACE
+	run "$BIN/ipf-sched" "$1" -t "$2"
+	status_is 0 "ipf-sched $1 -t $(basename "$2")"
+	body "$OUT" >lines
+}
+
+replay replay "$DATA/recorded.trace"
+is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 100 250000000 250000000 999999999 1000000001 1500000000 3000000000 " "recorded times as they are"
+is "$(jq -r .req lines | tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "each request once"
+replay replay:speed=1.25 "$DATA/recorded.trace"
+is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 80 200000000 200000000 799999999 800000001 1200000000 2400000000 " "divided by the speed, to the nearest nanosecond"
+replay replay:from=250ms,to=1s,speed=0.5 "$DATA/recorded.trace"
+is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" "2 0,3 0,4 1499999998," "a slice counts from its own beginning"
+
+run "$BIN/ipf-sched" replay:to=250ms replay:from=250ms -t "$DATA/recorded.trace"
+is "$(body "$OUT" | jq -r '[.n, .req, .at_ns] | join(" ")' | tr '\n' ',')" \
+	"0 0 0,1 1 100,2 2 250000000,3 3 250000000,4 4 999999999,5 5 1000000001,6 6 1500000000,7 7 3000000000," "two slices are the whole"
+
+run "$BIN/ipf-sched" replay -t "$DATA/five.trace"
+status_is 3 "a trace without recorded arrivals ends with 3"
+complains ipf-sched "five.trace: no recorded arrivals" "and says so"
+run "$BIN/ipf-sched" replay
+status_is 2 "no trace at all is wrong usage"
+run "$BIN/ipf-sched" replay:from=1h -t "$DATA/recorded.trace"
+status_is 3 "a slice without arrivals ends with 3"
+complains ipf-sched "replay:from=1h: no arrival was recorded" "and says so"
+sed '3s/"at_ns":100/"at_ns":900000000/' "$DATA/recorded.trace" >unsorted.trace
+run "$BIN/ipf-sched" replay -t unsorted.trace
+status_is 3 "arrivals out of order end with 3"
+
+# A recorded hour, where sample data stands beside the checkout.
+azure=$SHARED/data/traces/azure/AzureLLMInferenceTrace_conv.csv
+if [ -z "$SHARED" ] || [ ! -r "$azure" ]; then
+	skip "a recorded hour is replayed" "no sample data"
+elif [ ! -x "$BIN/ipf-prep" ]; then
+	skip "a recorded hour is replayed" "ipf-prep is not built"
+else
+	"$BIN/ipf-prep" azure "$azure" -o azure.trace.zst
+	replay replay:speed=4 azure.trace.zst
+	# TIMESTAMP,ContextTokens,GeneratedTokens: times of day with seven digits of a second
+	awk -F '[ ,:]' 'NR > 1 { t = ($2 * 3600 + $3 * 60) * 10000000 + $4 * 10000000; if (NR == 2) zero = t; printf "%.0f\n", (t - zero) * 25 }' \
+		"$azure" >expected
+	jq .at_ns lines >got
+	same got expected "every recorded arrival at a quarter of its time, to the 100 ns of the recording"
+fi

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Sessions: the first request is an arrival, the others follow.
+. "$TESTS/tap.sh"
+DATA=$TESTS/data/sched
+
+followers() { # STAGE…: $OUT; lines of stage 0 as "n req after wait at"
+	run "$BIN/ipf-sched" "$@" -t "$DATA/sessions.trace"
+	status_is 0 "ipf-sched $*"
+	body "$OUT" | jq -r '[.n, .req, (.after // [] | join("+")), .wait_ns // "", .at_ns // ""] | join(":")' >lines
+}
+
+followers burst
+is "$(cat lines)" "0:0:::0
+1:1:0:1000000000:
+2:2:1:1000000001:
+3:3:::0
+4:4:::0
+5:5:4::
+6:6:4:5:
+7:7:5+6:7:
+8:8:::0" "turns wait for the turn before, fan out and join, with their waits"
+
+followers poisson:rate=10,n=7
+is "$(wc -l <lines | tr -d ' ')" 17 "n counts arrivals of the process: sessions and lone requests, seven of them here"
+is "$(sed -n '9p;11,12p;14,17p' lines | cut -d: -f1-3 | tr '\n' ' ')" "8:8: 10:1:9 11:2:10 13:4: 14:5:13 15:6:13 16:7:14+15 " \
+	"after a wrap they refer to their own instance"
+is "$(head -1 "$OUT" | jq -c '[.stages[0].arrivals, .stages[0].rate == 10]')" "[17,true]" "the header counts lines, and plans the rate of arrivals"
+
+followers replay:speed=2
+is "$(cut -d: -f3-5 lines | tr '\n' ' ')" \
+	"::0 0:500000000:1500000000 1:500000001:3500000000 ::750000000 ::2000000000 4:: 4:3: 5+6:4: ::4500000000 " \
+	"in a replay followers keep their recorded times, and waits are divided by the speed too"
+
+followers closed:users=2,n=2
+is "$(tr '\n' ' ' <lines)" "0:0::: 1:1:0:1000000000: 2:2:1:1000000001: 3:3::: " "a closed loop has no times, its followers wait all the same"
+
+# Turn by turn, the schedule is one that ipf-fire can read as a stream: req goes on by one, and back only to the trace's beginning.
+followers poisson:rate=10,n=40 gamma:rate=3,cv=2,for=30s burst
+is "$(cut -d: -f2 lines | awk 'NR > 1 && $1 != before + 1 && $1 != 0 { print } { before = $1 }')" "" "the requests go round the trace in order"

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Stages as a user asks for them, read with jq.
+. "$TESTS/tap.sh"
+DATA=$TESTS/data/sched
+
+sched() { # ARGUMENTS…: $OUT, and its arrivals in `arrivals`, one "n at req stage" a line
+	run "$BIN/ipf-sched" "$@"
+	status_is 0 "ipf-sched $*"
+	body "$OUT" | jq -r '[.n, .at_ns, .req, .stage] | map(. // "-") | join(" ")' >arrivals
+}
+stage() { # INDEX FILTER
+	head -1 "$OUT" | jq -c ".stages[$1] | $2"
+}
+
+sched constant:rate=1000,for=10s
+is "$(wc -l <arrivals | tr -d ' ')" 10000 "a constant rate gives rate × time arrivals"
+is "$(awk '$2 != NR * 1000000 - 1000000' arrivals | wc -l | tr -d ' ')" 0 "each at its millisecond exactly, the first at once"
+is "$(stage 0 '[.begin_ns, .end_ns, .rate == 1000, .arrivals, .first_n, .measured]')" "[0,10000000000,true,10000,0,true]" "and the header says so"
+
+sched constant:rate=7,n=7000
+is "$(awk 'NR > 1 { g = $2 - at; if (g < 142857142 || g > 142857143) print } { at = $2 }' arrivals)" "" \
+	"where a gap is no whole nanosecond, gaps differ by one"
+is "$(tail -1 arrivals)" "6999 999857142857 6999 0" "and nothing adds up"
+is "$(stage 0 .end_ns)" 1000000000000 "n arrivals last n gaps"
+
+sched poisson:rate=200,for=60s --seed 5
+between "$(wc -l <arrivals)" 11562 12438 "a Poisson stage has its mean number of arrivals, within four deviations"
+is "$(awk '$2 < at || $2 >= 60000000000 { print } { at = $2 }' arrivals)" "" "in order, all within the stage"
+cp "$OUT" first
+sched poisson:rate=200,for=60s --seed 5 --reproducible
+body first >first.body
+body "$OUT" >second.body
+same first.body second.body "the same seed gives the same arrivals"
+cp "$OUT" first
+run "$BIN/ipf-sched" poisson:rate=200,for=60s --seed 5 --reproducible
+same "$OUT" first "with --reproducible the same bytes"
+sched poisson:rate=200,for=60s --seed 6
+body "$OUT" >third.body
+yes_if "another seed gives others" sh -c '! cmp -s second.body third.body'
+
+# Another stage in front: same draws, another beginning.
+sched rest:for=5s poisson:rate=200,for=60s --seed 5
+is "$(awk '{ printf "%.0f\n", $2 - 5000000000 }' arrivals | sha256sum)" "$(jq .at_ns second.body | sha256sum)" "a stage in front changes no draw of the next"
+
+sched constant:rate=2,for=1s,warmup,name=warm rest:for=1s closed:users=4,n=3 burst:n=2
+is "$(tr '\n' ',' <arrivals)" "0 0 0 0,1 500000000 1 0,2 - 2 2,3 - 3 2,4 - 4 2,5 2000000000 5 3,6 2000000000 6 3," "stages follow one another"
+is "$(stage 0 '[.name, .measured]')" '["warm",false]' "a warm-up is not measured"
+is "$(stage 1 '[.kind, .measured, .arrivals]')" '["rest",false,0]' "nor is a rest"
+is "$(stage 2 '[.closed, .slots, .cycle, .end_ns]')" '[true,4,null,null]' "a closed loop of n requests ends with the last"
+
+sched closed:users=4,for=30s constant:rate=1,n=1 -t "$DATA/five.trace"
+is "$(stage 0 '[.closed, .slots, .cycle, .end_ns, .arrivals]')" '[true,4,true,30000000000,5]' "a closed loop of some time goes round the trace"
+is "$(stage 1 '[.first_n, .begin_ns]')" '[4294967296,30000000000]' "and leaves numbers for its rounds"
+
+sched poisson:rate=1,n=7 burst -t "$DATA/five.trace"
+is "$(awk '{ printf "%s", $3 }' arrivals)" 012340123401 "requests go on where the stage before stopped, and wrap at the trace's end"
+is "$(head -1 "$OUT" | jq -r .trace.requests)" 5 "the header counts the trace"
+is "$(head -1 "$OUT" | jq -r .trace.sha256)" "$(body "$DATA/five.trace" | sha256sum | cut -d' ' -f1)" "and has its digest"
+is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" trace "and the trace's header"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(body "$DATA/five.trace" | sha256sum | cut -d' ' -f1)" "the trailer has the digest too"
+
+"$BIN/ipf-sched" poisson:rate=10,n=50 -o out.zst
+is "$(zstd -dcq out.zst | wc -l | tr -d ' ')" 52 "-o NAME.zst compresses"
+
+run "$BIN/ipf-sched" poisson:rate=10,n=9 closed:users=2 -t "$DATA/five.trace" -v -o /dev/null
+is "$(cut -d, -f1,3- "$ERR" | tr '\n' ';')" \
+	"ipf-sched: stage poisson: 9 arrivals, planned 10/s, the trace 1.80 times over;ipf-sched: stage closed: 5 arrivals;" "-v tells the plan"
+run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null
+stderr_is "" "-q wins over it"
+
+run "$BIN/ipf-sched" --list
+status_is 0 "--list"
+for kind in constant poisson gamma replay closed burst rest; do
+	yes_if "lists $kind" grep -q "^$kind: " "$OUT"
+done
+is "$(awk 'length > 80' "$OUT")" "" "in 80 columns"
