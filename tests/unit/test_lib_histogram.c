@@ -103,6 +103,19 @@ static void one_value(void **state)
 	}
 }
 
+/* The ends of one bucket, 999424 to 1000447: interpolated between the two, not from the bucket's middle. */
+static void interpolates_from_the_ends(void **state)
+{
+	struct histogram *h = new_histogram();
+
+	(void)state;
+	histogram_add(h, 999424, 1);
+	histogram_add(h, 1000447, 1);
+	assert_close(histogram_percentile(h, 25), 999679.75, 0);
+	assert_close(histogram_percentile(h, 75), 1000191.25, 0);
+	histogram_free(h);
+}
+
 /* Over the whole range: the middle of three values is given back within 0.1 %, whatever it is. */
 static void error_bound(void **state)
 {
@@ -244,6 +257,7 @@ static void refuses_what_makes_no_sense(void **state)
 		"{\"count\":0,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[5,0]]}",
 		"{\"count\":-1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[5,-1]]}",
 		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[28160,1]]}",
+		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[2000000000,1]]}",
 		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[-1,1]]}",
 		"{\"count\":2,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[[5,1],[5,1]]}",
 		"{\"count\":2,\"min\":5,\"max\":6,\"sum\":5,\"buckets\":[[6,1],[5,1]]}",
@@ -274,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty), cmocka_unit_test(small_values_are_exact), cmocka_unit_test(one_value),
+		cmocka_unit_test(interpolates_from_the_ends),
 		cmocka_unit_test(error_bound), cmocka_unit_test(merging), cmocka_unit_test(agrees_with_samples),
 		cmocka_unit_test(great_numbers), cmocka_unit_test(refuses_what_makes_no_sense),
 	};

@@ -34,8 +34,10 @@ static const struct option_spec specs[] = {
 	       "a header for every request, as in 'X-Team: 7'; may stand several times, and then all of them are sent"),
 	OPTION(OPTION_COUNT, 'n', "count", "N", struct test_options, n, "how many"),
 	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct test_options, timeout, "longest time of a request (default: 10m)"),
-	OPTION(OPTION_SIZE, 0, "buffer", "SIZE", struct test_options, buffer, "bytes"),
-	OPTION(OPTION_RATE, 0, "rate", "RATE", struct test_options, rate, "requests a second"),
+	OPTION(OPTION_SIZE, 0, "buffer", "SIZE", struct test_options, buffer,
+	       "one two three four five six seven eight nine ten eleven y x"),
+	OPTION(OPTION_RATE, 0, "rate", "RATE", struct test_options, rate,
+	       "one two three four five six seven eight nine ten eleven zz"),
 	OPTION(OPTION_SHARE, 0, "share", "SHARE", struct test_options, share, "a share"),
 	OPTION(OPTION_NUMBER, 0, "ratio", "X", struct test_options, ratio, "a number"),
 	OPTION(OPTION_FLAG, 'k', "insecure", NULL, struct test_options, insecure, "trust every certificate"),
@@ -283,8 +285,10 @@ static void help(void **state)
 		"                      several times, and then all of them are sent\n"
 		"  -n, --count N       how many\n"
 		"      --timeout TIME  longest time of a request (default: 10m)\n"
-		"      --buffer SIZE   bytes\n"
-		"      --rate RATE     requests a second\n"
+		"      --buffer SIZE   one two three four five six seven eight nine ten eleven y\n" /* 79 columns: just fits */
+		"                      x\n"
+		"      --rate RATE     one two three four five six seven eight nine ten eleven\n" /* would be 80 */
+		"                      zz\n"
 		"      --share SHARE   a share\n"
 		"      --ratio X       a number\n"
 		"  -k, --insecure      trust every certificate\n"
