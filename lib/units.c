@@ -159,7 +159,8 @@ static int parse_whole(const char *text, const struct unit *units, const char *w
 
 int parse_count(const char *text, int64_t *count, struct ipf_error *err)
 {
-	return parse_whole(text, counts, "a whole number such as 1000 or 1.5k", "a number below 9.2 million million million", count, err);
+	return parse_whole(text, counts, "a whole number such as 1000 or 1.5k", "a number below 9.2 million million million", count,
+	                   err);
 }
 
 int parse_size(const char *text, int64_t *bytes, struct ipf_error *err)

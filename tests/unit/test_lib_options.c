@@ -502,7 +502,8 @@ static void header_argv(void **state)
 	check_argv(&program, "a/b/ -t /d/t.zst --trace=e/f -tg/h -m x/y / t/u -- -v w/x", true, true,
 	           "[\"b\",\"-t\",\"t.zst\",\"--trace=f\",\"-th\",\"-m\",\"x/y\",\"/\",\"u\",\"--\",\"-v\",\"x\"]");
 	check_argv(&program, "a -n 5 -- -b", false, false, "[\"-n\",\"5\"]");
-	check_argv(&program, "--seed 0x1F --cou 3 -m \xff x", true, false, "[\"--seed\",\"0x1F\",\"--cou\",\"3\",\"-m\",\"(not UTF-8)\",\"x\"]");
+	check_argv(&program, "--seed 0x1F --cou 3 -m \xff x", true, false,
+	           "[\"--seed\",\"0x1F\",\"--cou\",\"3\",\"-m\",\"(not UTF-8)\",\"x\"]");
 	check_argv(&program, "poisson:rate=300/m,for=1s", true, true, "[\"m,for=1s\"]");
 	plain.plain_operands = true;
 	check_argv(&plain, "poisson:rate=300/m,for=1s -t a/b", true, true, "[\"poisson:rate=300/m,for=1s\",\"-t\",\"b\"]");
