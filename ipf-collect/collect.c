@@ -34,6 +34,10 @@ struct collect {
 	struct buffer line;
 	struct progress progress;
 	int64_t rows, failed, tokens_unknown;
+	struct failure {
+		char kind[16]; /* as in the row, with its quotes */
+		int64_t count;
+	} failures[12];    /* in the order of their first; there are nine kinds */
 	char incomplete[1024]; /* why some of the input is missing; "" */
 };
 
@@ -185,6 +189,17 @@ static int flush(struct collect *c, const struct record *record, struct ipf_erro
 	return stream_writer_flush(c->writer, err);
 }
 
+static void count_failure(struct collect *c, struct slice kind)
+{
+	const size_t size = sizeof c->failures / sizeof *c->failures;
+	size_t i = 0;
+	while (i < size - 1 && c->failures[i].count && !slice_is(kind, c->failures[i].kind))
+		i++;
+	if (!c->failures[i].count++)
+		snprintf(c->failures[i].kind, sizeof c->failures[i].kind, "%.*s", (int)kind.len, kind.data);
+	c->failed++;
+}
+
 static int take_record(struct collect *c, const struct input *input, const struct record *record, struct ipf_error *err)
 {
 	struct result row;
@@ -194,7 +209,8 @@ static int take_record(struct collect *c, const struct input *input, const struc
 	if (row.ok && tally_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	c->rows++;
-	c->failed += !row.ok;
+	if (!row.ok)
+		count_failure(c, row.error_kind);
 	c->tokens_unknown += row.ok && c->measure.tokens_unknown;
 	result_write(&row, &c->line);
 	if (stream_writer_line(c->writer, &c->line, err) < 0)
@@ -284,9 +300,18 @@ int collect_run(struct collect *c, struct ipf_error *err)
 	return 0;
 }
 
-int64_t collect_tokens_unknown(const struct collect *c)
+void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 {
-	return c->tokens_unknown;
+	if (verbose) {
+		buffer_format(out, "%lld requests, %lld failed", (long long)c->rows, (long long)c->failed);
+		for (size_t i = 0; i < sizeof c->failures / sizeof *c->failures && c->failures[i].count; i++)
+			buffer_format(out, "%s %.*s %lld", i ? "," : ":", (int)strlen(c->failures[i].kind) - 2, c->failures[i].kind + 1,
+			              (long long)c->failures[i].count);
+		buffer_byte(out, '\n');
+	}
+	if (c->tokens_unknown)
+		buffer_format(out, "--itl token: %lld requests left out: the server did not send usage with every event, and no tokenizer "
+		              "is given (-t)\n", (long long)c->tokens_unknown);
 }
 
 /* ---- closing ---- */

@@ -21,8 +21,9 @@ int collect_open(struct collect **collect, const struct collect_options *options
 /* Rows until the inputs end. What is bad in one input is kept in `err`, and the next input follows; -1 only when nothing can be
  * written any more or the user has asked to stop. */
 int collect_run(struct collect *collect, struct ipf_error *err);
-/* Requests that --itl token had to leave out, since nobody knows the tokens of their events. */
-int64_t collect_tokens_unknown(const struct collect *collect);
+/* What is to be said at the end, a line each: requests that --itl token had to leave out; with `verbose`, how many requests failed,
+ * and of what. */
+void collect_describe(const struct collect *collect, bool verbose, struct buffer *out);
 /* Histograms, trailer, close. Frees it in every case. */
 int collect_close(struct collect *collect, struct ipf_error *err);
 /* Frees it without sealing the output. NULL is fine. */

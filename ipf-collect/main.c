@@ -38,11 +38,19 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	return 0;
 }
 
+/* The lines of `text` on standard error, each with our name. */
+static void say(const struct buffer *text)
+{
+	for (const char *line = text->data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+		fprintf(stderr, "%s: %.*s\n", program.name, (int)(end - line), line);
+}
+
 int main(int argc, char **argv)
 {
 	struct collect_options options = {.common = COMMON_DEFAULTS, .itl = "gap", .stall_ns = IPF_ABSENT};
 	struct operands operands;
 	struct collect *collect = NULL;
+	struct buffer notes = {0};
 	struct ipf_error err = {0}, failure = {0};
 	int status;
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
@@ -54,11 +62,13 @@ int main(int argc, char **argv)
 		collect_abandon(collect);
 		return ipf_error_report(&err, stderr, program.name);
 	}
-	int64_t unknown = collect_tokens_unknown(collect);
+	collect_describe(collect, options.common.verbose > 0, &notes);
 	if (collect_close(collect, &failure) < 0)
-		return ipf_error_report(&failure, stderr, program.name);
-	if (unknown && !options.common.quiet)
-		fprintf(stderr, "%s: --itl token: %lld requests left out: the server did not send usage with every event, and no tokenizer "
-		        "is given (-t)\n", program.name, (long long)unknown);
-	return ipf_error_report(&err, stderr, program.name);
+		status = ipf_error_report(&failure, stderr, program.name);
+	else
+		status = ipf_error_report(&err, stderr, program.name);
+	if (!options.common.quiet)
+		say(&notes);
+	buffer_release(&notes);
+	return status;
 }
