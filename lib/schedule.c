@@ -144,20 +144,52 @@ void schedule_release(struct schedule *schedule)
 
 /* ---- arrivals ---- */
 
-void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *line)
+/* A schedule of ten million lines is written in a second: by hand, a field at a time, into room that is reserved once. Two digits a
+ * division halve what digits cost. */
+static char *put_int(char *at, int64_t value)
 {
-	struct jout w = {.out = line};
+	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+	                            "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+	char digits[20], *first = digits + sizeof digits;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	if (value < 0)
+		*at++ = '-';
+	for (; left >= 100; left /= 100)
+		memcpy(first -= 2, &pairs[left % 100 * 2], 2);
+	if (left >= 10)
+		memcpy(first -= 2, &pairs[left * 2], 2);
+	else
+		*--first = (char)('0' + left);
+	size_t count = (size_t)(digits + sizeof digits - first);
+	memcpy(at, first, count);
+	return at + count;
+}
+
+#define PUT_MEMBER(at, before, value) (memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
+
+enum { LINE_MOST = 160, AFTER_MOST = 21 }; /* bytes: of a line but its list, and of a list's element */
+
+void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *line)
+{
 	buffer_clear(line);
-	jout_begin_map(&w);
-	fields_write(fields, FIELDS, arrival, &w);
-	if (arrival->after_count) {
-		jout_key(&w, "after");
-		jout_begin_list(&w);
-		for (size_t i = 0; i < arrival->after_count; i++)
-			jout_int(&w, arrival->after[i]);
-		jout_end_list(&w);
-	}
-	jout_end_map(&w);
+	char *start = buffer_reserve(line, LINE_MOST + a->after_count * AFTER_MOST), *at = start;
+	if (!start)
+		return;
+	at = PUT_MEMBER(at, "{\"n\":", a->n);
+	if (a->at_ns != IPF_ABSENT)
+		at = PUT_MEMBER(at, ",\"at_ns\":", a->at_ns);
+	at = PUT_MEMBER(at, ",\"req\":", a->req);
+	at = PUT_MEMBER(at, ",\"stage\":", a->stage);
+	if (a->wait_ns != IPF_ABSENT)
+		at = PUT_MEMBER(at, ",\"wait_ns\":", a->wait_ns);
+	for (size_t i = 0; i < a->after_count; i++)
+		at = i ? PUT_MEMBER(at, ",", a->after[i]) : PUT_MEMBER(at, ",\"after\":[", a->after[i]);
+	if (a->after_count)
+		*at++ = ']';
+	*at++ = '}';
+	*at = '\0';
+	line->len += (size_t)(at - start);
 }
 
 int schedule_reader_open(struct schedule_reader **reader, const char *path, struct ipf_error *err)
