@@ -1,0 +1,84 @@
+/* Can this run be trusted? Four questions, asked before any number is shown; each answer is OK, DOUBTFUL or INVALID, with a
+ * sentence and figures:
+ *
+ *   load_delivered    was the offered load delivered: everything started, on time?
+ *   client_headroom   was the client the limit: CPU of the sending thread, loop lag, events that came several to a read?
+ *   server_answers    did the server do what was asked: errors, streams cut short, lengths not as asked?
+ *   enough_samples    is there enough of it for the percentiles shown?
+ *
+ *     struct verdict *v = verdict_new();
+ *     verdict_part(v, &schedule);                  // once a results stream (a shard or a repeat)
+ *     verdict_row(v, &row);                        // every request …
+ *     verdict_client(v, client);                   // … and every client line, in any order
+ *     const struct verdict_finding *f = verdict_judge(v);
+ *     if (f->status == VERDICT_INVALID) …
+ *     verdict_free(v);
+ *
+ * Only measured stages count. Memory does not grow with the requests. When memory runs out, verdict_judge says so (NULL).
+ */
+#ifndef IPF_VERDICT_H
+#define IPF_VERDICT_H
+
+#include "result.h"
+#include "schedule.h"
+
+#include <jansson.h>
+
+enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID };
+enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SAMPLES, VERDICT_QUESTIONS };
+
+/* The limits, in the order DOUBTFUL, INVALID. verdict_rules() says them in words. */
+#define VERDICT_DELIVERED_DOUBTFUL 0.99 /* share of the scheduled load that was delivered, of the worst stage */
+#define VERDICT_DELIVERED_INVALID  0.95
+#define VERDICT_LATE_DOUBTFUL_MS   10   /* p99 of the client's own lateness */
+#define VERDICT_LATE_INVALID_MS    100
+#define VERDICT_SLOTS_DOUBTFUL     0.01 /* share of open-loop requests that waited for a slot */
+#define VERDICT_CPU_DOUBTFUL       0.80 /* of one core, for the sending thread: p95 over the seconds of the run */
+#define VERDICT_CPU_INVALID        0.95
+#define VERDICT_LOOP_DOUBTFUL_MS   10   /* p95 over the seconds of each second's worst loop lag */
+#define VERDICT_LOOP_INVALID_MS    100
+#define VERDICT_COALESCED_DOUBTFUL 0.05 /* share of content events that shared a read */
+#define VERDICT_ERRORS_DOUBTFUL    0.01 /* share of failed requests, less those that we cancelled and stale connections */
+#define VERDICT_ERRORS_INVALID     0.05
+#define VERDICT_CANCELLED_DOUBTFUL 0.01
+#define VERDICT_LENGTH_DOUBTFUL    0.10 /* output tokens differ from those asked for by more than this share */
+
+struct verdict_check {
+	const char *name;           /* "load_delivered" */
+	enum verdict_status status;
+	char detail[768];           /* a sentence, without a full stop */
+	json_t *figures;            /* object; owned by the verdict */
+};
+
+struct verdict_finding {
+	enum verdict_status status; /* the worst of the checks */
+	struct verdict_check checks[VERDICT_QUESTIONS];
+};
+
+struct verdict;
+
+struct verdict *verdict_new(void); /* NULL: out of memory */
+void verdict_free(struct verdict *v);
+
+/* A stream begins whose schedule has these stages (copied; NULL or empty: unknown, every stage counts as measured). The stages of
+ * later streams add to those of the first one by position. -1: out of memory. */
+int verdict_part(struct verdict *v, const struct schedule *plan);
+/* The streams are shards that carried out one schedule between them, so that what was scheduled counts once. Without this call they
+ * are repeats, whose schedules add up. */
+void verdict_shards(struct verdict *v);
+void verdict_row(struct verdict *v, const struct result *row);
+/* The object of a `client` line as ipf-fire wrote it; members that are not there are not judged. */
+void verdict_client(struct verdict *v, struct slice client);
+/* Some of the run is missing, and why; makes load_delivered DOUBTFUL at least. May be called several times. */
+void verdict_incomplete(struct verdict *v, const char *why);
+
+/* The answers for what was fed so far; owned by the verdict, good until the next call. NULL: out of memory. */
+const struct verdict_finding *verdict_judge(struct verdict *v);
+/* {"status": …, "checks": [{"name", "status", "detail", …figures}]}; new; NULL: out of memory. */
+json_t *verdict_json(struct verdict *v);
+
+const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID" */
+/* The limits in words, i = 0, 1, … until NULL; *about is the check's name. */
+const char *verdict_rule(size_t i, const char **about);
+
+#endif

@@ -1,0 +1,369 @@
+/* The verdict: each question, at and on both sides of its limits. */
+#include "unit.h"
+
+#include "verdict.h"
+
+#include <math.h>
+
+#define MS INT64_C(1000000)
+#define S  INT64_C(1000000000)
+
+static struct schedule_stage stages[] = {
+	{.name = "warm", .kind = "poisson", .spec = "", .begin_ns = 0, .end_ns = S, .slots = IPF_ABSENT, .arrivals = 10, .rate = 10},
+	{.name = "main", .kind = "poisson", .spec = "", .begin_ns = S, .end_ns = 101 * S, .slots = IPF_ABSENT, .arrivals = 1000, .rate = 10,
+	 .measured = true},
+};
+static struct schedule plan = {.stages = stages, .count = 2};
+
+static struct result row_at(int64_t i, int64_t lag_ns)
+{
+	struct result r;
+	result_init(&r);
+	r.n = r.req = i;
+	r.stage = 1;
+	r.ok = true;
+	r.due_ns = r.ready_ns = S + i * 100 * MS;
+	r.start_ns = r.due_ns + lag_ns;
+	r.end_ns = r.start_ns + 500 * MS;
+	r.lag_ns = r.client_lag_ns = lag_ns;
+	r.events = r.output_tokens = r.asked_output_tokens = 100;
+	r.coalesced = 0;
+	return r;
+}
+
+static void failed(struct result *r, const char *kind)
+{
+	r->ok = false;
+	r->error_kind = slice_of(kind);
+}
+
+static void clients(struct verdict *v, int seconds, double cpu, int64_t lag_ns)
+{
+	char line[160];
+	for (int i = 0; i < seconds; i++) {
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%.6f},\"loop_lag_ns\":{\"max\":%lld}}", (long long)((i + 1) * S),
+		         cpu * (i + 1), (long long)lag_ns);
+		verdict_client(v, slice_of(line));
+	}
+}
+
+static struct verdict *begin(void)
+{
+	struct verdict *v = verdict_new();
+	assert_non_null(v);
+	assert_int_equal(verdict_part(v, &plan), 0);
+	return v;
+}
+
+static void good_rows(struct verdict *v, int64_t from, int64_t to)
+{
+	for (int64_t i = from; i < to; i++) {
+		struct result r = row_at(i, MS / 10);
+		verdict_row(v, &r);
+	}
+}
+
+static void expect(struct verdict *v, enum verdict_question question, enum verdict_status status, const char *part)
+{
+	const struct verdict_finding *f = verdict_judge(v);
+	assert_non_null(f);
+	if (f->checks[question].status != status || !strstr(f->checks[question].detail, part))
+		fail_msg("%s: %s: \"%s\" (expected %s and \"%s\")", f->checks[question].name, verdict_status_name(f->checks[question].status),
+		         f->checks[question].detail, verdict_status_name(status), part);
+	verdict_free(v);
+}
+
+static void a_good_run_is_ok(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	good_rows(v, 0, 1000);
+	clients(v, 101, 0.3, MS);
+	const struct verdict_finding *f = verdict_judge(v);
+	assert_non_null(f);
+	for (int i = 0; i < VERDICT_QUESTIONS; i++)
+		if (f->checks[i].status != VERDICT_OK)
+			fail_msg("%s: %s", f->checks[i].name, f->checks[i].detail);
+	assert_int_equal(f->status, VERDICT_OK);
+	verdict_free(v);
+}
+
+static void nothing_at_all_is_invalid(void **state)
+{
+	(void)state;
+	struct verdict *v = verdict_new();
+	assert_int_equal(verdict_judge(v)->status, VERDICT_INVALID);
+	verdict_free(v);
+	expect(begin(), VERDICT_LOAD, VERDICT_INVALID, "no measured request at all");
+	expect(begin(), VERDICT_SERVER, VERDICT_INVALID, "nothing was asked");
+	expect(begin(), VERDICT_SAMPLES, VERDICT_INVALID, "not one answer");
+}
+
+static void requests_of_the_warm_up_do_not_count(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	for (int64_t i = 0; i < 10; i++) {
+		struct result r = row_at(i, 900 * MS);
+		r.stage = 0;
+		failed(&r, "\"timeout\"");
+		verdict_row(v, &r);
+	}
+	good_rows(v, 0, 1000);
+	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 1000 requests");
+}
+
+static void requests_that_never_started(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t started;
+		enum verdict_status status;
+	} cases[] = {{1000, VERDICT_OK}, {990, VERDICT_OK}, {989, VERDICT_DOUBTFUL}, {950, VERDICT_DOUBTFUL}, {949, VERDICT_INVALID}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		good_rows(v, 0, cases[i].started);
+		expect(v, VERDICT_LOAD, cases[i].status, cases[i].status == VERDICT_OK ? "late" : "main: only");
+	}
+}
+
+/* Starts that spread over more time than they were due in: 1000 requests of 99.9 s. */
+static void starts_that_fall_behind(void **state)
+{
+	(void)state;
+	static const struct {
+		double slower;
+		bool slots;
+		enum verdict_status status;
+	} cases[] = {{0.005, false, VERDICT_OK}, {0.03, false, VERDICT_DOUBTFUL}, {0.2, false, VERDICT_INVALID}, {0.2, true, VERDICT_DOUBTFUL}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			int64_t late = (int64_t)((double)n * 1e8 * cases[i].slower);
+			struct result r = row_at(n, late);
+			r.client_lag_ns = 0;
+			if (cases[i].slots && late > 0)
+				r.slot_wait_ns = late;
+			verdict_row(v, &r);
+		}
+		expect(v, VERDICT_LOAD, cases[i].status, cases[i].slots ? "held back by its slots" : cases[i].status == VERDICT_OK ? "all 1000" : "pace");
+	}
+}
+
+/* All at once: a start of thousands within a blink is no missed pace. */
+static void a_burst_is_on_time(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	for (int64_t i = 0; i < 1000; i++) {
+		struct result r = row_at(0, i * 5000);
+		r.n = i;
+		verdict_row(v, &r);
+	}
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1000");
+}
+
+static void lateness_of_the_client(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t lag_ns;
+		enum verdict_status status;
+	} cases[] = {{9 * MS, VERDICT_OK}, {12 * MS, VERDICT_DOUBTFUL}, {120 * MS, VERDICT_INVALID}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			struct result r = row_at(n, n % 50 ? 0 : cases[i].lag_ns); /* one in fifty: p99 sees it, p90 does not */
+			verdict_row(v, &r);
+		}
+		expect(v, VERDICT_LOAD, cases[i].status, "late at p99");
+	}
+}
+
+static void cpu_and_loop_of_the_client(void **state)
+{
+	(void)state;
+	static const struct {
+		double cpu;
+		int64_t loop_ns;
+		enum verdict_status status;
+	} cases[] = {{0.79, MS, VERDICT_OK},          {0.85, MS, VERDICT_DOUBTFUL},      {0.97, MS, VERDICT_INVALID},
+	             {0.1, 9 * MS, VERDICT_OK},       {0.1, 15 * MS, VERDICT_DOUBTFUL},  {0.1, 150 * MS, VERDICT_INVALID}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		good_rows(v, 0, 1000);
+		clients(v, 101, cases[i].cpu, cases[i].loop_ns);
+		expect(v, VERDICT_CLIENT, cases[i].status, "of a core");
+	}
+	struct verdict *v = begin();
+	good_rows(v, 0, 1000);
+	expect(v, VERDICT_CLIENT, VERDICT_DOUBTFUL, "no samples");
+}
+
+/* What the client did before the first measured request and after the last is no matter. */
+static void a_busy_client_outside_the_measured_time(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	good_rows(v, 500, 900); /* from 51 s on */
+	char line[120];
+	for (int i = 0; i < 50; i++) {
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%d},\"loop_lag_ns\":{\"max\":900000000}}", (long long)((i + 1) * S), i + 1);
+		verdict_client(v, slice_of(line));
+	}
+	for (int i = 50; i < 90; i++) {
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":50.%02d},\"loop_lag_ns\":{\"max\":1000}}", (long long)((i + 1) * S), i - 50);
+		verdict_client(v, slice_of(line));
+	}
+	expect(v, VERDICT_CLIENT, VERDICT_OK, "1.0 % of a core");
+}
+
+static void coalesced_events(void **state)
+{
+	(void)state;
+	for (int percent = 5; percent <= 6; percent++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			struct result r = row_at(n, 0);
+			r.coalesced = percent;
+			verdict_row(v, &r);
+		}
+		clients(v, 101, 0.1, MS);
+		expect(v, VERDICT_CLIENT, percent > 5 ? VERDICT_DOUBTFUL : VERDICT_OK, percent > 5 ? "6.0 % of the content events" : "core");
+	}
+}
+
+static void errors_of_the_server(void **state)
+{
+	(void)state;
+	static const struct {
+		int failed;
+		const char *kind;
+		bool stale;
+		enum verdict_status status;
+	} cases[] = {{10, "\"timeout\"", false, VERDICT_OK},      {11, "\"timeout\"", false, VERDICT_DOUBTFUL},
+	             {50, "\"in-band\"", false, VERDICT_DOUBTFUL}, {51, "\"in-band\"", false, VERDICT_INVALID},
+	             {90, "\"reset\"", true, VERDICT_OK},          {10, "\"cancelled\"", false, VERDICT_OK},
+	             {90, "\"cancelled\"", false, VERDICT_DOUBTFUL}, {60, "\"of-tomorrow\"", false, VERDICT_INVALID}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			struct result r = row_at(n, 0);
+			if (n < cases[i].failed) {
+				failed(&r, cases[i].kind);
+				r.stale = cases[i].stale;
+			}
+			verdict_row(v, &r);
+		}
+		char said[48];
+		snprintf(said, sizeof said, "%d of 1000 requests failed", cases[i].failed);
+		expect(v, VERDICT_SERVER, cases[i].status, said);
+	}
+}
+
+static void lengths_not_as_asked(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t got;
+		enum verdict_status status;
+	} cases[] = {{100, VERDICT_OK}, {90, VERDICT_OK}, {89, VERDICT_DOUBTFUL}, {110, VERDICT_OK}, {111, VERDICT_DOUBTFUL}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			struct result r = row_at(n, 0);
+			r.output_tokens = cases[i].got;
+			verdict_row(v, &r);
+		}
+		expect(v, VERDICT_SERVER, cases[i].status, "of the tokens asked for");
+	}
+}
+
+static void samples_enough(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t n;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {{459, VERDICT_OK, "enough for p99"}, {458, VERDICT_DOUBTFUL, "not for p99"}, {44, VERDICT_DOUBTFUL, "not for p99"},
+	             {43, VERDICT_DOUBTFUL, "too few even for p90"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		good_rows(v, 0, cases[i].n);
+		expect(v, VERDICT_SAMPLES, cases[i].status, cases[i].said);
+	}
+}
+
+static void repeats_add_up_and_shards_do_not(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	good_rows(v, 0, 1000);
+	assert_int_equal(verdict_part(v, &plan), 0);
+	good_rows(v, 0, 1000);
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 2000 scheduled");
+	v = begin();
+	good_rows(v, 0, 400);
+	assert_int_equal(verdict_part(v, &plan), 0);
+	good_rows(v, 400, 1000);
+	verdict_shards(v);
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1000 scheduled");
+}
+
+static void what_is_missing_is_said(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	good_rows(v, 0, 1000);
+	verdict_incomplete(v, "cut after 7 lines");
+	expect(v, VERDICT_LOAD, VERDICT_DOUBTFUL, "cut after 7 lines");
+}
+
+/* Without a schedule every stage counts, and has a number for a name. */
+static void rows_without_a_schedule(void **state)
+{
+	(void)state;
+	struct verdict *v = verdict_new();
+	assert_int_equal(verdict_part(v, NULL), 0);
+	good_rows(v, 0, 500);
+	json_t *json = verdict_json(v);
+	assert_non_null(json);
+	assert_int_equal(json_array_size(json_object_get(json, "checks")), 4);
+	json_t *load = json_array_get(json_object_get(json, "checks"), 0);
+	assert_string_equal(json_string_value(json_object_get(load, "name")), "load_delivered");
+	assert_int_equal(json_integer_value(json_object_get(load, "started")), 500);
+	assert_null(json_object_get(load, "scheduled"));
+	assert_null(json_object_get(load, "delivered"));
+	json_decref(json);
+	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "stage 0 has no requests");
+}
+
+static void rules_are_for_the_checks(void **state)
+{
+	(void)state;
+	struct verdict *v = verdict_new();
+	const struct verdict_finding *f = verdict_judge(v);
+	int seen[VERDICT_QUESTIONS] = {0};
+	const char *about;
+	for (size_t i = 0; verdict_rule(i, &about); i++)
+		for (int q = 0; q < VERDICT_QUESTIONS; q++)
+			seen[q] += strcmp(about, f->checks[q].name) == 0;
+	for (int q = 0; q < VERDICT_QUESTIONS; q++)
+		assert_true(seen[q] > 0);
+	verdict_free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_run_is_ok), cmocka_unit_test(nothing_at_all_is_invalid),
+		cmocka_unit_test(requests_of_the_warm_up_do_not_count), cmocka_unit_test(requests_that_never_started),
+		cmocka_unit_test(starts_that_fall_behind), cmocka_unit_test(a_burst_is_on_time), cmocka_unit_test(lateness_of_the_client),
+		cmocka_unit_test(cpu_and_loop_of_the_client), cmocka_unit_test(a_busy_client_outside_the_measured_time),
+		cmocka_unit_test(coalesced_events), cmocka_unit_test(errors_of_the_server), cmocka_unit_test(lengths_not_as_asked),
+		cmocka_unit_test(samples_enough), cmocka_unit_test(repeats_add_up_and_shards_do_not), cmocka_unit_test(what_is_missing_is_said),
+		cmocka_unit_test(rows_without_a_schedule), cmocka_unit_test(rules_are_for_the_checks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
