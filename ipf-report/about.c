@@ -1,0 +1,106 @@
+/* Where a run came from, as the headers of its streams tell it. */
+#include "clock.h"
+#include "options.h"
+#include "report.h"
+
+#include <string.h>
+
+/* Removes what changes from run to run, at any depth. */
+static void forget(json_t *value, int depth)
+{
+	static const char *const passing[] = {"created", "host", "t0_wall_ns", "t0"};
+	json_t *inner;
+	const char *key;
+	size_t i;
+	if (depth > 32)
+		return;
+	for (i = 0; json_is_object(value) && i < sizeof passing / sizeof *passing; i++)
+		json_object_del(value, passing[i]);
+	json_object_foreach(value, key, inner)
+		forget(inner, depth + 1);
+	json_array_foreach(value, i, inner)
+		forget(inner, depth + 1);
+}
+
+/* "ipf-fire 0.1.0" to {"ipf-fire": "0.1.0"}, of all headers. */
+static void versions(json_t *header, json_t *to, int depth)
+{
+	const char *tool = json_string_value(json_object_get(header, "tool")), *blank = tool ? strchr(tool, ' ') : NULL;
+	json_t *from = json_object_get(header, "from"), *entry;
+	size_t i;
+	char name[64];
+	if (blank) {
+		snprintf(name, sizeof name, "%.*s", (int)(blank - tool), tool);
+		json_object_set_new(to, name, json_string(blank + 1));
+	}
+	if (depth < 16)
+		json_array_foreach(from, i, entry)
+			versions(entry, to, depth + 1);
+}
+
+static void copy(json_t *to, const char *name, json_t *value)
+{
+	if (value && !json_is_null(value))
+		json_object_set(to, name, value);
+}
+
+/* From the first of the run to its last sign of life. */
+static double duration_s(const struct run *run)
+{
+	int64_t sum = 0, most = 0;
+	for (int i = 0; i < run->part_count; i++) {
+		int64_t last = run->parts[i].last_ns;
+		sum += last;
+		most = last > most ? last : most;
+	}
+	return (double)(run->shards ? most : sum) / 1e9;
+}
+
+static json_t *schedule_text(const struct run *run)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; i < run->plan.count; i++)
+		if (run->plan.stages[i].spec[0])
+			buffer_format(&text, "%s%s", text.len ? " " : "", run->plan.stages[i].spec);
+	json_t *json = text.len ? json_string(text.data) : NULL;
+	buffer_release(&text);
+	return json;
+}
+
+json_t *report_about(const struct run *run, bool reproducible)
+{
+	json_t *about = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
+	json_t *header = run->parts[0].header, *records = provenance_find(header, "records"), *schedule = provenance_find(header, "schedule");
+	for (int i = 0; i < run->part_count; i++) {
+		if (run->parts[i].incomplete[0])
+			json_array_append_new(incomplete, json_string(run->parts[i].incomplete));
+		json_t *whole = json_deep_copy(run->parts[i].header);
+		if (reproducible)
+			forget(whole, 0);
+		json_array_append_new(headers, whole);
+		versions(run->parts[i].header, tools, 0);
+	}
+	json_object_set_new(tools, "ipf-report", json_string(IPF_VERSION));
+	if (json_array_size(incomplete) > 0)
+		json_object_set(about, "incomplete", incomplete);
+	if (!reproducible)
+		copy(about, "started", json_object_get(records, "started"));
+	json_object_set_new(about, "duration_s", json_real(duration_s(run)));
+	copy(about, "target", json_object_get(records, "target"));
+	copy(about, "api", json_object_get(header, "api"));
+	copy(about, "model", json_object_get(records, "model"));
+	copy(about, "tokenizer", json_object_get(header, "tokenizer"));
+	copy(about, "seed", json_object_get(schedule, "seed"));
+	json_t *stages = schedule_text(run);
+	copy(about, "schedule", stages);
+	copy(about, "trace", json_object_get(header, "trace"));
+	if (!reproducible)
+		copy(about, "host", json_object_get(records, "host"));
+	json_object_set(about, "versions", tools);
+	json_object_set(about, "headers", headers);
+	json_decref(stages);
+	json_decref(incomplete);
+	json_decref(headers);
+	json_decref(tools);
+	return about;
+}

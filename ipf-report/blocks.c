@@ -1,0 +1,469 @@
+#include "blocks.h"
+
+#include "flight.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which rows a block is about. */
+struct selection {
+	const struct run *run;
+	const struct block_options *options;
+	int32_t stage;          /* -1: all measured ones */
+	int32_t model;          /* -1: all */
+	const struct row *rows; /* where they are among others */
+	int64_t count;
+};
+
+static bool wanted(const struct selection *sel, const struct row *row)
+{
+	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) && (sel->model < 0 || row->model == sel->model);
+}
+
+/* for_rows(sel, row) { … } */
+#define for_rows(sel_, row_) \
+	for (const struct row *row_ = (sel_)->rows, *end_ = (sel_)->rows ? (sel_)->rows + (sel_)->count : NULL; row_ < end_; row_++) \
+		if (wanted(sel_, row_))
+
+static struct selection select_rows(const struct run *run, const struct block_options *options, int32_t stage, int32_t model)
+{
+	struct selection sel = {.run = run, .options = options, .stage = stage, .model = model, .rows = run->rows, .count = run->row_count};
+	if (stage >= 0)
+		sel.rows = run_stage_rows(run, stage, &sel.count);
+	return sel;
+}
+
+static bool ended_in_window(const struct selection *sel, const struct row *row)
+{
+	const struct window *w = &sel->run->parts[row->part].windows[row->stage];
+	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
+		return false;
+	if (sel->options->drain)
+		return row->end_ns <= w->drain_ns;
+	return row->end_ns >= w->begin_ns && (row->end_ns < w->end_ns || (w->counted && row->end_ns == w->end_ns));
+}
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : NAN;
+}
+
+/* ---- distributions ---- */
+
+enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due where there is one, else from start */
+
+/* A metric's samples, and how many failures lie at infinity. -1: out of memory. */
+static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s, int64_t *infinite)
+{
+	s->count = 0;
+	s->sorted = false;
+	*infinite = 0;
+	for_rows(sel, row) {
+		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
+		if (version == FROM_DUE && lag == IPF_ABSENT)
+			continue;
+		if (m < METRIC_LATENCIES && !row->ok) {
+			*infinite += sel->options->errors_as_inf;
+			continue;
+		}
+		if (value == IPF_ABSENT)
+			continue;
+		if (version != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
+			value += lag;
+		samples_add(s, (double)value);
+	}
+	/* of figures that no success has, failures have none either */
+	if (s->count == 0 && m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)
+		*infinite = 0;
+	return s->failed ? -1 : 0;
+}
+
+static int build_times(struct block *b, const struct selection *sel, struct samples *s)
+{
+	const struct percentiles *list = &sel->options->percentiles;
+	int64_t infinite;
+	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		if (gather(sel, m, FROM_START, s, &infinite) < 0)
+			return -1;
+		dist_of_samples(&b->start[m], s, infinite, 1e-6, list);
+		if (!metrics[m].from_due)
+			continue;
+		if (gather(sel, m, FROM_DUE, s, &infinite) < 0)
+			return -1;
+		dist_of_samples(&b->due[m], s, infinite, 1e-6, list);
+	}
+	return 0;
+}
+
+static int build_gaps(struct block *b, const struct selection *sel)
+{
+	struct histogram *all = histogram_new();
+	if (!all)
+		return -1;
+	for (size_t s = 0; s < sel->run->plan.count; s++) {
+		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->plan.stages[s].measured;
+		const struct histogram *gaps = in ? run_gaps(sel->run, (int32_t)s, sel->model) : NULL;
+		if (gaps)
+			histogram_merge(all, gaps);
+	}
+	dist_of_histogram(&b->itl, all, 1e-6, &sel->options->percentiles);
+	histogram_free(all);
+	return 0;
+}
+
+static int build_tokens(struct block *b, const struct selection *sel, struct samples *s)
+{
+	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens), offsetof(struct row, reasoning_tokens),
+	                                offsetof(struct row, asked_input), offsetof(struct row, asked_output)};
+	struct dist *of_block[] = {&b->input, &b->output, &b->reasoning, &b->asked_input, &b->asked_output};
+	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++) {
+		s->count = 0;
+		s->sorted = false;
+		for_rows(sel, row) {
+			int64_t value = *(const int64_t *)((const char *)row + of_row[i]);
+			if (row->ok && value != IPF_ABSENT)
+				samples_add(s, (double)value);
+		}
+		if (s->failed)
+			return -1;
+		dist_of_samples(of_block[i], s, 0, 1, &sel->options->percentiles);
+	}
+	return 0;
+}
+
+/* ---- counts ---- */
+
+static void count_requests(struct block *b, const struct selection *sel)
+{
+	for_rows(sel, row) {
+		b->started += row->start_ns != IPF_ABSENT;
+		if (row->ok) {
+			b->ok++;
+			b->events += row->events == IPF_ABSENT ? 0 : row->events;
+			b->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
+			b->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
+			b->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
+			if (row->source >= 0)
+				b->by_source[row->source]++;
+			if (row->finish >= 0)
+				b->by_finish[row->finish]++;
+		} else {
+			b->failed++;
+			b->stale += row->stale;
+			if (row->error >= 0)
+				b->errors[row->error]++;
+			b->cut += row->error >= 0 && strcmp(error_kinds[row->error], "cut") == 0;
+			b->cancelled += row->error >= 0 && strcmp(error_kinds[row->error], "cancelled") == 0;
+		}
+	}
+}
+
+static int64_t window_of(const struct selection *sel, int32_t stage)
+{
+	const struct run *run = sel->run;
+	int64_t sum = 0;
+	for (int i = 0; i < run->part_count; i++) {
+		struct window w = run->shards ? run_window(run, stage) : run->parts[i].windows[stage];
+		if (w.begin_ns != IPF_ABSENT)
+			sum += (sel->options->drain ? w.drain_ns : w.end_ns) - w.begin_ns;
+		if (run->shards)
+			break;
+	}
+	return sum;
+}
+
+/* What was scheduled for a stage, and over what length; IPF_ABSENT where that is not known. */
+static void schedule_of(const struct run *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
+{
+	const struct schedule_stage *plan = &run->plan.stages[stage];
+	*scheduled = *length_ns = IPF_ABSENT;
+	if (plan->cycle || plan->arrivals == IPF_ABSENT)
+		return;
+	int64_t sum = 0, most = 0;
+	for (int i = 0; i < run->part_count; i++) {
+		int64_t arrivals = run->parts[i].arrivals[stage];
+		sum += arrivals;
+		most = arrivals > most ? arrivals : most;
+	}
+	*scheduled = run->shards ? most : sum;
+	if (!plan->closed && plan->end_ns != IPF_ABSENT)
+		*length_ns = (plan->end_ns - plan->begin_ns) * (run->shards ? 1 : run->part_count);
+}
+
+/* Starts after the first, and the time from the first to the last: of shards together, of repeats each by itself. */
+static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *span_ns)
+{
+	*after_first = *span_ns = 0;
+	for (int part = 0; part < sel->run->part_count; part++) {
+		int64_t first = IPF_ABSENT, last = IPF_ABSENT, n = 0;
+		for_rows(sel, row) {
+			if ((!sel->run->shards && row->part != part) || row->start_ns == IPF_ABSENT)
+				continue;
+			first = first == IPF_ABSENT || row->start_ns < first ? row->start_ns : first;
+			last = last == IPF_ABSENT || row->start_ns > last ? row->start_ns : last;
+			n++;
+		}
+		if (n > 1) {
+			*after_first += n - 1;
+			*span_ns += last - first;
+		}
+		if (sel->run->shards)
+			break;
+	}
+}
+
+/* Everything that is counted within the window; the window itself stands in b->window_ns. */
+static void build_rates(struct block *b, const struct selection *sel)
+{
+	double ok = 0, input = 0, output = 0, good = 0, ended = 0, busy_ns = 0;
+	bool has_input = false, has_output = false;
+	for_rows(sel, row) {
+		if (row->goodness != SLO_NONE) {
+			b->judged++;
+			b->good += row->goodness == SLO_GOOD;
+		}
+		if (row->ok && row->input_tokens != IPF_ABSENT) {
+			b->input_total += row->input_tokens;
+			has_input = true;
+		}
+		if (row->ok && row->output_tokens != IPF_ABSENT) {
+			b->output_total += row->output_tokens;
+			has_output = true;
+		}
+		if (!ended_in_window(sel, row))
+			continue;
+		if (row->start_ns != IPF_ABSENT) {
+			ended++;
+			busy_ns += (double)(row->end_ns - row->start_ns);
+		}
+		good += row->goodness == SLO_GOOD;
+		if (!row->ok)
+			continue;
+		ok++;
+		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
+		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
+	}
+	double seconds = (double)b->window_ns / 1e9;
+	b->window_s = b->window_ns > 0 ? seconds : NAN;
+	b->completed = ratio(ok, seconds);
+	b->input_per_s = has_input ? ratio(input, seconds) : NAN;
+	b->output_per_s = has_output ? ratio(output, seconds) : NAN;
+	b->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
+	b->little = ended > 0 ? ratio(busy_ns / 1e9, seconds) : NAN;
+	b->goodput = b->judged > 0 ? ratio(good, seconds) : NAN;
+	b->achieved = ratio((double)b->achieved_n * 1e9, (double)b->achieved_ns);
+	b->offered = b->has_length ? ratio((double)b->offered_n * 1e9, (double)b->length_ns) : NAN;
+	b->in_flight_mean = ratio(b->flight_ns, (double)b->window_ns);
+	if (isnan(b->in_flight_mean))
+		b->in_flight_max = NAN;
+}
+
+/* ---- tokens against each other ---- */
+
+static const struct {
+	const char *name;
+	size_t a, b;
+} residual_specs[RESIDUALS] = {
+	{"output_usage_minus_tokenizer", offsetof(struct row, output_usage), offsetof(struct row, output_tokenizer)},
+	{"output_usage_minus_events", offsetof(struct row, output_usage), offsetof(struct row, events)},
+	{"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer), offsetof(struct row, events)},
+	{"input_usage_minus_tokenizer", offsetof(struct row, input_usage), offsetof(struct row, input_tokenizer)},
+	{"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
+	{"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
+};
+
+static void build_residuals(struct block *b, const struct selection *sel)
+{
+	for (int i = 0; i < RESIDUALS; i++) {
+		struct residual *r = &b->residuals[i];
+		double sum = 0, of = 0;
+		*r = (struct residual){.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
+		for_rows(sel, row) {
+			int64_t a = *(const int64_t *)((const char *)row + residual_specs[i].a);
+			int64_t c = *(const int64_t *)((const char *)row + residual_specs[i].b);
+			if (!row->ok || a == IPF_ABSENT || c == IPF_ABSENT)
+				continue;
+			double difference = (double)(a - c);
+			r->min = r->n == 0 ? difference : fmin(r->min, difference);
+			r->max = r->n == 0 ? difference : fmax(r->max, difference);
+			r->n++;
+			sum += difference;
+			of += (double)c;
+		}
+		r->mean = ratio(sum, (double)r->n);
+		r->share = ratio(sum, of);
+	}
+	double cached = 0, input = 0;
+	for_rows(sel, row)
+		if (row->ok && row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT) {
+			cached += (double)row->cached_tokens;
+			input += (double)row->input_tokens;
+		}
+	b->cached_share = ratio(cached, input);
+}
+
+static int build_objectives(struct block *b, const struct selection *sel, struct samples *s)
+{
+	const struct slo *slo = sel->run->slo;
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		struct attainment *a = &b->objectives[i];
+		*a = (struct attainment){.share = NAN, .value_ms = NAN};
+		int64_t rows = 0, met = 0, infinite;
+		for_rows(sel, row) {
+			rows++;
+			met += (row->met >> i) & 1;
+		}
+		if (isnan(objective->percentile)) {
+			a->share = ratio((double)met, (double)rows);
+			continue;
+		}
+		if (gather(sel, objective->metric, AS_WAITED, s, &infinite) < 0)
+			return -1;
+		double value = percentile_with_infinite(s, infinite, objective->percentile);
+		a->value_ms = value / 1e6;
+		a->met = value <= (double)objective->limit_ns;
+	}
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+/* All but what the caller sets: name, window, schedule, flight. */
+static int build_block(struct block *b, const struct selection *sel, struct ipf_error *err)
+{
+	struct samples s = {0};
+	b->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *b->by_finish);
+	int bad = !b->by_finish;
+	if (!bad) {
+		count_requests(b, sel);
+		build_rates(b, sel);
+		build_residuals(b, sel);
+		bad = build_times(b, sel, &s) < 0 || build_gaps(b, sel) < 0 || build_tokens(b, sel, &s) < 0 || build_objectives(b, sel, &s) < 0;
+	}
+	samples_release(&s);
+	return bad ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+static void set_stage(struct block *b, const struct selection *sel, double integral, double most)
+{
+	const struct schedule_stage *plan = &sel->run->plan.stages[sel->stage];
+	b->name = plan->name;
+	b->kind = plan->kind;
+	b->measured = plan->measured;
+	b->window_ns = window_of(sel, sel->stage);
+	b->flight_ns = integral;
+	b->in_flight_max = most;
+	b->scheduled = IPF_ABSENT;
+	if (sel->model < 0) {
+		schedule_of(sel->run, sel->stage, &b->scheduled, &b->length_ns);
+		b->has_length = b->length_ns != IPF_ABSENT && b->length_ns > 0;
+		b->offered_n = b->scheduled == IPF_ABSENT ? 0 : b->scheduled;
+	}
+	pace_of(sel, &b->achieved_n, &b->achieved_ns);
+}
+
+/* The total of what the stages hold; offered only where every one of them has such a rate. */
+static void set_total(struct block *b, const struct block *stages, size_t count)
+{
+	b->name = "total";
+	b->total = b->measured = b->has_length = true;
+	b->scheduled = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct block *stage = &stages[i];
+		if (!stage->measured)
+			continue;
+		b->window_ns += stage->window_ns;
+		b->flight_ns += stage->flight_ns;
+		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* of a NAN and a number, the number */
+		b->achieved_n += stage->achieved_n;
+		b->achieved_ns += stage->achieved_ns;
+		b->has_length = b->has_length && stage->has_length;
+		if (stage->has_length) {
+			b->length_ns += stage->length_ns;
+			b->offered_n += stage->offered_n;
+		}
+		b->scheduled = b->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT : b->scheduled + stage->scheduled;
+	}
+}
+
+/* The stages and the total of one model, or of all (-1). */
+static int build_level(struct block *stages, struct block *total, const struct run *run, const struct block_options *options, int32_t model,
+                       struct ipf_error *err)
+{
+	size_t count = run->plan.count;
+	double *integral = calloc(2 * count + 1, sizeof *integral), *most = integral ? integral + count : NULL;
+	if (!integral)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	int bad = flight_measure(run, model, options->drain, integral, most, err);
+	for (size_t i = 0; bad == 0 && i < count; i++) {
+		struct selection sel = select_rows(run, options, (int32_t)i, model);
+		set_stage(&stages[i], &sel, integral[i], most[i]);
+		bad = build_block(&stages[i], &sel, err);
+	}
+	if (bad == 0) {
+		struct selection sel = select_rows(run, options, -1, model);
+		set_total(total, stages, count);
+		bad = build_block(total, &sel, err);
+	}
+	free(integral);
+	return bad;
+}
+
+static int build_models(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err)
+{
+	size_t models = (size_t)run->models.count, level = blocks->count + 1;
+	struct block *all = calloc(models * level, sizeof *all);
+	if (!all)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	int bad = 0;
+	for (size_t m = 0; bad == 0 && m < models; m++)
+		bad = build_level(all + m * level, all + m * level + blocks->count, run, options, (int32_t)m, err);
+	for (size_t i = 0; bad == 0 && i < level; i++) {
+		struct block *to = i < blocks->count ? &blocks->stages[i] : &blocks->total;
+		to->models = calloc(models, sizeof *to->models);
+		if (!to->models) {
+			bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			break;
+		}
+		for (size_t m = 0; m < models; m++) {
+			to->models[m] = all[m * level + i];
+			to->models[m].name = run->models.list[m];
+			all[m * level + i].by_finish = NULL;
+		}
+	}
+	for (size_t i = 0; i < models * level; i++)
+		free(all[i].by_finish);
+	free(all);
+	return bad;
+}
+
+int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err)
+{
+	*blocks = (struct blocks){.stages = calloc(run->plan.count + 1, sizeof *blocks->stages), .count = run->plan.count};
+	if (!blocks->stages)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	blocks->model_count = run->models.count;
+	int bad = build_level(blocks->stages, &blocks->total, run, options, -1, err);
+	if (bad == 0 && options->by_model && run->models.count > 0)
+		bad = build_models(blocks, run, options, err);
+	return bad;
+}
+
+static void block_release(struct block *b, int models)
+{
+	for (int m = 0; b->models && m < models; m++)
+		free(b->models[m].by_finish);
+	free(b->models);
+	free(b->by_finish);
+}
+
+void blocks_release(struct blocks *blocks)
+{
+	for (size_t i = 0; blocks->stages && i < blocks->count; i++)
+		block_release(&blocks->stages[i], blocks->model_count);
+	block_release(&blocks->total, blocks->model_count);
+	free(blocks->stages);
+	*blocks = (struct blocks){0};
+}

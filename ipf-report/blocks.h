@@ -1,0 +1,70 @@
+/* A block: all figures of one stage, of the total, or of one model in them. What does not exist is NAN, IPF_ABSENT or a
+ * distribution with n = 0. Times are in milliseconds, rates per second.
+ */
+#ifndef REPORT_BLOCKS_H
+#define REPORT_BLOCKS_H
+
+#include "dist.h"
+#include "run.h"
+
+struct block_options {
+	struct percentiles percentiles;
+	bool drain;          /* --window drain: until the stage's last request ended */
+	bool errors_as_inf;
+	bool by_model;
+};
+
+/* Two counts of the same tokens, side by side: a − b over the requests that have both. */
+struct residual {
+	const char *name;
+	int64_t n;
+	double mean, min, max;
+	double share; /* sum of the differences by the sum of b */
+};
+enum { RESIDUALS = 6 };
+
+struct attainment {
+	double share; /* of the requests: those that met a per-request objective */
+	double value_ms; /* a p-objective's percentile */
+	bool met;
+};
+
+struct block {
+	const char *name, *kind;
+	bool measured, total;
+	double window_s;
+	int64_t scheduled, started, ok, failed, cut, cancelled, stale, errors[ERROR_KINDS];
+	double offered, achieved, completed;
+	double input_per_s, output_per_s, total_per_s;
+	double in_flight_mean, in_flight_max, little;
+	struct dist start[METRIC_COUNT], due[METRIC_COUNT]; /* milliseconds; `due` where the metric counts from the start */
+	struct dist itl;
+	struct dist input, output, reasoning, asked_input, asked_output;
+	int64_t input_total, output_total;
+	int64_t by_source[SOURCES];
+	int64_t *by_finish;  /* as run->finishes */
+	struct residual residuals[RESIDUALS];
+	double cached_share;
+	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one */
+	int64_t judged, good; /* requests with objectives; those that met them all */
+	double goodput;
+	struct attainment objectives[OBJECTIVES_MOST];
+	struct block *models; /* with by_model, one for each of run->models */
+
+	/* what the total is made of */
+	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
+	double flight_ns;    /* integral of the requests in flight */
+	bool has_length;
+};
+
+struct blocks {
+	struct block *stages;
+	size_t count;
+	struct block total;
+	int model_count; /* of each block's models, where there are any */
+};
+
+int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err);
+void blocks_release(struct blocks *blocks);
+
+#endif

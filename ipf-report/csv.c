@@ -1,0 +1,192 @@
+/* -f csv: one line a stage, and one for the total; RFC 4180. What does not exist is empty. */
+#include "report.h"
+
+#include <math.h>
+#include <string.h>
+
+struct csv {
+	struct buffer *out;
+	bool header, comma; /* writing the names or the values */
+};
+
+static void raw(struct csv *csv, const char *text)
+{
+	if (csv->comma)
+		buffer_byte(csv->out, ',');
+	csv->comma = true;
+	if (!text)
+		return;
+	if (!strpbrk(text, ",\"\r\n")) {
+		buffer_text(csv->out, text);
+		return;
+	}
+	buffer_byte(csv->out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buffer_byte(csv->out, '"');
+		buffer_byte(csv->out, *text);
+	}
+	buffer_byte(csv->out, '"');
+}
+
+static void text(struct csv *csv, const char *name, const char *value)
+{
+	raw(csv, csv->header ? name : value);
+}
+
+/* As in the JSON: at most six decimals, none that say nothing. */
+static void number(struct csv *csv, const char *name, double value)
+{
+	char digits[40] = "";
+	if (isinf(value))
+		strcpy(digits, "inf");
+	else if (!isnan(value)) {
+		snprintf(digits, sizeof digits, "%.6f", value);
+		if (strchr(digits, '.')) {
+			char *end = digits + strlen(digits);
+			while (end[-1] == '0')
+				*--end = 0;
+			if (end[-1] == '.')
+				*--end = 0;
+		}
+	}
+	raw(csv, csv->header ? name : digits);
+}
+
+static void count(struct csv *csv, const char *name, int64_t value)
+{
+	char digits[32] = "";
+	if (value != IPF_ABSENT)
+		snprintf(digits, sizeof digits, "%lld", (long long)value);
+	raw(csv, csv->header ? name : digits);
+}
+
+static void dist(struct csv *csv, const char *name, const struct dist *d, const struct percentiles *list)
+{
+	char full[80], p[24];
+	struct {
+		const char *name;
+		double value;
+	} moments[] = {{"mean", d->mean}, {"std", d->std}, {"min", d->min}};
+	snprintf(full, sizeof full, "%s_n", name);
+	count(csv, full, d->n);
+	for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+		snprintf(full, sizeof full, "%s_%s", name, moments[i].name);
+		number(csv, full, d->n ? moments[i].value : NAN);
+	}
+	for (int i = 0; i < list->count; i++) {
+		snprintf(full, sizeof full, "%s_%s", name, percentile_name(list->p[i], p));
+		number(csv, full, d->n ? d->at[i] : NAN);
+	}
+	snprintf(full, sizeof full, "%s_max", name);
+	number(csv, full, d->n ? d->max : NAN);
+}
+
+static void errors(struct csv *csv, const struct block *b)
+{
+	char name[40];
+	for (int i = 0; i < ERROR_KINDS; i++) {
+		snprintf(name, sizeof name, "errors_%s", error_kinds[i]);
+		for (char *c = name; *c; c++)
+			if (*c == '-')
+				*c = '_';
+		count(csv, name, b->errors[i]);
+	}
+	count(csv, "stale_resets", b->stale);
+}
+
+static void objectives(struct csv *csv, const struct block *b, const struct slo *slo)
+{
+	char name[80];
+	number(csv, "goodput_requests_per_s", b->goodput);
+	number(csv, "goodput_share", b->judged ? (double)b->good / (double)b->judged : NAN);
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		bool each = isnan(objective->percentile);
+		snprintf(name, sizeof name, "slo_%s_%s", objective->text, each ? "share" : "value_ms");
+		number(csv, name, each ? b->objectives[i].share : b->objectives[i].value_ms);
+	}
+}
+
+static const char *source(const struct block *b)
+{
+	int most = -1;
+	for (int i = 0; i < SOURCES; i++)
+		if (b->by_source[i] > 0 && (most < 0 || b->by_source[i] > b->by_source[most]))
+			most = i;
+	return most < 0 ? NULL : sources[most];
+}
+
+static void latencies(struct csv *csv, const struct block *b, const struct percentiles *list)
+{
+	char name[40];
+	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
+		snprintf(name, sizeof name, metrics[m].from_due ? "%s_ms_from_start" : "%s_ms", metrics[m].name);
+		dist(csv, name, &b->start[m], list);
+		if (metrics[m].from_due) {
+			snprintf(name, sizeof name, "%s_ms_from_due", metrics[m].name);
+			dist(csv, name, &b->due[m], list);
+		}
+		if (m == METRIC_NTPOT)
+			dist(csv, "itl_ms", &b->itl, list);
+	}
+}
+
+static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage, const char *model)
+{
+	const struct percentiles *list = &report->options->percentiles;
+	csv->comma = false;
+	text(csv, "stage", stage);
+	if (report->options->by_model)
+		text(csv, "model", model);
+	text(csv, "kind", b->kind);
+	text(csv, "measured", b->measured ? "true" : "false");
+	number(csv, "window_s", b->window_s);
+	count(csv, "requests_scheduled", b->scheduled);
+	count(csv, "requests_started", b->started);
+	count(csv, "requests_ok", b->ok);
+	count(csv, "requests_failed", b->failed);
+	count(csv, "requests_cut", b->cut);
+	errors(csv, b);
+	number(csv, "rate_offered", b->offered);
+	number(csv, "rate_achieved", b->achieved);
+	number(csv, "rate_completed", b->completed);
+	number(csv, "input_tokens_per_s", b->input_per_s);
+	number(csv, "output_tokens_per_s", b->output_per_s);
+	number(csv, "total_tokens_per_s", b->total_per_s);
+	number(csv, "in_flight_mean", b->in_flight_mean);
+	number(csv, "in_flight_max", b->in_flight_max);
+	number(csv, "in_flight_little", b->little);
+	objectives(csv, b, report->run->slo);
+	dist(csv, "lag_ms", &b->start[METRIC_LAG], list);
+	dist(csv, "client_lag_ms", &b->start[METRIC_CLIENT_LAG], list);
+	dist(csv, "slot_wait_ms", &b->start[METRIC_SLOT_WAIT], list);
+	latencies(csv, b, list);
+	text(csv, "tokens_source", source(b));
+	dist(csv, "input_tokens", &b->input, list);
+	dist(csv, "output_tokens", &b->output, list);
+	dist(csv, "reasoning_tokens", &b->reasoning, list);
+	dist(csv, "asked_output_tokens", &b->asked_output, list);
+	number(csv, "cached_share", b->cached_share);
+	number(csv, "coalesced_share", b->events ? (double)b->coalesced / (double)b->events : NAN);
+	count(csv, "stalls", b->events ? b->stalls : IPF_ABSENT);
+	buffer_text(csv->out, "\r\n");
+}
+
+static void records(struct csv *csv, const struct report *report, const struct block *b)
+{
+	record(csv, report, b, b->name, NULL);
+	for (int i = 0; b->models && i < report->run->models.count; i++)
+		if (b->models[i].ok + b->models[i].failed > 0)
+			record(csv, report, &b->models[i], b->name, b->models[i].name);
+}
+
+void report_csv(const struct report *report, struct buffer *out)
+{
+	struct csv csv = {.out = out, .header = true};
+	record(&csv, report, &report->blocks->total, NULL, NULL);
+	csv.header = false;
+	for (size_t i = 0; i < report->blocks->count; i++)
+		records(&csv, report, &report->blocks->stages[i]);
+	records(&csv, report, &report->blocks->total);
+}

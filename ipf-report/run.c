@@ -1,0 +1,282 @@
+#include "run.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const error_kinds[ERROR_KINDS] = {"connect", "tls",       "timeout",   "reset",     "http-status",
+                                              "in-band", "cut",       "malformed", "cancelled", "other"};
+const char *const sources[SOURCES] = {"usage", "tokenizer", "events", "other"};
+
+int run_init(struct run *run, const struct slo *slo, struct ipf_error *err)
+{
+	*run = (struct run){.slo = slo, .verdict = verdict_new()};
+	return run->verdict ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
+static void words_release(struct words *words)
+{
+	for (int i = 0; i < words->count; i++)
+		free(words->list[i]);
+	free(words->list);
+}
+
+void run_release(struct run *run)
+{
+	for (int i = 0; i < run->part_count; i++) {
+		free(run->parts[i].name);
+		free(run->parts[i].windows);
+		free(run->parts[i].arrivals);
+		json_decref(run->parts[i].header);
+	}
+	for (int i = 0; i < run->pooled_count; i++)
+		histogram_free(run->pooled[i].gaps);
+	free(run->parts);
+	free(run->pooled);
+	free(run->rows);
+	words_release(&run->models);
+	words_release(&run->finishes);
+	schedule_release(&run->plan);
+	verdict_free(run->verdict);
+	jdoc_release(&run->doc);
+	*run = (struct run){0};
+}
+
+/* Room for one more in a growing list of `size` bytes each; grows at powers of two. */
+static void *room(void *list, int64_t count, size_t size)
+{
+	if (count & (count - 1))
+		return list;
+	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
+}
+
+/* Decodes a text slice (with its quotes) and numbers it; -1 for an absent one, -2 when memory runs out. */
+static int32_t word_of(struct run *run, struct words *words, struct slice text)
+{
+	struct ipf_error ignored = {0};
+	struct buffer plain = {0};
+	if (!text.data || jdoc_parse(&run->doc, text.data, text.len, &ignored) < 0)
+		return -1;
+	jdoc_text(&run->doc, JDOC_ROOT, &plain);
+	buffer_byte(&plain, 0);
+	int32_t found = -2;
+	if (!plain.failed) {
+		for (found = 0; found < words->count && strcmp(words->list[found], plain.data) != 0;)
+			found++;
+		if (found == words->count) {
+			char **list = room(words->list, words->count, sizeof *list);
+			if (list)
+				words->list = list;
+			if (!list || !(list[found] = strdup(plain.data)))
+				found = -2;
+			else
+				words->count++;
+		}
+	}
+	buffer_release(&plain);
+	return found;
+}
+
+static int8_t known(const char *const *list, int count, struct slice text)
+{
+	if (!text.data)
+		return -1;
+	for (int i = 0; i + 1 < count; i++)
+		if (text.len == strlen(list[i]) + 2 && memcmp(text.data + 1, list[i], text.len - 2) == 0)
+			return (int8_t)i;
+	return (int8_t)(count - 1);
+}
+
+static void later(int64_t *latest, int64_t moment)
+{
+	if (moment != IPF_ABSENT && moment > *latest)
+		*latest = moment;
+}
+
+static int add_row(struct run *run, const struct result *result, struct ipf_error *err)
+{
+	struct part *part = &run->parts[run->part_count - 1];
+	if (result->stage > 100000)
+		return ipf_error_set(err, IPF_INPUT, "stage: expected at most 100000, got %lld", (long long)result->stage);
+	uint32_t met;
+	int goodness = slo_judge(run->slo, result, &run->doc, &met, err);
+	if (goodness < 0)
+		return -1;
+	if (run->row_count == run->row_cap) {
+		int64_t cap = run->row_cap ? 2 * run->row_cap : 1024;
+		struct row *rows = realloc(run->rows, (size_t)cap * sizeof *rows);
+		if (!rows)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)run->row_count);
+		run->rows = rows;
+		run->row_cap = cap;
+	}
+	struct row *row = &run->rows[run->row_count];
+	*row = (struct row){
+		.n = result->n, .part = run->part_count - 1, .stage = (int32_t)result->stage,
+		.model = word_of(run, &run->models, result->model), .finish = word_of(run, &run->finishes, result->finish),
+		.error = known(error_kinds, ERROR_KINDS, result->error_kind), .source = known(sources, SOURCES, result->tokens_source),
+		.ok = result->ok, .stale = result->stale, .goodness = (uint8_t)goodness, .met = met,
+		.due_ns = result->due_ns, .start_ns = result->start_ns, .end_ns = result->end_ns,
+		.stalls = result->stalls, .events = result->events, .coalesced = result->coalesced,
+		.input_tokens = result->input_tokens, .output_tokens = result->output_tokens,
+		.output_usage = result->output_tokens_usage, .output_tokenizer = result->output_tokens_tokenizer,
+		.input_usage = result->input_tokens_usage, .input_tokenizer = result->input_tokens_tokenizer,
+		.reasoning_tokens = result->reasoning_tokens, .cached_tokens = result->cached_tokens,
+		.asked_input = result->asked_input_tokens, .asked_output = result->asked_output_tokens,
+	};
+	if (row->model == -2 || row->finish == -2)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		row->metric[m] = metric_of_result(result, m);
+	later(&part->last_ns, row->start_ns);
+	later(&part->last_ns, row->end_ns);
+	run->row_count++;
+	part->rows++;
+	verdict_row(run->verdict, result);
+	return 0;
+}
+
+static int add_gaps(struct run *run, struct slice line, struct ipf_error *err)
+{
+	struct ipf_error ignored = {0};
+	struct slice name;
+	int64_t stage;
+	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
+		return -1;
+	if (!jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "histogram"), "itl_ns"))
+		return 0;
+	int got = jdoc_get_uint(&run->doc, JDOC_ROOT, "stage", &stage, err);
+	if (got != 1)
+		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "stage: missing in a histogram");
+	if (jdoc_get_raw(&run->doc, JDOC_ROOT, "model", JDOC_TEXT, &name, &ignored) < 0)
+		name = (struct slice){0};
+	struct histogram *gaps = histogram_new();
+	struct pooled *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
+	if (pooled)
+		run->pooled = pooled;
+	if (!gaps || !pooled || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
+		histogram_free(gaps);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory"); /* unless the histogram's own error is set already */
+	}
+	/* run->doc is parsed anew from here on */
+	int32_t model = word_of(run, &run->models, name);
+	for (int i = 0; i < run->pooled_count; i++)
+		if (pooled[i].stage == stage && pooled[i].model == model) {
+			histogram_merge(pooled[i].gaps, gaps);
+			histogram_free(gaps);
+			return 0;
+		}
+	pooled[run->pooled_count++] = (struct pooled){.stage = (int32_t)stage, .model = model, .gaps = gaps};
+	return model == -2 ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+static int add_sample(struct run *run, struct slice line, struct ipf_error *err)
+{
+	int64_t t_ns;
+	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
+		return -1;
+	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns))
+		later(&run->parts[run->part_count - 1].last_ns, t_ns);
+	if (jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "sample"), "client"))
+		verdict_client(run->verdict, line);
+	return 0;
+}
+
+/* Parts that are put together have to have the same stages. */
+static int same_plan(const struct schedule *a, const struct schedule *b, const char *file, const char *first, struct ipf_error *err)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; same && i < a->count; i++) {
+		const struct schedule_stage *x = &a->stages[i], *y = &b->stages[i];
+		same = strcmp(x->name, y->name) == 0 && strcmp(x->kind, y->kind) == 0 && x->begin_ns == y->begin_ns && x->end_ns == y->end_ns &&
+		       x->measured == y->measured && x->closed == y->closed && x->cycle == y->cycle;
+	}
+	return same ? 0 : ipf_error_at(err, IPF_INPUT, file, 0, "its stages are not those of %s: not the same run", first);
+}
+
+static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_error *err)
+{
+	struct part *parts = room(run->parts, run->part_count, sizeof *parts);
+	if (!parts)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	run->parts = parts;
+	struct part *part = &parts[run->part_count];
+	*part = (struct part){.name = strdup(stream_reader_name(stream)), .header = json_incref(stream_reader_header(stream))};
+	run->part_count++;
+	if (!part->name)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+
+	struct schedule plan = {0};
+	json_t *schedule = json_object_get(part->header, "stages") ? part->header : provenance_find(part->header, "schedule");
+	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
+		return -1;
+	int bad = 0;
+	if (run->part_count > 1)
+		bad = same_plan(&run->plan, &plan, part->name, run->parts[0].name, err);
+	if (bad == 0 && verdict_part(run->verdict, &plan) < 0)
+		bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (bad == 0 && !(part->arrivals = calloc(plan.count + 1, sizeof *part->arrivals)))
+		bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (size_t i = 0; bad == 0 && i < plan.count; i++)
+		part->arrivals[i] = plan.stages[i].arrivals;
+	if (run->part_count == 1)
+		run->plan = plan;
+	else
+		schedule_release(&plan);
+	return bad;
+}
+
+static int read_lines(struct run *run, struct result_reader *reader, struct progress *progress, struct ipf_error *err)
+{
+	struct result result;
+	struct slice line;
+	int got;
+	while ((got = result_reader_next(reader, &result, &line, err)) > 0) {
+		int bad = got == RESULT_ROW ? add_row(run, &result, err) : got == RESULT_HISTOGRAM ? add_gaps(run, line, err) : add_sample(run, line, err);
+		if (bad < 0) {
+			struct stream_reader *stream = result_reader_stream(reader);
+			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
+			return -1;
+		}
+		if (progress_due(progress, clock_now()))
+			progress_show(progress, "%lld requests read", (long long)run->row_count);
+	}
+	return got;
+}
+
+int run_read(struct run *run, const char *path, struct progress *progress, struct ipf_error *err)
+{
+	struct result_reader *reader;
+	if (result_reader_open(&reader, path, err) < 0)
+		return -1;
+	struct stream_reader *stream = result_reader_stream(reader);
+	int bad = begin_part(run, stream, err);
+	if (bad < 0) {
+		result_reader_close(reader);
+		return -1;
+	}
+	struct part *part = &run->parts[run->part_count - 1];
+	bad = read_lines(run, reader, progress, err);
+	const char *why = json_string_value(json_object_get(stream_reader_trailer(stream), "incomplete"));
+	if (bad == 0 && why)
+		bad = ipf_error_at(err, IPF_CUT, part->name, 0, "%s", why);
+	if (bad < 0 && (err->kind == IPF_CUT || err->kind == IPF_INPUT)) {
+		if (err->line > 0)
+			snprintf(part->incomplete, sizeof part->incomplete, "%.100s:%lld: %.200s", part->name, (long long)err->line, err->text);
+		else
+			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
+	}
+	if (part->incomplete[0])
+		verdict_incomplete(run->verdict, part->incomplete);
+	result_reader_close(reader);
+	return bad;
+}
+
+const struct histogram *run_gaps(const struct run *run, int32_t stage, int32_t model)
+{
+	for (int i = 0; i < run->pooled_count; i++)
+		if (run->pooled[i].stage == stage && run->pooled[i].model == model)
+			return run->pooled[i].gaps;
+	return NULL;
+}

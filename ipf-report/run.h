@@ -1,0 +1,99 @@
+/* Everything that was read of a run: its requests as rows of numbers, the histograms, where it all came from.
+ *
+ *     struct run run;
+ *     run_init(&run, &slo);
+ *     for each file: run_read(&run, path, …)     // keeps what was good before an error
+ *     run_settle(&run);                           // windows, order
+ *     block_build(…, &run, …);
+ *     run_release(&run);
+ */
+#ifndef REPORT_RUN_H
+#define REPORT_RUN_H
+
+#include "histogram.h"
+#include "metric.h"
+#include "progress.h"
+#include "schedule.h"
+#include "slo.h"
+#include "verdict.h"
+
+enum { ERROR_KINDS = 10, SOURCES = 4 };
+extern const char *const error_kinds[ERROR_KINDS]; /* those of metrics.md, and "other" */
+extern const char *const sources[SOURCES];         /* usage, tokenizer, events, and "other" */
+
+/* Texts that few values share (models, finish reasons): numbered in order of appearance. */
+struct words {
+	char **list;
+	int count;
+};
+
+struct row {
+	int64_t n;
+	int32_t part, stage;
+	int32_t model, finish;   /* in run->models, run->finishes; -1 */
+	int8_t error, source;    /* in error_kinds, sources; -1 */
+	bool ok, stale;
+	uint8_t goodness;        /* enum slo_answer */
+	uint32_t met;            /* objectives of --slo */
+	int64_t due_ns, start_ns, end_ns;
+	int64_t metric[METRIC_COUNT];
+	int64_t stalls, events, coalesced;
+	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
+	int64_t reasoning_tokens, cached_tokens, asked_input, asked_output;
+};
+
+/* A stage's measured part in one results stream, on that stream's own clock. */
+struct window {
+	int64_t begin_ns, end_ns; /* IPF_ABSENT: the stage never came */
+	int64_t drain_ns;         /* end of its last request, and at least end_ns */
+	bool counted;             /* bounded by its count: the end belongs to it */
+	int64_t length_ns;        /* as scheduled; IPF_ABSENT where counted */
+};
+
+/* One results stream: a shard or a repeat. */
+struct part {
+	char *name;
+	json_t *header;
+	char incomplete[360];   /* why something of it is missing; "" */
+	int64_t last_ns;        /* the latest moment that it tells of */
+	int64_t rows;
+	int64_t *arrivals;      /* one for each stage of the plan */
+	struct window *windows; /* one for each stage, the unnamed ones too */
+};
+
+struct pooled {             /* inter-token gaps */
+	int32_t stage, model;   /* model -1: of all models */
+	struct histogram *gaps;
+};
+
+struct run {
+	const struct slo *slo;
+	struct part *parts;
+	int part_count;
+	bool shards;            /* the parts ran at the same time, over one schedule; else one after another */
+	struct schedule plan;   /* of the first part; stages that no schedule names are added */
+	struct row *rows;       /* by stage, then by start */
+	int64_t row_count, row_cap;
+	struct words models, finishes;
+	struct pooled *pooled;
+	int pooled_count;
+	struct verdict *verdict;
+	struct jdoc doc;
+};
+
+int run_init(struct run *run, const struct slo *slo, struct ipf_error *err);
+/* Reads one results stream to its end. -1: err; what was read before stays, and the part is marked incomplete where the stream was cut, went
+ * wrong on the way, or is whole but says itself that something is missing (IPF_CUT too). */
+int run_read(struct run *run, const char *path, struct progress *progress, struct ipf_error *err);
+/* Puts the rows in order, finds out how the parts belong together and when each stage was measured (settle.c). */
+int run_settle(struct run *run, struct ipf_error *err);
+void run_release(struct run *run);
+
+/* The rows of a stage: *count of them. */
+const struct row *run_stage_rows(const struct run *run, int32_t stage, int64_t *count);
+/* The window of a stage over all shards: from the first's begin to the last's end. */
+struct window run_window(const struct run *run, int32_t stage);
+/* Its pooled gaps, over all models for model -1; NULL. */
+const struct histogram *run_gaps(const struct run *run, int32_t stage, int32_t model);
+
+#endif
