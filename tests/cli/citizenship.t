@@ -1,0 +1,77 @@
+#!/bin/bash
+# What every program owes its surroundings: a full disk is an error, a reader that has had enough is none, missing
+# standard descriptors are survived, and what goes wrong is said in one line that begins with the program's name.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+# Enough for no pipe to swallow it all.
+small_run 150
+declare -A command=(
+	[ipf-prep]="ipf-prep azure $ROOT/examples/arrivals.csv"
+	[ipf-sched]="ipf-sched constant:rate=1k,n=40k -t chat.trace"
+	[ipf-fire]="ipf-fire -u $URL -m sim -t chat.trace chat.sched"
+	[ipf-collect]="ipf-collect chat.records"
+	[ipf-report]="ipf-report chat.results"
+)
+declare -A input=([ipf-fire]=chat.sched [ipf-collect]=chat.records [ipf-report]=chat.results)
+
+for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
+	read -ra words <<<"${command[$program]}"
+
+	run "${words[@]}"
+	status_is 0 "$program does its work"
+	stderr_is "" "and says nothing where there is nothing to say"
+
+	status=0
+	"${words[@]}" >/dev/full 2>"$ERR" || status=$?
+	status_is 1 "$program > /dev/full ends with 1"
+	complains $program "No space left on device" "and says why"
+	run "${words[@]}" -o /dev/full
+	status_is 1 "$program -o /dev/full ends with 1"
+	complains $program "/dev/full" "and says which file"
+	run "${words[@]}" -o no/such/folder/out
+	status_is 1 "$program -o in a folder that does not exist ends with 1"
+	complains $program "no/such/folder/out" "and says which file"
+
+	{ "${words[@]}" 2>"$ERR"; echo $? >ended; } | head -1 >first
+	status=$(cat ended)
+	status_is 0 "$program | head -1 ends with 0"
+	stderr_is "" "and quietly"
+	isnt "$(cat first)" "" "and the line is there"
+	{ "${words[@]}" 2>"$ERR"; echo $? >ended; } | true
+	status=$(cat ended)
+	status_is 0 "$program | true ends with 0"
+
+	for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+		status=0
+		timeout 20 bash -c "\"\$@\" -o out.closed $closed" - "${words[@]}" 2>"$ERR" || status=$?
+		status_is 0 "$program -o FILE $closed works"
+		isnt "$(head -c 1 out.closed)" "" "and writes its output"
+	done
+
+	if [ -n "${input[$program]:-}" ]; then
+		unset 'words[-1]'
+		run "${words[@]}" <"${input[$program]}"
+		status_is 0 "$program reads standard input when no file is named"
+		run "${words[@]}" - <"${input[$program]}"
+		status_is 0 "and for -"
+		run "${words[@]}" </dev/null
+		status_is 3 "$program ends with 3 on an empty input"
+		complains $program "standard input" "and says so"
+		run "${words[@]}" no-such-file
+		status_is 1 "$program ends with 1 where there is no such file"
+		complains $program "no-such-file: " "and says so"
+		run "${words[@]}" /
+		status_is 1 "$program ends with 1 on a folder"
+		complains $program "/" "and says so"
+		printf 'hello\n' >other
+		run "${words[@]}" other
+		status_is 3 "$program ends with 3 on a file of another kind"
+		complains $program "other:1: not an ipf stream" "and says so"
+		run "${words[@]}" chat.trace
+		status_is 3 "$program ends with 3 on a stream of another kind"
+		complains $program 'got "trace"' "and says which"
+		run "${words[@]}" chat.trace chat.trace chat.trace
+		isnt "$status" 0 "$program does not take three streams silently"
+	fi
+done

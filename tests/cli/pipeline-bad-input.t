@@ -1,0 +1,86 @@
+#!/bin/bash
+# Wrong usage and bad input, one after another: one line that says what and where, the documented status, and what was good is
+# there and whole.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+small_run
+
+wrong() { # STATUS PART COMMAND…
+	local expected=$1 part=$2
+	shift 2
+	run "$@"
+	status_is "$expected" "$*: ends with $expected"
+	complains "$1" "$part" "$*: says …$part…"
+}
+
+# Unknown sources and stages, wrong units, rates of nothing.
+wrong 2 sharegtp ipf-prep sharegtp x.json
+contains "$(cat "$ERR")" sharegpt "and which source was probably meant"
+wrong 2 poison ipf-sched poison:rate=5,for=1s -t chat.trace
+contains "$(cat "$ERR")" poisson "and which stage was probably meant"
+wrong 2 '"10"' ipf-sched poisson:rate=5,for=10 -t chat.trace
+wrong 2 '"5x"' ipf-sched poisson:rate=5x,for=10s -t chat.trace
+wrong 2 rate ipf-sched constant:rate=0,for=10s -t chat.trace
+wrong 2 rate ipf-sched poisson:rate=-1,for=10s -t chat.trace
+wrong 2 colour ipf-sched poisson:rate=5,colour=red,for=1s -t chat.trace
+wrong 2 for ipf-sched poisson:rate=5 poisson:rate=5 -t chat.trace
+wrong 2 STAGE ipf-sched
+wrong 2 SOURCE ipf-prep
+wrong 2 many ipf-prep sharegpt "$ROOT/examples/chat.json" -n many
+wrong 2 soon ipf-fire -u "$URL" -t chat.trace chat.sched --timeout soon
+wrong 2 '"3"' ipf-fire -u "$URL" -t chat.trace chat.sched --timeout 3
+wrong 2 ttft ipf-report chat.results --slo ttft=fast
+wrong 2 yaml ipf-report chat.results -f yaml
+wrong 2 token-ish ipf-collect chat.records --itl token-ish
+wrong 2 no-such-api ipf-fire -u "$URL" -t chat.trace chat.sched --api no-such-api
+
+# A trace that is empty: sealed, but without a request; and an empty file.
+printf '[]' >empty.json
+run ipf-prep sharegpt empty.json -o empty.trace
+isnt "$status" 1 "an empty dataset is no failure of the system"
+if [ -s empty.trace ]; then
+	wrong 3 "empty.trace" ipf-sched constant:rate=5,n=2 -t empty.trace
+else
+	not_ok "an empty dataset gives a whole trace"
+fi
+
+# A schedule for another trace.
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 5 -q -o other.trace
+wrong 3 trace ipf-fire -u "$URL" -m sim -t other.trace chat.sched
+is "$(curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "and nothing was sent"
+
+# A file that is not UTF-8; an array cut in the middle; a file of something else.
+printf '[{"id":"a","conversations":[{"from":"human","value":"hello there my friend"},{"from":"gpt","value":"good day to you, how are you"}]},\n' >start
+{ cat start; printf '{"id":"b","conversations":[{"from":"human","value":"caf\351 or tea, my dear friend"},{"from":"gpt","value":"tea if you please, thanks"}]}]\n'; } >latin1.json
+wrong 3 UTF-8 ipf-prep sharegpt latin1.json -o latin1.trace
+yes_if "the trace of what came before is whole" whole latin1.trace
+is "$(body latin1.trace | wc -l)" 1 "and holds the request that was good"
+{ cat start; printf '{"id":"b","conver'; } >cut.json
+wrong 3 cut.json ipf-prep sharegpt cut.json -o cut.trace
+yes_if "the trace of an array that was cut is whole" whole cut.trace
+is "$(body cut.trace | wc -l)" 1 "and holds the request that was good"
+head -c 3000 "$ROOT/examples/chat.json" | zstd -q | head -c 900 >cut.json.zst
+wrong 3 cut.json.zst ipf-prep sharegpt cut.json.zst -o cut.trace
+yes_if "the trace of a compressed array that was cut is whole" whole cut.trace
+head -c 5000 /dev/urandom >noise
+wrong 3 noise ipf-prep sharegpt noise -o noise.trace
+wrong 3 noise ipf-prep azure noise -o noise.trace
+wrong 3 noise ipf-sched constant:rate=5,n=2 -t noise
+wrong 1 nowhere.json ipf-prep sharegpt nowhere.json -o nowhere.trace
+
+# A wrong field in the middle of a trace: file, line, field and value.
+sed '3s/"output_tokens":[0-9]*/"output_tokens":"many"/' chat.trace >many.trace
+wrong 3 'many.trace:3: output_tokens: expected an integer, got "many"' ipf-sched constant:rate=5,n=2 -t many.trace
+
+# URLs that lead nowhere. Nothing can be sent, but the run is told of to the end.
+wrong 2 "http" ipf-fire -u "ftp://127.0.0.1/" -m sim -t chat.trace chat.sched
+wrong 2 "" ipf-fire -m sim -t chat.trace chat.sched
+for url in http://no-such-host.invalid:8000 http://127.0.0.1:9; do
+	run ipf-fire -u $url -m sim -t chat.trace chat.sched -o dead.records
+	isnt "$status" 0 "ipf-fire -u $url does not end with 0"
+	complains ipf-fire "${url#http://}" "and names it" || :
+	if [ -s dead.records ]; then
+		yes_if "the records of $url are whole" whole dead.records
+	fi
+done
