@@ -45,7 +45,7 @@ libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1)))
 cflags_lib := $(call flags_of,$(pkgs_lib))
 libs_lib   := $(call libs_of,$(pkgs_lib)) -lm
 
-.PHONY: all check demo deps bench fuzz install uninstall clean help lint
+.PHONY: all check demo deps bench fuzz tests install uninstall clean help lint
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -111,7 +111,8 @@ FORCE:
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-check: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## run all tests (TESTS=… picks some by name)
+tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## build the tests and what they test
+check: tests ## run all tests (TESTS=… picks some by name)
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
 
 # Each fuzz target is linked twice: here with a main that replays its corpus, for `make fuzz` (FUZZER=1) with libFuzzer's.
