@@ -1,0 +1,34 @@
+#!/bin/bash
+# All five programs in one pipe, with nothing but pipes and the trace, and live progress.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+set -o pipefail
+
+server_start
+head -40 "$ROOT/examples/arrivals.csv" >arrivals.csv
+
+ipf-prep azure arrivals.csv 2>prep.err | tee azure.trace.zst | zstd -q >azure.trace
+is "$?" 0 "ipf-prep works in a pipe"
+ipf-prep azure arrivals.csv -o azure.trace.zst
+ipf-sched replay:speed=8 -t azure.trace.zst 2>sched.err |
+	ipf-fire -u "$URL" -t azure.trace.zst --progress 2>fire.err |
+	ipf-collect --progress 2>collect.err |
+	ipf-report >report 2>report.err
+is "${PIPESTATUS[*]}" "0 0 0 0" "the pipe ends with 0 everywhere"
+is "$(cat sched.err report.err)" "" "who shows no progress says nothing"
+matches "$(cat fire.err)" "[0-9]" "ipf-fire shows how far it is"
+between "$(wc -l <fire.err)" 2 100 "about once a second where there is no terminal"
+matches "$(cat collect.err)" "[0-9]" "ipf-collect shows how far it is"
+contains "$(head -5 report)" "verdict" "the report begins with the verdict"
+matches "$(cat report)" "39" "and is about all requests"
+is "$(LC_ALL=C.UTF-8 awk 'length > 80' report)" "" "in 80 columns"
+
+# On a terminal the progress is one line that updates, and is gone when the run is over.
+if command -v script >/dev/null; then
+	ipf-sched constant:rate=20,n=30 -t azure.trace.zst -o short.sched
+	script -qec "ipf-fire -u $URL -t azure.trace.zst short.sched -o tty.records" /dev/null >tty.out </dev/null
+	contains "$(cat tty.out)" $'\r' "on a terminal ipf-fire updates one line"
+	is "$(tr -cd '\n' <tty.out | wc -c | tr -d ' ')" 0 "and leaves no lines behind"
+else
+	skip "progress on a terminal" "script(1) is not installed"
+fi
