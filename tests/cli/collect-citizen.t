@@ -1,0 +1,154 @@
+#!/bin/bash
+# ipf-collect among other programs: cut input, full disks, closed pipes, live pipes, signals, wrong usage.
+# shellcheck source=tests/tap.sh
+. "$TESTS/tap.sh"
+
+records=$TESTS/data/collect/awkward.records
+
+# Adds the trailer to a header and body lines.
+seal() {
+	local count digest
+	cat >sealing
+	count=$(($(wc -l <sealing) - 1))
+	digest=$(sed 1d sealing | sha256sum | cut -d' ' -f1)
+	cat sealing
+	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$count" "$digest"
+}
+is_whole() { # FILE: its trailer counts and signs what is there
+	[ "$(tail -1 "$1" | jq -r .end.lines)" = "$(body "$1" | wc -l)" ] &&
+		[ "$(tail -1 "$1" | jq -r .end.sha256)" = "$(body "$1" | sha256sum | cut -d' ' -f1)" ]
+}
+
+# ---- cut input
+head -n 5 "$records" >cut
+run "$BIN/ipf-collect" cut
+status_is 3 "records without a trailer: status 3"
+complains ipf-collect "cut: cut after 4 good lines" "and how many lines were good"
+is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0 1 2" "their rows are there"
+yes_if "and sealed" is_whole "$OUT"
+contains "$(tail -1 "$OUT" | jq -r .end.incomplete)" "cut after 4 good lines" "the trailer says what is missing"
+head -n 5 "$records" | "$BIN/ipf-collect" >piped 2>/dev/null
+same piped "$OUT" "the same bytes from a pipe"
+
+bad=0
+size=$(wc -c <"$records")
+for ((at = 0; at < size; at += 397)); do
+	head -c "$at" "$records" >cut
+	status=0
+	"$BIN/ipf-collect" cut >out 2>err || status=$?
+	[ $status = 3 ] && [ "$(wc -l <err)" = 1 ] || bad=$((bad + 1))
+	[ ! -s out ] || is_whole out || bad=$((bad + 1))
+done
+is $bad 0 "cut anywhere: status 3, one line, a whole stream where there is one"
+
+zstd -q "$records" -o packed.zst
+head -c 2000 packed.zst >cut.zst
+run "$BIN/ipf-collect" cut.zst
+status_is 3 "compressed records, cut: status 3"
+
+sed '4s/"stage":1/"stage":2/' "$records" >changed
+run "$BIN/ipf-collect" changed
+status_is 3 "records that were changed: status 3"
+complains ipf-collect "digest" "and why"
+yes_if "sealed nevertheless" is_whole "$OUT"
+
+sed '4s/"n":1/"n":"one"/' "$records" >damaged
+run "$BIN/ipf-collect" damaged
+status_is 3 "a line that makes no sense: status 3"
+complains ipf-collect 'damaged:4: n: expected' "with file, line and field"
+is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0" "what came before it is there"
+yes_if "and sealed" is_whole "$OUT"
+
+# ---- no input, other input
+run "$BIN/ipf-collect" /dev/null
+status_is 3 "empty input: status 3"
+complains ipf-collect "empty" "one line"
+run "$BIN/ipf-collect" <&-
+status_is 1 "closed standard input: status 1"
+complains ipf-collect "standard input" "one line"
+run "$BIN/ipf-collect" nowhere
+status_is 1 "a file that is not there: status 1"
+complains ipf-collect "nowhere" "one line"
+run "$BIN/ipf-collect" "$TESTS/data/collect/awkward.results"
+status_is 3 "results for records: status 3"
+complains ipf-collect 'expected an ipf records stream, got "results"' "one line"
+head -1 "$records" | jq -c 'del(.api)' | seal >without
+run "$BIN/ipf-collect" without
+status_is 3 "records without a descriptor: status 3"
+complains ipf-collect "api" "one line"
+run "$BIN/ipf-collect" --api openai-chat without
+status_is 0 "unless --api names one"
+head -1 "$records" | jq -c '.api.response.texts = []' | seal >strange
+run "$BIN/ipf-collect" strange
+status_is 3 "a descriptor with a member that nobody knows: status 3"
+complains ipf-collect "response.texts: unknown member" "by name"
+
+# ---- usage
+for arguments in "--itl gaps" "--api openai-chatt" "-t nothing" "--stall 5" "--stall -1ms" "--evnts"; do
+	# shellcheck disable=SC2086 # two words each
+	run "$BIN/ipf-collect" $arguments "$records"
+	status_is 2 "$arguments: status 2"
+done
+
+# ---- outputs that fail
+run "$BIN/ipf-collect" "$records" -o /dev/full
+status_is 1 "/dev/full: status 1"
+complains ipf-collect "/dev/full" "one line"
+status=0
+"$BIN/ipf-collect" "$records" >/dev/full 2>"$ERR" || status=$?
+status_is 1 "standard output that is full: status 1"
+complains ipf-collect "standard output" "one line"
+
+{ head -1 "$records"; for ((i = 0; i < 300; i++)); do sed -e 1d -e '$d' "$records"; done; } | seal >many
+"$BIN/ipf-collect" many 2>err | head -1 >first
+status=${PIPESTATUS[0]}
+status_is 0 "| head -1: status 0"
+is "$(cat err)" "" "quietly"
+is "$(wc -l <first)" 1 "with its line"
+
+# ---- live: each row comes out as soon as its record went in
+mkfifo in.pipe out.pipe
+"$BIN/ipf-collect" <in.pipe >out.pipe 2>err &
+collect=$!
+stop_at_exit $collect
+exec 8>in.pipe 9<out.pipe
+head -2 "$records" >&8
+row=
+read -r -t 10 -u 9 header && read -r -t 10 -u 9 row
+contains "$header" '"ipf":"results"' "live: the header comes while the input is open"
+contains "$row" '"n":0,' "live: and the first row"
+sed -n 3p "$records" >&8
+read -r -t 10 -u 9 row
+contains "$row" '{"sample":"client",' "live: what the client said of itself"
+sed -n 4p "$records" >&8
+read -r -t 10 -u 9 row
+contains "$row" '"n":1,' "live: and the second one"
+
+# ---- signals: the first one is for who writes our input, the second one for us
+signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^SigPnd:.0*$' "/proc/$collect/status"; }
+kill -TERM $collect
+yes_if "the first signal is taken" wait_for 10 signal_taken
+sed -n 5p "$records" >&8
+read -r -t 10 -u 9 row
+contains "$row" '"n":2,' "after the first signal the input is read on"
+kill -TERM $collect
+cat <&9 >rest &
+reader=$!
+exec 9<&-
+status=0
+wait $collect || status=$?
+status_is 3 "the second one ends the reading: status 3"
+contains "$(cat err)" "interrupted after 4 good lines" "and says so"
+wait $reader
+contains "$(tail -1 rest)" '"incomplete":"interrupted' "and seals what there is"
+exec 8>&-
+
+# ---- memory does not grow with the run
+if [ -n "$SANITIZE" ]; then
+	skip "100 MB of records in 64 MB of memory" "sanitizers reserve memory of their own"
+else
+	{ head -1 "$records"; for ((i = 0; i < 40; i++)); do sed -e 1d -e '$d' many; done; } | seal >long
+	between "$(wc -c <long)" 90000000 200000000 "100 MB of records …"
+	run bash -c 'ulimit -v 65536; exec "$0" long -o /dev/null' "$BIN/ipf-collect"
+	status_is 0 "… in 64 MB of memory"
+fi

@@ -1,0 +1,69 @@
+#!/bin/sh
+# ipf-collect on a small file of awkward answers: golden results, the same in every way of reading and writing.
+. "$TESTS/tap.sh"
+
+data=$TESTS/data/collect
+records=$data/awkward.records
+
+run "$BIN/ipf-collect" "$records"
+status_is 0 "records are understood"
+same "$OUT" "$data/awkward.results" "and give the golden results"
+stderr_is "" "in silence"
+
+"$BIN/ipf-collect" "$records" >again
+same again "$data/awkward.results" "twice the same bytes"
+"$BIN/ipf-collect" <"$records" >piped
+same piped "$data/awkward.results" "the same from standard input"
+"$BIN/ipf-collect" - <"$records" >dash
+same dash "$data/awkward.results" "the same from -"
+"$BIN/ipf-collect" "$records" -o file
+same file "$data/awkward.results" "the same with -o"
+(while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | "$BIN/ipf-collect" >slowly
+same slowly "$data/awkward.results" "the same line by line from a pipe"
+zstd -q "$records" -o records.zst
+"$BIN/ipf-collect" records.zst >unpacked
+same unpacked "$data/awkward.results" "the same from compressed records"
+"$BIN/ipf-collect" -o packed.zst "$records"
+plain packed.zst >plain
+same plain "$data/awkward.results" "the same, compressed"
+(while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | "$BIN/ipf-collect" -o live.zst
+same live.zst packed.zst "compressed bytes do not tell how fast the input came"
+"$BIN/ipf-collect" --reproducible -q "$records" >reproducible
+same reproducible "$data/awkward.results" "nothing in them changes from run to run anyway"
+
+run "$BIN/ipf-collect" -t approx --itl token --events --text --stall 15ms "$records"
+same "$OUT" "$data/awkward-details.results" "with tokens, events and text"
+
+is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")')" \
+	"ok ok ok in-band cut http-status connect malformed ok" "each failure has its kind"
+
+# ---- conventions and what the header says of them
+"$BIN/ipf-collect" --itl request "$records" >request
+is "$(jq -c 'select(.histogram) | [.stage, .count]' request)" "[1,3]" "--itl request: one sample for each that has gaps"
+is "$(head -1 request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
+	'["request",{"over_medians":10,"over_ns":100000000},"openai-chat",null]' "the header tells the conventions"
+is "$(head -1 "$OUT" | jq -c '[.itl, .stall, .tokenizer.name, .tokenizer.exact]')" '["token",{"over_ns":15000000},"approx",false]' \
+	"and the tokenizer, approximate as it is"
+is "$(head -1 "$OUT" | jq -c '[.stages[].measured]')" "[false,true]" "and the stages"
+run "$BIN/ipf-collect" --itl token "$records"
+stderr_contains "--itl token: 3 requests left out" "--itl token without counts says whom it left out"
+is "$(jq -c 'select(.histogram)' "$OUT")" "" "and invents nothing"
+
+# ---- another descriptor
+cat >mine.json <<'END'
+{"ipf": "api", "version": 1, "name": "mine", "method": "POST", "path": "/x", "request": {"body": {}},
+ "response": {"framing": "sse", "text": ["/choices/*/delta/reasoning_content"], "end": {"data": "[DONE]"}}}
+END
+run "$BIN/ipf-collect" --api ./mine.json --text "$records"
+is "$(jq -r 'select(.text) | .text' "$OUT")" "Let me see." "--api FILE overrides the records' descriptor"
+is "$(head -1 "$OUT" | jq -r .api)" "mine" "and the header says so"
+
+# ---- several files
+"$BIN/ipf-collect" "$records" records.zst >both
+is "$(body both | jq -s '[.[] | select(.n != null)] | length')" 18 "two files of records: the rows of both"
+is "$(head -1 both | jq '.from | length')" 2 "both headers"
+is "$(tail -1 both | jq '.end.from | length')" 2 "both digests"
+is "$(jq -c 'select(.histogram) | .count' both)" 10 "one histogram"
+
+run "$BIN/ipf-collect" -v "$records" -o /dev/null
+stderr_is "ipf-collect: 9 requests, 5 failed: in-band 1, cut 1, http-status 1, connect 1, malformed 1" "-v counts the failures"
