@@ -63,7 +63,7 @@ int feed_line(struct feed *feed, const char **line, size_t *len, struct ipf_erro
 {
 	size_t seen = 0;
 	for (;;) {
-		const char *start = feed->window + feed->begin;
+		const char *start = feed_at(feed);
 		size_t held = feed->end - feed->begin;
 		const char *newline = held > seen ? memchr(start + seen, '\n', held - seen) : NULL;
 		if (!newline) {
@@ -75,7 +75,7 @@ int feed_line(struct feed *feed, const char **line, size_t *len, struct ipf_erro
 				continue;
 			if (held == 0)
 				return 0;
-			start = feed->window + feed->begin;
+			start = feed_at(feed);
 		}
 		size_t length = newline ? (size_t)(newline - start) : held;
 		feed->begin += length + (newline != NULL);

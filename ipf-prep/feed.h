@@ -29,6 +29,12 @@ struct feed {
 	bool ended;
 };
 
+/* What has been read and not been consumed begins here. */
+static inline const char *feed_at(const struct feed *feed)
+{
+	return feed->window ? feed->window + feed->begin : "";
+}
+
 /* Reads on: 1 when there are more bytes (the window may have moved), 0 at the end, -1 on error, also where what has not been
  * consumed is longer than FEED_MAX (IPF_INPUT). */
 int feed_more(struct feed *feed, struct ipf_error *err);

@@ -1,0 +1,85 @@
+/* What a source makes of a record: a lone request, or a conversation of several that become a session.
+ *
+ * A source fills a draft and hands it to the sink; selection and shaping work on drafts, render.h turns them into trace lines.
+ * Texts are plain UTF-8 (not JSON), borrowed from the record or kept in the draft's own arena; everything in a draft is good
+ * until it is reset. What is not known is IPF_ABSENT or an absent slice.
+ *
+ *     struct draft_request *r = draft_request(d);
+ *     draft_message(d, ROLE_USER, draft_text(d, doc, node));
+ *     r->answer = draft_text(d, doc, other);
+ */
+#ifndef PREP_DRAFT_H
+#define PREP_DRAFT_H
+
+#include "buffer.h"
+#include "jdoc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT };
+
+struct draft_message {
+	enum role role;
+	struct slice text;   /* what is counted as its tokens */
+	struct slice json;   /* the message as it stands in the data (tool calls, typed parts): passed on in place of role and text */
+};
+
+/* A prompt that is known by the ids of its blocks: equal ids are equal text. */
+struct draft_blocks {
+	const uint64_t *ids;
+	size_t count;
+	int64_t tokens; /* in a whole block */
+};
+
+struct draft_request {
+	size_t first, count;    /* its messages (in a session: those that are new) in draft.messages */
+	struct slice answer;
+	int64_t input_tokens;   /* recorded; with no message this is how much text is to be made; absent: counted */
+	int64_t output_tokens;  /* recorded; absent: counted from the answer */
+	int64_t at_ns, wait_ns;
+	struct draft_blocks blocks;
+	struct slice id;        /* the data's own; plain text */
+	struct slice model;     /* plain text */
+	struct slice tools;     /* JSON, as the chat API takes it */
+	struct slice tags;      /* JSON */
+};
+
+struct draft {
+	int64_t number;         /* of the record over all inputs, from 1: the default of ids, the index of what is drawn */
+	int64_t part;           /* 0; 1, 2, … for the further drafts of one record */
+	int64_t copy;           /* 0; 1, 2, … for a record that was drawn again */
+	struct slice session;   /* plain text: requests of equal session belong together; absent: see `chain` */
+	int64_t turn;           /* of its first request within the session */
+	bool chain;             /* its requests are the turns of one conversation, each needs the ones before */
+	struct draft_request *requests;
+	size_t count, requests_cap;
+	struct draft_message *messages;
+	size_t message_count, messages_cap;
+	uint64_t *ids;          /* space for block ids, see draft_ids */
+	size_t ids_cap;
+	struct draft_chunk *arena; /* the newest first */
+	bool failed;            /* memory ran out on the way */
+};
+
+/* Empties the draft. */
+void draft_reset(struct draft *d);
+void draft_release(struct draft *d);
+
+/* Adds a request with nothing known about it; good until the next one is added. NULL when memory runs out. */
+struct draft_request *draft_request(struct draft *d);
+/* Adds a message to the last request; good until the next one is added. NULL when memory runs out. */
+struct draft_message *draft_message(struct draft *d, enum role role, struct slice text);
+/* `len` bytes that are good until the draft is reset; NULL when memory runs out. */
+char *draft_space(struct draft *d, size_t len);
+/* A text node's characters: as they stand where nothing is escaped, else decoded into the arena. Absent for other nodes. */
+struct slice draft_text(struct draft *d, const struct jdoc *doc, jdoc_id node);
+/* Two texts with something between them, in the arena. */
+struct slice draft_join(struct draft *d, struct slice a, const char *between, struct slice b);
+/* Space for `count` block ids, good until the draft is reset or this is called again; NULL when memory runs out. */
+uint64_t *draft_ids(struct draft *d, size_t count);
+
+/* A copy that owns all it needs, in one piece of memory: free() it. NULL when memory runs out. */
+struct draft *draft_clone(const struct draft *d);
+
+#endif

@@ -1,0 +1,137 @@
+/* ipf-prep: makes a request trace of datasets and production traces. */
+#include "prep.h"
+#include "reader.h"
+#include "select.h"
+#include "trace.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static int list_sources(void)
+{
+	const struct source_format *format;
+	for (size_t i = 0; (format = source_at(i)); i++)
+		printf("%-10s %-8s %s\n", format->name, format->kind == SOURCE_TRACE ? "trace" : "dataset", format->about);
+	if (fflush(stdout) == 0)
+		return 0;
+	struct ipf_error err = {0};
+	ipf_error_errno(&err, errno, "standard output", "cannot write");
+	return ipf_error_report(&err, stderr, "ipf-prep");
+}
+
+/* Wrong operands, and files that are not there: said before the output is touched. */
+static int check_operands(const struct operands *operands, struct ipf_error *err)
+{
+	if (operands->count == 0)
+		return ipf_error_set(err, IPF_USAGE, "expected a source; --list shows them");
+	for (int i = 1; i < operands->count; i++)
+		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
+			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
+	if (operands->count == 1 && isatty(STDIN_FILENO))
+		return ipf_error_set(err, IPF_USAGE, "expected a file to read, or input on standard input");
+	return 0;
+}
+
+static json_t *make_header(const struct plan *plan, int argc, char **argv)
+{
+	const struct prep_options *o = plan->options;
+	struct provenance p = {
+		.tool = "ipf-prep",
+		.argv = options_argv(&prep_program, argc, argv, true, o->common.reproducible),
+		.has_seed = true,
+		.seed = o->common.seed,
+		.reproducible = o->common.reproducible,
+	};
+	json_t *header = stream_header("trace", &p);
+	if (!header)
+		return NULL;
+	json_object_set_new(header, "tokenizer", tokens_describe(plan->tokens));
+	json_object_set_new(header, "source", json_string(plan->format->name));
+	if (plan->format->filled)
+		json_object_set_new(header, "filled", json_pack("{s:s}", "how", plan->format->filled));
+	return header;
+}
+
+/* The trailer: what was read, and what of it is missing. */
+static json_t *make_trailer(const struct plan *plan, const struct reading *reading)
+{
+	json_t *end = json_pack("{s:O}", "from", reading->from);
+	if (end && plan->system_file)
+		json_array_append(reading->from, plan->system_file);
+	if (end && reading->ended_early)
+		json_object_set_new(end, "incomplete", json_string("reading ended at an error in the input"));
+	else if (end && reading->bad)
+		json_object_set_new(end, "incomplete", json_sprintf("%lld bad records were left out", (long long)reading->bad));
+	return end;
+}
+
+/* Reads, selects, writes; the trace is sealed also where the input ends badly. */
+static int convert(const struct plan *plan, struct stream_writer *writer, struct operands *operands, struct reading *reading,
+                   struct tally *tally, struct ipf_error *err)
+{
+	struct renderer renderer = {0};
+	struct selection *selection = NULL;
+	int status = renderer_init(&renderer, plan, writer, tally, err);
+	if (status == 0)
+		status = selection_new(&selection, plan, &renderer, tally, err);
+	if (status == 0) {
+		reading->sink = selection_sink(selection);
+		status = reading_run(reading, operands->items + 1, operands->count - 1, err);
+	}
+	if (status == 0)
+		status = selection_finish(selection, err);
+	if (status == 0)
+		status = stream_writer_close(writer, make_trailer(plan, reading), err);
+	else
+		stream_writer_abandon(writer);
+	selection_free(selection);
+	renderer_release(&renderer);
+	return status;
+}
+
+static int run(const struct plan *plan, int argc, char **argv, struct operands *operands, struct ipf_error *err)
+{
+	const struct prep_options *o = plan->options;
+	struct tally tally = {0};
+	struct reading reading = {.format = plan->format, .state = plan->state, .quiet = o->common.quiet};
+	struct stream_writer *writer;
+	json_t *header = make_header(plan, argc, argv);
+	if (!header)
+		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
+	int status = stream_writer_open(&writer, o->common.output, header, err);
+	json_decref(header);
+	if (status < 0)
+		return -1;
+	progress_init(&reading.progress, o->common.progress, o->common.quiet);
+	status = convert(plan, writer, operands, &reading, &tally, err);
+	if (status == 0 && o->common.verbose)
+		tally_print(&tally, reading.records, reading.bad, stderr);
+	if (status == 0 && tally.requests == 0 && reading.records > reading.bad)
+		status = ipf_error_set(err, IPF_INPUT, "no request is left of %lld records (-v says why)", (long long)reading.records);
+	/* What was wrong has been said. */
+	bool incomplete = reading.ended_early || reading.bad;
+	reading_release(&reading);
+	return status < 0 ? -1 : incomplete ? 3 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct prep_options options = PREP_DEFAULTS;
+	struct operands operands;
+	struct plan plan = {0};
+	struct ipf_error err = {0};
+	int status;
+	if (!program_start(&prep_program, argc, argv, &options, &operands, &status))
+		return status;
+	if (options.list)
+		return list_sources();
+	status = check_operands(&operands, &err);
+	if (status == 0)
+		status = plan_make(&plan, &options, operands.items[0], operands.count - 1, &err);
+	if (status == 0)
+		status = run(&plan, argc, argv, &operands, &err);
+	plan_release(&plan);
+	if (err.kind == IPF_USAGE)
+		return program_misuse(&prep_program, &err);
+	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : status;
+}

@@ -1,0 +1,206 @@
+#include "prep.h"
+
+#include "stream.h"
+#include "units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SALT_MAX 255
+#define PREFIX_MAX INT64_C(100000000)
+
+static int usage(struct ipf_error *err, const char *option, const struct ipf_error *why)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: %s", option, why->text);
+}
+
+static int parse_dist(struct dist *dist, const char *option, const char *text, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	if (dist_parse(dist, text ? text : "dataset", &why) < 0)
+		return usage(err, option, &why);
+	return 0;
+}
+
+static int parse_turns(struct plan *plan, const char *text, struct ipf_error *err)
+{
+	if (text && strcmp(text, "all") == 0)
+		text = "dataset";
+	if (parse_dist(&plan->turns, "--turns", text ? text : "1", err) < 0)
+		return -1;
+	plan->lone = plan->turns.kind == DIST_CONSTANT && plan->turns.min == 1;
+	return 0;
+}
+
+static int parse_sample(struct plan *plan, const struct prep_options *o, struct ipf_error *err)
+{
+	if (o->shuffle)
+		plan->sample = SAMPLE_WITHOUT;
+	if (!o->sample)
+		return 0;
+	if (strcmp(o->sample, "with") != 0 && strcmp(o->sample, "without") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--sample: expected with or without, got \"%s\"", o->sample);
+	if (o->n == IPF_ABSENT && o->sessions == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "--sample: how many? It needs -n or --sessions");
+	plan->sample = strcmp(o->sample, "with") == 0 ? SAMPLE_WITH : SAMPLE_WITHOUT;
+	return 0;
+}
+
+static int parse_prefixes(struct plan *plan, const char *text, struct ipf_error *err)
+{
+	if (!text)
+		return 0;
+	struct ipf_error why = {0};
+	char count[64];
+	const char *x = strchr(text, 'x');
+	size_t len = x ? (size_t)(x - text) : sizeof count;
+	if (len < sizeof count) {
+		memcpy(count, text, len);
+		count[len] = '\0';
+		if (parse_count(count, &plan->prefix_count, &why) == 0 && parse_count(x + 1, &plan->prefix_tokens, &why) == 0 &&
+		    plan->prefix_count >= 1 && plan->prefix_tokens >= 1 && plan->prefix_tokens <= PREFIX_MAX)
+			return 0;
+	}
+	return ipf_error_set(err, IPF_USAGE, "--prefixes: expected COUNTxTOKENS such as 10x512, got \"%s\"", text);
+}
+
+static int parse_models(struct plan *plan, const char *text, struct ipf_error *err)
+{
+	if (!text)
+		return 0;
+	size_t room = 1;
+	for (const char *at = text; *at; at++)
+		room += *at == ',';
+	plan->model_names = strdup(text);
+	plan->models = calloc(room, sizeof *plan->models);
+	if (!plan->model_names || !plan->models)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	double sum = 0;
+	char *rest = plan->model_names;
+	for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ",")) {
+		char *equals = strrchr(item, '=');
+		double share = 1;
+		struct ipf_error why = {0};
+		if (equals)
+			*equals = '\0';
+		if (!*item || (equals && parse_share(equals + 1, &share, &why) < 0))
+			return ipf_error_set(err, IPF_USAGE, "--models: expected NAME=SHARE,… such as base=0.5,lora-a=0.5, got \"%s\"", text);
+		sum += share;
+		plan->models[plan->model_count++] = (struct model_share){item, sum};
+	}
+	/* Shares written with two digits need not sum up to 1 to the last bit. */
+	if (plan->model_count == 1 && sum > 0)
+		plan->models[0].upto = sum = 1;
+	if (sum < 0.999 || sum > 1.001)
+		return ipf_error_set(err, IPF_USAGE, "--models: the shares sum up to %g, not to 1", sum);
+	plan->models[plan->model_count - 1].upto = 2;
+	return 0;
+}
+
+/* A file of that name, or else the text itself. */
+static int read_system(struct plan *plan, const char *text, struct ipf_error *err)
+{
+	struct stat st;
+	if (!text)
+		return 0;
+	if (stat(text, &st) < 0 || !S_ISREG(st.st_mode)) {
+		buffer_text(&plan->system, text);
+	} else {
+		int fd = open(text, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return ipf_error_errno(err, errno, text, "cannot open");
+		char *to = buffer_reserve(&plan->system, (size_t)st.st_size);
+		ssize_t got = to ? read(fd, to, (size_t)st.st_size) : -1;
+		int why = errno;
+		close(fd);
+		if (got < 0)
+			return ipf_error_errno(err, to ? why : ENOMEM, text, "cannot read");
+		plan->system.len = (size_t)got;
+		char hex[65];
+		struct digest *digest = digest_new();
+		if (!digest)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		digest_update(digest, plan->system.data, plan->system.len);
+		digest_hex(digest, hex);
+		digest_free(digest);
+		plan->system_file = provenance_file(text, (int64_t)plan->system.len, hex);
+		/* The line end that editors put there is not meant. */
+		if (plan->system.len > 0 && plan->system.data[plan->system.len - 1] == '\n')
+			plan->system.len--;
+	}
+	if (plan->system.failed)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (!utf8_valid(plan->system.data, plan->system.len, NULL))
+		return ipf_error_set(err, IPF_USAGE, "--system: not UTF-8: \"%s\"", text);
+	return 0;
+}
+
+/* Options that make no sense with this source are refused, so that none is ignored. */
+static int check_source(const struct plan *plan, const struct prep_options *o, struct ipf_error *err)
+{
+	const struct source_format *format = plan->format;
+	const char *wrong = NULL;
+	if (o->turns && !(format->takes & TAKES_TURNS))
+		wrong = "--turns: has no conversations";
+	if (o->fields.count && !(format->takes & TAKES_FIELDS))
+		wrong = "--field: has a fixed layout";
+	if (o->salt && !(format->takes & TAKES_FILLING) && !o->prefixes)
+		wrong = "--salt: has texts of its own";
+	bool timed = format->has_times ? format->has_times(plan->state) : format->takes & TAKES_TIMES;
+	if ((o->from_ns != IPF_ABSENT || o->to_ns != IPF_ABSENT) && !timed)
+		wrong = o->from_ns != IPF_ABSENT ? "--from: has no arrivals" : "--to: has no arrivals";
+	if (plan->sample != SAMPLE_ALL && timed)
+		wrong = o->sample ? "--sample: has recorded arrivals, whose order is part of it" : "--shuffle: has recorded arrivals, whose order is part of it";
+	if (wrong) {
+		const char *colon = strchr(wrong, ':');
+		return ipf_error_set(err, IPF_USAGE, "%.*s: source %s%s", (int)(colon - wrong), wrong, format->name, colon + 1);
+	}
+	return 0;
+}
+
+static int check_values(const struct prep_options *o, struct ipf_error *err)
+{
+	if (o->n == 0 || o->sessions == 0)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected 1 or more, got 0", o->n == 0 ? "-n" : "--sessions");
+	if (o->min_input != IPF_ABSENT && o->max_input != IPF_ABSENT && o->min_input > o->max_input)
+		return ipf_error_set(err, IPF_USAGE, "--min-input: more than --max-input");
+	if (o->min_output != IPF_ABSENT && o->max_output != IPF_ABSENT && o->min_output > o->max_output)
+		return ipf_error_set(err, IPF_USAGE, "--min-output: more than --max-output");
+	if (o->from_ns != IPF_ABSENT && o->to_ns != IPF_ABSENT && o->from_ns >= o->to_ns)
+		return ipf_error_set(err, IPF_USAGE, "--from: not before --to");
+	if (o->salt && strlen(o->salt) > SALT_MAX)
+		return ipf_error_set(err, IPF_USAGE, "--salt: expected at most %d bytes", SALT_MAX);
+	return 0;
+}
+
+int plan_make(struct plan *plan, const struct prep_options *o, const char *source, int files, struct ipf_error *err)
+{
+	*plan = (struct plan){.options = o, .format = source_find(source, err)};
+	if (!plan->format || check_values(o, err) < 0 || parse_dist(&plan->input, "--input-tokens", o->input_tokens, err) < 0 ||
+	    parse_dist(&plan->output, "--output-tokens", o->output_tokens, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
+	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
+	    read_system(plan, o->system, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
+		return -1;
+	const struct source_format *format = plan->format;
+	struct source_settings settings = {.fields = o->fields, .lone = plan->lone, .answers_optional = plan->output.kind != DIST_DATASET};
+	if (format->open && format->open(&plan->state, &settings, err) < 0)
+		return -1;
+	bool timed = format->has_times ? format->has_times(plan->state) : format->takes & TAKES_TIMES;
+	plan->gather = format->gathers || (format->has_to_gather && format->has_to_gather(plan->state)) || (timed && files > 1);
+	return check_source(plan, o, err);
+}
+
+void plan_release(struct plan *plan)
+{
+	if (plan->format && plan->format->close)
+		plan->format->close(plan->state);
+	tokens_close(plan->tokens);
+	buffer_release(&plan->system);
+	json_decref(plan->system_file);
+	free(plan->models);
+	free(plan->model_names);
+}

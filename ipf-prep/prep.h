@@ -1,0 +1,60 @@
+/* What the user asked for: the options as they stand on the command line, and what they mean. */
+#ifndef PREP_PREP_H
+#define PREP_PREP_H
+
+#include "dist.h"
+#include "options.h"
+#include "source.h"
+#include "tokens.h"
+
+struct prep_options {
+	struct common_options common;
+	bool list;
+	const char *tokenizer;
+	int64_t n, sessions;
+	bool shuffle;
+	const char *sample;
+	int64_t min_input, max_input, min_output, max_output, max_total;
+	const char *input_tokens, *output_tokens, *turns;
+	const char *system, *prefixes, *models, *salt;
+	int64_t from_ns, to_ns;
+	struct string_list fields;
+};
+#define PREP_DEFAULTS { .common = COMMON_DEFAULTS, .n = IPF_ABSENT, .sessions = IPF_ABSENT, .min_input = IPF_ABSENT, \
+	.max_input = IPF_ABSENT, .min_output = IPF_ABSENT, .max_output = IPF_ABSENT, .max_total = IPF_ABSENT, \
+	.from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT }
+
+extern const struct program prep_program;
+
+enum sample { SAMPLE_ALL, SAMPLE_WITHOUT, SAMPLE_WITH }; /* in the data's order; at random without, with replacement */
+
+struct model_share {
+	const char *name;
+	double upto; /* cumulated */
+};
+
+struct plan {
+	const struct prep_options *options;
+	const struct source_format *format;
+	void *state;                 /* the format's */
+	struct tokens *tokens;
+	enum sample sample;
+	bool lone;                   /* one request a conversation, no sessions */
+	bool gather;                 /* hold everything and put it in order at the end */
+	struct dist turns, input, output;
+	struct buffer system;        /* data == NULL: none */
+	json_t *system_file;         /* its provenance, where it is a file; borrowed by nobody */
+	int64_t prefix_count, prefix_tokens;
+	struct model_share *models;
+	size_t model_count;
+	char *model_names;
+};
+
+/* How long an answer is taken to be where neither the data nor the user says so. */
+#define OUTPUT_TOKENS_ASSUMED 128
+
+/* IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
+int plan_make(struct plan *plan, const struct prep_options *options, const char *source, int files, struct ipf_error *err);
+void plan_release(struct plan *plan);
+
+#endif

@@ -1,0 +1,44 @@
+#include "prep.h"
+
+#define O(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct prep_options, member_, help_)
+
+static const struct option_spec specs[] = {
+	O(OPTION_FLAG, 0, "list", NULL, list, "list the sources: name, kind and what it reads"),
+	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer, "how tokens are counted (default: approx, four bytes a token)"),
+	O(OPTION_COUNT, 'n', "requests", "N", n, "at most N requests; a session that does not fit whole is left out"),
+	O(OPTION_COUNT, 0, "sessions", "N", sessions, "at most N sessions (a lone request counts as one)"),
+	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "in random order, by the seed; what is kept is held in memory"),
+	O(OPTION_TEXT, 0, "sample", "with|without", sample, "draw -n requests at random, with or without putting them back"),
+	O(OPTION_COUNT, 0, "min-input", "N", min_input, "leave out shorter prompts (tokens, as they are in the data)"),
+	O(OPTION_COUNT, 0, "max-input", "N", max_input, "leave out longer prompts"),
+	O(OPTION_COUNT, 0, "min-output", "N", min_output, "leave out shorter answers"),
+	O(OPTION_COUNT, 0, "max-output", "N", max_output, "leave out longer answers"),
+	O(OPTION_COUNT, 0, "max-total", "N", max_total, "leave out what is longer with its answer"),
+	O(OPTION_TEXT, 0, "input-tokens", "DIST", input_tokens, "cut or extend what a request asks to so many tokens: 128, uniform:64-256, "
+	  "normal:550,150,min=10,max=1024, lognormal:…, dataset (default)"),
+	O(OPTION_TEXT, 0, "output-tokens", "DIST", output_tokens, "ask for answers of so many tokens (default: dataset, and 128 where it does not say)"),
+	O(OPTION_TEXT, 0, "turns", "DIST|all", turns, "turns of a conversation; more than 1 makes it a session (default: 1)"),
+	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system, "system message of every request or session, in place of the data's own"),
+	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt"),
+	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),
+	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
+	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
+	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),
+	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields, "jsonl: where in a record something stands (may be given several times)"),
+	COMMON_OPTIONS(struct prep_options, common),
+};
+
+const struct program prep_program = {
+	.name = "ipf-prep",
+	.operands = "SOURCE [FILE…]",
+	.summary = "decide what is asked: make a request trace of datasets and production traces",
+	.details = "SOURCE is one of those of --list. FILE may be compressed (gzip, zstd, xz, bzip2); \"-\" or none is standard input.\n"
+	           "\n"
+	           "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
+	           "  ipf-prep azure AzureLLMInferenceTrace_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
+	           "  ipf-prep jsonl questions.jsonl --field prompt=/question --output-tokens 256 | head",
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.min_operands = 0,
+	.max_operands = -1,
+};

@@ -1,0 +1,317 @@
+#include "render.h"
+
+#include "jout.h"
+#include "rng.h"
+#include "synth.h"
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err)
+{
+	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}};
+	if (plan->prefix_count) {
+		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);
+		if (!r->prefixes)
+			return ipf_error_errno(err, ENOMEM, NULL, "no memory for %lld prefixes", (long long)plan->prefix_count);
+	}
+	return 0;
+}
+
+void renderer_release(struct renderer *r)
+{
+	for (int64_t i = 0; r->prefixes && i < r->plan->prefix_count; i++)
+		buffer_release(&r->prefixes[i]);
+	free(r->prefixes);
+	stretch_release(&r->stretch);
+	draft_release(&r->work);
+	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->line};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_release(buffers[i]);
+}
+
+static bool shapes_texts(const struct plan *plan)
+{
+	return plan->input.kind != DIST_DATASET || (plan->output.kind != DIST_DATASET && !plan->lone);
+}
+
+void renderer_feed(struct renderer *r, const struct draft *d)
+{
+	if (!shapes_texts(r->plan))
+		return;
+	for (size_t i = 0; i < d->message_count; i++)
+		stretch_feed(&r->stretch, d->messages[i].text);
+	for (size_t i = 0; i < d->count; i++)
+		stretch_feed(&r->stretch, d->requests[i].answer);
+}
+
+static int64_t text_tokens(const struct tokens *tokens, struct slice text)
+{
+	return text.data ? tokens_count(tokens, text.data, text.len) : 0;
+}
+
+int64_t messages_tokens(const struct tokens *tokens, const struct draft *d, const struct draft_request *request)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < request->count; i++)
+		sum += text_tokens(tokens, d->messages[request->first + i].text);
+	return sum;
+}
+
+/* A generator for one decision about one request. */
+static struct rng chance(const struct renderer *r, const char *what, const struct draft *d, size_t turn)
+{
+	struct rng rng;
+	rng_init(&rng, r->plan->options->common.seed, what,
+	         (uint64_t)d->number ^ (uint64_t)d->part << 40 ^ (uint64_t)d->copy << 44 ^ (uint64_t)(turn + (size_t)d->turn) << 52);
+	return rng;
+}
+
+/* ---- the prompt ---- */
+
+/* Text of exactly `count` tokens, for a prompt of which only the length is known. The approximation counts four bytes of ASCII as
+ * a token. */
+static struct slice make_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
+{
+	const char *salt = r->plan->options->salt;
+	char name[512];
+	size_t left = (size_t)count * 4;
+	buffer_clear(&r->made);
+	for (size_t i = 0; i < request->blocks.count && left > 0; i++) {
+		size_t len = left < SYNTH_BLOCK ? left : SYNTH_BLOCK;
+		synth_block(request->blocks.ids[i], salt, len, &r->made);
+		left -= len;
+	}
+	if (left > 0) {
+		struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
+		synth_prose(&rng, left, &r->made);
+	}
+	return buffer_all(&r->made);
+}
+
+/* The last message that the user wrote (failing that, the last): the one whose length is changed. */
+static struct draft_message *asking(struct draft *work)
+{
+	for (size_t i = work->message_count; i-- > 0;)
+		if (work->messages[i].role == ROLE_USER && !work->messages[i].json.data)
+			return &work->messages[i];
+	return NULL;
+}
+
+static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
+{
+	if (r->plan->input.kind == DIST_DATASET)
+		return;
+	struct rng drawn = chance(r, "input-tokens", d, turn), filler = chance(r, "extend", d, turn);
+	int64_t target = dist_draw(&r->plan->input, &drawn);
+	struct draft *work = &r->work;
+	struct draft_message *m = asking(work);
+	if (!m)
+		return;
+	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text);
+	m->text = stretch_to(&r->stretch, m->text, target > others ? target - others : 1, &filler, work);
+}
+
+/* A shared text at the very beginning: what a prefix cache is to find. */
+static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
+{
+	const struct plan *plan = r->plan;
+	if (!plan->prefix_count)
+		return;
+	struct rng pick = chance(r, "prefix", d, turn);
+	size_t k = (size_t)rng_below(&pick, (uint64_t)plan->prefix_count);
+	struct buffer *prefix = &r->prefixes[k];
+	if (prefix->len == 0) {
+		char name[512];
+		struct rng rng;
+		rng_init(&rng, plan->options->common.seed, synth_name("prefix text", plan->options->salt, name), k);
+		/* A blank at the end parts it from what follows. */
+		synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
+		buffer_byte(prefix, ' ');
+		r->work.failed |= prefix->failed;
+	}
+	struct draft *work = &r->work;
+	struct draft_message *first = &work->messages[0];
+	if (!first->json.data) {
+		first->text = draft_join(work, buffer_all(prefix), "", first->text);
+	} else if (draft_message(work, ROLE_SYSTEM, (struct slice){0})) {
+		memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
+		work->messages[0] = (struct draft_message){.role = ROLE_SYSTEM, .text = buffer_all(prefix)};
+	}
+}
+
+/* The messages of a request as they will be sent, in r->work. */
+static void make_messages(struct renderer *r, const struct draft *d, size_t turn)
+{
+	const struct plan *plan = r->plan;
+	const struct draft_request *request = &d->requests[turn];
+	struct draft *work = &r->work;
+	bool opens = !d->chain || turn == 0, made = request->count == 0;
+	struct slice system = buffer_all(&plan->system);
+	draft_reset(work);
+	draft_request(work);
+	for (size_t i = 0; i < request->count; i++) {
+		const struct draft_message *from = &d->messages[request->first + i];
+		if (opens && system.data && from->role == ROLE_SYSTEM)
+			continue;
+		struct draft_message *m = draft_message(work, from->role, from->text);
+		if (m)
+			m->json = from->json;
+	}
+	if (made) {
+		struct rng drawn = chance(r, "input-tokens", d, turn);
+		int64_t count = plan->input.kind == DIST_DATASET ? request->input_tokens : dist_draw(&plan->input, &drawn);
+		draft_message(work, ROLE_USER, make_text(r, d, turn, request, count));
+		work->failed |= r->made.failed;
+	} else {
+		shape_input(r, d, turn);
+	}
+	if (opens && system.data && draft_message(work, ROLE_SYSTEM, system)) {
+		memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
+		work->messages[0] = (struct draft_message){.role = ROLE_SYSTEM, .text = system};
+	}
+	if (opens && work->message_count > 0 && !work->failed)
+		put_prefix(r, d, turn);
+}
+
+static void write_messages(struct renderer *r)
+{
+	static const char *const names[] = {[ROLE_SYSTEM] = "system", [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant"};
+	struct jout w = {.out = &r->messages};
+	buffer_clear(&r->messages);
+	jout_begin_list(&w);
+	for (size_t i = 0; i < r->work.message_count; i++) {
+		const struct draft_message *m = &r->work.messages[i];
+		if (m->json.data) {
+			jout_value(&w, m->json);
+			continue;
+		}
+		jout_begin_map(&w);
+		jout_member_string(&w, "role", slice_of(names[m->role]));
+		jout_key(&w, "content");
+		jout_string(&w, m->text);
+		jout_end_map(&w);
+	}
+	jout_end_list(&w);
+}
+
+/* ---- the answer ---- */
+
+/* What is asked for, and the recorded answer that a session's later turns will have in their context. */
+static int64_t shape_output(struct renderer *r, const struct draft *d, size_t turn, struct slice *answer)
+{
+	const struct plan *plan = r->plan;
+	const struct draft_request *request = &d->requests[turn];
+	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
+	if (plan->output.kind != DIST_DATASET) {
+		struct rng drawn = chance(r, "output-tokens", d, turn), filler = chance(r, "extend answer", d, turn);
+		int64_t count = dist_draw(&plan->output, &drawn);
+		if (answer->data)
+			*answer = stretch_to(&r->stretch, *answer, count, &filler, &r->work);
+		return count;
+	}
+	if (request->output_tokens != IPF_ABSENT)
+		return request->output_tokens;
+	if (request->answer.len > 0)
+		return text_tokens(plan->tokens, request->answer);
+	r->tally->assumed++;
+	return OUTPUT_TOKENS_ASSUMED;
+}
+
+static struct slice pick_model(const struct renderer *r, const struct draft *d, const struct draft_request *request)
+{
+	if (!r->plan->model_count)
+		return request->model;
+	struct rng rng = chance(r, "model", d, 0);
+	double u = rng_uniform(&rng);
+	size_t i = 0;
+	while (u >= r->plan->models[i].upto)
+		i++;
+	return slice_of(r->plan->models[i].name);
+}
+
+/* ---- the line ---- */
+
+static struct slice quoted(struct buffer *to, struct slice text)
+{
+	struct jout w = {.out = to};
+	buffer_clear(to);
+	if (!text.data)
+		return (struct slice){0};
+	jout_string(&w, text);
+	return buffer_all(to);
+}
+
+/* NUMBER[.PART], or the data's own name; ~COPY where it was drawn again. */
+static void unit_name(const struct draft *d, struct slice own, struct buffer *name)
+{
+	buffer_clear(name);
+	if (own.data)
+		buffer_slice(name, own);
+	else
+		buffer_format(name, "%lld", (long long)d->number);
+	if (!own.data && d->part)
+		buffer_format(name, ".%lld", (long long)d->part);
+	if (d->copy)
+		buffer_format(name, "~%lld", (long long)d->copy);
+}
+
+static void write_names(struct renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
+{
+	struct buffer name = {0};
+	unit_name(d, d->chain ? d->session : d->requests[turn].id, &name);
+	if (d->chain && d->requests[turn].id.data) {
+		unit_name(d, d->requests[turn].id, &name);
+	} else if (d->chain) {
+		buffer_format(&name, "/%zu", turn);
+	}
+	out->id = quoted(&r->id, buffer_all(&name));
+	if (d->chain || d->session.data) {
+		unit_name(d, d->session, &name);
+		out->session = quoted(&r->session, buffer_all(&name));
+		out->turn = d->turn + (int64_t)turn;
+	}
+	r->work.failed |= name.failed;
+	buffer_release(&name);
+}
+
+int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err)
+{
+	const struct tokens *tokens = r->plan->tokens;
+	int64_t context = 0; /* of the turns before, with their answers */
+	for (size_t turn = 0; turn < d->count; turn++) {
+		const struct draft_request *request = &d->requests[turn];
+		struct trace_request out;
+		struct slice answer;
+		trace_request_init(&out);
+		make_messages(r, d, turn);
+		write_messages(r);
+		write_names(r, d, turn, &out);
+		int64_t now = messages_tokens(tokens, &r->work, &r->work.requests[0]);
+		if (request->count > 0 && request->input_tokens != IPF_ABSENT)
+			now += request->input_tokens - messages_tokens(tokens, d, request);
+		out.messages = buffer_all(&r->messages);
+		out.context_session = d->chain;
+		out.input_tokens = context + now;
+		out.output_tokens = shape_output(r, d, turn, &answer);
+		out.answer = quoted(&r->answer, answer);
+		out.model = quoted(&r->model, pick_model(r, d, request));
+		out.at_ns = request->at_ns;
+		out.wait_ns = request->wait_ns;
+		out.tools = request->tools;
+		out.tags = request->tags;
+		if (d->chain)
+			context += now + text_tokens(tokens, answer);
+		trace_request_write(&out, &r->line);
+		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed || r->stretch.failed)
+			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);
+		if (stream_writer_line(r->writer, &r->line, err) < 0)
+			return -1;
+		r->tally->requests++;
+		r->tally->input_tokens += out.input_tokens;
+		r->tally->output_tokens += out.output_tokens;
+	}
+	return 0;
+}

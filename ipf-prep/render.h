@@ -1,0 +1,34 @@
+/* The last stage: gives drafts their lengths, system message, prefix and model, makes text where there is none, and writes the
+ * trace's lines. What is drawn depends on the seed and the record's number alone, so that the same record comes out the same
+ * whatever else is kept.
+ */
+#ifndef PREP_RENDER_H
+#define PREP_RENDER_H
+
+#include "prep.h"
+#include "stream.h"
+#include "stretch.h"
+#include "tally.h"
+
+struct renderer {
+	const struct plan *plan;
+	struct stream_writer *writer;
+	struct stretch stretch;
+	struct tally *tally;
+	struct draft work;         /* the messages of the request at hand, and space for texts */
+	struct buffer made, messages, id, session, model, answer, line;
+	struct buffer *prefixes;   /* made when first used */
+};
+
+int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err);
+void renderer_release(struct renderer *r);
+
+/* Remembers the data's texts where prompts may have to be extended. */
+void renderer_feed(struct renderer *r, const struct draft *d);
+/* Writes a draft's requests. */
+int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err);
+
+/* The tokens of a request's messages, as they are in the data. */
+int64_t messages_tokens(const struct tokens *tokens, const struct draft *d, const struct draft_request *request);
+
+#endif

@@ -1,0 +1,261 @@
+#include "select.h"
+
+#include "hold.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct selection {
+	struct sink sink; /* first: a pointer to it is one to the selection */
+	const struct plan *plan;
+	struct renderer *renderer;
+	struct tally *tally;
+	struct rng order;
+	struct hold hold;
+	int64_t seen;      /* units that reached the reservoir */
+	int64_t requests, units; /* written */
+	int64_t last_at_ns;
+};
+
+/* ---- what is left out ---- */
+
+static const char *why_not(const struct selection *s, const struct draft *d)
+{
+	const struct prep_options *o = s->plan->options;
+	const struct tokens *tokens = s->plan->tokens;
+	int64_t context = 0;
+	for (size_t i = 0; i < d->count; i++) {
+		const struct draft_request *r = &d->requests[i];
+		int64_t answer = r->answer.data ? tokens_count(tokens, r->answer.data, r->answer.len) : 0;
+		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r);
+		int64_t input = context + now, output = r->output_tokens != IPF_ABSENT ? r->output_tokens : answer;
+		bool known = r->output_tokens != IPF_ABSENT || r->answer.len > 0;
+		if (o->min_input != IPF_ABSENT && input < o->min_input)
+			return "shorter than --min-input";
+		if (o->max_input != IPF_ABSENT && input > o->max_input)
+			return "longer than --max-input";
+		if (o->min_output != IPF_ABSENT && known && output < o->min_output)
+			return "shorter than --min-output";
+		if (o->max_output != IPF_ABSENT && known && output > o->max_output)
+			return "longer than --max-output";
+		if (o->max_total != IPF_ABSENT && input + output > o->max_total)
+			return "longer than --max-total";
+		context = d->chain ? input + answer : 0;
+	}
+	return NULL;
+}
+
+/* A session stands or falls as a whole, its time is that of its first request. */
+static const char *unit_why_not(const struct selection *s, const struct unit *unit)
+{
+	const struct prep_options *o = s->plan->options;
+	int64_t at_ns = unit->drafts[0]->requests[0].at_ns;
+	if (at_ns != IPF_ABSENT && o->from_ns != IPF_ABSENT && at_ns < o->from_ns)
+		return "before --from";
+	if (at_ns != IPF_ABSENT && o->to_ns != IPF_ABSENT && at_ns >= o->to_ns)
+		return "not before --to";
+	const char *why = NULL;
+	for (size_t i = 0; i < unit->count && !why; i++)
+		why = why_not(s, unit->drafts[i]);
+	return why;
+}
+
+static int64_t unit_requests(const struct unit *unit)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < unit->count; i++)
+		count += (int64_t)unit->drafts[i]->count;
+	return count;
+}
+
+/* ---- writing ---- */
+
+static bool enough(const struct selection *s)
+{
+	const struct prep_options *o = s->plan->options;
+	return (o->n != IPF_ABSENT && s->requests >= o->n) || (o->sessions != IPF_ABSENT && s->units >= o->sessions);
+}
+
+/* Writes a unit where it still fits. */
+static int write_unit(struct selection *s, const struct unit *unit, struct ipf_error *err)
+{
+	const struct prep_options *o = s->plan->options;
+	int64_t requests = unit_requests(unit);
+	if (enough(s) || (o->n != IPF_ABSENT && s->requests + requests > o->n)) {
+		tally_drop(s->tally, "beyond -n or --sessions", 1);
+		return 0;
+	}
+	for (size_t i = 0; i < unit->count; i++) {
+		struct draft *d = unit->drafts[i];
+		for (size_t k = 0; k < d->count && o->from_ns != IPF_ABSENT; k++)
+			if (d->requests[k].at_ns != IPF_ABSENT)
+				d->requests[k].at_ns -= o->from_ns;
+		if (renderer_write(s->renderer, d, err) < 0)
+			return -1;
+	}
+	s->requests += requests;
+	s->units++;
+	s->tally->units++;
+	return 0;
+}
+
+/* ---- taking in ---- */
+
+static void cut_turns(const struct selection *s, struct draft *d)
+{
+	const struct plan *plan = s->plan;
+	if (!d->chain || plan->turns.kind == DIST_DATASET)
+		return;
+	struct rng rng;
+	rng_init(&rng, plan->options->common.seed, "turns", (uint64_t)d->number);
+	int64_t turns = dist_draw(&plan->turns, &rng);
+	if ((int64_t)d->count > turns)
+		d->count = (size_t)turns;
+}
+
+static int no_memory(struct ipf_error *err)
+{
+	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold what was read");
+}
+
+/* So many units at most can be wanted, each of one request: the sample is drawn as they come by (algorithm R). */
+static int64_t reservoir_size(const struct selection *s)
+{
+	const struct prep_options *o = s->plan->options;
+	if (s->plan->sample != SAMPLE_WITHOUT || s->plan->gather)
+		return 0;
+	if (o->sessions != IPF_ABSENT && o->n == IPF_ABSENT)
+		return o->sessions;
+	return o->n != IPF_ABSENT && o->sessions == IPF_ABSENT && s->plan->lone ? o->n : 0;
+}
+
+static int into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)
+{
+	int64_t place = s->seen++;
+	if (place < size)
+		return hold_add(&s->hold, d) < 0 ? no_memory(err) : 0;
+	place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
+	tally_drop(s->tally, "beyond -n or --sessions", 1);
+	return place < size && hold_replace(&s->hold, (size_t)place, d) < 0 ? no_memory(err) : 0;
+}
+
+static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
+{
+	struct selection *s = (struct selection *)sink;
+	const struct plan *plan = s->plan;
+	struct unit unit = {.drafts = &d, .count = 1};
+	if (sink->full || d->failed)
+		return 0;
+	int64_t at_ns = d->requests[0].at_ns;
+	if (!plan->gather && at_ns != IPF_ABSENT) {
+		if (at_ns < s->last_at_ns)
+			return ipf_error_set(err, IPF_INPUT, "arrives before the record above it; sort the file by time");
+		s->last_at_ns = at_ns;
+	}
+	renderer_feed(s->renderer, d);
+	cut_turns(s, d);
+	if (plan->gather)
+		return hold_add(&s->hold, d) < 0 ? no_memory(err) : 0;
+	const char *why = unit_why_not(s, &unit);
+	if (why) {
+		tally_drop(s->tally, why, 1);
+		/* Arrivals only grow here. */
+		sink->full = at_ns != IPF_ABSENT && plan->options->to_ns != IPF_ABSENT && at_ns >= plan->options->to_ns;
+		return 0;
+	}
+	int64_t size = reservoir_size(s);
+	if (size > 0)
+		return into_reservoir(s, d, size, err);
+	if (plan->sample != SAMPLE_ALL)
+		return hold_add(&s->hold, d) < 0 ? no_memory(err) : 0;
+	if (write_unit(s, &unit, err) < 0)
+		return -1;
+	sink->full = enough(s);
+	return 0;
+}
+
+static void unusable(struct sink *sink, const char *why)
+{
+	tally_drop(((struct selection *)sink)->tally, why, 1);
+}
+
+/* ---- the end ---- */
+
+static void shuffle(struct selection *s, struct unit *units, size_t count)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t k = (size_t)rng_below(&s->order, i);
+		struct unit moved = units[i - 1];
+		units[i - 1] = units[k];
+		units[k] = moved;
+	}
+}
+
+/* Draws units until there are enough, each as often as it comes up. */
+static int write_replaced(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+{
+	const struct prep_options *o = s->plan->options;
+	while (count > 0 && !enough(s)) {
+		struct unit *unit = &units[rng_below(&s->order, count)];
+		if (o->n != IPF_ABSENT && s->requests + unit_requests(unit) > o->n)
+			break;
+		if (write_unit(s, unit, err) < 0)
+			return -1;
+		for (size_t i = 0; i < unit->count; i++)
+			unit->drafts[i]->copy++;
+	}
+	return 0;
+}
+
+int selection_finish(struct selection *s, struct ipf_error *err)
+{
+	struct hold *h = &s->hold;
+	size_t kept = 0;
+	if (hold_order(h) < 0)
+		return no_memory(err);
+	for (size_t i = 0; i < h->unit_count; i++) {
+		const char *why = s->plan->gather ? unit_why_not(s, &h->units[i]) : NULL;
+		if (why)
+			tally_drop(s->tally, why, 1);
+		else
+			h->units[kept++] = h->units[i];
+	}
+	if (s->plan->sample == SAMPLE_WITH)
+		return write_replaced(s, h->units, kept, err);
+	if (s->plan->sample == SAMPLE_WITHOUT)
+		shuffle(s, h->units, kept);
+	for (size_t i = 0; i < kept; i++)
+		if (write_unit(s, &h->units[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int selection_new(struct selection **made, const struct plan *plan, struct renderer *renderer, struct tally *tally, struct ipf_error *err)
+{
+	struct selection *s = calloc(1, sizeof *s);
+	if (!s)
+		return no_memory(err);
+	s->sink.take = take;
+	s->sink.unusable = unusable;
+	s->plan = plan;
+	s->renderer = renderer;
+	s->tally = tally;
+	s->last_at_ns = INT64_MIN;
+	rng_init(&s->order, plan->options->common.seed, "order", 0);
+	*made = s;
+	return 0;
+}
+
+struct sink *selection_sink(struct selection *s)
+{
+	return &s->sink;
+}
+
+void selection_free(struct selection *s)
+{
+	if (!s)
+		return;
+	draft_release(&s->sink.draft);
+	hold_release(&s->hold);
+	free(s);
+}

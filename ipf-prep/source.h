@@ -1,0 +1,87 @@
+/* The formats that ipf-prep reads, a file from_NAME.c each, behind one small interface.
+ *
+ * A format says in which units it wants its data cut (JSON records, lines, CSV rows) and gets one at a time; it makes drafts
+ * of it (none, one or several) and hands them to the sink. Opening files, decompression, splitting, parsing, counting and
+ * complaining about bad records is done for it (reader.h). To add a format: write from_NAME.c, which defines one
+ *
+ *     const struct source_format source_NAME = {
+ *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .record = one_record };
+ *
+ * and put it in the table in source.c.
+ */
+#ifndef PREP_SOURCE_H
+#define PREP_SOURCE_H
+
+#include "csv.h"
+#include "draft.h"
+#include "options.h"
+
+enum source_kind {
+	SOURCE_DATASET, /* texts */
+	SOURCE_TRACE,   /* recorded requests: arrivals, lengths */
+};
+
+enum source_unit { UNIT_JSON, UNIT_LINE, UNIT_CSV };
+
+/* Options that only some formats know what to do with: given for another one, they are wrong usage. */
+enum source_takes {
+	TAKES_TURNS = 1,   /* --turns: its records are conversations */
+	TAKES_FIELDS = 2,  /* --field */
+	TAKES_TIMES = 4,   /* --from, --to: it has recorded arrivals (jsonl: where it maps them) */
+	TAKES_FILLING = 8, /* --salt: prompts are made to the recorded length */
+};
+
+/* One unit of input. */
+struct source_record {
+	int64_t number;           /* over all inputs, from 1 */
+	const char *file;
+	int64_t line;
+	const struct jdoc *json;  /* UNIT_JSON */
+	struct slice text;        /* UNIT_LINE: well-formed UTF-8, without its end */
+	const struct csv *csv;    /* UNIT_CSV */
+};
+
+/* Where drafts go. */
+struct sink {
+	struct draft draft;       /* scratch for the format; reset before each record */
+	/* Takes it: 0, -1 on error. */
+	int (*take)(struct sink *sink, struct draft *draft, struct ipf_error *err);
+	/* The record is in order but not for us: `why` ("no answer") is counted. Not an error. */
+	void (*unusable)(struct sink *sink, const char *why);
+	bool full;                /* enough: reading ends */
+};
+
+/* What the user asked of a format. */
+struct source_settings {
+	struct string_list fields; /* NAME=/POINTER as given */
+	bool lone;                 /* only a conversation's first request is wanted */
+	bool answers_optional;     /* the length of answers is drawn: a request may come without one */
+};
+
+struct source_format {
+	const char *name;
+	const char *about; /* one line, for --list */
+	enum source_kind kind;
+	enum source_unit unit;
+	unsigned takes;
+	bool gathers;      /* requests of a session may lie apart: all are held in memory and put in order at the end */
+	const char *filled; /* how prompts are made where the data has only lengths; NULL: it has texts */
+
+	/* All but `record` may be NULL. `state` is what open made of the settings. */
+	int (*open)(void **state, const struct source_settings *settings, struct ipf_error *err);
+	/* A file begins (UNIT_CSV: its header was read). An error ends the reading of this file. */
+	int (*begin)(void *state, const struct csv *csv, struct ipf_error *err);
+	/* Makes drafts of a record. IPF_INPUT: the record is bad; it is said, skipped and counted. */
+	int (*record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
+	/* Do its drafts have to be gathered, though the format in general does not? */
+	bool (*has_to_gather)(const void *state);
+	bool (*has_times)(const void *state);
+	void (*close)(void *state);
+};
+
+/* The table, i = 0, 1, … until NULL. */
+const struct source_format *source_at(size_t i);
+/* NULL and an error that lists the known ones (IPF_USAGE). */
+const struct source_format *source_find(const char *name, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* Texts made to a length in tokens: cut, or extended by further text of the same data. */
+#ifndef PREP_STRETCH_H
+#define PREP_STRETCH_H
+
+#include "draft.h"
+#include "rng.h"
+#include "tokens.h"
+
+/* A piece of the data's texts, to extend with. */
+struct piece {
+	size_t begin, len;
+};
+
+struct stretch {
+	const struct tokens *tokens;
+	struct buffer pool; /* of the texts that came by, up to a limit */
+	struct piece *pieces;
+	size_t count, cap;
+	bool failed;
+	struct buffer text;
+};
+
+/* Remembers a text. */
+void stretch_feed(struct stretch *s, struct slice text);
+/* The text with exactly `count` tokens, where further text begins at a piece that `rng` picks: itself, a part of it, or a new text in
+ * `space`'s memory. */
+struct slice stretch_to(struct stretch *s, struct slice text, int64_t count, struct rng *rng, struct draft *space);
+void stretch_release(struct stretch *s);
+
+#endif

@@ -1,0 +1,24 @@
+/* Prose out of nothing: English-looking sentences from a grammar and lists of words, for prompts of which only the length is
+ * known. Varied, so that neither speculative decoding nor a router takes to it; the same bytes for the same generator on
+ * every machine; fast (over a gigabyte a second), since a trace may want hundreds of megabytes of it.
+ *
+ * ASCII without quotes, backslashes and line ends: it stands in JSON as it is.
+ */
+#ifndef PREP_SYNTH_H
+#define PREP_SYNTH_H
+
+#include "buffer.h"
+#include "rng.h"
+
+/* Appends exactly `len` bytes of prose that begin with a sentence and end in a full stop (shorter than 2 bytes: as it comes). */
+void synth_prose(struct rng *rng, size_t len, struct buffer *out);
+
+/* Appends the first `len` bytes (at most SYNTH_BLOCK) of the text that stands for a block of 512 tokens: a function of its id and the
+ * salt (NULL: none) alone, whatever `len` is. */
+#define SYNTH_BLOCK 2048
+void synth_block(uint64_t id, const char *salt, size_t len, struct buffer *out);
+
+/* The name of a generator that the salt changes too: "NAME" or "NAME:SALT". */
+const char *synth_name(const char *name, const char *salt, char text[512]);
+
+#endif

@@ -1,0 +1,34 @@
+#include "tally.h"
+
+#include <string.h>
+
+void tally_drop(struct tally *tally, const char *why, int64_t count)
+{
+	int i = 0;
+	while (i < tally->reason_count && strcmp(tally->reasons[i].why, why) != 0)
+		i++;
+	if (i == REASONS_MAX)
+		return;
+	if (i == tally->reason_count)
+		tally->reasons[tally->reason_count++] = (struct reason){.why = why};
+	tally->reasons[i].count += count;
+}
+
+void tally_print(const struct tally *tally, int64_t records, int64_t bad, FILE *to)
+{
+	fprintf(to, "ipf-prep: %lld records read, %lld requests written", (long long)records, (long long)tally->requests);
+	if (tally->units != tally->requests)
+		fprintf(to, " in %lld sessions", (long long)tally->units);
+	fputc('\n', to);
+	for (int i = 0; i < tally->reason_count; i++)
+		fprintf(to, "ipf-prep: left out: %lld (%s)\n", (long long)tally->reasons[i].count, tally->reasons[i].why);
+	if (bad)
+		fprintf(to, "ipf-prep: left out: %lld (bad)\n", (long long)bad);
+	if (tally->requests) {
+		double n = (double)tally->requests;
+		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)tally->input_tokens,
+		        (double)tally->input_tokens / n, (long long)tally->output_tokens, (double)tally->output_tokens / n);
+	}
+	if (tally->assumed)
+		fprintf(to, "ipf-prep: %lld answers of unknown length are asked for with %d tokens\n", (long long)tally->assumed, 128);
+}
