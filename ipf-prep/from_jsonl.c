@@ -41,7 +41,6 @@ struct state {
 	struct mapping *mappings;
 	size_t count;
 	bool given;         /* by --field */
-	bool answers_optional;
 	int64_t first_ns;   /* of the file */
 };
 
@@ -146,7 +145,6 @@ static int open_source(void **opened, const struct source_settings *settings, st
 	struct state *state = calloc(1, sizeof *state);
 	if (!state)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	state->answers_optional = settings->answers_optional;
 	if (map_fields(state, &settings->fields, err) < 0) {
 		close_source(state);
 		return -1;
@@ -403,8 +401,6 @@ static int one_record(void *opened, const struct source_record *record, struct s
 		sink->unusable(sink, "empty prompt");
 	else if (r->output_tokens == 0)
 		sink->unusable(sink, "no output token");
-	else if (r->output_tokens == IPF_ABSENT && r->answer.data && r->answer.len == 0 && !state->answers_optional)
-		sink->unusable(sink, "empty answer");
 	else
 		return sink->take(sink, d, err);
 	return 0;

@@ -149,7 +149,7 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 	const struct draft_request *request = &d->requests[turn];
 	struct draft *work = &r->work;
 	bool opens = !d->chain || turn == 0, made = request->count == 0;
-	struct slice system = buffer_all(&plan->system);
+	struct slice system = plan->options->system ? buffer_all(&plan->system) : (struct slice){0};
 	draft_reset(work);
 	draft_request(work);
 	for (size_t i = 0; i < request->count; i++) {

@@ -139,6 +139,13 @@ static int into_reservoir(struct selection *s, const struct draft *d, int64_t si
 	return place < size && hold_replace(&s->hold, (size_t)place, d) < 0 ? no_memory(err) : 0;
 }
 
+/* The data have an answer to it, and it is empty: nobody can be asked for that, unless the length is drawn anyway. */
+static bool answer_is_empty(const struct plan *plan, const struct draft *d)
+{
+	const struct draft_request *r = &d->requests[0];
+	return !d->chain && r->answer.data && r->answer.len == 0 && r->output_tokens == IPF_ABSENT && plan->output.kind == DIST_DATASET;
+}
+
 static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
@@ -146,6 +153,10 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	struct unit unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
+	if (answer_is_empty(plan, d)) {
+		tally_drop(s->tally, "empty answer", 1);
+		return 0;
+	}
 	int64_t at_ns = d->requests[0].at_ns;
 	if (!plan->gather && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)

@@ -43,7 +43,7 @@ static void fill_tables(void)
 static const char letters[] = {['n'] = NOUN, ['a'] = ADJECTIVE, ['v'] = VERB, ['r'] = ADVERB, ['N'] = NAME, ['d'] = DETERMINER,
                                ['p'] = PREPOSITION, ['c'] = CONJUNCTION, ['P'] = PLACE};
 static const char *const sentences[] = {
-	"danvdn", "Nrvdanpdn", "danpdnvdan", "rdanvNpdn", "NcNvdanpP", "dnpPvdanranpdn", "pdan,Nvdn", "Nvdn,cdanvdn", "dan,dan,cdnrvdn", "danvdnpdan",
+	"danvdn", "Nrvdanpdn", "danpdnvdan", "rdanvNpdn", "NcNvdanpP", "dnpPvdan,cdanrvdn", "pdan,Nvdn", "Nvdn,cdanvdn", "dan,dan,cdnrvdn", "danvdnpdan",
 	"rNvdanpdnpP", "dnvdn,cNrvdan", "pP,danvNpdan", "Nvdnpdan,cdnvdn", "danrvdanpdnpdan", "pdnpdan,danvdn",
 };
 
