@@ -5,6 +5,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static int list_sources(void)
