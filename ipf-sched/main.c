@@ -86,11 +86,10 @@ static json_t *make_trailer(const struct plan *plan, const struct ipf_error *cut
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv, const struct ipf_error *cut,
-                          struct ipf_error *err)
+static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv, struct progress *progress,
+                          const struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
-	struct progress progress;
 	json_t *header = make_header(plan, options, argc, argv);
 	int status;
 
@@ -100,9 +99,7 @@ static int write_schedule(const struct plan *plan, const struct sched_options *o
 	json_decref(header);
 	if (status < 0)
 		return -1;
-	progress_init(&progress, options->common.progress, options->common.quiet);
-	status = plan_write(plan, writer, &progress, err);
-	progress_end(&progress);
+	status = plan_write(plan, writer, progress, err);
 	if (status < 0) {
 		stream_writer_abandon(writer);
 		return -1;
@@ -136,18 +133,23 @@ static int run(const struct sched_options *options, const struct operands *opera
 	struct stages stages = {0};
 	struct requests requests = {0};
 	struct plan plan = {.stages = &stages, .requests = options->trace ? &requests : NULL, .seed = options->common.seed};
+	struct progress progress;
 	int status = -1;
 
+	progress_init(&progress, options->common.progress, options->common.quiet);
 	if (stages_parse(&stages, operands->items, operands->count, err) < 0)
 		goto out;
-	if (options->trace && requests_read(&requests, options->trace, cut, err) < 0)
+	if (options->trace && requests_read(&requests, options->trace, &progress, cut, err) < 0)
 		goto out;
 	if (plan_make(&plan, err) < 0)
 		goto out;
-	if (options->common.verbose && !options->common.quiet)
+	if (options->common.verbose && !options->common.quiet) {
+		progress_end(&progress);
 		tell(&plan);
-	status = write_schedule(&plan, options, argc, argv, cut, err);
+	}
+	status = write_schedule(&plan, options, argc, argv, &progress, cut, err);
 out:
+	progress_end(&progress);
 	plan_release(&plan);
 	requests_release(&requests);
 	stages_release(&stages);

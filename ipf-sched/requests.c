@@ -1,6 +1,7 @@
 #include "requests.h"
 
 #include "buffer.h"
+#include "clock.h"
 #include "trace.h"
 
 #include <stdio.h>
@@ -316,7 +317,7 @@ static int add_request(struct requests *r, struct sessions *s, const struct trac
 	return 0;
 }
 
-static int read_all(struct requests *r, struct trace_reader *reader, struct ipf_error *cut, struct ipf_error *err)
+static int read_all(struct requests *r, struct trace_reader *reader, struct progress *progress, struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_reader *stream = trace_reader_stream(reader);
 	struct trace_request request;
@@ -329,6 +330,8 @@ static int read_all(struct requests *r, struct trace_reader *reader, struct ipf_
 			ipf_error_place(err, r->name, line);
 			break;
 		}
+		if ((r->count & 0xfff) == 0 && progress_due(progress, clock_now()))
+			progress_show(progress, "%lld requests read", (long long)r->count);
 	}
 	sessions_release(&sessions);
 	if (got == -1 && err->kind == IPF_CUT && r->count > 0) {
@@ -343,7 +346,7 @@ static int read_all(struct requests *r, struct trace_reader *reader, struct ipf_
 	return 0;
 }
 
-int requests_read(struct requests *r, const char *path, struct ipf_error *cut, struct ipf_error *err)
+int requests_read(struct requests *r, const char *path, struct progress *progress, struct ipf_error *cut, struct ipf_error *err)
 {
 	struct trace_reader *reader;
 	int status = -1;
@@ -352,7 +355,7 @@ int requests_read(struct requests *r, const char *path, struct ipf_error *cut, s
 	if (trace_reader_open(&reader, path, err) < 0)
 		return -1;
 	snprintf(r->name, sizeof r->name, "%s", stream_reader_name(trace_reader_stream(reader)));
-	if (read_all(r, reader, cut, err) < 0)
+	if (read_all(r, reader, progress, cut, err) < 0)
 		goto out;
 	snprintf(r->sha256, sizeof r->sha256, "%s", stream_reader_sha256(trace_reader_stream(reader)));
 	r->header = json_incref(stream_reader_header(trace_reader_stream(reader)));

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "jdoc.h"
+#include "progress.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -38,7 +39,7 @@ struct requests {
 
 /* Reads the trace `path` once from beginning to end. A trace that was cut is good as far as it goes: the answer is 0 and `cut` is filled.
  * An empty one is IPF_INPUT. Free with requests_release, also after an error. */
-int requests_read(struct requests *requests, const char *path, struct ipf_error *cut, struct ipf_error *err);
+int requests_read(struct requests *requests, const char *path, struct progress *progress, struct ipf_error *cut, struct ipf_error *err);
 void requests_release(struct requests *requests);
 
 int64_t requests_at(const struct requests *requests, int64_t req);   /* IPF_ABSENT where not recorded */

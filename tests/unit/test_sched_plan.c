@@ -19,6 +19,7 @@ struct turn {
 	size_t parent_count; /* 0: the one before, unless first */
 };
 
+static struct progress silent;
 static char trace_path[64], schedule_path[64];
 
 static int set_up(void **state)
@@ -129,7 +130,6 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	struct requests requests = {0};
 	struct plan plan = {.stages = &stages, .requests = with_trace ? &requests : NULL, .seed = 7};
 	struct stream_writer *writer;
-	struct progress progress = {0};
 	struct provenance from = {.tool = "test", .reproducible = true};
 	struct ipf_error cut = {0};
 	json_t *header;
@@ -138,14 +138,14 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	snprintf(text, sizeof text, "%s", specs);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		list[count++] = word;
-	if (stages_parse(&stages, list, count, err) < 0 || (with_trace && requests_read(&requests, trace_path, &cut, err) < 0) ||
+	if (stages_parse(&stages, list, count, err) < 0 || (with_trace && requests_read(&requests, trace_path, &silent, &cut, err) < 0) ||
 	    plan_make(&plan, err) < 0)
 		goto out;
 	header = stream_header("schedule", &from);
 	assert_int_equal(schedule_to_header(&plan.schedule, header), 0);
 	assert_int_equal(stream_writer_open(&writer, schedule_path, header, err), 0);
 	json_decref(header);
-	assert_int_equal(plan_write(&plan, writer, &progress, err), 0);
+	assert_int_equal(plan_write(&plan, writer, &silent, err), 0);
 	assert_int_equal(stream_writer_lines(writer), plan.arrivals);
 	assert_int_equal(stream_writer_close(writer, NULL, err), 0);
 	status = 0;
@@ -511,7 +511,7 @@ static void test_bad_traces_name_their_line(void **state)
 		while (count < 4 && cases[i].lines[count])
 			count++;
 		write_trace((char *const *)(uintptr_t)cases[i].lines, count, false);
-		assert_int_equal(requests_read(&requests, trace_path, &cut, &err), -1);
+		assert_int_equal(requests_read(&requests, trace_path, &silent, &cut, &err), -1);
 		assert_int_equal(err.kind, IPF_INPUT);
 		assert_string_equal(err.file, trace_path);
 		assert_int_equal(err.line, cases[i].line);
@@ -529,21 +529,21 @@ static void test_a_cut_trace_is_good_as_far_as_it_goes(void **state)
 
 	(void)state;
 	write_trace(lines, 2, false);
-	assert_int_equal(requests_read(&whole, trace_path, &cut, &err), 0);
+	assert_int_equal(requests_read(&whole, trace_path, &silent, &cut, &err), 0);
 	assert_int_equal(cut.kind, IPF_OK);
 	write_trace(lines, 2, true);
-	assert_int_equal(requests_read(&part, trace_path, &cut, &err), 0);
+	assert_int_equal(requests_read(&part, trace_path, &silent, &cut, &err), 0);
 	assert_int_equal(cut.kind, IPF_CUT);
 	assert_int_equal(part.count, 2);
 	assert_string_equal(part.sha256, whole.sha256);
 	requests_release(&part);
 	write_trace(lines, 0, true);
-	assert_int_equal(requests_read(&part, trace_path, &cut, &err), -1);
+	assert_int_equal(requests_read(&part, trace_path, &silent, &cut, &err), -1);
 	assert_int_equal(err.kind, IPF_CUT);
 	ipf_error_clear(&err);
 	requests_release(&part);
 	write_trace(lines, 0, false);
-	assert_int_equal(requests_read(&part, trace_path, &cut, &err), -1);
+	assert_int_equal(requests_read(&part, trace_path, &silent, &cut, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	assert_string_equal(err.text, "the trace has no requests");
 	requests_release(&part);
