@@ -27,10 +27,10 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 	is "$(jq -s 'map(select(.ok)) | length' rows.json)" "$count" "$1: all $count requests are ok"
 
 	# Due to the nanosecond (one of rounding); started when due, as far as a busy machine allows.
-	jq -s -r 'sort_by(.n)[] | "\(.due_ns) \(.start_ns - .due_ns)"' rows.json >times
-	paste -d ' ' "$3" times | awk -v speed="$2" 'BEGIN { OFMT = "%.0f" } { d = $4 - $1 * 100 / speed; if (d < -1 || d > 1) print "row " NR ": due " $4 ", expected " $1 * 100 / speed }' >wrong
+	jq -s -r 'sort_by(.n)[] | "\(.due_ns) \(.start_ns - .due_ns)"' rows.json >timings
+	paste -d ' ' "$3" timings | awk -v speed="$2" 'BEGIN { OFMT = "%.0f" } { d = $4 - $1 * 100 / speed; if (d < -1 || d > 1) print "row " NR ": due " $4 ", expected " $1 * 100 / speed }' >wrong
 	is "$(cat wrong)" "" "$1: each request is due at its recorded time divided by $2"
-	cut -d ' ' -f 2 times | sort -n >lags
+	cut -d ' ' -f 2 timings | sort -n >lags
 	between "$(sed -n 1p lags)" 0 1e12 "$1: none starts early"
 	between "$(sed -n "$((count / 2 + 1))p" lags)" 0 20e6 "$1: half of them start within 20 ms"
 	between "$(tail -1 lags)" 0 1e9 "$1: all within a second"
