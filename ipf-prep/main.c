@@ -24,7 +24,9 @@ static int list_sources(void)
 static int check_operands(const struct operands *operands, struct ipf_error *err)
 {
 	if (operands->count == 0)
-		return ipf_error_set(err, IPF_USAGE, "expected a source; --list shows them");
+		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows them");
+	if (!source_find(operands->items[0], err))
+		return -1;
 	for (int i = 1; i < operands->count; i++)
 		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");

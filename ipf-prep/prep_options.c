@@ -32,11 +32,12 @@ const struct program prep_program = {
 	.name = "ipf-prep",
 	.operands = "SOURCE [FILE…]",
 	.summary = "decide what is asked: make a request trace of datasets and production traces",
-	.details = "SOURCE is one of those of --list. FILE may be compressed (gzip, zstd, xz, bzip2); \"-\" or none is standard input.\n"
+	.details = "SOURCE is one of those of --list. FILE may be compressed (gzip, zstd, xz,\n"
+	           "bzip2); \"-\" or none is standard input.\n"
 	           "\n"
 	           "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
-	           "  ipf-prep azure AzureLLMInferenceTrace_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
-	           "  ipf-prep jsonl questions.jsonl --field prompt=/question --output-tokens 256 | head",
+	           "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
+	           "  ipf-prep jsonl questions.jsonl --field prompt=/question | head",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
