@@ -1,0 +1,647 @@
+#include "dispatch.h"
+
+#include "clock.h"
+#include "ends.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_AHEAD_NS    NS_PER_S
+#define LOOK_AHEAD_COUNT 256 /* arrivals that wait for no other */
+
+enum state {
+	WAITING, /* for parents (all others: only until it has its place) */
+	HELD,    /* its time is not known: a stage without an end is still to come or under way */
+	TIMED,   /* in the heap */
+	POOL,    /* of a closed stage: takes a free slot */
+	READY,   /* due, waits for a slot */
+	GO,      /* to be started at once */
+	FLIGHT,
+	DROPPED,
+};
+
+struct edge {
+	struct dispatch_node *child;
+	struct edge *next;
+};
+
+struct dispatch_node {
+	int64_t n, at_ns, wait_ns, parents_end_ns;
+	int64_t due_ns, ready_ns, slot_ns;
+	void *data;
+	struct edge *children;
+	struct dispatch_node *next;
+	size_t parents; /* that have not ended */
+	uint32_t stage;
+	enum state state;
+	bool root;      /* waits for nobody */
+	bool gone;      /* dropped and handed back; only edges of its parents lead here */
+};
+
+struct list {
+	struct dispatch_node *first, *last;
+	int64_t count;
+};
+
+struct stage {
+	const struct schedule_stage *plan;
+	struct list held, pool, ready;
+	int64_t added, ended, in_flight;
+	int64_t offset_ns;     /* run time less schedule time; good below `known` */
+	int64_t last_end_ns;
+	int64_t over_ns;       /* when it really ended, for a stage without an end of its own; IPF_ABSENT before */
+	int64_t *free_since;   /* closed: a ring of when each free slot became so, oldest at `free_first` */
+	int64_t free_first, free_count;
+	bool over;             /* closed: nothing more is started */
+};
+
+struct dispatch {
+	struct stage *stages;
+	size_t count;
+	size_t begun;  /* stages that have begun */
+	size_t known;  /* stages whose offset is known */
+	struct ends *ends;
+	struct dispatch_node **heap;
+	size_t heap_count, heap_cap;
+	struct list go, dropped;
+	int64_t live, in_flight, waiting;
+	int64_t ahead;    /* roots of the stages that do not cycle: added, not due yet */
+	int64_t last_due; /* of the last of them; IPF_ABSENT: not known */
+	size_t last_stage;
+	bool finished, stopped;
+};
+
+static void list_put(struct list *list, struct dispatch_node *node)
+{
+	node->next = NULL;
+	if (list->last)
+		list->last->next = node;
+	else
+		list->first = node;
+	list->last = node;
+	list->count++;
+}
+
+static struct dispatch_node *list_take(struct list *list)
+{
+	struct dispatch_node *node = list->first;
+	if (!node)
+		return NULL;
+	list->first = node->next;
+	if (!list->first)
+		list->last = NULL;
+	list->count--;
+	return node;
+}
+
+/* ---- the heap of due times: the earliest first, the lower n where two are due together ---- */
+
+static bool earlier(const struct dispatch_node *a, const struct dispatch_node *b)
+{
+	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->n < b->n;
+}
+
+/* Room for one more, so that a move into the heap never fails: every node has its place from the beginning. */
+static bool heap_reserve(struct dispatch *d)
+{
+	if ((size_t)d->live < d->heap_cap)
+		return true;
+	size_t cap = d->heap_cap ? 2 * d->heap_cap : 256;
+	struct dispatch_node **heap = realloc(d->heap, cap * sizeof(struct dispatch_node *));
+	if (!heap)
+		return false;
+	d->heap = heap;
+	d->heap_cap = cap;
+	return true;
+}
+
+static void heap_put(struct dispatch *d, struct dispatch_node *node)
+{
+	size_t i = d->heap_count++;
+	for (size_t up; i && earlier(node, d->heap[up = (i - 1) / 2]); i = up)
+		d->heap[i] = d->heap[up];
+	d->heap[i] = node;
+	node->state = TIMED;
+}
+
+static struct dispatch_node *heap_take(struct dispatch *d)
+{
+	struct dispatch_node *top = d->heap[0], *last = d->heap[--d->heap_count];
+	size_t i = 0;
+	for (size_t down; (down = 2 * i + 1) < d->heap_count; i = down) {
+		if (down + 1 < d->heap_count && earlier(d->heap[down + 1], d->heap[down]))
+			down++;
+		if (!earlier(d->heap[down], last))
+			break;
+		d->heap[i] = d->heap[down];
+	}
+	d->heap[i] = last;
+	return top;
+}
+
+/* ---- making and freeing ---- */
+
+static bool standing(const struct stage *s)
+{
+	return s->plan->end_ns == IPF_ABSENT;
+}
+
+/* After a stage whose offset is known all are, up to the next one that has no end. */
+static void know_offsets(struct dispatch *d, int64_t offset)
+{
+	while (d->known < d->count) {
+		struct stage *s = &d->stages[d->known++];
+		s->offset_ns = offset;
+		for (struct dispatch_node *node; (node = list_take(&s->held));) {
+			node->due_ns += offset;
+			heap_put(d, node);
+		}
+		if (standing(s))
+			return;
+	}
+}
+
+struct dispatch *dispatch_new(const struct schedule *plan)
+{
+	struct dispatch *d = calloc(1, sizeof *d);
+	if (!d)
+		return NULL;
+	d->stages = calloc(plan->count ? plan->count : 1, sizeof *d->stages);
+	d->ends = ends_new(plan);
+	if (!d->stages || !d->ends)
+		goto out;
+	d->count = plan->count;
+	d->last_due = IPF_ABSENT;
+	for (size_t i = 0; i < plan->count; i++) {
+		struct stage *s = &d->stages[i];
+		s->plan = &plan->stages[i];
+		s->over_ns = IPF_ABSENT;
+		if (!s->plan->closed || s->plan->slots == IPF_ABSENT)
+			continue;
+		if (s->plan->slots > 0 && (uint64_t)s->plan->slots < SIZE_MAX / sizeof *s->free_since)
+			s->free_since = malloc((size_t)s->plan->slots * sizeof *s->free_since);
+		if (!s->free_since)
+			goto out;
+	}
+	know_offsets(d, 0);
+	return d;
+out:
+	dispatch_free(d);
+	return NULL;
+}
+
+static void node_free(struct dispatch_node *node)
+{
+	for (struct edge *e = node->children, *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+	free(node);
+}
+
+void dispatch_free(struct dispatch *d)
+{
+	if (!d)
+		return;
+	/* children that wait are reached from the one of their parents that goes first */
+	if (d->stages)
+		dispatch_stop(d);
+	while (dispatch_dropped(d))
+		;
+	for (size_t i = 0; d->stages && i < d->count; i++)
+		free(d->stages[i].free_since);
+	free(d->stages);
+	ends_free(d->ends);
+	free(d->heap);
+	free(d);
+}
+
+/* ---- dropping ---- */
+
+static void drop(struct dispatch *d, struct dispatch_node *node)
+{
+	if (node->root && !d->stages[node->stage].plan->cycle && node->state <= POOL)
+		d->ahead--;
+	node->state = DROPPED;
+	ends_set(d->ends, node->n, ENDS_NEVER);
+	list_put(&d->dropped, node);
+}
+
+void *dispatch_dropped(struct dispatch *d)
+{
+	struct dispatch_node *node = list_take(&d->dropped);
+	if (!node)
+		return NULL;
+	void *data = node->data;
+	for (struct edge *e = node->children; e; e = e->next) {
+		struct dispatch_node *child = e->child;
+		child->parents--;
+		if (child->state == WAITING)
+			drop(d, child);
+		else if (!child->parents && child->gone)
+			node_free(child);
+	}
+	node->gone = true;
+	d->live--;
+	/* with parents still under way, the last of them frees it */
+	if (!node->parents)
+		node_free(node);
+	return data;
+}
+
+static void drop_list(struct dispatch *d, struct list *list)
+{
+	for (struct dispatch_node *node; (node = list_take(list));)
+		drop(d, node);
+}
+
+static void stage_over(struct dispatch *d, struct stage *s)
+{
+	s->over = true;
+	d->waiting -= s->ready.count;
+	drop_list(d, &s->ready);
+	drop_list(d, &s->pool);
+	drop_list(d, &s->held);
+}
+
+void dispatch_stop(struct dispatch *d)
+{
+	d->stopped = true;
+	for (size_t i = 0; i < d->count; i++)
+		stage_over(d, &d->stages[i]);
+	while (d->heap_count)
+		drop(d, d->heap[--d->heap_count]);
+	for (struct dispatch_node *node; (node = list_take(&d->go));) {
+		d->stages[node->stage].in_flight--;
+		drop(d, node);
+	}
+}
+
+/* ---- adding ---- */
+
+static bool stage_ended(const struct stage *s, int64_t due)
+{
+	return s->over || (s->plan->closed && !standing(s) && due >= s->plan->end_ns + s->offset_ns);
+}
+
+/* Its parents have ended, if it had any: when is it due? */
+static void place(struct dispatch *d, struct dispatch_node *node)
+{
+	struct stage *s = &d->stages[node->stage];
+	bool known = node->stage < d->known;
+	if (d->stopped || s->over) {
+		drop(d, node);
+	} else if (node->root && node->at_ns == IPF_ABSENT) {
+		/* outside a closed stage: at its stage's beginning */
+		node->state = POOL;
+		node->due_ns = IPF_ABSENT;
+		if (s->plan->closed) {
+			list_put(&s->pool, node);
+			return;
+		}
+		node->at_ns = s->plan->begin_ns;
+		place(d, node);
+	} else if (node->root) {
+		node->due_ns = node->at_ns + (known ? s->offset_ns : 0);
+		node->state = HELD;
+		if (!known)
+			list_put(&s->held, node);
+		else
+			heap_put(d, node);
+	} else {
+		/* its parents have run, hence the offset of its stage is known, unless they are of an earlier stage */
+		node->due_ns = node->parents_end_ns + node->wait_ns;
+		if (node->at_ns != IPF_ABSENT && known && node->at_ns + s->offset_ns > node->due_ns)
+			node->due_ns = node->at_ns + s->offset_ns;
+		if (stage_ended(s, node->due_ns))
+			drop(d, node);
+		else
+			heap_put(d, node);
+	}
+}
+
+static int add_parents(struct dispatch *d, struct dispatch_node *node, const struct schedule_arrival *a, bool *never,
+                       struct ipf_error *err)
+{
+	for (size_t i = 0; i < a->after_count; i++) {
+		struct dispatch_node *parent;
+		int64_t end = ends_get(d->ends, a->after[i], &parent);
+		if (parent && parent->state != DROPPED) {
+			struct edge *e = malloc(sizeof *e);
+			if (!e)
+				return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			*e = (struct edge){.child = node, .next = parent->children};
+			parent->children = e;
+			node->parents++;
+		} else if (end == ENDS_NEVER || parent) {
+			*never = true;
+		} else if (end == ENDS_UNKNOWN) {
+			return ipf_error_set(err, IPF_INPUT, "after: n %lld waits for n %lld, which does not come before it",
+			                     (long long)a->n, (long long)a->after[i]);
+		} else if (end > node->parents_end_ns) {
+			node->parents_end_ns = end;
+		}
+	}
+	return 0;
+}
+
+/* Takes back the edges to a node that is not added after all. */
+static void forget_parents(struct dispatch *d, struct dispatch_node *node, const struct schedule_arrival *a)
+{
+	for (size_t i = 0; i < a->after_count; i++) {
+		struct dispatch_node *parent;
+		ends_get(d->ends, a->after[i], &parent);
+		if (parent && parent->children && parent->children->child == node) {
+			struct edge *e = parent->children;
+			parent->children = e->next;
+			free(e);
+		}
+	}
+}
+
+static bool fits(const struct dispatch *d, const struct schedule_arrival *a)
+{
+	const int64_t most = INT64_MAX / 4; /* sums of two never overflow */
+	return a->stage >= 0 && (size_t)a->stage < d->count && a->n >= 0 && (a->at_ns == IPF_ABSENT || (a->at_ns >= 0 && a->at_ns < most)) &&
+	       (a->wait_ns == IPF_ABSENT || (a->wait_ns >= 0 && a->wait_ns < most));
+}
+
+int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *data, struct ipf_error *err)
+{
+	if (!fits(d, a))
+		return ipf_error_set(err, IPF_INPUT, "n %lld: its stage or its times make no sense", (long long)a->n);
+	struct dispatch_node *node = calloc(1, sizeof *node);
+	if (!node || !heap_reserve(d) || ends_reserve(d->ends, a->n) < 0) {
+		free(node);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	struct stage *s = &d->stages[a->stage];
+	bool never = false;
+	*node = (struct dispatch_node){.n = a->n, .at_ns = a->at_ns, .wait_ns = a->wait_ns == IPF_ABSENT ? 0 : a->wait_ns,
+	                               .due_ns = IPF_ABSENT, .ready_ns = IPF_ABSENT, .slot_ns = IPF_ABSENT, .data = data,
+	                               .stage = (uint32_t)a->stage, .state = WAITING, .root = a->after_count == 0};
+	if (add_parents(d, node, a, &never, err) < 0) {
+		forget_parents(d, node, a);
+		node_free(node);
+		return -1;
+	}
+	ends_set_node(d->ends, node->n, node);
+	if (s->plan->cycle)
+		ends_forget(d->ends, a->n - 2 * s->plan->arrivals, (size_t)a->stage);
+	d->live++;
+	s->added++;
+	if (node->root && !s->plan->cycle)
+		d->ahead++;
+	if (never)
+		drop(d, node);
+	else if (!node->parents)
+		place(d, node);
+	if (node->root && !s->plan->cycle) {
+		d->last_due = node->state == TIMED ? node->due_ns : IPF_ABSENT;
+		d->last_stage = (size_t)a->stage;
+	}
+	return 0;
+}
+
+void dispatch_finish(struct dispatch *d)
+{
+	d->finished = true;
+}
+
+/* ---- slots ---- */
+
+static bool slot_free(const struct stage *s)
+{
+	return s->plan->slots == IPF_ABSENT || s->in_flight < s->plan->slots;
+}
+
+/* Since when the slot that is taken now was free. */
+static int64_t slot_since(struct stage *s)
+{
+	if (!s->free_since || !s->free_count)
+		return IPF_ABSENT;
+	int64_t since = s->free_since[s->free_first];
+	s->free_first = (s->free_first + 1) % s->plan->slots;
+	s->free_count--;
+	return since;
+}
+
+static void go(struct dispatch *d, struct dispatch_node *node)
+{
+	node->state = GO;
+	d->stages[node->stage].in_flight++;
+	list_put(&d->go, node);
+}
+
+/* Its time has come. */
+static void ready(struct dispatch *d, struct dispatch_node *node)
+{
+	struct stage *s = &d->stages[node->stage];
+	if (node->root && !s->plan->cycle)
+		d->ahead--;
+	node->ready_ns = node->due_ns;
+	if (s->plan->closed && node->at_ns == IPF_ABSENT)
+		node->due_ns = IPF_ABSENT;
+	node->state = READY;
+	if (stage_ended(s, node->ready_ns)) {
+		drop(d, node);
+	} else if (!s->ready.first && slot_free(s)) {
+		slot_since(s);
+		go(d, node);
+	} else {
+		list_put(&s->ready, node);
+		d->waiting++;
+	}
+}
+
+/* Slots that are free go to the requests of a closed stage that have no time. */
+static void serve_pool(struct dispatch *d, struct stage *s)
+{
+	while (s->pool.first && slot_free(s)) {
+		struct dispatch_node *node = list_take(&s->pool);
+		if (!s->plan->cycle)
+			d->ahead--;
+		int64_t since = slot_since(s);
+		node->ready_ns = since == IPF_ABSENT ? s->plan->begin_ns + s->offset_ns : since;
+		go(d, node);
+	}
+}
+
+static void slot_returned(struct dispatch *d, struct stage *s, int64_t t)
+{
+	s->in_flight--;
+	struct dispatch_node *node = s->over ? NULL : list_take(&s->ready);
+	if (node) {
+		d->waiting--;
+		node->slot_ns = t;
+		go(d, node);
+	} else if (s->free_since) {
+		s->free_since[(s->free_first + s->free_count) % s->plan->slots] = t;
+		s->free_count++;
+	}
+}
+
+/* ---- time passes ---- */
+
+static bool stage_complete(const struct dispatch *d, const struct stage *s)
+{
+	return s->ended == s->added && (s->added >= s->plan->arrivals || d->finished);
+}
+
+static void begin_stages(struct dispatch *d, int64_t now)
+{
+	while (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns <= now) {
+		struct stage *s = &d->stages[d->begun++];
+		int64_t begin = s->plan->begin_ns + s->offset_ns;
+		s->last_end_ns = begin;
+		if (s->free_since)
+			for (s->free_count = 0; s->free_count < s->plan->slots; s->free_count++)
+				s->free_since[s->free_count] = begin;
+	}
+}
+
+/* The stage without an end that holds up the schedule's time, where it has begun and ended. */
+static bool end_standing(struct dispatch *d)
+{
+	if (!d->known || d->known > d->begun || d->stopped)
+		return false;
+	struct stage *s = &d->stages[d->known - 1];
+	if (!standing(s) || s->over_ns != IPF_ABSENT || !stage_complete(d, s))
+		return false;
+	s->over_ns = s->last_end_ns;
+	know_offsets(d, s->over_ns - s->plan->begin_ns);
+	return true;
+}
+
+static int64_t stage_end(const struct stage *s)
+{
+	return standing(s) ? INT64_MAX : s->plan->end_ns + s->offset_ns;
+}
+
+static void pass(struct dispatch *d, int64_t now)
+{
+	do
+		begin_stages(d, now);
+	while (end_standing(d));
+	for (size_t i = 0; i < d->begun; i++) {
+		struct stage *s = &d->stages[i];
+		if (!s->plan->closed || s->over)
+			continue;
+		if (stage_end(s) <= now)
+			stage_over(d, s);
+		else
+			serve_pool(d, s);
+	}
+}
+
+bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start)
+{
+	if (!d->go.first && !d->stopped) {
+		pass(d, now);
+		while (d->heap_count && d->heap[0]->due_ns <= now)
+			ready(d, heap_take(d));
+	}
+	struct dispatch_node *node = list_take(&d->go);
+	if (!node)
+		return false;
+	node->state = FLIGHT;
+	d->in_flight++;
+	*start = (struct dispatch_start){.data = node->data, .ticket = node, .due_ns = node->due_ns, .ready_ns = node->ready_ns,
+	                                 .slot_ns = node->slot_ns};
+	return true;
+}
+
+void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
+{
+	struct stage *s = &d->stages[node->stage];
+	d->in_flight--;
+	d->live--;
+	s->ended++;
+	if (t > s->last_end_ns)
+		s->last_end_ns = t;
+	ends_set(d->ends, node->n, t);
+	slot_returned(d, s, t);
+	for (struct edge *e = node->children; e; e = e->next) {
+		struct dispatch_node *child = e->child;
+		if (t > child->parents_end_ns)
+			child->parents_end_ns = t;
+		if (--child->parents)
+			continue;
+		if (child->state == WAITING)
+			place(d, child);
+		else if (child->gone)
+			node_free(child);
+	}
+	node_free(node);
+}
+
+int64_t dispatch_wake(const struct dispatch *d)
+{
+	int64_t wake = INT64_MAX;
+	if (d->go.first)
+		return INT64_MIN;
+	if (d->stopped)
+		return wake;
+	if (d->heap_count)
+		wake = d->heap[0]->due_ns;
+	if (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns < wake)
+		wake = d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns;
+	for (size_t i = 0; i < d->begun; i++)
+		if (d->stages[i].plan->closed && !d->stages[i].over && stage_end(&d->stages[i]) < wake)
+			wake = stage_end(&d->stages[i]);
+	return wake;
+}
+
+bool dispatch_done(const struct dispatch *d)
+{
+	if (d->live || d->dropped.first)
+		return false;
+	if (d->stopped)
+		return true;
+	if (!d->finished)
+		return false;
+	for (size_t i = 0; i < d->count; i++)
+		if (d->stages[i].plan->cycle && d->stages[i].plan->arrivals > 0 && !d->stages[i].over)
+			return false;
+	return true;
+}
+
+bool dispatch_wants(const struct dispatch *d, int64_t stage, int64_t now)
+{
+	if (d->stopped)
+		return false;
+	if (stage >= 0) {
+		const struct stage *s = &d->stages[stage];
+		return !s->over && s->pool.count < LOOK_AHEAD_COUNT / 4 + (s->plan->slots == IPF_ABSENT ? 0 : s->plan->slots);
+	}
+	if (d->finished)
+		return false;
+	const struct stage *last = &d->stages[d->last_stage];
+	int64_t slots = d->count && last->plan->closed && last->plan->slots != IPF_ABSENT ? last->plan->slots : 0;
+	return d->ahead < LOOK_AHEAD_COUNT + slots || (d->last_due != IPF_ABSENT && d->last_due <= now + LOOK_AHEAD_NS);
+}
+
+bool dispatch_stage_over(const struct dispatch *d, int64_t stage)
+{
+	return d->stages[stage].over;
+}
+
+int64_t dispatch_in_flight(const struct dispatch *d)
+{
+	return d->in_flight;
+}
+
+int64_t dispatch_waiting(const struct dispatch *d)
+{
+	return d->waiting;
+}
+
+void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
+{
+	const struct stage *s = &d->stages[stage];
+	*begin_ns = *end_ns = IPF_ABSENT;
+	if ((size_t)stage >= d->begun)
+		return;
+	*begin_ns = s->plan->begin_ns + s->offset_ns;
+	*end_ns = standing(s) ? s->over_ns : s->plan->end_ns + s->offset_ns;
+}

@@ -1,0 +1,128 @@
+#include "ends.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 1024
+
+/* Of the arrivals from a stage's first_n to the next stage's. */
+struct segment {
+	int64_t first_n;
+	uint64_t **chunks; /* NULL: nothing there yet, or forgotten */
+	size_t count, forgotten;
+};
+
+struct ends {
+	struct segment *segments;
+	size_t count;
+};
+
+/* An entry is 0 (unknown), a node's address, or a time shifted up with the lowest bit set. */
+#define NEVER UINT64_MAX
+
+struct ends *ends_new(const struct schedule *plan)
+{
+	struct ends *e = calloc(1, sizeof *e);
+	if (!e)
+		return NULL;
+	e->segments = calloc(plan->count + 1, sizeof *e->segments);
+	if (!e->segments) {
+		free(e);
+		return NULL;
+	}
+	e->count = plan->count ? plan->count : 1;
+	for (size_t i = 0; i < plan->count; i++)
+		e->segments[i].first_n = plan->stages[i].first_n;
+	return e;
+}
+
+void ends_free(struct ends *e)
+{
+	if (!e)
+		return;
+	for (size_t i = 0; i < e->count; i++) {
+		for (size_t k = 0; k < e->segments[i].count; k++)
+			free(e->segments[i].chunks[k]);
+		free(e->segments[i].chunks);
+	}
+	free(e->segments);
+	free(e);
+}
+
+/* The last segment that begins at or before n. */
+static struct segment *segment_of(const struct ends *e, int64_t n)
+{
+	size_t low = 0, high = e->count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (e->segments[middle].first_n <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return n >= e->segments[low].first_n ? &e->segments[low] : NULL;
+}
+
+static uint64_t *entry(const struct ends *e, int64_t n)
+{
+	struct segment *s = segment_of(e, n);
+	size_t at = s ? (size_t)(n - s->first_n) / CHUNK : 0;
+	return s && at < s->count && s->chunks[at] ? &s->chunks[at][(size_t)(n - s->first_n) % CHUNK] : NULL;
+}
+
+int ends_reserve(struct ends *e, int64_t n)
+{
+	struct segment *s = segment_of(e, n);
+	if (!s)
+		return -1;
+	size_t at = (size_t)(n - s->first_n) / CHUNK;
+	if (at >= s->count) {
+		size_t count = at + 1 > 2 * s->count ? at + 1 : 2 * s->count;
+		uint64_t **chunks = count < SIZE_MAX / sizeof *chunks ? realloc(s->chunks, count * sizeof *chunks) : NULL;
+		if (!chunks)
+			return -1;
+		memset(chunks + s->count, 0, (count - s->count) * sizeof *chunks);
+		s->chunks = chunks;
+		s->count = count;
+	}
+	if (!s->chunks[at])
+		s->chunks[at] = calloc(CHUNK, sizeof **s->chunks);
+	return s->chunks[at] ? 0 : -1;
+}
+
+void ends_set_node(struct ends *e, int64_t n, struct dispatch_node *node)
+{
+	uint64_t *to = entry(e, n);
+	if (to)
+		*to = (uint64_t)(uintptr_t)node;
+}
+
+void ends_set(struct ends *e, int64_t n, int64_t end_ns)
+{
+	uint64_t *to = entry(e, n);
+	if (to)
+		*to = end_ns == ENDS_NEVER ? NEVER : (uint64_t)(end_ns < 0 ? 0 : end_ns) << 1 | 1;
+}
+
+int64_t ends_get(const struct ends *e, int64_t n, struct dispatch_node **node)
+{
+	const uint64_t *at = entry(e, n);
+	*node = NULL;
+	if (!at || !*at)
+		return ENDS_UNKNOWN;
+	if (*at == NEVER)
+		return ENDS_NEVER;
+	if (*at & 1)
+		return (int64_t)(*at >> 1);
+	*node = (struct dispatch_node *)(uintptr_t)*at;
+	return ENDS_UNKNOWN;
+}
+
+void ends_forget(struct ends *e, int64_t below_n, size_t stage)
+{
+	struct segment *s = &e->segments[stage];
+	while (below_n > s->first_n && (size_t)(below_n - s->first_n) / CHUNK > s->forgotten && s->forgotten < s->count) {
+		free(s->chunks[s->forgotten]);
+		s->chunks[s->forgotten++] = NULL;
+	}
+}

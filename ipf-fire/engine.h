@@ -1,0 +1,47 @@
+/* The thread that sends: one loop over sockets, the schedule's timer, signals and what other threads have to say. It never waits for
+ * anything else, takes the time before it does anything with what came, and looks at the next deadline after every event.
+ */
+#ifndef IPF_ENGINE_H
+#define IPF_ENGINE_H
+
+#include "feeder.h"
+#include "gauges.h"
+#include "queue.h"
+#include "transport.h"
+
+#include <pthread.h>
+
+struct engine;
+
+struct engine_options {
+	struct plan *plan;              /* its schedule and lanes only */
+	struct feeder *feeder;
+	const struct target *target;
+	struct transport_options transport;
+	struct queue *records;          /* the engine puts what has ended */
+	struct gauges *gauges;
+	int signal_fd;                  /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cuts */
+	int64_t grace_ns;
+	int64_t memory_bytes;           /* of what waits to be written, before the run is ended; 0: no limit */
+};
+
+/* How the run went. */
+struct engine_result {
+	bool interrupted;               /* by a signal */
+	bool memory_full;
+	int64_t starved;                /* requests that could not be sent because files ran out */
+	int64_t unstarted;              /* arrivals that were read and never started */
+	struct ipf_error error;         /* an arrival that makes no sense: nothing was started after it; IPF_OK */
+	int64_t *stage_begin_ns, *stage_end_ns; /* in run time, IPF_ABSENT where unknown; free them */
+};
+
+/* Makes everything ready but does not begin: engine_begin does, and the run's start is zero_ns on the monotonic clock. */
+int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
+int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err);
+pthread_t engine_thread(const struct engine *e);
+int engine_wake_fd(const struct engine *e);     /* written to after gauges->output_gone was set */
+int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queue */
+void engine_finish(struct engine *e, struct engine_result *result); /* joins it */
+void engine_close(struct engine *e);            /* NULL is fine */
+
+#endif

@@ -1,0 +1,326 @@
+#include "exchange.h"
+
+#include "clock.h"
+#include "jout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- what libcurl tells ---- */
+
+static bool ended_well(const struct exchange *x)
+{
+	return x->job && !x->no_memory;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user)
+{
+	struct exchange *x = user;
+	const struct exchange_setup *s = x->setup;
+	if (!ended_well(x) || job_received(x->job, data, size * count, s->t_ns, s->own_ns, x->last_read == s->read) < 0) {
+		x->no_memory = true;
+		return 0;
+	}
+	x->last_read = s->read;
+	return size * count;
+}
+
+static bool kept(const struct string_list *names, const char *line, size_t len)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
+			return true;
+	return false;
+}
+
+static struct slice trimmed(const char *text, size_t len)
+{
+	while (len && (*text == ' ' || *text == '\t')) {
+		text++;
+		len--;
+	}
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	return (struct slice){text, len};
+}
+
+static void keep_header(struct job *job, const char *line, size_t name, size_t len)
+{
+	char key[128];
+	struct jout w = {.out = &job->headers};
+	if (name >= sizeof key)
+		return;
+	for (size_t i = 0; i < name; i++)
+		key[i] = (char)(line[i] >= 'A' && line[i] <= 'Z' ? line[i] | 32 : line[i]);
+	if (job->headers.len)
+		buffer_byte(&job->headers, ',');
+	jout_string(&w, (struct slice){key, name});
+	buffer_byte(&job->headers, ':');
+	w.comma = false;
+	jout_string(&w, trimmed(line + name + 1, len - name - 1));
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+	struct exchange *x = user;
+	size_t len = size * count;
+	if (!x->job)
+		return len;
+	if (x->job->first_byte_ns == IPF_ABSENT)
+		x->job->first_byte_ns = x->setup->t_ns;
+	if (len > 5 && !memcmp(line, "HTTP/", 5))
+		buffer_clear(&x->job->headers); /* those before were of an interim answer */
+	const char *colon = memchr(line, ':', len);
+	if (colon && kept(x->setup->options->record_headers, line, (size_t)(colon - line)))
+		keep_header(x->job, line, (size_t)(colon - line), len);
+	return len;
+}
+
+/* libcurl calls this after each of its steps. The first call at which it has handed over the whole body comes right after the send, and
+ * is the only one that counts. */
+static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+	struct exchange *x = user;
+	(void)down_total;
+	(void)down;
+	(void)up_total;
+	if (x->job && x->job->sent_ns == IPF_ABSENT && x->attempts > 0 && up >= x->job->request_bytes) {
+		x->job->sent_ns = clock_now() - x->setup->zero_ns;
+		curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 1L);
+	}
+	return 0;
+}
+
+/* Right before the request is sent. A second time: libcurl found that the kept connection had been closed and would send again. It is not
+ * to: a retry that nobody asked for falsifies the latency. */
+static int on_prerequest(void *user, char *remote, char *local, int remote_port, int local_port)
+{
+	struct exchange *x = user;
+	(void)remote;
+	(void)local;
+	(void)remote_port;
+	(void)local_port;
+	if (x->attempts++ == 0)
+		return CURL_PREREQFUNC_OK;
+	exchange_stale(x);
+	return CURL_PREREQFUNC_ABORT;
+}
+
+void exchange_stale(struct exchange *x)
+{
+	if (x->stale_ns == IPF_ABSENT)
+		x->stale_ns = x->setup->t_ns;
+}
+
+void exchange_no_socket(struct exchange *x, int errno_value)
+{
+	snprintf(x->job->error_text, sizeof x->job->error_text, "cannot open a socket: %s", strerror(errno_value));
+}
+
+/* ---- handles ---- */
+
+static long milliseconds(int64_t ns)
+{
+	int64_t ms = (ns + NS_PER_MS - 1) / NS_PER_MS;
+	return ms > INT32_MAX ? INT32_MAX : (long)ms;
+}
+
+static void set_connection(CURL *easy, const struct exchange_setup *s)
+{
+	const struct transport_options *o = s->options;
+	/* a proxy from the environment would be measured unseen */
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, milliseconds(o->timeout_ns));
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(o->connect_timeout_ns));
+	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, o->fresh ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, o->fresh ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, s->close_socket);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
+	if (o->insecure) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (o->cacert)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, o->cacert);
+	if (o->cert)
+		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
+	if (o->key)
+		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
+}
+
+static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct exchange *x)
+{
+	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, s->target->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_POST, 1L);
+	if (strcmp(s->target->method, "POST") != 0)
+		bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, s->target->method);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, s->target->headers);
+	bad |= curl_easy_setopt(easy, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, s->open_socket);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, x);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, x);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, x);
+	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, x);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_prerequest);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, x);
+	return bad;
+}
+
+struct exchange *exchange_new(const struct exchange_setup *setup)
+{
+	struct exchange *x = calloc(1, sizeof *x);
+	if (!x)
+		return NULL;
+	x->setup = setup;
+	x->easy = curl_easy_init();
+	if (x->easy && set_request(x->easy, setup, x) == CURLE_OK) {
+		set_connection(x->easy, setup);
+		return x;
+	}
+	exchange_free(x);
+	return NULL;
+}
+
+void exchange_free(struct exchange *x)
+{
+	if (!x)
+		return;
+	curl_easy_cleanup(x->easy);
+	free(x);
+}
+
+void exchange_begin(struct exchange *x, struct job *job, bool pin)
+{
+	x->job = job;
+	x->attempts = 0;
+	x->stale_ns = IPF_ABSENT;
+	x->last_read = 0;
+	x->cancelled = NULL;
+	x->no_memory = false;
+	x->error[0] = '\0';
+	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
+	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
+	if (pin)
+		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->resolve);
+}
+
+/* ---- how it ended ---- */
+
+static bool is_tls(CURLcode code)
+{
+	switch (code) {
+	case CURLE_SSL_CONNECT_ERROR: case CURLE_SSL_ENGINE_NOTFOUND: case CURLE_SSL_ENGINE_SETFAILED: case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER: case CURLE_PEER_FAILED_VERIFICATION: case CURLE_USE_SSL_FAILED: case CURLE_SSL_ENGINE_INITFAILED:
+	case CURLE_SSL_CACERT_BADFILE: case CURLE_SSL_SHUTDOWN_FAILED: case CURLE_SSL_CRL_BADFILE: case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_PINNEDPUBKEYNOTMATCH: case CURLE_SSL_INVALIDCERTSTATUS: case CURLE_SSL_CLIENTCERT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool connected(const struct exchange *x)
+{
+	return x->attempts > 0;
+}
+
+/* A connection that broke: by a reset, or closed in order but too early. */
+static enum record_error broken(const struct exchange *x)
+{
+	long os = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os);
+	if (strstr(x->error, "chunked-encoding"))
+		return RECORD_PROTOCOL;
+	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
+}
+
+static enum record_error kind_of(const struct exchange *x, CURLcode code)
+{
+	if (x->cancelled)
+		return RECORD_CANCELLED;
+	if (x->stale_ns != IPF_ABSENT)
+		return RECORD_RESET;
+	if (is_tls(code))
+		return RECORD_TLS;
+	switch (code) {
+	case CURLE_OK:
+		return RECORD_OK;
+	case CURLE_OPERATION_TIMEDOUT: {
+		const struct transport_options *o = x->setup->options;
+		bool whole = o->timeout_ns && x->job->end_ns - x->job->start_ns >= o->timeout_ns - NS_PER_MS;
+		return connected(x) || whole ? RECORD_TIMEOUT : RECORD_CONNECT;
+	}
+	case CURLE_RECV_ERROR: case CURLE_SEND_ERROR:
+		return connected(x) ? broken(x) : RECORD_TLS; /* in between there is only the handshake */
+	case CURLE_GOT_NOTHING: case CURLE_PARTIAL_FILE:
+		return RECORD_CUT;
+	case CURLE_OUT_OF_MEMORY: case CURLE_WRITE_ERROR:
+		return RECORD_CANCELLED;
+	default:
+		return connected(x) ? RECORD_PROTOCOL : RECORD_CONNECT;
+	}
+}
+
+static void set_error(struct exchange *x, CURLcode code)
+{
+	struct job *job = x->job;
+	job->error = kind_of(x, code);
+	job->stale = x->stale_ns != IPF_ABSENT;
+	if (job->error == RECORD_OK) {
+		job->error_text[0] = '\0';
+		return;
+	}
+	if (!connected(x)) /* there was none */
+		job->connection = IPF_ABSENT;
+	const char *text = x->cancelled ? x->cancelled : job->stale ? "the server had closed the kept connection" :
+	                   x->no_memory ? "out of memory" : x->error[0] ? x->error : curl_easy_strerror(code);
+	if (!job->error_text[0] || job->stale || x->cancelled)
+		snprintf(job->error_text, sizeof job->error_text, "%s", text);
+}
+
+/* libcurl's own times are microseconds from its start of the transfer; 0 where a step was not taken. */
+static int64_t step(const struct exchange *x, CURLINFO info)
+{
+	curl_off_t us = 0;
+	if (curl_easy_getinfo(x->easy, info, &us) != CURLE_OK || us <= 0)
+		return IPF_ABSENT;
+	return x->job->start_ns + us * NS_PER_US;
+}
+
+static void set_times(struct exchange *x)
+{
+	struct job *job = x->job;
+	if (job->connection == IPF_ABSENT || job->reused)
+		return;
+	/* an address that was pinned took no look-up */
+	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
+	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
+}
+
+void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns)
+{
+	struct job *job = x->job;
+	long status = 0;
+	job->end_ns = x->stale_ns != IPF_ABSENT ? x->stale_ns : t_ns;
+	if (curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
+		job->status = status;
+	set_error(x, code);
+	set_times(x);
+	if (job->end_ns < job->start_ns)
+		job->end_ns = job->start_ns;
+	x->job = NULL;
+}

@@ -1,0 +1,44 @@
+/* One request and its answer on a libcurl easy handle, which is used again for the next. Private to the transport. */
+#ifndef IPF_EXCHANGE_H
+#define IPF_EXCHANGE_H
+
+#include "transport.h"
+
+/* What all exchanges of a transport share. */
+struct exchange_setup {
+	const struct target *target;
+	const struct transport_options *options;
+	curl_opensocket_callback open_socket;   /* its data is the exchange */
+	curl_closesocket_callback close_socket;
+	void *close_data;
+	int64_t zero_ns;
+	/* The read that is being worked on: its number, when its bytes came, and our own clock. */
+	uint64_t read;
+	int64_t t_ns, own_ns;
+};
+
+struct exchange {
+	CURL *easy;
+	const struct exchange_setup *setup;
+	struct job *job;         /* NULL while it is unused */
+	struct multi *multi;
+	struct exchange *next, *previous;
+	int attempts;            /* how often the request was about to be sent */
+	int64_t stale_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
+	uint64_t last_read;
+	const char *cancelled;   /* why we ended it; NULL */
+	bool no_memory;
+	char error[CURL_ERROR_SIZE];
+};
+
+struct exchange *exchange_new(const struct exchange_setup *setup); /* NULL: out of memory */
+void exchange_free(struct exchange *x);
+/* `pin`: tell libcurl the address, once for each multi handle. */
+void exchange_begin(struct exchange *x, struct job *job, bool pin);
+/* Fills in the job from what libcurl knows; the exchange is unused from then on. */
+void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns);
+
+void exchange_stale(struct exchange *x);                      /* from the socket callback */
+void exchange_no_socket(struct exchange *x, int errno_value); /* likewise */
+
+#endif

@@ -1,0 +1,32 @@
+/* The thread that reads ahead: takes what comes next from the plan, renders its body and puts it into the lane's queue, as long as there is
+ * room. The engine fetches.
+ */
+#ifndef IPF_FEEDER_H
+#define IPF_FEEDER_H
+
+#include "gauges.h"
+#include "plan.h"
+#include "queue.h"
+#include "render.h"
+
+#include <pthread.h>
+
+struct feeder;
+
+/* All borrowed; the renderer and the plan are the feeder's alone from start to stop. */
+int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, bool streamed, struct gauges *gauges,
+                 struct ipf_error *err);
+/* Ends the thread and frees what was not fetched. The plan and its error (IPF_OK: none) are the caller's again. NULL is fine. */
+void feeder_stop(struct feeder *f, struct ipf_error *err);
+
+/* Until the first requests are rendered, or the end or an error came before that. -1: an error that ends the run before it began (err),
+ * or a signal on `signal_fd` (err stays IPF_OK). */
+int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err);
+
+/* For the engine's thread: the lane's next job; NULL: none now (*ended: and never more). After a NULL, `wake_fd` becomes readable
+ * when there is one. */
+struct job *feeder_fetch(struct feeder *f, size_t lane, bool *ended);
+int feeder_wake_fd(const struct feeder *f);
+pthread_t feeder_thread(const struct feeder *f);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the threads tell each other while they run: counters that one writes and others read at their leisure. */
+#ifndef IPF_GAUGES_H
+#define IPF_GAUGES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gauges {
+	/* the engine's */
+	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, failed among them */
+	atomic_llong bytes, reads;       /* of bodies that came, and how many reads brought them */
+	atomic_llong unrecorded, unrecorded_bytes; /* ended and not yet written */
+	atomic_llong loop_lag_ns;        /* the worst since the recorder last took it */
+	/* the feeder's; given back by the engine */
+	atomic_llong ahead_bytes;        /* rendered and not yet fetched */
+	/* the recorder's */
+	atomic_llong lag_p99_ns;         /* of start − due so far; -1: none yet */
+	atomic_bool output_gone;         /* nobody reads any more, or it cannot be written */
+};
+
+static inline int64_t gauge_get(const atomic_llong *g)
+{
+	return atomic_load_explicit((atomic_llong *)g, memory_order_relaxed);
+}
+
+static inline void gauge_set(atomic_llong *g, int64_t value)
+{
+	atomic_store_explicit(g, value, memory_order_relaxed);
+}
+
+static inline void gauge_add(atomic_llong *g, int64_t value)
+{
+	atomic_fetch_add_explicit(g, value, memory_order_relaxed);
+}
+
+#endif

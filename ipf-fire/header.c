@@ -1,0 +1,105 @@
+#include "header.h"
+
+#include "clock.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static json_t *host_json(void)
+{
+	struct utsname u;
+	if (uname(&u) < 0)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", u.nodename, "system", u.sysname, "release", u.release, "machine", u.machine,
+	                 "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static json_t *limits_json(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
+		return json_object();
+	return json_pack("{s:I}", "files", (json_int_t)files.rlim_cur);
+}
+
+static int set_times(json_t *header, const struct fire_options *o, int64_t wall_ns)
+{
+	char t0[32];
+	clock_format(wall_ns, t0);
+	int bad = json_object_set_new(header, "t0", json_string(t0));
+	bad |= json_object_set_new(header, "t0_unix_ns", json_integer(wall_ns));
+	bad |= json_object_set_new(header, "clock", json_string("CLOCK_MONOTONIC"));
+	if (o->timeout_ns)
+		bad |= json_object_set_new(header, "timeout_ns", json_integer(o->timeout_ns));
+	if (o->connect_timeout_ns)
+		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
+	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
+}
+
+json_t *records_header(const struct fire_options *o, const struct api *api, const struct target *target, struct plan *plan,
+                       json_t *params, json_t *argv, int64_t wall_ns)
+{
+	argv_redact(argv);
+	struct provenance p = {
+		.tool = "ipf-fire",
+		.argv = argv,
+		.from = json_pack("[O, O]", stream_reader_header(plan_stream(plan)), plan_trace_header(plan)),
+		.reproducible = o->common.reproducible,
+	};
+	json_t *header = stream_header("records", &p);
+	if (!header)
+		return NULL;
+	int bad = o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
+	bad |= json_object_set_new(header, "target", json_string(target->shown));
+	bad |= json_object_set(header, "api", api_json(api));
+	if (o->model)
+		bad |= json_object_set_new(header, "model", json_string(o->model));
+	if (json_object_size(params))
+		bad |= json_object_set(header, "params", params);
+	bad |= json_object_set_new(header, "streamed", json_boolean(!o->no_stream));
+	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
+	bad |= json_object_set_new(header, "connections", json_string(o->connections));
+	bad |= json_object_set_new(header, "limits", limits_json());
+	bad |= set_times(header, o, wall_ns);
+	if (bad) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
+}
+
+static json_t *stages_json(const struct schedule *schedule, const struct engine_result *result)
+{
+	json_t *stages = json_array();
+	if (!result->stage_begin_ns || !result->stage_end_ns)
+		return stages;
+	for (size_t i = 0; i < schedule->count; i++) {
+		json_t *stage = json_object();
+		if (result->stage_begin_ns[i] != IPF_ABSENT)
+			json_object_set_new(stage, "begin_ns", json_integer(result->stage_begin_ns[i]));
+		if (result->stage_end_ns[i] != IPF_ABSENT)
+			json_object_set_new(stage, "end_ns", json_integer(result->stage_end_ns[i]));
+		json_array_append_new(stages, stage);
+	}
+	return stages;
+}
+
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad)
+{
+	json_t *end = json_object(), *why = NULL;
+	json_object_set_new(end, "from", plan_from(plan));
+	json_object_set_new(end, "stages", stages_json(plan_schedule(plan), result));
+	if (bad->kind)
+		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
+	else if (result->memory_full)
+		why = json_string("stopped: the records could not be written as fast as they came");
+	else if (result->interrupted)
+		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
+	if (why)
+		json_object_set_new(end, "incomplete", why);
+	if (result->interrupted)
+		json_object_set_new(end, "interrupted", json_true());
+	return end;
+}

@@ -1,0 +1,17 @@
+/* What the records say of the run before and after it: header and trailer. See ipf-records(5). */
+#ifndef IPF_HEADER_H
+#define IPF_HEADER_H
+
+#include "api.h"
+#include "engine.h"
+#include "plan.h"
+#include "settings.h"
+#include "target.h"
+
+/* wall_ns: the run's start on the wall clock; argv is taken over. NULL: out of memory. */
+json_t *records_header(const struct fire_options *options, const struct api *api, const struct target *target, struct plan *plan,
+                       json_t *params, json_t *argv, int64_t wall_ns);
+/* The trailer's own members; `bad`: what was wrong with the input (IPF_OK: nothing). */
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad);
+
+#endif

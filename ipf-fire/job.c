@@ -1,0 +1,99 @@
+#include "job.h"
+
+#include <stdlib.h>
+
+struct job *job_new(void)
+{
+	struct job *job = calloc(1, sizeof *job);
+	if (!job)
+		return NULL;
+	job->turn = job->input_tokens = job->output_tokens = IPF_ABSENT;
+	job->due_ns = job->ready_ns = job->slot_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
+	job->sent_ns = job->first_byte_ns = job->end_ns = job->connection = job->status = IPF_ABSENT;
+	return job;
+}
+
+void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	free(job->after);
+	free(job->reads);
+	buffer_release(&job->text);
+	buffer_release(&job->request);
+	buffer_release(&job->headers);
+	buffer_release(&job->body);
+	free(job);
+}
+
+size_t job_bytes(const struct job *job)
+{
+	return sizeof *job + job->text.cap + job->request.cap + job->headers.cap + job->body.cap +
+	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
+}
+
+int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns, bool same_read)
+{
+	if (!len)
+		return 0;
+	if (!same_read || !job->reads_count) {
+		if (job->reads_count == job->reads_cap) {
+			size_t cap = job->reads_cap ? 2 * job->reads_cap : 64;
+			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);
+			if (!reads)
+				return -1;
+			job->reads = reads;
+			job->reads_cap = cap;
+		}
+		job->reads[job->reads_count++] = (struct record_read){.t_ns = t_ns, .bytes = 0, .own_ns = own_ns};
+	}
+	buffer_append(&job->body, data, len);
+	if (job->body.failed)
+		return -1;
+	job->reads[job->reads_count - 1].bytes += (int64_t)len;
+	return 0;
+}
+
+void job_to_record(const struct job *job, struct buffer *headers, struct record *record)
+{
+	record_init(record);
+	record->n = job->arrival.n;
+	record->req = job->arrival.req;
+	record->stage = job->arrival.stage;
+	record->id = job->id;
+	record->session = job->session;
+	record->turn = job->turn;
+	record->model = job->model;
+	record->asked_input_tokens = job->input_tokens;
+	record->asked_output_tokens = job->output_tokens;
+	record->slo = job->slo;
+	record->due_ns = job->due_ns;
+	record->ready_ns = job->ready_ns;
+	record->slot_ns = job->slot_ns;
+	record->start_ns = job->start_ns;
+	record->dns_ns = job->dns_ns;
+	record->connect_ns = job->connect_ns;
+	record->tls_ns = job->tls_ns;
+	record->sent_ns = job->sent_ns;
+	record->first_byte_ns = job->first_byte_ns;
+	record->end_ns = job->end_ns;
+	record->connection = job->connection;
+	record->reused = job->reused;
+	record->status = job->status;
+	record->error = job->error;
+	record->stale = job->stale;
+	if (job->error_text[0])
+		record->error_text = slice_of(job->error_text);
+	if (job->headers.len) {
+		buffer_clear(headers);
+		buffer_byte(headers, '{');
+		buffer_slice(headers, buffer_all(&job->headers));
+		buffer_byte(headers, '}');
+		record->headers = buffer_all(headers);
+	}
+	record->streamed = job->streamed;
+	record->request_bytes = job->request_bytes;
+	record->reads = job->reads;
+	record->reads_count = job->reads_count;
+	record->body = buffer_all(&job->body);
+}

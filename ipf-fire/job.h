@@ -1,0 +1,57 @@
+/* A request on its way through the program: made and rendered by the feeder, sent by the engine, written by the recorder.
+ * It belongs to exactly one of them at a time and is handed on through the queues.
+ */
+#ifndef IPF_JOB_H
+#define IPF_JOB_H
+
+#include "buffer.h"
+#include "dispatch.h"
+#include "record.h"
+#include "schedule.h"
+
+struct job {
+	struct schedule_arrival arrival; /* what the schedule says of it */
+	int64_t *after;             /* arrival.after points here */
+
+	/* What the record repeats of the trace; the slices lie in `text`. */
+	struct buffer text;
+	struct slice id, session, model, slo;
+	int64_t turn, input_tokens, output_tokens;
+
+	/* What is sent. */
+	struct buffer request;      /* the body */
+	bool streamed;
+
+	/* When, from t0; IPF_ABSENT where it did not happen. */
+	int64_t due_ns, ready_ns, slot_ns;
+	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
+
+	/* What came. */
+	int64_t connection, status;
+	bool reused, stale;
+	enum record_error error;
+	char error_text[256];       /* "" where there is none */
+	struct buffer headers;      /* members of a JSON map */
+	struct record_read *reads;
+	size_t reads_count, reads_cap;
+	struct buffer body;
+
+	/* The engine's. */
+	struct job *next;           /* in a list that it keeps */
+	struct dispatch_node *ticket;
+	int64_t request_bytes;      /* kept after the body was released */
+};
+
+struct job *job_new(void); /* all absent; NULL: out of memory */
+void job_free(struct job *job);
+
+/* The memory that it holds, nearly. */
+size_t job_bytes(const struct job *job);
+
+/* Bytes of the body came: added to the last read where `same_read` says that they came with it. -1: out of memory. */
+int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns, bool same_read);
+
+/* As a record; its slices are good as long as the job stands still. `headers` is filled with the map and used by the record. */
+void job_to_record(const struct job *job, struct buffer *headers, struct record *record);
+
+#endif

@@ -1,0 +1,315 @@
+#include "picker.h"
+
+#include "render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The messages of a session, in the order of its turns; each turn knows how much of them came before it. */
+struct dialogue {
+	struct buffer messages;
+	size_t users;
+};
+
+/* A request that was passed. */
+struct kept {
+	int64_t index;
+	size_t copies;  /* passed so often and not taken (the trace may wrap in between) */
+	struct trace_request request;
+	char *memory;   /* what its slices point into */
+	size_t bytes;
+	struct dialogue *dialogue;
+	size_t before;
+	struct kept *in_bucket, *newer, *older;
+};
+
+struct picker {
+	struct trace_reader *reader;
+	int64_t index;                /* of `request`; -1 before the first */
+	struct trace_request request; /* as the reader gave it */
+	bool taken;                   /* … and was asked for */
+	bool ended;                   /* the reader is past it, at the end */
+	struct buffer session;        /* of `dialogue` */
+	struct dialogue *dialogue;
+	size_t before;
+	int64_t count;
+	bool cut;
+	struct kept **buckets;
+	size_t mask, kept_count, kept_bytes;
+	struct kept *oldest, *newest;
+	struct kept *lent;            /* given out by the last call */
+};
+
+static struct dialogue *dialogue_new(void)
+{
+	struct dialogue *d = calloc(1, sizeof *d);
+	if (d)
+		d->users = 1;
+	return d;
+}
+
+static void dialogue_drop(struct dialogue *d)
+{
+	if (d && !--d->users) {
+		buffer_release(&d->messages);
+		free(d);
+	}
+}
+
+static void kept_free(struct kept *k)
+{
+	if (!k)
+		return;
+	dialogue_drop(k->dialogue);
+	free(k->memory);
+	free(k);
+}
+
+int picker_open(struct picker **picker, const char *path, struct ipf_error *err)
+{
+	*picker = NULL;
+	struct picker *p = calloc(1, sizeof *p);
+	if (!p)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	p->index = -1;
+	p->count = IPF_ABSENT;
+	p->mask = 1023;
+	p->buckets = calloc(p->mask + 1, sizeof(struct kept *));
+	p->dialogue = dialogue_new();
+	if (!p->buckets || !p->dialogue)
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	else if (trace_reader_open(&p->reader, path, err) == 0) {
+		*picker = p;
+		return 0;
+	}
+	picker_close(p);
+	return -1;
+}
+
+void picker_close(struct picker *p)
+{
+	if (!p)
+		return;
+	for (struct kept *k = p->oldest, *next; k; k = next) {
+		next = k->newer;
+		kept_free(k);
+	}
+	kept_free(p->lent);
+	dialogue_drop(p->dialogue);
+	buffer_release(&p->session);
+	free(p->buckets);
+	trace_reader_close(p->reader);
+	free(p);
+}
+
+int64_t picker_count(const struct picker *p)
+{
+	return p->count;
+}
+
+bool picker_cut(const struct picker *p)
+{
+	return p->cut;
+}
+
+/* ---- requests that were passed ---- */
+
+static struct kept **bucket(struct picker *p, int64_t index)
+{
+	return &p->buckets[(uint64_t)index & p->mask];
+}
+
+static struct kept **find(struct picker *p, int64_t index)
+{
+	struct kept **at = bucket(p, index);
+	while (*at && (*at)->index != index)
+		at = &(*at)->in_bucket;
+	return at;
+}
+
+static void unlink_kept(struct picker *p, struct kept **at)
+{
+	struct kept *k = *at;
+	*at = k->in_bucket;
+	*(k->older ? &k->older->newer : &p->oldest) = k->newer;
+	*(k->newer ? &k->newer->older : &p->newest) = k->older;
+	p->kept_count--;
+	p->kept_bytes -= k->bytes;
+}
+
+static void grow_buckets(struct picker *p)
+{
+	size_t mask = 2 * p->mask + 1;
+	struct kept **buckets = calloc(mask + 1, sizeof(struct kept *));
+	if (!buckets)
+		return; /* longer chains, then */
+	free(p->buckets);
+	p->buckets = buckets;
+	p->mask = mask;
+	for (struct kept *k = p->oldest; k; k = k->newer) {
+		struct kept **at = bucket(p, k->index);
+		k->in_bucket = *at;
+		*at = k;
+	}
+}
+
+/* A copy of its own memory. */
+static bool copy_request(struct kept *k, const struct trace_request *q)
+{
+	k->request = *q;
+	struct slice *const slices[] = {
+		&k->request.id, &k->request.messages, &k->request.prompt, &k->request.prompt_token_ids, &k->request.session,
+		&k->request.parents, &k->request.model, &k->request.tools, &k->request.tags, &k->request.slo, &k->request.answer,
+	};
+	const size_t count = sizeof slices / sizeof *slices;
+	size_t len = 0;
+	for (size_t i = 0; i < count; i++)
+		len += slices[i]->len;
+	k->bytes = sizeof *k + len;
+	k->memory = malloc(len + 1);
+	if (!k->memory)
+		return false;
+	char *to = k->memory;
+	for (size_t i = 0; i < count; i++) {
+		if (!slices[i]->data)
+			continue;
+		memcpy(to, slices[i]->data, slices[i]->len);
+		slices[i]->data = to;
+		to += slices[i]->len;
+	}
+	return true;
+}
+
+/* The request read last goes by without being taken. */
+static int keep(struct picker *p, struct ipf_error *err)
+{
+	if (p->taken || p->index < 0 || (!p->request.session.data && !p->request.parents.data))
+		return 0;
+	struct kept **at = find(p, p->index);
+	if (*at) {
+		(*at)->copies++;
+		return 0;
+	}
+	struct kept *k = calloc(1, sizeof *k);
+	if (!k || !copy_request(k, &p->request)) {
+		free(k);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	k->index = p->index;
+	k->copies = 1;
+	k->dialogue = p->dialogue;
+	k->dialogue->users++;
+	k->before = p->before;
+	k->older = p->newest;
+	*(p->newest ? &p->newest->newer : &p->oldest) = k;
+	p->newest = *at = k;
+	p->kept_count++;
+	p->kept_bytes += k->bytes;
+	if (p->kept_count > p->mask)
+		grow_buckets(p);
+	while (p->kept_bytes > PICKER_KEEP_BYTES) {
+		struct kept **old = find(p, p->oldest->index);
+		k = *old;
+		unlink_kept(p, old);
+		kept_free(k);
+	}
+	return 0;
+}
+
+/* ---- reading on ---- */
+
+/* What its turn adds to the session comes after it is known what came before. */
+static int follow_session(struct picker *p, struct ipf_error *err)
+{
+	const struct trace_request *q = &p->request;
+	bool same = q->session.data && slice_equal(q->session, buffer_all(&p->session)) && p->session.len;
+	if (!same || !q->context_session) {
+		struct dialogue *d = dialogue_new();
+		if (!d)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		dialogue_drop(p->dialogue);
+		p->dialogue = d;
+		buffer_clear(&p->session);
+		buffer_slice(&p->session, q->session);
+	}
+	p->before = p->dialogue->messages.len;
+	if (q->session.data)
+		session_append(&p->dialogue->messages, q);
+	return p->dialogue->messages.failed || p->session.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+static int read_next(struct picker *p, struct ipf_error *err)
+{
+	if (keep(p, err) < 0)
+		return -1;
+	struct ipf_error why = {0};
+	int got = trace_reader_next(p->reader, &p->request, &why);
+	if (got < 0 && why.kind != IPF_CUT) {
+		*err = why;
+		return -1;
+	}
+	if (got <= 0) {
+		p->cut = got < 0;
+		p->count = p->index + 1;
+		p->taken = p->ended = true; /* the last request is gone, and kept where that was due */
+		return 0;
+	}
+	p->index++;
+	p->taken = false;
+	return follow_session(p, err) < 0 ? -1 : 1;
+}
+
+static int from_the_top(struct picker *p, struct ipf_error *err)
+{
+	p->index = -1;
+	p->taken = true;
+	p->ended = false;
+	buffer_clear(&p->session);
+	return trace_reader_rewind(p->reader, err);
+}
+
+static int give_kept(struct picker *p, struct kept **at, struct trace_request *request, struct slice *context, struct ipf_error *err)
+{
+	struct kept *k = *at;
+	if (--k->copies) {
+		struct kept *copy = calloc(1, sizeof *copy);
+		if (!copy || !copy_request(copy, &k->request)) {
+			free(copy);
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		}
+		copy->dialogue = k->dialogue;
+		copy->dialogue->users++;
+		copy->before = k->before;
+		k = copy;
+	} else {
+		unlink_kept(p, at);
+	}
+	p->lent = k;
+	*request = k->request;
+	*context = (struct slice){k->dialogue->messages.data, k->before};
+	return 1;
+}
+
+int picker_get(struct picker *p, int64_t index, struct trace_request *request, struct slice *context, struct ipf_error *err)
+{
+	kept_free(p->lent);
+	p->lent = NULL;
+	if (p->count != IPF_ABSENT && index >= p->count)
+		return 0;
+	if (index != p->index || p->ended) {
+		struct kept **at = find(p, index);
+		if (*at)
+			return give_kept(p, at, request, context, err);
+		if (index <= p->index && (keep(p, err) < 0 || from_the_top(p, err) < 0))
+			return -1;
+	}
+	while (p->index < index) {
+		int got = read_next(p, err);
+		if (got <= 0)
+			return got;
+	}
+	p->taken = true;
+	*request = p->request;
+	*context = (struct slice){p->dialogue->messages.data, p->before};
+	return 1;
+}

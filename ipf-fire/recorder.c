@@ -1,0 +1,198 @@
+#include "recorder.h"
+
+#include "clock.h"
+#include "histogram.h"
+#include "jout.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS    10                 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
+#define FLUSH_NS   (250 * NS_PER_MS)  /* a file: at the latest after this long others can read what was written */
+#define CLIENT_NS  NS_PER_S
+
+struct recorder {
+	struct recorder_options o;
+	struct buffer line, headers;
+	struct histogram *lags;
+	struct ipf_error error;
+	int64_t flush_ns, client_ns;
+	bool dirty;
+	int stop_fd;
+	pthread_t thread;
+};
+
+/* ---- lines ---- */
+
+static void failed(struct recorder *r)
+{
+	uint64_t one = 1;
+	atomic_store(&r->o.gauges->output_gone, true);
+	while (write(r->o.engine_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void write_line(struct recorder *r)
+{
+	if (!r->error.kind && stream_writer_line(r->o.writer, &r->line, &r->error) < 0)
+		failed(r);
+	r->dirty = true;
+}
+
+static void flush(struct recorder *r, int64_t now)
+{
+	if (r->dirty && !r->error.kind && stream_writer_flush(r->o.writer, &r->error) < 0)
+		failed(r);
+	r->dirty = false;
+	r->flush_ns = now + FLUSH_NS;
+}
+
+static void record(struct recorder *r, struct job *job)
+{
+	struct record line;
+	if (job->due_ns != IPF_ABSENT && r->lags)
+		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
+	if (!r->error.kind) {
+		job_to_record(job, &r->headers, &line);
+		record_write(&line, &r->line);
+		write_line(r);
+	}
+	gauge_add(&r->o.gauges->unrecorded, -1);
+	gauge_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
+	job_free(job);
+}
+
+static double cpu_seconds(pthread_t thread)
+{
+	clockid_t id;
+	struct timespec t;
+	if (pthread_getcpuclockid(thread, &id) || clock_gettime(id, &t))
+		return 0;
+	return (double)t.tv_sec + (double)(t.tv_nsec / 1000) / 1e6;
+}
+
+static void client_line(struct recorder *r, int64_t now)
+{
+	struct gauges *g = r->o.gauges;
+	struct jout w = {.out = &r->line};
+	int64_t done = gauge_get(&g->done), fail = gauge_get(&g->failed);
+	buffer_clear(&r->line);
+	jout_begin_map(&w);
+	jout_key(&w, "client");
+	jout_begin_map(&w);
+	jout_member_int(&w, "t_ns", now - r->o.zero_ns);
+	jout_member_int(&w, "in_flight", gauge_get(&g->in_flight));
+	jout_member_int(&w, "waiting", gauge_get(&g->waiting));
+	jout_member_int(&w, "started", gauge_get(&g->started));
+	jout_member_int(&w, "done", done);
+	jout_member_int(&w, "failed", fail);
+	jout_member_int(&w, "bytes", gauge_get(&g->bytes));
+	jout_member_int(&w, "reads", gauge_get(&g->reads));
+	jout_key(&w, "cpu");
+	jout_begin_map(&w);
+	jout_key(&w, "send");
+	jout_double(&w, cpu_seconds(r->o.send));
+	jout_key(&w, "record");
+	jout_double(&w, cpu_seconds(pthread_self()));
+	jout_key(&w, "render");
+	jout_double(&w, cpu_seconds(r->o.render));
+	jout_end_map(&w);
+	jout_key(&w, "loop_lag_ns");
+	jout_begin_map(&w);
+	jout_member_int(&w, "max", atomic_exchange(&g->loop_lag_ns, 0));
+	jout_end_map(&w);
+	jout_member_int(&w, "queue", gauge_get(&g->unrecorded));
+	jout_member_int(&w, "queue_bytes", gauge_get(&g->unrecorded_bytes));
+	jout_end_map(&w);
+	jout_end_map(&w);
+	write_line(r);
+	if (r->lags && histogram_count(r->lags) > 0)
+		gauge_set(&g->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
+}
+
+/* ---- the thread ---- */
+
+static bool reader_gone(struct recorder *r)
+{
+	struct pollfd p = {.fd = r->o.output_fd};
+	return r->o.pipe && poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLNVAL);
+}
+
+static void *recorder_run(void *data)
+{
+	struct recorder *r = data;
+	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
+	/* the engine comes first where processors are short */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+	for (bool stopping = false;;) {
+		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
+		int64_t now = clock_now();
+		for (struct job *job; (job = queue_take(r->o.queue));) {
+			record(r, job);
+			if (now >= r->client_ns)
+				break;
+		}
+		if (now >= r->client_ns) {
+			client_line(r, now);
+			r->client_ns += (1 + (now - r->client_ns) / CLIENT_NS) * CLIENT_NS;
+			continue;
+		}
+		if (stopping)
+			break;
+		if (!r->error.kind && reader_gone(r)) {
+			ipf_error_errno(&r->error, EPIPE, NULL, "cannot write");
+			failed(r);
+		}
+		if (r->o.pipe || now >= r->flush_ns)
+			flush(r, now);
+	}
+	client_line(r, clock_now());
+	flush(r, clock_now());
+	return NULL;
+}
+
+int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err)
+{
+	struct recorder *r = calloc(1, sizeof *r);
+	*recorder = NULL;
+	if (!r)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	r->o = *options;
+	r->client_ns = options->zero_ns + CLIENT_NS;
+	r->lags = histogram_new();
+	r->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	gauge_set(&options->gauges->lag_p99_ns, -1);
+	int why = r->stop_fd < 0 || !r->lags ? errno : pthread_create(&r->thread, NULL, recorder_run, r);
+	if (!why) {
+		*recorder = r;
+		return 0;
+	}
+	if (r->stop_fd >= 0)
+		close(r->stop_fd);
+	histogram_free(r->lags);
+	free(r);
+	return ipf_error_errno(err, why, NULL, "cannot start the recording thread");
+}
+
+void recorder_stop(struct recorder *r, struct ipf_error *err)
+{
+	if (!r)
+		return;
+	uint64_t one = 1;
+	while (write(r->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+	pthread_join(r->thread, NULL);
+	if (r->error.kind)
+		*err = r->error;
+	close(r->stop_fd);
+	histogram_free(r->lags);
+	buffer_release(&r->line);
+	buffer_release(&r->headers);
+	free(r);
+}

@@ -1,0 +1,32 @@
+/* The thread that writes: takes what has ended, renders it as a record and writes it, with a line about ourselves each second. However
+ * slow the output is, the engine goes on; what waits for it stays in memory.
+ */
+#ifndef IPF_RECORDER_H
+#define IPF_RECORDER_H
+
+#include "gauges.h"
+#include "job.h"
+#include "queue.h"
+#include "stream.h"
+
+#include <pthread.h>
+
+struct recorder;
+
+struct recorder_options {
+	struct stream_writer *writer;  /* the recorder's alone from start to stop */
+	bool pipe;                     /* written through at once; and is it still read? */
+	int output_fd;                 /* whose reader may go away; -1: unknown */
+	int64_t zero_ns;               /* the run's start */
+	pthread_t send, render;        /* whose CPU time is told */
+	int engine_fd;                 /* an eventfd to wake the engine when the output is gone */
+	struct gauges *gauges;
+	struct queue *queue;           /* the engine puts, the recorder takes */
+};
+
+int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err);
+/* The engine has put its last job: writes all, ends the thread. err: what went wrong with the output (IPF_CLOSED: nobody
+ * reads). The writer is the caller's again. NULL is fine. */
+void recorder_stop(struct recorder *r, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* Request bodies: the API descriptor's template filled in with a request of the trace.
+ *
+ *     renderer_new(&r, api_request(api), &options, &err);
+ *     renderer_body(r, &request, context, &body, &err);   // any number of times
+ *
+ * A text in the template that begins with "$" names a field: $model $messages $prompt $prompt_token_ids $tools $id $session
+ * $input_tokens $output_tokens. A member (an element) whose field is absent is left out. "$$" at the beginning stands for "$". The template's
+ * "stream" or "whole" is merged into its "body", then "exact_output" where asked for, then the user's own parameters.
+ *
+ * Prompts are put into the form that the API takes: $messages of a `prompt` is one user message; $prompt of `messages` is their
+ * contents with a blank line between two; $prompt of `prompt_token_ids` is that list.
+ */
+#ifndef IPF_RENDER_H
+#define IPF_RENDER_H
+
+#include "buffer.h"
+#include "options.h"
+#include "trace.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct renderer;
+
+struct render_options {
+	const char *model;         /* overrides the trace's; NULL: the trace's own */
+	json_t *params;            /* borrowed: members that are added to the body as they stand; NULL */
+	bool exact_output, streamed;
+};
+
+/* `request` is the descriptor's request half (borrowed until the call returns). -1: memory, or IPF_USAGE for --exact-output where
+ * the descriptor does not know how. */
+int renderer_new(struct renderer **renderer, json_t *request, const struct render_options *options, struct ipf_error *err);
+void renderer_free(struct renderer *r);
+
+/* The body into `body` (cleared first). `context` are the messages of the session's earlier turns, as elements of a list with
+ * commas between (session_append). -1: memory, or IPF_INPUT where the request has no prompt that the template could carry. */
+int renderer_body(struct renderer *r, const struct trace_request *request, struct slice context, struct buffer *body,
+                  struct ipf_error *err);
+/* The model that the body asks for, as JSON; absent where none is named. */
+struct slice renderer_model(const struct renderer *r, const struct trace_request *request);
+
+/* Adds a turn's messages to the context of those after it: its own, and the answer that was recorded. */
+void session_append(struct buffer *context, const struct trace_request *request);
+
+/* "KEY=JSON" into `params`. -1: IPF_USAGE, text `KEY: …`. */
+int param_parse(json_t *params, const char *text, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,290 @@
+#include "run.h"
+
+#include "clock.h"
+#include "engine.h"
+#include "header.h"
+#include "progress.h"
+#include "recorder.h"
+#include "units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
+#define RECORDS_QUEUE 65536
+#define FILES_BESIDE  64               /* open files beside the connections */
+
+struct run {
+	const struct fire_options *options;
+	const char *schedule;
+	json_t *argv, *params;
+	struct api *api;
+	struct target target;
+	struct plan *plan;
+	struct renderer *renderer;
+	struct feeder *feeder;
+	struct engine *engine;
+	struct recorder *recorder;
+	struct stream_writer *writer;
+	struct queue *records;
+	struct gauges gauges;
+	struct engine_result result;
+	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
+	int signal_fd;
+	int64_t zero_ns;
+};
+
+/* ---- before the run ---- */
+
+static int open_inputs(struct run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = r->options;
+	r->params = json_object();
+	for (size_t i = 0; i < o->params.count; i++)
+		if (param_parse(r->params, o->params.items[i], err) < 0)
+			return -1;
+	if (api_open(&r->api, o->api, err) < 0)
+		return -1;
+	if (!api_response(r->api, !o->no_stream))
+		return ipf_error_set(err, IPF_USAGE, "--api: %s has no %s answers", api_name(r->api), o->no_stream ? "whole" : "streamed");
+	struct render_options render = {.model = o->model, .params = r->params, .exact_output = o->exact_output, .streamed = !o->no_stream};
+	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 ||
+	    target_open(&r->target, r->api, o->url, &o->headers, o->key_env, err) < 0)
+		return -1;
+	return plan_open(&r->plan, r->schedule, o->trace, err);
+}
+
+/* As many files as we may have; an error where the schedule is sure to need more. */
+static int check_files(struct run *r, struct ipf_error *err)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return 0;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
+		return 0;
+	int64_t most = (int64_t)files.rlim_cur - FILES_BESIDE;
+	const struct schedule *s = plan_schedule(r->plan);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct schedule_stage *stage = &s->stages[i];
+		if (stage->slots == IPF_ABSENT || stage->slots <= most)
+			continue;
+		if (stage->closed && (stage->cycle || stage->arrivals > most))
+			return ipf_error_set(err, IPF_SYSTEM, "stage %s: %lld connections at once need as many open files, and the limit is %lld (ulimit -n)",
+			                     stage->name, (long long)stage->slots, (long long)files.rlim_cur);
+		if (!r->options->common.quiet)
+			fprintf(stderr, "ipf-fire: stage %s: %lld slots, but only %lld connections can be open at once (ulimit -n)\n", stage->name,
+			        (long long)stage->slots, (long long)most);
+	}
+	return 0;
+}
+
+static int catch_signals(struct run *r, struct ipf_error *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+		r->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return r->signal_fd < 0 ? ipf_error_errno(err, errno, NULL, "cannot catch signals") : 0;
+}
+
+static struct engine_options engine_options(struct run *r)
+{
+	const struct fire_options *o = r->options;
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	return (struct engine_options){
+		.plan = r->plan,
+		.feeder = r->feeder,
+		.target = &r->target,
+		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
+		              .fresh = !strcmp(o->connections, "fresh"), .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
+		              .key = o->key, .record_headers = &o->record_headers},
+		.records = r->records,
+		.gauges = &r->gauges,
+		.signal_fd = r->signal_fd,
+		.grace_ns = o->grace_ns,
+		.memory_bytes = pages > 0 && page > 0 ? (int64_t)pages / 2 * page : 0,
+	};
+}
+
+/* A named pipe opens only when its reader comes: not within the run's time. */
+static int open_output(struct run *r, struct ipf_error *err)
+{
+	struct stat st;
+	const char *path = r->options->common.output;
+	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+	r->zero_ns = clock_now() + HEAD_START_NS;
+	json_t *header = records_header(r->options, r->api, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	r->argv = NULL;
+	int result = header ? stream_writer_open(&r->writer, path, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	json_decref(header);
+	if (held >= 0)
+		close(held);
+	return result;
+}
+
+/* ---- the run ---- */
+
+static int64_t scheduled(const struct run *r)
+{
+	const struct schedule *s = plan_schedule(r->plan);
+	int64_t sum = 0;
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
+	return sum;
+}
+
+static void show(struct run *r, struct progress *p, int64_t planned, int64_t now)
+{
+	const struct gauges *g = &r->gauges;
+	double elapsed = (double)(now - r->zero_ns) / 1e9;
+	int64_t started = gauge_get(&g->started), lag = gauge_get(&g->lag_p99_ns);
+	char lag_text[32], of[32] = "", lag_shown[64] = "";
+	if (elapsed <= 0)
+		return;
+	if (planned)
+		snprintf(of, sizeof of, "/%lld", (long long)planned);
+	if (lag >= 0)
+		snprintf(lag_shown, sizeof lag_shown, "  lag p99 %s", format_duration(lag, lag_text));
+	progress_show(p, "%.0f s  started %lld%s  in flight %lld  done %lld  failed %lld  %.1f/s  %.2f MB/s%s", elapsed, (long long)started,
+	              of, (long long)gauge_get(&g->in_flight), (long long)gauge_get(&g->done), (long long)gauge_get(&g->failed),
+	              (double)started / elapsed, (double)gauge_get(&g->bytes) / 1e6 / elapsed, lag_shown);
+}
+
+static int begin(struct run *r, struct ipf_error *err)
+{
+	struct stat st;
+	const char *path = r->options->common.output;
+	int fd = path && strcmp(path, "-") != 0 ? -1 : STDOUT_FILENO;
+	if (engine_begin(r->engine, r->zero_ns, err) < 0)
+		return -1;
+	struct recorder_options o = {
+		.writer = r->writer,
+		.pipe = (fd >= 0 ? fstat(fd, &st) : stat(path, &st)) == 0 && !S_ISREG(st.st_mode),
+		.output_fd = fd,
+		.zero_ns = r->zero_ns,
+		.send = engine_thread(r->engine),
+		.render = feeder_thread(r->feeder),
+		.engine_fd = engine_wake_fd(r->engine),
+		.gauges = &r->gauges,
+		.queue = r->records,
+	};
+	if (recorder_start(&r->recorder, &o, err) == 0)
+		return 0;
+	/* without it nothing is worth sending */
+	uint64_t one = 1;
+	atomic_store(&r->gauges.output_gone, true);
+	if (write(engine_wake_fd(r->engine), &one, sizeof one) < 0)
+		ipf_error_errno(err, errno, NULL, "cannot stop the sending thread");
+	engine_finish(r->engine, &r->result);
+	for (struct job *job; (job = queue_take(r->records));)
+		job_free(job);
+	return -1;
+}
+
+static void watch(struct run *r)
+{
+	struct progress p;
+	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
+	int64_t planned = scheduled(r);
+	progress_init(&p, r->options->common.progress, r->options->common.quiet);
+	while (poll(&done, 1, p.on ? 100 : -1) <= 0) {
+		int64_t now = clock_now();
+		if (progress_due(&p, now))
+			show(r, &p, planned, now);
+	}
+	progress_end(&p);
+}
+
+static int set_up(struct run *r, struct ipf_error *err)
+{
+	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 || target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 ||
+	    catch_signals(r, err) < 0)
+		return -1;
+	r->records = queue_new(RECORDS_QUEUE);
+	if (!r->records)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (feeder_start(&r->feeder, r->plan, r->renderer, !r->options->no_stream, &r->gauges, err) < 0)
+		return -1;
+	struct engine_options engine = engine_options(r);
+	if (engine_open(&r->engine, &engine, err) < 0)
+		return -1;
+	if (feeder_wait(r->feeder, r->signal_fd, err) < 0)
+		return ipf_error_set(err, IPF_SYSTEM, "interrupted before the first request");
+	return open_output(r, err);
+}
+
+static void tear_down(struct run *r)
+{
+	engine_close(r->engine);
+	struct ipf_error unsaid = {0};
+	feeder_stop(r->feeder, &unsaid);
+	stream_writer_abandon(r->writer);
+	queue_free(r->records);
+	renderer_free(r->renderer);
+	plan_close(r->plan);
+	target_close(&r->target);
+	api_close(r->api);
+	json_decref(r->params);
+	json_decref(r->argv);
+	free(r->result.stage_begin_ns);
+	free(r->result.stage_end_ns);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
+}
+
+/* ---- after it ---- */
+
+static void warn(const struct run *r)
+{
+	if (r->result.starved && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %lld requests could not be sent: out of open files (ulimit -n)\n", (long long)r->result.starved);
+}
+
+static int carry_out(struct run *r, struct ipf_error *err)
+{
+	if (set_up(r, err) < 0 || begin(r, err) < 0)
+		return -1;
+	watch(r);
+	recorder_stop(r->recorder, err);
+	engine_finish(r->engine, &r->result);
+	feeder_stop(r->feeder, &r->input);
+	r->feeder = NULL;
+	if (r->result.error.kind && !r->input.kind)
+		r->input = r->result.error;
+	if (!r->input.kind)
+		r->input = *plan_cut(r->plan);
+	warn(r);
+	if (err->kind)
+		return -1;
+	struct stream_writer *writer = r->writer;
+	r->writer = NULL;
+	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input), err) < 0)
+		return -1;
+	if (r->result.memory_full)
+		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took half of the memory");
+	return 0;
+}
+
+int fire_run(const struct fire_options *options, const char *schedule, json_t *argv)
+{
+	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1};
+	struct ipf_error err = {0};
+	if (carry_out(&r, &err) == 0)
+		err = r.input;
+	tear_down(&r);
+	return ipf_error_report(&err, stderr, "ipf-fire");
+}

@@ -1,0 +1,17 @@
+/* The program's options. */
+#ifndef IPF_SETTINGS_H
+#define IPF_SETTINGS_H
+
+#include "options.h"
+
+struct fire_options {
+	struct common_options common;
+	const char *url, *trace, *model, *api;
+	const char *key_env, *cacert, *cert, *key;
+	const char *connections; /* "reuse" or "fresh" */
+	struct string_list params, headers, record_headers;
+	int64_t timeout_ns, connect_timeout_ns, grace_ns;
+	bool list_apis, exact_output, no_stream, insecure;
+};
+
+#endif

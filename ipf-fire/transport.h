@@ -1,0 +1,53 @@
+/* HTTP under an event loop of somebody else's: requests go out, bytes come in, each with the time at which its socket became readable.
+ * libcurl does it, behind this interface alone.
+ *
+ *     transport_start(t, job, now);                         // at once
+ *     if epoll says something of a descriptor that is not yours:
+ *         transport_event(t, fd, events, t_ns, own_ns);     // t_ns: when the bytes came, read before anything else
+ *     when transport_deadline(t) has passed:
+ *         transport_expire(t, now);
+ *     while ((job = transport_ended(t))) …                  // after each of these
+ *
+ * libcurl's own limits shape it: looking for a connection and taking one out are linear in the connections of a multi handle, so there are
+ * several, of some 256 connections each, and a request goes to one that has an idle connection. All times are from the run's start.
+ */
+#ifndef IPF_TRANSPORT_H
+#define IPF_TRANSPORT_H
+
+#include "job.h"
+#include "target.h"
+
+struct transport;
+
+struct transport_options {
+	int64_t timeout_ns, connect_timeout_ns; /* 0: none */
+	bool fresh;                             /* a connection of its own for each request */
+	bool insecure;
+	const char *cacert, *cert, *key;
+	const struct string_list *record_headers; /* names of response headers to keep */
+	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
+};
+
+/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options and target are borrowed. */
+int transport_open(struct transport **transport, const struct target *target, const struct transport_options *options, int epoll_fd,
+                   struct ipf_error *err);
+void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
+void transport_zero(struct transport *t, int64_t zero_ns);
+
+/* Makes handles ready ahead of time, up to `spare` that lie unused; a few at a time (true: there are more to make). */
+bool transport_prepare(struct transport *t, size_t spare);
+
+/* Sends job->request. Its times and what comes are noted in the job, which transport_ended gives back. */
+void transport_start(struct transport *t, struct job *job, int64_t now_ns);
+void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns);
+int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
+void transport_expire(struct transport *t, int64_t now_ns);
+/* The next one that has ended; NULL. */
+struct job *transport_ended(struct transport *t);
+/* Ends all that is in flight, as RECORD_CANCELLED. */
+void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
+
+/* How many requests could not be sent because files ran out. */
+int64_t transport_starved(const struct transport *t);
+
+#endif
