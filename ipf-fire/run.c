@@ -254,9 +254,40 @@ static void warn(const struct run *r)
 		fprintf(stderr, "ipf-fire: %lld requests could not be sent: out of open files (ulimit -n)\n", (long long)r->result.starved);
 }
 
+static void tell_before(const struct run *r)
+{
+	int64_t planned = scheduled(r);
+	if (!r->options->common.verbose || r->options->common.quiet)
+		return;
+	fprintf(stderr, "ipf-fire: %s %s", api_method(r->api), r->target.shown);
+	if (r->target.resolve)
+		fprintf(stderr, " (%s)", r->target.resolve->data);
+	if (planned)
+		fprintf(stderr, ", %lld requests planned", (long long)planned);
+	fputc('\n', stderr);
+}
+
+static void tell_after(const struct run *r)
+{
+	const struct gauges *g = &r->gauges;
+	char length[32], lag[32];
+	if (!r->options->common.verbose || r->options->common.quiet)
+		return;
+	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld of them failed", (long long)gauge_get(&g->started),
+	        format_duration(clock_now() - r->zero_ns, length), (long long)gauge_get(&g->failed));
+	if (r->result.unstarted)
+		fprintf(stderr, ", %lld not started", (long long)r->result.unstarted);
+	if (gauge_get(&g->lag_p99_ns) >= 0)
+		fprintf(stderr, ", lag p99 %s", format_duration(gauge_get(&g->lag_p99_ns), lag));
+	fputc('\n', stderr);
+}
+
 static int carry_out(struct run *r, struct ipf_error *err)
 {
-	if (set_up(r, err) < 0 || begin(r, err) < 0)
+	if (set_up(r, err) < 0)
+		return -1;
+	tell_before(r);
+	if (begin(r, err) < 0)
 		return -1;
 	watch(r);
 	recorder_stop(r->recorder, err);
@@ -268,6 +299,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	if (!r->input.kind)
 		r->input = *plan_cut(r->plan);
 	warn(r);
+	tell_after(r);
 	if (err->kind)
 		return -1;
 	struct stream_writer *writer = r->writer;
