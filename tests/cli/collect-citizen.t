@@ -20,10 +20,10 @@ is_whole() { # FILE: its trailer counts and signs what is there
 }
 
 # ---- cut input
-head -n 5 "$records" >cut
-run "$BIN/ipf-collect" cut
+head -n 5 "$records" >cut.records
+run "$BIN/ipf-collect" cut.records
 status_is 3 "records without a trailer: status 3"
-complains ipf-collect "cut: cut after 4 good lines" "and how many lines were good"
+complains ipf-collect "cut.records: cut after 4 good lines" "and how many lines were good"
 is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0 1 2" "their rows are there"
 yes_if "and sealed" is_whole "$OUT"
 contains "$(tail -1 "$OUT" | jq -r .end.incomplete)" "cut after 4 good lines" "the trailer says what is missing"
@@ -33,9 +33,9 @@ same piped "$OUT" "the same bytes from a pipe"
 bad=0
 size=$(wc -c <"$records")
 for ((at = 0; at < size; at += 397)); do
-	head -c "$at" "$records" >cut
+	head -c "$at" "$records" >cut.records
 	status=0
-	"$BIN/ipf-collect" cut >out 2>err || status=$?
+	"$BIN/ipf-collect" cut.records >out 2>err || status=$?
 	[ $status = 3 ] && [ "$(wc -l <err)" = 1 ] || bad=$((bad + 1))
 	[ ! -s out ] || is_whole out || bad=$((bad + 1))
 done

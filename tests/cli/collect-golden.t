@@ -24,8 +24,8 @@ zstd -q "$records" -o records.zst
 "$BIN/ipf-collect" records.zst >unpacked
 same unpacked "$data/awkward.results" "the same from compressed records"
 "$BIN/ipf-collect" -o packed.zst "$records"
-plain packed.zst >plain
-same plain "$data/awkward.results" "the same, compressed"
+plain packed.zst >packed.plain
+same packed.plain "$data/awkward.results" "the same, compressed"
 (while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | "$BIN/ipf-collect" -o live.zst
 same live.zst packed.zst "compressed bytes do not tell how fast the input came"
 "$BIN/ipf-collect" --reproducible -q "$records" >reproducible
@@ -38,9 +38,9 @@ is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")
 	"ok ok ok in-band cut http-status connect malformed ok" "each failure has its kind"
 
 # ---- conventions and what the header says of them
-"$BIN/ipf-collect" --itl request "$records" >request
-is "$(jq -c 'select(.histogram) | [.stage, .count]' request)" "[1,3]" "--itl request: one sample for each that has gaps"
-is "$(head -1 request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
+"$BIN/ipf-collect" --itl request "$records" >by-request
+is "$(jq -c 'select(.histogram) | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
+is "$(head -1 by-request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
 	'["request",{"over_medians":10,"over_ns":100000000},"openai-chat",null]' "the header tells the conventions"
 is "$(head -1 "$OUT" | jq -c '[.itl, .stall, .tokenizer.name, .tokenizer.exact]')" '["token",{"over_ns":15000000},"approx",false]' \
 	"and the tokenizer, approximate as it is"
