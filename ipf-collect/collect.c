@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "schedule.h"
 #include "tally.h"
+#include "verdict.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,6 +29,7 @@ struct collect {
 	struct answer answer;
 	struct measure measure;
 	struct tally *tally;
+	struct verdict *verdict;
 	struct stream_writer *writer;
 	bool packed;        /* the output is compressed */
 	int64_t flushed_ns; /* packed: the end of the record after which it was flushed last */
@@ -157,7 +159,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 {
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
-	if (!c || !(c->tally = tally_new())) {
+	if (!c || !(c->tally = tally_new()) || !(c->verdict = verdict_new())) {
 		json_decref(argv);
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
@@ -176,6 +178,21 @@ int collect_open(struct collect **collect, const struct collect_options *options
 }
 
 /* ---- running ---- */
+
+/* Several inputs are the shards of one run. */
+static int begin_input(struct collect *c, const struct input *input, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *header = provenance_find(stream_reader_header(stream), "schedule");
+	struct schedule plan = {0};
+	int status = header ? schedule_from_header(&plan, header, stream_reader_name(stream), err) : 0;
+	if (status == 0 && verdict_part(c->verdict, &plan) < 0)
+		status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (c->inputs_count > 1)
+		verdict_shards(c->verdict);
+	schedule_release(&plan);
+	return status;
+}
 
 /* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records' own clock
  * instead, since every flush shows in its bytes, and these must not depend on how fast the input came. */
@@ -208,6 +225,7 @@ static int take_record(struct collect *c, const struct input *input, const struc
 		return -1;
 	if (row.ok && tally_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
+	verdict_row(c->verdict, &row);
 	c->rows++;
 	if (!row.ok)
 		count_failure(c, row.error_kind);
@@ -221,6 +239,7 @@ static int take_record(struct collect *c, const struct input *input, const struc
 /* {"sample":"client", and the members of the line as it stands. */
 static int take_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
+	verdict_client(c->verdict, client);
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
@@ -274,14 +293,16 @@ static void note_incomplete(struct collect *c, const char *why)
 {
 	size_t len = strlen(c->incomplete);
 	snprintf(c->incomplete + len, sizeof c->incomplete - len, "%s%s", len ? "; " : "", why);
+	verdict_incomplete(c->verdict, why);
 }
 
 int collect_run(struct collect *c, struct ipf_error *err)
 {
 	for (size_t i = 0; i < c->inputs_count; i++) {
 		struct ipf_error bad = {0}, broken = {0};
-		int got;
-		while ((got = step(c, &c->inputs[i], &bad, &broken)) == 1)
+		if (begin_input(c, &c->inputs[i], err) < 0)
+			return -1;
+		while (step(c, &c->inputs[i], &bad, &broken) == 1)
 			;
 		if (broken.kind != IPF_OK) {
 			*err = broken;
@@ -316,14 +337,27 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 
 /* ---- closing ---- */
 
+/* Count and digest of what was read, and whatever else the records say at their end. */
+static json_t *about_input(const struct input *input)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *about = provenance_stream(stream), *value;
+	const char *key;
+	json_object_foreach(stream_reader_trailer(stream), key, value)
+		if (!json_object_get(about, key) && strcmp(key, "from") != 0 && strcmp(key, "incomplete") != 0)
+			json_object_set(about, key, value);
+	return about;
+}
+
 static json_t *make_trailer(struct collect *c)
 {
 	json_t *extra = json_object(), *from = json_array();
 	for (size_t i = 0; i < c->inputs_count; i++)
-		json_array_append_new(from, provenance_stream(record_reader_stream(c->inputs[i].reader)));
+		json_array_append_new(from, about_input(&c->inputs[i]));
 	json_object_set_new(extra, "from", from);
 	if (*c->incomplete)
 		json_object_set_new(extra, "incomplete", json_string(c->incomplete));
+	json_object_set_new(extra, "verdict", verdict_json(c->verdict));
 	return extra;
 }
 
@@ -353,6 +387,7 @@ void collect_abandon(struct collect *c)
 	answer_release(&c->answer);
 	measure_release(&c->measure);
 	tally_free(c->tally);
+	verdict_free(c->verdict);
 	buffer_release(&c->line);
 	free(c);
 }
