@@ -65,9 +65,13 @@ static int64_t reasoning_tokens(const struct answer *a)
 	return reasoning->tokens < a->output_tokens ? reasoning->tokens : a->output_tokens;
 }
 
-static const struct mode *tools(const struct answer *a)
+/* The token that is a tool's name; those after it are its arguments. INT64_MAX: there is no call. */
+static int64_t tool_begin(const struct answer *a)
 {
-	return a->ask->chat ? find(a, MODE_TOOLS) : NULL;
+	const struct mode *tools = a->ask->chat ? find(a, MODE_TOOLS) : NULL;
+	if (!tools)
+		return INT64_MAX;
+	return tools->after > reasoning_tokens(a) ? tools->after : reasoning_tokens(a);
 }
 
 static void write_usage(struct answer *a, int64_t output_tokens)
@@ -85,8 +89,7 @@ static void write_usage(struct answer *a, int64_t output_tokens)
 
 static const char *finish_of(const struct answer *a)
 {
-	const struct mode *t = tools(a);
-	return t && a->output_tokens > t->after ? "tool_calls" : a->finish;
+	return a->output_tokens > tool_begin(a) ? "tool_calls" : a->finish;
 }
 
 /* A tool's arguments are one JSON text of `count` tokens. */
@@ -179,7 +182,7 @@ static void send_pending(struct answer *a, const char *finish)
 		return;
 	begin_chunk(a);
 	if (a->part == PART_TOOL) {
-		write_tool_delta(a, a->sent == tools(a)->after);
+		write_tool_delta(a, a->sent == tool_begin(a));
 	} else {
 		const char *field = a->part == PART_REASONING ? find(a, MODE_REASONING)->field : a->ask->chat ? "content" : "text";
 		buffer_format(&a->json, "\"%s\":\"", field);
@@ -196,15 +199,15 @@ static void send_pending(struct answer *a, const char *finish)
 
 static void add_token(struct answer *a, int64_t k)
 {
-	const struct mode *t = tools(a);
+	int64_t tool = tool_begin(a);
 	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
 	if (k < reasoning_tokens(a)) {
 		a->part = PART_REASONING;
 		buffer_text(&a->reasoning, word_at(answer_words(a->modes), start, k).json);
-	} else if (t && k >= t->after) {
+	} else if (k >= tool) {
 		a->part = PART_TOOL;
-		if (k > t->after)
-			buffer_text(&a->arguments, argument_at(a, k - t->after - 1, a->output_tokens - t->after - 1).json);
+		if (k > tool)
+			buffer_text(&a->arguments, argument_at(a, k - tool - 1, a->output_tokens - tool - 1).json);
 	} else {
 		a->part = PART_TEXT;
 		buffer_text(&a->text, word_at(answer_words(a->modes), start, k).json);
@@ -354,8 +357,7 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 	}
 	add_token(a, k);
 	/* Reasoning, text and tool call never share an event. */
-	const struct mode *t = tools(a);
-	bool part_ends = k + 1 == reasoning_tokens(a) || (t && k + 1 == t->after);
+	bool part_ends = k + 1 == reasoning_tokens(a) || k + 1 == tool_begin(a);
 	if (a->pending >= (multi ? multi->tokens : 1) || last || part_ends) {
 		a->finished = last && find(a, MODE_FINISH_IN_LAST);
 		send_pending(a, a->finished ? finish_of(a) : NULL);
@@ -403,8 +405,8 @@ void answer_error(struct outbox *out, int status, const char *more, const char *
 
 static void write_message(struct answer *a)
 {
-	const struct mode *reasoning = find(a, MODE_REASONING), *t = tools(a);
-	bool call = t && a->output_tokens > t->after;
+	const struct mode *reasoning = find(a, MODE_REASONING);
+	bool call = a->output_tokens > tool_begin(a);
 	buffer_text(&a->json, "\"message\":{\"role\":\"assistant\",");
 	if (reasoning && a->reasoning.len) {
 		buffer_format(&a->json, "\"%s\":\"", reasoning->field);

@@ -1,0 +1,361 @@
+/* The engine on a clock of the test's own: every time below follows by arithmetic from the options. */
+#include "engine.h"
+
+#include "clock.h"
+
+#include "unit.h"
+
+#define MS NS_PER_MS
+
+static const struct engine_options plain = {
+	.step_base_ns = 8 * MS, .step_per_seq_ns = MS / 10, .prefill_rate = 10000, .step_tokens = 1000, .max_batch = 4, .kv_blocks = 100,
+	.prefix_cache = true,
+};
+
+struct world {
+	struct engine *engine;
+	int64_t now_ns, first_ns[256], last_ns[256], tokens;
+	struct sequence *sequences;
+};
+
+static void on_token(struct sequence *s, void *data)
+{
+	struct world *w = data;
+	int64_t i = s - w->sequences;
+	w->tokens++;
+	if (s->produced == 1)
+		w->first_ns[i] = w->now_ns;
+	w->last_ns[i] = w->now_ns;
+}
+
+static void begin(struct world *w, const struct engine_options *options, struct sequence *sequences)
+{
+	struct ipf_error err = {0};
+	*w = (struct world){.sequences = sequences, .now_ns = 1000 * MS};
+	assert_int_equal(engine_open(&w->engine, options, &err), 0);
+}
+
+/* Runs until nothing is left to do, or until the time is up. */
+static void run_until(struct world *w, int64_t until_ns)
+{
+	engine_start(w->engine, w->now_ns);
+	while (engine_deadline(w->engine) <= until_ns) {
+		w->now_ns = engine_deadline(w->engine);
+		engine_finish(w->engine, w->now_ns, on_token, w);
+		engine_start(w->engine, w->now_ns);
+	}
+}
+
+static void fill(struct sequence *s, int64_t prompt, uint32_t salt, int64_t output)
+{
+	*s = (struct sequence){.output_tokens = output};
+	for (int64_t i = 0; i < prompt; i++)
+		sequence_push(s, (uint32_t)i * 7 + salt);
+}
+
+static void release(struct world *w, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		sequence_release(&w->sequences[i]);
+	engine_close(w->engine);
+}
+
+static void one_alone(void **state)
+{
+	struct sequence s[1];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(s, 100, 0, 5);
+	engine_add(w.engine, s, w.now_ns);
+	assert_true(engine_deadline(w.engine) == INT64_MAX);
+	run_until(&w, INT64_MAX - 1);
+	/* 8 ms + 0.1 ms + 100 tokens at 10,000/s; then four steps of 8.1 ms */
+	assert_int_equal(w.first_ns[0] - 1000 * MS, 18 * MS + MS / 10);
+	assert_int_equal(w.last_ns[0] - w.first_ns[0], 4 * (8 * MS + MS / 10));
+	assert_int_equal(s[0].produced, 5);
+	assert_int_equal(s[0].admitted_ns, 1000 * MS);
+	assert_int_equal(engine_counts(w.engine).running, 0);
+	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	release(&w, 1);
+}
+
+/* Prompts longer than a step's tokens take several steps, and others' tokens come in between. */
+static void long_prompts_are_cut(void **state)
+{
+	struct sequence s[2];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(&s[0], 10, 1, 100);
+	fill(&s[1], 1500, 2, 1);
+	engine_add(w.engine, &s[0], w.now_ns);
+	run_until(&w, w.now_ns + 50 * MS);
+	int64_t before = s[0].produced, begin_ns = w.last_ns[0];
+	engine_add(w.engine, &s[1], w.now_ns);
+	run_until(&w, w.now_ns + 10 * MS); /* the step under way ends; the prompt's first piece begins */
+	assert_int_equal(s[0].produced, before + 1);
+	run_until(&w, w.now_ns + 200 * MS);
+	/* 999 tokens beside the other's one, then 501 */
+	assert_int_equal(w.first_ns[1] - begin_ns, 8 * MS + MS / 10 + (8 * MS + MS / 5 + 999 * MS / 10) + (8 * MS + MS / 5 + 501 * MS / 10));
+	assert_int_equal(s[0].produced >= before + 3, 1);
+	engine_remove(w.engine, &s[0]);
+	release(&w, 2);
+}
+
+static void batch_limit_makes_a_queue(void **state)
+{
+	struct sequence s[6];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	for (int i = 0; i < 6; i++) {
+		fill(&s[i], 10, (uint32_t)i * 1000, 3);
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	engine_start(w.engine, w.now_ns);
+	assert_int_equal(engine_counts(w.engine).running, 4);
+	assert_int_equal(engine_counts(w.engine).waiting, 2);
+	run_until(&w, INT64_MAX - 1);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(w.first_ns[i], w.first_ns[0]);
+	assert_true(w.first_ns[4] > w.last_ns[3]);
+	assert_int_equal(s[4].admitted_ns, w.last_ns[3]);
+	assert_int_equal(w.tokens, 18);
+	release(&w, 6);
+}
+
+/* What the header says about saturation: B sequences at a time, each O steps. */
+static void saturation_follows_from_the_options(void **state)
+{
+	enum { COUNT = 200 };
+	static struct sequence s[COUNT];
+	struct engine_options options = plain;
+	struct world w;
+	(void)state;
+	options.kv_blocks = 10000;
+	options.max_batch = 10;
+	begin(&w, &options, s);
+	int64_t begin_ns = w.now_ns;
+	for (int i = 0; i < COUNT; i++) {
+		fill(&s[i], 50, (uint32_t)i * 100000, 20);
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, INT64_MAX - 1);
+	double rate = COUNT / ((double)(w.now_ns - begin_ns) / (double)NS_PER_S);
+	double expected = 1 / (50 / 10000.0 + 20 * (0.008 / 10 + 0.0001));
+	assert_true(rate > expected * 0.99 && rate < expected * 1.01);
+	release(&w, COUNT);
+}
+
+static void prefix_is_found(void **state)
+{
+	struct sequence s[4];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(&s[0], 100, 0, 1);
+	engine_add(w.engine, &s[0], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[0].cached_tokens, 0);
+	fill(&s[1], 100, 0, 1); /* the same: six whole blocks */
+	engine_add(w.engine, &s[1], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[1].cached_tokens, 96);
+	fill(&s[2], 96, 0, 1); /* all of it is there, but the last token has to be computed */
+	engine_add(w.engine, &s[2], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[2].cached_tokens, 80);
+	fill(&s[3], 0, 0, 1); /* another in its 20th token: one block in common */
+	for (uint32_t i = 0; i < 100; i++)
+		sequence_push(&s[3], i == 19 ? 5u : i * 7);
+	engine_add(w.engine, &s[3], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[3].cached_tokens, 16);
+	assert_int_equal(engine_counts(w.engine).cache_queries, 396);
+	assert_int_equal(engine_counts(w.engine).cache_hits, 192);
+	release(&w, 4);
+}
+
+static uint32_t token_of(const struct sequence *s, int64_t k)
+{
+	(void)s;
+	return (uint32_t)(1000 + k);
+}
+
+/* A conversation's next turn finds the last answer as well. */
+static void answers_enter_the_cache(void **state)
+{
+	struct sequence s[2];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(&s[0], 20, 0, 30);
+	s[0].token = token_of;
+	engine_add(w.engine, &s[0], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	fill(&s[1], 20, 0, 1);
+	for (int64_t k = 0; k < 30; k++)
+		sequence_push(&s[1], token_of(NULL, k));
+	for (uint32_t i = 0; i < 20; i++)
+		sequence_push(&s[1], i);
+	engine_add(w.engine, &s[1], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[1].cached_tokens, 48); /* 50 tokens, of which the last was made but not computed */
+	release(&w, 2);
+}
+
+static void marks_tell_prefixes_apart(void **state)
+{
+	struct sequence a = {0}, b = {0};
+	(void)state;
+	sequence_mark(&a, 1);
+	sequence_mark(&b, 2);
+	for (uint32_t i = 0; i < 16; i++) {
+		sequence_push(&a, i);
+		sequence_push(&b, i);
+	}
+	assert_int_equal(a.prompt_tokens, 16);
+	assert_int_equal(a.hash_count, 1);
+	assert_true(a.hashes[0] != b.hashes[0]);
+	sequence_release(&a);
+	sequence_release(&b);
+}
+
+/* Three that fit when they begin, and grow: the last let in is thrown out, begins again, and still gets all its tokens. */
+static void preemption_recomputes(void **state)
+{
+	struct sequence s[3];
+	struct engine_options options = plain;
+	struct world w;
+	(void)state;
+	options.kv_blocks = 12;
+	options.prefix_cache = false;
+	begin(&w, &options, s);
+	for (int i = 0; i < 3; i++) {
+		fill(&s[i], 48, (uint32_t)i * 1000, 60);
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, INT64_MAX - 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(s[i].produced, 60);
+	assert_int_equal(w.tokens, 180);
+	assert_int_equal(s[0].preemptions, 0);
+	assert_true(s[2].preemptions > 0);
+	assert_int_equal(engine_counts(w.engine).preemptions, s[1].preemptions + s[2].preemptions);
+	assert_int_equal(engine_counts(w.engine).prompt_tokens, 3 * 48);
+	assert_true(w.last_ns[0] < w.last_ns[2]);
+	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	release(&w, 3);
+}
+
+static void holds_and_removals(void **state)
+{
+	struct sequence s[3];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	for (int i = 0; i < 3; i++) {
+		fill(&s[i], 10, (uint32_t)i * 1000, 10);
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, w.now_ns + 20 * MS);
+	int64_t had = s[0].produced;
+	engine_hold(&s[0], w.now_ns + 500 * MS);
+	engine_remove(w.engine, &s[1]);
+	int64_t removed_at = s[1].produced;
+	run_until(&w, w.now_ns + 400 * MS);
+	assert_true(s[0].produced <= had + 1); /* the step under way was not stopped */
+	assert_int_equal(s[1].produced, removed_at);
+	assert_int_equal(s[2].produced, 10);
+	assert_int_equal(engine_counts(w.engine).running, 1);
+	assert_true(engine_deadline(w.engine) < INT64_MAX);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[0].produced, 10);
+	assert_true(engine_deadline(w.engine) == INT64_MAX);
+	release(&w, 3);
+}
+
+/* A caller that comes late finds the steps where they were; very late, they move, and that is counted. */
+static void late_callers(void **state)
+{
+	struct sequence s[1];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(s, 10, 0, 100);
+	engine_add(w.engine, s, w.now_ns);
+	engine_start(w.engine, w.now_ns);
+	int64_t end = engine_deadline(w.engine);
+	assert_false(engine_finish(w.engine, end - 1, on_token, &w));
+	assert_true(engine_finish(w.engine, end + 50 * MS, on_token, &w));
+	assert_int_equal(engine_deadline(w.engine), end + 8 * MS + MS / 10);
+	assert_int_equal(engine_counts(w.engine).slipped_ns, 0);
+	end = engine_deadline(w.engine);
+	assert_true(engine_finish(w.engine, end + 150 * MS, on_token, &w));
+	assert_int_equal(engine_deadline(w.engine), end + 158 * MS + MS / 10);
+	assert_int_equal(engine_counts(w.engine).slipped_ns, 150 * MS);
+	engine_remove(w.engine, s);
+	release(&w, 1);
+}
+
+static int64_t blocks_in_use(const struct sequence *s, size_t count)
+{
+	int64_t blocks = 0;
+	for (size_t i = 0; i < count; i++)
+		blocks += s[i].block_count;
+	return blocks;
+}
+
+/* Whatever is added, held and removed: in the end everybody has what was asked for, and no block is lost. */
+static void property_nothing_is_lost(void **state)
+{
+	enum { COUNT = 16 };
+	struct engine_options options = plain;
+	uint64_t seed = test_seed("property_nothing_is_lost");
+	(void)state;
+	options.kv_blocks = 30;
+	options.step_tokens = 64;
+	for (int round = 0; round < 200; round++) {
+		struct sequence s[COUNT];
+		bool removed[COUNT] = {false};
+		struct world w;
+		options.prefix_cache = round % 2;
+		begin(&w, &options, s);
+		for (int i = 0; i < COUNT; i++) {
+			int64_t output = 1 + (int64_t)(test_random(&seed) % 100);
+			fill(&s[i], 1 + (int64_t)(test_random(&seed) % 300), test_random(&seed) % 3 ? 0 : (uint32_t)i, output);
+			s[i].token = token_of;
+			engine_add(w.engine, &s[i], w.now_ns);
+			run_until(&w, w.now_ns + (int64_t)(test_random(&seed) % 100) * MS);
+			int k = (int)(test_random(&seed) % (unsigned)(i + 1));
+			if (test_random(&seed) % 8 == 0) {
+				engine_remove(w.engine, &s[k]);
+				removed[k] = true;
+			} else if (test_random(&seed) % 4 == 0) {
+				engine_hold(&s[k], w.now_ns + 30 * MS);
+			}
+			/* blocks may be shared, so that users count more than the cache does */
+			assert_true(engine_counts(w.engine).kv_usage * 30 <= (double)blocks_in_use(s, (size_t)i + 1) + 1e-6);
+		}
+		run_until(&w, INT64_MAX - 1);
+		for (int i = 0; i < COUNT; i++)
+			assert_true(removed[i] ? s[i].produced <= s[i].output_tokens : s[i].produced == s[i].output_tokens);
+		assert_int_equal(engine_counts(w.engine).running, 0);
+		assert_int_equal(engine_counts(w.engine).waiting, 0);
+		assert_true(engine_counts(w.engine).kv_usage <= 0);
+		release(&w, COUNT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_alone), cmocka_unit_test(long_prompts_are_cut), cmocka_unit_test(batch_limit_makes_a_queue),
+		cmocka_unit_test(saturation_follows_from_the_options), cmocka_unit_test(prefix_is_found),
+		cmocka_unit_test(answers_enter_the_cache), cmocka_unit_test(marks_tell_prefixes_apart),
+		cmocka_unit_test(preemption_recomputes), cmocka_unit_test(holds_and_removals), cmocka_unit_test(late_callers),
+		cmocka_unit_test(property_nothing_is_lost),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

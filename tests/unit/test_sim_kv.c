@@ -1,0 +1,132 @@
+/* The KV cache against a slow model of it: a list of unused blocks in the order in which they were dropped. */
+#include "kv.h"
+
+#include "unit.h"
+
+static void least_recently_dropped_goes_first(void **state)
+{
+	struct kv *kv = kv_new(3);
+	(void)state;
+	int32_t a = kv_take(kv), b = kv_take(kv), c = kv_take(kv);
+	assert_int_equal(kv_take(kv), -1);
+	assert_int_equal(kv_used(kv), 3);
+	kv_publish(kv, a, 100);
+	kv_publish(kv, b, 200);
+	kv_publish(kv, c, 300);
+	kv_drop(kv, b);
+	kv_drop(kv, a);
+	kv_drop(kv, c);
+	assert_int_equal(kv_used(kv), 0);
+	assert_int_equal(kv_find(kv, 200), b);
+	kv_hold(kv, b);
+	assert_int_equal(kv_take(kv), a); /* b is in use again, a was dropped before c */
+	assert_int_equal(kv_find(kv, 100), -1);
+	assert_int_equal(kv_find(kv, 300), c);
+	assert_int_equal(kv_take(kv), c);
+	assert_int_equal(kv_take(kv), -1);
+	assert_int_equal(kv_find(kv, 200), b);
+	kv_free(kv);
+}
+
+static void shared_blocks_have_several_users(void **state)
+{
+	struct kv *kv = kv_new(2);
+	(void)state;
+	int32_t a = kv_take(kv), b = kv_take(kv);
+	kv_publish(kv, a, 7);
+	kv_publish(kv, b, 7); /* the first one keeps the name */
+	assert_int_equal(kv_find(kv, 7), a);
+	kv_hold(kv, a);
+	kv_drop(kv, a);
+	assert_int_equal(kv_used(kv), 2);
+	kv_drop(kv, a);
+	assert_int_equal(kv_used(kv), 1);
+	kv_drop(kv, b);
+	assert_int_equal(kv_total(kv), 2);
+	kv_free(kv);
+}
+
+#define BLOCKS 13
+#define HASHES 40
+
+struct naive {
+	int users[BLOCKS];
+	uint64_t hash[BLOCKS]; /* 0: none */
+	int64_t dropped[BLOCKS]; /* when; 0: never taken */
+};
+
+static int naive_find(const struct naive *n, uint64_t hash)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		if (n->hash[i] == hash)
+			return i;
+	return -1;
+}
+
+static void one_step(struct kv *kv, struct naive *n, uint64_t *seed, int64_t now)
+{
+	uint64_t hash = (1 + test_random(seed) % HASHES) << 20; /* collisions of the low bits on purpose */
+	int32_t block = (int32_t)(test_random(seed) % BLOCKS);
+	switch (test_random(seed) % 4) {
+	case 0: {
+		int best = -1;
+		for (int i = 0; i < BLOCKS; i++)
+			if (!n->users[i] && (best < 0 || n->dropped[i] < n->dropped[best]))
+				best = i;
+		int32_t got = kv_take(kv);
+		assert_int_equal(got, best);
+		if (got >= 0) {
+			n->users[got] = 1;
+			n->hash[got] = 0;
+		}
+		break;
+	}
+	case 1:
+		assert_int_equal(kv_find(kv, hash), naive_find(n, hash));
+		if (naive_find(n, hash) >= 0) {
+			kv_hold(kv, naive_find(n, hash));
+			n->users[naive_find(n, hash)]++;
+		}
+		break;
+	case 2:
+		if (n->users[block]) {
+			kv_drop(kv, block);
+			if (--n->users[block] == 0)
+				n->dropped[block] = now;
+		}
+		break;
+	default:
+		if (n->users[block]) {
+			kv_publish(kv, block, hash);
+			if (!n->hash[block] && naive_find(n, hash) < 0)
+				n->hash[block] = hash;
+		}
+	}
+}
+
+static void property_like_the_model(void **state)
+{
+	uint64_t seed = test_seed("property_like_the_model");
+	struct kv *kv = kv_new(BLOCKS);
+	struct naive n = {.dropped = {0}};
+	(void)state;
+	for (int i = 0; i < BLOCKS; i++)
+		n.dropped[i] = i - 1000; /* never taken: in order of their numbers */
+	for (int64_t step = 1; step < 200000; step++) {
+		one_step(kv, &n, &seed, step);
+		int used = 0;
+		for (int i = 0; i < BLOCKS; i++)
+			used += n.users[i] > 0;
+		assert_int_equal(kv_used(kv), used);
+	}
+	kv_free(kv);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(least_recently_dropped_goes_first), cmocka_unit_test(shared_blocks_have_several_users),
+		cmocka_unit_test(property_like_the_model),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
