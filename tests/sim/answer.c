@@ -119,6 +119,17 @@ static void begin_chunk(struct answer *a)
 		buffer_text(&a->json, find(a, MODE_ROLE_EACH) ? "\"delta\":{\"role\":\"assistant\"," : "\"delta\":{");
 }
 
+/* Members that the delta doesn't have otherwise. */
+static void write_nulls(struct answer *a)
+{
+	bool alone = a->json.data && a->json.data[a->json.len - 1] == '{';
+	buffer_format(&a->json, "%s\"refusal\":null", alone ? "\"content\":null," : ",");
+	if (!find(a, MODE_REASONING))
+		buffer_text(&a->json, ",\"reasoning\":null,\"reasoning_content\":null");
+	if (!find(a, MODE_TOOLS))
+		buffer_text(&a->json, ",\"tool_calls\":null");
+}
+
 /* The delta's members are written; `finish` NULL: not yet. */
 static void end_chunk(struct answer *a, const char *finish, bool with_usage, bool content)
 {
@@ -126,6 +137,8 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 	struct buffer *json = &a->json;
 	if (json->data && json->data[json->len - 1] == ',')
 		json->len--;
+	if (find(a, MODE_NULLS) && a->ask->chat)
+		write_nulls(a);
 	buffer_text(json, a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
 	if (finish)
 		buffer_format(json, "\"%s\"}]", finish);
@@ -134,6 +147,8 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 	if (with_usage || ((find(a, MODE_USAGE_EACH) || a->ask->continuous_usage) && !find(a, MODE_NO_USAGE))) {
 		buffer_text(json, ",\"usage\":");
 		write_usage(a, a->sent + a->pending);
+	} else if (find(a, MODE_USAGE_NULL)) {
+		buffer_text(json, ",\"usage\":null");
 	}
 	if (pad) {
 		buffer_text(json, ",\"pad\":\"");

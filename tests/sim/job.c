@@ -188,6 +188,8 @@ static bool answer_at_once(struct job *job)
 		return true;
 	if (modes_find(&job->modes, MODE_HTML200)) {
 		answer_plain(&c->out, 200, "text/html", NULL, slice_of("<html><body><h1>It works!</h1></body></html>\n"), c->then == CONN_STAY);
+	} else if (modes_find(&job->modes, MODE_NOTHING)) {
+		answer_plain(&c->out, 200, "text/event-stream; charset=utf-8", NULL, slice_of(""), c->then == CONN_STAY);
 	} else if (modes_find(&job->modes, MODE_GARBAGE)) {
 		buffer_text(&c->out.bytes, "Lorem ipsum dolor sit amet,\r\nconsectetur adipiscing elit.\r\n\r\n");
 		c->then = CONN_CLOSE;

@@ -258,7 +258,7 @@ static void check_manner(const char *mode, bool chat, int64_t tokens)
 static const char *const manners[] = {
 	"", "role-late", "role-late;after=3", "role-late;events=2", "role-never", "role-each", "multi", "coalesce", "split", "split;pieces=9",
 	"split-utf8", "escapes", "crlf", "cr", "no-space", "fields", "multi-line", "ping", "ping;alone=1", "bom", "pad;bytes=300", "no-usage",
-	"usage-each", "usage-in-last", "usage-off", "no-done", "unterminated", "finish-in-last", "late-end", "reasoning", "reasoning;tokens=1",
+	"usage-each", "usage-null", "nulls", "usage-in-last", "usage-off", "no-done", "unterminated", "finish-in-last", "late-end", "reasoning", "reasoning;tokens=1",
 	"tools", "tools;after=2", "http10", "close", "slow-headers", "stall", "idle-close",
 };
 #define MANNERS (sizeof manners / sizeof *manners)

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# The simulated server as curl sees it: endpoints, HTTP, errors, its log, and how it begins and ends.
+. "$TESTS/tap.sh"
+
+post() { # PATH BODY [CURL OPTIONS…]: the body in $OUT, the status in $code
+	local path=$1 body=$2
+	shift 2
+	code=$(curl -sS -m 20 -o "$OUT" -w '%{http_code}' "$@" -d "$body" "$URL$path" 2>"$ERR")
+}
+events() { sed -n 's/^data: //p' "$OUT" | grep -v '^\[DONE\]$'; }
+text() { events | jq -j '.choices[0] | (.delta.content? // .text? // "")'; }
+
+server_start --log log.ndjson --step-base 1ms -v
+chat='{"messages":[{"role":"user","content":"hello world"}],"max_tokens":7'
+
+# ---- answers ----
+post /v1/chat/completions "$chat"',"stream":true,"stream_options":{"include_usage":true}}' -N -H 'X-Request-Id: first'
+is "$code" 200 "a streamed chat is answered"
+is "$(text | wc -c | tr -d ' ')" 28 "seven tokens are 28 bytes"
+text >first.text
+is "$(events | jq -s -c 'map(select((.choices[0].delta.content // "") != "")) | length')" 7 "in seven events"
+is "$(events | tail -1 | jq -c '[.choices, .usage.prompt_tokens, .usage.completion_tokens]')" '[[],3,7]' "usage comes last, in a chunk without choices"
+is "$(events | jq -r '.choices[0].finish_reason // empty')" length "it finishes with length"
+is "$(grep -c '^data: \[DONE\]$' "$OUT")" 1 "and [DONE]"
+
+post /v1/chat/completions "$chat}"
+is "$(jq -c '[.object, .choices[0].message.role, .usage.completion_tokens, (.choices[0].message.content | length)]' "$OUT")" \
+	'["chat.completion","assistant",7,28]' "a whole chat says the same"
+is "$(jq -j '.choices[0].message.content' "$OUT")" "$(cat first.text)" "in the same words"
+post /v1/completions '{"prompt":[1,2,3,4,5],"max_tokens":3}'
+is "$(jq -c '[.object, .usage.prompt_tokens, (.choices[0].text | length)]' "$OUT")" '["text_completion",5,12]' "token ids are counted"
+post /v1/completions '{"prompt":"hello","stream":true,"max_tokens":3}' -N
+is "$(text | wc -c | tr -d ' ')" 12 "a streamed completion"
+is "$(events | jq -s 'map(has("usage")) | any')" false "no usage where none was asked for"
+printf '{"prompt":"%s","max_tokens":2}' "$(head -c 300000 /dev/zero | tr '\0' x)" >big.json
+post /v1/completions @big.json -H 'Transfer-Encoding: chunked'
+is "$(jq .usage.prompt_tokens "$OUT")" 75000 "a large body in chunks"
+post /v1/completions @big.json -H 'Expect: 100-continue'
+is "$code $(jq .usage.prompt_tokens_details.cached_tokens "$OUT")" "200 74992" "the same after 100 Continue, and found in the prefix cache"
+post /v1/completions '{"prompt":"hello","stream":true,"max_tokens":3}' -N --http1.0
+is "$code $(text | wc -c | tr -d ' ')" "200 12" "HTTP/1.0 gets it without chunks"
+post /tokenize '{"prompt":"hello"}'
+is "$(jq .count "$OUT")" 2 "five bytes are two tokens"
+is "$(curl -s "$URL/v1/models" | jq -r '.data[0].id')" sim "the model has a name"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health?x=1")" 200 "it is well"
+
+# ---- errors ----
+while read -r expected path body; do
+	post "$path" "$body"
+	is "$code $(jq -r .error.code "$OUT")" "$expected $expected" "$expected for $path $body"
+done <<-'END'
+	400 /v1/chat/completions {"messages":
+	400 /v1/chat/completions {}
+	400 /v1/completions {"prompt":"x","max_tokens":"many"}
+	400 /v1/completions {"prompt":"x","max_tokens":200000}
+	400 /v1/completions {"prompt":"x","sim":"cot"}
+	400 /tokenize {}
+	404 /v2 {}
+	405 /health {}
+END
+post /v1/completions '{"prompt":"x","max_tokens":200000}'
+contains "$(jq -r .error.message "$OUT")" "maximum context length is 131072" "too long a request is told so"
+
+# ---- connections ----
+exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
+printf 'GET /health HTTP/1.1\r\nHost: a\r\n\r\nGET /nix HTTP/1.1\r\nHost: a\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' >&3
+is "$(grep -ao 'HTTP/1.1 [0-9]*' <&3 | cut -d' ' -f2 | tr '\n' ' ')" "200 404 200 " "requests in a row on one connection are answered in turn"
+exec 3<&-
+exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
+printf 'what is this\r\n\r\n' >&3
+contains "$(cat <&3)" "HTTP/1.1 400 " "what is no HTTP gets 400 and is closed"
+exec 3<&-
+curl -sS -o /dev/null -o /dev/null -w '%{num_connects}\n' "$URL/health" "$URL/v1/models" >connects
+is "$(tr '\n' ' ' <connects)" "1 0 " "a connection is kept"
+curl -sN -m 0.3 -o /dev/null "$URL/v1/completions" -H 'X-Request-Id: gone' -d '{"prompt":"x","max_tokens":100000,"stream":true}'
+left() { grep '"id":"gone"' log.ndjson | jq -e .cancelled && [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_running{.*} //p')" = 0 ]; }
+yes_if "who hangs up is taken off the engine" wait_for 5 left
+
+# ---- the log and the metrics ----
+line=$(grep '"id":"first"' log.ndjson)
+is "$(jq -c '[.status,.stream,.prompt_tokens,.output_tokens,.max_tokens,.finish,.path]' <<<"$line")" \
+	'[200,true,3,7,7,"length","/v1/chat/completions"]' "a request's line says what came of it"
+is "$(jq -r .prompt_sha256 <<<"$line")" "$(printf 'hello world' | sha256sum | cut -d' ' -f1)" "with the prompt's digest"
+is "$(jq '.arrival_ns <= .head_ns and .head_ns < .first_token_ns and .first_token_ns < .last_token_ns and .last_token_ns <= .end_ns' <<<"$line")" \
+	true "and its times in order"
+between "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 1000 "seven steps of 1.02 ms, never early"
+curl -s "$URL/metrics" >metrics
+is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length"} //p' metrics)" 7 "seven requests came to their end"
+is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 8 "eight had a first token"
+is "$(sed -n 's/^vllm:prefix_cache_hits_total{.*} //p' metrics)" 74992 "the prefix cache's hits"
+is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 10 "ten histograms"
+is "$(sed -n 's/^vllm:e2e_request_latency_seconds_bucket{.*le="+Inf"} //p' metrics)" \
+	"$(sed -n 's/^vllm:e2e_request_latency_seconds_count{.*} //p' metrics)" "whose last bucket holds all"
+is "$(grep -vcE '^(# (HELP|TYPE) .*|vllm:[a-z0-9_]+\{[^}]*\} [0-9.e+-]+)$' metrics)" 0 "and every line is one of Prometheus'"
+
+# ---- the end ----
+kill -TERM "$SERVER"
+wait "$SERVER"
+is $? 0 "SIGTERM ends it with 0"
+matches "$(cat "$SERVER_ERR")" "^ipf-sim: .* requests \(" "-v says what was served"
+is "$(jq -s 'length == (map(.n) | unique | length)' log.ndjson)" true "each request has its line"
+
+# ---- options ----
+server_start --model m --api-key secret --max-model-len 100 --template-tokens 5 --default-tokens 4
+key='Authorization: Bearer secret'
+post /v1/completions '{"model":"m","prompt":"x"}'
+is "$code" 401 "no key"
+post /v1/completions '{"model":"m","prompt":"x"}' -H "$key"
+is "$code $(jq .usage.completion_tokens "$OUT")" "200 4" "the key, and the default length"
+post /v1/completions '{"model":"other","prompt":"x"}' -H "$key"
+is "$code" 404 "another model"
+post /v1/completions '{"model":"m","prompt":"x","max_tokens":100}' -H "$key"
+is "$code" 400 "longer than the context"
+post /v1/chat/completions '{"model":"m","messages":[{"role":"system","content":"x"},{"role":"user","content":"x"}]}' -H "$key"
+is "$(jq .usage.prompt_tokens "$OUT")" 12 "tokens of the template"
+server_start --loading 1h --eos-mean 5 --role-early
+post /v1/completions '{"prompt":"x"}'
+is "$code $(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" "503 503" "while it loads"
+
+run "$BIN/ipf-sim" --port "${URL##*:}"
+status_is 1 "a port that is taken"
+complains ipf-sim "port ${URL##*:}: Address already in use" "is complained about"
+run "$BIN/ipf-sim" --max-time 10ms
+status_is 0 "--max-time ends it"
+is "$(sed 's/[0-9]*$//' "$OUT")" "listening on http://127.0.0.1:" "after its one line"
+run sh -c '"$1" --max-time 5s >/dev/full' sh "$BIN/ipf-sim"
+status_is 1 "a full disk under its line"
+for wrong in "--port 70000" "--step-base 5" "--fail cot" "--fail cut:x=1" "--max-batch 0" "operand" "--prefill-rate 0" "--nix"; do
+	# shellcheck disable=SC2086 # two words
+	run "$BIN/ipf-sim" $wrong
+	status_is 2 "$wrong is refused"
+done
+run "$BIN/ipf-sim" --log /nowhere/log
+status_is 1 "a log that can't be opened"
+# Its parent, a shell, ends at once; it has to follow.
+sh -c '"$1" --die-with-parent --max-time 30s >orphan.out 2>&1 & echo $! >orphan.pid; while ! [ -s orphan.out ]; do sleep 0.01; done' sh "$BIN/ipf-sim"
+yes_if "--die-with-parent" wait_for 5 sh -c "! kill -0 $(cat orphan.pid)"
+
+# ---- its description ----
+"$BIN/ipf-sim" --help | grep -oE '(^| )--[a-z][a-z-]*' | tr -d ' ' | sort -u >known
+is "$(while read -r option; do grep -qF -e "\`$option" "$TESTS/sim/README.md" || echo "$option"; done <known)" "" "README.md has every option"
+"$BIN/ipf-sim" --list-modes | cut -d' ' -f1 >modes
+is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$TESTS/sim/README.md" || echo "$mode"; done <modes)" "" "and every mode"

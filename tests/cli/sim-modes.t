@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The simulated server's failures as a client of HTTP meets them (what is in the streams themselves is tested by test_sim_answer.c),
+# and its queueing.
+. "$TESTS/tap.sh"
+
+body='{"messages":[{"role":"user","content":"hello"}],"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}'
+ask() { # MODE [CURL OPTIONS…]: curl's status in $status, the answer in $OUT, its head in head
+	local mode=$1
+	shift
+	status=0
+	curl -sSN -m 10 -D head -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $mode" -d "$body" "$@" 2>"$ERR" || status=$?
+}
+tokens() { sed -n 's/^data: *//p' "$OUT" | jq -R 'fromjson? | select((.choices[0].delta.content? // "") != "")' | jq -s length; }
+http_status() { sed -n '$!d' head; sed -nE '1s/^HTTP[^ ]* ([0-9]+).*/\1/p' head; }
+
+server_start --step-base 1ms --log log.ndjson
+
+# mode, curl's exit status, the HTTP status, tokens that came, whether [DONE] did
+while read -r mode exit_status http came done; do
+	ask "$mode"
+	is "$status $(http_status) $(tokens) $(grep -c '\[DONE\]' "$OUT")" "$exit_status $http $came $done" "$mode"
+done <<-'END'
+	close 0 200 6 1
+	cut;after=3 18 200 3 0
+	cut;after=3;terminator=1 0 200 3 0
+	cut;finish=1 18 200 6 0
+	reset;after=3 56 200 3 0
+	content-length-short 18 200 6 1
+	error-inband;after=2 0 200 2 1
+	no-done 0 200 6 0
+	malformed;after=2 0 200 6 1
+	coalesce 0 200 6 1
+	split;pieces=4 0 200 6 1
+	crlf 0 200 6 1
+	one-token 0 200 1 1
+	empty 0 200 0 1
+	interim,ping,usage-each 0 103 6 1
+	429 0 429 0 0
+	500 0 500 0 0
+	status;code=404 0 404 0 0
+	html200 0 200 0 0
+	nothing 0 200 0 0
+	whole 0 200 0 0
+END
+ask reset
+is "$status $(wc -c <head | tr -d ' ')" "56 0" "reset before the head"
+ask 'reset;pause=20ms'
+is "$status" 56 "and a while after"
+ask garbage
+is "$status" 1 "garbage is not HTTP"
+ask 429
+matches "$(cat head)" "^Retry-After: 1" "429 says when to come again"
+ask never -m 0.3
+is "$status $(wc -c <head | tr -d ' ')" "28 0" "never answers"
+ask http10
+matches "$(head -1 head)" "^HTTP/1.0 200" "http10"
+is "$status $(tokens) $(grep -ci '^transfer-encoding' head)" "0 6 0" "ends with the connection"
+ask 'slow-headers;delay=120ms' -w '%{stderr}%{time_starttransfer}'
+between "$(cat "$ERR")" 0.12 5 "slow-headers"
+ask 'role-late;delay=120ms' -w '%{stderr}%{time_starttransfer} %{time_total}'
+between "$(awk '{ print $2 - $1 }' "$ERR")" 0.11 5 "role-late: the head comes first, the text later"
+ask 'stall;pause=120ms' -w '%{stderr}%{time_total}'
+between "$(cat "$ERR")" 0.12 5 "stall"
+ask 'late-end;pause=120ms' -w '%{stderr}%{time_total}'
+between "$(cat "$ERR")" 0.12 5 "late-end"
+is "$(tail -1 log.ndjson | jq '.end_ns - .last_token_ns > 119e6')" true "comes after the last token, as the log says"
+ask 'cot'
+is "$status $(http_status)" "0 400" "an unknown mode is refused"
+body=${body%\}}',"sim":{"mode":"cut","after":2}}'
+ask '' # curl leaves such a header out
+is "$status $(tokens)" "18 2" "the mode may stand in the body"
+body='{"prompt":"hello","stream":true,"max_tokens":6,"sim":{"mode":"cut","after":2}}'
+curl -sN "$URL/v1/completions" -d "$body" >"$OUT"
+is "$? $(grep -c '"text":"[^"]' "$OUT")" "18 2" "of a completion as well"
+
+# the whole answers
+for mode in cut reset content-length-short malformed error-inband no-usage 'short;tokens=2'; do
+	status=0
+	curl -sS "$URL/v1/completions" -H "X-Sim: $mode" -d '{"prompt":"hello","max_tokens":6}' >"$OUT" 2>"$ERR" || status=$?
+	printf '%s %s %s\n' "${mode%%;*}" "$status" "$(jq -c '[.choices[0].text, .usage.completion_tokens, .error.code]' "$OUT" 2>/dev/null | tail -1)"
+done >whole
+is "$(sed -E 's/"[^"]{24}"/24/;s/"[^"]{8}"/8/' whole)" "cut 18 
+reset 56 
+content-length-short 18 [24,6,null]
+malformed 0 
+error-inband 0 [null,null,500]
+no-usage 0 [24,null,null]
+short 0 [8,2,null]" "whole answers fail as well"
+
+curl -s -o /dev/null "$URL/health" -o /dev/null -w '' "$URL/v1/completions" -H 'X-Sim: idle-close;delay=10ms' -d '{"prompt":"x","max_tokens":1}'
+exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
+printf 'POST /v1/completions HTTP/1.1\r\nHost: a\r\nX-Sim: idle-close;delay=50ms\r\nContent-Length: 29\r\n\r\n{"prompt":"x","max_tokens":1}' >&3
+yes_if "idle-close ends the connection after the answer" timeout 5 grep -aq '"completion_tokens":1' <&3
+yes_if "by itself" timeout 5 cat <&3
+exec 3<&-
+
+# ---- by chance ----
+server_start --step-base 1ms --fail 503:share=0.3 --seed 7
+for _ in $(seq 40); do
+	printf 'url = "%s/v1/completions"\ndata = "{\\"prompt\\":\\"x\\",\\"max_tokens\\":1}"\noutput = "/dev/null"\nwrite-out = "%%{http_code}\\n"\nnext\n' "$URL"
+done >many
+first=$(curl -s -K many)
+is "$(wc -l <<<"$first")" 40 "all are answered"
+between "$(grep -c 503 <<<"$first")" 4 22 "three tenths fail, or so"
+server_start --step-base 1ms --fail 503:share=0.3 --seed 7
+sed "s,http://127.0.0.1:[0-9]*,$URL," many >again
+is "$(curl -s -K again)" "$first" "the same ones for the same seed"
+
+# ---- many at once ----
+server_start --step-base 5ms --max-batch 2 --kv-blocks 12 --log batch.ndjson
+curls=
+for i in 1 2 3 4 5 6; do
+	curl -s "$URL/v1/completions" -o /dev/null -d "$(printf '{"prompt":"%s%064d","max_tokens":60}' $i 0)" &
+	curls="$curls $!"
+done
+waiting() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_waiting{.*} //p')" -ge 3 ]; }
+yes_if "a full batch makes a queue" wait_for 5 waiting
+# shellcheck disable=SC2086 # several words
+wait $curls
+is "$(jq -s 'map(.output_tokens) | unique' -c batch.ndjson)" "[60]" "with all their tokens"
+metrics=$(curl -s "$URL/metrics")
+between "$(sed -n 's/^vllm:num_requests_waiting{.*} //p' <<<"$metrics")" 0 0 "and the queue is empty"
+between "$(sed -n 's/^vllm:kv_cache_usage_perc{.*} //p' <<<"$metrics")" 0 0 "the cache unused"
+# Three waves of two, 60 steps each; a wave cannot be quicker.
+between "$(jq -s '((map(.end_ns) | max) - (map(.arrival_ns) | min)) / 1e6' batch.ndjson)" 900 6000 "in three waves"
+# Two that grow to eight blocks each, and ten there are.
+server_start --step-base 5ms --kv-blocks 10 --no-prefix-cache --log preempted.ndjson
+curls=
+for i in 1 2; do
+	curl -s "$URL/v1/completions" -o /dev/null -d "$(printf '{"prompt":"%s%063d","max_tokens":100}' $i 0)" &
+	curls="$curls $!"
+done
+# shellcheck disable=SC2086
+wait $curls
+is "$(jq -s 'map(.output_tokens)' -c preempted.ndjson)" "[100,100]" "when the cache runs out, all still get their tokens"
+is "$(jq -s 'map(.preemptions) | add > 0' preempted.ndjson)" true "though one had to begin again"
