@@ -97,7 +97,8 @@ static int read_all(struct run *run, const struct report_options *options, const
 		int got = run_read(run, operands->count ? operands->items[i] : NULL, &progress, &now);
 		if (options->common.verbose && run->part_count > parts) {
 			progress_end(&progress);
-			fprintf(stderr, "%s: %s: %lld requests\n", program.name, run->parts[parts].name, (long long)run->parts[parts].rows);
+			const struct part *part = &run->parts[parts];
+			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows, part->rows == 1 ? "" : "s");
 		}
 		if (got == 0)
 			continue;

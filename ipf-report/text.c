@@ -54,6 +54,11 @@ static void show_verdict(struct layout *l, const struct report *report)
 	}
 }
 
+static const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static const char *about_text(json_t *about, const char *key)
 {
 	return json_string_value(json_object_get(about, key));
@@ -168,8 +173,6 @@ struct table {
 	const struct percentiles *list; /* the shown ones */
 	int first, columns;             /* of mean, percentiles, max: those of this part of the table */
 	bool weak;                      /* some percentile was marked */
-	double weakest;
-	int64_t weak_n;
 };
 
 /* mean, the percentiles, max */
@@ -279,7 +282,8 @@ static void weak_note(struct layout *l, bool weak)
 	layout_end_line(l);
 }
 
-static void show_latency(struct layout *l, const struct report *report)
+/* Was any percentile marked? */
+static bool show_latency(struct layout *l, const struct report *report)
 {
 	const struct block *b = &report->blocks->total;
 	struct percentiles list;
@@ -287,16 +291,15 @@ static void show_latency(struct layout *l, const struct report *report)
 	pick(&report->options->percentiles, &list, index);
 	struct table t = {.l = l, .list = &list};
 	if (b->ok == 0 && b->started == 0)
-		return;
-	char title[80];
-	snprintf(title, sizeof title, "Latency, ms");
+		return false;
 	for (t.first = 0; t.first < list.count + 2; t.first += COLUMNS) {
 		t.columns = list.count + 2 - t.first < COLUMNS ? list.count + 2 - t.first : COLUMNS;
-		heading(l, t.first == 0 ? title : "");
+		heading(l, t.first == 0 ? "Latency, ms" : "");
 		table_head(&t);
 		latency_rows(&t, b, index);
 	}
 	weak_note(l, t.weak);
+	return t.weak;
 }
 
 /* ---- stages' latencies ---- */
@@ -336,7 +339,7 @@ static bool stage_latency_row(struct layout *l, const struct block *b, const cha
 }
 
 /* One line for each measured stage (and model): what most people compare. */
-static void show_stage_latency(struct layout *l, const struct report *report)
+static void show_stage_latency(struct layout *l, const struct report *report, bool explained)
 {
 	const struct blocks *blocks = report->blocks;
 	const struct percentiles *list = &report->options->percentiles;
@@ -369,7 +372,7 @@ static void show_stage_latency(struct layout *l, const struct report *report)
 		layout_text(l, FAINT, "closed loop has no due time: from start there");
 		layout_end_line(l);
 	}
-	weak_note(l, weak);
+	weak_note(l, weak && !explained);
 }
 
 /* ---- tokens, errors, goodput ---- */
@@ -392,7 +395,7 @@ static void token_notes(struct layout *l, const struct report *report)
 	char text[512] = "", number[40], item[120];
 	for (int i = 0; i < SOURCES; i++)
 		if (b->by_source[i] > 0) {
-			snprintf(item, sizeof item, "%s (%s answers)", sources[i], show_count(b->by_source[i], number));
+			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(b->by_source[i], number), plural(b->by_source[i]));
 			append(text, sizeof text, ", ", item, "");
 		}
 	if (text[0])
@@ -467,12 +470,12 @@ static void show_errors(struct layout *l, const struct report *report)
 	heading(l, "Errors");
 	layout_to(l, 14);
 	if (b->failed == 0) {
-		layout_format(l, PLAIN, "none in %s requests", show_count(requests, a));
+		layout_format(l, PLAIN, "none in %s request%s", show_count(requests, a), plural(requests));
 		layout_end_line(l);
 		return;
 	}
 	layout_format(l, PLAIN, "%s of ", show_count(b->failed, a));
-	layout_format(l, PLAIN, "%s requests, ", show_count(requests, a));
+	layout_format(l, PLAIN, "%s request%s, ", show_count(requests, a), plural(requests));
 	layout_text(l, PLAIN, show_percent((double)b->failed / (double)requests, c));
 	layout_end_line(l);
 	for (int i = 0; i < ERROR_KINDS; i++)
@@ -526,8 +529,8 @@ void report_text(const struct report *report, struct buffer *out)
 	show_verdict(&l, report);
 	show_about(&l, report);
 	show_stages(&l, report);
-	show_latency(&l, report);
-	show_stage_latency(&l, report);
+	bool marked = show_latency(&l, report);
+	show_stage_latency(&l, report, marked);
 	show_tokens(&l, report);
 	show_errors(&l, report);
 	show_goodput(&l, report);

@@ -169,7 +169,7 @@ static void row_times(struct verdict *v, struct verdict_stage *stage, const stru
 	span(&stage->due_first, &stage->due_last, row->due_ns);
 	span(&stage->start_first, &stage->start_last, row->start_ns);
 	histogram_add(v->lag, row->start_ns - row->due_ns, 1);
-	if (row->slot_wait_ns != IPF_ABSENT && row->slot_wait_ns > 0)
+	if (row->slot_wait_ns != IPF_ABSENT && row->slot_wait_ns > VERDICT_SLOT_WAIT_NS)
 		stage->waited++;
 }
 

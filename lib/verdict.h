@@ -32,7 +32,8 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 #define VERDICT_DELIVERED_INVALID  0.95
 #define VERDICT_LATE_DOUBTFUL_MS   10   /* p99 of the client's own lateness */
 #define VERDICT_LATE_INVALID_MS    100
-#define VERDICT_SLOTS_DOUBTFUL     0.01 /* share of open-loop requests that waited for a slot */
+#define VERDICT_SLOTS_DOUBTFUL     0.01 /* share of open-loop requests that waited for a slot, longer than … */
+#define VERDICT_SLOT_WAIT_NS       1000000
 #define VERDICT_CPU_DOUBTFUL       0.80 /* of one core, for the sending thread: p95 over the seconds of the run */
 #define VERDICT_CPU_INVALID        0.95
 #define VERDICT_LOOP_DOUBTFUL_MS   10   /* p95 over the seconds of each second's worst loop lag */

@@ -23,7 +23,7 @@ static const struct {
 	               "requests that were started, times the time that their starts should have spread over by the time that they did "
 	               "(spreads below 1 s count as 1 s)."},
 	{VERDICT_LOAD, "DOUBTFUL where the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above 100 ms."},
-	{VERDICT_LOAD, "DOUBTFUL where more than 1 % of the requests of open-loop stages waited for a slot: that is not the client's fault, but the load "
+	{VERDICT_LOAD, "DOUBTFUL where more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: that is not the client's fault, but the load "
 	               "was not delivered as scheduled. Starts that are spread out by slots alone are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD, "DOUBTFUL where part of the run is missing (a stream that was cut, a run that was stopped), INVALID without any measured "
 	               "request."},

@@ -13,7 +13,7 @@ struct verdict_stage {
 	char *name;
 	bool measured, closed, cycle;
 	int64_t scheduled, scheduled_most; /* arrivals: of all parts together, of the largest */
-	int64_t started, ok, waited;       /* waited: requests with a due time that had to wait for a slot */
+	int64_t started, ok, waited;       /* waited: requests with a due time that waited for a slot for more than a blink */
 	int64_t due_first, due_last, start_first, start_last; /* of the part that is being read; IPF_ABSENT */
 	int64_t due_span, start_span;      /* of the parts before it */
 	int64_t timed;                     /* requests with a due time */

@@ -1,0 +1,92 @@
+#!/bin/bash
+# Every figure of the JSON against a computation of its own, in jq, from the same rows.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+
+# An open-loop run of 400 requests in two stages, drawn by a small generator: heavy tails, failures, absent figures.
+jq -c '.stages = [{"name":"a","kind":"poisson","spec":"poisson:rate=20,for=10s","begin_ns":0,"end_ns":10000000000,"arrivals":200,"first_n":0,"measured":true},
+	{"name":"b","kind":"poisson","spec":"poisson:rate=40,for=5s","begin_ns":10000000000,"end_ns":15000000000,"arrivals":200,"first_n":200,"measured":true}]
+	| .from[0].from[0].stages = .stages' <(head -1 "$data/one.results") >header
+awk 'function rnd() { x = (x * 16807) % 2147483647; return x / 2147483647 }
+	BEGIN { x = 20240229
+	for (n = 0; n < 400; n++) {
+		stage = n >= 200; due = int((stage ? 10 + (n - 200) / 40 : n / 20) * 1e9)
+		lag = int(-log(rnd()) * 2e5); ttft = int(2e7 - log(rnd()) * 8e7); out = 1 + int(rnd() * rnd() * 90); gap = int(1e7 + rnd() * 2e7)
+		e2e = ttft + gap * (out - 1); start = due + lag
+		printf "{\"n\":%d,\"stage\":%d,\"ok\":%s,\"due_ns\":%.0f,\"ready_ns\":%.0f,\"start_ns\":%.0f,\"end_ns\":%.0f,\"lag_ns\":%d,\"client_lag_ns\":%d", n, stage, (bad = rnd() < 0.03) ? "false" : "true", due, due, start, start + e2e + 100000, lag, lag
+		if (rnd() < 0.2) printf ",\"slot_wait_ns\":%d", lag / 2
+		printf ",\"ttfb_ns\":%d,\"ttft_ns\":%d,\"e2e_ns\":%.0f,\"stream_ns\":%.0f", ttft - 1000, ttft, e2e, e2e + 100000
+		if (rnd() < 0.9) printf ",\"ttfa_ns\":%d", ttft
+		if (out > 1) printf ",\"ttst_ns\":%d,\"tpot_ns\":%d,\"itl_max_ns\":%d", gap, gap, gap * 3
+		printf ",\"ntpot_ns\":%.0f,\"events\":%d,\"input_tokens\":%d,\"output_tokens\":%d,\"output_tokens_usage\":%d,\"tokens_source\":\"usage\",\"asked_output_tokens\":%d", e2e / out, out, 10 + rnd() * 1000, out, out, out + int(rnd() * 3)
+		if (rnd() < 0.7) printf ",\"output_tokens_tokenizer\":%d", out + int(rnd() * 3) - 1
+		if (rnd() < 0.5) printf ",\"cached_tokens\":%d", rnd() * 10
+		printf ",\"finish\":\"%s\"%s}\n", rnd() < 0.8 ? "stop" : "length", bad ? ",\"error\":{\"kind\":\"" (rnd() < 0.5 ? "cut" : "timeout") "\"}" : ""
+	} }' >body
+seal header body >drawn.results
+
+for file in drawn.results "$data/mixed.results" "$data/closed.results" "$data/one.results"; do
+	name=$(basename "$file" .results)
+	jq -s --argjson slo_ms 150 -f "$data/block.jq" "$file" >want.json
+	run "$report" -f json --slo ttft=150ms "$file"
+	status_is 0 "$name: is reported"
+	cp "$OUT" got.json
+	between "$(jq '[paths(type == "number")] | length' want.json)" 300 100000 "$name: there are figures to compare"
+	is "$(jq -nr --slurpfile want want.json --slurpfile got got.json -f "$data/differs.jq")" "" "$name: every one is right"
+done
+
+# The order of the rows is nobody's business.
+sort -r body >turned
+seal header turned >turned.results
+"$report" -f json --slo ttft=150ms drawn.results >a.json
+"$report" -f json --slo ttft=150ms turned.results >b.json
+same a.json b.json "the same rows in another order give the same report"
+
+# Percentiles of percentiles would be wrong: three parts together say what the whole says.
+for part in 0 1 2; do
+	awk -v p=$part 'NR % 3 == p' body >part
+	seal header part >part-$part.results
+done
+"$report" -f json --slo ttft=150ms part-0.results part-1.results part-2.results >c.json
+for path in .total .stages '(.verdict | del(.checks[0].delivered))'; do
+	is "$(jq -c "$path" c.json)" "$(jq -c "$path" a.json)" "shards pooled say what the whole says: $path"
+done
+# Repeats: twice the requests in twice the time.
+"$report" -f json --slo ttft=150ms drawn.results drawn.results >twice.json
+is "$(jq -c '.total | [.requests.started, .requests.scheduled, .window_s]' twice.json)" "$(jq -c '.total | [.requests.started * 2, .requests.scheduled * 2, .window_s * 2]' a.json)" "repeats add up"
+for path in .rate .throughput .in_flight .latency.ttft_ms.from_start.p50 .latency.ttft_ms.from_start.max; do
+	is "$(jq -c ".total$path" twice.json)" "$(jq -c ".total$path" a.json)" "and say the same of .total$path"
+done
+
+# Confidence interval: 20 batch means in the order of the starts, Student's t with 19 degrees of freedom.
+jq -s '[.[] | select(.n != null and .ok and .stage == 0)] | sort_by(.start_ns) | map(.ttft_ns / 1000000) | length as $n
+	| [range(20) as $i | .[($n * $i / 20 | floor):($n * ($i + 1) / 20 | floor)] | add / length] | (add / 20) as $mean
+	| { mean: $mean, half: (2.093024 * ((map((. - $mean) * (. - $mean)) | add / 19 | sqrt) / (20 | sqrt))) }' drawn.results >ci.json
+got=$(jq -c '.stages[0].latency.ttft_ms.from_start.ci95' a.json)
+between "$(jq -n --argjson got "$got" '$got[1] - $got[0]')" "$(jq '1.6 * .half' ci.json)" "$(jq '2.4 * .half' ci.json)" "the confidence interval is as wide as the batch means are apart"
+
+# --window drain: all requests of a stage, until the last of them ended.
+run "$report" -f json --window drain "$data/mixed.results"
+is "$(jq -c '.stages[1] | [.window_s, .rate.completed]' "$OUT")" "$(jq -cs '[.[] | select(.stage == 1)] as $r | ([$r[].end_ns] | max) as $last
+	| ((($last - 2000000000) / 1000 | round) / 1000000) as $w | [$w, (($r | map(select(.ok)) | length) / $w * 1000000 | round / 1000000)]' "$data/mixed.results")" \
+	"--window drain lasts until the stage's last request ended"
+
+# --errors-as-inf: 3 of 15 requests failed, so that no more than the lower four fifths are finite.
+run "$report" -f json --errors-as-inf --percentiles 50,80,90 --slo p50:ttft=1s,p90:ttft=1s "$data/mixed.results"
+is "$(jq -c '.total.latency.ttft_ms.from_start | [.n, .p50, .p80, .p90, .max, .mean]' "$OUT")" '[15,100,"inf","inf","inf",null]' "failures lie at infinity"
+is "$(jq -c '[.total.goodput.objectives[].met]' "$OUT")" '[true,false]' "also for the objectives"
+is "$(jq -c '.total.latency.itl_ms.n' "$OUT")" 64 "but not in the pooled gaps"
+
+# Nothing is 0 or null that does not exist.
+for name in one empty errors closed; do
+	"$report" -f json "$data/$name.results" >out.json
+	is "$(jq -c '[paths(. == null)]' out.json)" "[]" "$name: nothing is null"
+done
+"$report" -f json "$data/one.results" >out.json
+is "$(jq -c '[.total | .rate.achieved, .latency.ttft_ms.from_start.ci95, .slot_wait_ms, .tokens.reasoning] | map(select(. != null))' out.json)" "[]" "one request has no rate, no interval, no slot wait"
+"$report" -f json "$data/closed.results" >out.json
+is "$(jq -c '[.total | .rate.offered, .latency.ttft_ms.from_due, .lag_ms, .requests.scheduled] | map(select(. != null))' out.json)" "[]" "closed loop has no due time, no lag, no offered rate"
+"$report" -f json "$data/errors.results" >out.json
+is "$(jq -c '[.total.latency, .total.tokens, .total.requests.failed, .total.rate.completed]' out.json)" "[{},{},4,0]" "where all failed there is no latency and a rate of 0"

@@ -1,0 +1,174 @@
+#!/bin/bash
+# ipf-report as a citizen: options, bad input, cut input, full disks, closed pipes.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+
+# ---- usage ----------------------------------------------------------------------------------------------------------
+misused() { # PART ARGUMENTS…
+	part=$1
+	shift
+	run "$report" "$@" "$data/one.results"
+	status_is 2 "$*: is wrong usage"
+	complains ipf-report "$part" "$*: says why"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
+}
+misused '--format: expected text or json or csv, got "html"' -f html
+misused '--window: expected stage or drain, got "steady"' --window steady
+misused '--by: expected stage or model, got "session"' --by session
+misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
+misused 'got ""' --percentiles 50,,90
+misused 'got "ttft"' --slo ttft
+misused 'got "speed=5s"' --slo speed=5s
+misused 'expected a duration' --slo ttft=500
+misused 'got "p0:ttft=1s"' --slo p0:ttft=1s
+misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
+
+# ---- verdict and --strict -------------------------------------------------------------------------------------------
+run "$report" --strict "$data/errors.results"
+status_is 4 "--strict: an invalid run ends with 4"
+complains ipf-report "the run is invalid" "and says so"
+contains "$(cat "$OUT")" "INVALID" "with its report"
+run "$report" --strict "$data/closed.results"
+status_is 0 "--strict: a doubtful run ends with 0"
+run "$report" --strict -f json "$data/empty.results"
+status_is 4 "--strict: no request at all is invalid"
+is "$(jq -r '.verdict.status' "$OUT")" INVALID "as the verdict says"
+
+# ---- streams --------------------------------------------------------------------------------------------------------
+size=$(wc -c <"$data/mixed.results")
+for part in 20 40 60 80 99; do
+	head -c $((size * part / 100)) "$data/mixed.results" >cut.results
+	run "$report" cut.results
+	status_is 3 "cut at $part %: ends with 3"
+	complains ipf-report "cut" "cut at $part %: says so"
+	matches "$(head -1 "$OUT")" "^Incomplete  *cut.results: cut after [0-9]+ good line" "cut at $part %: the report says so first"
+	run "$report" -f json cut.results
+	is "$(jq -r '.run.incomplete | length' "$OUT")" 1 "cut at $part %: so does the JSON"
+done
+head -c $((size * 60 / 100)) "$data/mixed.results" >cut.results
+is "$("$report" -f json cut.results 2>&- | jq '[.stages[].requests | .ok + .failed] | add')" \
+	"$(head -c $((size * 60 / 100)) "$data/mixed.results" | sed '$d' | grep -c '^{"n":')" "a cut stream: every good row counts"
+run "$report" --strict cut.results
+status_is 3 "a cut stream ends with 3 also when it is invalid"
+run "$report" "$data/mixed.results" cut.results
+status_is 3 "one of two is cut: ends with 3"
+head -c 100 "$data/mixed.results" >beheaded
+run "$report" beheaded
+status_is 3 "cut within the header: ends with 3"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and there is nothing to report"
+run "$report" /dev/null
+status_is 3 "an empty input ends with 3"
+run "$report" no-such-file
+status_is 1 "a file that is not there ends with 1"
+complains ipf-report "no-such-file" "and is named"
+run "$report" "$TESTS/tap.sh"
+status_is 3 "what is no stream ends with 3"
+head -1 "$data/one.results" | sed 's/"ipf":"results"/"ipf":"trace"/' >header
+: >body
+seal header body >trace
+run "$report" trace
+status_is 3 "another kind of stream ends with 3"
+complains ipf-report "results" "and the complaint says what was expected"
+
+head -1 "$data/one.results" >header
+sed -n 2p "$data/one.results" >row
+{ cat row; sed 's/"ttft_ns":[0-9]*/"ttft_ns":"soon"/; s/"n":0/"n":1/' row; } >body
+seal header body >bad.results
+run "$report" bad.results
+status_is 3 "a row that makes no sense ends with 3"
+complains ipf-report 'bad.results:3: ttft_ns: expected an integer, got "soon"' "and says which and why"
+contains "$(head -1 "$OUT")" "Incomplete  bad.results:3" "the report says so first"
+contains "$(cat "$OUT")" "none in 1 request" "and goes as far as it can"
+sed 's/"n":0/"n":0,"slo":{"ttft":"soon"}/' row >body
+seal header body >slo.results
+run "$report" slo.results
+status_is 3 "an objective of a request that makes no sense ends with 3"
+complains ipf-report 'slo.results:2: slo.ttft: expected a duration such as "500ms", got "soon"' "and is named"
+
+# What its writer called incomplete
+cp row body
+seal header body | sed 's/"end":{/"end":{"incomplete":"the run was stopped",/' >stopped.results
+run "$report" stopped.results
+status_is 3 "a stream that says that something is missing ends with 3"
+matches "$(head -1 "$OUT")" "^Incomplete  .*the run was stopped" "and the report says so first"
+
+run "$report" "$data/mixed.results" "$data/one.results"
+status_is 3 "results with other stages are refused"
+complains ipf-report "not the same run" "and why"
+
+# ---- input and output -----------------------------------------------------------------------------------------------
+"$report" "$data/mixed.results" >want
+zstd -q -c "$data/mixed.results" >mixed.results.zst
+for how in "$report mixed.results.zst" "$report - <mixed.results.zst" "cat mixed.results.zst | $report" "$report <$data/mixed.results" \
+	"$report -o - $data/mixed.results"; do
+	is "$(eval "$how" | md5sum)" "$(md5sum <want)" "the same report: ${how//"$report"/ipf-report}" | sed "s|$data/||"
+done
+run "$report" -o out.txt "$data/mixed.results"
+same out.txt want "-o writes the same"
+run "$report" -o out.txt.zst "$data/mixed.results"
+is "$(zstd -dqc out.txt.zst | md5sum)" "$(md5sum <want)" "-o with .zst compresses it"
+run "$report" -o no/such/folder/out "$data/mixed.results"
+status_is 1 "-o where nothing can be created ends with 1"
+complains ipf-report "no/such/folder/out" "and names it"
+
+if [ -w /dev/full ]; then
+	for format in text json csv; do
+		status=0
+		"$report" -f $format "$data/mixed.results" >/dev/full 2>"$ERR" || status=$?
+		status_is 1 "-f $format on a full disk ends with 1"
+		complains ipf-report "standard output" "and says so"
+	done
+	status=0
+	"$report" --definitions >/dev/full 2>"$ERR" || status=$?
+	status_is 1 "--definitions on a full disk ends with 1"
+	run "$report" -o /dev/full "$data/mixed.results"
+	status_is 1 "-o on a full disk ends with 1"
+else
+	skip "a full disk is noticed" "no /dev/full"
+fi
+{
+	"$report" -f json "$data/mixed.results" 2>pipe.err
+	echo $? >pipe.status
+} | head -1 >/dev/null
+is "$(cat pipe.status pipe.err)" 0 "a reader that goes away ends it quietly"
+status=0
+"$report" "$data/mixed.results" >&- 2>"$ERR" || status=$?
+status_is 1 "a closed standard output ends with 1"
+status=0
+"$report" <&- >"$OUT" 2>"$ERR" || status=$?
+isnt "$status" 0 "a closed standard input is noticed"
+
+# ---- looks ----------------------------------------------------------------------------------------------------------
+is "$(grep -c "$(printf '\033')" want)" 0 "no colours where there is no terminal"
+if command -v script >/dev/null; then
+	escapes() { env "$@" TERM=xterm script -qec "$report $data/mixed.results" /dev/null </dev/null | grep -c "$(printf '\033')"; }
+	isnt "$(escapes NO_COLOR=)" 0 "colours on a terminal"
+	is "$(escapes NO_COLOR=1)" 0 "unless NO_COLOR is set"
+else
+	skip "colours on a terminal" "no script(1)"
+fi
+run "$report" -v "$data/one.results" "$data/one.results"
+is "$(grep -c 'one.results: 1 request$' "$ERR")" 2 "-v says what was read"
+run "$report" --progress "$data/one.results"
+status_is 0 "--progress does no harm"
+same "$OUT" <("$report" "$data/one.results") "nor does it change the report"
+"$report" -f json --reproducible "$data/one.results" >a
+sed 's/2026-11-20T06:29:00.123Z/2027-01-01T00:00:00.000Z/' "$data/one.results" >b.results
+"$report" -f json --reproducible b.results >b
+same a b "--reproducible: another date, the same report"
+
+# Long names stay in their column, several bytes to a character or not.
+sed '1s/"name":"constant"/"name":"sehr-langsam-und-ausführlich-gemäß-Plan"/g' "$data/one.results" >long.results
+run "$report" long.results
+contains "$(cat "$OUT")" "  sehr-langsam-und-aus…     1.00" "a long name is cut, the columns stay"
+
+# CSV: as many fields on each line, RFC 4180 for odd names
+sed '1s/"name":"constant"/"name":"a,\\"b\\""/g' "$data/one.results" >odd.results
+run "$report" -f csv odd.results
+matches "$(sed -n 2p "$OUT")" '^"a,""b""",constant,true,' "CSV: a name with comma and quotes is quoted"
+"$report" -f csv "$data/mixed.results" >m.csv
+is "$(awk -F, '{ print NF }' m.csv | sort -u | wc -l | tr -d ' ')" 1 "CSV: every line has as many fields as the first"
+is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) print $i }' m.csv | tr -d '\r' | sort | uniq -d)" "" "CSV: no name stands twice"
+is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
