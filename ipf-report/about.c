@@ -8,7 +8,7 @@
 /* Removes what changes from run to run, at any depth. */
 static void forget(json_t *value, int depth)
 {
-	static const char *const passing[] = {"created", "host", "t0_wall_ns", "t0"};
+	static const char *const passing[] = {"created", "host", "t0", "t0_unix_ns"};
 	json_t *inner;
 	const char *key;
 	size_t i;
@@ -84,7 +84,7 @@ json_t *report_about(const struct run *run, bool reproducible)
 	if (json_array_size(incomplete) > 0)
 		json_object_set(about, "incomplete", incomplete);
 	if (!reproducible)
-		copy(about, "started", json_object_get(records, "started"));
+		copy(about, "started", json_object_get(records, "t0"));
 	json_object_set_new(about, "duration_s", json_real(duration_s(run)));
 	copy(about, "target", json_object_get(records, "target"));
 	copy(about, "api", json_object_get(header, "api"));

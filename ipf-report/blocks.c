@@ -186,7 +186,7 @@ static void schedule_of(const struct run *run, int32_t stage, int64_t *scheduled
 		sum += arrivals;
 		most = arrivals > most ? arrivals : most;
 	}
-	*scheduled = run->shards ? most : sum;
+	*scheduled = run->one_schedule ? most : sum;
 	if (!plan->closed && plan->end_ns != IPF_ABSENT)
 		*length_ns = (plan->end_ns - plan->begin_ns) * (run->shards ? 1 : run->part_count);
 }

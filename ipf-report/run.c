@@ -202,7 +202,10 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	run->parts = parts;
 	struct part *part = &parts[run->part_count];
-	*part = (struct part){.name = strdup(stream_reader_name(stream)), .header = json_incref(stream_reader_header(stream))};
+	*part = (struct part){.name = strdup(stream_reader_name(stream)), .header = json_incref(stream_reader_header(stream)), .t0_ns = IPF_ABSENT};
+	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
+	if (json_is_integer(t0))
+		part->t0_ns = json_integer_value(t0);
 	run->part_count++;
 	if (!part->name)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
@@ -258,15 +261,15 @@ int run_read(struct run *run, const char *path, struct progress *progress, struc
 	}
 	struct part *part = &run->parts[run->part_count - 1];
 	bad = read_lines(run, reader, progress, err);
-	const char *why = json_string_value(json_object_get(stream_reader_trailer(stream), "incomplete"));
-	if (bad == 0 && why)
-		bad = ipf_error_at(err, IPF_CUT, part->name, 0, "%s", why);
 	if (bad < 0 && (err->kind == IPF_CUT || err->kind == IPF_INPUT)) {
 		if (err->line > 0)
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s:%lld: %.200s", part->name, (long long)err->line, err->text);
 		else
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
 	}
+	const char *why = json_string_value(json_object_get(stream_reader_trailer(stream), "incomplete"));
+	if (bad == 0 && why)
+		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);
 	result_reader_close(reader);

@@ -54,6 +54,7 @@ struct window {
 struct part {
 	char *name;
 	json_t *header;
+	int64_t t0_ns;          /* its beginning, since the epoch; IPF_ABSENT */
 	char incomplete[360];   /* why something of it is missing; "" */
 	int64_t last_ns;        /* the latest moment that it tells of */
 	int64_t rows;
@@ -70,7 +71,8 @@ struct run {
 	const struct slo *slo;
 	struct part *parts;
 	int part_count;
-	bool shards;            /* the parts ran at the same time, over one schedule; else one after another */
+	bool shards;            /* the parts ran at the same time; else one after another: repeats */
+	bool one_schedule;      /* no arrival stands in two of them: what was scheduled counts once */
 	struct schedule plan;   /* of the first part; stages that no schedule names are added */
 	struct row *rows;       /* by stage, then by start */
 	int64_t row_count, row_cap;
@@ -82,8 +84,8 @@ struct run {
 };
 
 int run_init(struct run *run, const struct slo *slo, struct ipf_error *err);
-/* Reads one results stream to its end. -1: err; what was read before stays, and the part is marked incomplete where the stream was cut, went
- * wrong on the way, or is whole but says itself that something is missing (IPF_CUT too). */
+/* Reads one results stream to its end. -1: err; what was read before stays. A part is marked incomplete where the stream was cut, went wrong
+ * on the way, or is whole but says itself that something is missing (which is no error). */
 int run_read(struct run *run, const char *path, struct progress *progress, struct ipf_error *err);
 /* Puts the rows in order, finds out how the parts belong together and when each stage was measured (settle.c). */
 int run_settle(struct run *run, struct ipf_error *err);

@@ -23,22 +23,47 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Shards carry out one schedule between them: no arrival stands in two of them. */
-static int find_shards(struct run *run, struct ipf_error *err)
+/* Does no arrival stand in two parts? -1: out of memory. */
+static int disjoint(const struct run *run, struct ipf_error *err)
 {
-	if (run->part_count < 2)
-		return 0;
 	int64_t *all = malloc((size_t)(run->row_count + 1) * sizeof *all);
 	if (!all)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (int64_t i = 0; i < run->row_count; i++)
 		all[i] = run->rows[i].n;
 	qsort(all, (size_t)run->row_count, sizeof *all, by_value);
-	run->shards = true;
-	for (int64_t i = 1; i < run->row_count && run->shards; i++)
-		run->shards = all[i] != all[i - 1];
+	int answer = 1;
+	for (int64_t i = 1; i < run->row_count && answer; i++)
+		answer = all[i] != all[i - 1];
 	free(all);
-	if (run->shards)
+	return answer;
+}
+
+/* Did any two parts run at the same time, by the wall clock? -1: nobody knows. */
+static int overlapping(const struct run *run)
+{
+	int answer = 0;
+	for (int i = 0; i < run->part_count; i++)
+		for (int k = 0; k < i; k++) {
+			const struct part *a = &run->parts[i], *b = &run->parts[k];
+			if (a->t0_ns == IPF_ABSENT || b->t0_ns == IPF_ABSENT)
+				return -1;
+			answer |= a->t0_ns < b->t0_ns + b->last_ns && b->t0_ns < a->t0_ns + a->last_ns;
+		}
+	return answer;
+}
+
+/* Clients that ran at the same time are shards, whose rates add up; the wall clock tells, or else that no arrival was sent twice. */
+static int find_shards(struct run *run, struct ipf_error *err)
+{
+	if (run->part_count < 2)
+		return 0;
+	int apart = disjoint(run, err), together = overlapping(run);
+	if (apart < 0)
+		return -1;
+	run->one_schedule = apart;
+	run->shards = together < 0 ? apart : together;
+	if (run->one_schedule)
 		verdict_shards(run->verdict);
 	return 0;
 }

@@ -90,3 +90,17 @@ is "$(jq -c '[.total | .rate.achieved, .latency.ttft_ms.from_start.ci95, .slot_w
 is "$(jq -c '[.total | .rate.offered, .latency.ttft_ms.from_due, .lag_ms, .requests.scheduled] | map(select(. != null))' out.json)" "[]" "closed loop has no due time, no lag, no offered rate"
 "$report" -f json "$data/errors.results" >out.json
 is "$(jq -c '[.total.latency, .total.tokens, .total.requests.failed, .total.rate.completed]' out.json)" "[{},{},4,0]" "where all failed there is no latency and a rate of 0"
+
+# Two clients at the same time, each with a schedule of its own: rates add up. The same one after the other: they do not.
+at() { # T0_UNIX_NS: drawn.results, begun then
+	head -1 drawn.results | sed "s/\"tool\":\"ipf-fire 0.1.0\"/&,\"t0_unix_ns\":$1/" >header
+	seal header body
+}
+at 1000000000000000000 >first.results
+at 1000000001000000000 >second.results
+at 1000000060000000000 >third.results
+"$report" -f json first.results second.results >together.json
+"$report" -f json first.results third.results >after.json
+figures='.total | [.requests.scheduled, .window_s, (.rate.offered, .rate.completed, .throughput.output_tokens_per_s | . * 100 | round / 100)]'
+is "$(jq -c "$figures" together.json)" "$(jq -c "$figures"' | [.[0] * 2, .[1], .[2] * 2, .[3] * 2, .[4] * 2] | map(. * 100 | round / 100)' a.json)" "at the same time: rates add up"
+is "$(jq -c "$figures" after.json)" "$(jq -c "$figures"' | [.[0] * 2, .[1] * 2, .[2], .[3], .[4]]' a.json)" "one after the other: windows do"

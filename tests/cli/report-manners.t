@@ -91,8 +91,9 @@ complains ipf-report 'slo.results:2: slo.ttft: expected a duration such as "500m
 cp row body
 seal header body | sed 's/"end":{/"end":{"incomplete":"the run was stopped",/' >stopped.results
 run "$report" stopped.results
-status_is 3 "a stream that says that something is missing ends with 3"
+status_is 0 "a whole stream that says that something is missing ends with 0"
 matches "$(head -1 "$OUT")" "^Incomplete  .*the run was stopped" "and the report says so first"
+is "$("$report" -f json stopped.results | jq -r .verdict.checks[0].status)" DOUBTFUL "which is a doubt"
 
 run "$report" "$data/mixed.results" "$data/one.results"
 status_is 3 "results with other stages are refused"
