@@ -76,11 +76,16 @@ bool jdoc_text_empty(const struct jdoc *j, jdoc_id node)
 
 jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key)
 {
-	if (jdoc_type_of(j, map) != JDOC_MAP)
+	const struct jdoc_node *m = node_at(j, map);
+	if (!m || m->type != JDOC_MAP)
 		return JDOC_NONE;
-	for (struct jdoc_each e = jdoc_each(j, map); jdoc_step(&e);)
-		if (jdoc_text_is(j, e.key, key))
-			return e.value;
+	size_t len = strlen(key);
+	for (jdoc_id at = map + 1; at < m->next; at = j->nodes[at + 1].next) {
+		const struct jdoc_node *k = &j->nodes[at];
+		const char *text = j->text + k->begin + 1;
+		if (k->escaped ? jdoc_text_is(j, at, key) : k->end - k->begin == len + 2 && (!len || *text == *key) && !memcmp(text, key, len))
+			return at + 1;
+	}
 	return JDOC_NONE;
 }
 

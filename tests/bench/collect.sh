@@ -1,0 +1,49 @@
+#!/bin/bash
+# How fast are records understood? The baseline is jq, which does the least of the same: cuts each body into events, parses
+# them, and sums up the characters of the answers.
+set -eu -o pipefail
+# shellcheck source-path=SCRIPTDIR/..
+. "$TESTS/tap.sh"
+
+requests=${COLLECT_REQUESTS:-5000}
+events=200
+
+# One record a line, each with its answer in as many reads as events; about 50 kB.
+jq -nc --argjson events $events --argjson requests "$requests" '
+	def event: "data: \(tojson)\n\n";
+	[range($events) | {id: "chatcmpl-7f3a9b2c4d5e6f708192a3b4c5d6e7f8", object: "chat.completion.chunk", created: 1763620000, model: "llama-3.1-8b",
+		choices: [{index: 0, delta: {content: " word\(.)"}, logprobs: null, finish_reason: null}]} | event] as $texts
+	| ($texts + [({choices: [], usage: {prompt_tokens: 512, completion_tokens: $events}} | event), "data: [DONE]\n\n"]) as $all
+	| ($all | add) as $body | range($requests) as $n | ($n * 10000000) as $start
+	| {n: $n, req: $n, stage: 0, due_ns: $start, ready_ns: $start, start_ns: ($start + 41000), first_byte_ns: ($start + 9000000),
+	   end_ns: ($start + 10000000 * ($all | length)), status: 200, streamed: true,
+	   reads: [range($all | length) as $i | [$start + 10000000 * $i, ($all[$i] | utf8bytelength), $start + 10000000 * $i + 900]],
+	   body: $body}' >body.ndjson
+{
+	jq -c '{ipf: "records", version: 1, tool: "ipf-fire 0.1.0", argv: [], api: .}' "$TESTS/../lib/apis/openai-chat.json"
+	cat body.ndjson
+	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$requests" "$(sha256sum <body.ndjson | cut -d' ' -f1)"
+} >records
+
+seconds() { # COMMAND…: wall time
+	local begin end
+	begin=$(date +%s.%N)
+	"$@"
+	end=$(date +%s.%N)
+	awk -v a="$begin" -v b="$end" 'BEGIN { printf "%.3f", b - a }'
+}
+
+with_jq() {
+	head -n $((requests / 10)) body.ndjson | jq -c '[.body / "\n\n" | .[] | select(startswith("data: {")) | .[6:] | fromjson
+		| .choices[0].delta.content // "" | length] | add' >/dev/null
+}
+
+taken=$(seconds ipf-collect records -o results)
+baseline=$(seconds with_jq)
+[ "$(grep -c '"ok":true' results)" = "$requests" ]
+awk -v OFS='\t' -v n="$requests" -v e=$events -v s="$taken" -v b="$baseline" -v bytes="$(wc -c <records)" 'BEGIN {
+	b *= 10 # a tenth of the records
+	print "collect, answers of " e " events", sprintf("%.0f requests/s", n / s), sprintf("%.0f requests/s jq", n / b), sprintf("%.1f", b / s), "> 10",
+		(b / s > 10 ? "met" : "missed")
+	print "the same, events", sprintf("%.2f M/s, %.0f MB/s", n * e / s / 1e6, bytes / s / 1e6), sprintf("%.3f M/s jq", n * e / b / 1e6), "-", "-", "-"
+}'
