@@ -117,6 +117,25 @@ server_start --loading 1h --eos-mean 5 --role-early
 post /v1/completions '{"prompt":"x"}'
 is "$code $(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" "503 503" "while it loads"
 
+# ---- those who are slow ----
+server_start --step-base 1ms --out-limit 64KiB -v
+exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
+slow='{"prompt":"x","max_tokens":5000,"stream":true,"sim":"pad"}'
+printf 'POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s' ${#slow} "$slow" >&3
+dropped() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:request_success_total{.*finished_reason="abort"} //p')" = 1 ]; }
+yes_if "a reader that never reads is dropped" wait_for 20 dropped
+exec 3<&-
+server_stop "$SERVER"
+contains "$(cat "$SERVER_ERR")" " 1 readers too slow" "and counted"
+bash -c 'ulimit -n 24; exec "$0" --step-base 1ms --max-time 30s' "$BIN/ipf-sim" >few.out &
+stop_at_exit $!
+wait_for 5 test -s few.out
+URL=$(sed 's/.* on //' few.out)
+codes=$(curl -s --parallel --parallel-immediate --parallel-max 60 -H 'Connection: close' -d '{"prompt":"x","max_tokens":50}' \
+	-o /dev/null -w '%{http_code}\n' "$URL/v1/completions?[1-60]")
+is "$(sort <<<"$codes" | uniq -c | tr -s ' ')" " 60 200" "more clients than descriptors wait their turn"
+
+server_start
 run "$BIN/ipf-sim" --port "${URL##*:}"
 status_is 1 "a port that is taken"
 complains ipf-sim "port ${URL##*:}: Address already in use" "is complained about"

@@ -4,21 +4,21 @@
 . "$TESTS/tap.sh"
 
 body='{"messages":[{"role":"user","content":"hello"}],"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}'
-ask() { # MODE [CURL OPTIONS…]: curl's status in $status, the answer in $OUT, its head in head
+ask() { # MODE [CURL OPTIONS…]: curl's status in $status, the answer in $OUT, its head in head.txt
 	local mode=$1
 	shift
 	status=0
-	curl -sSN -m 10 -D head -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $mode" -d "$body" "$@" 2>"$ERR" || status=$?
+	curl -sSN -m 10 -D head.txt -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $mode" -d "$body" "$@" 2>"$ERR" || status=$?
 }
 tokens() { sed -n 's/^data: *//p' "$OUT" | jq -R 'fromjson? | select((.choices[0].delta.content? // "") != "")' | jq -s length; }
-http_status() { sed -n '$!d' head; sed -nE '1s/^HTTP[^ ]* ([0-9]+).*/\1/p' head; }
+http_status() { sed -nE '1s/^HTTP[^ ]* ([0-9]+).*/\1/p' head.txt; }
 
 server_start --step-base 1ms --log log.ndjson
 
 # mode, curl's exit status, the HTTP status, tokens that came, whether [DONE] did
-while read -r mode exit_status http came done; do
+while read -r mode exit_status http came ended; do
 	ask "$mode"
-	is "$status $(http_status) $(tokens) $(grep -c '\[DONE\]' "$OUT")" "$exit_status $http $came $done" "$mode"
+	is "$status $(http_status) $(tokens) $(grep -c '\[DONE\]' "$OUT")" "$exit_status $http $came $ended" "$mode"
 done <<-'END'
 	close 0 200 6 1
 	cut;after=3 18 200 3 0
@@ -43,18 +43,18 @@ done <<-'END'
 	whole 0 200 0 0
 END
 ask reset
-is "$status $(wc -c <head | tr -d ' ')" "56 0" "reset before the head"
+is "$status $(wc -c <head.txt | tr -d ' ')" "56 0" "reset before the head"
 ask 'reset;pause=20ms'
 is "$status" 56 "and a while after"
 ask garbage
 is "$status" 1 "garbage is not HTTP"
 ask 429
-matches "$(cat head)" "^Retry-After: 1" "429 says when to come again"
+matches "$(cat head.txt)" "^Retry-After: 1" "429 says when to come again"
 ask never -m 0.3
-is "$status $(wc -c <head | tr -d ' ')" "28 0" "never answers"
+is "$status $(wc -c <head.txt | tr -d ' ')" "28 0" "never answers"
 ask http10
-matches "$(head -1 head)" "^HTTP/1.0 200" "http10"
-is "$status $(tokens) $(grep -ci '^transfer-encoding' head)" "0 6 0" "ends with the connection"
+matches "$(head -1 head.txt)" "^HTTP/1.0 200" "http10"
+is "$status $(tokens) $(grep -ci '^transfer-encoding' head.txt)" "0 6 0" "ends with the connection"
 ask 'slow-headers;delay=120ms' -w '%{stderr}%{time_starttransfer}'
 between "$(cat "$ERR")" 0.12 5 "slow-headers"
 ask 'role-late;delay=120ms' -w '%{stderr}%{time_starttransfer} %{time_total}'
@@ -96,15 +96,12 @@ exec 3<&-
 
 # ---- by chance ----
 server_start --step-base 1ms --fail 503:share=0.3 --seed 7
-for _ in $(seq 40); do
-	printf 'url = "%s/v1/completions"\ndata = "{\\"prompt\\":\\"x\\",\\"max_tokens\\":1}"\noutput = "/dev/null"\nwrite-out = "%%{http_code}\\n"\nnext\n' "$URL"
-done >many
-first=$(curl -s -K many)
-is "$(wc -l <<<"$first")" 40 "all are answered"
+forty() { curl -s -d '{"prompt":"x","max_tokens":1}' -o /dev/null -w '%{http_code}\n' "$URL/v1/completions?[1-40]"; }
+first=$(forty)
+is "$(wc -l <<<"$first" | tr -d ' ')" 40 "all are answered"
 between "$(grep -c 503 <<<"$first")" 4 22 "three tenths fail, or so"
 server_start --step-base 1ms --fail 503:share=0.3 --seed 7
-sed "s,http://127.0.0.1:[0-9]*,$URL," many >again
-is "$(curl -s -K again)" "$first" "the same ones for the same seed"
+is "$(forty)" "$first" "the same ones for the same seed"
 
 # ---- many at once ----
 server_start --step-base 5ms --max-batch 2 --kv-blocks 12 --log batch.ndjson

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define CREATED 1700000000 /* a constant, so that equal requests get equal bytes */
+#define DIED "\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500"
 #define SHORT_OF_LENGTH 100000000 /* what a stream's Content-Length says when it is to fall short */
 
 static const struct mode *find(const struct answer *a, enum mode_kind kind)
@@ -30,7 +31,8 @@ static void write_opening(struct answer *a)
 {
 	struct jout w = {.out = &a->opening};
 	const char *object = a->ask->chat ? (a->whole ? "chat.completion" : "chat.completion.chunk") : "text_completion";
-	buffer_format(&a->opening, "{\"id\":\"%s-%016llx\",\"object\":\"%s\",\"created\":%d,\"model\":", a->ask->chat ? "chatcmpl" : "cmpl",
+	buffer_format(&a->opening, "{\"id\":\"%s-%016llx\",\"object\":\"%s\",\"created\":%d,\"model\":",
+		a->ask->chat ? "chatcmpl" : "cmpl",
 	              (unsigned long long)(a->seed * UINT64_C(0x100000001b3) + a->number), object, CREATED);
 	jout_string0(&w, a->model);
 	buffer_text(&a->opening, ",\"choices\":[");
@@ -181,8 +183,8 @@ static void send_empty(struct answer *a)
 static void write_tool_delta(struct answer *a, bool named)
 {
 	if (named)
-		buffer_format(&a->json, "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\",\"function\":{\"name\":\"find\",",
-		              (unsigned long long)a->number);
+		buffer_format(&a->json, "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\","
+		              "\"function\":{\"name\":\"find\",", (unsigned long long)a->number);
 	else
 		buffer_text(&a->json, "\"tool_calls\":[{\"index\":0,\"function\":{");
 	buffer_text(&a->json, "\"arguments\":\"");
@@ -263,8 +265,7 @@ void answer_head(struct answer *a)
 
 static void send_error_event(struct answer *a, const struct mode *error)
 {
-	static const char openai[] = "{\"error\":{\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}";
-	static const char vllm[] = "{\"object\":\"error\",\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}";
+	static const char openai[] = "{\"error\":{" DIED "}}", vllm[] = "{\"object\":\"error\"," DIED "}";
 	if (error->form == FORM_EVENT)
 		frame_named_event(a, "error", slice_of(openai));
 	else
@@ -310,7 +311,7 @@ static enum answer_next look_for_trouble(struct answer *a)
 	if (cut && !cut->finish) {
 		a->out->corked = false;
 		if (cut->bytes)
-			frame_partial(a, slice_of("{\"id\":\"chatcmpl-0\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"sim\","
+			frame_partial(a, slice_of("{\"id\":\"cut\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
 			                          "\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lorem ipsum\"}}]}"), (size_t)cut->bytes);
 		if (cut->terminator)
 			frame_end(a);
@@ -392,19 +393,27 @@ void answer_plain(struct outbox *out, int status, const char *type, const char *
 	buffer_slice(&out->bytes, body);
 }
 
+static const char *error_type(int status)
+{
+	switch (status) {
+	case 401: return "AuthenticationError";
+	case 404: return "NotFoundError";
+	case 429: return "RateLimitError";
+	default: return status >= 500 ? "InternalServerError" : "BadRequestError";
+	}
+}
+
 void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param, bool keep_alive)
 {
 	struct buffer body = {0};
 	struct jout w = {.out = &body};
-	const char *type = status == 401 ? "AuthenticationError" : status == 404 ? "NotFoundError" : status == 429 ? "RateLimitError" :
-	                   status >= 500 ? "InternalServerError" : "BadRequestError";
 	jout_begin_map(&w);
 	jout_key(&w, "error");
 	jout_begin_map(&w);
 	jout_key(&w, "message");
 	jout_string0(&w, text);
 	jout_key(&w, "type");
-	jout_string0(&w, type);
+	jout_string0(&w, error_type(status));
 	jout_key(&w, "param");
 	if (param && *param)
 		jout_string0(&w, param);
@@ -446,7 +455,7 @@ static void write_whole_body(struct answer *a)
 {
 	buffer_clear(&a->json);
 	if (find(a, MODE_ERROR_INBAND)) {
-		buffer_text(&a->json, "{\"error\":{\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}");
+		buffer_text(&a->json, "{\"error\":{" DIED "}}");
 		return;
 	}
 	if (find(a, MODE_BAD_UTF8))

@@ -183,7 +183,8 @@ static void begin_linger(struct conn *c)
 		conn_die(c, true);
 }
 
-/* Whoever closes while tokens are made for him wants no more of them, as model servers see it; an answer that is ready is sent. */
+/* Whoever closes while tokens are made for him wants no more of them, as model servers see it; an answer that is ready is
+ * sent. */
 static void end_of_input(struct conn *c, bool orderly)
 {
 	if (!orderly || !c->answered || c->lingering) {

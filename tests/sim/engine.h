@@ -85,10 +85,11 @@ void engine_hold(struct sequence *sequence, int64_t until_ns);
 int64_t engine_deadline(const struct engine *engine);
 void engine_start(struct engine *engine, int64_t now_ns);
 
-/* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is more than
- * 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one the sequence is out of the
- * engine. It may call engine_hold and engine_remove for the sequence that it was called for. False: nothing was due. */
-bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data), void *data);
+/* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is more
+ * than 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one the sequence
+ * is out of the engine. It may call engine_hold and engine_remove for the sequence that it was called for. False: nothing was due. */
+bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
+	void *data);
 
 struct engine_counts engine_counts(const struct engine *engine);
 

@@ -55,7 +55,8 @@ static int choose_modes(struct job *job, struct ipf_error *err)
 	job->modes = job->ask.modes;
 	for (size_t i = 0; i < c->request.header_count; i++) {
 		const struct http_header *h = &c->request.headers[i];
-		if (h->name.len == 5 && strncasecmp(h->name.data, "x-sim", 5) == 0 && modes_parse_header(&job->modes, h->value, err) < 0)
+		if (h->name.len == 5 && strncasecmp(h->name.data, "x-sim", 5) == 0 &&
+		    modes_parse_header(&job->modes, h->value, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; job->modes.count == 0 && i < options->fail_count; i++) {
@@ -137,7 +138,8 @@ static void prepare_answer(struct job *job)
 	struct conn *c = job->conn;
 	struct answer *a = &job->answer;
 	struct slice id = http_header(&c->request, "x-request-id");
-	if (modes_find(&job->modes, MODE_CLOSE) || modes_find(&job->modes, MODE_LENGTH_SHORT) || modes_find(&job->modes, MODE_HTTP10))
+	if (modes_find(&job->modes, MODE_CLOSE) || modes_find(&job->modes, MODE_LENGTH_SHORT) ||
+	    modes_find(&job->modes, MODE_HTTP10))
 		c->then = CONN_CLOSE;
 	if (c->request.minor == 0 && !modes_find(&job->modes, MODE_HTTP10) && job->modes.count < MODES_MOST)
 		job->modes.list[job->modes.count++] = (struct mode){.kind = MODE_HTTP10};
@@ -187,7 +189,8 @@ static bool answer_at_once(struct job *job)
 	if (modes_find(&job->modes, MODE_NEVER))
 		return true;
 	if (modes_find(&job->modes, MODE_HTML200)) {
-		answer_plain(&c->out, 200, "text/html", NULL, slice_of("<html><body><h1>It works!</h1></body></html>\n"), c->then == CONN_STAY);
+		answer_plain(&c->out, 200, "text/html", NULL, slice_of("<html><body><h1>It works!</h1></body></html>\n"),
+			c->then == CONN_STAY);
 	} else if (modes_find(&job->modes, MODE_NOTHING)) {
 		answer_plain(&c->out, 200, "text/event-stream; charset=utf-8", NULL, slice_of(""), c->then == CONN_STAY);
 	} else if (modes_find(&job->modes, MODE_GARBAGE)) {
@@ -209,7 +212,12 @@ static int64_t delay_of(const struct job *job)
 {
 	const struct mode *slow = modes_find(&job->modes, MODE_SLOW_HEADERS), *late = modes_find(&job->modes, MODE_ROLE_LATE);
 	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
-	return (slow ? slow->delay_ns : 0) + (late && !late->after ? late->delay_ns : 0) + (stall && !stall->after ? stall->pause_ns : 0);
+	int64_t delay_ns = slow ? slow->delay_ns : 0;
+	if (late && !late->after)
+		delay_ns += late->delay_ns;
+	if (stall && !stall->after)
+		delay_ns += stall->pause_ns;
+	return delay_ns;
 }
 
 void job_begin(struct conn *c, bool chat)

@@ -15,7 +15,8 @@
 
 struct sim_options {
 	struct common_options common;
-	int64_t port, step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks, template_tokens, model_len, default_tokens;
+	int64_t port, template_tokens, model_len, default_tokens;
+	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
 	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	const char *model, *api_key, *log;
@@ -23,7 +24,8 @@ struct sim_options {
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
 };
 
-#define ROW(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct sim_options, member_, help_)
+#define ROW(kind_, letter_, name_, argument_, member_, help_) \
+	OPTION(kind_, letter_, name_, argument_, struct sim_options, member_, help_)
 
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free one)"),
@@ -32,18 +34,23 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_DURATION, 0, "step-base", "TIME", step_base_ns, "what a step takes at least (default: 8ms)"),
 	ROW(OPTION_DURATION, 0, "step-per-seq", "TIME", step_per_seq_ns, "and more for each sequence in it (default: 20us)"),
 	ROW(OPTION_RATE, 0, "prefill-rate", "TOKENS/S", prefill_rate, "how fast prompts are computed (default: 100k)"),
-	ROW(OPTION_COUNT, 0, "step-tokens", "N", step_tokens, "most tokens computed in a step, prompts and answers together (default: 8192)"),
+	ROW(OPTION_COUNT, 0, "step-tokens", "N", step_tokens,
+		"most tokens computed in a step, prompts and answers together (default: 8192)"),
 	ROW(OPTION_COUNT, 0, "max-batch", "N", max_batch, "most sequences in a step; others wait (default: 1024)"),
 	ROW(OPTION_COUNT, 0, "kv-blocks", "N", kv_blocks, "the KV cache's size, in blocks of 16 tokens (default: 262144)"),
 	ROW(OPTION_FLAG, 0, "no-prefix-cache", NULL, no_prefix_cache, "compute every prompt from its beginning"),
 	ROW(OPTION_COUNT, 0, "template-tokens", "N", template_tokens, "tokens added to each message of a chat (default: 0)"),
 	ROW(OPTION_COUNT, 0, "max-model-len", "N", model_len, "most tokens of prompt and answer together (default: 131072)"),
-	ROW(OPTION_COUNT, 0, "default-tokens", "N", default_tokens, "length of an answer whose request doesn't say (default: 128)"),
-	ROW(OPTION_NUMBER, 0, "eos-mean", "N", eos_mean, "answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
-	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails, "misbehave so; share=0.1 in a tenth of the requests; may stand several times"),
+	ROW(OPTION_COUNT, 0, "default-tokens", "N", default_tokens,
+		"length of an answer whose request doesn't say (default: 128)"),
+	ROW(OPTION_NUMBER, 0, "eos-mean", "N", eos_mean,
+		"answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
+	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails,
+		"misbehave so; share=0.1 in a tenth of the requests; may stand several times"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and end"),
 	ROW(OPTION_FLAG, 0, "role-early", NULL, role_early, "send a chat's role chunk with the head, not with the first token"),
-	ROW(OPTION_DURATION, 0, "keep-alive", "TIME", keep_alive_ns, "close connections that are idle for so long (default: 75s)"),
+	ROW(OPTION_DURATION, 0, "keep-alive", "TIME", keep_alive_ns,
+		"close connections that are idle for so long (default: 75s)"),
 	ROW(OPTION_DURATION, 0, "loading", "TIME", loading_ns, "answer 503 for so long after the start (default: 0)"),
 	ROW(OPTION_SIZE, 0, "max-body", "SIZE", max_body, "largest request body (default: 64MiB)"),
 	ROW(OPTION_SIZE, 0, "out-limit", "SIZE", out_limit, "reset a connection whose reader is so far behind (default: 4MiB)"),
@@ -61,7 +68,8 @@ static struct program program = {
 	.name = "ipf-sim",
 	.operands = "",
 	.summary = "a simulated model server, for tests",
-	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM and SIGINT end it. See tests/sim/README.md.",
+	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM and SIGINT end it. "
+	           "See tests/sim/README.md.",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -72,7 +80,8 @@ static int range(const char *name, int64_t value, int64_t least, int64_t most, s
 {
 	if (value >= least && value <= most)
 		return 0;
-	return ipf_error_set(err, IPF_USAGE, "--%s: expected %lld to %lld, got %lld", name, (long long)least, (long long)most, (long long)value);
+	return ipf_error_set(err, IPF_USAGE, "--%s: expected %lld to %lld, got %lld", name, (long long)least,
+		(long long)most, (long long)value);
 }
 
 static int read_fails(const struct sim_options *o, struct server_options *server, struct ipf_error *err)
@@ -90,10 +99,12 @@ static int read_fails(const struct sim_options *o, struct server_options *server
 
 static int check_options(const struct sim_options *o, struct server_options *server, struct ipf_error *err)
 {
-	if (range("port", o->port, 0, 65535, err) < 0 || range("max-batch", o->max_batch, 1, 1000000, err) < 0 ||
-	    range("kv-blocks", o->kv_blocks, 1, 1 << 26, err) < 0 || range("step-tokens", o->step_tokens, 1, 1 << 30, err) < 0 ||
-	    range("default-tokens", o->default_tokens, 1, 1 << 30, err) < 0 || range("max-model-len", o->model_len, 2, 1 << 30, err) < 0 ||
-	    range("template-tokens", o->template_tokens, 0, 1000000, err) < 0)
+	const int64_t most = 1 << 26;
+	if (range("port", o->port, 0, 65535, err) < 0 || range("max-batch", o->max_batch, 1, most, err) < 0 ||
+	    range("kv-blocks", o->kv_blocks, 1, most, err) < 0 || range("step-tokens", o->step_tokens, 1, most, err) < 0 ||
+	    range("default-tokens", o->default_tokens, 1, most, err) < 0 ||
+	    range("max-model-len", o->model_len, 2, most, err) < 0 ||
+	    range("template-tokens", o->template_tokens, 0, most, err) < 0)
 		return -1;
 	if (o->step_base_ns + o->step_per_seq_ns <= 0)
 		return ipf_error_set(err, IPF_USAGE, "--step-base and --step-per-seq: a step has to take some time");
@@ -132,12 +143,13 @@ static void say_totals(const struct server *s)
 {
 	struct engine_counts c = engine_counts(s->engine);
 	char up[32], slipped[32];
-	fprintf(stderr, "ipf-sim: %s: %lld connections, %lld requests (%lld refused, %lld left early), %lld prompt tokens (%lld of %lld cached), "
-	        "%lld tokens generated in %lld steps, %lld preemptions, steps late by %s, %lld readers too slow\n",
+	fprintf(stderr, "ipf-sim: %s: %lld connections, %lld requests (%lld refused, %lld left early), "
+	        "%lld prompt tokens (%lld of %lld cached), %lld tokens generated in %lld steps, %lld preemptions, "
+	        "steps moved by %s, %lld readers too slow, %lld times without descriptors\n",
 	        format_duration(clock_now() - s->begin_ns, up), (long long)s->totals.connections, (long long)s->totals.requests,
 	        (long long)s->totals.refused, (long long)s->totals.cut, (long long)c.prompt_tokens, (long long)c.cache_hits,
 	        (long long)c.cache_queries, (long long)c.output_tokens, (long long)c.steps, (long long)c.preemptions,
-	        format_duration(c.slipped_ns, slipped), (long long)s->totals.overrun);
+	        format_duration(c.slipped_ns, slipped), (long long)s->totals.overrun, (long long)s->totals.starved);
 }
 
 static int serve(const struct sim_options *o, struct server_options *options, struct ipf_error *err)
@@ -172,7 +184,8 @@ static int list_modes(void)
 int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
-	struct sim_options options = {.common = COMMON_DEFAULTS, .step_base_ns = 8 * NS_PER_MS, .step_per_seq_ns = 20 * NS_PER_US,
+	struct sim_options options = {.common = COMMON_DEFAULTS, .step_base_ns = 8 * NS_PER_MS,
+		.step_per_seq_ns = 20 * NS_PER_US,
 		.prefill_rate = 100000, .step_tokens = 8192, .max_batch = 1024, .kv_blocks = 262144, .model_len = 131072,
 		.default_tokens = 128, .keep_alive_ns = 75 * NS_PER_S, .max_body = 64 << 20, .out_limit = 4 << 20};
 	struct server_options server = {0};

@@ -2,14 +2,20 @@
 
 #include <stdio.h>
 
-static const double ttft_bounds[METRICS_MOST_BOUNDS] = {.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5,
-	10, 20, 40, 80, 160, 640, 2560};
-static const double token_bounds[METRICS_MOST_BOUNDS] = {.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10,
-	20, 40, 80};
-static const double request_bounds[METRICS_MOST_BOUNDS] = {.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240,
-	480, 960, 1920, 7680};
-static const double length_bounds[METRICS_MOST_BOUNDS] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000,
-	50000, 100000};
+static const double ttft_bounds[METRICS_MOST_BOUNDS] = {
+	.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560,
+};
+static const double token_bounds[METRICS_MOST_BOUNDS] = {
+	.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
+};
+static const double request_bounds[METRICS_MOST_BOUNDS] = {
+	.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
+};
+static const double length_bounds[METRICS_MOST_BOUNDS] = {
+	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000,
+};
+
+#define SHOWN(name_, member_, bounds_, help_) { name_, help_, offsetof(struct metrics, member_), bounds_ }
 
 /* A vLLM histogram: where it lies, what it is called, and its bounds (0 ends them). */
 static const struct shown {
@@ -17,16 +23,16 @@ static const struct shown {
 	size_t offset;
 	const double *bounds;
 } histograms[] = {
-	{"time_to_first_token_seconds", "Histogram of time to first token in seconds.", offsetof(struct metrics, ttft), ttft_bounds},
-	{"inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", offsetof(struct metrics, itl), token_bounds},
-	{"request_time_per_output_token_seconds", "Histogram of time_per_output_token_seconds per request.", offsetof(struct metrics, tpot), token_bounds},
-	{"e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", offsetof(struct metrics, e2e), request_bounds},
-	{"request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", offsetof(struct metrics, queue), request_bounds},
-	{"request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request.", offsetof(struct metrics, prefill), request_bounds},
-	{"request_decode_time_seconds", "Histogram of time spent in DECODE phase for request.", offsetof(struct metrics, decode), request_bounds},
-	{"request_inference_time_seconds", "Histogram of time spent in RUNNING phase for request.", offsetof(struct metrics, inference), request_bounds},
-	{"request_prompt_tokens", "Number of prefill tokens processed.", offsetof(struct metrics, prompt), length_bounds},
-	{"request_generation_tokens", "Number of generation tokens processed.", offsetof(struct metrics, generation), length_bounds},
+	SHOWN("time_to_first_token_seconds", ttft, ttft_bounds, "Histogram of time to first token in seconds."),
+	SHOWN("inter_token_latency_seconds", itl, token_bounds, "Histogram of inter-token latency in seconds."),
+	SHOWN("request_time_per_output_token_seconds", tpot, token_bounds, "Histogram of time_per_output_token_seconds per request."),
+	SHOWN("e2e_request_latency_seconds", e2e, request_bounds, "Histogram of e2e request latency in seconds."),
+	SHOWN("request_queue_time_seconds", queue, request_bounds, "Histogram of time spent in WAITING phase for request."),
+	SHOWN("request_prefill_time_seconds", prefill, request_bounds, "Histogram of time spent in PREFILL phase for request."),
+	SHOWN("request_decode_time_seconds", decode, request_bounds, "Histogram of time spent in DECODE phase for request."),
+	SHOWN("request_inference_time_seconds", inference, request_bounds, "Histogram of time spent in RUNNING phase for request."),
+	SHOWN("request_prompt_tokens", prompt, length_bounds, "Number of prefill tokens processed."),
+	SHOWN("request_generation_tokens", generation, length_bounds, "Number of generation tokens processed."),
 };
 #define HISTOGRAMS (sizeof histograms / sizeof *histograms)
 
@@ -49,10 +55,9 @@ static void write_about(struct buffer *out, const char *name, const char *help, 
 	buffer_format(out, "# HELP vllm:%s %s\n# TYPE vllm:%s %s\n", name, help, name, type);
 }
 
-static void write_one(struct buffer *out, const char *labels, const char *type, const char *name, const char *help, double value)
+static const struct metric *metric_at(const struct metrics *metrics, size_t offset)
 {
-	write_about(out, name, help, type);
-	buffer_format(out, "vllm:%s{%s} %.17g\n", name, labels, value);
+	return (const struct metric *)(const void *)((const char *)metrics + offset);
 }
 
 static void write_histogram(struct buffer *out, const char *labels, const struct shown *h, const struct metric *m)
@@ -64,7 +69,8 @@ static void write_histogram(struct buffer *out, const char *labels, const struct
 		buffer_format(out, "vllm:%s_bucket{%s,le=\"%.10g\"} %lld\n", h->name, labels, h->bounds[i], (long long)sum);
 	}
 	buffer_format(out, "vllm:%s_bucket{%s,le=\"+Inf\"} %lld\n", h->name, labels, (long long)m->count);
-	buffer_format(out, "vllm:%s_count{%s} %lld\nvllm:%s_sum{%s} %.17g\n", h->name, labels, (long long)m->count, h->name, labels, m->sum);
+	buffer_format(out, "vllm:%s_count{%s} %lld\nvllm:%s_sum{%s} %.17g\n", h->name, labels, (long long)m->count,
+		h->name, labels, m->sum);
 }
 
 static void write_label_value(struct buffer *out, const char *text)
@@ -87,18 +93,28 @@ void metrics_write(const struct metrics *metrics, const struct engine_counts *c,
 	write_label_value(&labels, model);
 	buffer_byte(&labels, '"');
 	const char *l = labels.failed ? "" : labels.data;
-	write_one(out, l, "gauge", "num_requests_running", "Number of requests in model execution batches.", (double)c->running);
-	write_one(out, l, "gauge", "num_requests_waiting", "Number of requests waiting to be processed.", (double)c->waiting);
-	write_one(out, l, "gauge", "kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", c->kv_usage);
-	write_one(out, l, "counter", "prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.", (double)c->cache_queries);
-	write_one(out, l, "counter", "prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.", (double)c->cache_hits);
-	write_one(out, l, "counter", "num_preemptions_total", "Cumulative number of preemption from the engine.", (double)c->preemptions);
-	write_one(out, l, "counter", "prompt_tokens_total", "Number of prefill tokens processed.", (double)c->prompt_tokens);
-	write_one(out, l, "counter", "generation_tokens_total", "Number of generation tokens processed.", (double)c->output_tokens);
+	const struct {
+		const char *type, *name, *help;
+		double value;
+	} plain[] = {
+		{"gauge", "num_requests_running", "Number of requests in model execution batches.", (double)c->running},
+		{"gauge", "num_requests_waiting", "Number of requests waiting to be processed.", (double)c->waiting},
+		{"gauge", "kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", c->kv_usage},
+		{"counter", "prefix_cache_queries_total", "Prefix cache queries, in tokens.", (double)c->cache_queries},
+		{"counter", "prefix_cache_hits_total", "Prefix cache hits, in tokens.", (double)c->cache_hits},
+		{"counter", "num_preemptions_total", "Cumulative number of preemptions.", (double)c->preemptions},
+		{"counter", "prompt_tokens_total", "Number of prefill tokens processed.", (double)c->prompt_tokens},
+		{"counter", "generation_tokens_total", "Number of generation tokens processed.", (double)c->output_tokens},
+	};
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+		write_about(out, plain[i].name, plain[i].help, plain[i].type);
+		buffer_format(out, "vllm:%s{%s} %.17g\n", plain[i].name, l, plain[i].value);
+	}
 	write_about(out, "request_success_total", "Count of successfully processed requests.", "counter");
 	for (int i = 0; i < FINISH_COUNT; i++)
-		buffer_format(out, "vllm:request_success_total{%s,finished_reason=\"%s\"} %lld\n", l, reasons[i], (long long)metrics->finished[i]);
+		buffer_format(out, "vllm:request_success_total{%s,finished_reason=\"%s\"} %lld\n", l, reasons[i],
+			(long long)metrics->finished[i]);
 	for (size_t i = 0; i < HISTOGRAMS; i++)
-		write_histogram(out, l, &histograms[i], (const struct metric *)(const void *)((const char *)metrics + histograms[i].offset));
+		write_histogram(out, l, &histograms[i], metric_at(metrics, histograms[i].offset));
 	buffer_release(&labels);
 }

@@ -25,6 +25,7 @@ struct metrics {
 void metrics_add(struct metrics *metrics, struct metric *metric, double value);
 
 /* The Prometheus text. */
-void metrics_write(const struct metrics *metrics, const struct engine_counts *counts, const char *model, struct buffer *out);
+void metrics_write(const struct metrics *metrics, const struct engine_counts *counts, const char *model,
+	struct buffer *out);
 
 #endif

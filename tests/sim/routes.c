@@ -101,7 +101,8 @@ static bool key_fits(const struct conn *c)
 	struct slice given = http_header(&c->request, "authorization");
 	if (!key)
 		return true;
-	return given.len > 7 && memcmp(given.data, "Bearer ", 7) == 0 && slice_is((struct slice){given.data + 7, given.len - 7}, key);
+	return given.len > 7 && memcmp(given.data, "Bearer ", 7) == 0 &&
+		slice_is((struct slice){given.data + 7, given.len - 7}, key);
 }
 
 void route(struct conn *c)

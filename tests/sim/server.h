@@ -1,7 +1,8 @@
 /* The simulated model server: one thread, one epoll, the connections, and the engine whose steps the clock drives.
  *
- * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers the small
- * endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token; answer.c writes its bytes.
+ * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers the
+ * small endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token;
+ * answer.c writes its bytes.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H

@@ -8,7 +8,8 @@
 #define MS NS_PER_MS
 
 static const struct engine_options plain = {
-	.step_base_ns = 8 * MS, .step_per_seq_ns = MS / 10, .prefill_rate = 10000, .step_tokens = 1000, .max_batch = 4, .kv_blocks = 100,
+	.step_base_ns = 8 * MS, .step_per_seq_ns = MS / 10, .prefill_rate = 10000, .step_tokens = 1000, .max_batch = 4,
+		.kv_blocks = 100,
 	.prefix_cache = true,
 };
 
@@ -97,7 +98,8 @@ static void long_prompts_are_cut(void **state)
 	assert_int_equal(s[0].produced, before + 1);
 	run_until(&w, w.now_ns + 200 * MS);
 	/* 999 tokens beside the other's one, then 501 */
-	assert_int_equal(w.first_ns[1] - begin_ns, 8 * MS + MS / 10 + (8 * MS + MS / 5 + 999 * MS / 10) + (8 * MS + MS / 5 + 501 * MS / 10));
+	int64_t alone = 8 * MS + MS / 10, together = 8 * MS + MS / 5;
+	assert_int_equal(w.first_ns[1] - begin_ns, alone + (together + 999 * MS / 10) + (together + 501 * MS / 10));
 	assert_int_equal(s[0].produced >= before + 3, 1);
 	engine_remove(w.engine, &s[0]);
 	release(&w, 2);

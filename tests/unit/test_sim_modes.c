@@ -41,7 +41,8 @@ static void refused(void **state)
 		{"cut:after=x", "cut: after: "}, {"cut:after=-1", "cut: after: "}, {"cut:pause=1s", "cut: it takes no \"pause\""},
 		{"stall:pause=5", "stall: pause: "}, {"cut:finish=2", "cut: finish: expected 0 or 1, got \"2\""},
 		{"status:code=99", "status: code: expected 200 to 599, got 99"}, {"multi:tokens=0", "multi: expected at least 1"},
-		{"cut:share=2", "cut: share: "}, {"error-inband:form=x", "error-inband: form: expected openai, vllm or event, got \"x\""},
+		{"cut:share=2", "cut: share: "}, {"error-inband:form=x",
+			"error-inband: form: expected openai, vllm or event, got \"x\""},
 		{"reasoning:field=x", "reasoning: field: expected reasoning_content"},
 	};
 	(void)state;
@@ -99,7 +100,8 @@ static void json(void **state)
 	assert_int_equal(from_json(&modes, "[\"crlf\",{\"mode\":\"stall\",\"pause\":\"20ms\"}]", &err), 0);
 	assert_int_equal(modes.count, 2);
 	assert_int_equal(modes.list[1].pause_ns, 20 * MS);
-	static const char *const wrong[] = {"7", "{\"after\":3}", "{\"mode\":\"cut\",\"x\":1}", "[[\"cut\"]]", "{\"mode\":5}", "\"cot\"", "[7]"};
+	static const char *const wrong[] = {"7", "{\"after\":3}", "{\"mode\":\"cut\",\"x\":1}", "[[\"cut\"]]",
+		"{\"mode\":5}", "\"cot\"", "[7]"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		ipf_error_clear(&err);
 		assert_int_equal(from_json(&modes, wrong[i], &err), -1);
