@@ -160,6 +160,50 @@ void jout_value(struct jout *w, struct slice raw)
 	buffer_slice(w->out, raw);
 }
 
+void jout_json(struct jout *w, json_t *value)
+{
+	json_t *inner;
+	const char *key;
+	size_t i, before;
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		jout_begin_map(w);
+		json_object_foreach(value, key, inner) {
+			jout_string0(w, key);
+			buffer_byte(w->out, ':');
+			w->comma = false;
+			jout_json(w, inner);
+		}
+		jout_end_map(w);
+		break;
+	case JSON_ARRAY:
+		jout_begin_list(w);
+		json_array_foreach(value, i, inner)
+			jout_json(w, inner);
+		jout_end_list(w);
+		break;
+	case JSON_STRING:
+		jout_string(w, (struct slice){json_string_value(value), json_string_length(value)});
+		break;
+	case JSON_INTEGER:
+		jout_int(w, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		before = w->out->len;
+		jout_double(w, json_real_value(value));
+		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* a real stays one when it is read back */
+			buffer_text(w->out, ".0");
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		jout_bool(w, json_is_true(value));
+		break;
+	case JSON_NULL:
+		jout_null(w);
+		break;
+	}
+}
+
 void jout_member_int(struct jout *w, const char *key, int64_t value)
 {
 	if (value == IPF_ABSENT)

@@ -11,6 +11,8 @@
 #include "buffer.h"
 #include "jdoc.h"
 
+#include <jansson.h>
+
 struct jout {
 	struct buffer *out;
 	bool comma;
@@ -27,6 +29,7 @@ void jout_null(struct jout *w);
 void jout_string(struct jout *w, struct slice text); /* invalid UTF-8 becomes U+FFFD */
 void jout_string0(struct jout *w, const char *text);
 void jout_value(struct jout *w, struct slice raw); /* bytes that are JSON already */
+void jout_json(struct jout *w, json_t *value); /* a jansson value; reals in their shortest form, which jansson has not */
 /* Key and value in one; an IPF_ABSENT integer or an absent slice writes nothing at all. */
 void jout_member_int(struct jout *w, const char *key, int64_t value);
 void jout_member_string(struct jout *w, const char *key, struct slice text);

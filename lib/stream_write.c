@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include "clock.h"
+#include "jout.h"
 #include "options.h"
 
 #include <errno.h>
@@ -145,15 +146,11 @@ static int failed(struct stream_writer *w, struct ipf_error *err)
 /* The header or the trailer, which are not digested. */
 static int put_json(struct stream_writer *w, json_t *value, struct ipf_error *err)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	if (text) {
-		buffer_text(&w->out, text);
-		buffer_byte(&w->out, '\n');
-		w->digested = w->out.len;
-	}
-	bool bad = !text || w->out.failed;
-	free(text);
-	return bad ? ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory") : 0;
+	struct jout out = {.out = &w->out};
+	jout_json(&out, value);
+	buffer_byte(&w->out, '\n');
+	w->digested = w->out.len;
+	return w->out.failed ? ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory") : 0;
 }
 
 static int open_output(struct stream_writer *w, const char *path, struct ipf_error *err)

@@ -243,6 +243,20 @@ static void writes_what_reads_back(void **state)
 	buffer_release(&text);
 }
 
+static void writes_jansson_values_in_their_shortest_form(void **state)
+{
+	(void)state;
+	static const char text[] = "{\"a\":[1,-2,0.1,5.333333333333333,2.0,1e+300],\"b\\\"\":{\"c\":null,\"d\":true,\"e\":false,\"f\":\"\xc3\xa9\\n\"},\"g\":[],\"h\":{}}";
+	json_t *value = json_loads(text, 0, NULL);
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	assert_non_null(value);
+	jout_json(&w, value);
+	assert_string_equal(out.data, text);
+	json_decref(value);
+	buffer_release(&out);
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -256,6 +270,7 @@ int main(void)
 		cmocka_unit_test(finds_members_and_elements), cmocka_unit_test(refuses_what_is_not_json), cmocka_unit_test(decodes_escapes),
 		cmocka_unit_test(names_field_and_value_of_a_wrong_type), cmocka_unit_test(keeps_integers_to_the_last_bit),
 		cmocka_unit_test(agrees_with_jansson), cmocka_unit_test(writes_what_reads_back),
+		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
 }
