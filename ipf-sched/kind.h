@@ -11,6 +11,7 @@
 #define IPF_KIND_H
 
 #include "error.h"
+#include "gaps.h"
 #include "jdoc.h"
 #include "ratio.h"
 #include "requests.h"
@@ -68,6 +69,7 @@ struct stage_key {
 #define KEY_SLOTS STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
 #define KEY_WARMUP STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured")
 #define KEY_NAME STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
+#define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP
 #define KEY_END {.name = NULL}
 
 enum stage_type {
@@ -100,6 +102,7 @@ struct stage_kind {
 	const char *about;            /* one line for --list */
 	enum stage_type type;
 	const struct stage_key *keys;
+	enum gaps_kind gaps;          /* of the kinds that draw one gap after another */
 	/* The remaining ones may be NULL; begin and next are for STAGE_OPEN. */
 	int (*check)(const struct stage *stage, struct ipf_error *err); /* what no key can see alone: IPF_USAGE, text "key: …" */
 	size_t state_size;
@@ -110,9 +113,11 @@ struct stage_kind {
 };
 
 /* The kinds that have files of their own. */
-extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_replay;
+extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_replay;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
+/* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */
+int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err);
 
 /* Every kind, in the order in which --list shows them; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];

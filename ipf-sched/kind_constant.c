@@ -3,7 +3,7 @@
 
 #include "clock.h"
 
-static const struct stage_key keys[] = {KEY_RATE_PER_S, KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
+static const struct stage_key keys[] = {KEY_RATE_PER_S, KEY_LENGTH_AND_LIMITS, KEY_END};
 
 /* at + rest/num is the exact time, and half a nanosecond more. */
 struct constant {

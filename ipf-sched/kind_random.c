@@ -3,89 +3,54 @@
 
 #include "clock.h"
 
-static const struct stage_key poisson_keys[] = {KEY_RATE_PER_S, KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
-
 /* A double holds nanoseconds to a thousandth over an hour and to a hundredth over a day. */
 struct renewal {
-	double clock_ns;
-	double scale_ns; /* what a draw of the distribution is multiplied by */
-	double shape;
+	struct gaps gaps;
+	double clock_ns, mean_ns;
 	bool begun;
 };
 
-static int poisson_begin(struct arrival_process *p, struct ipf_error *err)
+static int renewal_check(const struct stage *stage, struct ipf_error *err)
+{
+	return cv_check(stage->kind->gaps, stage->cv, err) < 0 ? -1 : limits_check(stage, err);
+}
+
+static int renewal_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	struct renewal *r = p->state;
 
 	(void)err;
-	r->scale_ns = (double)NS_PER_S / p->stage->rate;
+	gaps_init(&r->gaps, p->stage->kind->gaps, p->stage->cv);
+	r->mean_ns = (double)NS_PER_S / p->stage->rate;
 	return 0;
 }
 
-static int64_t poisson_next(struct arrival_process *p)
+static int64_t renewal_next(struct arrival_process *p)
 {
 	struct renewal *r = p->state;
 
-	r->clock_ns += rng_exponential(&p->rng) * r->scale_ns;
+	r->clock_ns += (r->begun ? gaps_next(&r->gaps, &p->rng) : gaps_first(&r->gaps, &p->rng)) * r->mean_ns;
+	r->begun = true;
 	return arrival_round(r->clock_ns);
 }
 
-const struct stage_kind kind_poisson = {
-	.name = "poisson",
-	.about = "independent arrivals: exponential gaps",
-	.type = STAGE_OPEN,
-	.keys = poisson_keys,
-	.check = limits_check,
-	.state_size = sizeof(struct renewal),
-	.begin = poisson_begin,
-	.next = poisson_next,
+#define RENEWAL(name_, gaps_, keys_, about_) \
+	const struct stage_kind kind_##name_ = { \
+		.name = #name_, .about = about_, .type = STAGE_OPEN, .keys = keys_, .gaps = gaps_, .check = renewal_check, \
+		.state_size = sizeof(struct renewal), .begin = renewal_begin, .next = renewal_next }
+
+static const struct stage_key poisson_keys[] = {KEY_RATE_PER_S, KEY_LENGTH_AND_LIMITS, KEY_END};
+RENEWAL(poisson, GAPS_POISSON, poisson_keys, "independent arrivals: exponential gaps");
+
+static const struct stage_key varied_keys[] = {
+	KEY_RATE_PER_S, REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 as Poisson, more is burstier"),
+	KEY_LENGTH_AND_LIMITS, KEY_END,
 };
+RENEWAL(gamma, GAPS_GAMMA, varied_keys, "independent gamma-distributed gaps: burstier or smoother than Poisson");
+RENEWAL(weibull, GAPS_WEIBULL, varied_keys, "independent Weibull-distributed gaps: as gamma, with other tails");
 
-static const struct stage_key gamma_keys[] = {
-	KEY_RATE_PER_S,
-	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 is Poisson, more is burstier"),
-	KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+static const struct stage_key uniform_keys[] = {
+	KEY_RATE_PER_S, STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and most: 0.577)"),
+	KEY_LENGTH_AND_LIMITS, KEY_END,
 };
-
-static int gamma_check(const struct stage *stage, struct ipf_error *err)
-{
-	if (stage->cv < 0.001 || stage->cv > 100)
-		return ipf_error_set(err, IPF_USAGE, "cv: expected a number between 0.001 and 100, got %g", stage->cv);
-	return limits_check(stage, err);
-}
-
-static int gamma_begin(struct arrival_process *p, struct ipf_error *err)
-{
-	struct renewal *r = p->state;
-
-	(void)err;
-	r->shape = 1 / (p->stage->cv * p->stage->cv);
-	r->scale_ns = (double)NS_PER_S / p->stage->rate / r->shape;
-	return 0;
-}
-
-static int64_t gamma_next(struct arrival_process *p)
-{
-	struct renewal *r = p->state;
-
-	/* The stage begins somewhere within a gap, not at an arrival: a gap that covers a given moment is drawn with its length as
-	 * weight (one more in the shape), and what is left of it is uniform. Without this a stage at cv=10 has 50 arrivals too many. */
-	if (!r->begun) {
-		r->clock_ns = rng_gamma(&p->rng, r->shape + 1) * rng_uniform(&p->rng) * r->scale_ns;
-		r->begun = true;
-	} else {
-		r->clock_ns += rng_gamma(&p->rng, r->shape) * r->scale_ns;
-	}
-	return arrival_round(r->clock_ns);
-}
-
-const struct stage_kind kind_gamma = {
-	.name = "gamma",
-	.about = "independent gamma-distributed gaps: burstier or smoother than Poisson",
-	.type = STAGE_OPEN,
-	.keys = gamma_keys,
-	.check = gamma_check,
-	.state_size = sizeof(struct renewal),
-	.begin = gamma_begin,
-	.next = gamma_next,
-};
+RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "independent gaps, evenly spread around their mean: equal gaps that jitter");

@@ -10,6 +10,16 @@ int limits_check(const struct stage *stage, struct ipf_error *err)
 	return 0;
 }
 
+int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err)
+{
+	double least, most;
+
+	gaps_bounds(gaps, &least, &most);
+	if (cv < least || cv > most)
+		return ipf_error_set(err, IPF_USAGE, "cv: expected a number between %g and %g, got %g", least, most, cv);
+	return 0;
+}
+
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",
@@ -42,7 +52,7 @@ static const struct stage_kind kind_rest = {
 };
 
 const struct stage_kind *const stage_kinds[] = {
-	&kind_constant, &kind_poisson, &kind_gamma, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
+	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
 };
 
 const struct stage_kind *stage_kind_find(const char *name)

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "clock.h"
+#include "gaps.h"
 #include "stage.h"
 
 #include <math.h>
@@ -246,58 +247,109 @@ static void test_the_rate_scales_time_only(void **state)
 	times_free(&fast);
 }
 
-static void check_gamma(double cv, uint64_t seed)
+static double weibull_cdf(double x, const double *shape_and_scale)
+{
+	return x > 0 ? 1 - exp(-pow(x / shape_and_scale[1], shape_and_scale[0])) : 0;
+}
+
+static double between_cdf(double x, const double *low_and_high)
+{
+	return fmin(1, fmax(0, (x - low_and_high[0]) / (low_and_high[1] - low_and_high[0])));
+}
+
+/* The distribution's parameters for a mean of 0.02 and this coefficient of variation, found anew. */
+static void parameters(const char *kind, double cv, double args[2])
+{
+	if (strcmp(kind, "gamma") == 0) {
+		args[0] = 1 / (cv * cv);
+		args[1] = 0.02 * cv * cv;
+	} else if (strcmp(kind, "uniform") == 0) {
+		args[0] = 0.02 * (1 - sqrt(3) * cv);
+		args[1] = 0.02 * (1 + sqrt(3) * cv);
+	} else {
+		double low = 0.1, high = 100;
+		while (high - low > 1e-12 * high) {
+			double k = (low + high) / 2;
+			if (sqrt(tgamma(1 + 2 / k) / pow(tgamma(1 + 1 / k), 2) - 1) > cv)
+				low = k;
+			else
+				high = k;
+		}
+		args[0] = low;
+		args[1] = 0.02 / tgamma(1 + 1 / low);
+	}
+}
+
+static void check_renewal(const char *kind, double cv, double (*cdf)(double, const double *), uint64_t seed)
 {
 	enum { COUNT = 100000 };
-	double shape = 1 / (cv * cv), args[] = {shape, 0.02 / shape}, sum = 0, squares = 0, mean, got, *gaps, kurtosis = 3 + 6 / shape;
-	double distance, deviation;
+	double args[2], sum = 0, moments[5] = {0}, mean, got, skew, kurtosis, deviation, distance, *gaps;
 	char spec[64];
 	struct times t;
 
-	snprintf(spec, sizeof spec, "gamma:rate=50,cv=%g,n=1", cv);
+	snprintf(spec, sizeof spec, "%s:rate=50,cv=%g,n=1", kind, cv);
 	t = arrivals(spec, seed, 0, COUNT + 1);
 	gaps = gaps_of(&t);
-	for (size_t i = 0; i < COUNT; i++) {
+	for (size_t i = 0; i < COUNT; i++)
 		sum += gaps[i];
-		squares += gaps[i] * gaps[i];
-	}
 	mean = sum / COUNT;
+	for (size_t i = 0; i < COUNT; i++)
+		for (int k = 2; k <= 4; k++)
+			moments[k] += pow(gaps[i] - mean, k) / COUNT;
 	if (fabs(mean - 0.02) > 4 * 0.02 * cv / sqrt(COUNT))
-		fail_msg("cv %g, seed %llu: mean gap %.6f", cv, (unsigned long long)seed, mean);
-	got = sqrt(squares / COUNT - mean * mean) / mean;
-	/* Delta method: variance of the sample CV of gamma gaps, with skewness 2/√shape = 2 cv. */
-	deviation = cv * sqrt(((kurtosis - 1) / 4 - 2 * cv * cv + cv * cv) / COUNT);
-	if (fabs(got - cv) > 4.5 * deviation)
-		fail_msg("cv %g, seed %llu: got %.4f, bound %.4f", cv, (unsigned long long)seed, got, 4.5 * deviation);
+		fail_msg("%s, seed %llu: mean gap %.6f", spec, (unsigned long long)seed, mean);
+	got = sqrt(moments[2]) / mean;
+	/* The deviation of a sample's CV, by the delta method. */
+	skew = moments[3] / pow(moments[2], 1.5);
+	kurtosis = moments[4] / pow(moments[2], 2);
+	deviation = got * sqrt(((kurtosis - 1) / 4 - skew * got + got * got) / COUNT);
+	if (fabs(got - cv) > 4.5 * deviation + 1e-6 * cv)
+		fail_msg("%s, seed %llu: CV is %.5f, bound %.5f", spec, (unsigned long long)seed, got, 4.5 * deviation);
 	/* At a larger one most gaps are below a nanosecond. */
-	distance = cv <= 2 ? ks(gaps, COUNT, gamma_cdf, args) : 0;
+	parameters(kind, cv, args);
+	distance = cv <= 2 ? ks(gaps, COUNT, cdf, args) : 0;
 	if (distance > KS_BOUND)
-		fail_msg("cv %g, seed %llu: gaps are not gamma: %.2f", cv, (unsigned long long)seed, distance);
+		fail_msg("%s, seed %llu: not the distribution that it claims: %.2f", spec, (unsigned long long)seed, distance);
 	free(gaps);
 	times_free(&t);
 }
 
-static void test_gamma_has_its_variation(void **state)
+static void test_renewals_have_their_distribution(void **state)
 {
 	static const double variations[] = {0.1, 0.5, 1, 1.5, 2, 4};
 	uint64_t seed = test_seed(__func__);
 
 	(void)state;
-	for (int round = 0; round < 3; round++, seed++)
-		for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
-			check_gamma(variations[i], seed);
+	for (int round = 0; round < 3; round++, seed++) {
+		for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
+			check_renewal("gamma", variations[i], gamma_cdf, seed);
+			check_renewal("weibull", variations[i], weibull_cdf, seed);
+		}
+		check_renewal("uniform", 0.1, between_cdf, seed);
+		check_renewal("uniform", 0.5, between_cdf, seed);
+	}
+}
+
+static void test_the_gamma_function(void **state)
+{
+	(void)state;
+	for (double x = 1; x < 100; x += 0.037)
+		if (fabs(exact_gamma(x) / tgamma(x) - 1) > 1e-12)
+			fail_msg("gamma(%g) is %.17g, not %.17g", x, exact_gamma(x), tgamma(x));
 }
 
 /* Short stages have the mean count from their first moment on, however bursty; and without an arrival at the beginning. */
-static void test_gamma_is_stationary(void **state)
+static void test_renewals_are_stationary(void **state)
 {
 	enum { STAGES = 4000 };
-	static const char *const specs[] = {"gamma:rate=1,cv=0.3,for=3s", "gamma:rate=1,cv=3,for=3s", "gamma:rate=1,cv=8,for=3s"};
+	static const char *const specs[] = {"gamma:rate=1,cv=0.3,for=3s", "gamma:rate=1,cv=3,for=3s", "gamma:rate=1,cv=8,for=3s",
+	                                    "weibull:rate=1,cv=0.4,for=3s", "weibull:rate=1,cv=3,for=3s", "uniform:rate=1,for=3s",
+	                                    "uniform:rate=1,cv=0.1,for=2500ms"};
 	uint64_t seed = test_seed(__func__);
 
 	(void)state;
-	for (size_t k = 0; k < 3; k++) {
-		double sum = 0, squares = 0, mean, deviation;
+	for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+		double sum = 0, squares = 0, mean, deviation, length = strstr(specs[k], "2500ms") ? 2.5 : 3;
 		for (uint64_t i = 0; i < STAGES; i++) {
 			struct times t = arrivals(specs[k], seed, i, 0);
 			sum += (double)t.count;
@@ -306,7 +358,7 @@ static void test_gamma_is_stationary(void **state)
 		}
 		mean = sum / STAGES;
 		deviation = sqrt((squares / STAGES - mean * mean) / STAGES);
-		if (fabs(mean - 3) > 4.5 * deviation)
+		if (fabs(mean - length) > 4.5 * deviation)
 			fail_msg("%s: %.3f arrivals on average, deviation %.3f", specs[k], mean, deviation);
 	}
 }
@@ -374,8 +426,9 @@ int main(void)
 		cmocka_unit_test(test_poisson_is_not_stretched),
 		cmocka_unit_test(test_stages_are_independent),
 		cmocka_unit_test(test_the_rate_scales_time_only),
-		cmocka_unit_test(test_gamma_has_its_variation),
-		cmocka_unit_test(test_gamma_is_stationary),
+		cmocka_unit_test(test_renewals_have_their_distribution),
+		cmocka_unit_test(test_the_gamma_function),
+		cmocka_unit_test(test_renewals_are_stationary),
 		cmocka_unit_test(test_constant_is_exact),
 		cmocka_unit_test(test_constant_does_not_drift),
 		cmocka_unit_test(test_times_never_go_back),

@@ -93,8 +93,8 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
-		                  "(known: constant poisson gamma replay closed burst rest)"},
-		{"", ": unknown kind of stage \"\" (known: constant poisson gamma replay closed burst rest)"},
+		                  "(known: constant poisson gamma weibull uniform replay closed burst rest)"},
+		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform replay closed burst rest)"},
 		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
 		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
 		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
