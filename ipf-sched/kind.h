@@ -21,6 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A list of rates per second; owned. */
+struct rates {
+	double *list;
+	size_t count;
+};
+
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
@@ -34,17 +40,24 @@ struct stage {
 	double cv;          /* coefficient of variation of the gaps */
 	int64_t from_ns, to_ns; /* part of the trace's time */
 	struct ratio speed;
+	enum gaps_kind process; /* of the gaps along a rate that changes */
+	double from_rate, to_rate, base, peak;
+	struct rates rates;
+	int64_t every_ns, width_ns, on_ns, off_ns;
 	bool warmup;
 };
 
 enum key_type {
 	KEY_RATE,     /* double, between a billionth and a thousand million a second */
+	KEY_RATE_0,   /* the same, or 0 */
+	KEY_RATES,    /* struct rates: several of these, with commas between them */
 	KEY_NUMBER,   /* double above 0 */
 	KEY_DURATION, /* int64_t ns above 0 */
 	KEY_TIME,     /* int64_t ns, 0 allowed */
 	KEY_COUNT,    /* int64_t, at least 1 */
 	KEY_RATIO,    /* struct ratio */
 	KEY_TEXT,     /* char *, owned by the stage */
+	KEY_GAPS,     /* enum gaps_kind, by its name */
 	KEY_FLAG,     /* bool; takes no value */
 };
 
@@ -79,11 +92,12 @@ enum stage_type {
 	STAGE_REST,    /* none */
 };
 
-/* A stage's arrivals as they come. Everything random draws from `rng`, whose stream belongs to this stage alone. */
+/* A stage's arrivals as they come. What is random draws from `rng`, whose numbers belong to this stage alone. */
 struct arrival_process {
 	const struct stage *stage;
 	const struct requests *requests; /* NULL without a trace */
 	struct rng rng;
+	uint64_t seed;                   /* for a kind that draws more than one thing: rng_init with another name */
 	void *state;                     /* the kind's own, kind->state_size bytes, zero before begin */
 
 	/* A kind whose arrivals are the trace's own (replay) sets these in begin. */
@@ -91,7 +105,8 @@ struct arrival_process {
 	bool recorded;                   /* followers keep their recorded times … */
 	int64_t zero_ns;                 /* … counted from this time of the trace … */
 	struct ratio speed;              /* … and divided by this, as are their waits */
-	int64_t end_ns;                  /* where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests */
+	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by itself. */
+	int64_t end_ns;
 };
 
 #define ARRIVAL_NONE  INT64_MIN
@@ -110,10 +125,12 @@ struct stage_kind {
 	/* The next arrival, in ns from the stage's beginning, never before the last; without an end of its own: the stage's for= and n= are
 	 * looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
+	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
 };
 
 /* The kinds that have files of their own. */
-extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_replay;
+extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp, kind_steps,
+	kind_sine, kind_spike, kind_onoff, kind_replay;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */

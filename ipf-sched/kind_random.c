@@ -53,4 +53,4 @@ static const struct stage_key uniform_keys[] = {
 	KEY_RATE_PER_S, STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and most: 0.577)"),
 	KEY_LENGTH_AND_LIMITS, KEY_END,
 };
-RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "independent gaps, evenly spread around their mean: equal gaps that jitter");
+RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "gaps evenly spread around their mean: equal ones that jitter");

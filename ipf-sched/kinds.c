@@ -52,7 +52,8 @@ static const struct stage_kind kind_rest = {
 };
 
 const struct stage_kind *const stage_kinds[] = {
-	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
+	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_ramp, &kind_steps, &kind_sine,
+	&kind_spike, &kind_onoff, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
 };
 
 const struct stage_kind *stage_kind_find(const char *name)
@@ -67,7 +68,7 @@ int arrival_process_begin(struct arrival_process *p, const struct stage *stage, 
                           struct ipf_error *err)
 {
 	*p = (struct arrival_process){
-		.stage = stage, .requests = requests, .first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
+		.stage = stage, .requests = requests, .seed = seed, .first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
 	};
 	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);

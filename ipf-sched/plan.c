@@ -57,16 +57,18 @@ static int count_open(const struct plan *plan, const struct stage *stage, struct
 	struct arrival_process p;
 	struct extent extent = {0};
 	int64_t most = INT64_MAX;
+	double rate = stage->kind->rate ? stage->kind->rate(stage) : stage->rate;
 	int status;
 
-	if (stage->for_ns != IPF_ABSENT && stage->rate * (double)stage->for_ns / 1e9 > 2.0 * (double)PLAN_MOST_ARRIVALS)
-		return too_many(stage, stage->rate * (double)stage->for_ns / 1e9, err);
+	if (stage->for_ns != IPF_ABSENT && rate * (double)stage->for_ns / 1e9 > 2.0 * (double)PLAN_MOST_ARRIVALS)
+		return too_many(stage, rate * (double)stage->for_ns / 1e9, err);
 	if (arrival_process_begin(&p, stage, plan->requests, plan->seed, err) < 0)
 		return -1;
-	/* A process with an end of its own (replay) needs no other. */
+	/* A process with an end of its own needs no other. */
 	if (stage->n != IPF_ABSENT)
 		most = stage->n;
-	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && count_given(plan, stage, &most, err) < 0)
+	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && p.end_ns == IPF_ABSENT &&
+	         count_given(plan, stage, &most, err) < 0)
 		goto fail;
 	if (most != INT64_MAX && most > PLAN_MOST_ARRIVALS) {
 		too_many(stage, (double)most, err);
@@ -80,7 +82,7 @@ static int count_open(const struct plan *plan, const struct stage *stage, struct
 		return -1;
 	part->heads = extent.heads;
 	s->end_ns = extent.end_ns == IPF_ABSENT ? IPF_ABSENT : s->begin_ns + extent.end_ns;
-	s->rate = stage->rate;
+	s->rate = rate;
 	if (isnan(s->rate) && extent.end_ns != IPF_ABSENT && extent.end_ns > 0)
 		s->rate = (double)extent.heads / ((double)extent.end_ns / 1e9);
 	return 0;

@@ -28,6 +28,54 @@ static int read_rate(const char *text, double *rate, struct ipf_error *err)
 	return 0;
 }
 
+static int read_rate_0(const char *text, double *rate, struct ipf_error *err)
+{
+	if (parse_rate(text, rate, err) < 0)
+		return -1;
+	return *rate == 0 ? 0 : read_rate(text, rate, err);
+}
+
+/* `text` is changed on the way and then as it was. */
+static int read_rates(char *text, struct rates *rates, struct ipf_error *err)
+{
+	size_t count = 1;
+	bool positive = false;
+
+	for (const char *at = text; *at; at++)
+		count += *at == ',';
+	rates->list = calloc(count, sizeof *rates->list);
+	if (!rates->list)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (char *at = text, *comma; at; at = comma ? comma + 1 : NULL) {
+		int status;
+		comma = strchr(at, ',');
+		if (comma)
+			*comma = '\0';
+		status = read_rate_0(at, &rates->list[rates->count], err);
+		if (comma)
+			*comma = ',';
+		if (status < 0)
+			return -1;
+		positive |= rates->list[rates->count++] > 0;
+	}
+	return positive ? 0 : expected("a rate above 0 among them", text, err);
+}
+
+static int read_gaps(const char *text, enum gaps_kind *gaps, struct ipf_error *err)
+{
+	static const char *const names[] = {
+		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma", [GAPS_WEIBULL] = "weibull",
+		[GAPS_UNIFORM] = "uniform",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*gaps = (enum gaps_kind)i;
+			return 0;
+		}
+	return expected("one of poisson, constant, gamma, weibull and uniform", text, err);
+}
+
 static int read_number(const char *text, double *number, struct ipf_error *err)
 {
 	if (parse_number(text, number, err) < 0)
@@ -60,12 +108,15 @@ static int read_text(const char *text, char **copy, struct ipf_error *err)
 	return *copy ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
-static int read_value(struct stage *stage, const struct stage_key *key, const char *text, struct ipf_error *err)
+static int read_value(struct stage *stage, const struct stage_key *key, char *text, struct ipf_error *err)
 {
 	void *where = (char *)stage + key->offset;
 
 	switch (key->type) {
 	case KEY_RATE: return read_rate(text, where, err);
+	case KEY_RATE_0: return read_rate_0(text, where, err);
+	case KEY_RATES: return read_rates(text, where, err);
+	case KEY_GAPS: return read_gaps(text, where, err);
 	case KEY_NUMBER: return read_number(text, where, err);
 	case KEY_DURATION: return read_duration(text, false, where, err);
 	case KEY_TIME: return read_duration(text, true, where, err);
@@ -147,6 +198,20 @@ static int read_part(struct stage *stage, char *part, uint64_t *given, struct ip
 	return read_value(stage, key, value, &what) < 0 ? at_key(part, &what, err) : 0;
 }
 
+/* The comma behind a part; commas before a digit belong to a list of rates. */
+static char *part_end(const struct stage_kind *kind, char *part)
+{
+	const char *value = strchr(part, '=');
+	bool list = false;
+	char *comma;
+
+	for (const struct stage_key *key = kind->keys; value && key->name; key++)
+		list |= key->type == KEY_RATES && strlen(key->name) == (size_t)(value - part) && strncmp(key->name, part, strlen(key->name)) == 0;
+	for (comma = strchr(part, ','); list && comma && comma[1] >= '0' && comma[1] <= '9'; comma = strchr(comma + 1, ','))
+		;
+	return comma;
+}
+
 /* `text` is the spec, to be cut into pieces. */
 static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 {
@@ -160,7 +225,7 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 	if (!stage->kind)
 		return unknown_kind(text, err);
 	for (char *part = parts; part; part = comma) {
-		comma = strchr(part, ',');
+		comma = part_end(stage->kind, part);
 		if (comma)
 			*comma++ = '\0';
 		if (!*part)
@@ -181,7 +246,8 @@ static int parse_stage(struct stage *stage, const char *spec, struct ipf_error *
 
 	*stage = (struct stage){
 		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
-		.rate = NAN, .cv = NAN,
+		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
+		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
 	};
 	if (!text)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
@@ -242,8 +308,10 @@ int stages_parse(struct stages *stages, char *const *specs, int count, struct ip
 
 void stages_release(struct stages *stages)
 {
-	for (size_t i = 0; i < stages->count; i++)
+	for (size_t i = 0; i < stages->count; i++) {
 		free(stages->list[i].name);
+		free(stages->list[i].rates.list);
+	}
 	free(stages->list);
 	*stages = (struct stages){0};
 }

@@ -68,9 +68,16 @@ is "$(cut -d, -f1,3- "$ERR" | tr '\n' ';')" \
 run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null
 stderr_is "" "-q wins over it"
 
+sched steps:rates=2,0,3,each=10s,process=constant rest:for=1s
+is "$(awk '{ n[int($2 / 1e10)]++ } END { print n[0], n[1] + 0, n[2] }' arrivals)" "20 0 30" "steps have their rates, one after another"
+is "$(stage 0 .end_ns),$(stage 1 .begin_ns)" "30000000000,30000000000" "and end after the last"
+sched sine:low=0,high=40,every=10s,for=20s --seed 3
+between "$(awk '$2 >= 3e9 && $2 < 7e9' arrivals | wc -l)" 92 188 "a sine begins low and is high half a period later"
+between "$(awk '$2 < 1e9' arrivals | wc -l)" 0 6 "and has few arrivals in its valley"
+
 run "$BIN/ipf-sched" --list
 status_is 0 "--list"
-for kind in constant poisson gamma replay closed burst rest; do
+for kind in constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest; do
 	yes_if "lists $kind" grep -q "^$kind: " "$OUT"
 done
 is "$(awk 'length > 80' "$OUT")" "" "in 80 columns"

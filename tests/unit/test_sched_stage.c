@@ -48,6 +48,25 @@ static void test_values(void **state)
 	stages_release(&s);
 }
 
+static void test_lists_of_rates(void **state)
+{
+	struct ipf_error err = {0};
+	struct stages s = parse("steps:rates=1,2.5,0,300/m,1k,each=30s steps:each=1s,rates=7 steps:warmup,rates=0,1,process=uniform,each=2s", &err);
+	static const double rates[] = {1, 2.5, 0, 5, 1000};
+
+	(void)state;
+	assert_int_equal(err.kind, IPF_OK);
+	assert_int_equal(s.list[0].rates.count, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_true(s.list[0].rates.list[i] == rates[i]);
+	assert_int_equal(s.list[0].every_ns, 30 * NS_PER_S);
+	assert_int_equal(s.list[1].rates.count, 1);
+	assert_int_equal(s.list[2].rates.count, 2);
+	assert_int_equal(s.list[2].process, GAPS_UNIFORM);
+	assert_string_equal(s.list[1].name, "steps-2");
+	stages_release(&s);
+}
+
 static void test_names_and_ordinals(void **state)
 {
 	static const char *const names[] = {"poisson-3", "rest", "poisson", "constant", "poisson-2", "again"};
@@ -93,8 +112,8 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
-		                  "(known: constant poisson gamma weibull uniform replay closed burst rest)"},
-		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform replay closed burst rest)"},
+		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest)"},
+		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest)"},
 		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
 		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
 		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
@@ -105,6 +124,24 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"closed:users=4,n=1,for=1s", "closed:users=4,n=1,for=1s: n: expected either for= or n=, got both"},
 		{"closed:users=4,slots=4", "closed:users=4,slots=4: unknown key \"slots\" (closed takes: users= for= n= name= warmup)"},
 		{"rest", "rest: for: missing: expected for=TIME"},
+		{"uniform:rate=1,cv=0.6", "uniform:rate=1,cv=0.6: cv: expected a number between 0.001 and 0.5774, got 0.6"},
+		{"weibull:rate=1,cv=0.01", "weibull:rate=1,cv=0.01: cv: expected a number between 0.02 and 100, got 0.01"},
+		{"ramp:from=1,to=2", "ramp:from=1,to=2: for: missing: expected for=TIME"},
+		{"ramp:from=1,to=fast,for=1s", "ramp:from=1,to=fast,for=1s: to: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
+		{"ramp:from=0,to=0,for=1s", "ramp:from=0,to=0,for=1s: to: expected a rate above 0 where from= is 0"},
+		{"ramp:from=1,to=2,for=1s,process=even",
+		 "ramp:from=1,to=2,for=1s,process=even: process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
+		{"ramp:from=1,to=2,for=1s,process=gamma", "ramp:from=1,to=2,for=1s,process=gamma: cv: missing: expected cv=NUMBER for this process="},
+		{"ramp:from=1,to=2,for=1s,cv=2", "ramp:from=1,to=2,for=1s,cv=2: cv: expected none for process=poisson and process=constant"},
+		{"steps:rates=1,x,each=1s", "steps:rates=1,x,each=1s: unknown key \"x\" (steps takes: rates= each= process= cv= slots= name= warmup)"},
+		{"steps:rates=1,2y,each=1s", "steps:rates=1,2y,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
+		{"steps:rates=0,0,each=1s", "steps:rates=0,0,each=1s: rates: expected a rate above 0 among them, got \"0,0\""},
+		{"steps:rates=,each=1s", "steps:rates=,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"\""},
+		{"sine:low=3,high=2,every=1m,for=1m", "sine:low=3,high=2,every=1m,for=1m: high: expected at least low="},
+		{"sine:low=0,high=2,every=1us,for=1m", "sine:low=0,high=2,every=1us,for=1m: every: expected 1ms at least"},
+		{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "spike:base=1,peak=2,every=1m,width=1m,for=1h: width: expected less than every="},
+		{"spike:base=1,peak=0,every=1m,width=1s", "spike:base=1,peak=0,every=1m,width=1s: peak: expected a rate above 0, got \"0\""},
+		{"onoff:peak=2,on=1s,off=1us,n=5", "onoff:peak=2,on=1s,off=1us,n=5: off: expected 1ms at least"},
 	};
 
 	(void)state;
@@ -157,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_lists_of_rates),
 		cmocka_unit_test(test_names_and_ordinals),
 		cmocka_unit_test(test_misuse_names_spec_key_and_value),
 		cmocka_unit_test(test_a_name_stands_once),

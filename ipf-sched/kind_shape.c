@@ -1,0 +1,360 @@
+/* Rates that change: ramp, steps, sine, spike, onoff.
+ *
+ * Arrivals are counted off on the area under the rate: gaps of mean 1 (of any distribution: process=) are laid along it, and each
+ * arrival comes where the area reaches the sum of the gaps. With exponential gaps that is the Poisson process of this rate. The rate
+ * is given in pieces, one after another; in all but the sine's it is a straight line.
+ */
+#include "kind.h"
+
+#include "clock.h"
+
+#include <math.h>
+
+struct piece {
+	double length_ns, mass; /* mass: the area under it, in arrivals */
+	double from, to;        /* rates per ns at its ends; of a sine its mean and its amplitude over the mean */
+};
+
+struct shape {
+	struct gaps gaps;
+	bool begun;
+	struct piece piece;
+	double begin_ns; /* of the piece */
+	double used;     /* of its mass, by the last arrival */
+	int64_t index;   /* of the piece that comes next */
+	struct rng states;
+	bool on;
+};
+
+static double per_ns(double rate)
+{
+	return rate / (double)NS_PER_S;
+}
+
+/* Where in the piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
+static double line_solve(const struct piece *piece, double mass)
+{
+	double slope = (piece->to - piece->from) / piece->length_ns, root = sqrt(fmax(0, piece->from * piece->from + 2 * slope * mass));
+
+	return mass > 0 ? fmin(2 * mass / (piece->from + root), piece->length_ns) : 0;
+}
+
+/* The next arrival; `advance` gives the piece behind the last one, false: there is none. */
+static int64_t shape_next(struct arrival_process *p, bool (*advance)(struct arrival_process *p, struct piece *piece),
+                          double (*solve)(const struct piece *piece, double mass))
+{
+	struct shape *s = p->state;
+	double target = s->used + (s->begun ? gaps_next(&s->gaps, &p->rng) : gaps_first(&s->gaps, &p->rng));
+
+	s->begun = true;
+	while (target >= s->piece.mass) {
+		target -= s->piece.mass;
+		s->begin_ns += s->piece.length_ns;
+		if (!advance(p, &s->piece))
+			return ARRIVAL_NONE;
+		if (s->begin_ns >= (double)ARRIVAL_LIMIT)
+			return ARRIVAL_LIMIT;
+		s->index++;
+	}
+	s->used = target;
+	return arrival_round(s->begin_ns + solve(&s->piece, target));
+}
+
+static int shape_begin(struct arrival_process *p, struct ipf_error *err)
+{
+	struct shape *s = p->state;
+
+	(void)err;
+	gaps_init(&s->gaps, p->stage->process, p->stage->cv);
+	return 0;
+}
+
+static struct piece line(int64_t length_ns, double from, double to)
+{
+	return (struct piece){(double)length_ns, per_ns((from + to) / 2) * (double)length_ns, per_ns(from), per_ns(to)};
+}
+
+static int shape_check(const struct stage *stage, struct ipf_error *err)
+{
+	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
+
+	if (one && !isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: expected none for process=poisson and process=constant");
+	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: missing: expected cv=NUMBER for this process=");
+	if (cv_check(stage->process, stage->cv, err) < 0)
+		return -1;
+	if (stage->every_ns != IPF_ABSENT && stage->every_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "every: expected 1ms at least");
+	return limits_check(stage, err);
+}
+
+#define PROCESS_KEYS \
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"), \
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
+#define SHAPE(name_, keys_, check_, begin_, next_, rate_, about_) \
+	const struct stage_kind kind_##name_ = { \
+		.name = #name_, .about = about_, .type = STAGE_OPEN, .keys = keys_, .check = check_, .state_size = sizeof(struct shape), \
+		.begin = begin_, .next = next_, .rate = rate_ }
+
+/* ---- ramp ------------------------------------------------------------------------------------------------------- */
+
+static const struct stage_key ramp_keys[] = {
+	REQUIRED_KEY("from", "RATE", KEY_RATE_0, from_rate, "rate at the beginning, 0 allowed"),
+	REQUIRED_KEY("to", "RATE", KEY_RATE_0, to_rate, "rate at the end, 0 allowed"),
+	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts"),
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+};
+
+static int ramp_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->from_rate == 0 && stage->to_rate == 0)
+		return ipf_error_set(err, IPF_USAGE, "to: expected a rate above 0 where from= is 0");
+	return shape_check(stage, err);
+}
+
+static bool ramp_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct shape *s = p->state;
+
+	*piece = line(p->stage->for_ns, p->stage->from_rate, p->stage->to_rate);
+	return s->index == 0;
+}
+
+static int64_t ramp_next(struct arrival_process *p)
+{
+	return shape_next(p, ramp_advance, line_solve);
+}
+
+static double ramp_rate(const struct stage *stage)
+{
+	return (stage->from_rate + stage->to_rate) / 2;
+}
+
+SHAPE(ramp, ramp_keys, ramp_check, shape_begin, ramp_next, ramp_rate, "a rate that goes evenly from one to another");
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static const struct stage_key steps_keys[] = {
+	REQUIRED_KEY("rates", "RATE,…", KEY_RATES, rates, "the rates, one after another, 0 allowed"),
+	REQUIRED_KEY("each", "TIME", KEY_DURATION, every_ns, "how long each of them lasts"),
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+};
+
+static int steps_begin(struct arrival_process *p, struct ipf_error *err)
+{
+	if (p->stage->every_ns >= ARRIVAL_LIMIT / (int64_t)p->stage->rates.count)
+		return ipf_error_set(err, IPF_USAGE, "%s: lasts longer than 146 years", p->stage->spec);
+	p->end_ns = p->stage->every_ns * (int64_t)p->stage->rates.count;
+	return shape_begin(p, err);
+}
+
+static bool steps_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct shape *s = p->state;
+
+	if ((size_t)s->index == p->stage->rates.count)
+		return false;
+	*piece = line(p->stage->every_ns, p->stage->rates.list[s->index], p->stage->rates.list[s->index]);
+	return true;
+}
+
+static int64_t steps_next(struct arrival_process *p)
+{
+	return shape_next(p, steps_advance, line_solve);
+}
+
+static double steps_rate(const struct stage *stage)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < stage->rates.count; i++)
+		sum += stage->rates.list[i];
+	return sum / (double)stage->rates.count;
+}
+
+SHAPE(steps, steps_keys, shape_check, steps_begin, steps_next, steps_rate, "one rate after another");
+
+/* ---- spike ------------------------------------------------------------------------------------------------------ */
+
+static const struct stage_key spike_keys[] = {
+	REQUIRED_KEY("base", "RATE", KEY_RATE_0, base, "rate between the spikes, 0 allowed"),
+	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate in a spike"),
+	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from the end of one to the end of the next"),
+	REQUIRED_KEY("width", "TIME", KEY_DURATION, width_ns, "how long a spike lasts"),
+	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+};
+
+static int spike_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->width_ns >= stage->every_ns)
+		return ipf_error_set(err, IPF_USAGE, "width: expected less than every=");
+	return shape_check(stage, err);
+}
+
+static bool spike_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct stage *stage = p->stage;
+	const struct shape *s = p->state;
+
+	if (s->index % 2)
+		*piece = line(stage->width_ns, stage->peak, stage->peak);
+	else
+		*piece = line(stage->every_ns - stage->width_ns, stage->base, stage->base);
+	return true;
+}
+
+static int64_t spike_next(struct arrival_process *p)
+{
+	return shape_next(p, spike_advance, line_solve);
+}
+
+/* The mean over the stage's time, or in the long run. */
+static double spike_rate(const struct stage *stage)
+{
+	int64_t length = stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns, base = stage->every_ns - stage->width_ns;
+	int64_t peaks = length / stage->every_ns * stage->width_ns, rest = length % stage->every_ns;
+
+	if (rest > base)
+		peaks += rest - base;
+	return stage->base + (stage->peak - stage->base) * ((double)peaks / (double)length);
+}
+
+SHAPE(spike, spike_keys, spike_check, shape_begin, spike_next, spike_rate, "a base rate, and spikes at equal distances");
+
+/* ---- onoff ------------------------------------------------------------------------------------------------------ */
+
+static const struct stage_key onoff_keys[] = {
+	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate while on"),
+	STAGE_KEY("base", "RATE", KEY_RATE_0, base, "rate while off (default: 0)"),
+	REQUIRED_KEY("on", "TIME", KEY_DURATION, on_ns, "mean time for which it is on"),
+	REQUIRED_KEY("off", "TIME", KEY_DURATION, off_ns, "mean time for which it is off"),
+	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+};
+
+static int onoff_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->on_ns < NS_PER_MS || stage->off_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected 1ms at least", stage->on_ns < NS_PER_MS ? "on" : "off");
+	return shape_check(stage, err);
+}
+
+static double onoff_share(const struct stage *stage)
+{
+	return (double)stage->on_ns / ((double)stage->on_ns + (double)stage->off_ns);
+}
+
+static int onoff_begin(struct arrival_process *p, struct ipf_error *err)
+{
+	struct shape *s = p->state;
+
+	/* Apart from the gaps: another process= leaves the states where they are. */
+	rng_init(&s->states, p->seed, "onoff.states", p->stage->ordinal);
+	s->on = rng_uniform(&s->states) >= onoff_share(p->stage); /* the first piece is the other state */
+	return shape_begin(p, err);
+}
+
+static bool onoff_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct stage *stage = p->stage;
+	struct shape *s = p->state;
+	double rate, length;
+
+	s->on = !s->on;
+	rate = per_ns(s->on ? stage->peak : isnan(stage->base) ? 0 : stage->base);
+	length = rng_exponential(&s->states) * (double)(s->on ? stage->on_ns : stage->off_ns);
+	*piece = (struct piece){length, rate * length, rate, rate};
+	return true;
+}
+
+static int64_t onoff_next(struct arrival_process *p)
+{
+	return shape_next(p, onoff_advance, line_solve);
+}
+
+static double onoff_rate(const struct stage *stage)
+{
+	double base = isnan(stage->base) ? 0 : stage->base;
+
+	return base + (stage->peak - base) * onoff_share(stage);
+}
+
+SHAPE(onoff, onoff_keys, onoff_check, onoff_begin, onoff_next, onoff_rate, "on and off for exponential times: a Markov-modulated process");
+
+/* ---- sine ------------------------------------------------------------------------------------------------------- */
+
+static const struct stage_key sine_keys[] = {
+	REQUIRED_KEY("low", "RATE", KEY_RATE_0, base, "the lowest rate, with which it begins, 0 allowed"),
+	REQUIRED_KEY("high", "RATE", KEY_RATE, peak, "the highest"),
+	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from one low to the next"),
+	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+};
+
+static int sine_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->peak < stage->base)
+		return ipf_error_set(err, IPF_USAGE, "high: expected at least low=");
+	return shape_check(stage, err);
+}
+
+/* sin(2πy), from additions and multiplications, so that it is the same everywhere. */
+static double sine_of_turn(double y)
+{
+	double t, z, sum = 0;
+
+	y -= floor(y + 0.5);
+	if (y > 0.25)
+		y = 0.5 - y;
+	else if (y < -0.25)
+		y = -0.5 - y;
+	t = y * 6.283185307179586;
+	z = t * t;
+	for (int k = 23; k >= 3; k -= 2) /* Taylor's series to t²³: the next term is below 2^-63 */
+		sum = (sum + 1) * -z / (k * (k - 1));
+	return t + t * sum;
+}
+
+/* The rate is mean · (1 - e cos 2πy) after y periods, the area up to there mean · (y - e sin(2πy)/2π): Kepler's equation, by Newton's
+ * method between bounds. */
+static double sine_solve(const struct piece *piece, double mass)
+{
+	double e = piece->to, wanted = mass / piece->mass, low = 0, high = 1, y = wanted, error, slope;
+
+	for (int i = 0; i < 64; i++) {
+		error = y - e * sine_of_turn(y) / 6.283185307179586 - wanted;
+		if (error > 0)
+			high = y;
+		else
+			low = y;
+		slope = 1 - e * sine_of_turn(y + 0.25);
+		error = slope > 1e-9 ? y - error / slope : -1;
+		error = error > low && error < high ? error : (low + high) / 2;
+		if (fabs(error - y) < 1e-16)
+			break;
+		y = error;
+	}
+	return y * piece->length_ns;
+}
+
+static bool sine_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct stage *stage = p->stage;
+	double length = (double)stage->every_ns, mean = (stage->peak + stage->base) / 2;
+
+	*piece = (struct piece){length, per_ns(mean) * length, per_ns(mean), (stage->peak - stage->base) / (stage->peak + stage->base)};
+	return true;
+}
+
+static int64_t sine_next(struct arrival_process *p)
+{
+	return shape_next(p, sine_advance, sine_solve);
+}
+
+static double sine_rate(const struct stage *stage)
+{
+	double periods = (double)(stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns) / (double)stage->every_ns;
+
+	return (stage->peak + stage->base) / 2 - (stage->peak - stage->base) / 2 * sine_of_turn(periods) / (6.283185307179586 * periods);
+}
+
+SHAPE(sine, sine_keys, sine_check, shape_begin, sine_next, sine_rate, "a rate that swings between two, as between night and day");

@@ -1,0 +1,213 @@
+/* Do the arrivals of kinds whose rate changes follow it? Laid along the area under the rate, computed here anew, they have to be what
+ * their process= has at a rate of 1. */
+#include "sched_arrivals.h"
+
+#define PI 3.14159265358979323846
+
+/* The area under the rate up to t seconds, for the specs below. */
+static double ramp_area(double t)
+{
+	return 2 * t + (30 - 2) * t * t / (2 * 600); /* from 2 to 30 in 600 s */
+}
+
+static double fall_area(double t)
+{
+	return 40 * t - 40 * t * t / (2 * 500); /* from 40 to 0 in 500 s */
+}
+
+static double steps_area(double t)
+{
+	static const double rates[] = {5, 0, 20, 10};
+	double area = 0;
+
+	for (int i = 0; i < 4; i++)
+		area += rates[i] * fmin(200, fmax(0, t - 200 * i));
+	return area;
+}
+
+static double sine_area(double t)
+{
+	return 10 * t - 10 * 60 / (2 * PI) * sin(2 * PI * t / 60); /* from 0 to 20, every 60 s */
+}
+
+static double spike_area(double t)
+{
+	double periods = floor(t / 30), rest = t - 30 * periods; /* base 4, peak 40, every 30 s, for 5 s */
+
+	return periods * (25 * 4 + 5 * 40) + fmin(rest, 25) * 4 + fmax(0, rest - 25) * 40;
+}
+
+static const struct {
+	const char *spec;
+	double length;
+	double (*area)(double t);
+} shapes[] = {
+	{"ramp:from=2,to=30,for=10m", 600, ramp_area},
+	{"ramp:from=40,to=0,for=500s", 500, fall_area},
+	{"steps:rates=5,0,20,10,each=200s", 800, steps_area},
+	{"sine:low=0,high=20,every=1m,for=990s", 990, sine_area},
+	{"spike:base=4,peak=40,every=30s,width=5s,for=1000s", 1000, spike_area},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void test_poisson_along_a_rate(void **state)
+{
+	uint64_t seed = test_seed(__func__);
+	double one = 1;
+
+	(void)state;
+	for (int round = 0; round < 5; round++, seed++) {
+		for (size_t i = 0; i < SHAPES; i++) {
+			struct times t = arrivals(shapes[i].spec, seed, 0, 0);
+			double total = shapes[i].area(shapes[i].length), deviation = ((double)t.count - total) / sqrt(total), *gaps, distance;
+			if (fabs(deviation) > 4)
+				fail_msg("%s, seed %llu: %zu arrivals of %.0f", shapes[i].spec, (unsigned long long)seed, t.count, total);
+			for (size_t k = 0; k < t.count; k++)
+				t.s[k] = shapes[i].area(t.s[k]);
+			gaps = gaps_of(&t);
+			distance = ks(gaps, t.count - 1, exponential_cdf, &one);
+			if (distance > KS_BOUND)
+				fail_msg("%s, seed %llu: gaps along the area: %.2f", shapes[i].spec, (unsigned long long)seed, distance);
+			distance = ks(t.s, t.count, uniform_cdf, &total);
+			if (distance > KS_BOUND)
+				fail_msg("%s, seed %llu: the rate is not followed: %.2f", shapes[i].spec, (unsigned long long)seed, distance);
+			free(gaps);
+			times_free(&t);
+		}
+	}
+}
+
+/* With process=constant arrival k comes where the area is k. */
+static void test_constant_along_a_rate(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SHAPES; i++) {
+		char spec[100];
+		struct times t;
+		snprintf(spec, sizeof spec, "%s,process=constant", shapes[i].spec);
+		t = arrivals(spec, 1, 0, 0);
+		assert_int_equal(t.count, ceil(shapes[i].area(shapes[i].length) - 1e-6));
+		for (size_t k = 0; k < t.count; k++)
+			if (fabs(shapes[i].area(t.s[k]) - (double)k) > 1e-6)
+				fail_msg("%s: arrival %zu at %.9f s, where the area is %.9f", spec, k, t.s[k], shapes[i].area(t.s[k]));
+		times_free(&t);
+	}
+}
+
+static void test_other_processes_keep_their_variation(void **state)
+{
+	static const struct {
+		const char *process;
+		double cv;
+	} cases[] = {{"gamma,cv=2", 2}, {"gamma,cv=0.5", 0.5}, {"weibull,cv=1.5", 1.5}, {"uniform", 0.57735}, {"uniform,cv=0.2", 0.2}};
+	uint64_t seed = test_seed(__func__);
+
+	(void)state;
+	for (size_t i = 0; i < SHAPES; i++) {
+		for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+			char spec[100];
+			double sum = 0, squares = 0, cv, *gaps;
+			struct times t;
+			size_t n;
+			snprintf(spec, sizeof spec, "%s,process=%s", shapes[i].spec, cases[k].process);
+			t = arrivals(spec, seed, 0, 0);
+			for (size_t at = 0; at < t.count; at++)
+				t.s[at] = shapes[i].area(t.s[at]);
+			gaps = gaps_of(&t);
+			n = t.count - 1;
+			for (size_t at = 0; at < n; at++) {
+				sum += gaps[at];
+				squares += gaps[at] * gaps[at];
+			}
+			cv = sqrt(squares * (double)n / (sum * sum) - 1);
+			if (fabs(sum / (double)n - 1) > 4.5 * cases[k].cv / sqrt((double)n) || fabs(cv / cases[k].cv - 1) > 0.15)
+				fail_msg("%s, seed %llu: mean %.3f, CV %.3f", spec, (unsigned long long)seed, sum / (double)n, cv);
+			free(gaps);
+			times_free(&t);
+		}
+	}
+}
+
+/* Rate 20 when on (mean 3 s), 2 when off (mean 5 s): mean and variance of the counts in 10 s, from the covariance of the states,
+ * which falls with exp(-(1/3 + 1/5) t). */
+static void test_onoff_has_mean_and_variance(void **state)
+{
+	enum { STAGES = 4000 };
+	uint64_t seed = test_seed(__func__);
+	double c = 1.0 / 3 + 1.0 / 5, share = 3.0 / 8, length = 10, sum = 0, squares = 0, mean, variance;
+	double expected_mean = length * (2 + 18 * share);
+	double expected = expected_mean + 2 * 18 * 18 * share * (1 - share) * (length / c - (1 - exp(-c * length)) / (c * c));
+
+	(void)state;
+	for (uint64_t i = 0; i < STAGES; i++) {
+		struct times t = arrivals("onoff:peak=20,base=2,on=3s,off=5s,for=10s", seed, i, 0);
+		sum += (double)t.count;
+		squares += (double)t.count * (double)t.count;
+		times_free(&t);
+	}
+	mean = sum / STAGES;
+	variance = squares / STAGES - mean * mean;
+	if (fabs(mean - expected_mean) > 4.5 * sqrt(expected / STAGES))
+		fail_msg("mean %.2f, not %.2f", mean, expected_mean);
+	if (fabs(variance / expected - 1) > 4.5 * sqrt(2.0 / STAGES))
+		fail_msg("variance %.1f, not %.1f", variance, expected);
+}
+
+/* What process= does to the gaps leaves the states alone: without base=, arrivals come only while they are on. */
+static void test_onoff_states_are_their_own(void **state)
+{
+	uint64_t seed = test_seed(__func__);
+	struct times dense = arrivals("onoff:peak=10000,on=1s,off=1s,for=60s,process=constant", seed, 0, 0);
+	struct times sparse = arrivals("onoff:peak=20,on=1s,off=1s,for=60s", seed, 0, 0);
+	size_t at = 0;
+
+	(void)state;
+	assert_true(sparse.count > 100);
+	for (size_t i = 0; i < sparse.count; i++) {
+		while (at + 1 < dense.count && dense.s[at + 1] <= sparse.s[i])
+			at++;
+		/* an arrival of the dense ones is near, on either side */
+		assert_true(sparse.s[i] - dense.s[at] < 0.00011 || (at + 1 < dense.count && dense.s[at + 1] - sparse.s[i] < 0.00011));
+	}
+	times_free(&dense);
+	times_free(&sparse);
+}
+
+static void test_planned_rates(void **state)
+{
+	static const struct {
+		const char *spec;
+		double rate;
+	} cases[] = {
+		{"ramp:from=2,to=30,for=10m", 16}, {"steps:rates=5,0,20,10,each=200s", 8.75}, {"sine:low=0,high=20,every=1m,for=1m", 10},
+		{"sine:low=0,high=20,every=1m,for=990s", 10}, {"sine:low=4,high=20,every=1m,for=15s", 12 - 8 / (2 * PI * 0.25)},
+		{"spike:base=4,peak=40,every=30s,width=5s,for=60s", 10}, {"spike:base=4,peak=40,every=30s,width=5s,for=25s", 4},
+		{"spike:base=4,peak=40,every=30s,width=5s,for=28s", (25 * 4 + 3 * 40) / 28.0}, {"spike:base=0,peak=40,every=30s,width=5s", 40 / 6.0},
+		{"onoff:peak=20,base=2,on=3s,off=5s,for=10s", 8.75}, {"onoff:peak=20,on=3s,off=5s,for=10s", 7.5},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ipf_error err = {0};
+		struct stages stages;
+		char *spec = (char *)(uintptr_t)cases[i].spec;
+		assert_int_equal(stages_parse(&stages, &spec, 1, &err), 0);
+		if (fabs(stages.list[0].kind->rate(&stages.list[0]) - cases[i].rate) > 1e-9)
+			fail_msg("%s plans %.12g, not %.12g", spec, stages.list[0].kind->rate(&stages.list[0]), cases[i].rate);
+		stages_release(&stages);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_poisson_along_a_rate),
+		cmocka_unit_test(test_constant_along_a_rate),
+		cmocka_unit_test(test_other_processes_keep_their_variation),
+		cmocka_unit_test(test_onoff_has_mean_and_variance),
+		cmocka_unit_test(test_onoff_states_are_their_own),
+		cmocka_unit_test(test_planned_rates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
