@@ -111,46 +111,61 @@ static unsigned hex4(const char *at)
 	return value;
 }
 
-static void put_utf8(struct buffer *out, unsigned c)
+static char *put_utf8(char *to, unsigned c)
 {
-	char bytes[4];
-	size_t len;
 	if (c < 0x80) {
-		bytes[0] = (char)c;
-		len = 1;
+		*to++ = (char)c;
 	} else if (c < 0x800) {
-		bytes[0] = (char)(0xc0 | (c >> 6));
-		bytes[1] = (char)(0x80 | (c & 0x3f));
-		len = 2;
+		*to++ = (char)(0xc0 | (c >> 6));
+		*to++ = (char)(0x80 | (c & 0x3f));
 	} else if (c < 0x10000) {
-		bytes[0] = (char)(0xe0 | (c >> 12));
-		bytes[1] = (char)(0x80 | ((c >> 6) & 0x3f));
-		bytes[2] = (char)(0x80 | (c & 0x3f));
-		len = 3;
+		*to++ = (char)(0xe0 | (c >> 12));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
 	} else {
-		bytes[0] = (char)(0xf0 | (c >> 18));
-		bytes[1] = (char)(0x80 | ((c >> 12) & 0x3f));
-		bytes[2] = (char)(0x80 | ((c >> 6) & 0x3f));
-		bytes[3] = (char)(0x80 | (c & 0x3f));
-		len = 4;
+		*to++ = (char)(0xf0 | (c >> 18));
+		*to++ = (char)(0x80 | ((c >> 12) & 0x3f));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
 	}
-	buffer_append(out, bytes, len);
+	return to;
 }
 
-/* `at` is behind the `\u`; returns behind the digits (of both halves of a pair). */
-static const char *put_unicode_escape(struct buffer *out, const char *at, const char *end)
+/* `*at` is behind the `\u`; moves it behind the digits (of both halves of a pair). */
+static char *put_unicode_escape(char *to, const char **at, const char *end)
 {
-	unsigned c = hex4(at);
-	at += 4;
-	if (c >= 0xd800 && c < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u') {
-		unsigned low = hex4(at + 2);
+	unsigned c = hex4(*at);
+	*at += 4;
+	if (c >= 0xd800 && c < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+		unsigned low = hex4(*at + 2);
 		if (low >= 0xdc00 && low < 0xe000) {
-			put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
-			return at + 6;
+			*at += 6;
+			return put_utf8(to, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
 		}
 	}
-	put_utf8(out, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
-	return at;
+	return put_utf8(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+}
+
+/* Decodes a string's inside, which never grows by that; returns behind what it wrote. */
+static char *decode(char *to, const char *at, const char *end)
+{
+	while (at < end) {
+		char *slash = memccpy(to, at, '\\', (size_t)(end - at));
+		if (!slash)
+			return to + (end - at);
+		at += slash - to + 1;
+		to = slash - 1;
+		switch (at[-1]) {
+		case 'b': *to++ = '\b'; break;
+		case 'f': *to++ = '\f'; break;
+		case 'n': *to++ = '\n'; break;
+		case 'r': *to++ = '\r'; break;
+		case 't': *to++ = '\t'; break;
+		case 'u': to = put_unicode_escape(to, &at, end); break;
+		default: *to++ = at[-1];
+		}
+	}
+	return to;
 }
 
 void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out)
@@ -163,24 +178,12 @@ void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out)
 		buffer_append(out, at, (size_t)(end - at));
 		return;
 	}
-	while (at < end) {
-		const char *slash = memchr(at, '\\', (size_t)(end - at));
-		if (!slash) {
-			buffer_append(out, at, (size_t)(end - at));
-			break;
-		}
-		buffer_append(out, at, (size_t)(slash - at));
-		at = slash + 2;
-		switch (slash[1]) {
-		case 'b': buffer_byte(out, '\b'); break;
-		case 'f': buffer_byte(out, '\f'); break;
-		case 'n': buffer_byte(out, '\n'); break;
-		case 'r': buffer_byte(out, '\r'); break;
-		case 't': buffer_byte(out, '\t'); break;
-		case 'u': at = put_unicode_escape(out, at, end); break;
-		default: buffer_byte(out, slash[1]);
-		}
-	}
+	char *to = buffer_reserve(out, (size_t)(end - at));
+	if (!to)
+		return;
+	to = decode(to, at, end);
+	out->len = (size_t)(to - out->data);
+	*to = '\0';
 }
 
 bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value)
