@@ -470,7 +470,7 @@ static void serve_pool(struct dispatch *d, struct stage *s)
 static void slot_returned(struct dispatch *d, struct stage *s, int64_t t)
 {
 	s->in_flight--;
-	struct dispatch_node *node = s->over ? NULL : list_take(&s->ready);
+	struct dispatch_node *node = stage_ended(s, t) ? NULL : list_take(&s->ready);
 	if (node) {
 		d->waiting--;
 		node->slot_ns = t;
@@ -493,7 +493,8 @@ static void begin_stages(struct dispatch *d, int64_t now)
 	while (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns <= now) {
 		struct stage *s = &d->stages[d->begun++];
 		int64_t begin = s->plan->begin_ns + s->offset_ns;
-		s->last_end_ns = begin;
+		if (s->last_end_ns < begin)
+			s->last_end_ns = begin;
 		if (s->free_since)
 			for (s->free_count = 0; s->free_count < s->plan->slots; s->free_count++)
 				s->free_since[s->free_count] = begin;
@@ -534,14 +535,34 @@ static void pass(struct dispatch *d, int64_t now)
 	}
 }
 
+static void ripen(struct dispatch *d, int64_t now)
+{
+	while (d->heap_count && d->heap[0]->due_ns <= now)
+		ready(d, heap_take(d));
+}
+
+/* The next one to go whose stage did not end while it was on its way here. */
+static struct dispatch_node *take_go(struct dispatch *d, int64_t now)
+{
+	struct dispatch_node *node;
+	while ((node = list_take(&d->go))) {
+		struct stage *s = &d->stages[node->stage];
+		if (!s->plan->closed || stage_end(s) > now)
+			return node;
+		s->in_flight--;
+		drop(d, node);
+	}
+	return NULL;
+}
+
 bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start)
 {
-	if (!d->go.first && !d->stopped) {
+	struct dispatch_node *node = take_go(d, now);
+	if (!node && !d->stopped) {
 		pass(d, now);
-		while (d->heap_count && d->heap[0]->due_ns <= now)
-			ready(d, heap_take(d));
+		ripen(d, now);
+		node = take_go(d, now);
 	}
-	struct dispatch_node *node = list_take(&d->go);
 	if (!node)
 		return false;
 	node->state = FLIGHT;
@@ -560,6 +581,8 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	if (t > s->last_end_ns)
 		s->last_end_ns = t;
 	ends_set(d->ends, node->n, t);
+	begin_stages(d, t);
+	ripen(d, t); /* who was due before now stands before who is ready now */
 	slot_returned(d, s, t);
 	for (struct edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;

@@ -264,6 +264,7 @@ static void *engine_run(void *data)
 			continue;
 		wait_and_handle(e);
 	}
+	gauge_set(&e->o.gauges->send_cpu_ns, clock_cpu_thread());
 	uint64_t one = 1;
 	while (write(e->done_fd, &one, sizeof one) < 0 && errno == EINTR)
 		;

@@ -31,6 +31,7 @@ struct feeder {
 	size_t count;
 	int wake_fd, stop_fd, ready_fd;
 	bool ready_said;
+	bool input_ready; /* poll said so: more of the schedule, or its end */
 	struct ipf_error error; /* the thread's until it is joined; others after `failed` */
 	atomic_bool failed;
 	pthread_t thread;
@@ -123,8 +124,10 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 		    (gauge_get(&f->gauges->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
 			return FULL;
 		/* a schedule that comes through a pipe must not hold up the other lanes, nor the end */
-		if (!index && !stream_reader_ready(plan_stream(f->plan), input_fd))
+		if (!index && !f->input_ready && !stream_reader_ready(plan_stream(f->plan), input_fd))
 			return BLOCKED;
+		if (!index)
+			f->input_ready = false;
 		int got = plan_next(f->plan, index, &planned, &f->error);
 		if (got == 2)
 			return FULL;
@@ -174,6 +177,7 @@ static void *feeder_run(void *data)
 		int got = poll(fds, input_fd >= 0 ? 2 : 1, over ? -1 : fed ? 0 : waits || input_fd < 0 ? NAP_MS : -1);
 		if (got > 0 && fds[0].revents)
 			return NULL;
+		f->input_ready = got > 0 && input_fd >= 0 && fds[1].revents;
 	}
 }
 

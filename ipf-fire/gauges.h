@@ -12,6 +12,7 @@ struct gauges {
 	atomic_llong bytes, reads;       /* of bodies that came, and how many reads brought them */
 	atomic_llong unrecorded, unrecorded_bytes; /* ended and not yet written */
 	atomic_llong loop_lag_ns;        /* the worst since the recorder last took it */
+	atomic_llong send_cpu_ns;        /* what its thread used in all, once it has ended; 0 before */
 	/* the feeder's; given back by the engine */
 	atomic_llong ahead_bytes;        /* rendered and not yet fetched */
 	/* the recorder's */

@@ -40,8 +40,8 @@ static const struct option_spec specs[] = {
 
 static const char details[] =
 	"Reads the schedule from standard input where no SCHEDULE is given.\n"
-	"  ipf-fire -u http://localhost:8000 -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
-	"  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | ipf-collect | ipf-report\n"
+	"  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
+	"  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
 	"The first SIGINT or SIGTERM stops starting, the second cuts what is in flight.\n";
 
 static int list_apis(void)

@@ -97,7 +97,8 @@ static void client_line(struct recorder *r, int64_t now)
 	jout_key(&w, "cpu");
 	jout_begin_map(&w);
 	jout_key(&w, "send");
-	jout_double(&w, cpu_seconds(r->o.send));
+	int64_t sent = gauge_get(&g->send_cpu_ns);
+	jout_double(&w, sent ? (double)(sent / NS_PER_US) / 1e6 : cpu_seconds(r->o.send));
 	jout_key(&w, "record");
 	jout_double(&w, cpu_seconds(pthread_self()));
 	jout_key(&w, "render");
