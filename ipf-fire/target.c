@@ -60,9 +60,10 @@ static int open_url(struct target *t, const char *url, const char *path, struct 
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		goto out;
 	}
-	CURLUcode code = curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
+	/* libcurl would take "http:/h" as well */
+	CURLUcode code = strstr(url, "://") ? curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) : CURLUE_BAD_SCHEME;
 	if (code) {
-		url_wrong(url, code == CURLUE_BAD_SCHEME || !strstr(url, "://") ? "no scheme" : curl_url_strerror(code), err);
+		url_wrong(url, code == CURLUE_BAD_SCHEME ? "no scheme" : curl_url_strerror(code), err);
 		goto out;
 	}
 	if (curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)) {
