@@ -30,7 +30,7 @@ for kind in trace sched records results; do
 	rm -f next
 	read_stream $kind short
 	status_is 3 "an empty $kind gives 3"
-	complains $program "cut" "and is called so"
+	complains $program "empty" "and is called so"
 	head -c $((head_size / 2)) "$file" >short
 	read_stream $kind short
 	status_is 3 "a $kind cut in its header gives 3"
@@ -45,8 +45,9 @@ for kind in trace sched records results; do
 		read_stream $kind short
 		status_is 3 "a $kind cut at byte $at of $size gives 3"
 		complains $program "$good good line" "and has $good good lines"
-		case $kind in
-		results) contains "$(cat next)" "cut" "and the report says so" ;;
+		case $kind/$good in
+		trace/0) ;; # of no request there is no schedule
+		results/*) contains "$(cat next)" "cut" "and the report says so" ;;
 		*) yes_if "and what $program makes of them is whole" whole next ;;
 		esac
 	done

@@ -19,7 +19,7 @@ is "$(cat sched.err report.err)" "" "who shows no progress says nothing"
 matches "$(cat fire.err)" "[0-9]" "ipf-fire shows how far it is"
 between "$(wc -l <fire.err)" 2 100 "about once a second where there is no terminal"
 matches "$(cat collect.err)" "[0-9]" "ipf-collect shows how far it is"
-contains "$(head -5 report)" "verdict" "the report begins with the verdict"
+contains "$(head -1 report)" "Verdict" "the report begins with the verdict"
 matches "$(cat report)" "39" "and is about all requests"
 is "$(LC_ALL=C.UTF-8 awk 'length > 80' report)" "" "in 80 columns"
 

@@ -4,7 +4,7 @@
 . "$TESTS/fixture.sh"
 
 server_start --log server.log
-run ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --max-output 40 --sessions 25 -o chat.trace
+run ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 20 --sessions 25 -o chat.trace
 status_is 0 "whole conversations become sessions"
 body chat.trace | jq -s -c 'map(select(.session)) | group_by(.session)[] | [length, (map(.turn) == [range(length)])]' >sessions
 matches "$(cat sessions)" '^\[[2-9],' "some have several turns"
