@@ -45,7 +45,7 @@ URL=http://127.0.0.1:$(grep -oE '[0-9]+' "$DEMO/server.txt" | tail -1)
 say 'What is asked: conversations in the ShareGPT layout become a request trace.'
 show 'ipf-prep sharegpt examples/chat.json -o $DEMO/chat.trace.zst'
 say 'When: some warming up, then two stages that are measured. Nothing has been sent yet.'
-show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=4,for=10s poisson:rate=12,for=10s \
+show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=15,for=12s poisson:rate=30,for=12s \
     -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
 say 'The run: requests go out on time, and every byte that comes back is noted.'
 show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress -o $DEMO/chat.records.zst'
@@ -54,7 +54,7 @@ show 'ipf-collect $DEMO/chat.records.zst -o $DEMO/chat.results.zst'
 show 'ipf-report $DEMO/chat.results.zst | tee $DEMO/chat.report.txt'
 show 'ipf-report -f json -o $DEMO/chat.report.json $DEMO/chat.results.zst'
 
-say 'A production trace, six times as fast, and this time all in one pipe.'
+say 'Recorded arrivals, six times as fast, and this time all in one pipe. (200 answers are few: see what the verdict says to that.)'
 show 'ipf-prep azure examples/arrivals.csv -o $DEMO/arrivals.trace.zst'
 show 'ipf-sched replay:speed=6 -t $DEMO/arrivals.trace.zst | tee $DEMO/arrivals.sched |
     ipf-fire -u $URL -m sim -t $DEMO/arrivals.trace.zst --progress | tee $DEMO/arrivals.records |

@@ -4,6 +4,7 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
+server_start --step-base 200us
 # Enough for no pipe to swallow it all.
 small_run 150
 declare -A command=(

@@ -24,7 +24,6 @@ wrong 2 '"5x"' ipf-sched poisson:rate=5x,for=10s -t chat.trace
 wrong 2 rate ipf-sched constant:rate=0,for=10s -t chat.trace
 wrong 2 rate ipf-sched poisson:rate=-1,for=10s -t chat.trace
 wrong 2 colour ipf-sched poisson:rate=5,colour=red,for=1s -t chat.trace
-wrong 2 for ipf-sched poisson:rate=5 poisson:rate=5 -t chat.trace
 wrong 2 STAGE ipf-sched
 wrong 2 SOURCE ipf-prep
 wrong 2 many ipf-prep sharegpt "$ROOT/examples/chat.json" -n many
@@ -71,16 +70,24 @@ wrong 1 nowhere.json ipf-prep sharegpt nowhere.json -o nowhere.trace
 
 # A wrong field in the middle of a trace: file, line, field and value.
 sed '3s/"output_tokens":[0-9]*/"output_tokens":"many"/' chat.trace >many.trace
-wrong 3 'many.trace:3: output_tokens: expected an integer, got "many"' ipf-sched constant:rate=5,n=2 -t many.trace
+wrong 3 'many.trace:3: output_tokens: expected an integer of 0 or more, got "many"' ipf-sched constant:rate=5,n=2 -t many.trace
 
-# URLs that lead nowhere. Nothing can be sent, but the run is told of to the end.
-wrong 2 "http" ipf-fire -u "ftp://127.0.0.1/" -m sim -t chat.trace chat.sched
-wrong 2 "" ipf-fire -m sim -t chat.trace chat.sched
-for url in http://no-such-host.invalid:8000 http://127.0.0.1:9; do
-	run ipf-fire -u $url -m sim -t chat.trace chat.sched -o dead.records
-	isnt "$status" 0 "ipf-fire -u $url does not end with 0"
-	complains ipf-fire "${url#http://}" "and names it" || :
-	if [ -s dead.records ]; then
-		yes_if "the records of $url are whole" whole dead.records
-	fi
-done
+# Whom to send to: a URL of another kind or none is wrong usage, one that leads nowhere is the network's failure.
+wrong 2 '"ftp://127.0.0.1/"' ipf-fire -u ftp://127.0.0.1/ -m sim -t chat.trace chat.sched
+wrong 2 --url ipf-fire -m sim -t chat.trace chat.sched
+wrong 1 no-such-host.invalid ipf-fire -u http://no-such-host.invalid:8000 -m sim -t chat.trace chat.sched -o dead.records
+wrong 1 "Connection refused" ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace chat.sched -o dead.records
+yes_if "nothing is left of runs that could not begin" test ! -e dead.records
+
+# A server that goes away in the middle is no failure of ours: the run ends, and every request is told of.
+server_start --max-time 1500ms
+ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched
+run ipf-fire -q -u "$URL" -m sim -t chat.trace gone.sched -o gone.records
+status_is 0 "a run whose server goes away ends with 0"
+yes_if "its records are whole" whole gone.records
+run ipf-collect -q gone.records -o gone.results
+run ipf-report -f json gone.results
+is "$(jq -c '.total.requests | [.started, .ok + .failed]' "$OUT")" "[60,60]" "and every request is told of"
+contains "$(jq -c .total.requests.errors "$OUT")" '"connect"' "with the kind of error that it was"
+run ipf-report --strict gone.results
+status_is 4 "ipf-report --strict calls it invalid"
