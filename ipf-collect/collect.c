@@ -47,10 +47,10 @@ struct collect {
 
 static volatile sig_atomic_t signals;
 
-/* A third one ends the program whatever it is waiting for. */
+/* A fourth one ends the program whatever it is waiting for. */
 static void count_signal(int number)
 {
-	if (++signals > 1)
+	if (++signals > 2)
 		signal(number, SIG_DFL);
 }
 
@@ -62,10 +62,11 @@ static void watch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* The first signal of a terminal goes to the whole pipeline: what writes our input ends in good order, and we read on to its end. */
+/* A signal from the terminal goes to the whole pipeline. At the first one ipf-fire ends its run in good order, at the second it cuts
+ * short what is still in flight, and both times its records are worth reading to their end. */
 static bool interrupted(const struct input *input)
 {
-	return signals > (input->live ? 1 : 0);
+	return signals > (input->live ? 2 : 0);
 }
 
 /* ---- opening ---- */

@@ -124,20 +124,22 @@ sed -n 4p "$records" >&8
 read -r -t 10 -u 9 row
 contains "$row" '"n":1,' "live: and the second one"
 
-# ---- signals: the first one is for who writes our input, the second one for us
+# ---- signals: the first two are for who writes our input, the third one for us
 signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^SigPnd:.0*$' "/proc/$collect/status"; }
 kill -TERM $collect
 yes_if "the first signal is taken" wait_for 10 signal_taken
+kill -INT $collect
+yes_if "and the second one" wait_for 10 signal_taken
 sed -n 5p "$records" >&8
 read -r -t 10 -u 9 row
-contains "$row" '"n":2,' "after the first signal the input is read on"
+contains "$row" '"n":2,' "and the input is read on"
 kill -TERM $collect
 cat <&9 >rest &
 reader=$!
 exec 9<&-
 status=0
 wait $collect || status=$?
-status_is 3 "the second one ends the reading: status 3"
+status_is 3 "the third one ends the reading: status 3"
 contains "$(cat err)" "interrupted after 4 good lines" "and says so"
 wait $reader
 contains "$(tail -1 rest)" '"incomplete":"interrupted' "and seals what there is"
