@@ -94,11 +94,53 @@ static void later(int64_t *latest, int64_t moment)
 		*latest = moment;
 }
 
+/* Sums and differences of what is within these bounds (30 years, a million million tokens) never overflow. */
+#define TIME_MOST  INT64_C(1000000000000000000)
+#define COUNT_MOST INT64_C(1000000000000)
+
+static int check_bounds(const struct result *result, struct ipf_error *err)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} times[] = {{"due_ns", result->due_ns}, {"start_ns", result->start_ns}, {"end_ns", result->end_ns}},
+	  counts[] = {{"stalls", result->stalls}, {"events", result->events}, {"coalesced", result->coalesced},
+	              {"input_tokens", result->input_tokens}, {"output_tokens", result->output_tokens},
+	              {"output_tokens_usage", result->output_tokens_usage}, {"output_tokens_tokenizer", result->output_tokens_tokenizer},
+	              {"input_tokens_usage", result->input_tokens_usage}, {"input_tokens_tokenizer", result->input_tokens_tokenizer},
+	              {"reasoning_tokens", result->reasoning_tokens}, {"cached_tokens", result->cached_tokens},
+	              {"asked_input_tokens", result->asked_input_tokens}, {"asked_output_tokens", result->asked_output_tokens}};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (times[i].value != IPF_ABSENT && (times[i].value > TIME_MOST || times[i].value < -TIME_MOST))
+			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", times[i].name, (long long)times[i].value);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (counts[i].value > COUNT_MOST)
+			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", counts[i].name, (long long)counts[i].value);
+	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		int64_t value = metric_of_result(result, m);
+		if (value != IPF_ABSENT && (value > TIME_MOST || value < -TIME_MOST))
+			return ipf_error_set(err, IPF_INPUT, "%s_ns: %lld is out of range", metrics[m].name, (long long)value);
+	}
+	if (result->stage > 100000)
+		return ipf_error_set(err, IPF_INPUT, "stage: expected at most 100000, got %lld", (long long)result->stage);
+	return 0;
+}
+
+static int check_plan(const struct schedule *plan, const char *file, struct ipf_error *err)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct schedule_stage *stage = &plan->stages[i];
+		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: times or arrivals are out of range", i);
+	}
+	return 0;
+}
+
 static int add_row(struct run *run, const struct result *result, struct ipf_error *err)
 {
 	struct part *part = &run->parts[run->part_count - 1];
-	if (result->stage > 100000)
-		return ipf_error_set(err, IPF_INPUT, "stage: expected at most 100000, got %lld", (long long)result->stage);
+	if (check_bounds(result, err) < 0)
+		return -1;
 	uint32_t met;
 	int goodness = slo_judge(run->slo, result, &run->doc, &met, err);
 	if (goodness < 0)
@@ -176,7 +218,7 @@ static int add_sample(struct run *run, struct slice line, struct ipf_error *err)
 	int64_t t_ns;
 	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
 		return -1;
-	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns))
+	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
 		later(&run->parts[run->part_count - 1].last_ns, t_ns);
 	if (jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "sample"), "client"))
 		verdict_client(run->verdict, line);
@@ -204,7 +246,7 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	struct part *part = &parts[run->part_count];
 	*part = (struct part){.name = strdup(stream_reader_name(stream)), .header = json_incref(stream_reader_header(stream)), .t0_ns = IPF_ABSENT};
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
-	if (json_is_integer(t0))
+	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
 	run->part_count++;
 	if (!part->name)
@@ -214,8 +256,8 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	json_t *schedule = json_object_get(part->header, "stages") ? part->header : provenance_find(part->header, "schedule");
 	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
 		return -1;
-	int bad = 0;
-	if (run->part_count > 1)
+	int bad = check_plan(&plan, part->name, err);
+	if (bad == 0 && run->part_count > 1)
 		bad = same_plan(&run->plan, &plan, part->name, run->parts[0].name, err);
 	if (bad == 0 && verdict_part(run->verdict, &plan) < 0)
 		bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");

@@ -102,6 +102,18 @@ void verdict_fold(struct verdict *v)
 	v->first_start = v->last_end = IPF_ABSENT;
 }
 
+/* What is known and within 30 years: differences never overflow. */
+static bool sane(int64_t ns)
+{
+	return ns >= -INT64_C(1000000000000000000) && ns <= INT64_C(1000000000000000000);
+}
+
+/* Known, and no sum of them overflows. */
+static bool countable(int64_t count)
+{
+	return count >= 0 && count <= INT64_C(1000000000000);
+}
+
 int verdict_part(struct verdict *v, const struct schedule *plan)
 {
 	verdict_fold(v);
@@ -121,7 +133,7 @@ int verdict_part(struct verdict *v, const struct schedule *plan)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
-		stage->scheduled += from->arrivals;
+		stage->scheduled += countable(from->arrivals) ? from->arrivals : 0;
 		if (from->arrivals > stage->scheduled_most)
 			stage->scheduled_most = from->arrivals;
 	}
@@ -153,17 +165,17 @@ static size_t kind_of(struct slice kind)
 
 static void row_times(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
-	if (row->start_ns == IPF_ABSENT)
+	if (!sane(row->start_ns))
 		return;
 	stage->started++;
 	span(&v->first_start, &v->last_end, row->start_ns);
-	if (row->end_ns != IPF_ABSENT)
+	if (sane(row->end_ns))
 		span(&v->first_start, &v->last_end, row->end_ns);
 	if (row->client_lag_ns != IPF_ABSENT)
 		histogram_add(v->client_lag, row->client_lag_ns, 1);
 	if (row->slot_wait_ns != IPF_ABSENT)
 		histogram_add(v->slot_wait, row->slot_wait_ns, 1);
-	if (row->due_ns == IPF_ABSENT)
+	if (!sane(row->due_ns))
 		return;
 	stage->timed++;
 	span(&stage->due_first, &stage->due_last, row->due_ns);
@@ -193,11 +205,11 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 	v->ok++;
 	stage->ok++;
-	if (row->events != IPF_ABSENT)
+	if (countable(row->events) && countable(row->coalesced)) {
 		v->events += row->events;
-	if (row->coalesced != IPF_ABSENT)
 		v->coalesced += row->coalesced;
-	if (row->asked_output_tokens != IPF_ABSENT && row->output_tokens != IPF_ABSENT) {
+	}
+	if (countable(row->asked_output_tokens) && countable(row->output_tokens)) {
 		v->asked_rows++;
 		v->as_asked += row->asked_output_tokens == row->output_tokens;
 		v->asked_tokens += row->asked_output_tokens;
@@ -212,7 +224,7 @@ void verdict_client(struct verdict *v, struct slice client)
 		return;
 	struct verdict_second s = {.send_s = NAN, .loop_ms = NAN};
 	int64_t loop_ns;
-	if (!jdoc_to_int(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "t_ns"), &s.t_ns))
+	if (!jdoc_to_int(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "t_ns"), &s.t_ns) || !sane(s.t_ns))
 		return;
 	v->client_lines++;
 	jdoc_to_double(&v->doc, jdoc_get(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "cpu"), "send"), &s.send_s);
