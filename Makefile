@@ -120,6 +120,9 @@ fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_lib)
+$(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(modules_sim) $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)
 
 FUZZ_TIME ?= 30
 fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
