@@ -4,6 +4,7 @@
 #include "source.h"
 
 #include "clock.h"
+#include "names.h"
 #include "times.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ struct state {
 	size_t count;
 	bool given;         /* by --field */
 	int64_t first_ns;   /* of the file */
+	struct names ids;   /* of the requests so far */
 };
 
 static void close_source(void *opened)
@@ -54,6 +56,7 @@ static void close_source(void *opened)
 		free(state->mappings[i].steps);
 	}
 	free(state->mappings);
+	names_release(&state->ids);
 	free(state);
 }
 
@@ -164,6 +167,11 @@ static bool maps(const struct state *state, enum field field)
 static bool has_times(const void *opened)
 {
 	return maps(opened, AT);
+}
+
+static bool makes_text(const void *opened)
+{
+	return maps(opened, INPUT_TOKENS);
 }
 
 static bool has_to_gather(const void *opened)
@@ -369,6 +377,11 @@ static int take_rest(struct state *state, const struct jdoc *j, struct draft *d,
 	    look_up_text(state, j, MODEL, d, &r->model, err) < 0 || look_up_time(state, j, AT, &r->at_ns, d, err) < 0 ||
 	    look_up_time(state, j, WAIT, &r->wait_ns, d, err) < 0)
 		return -1;
+	if (r->id.data && names_add(&state->ids, r->id) == 0) {
+		jdoc_id id = look_up(state, j, ID, &m);
+		return jdoc_expected(j, id, m->pointer, "another name than the records before", err);
+	}
+	d->failed |= state->ids.failed;
 	jdoc_id tools = look_up(state, j, TOOLS, &m);
 	if (jdoc_type_of(j, tools) == JDOC_LIST)
 		r->tools = jdoc_raw(j, tools);
@@ -411,12 +424,13 @@ const struct source_format source_jsonl = {
 	.about = "any layout of JSON records, by --field; without it the usual names",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
-	.takes = TAKES_FIELDS | TAKES_TIMES | TAKES_FILLING,
+	.takes = TAKES_FIELDS | TAKES_TIMES,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
 	.open = open_source,
 	.begin = begin_file,
 	.record = one_record,
 	.has_to_gather = has_to_gather,
 	.has_times = has_times,
+	.makes_text = makes_text,
 	.close = close_source,
 };

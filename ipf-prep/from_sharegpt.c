@@ -45,6 +45,8 @@ static int wrong_turn(const struct jdoc *j, const char *list, unsigned at, const
 {
 	char name[96];
 	snprintf(name, sizeof name, "%s[%u].%s", list, at, key);
+	if (node == JDOC_NONE)
+		return ipf_error_set(err, IPF_INPUT, "%s: missing", name);
 	return jdoc_expected(j, node, name, wanted, err);
 }
 
@@ -64,9 +66,7 @@ static int read_turn(const struct jdoc *j, jdoc_id node, const char *list, unsig
 		text_key = "content";
 	if (jdoc_type_of(j, role) != JDOC_TEXT)
 		return wrong_turn(j, list, at, role_key, role, "a string", err);
-	if (jdoc_type_of(j, turn->text) != JDOC_TEXT && !jdoc_is_null(j, turn->text))
-		return wrong_turn(j, list, at, text_key, turn->text, "a string", err);
-	if (turn->text == JDOC_NONE)
+	if (turn->text == JDOC_NONE || (jdoc_type_of(j, turn->text) != JDOC_TEXT && !jdoc_is_null(j, turn->text)))
 		return wrong_turn(j, list, at, text_key, turn->text, "a string", err);
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (jdoc_text_is(j, role, roles[i].name)) {

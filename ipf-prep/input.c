@@ -7,7 +7,6 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -167,7 +166,7 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 	                    archive_error_string(input->archive));
 }
 
-json_t *input_provenance(struct input *input, struct ipf_error *err)
+json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
 	if (input->regular) {
@@ -178,7 +177,7 @@ json_t *input_provenance(struct input *input, struct ipf_error *err)
 			return NULL;
 	}
 	json_t *entry;
-	if (input->ended) {
+	if (input->ended && (whole || input->regular)) {
 		char hex[65];
 		digest_hex(input->digest, hex);
 		entry = provenance_file(input_name(input), input->bytes, hex);

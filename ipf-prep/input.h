@@ -9,6 +9,7 @@
 #include "error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +24,9 @@ const char *input_name(const struct input *input); /* the path, or "standard inp
 int64_t input_bytes(const struct input *input);    /* read so far, as they stand in the file */
 int64_t input_size(const struct input *input);     /* of a regular file; IPF_ABSENT */
 
-/* The input's entry in a trailer's "from". Where reading ended early, the rest of a regular file is read for the digest; of a
- * pipe that was not read to its end there is no digest but `"partial":true`, since how much of it was taken in is chance.
- * New; NULL on error. */
-json_t *input_provenance(struct input *input, struct ipf_error *err);
+/* The input's entry in a trailer's "from". Where reading ended early (not `whole`), the rest of a regular file is read for the
+ * digest; a pipe then has no digest but `"partial":true`, since how much of it was taken in is chance. New; NULL on error. */
+json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err);
 void input_close(struct input *input); /* NULL is fine */
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int list_sources(void)
@@ -20,16 +21,34 @@ static int list_sources(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Writing to a file that is still to be read would empty it. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* Wrong operands, and files that are not there: said before the output is touched. */
-static int check_operands(const struct operands *operands, struct ipf_error *err)
+static int check_operands(const struct operands *operands, const char *output, struct ipf_error *err)
 {
 	if (operands->count == 0)
 		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows them");
 	if (!source_find(operands->items[0], err))
 		return -1;
-	for (int i = 1; i < operands->count; i++)
+	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
+		if (is_folder(operands->items[i]))
+			return ipf_error_errno(err, EISDIR, operands->items[i], "cannot open");
+		if (output && same_file(operands->items[i], output))
+			return ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output);
+	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
 		return ipf_error_set(err, IPF_USAGE, "expected a file to read, or input on standard input");
 	return 0;
@@ -50,7 +69,7 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 		return NULL;
 	json_object_set_new(header, "tokenizer", tokens_describe(plan->tokens));
 	json_object_set_new(header, "source", json_string(plan->format->name));
-	if (plan->format->filled)
+	if (plan_makes_text(plan))
 		json_object_set_new(header, "filled", json_pack("{s:s}", "how", plan->format->filled));
 	return header;
 }
@@ -62,9 +81,9 @@ static json_t *make_trailer(const struct plan *plan, const struct reading *readi
 	if (end && plan->system_file)
 		json_array_append(reading->from, plan->system_file);
 	if (end && reading->ended_early)
-		json_object_set_new(end, "incomplete", json_string("reading ended at an error in the input"));
+		json_object_set_new(end, "incomplete", json_sprintf("reading ended at %s", reading->why));
 	else if (end && reading->bad)
-		json_object_set_new(end, "incomplete", json_sprintf("%lld bad records were left out", (long long)reading->bad));
+		json_object_set_new(end, "incomplete", json_sprintf("%lld bad record%s left out", (long long)reading->bad, reading->bad == 1 ? "" : "s"));
 	return end;
 }
 
@@ -128,7 +147,7 @@ int main(int argc, char **argv)
 		return status;
 	if (options.list)
 		return list_sources();
-	status = check_operands(&operands, &err);
+	status = check_operands(&operands, options.common.output, &err);
 	if (status == 0)
 		status = plan_make(&plan, &options, operands.items[0], operands.count - 1, &err);
 	if (status == 0)

@@ -139,6 +139,17 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	return 0;
 }
 
+bool plan_makes_text(const struct plan *plan)
+{
+	const struct source_format *format = plan->format;
+	return format->filled && (!format->makes_text || format->makes_text(plan->state));
+}
+
+static bool is_timed(const struct plan *plan)
+{
+	return plan->format->has_times ? plan->format->has_times(plan->state) : (plan->format->takes & TAKES_TIMES) != 0;
+}
+
 /* Options that make no sense with this source are refused, so that none is ignored. */
 static int check_source(const struct plan *plan, const struct prep_options *o, struct ipf_error *err)
 {
@@ -148,9 +159,9 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		wrong = "--turns: has no conversations";
 	if (o->fields.count && !(format->takes & TAKES_FIELDS))
 		wrong = "--field: has a fixed layout";
-	if (o->salt && !(format->takes & TAKES_FILLING) && !o->prefixes)
+	if (o->salt && !plan_makes_text(plan) && !o->prefixes)
 		wrong = "--salt: has texts of its own";
-	bool timed = format->has_times ? format->has_times(plan->state) : format->takes & TAKES_TIMES;
+	bool timed = is_timed(plan);
 	if ((o->from_ns != IPF_ABSENT || o->to_ns != IPF_ABSENT) && !timed)
 		wrong = o->from_ns != IPF_ABSENT ? "--from: has no arrivals" : "--to: has no arrivals";
 	if (plan->sample != SAMPLE_ALL && timed)
@@ -189,8 +200,7 @@ int plan_make(struct plan *plan, const struct prep_options *o, const char *sourc
 	struct source_settings settings = {.fields = o->fields, .lone = plan->lone, .answers_optional = plan->output.kind != DIST_DATASET};
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;
-	bool timed = format->has_times ? format->has_times(plan->state) : format->takes & TAKES_TIMES;
-	plan->gather = format->gathers || (format->has_to_gather && format->has_to_gather(plan->state)) || (timed && files > 1);
+	plan->gather = format->gathers || (format->has_to_gather && format->has_to_gather(plan->state)) || (is_timed(plan) && files > 1);
 	return check_source(plan, o, err);
 }
 

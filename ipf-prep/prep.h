@@ -55,6 +55,8 @@ struct plan {
 
 /* IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
 int plan_make(struct plan *plan, const struct prep_options *options, const char *source, int files, struct ipf_error *err);
+/* Are there prompts that are made, the data having only their lengths? */
+bool plan_makes_text(const struct plan *plan);
 void plan_release(struct plan *plan);
 
 #endif

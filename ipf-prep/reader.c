@@ -38,6 +38,8 @@ static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_er
 		return -1;
 	}
 	r->ended_early = true;
+	const char *slash = strrchr(wrong->file, '/');
+	snprintf(r->why, sizeof r->why, "%s:%lld: %.200s", slash ? slash + 1 : wrong->file, (long long)wrong->line, wrong->text);
 	ipf_error_report(wrong, stderr, "ipf-prep");
 	return 0;
 }
@@ -197,7 +199,7 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 		status = end_reading(r, &wrong, err);
 	}
 	if (status == 0) {
-		json_t *entry = input_provenance(f->input, err);
+		json_t *entry = input_provenance(f->input, !r->sink->full, err);
 		status = entry ? json_array_append_new(r->from, entry) : -1;
 	}
 	r->bytes += input_bytes(f->input);

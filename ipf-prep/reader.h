@@ -26,7 +26,8 @@ struct reading {
 	json_t *from;             /* array */
 	int64_t records;          /* read, the bad ones too */
 	int64_t bad;
-	bool ended_early;         /* at an error in the input */
+	bool ended_early;         /* at an error in the input: */
+	char why[512];
 	int64_t bytes;            /* of all inputs, as they stand in their files */
 };
 

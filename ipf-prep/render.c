@@ -299,7 +299,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.answer = quoted(&r->answer, answer);
 		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
-		out.wait_ns = request->wait_ns;
+		out.wait_ns = out.turn > 0 ? request->wait_ns : IPF_ABSENT; /* the first turn has none before it */
 		out.tools = request->tools;
 		out.tags = request->tags;
 		if (d->chain)

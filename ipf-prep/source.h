@@ -28,7 +28,6 @@ enum source_takes {
 	TAKES_TURNS = 1,   /* --turns: its records are conversations */
 	TAKES_FIELDS = 2,  /* --field */
 	TAKES_TIMES = 4,   /* --from, --to: it has recorded arrivals (jsonl: where it maps them) */
-	TAKES_FILLING = 8, /* --salt: prompts are made to the recorded length */
 };
 
 /* One unit of input. */
@@ -75,7 +74,9 @@ struct source_format {
 	int (*record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
 	/* Do its drafts have to be gathered, though the format in general does not? */
 	bool (*has_to_gather)(const void *state);
+	/* Has it recorded arrivals (NULL: as `takes` says)? Does it make prompts (NULL: where `filled` is there)? */
 	bool (*has_times)(const void *state);
+	bool (*makes_text)(const void *state);
 	void (*close)(void *state);
 };
 

@@ -229,11 +229,11 @@ bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value)
 
 int jdoc_expected(const struct jdoc *j, jdoc_id node, const char *key, const char *wanted, struct ipf_error *err)
 {
-	struct slice raw = jdoc_raw(j, node);
+	struct slice raw = node_at(j, node) ? jdoc_raw(j, node) : slice_of("nothing");
 	size_t shown = raw.len > 60 ? 57 : raw.len;
 	while (shown && shown < raw.len && ((unsigned char)raw.data[shown] & 0xc0) == 0x80)
 		shown--;
-	return ipf_error_set(err, IPF_INPUT, "%s: expected %s, got %.*s%s", key, wanted, (int)shown, raw.data ? raw.data : "nothing",
+	return ipf_error_set(err, IPF_INPUT, "%s: expected %s, got %.*s%s", key, wanted, (int)shown, raw.data,
 	                     shown < raw.len ? "..." : "");
 }
 

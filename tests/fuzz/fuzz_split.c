@@ -1,0 +1,70 @@
+/* The splitter: any bytes are cut into records without reading outside of them, in the same way whatever pieces they come in; and what
+ * comes out of an input that jansson takes for an array is what jansson finds in it. The first byte sets the size of the pieces. */
+#include "../../ipf-prep/split.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct pieces {
+	const char *text;
+	size_t len, at, most;
+};
+
+static int64_t read_pieces(void *data, char *to, size_t cap, struct ipf_error *err)
+{
+	struct pieces *p = data;
+	size_t len = p->most;
+	(void)err;
+	if (len > p->len - p->at)
+		len = p->len - p->at;
+	if (len > cap)
+		len = cap;
+	memcpy(to, p->text + p->at, len);
+	p->at += len;
+	return (int64_t)len;
+}
+
+/* The records, each with its length before it, and the ending. */
+static int split(const char *text, size_t len, size_t most, struct buffer *out, size_t *count)
+{
+	struct pieces pieces = {.text = text, .len = len, .most = most};
+	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct splitter s;
+	struct slice record;
+	struct ipf_error err = {0};
+	int got;
+	*count = 0;
+	splitter_begin(&s, &feed);
+	while ((got = splitter_next(&s, &record, &err)) == 1) {
+		buffer_format(out, "%zu %lld ", record.len, (long long)s.line);
+		buffer_slice(out, record);
+		++*count;
+	}
+	buffer_format(out, "%d %lld %s", got, (long long)s.line, err.text);
+	feed_release(&feed);
+	return got;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return 0;
+	struct buffer whole = {0}, pieces = {0};
+	const char *text = (const char *)data + 1;
+	size_t len = size - 1, count, other;
+	int got = split(text, len, len + 1, &whole, &count);
+	split(text, len, 1 + data[0] % 64, &pieces, &other);
+	if (count != other || !slice_equal(buffer_all(&whole), buffer_all(&pieces)))
+		abort();
+	json_error_t why;
+	json_t *list = json_loadb(text, len, 0, &why);
+	if (json_is_array(list) && (got != 0 || count != json_array_size(list)))
+		abort();
+	json_decref(list);
+	buffer_release(&whole);
+	buffer_release(&pieces);
+	return 0;
+}

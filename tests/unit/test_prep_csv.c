@@ -1,0 +1,92 @@
+#include "csv.h"
+
+#include "prep_feed.h"
+
+/* The rows of a text: fields in brackets, the line first; errors in angles. */
+static void rows(const char *text, size_t most, struct buffer *out)
+{
+	struct pieces pieces = {.text = text, .len = strlen(text), .most = most};
+	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct csv csv = {0};
+	struct ipf_error err = {0};
+	int got;
+	buffer_clear(out);
+	csv_begin(&csv, &feed);
+	while ((got = csv_next(&csv, &err)) != 0) {
+		buffer_format(out, "%lld", (long long)csv.line);
+		if (got < 0)
+			buffer_format(out, "<%s>", err.text);
+		for (size_t i = 0; got > 0 && i < csv.count; i++)
+			buffer_format(out, "[%.*s]", (int)csv.fields[i].len, csv.fields[i].data);
+		ipf_error_clear(&err);
+	}
+	csv_release(&csv);
+	feed_release(&feed);
+}
+
+static void gives(const char *text, const char *expected)
+{
+	struct buffer out = {0};
+	for (size_t most = 1; most < 30; most++) {
+		rows(text, most, &out);
+		assert_string_equal(out.data ? out.data : "", expected);
+	}
+	buffer_release(&out);
+}
+
+static void plain_rows(void **state)
+{
+	(void)state;
+	gives("", "");
+	gives("a,b\r\nc,d\r\ne,f", "1[a][b]2[c][d]3[e][f]");
+	gives("a,b\n\nc,\n,\n", "1[a][b]3[c][]4[][]");
+	gives("a\n", "1[a]");
+	gives("\r\n\n", "");
+	gives(" a , b \n", "1[ a ][ b ]");
+}
+
+static void quoted_rows(void **state)
+{
+	(void)state;
+	gives("\"a,b\",c\n", "1[a,b][c]");
+	gives("\"a \"\"b\"\"\",\"\"\n", "1[a \"b\"][]");
+	gives("\"a\nb\",c\nd,e\n", "1[a\nb][c]3[d][e]");
+}
+
+static void broken_rows(void **state)
+{
+	(void)state;
+	gives("\"a\"b,c\nd,e\n", "1<text after a closing quote: \"b\">2[d][e]");
+	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field without its closing quote>");
+}
+
+static void columns_by_name(void **state)
+{
+	(void)state;
+	static const char text[] = "\xef\xbb\xbfTIMESTAMP,\"NumImages\",ContextTokens\r\n1,2,3\r\n";
+	struct pieces pieces = {.text = text, .len = strlen(text), .most = 5};
+	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct csv csv = {0};
+	struct ipf_error err = {0};
+	csv_begin(&csv, &feed);
+	assert_int_equal(csv_header(&csv, &err), 1);
+	assert_int_equal(csv_column(&csv, "TIMESTAMP"), 0);
+	assert_int_equal(csv_column(&csv, "ContextTokens"), 2);
+	assert_int_equal(csv_column(&csv, "contexttokens"), -1);
+	assert_int_equal(csv_next(&csv, &err), 1);
+	assert_int_equal(csv.line, 2);
+	assert_true(slice_is(csv.fields[2], "3"));
+	csv_release(&csv);
+	feed_release(&feed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_rows),
+		cmocka_unit_test(quoted_rows),
+		cmocka_unit_test(broken_rows),
+		cmocka_unit_test(columns_by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

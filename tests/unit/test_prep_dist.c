@@ -1,0 +1,98 @@
+#include "dist.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+static struct dist parsed(const char *text)
+{
+	struct dist dist;
+	struct ipf_error err = {0};
+	if (dist_parse(&dist, text, &err) < 0)
+		fail_msg("%s", err.text);
+	return dist;
+}
+
+static void moments(const char *text, int n, double *mean, double *std, int64_t *least, int64_t *most)
+{
+	struct dist dist = parsed(text);
+	struct rng rng;
+	double sum = 0, squares = 0;
+	rng_init(&rng, 1, "test", 0);
+	*least = INT64_MAX;
+	*most = 0;
+	for (int i = 0; i < n; i++) {
+		int64_t x = dist_draw(&dist, &rng);
+		sum += (double)x;
+		squares += (double)x * (double)x;
+		*least = x < *least ? x : *least;
+		*most = x > *most ? x : *most;
+	}
+	*mean = sum / n;
+	*std = sqrt(squares / n - *mean * *mean);
+}
+
+static void close_to(double got, double wanted, double tolerance)
+{
+	if (fabs(got - wanted) > tolerance)
+		fail_msg("%g, not %g ± %g", got, wanted, tolerance);
+}
+
+static void shapes(void **state)
+{
+	(void)state;
+	double mean, std;
+	int64_t least, most;
+	moments("128", 100, &mean, &std, &least, &most);
+	assert_int_equal(least, 128);
+	assert_int_equal(most, 128);
+	moments("uniform:64-256", 100000, &mean, &std, &least, &most);
+	assert_int_equal(least, 64);
+	assert_int_equal(most, 256);
+	close_to(mean, 160, 1);
+	close_to(std, sqrt((193.0 * 193 - 1) / 12), 1);
+	moments("normal:550,150", 100000, &mean, &std, &least, &most);
+	close_to(mean, 550, 2);
+	close_to(std, 150, 2);
+	assert_true(least >= 1);
+	moments("normal:550,150,min=500,max=600", 10000, &mean, &std, &least, &most);
+	assert_int_equal(least, 500);
+	assert_int_equal(most, 600);
+	moments("lognormal:550,400", 200000, &mean, &std, &least, &most);
+	close_to(mean, 550, 4);
+	close_to(std, 400, 10);
+	moments("normal:10,0", 10, &mean, &std, &least, &most);
+	assert_int_equal(least, 10);
+	/* bounds that chance does not reach */
+	moments("normal:10,1,min=1000,max=2000", 3, &mean, &std, &least, &most);
+	assert_int_equal(most, 1000);
+	assert_int_equal(parsed("dataset").kind, DIST_DATASET);
+	assert_int_equal(parsed("1.5k").min, 1500);
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	static const char *const wrong[] = {
+		"", "0", "-1", "many", "uniform", "uniform:", "uniform:64", "uniform:64-", "uniform:256-64", "uniform:0-5", "normal:", "normal:5",
+		"normal:0,1", "normal:5,-1", "normal:5,1,min=0", "normal:5,1,min=9,max=8", "normal:5,1,2", "normal:5,x", "poisson:5", "lognormal:1",
+		"normal:inf,1", "128 ",
+	};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct dist dist;
+		struct ipf_error err = {0};
+		if (dist_parse(&dist, wrong[i], &err) == 0)
+			fail_msg("%s was taken", wrong[i]);
+		assert_int_equal(err.kind, IPF_USAGE);
+		assert_true(err.text[0]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shapes),
+		cmocka_unit_test(refusals),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
