@@ -38,8 +38,14 @@ static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_er
 		return -1;
 	}
 	r->ended_early = true;
-	const char *slash = strrchr(wrong->file, '/');
-	snprintf(r->why, sizeof r->why, "%s:%lld: %.200s", slash ? slash + 1 : wrong->file, (long long)wrong->line, wrong->text);
+	const char *slash = strrchr(wrong->file, '/'), *name = slash ? slash + 1 : wrong->file;
+	if (wrong->line)
+		snprintf(r->why, sizeof r->why, "%s:%lld: %s", name, (long long)wrong->line, wrong->text);
+	else
+		snprintf(r->why, sizeof r->why, "%s: %s", name, wrong->text);
+	size_t good; /* it will stand in the trailer, and may quote bytes that cannot */
+	if (!utf8_valid(r->why, strlen(r->why), &good))
+		r->why[good] = '\0';
 	ipf_error_report(wrong, stderr, "ipf-prep");
 	return 0;
 }

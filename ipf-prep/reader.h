@@ -27,7 +27,7 @@ struct reading {
 	int64_t records;          /* read, the bad ones too */
 	int64_t bad;
 	bool ended_early;         /* at an error in the input: */
-	char why[512];
+	char why[1100];
 	int64_t bytes;            /* of all inputs, as they stand in their files */
 };
 
