@@ -1,0 +1,81 @@
+#!/bin/bash
+# Wrong usage is said in a line with the value in it, with status 2, and nothing is written.
+. "$TESTS/tap.sh"
+prep=$BIN/ipf-prep
+printf '{"prompt":"Hello","output":"Hi"}\n' >a.jsonl
+printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,44\n' >a.csv
+
+wrong() { # PART ARGUMENT…
+	local part=$1
+	shift
+	rm -f out.trace
+	run "$prep" "$@" -o out.trace
+	status_is 2 "ipf-prep $*: status 2"
+	complains ipf-prep "$part" "and says: $part"
+	[ ! -e out.trace ] || not_ok "nothing is written"
+}
+
+wrong 'unknown source "sharegtp" (known: sharegpt, alpaca' sharegtp a.jsonl
+wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --turns all
+wrong '--field: source sharegpt has a fixed layout' sharegpt a.jsonl --field prompt=/prompt
+wrong '--from: source jsonl has no arrivals' jsonl a.jsonl --from 3s
+wrong '--to: source text has no arrivals' text a.jsonl --to 3s
+wrong '--salt: source text has texts of its own' text a.jsonl --salt x
+wrong '--shuffle: source azure has recorded arrivals' azure a.csv --shuffle
+wrong '--sample: source azure has recorded arrivals' azure a.csv --sample with -n 3
+wrong '--sample: expected with or without, got "some"' jsonl a.jsonl --sample some -n 3
+wrong '--sample: how many?' jsonl a.jsonl --sample with
+wrong 'unknown tokenizer "gpt5"' jsonl a.jsonl -t gpt5
+wrong '-n: expected 1 or more, got 0' jsonl a.jsonl -n 0
+wrong '"many"' jsonl a.jsonl -n many
+wrong '--input-tokens: expected 128, uniform:64-256' jsonl a.jsonl --input-tokens poisson:3
+wrong '--output-tokens: uniform: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:9-8
+wrong '--turns: expected' sharegpt a.jsonl --turns none
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "10"' jsonl a.jsonl --prefixes 10
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "0x5"' jsonl a.jsonl --prefixes 0x5
+wrong 'the shares sum up to 0.7, not to 1' jsonl a.jsonl --models a=0.5,b=0.2
+wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
+wrong '--min-input: more than --max-input' jsonl a.jsonl --min-input 5 --max-input 4
+wrong '--from: not before --to' azure a.csv --from 5s --to 5s
+wrong '--field: expected NAME=/POINTER, got "prompt"' jsonl a.jsonl --field prompt
+wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
+wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
+wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
+wrong '--field: one of prompt, messages and input_tokens has to be given' jsonl a.jsonl --field output=/output
+wrong 'expected a source' -v
+run "$prep" jsonl a.jsonl -o a.jsonl
+status_is 2 "an output that is one of the inputs: status 2"
+is "$(cat a.jsonl)" '{"prompt":"Hello","output":"Hi"}' "and the file is as it was"
+
+run "$prep" jsonl a.jsonl no-such-file -o out.trace
+status_is 1 "a file that is not there: status 1"
+complains ipf-prep "no-such-file: cannot open: No such file" "and it is named"
+yes_if "before anything is written" test ! -e out.trace
+run "$prep" jsonl . -o out.trace
+status_is 1 "a folder: status 1"
+complains ipf-prep ".: cannot open: Is a directory" "and it is said"
+
+run "$prep" --list
+status_is 0 "--list"
+is "$(cut -d ' ' -f 1 "$OUT" | tr '\n' ' ')" "sharegpt alpaca jsonl text azure mooncake " "lists the sources"
+is "$(awk '{ print $2 }' "$OUT" | sort | uniq -c | tr -s ' \n' ' ')" " 4 dataset 2 trace " "with their kinds"
+status=0
+"$prep" --list >/dev/full 2>"$ERR" || status=$?
+status_is 1 "--list > /dev/full ends with 1"
+
+if command -v script >/dev/null; then
+	status=0
+	timeout 10 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
+	status_is 2 "no file, and a terminal for standard input: status 2"
+	contains "$(cat "$OUT")" "expected a file to read" "and it says so"
+else
+	skip "no file, and a terminal for standard input" "no script(1) here"
+fi
+
+# ---- a system message from a file ----
+printf 'Be kind.\n' >system.txt
+run "$prep" jsonl a.jsonl --system system.txt
+is "$(body "$OUT" | jq -r '.messages[0].content')" "Be kind." "--system takes a file"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which stands in the trailer"
+run "$prep" jsonl a.jsonl --system "Be brief."
+is "$(body "$OUT" | jq -r '.messages[0].content')" "Be brief." "or a text"
