@@ -15,7 +15,7 @@ wrong() { # PART ARGUMENT…
 	[ ! -e out.trace ] || not_ok "nothing is written"
 }
 
-wrong 'unknown source "sharegtp" (known: sharegpt, alpaca' sharegtp a.jsonl
+wrong 'unknown source "sharegtp", did you mean "sharegpt"? (known: sharegpt alpaca' sharegtp a.jsonl
 wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --turns all
 wrong '--field: source sharegpt has a fixed layout' sharegpt a.jsonl --field prompt=/prompt
 wrong '--from: source jsonl has no arrivals' jsonl a.jsonl --from 3s
@@ -42,7 +42,7 @@ wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
 wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
 wrong '--field: one of prompt, messages and input_tokens has to be given' jsonl a.jsonl --field output=/output
-wrong 'expected a source' -v
+wrong 'expected a SOURCE' -v
 run "$prep" jsonl a.jsonl -o a.jsonl
 status_is 2 "an output that is one of the inputs: status 2"
 is "$(cat a.jsonl)" '{"prompt":"Hello","output":"Hi"}' "and the file is as it was"
