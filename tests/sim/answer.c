@@ -32,7 +32,7 @@ static void write_opening(struct answer *a)
 	struct jout w = {.out = &a->opening};
 	const char *object = a->ask->chat ? (a->whole ? "chat.completion" : "chat.completion.chunk") : "text_completion";
 	buffer_format(&a->opening, "{\"id\":\"%s-%016llx\",\"object\":\"%s\",\"created\":%d,\"model\":",
-		a->ask->chat ? "chatcmpl" : "cmpl",
+	              a->ask->chat ? "chatcmpl" : "cmpl",
 	              (unsigned long long)(a->seed * UINT64_C(0x100000001b3) + a->number), object, CREATED);
 	jout_string0(&w, a->model);
 	buffer_text(&a->opening, ",\"choices\":[");
@@ -43,7 +43,9 @@ void answer_init(struct answer *a)
 	a->whole = !a->ask->stream || find(a, MODE_WHOLE);
 	if (find(a, MODE_EMPTY))
 		a->output_tokens = 0;
-	a->usage_last = find(a, MODE_USAGE_IN_LAST) && a->ask->include_usage && !find(a, MODE_NO_USAGE);
+	bool usage = a->ask->include_usage && !find(a, MODE_NO_USAGE);
+	a->usage_last = usage && find(a, MODE_USAGE_IN_LAST);
+	a->usage_apart = usage && !a->usage_last;
 	if (find(a, MODE_SPLIT))
 		rng_init(&a->cuts, a->seed, "split", a->number);
 	write_opening(a);
@@ -162,7 +164,7 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 		buffer_byte(json, '"');
 	}
 	buffer_byte(json, '}');
-	frame_event(a, buffer_all(json), content, false);
+	frame_event(a, buffer_all(json), content, finish && !a->usage_apart && find(a, MODE_NO_DONE));
 }
 
 static void send_role(struct answer *a)
@@ -329,7 +331,7 @@ static enum answer_next look_for_trouble(struct answer *a)
 static enum answer_next end_stream(struct answer *a)
 {
 	const struct mode *late = find(a, MODE_LATE_END), *cut = find(a, MODE_CUT);
-	bool usage = a->ask->include_usage && !find(a, MODE_NO_USAGE), done = !find(a, MODE_NO_DONE);
+	bool done = !find(a, MODE_NO_DONE);
 	if (late) {
 		outbox_hold(a->out, late->pause_ns);
 		a->out->corked = false;
@@ -346,7 +348,7 @@ static enum answer_next end_stream(struct answer *a)
 		a->out->corked = false;
 		return ANSWER_CUT;
 	}
-	if (usage && !a->usage_last) {
+	if (a->usage_apart) {
 		buffer_clear(&a->json);
 		buffer_slice(&a->json, buffer_all(&a->opening));
 		buffer_text(&a->json, "],\"usage\":");

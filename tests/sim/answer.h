@@ -37,6 +37,7 @@ struct answer {
 	int64_t sent, pending; /* tokens */
 	int64_t events, written; /* all events; those with text, for coalescing */
 	bool usage_last;       /* the usage goes into the chunk that finishes */
+	bool usage_apart;      /* it has a chunk of its own */
 	bool finished;         /* that chunk was sent */
 	uint64_t shown;        /* a bit for each mode that shows once and has */
 	enum { PART_TEXT, PART_REASONING, PART_TOOL } part;

@@ -97,8 +97,9 @@ void conn_dirty(struct conn *c)
 	if (c->dirty || c->dead)
 		return;
 	c->dirty = true;
-	c->next_dirty = c->server->dirty;
-	c->server->dirty = c;
+	c->next_dirty = NULL;
+	*c->server->dirty_end = c;
+	c->server->dirty_end = &c->next_dirty;
 }
 
 void conn_answered(struct conn *c)

@@ -1,5 +1,7 @@
 #include "frame.h"
 
+#include "clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +112,7 @@ static void send_event(struct answer *a, bool content)
 		/* The comment gets a write of its own. */
 		size_t len = (size_t)(strstr(a->event.data, line_end(a)) - a->event.data) + 2 * strlen(line_end(a));
 		put(a, a->event.data, len);
-		outbox_hold(a->out, 1000000);
+		outbox_hold(a->out, NS_PER_MS);
 		buffer_consume(&a->event, len);
 	}
 	uint64_t begin = put(a, a->event.data, a->event.len);

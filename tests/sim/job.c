@@ -40,7 +40,7 @@ static uint32_t token_of(const struct sequence *sequence, int64_t k)
 static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)
 {
 	struct conn *c = job->conn;
-	answer_error(&c->out, status, more, text, param, c->request.keep_alive);
+	answer_error(&c->out, status, more, text, param, c->then == CONN_STAY);
 	c->server->totals.refused++;
 	job->line.status = status;
 	job->finished = true;
@@ -110,6 +110,9 @@ static int understand(struct job *job, bool chat)
 		refuse(job, err.kind == IPF_SYSTEM ? 500 : 400, NULL, err.text, job->ask.param);
 		return -1;
 	}
+	/* Thousands of long prompts shouldn't stay in memory while their answers are made. */
+	if (c->request.body.cap > 16384)
+		buffer_release(&c->request.body);
 	if (choose_modes(job, &err) < 0) {
 		refuse(job, 400, NULL, err.text, "X-Sim");
 		return -1;
@@ -138,11 +141,12 @@ static void prepare_answer(struct job *job)
 	struct conn *c = job->conn;
 	struct answer *a = &job->answer;
 	struct slice id = http_header(&c->request, "x-request-id");
+	/* The list has room for this one beyond MODES_MOST. */
+	if (c->request.minor == 0 && !modes_find(&job->modes, MODE_HTTP10))
+		job->modes.list[job->modes.count++] = (struct mode){.kind = MODE_HTTP10};
 	if (modes_find(&job->modes, MODE_CLOSE) || modes_find(&job->modes, MODE_LENGTH_SHORT) ||
 	    modes_find(&job->modes, MODE_HTTP10))
 		c->then = CONN_CLOSE;
-	if (c->request.minor == 0 && !modes_find(&job->modes, MODE_HTTP10) && job->modes.count < MODES_MOST)
-		job->modes.list[job->modes.count++] = (struct mode){.kind = MODE_HTTP10};
 	if (modes_find(&job->modes, MODE_IDLE_CLOSE))
 		c->idle_ns = modes_find(&job->modes, MODE_IDLE_CLOSE)->delay_ns;
 	a->ask = &job->ask;
@@ -247,9 +251,7 @@ void job_begin(struct conn *c, bool chat)
 		answer_head(&job->answer);
 		conn_dirty(c);
 	}
-	if (delay_ns > 0)
-		timers_set(&s->timers, &job->delay, c->arrival_ns + delay_ns);
-	else
+	if (delay_ns == 0 || timers_set(&s->timers, &job->delay, c->arrival_ns + delay_ns) < 0)
 		enter_engine(job, c->arrival_ns);
 }
 

@@ -44,7 +44,7 @@ struct mode {
 #define MODES_MOST 8
 
 struct modes {
-	struct mode list[MODES_MOST];
+	struct mode list[MODES_MOST + 1]; /* one is left to the server, for old clients */
 	int count;
 };
 

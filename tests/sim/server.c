@@ -78,6 +78,7 @@ int server_open(struct server **server, const struct server_options *options, st
 	if (!s)
 		return ipf_error_errno(err, ENOMEM, NULL, "server");
 	s->options = options;
+	s->dirty_end = &s->dirty;
 	s->begin_ns = clock_now();
 	s->listen_fd = s->signal_fd = s->timer_fd = -1;
 	s->end = (struct timer){.fire = time_is_over, .data = s};
@@ -158,6 +159,8 @@ static void flush_all(struct server *s)
 	while (s->dirty) {
 		struct conn *c = s->dirty;
 		s->dirty = c->next_dirty;
+		if (!s->dirty)
+			s->dirty_end = &s->dirty;
 		c->dirty = false;
 		if (!c->dead)
 			conn_flush(c);

@@ -71,7 +71,8 @@ struct server {
 	struct timer end, again; /* of max_time_ns; accepting again after descriptors ran out */
 	bool stop;
 	int log_errno; /* of the first line of the log that could not be written */
-	struct conn *conns, *dirty, *dead;
+	struct conn *conns, *dead;
+	struct conn *dirty, **dirty_end; /* those that have something to send, in the order in which they got it */
 	char scratch[65536];
 };
 
