@@ -2,6 +2,7 @@
 
 #include "answer.h"
 #include "clock.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "schedule.h"
 #include "tally.h"
@@ -9,20 +10,18 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct input {
 	struct record_reader *reader;
 	struct api *api;
-	bool live; /* somebody is writing it while we read */
 };
 
 struct collect {
 	struct input *inputs;
 	size_t inputs_count;
+	bool live; /* somebody writes one of them while we read */
 	struct tokens *tokens;
 	struct answer_options answer_options;
 	struct measure_options measure_options;
@@ -42,32 +41,6 @@ struct collect {
 	} failures[12];    /* in the order of their first; there are nine kinds */
 	char incomplete[1024]; /* why some of the input is missing; "" */
 };
-
-/* ---- signals ---- */
-
-static volatile sig_atomic_t signals;
-
-/* A fourth one ends the program whatever it is waiting for. */
-static void count_signal(int number)
-{
-	if (++signals > 2)
-		signal(number, SIG_DFL);
-}
-
-static void watch_signals(void)
-{
-	struct sigaction action = {.sa_handler = count_signal};
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-/* A signal from the terminal goes to the whole pipeline. At the first one ipf-fire ends its run in good order, at the second it cuts
- * short what is still in flight, and both times its records are worth reading to their end. */
-static bool interrupted(const struct input *input)
-{
-	return signals > (input->live ? 2 : 0);
-}
 
 /* ---- opening ---- */
 
@@ -90,12 +63,11 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (; c->inputs_count < count; c->inputs_count++) {
 		struct input *input = &c->inputs[c->inputs_count];
-		struct stat about;
 		int fd;
 		if (record_reader_open(&input->reader, records->count ? records->items[c->inputs_count] : NULL, err) < 0)
 			return -1;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
-		input->live = fstat(fd, &about) == 0 && !S_ISREG(about.st_mode);
+		c->live |= interrupt_is_live(fd);
 		if (choose_api(input, options->api, err) < 0) {
 			c->inputs_count++;
 			return -1;
@@ -174,7 +146,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		.keep_events = options->events, .keep_text = options->text, .tokens = c->tokens};
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress, options->common.quiet);
-	watch_signals();
+	interrupt_watch(c->live ? 2 : 0);
 	return open_output(c, options, argv, err);
 }
 
@@ -272,7 +244,7 @@ static int step(struct collect *c, const struct input *input, struct ipf_error *
 	struct record record;
 	struct slice client;
 	int fd, got;
-	if (interrupted(input))
+	if (interrupted())
 		return ipf_error_at(bad, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good line%s",
 		                    (long long)stream_reader_lines(stream), stream_reader_lines(stream) == 1 ? "" : "s");
 	if (!stream_reader_ready(stream, &fd)) {

@@ -1,4 +1,5 @@
 /* ipf-report: what a person or another tool sees of a run. */
+#include "interrupt.h"
 #include "layout.h"
 #include "options.h"
 #include "output.h"
@@ -91,6 +92,8 @@ static int read_all(struct run *run, const struct report_options *options, const
 	struct progress progress;
 	progress_init(&progress, options->common.progress, options->common.quiet || !options->common.progress);
 	int status = 0;
+	if (!operands->count && interrupt_is_live(STDIN_FILENO))
+		interrupt_watch(1); /* the first two are for ipf-fire, and what it then still sends is reported */
 	for (int i = 0; i < (operands->count ? operands->count : 1) && status == 0; i++) {
 		struct ipf_error now = {0};
 		int parts = run->part_count;
