@@ -23,27 +23,34 @@ void csv_release(struct csv *csv)
 	*csv = (struct csv){0};
 }
 
-/* The bytes of the next row with its end, all of them in the window: a line end within quotes does not end it. */
+#define ROW_MAX ((size_t)1 << 20) /* a quote that is never closed must not take the rest of the file with it */
+
+/* The bytes of the next row with its end, all of them in the window: a line end within quotes does not end it. Where the quotes
+ * don't close, the row is its first line. */
 static int row_length(struct csv *csv, size_t *len, struct ipf_error *err)
 {
 	bool quoted = false;
-	size_t at = 0;
+	size_t at = 0, line = 0;
 	for (;;) {
 		const char *text = feed_at(csv->feed);
 		size_t held = csv->feed->end - csv->feed->begin;
 		for (; at < held; at++) {
 			if (text[at] == '"')
 				quoted = !quoted;
-			else if (text[at] == '\n' && !quoted) {
+			if (text[at] != '\n')
+				continue;
+			if (line == 0)
+				line = at + 1;
+			if (!quoted) {
 				*len = at + 1;
 				return 1;
 			}
 		}
-		int got = feed_more(csv->feed, err);
+		int got = quoted && line && held > ROW_MAX ? 0 : feed_more(csv->feed, err);
 		if (got < 0)
 			return -1;
 		if (got == 0) {
-			*len = held;
+			*len = quoted && line ? line : held;
 			return held > 0;
 		}
 	}

@@ -290,6 +290,11 @@ static struct slice content_text(struct draft *d, const struct jdoc *j, jdoc_id 
 	return all;
 }
 
+static bool known_role(const struct jdoc *j, jdoc_id role)
+{
+	return jdoc_text_is(j, role, "user") || jdoc_text_is(j, role, "assistant") || jdoc_text_is(j, role, "system");
+}
+
 /* Messages are passed on as they stand; an assistant's at the end is the recorded answer. */
 static int take_messages(struct draft *d, struct draft_request *r, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err)
 {
@@ -317,7 +322,9 @@ static int take_messages(struct draft *d, struct draft_request *r, const struct 
 		struct draft_message *m = draft_message(d, said, text);
 		if (!m)
 			return 0;
-		m->json = jdoc_raw(j, e.value);
+		/* A role that we know and a text can be worked on; anything else is kept to the letter. */
+		if (jdoc_count(j, e.value) != 2 || jdoc_type_of(j, content) != JDOC_TEXT || !known_role(j, role))
+			m->json = jdoc_raw(j, e.value);
 	}
 	return count > 0 ? 0 : jdoc_expected(j, list, name, "a message or more", err);
 }
@@ -409,7 +416,7 @@ static int one_record(void *opened, const struct source_record *record, struct s
 		return -1;
 	bool text = false;
 	for (size_t i = 0; i < d->message_count; i++)
-		text |= d->messages[i].role != ROLE_SYSTEM || d->messages[i].json.data;
+		text |= d->messages[i].json.data || (d->messages[i].role != ROLE_SYSTEM && d->messages[i].text.len > 0);
 	if (!text && (d->message_count > 0 || r->input_tokens <= 0))
 		sink->unusable(sink, "empty prompt");
 	else if (r->output_tokens == 0)

@@ -64,8 +64,10 @@ int64_t messages_tokens(const struct tokens *tokens, const struct draft *d, cons
 static struct rng chance(const struct renderer *r, const char *what, const struct draft *d, size_t turn)
 {
 	struct rng rng;
+	/* odd constants spread what are mostly small numbers over all 64 bits: no two requests meet */
 	rng_init(&rng, r->plan->options->common.seed, what,
-	         (uint64_t)d->number ^ (uint64_t)d->part << 40 ^ (uint64_t)d->copy << 44 ^ (uint64_t)(turn + (size_t)d->turn) << 52);
+	         (uint64_t)d->number + (uint64_t)d->part * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)d->copy * UINT64_C(0xbf58476d1ce4e5b9) +
+	         (uint64_t)turn * UINT64_C(0x94d049bb133111eb));
 	return rng;
 }
 
@@ -77,11 +79,11 @@ static struct slice make_text(struct renderer *r, const struct draft *d, size_t 
 {
 	const char *salt = r->plan->options->salt;
 	char name[512];
-	size_t left = (size_t)count * 4;
+	size_t left = (size_t)count * 4, size = (size_t)request->blocks.tokens * 4;
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < request->blocks.count && left > 0; i++) {
-		size_t len = left < SYNTH_BLOCK ? left : SYNTH_BLOCK;
-		synth_block(request->blocks.ids[i], salt, len, &r->made);
+		size_t len = left < size ? left : size;
+		synth_block(request->blocks.ids[i], size, salt, len, &r->made);
 		left -= len;
 	}
 	if (left > 0) {
@@ -91,7 +93,7 @@ static struct slice make_text(struct renderer *r, const struct draft *d, size_t 
 	return buffer_all(&r->made);
 }
 
-/* The last message that the user wrote (failing that, the last): the one whose length is changed. */
+/* The last message that the user wrote, unless it has to be passed on as it stands: the one whose length is changed. */
 static struct draft_message *asking(struct draft *work)
 {
 	for (size_t i = work->message_count; i-- > 0;)
@@ -108,8 +110,10 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 	int64_t target = dist_draw(&r->plan->input, &drawn);
 	struct draft *work = &r->work;
 	struct draft_message *m = asking(work);
-	if (!m)
+	if (!m) {
+		r->tally->unshaped++;
 		return;
+	}
 	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text);
 	m->text = stretch_to(&r->stretch, m->text, target > others ? target - others : 1, &filler, work);
 }

@@ -151,13 +151,13 @@ const char *synth_name(const char *name, const char *salt, char text[512])
 	return text;
 }
 
-void synth_block(uint64_t id, const char *salt, size_t len, struct buffer *out)
+void synth_block(uint64_t id, size_t size, const char *salt, size_t len, struct buffer *out)
 {
 	char name[512];
 	struct rng rng;
 	size_t before = out->len;
 	rng_init(&rng, 0, synth_name("block", salt, name), id);
-	synth_prose(&rng, SYNTH_BLOCK - 1, out);
+	synth_prose(&rng, size - 1, out); /* and a blank, so that blocks part */
 	buffer_byte(out, ' ');
 	if (out->failed)
 		return;

@@ -13,10 +13,9 @@
 /* Appends exactly `len` bytes of prose that begin with a sentence and end in a full stop (shorter than 2 bytes: as it comes). */
 void synth_prose(struct rng *rng, size_t len, struct buffer *out);
 
-/* Appends the first `len` bytes (at most SYNTH_BLOCK) of the text that stands for a block of 512 tokens: a function of its id and the
- * salt (NULL: none) alone, whatever `len` is. */
-#define SYNTH_BLOCK 2048
-void synth_block(uint64_t id, const char *salt, size_t len, struct buffer *out);
+/* Appends the first `len` bytes of the text of `size` bytes that stands for a block: a function of its id, the size and the salt (NULL:
+ * none) alone, whatever `len` is. */
+void synth_block(uint64_t id, size_t size, const char *salt, size_t len, struct buffer *out);
 
 /* The name of a generator that the salt changes too: "NAME" or "NAME:SALT". */
 const char *synth_name(const char *name, const char *salt, char text[512]);

@@ -29,6 +29,8 @@ void tally_print(const struct tally *tally, int64_t records, int64_t bad, FILE *
 		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)tally->input_tokens,
 		        (double)tally->input_tokens / n, (long long)tally->output_tokens, (double)tally->output_tokens / n);
 	}
+	if (tally->unshaped)
+		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)tally->unshaped);
 	if (tally->assumed)
 		fprintf(to, "ipf-prep: %lld answers of unknown length are asked for with %d tokens\n", (long long)tally->assumed, 128);
 }

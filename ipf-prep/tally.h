@@ -14,6 +14,7 @@ struct tally {
 	int64_t requests;
 	int64_t input_tokens, output_tokens;
 	int64_t assumed;   /* requests whose output length is an assumption */
+	int64_t unshaped;  /* requests whose prompt could not be made to the drawn length */
 	struct reason {
 		const char *why; /* a literal */
 		int64_t count;

@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 
+#define BLOCK 2048
+
 static void words_fit(void **state)
 {
 	(void)state;
@@ -63,22 +65,22 @@ static void blocks(void **state)
 	for (uint64_t id = 0; id < 200; id++) {
 		uint64_t big = id * UINT64_C(0x100000001);
 		buffer_clear(&whole);
-		synth_block(big, NULL, SYNTH_BLOCK, &whole);
-		assert_int_equal(whole.len, SYNTH_BLOCK);
-		for (size_t len = 0; len <= SYNTH_BLOCK; len += 511) {
+		synth_block(big, BLOCK, NULL, BLOCK, &whole);
+		assert_int_equal(whole.len, BLOCK);
+		for (size_t len = 0; len <= BLOCK; len += 511) {
 			buffer_clear(&part);
-			synth_block(big, NULL, len, &part);
+			synth_block(big, BLOCK, NULL, len, &part);
 			assert_int_equal(part.len, len);
 			assert_memory_equal(part.data, whole.data, len);
 		}
 		buffer_clear(&other);
-		synth_block(big + 1, NULL, SYNTH_BLOCK, &other);
+		synth_block(big + 1, BLOCK, NULL, BLOCK, &other);
 		assert_memory_not_equal(other.data, whole.data, 64);
 		buffer_clear(&other);
-		synth_block(big + (UINT64_C(1) << 32), NULL, SYNTH_BLOCK, &other);
+		synth_block(big + (UINT64_C(1) << 32), BLOCK, NULL, BLOCK, &other);
 		assert_memory_not_equal(other.data, whole.data, 64);
 		buffer_clear(&other);
-		synth_block(big, "salt", SYNTH_BLOCK, &other);
+		synth_block(big, BLOCK, "salt", BLOCK, &other);
 		assert_memory_not_equal(other.data, whole.data, 64);
 	}
 	buffer_release(&whole);
@@ -91,7 +93,7 @@ static void stands_for_ever(void **state)
 {
 	(void)state;
 	struct buffer text = {0};
-	synth_block(0, NULL, 64, &text);
+	synth_block(0, BLOCK, NULL, 64, &text);
 	assert_string_equal(text.data, "The silver boat, their simple rumour, until your novel bravely p");
 	buffer_release(&text);
 }
