@@ -29,6 +29,7 @@ void run_release(struct run *run)
 		free(run->parts[i].windows);
 		free(run->parts[i].arrivals);
 		json_decref(run->parts[i].header);
+		json_decref(run->parts[i].stages);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
 		histogram_free(run->pooled[i].gaps);
@@ -290,6 +291,17 @@ static int read_lines(struct run *run, struct result_reader *reader, struct prog
 	return got;
 }
 
+/* What the trailer tells: what is missing, and the stages' real times where the results are of one client. */
+static void read_trailer(struct part *part, json_t *trailer)
+{
+	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+	json_t *from = json_object_get(trailer, "from"), *stages = json_object_get(json_array_get(from, 0), "stages");
+	if (why && !part->incomplete[0])
+		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
+	if (json_array_size(from) == 1 && json_is_array(stages))
+		part->stages = json_incref(stages);
+}
+
 int run_read(struct run *run, const char *path, struct progress *progress, struct ipf_error *err)
 {
 	struct result_reader *reader;
@@ -309,9 +321,7 @@ int run_read(struct run *run, const char *path, struct progress *progress, struc
 		else
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
 	}
-	const char *why = json_string_value(json_object_get(stream_reader_trailer(stream), "incomplete"));
-	if (bad == 0 && why)
-		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
+	read_trailer(part, stream_reader_trailer(stream));
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);
 	result_reader_close(reader);

@@ -109,8 +109,16 @@ static void extent(const struct run *run, int32_t stage, int part, int64_t *firs
 	}
 }
 
+/* When ipf-fire saw a stage begin; IPF_ABSENT. */
+static int64_t seen_begin(const struct part *part, size_t stage)
+{
+	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
+	bool sane = json_is_integer(begin) && json_integer_value(begin) >= 0 && json_integer_value(begin) < INT64_C(1000000000000000000);
+	return sane ? json_integer_value(begin) : IPF_ABSENT;
+}
+
 /* A stage without an end lasts until its last request has ended, and the schedule's time stands still meanwhile: what follows
- * is later by that much. A part that is incomplete tells nothing of the time after its last line. */
+ * is later by that much, if nobody noted when it really began. A part that is incomplete tells nothing of the time after its last line. */
 static void set_windows(const struct run *run, int part_index)
 {
 	struct part *part = &run->parts[part_index];
@@ -120,7 +128,10 @@ static void set_windows(const struct run *run, int part_index)
 		struct window *w = &part->windows[s];
 		int64_t first, last;
 		extent(run, (int32_t)s, part_index, &first, &last);
-		*w = (struct window){.begin_ns = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift, .end_ns = IPF_ABSENT,
+		int64_t begin = seen_begin(part, s);
+		if (begin == IPF_ABSENT)
+			begin = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift;
+		*w = (struct window){.begin_ns = begin, .end_ns = IPF_ABSENT,
 		                     .drain_ns = IPF_ABSENT, .length_ns = IPF_ABSENT, .counted = stage->end_ns == IPF_ABSENT};
 		if (w->begin_ns == IPF_ABSENT)
 			continue;

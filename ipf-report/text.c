@@ -429,6 +429,19 @@ static void token_notes(struct layout *l, const struct report *report)
 	}
 	if (text[0])
 		line(l, "input", text);
+	if (b->events > 0) {
+		char shared[40];
+		text[0] = 0;
+		snprintf(item, sizeof item, "%s with content, %s of them shared a read", show_count(b->events, number),
+		         show_percent((double)b->coalesced / (double)b->events, shared));
+		append(text, sizeof text, "", item, "");
+		if (b->stalls > 0) {
+			snprintf(item, sizeof item, "%s stall%s in %s request%s", show_count(b->stalls, number), plural(b->stalls),
+			         show_count(b->stalled, shared), plural(b->stalled));
+			append(text, sizeof text, ", ", item, "");
+		}
+		line(l, "events", text);
+	}
 	text[0] = 0;
 	for (int i = 0; i < report->run->finishes.count; i++)
 		if (b->by_finish[i] > 0) {

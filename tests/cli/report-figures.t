@@ -105,3 +105,11 @@ figures='.total | [.requests.scheduled, .window_s, .rate.offered, .rate.complete
 near='| map(. * 1000 | round / 1000)'
 is "$(jq -c "$figures$near" together.json)" "$(jq -c "$figures | [.[0] * 2, .[1], .[2] * 2, .[3] * 2, .[4] * 2]$near" a.json)" "at the same time: rates add up"
 is "$(jq -c "$figures$near" after.json)" "$(jq -c "$figures | [.[0] * 2, .[1] * 2, .[2], .[3], .[4]]$near" a.json)" "one after the other: windows do"
+
+# Where ipf-fire noted when a stage really began, that counts: here 500 ms later than one would think, so that the first of three ended before it.
+head -1 "$data/mixed.results" >header
+sed -e 1d -e '$d' "$data/mixed.results" >body
+seal header body | sed 's/"end":{/&"from":[{"ipf":"records","stages":[{"begin_ns":0},{"begin_ns":2000000000},{"begin_ns":12000000000},{"begin_ns":12851000000}]}],/' >seen.results
+"$report" -f json seen.results >out.json
+is "$(jq -c '.stages[3] | [.window_s, .rate.completed]' out.json)" "[3,0.666667]" "a stage begins when it was seen to begin"
+is "$("$report" -f json "$data/mixed.results" | jq -c '.stages[3] | [.window_s, .rate.completed]')" "[3,1]" "else after what came before it"
