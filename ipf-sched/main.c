@@ -2,6 +2,7 @@
 #include "options.h"
 #include "plan.h"
 #include "stage.h"
+#include "stat.h"
 #include "stream.h"
 #include "units.h"
 
@@ -25,12 +26,13 @@ static const struct option_spec specs[] = {
 
 static const struct program program = {
 	.name = "ipf-sched",
-	.operands = "STAGE…",
+	.operands = "STAGE… | stat [FILE]",
 	.summary = "decide when requests are sent",
 	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
 	           "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
 	           "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
-	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n",
+	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
+	           "`ipf-sched stat` describes a schedule: rates, gaps, are they as claimed?\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -38,7 +40,25 @@ static const struct program program = {
 	.plain_operands = true,
 };
 
-static int list_kinds(void)
+/* To the file of -o, or standard output. */
+static int write_text(const struct buffer *text, const char *path, struct ipf_error *err)
+{
+	FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
+	const char *name = to == stdout ? "standard output" : path;
+	bool bad;
+
+	if (!to)
+		return ipf_error_errno(err, errno, path, "cannot open for writing");
+	bad = fwrite(text->data, 1, text->len, to) < text->len;
+	bad |= fflush(to) != 0;
+	if (bad)
+		ipf_error_errno(err, errno, name, "cannot write");
+	if (to != stdout && fclose(to) != 0)
+		ipf_error_errno(err, errno, name, "cannot close");
+	return err->kind == IPF_OK ? 0 : -1;
+}
+
+static int list_kinds(const struct sched_options *options)
 {
 	struct ipf_error err = {0};
 	struct buffer text = {0};
@@ -46,10 +66,26 @@ static int list_kinds(void)
 	stages_describe(&text);
 	if (text.failed)
 		ipf_error_set(&err, IPF_SYSTEM, "out of memory");
-	else if (fwrite(text.data, 1, text.len, stdout) < text.len || fflush(stdout) != 0)
-		ipf_error_errno(&err, errno, "standard output", "cannot write");
+	else
+		write_text(&text, options->common.output, &err);
 	buffer_release(&text);
 	return ipf_error_report(&err, stderr, program.name);
+}
+
+/* ipf-sched stat [FILE] */
+static int show_stat(const struct sched_options *options, const struct operands *operands)
+{
+	struct ipf_error err = {0}, cut = {0};
+	struct buffer text = {0};
+
+	if (operands->count > 2)
+		ipf_error_set(&err, IPF_USAGE, "stat: expected one schedule, got another one: %s", operands->items[2]);
+	else if (options->trace)
+		ipf_error_set(&err, IPF_USAGE, "stat: expected no trace, got -t %s", options->trace);
+	else if (stat_describe(operands->count > 1 ? operands->items[1] : NULL, &text, &cut, &err) == 0)
+		write_text(&text, options->common.output, &err);
+	buffer_release(&text);
+	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
 
 static json_t *make_header(const struct plan *plan, const struct sched_options *options, int argc, char **argv)
@@ -166,7 +202,9 @@ int main(int argc, char **argv)
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
 	if (options.list)
-		return list_kinds();
+		return list_kinds(&options);
+	if (operands.count > 0 && strcmp(operands.items[0], "stat") == 0)
+		return show_stat(&options, &operands);
 	if (operands.count == 0) {
 		ipf_error_set(&err, IPF_USAGE, "expected at least one STAGE (--list shows the kinds)");
 		return program_misuse(&program, &err);

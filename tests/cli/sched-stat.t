@@ -1,0 +1,59 @@
+#!/bin/sh
+# ipf-sched stat: what a schedule is like.
+. "$TESTS/tap.sh"
+DATA=$TESTS/data/sched
+sched=$BIN/ipf-sched
+
+"$sched" constant:rate=8,for=10s,warmup poisson:rate=50,for=100s gamma:rate=20,cv=2,n=5000 closed:users=3,n=5 burst:n=4 >mixed.sched
+run "$sched" stat mixed.sched
+status_is 0 "stat FILE"
+stderr_is "" "says nothing else"
+contains "$(sed -n 1p "$OUT")" "5 stages, by ipf-sched " "begins with the whole"
+contains "$(cat "$OUT")" "constant: constant:rate=8,for=10s,warmup (not measured)
+  arrivals     80 in 10 s from 0 s on
+  rate         8/s, planned 8/s
+  over time    8 8 8 8 8 8 8 8 8 8 a second
+  dispersion   0.15 over 200 ms
+  gaps         mean 125 ms, cv 0.000, p50 125 ms, p99 125 ms, max 125 ms
+  as claimed   yes: arrivals at k/rate" "then each stage: rate, rate over time, gaps"
+matches "$(cat "$OUT")" '^  arrivals     5, until the last has ended, 3 at a time$' "a closed loop has no times"
+matches "$(cat "$OUT")" '^  as claimed   yes: exponential gaps' "Poisson arrivals are called so"
+matches "$(cat "$OUT")" '^  as claimed   yes: cv [0-9.]+ .* asked for 2.000$' "gamma arrivals have the variation that was asked for"
+"$sched" stat <mixed.sched >piped
+same "$OUT" piped "standard input is read as well"
+run "$sched" stat mixed.sched -o described
+same described piped "-o writes to a file"
+
+# Claims that are not true.
+sed 's/constant:rate=8/poisson:rate=8/g' mixed.sched >lie.sched
+"$sched" stat lie.sched >lie
+matches "$(cat lie)" '^  as claimed   no: exponential gaps' "constant arrivals are not called Poisson"
+sed 's/gamma:rate=20,cv=2/gamma:rate=20,cv=1/g' mixed.sched >lie.sched
+"$sched" stat lie.sched >lie
+matches "$(cat lie)" '^  as claimed   no: cv' "nor another variation the one asked for"
+sed 's/constant:rate=8/constant:rate=8.001/g' mixed.sched >lie.sched
+"$sched" stat lie.sched >lie
+matches "$(cat lie)" '^  as claimed   no: arrivals at k/rate' "nor another rate"
+sed 's/constant:rate=8/invented:x=1/g' mixed.sched >other.sched
+run "$sched" stat other.sched
+status_is 0 "a kind of somebody else's claims nothing"
+is "$(grep -c claimed "$OUT")" 2 "that could be tested"
+
+run "$sched" stat "$DATA/sessions.sched"
+matches "$(cat "$OUT")" 'arrivals     6 in .*, and 7 that follow them$' "followers are counted apart"
+matches "$(sed -n 1p "$OUT")" 'for a trace of 9 requests' "the trace is named"
+
+sed '$d' mixed.sched >cut.sched
+run "$sched" stat cut.sched
+status_is 3 "a cut schedule ends with 3"
+complains ipf-sched "cut.sched" "and is called so"
+matches "$(cat "$OUT")" '^burst: burst:n=4$' "what is good of it is described"
+run "$sched" stat "$DATA/five.trace"
+status_is 3 "a trace is no schedule"
+run "$sched" stat a b
+status_is 2 "one schedule at a time"
+run "$sched" stat -t "$DATA/five.trace" mixed.sched
+status_is 2 "and no trace"
+status=0
+"$sched" stat mixed.sched >/dev/full 2>"$ERR" || status=$?
+status_is 1 "a full disk ends with 1"
