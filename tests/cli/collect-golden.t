@@ -68,6 +68,10 @@ run "$BIN/ipf-collect" --api ./mine.json --text "$records"
 is "$(jq -r 'select(.text) | .text' "$OUT")" "Let me see." "--api FILE overrides the records' descriptor"
 is "$(head -1 "$OUT" | jq -r .api)" "mine" "and the header says so"
 
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$TESTS/../lib/ipf-api.5" | sed -n '/^{/,/^}/p' >manual.json
+run "$BIN/ipf-collect" --api ./manual.json "$records"
+is "$status $(head -1 "$OUT" | jq -r .api)" "0 ollama-generate" "the manual's example is a descriptor"
+
 # ---- several files
 "$BIN/ipf-collect" "$records" records.zst >both
 is "$(body both | jq -s '[.[] | select(.n != null)] | length')" 18 "two files of records: the rows of both"

@@ -1,0 +1,226 @@
+#include "answer.h"
+#include "measure.h"
+#include "tally.h"
+#include "histogram.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Other kinds of servers: what a descriptor says of them is followed. */
+
+#define HEAD "{\"ipf\":\"api\",\"version\":1,\"name\":\"x\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
+
+static const char lines_of_json[] =
+	HEAD "\"response\":{\"framing\":\"ndjson\",\"text\":[\"/response\"],\"finish\":[\"/done_reason\"],\"error\":[\"/error\"],"
+	     "\"usage\":{\"input_tokens\":[\"/prompt_eval_count\"],\"output_tokens\":[\"/eval_count\"]},\"end\":{\"when\":[\"/done\"]}}}";
+static const char cumulative[] =
+	HEAD "\"response\":{\"framing\":\"sse\",\"text_mode\":\"cumulative\",\"text\":[\"/text\"],\"reasoning\":[\"/thoughts\"],"
+	     "\"usage\":{\"output_tokens\":[\"/meta_info/completion_tokens\"]},\"end\":{\"data\":\"[DONE]\"}}}";
+static const char no_end_mark[] =
+	HEAD "\"response\":{\"framing\":\"ndjson\",\"text_mode\":\"cumulative-with-prompt\",\"text\":[\"/text/*\"],\"end\":{\"eof\":true}}}";
+static const char named_events[] =
+	HEAD "\"response\":{\"framing\":\"sse\",\"text\":[\"/delta/text\"],\"reasoning\":[\"/delta/thinking\"],\"error\":[\"/error\"],"
+	     "\"usage\":{\"input_tokens\":[\"/message/usage/input_tokens\"],\"output_tokens\":[\"/usage/output_tokens\"]},"
+	     "\"end\":{\"when\":[{\"at\":\"/type\",\"is\":\"message_stop\"}]}}}";
+static const char only_whole[] =
+	HEAD "\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
+
+static struct answer answer;
+static struct measure measure;
+static struct tokens *tokens;
+
+/* "kind text events output_tokens(tokenizer's)/source finish", the text with --text. */
+static void says(const char *descriptor, enum record_error error, const char *body, const char *expected)
+{
+	const struct answer_options answer_options = {.keep_text = true, .tokens = tokens};
+	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT, .tokens = tokens};
+	struct record_read read = {.t_ns = 100, .bytes = (int64_t)strlen(body), .own_ns = 100};
+	struct buffer got = {0};
+	struct ipf_error err = {0};
+	struct record record;
+	struct result row;
+	struct api *api = NULL;
+	json_t *json = json_loads(descriptor, 0, NULL);
+	assert_non_null(json);
+	if (api_from_json(&api, json, "test", &err) < 0)
+		fail_msg("%s", err.text);
+	record_init(&record);
+	record.n = record.stage = record.start_ns = 0;
+	record.end_ns = 100;
+	record.status = 200;
+	record.error = error;
+	record.streamed = true;
+	record.body = slice_of(body);
+	record.reads = &read;
+	record.reads_count = 1;
+	assert_int_equal(answer_read(&answer, &record, api, &answer_options, &err), 0);
+	assert_int_equal(measure_row(&measure, &record, &answer, &measure_options, &row, &err), 0);
+	buffer_slice(&got, row.ok ? slice_of("ok") : row.error_kind);
+	buffer_byte(&got, ' ');
+	buffer_slice(&got, row.reasoning);
+	buffer_slice(&got, row.text);
+	buffer_format(&got, " %lld", (long long)row.events);
+	if (row.output_tokens != IPF_ABSENT)
+		buffer_format(&got, " %lld", (long long)row.output_tokens);
+	if (row.output_tokens_tokenizer != IPF_ABSENT)
+		buffer_format(&got, "(%lld)", (long long)row.output_tokens_tokenizer);
+	buffer_slice(&got, row.tokens_source);
+	buffer_slice(&got, row.finish);
+	assert_string_equal(got.data, expected);
+	buffer_release(&got);
+	api_close(api);
+	json_decref(json);
+}
+
+static void json_by_lines(void **state)
+{
+	(void)state;
+	says(lines_of_json, RECORD_OK,
+	     "{\"response\":\"Hello\",\"done\":false}\n{\"response\":\" you\",\"done\":false}\r\n\n"
+	     "{\"response\":\"\",\"done\":true,\"done_reason\":\"stop\",\"prompt_eval_count\":5,\"eval_count\":2}\n",
+	     "ok \"Hello you\" 2 2(3)\"usage\"\"stop\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"response\":\"!\",\"done\":true}", "ok \"Hello!\" 2 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n", "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"resp", "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_RESET, "{\"response\":\"Hello\",\"done\":false}\n{\"resp", "\"reset\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\"}\noops\n{\"done\":true}\n", "\"malformed\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"error\":\"model not found\"}\n", "\"in-band\"  0");
+	says(lines_of_json, RECORD_OK, "<html></html>\n", "\"malformed\"  0");
+	says(lines_of_json, RECORD_OK, "", "\"cut\"  0");
+}
+
+static void the_whole_text_each_time(void **state)
+{
+	(void)state;
+	says(cumulative, RECORD_OK,
+	     "data: {\"text\":\"\"}\n\ndata: {\"text\":\"Hel\"}\n\ndata: {\"text\":\"Hello\"}\n\ndata: {\"text\":\"Hello\"}\n\n"
+	     "data: {\"text\":\"Hello you\",\"meta_info\":{\"completion_tokens\":3}}\n\ndata: [DONE]\n\n",
+	     "ok \"Hello you\" 3 3(3)\"usage\"");
+	/* a reasoning that stays while the answer grows is no content any more */
+	says(cumulative, RECORD_OK,
+	     "data: {\"thoughts\":\"hm\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"a\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"ab\"}\n\ndata: [DONE]\n\n",
+	     "ok \"hm\"\"ab\" 3 1(1)\"tokenizer\"");
+	/* taken back and said otherwise: what differs is new */
+	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n", "ok \"abcd\" 2 1(1)\"tokenizer\"");
+}
+
+static void without_an_end_mark(void **state)
+{
+	(void)state;
+	/* the prompt is in it: nobody can count */
+	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Say: ab\"]}\n", "ok \"Say: ab\" 2 2\"events\"");
+	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Say: ab\"]}", "ok \"Say: ab\" 2 2\"events\"");
+	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Sa", "\"cut\" \"Say: a\" 1 1\"events\"");
+	says(no_end_mark, RECORD_CUT, "{\"text\":[\"Say: a\"]}\n", "\"cut\" \"Say: a\" 1 1\"events\"");
+	says(no_end_mark, RECORD_OK, "", "\"cut\"  0");
+}
+
+static void events_with_types(void **state)
+{
+	(void)state;
+	says(named_events, RECORD_OK,
+	     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n"
+	     "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+	     "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"hm\"}}\n\n"
+	     "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
+	     "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":4}}\n\n"
+	     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+	     "ok \"hm\"\"Hi\" 2 4(1)\"usage\"");
+	says(named_events, RECORD_OK, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+	     "\"in-band\"  0");
+}
+
+static void a_server_that_never_streams(void **state)
+{
+	(void)state;
+	says(only_whole, RECORD_OK, "{\"predictions\":[{\"text\":\"ab\"},{\"text\":\"c\"}]}", "ok \"abc\" 1 1(1)\"tokenizer\"");
+	says(only_whole, RECORD_OK, "{\"prediction\":[]}", "\"malformed\"  0");
+}
+
+/* ---- pooled gaps ---- */
+
+static void gaps_are_pooled_by_stage(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/ipf-test-tally-XXXXXX";
+	close(mkstemp(path));
+	struct ipf_error err = {0};
+	struct tally *tally = tally_new();
+	const struct itl_sample first[] = {{10, 1}, {30, 2}}, second[] = {{5, 1}};
+	assert_int_equal(tally_add(tally, 2, first, 2, &err), 0);
+	assert_int_equal(tally_add(tally, 0, second, 1, &err), 0);
+	assert_int_equal(tally_add(tally, 2, second, 1, &err), 0);
+	assert_int_equal(tally_add(tally, 1, second, 0, &err), 0); /* no samples: no line */
+
+	struct provenance p = {.tool = "test", .undated = true};
+	json_t *header = stream_header("results", &p);
+	struct stream_writer *writer = NULL;
+	struct stream_reader *reader = NULL;
+	struct buffer line = {0};
+	assert_int_equal(stream_writer_open(&writer, path, header, &err), 0);
+	assert_int_equal(tally_write(tally, writer, &line, &err), 0);
+	assert_int_equal(stream_writer_close(writer, NULL, &err), 0);
+
+	static const struct { int64_t stage, count, min, max; } expected[] = {{0, 1, 5, 5}, {2, 4, 5, 30}};
+	struct slice raw;
+	struct jdoc doc = {0};
+	int64_t stage;
+	assert_int_equal(stream_reader_open(&reader, path, "results", &err), 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct histogram *h = histogram_new();
+		assert_int_equal(stream_reader_next(reader, &raw, &err), 1);
+		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
+		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "stage", &stage, &err), 1);
+		assert_int_equal(stage, expected[i].stage);
+		assert_int_equal(histogram_read(h, &doc, JDOC_ROOT, &err), 0);
+		assert_int_equal(histogram_count(h), expected[i].count);
+		assert_int_equal(histogram_min(h), expected[i].min);
+		assert_int_equal(histogram_max(h), expected[i].max);
+		histogram_free(h);
+	}
+	assert_int_equal(stream_reader_next(reader, &raw, &err), 0);
+
+	assert_int_equal(tally_add(tally, 100000, second, 1, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	stream_reader_close(reader);
+	jdoc_release(&doc);
+	buffer_release(&line);
+	json_decref(header);
+	tally_free(tally);
+	unlink(path);
+}
+
+static int open_tokens(void **state)
+{
+	(void)state;
+	struct ipf_error err = {0};
+	return tokens_open(&tokens, "approx", &err);
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	tokens_close(tokens);
+	answer_release(&answer);
+	measure_release(&measure);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_by_lines),
+		cmocka_unit_test(the_whole_text_each_time),
+		cmocka_unit_test(without_an_end_mark),
+		cmocka_unit_test(events_with_types),
+		cmocka_unit_test(a_server_that_never_streams),
+		cmocka_unit_test(gaps_are_pooled_by_stage),
+	};
+	return cmocka_run_group_tests_name("collect/modes", tests, open_tokens, close_all);
+}
