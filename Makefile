@@ -100,8 +100,11 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 
 # Other flags or another compiler: everything again.
 flags_now = $(CC) $(all_cflags) $(all_ldflags)
+ifneq ($(file <$(BUILD)/flags),$(flags_now))
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); printf '%s\n' '$(flags_now)' | cmp -s - $@ || printf '%s\n' '$(flags_now)' > $@
+endif
+$(BUILD)/flags:
+	@mkdir -p $(@D); printf '%s\n' '$(flags_now)' > $@
 .PHONY: FORCE
 FORCE:
 

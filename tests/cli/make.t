@@ -16,6 +16,8 @@ stderr_is "" "without a warning"
 build
 is "$(grep -v 'Nothing to be done' "$OUT")" "" "does nothing the second time"
 
+build -n
+is "$(grep -v 'Nothing to be done' "$OUT")" "" "nor would it, says make -n"
 build -n V=1 -W lib/error.h
 contains "$(cat "$OUT")" " -c -o .build/lib/stream_read.o" "a changed header rebuilds the sources that include it"
 contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "and links the programs again"

@@ -1,0 +1,76 @@
+#!/bin/bash
+# The examples: the demo, with its stages shortened, and the Makefile of a run that can be repeated.
+. "$TESTS/tap.sh"
+ROOT=$TESTS/..
+PATH=$BIN:$PATH
+
+# ---- data -----------------------------------------------------------------------------------------------------------
+is "$(jq 'map(select((.conversations | length) % 2 == 0 and ([.conversations[].from] | unique) == ["gpt", "human"])) | length' \
+	"$ROOT/examples/chat.json")" 70 "chat.json has 70 conversations of questions and answers"
+is "$(head -1 "$ROOT/examples/arrivals.csv")" TIMESTAMP,ContextTokens,GeneratedTokens "arrivals.csv has the columns of the Azure traces"
+is "$(wc -l <"$ROOT/examples/arrivals.csv" | tr -d ' ')" 201 "and 200 requests"
+
+# ---- demo -----------------------------------------------------------------------------------------------------------
+mkdir examples
+cp "$ROOT"/examples/chat.json "$ROOT"/examples/arrivals.csv examples
+sed -e 's/for=[0-9]*s/for=1s/g' -e 's/speed=6/speed=60/' "$ROOT/examples/demo.sh" >examples/demo.sh
+chmod +x examples/demo.sh
+run examples/demo.sh
+status_is 0 "the demo works"
+is "$(grep -c '^Verdict' "$OUT")" 2 "it shows two reports"
+contains "$(cat "$OUT")" 'ipf-sched constant:rate=2,for=1s,warmup poisson' "and every command"
+contains "$(cat "$OUT")" "in demo/" "it names the folder in which everything is"
+for file in chat.trace.zst chat.sched chat.records.zst chat.results.zst chat.report.txt chat.report.json arrivals.trace.zst arrivals.sched \
+	arrivals.records arrivals.results arrivals.report.txt; do
+	yes_if "the demo keeps $file" test -s demo/$file
+done
+is "$(jq '.stages | map(select(.measured)) | length' demo/chat.report.json)" 2 "two stages are measured"
+is "$(jq '.total.requests.failed' demo/chat.report.json)" 0 "nothing failed"
+is "$(zstd -dcq demo/arrivals.trace.zst | sed -e 1d -e '$d' | wc -l | tr -d ' ')" 200 "the recorded arrivals are all there"
+port=$(grep -oE '[0-9]+' demo/server.txt | tail -1)
+run curl -s "http://127.0.0.1:$port/health"
+status_is 7 "and the server is gone when the demo ends"
+
+# ---- Makefile -------------------------------------------------------------------------------------------------------
+unset MAKEFLAGS MAKELEVEL
+mkdir repeat
+cp "$ROOT/examples/Makefile" "$ROOT/examples/chat.json" repeat
+cd repeat || exit 1
+server_start --step-base 1ms
+again() { run make --no-print-directory URL="$URL" MODEL=sim STAGES="${STAGES:-constant:rate=20,for=1s}" "$@"; }
+made() { grep -o '^ipf-[a-z]*' "$OUT" | tr '\n' ' '; } # by which programs
+
+again schedule
+status_is 0 "make schedule works"
+is "$(made)" "ipf-prep ipf-sched " "and sends nothing"
+again
+status_is 0 "make works"
+is "$(made)" "ipf-fire ipf-collect ipf-report ipf-report " "makes what is missing"
+contains "$(cat "$OUT")" Verdict "and shows the report"
+again
+is "$(made)" "" "the second time nothing is made"
+again -n
+is "$(made)" "" "make -n would make nothing either"
+again REPORT_OPTIONS="--slo ttft=1s"
+is "$(made)" "ipf-report ipf-report " "other options of the report: only the reports"
+again COLLECT_OPTIONS="-t approx"
+is "$(made)" "ipf-collect ipf-report ipf-report " "other definitions: results and reports, nothing is sent"
+cksum run/trace.zst run/schedule >before
+STAGES=constant:rate=40,n=10
+again
+is "$(made)" "ipf-sched ipf-fire ipf-collect ipf-report ipf-report " "another load: schedule and all that follows"
+STAGES=
+again
+cksum run/trace.zst run/schedule >after
+same before after "the first load again: the same schedule, byte for byte"
+touch chat.json
+again
+is "$(made)" "ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-report " "newer data: everything"
+cksum run/trace.zst run/schedule >after
+same before after "made of the same data: the same bytes"
+server_stop
+again MODEL=other
+isnt "$status" 0 "without a server it fails"
+yes_if "and what was there is kept" test -s run/records.zst
+again clean
+yes_if "make clean removes the run" test ! -e run
