@@ -1,5 +1,5 @@
-/* Independent gaps with mean 1: what kinds with a rate multiply by its inverse, and what kinds whose rate changes count off on the
- * area under it.
+/* Independent gaps with mean 1: what kinds with a rate multiply by its inverse, and what kinds whose rate changes
+ * count off on the area under it.
  *
  *     struct gaps gaps;
  *     gaps_init(&gaps, GAPS_GAMMA, 2);
@@ -28,14 +28,16 @@ struct gaps {
 
 /* The coefficients of variation that gaps_init takes for this kind. */
 void gaps_bounds(enum gaps_kind kind, double *least, double *most);
-/* `cv` is the coefficient of variation, within the bounds; NAN for the largest of GAPS_UNIFORM, and for the kinds that have only one. */
+/* `cv` is the coefficient of variation, within the bounds; NAN for the largest of GAPS_UNIFORM, and for the kinds
+ * that have only one. */
 void gaps_init(struct gaps *gaps, enum gaps_kind kind, double cv);
 
 double gaps_next(const struct gaps *gaps, struct rng *rng);
 
-/* From a moment that nothing is known of to the next arrival. That moment lies more likely in a long gap than in a short one: the gap
- * around it is drawn with its length as weight, and what is left of it is uniform. An ordinary gap in its place would give a stage
- * too few arrivals at cv < 1 and too many at cv > 1 (some (cv² - 1)/2, fifty at cv=10). */
+/* From a moment that nothing is known of to the next arrival. That moment lies more likely in a long gap than in a
+ * short one: the gap around it is drawn with its length as weight, and what is left of it is uniform. An ordinary
+ * gap in its place would give a stage too few arrivals at cv < 1 and too many at cv > 1 (some (cv² - 1)/2, fifty at
+ * cv=10). */
 double gaps_first(const struct gaps *gaps, struct rng *rng);
 
 /* The gamma function for 1 <= x <= 100, the same bits everywhere; relative error below 1e-13. */

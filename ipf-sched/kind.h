@@ -1,11 +1,13 @@
-/* The kinds of stages. A kind is a table of the keys it takes and a function that gives one arrival time after another:
+/* The kinds of stages. A kind is a table of the keys it takes and a function that gives one arrival time after
+ * another:
  *
  *     static int poisson_begin(struct arrival_process *p, struct ipf_error *err) { … p->state … }
  *     static int64_t poisson_next(struct arrival_process *p) { … rng_exponential(&p->rng) … }
  *     const struct stage_kind kind_poisson = {.name = "poisson", .keys = keys, …};
  *
- * and a line in the list in kinds.c. All the rest is common to them: reading the spec, where a stage begins and ends, which
- * request an arrival stands for, sessions, writing. A kind never sees the clock of the run: its time begins with its stage.
+ * and a line in the list in kinds.c. All the rest is common to them: reading the spec, where a stage begins and
+ * ends, which request an arrival stands for, sessions, writing. A kind never sees the clock of the run: its time
+ * begins with its stage.
  */
 #ifndef IPF_KIND_H
 #define IPF_KIND_H
@@ -73,7 +75,8 @@ struct stage_key {
 #define STAGE_KEY(name_, argument_, type_, member_, about_) \
 	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_ }
 #define REQUIRED_KEY(name_, argument_, type_, member_, about_) \
-	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_, .required = true }
+	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_, \
+	  .required = true }
 
 /* Keys that mean the same in several kinds. */
 #define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals a second (5, 300/m, 1.5k)")
@@ -105,7 +108,8 @@ struct arrival_process {
 	bool recorded;                   /* followers keep their recorded times … */
 	int64_t zero_ns;                 /* … counted from this time of the trace … */
 	struct ratio speed;              /* … and divided by this, as are their waits */
-	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by itself. */
+	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by
+	 * itself. */
 	int64_t end_ns;
 };
 
@@ -119,11 +123,12 @@ struct stage_kind {
 	const struct stage_key *keys;
 	enum gaps_kind gaps;          /* of the kinds that draw one gap after another */
 	/* The remaining ones may be NULL; begin and next are for STAGE_OPEN. */
-	int (*check)(const struct stage *stage, struct ipf_error *err); /* what no key can see alone: IPF_USAGE, text "key: …" */
+	/* What no key can see alone: IPF_USAGE, text "key: …". */
+	int (*check)(const struct stage *stage, struct ipf_error *err);
 	size_t state_size;
 	int (*begin)(struct arrival_process *p, struct ipf_error *err);
-	/* The next arrival, in ns from the stage's beginning, never before the last; without an end of its own: the stage's for= and n= are
-	 * looked after by the caller. ARRIVAL_NONE: no more. */
+	/* The next arrival, in ns from the stage's beginning, never before the last; without an end of its own: the
+	 * stage's for= and n= are looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
 };
@@ -141,8 +146,8 @@ extern const struct stage_kind *const stage_kinds[];
 const struct stage_kind *stage_kind_find(const char *name);
 
 /* Begins the stage's arrivals: the same (stage, ordinal, seed) gives the same ones. */
-int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests, uint64_t seed,
-                          struct ipf_error *err);
+int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests,
+                          uint64_t seed, struct ipf_error *err);
 void arrival_process_end(struct arrival_process *p);
 
 /* Nanoseconds of a clock that runs in doubles, rounded to the nearest; ARRIVAL_LIMIT where it has run away. */

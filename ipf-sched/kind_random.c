@@ -1,4 +1,5 @@
-/* Renewal processes: independent gaps from one distribution, drawn until the stage is over and never stretched to fill it. */
+/* Renewal processes: independent gaps from one distribution, drawn until the stage is over and never stretched to
+ * fill it. */
 #include "kind.h"
 
 #include "clock.h"

@@ -60,7 +60,8 @@ static int trace_check(const struct stage *stage, const struct requests *request
 	if (requests->timed == 0)
 		return ipf_error_at(err, IPF_INPUT, requests->name, 0, "no recorded arrivals: no request has an at_ns");
 	if (requests->untimed_line)
-		return ipf_error_at(err, IPF_INPUT, requests->name, requests->untimed_line, "at_ns is missing: a replay needs every recorded arrival");
+		return ipf_error_at(err, IPF_INPUT, requests->name, requests->untimed_line,
+		                    "at_ns is missing: a replay needs every recorded arrival");
 	if (requests->unsorted_line)
 		return ipf_error_at(err, IPF_INPUT, requests->name, requests->unsorted_line,
 		                    "at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
@@ -81,7 +82,8 @@ static int replay_begin(struct arrival_process *p, struct ipf_error *err)
 	p->first_head = r->next = head_at(p->requests, p->zero_ns);
 	r->end = stage->to_ns == IPF_ABSENT ? p->requests->heads : head_at(p->requests, stage->to_ns);
 	if (r->next == r->end)
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: no arrival was recorded in this time", stage->spec);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: no arrival was recorded in this time",
+		                    stage->spec);
 	p->end_ns = natural_end(p, r->next, r->end);
 	return 0;
 }

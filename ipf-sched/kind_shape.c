@@ -1,8 +1,8 @@
 /* Rates that change: ramp, steps, sine, spike, onoff.
  *
- * Arrivals are counted off on the area under the rate: gaps of mean 1 (of any distribution: process=) are laid along it, and each
- * arrival comes where the area reaches the sum of the gaps. With exponential gaps that is the Poisson process of this rate. The rate
- * is given in pieces, one after another; in all but the sine's it is a straight line.
+ * Arrivals are counted off on the area under the rate: gaps of mean 1 (of any distribution: process=) are laid along
+ * it, and each arrival comes where the area reaches the sum of the gaps. With exponential gaps that is the Poisson
+ * process of this rate. The rate is given in pieces, one after another; in all but the sine's it is a straight line.
  */
 #include "kind.h"
 
@@ -34,7 +34,8 @@ static double per_ns(double rate)
 /* Where in the piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
 static double line_solve(const struct piece *piece, double mass)
 {
-	double slope = (piece->to - piece->from) / piece->length_ns, root = sqrt(fmax(0, piece->from * piece->from + 2 * slope * mass));
+	double slope = (piece->to - piece->from) / piece->length_ns;
+	double root = sqrt(fmax(0, piece->from * piece->from + 2 * slope * mass));
 
 	return mass > 0 ? fmin(2 * mass / (piece->from + root), piece->length_ns) : 0;
 }
@@ -279,7 +280,8 @@ static double onoff_rate(const struct stage *stage)
 	return base + (stage->peak - base) * onoff_share(stage);
 }
 
-SHAPE(onoff, onoff_keys, onoff_check, onoff_begin, onoff_next, onoff_rate, "on and off for exponential times: a Markov-modulated process");
+SHAPE(onoff, onoff_keys, onoff_check, onoff_begin, onoff_next, onoff_rate,
+      "on and off for exponential times: a Markov-modulated process");
 
 /* ---- sine ------------------------------------------------------------------------------------------------------- */
 
@@ -314,8 +316,8 @@ static double sine_of_turn(double y)
 	return t + t * sum;
 }
 
-/* The rate is mean · (1 - e cos 2πy) after y periods, the area up to there mean · (y - e sin(2πy)/2π): Kepler's equation, by Newton's
- * method between bounds. */
+/* The rate is mean · (1 - e cos 2πy) after y periods, the area up to there mean · (y - e sin(2πy)/2π): Kepler's
+ * equation, by Newton's method between bounds. */
 static double sine_solve(const struct piece *piece, double mass)
 {
 	double e = piece->to, wanted = mass / piece->mass, low = 0, high = 1, y = wanted, error, slope;
@@ -338,10 +340,9 @@ static double sine_solve(const struct piece *piece, double mass)
 
 static bool sine_advance(struct arrival_process *p, struct piece *piece)
 {
-	const struct stage *stage = p->stage;
-	double length = (double)stage->every_ns, mean = (stage->peak + stage->base) / 2;
+	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns, mean = per_ns((high + low) / 2);
 
-	*piece = (struct piece){length, per_ns(mean) * length, per_ns(mean), (stage->peak - stage->base) / (stage->peak + stage->base)};
+	*piece = (struct piece){length, mean * length, mean, (high - low) / (high + low)};
 	return true;
 }
 
@@ -357,4 +358,5 @@ static double sine_rate(const struct stage *stage)
 	return (stage->peak + stage->base) / 2 - (stage->peak - stage->base) / 2 * sine_of_turn(periods) / (6.283185307179586 * periods);
 }
 
-SHAPE(sine, sine_keys, sine_check, shape_begin, sine_next, sine_rate, "a rate that swings between two, as between night and day");
+SHAPE(sine, sine_keys, sine_check, shape_begin, sine_next, sine_rate,
+      "a rate that swings between two, as between night and day");

@@ -64,11 +64,12 @@ const struct stage_kind *stage_kind_find(const char *name)
 	return NULL;
 }
 
-int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests, uint64_t seed,
-                          struct ipf_error *err)
+int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct requests *requests,
+                          uint64_t seed, struct ipf_error *err)
 {
 	*p = (struct arrival_process){
-		.stage = stage, .requests = requests, .seed = seed, .first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
+		.stage = stage, .requests = requests, .seed = seed,
+		.first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
 	};
 	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);

@@ -20,7 +20,8 @@ struct sched_options {
 static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
 	       "the request trace: its length, its sessions and its recorded arrivals"),
-	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list, "list the kinds of stages with their keys"),
+	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
+	                 "list the kinds of stages with their keys"),
 	COMMON_OPTIONS(struct sched_options, common),
 };
 
@@ -122,8 +123,8 @@ static json_t *make_trailer(const struct plan *plan, const struct ipf_error *cut
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv, struct progress *progress,
-                          const struct ipf_error *cut, struct ipf_error *err)
+static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv,
+                          struct progress *progress, const struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
 	json_t *header = make_header(plan, options, argc, argv);
@@ -154,7 +155,8 @@ static void tell(const struct plan *plan)
 		if (s->end_ns == IPF_ABSENT)
 			fprintf(stderr, ", until the last has ended");
 		else
-			fprintf(stderr, ", %s from %s on", format_duration(s->end_ns - s->begin_ns, length), format_duration(s->begin_ns, begin));
+			fprintf(stderr, ", %s from %s on", format_duration(s->end_ns - s->begin_ns, length),
+			        format_duration(s->begin_ns, begin));
 		if (isfinite(s->rate))
 			fprintf(stderr, ", planned %s/s", format_count(s->rate, rate));
 		if (plan->requests && s->arrivals > plan->requests->count)
@@ -163,8 +165,8 @@ static void tell(const struct plan *plan)
 	}
 }
 
-static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv, struct ipf_error *cut,
-               struct ipf_error *err)
+static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv,
+               struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stages stages = {0};
 	struct requests requests = {0};

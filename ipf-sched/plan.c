@@ -13,7 +13,8 @@ static int count_given(const struct plan *plan, const struct stage *stage, int64
 {
 	*heads = stage->n;
 	if (stage->n == IPF_ABSENT && !plan->requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->spec,
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->spec,
 		                     stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
 	if (stage->n == IPF_ABSENT)
 		*heads = plan->requests->heads;
@@ -51,8 +52,8 @@ static int measure(struct arrival_process *p, int64_t most, struct extent *exten
 	return 0;
 }
 
-static int count_open(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
-                      struct ipf_error *err)
+static int count_open(const struct plan *plan, const struct stage *stage, struct plan_part *part,
+                      struct schedule_stage *s, struct ipf_error *err)
 {
 	struct arrival_process p;
 	struct extent extent = {0};
@@ -91,8 +92,8 @@ fail:
 	return -1;
 }
 
-static int count_at_once(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
-                         struct ipf_error *err)
+static int count_at_once(const struct plan *plan, const struct stage *stage, struct plan_part *part,
+                         struct schedule_stage *s, struct ipf_error *err)
 {
 	if (count_given(plan, stage, &part->heads, err) < 0)
 		return -1;
@@ -103,14 +104,15 @@ static int count_at_once(const struct plan *plan, const struct stage *stage, str
 	return 0;
 }
 
-static int count_closed(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
-                        struct ipf_error *err)
+static int count_closed(const struct plan *plan, const struct stage *stage, struct plan_part *part,
+                        struct schedule_stage *s, struct ipf_error *err)
 {
 	s->closed = true;
 	if (stage->for_ns == IPF_ABSENT)
 		return count_given(plan, stage, &part->heads, err);
 	if (!plan->requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: a closed loop of some time goes round a trace: -t TRACE is missing", stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: a closed loop of some time goes round a trace: -t TRACE is missing",
+		                     stage->spec);
 	s->cycle = true;
 	s->end_ns = s->begin_ns + stage->for_ns;
 	part->heads = plan->requests->heads;
@@ -118,8 +120,8 @@ static int count_closed(const struct plan *plan, const struct stage *stage, stru
 }
 
 /* Fills in everything of a stage but its name; begin_ns, first_n and first_head are there. */
-static int count_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
-                       struct ipf_error *err)
+static int count_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part,
+                       struct schedule_stage *s, struct ipf_error *err)
 {
 	int status = 0;
 
@@ -200,20 +202,22 @@ static int put(struct output *o, const struct schedule_arrival *arrival, struct 
 {
 	schedule_arrival_write(arrival, &o->line);
 	if ((arrival->n & 0xfff) == 0 && progress_due(o->progress, clock_now()))
-		progress_show(o->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(o->writer), (long long)o->plan->arrivals);
+		progress_show(o->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(o->writer),
+		              (long long)o->plan->arrivals);
 	return stream_writer_line(o->writer, &o->line, err);
 }
 
 /* The requests of a session behind its head, which is `head_n` and `head_req`. */
-static int put_followers(struct output *o, const struct arrival_process *p, int64_t begin_ns, const struct schedule_arrival *head,
-                         int64_t end_req, struct ipf_error *err)
+static int put_followers(struct output *o, const struct arrival_process *p, int64_t begin_ns,
+                         const struct schedule_arrival *head, int64_t end_req, struct ipf_error *err)
 {
 	const struct requests *requests = o->plan->requests;
-	struct schedule_arrival a = {.stage = head->stage, .at_ns = IPF_ABSENT, .after = o->after};
+	struct schedule_arrival a = {.stage = head->stage, .after = o->after};
 	const uint32_t *distance;
 
 	for (a.req = head->req + 1; a.req < end_req; a.req++) {
 		a.n = o->n++;
+		a.at_ns = IPF_ABSENT;
 		a.after_count = requests_parents(requests, a.req, &distance);
 		for (size_t i = 0; i < a.after_count; i++)
 			o->after[i] = a.n - distance[i];
@@ -222,7 +226,8 @@ static int put_followers(struct output *o, const struct arrival_process *p, int6
 			int64_t at = requests_at(requests, a.req);
 			if (a.wait_ns != IPF_ABSENT)
 				a.wait_ns = ratio_divide(a.wait_ns, p->speed);
-			a.at_ns = at == IPF_ABSENT ? IPF_ABSENT : begin_ns + (at > p->zero_ns ? ratio_divide(at - p->zero_ns, p->speed) : 0);
+			if (at != IPF_ABSENT)
+				a.at_ns = begin_ns + (at > p->zero_ns ? ratio_divide(at - p->zero_ns, p->speed) : 0);
 		}
 		if (put(o, &a, err) < 0)
 			return -1;

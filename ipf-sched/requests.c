@@ -74,8 +74,8 @@ int64_t requests_lines(const struct requests *requests, int64_t first, int64_t h
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-/* The session being read, and which ones there were (by their hashes: two of 64 bits that are equal by chance, among ten million
- * sessions, are a matter of once in three hundred thousand traces). */
+/* The session being read, and which ones there were (by their hashes: two of 64 bits that are equal by chance, among
+ * ten million sessions, are a matter of once in three hundred thousand traces). */
 struct sessions {
 	struct buffer now;       /* its name as it stands in the trace */
 	int64_t first, turn;     /* its head; the last turn number */
@@ -224,7 +224,8 @@ static int add_parents(struct requests *r, struct sessions *s, struct slice pare
 	}
 	r->pool[link] = (uint32_t)(r->pool_count - link - 1);
 	if (r->pool[link] == 0) {
-		ipf_error_set(err, IPF_INPUT, "parents: expected at least one id, got [] (only a session's first request waits for none)");
+		ipf_error_set(err, IPF_INPUT,
+		              "parents: expected at least one id, got [] (only a session's first request waits for none)");
 		goto out;
 	}
 	if (r->pool[link] > r->most_parents)
@@ -252,7 +253,8 @@ static int add_head(struct requests *r, const struct trace_request *request, int
 	return r->head.count ? column_set(&r->head, head, r->count, err) : 0;
 }
 
-static int add_follower(struct requests *r, struct sessions *s, const struct trace_request *request, struct ipf_error *err)
+static int add_follower(struct requests *r, struct sessions *s, const struct trace_request *request,
+                        struct ipf_error *err)
 {
 	if (r->count - s->first >= UINT32_MAX)
 		return ipf_error_set(err, IPF_INPUT, "session: more than %lld requests", (long long)UINT32_MAX);
@@ -262,13 +264,14 @@ static int add_follower(struct requests *r, struct sessions *s, const struct tra
 	if (request->parents.data)
 		return add_parents(r, s, request->parents, err);
 	if (request->turn != IPF_ABSENT && s->turn != IPF_ABSENT && request->turn <= s->turn)
-		return ipf_error_set(err, IPF_INPUT, "turn: expected more than %lld, that of the request before, got %lld", (long long)s->turn,
-		                     (long long)request->turn);
+		return ipf_error_set(err, IPF_INPUT, "turn: expected more than %lld, that of the request before, got %lld",
+		                     (long long)s->turn, (long long)request->turn);
 	return 0;
 }
 
 /* A request of a session: its first or a later one. */
-static int add_turn(struct requests *r, struct sessions *s, const struct trace_request *request, int64_t line, struct ipf_error *err)
+static int add_turn(struct requests *r, struct sessions *s, const struct trace_request *request, int64_t line,
+                    struct ipf_error *err)
 {
 	bool first = s->now.len == 0 || !slice_equal(buffer_all(&s->now), request->session);
 	int got;
@@ -277,7 +280,8 @@ static int add_turn(struct requests *r, struct sessions *s, const struct trace_r
 		if ((got = sessions_remember(s, request->session, err)) < 0)
 			return -1;
 		if (got == 0)
-			return ipf_error_set(err, IPF_INPUT, "session: %.*s goes on after others began: a session's requests have to stand together",
+			return ipf_error_set(err, IPF_INPUT,
+			                     "session: %.*s goes on after others began: a session's requests have to stand together",
 			                     (int)(request->session.len < 200 ? request->session.len : 200), request->session.data);
 		if (request->parents.data && !slice_is(request->parents, "[]"))
 			return ipf_error_set(err, IPF_INPUT, "parents: expected none in a session's first request, got %.*s",
@@ -297,7 +301,8 @@ static int add_turn(struct requests *r, struct sessions *s, const struct trace_r
 	return sessions_add_id(s, request->id, r->count - s->first, err);
 }
 
-static int add_request(struct requests *r, struct sessions *s, const struct trace_request *request, int64_t line, struct ipf_error *err)
+static int add_request(struct requests *r, struct sessions *s, const struct trace_request *request, int64_t line,
+                       struct ipf_error *err)
 {
 	if (request->at_ns != IPF_ABSENT && column_set(&r->at_ns, r->count, request->at_ns, err) < 0)
 		return -1;
@@ -317,7 +322,8 @@ static int add_request(struct requests *r, struct sessions *s, const struct trac
 	return 0;
 }
 
-static int read_all(struct requests *r, struct trace_reader *reader, struct progress *progress, struct ipf_error *cut, struct ipf_error *err)
+static int read_all(struct requests *r, struct trace_reader *reader, struct progress *progress, struct ipf_error *cut,
+                    struct ipf_error *err)
 {
 	struct stream_reader *stream = trace_reader_stream(reader);
 	struct trace_request request;
@@ -346,7 +352,8 @@ static int read_all(struct requests *r, struct trace_reader *reader, struct prog
 	return 0;
 }
 
-int requests_read(struct requests *r, const char *path, struct progress *progress, struct ipf_error *cut, struct ipf_error *err)
+int requests_read(struct requests *r, const char *path, struct progress *progress, struct ipf_error *cut,
+                  struct ipf_error *err)
 {
 	struct trace_reader *reader;
 	int status = -1;

@@ -83,6 +83,11 @@ static int read_number(const char *text, double *number, struct ipf_error *err)
 	return *number > 0 ? 0 : expected("a number above 0", text, err);
 }
 
+static int read_ratio(const char *text, struct ratio *ratio, struct ipf_error *err)
+{
+	return ratio_parse(text, ratio) ? 0 : expected("a decimal number above 0 such as 2 or 0.5", text, err);
+}
+
 static int read_duration(const char *text, bool zero, int64_t *ns, struct ipf_error *err)
 {
 	if (parse_duration(text, ns, err) < 0)
@@ -121,7 +126,7 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	case KEY_DURATION: return read_duration(text, false, where, err);
 	case KEY_TIME: return read_duration(text, true, where, err);
 	case KEY_COUNT: return read_count(text, where, err);
-	case KEY_RATIO: return ratio_parse(text, where) ? 0 : expected("a decimal number above 0 such as 2 or 0.5", text, err);
+	case KEY_RATIO: return read_ratio(text, where, err);
 	case KEY_TEXT: return read_text(text, where, err);
 	case KEY_FLAG: *(bool *)where = true; return 0;
 	}
@@ -147,7 +152,8 @@ static int unknown_kind(const char *name, struct ipf_error *err)
 		buffer_format(&known, " %s", stage_kinds[i]->name);
 		nearest_try(&near, name, strlen(name), stage_kinds[i]->name);
 	}
-	ipf_error_set(err, IPF_USAGE, "unknown kind of stage \"%.100s\"%s%s%s (known:%s)", name, near.name ? ", did you mean \"" : "",
+	ipf_error_set(err, IPF_USAGE, "unknown kind of stage \"%.100s\"%s%s%s (known:%s)", name,
+	              near.name ? ", did you mean \"" : "",
 	              near.name ? near.name : "", near.name ? "\"?" : "", known.failed ? "" : known.data);
 	buffer_release(&known);
 	return -1;
@@ -162,7 +168,8 @@ static int unknown_key(const struct stage_kind *kind, const char *name, struct i
 		buffer_format(&known, " %s%s", key->name, key->argument ? "=" : "");
 		nearest_try(&near, name, strlen(name), key->name);
 	}
-	ipf_error_set(err, IPF_USAGE, "unknown key \"%.100s\"%s%s%s (%s takes:%s)", name, near.name ? ", did you mean \"" : "", near.name ? near.name : "",
+	ipf_error_set(err, IPF_USAGE, "unknown key \"%.100s\"%s%s%s (%s takes:%s)", name,
+	              near.name ? ", did you mean \"" : "", near.name ? near.name : "",
 	              near.name ? "\"?" : "", kind->name, known.failed ? "" : known.data);
 	buffer_release(&known);
 	return -1;
@@ -205,8 +212,10 @@ static char *part_end(const struct stage_kind *kind, char *part)
 	bool list = false;
 	char *comma;
 
-	for (const struct stage_key *key = kind->keys; value && key->name; key++)
-		list |= key->type == KEY_RATES && strlen(key->name) == (size_t)(value - part) && strncmp(key->name, part, strlen(key->name)) == 0;
+	for (const struct stage_key *key = kind->keys; value && key->name; key++) {
+		size_t len = strlen(key->name);
+		list |= key->type == KEY_RATES && len == (size_t)(value - part) && strncmp(key->name, part, len) == 0;
+	}
 	for (comma = strchr(part, ','); list && comma && comma[1] >= '0' && comma[1] <= '9'; comma = strchr(comma + 1, ','))
 		;
 	return comma;
@@ -295,7 +304,8 @@ int stages_parse(struct stages *stages, char *const *specs, int count, struct ip
 		if (parse_stage(stage, specs[i], err) < 0)
 			return -1;
 		if (stage->name && name_taken(stages, stage->name, stage))
-			return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", specs[i], stage->name);
+			return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", specs[i],
+			                     stage->name);
 		for (size_t k = 0; k + 1 < stages->count; k++)
 			stage->ordinal += stages->list[k].kind == stage->kind;
 	}
@@ -323,7 +333,8 @@ void stages_describe(struct buffer *out)
 	for (size_t i = 0; stage_kinds[i]; i++) {
 		buffer_format(out, "%s%s: %s\n", i ? "\n" : "", stage_kinds[i]->name, stage_kinds[i]->about);
 		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
-			snprintf(key_text, sizeof key_text, "%s%s%s", key->name, key->argument ? "=" : "", key->argument ? key->argument : "");
+			snprintf(key_text, sizeof key_text, "%s%s%s", key->name, key->argument ? "=" : "",
+			         key->argument ? key->argument : "");
 			buffer_format(out, "  %-14s %s%s\n", key_text, key->about, key->required ? " (needed)" : "");
 		}
 	}

@@ -15,8 +15,8 @@ struct stages {
 	size_t count;
 };
 
-/* Reads them strictly. What was wrong is IPF_USAGE: `poisson:rate=0: rate: expected a rate above 0, got "0"`. The specs are borrowed.
- * Every stage has a name afterwards, unlike any other's. Release it also after an error. */
+/* Reads them strictly. What was wrong is IPF_USAGE: `poisson:rate=0: rate: expected a rate above 0, got "0"`. The
+ * specs are borrowed. Every stage has a name afterwards, unlike any other's. Release it also after an error. */
 int stages_parse(struct stages *stages, char *const *specs, int count, struct ipf_error *err);
 void stages_release(struct stages *stages);
 

@@ -50,8 +50,8 @@ static void tell_gaps(struct samples *gaps, struct buffer *out)
 	buffer_format(out, "  gaps         mean %s, ", span(average, mean));
 	if (isfinite(cv))
 		buffer_format(out, "cv %.3f, ", cv);
-	buffer_format(out, "p50 %s, p99 %s, max %s\n", span(samples_percentile(gaps, 50), p50), span(samples_percentile(gaps, 99), p99),
-	              span(samples_percentile(gaps, 100), most));
+	buffer_format(out, "p50 %s, p99 %s, max %s\n", span(samples_percentile(gaps, 50), p50),
+	              span(samples_percentile(gaps, 99), p99), span(samples_percentile(gaps, 100), most));
 }
 
 /* Variance over mean of the counts in windows. */
@@ -127,10 +127,12 @@ static void claim_poisson(struct samples *gaps, double rate, struct buffer *out)
 		most = fmax(most, fmax(f - (double)i / (double)gaps->count, (double)(i + 1) / (double)gaps->count - f));
 	}
 	p = kolmogorov_p(most, (double)gaps->count);
-	buffer_format(out, "  as claimed   %s: exponential gaps, Kolmogorov-Smirnov D %.4f, p %.3g\n", p >= 0.001 ? "yes" : "no", most, p);
+	buffer_format(out, "  as claimed   %s: exponential gaps, Kolmogorov-Smirnov D %.4f, p %.3g\n",
+	              p >= 0.001 ? "yes" : "no", most, p);
 }
 
-/* Is the coefficient of variation what it should be, within four of its deviations (by the delta method, from the gaps' own moments)? */
+/* Is the coefficient of variation what it should be, within four of its deviations (by the delta method, from the
+ * gaps' own moments)? */
 static void claim_cv(const struct samples *gaps, double wanted, struct buffer *out)
 {
 	double mean = samples_mean(gaps), moments[5] = {0}, n = (double)gaps->count, cv, deviation;
@@ -140,8 +142,8 @@ static void claim_cv(const struct samples *gaps, double wanted, struct buffer *o
 			moments[k] += pow(gaps->values[i] / mean - 1, k) / n;
 	cv = sqrt(moments[2]);
 	deviation = cv * sqrt(((moments[4] / (moments[2] * moments[2]) - 1) / 4 - moments[3] / moments[2] + cv * cv) / n);
-	buffer_format(out, "  as claimed   %s: cv %.3f +- %.3f, asked for %.3f\n", fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv,
-	              2 * deviation, wanted);
+	buffer_format(out, "  as claimed   %s: cv %.3f +- %.3f, asked for %.3f\n",
+	              fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv, 2 * deviation, wanted);
 }
 
 /* What the spec says that the arrivals are, where that can be tested. */
@@ -231,7 +233,8 @@ static void tell_whole(const struct schedule *plan, json_t *header, int64_t line
 	else if (json_is_string(seed))
 		buffer_format(out, ", seed %s", json_string_value(seed));
 	if (plan->trace_requests != IPF_ABSENT)
-		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)plan->trace_requests, plan->trace_sha256);
+		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)plan->trace_requests,
+		              plan->trace_sha256);
 	buffer_text(out, "\n");
 }
 
@@ -277,7 +280,8 @@ int stat_describe(const char *path, struct buffer *out, struct ipf_error *cut, s
 	}
 	if (read_arrivals(reader, seen, cut, err) < 0)
 		goto out;
-	tell_whole(plan, stream_reader_header(schedule_reader_stream(reader)), stream_reader_lines(schedule_reader_stream(reader)), out);
+	tell_whole(plan, stream_reader_header(schedule_reader_stream(reader)),
+	           stream_reader_lines(schedule_reader_stream(reader)), out);
 	for (size_t i = 0; i < plan->count; i++)
 		tell_stage(&plan->stages[i], &seen[i], out);
 	status = out->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;

@@ -1,5 +1,5 @@
-/* ipf-sched stat: what a schedule is like. Reads one from anywhere and says for each stage how many arrivals it has, at what rate, with
- * what gaps, how they change over its time, and whether they are what the stage's spec claims.
+/* ipf-sched stat: what a schedule is like. Reads one from anywhere and says for each stage how many arrivals it has,
+ * at what rate, with what gaps, how they change over its time, and whether they are what the stage's spec claims.
  */
 #ifndef IPF_STAT_H
 #define IPF_STAT_H
@@ -7,12 +7,12 @@
 #include "buffer.h"
 #include "error.h"
 
-/* Appends the text for the schedule `path` (NULL or "-": standard input). A schedule that was cut is described as far as it is good:
- * the answer is 0 and `cut` is filled. */
+/* Appends the text for the schedule `path` (NULL or "-": standard input). A schedule that was cut is described as
+ * far as it is good: the answer is 0 and `cut` is filled. */
 int stat_describe(const char *path, struct buffer *out, struct ipf_error *cut, struct ipf_error *err);
 
-/* Kolmogorov's distribution: the probability that the distance between n values and the distribution they are drawn from is at
- * least `distance`. */
+/* Kolmogorov's distribution: the probability that the distance between n values and the distribution they are drawn
+ * from is at least `distance`. */
 double kolmogorov_p(double distance, double n);
 
 #endif

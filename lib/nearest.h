@@ -15,8 +15,8 @@ struct nearest {
 	size_t edits; /* between it and what was typed: characters inserted, removed, replaced, neighbours swapped */
 };
 
-/* Keeps `known` (borrowed) where it is nearer than what was tried before, the first of equals, and one edit and a third of the typed
- * length away at most. */
+/* Keeps `known` (borrowed) where it is nearer than what was tried before, the first of equals, and one edit and a
+ * third of the typed length away at most. */
 void nearest_try(struct nearest *near, const char *typed, size_t len, const char *known);
 
 #endif

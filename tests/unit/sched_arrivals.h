@@ -1,5 +1,5 @@
-/* What the tests of the arrivals' distributions share. Every test prints its seed; IPF_TEST_SEED runs it with another. The bounds are
- * those of one failure in some ten thousand seeds. */
+/* What the tests of the arrivals' distributions share. Every test prints its seed; IPF_TEST_SEED runs it with
+ * another. The bounds are those of one failure in some ten thousand seeds. */
 #ifndef IPF_TEST_SCHED_ARRIVALS_H
 #define IPF_TEST_SCHED_ARRIVALS_H
 
@@ -63,8 +63,9 @@ static inline int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov's distance between the values (sorted here) and a distribution, times the root of their number. The values are rounded to
- * nanoseconds: n of the same stand for the probability between half a nanosecond below and half a one above. */
+/* Kolmogorov's distance between the values (sorted here) and a distribution, times the root of their number. The
+ * values are rounded to nanoseconds: n of the same stand for the probability between half a nanosecond below and
+ * half a one above. */
 static inline double ks(double *values, size_t n, double (*cdf)(double value, const double *args), const double *args)
 {
 	double most = 0;
