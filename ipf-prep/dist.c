@@ -2,39 +2,68 @@
 
 #include "units.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DRAWS_MAX 10000
 #define COUNT_MAX INT64_C(1000000000)
 
-static int wrong(const char *text, struct ipf_error *err)
+#define TIME_MAX (INT64_C(366) * 86400 * 1000000000)
+
+static int wrong(const struct dist *dist, const char *text, struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_USAGE, "expected 128, uniform:64-256, normal:MEAN,STD[,min=N][,max=N], lognormal:MEAN,STD[,…] or dataset, "
-	                     "got \"%s\"", text);
+	if (dist->unit == DIST_TIME)
+		return ipf_error_set(err, IPF_USAGE, "expected 2s, uniform:1s-5s, normal:MEAN,STD[,min=TIME][,max=TIME], lognormal:MEAN,STD[,…], "
+		                     "histogram:FILE or dataset, got \"%s\"", text);
+	return ipf_error_set(err, IPF_USAGE, "expected 128, uniform:64-256, normal:MEAN,STD[,min=N][,max=N], lognormal:MEAN,STD[,…], "
+	                     "histogram:FILE or dataset, got \"%s\"", text);
 }
 
-static int take_count(const char *text, int64_t *count, struct ipf_error *err)
+static int64_t least(const struct dist *dist)
+{
+	return dist->unit == DIST_COUNT;
+}
+
+static int64_t most(const struct dist *dist)
+{
+	return dist->unit == DIST_COUNT ? COUNT_MAX : TIME_MAX;
+}
+
+/* A number that can be drawn. */
+static int take_number(const struct dist *dist, const char *text, int64_t *number, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
-	if (parse_count(text, count, &why) < 0)
+	if ((dist->unit == DIST_COUNT ? parse_count(text, number, &why) : parse_duration(text, number, &why)) < 0)
 		return ipf_error_set(err, IPF_USAGE, "%s", why.text);
-	if (*count < 1 || *count > COUNT_MAX)
-		return ipf_error_set(err, IPF_USAGE, "expected a count from 1 to %lld, got \"%s\"", (long long)COUNT_MAX, text);
+	if (*number < least(dist) || *number > most(dist))
+		return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", dist->unit == DIST_COUNT ? "a count from 1 to 1G" : "at most a year", text);
 	return 0;
 }
 
-static int parse_uniform(struct dist *dist, char *rest, struct ipf_error *err)
+/* LOW-HIGH */
+static int take_range(const struct dist *dist, char *text, int64_t *low, int64_t *high, struct ipf_error *err)
 {
-	char *dash = strchr(rest, '-');
+	char *dash = strchr(text, '-');
 	if (!dash)
 		return -1;
 	*dash = '\0';
-	if (take_count(rest, &dist->min, err) < 0 || take_count(dash + 1, &dist->max, err) < 0)
+	if (take_number(dist, text, low, err) < 0 || take_number(dist, dash + 1, high, err) < 0)
 		return -1;
-	if (dist->min > dist->max)
-		return ipf_error_set(err, IPF_USAGE, "uniform: %s is more than %s", rest, dash + 1);
+	return *low <= *high ? 0 : ipf_error_set(err, IPF_USAGE, "%s is more than %s", text, dash + 1);
+}
+
+/* A mean or a deviation: any number above 0; a time with its unit. */
+static int take_moment(const struct dist *dist, const char *text, double *number, struct ipf_error *err)
+{
+	int64_t ns;
+	if (dist->unit == DIST_COUNT)
+		return parse_number(text, number, err);
+	if (parse_duration(text, &ns, err) < 0)
+		return -1;
+	*number = (double)ns;
 	return 0;
 }
 
@@ -45,13 +74,13 @@ static int parse_moments(struct dist *dist, char *rest, struct ipf_error *err)
 	for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ","), at++) {
 		int status;
 		if (at == 0)
-			status = parse_number(item, &dist->mean, err);
+			status = take_moment(dist, item, &dist->mean, err);
 		else if (at == 1)
-			status = parse_number(item, &dist->std, err);
+			status = take_moment(dist, item, &dist->std, err);
 		else if (strncmp(item, "min=", 4) == 0)
-			status = take_count(item + 4, &dist->min, err);
+			status = take_number(dist, item + 4, &dist->min, err);
 		else if (strncmp(item, "max=", 4) == 0)
-			status = take_count(item + 4, &dist->max, err);
+			status = take_number(dist, item + 4, &dist->max, err);
 		else
 			return -1;
 		if (status < 0)
@@ -59,50 +88,135 @@ static int parse_moments(struct dist *dist, char *rest, struct ipf_error *err)
 	}
 	if (at < 2)
 		return -1;
-	if (dist->mean <= 0 || dist->std < 0 || dist->mean > (double)COUNT_MAX || dist->std > (double)COUNT_MAX)
+	if (dist->mean <= 0 || dist->std < 0 || dist->mean > (double)most(dist) || dist->std > (double)most(dist))
 		return ipf_error_set(err, IPF_USAGE, "the mean has to be above 0 and the deviation 0 or more, got %g and %g", dist->mean, dist->std);
 	if (dist->min > dist->max)
-		return ipf_error_set(err, IPF_USAGE, "min=%lld is more than max=%lld", (long long)dist->min, (long long)dist->max);
+		return ipf_error_set(err, IPF_USAGE, "min= is more than max=");
 	return 0;
 }
 
-int dist_parse(struct dist *dist, const char *text, struct ipf_error *err)
+int dist_parse(struct dist *dist, const char *text, enum dist_unit unit, struct ipf_error *err)
 {
 	char copy[256];
-	*dist = (struct dist){.kind = DIST_DATASET, .min = 1, .max = COUNT_MAX};
+	*dist = (struct dist){.kind = DIST_DATASET, .unit = unit};
+	dist->min = least(dist);
+	dist->max = most(dist);
 	if (strcmp(text, "dataset") == 0)
 		return 0;
 	if (strlen(text) >= sizeof copy)
-		return wrong(text, err);
+		return wrong(dist, text, err);
 	strcpy(copy, text);
 	char *colon = strchr(copy, ':');
+	int status = -1;
 	if (!colon) {
-		dist->kind = DIST_CONSTANT;
 		struct ipf_error why = {0};
-		if (parse_count(text, &dist->min, &why) < 0)
-			return wrong(text, err);
-		if (take_count(text, &dist->min, err) < 0)
-			return -1;
+		dist->kind = DIST_CONSTANT;
+		if ((unit == DIST_COUNT ? parse_count(text, &dist->min, &why) : parse_duration(text, &dist->min, &why)) == 0)
+			status = take_number(dist, text, &dist->min, err);
 		dist->max = dist->min;
-		return 0;
+		return status < 0 ? wrong(dist, text, err) : 0;
 	}
 	*colon = '\0';
-	int status = -1;
 	if (strcmp(copy, "uniform") == 0) {
 		dist->kind = DIST_UNIFORM;
-		status = parse_uniform(dist, colon + 1, err);
+		status = take_range(dist, colon + 1, &dist->min, &dist->max, err);
 	} else if (strcmp(copy, "normal") == 0 || strcmp(copy, "lognormal") == 0) {
 		dist->kind = *copy == 'n' ? DIST_NORMAL : DIST_LOGNORMAL;
 		status = parse_moments(dist, colon + 1, err);
 	}
 	if (status < 0)
-		return wrong(text, err);
+		return wrong(dist, text, err);
 	if (dist->kind == DIST_LOGNORMAL) {
 		double ratio = dist->std / dist->mean, variance = exact_log(1 + ratio * ratio);
 		dist->mu = exact_log(dist->mean) - variance / 2;
 		dist->sigma = sqrt(variance);
 	}
 	return 0;
+}
+
+/* ---- histograms ---- */
+
+static int add_bucket(struct dist *dist, size_t *cap, char *line, double *sum, struct ipf_error *err)
+{
+	char *rest = line, *range = strsep(&rest, " \t,");
+	struct dist_bucket bucket;
+	double weight;
+	while (rest && strchr(" \t,", *rest) && *rest)
+		rest++;
+	char *end = rest ? rest + strcspn(rest, " \t\r") : NULL;
+	if (end && end[strspn(end, " \t\r")] == '\0')
+		*end = '\0';
+	if (!rest || parse_number(rest, &weight, err) < 0)
+		return ipf_error_set(err, IPF_INPUT, "expected a number or a range and its weight, got \"%.40s\"", line);
+	if (weight < 0)
+		return ipf_error_set(err, IPF_INPUT, "expected a weight of 0 or more, got %g", weight);
+	if (strchr(range, '-')) {
+		if (take_range(dist, range, &bucket.low, &bucket.high, err) < 0)
+			return -1;
+	} else {
+		if (take_number(dist, range, &bucket.low, err) < 0)
+			return -1;
+		bucket.high = bucket.low;
+	}
+	if (weight == 0)
+		return 0;
+	if (dist->bucket_count == *cap) {
+		*cap = *cap ? *cap * 2 : 64;
+		struct dist_bucket *buckets = reallocarray(dist->buckets, *cap, sizeof *buckets);
+		if (!buckets)
+			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a histogram");
+		dist->buckets = buckets;
+	}
+	*sum += weight;
+	bucket.upto = *sum;
+	dist->buckets[dist->bucket_count++] = bucket;
+	return 0;
+}
+
+int dist_histogram(struct dist *dist, const char *file, const char *text, enum dist_unit unit, struct ipf_error *err)
+{
+	char *copy = strdup(text), *rest = copy;
+	size_t cap = 0;
+	double sum = 0;
+	int status = 0;
+	*dist = (struct dist){.kind = DIST_HISTOGRAM, .unit = unit};
+	if (!copy)
+		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a histogram");
+	int64_t number = 1;
+	for (char *line = strsep(&rest, "\n"); line && status == 0; line = strsep(&rest, "\n"), number++) {
+		line += strspn(line, " \t\r");
+		if (!*line || *line == '#')
+			continue;
+		struct ipf_error why = {0};
+		status = add_bucket(dist, &cap, line, &sum, &why);
+		if (status < 0)
+			ipf_error_at(err, why.kind == IPF_SYSTEM ? IPF_SYSTEM : IPF_INPUT, file, number, "%s", why.text);
+	}
+	free(copy);
+	if (status == 0 && dist->bucket_count == 0)
+		status = ipf_error_at(err, IPF_INPUT, file, 0, "a histogram without a weight above 0");
+	return status;
+}
+
+static int64_t draw_bucket(const struct dist *dist, struct rng *rng)
+{
+	double at = rng_uniform(rng) * dist->buckets[dist->bucket_count - 1].upto;
+	size_t low = 0, high = dist->bucket_count - 1; /* the first bucket whose `upto` is above `at` */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (dist->buckets[middle].upto > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	const struct dist_bucket *bucket = &dist->buckets[low];
+	return bucket->low + (int64_t)rng_below(rng, (uint64_t)(bucket->high - bucket->low) + 1);
+}
+
+void dist_release(struct dist *dist)
+{
+	free(dist->buckets);
+	*dist = (struct dist){0};
 }
 
 int64_t dist_draw(const struct dist *dist, struct rng *rng)
@@ -114,6 +228,8 @@ int64_t dist_draw(const struct dist *dist, struct rng *rng)
 		return dist->min;
 	case DIST_UNIFORM:
 		return dist->min + (int64_t)rng_below(rng, (uint64_t)(dist->max - dist->min) + 1);
+	case DIST_HISTOGRAM:
+		return draw_bucket(dist, rng);
 	case DIST_NORMAL:
 	case DIST_LOGNORMAL:
 		for (int i = 0; i < DRAWS_MAX; i++) {

@@ -164,19 +164,10 @@ static bool maps(const struct state *state, enum field field)
 	return false;
 }
 
-static bool has_times(const void *opened)
+static unsigned traits_of(const void *opened)
 {
-	return maps(opened, AT);
-}
-
-static bool makes_text(const void *opened)
-{
-	return maps(opened, INPUT_TOKENS);
-}
-
-static bool has_to_gather(const void *opened)
-{
-	return maps(opened, AT) || maps(opened, SESSION);
+	return HAS_FIELDS | (maps(opened, AT) ? HAS_TIMES | GATHERS : 0) | (maps(opened, SESSION) ? HAS_SESSIONS | GATHERS : 0) |
+	       (maps(opened, INPUT_TOKENS) ? MAKES_TEXT : 0);
 }
 
 static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
@@ -431,13 +422,10 @@ const struct source_format source_jsonl = {
 	.about = "any layout of JSON records, by --field; without it the usual names",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
-	.takes = TAKES_FIELDS | TAKES_TIMES,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
 	.open = open_source,
 	.begin = begin_file,
 	.record = one_record,
-	.has_to_gather = has_to_gather,
-	.has_times = has_times,
-	.makes_text = makes_text,
+	.traits_of = traits_of,
 	.close = close_source,
 };

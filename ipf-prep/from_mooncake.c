@@ -125,8 +125,7 @@ const struct source_format source_mooncake = {
 	.about = "Mooncake traces (JSON Lines): arrivals, lengths and the hashes of blocks that prompts share",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
-	.takes = TAKES_TIMES,
-	.gathers = true,
+	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the recorded length, block by block from its hash: equal hashes give equal text",
 	.record = one_record,
 };

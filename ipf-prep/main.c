@@ -69,7 +69,7 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 		return NULL;
 	json_object_set_new(header, "tokenizer", tokens_describe(plan->tokens));
 	json_object_set_new(header, "source", json_string(plan->format->name));
-	if (plan_makes_text(plan))
+	if (plan->traits & MAKES_TEXT)
 		json_object_set_new(header, "filled", json_pack("{s:s}", "how", plan->format->filled));
 	return header;
 }
@@ -78,8 +78,8 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 static json_t *make_trailer(const struct plan *plan, const struct reading *reading)
 {
 	json_t *end = json_pack("{s:O}", "from", reading->from);
-	if (end && plan->system_file)
-		json_array_append(reading->from, plan->system_file);
+	if (end && plan->files)
+		json_array_extend(reading->from, plan->files);
 	if (end && reading->ended_early)
 		json_object_set_new(end, "incomplete", json_sprintf("reading ended at %s", reading->why));
 	else if (end && reading->bad)

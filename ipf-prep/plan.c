@@ -18,19 +18,56 @@ static int usage(struct ipf_error *err, const char *option, const struct ipf_err
 	return ipf_error_set(err, IPF_USAGE, "%s: %s", option, why->text);
 }
 
-static int parse_dist(struct dist *dist, const char *option, const char *text, struct ipf_error *err)
+/* A file that an option names, whole, and its provenance. */
+static int read_whole(struct plan *plan, const char *path, struct buffer *text, struct ipf_error *err)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	ssize_t got;
+	do {
+		char *to = buffer_reserve(text, 65536);
+		got = to ? read(fd, to, 65536) : -1;
+		text->len += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	int why = text->failed ? ENOMEM : errno;
+	close(fd);
+	if (got < 0)
+		return ipf_error_errno(err, why, path, "cannot read");
+	text->data[text->len] = '\0';
+	char hex[65];
+	struct digest *digest = digest_new();
+	if (!digest)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	digest_update(digest, text->data, text->len);
+	digest_hex(digest, hex);
+	digest_free(digest);
+	if (!plan->files)
+		plan->files = json_array();
+	return json_array_append_new(plan->files, provenance_file(path, (int64_t)text->len, hex)) < 0 ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+static int parse_dist(struct plan *plan, struct dist *dist, const char *option, const char *text, enum dist_unit unit, struct ipf_error *err)
+{
+	static const char prefix[] = "histogram:";
 	struct ipf_error why = {0};
-	if (dist_parse(dist, text ? text : "dataset", &why) < 0)
-		return usage(err, option, &why);
-	return 0;
+	if (text && strncmp(text, prefix, sizeof prefix - 1) == 0) {
+		const char *path = text + sizeof prefix - 1;
+		struct buffer lines = {0};
+		int status = read_whole(plan, path, &lines, err);
+		if (status == 0)
+			status = dist_histogram(dist, path, lines.data, unit, err);
+		buffer_release(&lines);
+		return status;
+	}
+	return dist_parse(dist, text ? text : "dataset", unit, &why) < 0 ? usage(err, option, &why) : 0;
 }
 
 static int parse_turns(struct plan *plan, const char *text, struct ipf_error *err)
 {
 	if (text && strcmp(text, "all") == 0)
 		text = "dataset";
-	if (parse_dist(&plan->turns, "--turns", text ? text : "1", err) < 0)
+	if (parse_dist(plan, &plan->turns, "--turns", text ? text : "1", DIST_COUNT, err) < 0)
 		return -1;
 	plan->lone = plan->turns.kind == DIST_CONSTANT && plan->turns.min == 1;
 	return 0;
@@ -110,24 +147,8 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	if (stat(text, &st) < 0 || !S_ISREG(st.st_mode)) {
 		buffer_text(&plan->system, text);
 	} else {
-		int fd = open(text, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			return ipf_error_errno(err, errno, text, "cannot open");
-		char *to = buffer_reserve(&plan->system, (size_t)st.st_size);
-		ssize_t got = to ? read(fd, to, (size_t)st.st_size) : -1;
-		int why = errno;
-		close(fd);
-		if (got < 0)
-			return ipf_error_errno(err, to ? why : ENOMEM, text, "cannot read");
-		plan->system.len = (size_t)got;
-		char hex[65];
-		struct digest *digest = digest_new();
-		if (!digest)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-		digest_update(digest, plan->system.data, plan->system.len);
-		digest_hex(digest, hex);
-		digest_free(digest);
-		plan->system_file = provenance_file(text, (int64_t)plan->system.len, hex);
+		if (read_whole(plan, text, &plan->system, err) < 0)
+			return -1;
 		/* The line end that editors put there is not meant. */
 		if (plan->system.len > 0 && plan->system.data[plan->system.len - 1] == '\n')
 			plan->system.len--;
@@ -139,38 +160,28 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	return 0;
 }
 
-bool plan_makes_text(const struct plan *plan)
-{
-	const struct source_format *format = plan->format;
-	return format->filled && (!format->makes_text || format->makes_text(plan->state));
-}
-
-static bool is_timed(const struct plan *plan)
-{
-	return plan->format->has_times ? plan->format->has_times(plan->state) : (plan->format->takes & TAKES_TIMES) != 0;
-}
-
 /* Options that make no sense with this source are refused, so that none is ignored. */
 static int check_source(const struct plan *plan, const struct prep_options *o, struct ipf_error *err)
 {
-	const struct source_format *format = plan->format;
-	const char *wrong = NULL;
-	if (o->turns && !(format->takes & TAKES_TURNS))
-		wrong = "--turns: has no conversations";
-	if (o->fields.count && !(format->takes & TAKES_FIELDS))
-		wrong = "--field: has a fixed layout";
-	if (o->salt && !plan_makes_text(plan) && !o->prefixes)
-		wrong = "--salt: has texts of its own";
-	bool timed = is_timed(plan);
-	if ((o->from_ns != IPF_ABSENT || o->to_ns != IPF_ABSENT) && !timed)
-		wrong = o->from_ns != IPF_ABSENT ? "--from: has no arrivals" : "--to: has no arrivals";
-	if (plan->sample != SAMPLE_ALL && timed)
-		wrong = o->sample ? "--sample: has recorded arrivals, whose order is part of it" : "--shuffle: has recorded arrivals, whose order is part of it";
-	if (wrong) {
-		const char *colon = strchr(wrong, ':');
-		return ipf_error_set(err, IPF_USAGE, "%.*s: source %s%s", (int)(colon - wrong), wrong, format->name, colon + 1);
-	}
-	return 0;
+	unsigned traits = plan->traits;
+	const char *name = plan->format->name, *option = NULL, *why = NULL;
+	if (o->turns && !(traits & HAS_TURNS))
+		option = "--turns", why = "has no conversations";
+	else if (o->fields.count && !(traits & HAS_FIELDS))
+		option = "--field", why = "has a fixed layout";
+	else if (o->wait && (traits & HAS_TURNS) && plan->lone)
+		option = "--wait", why = "gives sessions only with --turns of more than 1";
+	else if (o->wait && !(traits & (HAS_TURNS | HAS_SESSIONS)))
+		option = "--wait", why = "has no sessions";
+	else if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
+		option = "--salt", why = "has texts of its own";
+	else if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		option = "--from", why = "has no arrivals";
+	else if (o->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		option = "--to", why = "has no arrivals";
+	else if (plan->sample != SAMPLE_ALL && (traits & HAS_TIMES))
+		option = o->sample ? "--sample" : "--shuffle", why = "has recorded arrivals, whose order is part of it";
+	return option ? ipf_error_set(err, IPF_USAGE, "%s: source %s %s", option, name, why) : 0;
 }
 
 static int check_values(const struct prep_options *o, struct ipf_error *err)
@@ -191,8 +202,10 @@ static int check_values(const struct prep_options *o, struct ipf_error *err)
 int plan_make(struct plan *plan, const struct prep_options *o, const char *source, int files, struct ipf_error *err)
 {
 	*plan = (struct plan){.options = o, .format = source_find(source, err)};
-	if (!plan->format || check_values(o, err) < 0 || parse_dist(&plan->input, "--input-tokens", o->input_tokens, err) < 0 ||
-	    parse_dist(&plan->output, "--output-tokens", o->output_tokens, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
+	if (!plan->format || check_values(o, err) < 0 ||
+	    parse_dist(plan, &plan->input, "--input-tokens", o->input_tokens, DIST_COUNT, err) < 0 ||
+	    parse_dist(plan, &plan->output, "--output-tokens", o->output_tokens, DIST_COUNT, err) < 0 ||
+	    parse_dist(plan, &plan->wait, "--wait", o->wait, DIST_TIME, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
 	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
 	    read_system(plan, o->system, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
 		return -1;
@@ -200,7 +213,8 @@ int plan_make(struct plan *plan, const struct prep_options *o, const char *sourc
 	struct source_settings settings = {.fields = o->fields, .lone = plan->lone, .answers_optional = plan->output.kind != DIST_DATASET};
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;
-	plan->gather = format->gathers || (format->has_to_gather && format->has_to_gather(plan->state)) || (is_timed(plan) && files > 1);
+	plan->traits = format->traits_of ? format->traits_of(plan->state) : format->traits;
+	plan->gather = (plan->traits & GATHERS) || ((plan->traits & HAS_TIMES) && files > 1);
 	return check_source(plan, o, err);
 }
 
@@ -210,7 +224,11 @@ void plan_release(struct plan *plan)
 		plan->format->close(plan->state);
 	tokens_close(plan->tokens);
 	buffer_release(&plan->system);
-	json_decref(plan->system_file);
+	json_decref(plan->files);
+	dist_release(&plan->turns);
+	dist_release(&plan->input);
+	dist_release(&plan->output);
+	dist_release(&plan->wait);
 	free(plan->models);
 	free(plan->model_names);
 }

@@ -15,7 +15,7 @@ struct prep_options {
 	bool shuffle;
 	const char *sample;
 	int64_t min_input, max_input, min_output, max_output, max_total;
-	const char *input_tokens, *output_tokens, *turns;
+	const char *input_tokens, *output_tokens, *turns, *wait;
 	const char *system, *prefixes, *models, *salt;
 	int64_t from_ns, to_ns;
 	struct string_list fields;
@@ -37,13 +37,14 @@ struct plan {
 	const struct prep_options *options;
 	const struct source_format *format;
 	void *state;                 /* the format's */
+	unsigned traits;             /* the format's, under these settings */
 	struct tokens *tokens;
 	enum sample sample;
 	bool lone;                   /* one request a conversation, no sessions */
 	bool gather;                 /* hold everything and put it in order at the end */
-	struct dist turns, input, output;
+	struct dist turns, input, output, wait;
 	struct buffer system;        /* data == NULL: none */
-	json_t *system_file;         /* its provenance, where it is a file; borrowed by nobody */
+	json_t *files;               /* provenance of the files that options name */
 	int64_t prefix_count, prefix_tokens;
 	struct model_share *models;
 	size_t model_count;
@@ -55,8 +56,6 @@ struct plan {
 
 /* IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
 int plan_make(struct plan *plan, const struct prep_options *options, const char *source, int files, struct ipf_error *err);
-/* Are there prompts that are made, the data having only their lengths? */
-bool plan_makes_text(const struct plan *plan);
 void plan_release(struct plan *plan);
 
 #endif

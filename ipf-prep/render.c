@@ -236,6 +236,17 @@ static struct slice pick_model(const struct renderer *r, const struct draft *d, 
 	return slice_of(r->plan->models[i].name);
 }
 
+/* How long after the turn before; the first turn has none. */
+static int64_t pick_wait(const struct renderer *r, const struct draft *d, size_t turn, int64_t place)
+{
+	if (place == IPF_ABSENT || place == 0)
+		return IPF_ABSENT;
+	if (r->plan->wait.kind == DIST_DATASET)
+		return d->requests[turn].wait_ns;
+	struct rng rng = chance(r, "wait", d, turn);
+	return dist_draw(&r->plan->wait, &rng);
+}
+
 /* ---- the line ---- */
 
 static struct slice quoted(struct buffer *to, struct slice text)
@@ -303,7 +314,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.answer = quoted(&r->answer, answer);
 		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
-		out.wait_ns = out.turn > 0 ? request->wait_ns : IPF_ABSENT; /* the first turn has none before it */
+		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.tools = request->tools;
 		out.tags = request->tags;
 		if (d->chain)

@@ -23,11 +23,14 @@ enum source_kind {
 
 enum source_unit { UNIT_JSON, UNIT_LINE, UNIT_CSV };
 
-/* Options that only some formats know what to do with: given for another one, they are wrong usage. */
-enum source_takes {
-	TAKES_TURNS = 1,   /* --turns: its records are conversations */
-	TAKES_FIELDS = 2,  /* --field */
-	TAKES_TIMES = 4,   /* --from, --to: it has recorded arrivals (jsonl: where it maps them) */
+/* What a format's data are like. Options that make no sense for it are refused, so that none is ignored. */
+enum source_trait {
+	HAS_TURNS = 1,     /* its records are conversations: --turns */
+	HAS_FIELDS = 2,    /* --field says what is where */
+	HAS_TIMES = 4,     /* recorded arrivals: --from, --to; their order is part of them */
+	HAS_SESSIONS = 8,  /* its records may be turns of sessions: --wait */
+	GATHERS = 16,      /* what belongs together may lie apart: all is held in memory and put in order at the end */
+	MAKES_TEXT = 32,   /* only lengths: prompts are made, --salt */
 };
 
 /* One unit of input. */
@@ -62,9 +65,8 @@ struct source_format {
 	const char *about; /* one line, for --list */
 	enum source_kind kind;
 	enum source_unit unit;
-	unsigned takes;
-	bool gathers;      /* requests of a session may lie apart: all are held in memory and put in order at the end */
-	const char *filled; /* how prompts are made where the data has only lengths; NULL: it has texts */
+	unsigned traits;
+	const char *filled; /* how prompts are made where there are only lengths; NULL: never */
 
 	/* All but `record` may be NULL. `state` is what open made of the settings. */
 	int (*open)(void **state, const struct source_settings *settings, struct ipf_error *err);
@@ -72,11 +74,8 @@ struct source_format {
 	int (*begin)(void *state, const struct csv *csv, struct ipf_error *err);
 	/* Makes drafts of a record. IPF_INPUT: the record is bad; it is said, skipped and counted. */
 	int (*record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
-	/* Do its drafts have to be gathered, though the format in general does not? */
-	bool (*has_to_gather)(const void *state);
-	/* Has it recorded arrivals (NULL: as `takes` says)? Does it make prompts (NULL: where `filled` is there)? */
-	bool (*has_times)(const void *state);
-	bool (*makes_text)(const void *state);
+	/* The traits under these settings, where they depend on them; NULL: always `traits`. */
+	unsigned (*traits_of)(const void *state);
 	void (*close)(void *state);
 };
 

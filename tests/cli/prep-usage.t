@@ -21,6 +21,10 @@ wrong '--field: source sharegpt has a fixed layout' sharegpt a.jsonl --field pro
 wrong '--from: source jsonl has no arrivals' jsonl a.jsonl --from 3s
 wrong '--to: source text has no arrivals' text a.jsonl --to 3s
 wrong '--salt: source text has texts of its own' text a.jsonl --salt x
+wrong '--wait: source sharegpt gives sessions only with --turns of more than 1' sharegpt a.jsonl --wait 2s
+wrong '--wait: source azure has no sessions' azure a.csv --wait 2s
+wrong '--wait: source jsonl has no sessions' jsonl a.jsonl --wait 2s
+wrong '--wait: expected 2s, uniform:1s-5s' sharegpt a.jsonl --turns all --wait 2
 wrong '--shuffle: source azure has recorded arrivals' azure a.csv --shuffle
 wrong '--sample: source azure has recorded arrivals' azure a.csv --sample with -n 3
 wrong '--sample: expected with or without, got "some"' jsonl a.jsonl --sample some -n 3
@@ -29,7 +33,7 @@ wrong 'unknown tokenizer "gpt5"' jsonl a.jsonl -t gpt5
 wrong '-n: expected 1 or more, got 0' jsonl a.jsonl -n 0
 wrong '"many"' jsonl a.jsonl -n many
 wrong '--input-tokens: expected 128, uniform:64-256' jsonl a.jsonl --input-tokens poisson:3
-wrong '--output-tokens: uniform: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:9-8
+wrong '--output-tokens: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:9-8
 wrong '--turns: expected' sharegpt a.jsonl --turns none
 wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "10"' jsonl a.jsonl --prefixes 10
 wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "0x5"' jsonl a.jsonl --prefixes 0x5
@@ -71,6 +75,18 @@ if command -v script >/dev/null; then
 else
 	skip "no file, and a terminal for standard input" "no script(1) here"
 fi
+
+run "$prep" jsonl a.jsonl --input-tokens histogram:no-such-file -o out.trace
+status_is 1 "a histogram that is not there: status 1"
+complains ipf-prep "no-such-file: cannot open" "and it is named"
+printf '# tokens\n3 1\n5 many\n' >lengths
+run "$prep" jsonl a.jsonl --output-tokens histogram:lengths -o out.trace
+status_is 3 "a histogram that is none: status 3"
+complains ipf-prep 'lengths:3: expected a number such as 2 or -0.5, got "many"' "and it is said where"
+printf '7 1\n' >lengths
+run "$prep" jsonl a.jsonl --output-tokens histogram:lengths
+is "$(body "$OUT" | jq .output_tokens)" 7 "a histogram gives its lengths"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and stands in the trailer"
 
 # ---- a system message from a file ----
 printf 'Be kind.\n' >system.txt

@@ -8,7 +8,7 @@ static struct dist parsed(const char *text)
 {
 	struct dist dist;
 	struct ipf_error err = {0};
-	if (dist_parse(&dist, text, &err) < 0)
+	if (dist_parse(&dist, text, DIST_COUNT, &err) < 0)
 		fail_msg("%s", err.text);
 	return dist;
 }
@@ -81,10 +81,59 @@ static void refusals(void **state)
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct dist dist;
 		struct ipf_error err = {0};
-		if (dist_parse(&dist, wrong[i], &err) == 0)
+		if (dist_parse(&dist, wrong[i], DIST_COUNT, &err) == 0)
 			fail_msg("%s was taken", wrong[i]);
 		assert_int_equal(err.kind, IPF_USAGE);
 		assert_true(err.text[0]);
+	}
+}
+
+static void times(void **state)
+{
+	(void)state;
+	struct dist dist;
+	struct ipf_error err = {0};
+	struct rng rng;
+	rng_init(&rng, 1, "test", 0);
+	assert_int_equal(dist_parse(&dist, "2s", DIST_TIME, &err), 0);
+	assert_true(dist_draw(&dist, &rng) == INT64_C(2000000000));
+	assert_int_equal(dist_parse(&dist, "0", DIST_TIME, &err), 0);
+	assert_true(dist_draw(&dist, &rng) == 0);
+	assert_int_equal(dist_parse(&dist, "normal:8s,6s,max=9s", DIST_TIME, &err), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_in_range(dist_draw(&dist, &rng), 0, UINT64_C(9000000000));
+	assert_int_equal(dist_parse(&dist, "uniform:250ms-1m30s", DIST_TIME, &err), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_in_range(dist_draw(&dist, &rng), 250000000, UINT64_C(90000000000));
+	assert_int_equal(dist_parse(&dist, "8", DIST_TIME, &err), -1);
+	ipf_error_clear(&err);
+	assert_int_equal(dist_parse(&dist, "uniform:1-2", DIST_TIME, &err), -1);
+}
+
+static void histograms(void **state)
+{
+	(void)state;
+	struct dist dist;
+	struct ipf_error err = {0};
+	struct rng rng;
+	int seen[30] = {0};
+	rng_init(&rng, 1, "test", 0);
+	assert_int_equal(dist_histogram(&dist, "h", "# lengths\n5 1\n\n10-19, 3 \r\n20\t0\n", DIST_COUNT, &err), 0);
+	for (int i = 0; i < 40000; i++)
+		seen[dist_draw(&dist, &rng)]++;
+	assert_in_range(seen[5], 9500, 10500);
+	for (int i = 10; i < 20; i++)
+		assert_in_range(seen[i], 2750, 3250);
+	assert_int_equal(seen[20], 0);
+	dist_release(&dist);
+	static const char *const wrong[] = {"", "5\n", "5 x\n", "x 5\n", "0 1\n", "9-5 1\n", "5 -1\n", "5 0\n", "5 1 2\n", "5-6-7 1\n"};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		ipf_error_clear(&err);
+		if (dist_histogram(&dist, "h", wrong[i], DIST_COUNT, &err) == 0)
+			fail_msg("\"%s\" was taken", wrong[i]);
+		assert_int_equal(err.kind, IPF_INPUT);
+		assert_string_equal(err.file, "h");
+		dist_release(&dist);
 	}
 }
 
@@ -93,6 +142,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(times),
+		cmocka_unit_test(histograms),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
