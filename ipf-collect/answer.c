@@ -88,7 +88,7 @@ static int add_event(struct answer *a, int64_t t_ns, int64_t usage_tokens, struc
 		a->events_cap = cap;
 	}
 	a->events[a->events_count++] =
-		(struct answer_event){.t_ns = t_ns, .read = a->read, .usage_tokens = usage_tokens, .joined = a->joined.len};
+		(struct answer_event){.t_ns = t_ns, .usage_tokens = usage_tokens, .joined = a->joined.len};
 	return 0;
 }
 

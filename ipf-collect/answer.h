@@ -25,8 +25,7 @@ struct answer_options {
 
 /* A content event: reasoning, answer text or tool call with at least one character. */
 struct answer_event {
-	int64_t t_ns;
-	size_t read;          /* index of the read that brought its last byte */
+	int64_t t_ns;         /* of the read that brought its last byte: events of the same read have the same */
 	int64_t usage_tokens; /* output tokens so far by the event's own usage; IPF_ABSENT */
 	size_t joined;        /* length of `joined` after it */
 };

@@ -16,6 +16,7 @@
 struct input {
 	struct record_reader *reader;
 	struct api *api;
+	struct schedule plan; /* empty where the records don't tell */
 };
 
 struct collect {
@@ -55,23 +56,29 @@ static int choose_api(struct input *input, const char *asked, struct ipf_error *
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no descriptor: name one with --api");
 }
 
+static int read_plan(struct input *input, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *header = provenance_find(stream_reader_header(stream), "schedule");
+	return header ? schedule_from_header(&input->plan, header, stream_reader_name(stream), err) : 0;
+}
+
 static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records, struct ipf_error *err)
 {
 	size_t count = records->count ? (size_t)records->count : 1;
 	c->inputs = calloc(count, sizeof *c->inputs);
 	if (!c->inputs)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	for (; c->inputs_count < count; c->inputs_count++) {
+	while (c->inputs_count < count) {
 		struct input *input = &c->inputs[c->inputs_count];
 		int fd;
 		if (record_reader_open(&input->reader, records->count ? records->items[c->inputs_count] : NULL, err) < 0)
 			return -1;
+		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= interrupt_is_live(fd);
-		if (choose_api(input, options->api, err) < 0) {
-			c->inputs_count++;
+		if (choose_api(input, options->api, err) < 0 || read_plan(input, err) < 0)
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -155,16 +162,11 @@ int collect_open(struct collect **collect, const struct collect_options *options
 /* Several inputs are the shards of one run. */
 static int begin_input(struct collect *c, const struct input *input, struct ipf_error *err)
 {
-	struct stream_reader *stream = record_reader_stream(input->reader);
-	json_t *header = provenance_find(stream_reader_header(stream), "schedule");
-	struct schedule plan = {0};
-	int status = header ? schedule_from_header(&plan, header, stream_reader_name(stream), err) : 0;
-	if (status == 0 && verdict_part(c->verdict, &plan) < 0)
-		status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (verdict_part(c->verdict, &input->plan) < 0)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (c->inputs_count > 1)
 		verdict_shards(c->verdict);
-	schedule_release(&plan);
-	return status;
+	return 0;
 }
 
 /* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records' own clock
@@ -353,6 +355,7 @@ void collect_abandon(struct collect *c)
 	for (size_t i = 0; i < c->inputs_count; i++) {
 		record_reader_close(c->inputs[i].reader);
 		api_close(c->inputs[i].api);
+		schedule_release(&c->inputs[i].plan);
 	}
 	free(c->inputs);
 	stream_writer_abandon(c->writer);

@@ -148,7 +148,7 @@ static void measure_events(const struct record *record, const struct answer *a, 
 	row->events = (int64_t)a->events_count;
 	row->coalesced = 0;
 	for (size_t i = 0, j; i < a->events_count; i = j) {
-		for (j = i + 1; j < a->events_count && (e[j].read == e[i].read || e[j].t_ns == e[i].t_ns); j++)
+		for (j = i + 1; j < a->events_count && e[j].t_ns == e[i].t_ns; j++)
 			;
 		row->coalesced += j - i > 1 ? (int64_t)(j - i) : 0;
 	}

@@ -83,6 +83,12 @@ run "$BIN/ipf-collect" strange
 status_is 3 "a descriptor with a member that nobody knows: status 3"
 complains ipf-collect "response.texts: unknown member" "by name"
 
+sed '1s/"begin_ns":0/"begin_ns":"soon"/' "$records" >strange
+run "$BIN/ipf-collect" strange -o none
+status_is 3 "a schedule in the header that makes no sense: status 3"
+complains ipf-collect "stages[0].begin_ns: expected an integer" "by name"
+yes_if "and nothing is written" test ! -e none
+
 # ---- usage
 for arguments in "--itl gaps" "--api openai-chatt" "-t nothing" "--stall 5" "--stall -1ms" "--evnts"; do
 	# shellcheck disable=SC2086 # two words each

@@ -188,7 +188,7 @@ static const struct collect_case collect_cases[] = {
 	 .reads = {TEXT("a"), FINISH("error"), DONE},
 	 .expected = "in-band:{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"error\"}]} ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "error null in every event",
-	 .reads = {EVENT("{\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"), EVENT("{\"error\":\"\",\"choices\":[]}"), DONE},
+	 .reads = {EVENT("{\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"), EVENT("{\"error\":\"\",\"choices\":[]}"), EVENT("{\"error\":false}"), DONE},
 	 .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "a JSON error object under 200 in place of a stream",
 	 .reads = {"{\"error\":{\"message\":\"no such model\",\"code\":404}}"},
@@ -196,6 +196,9 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a list with an error in it",
 	 .reads = {"[{\"error\":{\"message\":\"quota\"}}]"},
 	 .expected = "in-band:quota ev=0 co=0 in=5"},
+	{.name = "two errors: the first one tells",
+	 .reads = {EVENT("{\"error\":{\"message\":\"first\\u007f \\u0000one\"}}"), EVENT("{\"error\":{\"message\":\"second\"}}")},
+	 .expected = "in-band:first one ev=0 co=0 in=5"},
 	{.name = "an error after the end mark",
 	 .reads = {TEXT("a"), DONE, EVENT("{\"error\":{\"message\":\"late\"}}")},
 	 .expected = "in-band:late ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
@@ -266,6 +269,13 @@ static const struct collect_case collect_cases[] = {
 	{.name = "the end mark twice, and content after it",
 	 .reads = {TEXT("a"), DONE, DONE, TEXT("b"), "data: {oops\n\n"},
 	 .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events", .text = "a"},
+
+	{.name = "a line that only looks like JSON",
+	 .reads = {TEXT("a"), "{oops\n", DONE},
+	 .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
+	{.name = "a count beyond all tokens",
+	 .reads = {TEXT("a"), USAGE(7, 9000000000000000000), DONE},
+	 .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=7 out=1/events"},
 
 	/* ---- statuses ---- */
 	{.name = "429", .status = 429, .reads = {"{\"error\":{\"message\":\"Rate limit reached\",\"type\":\"tokens\"}}"},

@@ -201,6 +201,20 @@ static void events_end_with_their_last_byte(void **state)
 	assert_int_equal(row.e2e_ns, (int64_t)strlen(TEXT("a") "\n\n" TEXT("b")) * NS_PER_MS);
 }
 
+/* Stamps of the kernel are converted from another clock and may step back a little: events don't. */
+static void time_never_steps_back(void **state)
+{
+	(void)state;
+	static struct made m;
+	static const struct collect_case three = {.name = "three", .reads = {TEXT("a"), TEXT("b"), TEXT("c"), DONE}};
+	struct result row;
+	make_record(&m, &three);
+	m.reads[1].t_ns = m.reads[0].t_ns - 5;
+	understand(&m, &row);
+	assert_int_equal(row.ttst_ns, 0);
+	assert_int_equal(row.e2e_ns, 30 * NS_PER_MS);
+}
+
 static int open_api(void **state)
 {
 	(void)state;
@@ -222,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_case_is_understood),
 		cmocka_unit_test(reads_never_change_what_is_understood),
+		cmocka_unit_test(time_never_steps_back),
 		cmocka_unit_test(events_end_with_their_last_byte),
 	};
 	return cmocka_run_group_tests_name("collect/answer", tests, open_api, close_api);

@@ -32,7 +32,7 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	s->answer.events = s->events;
 	s->answer.events_count = count;
 	for (size_t i = 0; i < count; i++)
-		s->events[i] = (struct answer_event){.t_ns = times[i], .read = i, .usage_tokens = IPF_ABSENT};
+		s->events[i] = (struct answer_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT};
 }
 
 static void scene_measure(struct scene *s)
@@ -205,7 +205,7 @@ static void a_sample_is_a_gap(void **state)
 	SAMPLES_ARE(&s, {10, 1}, {0, 1}, {40, 1});
 	assert_int_equal(s.row.itl_mean_ns, 17); /* 50 / 3 */
 	assert_int_equal(s.row.itl_max_ns, 40);
-	assert_int_equal(s.row.coalesced, 2); /* of the same time, if not of the same read */
+	assert_int_equal(s.row.coalesced, 2); /* the same time: the same read */
 	scene_end(&s);
 }
 
@@ -251,6 +251,13 @@ static void a_sample_is_a_token(void **state)
 	assert_true(s.measure.tokens_unknown);
 	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
 
+	for (size_t i = 0; i < 4; i++)
+		s.events[i].usage_tokens = 0; /* a server that counts nothing while it streams */
+	scene_measure(&s);
+	assert_true(s.measure.tokens_unknown);
+
+	for (size_t i = 0; i < 4; i++)
+		s.events[i].usage_tokens = usage[i];
 	s.events[2].usage_tokens = 4; /* it falls: nonsense */
 	scene_measure(&s);
 	assert_true(s.measure.tokens_unknown);
@@ -304,6 +311,23 @@ static void events_are_listed_on_demand(void **state)
 	scene_end(&s);
 }
 
+static void a_stale_connection_is_told(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, NULL, 0);
+	s.answer.parsed = s.answer.ended = false;
+	s.record.status = IPF_ABSENT;
+	s.record.error = RECORD_RESET;
+	s.record.error_text = slice_of("Recv failure");
+	s.record.stale = true;
+	scene_measure(&s);
+	assert_true(s.row.stale);
+	assert_true(slice_is(s.row.error_kind, "\"reset\""));
+	assert_true(slice_is(s.row.error_text, "\"Recv failure\""));
+	scene_end(&s);
+}
+
 static void times_beyond_all_measure_are_absent(void **state)
 {
 	(void)state;
@@ -331,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_sample_is_a_token),
 		cmocka_unit_test(stalls_are_long_gaps),
 		cmocka_unit_test(events_are_listed_on_demand),
+		cmocka_unit_test(a_stale_connection_is_told),
 		cmocka_unit_test(times_beyond_all_measure_are_absent),
 	};
 	return cmocka_run_group_tests_name("collect/measure", tests, NULL, NULL);

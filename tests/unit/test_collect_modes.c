@@ -28,6 +28,8 @@ static const char named_events[] =
 	HEAD "\"response\":{\"framing\":\"sse\",\"text\":[\"/delta/text\"],\"reasoning\":[\"/delta/thinking\"],\"error\":[\"/error\"],"
 	     "\"usage\":{\"input_tokens\":[\"/message/usage/input_tokens\"],\"output_tokens\":[\"/usage/output_tokens\"]},"
 	     "\"end\":{\"when\":[{\"at\":\"/type\",\"is\":\"message_stop\"}]}}}";
+static const char with_tools[] =
+	HEAD "\"response\":{\"framing\":\"ndjson\",\"text\":[\"/a\",\"/b\"],\"tools\":[\"/name\",\"/arguments\"],\"end\":{\"eof\":true}}}";
 static const char only_whole[] =
 	HEAD "\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
 
@@ -136,6 +138,14 @@ static void events_with_types(void **state)
 	     "\"in-band\"  0");
 }
 
+/* Of the answer's text the first pointer that leads somewhere counts, of a tool call all. */
+static void alternatives_and_all(void **state)
+{
+	(void)state;
+	says(with_tools, RECORD_OK, "{\"a\":\"abcd\",\"b\":\"abcd\"}\n{\"a\":\"\",\"b\":\"efgh\"}\n", "ok \"abcdefgh\" 2 2(2)\"tokenizer\"");
+	says(with_tools, RECORD_OK, "{\"name\":\"abcd\",\"arguments\":\"efgh\"}\n", "ok  1 2(2)\"tokenizer\"");
+}
+
 static void a_server_that_never_streams(void **state)
 {
 	(void)state;
@@ -219,6 +229,7 @@ int main(void)
 		cmocka_unit_test(the_whole_text_each_time),
 		cmocka_unit_test(without_an_end_mark),
 		cmocka_unit_test(events_with_types),
+		cmocka_unit_test(alternatives_and_all),
 		cmocka_unit_test(a_server_that_never_streams),
 		cmocka_unit_test(gaps_are_pooled_by_stage),
 	};
