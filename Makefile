@@ -141,7 +141,7 @@ bench: all ## measure, as ratios against baselines in the same run
 
 demo: ## install what is missing, build, and run the whole pipeline against the simulated server
 	$(Q)$(MAKE) --no-print-directory deps
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc)) all
 	$(Q)BUILD=$(abspath $(BUILD)) examples/demo.sh
 
 deps: ## install the Debian packages that the build and the tests need

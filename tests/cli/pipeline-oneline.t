@@ -23,6 +23,14 @@ contains "$(head -1 report)" "Verdict" "the report begins with the verdict"
 matches "$(cat report)" "39" "and is about all requests"
 is "$(LC_ALL=C.UTF-8 awk 'length > 80' report)" "" "in 80 columns"
 
+# Whoever reads has had enough: all of them end at once, quietly, though the schedule goes on for a minute.
+ipf-sched constant:rate=20,for=60s -t azure.trace.zst 2>sched.err |
+	timeout 20 ipf-fire -u "$URL" -t azure.trace.zst 2>fire.err |
+	ipf-collect 2>collect.err | head -3 >first
+is "${PIPESTATUS[*]}" "0 0 0 0" "| head -3 ends the run"
+is "$(cat sched.err fire.err collect.err)" "" "quietly"
+is "$(wc -l <first | tr -d ' ')" 3 "with the lines that were asked for"
+
 # On a terminal the progress is one line that updates, and is gone when the run is over.
 if command -v script >/dev/null; then
 	ipf-sched constant:rate=20,n=30 -t azure.trace.zst -o short.sched

@@ -22,6 +22,7 @@ while read -r name <&3; do
 	isnt "$(cat "$name.sh")" "" "README, $name: there is a block"
 	run bash -e -u -o pipefail "$name.sh"
 	status_is 0 "README, $name: its commands work"
+	isnt "$(tail -1 "$OUT")" null "README, $name: what they look up is there"
 	case $name in strict) ;; *) isnt "$(cat "$OUT")" "" "README, $name: they show something" ;; esac
 done 3<names
 is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 2))" "README: all blocks of commands but the two that call make are run here"
