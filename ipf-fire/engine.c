@@ -149,7 +149,8 @@ static void start_due(struct engine *e, int64_t now)
 		}
 	} while (take_ended(e)); /* one that fails at once frees a slot */
 	for (struct job *job; (job = dispatch_dropped(e->dispatch));) {
-		e->result.unstarted++;
+		/* a stage that goes round had more ready than it came to need */
+		e->result.unstarted += !plan_schedule(e->o.plan)->stages[job->arrival.stage].cycle;
 		job_free(job);
 	}
 	if (some)

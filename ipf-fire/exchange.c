@@ -9,22 +9,37 @@
 #include <string.h>
 #include <strings.h>
 
+#define STALE_NS (2 * NS_PER_MS) /* beside two round trips */
+
 /* ---- what libcurl tells ---- */
 
-static bool ended_well(const struct exchange *x)
+static bool takes_more(const struct exchange *x)
 {
 	return x->job && !x->no_memory;
+}
+
+/* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
+static void stamp(struct exchange *x, int64_t *t_ns, int64_t *own_ns)
+{
+	struct exchange_setup *s = x->setup;
+	if (x->job->sent_ns != IPF_ABSENT && s->t_ns < x->job->sent_ns)
+		s->t_ns = s->own_ns = clock_now() - s->zero_ns;
+	*t_ns = s->t_ns;
+	*own_ns = s->own_ns;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *user)
 {
 	struct exchange *x = user;
-	const struct exchange_setup *s = x->setup;
-	if (!ended_well(x) || job_received(x->job, data, size * count, s->t_ns, s->own_ns, x->last_read == s->read) < 0) {
+	int64_t t_ns, own_ns;
+	if (!takes_more(x))
+		return 0;
+	stamp(x, &t_ns, &own_ns);
+	if (job_received(x->job, data, size * count, t_ns, own_ns, x->last_read == x->setup->read) < 0) {
 		x->no_memory = true;
 		return 0;
 	}
-	x->last_read = s->read;
+	x->last_read = x->setup->read;
 	return size * count;
 }
 
@@ -69,8 +84,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	size_t len = size * count;
 	if (!x->job)
 		return len;
+	int64_t own_ns;
 	if (x->job->first_byte_ns == IPF_ABSENT)
-		x->job->first_byte_ns = x->setup->t_ns;
+		stamp(x, &x->job->first_byte_ns, &own_ns);
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
 		buffer_clear(&x->job->headers); /* those before were of an interim answer */
 	const char *colon = memchr(line, ':', len);
@@ -94,8 +110,8 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 	return 0;
 }
 
-/* Right before the request is sent. A second time: libcurl found that the kept connection had been closed and would send again. It is not
- * to: a retry that nobody asked for falsifies the latency. */
+/* Right before the request is sent. A second time: the kept connection broke before an answer, and libcurl would send again. It is not to: a
+ * retry that nobody asked for falsifies the latency. */
 static int on_prerequest(void *user, char *remote, char *local, int remote_port, int local_port)
 {
 	struct exchange *x = user;
@@ -105,14 +121,14 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	(void)local_port;
 	if (x->attempts++ == 0)
 		return CURL_PREREQFUNC_OK;
-	exchange_stale(x);
+	exchange_again(x);
 	return CURL_PREREQFUNC_ABORT;
 }
 
-void exchange_stale(struct exchange *x)
+void exchange_again(struct exchange *x)
 {
-	if (x->stale_ns == IPF_ABSENT)
-		x->stale_ns = x->setup->t_ns;
+	if (x->again_ns == IPF_ABSENT)
+		x->again_ns = x->setup->t_ns;
 }
 
 void exchange_no_socket(struct exchange *x, int errno_value)
@@ -179,7 +195,7 @@ static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct e
 	return bad;
 }
 
-struct exchange *exchange_new(const struct exchange_setup *setup)
+struct exchange *exchange_new(struct exchange_setup *setup)
 {
 	struct exchange *x = calloc(1, sizeof *x);
 	if (!x)
@@ -206,7 +222,9 @@ void exchange_begin(struct exchange *x, struct job *job, bool pin)
 {
 	x->job = job;
 	x->attempts = 0;
-	x->stale_ns = IPF_ABSENT;
+	x->fd = -1;
+	x->trip_ns = 0;
+	x->again_ns = IPF_ABSENT;
 	x->last_read = 0;
 	x->cancelled = NULL;
 	x->no_memory = false;
@@ -248,11 +266,18 @@ static enum record_error broken(const struct exchange *x)
 	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
 }
 
+/* A kept connection broke before anything of an answer came; libcurl tries again most of the times, or would. */
+static bool died_kept(const struct exchange *x, CURLcode code)
+{
+	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
+	return x->again_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
+}
+
 static enum record_error kind_of(const struct exchange *x, CURLcode code)
 {
 	if (x->cancelled)
 		return RECORD_CANCELLED;
-	if (x->stale_ns != IPF_ABSENT)
+	if (died_kept(x, code))
 		return RECORD_RESET;
 	if (is_tls(code))
 		return RECORD_TLS;
@@ -275,20 +300,35 @@ static enum record_error kind_of(const struct exchange *x, CURLcode code)
 	}
 }
 
+/* Had the server closed the kept connection before it saw the request? Then the reset came back with the first packet; one that comes
+ * later is the end of a request that was being worked on. */
+static bool stale(const struct exchange *x)
+{
+	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
+	return x->job->end_ns - sent <= 2 * x->trip_ns + STALE_NS;
+}
+
 static void set_error(struct exchange *x, CURLcode code)
 {
 	struct job *job = x->job;
+	const char *text = x->error[0] ? x->error : curl_easy_strerror(code);
 	job->error = kind_of(x, code);
-	job->stale = x->stale_ns != IPF_ABSENT;
 	if (job->error == RECORD_OK) {
 		job->error_text[0] = '\0';
 		return;
 	}
 	if (!connected(x)) /* there was none */
 		job->connection = IPF_ABSENT;
-	const char *text = x->cancelled ? x->cancelled : job->stale ? "the server had closed the kept connection" :
-	                   x->no_memory ? "out of memory" : x->error[0] ? x->error : curl_easy_strerror(code);
-	if (!job->error_text[0] || job->stale || x->cancelled)
+	bool own = true;
+	if (x->cancelled)
+		text = x->cancelled;
+	else if (x->no_memory)
+		text = "out of memory";
+	else if (died_kept(x, code))
+		text = (job->stale = stale(x)) ? "the server had closed the kept connection" : "the kept connection broke before an answer";
+	else
+		own = false;
+	if (own || !job->error_text[0]) /* it may say already why there was no socket */
 		snprintf(job->error_text, sizeof job->error_text, "%s", text);
 }
 
@@ -315,7 +355,7 @@ void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
 	long status = 0;
-	job->end_ns = x->stale_ns != IPF_ABSENT ? x->stale_ns : t_ns;
+	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : t_ns;
 	if (curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
 		job->status = status;
 	set_error(x, code);

@@ -19,26 +19,28 @@ struct exchange_setup {
 
 struct exchange {
 	CURL *easy;
-	const struct exchange_setup *setup;
+	struct exchange_setup *setup;
 	struct job *job;         /* NULL while it is unused */
 	struct multi *multi;
 	struct exchange *next, *previous;
 	int attempts;            /* how often the request was about to be sent */
-	int64_t stale_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
+	int fd;                  /* its connection's socket; -1 */
+	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
+	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
 	uint64_t last_read;
 	const char *cancelled;   /* why we ended it; NULL */
 	bool no_memory;
 	char error[CURL_ERROR_SIZE];
 };
 
-struct exchange *exchange_new(const struct exchange_setup *setup); /* NULL: out of memory */
+struct exchange *exchange_new(struct exchange_setup *setup); /* NULL: out of memory */
 void exchange_free(struct exchange *x);
 /* `pin`: tell libcurl the address, once for each multi handle. */
 void exchange_begin(struct exchange *x, struct job *job, bool pin);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns);
 
-void exchange_stale(struct exchange *x);                      /* from the socket callback */
+void exchange_again(struct exchange *x);                      /* from the socket callback */
 void exchange_no_socket(struct exchange *x, int errno_value); /* likewise */
 
 #endif

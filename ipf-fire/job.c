@@ -95,5 +95,6 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->request_bytes = job->request_bytes;
 	record->reads = job->reads;
 	record->reads_count = job->reads_count;
-	record->body = buffer_all(&job->body);
+	if (job->body.len)
+		record->body = buffer_all(&job->body);
 }

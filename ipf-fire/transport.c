@@ -18,6 +18,7 @@ struct socket {
 	uint32_t events;  /* as registered with epoll; 0: not registered */
 	bool open, idle;
 	bool used;        /* a request has been sent on it */
+	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
 };
 
 /* A multi handle with connections of its own. */
@@ -77,9 +78,9 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct exchange *x = data;
 	struct multi *m = x->multi;
 	(void)purpose;
-	/* a second attempt behind our back: libcurl found its kept connection closed */
+	/* a second attempt behind our back: the kept connection broke */
 	if (x->attempts > 0) {
-		exchange_stale(x);
+		exchange_again(x);
 		return CURL_SOCKET_BAD;
 	}
 	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -107,13 +108,16 @@ static int on_close(void *data, curl_socket_t fd)
 	return close(fd);
 }
 
-static void note_connection(struct job *job, struct socket *s)
+static void note_connection(struct exchange *x, int fd, struct socket *s)
 {
+	struct job *job = x->job;
 	if (!s || !s->open || job->connection == s->id)
 		return;
 	job->connection = s->id;
 	job->reused = s->used;
 	s->used = true;
+	x->fd = fd;
+	x->trip_ns = s->trip_ns;
 }
 
 /* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next one would cost two
@@ -140,7 +144,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *u
 	struct exchange *x = NULL;
 	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
 	if (x && x->job)
-		note_connection(x->job, s);
+		note_connection(x, fd, s);
 	watch(t, fd, s, (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
 	return 0;
 }
@@ -275,8 +279,11 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	struct job *job = x->job;
 	curl_socket_t fd = -1;
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
-		note_connection(job, socket_of(t, fd));
+		note_connection(x, fd, socket_of(t, fd));
 	exchange_end(x, code, t_ns);
+	struct socket *s = x->fd < 0 ? NULL : socket_of(t, x->fd);
+	if (s && s->open && s->id == job->connection && job->connect_ns != IPF_ABSENT)
+		s->trip_ns = job->connect_ns - job->start_ns;
 	curl_multi_remove_handle(x->multi->handle, x->easy);
 	x->multi->busy--;
 	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
@@ -288,7 +295,7 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	put_ended(t, job);
 }
 
-static void look_for_ended(struct transport *t, struct multi *m, int64_t t_ns)
+static void look_for_ended(struct transport *t, struct multi *m)
 {
 	int left;
 	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
@@ -296,7 +303,7 @@ static void look_for_ended(struct transport *t, struct multi *m, int64_t t_ns)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
-		finish(t, x, message->data.result, t_ns);
+		finish(t, x, message->data.result, t->setup.t_ns);
 	}
 }
 
@@ -327,7 +334,7 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 	int running;
 	curl_multi_add_handle(m->handle, x->easy);
 	curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-	look_for_ended(t, m, job->start_ns);
+	look_for_ended(t, m);
 }
 
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
@@ -349,7 +356,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
 	curl_multi_socket_action(m->handle, fd, bits, &running);
-	look_for_ended(t, m, t_ns);
+	look_for_ended(t, m);
 }
 
 int64_t transport_deadline(const struct transport *t)
@@ -372,7 +379,7 @@ void transport_expire(struct transport *t, int64_t now)
 		t->setup.read++;
 		t->setup.t_ns = t->setup.own_ns = now;
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-		look_for_ended(t, m, now);
+		look_for_ended(t, m);
 		/* a timer that it thinks it has told already is not told again */
 		long ms = -1;
 		if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Slots, closed loops, sessions, and stages that follow one another.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start
+ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 10 -n 30 -q -o chat.trace
+count=$(body chat.trace | wc -l)
+
+fire() { # STAGES…: rows.json
+	ipf-sched "$@" -t chat.trace -o chat.sched || return 1
+	run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
+	status_is 0 "ipf-sched $*"
+	yes_if "its records are whole" whole chat.records
+	body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+}
+# The most of a stage in flight at any time; a slot is handed on at the end's time, so that ends come first.
+most() { # STAGE
+	jq "map(select(.stage == $1)) | [.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as \$e ({now: 0, most: 0}; .now += \$e[1] | .most = ([.most, .now] | max)) | .most" rows.json
+}
+
+# ---- a closed loop of a number of requests ----
+fire closed:users=4,n=40
+is "$(jq -c 'map(.n) == [range(40)]' rows.json)" true "each once"
+is "$(jq -c "map(.req) == [range(40) | . % $count]" rows.json)" true "the trace begins again at its end"
+is "$(most 0)" 4 "four at a time"
+is "$(jq -c '[.[] | .due_ns == null and .slot_ns == null and .ready_ns != null and .start_ns >= .ready_ns] | all' rows.json)" true "due at no time, ready when a slot is free"
+between "$(jq 'map((.start_ns - .ready_ns) / 1e6) | sort | .[20]' rows.json)" 0 5 "and at once taken"
+
+# ---- by time: round and round ----
+fire closed:users=3,for=1s constant:rate=20,n=5
+first=$(head -1 chat.sched | jq '.stages[1].first_n')
+is "$(jq -c "map(select(.stage == 0) | .n) | . == [range(length)] and length > $count + 1" rows.json)" true "n goes on counting after the last line"
+is "$(jq -c "map(select(.stage == 0)) | [.[] | .req == .n % $count] | all" rows.json)" true "which is the first again"
+is "$(most 0)" 3 "three at a time"
+is "$(jq -c 'map(select(.stage == 0)) | [.[] | .start_ns < 1000000000] | all' rows.json)" true "none is started after the end"
+between "$(jq -c 'map(select(.stage == 0) | .start_ns) | max / 1e9' rows.json)" 0.8 1 "and some shortly before"
+is "$(jq -c "map(select(.stage == 1) | .n - $first)" rows.json)" "[0,1,2,3,4]" "the next stage has numbers of its own"
+is "$(jq -c 'map(select(.stage == 1) | .due_ns)' rows.json)" "[1000000000,1050000000,1100000000,1150000000,1200000000]" "and comes at its time"
+is "$(jq -c 'map(select(.stage == 1) | (.start_ns - .due_ns) < 100000000) | all' rows.json)" true "on time"
+
+# ---- slots hold back, and it shows ----
+fire burst:n=20,slots=5 constant:rate=100,n=10
+is "$(most 0)" 5 "five at a time"
+is "$(jq -c 'map(select(.stage == 0 and .slot_ns == null)) | length' rows.json)" 5 "five found a slot"
+is "$(jq -c 'map(select(.stage == 0)) | [.[] | .due_ns == 0 and .ready_ns == 0 and (.slot_ns == null or (.slot_ns > 0 and .start_ns >= .slot_ns))] | all' rows.json)" true \
+	"the others were ready and waited"
+is "$(jq -c 'map(select(.stage == 0)) | map(.start_ns) == (map(.start_ns) | sort)' rows.json)" true "first come, first served"
+# a burst lasts as long as its requests do, and the schedule's time stands still
+is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max) as $last | map(select(.stage == 1) | .due_ns - $last) == [range(10) * 10000000]' rows.json)" true \
+	"what follows is moved by the time that the burst took"
+is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max)' rows.json)" "$(tail -1 chat.records | jq '.end.stages[0].end_ns')" "and the trailer says when that was"
+
+# ---- sessions ----
+cat >lines <<'END'
+{"id":"a0","session":"a","turn":0,"messages":[{"role":"user","content":"one"}],"output_tokens":4,"answer":"first answer"}
+{"id":"a1","session":"a","turn":1,"wait_ns":50000000,"context":"session","messages":[{"role":"user","content":"two"}],"output_tokens":4}
+{"id":"b0","session":"b","turn":0,"messages":[{"role":"user","content":"one"}],"output_tokens":4}
+{"session":"c","id":"c0","turn":0,"messages":[{"role":"user","content":"fan"}],"output_tokens":8}
+{"session":"c","id":"c1","turn":1,"messages":[{"role":"user","content":"fan"}],"output_tokens":2,"parents":["c0"]}
+{"session":"c","id":"c2","turn":2,"messages":[{"role":"user","content":"fan"}],"output_tokens":30,"parents":["c0"]}
+{"session":"c","id":"c3","turn":3,"messages":[{"role":"user","content":"join"}],"output_tokens":2,"parents":["c1","c2"],"wait_ns":20000000}
+END
+{
+	echo '{"ipf":"trace","version":1}'
+	cat lines
+	echo "{\"end\":{\"lines\":$(wc -l <lines),\"sha256\":\"$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)\"}}"
+} >chat.trace
+for stage in poisson:rate=50 closed:users=1 burst:slots=2; do
+	fire "$stage"
+	is "$(jq -c 'length' rows.json)" 7 "$stage: every turn once"
+	# shellcheck disable=SC2016
+	is "$(jq -c 'INDEX(.id) | [
+		.a1.ready_ns == .a0.end_ns + 50000000, .c1.ready_ns == .c0.end_ns, .c2.ready_ns == .c0.end_ns,
+		.c3.ready_ns == ([.c1.end_ns, .c2.end_ns] | max) + 20000000, ([.[] | .start_ns >= .ready_ns] | all)]' rows.json)" \
+		"[true,true,true,true,true]" "$stage: a follower is ready when those before it have ended and its wait is over"
+done
+is "$(jq -c 'INDEX(.id) | [.a0, .a1 | .session, .turn, .request_bytes]' rows.json | jq -c '[.[0], .[1], .[3], .[4], (.[5] - .[2])]')" \
+	"[\"a\",0,\"a\",1,$(printf '%s' ',{"role":"assistant","content":"first answer"},{"role":"user","content":"two"}' | wc -c)]" \
+	"a turn is sent with those before it and their answers"
+
+fire closed:users=2,for=1s
+is "$(most 0)" 2 "sessions in a closed loop by time: two at a time"
+# shellcheck disable=SC2016
+is "$(jq -c 'INDEX(.n | tostring) as $all | [.[] | select(.id == "a1") | .start_ns >= $all[.n - 1 | tostring].end_ns + 50000000] | length > 2 and all' rows.json)" true \
+	"each round's followers follow their own"

@@ -1,0 +1,123 @@
+#!/bin/bash
+# What goes wrong on the way is recorded as what it was, with all that came before; what cannot begin is said in one line.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 12 -n 10 -q -o chat.trace
+ipf-sched burst:n=4 -t chat.trace -o chat.sched
+ipf-sched closed:users=1,n=4 -t chat.trace -o one.sched
+
+# ---- servers with awkward manners ----
+against() { # MODE ARGUMENTS OF ipf-fire…: rows
+	server_start --fail "$1"
+	run ipf-fire -u "$URL" -m sim -t chat.trace "${@:2}"
+	status_is 0 "$1: that requests fail is no failure of the program"
+	yes_if "$1: the records are whole" whole "$OUT"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	is "$(wc -l <rows)" 4 "$1: every request is recorded"
+	server_stop
+}
+all() { # FILTER EXPECTED TEXT: of each row
+	is "$(jq -c "$1" rows | sort -u)" "$2" "$3"
+}
+
+against never chat.sched --timeout 300ms
+all '[.error.kind, .status, .reads, .body, .first_byte_ns]' '["timeout",null,null,null,null]' "nothing came"
+all '(.end_ns - .start_ns) / 1e6 | . >= 299 and . < 600' true "and it ended in time"
+against stall:after=3,pause=5s chat.sched --timeout 500ms
+all '[.error.kind, .status, (.reads | length > 0), (.body | contains("data: "))]' '["timeout",200,true,true]' "what came before the time-out is kept"
+against reset:after=3,pause=20ms chat.sched
+all '[.error.kind, .status, (.body | contains("data: ")), .error.stale]' '["reset",200,true,null]' "reset"
+against cut:after=3 chat.sched
+all '[.error.kind, .status, (.body | contains("data: "))]' '["cut",200,true]' "closed before the last chunk"
+against content-length-short chat.sched --no-stream
+all '[.error.kind, .status, (.body | length > 0)]' '["cut",200,true]' "short of its Content-Length"
+against garbage chat.sched
+all '[.error.kind, .status]' '["malformed",null]' "not HTTP"
+against status:code=503 chat.sched
+all '[.error, .status, (.body | contains("error"))]' '[null,503,true]' "a status is no error of the transport"
+against interim chat.sched --record-header content-type
+all '[.error, .status, .headers]' '[null,200,{"content-type":"text/event-stream; charset=utf-8"}]' "an interim answer"
+against http10 chat.sched
+all '[.error, .status, .connection.reused, (.body | contains("[DONE]"))]' '[null,200,false,true]' "HTTP/1.0"
+against close one.sched
+all '[.error, .status, .connection.reused]' '[null,200,false]' "a connection that is closed is not used again"
+against bad-utf8 chat.sched
+all '[.error, .body, (.body_base64 | @base64d | contains("data: "))]' '[null,null,true]' "what is not UTF-8"
+against nothing chat.sched
+all '[.error, .status, .reads, .body]' '[null,200,null,null]' "no body at all"
+
+# ---- a kept connection that is closed as it is used again: no hidden second attempt ----
+ipf-sched closed:users=1,n=40 -t chat.trace -o forty.sched
+for pause in 0 20ms; do
+	server_start --log server.$pause.log --step-base 1ms --fail "reset:share=0.5,pause=$pause"
+	run ipf-fire -u "$URL" -m sim -t chat.trace forty.sched
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	is "$(jq -s 'length' rows)" 40 "reset after $pause: all are recorded"
+	is "$(grep -c '/v1/chat/completions' server.$pause.log)" 40 "and the server saw each once"
+	is "$(jq -c 'select(.error) | [.error.kind, .status]' rows | sort -u)" '["reset",null]' "as reset"
+	between "$(jq -s 'map(select(.error and .connection.reused)) | length' rows)" 1 39 "some on kept connections"
+	stale=$(jq -c 'select(.error) | [.connection.reused, .error.stale]' rows | sort -u)
+	# A busy machine may be late to see it.
+	if [ $pause = 0 ]; then
+		matches "$stale" '^\[true,true\]$' "which are stale where the reset came at once"
+		is "$(printf '%s\n' "$stale" | grep -F '[false,true]')" "" "and never on a new connection"
+	else
+		is "$(printf '%s\n' "$stale" | grep ',true]')" "" "which are not stale: the server was at work"
+	fi
+	between "$(jq -s 'map(select(.error | not)) | length' rows)" 1 39 "and the rest is answered"
+	server_stop
+done
+
+# ---- a server that goes away ----
+server_start
+ipf-sched constant:rate=40,n=80 -t chat.trace -o long.sched
+ipf-fire -u "$URL" -m sim -t chat.trace long.sched -o gone.records &
+fire=$!
+stop_at_exit $fire
+answered() { plain gone.records | grep -q '"status":200'; }
+wait_for 10 answered
+kill -9 "$SERVER"
+wait $fire
+status=$?
+status_is 0 "the run goes on when the server has gone"
+body gone.records | jq -c 'select(.n != null)' >rows
+is "$(wc -l <rows)" 80 "every request is recorded"
+is "$(jq -r 'select(.error) | .error.kind' rows | sort -u | grep -v -e cut -e reset)" connect "no connection: connect"
+is "$(jq -c 'select(.error.kind == "connect") | [.connection, .status, .sent_ns]' rows | sort -u)" '[null,null,null]' "and nothing was sent"
+matches "$(jq -r 'select(.error.kind == "connect") | .error.text' rows)" "refused|connect" "with the reason"
+
+# ---- what cannot begin ----
+refused() { # STATUS PART ARGUMENTS…
+	run ipf-fire -t chat.trace -m sim "${@:3}"
+	status_is "$1" "ipf-fire ${*:3}"
+	complains ipf-fire "$2" "says …$2…"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and writes nothing"
+}
+refused 1 "$URL/v1/chat/completions: cannot connect: Connection refused" -u "$URL" chat.sched
+refused 1 "cannot resolve no-such-host.invalid" -u http://no-such-host.invalid chat.sched
+refused 2 "--url" chat.sched
+refused 2 "localhost:80" -u localhost:80 chat.sched
+refused 2 "many" -u "$URL" --connections many chat.sched
+refused 2 "expected JSON" -u "$URL" --param temperature=hot chat.sched
+refused 2 "no-such-api" -u "$URL" --api no-such-api chat.sched
+refused 2 "NO_SUCH_VARIABLE" -u "$URL" --key-env NO_SUCH_VARIABLE chat.sched
+refused 2 "Name: value" -u "$URL" -H nonsense chat.sched
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 13 -n 10 -q -o other.trace
+run ipf-fire -u "$URL" -t other.trace chat.sched
+status_is 3 "another trace than the schedule's"
+complains ipf-fire "other.trace: not the trace" "says so"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and nothing is sent"
+run ipf-fire -u "$URL" -t - chat.sched <chat.trace
+status_is 2 "a trace on standard input"
+ipf-sched constant:rate=1k,n=12 -o nine.sched
+server_start
+printf '%s\n' '{"ipf":"trace","version":1}' '{"id":"t","prompt_token_ids":[1,2]}' >ids.trace
+digest() { sed -e 1d "$1" | openssl dgst -sha256 -r | cut -d ' ' -f 1; }
+echo "{\"end\":{\"lines\":1,\"sha256\":\"$(digest ids.trace)\"}}" >>ids.trace
+run ipf-fire -u "$URL" -t ids.trace nine.sched
+status_is 3 "a prompt that the API does not take"
+complains ipf-fire "request 0 of the trace: prompt_token_ids" "is named"
+run ipf-fire -u "$URL" -m sim -t chat.trace nine.sched
+status_is 0 "a schedule made without a trace"
+is "$(body "$OUT" | jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "goes round it"

@@ -1,0 +1,93 @@
+#!/bin/bash
+# ipf-fire sends what the trace says when the schedule says so, and records it.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --log server.log
+ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 12 -q -o chat.trace
+ipf-sched constant:rate=50,for=1s -t chat.trace -o chat.sched
+
+# ---- on time ----
+run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
+status_is 0 "fifty requests at 50/s"
+stderr_is "" "in silence"
+yes_if "whole records" whole chat.records
+body chat.records | jq -c 'select(.n != null)' >rows
+is "$(wc -l <rows)" 50 "a line for each"
+is "$(jq -s -c 'map(.n) | sort == [range(50)]' rows)" true "each once"
+is "$(jq -s 'map(select(.status == 200 and .error == null)) | length' rows)" 50 "all answered"
+is "$(jq -s -c '[.[] | .due_ns == .n * 20000000] | all' rows)" true "due at equal distances"
+is "$(jq -s -c '[.[] | .start_ns >= .due_ns and .ready_ns == .due_ns and .slot_ns == null] | all' rows)" true "never early, and nothing held them back"
+# a bound that a busy machine keeps; `make bench` measures
+between "$(jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[24]' rows)" 0 5 "half of them within 5 ms"
+is "$(jq -s -c '[.[] | .start_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns] | all' rows)" true \
+	"sent, answered and ended in this order"
+is "$(jq -s -c '[.[] | [.reads[] | .[0]] as $t | $t == ($t | sort)] | all' rows)" true "reads are in order"
+is "$(jq -s -c '[.[] | (.reads | map(.[1]) | add) == (.body | utf8bytelength)] | all' rows)" true "and their bytes are the body's"
+is "$(jq -s -c '[.[] | select(.connection.reused) | .connect_ns == null] | all' rows)" true "connections that are used again connect no more"
+is "$(jq -s -c '[.[] | select(.connection.reused | not) | .connect_ns > .start_ns and .connect_ns < .first_byte_ns] | all' rows)" true "new ones do"
+between "$(jq -s 'map(select(.connection.reused)) | length' rows)" 1 49 "both are seen"
+is "$(jq -s -c '[.[] | .streamed and .asked_output_tokens > 0 and .asked_input_tokens > 0 and .model == "sim" and .id != null] | all' rows)" true \
+	"each carries what was asked"
+
+# ---- what the header and the lines between say ----
+head -1 chat.records >header
+is "$(jq -c '[.ipf, .version, .target, .api.name, .model, .streamed, .clock, .timeout_ns, (.limits.files > 0), (.host.name | length > 0), (.t0_unix_ns > 0)]' header)" \
+	"[\"records\",1,\"$URL/v1/chat/completions\",\"openai-chat\",\"sim\",true,\"CLOCK_MONOTONIC\",600000000000,true,true,true]" "the header"
+is "$(jq -c '[.from[] | .ipf]' header)" '["schedule","trace"]' "carries those of its inputs"
+is "$(tail -1 chat.records | jq -c '[.end.from[] | .ipf, .lines]')" "[\"schedule\",50,\"trace\",$(body chat.trace | wc -l)]" "the trailer tells what was read"
+is "$(tail -1 chat.records | jq -c '.end.stages')" '[{"begin_ns":0,"end_ns":1000000000}]' "and when stages were"
+body chat.records | jq -c 'select(.client) | .client' >clients
+between "$(wc -l <clients)" 1 3 "a line about the client each second"
+is "$(tail -1 clients | jq -c '[.started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
+	'[50,50,0,0,0,0,true,true,true]' "the last one has it all"
+run ipf-fire -u "$URL" -m sim -t chat.trace --reproducible "$PWD/chat.sched"
+is "$(head -1 "$OUT" | jq -c '[.host, .created, (.argv | index("chat.sched") != null)]')" '[null,null,true]' "--reproducible leaves out host, date and folders"
+
+# ---- what is asked ----
+ipf-sched burst:n=3 -t chat.trace -o three.sched
+ask() { # ARGUMENTS: three requests; $OUT are the records
+	run ipf-fire -u "$URL" -t chat.trace three.sched "$@"
+	status_is 0 "ipf-fire $*"
+}
+ask -m sim --record-header CONTENT-type --record-header no-such
+is "$(body "$OUT" | jq -c 'select(.n != null) | .headers' | sort -u)" '{"content-type":"text/event-stream; charset=utf-8"}' "--record-header keeps headers"
+ask -m sim --no-stream --param 'stop=["$x"]' --exact-output
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.streamed, .status, (.body | fromjson | .object)]' | sort -u)" '[null,200,"chat.completion"]' "--no-stream asks for whole answers"
+ask -m sim --api openai-completions
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "another API"
+ask --connections fresh
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.reused, .model]' | sort -u)" '[false,null]' "--connections fresh, and no model"
+jq -n --argjson api "$(jq -c .api header)" '$api | .path = "/v1/nowhere"' >mine.json
+ask -m sim --api ./mine.json
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 404 "a descriptor of our own"
+is "$(head -1 "$OUT" | jq -r .api.path)" /v1/nowhere "stands in the header"
+run ipf-fire -v -u "$URL/v1/" -m sim -t chat.trace three.sched
+status_is 0 "a base with a path"
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "is not doubled"
+matches "$(cat "$ERR")" "3 requests started" "-v tells how it went"
+run ipf-fire -u "$URL" -m sim -t chat.trace --progress chat.sched
+matches "$(cat "$ERR")" "started [0-9]+/50.*in flight.*failed 0" "--progress shows how it goes"
+run ipf-fire --list-apis
+matches "$(cat "$OUT")" "^openai-chat +OpenAI chat" "--list-apis lists them"
+
+# ---- keys ----
+server_start --api-key k1
+run env OPENAI_API_KEY=k1 ipf-fire -u "$URL" -m sim -t chat.trace three.sched
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "the key comes from the environment"
+run env MINE=k1 ipf-fire -u "$URL" -m sim -t chat.trace three.sched --key-env MINE
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "--key-env names another variable"
+is "$(grep -c k1 "$OUT")" 0 "and the key is not recorded"
+run ipf-fire -u "$URL" -m sim -t chat.trace three.sched -H "Authorization: Bearer k1"
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "or a header"
+is "$(grep -c k1 "$OUT")" 0 "whose value is not recorded"
+run env OPENAI_API_KEY=k2 ipf-fire -u "$URL" -m sim -t chat.trace three.sched
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .error]' | sort -u)" '[401,null]' "a wrong key is answered, and that is no error of ours"
+status_is 0 "nor a failure of the program"
+
+# ---- a proxy in the environment would be measured unseen ----
+run env http_proxy=http://127.0.0.1:1 ALL_PROXY=http://127.0.0.1:1 no_proxy= NO_PROXY= OPENAI_API_KEY=k1 ipf-fire -u "$URL" -m sim -t chat.trace three.sched
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "proxies of the environment are not used"
+# ---- a name is looked up once ----
+run env OPENAI_API_KEY=k1 ipf-fire -u "${URL/127.0.0.1/localhost}" -m sim -t chat.trace three.sched
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .dns_ns]' | sort -u)" '[200,null]' "a name in place of an address"

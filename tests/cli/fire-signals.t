@@ -1,0 +1,121 @@
+#!/bin/bash
+# How a run ends before its time: signals, a reader that goes away, an output that is stuck.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 20 -q -o chat.trace
+ipf-sched constant:rate=20,for=60s -t chat.trace -o chat.sched
+requests() { body "$1" | jq -c 'select(.n != null)'; }
+started() { # FILE N: have so many ended?
+	[ "$(plain "$1" 2>/dev/null | grep -c '^{"n":')" -ge "$2" ]
+}
+begin() { # ARGUMENTS…: in the background, $fire
+	ipf-fire -u "$URL" -m sim -t chat.trace "$@" 2>"$ERR" &
+	fire=$!
+	stop_at_exit $fire
+}
+ended() {
+	status=0
+	wait $fire || status=$?
+}
+
+# ---- the first signal: what is in flight ends ----
+server_start --step-base 15ms
+for signal in INT TERM HUP; do
+	rm -f term.records
+	begin chat.sched -o term.records
+	wait_for 10 started term.records 2
+	kill -$signal $fire
+	ended
+	status_is 0 "SIG$signal"
+	stderr_is "" "and nothing to say"
+	yes_if "the records are whole" whole term.records
+	is "$(tail -1 term.records | jq -c '[.end.interrupted, (.end.incomplete | startswith("interrupted"))]')" '[true,true]' "and say that they were interrupted"
+	requests term.records >rows
+	between "$(wc -l <rows)" 2 400 "with the requests so far"
+	is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "which all came to their end"
+done
+server_stop
+
+# ---- grace, and the second signal ----
+server_start --fail never
+begin chat.sched -o grace.records --grace 300ms
+in_flight() { # FILE: some, as the client says
+	plain "$1" 2>/dev/null | grep -q '"in_flight":[1-9]'
+}
+wait_for 10 in_flight grace.records
+kill -TERM $fire
+ended
+status_is 0 "requests that do not end are cut after --grace"
+yes_if "the records are whole" whole grace.records
+requests grace.records >rows
+between "$(wc -l <rows)" 10 400 "none is lost"
+is "$(jq -c '[.error.kind, .status, .sent_ns > 0]' rows | sort -u)" '["cancelled",null,true]' "and each is recorded as cancelled"
+is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every one that was started"
+
+begin chat.sched -o second.records --grace 1h
+wait_for 10 in_flight second.records
+kill -TERM $fire
+sleep 0.3
+kill -0 $fire && ok "the grace goes on"
+kill -TERM $fire
+ended
+status_is 0 "the second signal cuts at once"
+yes_if "the records are whole" whole second.records
+is "$(requests second.records | jq -c '.error.kind' | sort -u)" '"cancelled"' "with all that was in flight"
+server_stop
+
+# ---- nobody reads any more ----
+server_start
+begin chat.sched > >(head -1 >first)
+ended
+status_is 0 "| head -1 ends the run"
+stderr_is "" "quietly"
+matches "$(cat first)" '"ipf":"records"' "after the header"
+server_stop
+server_start --fail never
+mkfifo pipe
+exec 7<>pipe
+ipf-fire -u "$URL" -m sim -t chat.trace chat.sched >pipe 2>"$ERR" 7>&- &
+fire=$!
+stop_at_exit $fire
+exec 8<pipe 7>&-
+head -1 <&8 >/dev/null
+exec 8<&-
+ended
+status_is 0 "it is noticed also while no answer comes"
+stderr_is "" "and that quietly"
+server_stop
+
+# ---- a reader that is slow delays nothing ----
+server_start
+ipf-sched constant:rate=100,for=2s -t chat.trace -o fast.sched
+mkfifo slow
+ipf-fire -u "$URL" -m sim -t chat.trace fast.sched >slow &
+fire=$!
+stop_at_exit $fire
+exec 8<slow
+served() { curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { exit n < 200 }'; }
+yes_if "a pipe that nobody reads stops no request" wait_for 15 served
+cat <&8 >slow.records
+exec 8<&-
+ended
+status_is 0 "and it ends when it was read"
+yes_if "with whole records" whole slow.records
+is "$(requests slow.records | jq -s -c 'length')" 200 "of all requests"
+between "$(requests slow.records | jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[100]')" 0 5 "which were sent on time"
+
+# ---- a schedule that comes slowly, and not at all ----
+mkfifo schedule
+exec 9<>schedule
+ipf-fire -u "$URL" -m sim -t chat.trace <schedule -o live.records 2>"$ERR" &
+fire=$!
+stop_at_exit $fire
+head -5 fast.sched >&9
+yes_if "a schedule that is still coming is followed" wait_for 10 started live.records 4
+is "$(requests live.records | wc -l | tr -d ' ')" 4 "what has come of a schedule is sent while it goes on"
+kill -TERM $fire
+ended
+status_is 0 "and waiting for more can be interrupted"
+yes_if "with whole records" whole live.records
+exec 9>&-
