@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields, "jsonl: where in a record something stands (may be given several times)"),
+	SEED_OPTION(struct prep_options, common),
 	COMMON_OPTIONS(struct prep_options, common),
 };
 

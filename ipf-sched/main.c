@@ -22,6 +22,7 @@ static const struct option_spec specs[] = {
 	       "the request trace: its length, its sessions and its recorded arrivals"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
 	                 "list the kinds of stages with their keys"),
+	SEED_OPTION(struct sched_options, common),
 	COMMON_OPTIONS(struct sched_options, common),
 };
 

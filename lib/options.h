@@ -74,10 +74,13 @@ struct common_options {
 };
 #define COMMON_DEFAULTS { .seed = 1 }
 
+/* The row of the programs that leave something to chance. */
+#define SEED_OPTION(type_, member_) \
+	OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "seed of everything that is drawn by chance (default: 1)")
+
 /* The rows that all five programs share. */
 #define COMMON_OPTIONS(type_, member_) \
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output, "write to FILE, compressed where its name ends in .zst (default: standard output)"), \
-	OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "seed of everything that is drawn by chance (default: 1)"), \
 	OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose, "say more on standard error"), \
 	OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, type_, member_.quiet, "no progress, no warnings"), \
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "progress", NULL, type_, member_.progress, "show progress also where standard error is no terminal"), \

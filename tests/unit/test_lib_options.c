@@ -42,6 +42,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_NUMBER, 0, "ratio", "X", struct test_options, ratio, "a number"),
 	OPTION(OPTION_FLAG, 'k', "insecure", NULL, struct test_options, insecure, "trust every certificate"),
 	OPTION(OPTION_TEXT, 0, "a-name-that-is-far-too-long-for-a-column", "NAME|FILE", struct test_options, model, "also the model"),
+	SEED_OPTION(struct test_options, common),
 	COMMON_OPTIONS(struct test_options, common),
 };
 
@@ -294,6 +295,7 @@ static void help(void **state)
 		"  -k, --insecure      trust every certificate\n"
 		"      --a-name-that-is-far-too-long-for-a-column NAME|FILE\n"
 		"                      also the model\n"
+		"      --seed N        seed of everything that is drawn by chance (default: 1)\n"
 		"  -o, --output FILE   write to FILE, compressed where its name ends in .zst\n"
 		"                      (default: standard output)\n";
 	struct ran r = run(&program, "--no-such --help", NULL);
