@@ -210,7 +210,7 @@ static int take_event(struct answer *a, const struct record *record, const struc
 			malformed(a, "expected JSON in an event", data);
 		return 0;
 	}
-	if (take_error(a, response) || a->ended)
+	if (take_error(a, response) || a->ended || jdoc_is_null(&a->doc, JDOC_ROOT))
 		return 0;
 	if (event->bare || jdoc_type_of(&a->doc, JDOC_ROOT) != JDOC_MAP) {
 		if (!event->bare)
