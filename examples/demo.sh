@@ -47,6 +47,7 @@ show 'ipf-prep sharegpt examples/chat.json -o $DEMO/chat.trace.zst'
 say 'When: some warming up, then two stages that are measured. Nothing has been sent yet.'
 show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=15,for=12s poisson:rate=30,for=12s \
     -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
+show 'ipf-sched stat $DEMO/chat.sched'
 say 'The run: requests go out on time, and every byte that comes back is noted.'
 show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress -o $DEMO/chat.records.zst'
 say 'What it meant. This needs no server any more and can be done again, with other definitions.'

@@ -1,0 +1,30 @@
+#!/bin/bash
+# Four hundred answers of a server with all its bad manners, understood a second time by a program that shares no code with
+# ipf-collect: every row has to agree.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip_all "python3 is not installed"
+modes=()
+for mode in status never:x reset:after=3 cut:after=4 stall:pause=120ms slow-headers:delay=60ms error-inband malformed bad-utf8 empty short:tokens=3 \
+	one-token role-late role-never role-each nulls multi:tokens=3 coalesce:events=4 split:pieces=3 split-utf8 escapes crlf cr no-space \
+	fields multi-line ping bom no-usage usage-each usage-in-last no-done unterminated finish-in-last late-end:pause=80ms reasoning tools \
+	close idle-close; do
+	name=${mode%%:*} keys=${mode#"$name"} keys=${keys#:}
+	[ "$keys" != x ] || keys=
+	modes+=(--fail "$name:share=0.025${keys:+,$keys}")
+done
+for seed in 1 2; do
+	server_start --seed $seed --step-base 2ms "${modes[@]}"
+	ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens uniform:1-30 --seed $seed -q -o chat.trace
+	ipf-sched poisson:rate=100,for=2s burst:n=40,for=1s -t chat.trace --seed $seed -q -o chat.sched
+	ipf-fire -q -u "$URL" -m sim --timeout 3s -t chat.trace chat.sched -o chat.records
+	ipf-collect -q chat.records -o chat.results
+	run python3 "$TESTS/cli/second_opinion.py" chat.records chat.results
+	status_is 0 "seed $seed: a second opinion is had"
+	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: and it is the same" || cat "$OUT"
+	[ "$tap_failed" = 0 ] || head -20 "$OUT" | sed 's/^/# /'
+	kinds=$(body chat.results | jq -r 'select(has("n")) | .error.kind // "ok"' | sort | uniq -c | tr -s ' \n' ' ')
+	for kind in ok cut reset http-status malformed in-band timeout; do contains "$kinds" " $kind" "seed $seed: some are $kind"; done
+	server_stop
+done
