@@ -74,12 +74,14 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 	return header;
 }
 
-/* The trailer: what was read, and what of it is missing. */
-static json_t *make_trailer(const struct plan *plan, const struct reading *reading)
+/* The trailer: what was read, what of it is missing, and what nobody has said. */
+static json_t *make_trailer(const struct plan *plan, const struct reading *reading, const struct tally *tally)
 {
 	json_t *end = json_pack("{s:O}", "from", reading->from);
 	if (end && plan->files)
 		json_array_extend(reading->from, plan->files);
+	if (end && tally->assumed)
+		json_object_set_new(end, "assumed", json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)tally->assumed));
 	if (end && reading->ended_early)
 		json_object_set_new(end, "incomplete", json_sprintf("reading ended at %s", reading->why));
 	else if (end && reading->bad)
@@ -103,7 +105,7 @@ static int convert(const struct plan *plan, struct stream_writer *writer, struct
 	if (status == 0)
 		status = selection_finish(selection, err);
 	if (status == 0)
-		status = stream_writer_close(writer, make_trailer(plan, reading), err);
+		status = stream_writer_close(writer, make_trailer(plan, reading, tally), err);
 	else
 		stream_writer_abandon(writer);
 	selection_free(selection);

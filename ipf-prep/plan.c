@@ -160,28 +160,32 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	return 0;
 }
 
+static int refuse(const struct plan *plan, const char *option, const char *why, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: source %s %s", option, plan->format->name, why);
+}
+
 /* Options that make no sense with this source are refused, so that none is ignored. */
 static int check_source(const struct plan *plan, const struct prep_options *o, struct ipf_error *err)
 {
 	unsigned traits = plan->traits;
-	const char *name = plan->format->name, *option = NULL, *why = NULL;
 	if (o->turns && !(traits & HAS_TURNS))
-		option = "--turns", why = "has no conversations";
-	else if (o->fields.count && !(traits & HAS_FIELDS))
-		option = "--field", why = "has a fixed layout";
-	else if (o->wait && (traits & HAS_TURNS) && plan->lone)
-		option = "--wait", why = "gives sessions only with --turns of more than 1";
-	else if (o->wait && !(traits & (HAS_TURNS | HAS_SESSIONS)))
-		option = "--wait", why = "has no sessions";
-	else if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
-		option = "--salt", why = "has texts of its own";
-	else if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
-		option = "--from", why = "has no arrivals";
-	else if (o->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
-		option = "--to", why = "has no arrivals";
-	else if (plan->sample != SAMPLE_ALL && (traits & HAS_TIMES))
-		option = o->sample ? "--sample" : "--shuffle", why = "has recorded arrivals, whose order is part of it";
-	return option ? ipf_error_set(err, IPF_USAGE, "%s: source %s %s", option, name, why) : 0;
+		return refuse(plan, "--turns", "has no conversations", err);
+	if (o->fields.count && !(traits & HAS_FIELDS))
+		return refuse(plan, "--field", "has a fixed layout", err);
+	if (o->wait && (traits & HAS_TURNS) && plan->lone)
+		return refuse(plan, "--wait", "gives sessions only with --turns of more than 1", err);
+	if (o->wait && !(traits & (HAS_TURNS | HAS_SESSIONS)))
+		return refuse(plan, "--wait", "has no sessions", err);
+	if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
+		return refuse(plan, "--salt", "has texts of its own", err);
+	if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		return refuse(plan, "--from", "has no arrivals", err);
+	if (o->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		return refuse(plan, "--to", "has no arrivals", err);
+	if (plan->sample != SAMPLE_ALL && (traits & HAS_TIMES))
+		return refuse(plan, o->sample ? "--sample" : "--shuffle", "has recorded arrivals, whose order is part of it", err);
+	return 0;
 }
 
 static int check_values(const struct prep_options *o, struct ipf_error *err)

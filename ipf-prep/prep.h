@@ -51,9 +51,6 @@ struct plan {
 	char *model_names;
 };
 
-/* How long an answer is taken to be where neither the data nor the user says so. */
-#define OUTPUT_TOKENS_ASSUMED 128
-
 /* IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
 int plan_make(struct plan *plan, const struct prep_options *options, const char *source, int files, struct ipf_error *err);
 void plan_release(struct plan *plan);

@@ -47,6 +47,11 @@ void renderer_feed(struct renderer *r, const struct draft *d)
 		stretch_feed(&r->stretch, d->requests[i].answer);
 }
 
+bool renderer_is_hungry(const struct renderer *r)
+{
+	return shapes_texts(r->plan) && !(r->plan->traits & MAKES_TEXT) && r->stretch.pool.len < STRETCH_READY;
+}
+
 static int64_t text_tokens(const struct tokens *tokens, struct slice text)
 {
 	return text.data ? tokens_count(tokens, text.data, text.len) : 0;

@@ -25,6 +25,8 @@ void renderer_release(struct renderer *r);
 
 /* Remembers the data's texts where prompts may have to be extended. */
 void renderer_feed(struct renderer *r, const struct draft *d);
+/* Should more be read before the first request is written? */
+bool renderer_is_hungry(const struct renderer *r);
 /* Writes a draft's requests. */
 int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err);
 

@@ -99,6 +99,64 @@ static int write_unit(struct selection *s, const struct unit *unit, struct ipf_e
 	return 0;
 }
 
+/* ---- what was held ---- */
+
+static int no_memory(struct ipf_error *err)
+{
+	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold what was read");
+}
+
+static void shuffle(struct selection *s, struct unit *units, size_t count)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t k = (size_t)rng_below(&s->order, i);
+		struct unit moved = units[i - 1];
+		units[i - 1] = units[k];
+		units[k] = moved;
+	}
+}
+
+/* Draws units until there are enough, each as often as it comes up. */
+static int write_replaced(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+{
+	const struct prep_options *o = s->plan->options;
+	while (count > 0 && !enough(s)) {
+		struct unit *unit = &units[rng_below(&s->order, count)];
+		if (o->n != IPF_ABSENT && s->requests + unit_requests(unit) > o->n)
+			break;
+		if (write_unit(s, unit, err) < 0)
+			return -1;
+		for (size_t i = 0; i < unit->count; i++)
+			unit->drafts[i]->copy++;
+	}
+	return 0;
+}
+
+/* Writes what is held. */
+static int write_held(struct selection *s, struct ipf_error *err)
+{
+	struct hold *h = &s->hold;
+	size_t kept = 0;
+	if (hold_order(h) < 0)
+		return no_memory(err);
+	for (size_t i = 0; i < h->unit_count; i++) {
+		const char *why = s->plan->gather ? unit_why_not(s, &h->units[i]) : NULL;
+		if (why)
+			tally_drop(s->tally, why, 1);
+		else
+			h->units[kept++] = h->units[i];
+	}
+	if (s->plan->sample == SAMPLE_WITH)
+		return write_replaced(s, h->units, kept, err);
+	if (s->plan->sample == SAMPLE_WITHOUT)
+		shuffle(s, h->units, kept);
+	for (size_t i = 0; i < kept; i++)
+		if (write_unit(s, &h->units[i], err) < 0)
+			return -1;
+	hold_release(h);
+	return 0;
+}
+
 /* ---- taking in ---- */
 
 static void cut_turns(const struct selection *s, struct draft *d)
@@ -111,11 +169,6 @@ static void cut_turns(const struct selection *s, struct draft *d)
 	int64_t turns = dist_draw(&plan->turns, &rng);
 	if ((int64_t)d->count > turns)
 		d->count = (size_t)turns;
-}
-
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold what was read");
 }
 
 /* So many units at most can be wanted, each of one request: the sample is drawn as they come by (algorithm R). */
@@ -177,8 +230,10 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	int64_t size = reservoir_size(s);
 	if (size > 0)
 		return into_reservoir(s, d, size, err);
-	if (plan->sample != SAMPLE_ALL)
+	if (plan->sample != SAMPLE_ALL || renderer_is_hungry(s->renderer))
 		return hold_add(&s->hold, d) < 0 ? no_memory(err) : 0;
+	if (s->hold.count > 0 && write_held(s, err) < 0)
+		return -1;
 	if (write_unit(s, &unit, err) < 0)
 		return -1;
 	sink->full = enough(s);
@@ -190,55 +245,9 @@ static void unusable(struct sink *sink, const char *why)
 	tally_drop(((struct selection *)sink)->tally, why, 1);
 }
 
-/* ---- the end ---- */
-
-static void shuffle(struct selection *s, struct unit *units, size_t count)
-{
-	for (size_t i = count; i > 1; i--) {
-		size_t k = (size_t)rng_below(&s->order, i);
-		struct unit moved = units[i - 1];
-		units[i - 1] = units[k];
-		units[k] = moved;
-	}
-}
-
-/* Draws units until there are enough, each as often as it comes up. */
-static int write_replaced(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
-{
-	const struct prep_options *o = s->plan->options;
-	while (count > 0 && !enough(s)) {
-		struct unit *unit = &units[rng_below(&s->order, count)];
-		if (o->n != IPF_ABSENT && s->requests + unit_requests(unit) > o->n)
-			break;
-		if (write_unit(s, unit, err) < 0)
-			return -1;
-		for (size_t i = 0; i < unit->count; i++)
-			unit->drafts[i]->copy++;
-	}
-	return 0;
-}
-
 int selection_finish(struct selection *s, struct ipf_error *err)
 {
-	struct hold *h = &s->hold;
-	size_t kept = 0;
-	if (hold_order(h) < 0)
-		return no_memory(err);
-	for (size_t i = 0; i < h->unit_count; i++) {
-		const char *why = s->plan->gather ? unit_why_not(s, &h->units[i]) : NULL;
-		if (why)
-			tally_drop(s->tally, why, 1);
-		else
-			h->units[kept++] = h->units[i];
-	}
-	if (s->plan->sample == SAMPLE_WITH)
-		return write_replaced(s, h->units, kept, err);
-	if (s->plan->sample == SAMPLE_WITHOUT)
-		shuffle(s, h->units, kept);
-	for (size_t i = 0; i < kept; i++)
-		if (write_unit(s, &h->units[i], err) < 0)
-			return -1;
-	return 0;
+	return write_held(s, err);
 }
 
 int selection_new(struct selection **made, const struct plan *plan, struct renderer *renderer, struct tally *tally, struct ipf_error *err)

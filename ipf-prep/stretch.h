@@ -20,6 +20,9 @@ struct stretch {
 	struct buffer text;
 };
 
+/* So much text is enough for extended prompts not to be made of the same few pieces. */
+#define STRETCH_READY ((size_t)64 << 10)
+
 /* Remembers a text. */
 void stretch_feed(struct stretch *s, struct slice text);
 /* The text with exactly `count` tokens, where further text begins at a piece that `rng` picks: itself, a part of it, or a new text in

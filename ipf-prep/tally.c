@@ -32,5 +32,6 @@ void tally_print(const struct tally *tally, int64_t records, int64_t bad, FILE *
 	if (tally->unshaped)
 		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)tally->unshaped);
 	if (tally->assumed)
-		fprintf(to, "ipf-prep: %lld answers of unknown length are asked for with %d tokens\n", (long long)tally->assumed, 128);
+		fprintf(to, "ipf-prep: %lld answers of unknown length are asked for with %d tokens\n", (long long)tally->assumed,
+		        OUTPUT_TOKENS_ASSUMED);
 }

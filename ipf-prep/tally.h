@@ -9,6 +9,9 @@
 
 #define REASONS_MAX 32
 
+/* How long an answer is taken to be where neither the data nor the user says so. */
+#define OUTPUT_TOKENS_ASSUMED 128
+
 struct tally {
 	int64_t units;     /* conversations and lone requests that were written */
 	int64_t requests;
