@@ -1,0 +1,117 @@
+/* The sources that read JSON: any record is taken, refused with a reason, or counted as of no use; what is taken is well-formed UTF-8, in
+ * one piece with itself, and survives being copied. The first byte picks the source. */
+#include "../../ipf-prep/source.h"
+
+#include "../../ipf-prep/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_text(struct slice text)
+{
+	if (text.data && !utf8_valid(text.data, text.len, NULL))
+		abort();
+}
+
+static void check_draft(const struct draft *d)
+{
+	size_t next = 0;
+	if (d->count == 0)
+		abort();
+	check_text(d->session);
+	for (size_t i = 0; i < d->count; i++) {
+		const struct draft_request *r = &d->requests[i];
+		if (r->first != next || r->first + r->count > d->message_count || (r->input_tokens != IPF_ABSENT && r->input_tokens < 0) ||
+		    (r->output_tokens != IPF_ABSENT && r->output_tokens < 0) || (r->wait_ns != IPF_ABSENT && r->wait_ns < 0) ||
+		    (r->count == 0 && r->input_tokens == IPF_ABSENT))
+			abort();
+		next += r->count;
+		check_text(r->answer);
+		check_text(r->id);
+		check_text(r->model);
+	}
+	for (size_t i = 0; i < d->message_count; i++)
+		check_text(d->messages[i].text);
+}
+
+static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
+{
+	(void)sink;
+	(void)err;
+	if (d->failed)
+		return 0;
+	check_draft(d);
+	struct draft *copy = draft_clone(d);
+	if (!copy)
+		abort();
+	check_draft(copy);
+	free(copy);
+	return 0;
+}
+
+static void unusable(struct sink *sink, const char *why)
+{
+	(void)sink;
+	if (!*why)
+		abort();
+}
+
+static int64_t read_all(void *data, char *to, size_t cap, struct ipf_error *err)
+{
+	struct slice *left = data;
+	size_t len = left->len < cap ? left->len : cap;
+	(void)err;
+	memcpy(to, left->data, len);
+	*left = (struct slice){left->data + len, left->len - len};
+	return (int64_t)len;
+}
+
+static void read_records(const struct source_format *format, void *state, struct slice text)
+{
+	struct sink sink = {.take = take, .unusable = unusable};
+	struct feed feed = {.read = read_all, .data = &text};
+	struct splitter splitter;
+	struct slice one;
+	struct jdoc json = {0};
+	struct ipf_error err = {0};
+	int64_t number = 0;
+	if (format->begin)
+		format->begin(state, NULL, &err);
+	splitter_begin(&splitter, &feed);
+	while (splitter_next(&splitter, &one, &err) == 1) {
+		if (jdoc_parse(&json, one.data, one.len, &err) == 0) {
+			struct source_record record = {.number = ++number, .file = "fuzz", .line = splitter.line, .json = &json};
+			draft_reset(&sink.draft);
+			sink.draft.number = number;
+			if (format->record(state, &record, &sink, &err) < 0 && (err.kind != IPF_INPUT || !err.text[0]))
+				abort();
+		}
+		ipf_error_clear(&err);
+	}
+	feed_release(&feed);
+	jdoc_release(&json);
+	draft_release(&sink.draft);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const names[] = {"sharegpt", "alpaca", "jsonl", "mooncake", "jsonl", "sharegpt"};
+	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t", "session=/s", "id=/i", "wait=/w", "input_tokens=/n", "messages=/m"};
+	if (size == 0)
+		return 0;
+	size_t pick = data[0] % (sizeof names / sizeof *names);
+	struct ipf_error err = {0};
+	const struct source_format *format = source_find(names[pick], &err);
+	struct source_settings settings = {.lone = pick == 0, .answers_optional = data[0] >= 128};
+	if (pick == 4)
+		settings.fields = (struct string_list){fields, sizeof fields / sizeof *fields};
+	void *state = NULL;
+	if (!format || (format->open && format->open(&state, &settings, &err) < 0))
+		abort();
+	read_records(format, state, (struct slice){(const char *)data + 1, size - 1});
+	if (format->close)
+		format->close(state);
+	return 0;
+}
