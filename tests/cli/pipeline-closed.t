@@ -1,0 +1,51 @@
+#!/bin/bash
+# Closed loops end to end, and what follows them: as many in flight as there are users, the trace gone round until the time is up;
+# after a stage that is bounded by a count, the next begins when its last answer is there.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --step-base 2ms --step-per-seq 0
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 7 --output-tokens 12 -q -o chat.trace
+go() { # STAGE…: rows.json, report.json
+	ipf-sched "$@" -t chat.trace -q -o run.sched
+	run ipf-fire -q -u "$URL" -m sim -t chat.trace run.sched -o run.records
+	status_is 0 "$*"
+	ipf-collect -q run.records -o run.results
+	body run.results | jq -c 'select(has("n"))' >rows.json
+	ipf-report -f json run.results >report.json
+}
+# The most requests of a stage that were in flight at once.
+most() { # STAGE
+	jq -s -r --argjson stage "$1" 'map(select(.stage == $stage))[] | "\(.start_ns) 1", "\(.end_ns) -1"' rows.json | sort -k 1n -k 2n |
+		awk '{ n += $2; if (n > most) most = n } END { print most + 0 }'
+}
+
+go closed:users=3,for=1200ms rest:for=300ms constant:rate=20,n=4
+count=$(jq -s 'map(select(.stage == 0)) | length' rows.json)
+between "$count" 30 200 "three users and 7 requests: $count are sent in 1.2 s of answers of some 25 ms"
+is "$(most 0)" 3 "three in flight"
+is "$(jq -s -c --argjson count "$count" 'map(select(.stage == 0)) | sort_by(.n) | [map(.n) == [range($count)], map(.req) == [range($count) | . % 7]]' rows.json)" \
+	"[true,true]" "they count up, and go round the trace"
+is "$(jq -s 'map(select(.stage == 0 and .start_ns >= 1200e6)) | length' rows.json)" 0 "none starts after the stage's end"
+is "$(jq -s 'map(select(.stage == 0 and has("due_ns"))) | length' rows.json)" 0 "none is due at any time"
+is "$(jq -s -c 'map(select(.stage == 2)) | sort_by(.n) | map(.due_ns)' rows.json)" "[1500000000,1550000000,1600000000,1650000000]" \
+	"what comes after is due as if nothing had been there"
+is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "all are ok"
+between "$(jq '.stages[0].in_flight.mean' report.json)" 2.7 3 "the report says three in flight"
+
+# In sessions a user sends the next turn, not the next conversation.
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --sessions 12 --output-tokens 8 -q -o chat.trace
+go closed:users=2
+is "$(jq -s length rows.json)" "$(body chat.trace | wc -l | tr -d ' ')" "sessions: every turn is sent once"
+is "$(most 0)" 2 "two in flight"
+
+# A stage without an end of its own: the next one is planned as if it had taken no time, and begins when it is over.
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 7 --output-tokens 100 -q -o chat.trace
+go burst:n=5 constant:rate=100,n=3 closed:users=1,n=2 burst:n=2,name=last
+for stage in 1 2 3; do
+	is "$(jq -s --argjson stage $stage '(map(select(.stage == $stage).start_ns) | min) >= (map(select(.stage == $stage - 1).end_ns) | max)' rows.json)" \
+		"$([ $stage = 2 ] && echo false || echo true)" "stage $stage $([ $stage = 2 ] && echo does not wait || echo waits) for the last answer of the one before" 
+done
+over=$(jq -s 'map(select(.stage == 0).end_ns) | max' rows.json)
+is "$(jq -s -c --argjson over "$over" 'map(select(.stage == 1)) | sort_by(.n) | map(.due_ns - .[0].due_ns), [.[0].due_ns >= $over and .[0].due_ns < $over + 50e6]' rows.json | tr '\n' ' ')" \
+	"[0,10000000,20000000] [true] " "its own gaps are kept, from where the burst has ended"
