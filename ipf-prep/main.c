@@ -97,7 +97,7 @@ static int convert(const struct plan *plan, struct stream_writer *writer, struct
 	struct selection *selection = NULL;
 	int status = renderer_init(&renderer, plan, writer, tally, err);
 	if (status == 0)
-		status = selection_new(&selection, plan, &renderer, tally, err);
+		status = selection_new(&selection, plan, &renderer, tally, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
 		status = reading_run(reading, operands->items + 1, operands->count - 1, err);

@@ -1,5 +1,6 @@
 #include "select.h"
 
+#include "clock.h"
 #include "hold.h"
 
 #include <errno.h>
@@ -15,7 +16,11 @@ struct selection {
 	int64_t seen;      /* units that reached the reservoir */
 	int64_t requests, units; /* written */
 	int64_t last_at_ns;
+	struct progress *progress;
 };
+
+/* No server takes a longer prompt, and a slip in a file must not ask for all the memory there is. */
+#define MADE_TOKENS_MAX INT64_C(100000000)
 
 /* ---- what is left out ---- */
 
@@ -150,9 +155,12 @@ static int write_held(struct selection *s, struct ipf_error *err)
 		return write_replaced(s, h->units, kept, err);
 	if (s->plan->sample == SAMPLE_WITHOUT)
 		shuffle(s, h->units, kept);
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; i < kept; i++) {
 		if (write_unit(s, &h->units[i], err) < 0)
 			return -1;
+		if (s->progress->on && progress_due(s->progress, clock_now()))
+			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests, 100.0 * (double)(i + 1) / (double)kept);
+	}
 	hold_release(h);
 	return 0;
 }
@@ -210,6 +218,10 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		tally_drop(s->tally, "empty answer", 1);
 		return 0;
 	}
+	for (size_t i = 0; i < d->count; i++)
+		if (d->requests[i].count == 0 && d->requests[i].input_tokens > MADE_TOKENS_MAX)
+			return ipf_error_set(err, IPF_INPUT, "a prompt of %lld tokens, more than %lld", (long long)d->requests[i].input_tokens,
+			                     (long long)MADE_TOKENS_MAX);
 	int64_t at_ns = d->requests[0].at_ns;
 	if (!plan->gather && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)
@@ -247,10 +259,13 @@ static void unusable(struct sink *sink, const char *why)
 
 int selection_finish(struct selection *s, struct ipf_error *err)
 {
-	return write_held(s, err);
+	int status = write_held(s, err);
+	progress_end(s->progress);
+	return status;
 }
 
-int selection_new(struct selection **made, const struct plan *plan, struct renderer *renderer, struct tally *tally, struct ipf_error *err)
+int selection_new(struct selection **made, const struct plan *plan, struct renderer *renderer, struct tally *tally,
+                  struct progress *progress, struct ipf_error *err)
 {
 	struct selection *s = calloc(1, sizeof *s);
 	if (!s)
@@ -260,6 +275,7 @@ int selection_new(struct selection **made, const struct plan *plan, struct rende
 	s->plan = plan;
 	s->renderer = renderer;
 	s->tally = tally;
+	s->progress = progress;
 	s->last_at_ns = INT64_MIN;
 	rng_init(&s->order, plan->options->common.seed, "order", 0);
 	*made = s;
