@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DRAWS_MAX 10000
-#define COUNT_MAX INT64_C(1000000000)
+#define COUNT_MAX INT64_C(100000000)
 
 #define TIME_MAX (INT64_C(366) * 86400 * 1000000000)
 
@@ -39,7 +39,7 @@ static int take_number(const struct dist *dist, const char *text, int64_t *numbe
 	if ((dist->unit == DIST_COUNT ? parse_count(text, number, &why) : parse_duration(text, number, &why)) < 0)
 		return ipf_error_set(err, IPF_USAGE, "%s", why.text);
 	if (*number < least(dist) || *number > most(dist))
-		return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", dist->unit == DIST_COUNT ? "a count from 1 to 1G" : "at most a year", text);
+		return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", dist->unit == DIST_COUNT ? "a count from 1 to 100M" : "at most a year", text);
 	return 0;
 }
 
