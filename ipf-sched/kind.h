@@ -23,10 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A list of rates per second; owned. */
+/* A list of rates per second, or of counts; owned. */
 struct rates {
 	double *list;
 	size_t count;
+	bool counts;
 };
 
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
@@ -43,6 +44,7 @@ struct stage {
 	int64_t from_ns, to_ns; /* part of the trace's time */
 	struct ratio speed;
 	enum gaps_kind process; /* of the gaps along a rate that changes */
+	bool process_given;
 	double from_rate, to_rate, base, peak;
 	struct rates rates;
 	int64_t every_ns, width_ns, on_ns, off_ns;
@@ -53,6 +55,7 @@ enum key_type {
 	KEY_RATE,     /* double, between a billionth and a thousand million a second */
 	KEY_RATE_0,   /* the same, or 0 */
 	KEY_RATES,    /* struct rates: several of these, with commas between them */
+	KEY_COUNTS,   /* struct rates: several counts, with commas between them */
 	KEY_NUMBER,   /* double above 0 */
 	KEY_DURATION, /* int64_t ns above 0 */
 	KEY_TIME,     /* int64_t ns, 0 allowed */
@@ -86,6 +89,9 @@ struct stage_key {
 #define KEY_WARMUP STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured")
 #define KEY_NAME STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP
+#define PROCESS_KEYS \
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"), \
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
 #define KEY_END {.name = NULL}
 
 enum stage_type {
@@ -131,15 +137,20 @@ struct stage_kind {
 	 * stage's for= and n= are looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
+	/* A kind that is short for several stages has nothing else: the stage at `index`, of which everything is absent but spec, and
+	 * its name owned. 1, 0 behind the last, -1 on error. */
+	int (*expand)(const struct stage *kind, size_t index, struct stage *stage, struct ipf_error *err);
 };
 
 /* The kinds that have files of their own. */
 extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp, kind_steps,
-	kind_sine, kind_spike, kind_onoff, kind_replay;
+	kind_sine, kind_spike, kind_onoff, kind_replay, kind_sweep;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */
 int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err);
+/* The same for a kind with process=, which may need one. */
+int process_check(const struct stage *stage, struct ipf_error *err);
 
 /* Every kind, in the order in which --list shows them; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];

@@ -77,22 +77,13 @@ static struct piece line(int64_t length_ns, double from, double to)
 
 static int shape_check(const struct stage *stage, struct ipf_error *err)
 {
-	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
-
-	if (one && !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: expected none for process=poisson and process=constant");
-	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: missing: expected cv=NUMBER for this process=");
-	if (cv_check(stage->process, stage->cv, err) < 0)
+	if (process_check(stage, err) < 0)
 		return -1;
 	if (stage->every_ns != IPF_ABSENT && stage->every_ns < NS_PER_MS)
 		return ipf_error_set(err, IPF_USAGE, "every: expected 1ms at least");
 	return limits_check(stage, err);
 }
 
-#define PROCESS_KEYS \
-	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"), \
-	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
 #define SHAPE(name_, keys_, check_, begin_, next_, rate_, about_) \
 	const struct stage_kind kind_##name_ = { \
 		.name = #name_, .about = about_, .type = STAGE_OPEN, .keys = keys_, .check = check_, .state_size = sizeof(struct shape), \
@@ -142,6 +133,14 @@ static const struct stage_key steps_keys[] = {
 	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
 };
 
+static int steps_check(const struct stage *stage, struct ipf_error *err)
+{
+	for (size_t i = 0; i < stage->rates.count; i++)
+		if (stage->rates.list[i] > 0)
+			return shape_check(stage, err);
+	return ipf_error_set(err, IPF_USAGE, "rates: expected a rate above 0 among them");
+}
+
 static int steps_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	if (p->stage->every_ns >= ARRIVAL_LIMIT / (int64_t)p->stage->rates.count)
@@ -174,7 +173,7 @@ static double steps_rate(const struct stage *stage)
 	return sum / (double)stage->rates.count;
 }
 
-SHAPE(steps, steps_keys, shape_check, steps_begin, steps_next, steps_rate, "one rate after another");
+SHAPE(steps, steps_keys, steps_check, steps_begin, steps_next, steps_rate, "one rate after another");
 
 /* ---- spike ------------------------------------------------------------------------------------------------------ */
 

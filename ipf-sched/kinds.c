@@ -1,5 +1,6 @@
 #include "kind.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,17 @@ int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err)
 	if (cv < least || cv > most)
 		return ipf_error_set(err, IPF_USAGE, "cv: expected a number between %g and %g, got %g", least, most, cv);
 	return 0;
+}
+
+int process_check(const struct stage *stage, struct ipf_error *err)
+{
+	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
+
+	if (one && !isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: expected none for process=poisson and process=constant");
+	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: missing: expected cv=NUMBER for this process=");
+	return cv_check(stage->process, stage->cv, err);
 }
 
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
@@ -53,7 +65,7 @@ static const struct stage_kind kind_rest = {
 
 const struct stage_kind *const stage_kinds[] = {
 	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_ramp, &kind_steps, &kind_sine,
-	&kind_spike, &kind_onoff, &kind_replay, &kind_closed, &kind_burst, &kind_rest, NULL,
+	&kind_spike, &kind_onoff, &kind_replay, &kind_closed, &kind_burst, &kind_rest, &kind_sweep, NULL,
 };
 
 const struct stage_kind *stage_kind_find(const char *name)

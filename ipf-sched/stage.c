@@ -35,32 +35,6 @@ static int read_rate_0(const char *text, double *rate, struct ipf_error *err)
 	return *rate == 0 ? 0 : read_rate(text, rate, err);
 }
 
-/* `text` is changed on the way and then as it was. */
-static int read_rates(char *text, struct rates *rates, struct ipf_error *err)
-{
-	size_t count = 1;
-	bool positive = false;
-
-	for (const char *at = text; *at; at++)
-		count += *at == ',';
-	rates->list = calloc(count, sizeof *rates->list);
-	if (!rates->list)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	for (char *at = text, *comma; at; at = comma ? comma + 1 : NULL) {
-		int status;
-		comma = strchr(at, ',');
-		if (comma)
-			*comma = '\0';
-		status = read_rate_0(at, &rates->list[rates->count], err);
-		if (comma)
-			*comma = ',';
-		if (status < 0)
-			return -1;
-		positive |= rates->list[rates->count++] > 0;
-	}
-	return positive ? 0 : expected("a rate above 0 among them", text, err);
-}
-
 static int read_gaps(const char *text, enum gaps_kind *gaps, struct ipf_error *err)
 {
 	static const char *const names[] = {
@@ -104,6 +78,42 @@ static int read_count(const char *text, int64_t *count, struct ipf_error *err)
 	return *count > 0 ? 0 : expected("a count of at least 1", text, err);
 }
 
+static int read_count_as_double(const char *text, double *value, struct ipf_error *err)
+{
+	int64_t count = 0;
+	int status = read_count(text, &count, err);
+
+	*value = (double)count;
+	return status;
+}
+
+/* `text` is changed on the way and then as it was. */
+static int read_list(char *text, struct rates *rates, int (*one)(const char *text, double *value, struct ipf_error *err),
+                     struct ipf_error *err)
+{
+	size_t count = 1;
+
+	if (rates->list)
+		return ipf_error_set(err, IPF_USAGE, "expected one list, got another one: \"%.200s\"", text);
+	for (const char *at = text; *at; at++)
+		count += *at == ',';
+	rates->list = calloc(count, sizeof *rates->list);
+	if (!rates->list)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (char *at = text, *comma; at; at = comma ? comma + 1 : NULL) {
+		int status;
+		comma = strchr(at, ',');
+		if (comma)
+			*comma = '\0';
+		status = one(at, &rates->list[rates->count++], err);
+		if (comma)
+			*comma = ',';
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_text(const char *text, char **copy, struct ipf_error *err)
 {
 	if (!*text || !utf8_valid(text, strlen(text), NULL))
@@ -120,8 +130,9 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	switch (key->type) {
 	case KEY_RATE: return read_rate(text, where, err);
 	case KEY_RATE_0: return read_rate_0(text, where, err);
-	case KEY_RATES: return read_rates(text, where, err);
-	case KEY_GAPS: return read_gaps(text, where, err);
+	case KEY_RATES: return read_list(text, where, read_rate_0, err);
+	case KEY_COUNTS: stage->rates.counts = true; return read_list(text, where, read_count_as_double, err);
+	case KEY_GAPS: stage->process_given = true; return read_gaps(text, where, err);
 	case KEY_NUMBER: return read_number(text, where, err);
 	case KEY_DURATION: return read_duration(text, false, where, err);
 	case KEY_TIME: return read_duration(text, true, where, err);
@@ -205,7 +216,7 @@ static int read_part(struct stage *stage, char *part, uint64_t *given, struct ip
 	return read_value(stage, key, value, &what) < 0 ? at_key(part, &what, err) : 0;
 }
 
-/* The comma behind a part; commas before a digit belong to a list of rates. */
+/* The comma behind a part; commas before a digit belong to a list. */
 static char *part_end(const struct stage_kind *kind, char *part)
 {
 	const char *value = strchr(part, '=');
@@ -214,7 +225,7 @@ static char *part_end(const struct stage_kind *kind, char *part)
 
 	for (const struct stage_key *key = kind->keys; value && key->name; key++) {
 		size_t len = strlen(key->name);
-		list |= key->type == KEY_RATES && len == (size_t)(value - part) && strncmp(key->name, part, len) == 0;
+		list |= (key->type == KEY_RATES || key->type == KEY_COUNTS) && len == (size_t)(value - part) && strncmp(key->name, part, len) == 0;
 	}
 	for (comma = strchr(part, ','); list && comma && comma[1] >= '0' && comma[1] <= '9'; comma = strchr(comma + 1, ','))
 		;
@@ -248,16 +259,21 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 	return stage->kind->check ? stage->kind->check(stage, err) : 0;
 }
 
+static struct stage empty_stage(const char *spec)
+{
+	return (struct stage){
+		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
+		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
+		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
+	};
+}
+
 static int parse_stage(struct stage *stage, const char *spec, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
 	char *text = strdup(spec);
 
-	*stage = (struct stage){
-		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
-		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
-		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
-	};
+	*stage = empty_stage(spec);
 	if (!text)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (read_spec(stage, text, &what) < 0)
@@ -276,15 +292,15 @@ static bool name_taken(const struct stages *stages, const char *name, const stru
 	return false;
 }
 
-/* The kind; with a number from the second on. */
-static int default_name(const struct stages *stages, struct stage *stage, struct ipf_error *err)
+/* Names the stage after `base`, with a number from the second of the same on. */
+static int name_after(const struct stages *stages, struct stage *stage, const char *base, struct ipf_error *err)
 {
 	struct buffer name = {0};
 
-	buffer_text(&name, stage->kind->name);
+	buffer_text(&name, base);
 	for (int number = 2; !name.failed && name_taken(stages, name.data, stage); number++) {
 		buffer_clear(&name);
-		buffer_format(&name, "%s-%d", stage->kind->name, number);
+		buffer_format(&name, "%s-%d", base, number);
 	}
 	if (name.failed) {
 		buffer_release(&name);
@@ -294,34 +310,77 @@ static int default_name(const struct stages *stages, struct stage *stage, struct
 	return 0;
 }
 
+static void stage_release(struct stage *stage)
+{
+	free(stage->name);
+	free(stage->rates.list);
+}
+
+/* Takes the stage over, also when it fails. */
+static int add(struct stages *stages, const struct stage *stage, struct ipf_error *err)
+{
+	struct stage *grown = realloc(stages->list, (stages->count + 1) * sizeof *grown), *added;
+
+	if (!grown) {
+		struct stage lost = *stage;
+		stage_release(&lost);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	stages->list = grown;
+	added = &grown[stages->count];
+	*added = *stage;
+	for (size_t i = 0; i < stages->count; i++)
+		added->ordinal += grown[i].kind == stage->kind;
+	stages->count++;
+	if (added->name && name_taken(stages, added->name, added))
+		return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", added->spec, added->name);
+	return 0;
+}
+
+/* A stage, or what it is short for. */
+static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error *err)
+{
+	struct stage stage;
+	int got;
+
+	if (!parsed->kind->expand)
+		return add(stages, parsed, err);
+	for (size_t i = 0; stage = empty_stage(parsed->spec), (got = parsed->kind->expand(parsed, i, &stage, err)) == 1; i++) {
+		char *base = stage.name;
+		stage.name = NULL;
+		got = name_after(stages, &stage, base, err) < 0 || add(stages, &stage, err) < 0 ? -1 : 1;
+		free(base);
+		if (got < 0)
+			break;
+	}
+	stage_release(parsed);
+	return got;
+}
+
 int stages_parse(struct stages *stages, char *const *specs, int count, struct ipf_error *err)
 {
-	*stages = (struct stages){.list = calloc(count > 0 ? (size_t)count : 1, sizeof *stages->list)};
-	if (!stages->list)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	struct stage stage;
+
+	*stages = (struct stages){0};
 	for (int i = 0; i < count; i++) {
-		struct stage *stage = &stages->list[stages->count++];
-		if (parse_stage(stage, specs[i], err) < 0)
+		if (parse_stage(&stage, specs[i], err) < 0) {
+			stage_release(&stage);
 			return -1;
-		if (stage->name && name_taken(stages, stage->name, stage))
-			return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", specs[i],
-			                     stage->name);
-		for (size_t k = 0; k + 1 < stages->count; k++)
-			stage->ordinal += stages->list[k].kind == stage->kind;
+		}
+		if (add_all(stages, &stage, err) < 0)
+			return -1;
 	}
 	/* Only now, when all the names that were given are known. */
 	for (size_t i = 0; i < stages->count; i++)
-		if (!stages->list[i].name && default_name(stages, &stages->list[i], err) < 0)
+		if (!stages->list[i].name && name_after(stages, &stages->list[i], stages->list[i].kind->name, err) < 0)
 			return -1;
 	return 0;
 }
 
 void stages_release(struct stages *stages)
 {
-	for (size_t i = 0; i < stages->count; i++) {
-		free(stages->list[i].name);
-		free(stages->list[i].rates.list);
-	}
+	for (size_t i = 0; i < stages->count; i++)
+		stage_release(&stages->list[i]);
 	free(stages->list);
 	*stages = (struct stages){0};
 }

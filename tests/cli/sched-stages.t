@@ -68,6 +68,11 @@ is "$(cut -d, -f1,3- "$ERR" | tr '\n' ';')" \
 run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null
 stderr_is "" "-q wins over it"
 
+sched sweep:rates=10,20,for=5s,rest=1s,process=constant sweep:users=2,n=3
+is "$(head -1 "$OUT" | jq -c '.stages | map([.name, .kind, .begin_ns / 1e9, .arrivals])')" \
+	'[["sweep 10/s","constant",0,50],["sweep rest 1","rest",5,0],["sweep 20/s","constant",6,100],["sweep 2 users","closed",11,3]]' \
+	"a sweep is a stage for each rate or number of users"
+
 sched steps:rates=2,0,3,each=10s,process=constant rest:for=1s
 is "$(awk '{ n[int($2 / 1e10)]++ } END { print n[0], n[1] + 0, n[2] }' arrivals)" "20 0 30" "steps have their rates, one after another"
 is "$(stage 0 .end_ns),$(stage 1 .begin_ns)" "30000000000,30000000000" "and end after the last"
@@ -77,7 +82,7 @@ between "$(awk '$2 < 1e9' arrivals | wc -l)" 0 6 "and has few arrivals in its va
 
 run "$BIN/ipf-sched" --list
 status_is 0 "--list"
-for kind in constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest; do
+for kind in constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest sweep; do
 	yes_if "lists $kind" grep -q "^$kind: " "$OUT"
 done
 is "$(awk 'length > 80' "$OUT")" "" "in 80 columns"

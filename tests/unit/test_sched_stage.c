@@ -67,6 +67,31 @@ static void test_lists_of_rates(void **state)
 	stages_release(&s);
 }
 
+static void test_a_sweep_is_several_stages(void **state)
+{
+	static const char *const names[] = {"poisson", "sweep 1/s", "sweep rest 1", "sweep 2.5/s", "sweep rest 2", "sweep 1/s-2",
+	                                    "load 1 user", "load 32 users", "sweep 9/s"};
+	static const char *const kinds[] = {"poisson", "poisson", "rest", "poisson", "rest", "poisson", "closed", "closed", "gamma"};
+	struct ipf_error err = {0};
+	struct stages s = parse("poisson:rate=9,n=1 sweep:rates=1,2.5,1,for=10s,rest=2s,slots=7,warmup sweep:users=1,32,n=5,name=load "
+	                        "sweep:rates=9,n=4,process=gamma,cv=2", &err);
+
+	(void)state;
+	assert_int_equal(err.kind, IPF_OK);
+	assert_int_equal(s.count, 9);
+	for (size_t i = 0; i < s.count; i++) {
+		assert_string_equal(s.list[i].name, names[i]);
+		assert_string_equal(s.list[i].kind->name, kinds[i]);
+	}
+	assert_true(s.list[3].rate == 2.5 && s.list[3].for_ns == 10 * NS_PER_S && s.list[3].slots == 7 && s.list[3].warmup);
+	assert_int_equal(s.list[3].ordinal, 2);
+	assert_int_equal(s.list[4].for_ns, 2 * NS_PER_S);
+	assert_int_equal(s.list[7].slots, 32);
+	assert_int_equal(s.list[7].n, 5);
+	assert_true(s.list[8].cv == 2);
+	stages_release(&s);
+}
+
 static void test_names_and_ordinals(void **state)
 {
 	static const char *const names[] = {"poisson-3", "rest", "poisson", "constant", "poisson-2", "again"};
@@ -112,8 +137,8 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
-		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest)"},
-		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest)"},
+		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest sweep)"},
+		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest sweep)"},
 		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
 		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
 		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
@@ -135,12 +160,22 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"ramp:from=1,to=2,for=1s,cv=2", "ramp:from=1,to=2,for=1s,cv=2: cv: expected none for process=poisson and process=constant"},
 		{"steps:rates=1,x,each=1s", "steps:rates=1,x,each=1s: unknown key \"x\" (steps takes: rates= each= process= cv= slots= name= warmup)"},
 		{"steps:rates=1,2y,each=1s", "steps:rates=1,2y,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
-		{"steps:rates=0,0,each=1s", "steps:rates=0,0,each=1s: rates: expected a rate above 0 among them, got \"0,0\""},
+		{"steps:rates=0,0,each=1s", "steps:rates=0,0,each=1s: rates: expected a rate above 0 among them"},
 		{"steps:rates=,each=1s", "steps:rates=,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"\""},
 		{"sine:low=3,high=2,every=1m,for=1m", "sine:low=3,high=2,every=1m,for=1m: high: expected at least low="},
 		{"sine:low=0,high=2,every=1us,for=1m", "sine:low=0,high=2,every=1us,for=1m: every: expected 1ms at least"},
 		{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "spike:base=1,peak=2,every=1m,width=1m,for=1h: width: expected less than every="},
 		{"spike:base=1,peak=0,every=1m,width=1s", "spike:base=1,peak=0,every=1m,width=1s: peak: expected a rate above 0, got \"0\""},
+		{"sweep:for=1s", "sweep:for=1s: rates: missing: expected rates=RATE,… or users=COUNT,…"},
+		{"sweep:rates=1,2", "sweep:rates=1,2: for: missing: expected for=TIME or n=COUNT"},
+		{"sweep:rates=1,0,n=2", "sweep:rates=1,0,n=2: rates: expected rates above 0"},
+		{"sweep:rates=1,users=2,for=1s", "sweep:rates=1,users=2,for=1s: users: expected one list, got another one: \"2\""},
+		{"sweep:users=1,2.5,for=1s", "sweep:users=1,2.5,for=1s: users: expected a whole number such as 1000 or 1.5k, got \"2.5\""},
+		{"sweep:users=0,for=1s", "sweep:users=0,for=1s: users: expected a count of at least 1, got \"0\""},
+		{"sweep:users=1,for=1s,slots=3", "sweep:users=1,for=1s,slots=3: slots: expected none with users="},
+		{"sweep:users=1,n=5,process=constant", "sweep:users=1,n=5,process=constant: process: expected none with users="},
+		{"sweep:rates=1,n=5,process=gamma", "sweep:rates=1,n=5,process=gamma: cv: missing: expected cv=NUMBER for this process="},
+		{"sweep:rates=1,n=5,for=1s", "sweep:rates=1,n=5,for=1s: n: expected either for= or n=, got both"},
 		{"onoff:peak=2,on=1s,off=1us,n=5", "onoff:peak=2,on=1s,off=1us,n=5: off: expected 1ms at least"},
 	};
 
@@ -195,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_lists_of_rates),
+		cmocka_unit_test(test_a_sweep_is_several_stages),
 		cmocka_unit_test(test_names_and_ordinals),
 		cmocka_unit_test(test_misuse_names_spec_key_and_value),
 		cmocka_unit_test(test_a_name_stands_once),
