@@ -19,7 +19,7 @@ while read -r source file records requests turns; do
 	run "$prep" "$source" "$data/datasets/$file" --turns all -o all.trace.zst
 	is "$(body all.trace.zst | wc -l)" "$turns" "$file: so many turns"
 	is "$(body all.trace.zst | jq -r .id | sort | uniq -d | wc -l)" 0 "$file: no id twice"
-done <<'E2'
+done <<'FILES'
 sharegpt sharegpt/ShareGPT_V3.head3.json 3 3 8
 sharegpt sharegpt/dummy_conversation.json 500 500 1000
 sharegpt sharegpt/glaive_toolcall_en_demo.json 300 300 957
@@ -33,4 +33,4 @@ jsonl questions/mt_bench_question.jsonl 80 80 -
 jsonl questions/gsm8k_test.jsonl 1319 1319 -
 jsonl questions/HumanEval.jsonl.gz 164 164 -
 text sonnet/sonnet.txt 518 518 -
-E2
+FILES
