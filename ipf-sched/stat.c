@@ -146,25 +146,38 @@ static void claim_cv(const struct samples *gaps, double wanted, struct buffer *o
 	              fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv, 2 * deviation, wanted);
 }
 
+/* The stage that the spec describes; of those that it is short for, the one with this rate. NULL: none. */
+static const struct stage *described(const struct stages *stages, const struct schedule_stage *s)
+{
+	for (size_t i = 0; i < stages->count; i++)
+		if (stages->count == 1 || stages->list[i].rate == s->rate)
+			return &stages->list[i];
+	return NULL;
+}
+
+static void claim(const struct stage *stage, const struct samples *at, struct samples *gaps, struct buffer *out)
+{
+	double least, most;
+
+	if (strcmp(stage->kind->name, "constant") == 0) {
+		claim_constant(at, stage->rate, out);
+	} else if (strcmp(stage->kind->name, "poisson") == 0) {
+		claim_poisson(gaps, stage->rate, out);
+	} else if (stage->kind->gaps != GAPS_POISSON && !isnan(stage->rate)) {
+		gaps_bounds(stage->kind->gaps, &least, &most);
+		claim_cv(gaps, isnan(stage->cv) ? most : stage->cv, out);
+	}
+}
+
 /* What the spec says that the arrivals are, where that can be tested. */
 static void tell_claim(const struct schedule_stage *s, const struct samples *at, struct samples *gaps, struct buffer *out)
 {
 	struct ipf_error ignored = {0}; /* a spec of somebody else's claims nothing that we know */
 	struct stages stages;
 	const struct stage *stage;
-	double least, most;
 
-	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && gaps->count >= 20) {
-		stage = &stages.list[0];
-		if (strcmp(stage->kind->name, "constant") == 0) {
-			claim_constant(at, stage->rate, out);
-		} else if (strcmp(stage->kind->name, "poisson") == 0) {
-			claim_poisson(gaps, stage->rate, out);
-		} else if (stage->kind->gaps != GAPS_POISSON && !isnan(stage->rate)) {
-			gaps_bounds(stage->kind->gaps, &least, &most);
-			claim_cv(gaps, isnan(stage->cv) ? most : stage->cv, out);
-		}
-	}
+	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && gaps->count >= 20 && (stage = described(&stages, s)))
+		claim(stage, at, gaps, out);
 	stages_release(&stages);
 }
 
@@ -187,13 +200,13 @@ static void tell_times(const struct schedule_stage *s, const struct samples *at,
 		out->failed = true;
 	else if (gaps.count > 0 && at->values[at->count - 1] > at->values[0]) {
 		/* The claims first: percentiles sort. */
-		struct buffer claim = {0};
-		tell_claim(s, at, &gaps, &claim);
+		struct buffer claimed = {0};
+		tell_claim(s, at, &gaps, &claimed);
 		tell_gaps(&gaps, out);
-		if (claim.len)
-			buffer_slice(out, buffer_all(&claim));
-		out->failed |= claim.failed;
-		buffer_release(&claim);
+		if (claimed.len)
+			buffer_slice(out, buffer_all(&claimed));
+		out->failed |= claimed.failed;
+		buffer_release(&claimed);
 	}
 	samples_release(&gaps);
 }

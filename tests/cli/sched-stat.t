@@ -39,6 +39,9 @@ run "$sched" stat other.sched
 status_is 0 "a kind of somebody else's claims nothing"
 is "$(grep -c claimed "$OUT")" 2 "that could be tested"
 
+"$sched" sweep:rates=20,50,for=1m,rest=1s,process=constant sweep:users=2,3,n=30 | "$sched" stat >swept
+is "$(grep -c 'as claimed   yes: arrivals at k/rate' swept)" 2 "each stage of a sweep is held against its own rate"
+
 run "$sched" stat "$DATA/sessions.sched"
 matches "$(cat "$OUT")" 'arrivals     6 in .*, and 7 that follow them$' "followers are counted apart"
 matches "$(sed -n 1p "$OUT")" 'for a trace of 9 requests' "the trace is named"
