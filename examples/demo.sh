@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole pipeline in some forty seconds, against the simulated model server: `make demo` builds and runs it.
+# The whole pipeline in some forty-five seconds, against the simulated model server: `make demo` builds and runs it.
 #
 # Every command is shown before it runs, just as you would type it. Set DEMO to keep the streams and reports in another
 # folder, BUILD to use programs from another build.

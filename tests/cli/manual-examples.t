@@ -1,0 +1,52 @@
+#!/bin/bash
+# The manual pages' EXAMPLES, run as they stand there, one page after another in one folder; only the server's address is replaced
+# and what is sent is cut to a second.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+# What a reader would bring: data sets, a trace of more than half an hour, another client's results.
+cp "$ROOT/examples/chat.json" ShareGPT_V3.json
+awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
+	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \
+	>AzureLLMInferenceTrace_conv.csv
+jq -c '.[] | {question: .conversations[0].value}' ShareGPT_V3.json >questions.jsonl
+server_start --step-base 1ms
+export URL
+
+examples_of() { # PAGE: each in a file example.N
+	rm -f example.*
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$1" | awk '
+		/^\.Dl / { n++; sub(/^\.Dl /, ""); print > ("example." n); next }
+		/^\.Bd -literal/ { n++; inside = 1; next }
+		/^\.Ed/ { inside = 0 }
+		inside { print > ("example." n) }'
+}
+
+for program in prep sched fire collect report whole; do
+	case $program in
+	sched) ipf-prep azure AzureLLMInferenceTrace_conv.csv -q -o azure.trace.zst ;;
+	collect)
+		ipf-sched poisson:rate=20,for=1s -t chat.trace.zst -q -o chat.sched
+		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched -o chat.records.zst
+		;;
+	report)
+		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o east.results.zst
+		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o west.results.zst
+		;;
+	esac
+	page=$ROOT/ipf-$program/ipf-$program.1
+	[ $program != whole ] || page=$ROOT/lib/ipf.7
+	examples_of "$page"
+	count=$(find . -name 'example.*' | wc -l)
+	between "$count" 2 20 "$(basename "$page") has $count examples"
+	for ((i = 1; i <= count; i++)); do
+		shorter='s/zzz/zzz/'
+		[ $program = sched ] || shorter='s/for=[0-9]*[sm]/for=1s/g;s/replay:speed=2 /replay:speed=3600 /'
+		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "$shorter" "example.$i" >"example.$i.sh"
+		run bash -e -u -o pipefail "example.$i.sh"
+		case $program/$(cat "example.$i.sh") in
+		report/*--strict*) matches "$status" '^[04]$' "ipf-report.1: --strict judges" ;;
+		*) status_is 0 "$(basename "$page"): $(head -1 "example.$i.sh" | cut -c 1-70)" ;;
+		esac
+	done
+done
