@@ -33,7 +33,8 @@ struct rates {
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
-	const char *spec;   /* as it was typed; borrowed */
+	const char *spec;   /* as it was typed; borrowed, or … */
+	char *own_spec;     /* … this one, of a stage that another one was short for */
 	char *name;         /* owned; unique after stages_parse */
 	uint64_t ordinal;   /* how many stages of its kind stand before it: picks its random generator */
 	int64_t for_ns;     /* how long */
@@ -137,9 +138,9 @@ struct stage_kind {
 	 * stage's for= and n= are looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
-	/* A kind that is short for several stages has nothing else: the stage at `index`, of which everything is absent but spec, and
-	 * its name owned. 1, 0 behind the last, -1 on error. */
-	int (*expand)(const struct stage *kind, size_t index, struct stage *stage, struct ipf_error *err);
+	/* A kind that is short for several stages has nothing else: fills in the stage at `index`, of which everything is absent so far,
+	 * with a spec and a name that are its own. 1, 0 behind the last, -1 on error. */
+	int (*expand)(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err);
 };
 
 /* The kinds that have files of their own. */

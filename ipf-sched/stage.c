@@ -312,6 +312,7 @@ static int name_after(const struct stages *stages, struct stage *stage, const ch
 
 static void stage_release(struct stage *stage)
 {
+	free(stage->own_spec);
 	free(stage->name);
 	free(stage->rates.list);
 }
@@ -337,22 +338,33 @@ static int add(struct stages *stages, const struct stage *stage, struct ipf_erro
 	return 0;
 }
 
+/* One of those that a stage is short for: 1, 0 behind the last, -1. */
+static int add_point(struct stages *stages, const struct stage *of, size_t index, struct ipf_error *err)
+{
+	struct stage stage = empty_stage(of->spec);
+	int got = of->kind->expand(of, index, &stage, err);
+	char *base = stage.name; /* another stage may have it: a rate that comes twice */
+
+	stage.name = NULL;
+	if (got == 1 && name_after(stages, &stage, base, err) < 0)
+		got = -1;
+	if (got == 1)
+		got = add(stages, &stage, err) < 0 ? -1 : 1;
+	else
+		stage_release(&stage);
+	free(base);
+	return got;
+}
+
 /* A stage, or what it is short for. */
 static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error *err)
 {
-	struct stage stage;
-	int got;
+	int got = 1;
 
 	if (!parsed->kind->expand)
 		return add(stages, parsed, err);
-	for (size_t i = 0; stage = empty_stage(parsed->spec), (got = parsed->kind->expand(parsed, i, &stage, err)) == 1; i++) {
-		char *base = stage.name;
-		stage.name = NULL;
-		got = name_after(stages, &stage, base, err) < 0 || add(stages, &stage, err) < 0 ? -1 : 1;
-		free(base);
-		if (got < 0)
-			break;
-	}
+	for (size_t i = 0; got == 1; i++)
+		got = add_point(stages, parsed, i, err);
 	stage_release(parsed);
 	return got;
 }

@@ -146,15 +146,6 @@ static void claim_cv(const struct samples *gaps, double wanted, struct buffer *o
 	              fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv, 2 * deviation, wanted);
 }
 
-/* The stage that the spec describes; of those that it is short for, the one with this rate. NULL: none. */
-static const struct stage *described(const struct stages *stages, const struct schedule_stage *s)
-{
-	for (size_t i = 0; i < stages->count; i++)
-		if (stages->count == 1 || stages->list[i].rate == s->rate)
-			return &stages->list[i];
-	return NULL;
-}
-
 static void claim(const struct stage *stage, const struct samples *at, struct samples *gaps, struct buffer *out)
 {
 	double least, most;
@@ -174,10 +165,9 @@ static void tell_claim(const struct schedule_stage *s, const struct samples *at,
 {
 	struct ipf_error ignored = {0}; /* a spec of somebody else's claims nothing that we know */
 	struct stages stages;
-	const struct stage *stage;
 
-	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && gaps->count >= 20 && (stage = described(&stages, s)))
-		claim(stage, at, gaps, out);
+	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
+		claim(&stages.list[0], at, gaps, out);
 	stages_release(&stages);
 }
 

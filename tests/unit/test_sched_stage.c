@@ -84,6 +84,10 @@ static void test_a_sweep_is_several_stages(void **state)
 		assert_string_equal(s.list[i].kind->name, kinds[i]);
 	}
 	assert_true(s.list[3].rate == 2.5 && s.list[3].for_ns == 10 * NS_PER_S && s.list[3].slots == 7 && s.list[3].warmup);
+	assert_string_equal(s.list[3].spec, "poisson:rate=2.5,for=10s,slots=7,warmup");
+	assert_string_equal(s.list[4].spec, "rest:for=2s");
+	assert_string_equal(s.list[7].spec, "closed:users=32,n=5");
+	assert_string_equal(s.list[8].spec, "gamma:rate=9,cv=2,n=4");
 	assert_int_equal(s.list[3].ordinal, 2);
 	assert_int_equal(s.list[4].for_ns, 2 * NS_PER_S);
 	assert_int_equal(s.list[7].slots, 32);
