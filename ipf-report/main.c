@@ -1,6 +1,5 @@
 /* ipf-report: what a person or another tool sees of a run. */
 #include "interrupt.h"
-#include "layout.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"
@@ -84,6 +83,16 @@ static int make_plan(struct plan *plan, const struct report_options *options, st
 	return 0;
 }
 
+/* At the end of a pipeline the rest of it ends first, and in good order: that is worth reading. */
+static void leave_signals_to_others(const struct operands *operands)
+{
+	bool standard = operands->count == 0;
+	for (int i = 0; i < operands->count; i++)
+		standard |= strcmp(operands->items[i], "-") == 0;
+	if (standard && interrupt_is_live(STDIN_FILENO))
+		interrupt_watch(2);
+}
+
 /* Reads all of them. A stream that is cut or goes wrong is kept up to there and the next one follows; `bad` tells of the first. -1: nothing
  * can be reported. */
 static int read_all(struct run *run, const struct report_options *options, const struct operands *operands, struct ipf_error *bad,
@@ -92,8 +101,7 @@ static int read_all(struct run *run, const struct report_options *options, const
 	struct progress progress;
 	progress_init(&progress, options->common.progress, options->common.quiet || !options->common.progress);
 	int status = 0;
-	if (!operands->count && interrupt_is_live(STDIN_FILENO))
-		interrupt_watch(1); /* the first two are for ipf-fire, and what it then still sends is reported */
+	leave_signals_to_others(operands);
 	for (int i = 0; i < (operands->count ? operands->count : 1) && status == 0; i++) {
 		struct ipf_error now = {0};
 		int parts = run->part_count;

@@ -1,7 +1,10 @@
 #include "run.h"
 
 #include "clock.h"
+#include "interrupt.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,22 +276,42 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	return bad;
 }
 
+/* Until a line can be read; false where the user does not want to wait for it. */
+static bool await_input(struct stream_reader *stream)
+{
+	int fd;
+	while (!interrupted()) {
+		if (stream_reader_ready(stream, &fd))
+			return true;
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		/* not for ever: a signal may come between the look at it and the wait */
+		int got = poll(&wait, 1, 500);
+		if (got > 0 || (got < 0 && errno != EINTR))
+			return true;
+	}
+	return false;
+}
+
 static int read_lines(struct run *run, struct result_reader *reader, struct progress *progress, struct ipf_error *err)
 {
+	struct stream_reader *stream = result_reader_stream(reader);
 	struct result result;
 	struct slice line;
-	int got;
-	while ((got = result_reader_next(reader, &result, &line, err)) > 0) {
+	for (;;) {
+		if (!await_input(stream))
+			return ipf_error_at(err, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good lines",
+			                    (long long)stream_reader_lines(stream));
+		int got = result_reader_next(reader, &result, &line, err);
+		if (got <= 0)
+			return got;
 		int bad = got == RESULT_ROW ? add_row(run, &result, err) : got == RESULT_HISTOGRAM ? add_gaps(run, line, err) : add_sample(run, line, err);
 		if (bad < 0) {
-			struct stream_reader *stream = result_reader_stream(reader);
 			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
 			return -1;
 		}
 		if (progress_due(progress, clock_now()))
 			progress_show(progress, "%lld requests read", (long long)run->row_count);
 	}
-	return got;
 }
 
 /* What the trailer tells: what is missing, and the stages' real times where the results are of one client. */

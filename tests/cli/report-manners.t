@@ -175,3 +175,42 @@ is "$(awk -F, '{ print NF }' m.csv | sort -u | wc -l | tr -d ' ')" 1 "CSV: every
 between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv | tr ',' '\n' | wc -l)" "CSV: there are hundreds of names"
 is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "and none stands twice"
 is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
+
+# ---- signals: Ctrl-C reaches a whole pipeline, and the report of what was measured is worth having --------------------
+mkfifo pipe
+"$report" <pipe >interrupted.txt 2>"$ERR" &
+pid=$!
+stop_at_exit $pid
+exec 3>pipe
+head -3 "$data/one.results" >&3
+# asleep, with a handler for SIGINT (bit 1 of the signals caught)
+reading() { grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status; }
+yes_if "it waits for more" wait_for 10 reading
+kill -INT $pid
+kill -TERM $pid
+tail -n +4 "$data/one.results" >&3
+exec 3>&-
+status=0
+wait $pid || status=$?
+status_is 0 "two signals do not keep it from reading on"
+"$report" "$data/one.results" >want
+same interrupted.txt want "and the report is whole"
+
+"$report" <pipe >interrupted.txt 2>"$ERR" &
+pid=$!
+stop_at_exit $pid
+exec 3>pipe
+head -2 "$data/one.results" >&3
+yes_if "again it waits for more" wait_for 10 reading
+# one at a time: of two that wait at once the system may keep only one
+taken() { [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }
+for signal in INT TERM INT; do
+	kill -$signal $pid
+	wait_for 10 taken
+done
+status=0
+wait $pid || status=$?
+exec 3>&-
+status_is 3 "a third one does"
+complains ipf-report "interrupted after" "and says so"
+contains "$(head -1 interrupted.txt)" "Incomplete" "as does the report"
