@@ -98,6 +98,7 @@ struct program {
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
 	bool plain_operands;            /* operands are never paths, whatever slashes they have (poisson:rate=300/m) */
+	const char *manual;             /* where it is described, where that is no manual page of its name; NULL */
 	const char *libraries;          /* for --version, beyond lib's own: "libcurl/7.88.1 OpenSSL/3.0.17"; NULL */
 };
 

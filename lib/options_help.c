@@ -139,7 +139,10 @@ int options_print_help(const struct program *program, struct ipf_error *err)
 	}
 	buffer_format(&out, "\nExit status: 0 done, 1 the system failed, 2 wrong usage, 3 input bad or cut%s\n",
 	              has_option(program, "strict") ? ",\n4 done, but the run is invalid (--strict)" : "");
-	buffer_format(&out, "Manual: man %s, and man ipf for the whole\n", program->name);
+	if (program->manual)
+		buffer_format(&out, "Manual: %s\n", program->manual);
+	else
+		buffer_format(&out, "Manual: man %s, and man ipf for the whole\n", program->name);
 	return print(&out, err);
 }
 

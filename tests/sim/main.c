@@ -66,10 +66,10 @@ static const struct option_spec specs[] = {
 
 static struct program program = {
 	.name = "ipf-sim",
-	.operands = "",
 	.summary = "a simulated model server, for tests",
-	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM and SIGINT end it. "
-	           "See tests/sim/README.md.",
+	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM\n"
+	           "and SIGINT end it.\n",
+	.manual = "tests/sim/README.md",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
