@@ -39,11 +39,15 @@ all_ldflags = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-# A list of package names, asked once each.
-flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1)))
-libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1)))
+# A list of package names, asked once each; in silence where nothing is compiled, or not yet.
+quietly  := $(if $(filter deps demo help clean uninstall,$(MAKECMDGOALS)),2>/dev/null)
+flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
+libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
 cflags_lib := $(call flags_of,$(pkgs_lib))
 libs_lib   := $(call libs_of,$(pkgs_lib)) -lm
+ifeq ($(quietly)$(strip $(libs_lib)),-lm)
+$(warning packages are missing: `make deps` installs them)
+endif
 
 .PHONY: all check demo deps bench fuzz tests install uninstall clean help lint
 .DELETE_ON_ERROR:
@@ -150,7 +154,7 @@ deps: ## install the Debian packages that the build and the tests need
 	if [ -z "$$missing" ]; then echo "deps: nothing to install"; exit 0; fi; \
 	echo "deps: installing with apt-get:$$missing"; \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing
+	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null
 
 lint: ## manual pages, shell scripts and C, by their linters (where installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
@@ -171,4 +175,4 @@ clean: ## remove the build folder
 	rm -rf .build
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep -E '^[a-z]+:.*##' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
