@@ -10,7 +10,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -249,6 +251,8 @@ static void *engine_run(void *data)
 {
 	struct engine *e = data;
 	prctl(PR_SET_TIMERSLACK, 1UL);
+	/* before others where processors are short and we may; it is no matter if not */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -10);
 	while (!dispatch_done(e->dispatch) || e->backlog) {
 		int64_t now = now_of(e);
 		drain_backlog(e);

@@ -256,6 +256,13 @@ static bool connected(const struct exchange *x)
 	return x->attempts > 0;
 }
 
+/* Without a connection: it was TCP's, or TLS's on top of it. */
+static enum record_error unconnected(const struct exchange *x)
+{
+	curl_off_t us = 0;
+	return curl_easy_getinfo(x->easy, CURLINFO_CONNECT_TIME_T, &us) == CURLE_OK && us > 0 ? RECORD_TLS : RECORD_CONNECT;
+}
+
 /* A connection that broke: by a reset, or closed in order but too early. */
 static enum record_error broken(const struct exchange *x)
 {
@@ -287,16 +294,16 @@ static enum record_error kind_of(const struct exchange *x, CURLcode code)
 	case CURLE_OPERATION_TIMEDOUT: {
 		const struct transport_options *o = x->setup->options;
 		bool whole = o->timeout_ns && x->job->end_ns - x->job->start_ns >= o->timeout_ns - NS_PER_MS;
-		return connected(x) || whole ? RECORD_TIMEOUT : RECORD_CONNECT;
+		return connected(x) || whole ? RECORD_TIMEOUT : unconnected(x);
 	}
 	case CURLE_RECV_ERROR: case CURLE_SEND_ERROR:
-		return connected(x) ? broken(x) : RECORD_TLS; /* in between there is only the handshake */
+		return connected(x) ? broken(x) : unconnected(x);
 	case CURLE_GOT_NOTHING: case CURLE_PARTIAL_FILE:
 		return RECORD_CUT;
 	case CURLE_OUT_OF_MEMORY: case CURLE_WRITE_ERROR:
 		return RECORD_CANCELLED;
 	default:
-		return connected(x) ? RECORD_PROTOCOL : RECORD_CONNECT;
+		return connected(x) ? RECORD_PROTOCOL : unconnected(x);
 	}
 }
 
