@@ -40,7 +40,7 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # A list of package names, asked once each; in silence where nothing is compiled, or not yet.
-quietly  := $(if $(filter deps demo help clean uninstall,$(MAKECMDGOALS)),2>/dev/null)
+quietly  := $(if $(filter check clean demo deps fuzz help lint uninstall,$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
 cflags_lib := $(call flags_of,$(pkgs_lib))
@@ -119,7 +119,9 @@ unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/te
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## build the tests and what they test
-check: tests ## run all tests (TESTS=… picks some by name)
+check: ## install what is missing, build, and run all tests (TESTS=… picks some by name)
+	$(Q)$(MAKE) --no-print-directory deps
+	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
 
 # Each fuzz target is linked twice: here with a main that replays its corpus, for `make fuzz` (FUZZER=1) with libFuzzer's.
@@ -149,9 +151,10 @@ demo: ## install what is missing, build, and run the whole pipeline against the 
 	$(Q)BUILD=$(abspath $(BUILD)) examples/demo.sh
 
 deps: ## install the Debian packages that the build and the tests need
-	$(Q)missing=; for p in $(DEBS); do \
+	$(Q)if ! command -v dpkg-query >/dev/null; then echo "deps: no Debian here; needed are what these hold: $(DEBS)"; exit 0; fi; \
+	missing=; for p in $(DEBS); do \
 		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; done; \
-	if [ -z "$$missing" ]; then echo "deps: nothing to install"; exit 0; fi; \
+	if [ -z "$$missing" ]; then [ "$(MAKELEVEL)" != 0 ] || echo "deps: nothing to install"; exit 0; fi; \
 	echo "deps: installing with apt-get:$$missing"; \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null
