@@ -180,7 +180,7 @@ static void schedule_of(const struct run *run, int32_t stage, int64_t *scheduled
 	*scheduled = *length_ns = IPF_ABSENT;
 	if (plan->cycle || plan->arrivals == IPF_ABSENT)
 		return;
-	int64_t sum = 0, most = 0;
+	int64_t sum = 0, most = plan->all_arrivals; /* a shard's schedule says what all shards have to do */
 	for (int i = 0; i < run->part_count; i++) {
 		int64_t arrivals = run->parts[i].arrivals[stage];
 		sum += arrivals;

@@ -260,6 +260,10 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	json_t *schedule = json_object_get(part->header, "stages") ? part->header : provenance_find(part->header, "schedule");
 	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
 		return -1;
+	/* Results that were collected from the records of several shards carry the schedule of one. */
+	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < plan.count; i++)
+		if (plan.stages[i].all_arrivals > plan.stages[i].arrivals)
+			plan.stages[i].arrivals = plan.stages[i].all_arrivals;
 	int bad = check_plan(&plan, part->name, err);
 	if (bad == 0 && run->part_count > 1)
 		bad = same_plan(&run->plan, &plan, part->name, run->parts[0].name, err);

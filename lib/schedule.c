@@ -38,6 +38,8 @@ static json_t *stage_json(const struct schedule_stage *s)
 		return NULL;
 	int bad = add_int(object, "begin_ns", s->begin_ns) | add_int(object, "end_ns", s->end_ns) | add_int(object, "slots", s->slots) |
 	          add_int(object, "arrivals", s->arrivals) | add_int(object, "first_n", s->first_n);
+	if (s->all_arrivals > 0)
+		bad |= add_int(object, "all_arrivals", s->all_arrivals);
 	if (isfinite(s->rate))
 		bad |= json_object_set_new(object, "rate", json_real(s->rate));
 	if (s->closed)
@@ -59,6 +61,9 @@ int schedule_to_header(const struct schedule *schedule, json_t *header)
 	for (size_t i = 0; i < schedule->count; i++)
 		bad |= json_array_append_new(stages, stage_json(&schedule->stages[i]));
 	bad |= json_object_set_new(header, "stages", stages);
+	if (schedule->shards)
+		bad |= json_object_set_new(header, "shard", json_pack("{s:I, s:I}", "index", (json_int_t)schedule->shard, "of",
+		                                                      (json_int_t)schedule->shards));
 	if (schedule->trace_sha256[0])
 		bad |= json_object_set_new(header, "trace", json_pack("{s:s, s:I}", "sha256", schedule->trace_sha256, "requests",
 		                                                      (json_int_t)schedule->trace_requests));
@@ -88,6 +93,9 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->end_ns = get_int(object, "end_ns");
 	s->slots = get_int(object, "slots");
 	s->arrivals = get_int(object, "arrivals");
+	s->all_arrivals = get_int(object, "all_arrivals");
+	if (s->all_arrivals == IPF_ABSENT)
+		s->all_arrivals = 0;
 	s->first_n = get_int(object, "first_n");
 	json_t *rate = json_object_get(object, "rate");
 	s->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
@@ -124,6 +132,11 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 			schedule_release(schedule);
 			return -1;
 		}
+	json_t *shard = json_object_get(header, "shard");
+	schedule->shard = get_int(shard, "index");
+	schedule->shards = get_int(shard, "of");
+	if (schedule->shard < 1 || schedule->shards < schedule->shard)
+		schedule->shard = schedule->shards = 0;
 	json_t *trace = json_object_get(header, "trace");
 	const char *sha256 = json_string_value(json_object_get(trace, "sha256"));
 	snprintf(schedule->trace_sha256, sizeof schedule->trace_sha256, "%s", sha256 ? sha256 : "");

@@ -18,6 +18,7 @@ struct schedule_stage {
 	int64_t end_ns;    /* IPF_ABSENT: when all its requests have ended */
 	int64_t slots;     /* most in flight; IPF_ABSENT: no limit */
 	int64_t arrivals;  /* lines of this stage in the schedule */
+	int64_t all_arrivals; /* of a shard: the lines of all shards together; 0 where the schedule is the whole */
 	int64_t first_n;   /* the n of its first arrival */
 	double rate;       /* planned mean arrivals/s; NAN where there is none (closed, rest, replay of an empty span) */
 	bool closed;       /* its arrivals have no at_ns: they start when a slot is free */
@@ -29,6 +30,7 @@ struct schedule_stage {
 struct schedule {
 	struct schedule_stage *stages;
 	size_t count;
+	int64_t shard, shards; /* "shard" of "shards", from 1; 0 of 0 where it is the whole */
 	char trace_sha256[65];  /* "" where the schedule was made without a trace */
 	int64_t trace_requests; /* lines of that trace; IPF_ABSENT without one */
 };

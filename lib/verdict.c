@@ -134,8 +134,10 @@ int verdict_part(struct verdict *v, const struct schedule *plan)
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
 		stage->scheduled += countable(from->arrivals) ? from->arrivals : 0;
-		if (from->arrivals > stage->scheduled_most)
-			stage->scheduled_most = from->arrivals;
+		/* a shard's schedule says what all shards have to do */
+		int64_t most = from->all_arrivals > from->arrivals ? from->all_arrivals : from->arrivals;
+		if (most > stage->scheduled_most && countable(most))
+			stage->scheduled_most = most;
 	}
 	return 0;
 }
