@@ -11,15 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_SHARDS 4096
+
 struct sched_options {
 	struct common_options common;
-	const char *trace;
+	const char *trace, *shard;
 	bool list;
 };
 
 static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
 	       "the request trace: its length, its sessions and its recorded arrivals"),
+	OPTION(OPTION_TEXT, 0, "shard", "K/N", struct sched_options, shard, "write only part K of N, for one of N clients"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
 	                 "list the kinds of stages with their keys"),
 	SEED_OPTION(struct sched_options, common),
@@ -166,6 +169,22 @@ static void tell(const struct plan *plan)
 	}
 }
 
+/* "2/8" */
+static int parse_shard(const char *text, struct plan *plan, struct ipf_error *err)
+{
+	char index[24];
+	const char *slash = strchr(text, '/');
+	struct ipf_error what = {0};
+
+	if (!slash || (size_t)(slash - text) >= sizeof index)
+		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N such as 2/8, got \"%.200s\"", text);
+	snprintf(index, sizeof index, "%.*s", (int)(slash - text), text);
+	if (parse_count(index, &plan->shard, &what) < 0 || parse_count(slash + 1, &plan->shards, &what) < 0 || plan->shard < 1 ||
+	    plan->shard > plan->shards || plan->shards > MOST_SHARDS)
+		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N with K from 1 to N and N up to %d, got \"%.200s\"", MOST_SHARDS, text);
+	return 0;
+}
+
 static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv,
                struct ipf_error *cut, struct ipf_error *err)
 {
@@ -176,6 +195,8 @@ static int run(const struct sched_options *options, const struct operands *opera
 	int status = -1;
 
 	progress_init(&progress, options->common.progress, options->common.quiet);
+	if (options->shard && parse_shard(options->shard, &plan, err) < 0)
+		goto out;
 	if (stages_parse(&stages, operands->items, operands->count, err) < 0)
 		goto out;
 	if (options->trace && requests_read(&requests, options->trace, &progress, cut, err) < 0)

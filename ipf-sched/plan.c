@@ -119,6 +119,58 @@ static int count_closed(const struct plan *plan, const struct stage *stage, stru
 	return 0;
 }
 
+/* Is a stage's head number i this shard's? */
+static bool is_ours(const struct plan *plan, const struct plan_part *part, int64_t i)
+{
+	return !plan->shards || (part->before + i) % plan->shards == plan->shard - 1;
+}
+
+static int64_t head_lines(const struct requests *requests, int64_t head)
+{
+	return requests ? requests_head(requests, head + 1) - requests_head(requests, head) : 1;
+}
+
+/* How many lines the heads have that are. */
+static int64_t count_ours(const struct plan *plan, const struct plan_part *part)
+{
+	int64_t first = (plan->shard - 1 - part->before % plan->shards + plan->shards) % plan->shards, lines = 0;
+
+	if (!plan->requests || !plan->requests->head.count)
+		return part->heads > first ? (part->heads - first - 1) / plan->shards + 1 : 0;
+	for (int64_t i = first; i < part->heads; i += plan->shards)
+		lines += head_lines(plan->requests, (part->first_head + i) % plan->requests->heads);
+	return lines;
+}
+
+/* Its share of the slots; the first shards have one more where they cannot be dealt out evenly. */
+static int share_slots(const struct plan *plan, const struct stage *stage, struct schedule_stage *s, struct ipf_error *err)
+{
+	if (!plan->shards || s->slots == IPF_ABSENT)
+		return 0;
+	if (s->slots < plan->shards)
+		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->spec,
+		                     s->closed ? "users" : "slots", (long long)s->slots, (long long)plan->shards);
+	s->slots = s->slots / plan->shards + (plan->shard <= s->slots % plan->shards);
+	return 0;
+}
+
+/* What is different in a shard. Numbers of a stage that goes round have to have no gaps: each shard has its own range of them. */
+static int shard_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
+                       struct ipf_error *err)
+{
+	if (!plan->shards)
+		return 0;
+	s->all_arrivals = s->arrivals;
+	s->arrivals = count_ours(plan, part);
+	s->rate /= (double)plan->shards;
+	if (s->cycle && part->heads < plan->shards)
+		return ipf_error_set(err, IPF_USAGE, "%s: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
+		                     stage->spec, (long long)part->heads, (long long)plan->shards);
+	if (s->cycle)
+		s->first_n += PLAN_CYCLE_NUMBERS / plan->shards * (plan->shard - 1);
+	return share_slots(plan, stage, s, err);
+}
+
 /* Fills in everything of a stage but its name; begin_ns, first_n and first_head are there. */
 static int count_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part,
                        struct schedule_stage *s, struct ipf_error *err)
@@ -142,7 +194,7 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 	s->arrivals = plan->requests ? requests_lines(plan->requests, part->first_head, part->heads) : part->heads;
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
 		return ipf_error_set(err, IPF_USAGE, "%s: ends more than 146 years after the beginning", stage->spec);
-	return 0;
+	return shard_stage(plan, stage, part, s, err);
 }
 
 static int describe(struct schedule_stage *s, const struct stage *stage, struct ipf_error *err)
@@ -156,9 +208,9 @@ static int describe(struct schedule_stage *s, const struct stage *stage, struct 
 int plan_make(struct plan *plan, struct ipf_error *err)
 {
 	size_t count = plan->stages->count;
-	int64_t now_ns = 0, n = 0, head = 0;
+	int64_t now_ns = 0, n = 0, head = 0, before = 0;
 
-	plan->schedule = (struct schedule){.trace_requests = IPF_ABSENT};
+	plan->schedule = (struct schedule){.trace_requests = IPF_ABSENT, .shard = plan->shard, .shards = plan->shards};
 	plan->schedule.stages = calloc(count ? count : 1, sizeof *plan->schedule.stages);
 	plan->parts = calloc(count ? count : 1, sizeof *plan->parts);
 	plan->arrivals = 0;
@@ -174,9 +226,11 @@ int plan_make(struct plan *plan, struct ipf_error *err)
 		s->begin_ns = now_ns;
 		s->first_n = n;
 		part->first_head = head;
+		part->before = before;
 		if (describe(s, &plan->stages->list[i], err) < 0 || count_stage(plan, &plan->stages->list[i], part, s, err) < 0)
 			return -1;
-		n += s->cycle ? PLAN_CYCLE_NUMBERS : s->arrivals;
+		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
+		before += part->heads;
 		head = part->first_head + part->heads;
 		if (plan->requests)
 			head %= plan->requests->heads;
@@ -246,8 +300,12 @@ static int write_heads(struct output *o, size_t stage_index, struct arrival_proc
 	for (int64_t i = 0; i < part->heads; i++, head++) {
 		if (requests && head == requests->heads)
 			head = 0;
-		a.n = o->n++;
 		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
+		if (!is_ours(o->plan, part, i)) {
+			o->n += s->cycle ? 0 : head_lines(requests, head);
+			continue;
+		}
+		a.n = o->n++;
 		a.req = requests ? requests_head(requests, head) : head;
 		if (put(o, &a, err) < 0)
 			return -1;

@@ -6,6 +6,9 @@
  *     plan_release(&plan);
  *
  * Drawing twice costs less than keeping: a schedule of any length takes no memory.
+ *
+ * A shard has every shards-th head of the whole, counted through all stages, with its followers. Lines keep the n and the time that they
+ * have in the whole; slots and users are dealt out evenly.
  */
 #ifndef IPF_PLAN_H
 #define IPF_PLAN_H
@@ -23,6 +26,7 @@
 struct plan_part {
 	int64_t heads;      /* how many the stage takes … */
 	int64_t first_head; /* … from this one on, going round the trace */
+	int64_t before;     /* heads of the stages before it */
 };
 
 struct plan {
@@ -30,6 +34,7 @@ struct plan {
 	const struct stages *stages;
 	const struct requests *requests; /* NULL without a trace */
 	uint64_t seed;
+	int64_t shard, shards;           /* which of how many parts of the schedule this one is, from 1; 0 of 0: the whole */
 	/* filled by plan_make */
 	struct schedule schedule;
 	struct plan_part *parts; /* one a stage */

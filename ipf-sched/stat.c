@@ -166,6 +166,8 @@ static void tell_claim(const struct schedule_stage *s, const struct samples *at,
 	struct ipf_error ignored = {0}; /* a spec of somebody else's claims nothing that we know */
 	struct stages stages;
 
+	if (s->all_arrivals > 0) /* every second arrival of a Poisson process, say, is none */
+		return;
 	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
 		claim(&stages.list[0], at, gaps, out);
 	stages_release(&stages);
@@ -229,6 +231,8 @@ static void tell_whole(const struct schedule *plan, json_t *header, int64_t line
 	json_t *seed = json_object_get(header, "seed");
 
 	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, plan->count, plan->count == 1 ? "" : "s");
+	if (plan->shards)
+		buffer_format(out, ", shard %lld of %lld", (long long)plan->shard, (long long)plan->shards);
 	if (tool)
 		buffer_format(out, ", by %s", tool);
 	if (json_is_integer(seed))
