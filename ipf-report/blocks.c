@@ -153,8 +153,8 @@ static void count_requests(struct block *b, const struct selection *sel)
 			b->stale += row->stale;
 			if (row->error >= 0)
 				b->errors[row->error]++;
-			b->cut += row->error >= 0 && strcmp(error_kinds[row->error], "cut") == 0;
-			b->cancelled += row->error >= 0 && strcmp(error_kinds[row->error], "cancelled") == 0;
+			b->cut += row->error >= 0 && strcmp(verdict_kinds[row->error], "cut") == 0;
+			b->cancelled += row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
 		}
 	}
 }
@@ -265,12 +265,12 @@ static const struct {
 	const char *name;
 	size_t a, b;
 } residual_specs[RESIDUALS] = {
-	{"output_usage_minus_tokenizer", offsetof(struct row, output_usage), offsetof(struct row, output_tokenizer)},
-	{"output_usage_minus_events", offsetof(struct row, output_usage), offsetof(struct row, events)},
-	{"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer), offsetof(struct row, events)},
-	{"input_usage_minus_tokenizer", offsetof(struct row, input_usage), offsetof(struct row, input_tokenizer)},
-	{"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
-	{"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
+	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", offsetof(struct row, output_usage), offsetof(struct row, output_tokenizer)},
+	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", offsetof(struct row, output_usage), offsetof(struct row, events)},
+	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer), offsetof(struct row, events)},
+	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", offsetof(struct row, input_usage), offsetof(struct row, input_tokenizer)},
+	[INPUT_ASKED] = {"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
+	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
 };
 
 static void build_residuals(struct block *b, const struct selection *sel)

@@ -21,7 +21,10 @@ struct residual {
 	double mean, min, max;
 	double share; /* sum of the differences by the sum of b */
 };
-enum { RESIDUALS = 6 };
+enum {
+	OUTPUT_USAGE_TOKENIZER, OUTPUT_USAGE_EVENTS, OUTPUT_TOKENIZER_EVENTS, INPUT_USAGE_TOKENIZER, INPUT_ASKED, OUTPUT_ASKED,
+	RESIDUALS,
+};
 
 struct attainment {
 	double share; /* of the requests: those that met a per-request objective */
@@ -33,7 +36,7 @@ struct block {
 	const char *name, *kind;
 	bool measured, total;
 	double window_s;
-	int64_t scheduled, started, ok, failed, cut, cancelled, stale, errors[ERROR_KINDS];
+	int64_t scheduled, started, ok, failed, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed;
 	double input_per_s, output_per_s, total_per_s;
 	double in_flight_mean, in_flight_max, little;

@@ -85,8 +85,8 @@ static void dist(struct csv *csv, const char *name, const struct dist *d, const 
 static void errors(struct csv *csv, const struct block *b)
 {
 	char name[40];
-	for (int i = 0; i < ERROR_KINDS; i++) {
-		snprintf(name, sizeof name, "errors_%s", error_kinds[i]);
+	for (int i = 0; i < VERDICT_KINDS; i++) {
+		snprintf(name, sizeof name, "errors_%s", verdict_kinds[i]);
 		for (char *c = name; *c; c++)
 			if (*c == '-')
 				*c = '_';

@@ -56,9 +56,9 @@ static json_t *requests_json(const struct block *b)
 	put_count(json, "ok", b->ok);
 	put_count(json, "failed", b->failed);
 	put_count(json, "cut", b->cut);
-	for (int i = 0; i < ERROR_KINDS; i++)
+	for (int i = 0; i < VERDICT_KINDS; i++)
 		if (b->errors[i] > 0)
-			put_count(errors, error_kinds[i], b->errors[i]);
+			put_count(errors, verdict_kinds[i], b->errors[i]);
 	json_object_set_new(json, "errors", errors);
 	if (b->stale > 0)
 		put_count(json, "stale_resets", b->stale);

@@ -106,6 +106,32 @@ void layout_wrapped(struct layout *l, int indent, enum style style, const char *
 	layout_end_line(l);
 }
 
+void layout_heading(struct layout *l, const char *text)
+{
+	layout_end_line(l);
+	layout_text(l, STRONG, text);
+}
+
+void layout_entry(struct layout *l, const char *label, const char *text)
+{
+	layout_to(l, 2);
+	layout_text(l, PLAIN, label);
+	layout_to(l, 14);
+	layout_wrapped(l, 14, PLAIN, text);
+}
+
+void join(char *text, size_t size, const char *before, const char *what, const char *after)
+{
+	size_t len = strlen(text);
+	if (what)
+		snprintf(text + len, size - len, "%s%s%s%s", len ? before : "", what, after[0] ? " " : "", after);
+}
+
+const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* "1234567" to "1,234,567", in place; text has room. */
 static void separate(char *text)
 {

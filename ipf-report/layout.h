@@ -31,6 +31,15 @@ void layout_clipped(struct layout *l, int width, enum style style, const char *t
 /* From the current column on, broken at blanks before column WIDTH and continued at `indent`; ends the line. */
 void layout_wrapped(struct layout *l, int indent, enum style style, const char *text);
 
+/* A blank line, and a section's title on the next one. */
+void layout_heading(struct layout *l, const char *text);
+/* A label, and what it is about, wrapped beside it. */
+void layout_entry(struct layout *l, const char *label, const char *text);
+
+/* Adds `what`, with `after` behind a blank, to a list in `text`; `before` goes between two of them. Nothing where what is NULL. */
+void join(char *text, size_t size, const char *before, const char *what, const char *after);
+const char *plural(int64_t n); /* "" or "s" */
+
 /* Three significant digits, at most three decimals, thousands separated: 0.048 1.23 48.2 311 12,345; "-" for NAN, "inf". */
 const char *show_number(double value, char text[40]);
 const char *show_count(int64_t value, char text[40]); /* "-" where absent */

@@ -134,9 +134,11 @@ static bool wants_colour(const struct report_options *options)
 static int render(const struct run *run, const struct plan *plan, const struct report_options *options, struct buffer *out, struct ipf_error *err)
 {
 	struct blocks blocks = {0};
-	struct report report = {.run = run, .blocks = &blocks, .options = &plan->blocks, .reproducible = options->common.reproducible,
+	struct block_options wanted = plan->blocks;
+	wanted.by_model |= plan->format == FORMAT_JSON && run->models.count > 1;
+	struct report report = {.run = run, .blocks = &blocks, .options = &wanted, .reproducible = options->common.reproducible,
 	                        .colour = wants_colour(options)};
-	int status = blocks_build(&blocks, run, &plan->blocks, err);
+	int status = blocks_build(&blocks, run, &wanted, err);
 	if (status == 0) {
 		report.verdict = verdict_json(run->verdict);
 		report.finding = verdict_judge(run->verdict);

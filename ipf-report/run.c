@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const error_kinds[ERROR_KINDS] = {"connect", "tls",       "timeout",   "reset",     "http-status",
-                                              "in-band", "cut",       "malformed", "cancelled", "other"};
 const char *const sources[SOURCES] = {"usage", "tokenizer", "events", "other"};
 
 int run_init(struct run *run, const struct slo *slo, struct ipf_error *err)
@@ -82,14 +80,14 @@ static int32_t word_of(struct run *run, struct words *words, struct slice text)
 	return found;
 }
 
-static int8_t known(const char *const *list, int count, struct slice text)
+static int8_t source_of(struct slice text)
 {
 	if (!text.data)
 		return -1;
-	for (int i = 0; i + 1 < count; i++)
-		if (text.len == strlen(list[i]) + 2 && memcmp(text.data + 1, list[i], text.len - 2) == 0)
-			return (int8_t)i;
-	return (int8_t)(count - 1);
+	for (int8_t i = 0; i < SOURCES - 1; i++)
+		if (text.len == strlen(sources[i]) + 2 && memcmp(text.data + 1, sources[i], text.len - 2) == 0)
+			return i;
+	return SOURCES - 1;
 }
 
 static void later(int64_t *latest, int64_t moment)
@@ -161,7 +159,7 @@ static int add_row(struct run *run, const struct result *result, struct ipf_erro
 	*row = (struct row){
 		.n = result->n, .part = run->part_count - 1, .stage = (int32_t)result->stage,
 		.model = word_of(run, &run->models, result->model), .finish = word_of(run, &run->finishes, result->finish),
-		.error = known(error_kinds, ERROR_KINDS, result->error_kind), .source = known(sources, SOURCES, result->tokens_source),
+		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind), .source = source_of(result->tokens_source),
 		.ok = result->ok, .stale = result->stale, .goodness = (uint8_t)goodness, .met = met,
 		.due_ns = result->due_ns, .start_ns = result->start_ns, .end_ns = result->end_ns,
 		.stalls = result->stalls, .events = result->events, .coalesced = result->coalesced,

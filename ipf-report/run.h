@@ -17,8 +17,7 @@
 #include "slo.h"
 #include "verdict.h"
 
-enum { ERROR_KINDS = 10, SOURCES = 4 };
-extern const char *const error_kinds[ERROR_KINDS]; /* those of metrics.md, and "other" */
+enum { SOURCES = 4 };
 extern const char *const sources[SOURCES];         /* usage, tokenizer, events, and "other" */
 
 /* Texts that few values share (models, finish reasons): numbered in order of appearance. */
@@ -31,7 +30,7 @@ struct row {
 	int64_t n;
 	int32_t part, stage;
 	int32_t model, finish;   /* in run->models, run->finishes; -1 */
-	int8_t error, source;    /* in error_kinds, sources; -1 */
+	int8_t error, source;    /* in verdict_kinds, sources; -1 */
 	bool ok, stale;
 	uint8_t goodness;        /* enum slo_answer */
 	uint32_t met;            /* objectives of --slo */

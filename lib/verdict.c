@@ -155,7 +155,7 @@ static void span(int64_t *first, int64_t *last, int64_t at)
 		*last = at;
 }
 
-static size_t kind_of(struct slice kind)
+size_t verdict_kind_of(struct slice kind)
 {
 	for (size_t i = 0; i + 1 < VERDICT_KINDS; i++) {
 		size_t len = strlen(verdict_kinds[i]);
@@ -201,7 +201,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 	v->rows++;
 	row_times(v, stage, row);
 	if (!row->ok) {
-		v->errors[kind_of(row->error_kind)]++;
+		v->errors[verdict_kind_of(row->error_kind)]++;
 		v->stale += row->stale;
 		return;
 	}

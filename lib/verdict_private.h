@@ -6,9 +6,6 @@
 #include "stats.h"
 #include "verdict.h"
 
-enum { VERDICT_KINDS = 10 }; /* the error kinds of metrics.md, and one for what is none of them */
-extern const char *const verdict_kinds[VERDICT_KINDS];
-
 struct verdict_stage {
 	char *name;
 	bool measured, closed, cycle;

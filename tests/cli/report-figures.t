@@ -113,3 +113,6 @@ seal header body | sed 's/"end":{/&"from":[{"ipf":"records","stages":[{"begin_ns
 "$report" -f json seen.results >out.json
 is "$(jq -c '.stages[3] | [.window_s, .rate.completed]' out.json)" "[3,0.666667]" "a stage begins when it was seen to begin"
 is "$("$report" -f json "$data/mixed.results" | jq -c '.stages[3] | [.window_s, .rate.completed]')" "[3,1]" "else after what came before it"
+is "$("$report" -f json "$data/mixed.results" | jq -c '[.total.by_model | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]')" \
+	'[["llama-3.1-8b",13],["lora-a",2]]' "several models: each has figures of its own"
+is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model: they would be the total's"
