@@ -120,7 +120,7 @@ fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… picks some by name)
-	$(Q)$(MAKE) --no-print-directory deps
+	-$(Q)$(MAKE) --no-print-directory deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
 
@@ -146,7 +146,7 @@ bench: all ## measure, as ratios against baselines in the same run
 	$(Q)BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
 demo: ## install what is missing, build, and run the whole pipeline against the simulated server
-	$(Q)$(MAKE) --no-print-directory deps
+	-$(Q)$(MAKE) --no-print-directory deps
 	$(Q)$(MAKE) --no-print-directory $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc)) all
 	$(Q)BUILD=$(abspath $(BUILD)) examples/demo.sh
 
