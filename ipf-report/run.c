@@ -132,7 +132,7 @@ static int check_plan(const struct schedule *plan, const char *file, struct ipf_
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct schedule_stage *stage = &plan->stages[i];
-		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST)
+		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST || stage->all_arrivals > COUNT_MOST)
 			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: times or arrivals are out of range", i);
 	}
 	return 0;
