@@ -1,5 +1,7 @@
 #include "draft.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +42,6 @@ void draft_release(struct draft *d)
 {
 	free(d->requests);
 	free(d->messages);
-	free(d->ids);
 	free_chunks(d->arena);
 	*d = (struct draft){0};
 }
@@ -131,15 +132,53 @@ struct slice draft_join(struct draft *d, struct slice a, const char *between, st
 	return (struct slice){to, len};
 }
 
+struct slice draft_keep(struct draft *d, struct slice text)
+{
+	char *to = text.data ? draft_space(d, text.len) : NULL;
+	if (!to)
+		return (struct slice){0};
+	memcpy(to, text.data, text.len);
+	return (struct slice){to, text.len};
+}
+
+struct slice draft_format(struct draft *d, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	int len = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	return draft_keep(d, (struct slice){text, len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1});
+}
+
 uint64_t *draft_ids(struct draft *d, size_t count)
 {
-	if (count > d->ids_cap) {
-		free(d->ids);
-		d->ids = malloc((count + count / 2) * sizeof *d->ids);
-		d->ids_cap = d->ids ? count + count / 2 : 0;
-	}
-	d->failed |= count > d->ids_cap;
-	return d->failed ? NULL : d->ids;
+	/* the arena knows bytes only: room to begin at a multiple of eight */
+	char *space = draft_space(d, (count + 1) * sizeof(uint64_t));
+	return space ? (uint64_t *)(void *)(space + (-(uintptr_t)space & (sizeof(uint64_t) - 1))) : NULL;
+}
+
+int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t left)
+{
+	int64_t tokens = blocks->sizes ? blocks->sizes[2 * i + 1] : blocks->tokens;
+	return tokens < left ? tokens : left;
+}
+
+static uint64_t mix(uint64_t h)
+{
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return h ^ h >> 31;
+}
+
+uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i)
+{
+	if (!blocks->scope.data)
+		return blocks->ids[i];
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (size_t k = 0; k < blocks->scope.len; k++)
+		h = (h ^ (unsigned char)blocks->scope.data[k]) * UINT64_C(0x100000001b3);
+	return mix(mix(h) ^ blocks->ids[i]);
 }
 
 /* ---- copying ---- */
@@ -155,6 +194,7 @@ static void each_slice(struct draft *d, void (*visit)(struct slice *s, void *dat
 		visit(&r->model, data);
 		visit(&r->tools, data);
 		visit(&r->tags, data);
+		visit(&r->blocks.scope, data);
 	}
 	for (size_t i = 0; i < d->message_count; i++) {
 		visit(&d->messages[i].text, data);
@@ -182,29 +222,32 @@ struct draft *draft_clone(const struct draft *d)
 	size_t text = 0, ids = 0;
 	each_slice((struct draft *)(uintptr_t)d, add_length, &text);
 	for (size_t i = 0; i < d->count; i++)
-		ids += d->requests[i].blocks.count;
+		ids += d->requests[i].blocks.count * (d->requests[i].blocks.sizes ? 3 : 1);
 	struct draft *copy = malloc(sizeof *copy + d->count * sizeof *d->requests + d->message_count * sizeof *d->messages +
-	                            ids * sizeof *d->ids + text);
+	                            ids * sizeof(uint64_t) + text);
 	if (!copy)
 		return NULL;
 	*copy = *d;
 	copy->requests = (struct draft_request *)(void *)(copy + 1);
 	copy->messages = (struct draft_message *)(void *)(copy->requests + d->count);
-	copy->ids = (uint64_t *)(void *)(copy->messages + d->message_count);
+	uint64_t *to = (uint64_t *)(void *)(copy->messages + d->message_count);
 	copy->requests_cap = d->count;
 	copy->messages_cap = d->message_count;
-	copy->ids_cap = ids;
 	if (d->count)
 		memcpy(copy->requests, d->requests, d->count * sizeof *d->requests);
 	if (d->message_count)
 		memcpy(copy->messages, d->messages, d->message_count * sizeof *d->messages);
-	uint64_t *to = copy->ids;
 	for (size_t i = 0; i < d->count; i++) {
 		struct draft_blocks *blocks = &copy->requests[i].blocks;
 		if (blocks->count)
 			memcpy(to, blocks->ids, blocks->count * sizeof *to);
 		blocks->ids = to;
 		to += blocks->count;
+		if (blocks->sizes) {
+			memcpy(to, blocks->sizes, 2 * blocks->count * sizeof *to);
+			blocks->sizes = (const int64_t *)to;
+			to += 2 * blocks->count;
+		}
 	}
 	char *texts = (char *)to;
 	copy->arena = NULL;

@@ -25,11 +25,13 @@ struct draft_message {
 	struct slice json;   /* the message as it stands in the data (tool calls, typed parts): passed on in place of role and text */
 };
 
-/* A prompt that is known by the ids of its blocks: equal ids are equal text. */
+/* A prompt that is known by the ids of its blocks: equal ids are equal text. What of it they don't cover is text of its own. */
 struct draft_blocks {
 	const uint64_t *ids;
 	size_t count;
-	int64_t tokens; /* in a whole block */
+	int64_t tokens;      /* in a whole block; or … */
+	const int64_t *sizes; /* two for each block: its whole length, and how much of that is there */
+	struct slice scope;  /* ids are equal only to those of the same scope; absent: one for all */
 };
 
 struct draft_request {
@@ -56,8 +58,6 @@ struct draft {
 	size_t count, requests_cap;
 	struct draft_message *messages;
 	size_t message_count, messages_cap;
-	uint64_t *ids;          /* space for block ids, see draft_ids */
-	size_t ids_cap;
 	struct draft_chunk *arena; /* the newest first */
 	bool failed;            /* memory ran out on the way */
 };
@@ -76,8 +76,16 @@ char *draft_space(struct draft *d, size_t len);
 struct slice draft_text(struct draft *d, const struct jdoc *doc, jdoc_id node);
 /* Two texts with something between them, in the arena. */
 struct slice draft_join(struct draft *d, struct slice a, const char *between, struct slice b);
-/* Space for `count` block ids, good until the draft is reset or this is called again; NULL when memory runs out. */
+/* A copy of a text in the arena, for what is borrowed from something that goes away. */
+struct slice draft_keep(struct draft *d, struct slice text);
+/* The same, made as by printf (at most 511 bytes). */
+struct slice draft_format(struct draft *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Space for `count` block ids, good until the draft is reset; NULL when memory runs out. */
 uint64_t *draft_ids(struct draft *d, size_t count);
+
+/* The tokens of a block that are there, at most `left`; and what its text is made of: the id with its scope. */
+int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t left);
+uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
 
 /* A copy that owns all it needs, in one piece of memory: free() it. NULL when memory runs out. */
 struct draft *draft_clone(const struct draft *d);

@@ -75,7 +75,7 @@ static int block_ids(const struct jdoc *j, struct draft *d, struct draft_request
 		if (!take_hash(j, e.value, &ids[at++]))
 			return jdoc_expected(j, e.value, "hash_ids", "integers of 64 bits", err);
 	}
-	r->blocks = (struct draft_blocks){ids, count, BLOCK_TOKENS};
+	r->blocks = (struct draft_blocks){.ids = ids, .count = count, .tokens = BLOCK_TOKENS};
 	return 0;
 }
 

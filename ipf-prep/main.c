@@ -2,6 +2,7 @@
 #include "prep.h"
 #include "reader.h"
 #include "select.h"
+#include "stat.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -145,6 +146,8 @@ int main(int argc, char **argv)
 	struct plan plan = {0};
 	struct ipf_error err = {0};
 	int status;
+	if (argc > 1 && strcmp(argv[1], "stat") == 0)
+		return stat_main(argc - 1, argv + 1);
 	if (!program_start(&prep_program, argc, argv, &options, &operands, &status))
 		return status;
 	if (options.list)

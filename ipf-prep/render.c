@@ -6,6 +6,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ void renderer_release(struct renderer *r)
 	free(r->prefixes);
 	stretch_release(&r->stretch);
 	draft_release(&r->work);
-	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->line};
+	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -84,16 +85,18 @@ static struct slice make_text(struct renderer *r, const struct draft *d, size_t 
 {
 	const char *salt = r->plan->options->salt;
 	char name[512];
-	size_t left = (size_t)count * 4, size = (size_t)request->blocks.tokens * 4;
+	const struct draft_blocks *blocks = &request->blocks;
+	int64_t left = count;
 	buffer_clear(&r->made);
-	for (size_t i = 0; i < request->blocks.count && left > 0; i++) {
-		size_t len = left < size ? left : size;
-		synth_block(request->blocks.ids[i], size, salt, len, &r->made);
-		left -= len;
+	for (size_t i = 0; i < blocks->count && left > 0; i++) {
+		int64_t tokens = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
+		if (tokens > 0)
+			synth_block(draft_block_id(blocks, i), (size_t)whole * 4, salt, (size_t)tokens * 4, &r->made);
+		left -= tokens;
 	}
 	if (left > 0) {
 		struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
-		synth_prose(&rng, left, &r->made);
+		synth_prose(&rng, (size_t)left * 4, &r->made);
 	}
 	return buffer_all(&r->made);
 }
@@ -204,6 +207,37 @@ static void write_messages(struct renderer *r)
 		jout_end_map(&w);
 	}
 	jout_end_list(&w);
+}
+
+/* The ids of what the prompt is made of, for who reckons with them. */
+static struct slice write_blocks(struct renderer *r, const struct draft_request *request)
+{
+	const struct draft_blocks *blocks = &request->blocks;
+	if (blocks->count == 0)
+		return (struct slice){0};
+	struct jout w = {.out = &r->blocks};
+	buffer_clear(&r->blocks);
+	jout_begin_map(&w);
+	jout_key(&w, "tokens");
+	if (blocks->sizes) {
+		jout_begin_list(&w);
+		for (size_t i = 0; i < blocks->count; i++)
+			jout_int(&w, blocks->sizes[2 * i + 1]);
+		jout_end_list(&w);
+	} else {
+		jout_int(&w, blocks->tokens);
+	}
+	jout_member_string(&w, "scope", blocks->scope);
+	jout_key(&w, "ids");
+	jout_begin_list(&w);
+	for (size_t i = 0; i < blocks->count; i++) {
+		char id[24];
+		snprintf(id, sizeof id, "%llu", (unsigned long long)blocks->ids[i]);
+		jout_value(&w, slice_of(id));
+	}
+	jout_end_list(&w);
+	jout_end_map(&w);
+	return buffer_all(&r->blocks);
 }
 
 /* ---- the answer ---- */
@@ -320,12 +354,13 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
+		out.blocks = write_blocks(r, request);
 		out.tools = request->tools;
 		out.tags = request->tags;
 		if (d->chain)
 			context += now + text_tokens(tokens, answer);
 		trace_request_write(&out, &r->line);
-		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed || r->stretch.failed)
+		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed || r->blocks.failed || r->stretch.failed)
 			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);
 		if (stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;

@@ -24,6 +24,7 @@ struct trace_request {
 	struct slice model;            /* text */
 	struct slice tools;            /* list, as the chat API takes it */
 	struct slice tags;             /* map or list: carried along */
+	struct slice blocks;           /* map: what the prompt shares with others, by recorded ids: {"tokens":512,"ids":[…]} */
 	struct slice slo;              /* map: this request's own objectives */
 	struct slice answer;           /* text: the recorded answer (the next turn's context needs it) */
 	bool context_session;          /* "context":"session": messages are only what is new since the turn before */

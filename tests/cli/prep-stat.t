@@ -1,0 +1,55 @@
+#!/bin/bash
+# ipf-prep stat: figures that can be counted by hand.
+. "$TESTS/tap.sh"
+prep=$BIN/ipf-prep
+
+figure() { # JQ EXPECTED TEXT
+	is "$(jq -c "$1" stat.json)" "$2" "$3"
+}
+
+# Four arrivals at 0, 1, 1.5 and 4 s; blocks of 512 tokens.
+cat >m.jsonl <<'ROWS'
+{"timestamp": 0, "input_length": 1024, "output_length": 10, "hash_ids": [1, 2]}
+{"timestamp": 1000, "input_length": 1100, "output_length": 20, "hash_ids": [1, 2, 3]}
+{"timestamp": 1500, "input_length": 512, "output_length": 30, "hash_ids": [2]}
+{"timestamp": 4000, "input_length": 1024, "output_length": 40, "hash_ids": [4, 3]}
+ROWS
+run "$prep" mooncake m.jsonl -o m.trace.zst
+status_is 0 "a trace to look at"
+run "$prep" stat -f json m.trace.zst
+status_is 0 "it is described"
+cp "$OUT" stat.json
+figure .requests 4 "requests"
+figure .arrivals.span_s 4 "span"
+figure .arrivals.rate 0.75 "rate: three gaps in four seconds"
+figure .arrivals.peak_1s 2 "the fullest second"
+figure '.arrivals.cv * 1e6 | round' 637377 "variation of the gaps 1, 0.5 and 2.5 s"
+figure '[.output_tokens | .mean, .p50, .p90, .p99, .max, .min]' '[25,20,40,40,40,10]' "nearest ranks"
+figure '[.sharing | .blocks, .distinct, .most_blocks]' '[8,4,3]' "blocks"
+figure '.sharing.reuse' 0.5 "blocks that were there before: 1 and 2 of the second, 2 of the third, 3 of the last"
+figure '.sharing.leading' 0.25 "of them at the beginning of a prompt: the second's"
+figure '.sharing.hit_rate * 3660 | round' 1024 "tokens that an endless cache finds"
+run "$prep" stat m.trace.zst
+contains "$(cat "$OUT")" "requests       4" "and for a person"
+contains "$(cat "$OUT")" "output tokens  mean 25.0, p50 20, p90 40, p99 40, max 40" "with its lengths"
+
+# Prefixes of text, and sessions, whose turns have the turns before in their context.
+printf '{"prompt":"%s","output":"a"}\n' "$(printf 'x%.0s' {1..200})one" "$(printf 'x%.0s' {1..200})two" "other" >t.jsonl
+"$prep" jsonl t.jsonl | "$prep" stat -f json - >stat.json
+figure '.sharing | [.by, .hit_rate * 5 | if type == "number" then round else . end]' '["text",2]' "two prompts of three begin alike"
+printf '{"conversations":[{"from":"human","value":"%s"},{"from":"gpt","value":"%s"},{"from":"human","value":"Why?"},{"from":"gpt","value":"So."}]}\n' \
+	"$(printf 'abc%.0s' {1..100})" "$(printf 'def%.0s' {1..100})" >s.jsonl
+"$prep" sharegpt s.jsonl --turns all | "$prep" stat -f json >stat.json
+figure '[.sessions | .count, .of_several_turns, .lone_requests, .turns.max]' '[1,1,0,2]' "sessions"
+figure '.sharing.hit_rate > 0.45 and .sharing.hit_rate < 0.7' true "a second turn finds the first and its answer"
+
+run "$prep" stat -f xml m.trace.zst
+status_is 2 "a format that is not known"
+run "$prep" stat no-such.trace
+status_is 1 "a trace that is not there"
+plain m.trace.zst | head -3 >cut.trace
+run "$prep" stat cut.trace
+status_is 3 "a trace that was cut"
+contains "$(cat "$OUT")" "requests       2" "is described as far as it goes"
+run "$prep" stat m.trace.zst -o /dev/full
+status_is 1 "a full disk"
