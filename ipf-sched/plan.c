@@ -145,7 +145,7 @@ static int64_t count_ours(const struct plan *plan, const struct plan_part *part)
 /* Its share of the slots; the first shards have one more where they cannot be dealt out evenly. */
 static int share_slots(const struct plan *plan, const struct stage *stage, struct schedule_stage *s, struct ipf_error *err)
 {
-	if (!plan->shards || s->slots == IPF_ABSENT)
+	if (s->slots == IPF_ABSENT)
 		return 0;
 	if (s->slots < plan->shards)
 		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->spec,
