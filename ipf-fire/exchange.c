@@ -224,6 +224,7 @@ void exchange_begin(struct exchange *x, struct job *job, bool pin)
 	x->attempts = 0;
 	x->fd = -1;
 	x->trip_ns = 0;
+	x->established = false;
 	x->again_ns = IPF_ABSENT;
 	x->last_read = 0;
 	x->cancelled = NULL;
@@ -259,8 +260,7 @@ static bool connected(const struct exchange *x)
 /* Without a connection: it was TCP's, or TLS's on top of it. */
 static enum record_error unconnected(const struct exchange *x)
 {
-	curl_off_t us = 0;
-	return curl_easy_getinfo(x->easy, CURLINFO_CONNECT_TIME_T, &us) == CURLE_OK && us > 0 ? RECORD_TLS : RECORD_CONNECT;
+	return x->established ? RECORD_TLS : RECORD_CONNECT;
 }
 
 /* A connection that broke: by a reset, or closed in order but too early. */

@@ -29,6 +29,7 @@ struct exchange {
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
 	uint64_t last_read;
 	const char *cancelled;   /* why we ended it; NULL */
+	bool established;        /* TCP's connection is there */
 	bool no_memory;
 	char error[CURL_ERROR_SIZE];
 };

@@ -18,6 +18,7 @@ struct socket {
 	uint32_t events;  /* as registered with epoll; 0: not registered */
 	bool open, idle;
 	bool used;        /* a request has been sent on it */
+	struct exchange *connecting; /* whose connection it is to be; NULL */
 	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
 };
 
@@ -92,7 +93,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 			close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true};
+	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true, .connecting = x};
 	m->open++;
 	return fd;
 }
@@ -134,6 +135,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *u
 		*s = (struct socket){.multi = m, .id = -1};
 	if (what == CURL_POLL_REMOVE) {
 		s->idle = true;
+		s->connecting = NULL;
 		if (!s->open || s->events & EPOLLOUT)
 			watch(t, fd, s, s->open ? EPOLLIN : 0);
 		if (!s->open)
@@ -352,6 +354,10 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 	int running, bits = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
 	                    (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
 	struct multi *m = s->multi;
+	if (s->connecting && !(events & (EPOLLERR | EPOLLHUP))) {
+		s->connecting->established = true;
+		s->connecting = NULL;
+	}
 	t->setup.read++;
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
