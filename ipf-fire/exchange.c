@@ -66,15 +66,17 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 {
 	char key[128];
 	struct jout w = {.out = &job->headers};
-	if (name >= sizeof key)
+	if (name + 4 > sizeof key)
 		return;
 	for (size_t i = 0; i < name; i++)
 		key[i] = (char)(line[i] >= 'A' && line[i] <= 'Z' ? line[i] | 32 : line[i]);
+	char member[sizeof key + 4];
+	int len_member = snprintf(member, sizeof member, "\"%.*s\":", (int)name, key);
+	if (job->headers.len && memmem(job->headers.data, job->headers.len, member, (size_t)len_member))
+		return; /* of several the first */
 	if (job->headers.len)
 		buffer_byte(&job->headers, ',');
-	jout_string(&w, (struct slice){key, name});
-	buffer_byte(&job->headers, ':');
-	w.comma = false;
+	buffer_append(&job->headers, member, (size_t)len_member);
 	jout_string(&w, trimmed(line + name + 1, len - name - 1));
 }
 

@@ -38,6 +38,8 @@ static const struct option_spec specs[] = {
 	COMMON_OPTIONS(struct fire_options, common),
 };
 
+#define HEADER_NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
 static const char details[] =
 	"Reads the schedule from standard input where no SCHEDULE is given.\n"
 	"  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
@@ -63,6 +65,9 @@ static int check(const struct fire_options *o, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
 	if (strcmp(o->connections, "reuse") != 0 && strcmp(o->connections, "fresh") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--connections: expected reuse or fresh, got \"%s\"", o->connections);
+	for (size_t i = 0; i < o->record_headers.count; i++)
+		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
+			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"", o->record_headers.items[i]);
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0");
 	return 0;

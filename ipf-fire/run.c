@@ -92,19 +92,35 @@ static int check_files(struct run *r, struct ipf_error *err)
 static int catch_signals(struct run *r, struct ipf_error *err)
 {
 	sigset_t set;
+	struct sigaction hangup;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	/* under nohup it is ignored, and has to stay so: what is blocked is not */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
 		r->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	return r->signal_fd < 0 ? ipf_error_errno(err, errno, NULL, "cannot catch signals") : 0;
 }
 
+/* What the machine has, or the container that we are in. */
+static int64_t memory_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	int64_t bytes = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+	long long most;
+	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+	if (f && fscanf(f, "%lld", &most) == 1 && most > 0 && (!bytes || most < bytes))
+		bytes = most;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
@@ -116,7 +132,7 @@ static struct engine_options engine_options(struct run *r)
 		.gauges = &r->gauges,
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
-		.memory_bytes = pages > 0 && page > 0 ? (int64_t)pages / 2 * page : 0,
+		.memory_bytes = memory_bytes() / 2,
 	};
 }
 

@@ -15,22 +15,22 @@
 
 /* ---- the URL ---- */
 
-/* The API's path after the URL's own; where the one ends as the other begins (or is the whole of it), that part stands once. */
-static char *join_paths(const char *base, const char *path)
+/* The API's path, of `path_len`, after the URL's own; where the one ends as the other begins (or is the whole of it), that part stands
+ * once. */
+static char *join_paths(const char *base, const char *path, size_t path_len)
 {
-	size_t len = strlen(base), overlap = strlen(path);
+	size_t len = strlen(base), overlap = path_len;
 	while (len && base[len - 1] == '/')
 		len--;
 	while (overlap) {
-		bool seam = path[overlap] == '\0' || path[overlap] == '/';
+		bool seam = overlap == path_len || path[overlap] == '/';
 		if (seam && overlap <= len && !strncmp(base + len - overlap, path, overlap))
 			break;
 		overlap--;
 	}
-	char *joined = malloc(len + strlen(path) + 1);
-	if (joined)
-		strcpy((char *)memcpy(joined, base, len) + len, path + overlap);
-	return joined;
+	char *joined = NULL;
+	int written = asprintf(&joined, "%.*s%.*s", (int)len, base, (int)(path_len - overlap), path + overlap);
+	return written < 0 ? NULL : joined;
 }
 
 static int url_wrong(const char *url, const char *why, struct ipf_error *err)
@@ -71,8 +71,10 @@ static int open_url(struct target *t, const char *url, const char *path, struct 
 		goto out;
 	}
 	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
-	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || !(joined = join_paths(base, path)) ||
-	    curl_url_set(u, CURLUPART_PATH, joined, 0) || curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) ||
+	size_t path_len = strcspn(path, "?");
+	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || !(joined = join_paths(base, path, path_len)) ||
+	    curl_url_set(u, CURLUPART_PATH, joined, 0) ||
+	    (path[path_len] && curl_url_set(u, CURLUPART_QUERY, path + path_len + 1, CURLU_APPENDQUERY)) || curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) ||
 	    show(t, u) < 0) {
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		goto out;

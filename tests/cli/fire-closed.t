@@ -39,6 +39,16 @@ is "$(jq -c "map(select(.stage == 1) | .n - $first)" rows.json)" "[0,1,2,3,4]" "
 is "$(jq -c 'map(select(.stage == 1) | .due_ns)' rows.json)" "[1000000000,1050000000,1100000000,1150000000,1200000000]" "and comes at its time"
 is "$(jq -c 'map(select(.stage == 1) | (.start_ns - .due_ns) < 100000000) | all' rows.json)" true "on time"
 
+# ---- a sweep: several that go round, and the schedule through a pipe ----
+ipf-sched closed:users=1,for=300ms closed:users=4,for=300ms rest:for=100ms closed:users=2,for=300ms -t chat.trace |
+	ipf-fire -u "$URL" -m sim -t chat.trace -o chat.records
+body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep of users"
+is "$(jq -c '[.[] | .stage as $s | .start_ns >= [0, 300, 600, 700][$s] * 1000000 and .start_ns < [300, 600, 700, 1000][$s] * 1000000] | all' rows.json)" true \
+	"each stage within its time"
+is "$(jq -c 'map(.stage) | unique' rows.json)" "[0,1,3]" "all of them"
+is "$(jq -c '[group_by(.stage)[] | map(.req) | .[0:3]]' rows.json | jq -c 'map(. == [range(.[0]; .[0] + 3) | . % '"$count"']) | all')" true "each reads the trace on"
+
 # ---- slots hold back, and it shows ----
 fire burst:n=20,slots=5 constant:rate=100,n=10
 is "$(most 0)" 5 "five at a time"

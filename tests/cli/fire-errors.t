@@ -102,6 +102,7 @@ refused 2 "many" -u "$URL" --connections many chat.sched
 refused 2 "expected JSON" -u "$URL" --param temperature=hot chat.sched
 refused 2 "no-such-api" -u "$URL" --api no-such-api chat.sched
 refused 2 "NO_SUCH_VARIABLE" -u "$URL" --key-env NO_SUCH_VARIABLE chat.sched
+refused 2 'got "a b"' -u "$URL" --record-header "a b" chat.sched
 refused 2 "Name: value" -u "$URL" -H nonsense chat.sched
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 13 -n 10 -q -o other.trace
 run ipf-fire -u "$URL" -t other.trace chat.sched

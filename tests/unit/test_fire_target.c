@@ -45,6 +45,26 @@ static void test_the_path_is_added_once(void **state)
 	api_close(api);
 }
 
+static void test_a_path_with_a_query(void **state)
+{
+	struct target t;
+	struct ipf_error err = {0};
+	struct api *api = open_api("openai-chat"), *mine;
+	json_t *json = json_deep_copy(api_json(api));
+	(void)state;
+	json_object_set_new(json, "path", json_string("/v1/chat?alt=sse"));
+	assert_int_equal(api_from_json(&mine, json, "mine", &err), 0);
+	assert_int_equal(target_open(&t, mine, "http://h/v1/", &no_headers, NULL, &err), 0);
+	assert_string_equal(t.url, "http://h/v1/chat?alt=sse");
+	target_close(&t);
+	assert_int_equal(target_open(&t, mine, "http://h?key=1", &no_headers, NULL, &err), 0);
+	assert_string_equal(t.url, "http://h/v1/chat?key=1&alt=sse");
+	target_close(&t);
+	json_decref(json);
+	api_close(mine);
+	api_close(api);
+}
+
 static void test_secrets_are_not_shown(void **state)
 {
 	struct target t;
@@ -143,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_path_is_added_once),
+		cmocka_unit_test(test_a_path_with_a_query),
 		cmocka_unit_test(test_secrets_are_not_shown),
 		cmocka_unit_test(test_urls_that_are_none),
 		cmocka_unit_test(test_headers),
