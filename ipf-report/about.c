@@ -90,6 +90,7 @@ json_t *report_about(const struct run *run, bool reproducible)
 	copy(about, "api", json_object_get(header, "api"));
 	copy(about, "model", json_object_get(records, "model"));
 	copy(about, "tokenizer", json_object_get(header, "tokenizer"));
+	copy(about, "itl", json_object_get(header, "itl"));
 	copy(about, "seed", json_object_get(schedule, "seed"));
 	json_t *stages = schedule_text(run);
 	copy(about, "schedule", stages);

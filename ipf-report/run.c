@@ -239,6 +239,13 @@ static int same_plan(const struct schedule *a, const struct schedule *b, const c
 	return same ? 0 : ipf_error_at(err, IPF_INPUT, file, 0, "its stages are not those of %s: not the same run", first);
 }
 
+/* What a sample of the pooled gaps is: "gap", "token" or "request". */
+const char *run_itl(const struct run *run, int part)
+{
+	const char *itl = json_string_value(json_object_get(run->parts[part].header, "itl"));
+	return itl ? itl : "gap";
+}
+
 static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_error *err)
 {
 	struct part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -265,6 +272,9 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	int bad = check_plan(&plan, part->name, err);
 	if (bad == 0 && run->part_count > 1)
 		bad = same_plan(&run->plan, &plan, part->name, run->parts[0].name, err);
+	if (bad == 0 && strcmp(run_itl(run, 0), run_itl(run, run->part_count - 1)) != 0)
+		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",
+		                   run_itl(run, run->part_count - 1), run->parts[0].name, run_itl(run, 0));
 	if (bad == 0 && verdict_part(run->verdict, &plan) < 0)
 		bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (bad == 0 && !(part->arrivals = calloc(plan.count + 1, sizeof *part->arrivals)))

@@ -95,6 +95,8 @@ void run_release(struct run *run);
 const struct row *run_stage_rows(const struct run *run, int32_t stage, int64_t *count);
 /* The window of a stage over all shards: from the first's begin to the last's end. */
 struct window run_window(const struct run *run, int32_t stage);
+/* What ipf-collect's --itl made a sample of the gaps: "gap", "token", "request". */
+const char *run_itl(const struct run *run, int part);
 /* Its pooled gaps, over all models for model -1; NULL. */
 const struct histogram *run_gaps(const struct run *run, int32_t stage, int32_t model);
 

@@ -92,11 +92,13 @@ static void row_both(struct table *t, const char *label, const struct block *b, 
 	table_row(t, "", "from due", &b->due[m]);
 }
 
-static void latency_rows(struct table *t, const struct block *b)
+static void latency_rows(struct table *t, const struct block *b, const char *itl)
 {
+	char per[32];
+	snprintf(per, sizeof per, "per %.20s", itl);
 	row_both(t, "TTFT", b, METRIC_TTFT);
 	row_both(t, "TTFA", b, METRIC_TTFA);
-	table_row(t, "ITL", "", &b->itl);
+	table_row(t, "ITL", per, &b->itl);
 	table_row(t, "TPOT", "", &b->start[METRIC_TPOT]);
 	table_row(t, "NTPOT", "", &b->start[METRIC_NTPOT]);
 	row_both(t, "E2E", b, METRIC_E2E);
@@ -122,7 +124,7 @@ static bool total_latency(struct layout *l, const struct report *report)
 	if (b->ok == 0 && b->started == 0)
 		return false;
 	while (table_part(&t, "Latency, ms"))
-		latency_rows(&t, b);
+		latency_rows(&t, b, run_itl(report->run, 0));
 	weak_note(l, t.weak);
 	return t.weak;
 }

@@ -99,6 +99,13 @@ run "$report" "$data/mixed.results" "$data/one.results"
 status_is 3 "results with other stages are refused"
 complains ipf-report "not the same run" "and why"
 
+sed '1s/"itl":"gap"/"itl":"token"/' "$data/one.results" >token.results
+run "$report" token.results
+contains "$(cat "$OUT")" "ITL    per token" "what a sample of the gaps is stands beside them"
+run "$report" "$data/one.results" token.results
+status_is 3 "gaps of two kinds are not pooled"
+complains ipf-report "token.results: was collected with --itl token" "and why"
+
 # ---- input and output -----------------------------------------------------------------------------------------------
 "$report" "$data/mixed.results" >want
 yes_if "there is a report to compare with" grep -q '^Verdict' want
