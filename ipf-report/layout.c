@@ -36,6 +36,17 @@ void layout_to(struct layout *l, int column)
 		buffer_byte(l->out, ' ');
 }
 
+/* Names come from files and servers: none of them speaks to the terminal. */
+static void put_harmless(struct layout *l, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i], next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
+		bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0; /* control characters of two bytes */
+		buffer_byte(l->out, c < 0x20 || c == 0x7f || wide ? '?' : text[i]);
+		i += wide;
+	}
+}
+
 static void put(struct layout *l, enum style style, const char *text, size_t len)
 {
 	static const char *const escapes[] = {[PLAIN] = "",        [STRONG] = "\033[1m", [FAINT] = "\033[2m",
@@ -43,7 +54,7 @@ static void put(struct layout *l, enum style style, const char *text, size_t len
 	bool styled = l->colour && style != PLAIN;
 	if (styled)
 		buffer_text(l->out, escapes[style]);
-	buffer_append(l->out, text, len);
+	put_harmless(l, text, len);
 	if (styled)
 		buffer_text(l->out, "\033[0m");
 	for (size_t i = 0; i < len; i++)

@@ -19,24 +19,28 @@ static const struct {
 	enum verdict_question question;
 	const char *text;
 } rules[] = {
-	{VERDICT_LOAD, "DOUBTFUL where less than 99 % of the scheduled load of a measured stage was delivered, INVALID below 95 %: the share of its "
-	               "requests that were started, times the time that their starts should have spread over by the time that they did "
-	               "(spreads below 1 s count as 1 s)."},
-	{VERDICT_LOAD, "DOUBTFUL where the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above 100 ms."},
-	{VERDICT_LOAD, "DOUBTFUL where more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: that is not the client's fault, but the load "
-	               "was not delivered as scheduled. Starts that are spread out by slots alone are DOUBTFUL, never INVALID."},
-	{VERDICT_LOAD, "DOUBTFUL where part of the run is missing (a stream that was cut, a run that was stopped), INVALID without any measured "
-	               "request."},
-	{VERDICT_CLIENT, "DOUBTFUL where the sending thread used more than 80 % of a core, or its loop lag exceeded 10 ms, in one second of twenty; "
-	                 "INVALID above 95 % or 100 ms. DOUBTFUL where the client left no samples to tell."},
-	{VERDICT_CLIENT, "DOUBTFUL where more than 5 % of the content events shared their read with another one (coalesced): the inter-token figures "
-	                 "then show the network's packets and not the server's steps."},
-	{VERDICT_SERVER, "DOUBTFUL where more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire cancelled at the end and resets "
-	                 "of kept connections that the server had closed already (stale) are counted apart; more than 1 % cancelled is "
-	                 "DOUBTFUL."},
-	{VERDICT_SERVER, "DOUBTFUL where the output tokens of the successes differ by more than 10 % from what was asked for."},
-	{VERDICT_SAMPLES, "OK from 459 successes on (enough for p99 at 99 % confidence), DOUBTFUL below, INVALID without any; DOUBTFUL where a measured "
-	                  "stage has no success or nothing to do."},
+	{VERDICT_LOAD, "DOUBTFUL where less than 99 % of the scheduled load of a measured stage was delivered, "
+	 "INVALID below 95 %: the share of its requests that were started, times the time that their starts "
+	 "should have spread over by the time that they did (spreads below 1 s count as 1 s)."},
+	{VERDICT_LOAD, "DOUBTFUL where the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above "
+	 "100 ms."},
+	{VERDICT_LOAD, "DOUBTFUL where more than 1 % of the requests of open-loop stages waited longer than 1 ms "
+	 "for a slot: that is not the client's fault, but the load was not delivered as scheduled. Starts that "
+	 "are spread out by slots alone are DOUBTFUL, never INVALID."},
+	{VERDICT_LOAD, "DOUBTFUL where part of the run is missing (a stream that was cut, a run that was stopped), "
+	 "INVALID without any measured request."},
+	{VERDICT_CLIENT, "DOUBTFUL where the sending thread used more than 80 % of a core, or its loop lag exceeded "
+	 "10 ms, in one second of twenty; INVALID above 95 % or 100 ms. DOUBTFUL where the client left no samples "
+	 "to tell."},
+	{VERDICT_CLIENT, "DOUBTFUL where more than 5 % of the content events shared their read with another one "
+	 "(coalesced): the inter-token figures then show the network's packets and not the server's steps."},
+	{VERDICT_SERVER, "DOUBTFUL where more than 1 % of the requests failed, INVALID above 5 %. Requests that "
+	 "ipf-fire cancelled at the end and resets of kept connections that the server had closed already (stale) "
+	 "are counted apart; more than 1 % cancelled is DOUBTFUL."},
+	{VERDICT_SERVER, "DOUBTFUL where the output tokens of the successes differ by more than 10 % from what was "
+	 "asked for."},
+	{VERDICT_SAMPLES, "OK from 459 successes on (enough for p99 at 99 % confidence), DOUBTFUL below, INVALID "
+	 "without any; DOUBTFUL where a measured stage has no success or nothing to do."},
 };
 
 const char *verdict_status_name(enum verdict_status status)

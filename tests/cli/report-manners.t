@@ -173,6 +173,12 @@ sed '1s/"name":"constant"/"name":"sehr-langsam-und-ausführlich-gemäß-Plan"/g'
 run "$report" long.results
 contains "$(cat "$OUT")" "  sehr-langsam-und-aus…     1.00" "a long name is cut, the columns stay"
 
+# Names come from files and servers: none of them speaks to the terminal.
+sed -e '1s/"name":"constant"/"name":"a\\u001b[2Jb\\u009bc\\nd"/g' "$data/one.results" >evil.results
+run "$report" evil.results
+is "$(tr -d '\n' <"$OUT" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c | tr -d ' ')" 0 "no control character of a name reaches the terminal"
+contains "$(cat "$OUT")" "  a?[2Jb?c?d" "it is shown as a question mark"
+
 # CSV: as many fields on each line, RFC 4180 for odd names
 sed '1s/"name":"constant"/"name":"a,\\"b\\""/g' "$data/one.results" >odd.results
 run "$report" -f csv odd.results
