@@ -13,6 +13,8 @@ completions ?= $(prefix)/share/bash-completion/completions
 BUILD       ?= .build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 PKG_CONFIG  ?= pkg-config
 comma       := ,
+# One name for one folder, however it was given: the dependencies that the compiler writes go by it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim

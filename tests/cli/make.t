@@ -18,6 +18,8 @@ is "$(grep -v 'Nothing to be done' "$OUT")" "" "does nothing the second time"
 
 build -n
 is "$(grep -v 'Nothing to be done' "$OUT")" "" "nor would it, says make -n"
+build -n BUILD="$PWD/.build" V=1 -W lib/error.h
+contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "the folder's absolute name is the same folder"
 build -n V=1 -W lib/error.h
 contains "$(cat "$OUT")" " -c -o .build/lib/stream_read.o" "a changed header rebuilds the sources that include it"
 contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "and links the programs again"
