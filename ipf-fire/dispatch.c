@@ -2,46 +2,13 @@
 
 #include "clock.h"
 #include "ends.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOK_AHEAD_NS    NS_PER_S
 #define LOOK_AHEAD_COUNT 256 /* arrivals that wait for no other */
-
-enum state {
-	WAITING, /* for parents (all others: only until it has its place) */
-	HELD,    /* its time is not known: a stage without an end is still to come or under way */
-	TIMED,   /* in the heap */
-	POOL,    /* of a closed stage: takes a free slot */
-	READY,   /* due, waits for a slot */
-	GO,      /* to be started at once */
-	FLIGHT,
-	DROPPED,
-};
-
-struct edge {
-	struct dispatch_node *child;
-	struct edge *next;
-};
-
-struct dispatch_node {
-	int64_t n, at_ns, wait_ns, parents_end_ns;
-	int64_t due_ns, ready_ns, slot_ns;
-	void *data;
-	struct edge *children;
-	struct dispatch_node *next;
-	size_t parents; /* that have not ended */
-	uint32_t stage;
-	enum state state;
-	bool root;      /* waits for nobody */
-	bool gone;      /* dropped and handed back; only edges of its parents lead here */
-};
-
-struct list {
-	struct dispatch_node *first, *last;
-	int64_t count;
-};
 
 struct stage {
 	const struct schedule_stage *plan;
@@ -61,8 +28,7 @@ struct dispatch {
 	size_t begun;  /* stages that have begun */
 	size_t known;  /* stages whose offset is known */
 	struct ends *ends;
-	struct dispatch_node **heap;
-	size_t heap_count, heap_cap;
+	struct heap heap;
 	struct list go, dropped;
 	int64_t live, in_flight, waiting;
 	int64_t ahead;    /* roots of the stages that do not cycle: added, not due yet */
@@ -70,74 +36,6 @@ struct dispatch {
 	size_t last_stage;
 	bool finished, stopped;
 };
-
-static void list_put(struct list *list, struct dispatch_node *node)
-{
-	node->next = NULL;
-	if (list->last)
-		list->last->next = node;
-	else
-		list->first = node;
-	list->last = node;
-	list->count++;
-}
-
-static struct dispatch_node *list_take(struct list *list)
-{
-	struct dispatch_node *node = list->first;
-	if (!node)
-		return NULL;
-	list->first = node->next;
-	if (!list->first)
-		list->last = NULL;
-	list->count--;
-	return node;
-}
-
-/* ---- the heap of due times: the earliest first, the lower n where two are due together ---- */
-
-static bool earlier(const struct dispatch_node *a, const struct dispatch_node *b)
-{
-	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->n < b->n;
-}
-
-/* Room for one more, so that a move into the heap never fails: every node has its place from the beginning. */
-static bool heap_reserve(struct dispatch *d)
-{
-	if ((size_t)d->live < d->heap_cap)
-		return true;
-	size_t cap = d->heap_cap ? 2 * d->heap_cap : 256;
-	struct dispatch_node **heap = realloc(d->heap, cap * sizeof(struct dispatch_node *));
-	if (!heap)
-		return false;
-	d->heap = heap;
-	d->heap_cap = cap;
-	return true;
-}
-
-static void heap_put(struct dispatch *d, struct dispatch_node *node)
-{
-	size_t i = d->heap_count++;
-	for (size_t up; i && earlier(node, d->heap[up = (i - 1) / 2]); i = up)
-		d->heap[i] = d->heap[up];
-	d->heap[i] = node;
-	node->state = TIMED;
-}
-
-static struct dispatch_node *heap_take(struct dispatch *d)
-{
-	struct dispatch_node *top = d->heap[0], *last = d->heap[--d->heap_count];
-	size_t i = 0;
-	for (size_t down; (down = 2 * i + 1) < d->heap_count; i = down) {
-		if (down + 1 < d->heap_count && earlier(d->heap[down + 1], d->heap[down]))
-			down++;
-		if (!earlier(d->heap[down], last))
-			break;
-		d->heap[i] = d->heap[down];
-	}
-	d->heap[i] = last;
-	return top;
-}
 
 /* ---- making and freeing ---- */
 
@@ -154,7 +52,7 @@ static void know_offsets(struct dispatch *d, int64_t offset)
 		s->offset_ns = offset;
 		for (struct dispatch_node *node; (node = list_take(&s->held));) {
 			node->due_ns += offset;
-			heap_put(d, node);
+			heap_put(&d->heap, node);
 		}
 		if (standing(s))
 			return;
@@ -190,15 +88,6 @@ out:
 	return NULL;
 }
 
-static void node_free(struct dispatch_node *node)
-{
-	for (struct edge *e = node->children, *next; e; e = next) {
-		next = e->next;
-		free(e);
-	}
-	free(node);
-}
-
 void dispatch_free(struct dispatch *d)
 {
 	if (!d)
@@ -212,7 +101,7 @@ void dispatch_free(struct dispatch *d)
 		free(d->stages[i].free_since);
 	free(d->stages);
 	ends_free(d->ends);
-	free(d->heap);
+	free(d->heap.nodes);
 	free(d);
 }
 
@@ -269,8 +158,8 @@ void dispatch_stop(struct dispatch *d)
 	d->stopped = true;
 	for (size_t i = 0; i < d->count; i++)
 		stage_over(d, &d->stages[i]);
-	while (d->heap_count)
-		drop(d, d->heap[--d->heap_count]);
+	while (d->heap.count)
+		drop(d, d->heap.nodes[--d->heap.count]);
 	for (struct dispatch_node *node; (node = list_take(&d->go));) {
 		d->stages[node->stage].in_flight--;
 		drop(d, node);
@@ -307,7 +196,7 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 		if (!known)
 			list_put(&s->held, node);
 		else
-			heap_put(d, node);
+			heap_put(&d->heap, node);
 	} else {
 		/* its parents have run, hence the offset of its stage is known, unless they are of an earlier stage */
 		node->due_ns = node->parents_end_ns + node->wait_ns;
@@ -316,7 +205,7 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 		if (stage_ended(s, node->due_ns))
 			drop(d, node);
 		else
-			heap_put(d, node);
+			heap_put(&d->heap, node);
 	}
 }
 
@@ -371,7 +260,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (!fits(d, a))
 		return ipf_error_set(err, IPF_INPUT, "n %lld: its stage or its times make no sense", (long long)a->n);
 	struct dispatch_node *node = calloc(1, sizeof *node);
-	if (!node || !heap_reserve(d) || ends_reserve(d->ends, a->n) < 0) {
+	if (!node || !heap_reserve(&d->heap, (size_t)d->live) || ends_reserve(d->ends, a->n) < 0) {
 		free(node);
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
@@ -537,8 +426,8 @@ static void pass(struct dispatch *d, int64_t now)
 
 static void ripen(struct dispatch *d, int64_t now)
 {
-	while (d->heap_count && d->heap[0]->due_ns <= now)
-		ready(d, heap_take(d));
+	while (d->heap.count && d->heap.nodes[0]->due_ns <= now)
+		ready(d, heap_take(&d->heap));
 }
 
 /* The next one to go whose stage did not end while it was on its way here. */
@@ -605,8 +494,8 @@ int64_t dispatch_wake(const struct dispatch *d)
 		return INT64_MIN;
 	if (d->stopped)
 		return wake;
-	if (d->heap_count)
-		wake = d->heap[0]->due_ns;
+	if (d->heap.count)
+		wake = d->heap.nodes[0]->due_ns;
 	if (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns < wake)
 		wake = d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns;
 	for (size_t i = 0; i < d->begun; i++)

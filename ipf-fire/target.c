@@ -285,8 +285,8 @@ static char *redact_url(const char *text)
 		return NULL;
 	char *clean = NULL;
 	const char *rest = at ? at + 1 : authority;
-	int len = asprintf(&clean, "%.*s%.*s%s", (int)(authority - text), text, (int)(query ? query - rest : (ptrdiff_t)strlen(rest)), rest,
-	                   query ? "?…" : "");
+	int rest_len = (int)(query ? query - rest : (ptrdiff_t)strlen(rest));
+	int len = asprintf(&clean, "%.*s%.*s%s", (int)(authority - text), text, rest_len, rest, query ? "?…" : "");
 	return len < 0 ? NULL : clean;
 }
 

@@ -1,0 +1,236 @@
+/* Any schedule: stages of all kinds with random arrivals are carried out against a clock and requests that are made up, and every start is
+ * held against what the schedule says. */
+#include "unit.h"
+
+#include "dispatch.h"
+
+#include <stdbool.h>
+
+enum { MOST = 400, STAGES = 6 };
+
+struct one {
+	struct schedule_arrival a;
+	int64_t parents[3];
+	bool added, started, ended, dropped;
+	int64_t start, end;
+	struct dispatch_start given;
+};
+
+struct world {
+	struct schedule_stage stages[STAGES];
+	struct schedule plan;
+	struct one all[MOST];
+	int64_t count, next; /* of all; next to add in lane 0 */
+	int64_t lane_next[STAGES], in_flight[STAGES], last_ready[STAGES], last_n[STAGES];
+	int64_t now;
+	uint64_t random;
+};
+
+static int64_t below(struct world *w, int64_t bound)
+{
+	return (int64_t)(test_random(&w->random) % (uint64_t)bound);
+}
+
+/* Stages of any kind in sequence; a cycle stage's rounds are written out, as far as they may be needed. */
+static void make_world(struct world *w)
+{
+	int64_t begin = 0, n = 0;
+	w->plan.stages = w->stages;
+	w->plan.count = (size_t)(1 + below(w, STAGES));
+	for (size_t i = 0; i < w->plan.count; i++) {
+		struct schedule_stage *s = &w->stages[i];
+		int64_t kind = below(w, 5), lines = below(w, 20), length = 1 + below(w, 200), rounds = 1, at = begin;
+		*s = (struct schedule_stage){.begin_ns = begin, .end_ns = kind == 1 || kind == 2 ? IPF_ABSENT : begin + length,
+		                             .slots = kind >= 2 || below(w, 2) ? 1 + below(w, 4) : IPF_ABSENT, .closed = kind == 2 || kind == 3,
+		                             .cycle = kind == 3, .arrivals = lines, .first_n = n, .measured = true};
+		if (s->cycle)
+			rounds = lines ? 50 / (lines + 1) + 1 : 0;
+		int64_t first = n;
+		for (int64_t k = 0; k < lines * rounds && w->count < MOST; k++, n++) {
+			struct one *x = &w->all[w->count++];
+			x->a = (struct schedule_arrival){.n = n, .req = n, .stage = (int64_t)i, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT,
+			                                 .after = x->parents};
+			int64_t in_round = k % lines, base = n - in_round;
+			if (in_round && below(w, 2)) {
+				x->a.after_count = (size_t)(1 + below(w, 3));
+				for (size_t p = 0; p < x->a.after_count; p++)
+					x->parents[p] = base + below(w, in_round);
+				x->a.wait_ns = below(w, 3) ? below(w, 30) : IPF_ABSENT;
+			}
+			if (!s->closed && (!x->a.after_count || below(w, 4) == 0)) {
+				at += s->end_ns == IPF_ABSENT ? 0 : below(w, 2 * length / (lines + 1) + 1);
+				x->a.at_ns = at;
+			}
+		}
+		if (s->cycle && n - first < lines)
+			s->arrivals = n - first; /* the table is full */
+		if (!s->cycle)
+			s->arrivals = n - first;
+		if (s->end_ns != IPF_ABSENT)
+			begin = s->end_ns;
+	}
+	for (size_t i = 0; i < STAGES; i++) {
+		w->last_ready[i] = w->last_n[i] = -1;
+		w->lane_next[i] = i < w->plan.count ? w->stages[i].first_n : 0;
+	}
+}
+
+/* The n of all[] are its indices: adding goes through them, cycle stages apart. */
+static bool add_next(struct world *w, struct dispatch *d, int64_t lane)
+{
+	struct ipf_error err = {0};
+	int64_t *next = lane < 0 ? &w->next : &w->lane_next[lane];
+	while (lane < 0 && *next < w->count && w->stages[w->all[*next].a.stage].cycle)
+		(*next)++;
+	if (*next >= w->count || (lane >= 0 && w->all[*next].a.stage != lane))
+		return false;
+	struct one *x = &w->all[(*next)++];
+	assert_int_equal(dispatch_add(d, &x->a, x, &err), 0);
+	x->added = true;
+	return true;
+}
+
+static void add_wanted(struct world *w, struct dispatch *d)
+{
+	for (size_t i = 0; i < w->plan.count; i++)
+		while (w->stages[i].cycle && dispatch_wants(d, (int64_t)i, w->now) && add_next(w, d, (int64_t)i))
+			;
+	while (dispatch_wants(d, -1, w->now))
+		if (!add_next(w, d, -1)) {
+			dispatch_finish(d);
+			break;
+		}
+}
+
+static void check_start(struct world *w, struct dispatch *d, const struct dispatch_start *s)
+{
+	struct one *x = s->data;
+	struct schedule_stage *stage = &w->stages[x->a.stage];
+	int64_t begin, end;
+	assert_true(x->added && !x->started && !x->dropped);
+	x->started = true;
+	x->start = w->now;
+	x->given = *s;
+	dispatch_stage_times(d, x->a.stage, &begin, &end);
+	assert_int_not_equal(begin, IPF_ABSENT);
+	assert_true(w->now >= begin);
+	assert_true(!stage->closed || stage->end_ns == IPF_ABSENT || w->now < end);
+	if (stage->slots != IPF_ABSENT)
+		assert_true(w->in_flight[x->a.stage] < stage->slots);
+	w->in_flight[x->a.stage]++;
+
+	int64_t due = x->a.at_ns == IPF_ABSENT ? INT64_MIN : x->a.at_ns - stage->begin_ns + begin;
+	for (size_t i = 0; i < x->a.after_count; i++) {
+		const struct one *parent = &w->all[x->parents[i]];
+		assert_true(parent->ended);
+		int64_t after = parent->end + (x->a.wait_ns == IPF_ABSENT ? 0 : x->a.wait_ns);
+		due = after > due ? after : due;
+	}
+	if (stage->closed)
+		assert_int_equal(s->due_ns, IPF_ABSENT);
+	else
+		assert_int_equal(s->due_ns, due);
+	if (due != INT64_MIN)
+		assert_int_equal(s->ready_ns, due);
+	/* nothing but time and slots holds it back, and this clock stands still while it works */
+	assert_true(s->ready_ns <= w->now);
+	assert_int_equal(s->slot_ns == IPF_ABSENT ? s->ready_ns : s->slot_ns, w->now);
+	/* first come, first served; a closed stage's new sessions stand back, and are in order among themselves */
+	if (s->slot_ns != IPF_ABSENT && x->a.at_ns != IPF_ABSENT) {
+		assert_true(s->ready_ns >= w->last_ready[x->a.stage]);
+		w->last_ready[x->a.stage] = s->ready_ns;
+	}
+	if (stage->closed && !x->a.after_count) {
+		assert_true(x->a.n > w->last_n[x->a.stage]);
+		w->last_n[x->a.stage] = x->a.n;
+	}
+}
+
+static void start_all(struct world *w, struct dispatch *d)
+{
+	struct dispatch_start s;
+	for (struct one *x;;) {
+		add_wanted(w, d);
+		bool some = dispatch_next(d, w->now, &s);
+		if (some) {
+			check_start(w, d, &s);
+			((struct one *)s.data)->end = w->now + below(w, 40);
+		}
+		while ((x = dispatch_dropped(d))) {
+			assert_true(x->added && !x->started && !x->dropped);
+			x->dropped = true;
+		}
+		if (!some)
+			return;
+	}
+}
+
+static int64_t end_one(struct world *w, struct dispatch *d, bool really)
+{
+	struct one *first = NULL;
+	for (int64_t i = 0; i < w->count; i++)
+		if (w->all[i].started && !w->all[i].ended && (!first || w->all[i].end < first->end))
+			first = &w->all[i];
+	if (!first || !really)
+		return first ? first->end : INT64_MAX;
+	first->ended = true;
+	w->in_flight[first->a.stage]--;
+	dispatch_ended(d, first->given.ticket, first->end);
+	return first->end;
+}
+
+static void run_world(struct world *w, int64_t stop_at)
+{
+	struct dispatch *d = dispatch_new(&w->plan);
+	assert_non_null(d);
+	bool stopped = false;
+	for (w->now = -3; start_all(w, d), !dispatch_done(d);) {
+		int64_t wake = dispatch_wake(d), end = end_one(w, d, false), next = wake < end ? wake : end;
+		assert_int_not_equal(next, INT64_MAX); /* it hangs */
+		assert_true(next >= w->now);
+		if (!stopped && next >= stop_at) {
+			w->now = stop_at;
+			stopped = true;
+			dispatch_stop(d);
+			continue;
+		}
+		w->now = next;
+		if (end <= wake)
+			end_one(w, d, true);
+	}
+	assert_int_equal(dispatch_in_flight(d), 0);
+	assert_int_equal(dispatch_waiting(d), 0);
+	for (int64_t i = 0; i < w->count; i++) {
+		const struct one *x = &w->all[i];
+		const struct schedule_stage *s = &w->stages[x->a.stage];
+		assert_true(x->started == x->ended);
+		assert_false(x->started && x->dropped);
+		if (x->added)
+			assert_true(x->started || x->dropped);
+		if (!stopped && !(s->closed && s->end_ns != IPF_ABSENT))
+			assert_true(x->started);
+		if (!stopped && !s->cycle)
+			assert_true(x->added);
+	}
+	dispatch_free(d);
+}
+
+static void test_any_schedule_is_carried_out(void **state)
+{
+	uint64_t seed = test_seed(__func__);
+	static struct world w;
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		w = (struct world){.random = seed + (uint64_t)i};
+		make_world(&w);
+		run_world(&w, i % 4 ? INT64_MAX : below(&w, 500));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_schedule_is_carried_out),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
