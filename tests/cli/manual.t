@@ -46,6 +46,17 @@ else
 	skip "manual pages are well-formed" "mandoc is not installed"
 fi
 
+# As Debian's man shows them, too: nothing that cannot be broken into lines, no quotation inside another.
+if command -v groff >/dev/null; then
+	for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
+		run groff -mdoc -Tutf8 -rLL=78n "$page"
+		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
+		is "$(grep -cE '’’|‘[^’]*‘' "$OUT")" 0 "$(basename "$page") has no quotation marks inside quotation marks"
+	done
+else
+	skip "manual pages are well-formed for groff" "groff is not installed"
+fi
+
 # Cross references lead to pages that exist.
 for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
 	sed -n 's/^\.Xr \(ipf[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page"
