@@ -57,6 +57,9 @@ else
 	skip "manual pages are well-formed for groff" "groff is not installed"
 fi
 
+# A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
+is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.[57])" "" "no command is broken by the page's width"
+
 # Cross references lead to pages that exist.
 for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
 	sed -n 's/^\.Xr \(ipf[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page"
