@@ -222,7 +222,7 @@ struct draft *draft_clone(const struct draft *d)
 	size_t text = 0, ids = 0;
 	each_slice((struct draft *)(uintptr_t)d, add_length, &text);
 	for (size_t i = 0; i < d->count; i++)
-		ids += d->requests[i].blocks.count * (d->requests[i].blocks.sizes ? 3 : 1);
+		ids += d->requests[i].blocks.count * (d->requests[i].blocks.sizes ? 3 : 1) + d->requests[i].parent_count;
 	struct draft *copy = malloc(sizeof *copy + d->count * sizeof *d->requests + d->message_count * sizeof *d->messages +
 	                            ids * sizeof(uint64_t) + text);
 	if (!copy)
@@ -248,6 +248,10 @@ struct draft *draft_clone(const struct draft *d)
 			blocks->sizes = (const int64_t *)to;
 			to += 2 * blocks->count;
 		}
+		if (copy->requests[i].parent_count)
+			memcpy(to, copy->requests[i].parents, copy->requests[i].parent_count * sizeof *to);
+		copy->requests[i].parents = copy->requests[i].parents ? to : NULL;
+		to += copy->requests[i].parent_count;
 	}
 	char *texts = (char *)to;
 	copy->arena = NULL;

@@ -45,6 +45,9 @@ struct draft_request {
 	struct slice model;     /* plain text */
 	struct slice tools;     /* JSON, as the chat API takes it */
 	struct slice tags;      /* JSON */
+	const uint64_t *parents; /* places in the draft of those that must end first; NULL: the turn before */
+	size_t parent_count;
+	bool failed;            /* when it was recorded */
 };
 
 struct draft {

@@ -2,6 +2,7 @@
  * input on the line below. Its seed tasks hold several pairs of input and output to an instruction, in "instances": a
  * request each.
  */
+#include "guess.h"
 #include "source.h"
 
 static int text_member(const struct jdoc *j, jdoc_id map, const char *key, const char *shown, jdoc_id *node, struct ipf_error *err)
@@ -66,10 +67,16 @@ static int one_record(void *state, const struct source_record *record, struct si
 	return 0;
 }
 
+static bool knows(const struct sniff *sniff)
+{
+	return sniff_has(sniff, "instruction output") || sniff_has(sniff, "instruction instances");
+}
+
 const struct source_format source_alpaca = {
 	.name = "alpaca",
 	.about = "instruction, input and output; also the seed tasks with their instances",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
+	.knows = knows,
 	.record = one_record,
 };

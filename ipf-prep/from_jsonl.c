@@ -1,14 +1,14 @@
 /* Any JSON layout, by saying where in a record things are: --field prompt=/question --field output=/response. Without a --field
  * the usual names are tried.
  */
-#include "source.h"
+#include "guess.h"
+#include "take.h"
 
 #include "clock.h"
 #include "names.h"
 #include "times.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,13 +241,29 @@ static int look_up_name(const struct state *state, const struct jdoc *j, enum fi
 	return 1;
 }
 
+/* CSV has texts only: an empty one is nothing, and a number may stand in one. */
+static bool is_empty(const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node);
+}
+
+static struct slice inner(const struct jdoc *j, jdoc_id text)
+{
+	struct slice raw = jdoc_raw(j, text);
+	return (struct slice){raw.data + 1, raw.len - 2};
+}
+
 static int look_up_count(const struct state *state, const struct jdoc *j, enum field field, int64_t *count, struct ipf_error *err)
 {
 	const struct mapping *m;
 	jdoc_id node = look_up(state, j, field, &m);
 	if (node == JDOC_NONE)
 		return 0;
-	if (!jdoc_to_int(j, node, count) || *count < 0)
+	if (is_empty(j, node))
+		return 0;
+	if (!jdoc_to_int(j, node, count) && (jdoc_type_of(j, node) != JDOC_TEXT || time_from_number(inner(j, node), 1, count) < 0))
+		*count = -1;
+	if (*count < 0)
 		return jdoc_expected(j, node, m->pointer, "an integer of 0 or more", err);
 	return 1;
 }
@@ -258,7 +274,11 @@ static int look_up_time(const struct state *state, const struct jdoc *j, enum fi
 	jdoc_id node = look_up(state, j, field, &m);
 	if (node == JDOC_NONE)
 		return m && field == AT ? ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer) : 0;
-	if (jdoc_type_of(j, node) == JDOC_NUMBER && time_from_number(jdoc_raw(j, node), m->unit_ns, ns) == 0 && (field == AT || *ns >= 0))
+	if (is_empty(j, node) && field == WAIT)
+		return 0;
+	bool text = jdoc_type_of(j, node) == JDOC_TEXT;
+	if ((text || jdoc_type_of(j, node) == JDOC_NUMBER) &&
+	    time_from_number(text ? inner(j, node) : jdoc_raw(j, node), m->unit_ns, ns) == 0 && (field == AT || *ns >= 0))
 		return 1;
 	struct ipf_error wrong = {0};
 	if (field == AT && jdoc_type_of(j, node) == JDOC_TEXT && time_parse(draft_text(d, j, node), ns, &wrong) == 0)
@@ -267,58 +287,6 @@ static int look_up_time(const struct state *state, const struct jdoc *j, enum fi
 }
 
 /* ---- a record ---- */
-
-/* The text of a message's content: a string, or a list of parts of which those with a text count. */
-static struct slice content_text(struct draft *d, const struct jdoc *j, jdoc_id content)
-{
-	if (jdoc_type_of(j, content) != JDOC_LIST)
-		return draft_text(d, j, content);
-	struct slice all = {0};
-	for (struct jdoc_each e = jdoc_each(j, content); jdoc_step(&e);) {
-		struct slice part = draft_text(d, j, jdoc_get(j, e.value, "text"));
-		all = all.len > 0 && part.len > 0 ? draft_join(d, all, "", part) : part.len > 0 ? part : all;
-	}
-	return all;
-}
-
-static bool known_role(const struct jdoc *j, jdoc_id role)
-{
-	return jdoc_text_is(j, role, "user") || jdoc_text_is(j, role, "assistant") || jdoc_text_is(j, role, "system");
-}
-
-/* Messages are passed on as they stand; an assistant's at the end is the recorded answer. */
-static int take_messages(struct draft *d, struct draft_request *r, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err)
-{
-	if (jdoc_type_of(j, list) != JDOC_LIST)
-		return jdoc_expected(j, list, name, "a list", err);
-	uint32_t count = jdoc_count(j, list), at = 0;
-	char place[128];
-	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);) {
-		jdoc_id role = jdoc_get(j, e.value, "role"), content = jdoc_get(j, e.value, "content");
-		if (jdoc_type_of(j, role) != JDOC_TEXT) {
-			snprintf(place, sizeof place, "%s/%u/role", name, at);
-			return jdoc_expected(j, role, place, "a string", err);
-		}
-		if (!jdoc_is_null(j, content) && jdoc_type_of(j, content) != JDOC_TEXT && jdoc_type_of(j, content) != JDOC_LIST) {
-			snprintf(place, sizeof place, "%s/%u/content", name, at);
-			return jdoc_expected(j, content, place, "a string or a list of parts", err);
-		}
-		bool assistant = jdoc_text_is(j, role, "assistant");
-		struct slice text = content_text(d, j, content);
-		if (++at == count && assistant && text.len > 0 && count > 1) {
-			r->answer = text;
-			return 0;
-		}
-		enum role said = assistant ? ROLE_ASSISTANT : jdoc_text_is(j, role, "system") ? ROLE_SYSTEM : ROLE_USER;
-		struct draft_message *m = draft_message(d, said, text);
-		if (!m)
-			return 0;
-		/* A role that we know and a text can be worked on; anything else is kept to the letter. */
-		if (jdoc_count(j, e.value) != 2 || jdoc_type_of(j, content) != JDOC_TEXT || !known_role(j, role))
-			m->json = jdoc_raw(j, e.value);
-	}
-	return count > 0 ? 0 : jdoc_expected(j, list, name, "a message or more", err);
-}
 
 static int take_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
 {
@@ -330,7 +298,7 @@ static int take_prompt(const struct state *state, const struct jdoc *j, struct d
 		draft_message(d, ROLE_SYSTEM, system);
 	jdoc_id list = look_up(state, j, MESSAGES, &messages);
 	if (list != JDOC_NONE)
-		return take_messages(d, r, j, list, messages->pointer, err);
+		return take_chat(d, j, list, messages->pointer, err);
 	int got = look_up_text(state, j, PROMPT, d, &prompt, err);
 	if (got < 0)
 		return -1;
@@ -381,10 +349,9 @@ static int take_rest(struct state *state, const struct jdoc *j, struct draft *d,
 	}
 	d->failed |= state->ids.failed;
 	jdoc_id tools = look_up(state, j, TOOLS, &m);
-	if (jdoc_type_of(j, tools) == JDOC_LIST)
-		r->tools = jdoc_raw(j, tools);
-	else if (tools != JDOC_NONE && state->given)
-		return jdoc_expected(j, tools, m->pointer, "a list", err);
+	r->tools = take_tools(d, j, tools);
+	if (tools != JDOC_NONE && !r->tools.data && state->given)
+		return jdoc_expected(j, tools, m->pointer, "a list of tools", err);
 	if (r->at_ns != IPF_ABSENT) {
 		if (state->first_ns == IPF_ABSENT)
 			state->first_ns = r->at_ns;
@@ -417,6 +384,12 @@ static int one_record(void *opened, const struct source_record *record, struct s
 	return 0;
 }
 
+static bool knows(const struct sniff *sniff)
+{
+	return sniff_has(sniff, "messages") || sniff_has(sniff, "prompt") || sniff_has(sniff, "question") || sniff_has(sniff, "instruction") ||
+	       sniff_has(sniff, "text") || sniff_has(sniff, "query") || sniff_has(sniff, "text_input");
+}
+
 const struct source_format source_jsonl = {
 	.name = "jsonl",
 	.about = "any layout of JSON records, by --field; without it the usual names",
@@ -425,6 +398,26 @@ const struct source_format source_jsonl = {
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
 	.open = open_source,
 	.begin = begin_file,
+	.knows = knows,
+	.record = one_record,
+	.traits_of = traits_of,
+	.close = close_source,
+};
+
+static bool knows_csv(const struct sniff *sniff)
+{
+	return sniff_columns(sniff, "prompt") || sniff_columns(sniff, "question") || sniff_columns(sniff, "instruction") || sniff_columns(sniff, "text");
+}
+
+const struct source_format source_csv = {
+	.name = "csv",
+	.about = "any CSV, by --field NAME=/COLUMN; without it the usual names",
+	.kind = SOURCE_DATASET,
+	.unit = UNIT_TABLE,
+	.filled = "prose of the recorded length, another for each record, where a record has no text",
+	.open = open_source,
+	.begin = begin_file,
+	.knows = knows_csv,
 	.record = one_record,
 	.traits_of = traits_of,
 	.close = close_source,

@@ -2,13 +2,14 @@
  * the chat API (messages, role, content). A flattened variant of the same data, {"input": "…", "output_length": n}, is taken
  * for what it is: a prompt and the length of its answer.
  */
-#include "source.h"
+#include "guess.h"
+#include "take.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct state {
-	bool lone, answers_optional;
+	bool lone, answers_optional, first_two;
 };
 
 static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
@@ -18,6 +19,7 @@ static int open_source(void **opened, const struct source_settings *settings, st
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	state->lone = settings->lone;
 	state->answers_optional = settings->answers_optional;
+	state->first_two = settings->first_two;
 	*opened = state;
 	return 0;
 }
@@ -169,6 +171,20 @@ static int take_turns(struct taking *t, const char *name, jdoc_id list, struct i
 	return 0;
 }
 
+/* The rule of several benchmarks: the first two turns, whoever speaks. */
+static int first_two(const struct jdoc *j, const char *name, jdoc_id list, struct sink *sink, struct ipf_error *err)
+{
+	struct draft *d = &sink->draft;
+	struct turn prompt = {ROLE_USER, JDOC_NONE}, answer = {ROLE_USER, JDOC_NONE};
+	if (jdoc_count(j, list) < 2) {
+		sink->unusable(sink, "fewer than two turns");
+		return 0;
+	}
+	if (read_turn(j, jdoc_at(j, list, 0), name, 0, &prompt, err) < 0 || read_turn(j, jdoc_at(j, list, 1), name, 1, &answer, err) < 0)
+		return -1;
+	return take_pair(sink, (struct slice){0}, draft_text(d, j, prompt.text), draft_text(d, j, answer.text), err);
+}
+
 static int flat_record(const struct jdoc *j, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
@@ -209,6 +225,8 @@ static int one_record(void *opened, const struct source_record *record, struct s
 		return flat_record(j, sink, err);
 	if (jdoc_type_of(j, list) != JDOC_LIST)
 		return jdoc_expected(j, list, name, "a list", err);
+	if (((struct state *)opened)->first_two)
+		return first_two(j, name, list, sink, err);
 	struct taking t = {.state = opened, .j = j, .draft = &sink->draft, .system = JDOC_NONE};
 	if (take_turns(&t, name, list, err) < 0)
 		return -1;
@@ -216,8 +234,16 @@ static int one_record(void *opened, const struct source_record *record, struct s
 		sink->unusable(sink, t.why);
 		return 0;
 	}
+	struct slice tools = take_tools(&sink->draft, j, jdoc_get(j, JDOC_ROOT, "tools"));
+	for (size_t i = 0; i < sink->draft.count; i++)
+		sink->draft.requests[i].tools = tools;
 	sink->draft.chain = !t.state->lone;
 	return sink->take(sink, &sink->draft, err);
+}
+
+static bool knows(const struct sniff *sniff)
+{
+	return sniff_has(sniff, "conversations") || sniff_has(sniff, "conversation") || sniff_has(sniff, "input output_length");
 }
 
 const struct source_format source_sharegpt = {
@@ -227,6 +253,7 @@ const struct source_format source_sharegpt = {
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,
 	.open = open_source,
+	.knows = knows,
 	.record = one_record,
 	.close = free,
 };

@@ -129,12 +129,17 @@ int hold_order(struct hold *h)
 	h->drafts = malloc((h->count + 1) * sizeof *h->drafts);
 	if (!h->units || !h->drafts)
 		return -1;
+	int64_t turn = 0;
 	for (size_t i = 0; i < h->count; i++) {
 		h->drafts[i] = h->items[i].draft;
 		if (i == 0 || h->items[i].group != h->items[i - 1].group)
+			turn = 0;
+		if (i == 0 || h->items[i].group != h->items[i - 1].group)
 			h->units[h->unit_count++] = (struct unit){.drafts = &h->drafts[i]};
 		struct unit *unit = &h->units[h->unit_count - 1];
-		h->drafts[i]->turn = (int64_t)unit->count++;
+		unit->count++;
+		h->drafts[i]->turn = turn;
+		turn += (int64_t)h->drafts[i]->count;
 	}
 	if (h->count && h->items[0].group_at_ns < 0)
 		shift_arrivals(h, h->items[0].group_at_ns);

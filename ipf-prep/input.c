@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "buffer.h"
 #include "jdoc.h"
 #include "stream.h"
 
@@ -25,6 +26,7 @@ struct input {
 	size_t head_len, head_given;
 	struct archive *archive;   /* NULL: plain */
 	bool nothing;              /* compressed, and nothing in it */
+	struct buffer peeked;      /* was looked at, given out first */
 	char *raw;                 /* what the decompressor reads from */
 };
 
@@ -152,9 +154,8 @@ int input_open(struct input **opened, const char *path, struct ipf_error *err)
 	return 0;
 }
 
-int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
+static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_error *err)
 {
-	struct input *input = data;
 	if (!input->archive)
 		return read_raw(input, to, cap, err);
 	if (input->nothing)
@@ -164,6 +165,36 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 		return got;
 	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot be uncompressed any further: %s",
 	                    archive_error_string(input->archive));
+}
+
+int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)
+{
+	while (input->peeked.len < want) {
+		char *to = buffer_reserve(&input->peeked, want - input->peeked.len);
+		if (!to)
+			return ipf_error_errno(err, ENOMEM, input_name(input), "cannot look into it");
+		int64_t got = read_more(input, to, want - input->peeked.len, err);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		input->peeked.len += (size_t)got;
+	}
+	*bytes = input->peeked.data ? input->peeked.data : "";
+	return (int64_t)input->peeked.len;
+}
+
+int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
+{
+	struct input *input = data;
+	size_t len = input->peeked.len < cap ? input->peeked.len : cap;
+	if (len == 0)
+		return read_more(input, to, cap, err);
+	memcpy(to, input->peeked.data, len);
+	buffer_consume(&input->peeked, len);
+	if (input->peeked.len == 0)
+		buffer_release(&input->peeked);
+	return (int64_t)len;
 }
 
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
@@ -198,6 +229,7 @@ void input_close(struct input *input)
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
 	digest_free(input->digest);
+	buffer_release(&input->peeked);
 	free(input->raw);
 	free(input->path);
 	free(input);

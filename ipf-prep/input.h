@@ -20,6 +20,8 @@ int input_open(struct input **input, const char *path, struct ipf_error *err);
 /* Uncompressed bytes; the shape of feed.h's read (`data` is the struct input). IPF_CUT where a compressed file is cut or
  * broken. */
 int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err);
+/* Looks at the first `want` bytes without taking them: how many there are (fewer only at the end), -1 on error. */
+int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err);
 const char *input_name(const struct input *input); /* the path, or "standard input" */
 int64_t input_bytes(const struct input *input);    /* read so far, as they stand in the file */
 int64_t input_size(const struct input *input);     /* of a regular file; IPF_ABSENT */

@@ -1,4 +1,6 @@
 /* ipf-prep: makes a request trace of datasets and production traces. */
+#include "guess.h"
+#include "paths.h"
 #include "prep.h"
 #include "reader.h"
 #include "select.h"
@@ -22,12 +24,6 @@ static int list_sources(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Writing to a file that is still to be read would empty it. */
 static bool same_file(const char *a, const char *b)
 {
@@ -40,13 +36,9 @@ static int check_operands(const struct operands *operands, const char *output, s
 {
 	if (operands->count == 0)
 		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows them");
-	if (!source_find(operands->items[0], err))
-		return -1;
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
-		if (is_folder(operands->items[i]))
-			return ipf_error_errno(err, EISDIR, operands->items[i], "cannot open");
 		if (output && same_file(operands->items[i], output))
 			return ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output);
 	}
@@ -83,6 +75,14 @@ static json_t *make_trailer(const struct plan *plan, const struct reading *readi
 		json_array_extend(reading->from, plan->files);
 	if (end && tally->assumed)
 		json_object_set_new(end, "assumed", json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)tally->assumed));
+	if (end && tally->reason_count) {
+		json_t *left_out = json_object();
+		for (int i = 0; i < tally->reason_count; i++)
+			json_object_set_new(left_out, tally->reasons[i].why, json_integer((json_int_t)tally->reasons[i].count));
+		json_object_set_new(end, "left_out", left_out);
+	}
+	if (end && reading->bad)
+		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
 	if (end && reading->ended_early)
 		json_object_set_new(end, "incomplete", json_sprintf("reading ended at %s", reading->why));
 	else if (end && reading->bad)
@@ -91,7 +91,7 @@ static json_t *make_trailer(const struct plan *plan, const struct reading *readi
 }
 
 /* Reads, selects, writes; the trace is sealed also where the input ends badly. */
-static int convert(const struct plan *plan, struct stream_writer *writer, struct operands *operands, struct reading *reading,
+static int convert(const struct plan *plan, struct stream_writer *writer, const struct paths *paths, struct reading *reading,
                    struct tally *tally, struct ipf_error *err)
 {
 	struct renderer renderer = {0};
@@ -101,7 +101,7 @@ static int convert(const struct plan *plan, struct stream_writer *writer, struct
 		status = selection_new(&selection, plan, &renderer, tally, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
-		status = reading_run(reading, operands->items + 1, operands->count - 1, err);
+		status = reading_run(reading, paths->items, (int)paths->count, err);
 	}
 	if (status == 0)
 		status = selection_finish(selection, err);
@@ -114,21 +114,35 @@ static int convert(const struct plan *plan, struct stream_writer *writer, struct
 	return status;
 }
 
-static int run(const struct plan *plan, int argc, char **argv, struct operands *operands, struct ipf_error *err)
+/* The format by its name, or by the beginning of the first file, which then stays open. */
+static const struct source_format *find_format(const char *name, const struct paths *paths, struct input **first, struct ipf_error *err)
+{
+	if (strcmp(name, "auto") != 0)
+		return source_find(name, err);
+	const char *path = paths->count ? paths->items[0] : "-";
+	return input_open(first, path, err) == 0 ? source_guess(*first, err) : NULL;
+}
+
+static int run(const struct plan *plan, int argc, char **argv, const struct paths *paths, struct input *first, struct ipf_error *err)
 {
 	const struct prep_options *o = plan->options;
 	struct tally tally = {0};
-	struct reading reading = {.format = plan->format, .state = plan->state, .quiet = o->common.quiet};
+	struct reading reading = {.format = plan->format, .state = plan->state, .quiet = o->common.quiet,
+	                          .first = first, .stop = o->on_error && strcmp(o->on_error, "stop") == 0};
 	struct stream_writer *writer;
 	json_t *header = make_header(plan, argc, argv);
-	if (!header)
+	if (!header) {
+		reading_release(&reading);
 		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
+	}
 	int status = stream_writer_open(&writer, o->common.output, header, err);
 	json_decref(header);
-	if (status < 0)
+	if (status < 0) {
+		reading_release(&reading);
 		return -1;
+	}
 	progress_init(&reading.progress, o->common.progress, o->common.quiet);
-	status = convert(plan, writer, operands, &reading, &tally, err);
+	status = convert(plan, writer, paths, &reading, &tally, err);
 	if (status == 0 && o->common.verbose)
 		tally_print(&tally, reading.records, reading.bad, stderr);
 	if (status == 0 && tally.requests == 0 && reading.records > reading.bad)
@@ -144,6 +158,9 @@ int main(int argc, char **argv)
 	struct prep_options options = PREP_DEFAULTS;
 	struct operands operands;
 	struct plan plan = {0};
+	struct paths paths = {0};
+	struct input *first = NULL;
+	const struct source_format *format = NULL;
 	struct ipf_error err = {0};
 	int status;
 	if (argc > 1 && strcmp(argv[1], "stat") == 0)
@@ -154,10 +171,19 @@ int main(int argc, char **argv)
 		return list_sources();
 	status = check_operands(&operands, options.common.output, &err);
 	if (status == 0)
-		status = plan_make(&plan, &options, operands.items[0], operands.count - 1, &err);
+		status = plan_preset(&options, &err);
 	if (status == 0)
-		status = run(&plan, argc, argv, &operands, &err);
+		status = paths_expand(&paths, operands.items + 1, (size_t)operands.count - 1, &err);
+	if (status == 0 && !(format = find_format(operands.items[0], &paths, &first, &err)))
+		status = -1;
+	if (status == 0)
+		status = plan_make(&plan, &options, format, (int)paths.count, &err);
+	if (status == 0)
+		status = run(&plan, argc, argv, &paths, first, &err); /* closes it */
+	else
+		input_close(first);
 	plan_release(&plan);
+	paths_release(&paths);
 	if (err.kind == IPF_USAGE)
 		return program_misuse(&prep_program, &err);
 	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : status;

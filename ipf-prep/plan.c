@@ -169,6 +169,8 @@ static int refuse(const struct plan *plan, const char *option, const char *why, 
 static int check_source(const struct plan *plan, const struct prep_options *o, struct ipf_error *err)
 {
 	unsigned traits = plan->traits;
+	if (o->preset && (strcmp(plan->format->name, "sharegpt") != 0 || o->turns))
+		return ipf_error_set(err, IPF_USAGE, "--preset: is for source sharegpt, without --turns");
 	if (o->turns && !(traits & HAS_TURNS))
 		return refuse(plan, "--turns", "has no conversations", err);
 	if (o->fields.count && !(traits & HAS_FIELDS))
@@ -179,6 +181,8 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return refuse(plan, "--wait", "has no sessions", err);
 	if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
 		return refuse(plan, "--salt", "has texts of its own", err);
+	if (o->failed && plan->format->kind != SOURCE_TRACE)
+		return refuse(plan, "--failed", "has no recorded failures", err);
 	if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
 		return refuse(plan, "--from", "has no arrivals", err);
 	if (o->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
@@ -198,23 +202,68 @@ static int check_values(const struct prep_options *o, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--min-output: more than --max-output");
 	if (o->from_ns != IPF_ABSENT && o->to_ns != IPF_ABSENT && o->from_ns >= o->to_ns)
 		return ipf_error_set(err, IPF_USAGE, "--from: not before --to");
+	if (o->on_error && strcmp(o->on_error, "skip") != 0 && strcmp(o->on_error, "stop") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--on-error: expected skip or stop, got \"%s\"", o->on_error);
+	if (o->failed && strcmp(o->failed, "keep") != 0 && strcmp(o->failed, "drop") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--failed: expected keep or drop, got \"%s\"", o->failed);
 	if (o->salt && strlen(o->salt) > SALT_MAX)
 		return ipf_error_set(err, IPF_USAGE, "--salt: expected at most %d bytes", SALT_MAX);
 	return 0;
 }
 
-int plan_make(struct plan *plan, const struct prep_options *o, const char *source, int files, struct ipf_error *err)
+/* The filters of other benchmarks, so that results compare. What the user gives on top counts before it. */
+static const struct preset {
+	const char *name;
+	bool first_two;
+	int64_t min_input, max_input, min_output, max_output, max_total;
+} presets[] = {
+	{"vllm-sharegpt", true, 4, 1024, 4, IPF_ABSENT, 2048},
+	{"sglang-sharegpt", true, 2, IPF_ABSENT, 2, IPF_ABSENT, IPF_ABSENT},
+	{"lpg-sharegpt", true, 4, 1024, 4, 1024, IPF_ABSENT},
+};
+
+static const struct preset *find_preset(const char *name, struct ipf_error *err)
 {
-	*plan = (struct plan){.options = o, .format = source_find(source, err)};
-	if (!plan->format || check_values(o, err) < 0 ||
+	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+		if (strcmp(presets[i].name, name) == 0)
+			return &presets[i];
+	ipf_error_set(err, IPF_USAGE, "--preset: expected vllm-sharegpt, sglang-sharegpt or lpg-sharegpt, got \"%s\"", name);
+	return NULL;
+}
+
+int plan_preset(struct prep_options *o, struct ipf_error *err)
+{
+	const struct preset *p;
+	if (!o->preset)
+		return 0;
+	if (!(p = find_preset(o->preset, err)))
+		return -1;
+	const struct {
+		int64_t *to, value;
+	} limits[] = {{&o->min_input, p->min_input}, {&o->max_input, p->max_input}, {&o->min_output, p->min_output},
+	              {&o->max_output, p->max_output}, {&o->max_total, p->max_total}};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (*limits[i].to == IPF_ABSENT)
+			*limits[i].to = limits[i].value;
+	o->first_two = p->first_two;
+	return 0;
+}
+
+int plan_make(struct plan *plan, const struct prep_options *o, const struct source_format *format, int files, struct ipf_error *err)
+{
+	*plan = (struct plan){.options = o, .format = format};
+	if (check_values(o, err) < 0 ||
 	    parse_dist(plan, &plan->input, "--input-tokens", o->input_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->output, "--output-tokens", o->output_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->wait, "--wait", o->wait, DIST_TIME, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
 	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
 	    read_system(plan, o->system, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
 		return -1;
-	const struct source_format *format = plan->format;
-	struct source_settings settings = {.fields = o->fields, .lone = plan->lone, .answers_optional = plan->output.kind != DIST_DATASET};
+	struct source_settings settings = {
+		.fields = o->fields, .lone = plan->lone, .first_two = o->first_two, .answers_optional = plan->output.kind != DIST_DATASET, .n = o->n, .from_ns = o->from_ns,
+		.to_ns = o->to_ns, .seed = o->common.seed, .tokens = plan->tokens, .input = &plan->input,
+	};
+	plan->drop_failed = o->failed && strcmp(o->failed, "drop") == 0;
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;
 	plan->traits = format->traits_of ? format->traits_of(plan->state) : format->traits;

@@ -12,8 +12,8 @@ struct prep_options {
 	bool list;
 	const char *tokenizer;
 	int64_t n, sessions;
-	bool shuffle;
-	const char *sample;
+	bool shuffle, first_two;
+	const char *preset, *sample, *on_error, *failed;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
 	const char *system, *prefixes, *models, *salt;
@@ -40,6 +40,7 @@ struct plan {
 	unsigned traits;             /* the format's, under these settings */
 	struct tokens *tokens;
 	enum sample sample;
+	bool drop_failed;
 	bool lone;                   /* one request a conversation, no sessions */
 	bool gather;                 /* hold everything and put it in order at the end */
 	struct dist turns, input, output, wait;
@@ -51,8 +52,10 @@ struct plan {
 	char *model_names;
 };
 
-/* IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
-int plan_make(struct plan *plan, const struct prep_options *options, const char *source, int files, struct ipf_error *err);
+/* Sets what --preset stands for where the user has not set it. */
+int plan_preset(struct prep_options *options, struct ipf_error *err);
+/* `format`: by its name or found by looking. IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
+int plan_make(struct plan *plan, const struct prep_options *options, const struct source_format *format, int files, struct ipf_error *err);
 void plan_release(struct plan *plan);
 
 #endif

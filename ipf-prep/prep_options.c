@@ -9,6 +9,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_COUNT, 0, "sessions", "N", sessions, "at most N sessions (a lone request counts as one)"),
 	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "in random order, by the seed; what is kept is held in memory"),
 	O(OPTION_TEXT, 0, "sample", "with|without", sample, "draw -n requests at random, with or without putting them back"),
+	O(OPTION_TEXT, 0, "preset", "NAME", preset, "the filter of another benchmark: vllm-sharegpt, sglang-sharegpt, lpg-sharegpt"),
 	O(OPTION_COUNT, 0, "min-input", "N", min_input, "leave out shorter prompts (tokens, as they are in the data)"),
 	O(OPTION_COUNT, 0, "max-input", "N", max_input, "leave out longer prompts"),
 	O(OPTION_COUNT, 0, "min-output", "N", min_output, "leave out shorter answers"),
@@ -25,7 +26,9 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),
-	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields, "jsonl: where in a record something stands (may be given several times)"),
+	O(OPTION_TEXT, 0, "failed", "keep|drop", failed, "requests that failed when they were recorded: keep them, marked (default), or leave them out"),
+	O(OPTION_TEXT, 0, "on-error", "skip|stop", on_error, "at a bad record: leave it out and go on (default), or end there"),
+	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields, "jsonl and csv: where in a record something stands (may be given several times)"),
 	SEED_OPTION(struct prep_options, common),
 	COMMON_OPTIONS(struct prep_options, common),
 };
@@ -34,8 +37,9 @@ const struct program prep_program = {
 	.name = "ipf-prep",
 	.operands = "SOURCE [FILE…]",
 	.summary = "decide what is asked: make a request trace of datasets and production traces",
-	.details = "SOURCE is one of those of --list. FILE may be compressed (gzip, zstd, xz,\n"
-	           "bzip2); \"-\" or none is standard input.\n"
+	.details = "SOURCE is one of those of --list, or auto, which looks at the first file.\n"
+	           "FILE may be compressed (gzip, zstd, xz, bzip2), or a folder; \"-\" or none\n"
+	           "is standard input.\n"
 	           "\n"
 	           "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 	           "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"

@@ -1,7 +1,7 @@
 #include "reader.h"
 
 #include "clock.h"
-#include "input.h"
+#include "jout.h"
 #include "split.h"
 #include "units.h"
 
@@ -16,19 +16,10 @@ struct file {
 	struct reading *reading;
 	struct input *input;
 	struct feed *feed;
-	struct jdoc *json;
+	struct jdoc *json, *row;
 	struct csv *csv;
+	struct buffer *text;
 };
-
-static void complain(struct reading *r, struct ipf_error *wrong)
-{
-	r->bad++;
-	if (!r->quiet && r->bad <= SAID_MAX)
-		ipf_error_report(wrong, stderr, "ipf-prep");
-	if (!r->quiet && r->bad == SAID_MAX + 1)
-		fputs("ipf-prep: more records were skipped; their number follows at the end\n", stderr);
-	ipf_error_clear(wrong);
-}
 
 /* Is this the input's fault? Then it is said, and reading ends here; otherwise it is the caller's matter. */
 static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
@@ -48,6 +39,25 @@ static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_er
 		r->why[good] = '\0';
 	ipf_error_report(wrong, stderr, "ipf-prep");
 	return 0;
+}
+
+/* A record is bad: it is said and left out, or reading ends. 0, or -1 for what is not the input's fault. */
+static int complain(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+{
+	r->bad++;
+	if (r->stop)
+		return end_reading(r, wrong, err);
+	if (!r->quiet && r->bad <= SAID_MAX)
+		ipf_error_report(wrong, stderr, "ipf-prep");
+	if (!r->quiet && r->bad == SAID_MAX + 1)
+		fputs("ipf-prep: more records were skipped; their number follows at the end\n", stderr);
+	ipf_error_clear(wrong);
+	return 0;
+}
+
+static bool going_on(const struct reading *r)
+{
+	return !r->sink->full && !r->ended_early;
 }
 
 static void show_progress(const struct file *f)
@@ -83,7 +93,8 @@ static int hand_over(struct file *f, struct source_record *record, struct ipf_er
 			*err = wrong;
 			return -1;
 		}
-		complain(r, &wrong);
+		if (complain(r, &wrong, err) < 0)
+			return -1;
 	}
 	show_progress(f);
 	return 0;
@@ -94,6 +105,34 @@ static struct source_record next_record(struct file *f, int64_t line)
 	return (struct source_record){.number = ++f->reading->records, .file = input_name(f->input), .line = line};
 }
 
+/* How a hub serves rows of a dataset: {"features": …, "rows": [{"row": {…}}, …]}. */
+static bool is_page(const struct jdoc *j)
+{
+	return jdoc_type_of(j, jdoc_get(j, JDOC_ROOT, "rows")) == JDOC_LIST && jdoc_get(j, JDOC_ROOT, "features") != JDOC_NONE;
+}
+
+static int read_page(struct file *f, struct source_record *record, struct ipf_error *err)
+{
+	const struct jdoc *page = f->json;
+	bool first = true;
+	for (struct jdoc_each e = jdoc_each(page, jdoc_get(page, JDOC_ROOT, "rows")); jdoc_step(&e) && going_on(f->reading);) {
+		struct slice row = jdoc_raw(page, jdoc_get(page, e.value, "row"));
+		struct ipf_error wrong = {0};
+		record->number = first ? record->number : ++f->reading->records;
+		first = false;
+		if (jdoc_parse(f->row, row.data ? row.data : "", row.len, &wrong) < 0) {
+			ipf_error_place(&wrong, record->file, record->line);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		record->json = f->row;
+		if (hand_over(f, record, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_json(struct file *f, struct ipf_error *err)
 {
 	struct splitter splitter;
@@ -101,7 +140,7 @@ static int read_json(struct file *f, struct ipf_error *err)
 	struct ipf_error wrong = {0};
 	int got;
 	splitter_begin(&splitter, f->feed);
-	while (!f->reading->sink->full && (got = splitter_next(&splitter, &text, &wrong)) != 0) {
+	while (going_on(f->reading) && (got = splitter_next(&splitter, &text, &wrong)) != 0) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), splitter.line);
 			return end_reading(f->reading, &wrong, err);
@@ -112,11 +151,12 @@ static int read_json(struct file *f, struct ipf_error *err)
 			/* Bytes that are not UTF-8 put nothing else out of step; a wrong bracket or quote does. */
 			if (wrong.kind != IPF_INPUT || (!splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
 				return end_reading(f->reading, &wrong, err);
-			complain(f->reading, &wrong);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
 			continue;
 		}
 		record.json = f->json;
-		if (hand_over(f, &record, err) < 0)
+		if ((is_page(f->json) ? read_page(f, &record, err) : hand_over(f, &record, err)) < 0)
 			return -1;
 	}
 	return 0;
@@ -127,7 +167,7 @@ static int read_lines(struct file *f, struct ipf_error *err)
 	struct slice text;
 	struct ipf_error wrong = {0};
 	int got;
-	for (int64_t line = 1; !f->reading->sink->full && (got = feed_line(f->feed, &text.data, &text.len, &wrong)) != 0; line++) {
+	for (int64_t line = 1; going_on(f->reading) && (got = feed_line(f->feed, &text.data, &text.len, &wrong)) != 0; line++) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), line);
 			return end_reading(f->reading, &wrong, err);
@@ -142,13 +182,52 @@ static int read_lines(struct file *f, struct ipf_error *err)
 		if (!utf8_valid(text.data, text.len, &good)) {
 			ipf_error_at(&wrong, IPF_INPUT, record.file, line, "not UTF-8: byte 0x%02x at byte %zu of the line",
 			             (unsigned char)text.data[good], good + 1);
-			complain(f->reading, &wrong);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
 			continue;
 		}
 		if (hand_over(f, &record, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int read_whole(struct file *f, struct ipf_error *err)
+{
+	struct ipf_error wrong = {0};
+	int got;
+	while ((got = feed_more(f->feed, &wrong)) > 0)
+		;
+	if (got < 0) {
+		ipf_error_place(&wrong, input_name(f->input), 0);
+		return end_reading(f->reading, &wrong, err);
+	}
+	if (f->feed->end == f->feed->begin)
+		return 0;
+	struct source_record record = next_record(f, 0);
+	record.text = (struct slice){feed_at(f->feed), f->feed->end - f->feed->begin};
+	return hand_over(f, &record, err);
+}
+
+/* A row as a JSON object of texts: 0, -1 where it is none. */
+static int row_as_json(struct file *f, struct ipf_error *err)
+{
+	struct jout w = {.out = f->text};
+	buffer_clear(f->text);
+	jout_begin_map(&w);
+	for (size_t i = 0; i < f->csv->count; i++) {
+		if (i)
+			buffer_byte(f->text, ',');
+		w.comma = false;
+		jout_string(&w, slice_of(f->csv->columns[i]));
+		buffer_byte(f->text, ':');
+		w.comma = false;
+		jout_string(&w, f->csv->fields[i]);
+	}
+	buffer_byte(f->text, '}');
+	if (f->text->failed)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return jdoc_parse(f->json, f->text->data, f->text->len, err);
 }
 
 static int read_rows(struct file *f, struct ipf_error *err)
@@ -164,7 +243,7 @@ static int read_rows(struct file *f, struct ipf_error *err)
 		ipf_error_place(&wrong, input_name(f->input), csv->line);
 		return end_reading(r, &wrong, err);
 	}
-	while (!r->sink->full && (got = csv_next(csv, &wrong)) != 0) {
+	while (going_on(r) && (got = csv_next(csv, &wrong)) != 0) {
 		if (got < 0 && (wrong.kind != IPF_INPUT || f->feed->end - f->feed->begin > FEED_MAX)) {
 			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
 			return end_reading(r, &wrong, err);
@@ -173,33 +252,68 @@ static int read_rows(struct file *f, struct ipf_error *err)
 		record.csv = csv;
 		if (got < 0) {
 			ipf_error_place(&wrong, record.file, record.line);
-			complain(r, &wrong);
-		} else if (csv->count != csv->column_count) {
+			if (complain(r, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		if (csv->count != csv->column_count)
 			ipf_error_at(&wrong, IPF_INPUT, record.file, record.line, "expected %zu fields as in the header, got %zu",
 			             csv->column_count, csv->count);
-			complain(r, &wrong);
-		} else if (hand_over(f, &record, err) < 0) {
+		else if (r->format->unit == UNIT_TABLE && row_as_json(f, &wrong) < 0)
+			ipf_error_place(&wrong, record.file, record.line);
+		record.json = f->json;
+		if ((wrong.kind ? complain(r, &wrong, err) : hand_over(f, &record, err)) < 0)
 			return -1;
-		}
 	}
 	return 0;
+}
+
+/* Is it CSV? JSON begins with a bracket. */
+static bool is_csv(struct feed *feed)
+{
+	struct ipf_error ignored = {0}; /* it will come again */
+	for (size_t at = 0;; at++) {
+		if (feed->begin + at >= feed->end && feed_more(feed, &ignored) <= 0)
+			return false;
+		unsigned char c = (unsigned char)feed_at(feed)[at];
+		if (!strchr(" \t\r\n\xef\xbb\xbf", c))
+			return c != '{' && c != '[';
+	}
+}
+
+static int read_records(struct file *f, struct ipf_error *err)
+{
+	switch (f->reading->format->unit) {
+	case UNIT_JSON: return read_json(f, err);
+	case UNIT_CSV: return read_rows(f, err);
+	case UNIT_LINE: return read_lines(f, err);
+	case UNIT_FILE: return read_whole(f, err);
+	default: break;
+	}
+	if (is_csv(f->feed))
+		return read_rows(f, err);
+	if (f->reading->format->begin && f->reading->format->begin(f->reading->state, NULL, err) < 0)
+		return -1;
+	return read_json(f, err);
 }
 
 static int read_file(struct file *f, const char *path, struct ipf_error *err)
 {
 	struct reading *r = f->reading;
 	struct ipf_error wrong = {0};
-	if (input_open(&f->input, path, &wrong) < 0)
+	f->input = r->first;
+	r->first = NULL;
+	if (!f->input && input_open(&f->input, path, &wrong) < 0)
 		return end_reading(r, &wrong, err);
 	feed_restart(f->feed);
 	f->feed->read = input_read;
 	f->feed->data = f->input;
 	int64_t before = r->records;
 	int status = 0;
-	if (r->format->unit != UNIT_CSV && r->format->begin)
+	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin)
 		status = r->format->begin(r->state, NULL, err);
 	if (status == 0)
-		status = r->format->unit == UNIT_JSON ? read_json(f, err) : r->format->unit == UNIT_CSV ? read_rows(f, err) : read_lines(f, err);
+		status = read_records(f, err);
 	if (status == 0 && r->records == before && !r->ended_early && !r->sink->full) {
 		ipf_error_at(&wrong, IPF_INPUT, input_name(f->input), 0, "%s", input_bytes(f->input) ? "there is no record in it" : "the file is empty");
 		status = end_reading(r, &wrong, err);
@@ -219,7 +333,9 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 	struct feed feed = {0};
 	struct jdoc json = {0};
 	struct csv csv = {0};
-	struct file file = {.reading = r, .feed = &feed, .json = &json, .csv = &csv};
+	struct jdoc row = {0};
+	struct buffer text = {0};
+	struct file file = {.reading = r, .feed = &feed, .json = &json, .row = &row, .csv = &csv, .text = &text};
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)
@@ -228,17 +344,26 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 		status = read_file(&file, "-", err);
 	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++)
 		status = read_file(&file, files[i], err);
+	if (status == 0 && r->format->end && !r->sink->full) {
+		draft_reset(&r->sink->draft);
+		status = r->format->end(r->state, r->sink, err);
+		if (r->sink->draft.failed)
+			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for what was read");
+	}
 	progress_end(&r->progress);
 	if (!r->quiet && r->bad > SAID_MAX)
 		fprintf(stderr, "ipf-prep: %lld records of %lld were skipped as bad\n", (long long)r->bad, (long long)r->records);
 	feed_release(&feed);
 	jdoc_release(&json);
+	jdoc_release(&row);
+	buffer_release(&text);
 	csv_release(&csv);
 	return status;
 }
 
 void reading_release(struct reading *r)
 {
+	input_close(r->first);
 	json_decref(r->from);
 	r->from = NULL;
 }

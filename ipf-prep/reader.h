@@ -13,6 +13,7 @@
 #ifndef PREP_READER_H
 #define PREP_READER_H
 
+#include "input.h"
 #include "progress.h"
 #include "source.h"
 
@@ -20,6 +21,8 @@ struct reading {
 	const struct source_format *format;
 	void *state;
 	struct sink *sink;
+	struct input *first;      /* the first file where it is open already, because somebody had to look into it */
+	bool stop;                /* at the first bad record */
 	bool quiet;               /* skipped records are counted but not said */
 	struct progress progress;
 

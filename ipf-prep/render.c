@@ -28,7 +28,7 @@ void renderer_release(struct renderer *r)
 	free(r->prefixes);
 	stretch_release(&r->stretch);
 	draft_release(&r->work);
-	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->line};
+	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -175,7 +175,8 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 	if (made) {
 		struct rng drawn = chance(r, "input-tokens", d, turn);
 		int64_t count = plan->input.kind == DIST_DATASET ? request->input_tokens : dist_draw(&plan->input, &drawn);
-		draft_message(work, ROLE_USER, make_text(r, d, turn, request, count));
+		struct slice text = make_text(r, d, turn, request, count);
+		draft_message(work, ROLE_USER, text.data ? text : slice_of(""));
 		work->failed |= r->made.failed;
 	} else {
 		shape_input(r, d, turn);
@@ -312,23 +313,58 @@ static void unit_name(const struct draft *d, struct slice own, struct buffer *na
 		buffer_format(name, "~%lld", (long long)d->copy);
 }
 
+/* A request's own name; that of its session and its place in it. */
+static void request_name(const struct draft *d, size_t turn, struct buffer *name)
+{
+	bool several = d->chain || d->count > 1;
+	if (d->requests[turn].id.data || !several) {
+		unit_name(d, d->requests[turn].id, name);
+		return;
+	}
+	unit_name(d, d->session, name);
+	buffer_format(name, "/%zu", turn);
+}
+
 static void write_names(struct renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
 {
 	struct buffer name = {0};
-	unit_name(d, d->chain ? d->session : d->requests[turn].id, &name);
-	if (d->chain && d->requests[turn].id.data) {
-		unit_name(d, d->requests[turn].id, &name);
-	} else if (d->chain) {
-		buffer_format(&name, "/%zu", turn);
-	}
+	const struct draft_request *request = &d->requests[turn];
+	request_name(d, turn, &name);
 	out->id = quoted(&r->id, buffer_all(&name));
-	if (d->chain || d->session.data) {
+	if (d->chain || d->count > 1 || d->session.data) {
 		unit_name(d, d->session, &name);
 		out->session = quoted(&r->session, buffer_all(&name));
 		out->turn = d->turn + (int64_t)turn;
 	}
-	r->work.failed |= name.failed;
+	if (request->parents) {
+		struct jout w = {.out = &r->parents};
+		buffer_clear(&r->parents);
+		jout_begin_list(&w);
+		for (size_t i = 0; i < request->parent_count; i++) {
+			request_name(d, (size_t)request->parents[i], &name);
+			jout_string(&w, buffer_all(&name));
+		}
+		jout_end_list(&w);
+		out->parents = buffer_all(&r->parents);
+	}
+	r->work.failed |= name.failed || r->parents.failed;
 	buffer_release(&name);
+}
+
+static struct slice write_tags(struct renderer *r, const struct draft_request *request)
+{
+	if (!request->failed)
+		return request->tags;
+	buffer_clear(&r->tags);
+	buffer_text(&r->tags, "{\"failed\":true");
+	if (request->tags.len > 2) {
+		buffer_byte(&r->tags, ',');
+		buffer_slice(&r->tags, (struct slice){request->tags.data + 1, request->tags.len - 1});
+	} else {
+		buffer_byte(&r->tags, '}');
+	}
+	r->work.failed |= r->tags.failed;
+	return buffer_all(&r->tags);
 }
 
 int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err)
@@ -356,7 +392,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, request);
 		out.tools = request->tools;
-		out.tags = request->tags;
+		out.tags = write_tags(r, request);
 		if (d->chain)
 			context += now + text_tokens(tokens, answer);
 		trace_request_write(&out, &r->line);

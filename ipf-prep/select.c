@@ -214,6 +214,15 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	struct unit unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
+	bool failed = false;
+	for (size_t i = 0; i < d->count && plan->format->kind == SOURCE_TRACE; i++) {
+		d->requests[i].failed |= d->requests[i].output_tokens == 0;
+		failed |= d->requests[i].failed;
+	}
+	if (failed && plan->drop_failed && d->count == 1) {
+		tally_drop(s->tally, "failed when it was recorded", 1);
+		return 0;
+	}
 	if (answer_is_empty(plan, d)) {
 		tally_drop(s->tally, "empty answer", 1);
 		return 0;

@@ -4,11 +4,16 @@
 
 #include <string.h>
 
-extern const struct source_format source_sharegpt, source_alpaca, source_jsonl, source_text, source_azure, source_mooncake;
+/* The order is that of --list, and that in which auto asks them: the particular before the general. */
+#define EACH_FORMAT(F) \
+	F(sharegpt) F(openorca) F(alpaca) F(cnn_dailymail) F(stories) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst) F(llm_load_test) \
+	F(openai_batch) F(mlperf_samples) F(azure) F(mooncake) F(jsonl) F(csv) F(text)
 
-static const struct source_format *const formats[] = {
-	&source_sharegpt, &source_alpaca, &source_jsonl, &source_text, &source_azure, &source_mooncake,
-};
+#define DECLARE(name_) extern const struct source_format source_##name_;
+#define ADDRESS(name_) &source_##name_,
+EACH_FORMAT(DECLARE)
+
+static const struct source_format *const formats[] = {EACH_FORMAT(ADDRESS)};
 
 #define FORMATS (sizeof formats / sizeof *formats)
 

@@ -13,15 +13,23 @@
 #define PREP_SOURCE_H
 
 #include "csv.h"
+#include "dist.h"
 #include "draft.h"
 #include "options.h"
+#include "tokens.h"
 
 enum source_kind {
 	SOURCE_DATASET, /* texts */
 	SOURCE_TRACE,   /* recorded requests: arrivals, lengths */
 };
 
-enum source_unit { UNIT_JSON, UNIT_LINE, UNIT_CSV };
+enum source_unit {
+	UNIT_JSON,
+	UNIT_LINE,
+	UNIT_CSV,
+	UNIT_TABLE, /* JSON, or CSV, whose rows come as JSON objects of texts: by the first byte */
+	UNIT_FILE,  /* a whole file at once, as text */
+};
 
 /* What a format's data are like. Options that make no sense for it are refused, so that none is ignored. */
 enum source_trait {
@@ -38,9 +46,9 @@ struct source_record {
 	int64_t number;           /* over all inputs, from 1 */
 	const char *file;
 	int64_t line;
-	const struct jdoc *json;  /* UNIT_JSON */
-	struct slice text;        /* UNIT_LINE: well-formed UTF-8, without its end */
-	const struct csv *csv;    /* UNIT_CSV */
+	const struct jdoc *json;  /* UNIT_JSON, UNIT_TABLE */
+	struct slice text;        /* UNIT_LINE: well-formed UTF-8, without its end; UNIT_FILE: as it stands */
+	const struct csv *csv;    /* UNIT_CSV, and UNIT_TABLE where it is one */
 };
 
 /* Where drafts go. */
@@ -53,11 +61,24 @@ struct sink {
 	bool full;                /* enough: reading ends */
 };
 
+/* The beginning of a file, for a format to know its own by. */
+struct sniff {
+	const struct jdoc *json; /* its first record; NULL where it is no JSON, or longer than what was looked at */
+	const struct csv *csv;   /* its columns, if it were CSV; NULL for JSON */
+	struct slice head;       /* as it stands */
+};
+
 /* What the user asked of a format. */
 struct source_settings {
 	struct string_list fields; /* NAME=/POINTER as given */
 	bool lone;                 /* only a conversation's first request is wanted */
+	bool first_two;            /* of a conversation: the first two turns are prompt and answer, whoever speaks */
 	bool answers_optional;     /* the length of answers is drawn: a request may come without one */
+	int64_t n;                 /* how many requests are wanted; IPF_ABSENT */
+	int64_t from_ns, to_ns;    /* the time slice; IPF_ABSENT */
+	uint64_t seed;
+	const struct tokens *tokens;
+	const struct dist *input;  /* what lengths to make; kind DIST_DATASET: the format's own */
 };
 
 struct source_format {
@@ -74,6 +95,10 @@ struct source_format {
 	int (*begin)(void *state, const struct csv *csv, struct ipf_error *err);
 	/* Makes drafts of a record. IPF_INPUT: the record is bad; it is said, skipped and counted. */
 	int (*record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
+	/* All files were read: drafts of what could not be made before. */
+	int (*end)(void *state, struct sink *sink, struct ipf_error *err);
+	/* Does a file begin like one of this format? NULL: nobody can tell. */
+	bool (*knows)(const struct sniff *sniff);
 	/* The traits under these settings, where they depend on them; NULL: always `traits`. */
 	unsigned (*traits_of)(const void *state);
 	void (*close)(void *state);

@@ -204,6 +204,14 @@ static int next_line(struct splitter *s, struct slice *record, struct ipf_error 
 	}
 }
 
+/* The last byte before `len` that is no white space. */
+static char last_byte(const char *text, size_t len)
+{
+	while (len > 1 && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	return text[len - 1];
+}
+
 /* The file begins with an object: JSON Lines, or objects laid out at will? A first line that is one object and nothing
  * else says lines; so does a broken one after which an object begins, since within an object a key would. */
 static int tell_layout(struct splitter *s, struct ipf_error *err)
@@ -225,7 +233,8 @@ static int tell_layout(struct splitter *s, struct ipf_error *err)
 			while (at < len && strchr(found == WHOLE ? " \t\r" : " \t\r\n", text[at]))
 				at++;
 			if (at < len) {
-				bool lines = found == WHOLE ? text[at] == '\n' : text[at] == '{';
+				/* … except in a list */
+				bool lines = found == WHOLE ? text[at] == '\n' : text[at] == '{' && !strchr(",[:", last_byte(text, line));
 				s->state = lines ? SPLIT_LINES : SPLIT_VALUES;
 				return 0;
 			}

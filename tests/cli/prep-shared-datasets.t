@@ -14,6 +14,7 @@ while read -r source file records requests turns; do
 	have "datasets/$file" || continue
 	run "$prep" "$source" "$data/datasets/$file" -v -o one.trace.zst
 	status_is 0 "$file is read"
+	is "$("$prep" auto "$data/datasets/$file" -n 1 | head -1 | jq -r .source)" "$source" "$file: auto knows it"
 	contains "$(cat "$ERR")" "$records records read, $requests requests written" "$file: all of it"
 	[ "$turns" != - ] || continue
 	run "$prep" "$source" "$data/datasets/$file" --turns all -o all.trace.zst
@@ -29,8 +30,38 @@ sharegpt sharegpt/lmbenchmark_warmup.json 55 55 -
 alpaca alpaca/alpaca_en_demo.json 999 999 -
 alpaca alpaca/code_alpaca_2k.json 2017 2015 -
 alpaca alpaca/seed_tasks.jsonl 175 175 -
-jsonl questions/mt_bench_question.jsonl 80 80 -
-jsonl questions/gsm8k_test.jsonl 1319 1319 -
-jsonl questions/HumanEval.jsonl.gz 164 164 -
-text sonnet/sonnet.txt 518 518 -
+openorca openorca/openorca.head1.jsonl 1 1 -
+openorca openorca/openorca_rows_page.json 1 1 -
+llm-load-test llm_load_test/dataset.json 1 2 -
+llm-load-test llm_load_test/python_code_alpaca_subset.jsonl.zst 1863 1862 -
+llm-load-test llm_load_test/SISO_normal_granite-3.1-8b-instruct.jsonl.zst 4001 4000 -
+quac quac/train_v0.2.sample.json 1 5 39
+quac quac/val_v0.2.sample.json 1 5 41
+quac quac/quac_sample.json 1 2 12
+mtbench questions/mt_bench_question.jsonl 80 80 160
+mtbench questions/vicuna_bench_question.jsonl 80 80 80
+mtbench questions/spec_bench_question.jsonl 480 480 560
+mtbench questions/cnn_dailymail_question.jsonl 80 80 80
+mtbench questions/arena_hard_v0.1_question.jsonl 500 500 500
+gsm8k questions/gsm8k_test.jsonl 1319 1319 -
+humaneval questions/HumanEval.jsonl.gz 164 164 -
+oasst oasst/en_100_tree.jsonl 100 100 903
+oasst oasst/en_message.head20.jsonl 20 20 -
+openai-batch openai_batch/vllm_openai_example_batch.jsonl 2 2 -
+openai-batch openai_batch/production_stack_batch.jsonl 2 2 -
+openai-batch openai_batch/aibrix_sample_job_input.jsonl 10 10 -
+jsonl tools/bfcl_calib.head100.jsonl 100 100 -
+jsonl tools/reason_tool_use_demo_50.jsonl 50 50 -
+mlperf-samples mlperf_endpoints/ds_samples.jsonl 5 5 -
+FILES
+
+# ---- lengths that are recorded in tokens come through: mean, p50, p99 of prompts and answers ----
+while read -r file lengths; do
+	have "datasets/$file" || continue
+	"$prep" auto "$data/datasets/$file" | "$prep" stat -f json >stat.json
+	is "$(jq -r '[.input_tokens, .output_tokens | (.mean * 10 | round / 10), .p50, .p99] | join(" ")' stat.json)" "$lengths" \
+		"$file: lengths"
+done <<'FILES'
+llm_load_test/python_code_alpaca_subset.jsonl.zst 180.9 129 1472 121.8 72 1239
+llm_load_test/SISO_normal_granite-3.1-8b-instruct.jsonl.zst 126.9 127 204 127.5 127 201
 FILES

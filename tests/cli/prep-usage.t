@@ -15,7 +15,7 @@ wrong() { # PART ARGUMENT…
 	[ ! -e out.trace ] || not_ok "nothing is written"
 }
 
-wrong 'unknown source "sharegtp", did you mean "sharegpt"? (known: sharegpt alpaca' sharegtp a.jsonl
+wrong 'unknown source "sharegtp", did you mean "sharegpt"? (known: sharegpt openorca alpaca' sharegtp a.jsonl
 wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --turns all
 wrong '--field: source sharegpt has a fixed layout' sharegpt a.jsonl --field prompt=/prompt
 wrong '--from: source jsonl has no arrivals' jsonl a.jsonl --from 3s
@@ -55,14 +55,23 @@ run "$prep" jsonl a.jsonl no-such-file -o out.trace
 status_is 1 "a file that is not there: status 1"
 complains ipf-prep "no-such-file: cannot open: No such file" "and it is named"
 yes_if "before anything is written" test ! -e out.trace
-run "$prep" jsonl . -o out.trace
-status_is 1 "a folder: status 1"
-complains ipf-prep ".: cannot open: Is a directory" "and it is said"
+mkdir empty
+run "$prep" jsonl empty -o out.trace
+status_is 3 "a folder without a file: status 3"
+complains ipf-prep "empty: there is no file in this folder" "and it is said"
+wrong '--preset: expected vllm-sharegpt, sglang-sharegpt or lpg-sharegpt, got "x"' sharegpt a.jsonl --preset x
+wrong '--preset: is for source sharegpt' jsonl a.jsonl --preset vllm-sharegpt
+wrong '--on-error: expected skip or stop, got "go"' jsonl a.jsonl --on-error go
+wrong '--failed: expected keep or drop, got "no"' azure a.csv --failed no
+wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list
 status_is 0 "--list"
-is "$(cut -d ' ' -f 1 "$OUT" | tr '\n' ' ')" "sharegpt alpaca jsonl text azure mooncake " "lists the sources"
-is "$(awk '{ print $2 }' "$OUT" | sort | uniq -c | tr -s ' \n' ' ')" " 4 dataset 2 trace " "with their kinds"
+cut -d ' ' -f 1 "$OUT" | sort >listed
+contains "$(tr '\n' ' ' <listed)" " mooncake mtbench " "lists the sources"
+is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset trace " "with their kinds"
+sed -n '/^\.Ss SOURCES/,/^\.Ss DISTRIBUTIONS/s/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep.1" | sort >written
+is "$(comm -23 listed written | tr '\n' ' ')" "" "each of them stands in ipf-prep(1)"
 status=0
 "$prep" --list >/dev/full 2>"$ERR" || status=$?
 status_is 1 "--list > /dev/full ends with 1"

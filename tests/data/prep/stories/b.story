@@ -1,0 +1,5 @@
+The shop is shut.
+
+@highlight
+
+Shop shuts
