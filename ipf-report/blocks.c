@@ -216,7 +216,7 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 /* Everything that is counted within the window; the window itself stands in b->window_ns. */
 static void build_rates(struct block *b, const struct selection *sel)
 {
-	double ok = 0, input = 0, output = 0, good = 0, ended = 0, busy_ns = 0;
+	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
 	for_rows(sel, row) {
 		if (row->goodness != SLO_NONE) {
@@ -233,10 +233,6 @@ static void build_rates(struct block *b, const struct selection *sel)
 		}
 		if (!ended_in_window(sel, row))
 			continue;
-		if (row->start_ns != IPF_ABSENT) {
-			ended++;
-			busy_ns += (double)(row->end_ns - row->start_ns);
-		}
 		good += row->goodness == SLO_GOOD;
 		if (!row->ok)
 			continue;
@@ -250,7 +246,7 @@ static void build_rates(struct block *b, const struct selection *sel)
 	b->input_per_s = has_input ? ratio(input, seconds) : NAN;
 	b->output_per_s = has_output ? ratio(output, seconds) : NAN;
 	b->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
-	b->little = ended > 0 ? ratio(busy_ns / 1e9, seconds) : NAN;
+	b->little = b->busy_ns > 0 ? ratio(b->busy_ns, (double)b->window_ns) : NAN;
 	b->goodput = b->judged > 0 ? ratio(good, seconds) : NAN;
 	b->achieved = ratio((double)b->achieved_n * 1e9, (double)b->achieved_ns);
 	b->offered = b->has_length ? ratio((double)b->offered_n * 1e9, (double)b->length_ns) : NAN;
@@ -346,15 +342,16 @@ static int build_block(struct block *b, const struct selection *sel, struct ipf_
 	return bad ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
-static void set_stage(struct block *b, const struct selection *sel, double integral, double most)
+static void set_stage(struct block *b, const struct selection *sel, const struct flight *flight)
 {
 	const struct schedule_stage *plan = &sel->run->plan.stages[sel->stage];
 	b->name = plan->name;
 	b->kind = plan->kind;
 	b->measured = plan->measured;
 	b->window_ns = window_of(sel, sel->stage);
-	b->flight_ns = integral;
-	b->in_flight_max = most;
+	b->flight_ns = flight->integral;
+	b->busy_ns = flight->busy;
+	b->in_flight_max = flight->most;
 	b->scheduled = IPF_ABSENT;
 	if (sel->model < 0) {
 		schedule_of(sel->run, sel->stage, &b->scheduled, &b->length_ns);
@@ -376,6 +373,7 @@ static void set_total(struct block *b, const struct block *stages, size_t count)
 			continue;
 		b->window_ns += stage->window_ns;
 		b->flight_ns += stage->flight_ns;
+		b->busy_ns += stage->busy_ns;
 		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* of a NAN and a number, the number */
 		b->achieved_n += stage->achieved_n;
 		b->achieved_ns += stage->achieved_ns;
@@ -393,13 +391,13 @@ static int build_level(struct block *stages, struct block *total, const struct r
                        struct ipf_error *err)
 {
 	size_t count = run->plan.count;
-	double *integral = calloc(2 * count + 1, sizeof *integral), *most = integral ? integral + count : NULL;
-	if (!integral)
+	struct flight *flights = calloc(count + 1, sizeof *flights);
+	if (!flights)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	int bad = flight_measure(run, model, options->drain, integral, most, err);
+	int bad = flight_measure(run, model, options->drain, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
 		struct selection sel = select_rows(run, options, (int32_t)i, model);
-		set_stage(&stages[i], &sel, integral[i], most[i]);
+		set_stage(&stages[i], &sel, &flights[i]);
 		bad = build_block(&stages[i], &sel, err);
 	}
 	if (bad == 0) {
@@ -407,7 +405,7 @@ static int build_level(struct block *stages, struct block *total, const struct r
 		set_total(total, stages, count);
 		bad = build_block(total, &sel, err);
 	}
-	free(integral);
+	free(flights);
 	return bad;
 }
 

@@ -57,6 +57,7 @@ struct block {
 	/* what the total is made of */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
 	double flight_ns;    /* integral of the requests in flight */
+	double busy_ns;      /* times of those that ended in the window, of whatever stage */
 	bool has_length;
 };
 

@@ -60,8 +60,8 @@ static const struct {
 	{"tokens_per_s", "Input, output or all tokens of the successes in the window / window."},
 	{"in_flight", "Requests between start and end, of whatever stage, in the window: mean over time, and "
 	 "maximum."},
-	{"little", "Requests that ended in the window / window, times their mean of end - start: by Little's law "
-	 "near the mean in flight where the load was steady."},
+	{"little", "Requests that ended in the window, of whatever stage, / window, times their mean of end - start: by "
+	 "Little's law near the mean in flight where the load was steady."},
 	{"goodput", "Requests that met every objective / window, and their share. An objective is held against the "
 	 "latency from due where there is one. Failed and cut requests are never good and stay in the denominator "
 	 "of the share. An objective on a figure that an answer cannot have, such as the tpot of one token, is "

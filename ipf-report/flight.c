@@ -1,5 +1,6 @@
 #include "flight.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct change {
@@ -16,14 +17,18 @@ static int by_time(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
+static bool counts(const struct row *row, int32_t model, int part)
+{
+	return (model < 0 || row->model == model) && (part < 0 || row->part == part) && row->start_ns != IPF_ABSENT &&
+	       row->end_ns != IPF_ABSENT && row->end_ns > row->start_ns;
+}
+
 static size_t collect(const struct run *run, int32_t model, int part, struct change *changes)
 {
 	size_t count = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if ((model >= 0 && row->model != model) || (part >= 0 && row->part != part))
-			continue;
-		if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT || row->end_ns <= row->start_ns)
+		if (!counts(row, model, part))
 			continue;
 		changes[count++] = (struct change){row->start_ns, 1};
 		changes[count++] = (struct change){row->end_ns, -1};
@@ -32,43 +37,55 @@ static size_t collect(const struct run *run, int32_t model, int part, struct cha
 	return count;
 }
 
-static void sweep(const struct change *changes, size_t count, int64_t begin, int64_t end, double *integral, double *most)
+static void sweep(const struct change *changes, size_t count, int64_t begin, int64_t end, struct flight *flight)
 {
 	int64_t flying = 0, since = begin;
 	for (size_t i = 0; i < count && changes[i].at_ns < end; i++) {
 		int64_t at = changes[i].at_ns;
 		if (at > since) {
-			*integral += (double)flying * (double)(at - since);
+			flight->integral += (double)flying * (double)(at - since);
 			/* the level that held for a while, not what stands between two changes at one instant */
-			if ((double)flying > *most)
-				*most = (double)flying;
+			flight->most = fmax(flight->most, (double)flying);
 			since = at;
 		}
 		flying += changes[i].by;
 	}
 	if (end > since) {
-		*integral += (double)flying * (double)(end - since);
-		if ((double)flying > *most)
-			*most = (double)flying;
+		flight->integral += (double)flying * (double)(end - since);
+		flight->most = fmax(flight->most, (double)flying);
 	}
 }
 
-int flight_measure(const struct run *run, int32_t model, bool drain, double *integral, double *most, struct ipf_error *err)
+/* The times of those that ended in the window, whichever stage they are of: just those whose flight the integral has. */
+static double busy(const struct run *run, int32_t model, int part, int64_t begin, int64_t end)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
+		if (counts(row, model, part) && row->end_ns > begin && row->end_ns <= end)
+			sum += (double)(row->end_ns - row->start_ns);
+	}
+	return sum;
+}
+
+int flight_measure(const struct run *run, int32_t model, bool drain, struct flight *flights, struct ipf_error *err)
 {
 	struct change *changes = malloc((size_t)(2 * run->row_count + 1) * sizeof *changes);
 	if (!changes)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (size_t s = 0; s < run->plan.count; s++)
-		integral[s] = most[s] = 0;
-	for (int part = 0; part < run->part_count; part++) {
-		size_t count = collect(run, model, run->shards ? -1 : part, changes);
+		flights[s] = (struct flight){0};
+	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
+		int part = run->shards ? -1 : i;
+		size_t count = collect(run, model, part, changes);
 		for (size_t s = 0; s < run->plan.count; s++) {
-			struct window w = run->shards ? run_window(run, (int32_t)s) : run->parts[part].windows[s];
-			if (w.begin_ns != IPF_ABSENT)
-				sweep(changes, count, w.begin_ns, drain ? w.drain_ns : w.end_ns, &integral[s], &most[s]);
+			struct window w = run->shards ? run_window(run, (int32_t)s) : run->parts[i].windows[s];
+			if (w.begin_ns == IPF_ABSENT)
+				continue;
+			int64_t end = drain ? w.drain_ns : w.end_ns;
+			sweep(changes, count, w.begin_ns, end, &flights[s]);
+			flights[s].busy += busy(run, model, part, w.begin_ns, end);
 		}
-		if (run->shards)
-			break;
 	}
 	free(changes);
 	return 0;

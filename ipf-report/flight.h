@@ -4,8 +4,14 @@
 
 #include "run.h"
 
-/* Of all requests (of `model`, or all for -1), in each stage's window: the integral over time (in ns × requests) and the most at
- * once; arrays of run->plan.count. Shards add up; of repeats the integrals add up and the highest of the maxima counts. */
-int flight_measure(const struct run *run, int32_t model, bool drain, double *integral, double *most, struct ipf_error *err);
+struct flight {
+	double integral; /* over the window, in ns times requests */
+	double most;     /* at once */
+	double busy;     /* end - start in ns, summed over those that ended in the window: Little's other side */
+};
+
+/* Of all requests (of `model`, or all for -1), in each stage's window and whatever stage they belong to; `flights` has
+ * run->plan.count. Shards add up; of repeats the sums add up and the highest of the maxima counts. */
+int flight_measure(const struct run *run, int32_t model, bool drain, struct flight *flights, struct ipf_error *err);
 
 #endif

@@ -36,6 +36,7 @@ def block($rows; $all; $windows; $stages; $slo):
 	| ($ended | map(select(.ok))) as $done
 	| ($rows | group_by(.stage) | map(sort_by(.start_ns) | select(length > 1) | [length - 1, .[-1].start_ns - .[0].start_ns])) as $paces
 	| [$windows[] | flight($all; .)] as $flights
+	| [$windows[] | . as $w | $all[] | select(.end_ns > $w.begin and .end_ns <= $w.begin + $w.length) | .end_ns - .start_ns] as $busy
 	| def good: .ok and (.ttft_ns + (.lag_ns // 0)) <= $slo * 1000000
 		and (.slo.e2e_ms == null or (.e2e_ns + (.lag_ns // 0)) <= .slo.e2e_ms * 1000000);
 	{
@@ -60,7 +61,7 @@ def block($rows; $all; $windows; $stages; $slo):
 		stream_ms: ($ok | both("stream_ns")), ttst_ms: one($ok | known("ttst_ns") | map(ms) | dist), tpot_ms: one($ok | known("tpot_ns") | map(ms) | dist),
 		ntpot_ms: one($ok | known("ntpot_ns") | map(ms) | dist), itl_max_ms: one($ok | known("itl_max_ns") | map(ms) | dist) } | present),
 	in_flight: { mean: (($flights | map(.sum) | add) / 1000000000 / $window), max: ($flights | map(.max) | max),
-		little: (($ended | map(.end_ns - .start_ns) | add // 0) / 1000000000 / $window) },
+		little: (if $busy == [] then null else ($busy | add) / 1000000000 / $window end) },
 	goodput: { requests_per_s: (($ended | map(select(good)) | length) / $window), share: (($rows | map(select(good)) | length) / ($rows | length)) }
 	} | present;
 
