@@ -30,6 +30,7 @@ struct dispatch {
 	struct ends *ends;
 	struct heap heap;
 	struct list go, dropped;
+	struct dispatch_node *upcoming;
 	int64_t live, in_flight, waiting;
 	int64_t ahead;    /* roots of the stages that do not cycle: added, not due yet */
 	int64_t last_due; /* of the last of them; IPF_ABSENT: not known */
@@ -209,6 +210,34 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 	}
 }
 
+static void announce(struct dispatch *d, struct dispatch_node *node)
+{
+	node->next_upcoming = d->upcoming;
+	d->upcoming = node;
+}
+
+/* It has started, or all that it waits for have: those after it are to be prepared. */
+static void near(struct dispatch *d, struct dispatch_node *node)
+{
+	for (struct edge *e = node->children; e; e = e->next)
+		if (--e->child->far == 0 && e->child->state == WAITING)
+			announce(d, e->child);
+}
+
+static void started(struct dispatch *d, struct dispatch_node *node)
+{
+	if (node->root)
+		near(d, node);
+	for (struct edge *e = node->children; e; e = e->next)
+		if (--e->child->unstarted == 0)
+			near(d, e->child);
+}
+
+static bool is_near(const struct dispatch_node *node)
+{
+	return node->root ? node->state == FLIGHT : node->unstarted == 0;
+}
+
 static int add_parents(struct dispatch *d, struct dispatch_node *node, const struct schedule_arrival *a, bool *never,
                        struct ipf_error *err)
 {
@@ -222,6 +251,8 @@ static int add_parents(struct dispatch *d, struct dispatch_node *node, const str
 			*e = (struct edge){.child = node, .next = parent->children};
 			parent->children = e;
 			node->parents++;
+			node->unstarted += parent->state != FLIGHT;
+			node->far += !is_near(parent);
 		} else if (end == ENDS_NEVER || parent) {
 			*never = true;
 		} else if (end == ENDS_UNKNOWN) {
@@ -281,6 +312,8 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	s->added++;
 	if (node->root && !s->plan->cycle)
 		d->ahead++;
+	if (!never && !node->root && !node->far)
+		announce(d, node);
 	if (never)
 		drop(d, node);
 	else if (!node->parents)
@@ -456,9 +489,19 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 		return false;
 	node->state = FLIGHT;
 	d->in_flight++;
+	started(d, node);
 	*start = (struct dispatch_start){.data = node->data, .ticket = node, .due_ns = node->due_ns, .ready_ns = node->ready_ns,
 	                                 .slot_ns = node->slot_ns};
 	return true;
+}
+
+void *dispatch_upcoming(struct dispatch *d)
+{
+	struct dispatch_node *node = d->upcoming;
+	if (!node)
+		return NULL;
+	d->upcoming = node->next_upcoming;
+	return node->data;
 }
 
 void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)

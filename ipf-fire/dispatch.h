@@ -1,7 +1,9 @@
 /* What to start next, and when: the schedule carried out, without a socket and without a clock of its own.
  *
  *     dispatch_add(d, &arrival, job, &err);              // as the schedule is read, in its order
- *     while (dispatch_next(d, now, &start)) …            // send start.data now; it is in flight from here on
+ *     while (dispatch_next(d, now, &start)) {            // send start.data now; it is in flight from here on
+ *         while ((data = dispatch_upcoming(d))) …        // these come after it: prepare them
+ *     }
  *     dispatch_ended(d, start.ticket, t);                // its slot is free, its followers may come
  *     sleep_until(dispatch_wake(d));
  *
@@ -45,6 +47,9 @@ void dispatch_finish(struct dispatch *d);
 void dispatch_stop(struct dispatch *d);
 
 bool dispatch_next(struct dispatch *d, int64_t now_ns, struct dispatch_start *start);
+/* The data of a follower that comes nearer: all that it waits for have started, or wait for such only. There is at least the length of
+ * one request to prepare it in. NULL: no more. To be asked after every dispatch_add and dispatch_next, before anything else. */
+void *dispatch_upcoming(struct dispatch *d);
 void dispatch_ended(struct dispatch *d, struct dispatch_node *ticket, int64_t t_ns);
 /* The data of the next arrival that will never be started (stage over, or stopped); NULL: none. */
 void *dispatch_dropped(struct dispatch *d);

@@ -5,6 +5,7 @@
 #include "job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -32,6 +33,8 @@ struct engine {
 	bool cut;
 	int64_t grace_end_ns;            /* INT64_MAX: not stopping */
 	struct job *backlog, *backlog_last; /* the recorder's queue was full */
+	struct job *unrendered;          /* to be started, as soon as their bodies are there */
+	struct job *doomed;              /* dropped, but the feeder may be at work on them */
 	struct engine_result result;
 	pthread_t thread;
 	bool running;
@@ -88,19 +91,23 @@ static void stop(struct engine *e, int64_t now)
 	e->grace_end_ns = now + e->o.grace_ns;
 }
 
-static bool take_ended(struct engine *e)
+static void end_job(struct engine *e, struct job *job)
 {
 	struct gauges *g = e->o.gauges;
+	gauge_add(&g->done, 1);
+	gauge_add(&g->failed, job->error != RECORD_OK || job->status < 200 || job->status > 299);
+	gauge_add(&g->bytes, (int64_t)job->body.len);
+	gauge_add(&g->reads, (int64_t)job->reads_count);
+	dispatch_ended(e->dispatch, job->ticket, job->end_ns);
+	put_record(e, job);
+}
+
+static bool take_ended(struct engine *e)
+{
 	bool some = false;
-	for (struct job *job; (job = transport_ended(e->transport)); some = true) {
-		gauge_add(&g->done, 1);
-		gauge_add(&g->failed, job->error != RECORD_OK || job->status < 200 || job->status > 299);
-		gauge_add(&g->bytes, (int64_t)job->body.len);
-		gauge_add(&g->reads, (int64_t)job->reads_count);
-		dispatch_ended(e->dispatch, job->ticket, job->end_ns);
-		put_record(e, job);
-	}
-	if (some && e->o.memory_bytes && gauge_get(&g->unrecorded_bytes) > e->o.memory_bytes) {
+	for (struct job *job; (job = transport_ended(e->transport)); some = true)
+		end_job(e, job);
+	if (some && e->o.memory_bytes && gauge_get(&e->o.gauges->unrecorded_bytes) > e->o.memory_bytes) {
 		e->result.memory_full = true;
 		stop(e, now_of(e));
 	}
@@ -109,10 +116,19 @@ static bool take_ended(struct engine *e)
 
 /* ---- what is to be started ---- */
 
+/* Followers whose turn comes next, once those before them have ended: their bodies are rendered meanwhile. */
+static void order_upcoming(struct engine *e)
+{
+	for (struct job *job; (job = dispatch_upcoming(e->dispatch));)
+		job->ordered = job->deferred && feeder_order(e->o.feeder, job);
+}
+
 static void add_job(struct engine *e, struct job *job, int64_t now)
 {
-	if (dispatch_add(e->dispatch, &job->arrival, job, &e->result.error) == 0)
+	if (dispatch_add(e->dispatch, &job->arrival, job, &e->result.error) == 0) {
+		order_upcoming(e);
 		return;
+	}
 	job_free(job);
 	stop(e, now);
 }
@@ -132,6 +148,55 @@ static void fetch(struct engine *e, int64_t now)
 	}
 }
 
+static void send_job(struct engine *e, struct job *job, int64_t now)
+{
+	gauge_add(&e->o.gauges->started, 1);
+	if (!e->cut) {
+		transport_start(e->transport, job, now);
+		return;
+	}
+	job->start_ns = job->end_ns = now;
+	job->error = RECORD_CANCELLED;
+	snprintf(job->error_text, sizeof job->error_text, "cut before it was sent");
+	end_job(e, job);
+}
+
+/* Those whose bodies were not there in time. */
+static void start_rendered(struct engine *e)
+{
+	for (struct job **at = &e->unrendered, *job; (job = *at);) {
+		job->ordered = job->ordered || feeder_order(e->o.feeder, job);
+		if (!feeder_rendered(e->o.feeder, job)) {
+			at = &job->next;
+			continue;
+		}
+		*at = job->next;
+		send_job(e, job, now_of(e));
+	}
+}
+
+static void start(struct engine *e, struct job *job, int64_t now)
+{
+	if (!job->deferred || feeder_rendered(e->o.feeder, job)) {
+		send_job(e, job, now);
+		return;
+	}
+	job->next = e->unrendered;
+	e->unrendered = job;
+}
+
+static void drop_job(struct engine *e, struct job *job)
+{
+	/* a stage that goes round had more ready than it came to need */
+	e->result.unstarted += !plan_schedule(e->o.plan)->stages[job->arrival.stage].cycle;
+	if (job->ordered && !atomic_load(&job->rendered)) {
+		job->next = e->doomed;
+		e->doomed = job;
+	} else {
+		job_free(job);
+	}
+}
+
 static void start_due(struct engine *e, int64_t now)
 {
 	struct dispatch_start s;
@@ -144,17 +209,14 @@ static void start_due(struct engine *e, int64_t now)
 			job->ready_ns = s.ready_ns;
 			job->slot_ns = s.slot_ns;
 			note_lag(e, now - (s.slot_ns != IPF_ABSENT ? s.slot_ns : s.ready_ns));
-			transport_start(e->transport, job, now);
-			gauge_add(&e->o.gauges->started, 1);
+			order_upcoming(e);
+			start(e, job, now);
 			some = true;
 			now = now_of(e);
 		}
 	} while (take_ended(e)); /* one that fails at once frees a slot */
-	for (struct job *job; (job = dispatch_dropped(e->dispatch));) {
-		/* a stage that goes round had more ready than it came to need */
-		e->result.unstarted += !plan_schedule(e->o.plan)->stages[job->arrival.stage].cycle;
-		job_free(job);
-	}
+	for (struct job *job; (job = dispatch_dropped(e->dispatch));)
+		drop_job(e, job);
 	if (some)
 		fetch(e, now);
 	gauge_set(&e->o.gauges->in_flight, dispatch_in_flight(e->dispatch));
@@ -196,6 +258,7 @@ static void on_event(struct engine *e, const struct epoll_event *event, int64_t 
 			cut(e, "nobody takes the records");
 	} else if (fd == feeder_wake_fd(e->o.feeder)) {
 		empty(fd);
+		start_rendered(e);
 		fetch(e, t);
 	} else {
 		transport_event(e->transport, fd, event->events, t, t);
@@ -256,6 +319,7 @@ static void *engine_run(void *data)
 	while (!dispatch_done(e->dispatch) || e->backlog) {
 		int64_t now = now_of(e);
 		drain_backlog(e);
+		start_rendered(e);
 		fetch(e, now);
 		start_due(e, now);
 		if (transport_deadline(e->transport) <= now) {
@@ -373,6 +437,10 @@ void engine_close(struct engine *e)
 		return;
 	transport_close(e->transport);
 	dispatch_free(e->dispatch);
+	for (struct job *job = e->doomed, *next; job; job = next) {
+		next = job->next;
+		job_free(job);
+	}
 	free(e->lane_ended);
 	const int fds[] = {e->epoll_fd, e->timer_fd, e->wake_fd, e->done_fd};
 	for (size_t i = 0; i < 4; i++)

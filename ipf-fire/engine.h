@@ -42,6 +42,6 @@ pthread_t engine_thread(const struct engine *e);
 int engine_wake_fd(const struct engine *e);     /* written to after gauges->output_gone was set */
 int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queue */
 void engine_finish(struct engine *e, struct engine_result *result); /* joins it */
-void engine_close(struct engine *e);            /* NULL is fine */
+void engine_close(struct engine *e);            /* after the feeder was stopped; NULL is fine */
 
 #endif

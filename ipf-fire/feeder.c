@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define QUEUE_JOBS  1024
+#define QUEUE_ORDERS 16384
 #define QUEUE_BYTES (INT64_C(64) << 20) /* of bodies, in all queues */
 #define TURN        32                  /* jobs of one lane before the next has its turn */
 #define NAP_MS      3                   /* where all queues are full */
@@ -29,7 +32,9 @@ struct feeder {
 	struct gauges *gauges;
 	struct lane_queue *lanes;
 	size_t count;
-	int wake_fd, stop_fd, ready_fd;
+	struct queue *orders;
+	atomic_bool awaited; /* the engine waits for one of them */
+	int wake_fd, stop_fd, ready_fd, order_fd;
 	bool ready_said;
 	bool input_ready; /* poll said so: more of the schedule, or its end */
 	struct ipf_error error; /* the thread's until it is joined; others after `failed` */
@@ -41,6 +46,13 @@ static void say(int fd)
 {
 	uint64_t one = 1;
 	while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void hear(int fd)
+{
+	uint64_t count;
+	while (read(fd, &count, sizeof count) < 0 && errno == EINTR)
 		;
 }
 
@@ -62,7 +74,24 @@ static void point(struct slice *s, char **at)
 	*at += s->len;
 }
 
-static struct job *make(struct feeder *f, const struct planned *p, struct ipf_error *err)
+static int render(struct feeder *f, struct job *job, size_t lane, const struct planned *p, struct ipf_error *err)
+{
+	/* what its turn repeats of the turns before it is not held before it is needed */
+	job->deferred = p->arrival.after_count > 0 && p->context.len > 0;
+	if (job->deferred) {
+		if (renderer_check(f->renderer, &p->request, err) < 0)
+			return -1;
+		job->draft = plan_draft(f->plan, lane);
+		return job->draft ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	if (renderer_body(f->renderer, &p->request, p->context, &job->request, err) < 0)
+		return -1;
+	job->request_bytes = (int64_t)job->request.len;
+	atomic_init(&job->rendered, true);
+	return 0;
+}
+
+static struct job *make(struct feeder *f, size_t lane, const struct planned *p, struct ipf_error *err)
 {
 	struct job *job = job_new();
 	size_t after = p->arrival.after_count * sizeof *job->after;
@@ -87,18 +116,33 @@ static struct job *make(struct feeder *f, const struct planned *p, struct ipf_er
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
 	job->streamed = f->streamed;
-	if (renderer_body(f->renderer, &p->request, p->context, &job->request, err) < 0) {
+	if (render(f, job, lane, p, err) < 0) {
 		char where[48];
 		snprintf(where, sizeof where, "request %lld of the trace", (long long)p->arrival.req);
 		ipf_error_place(err, where, 0);
 		goto out;
 	}
-	job->request_bytes = (int64_t)job->request.len;
 	return job;
 out:
 	job_free(job);
 	ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return NULL;
+}
+
+/* Later turns whose time comes near. */
+static void render_orders(struct feeder *f)
+{
+	for (struct job *job; (job = queue_take(f->orders));) {
+		struct ipf_error why = {0};
+		if (renderer_body(f->renderer, &job->draft->request, draft_context(job->draft), &job->request, &why) < 0)
+			job->request.failed = true; /* memory: the request will say so */
+		draft_free(job->draft);
+		job->draft = NULL;
+		job->request_bytes = (int64_t)job->request.len;
+		atomic_store(&job->rendered, true);
+		if (atomic_exchange(&f->awaited, false))
+			say(f->wake_fd);
+	}
 }
 
 /* ---- the thread ---- */
@@ -131,7 +175,7 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 		int got = plan_next(f->plan, index, &planned, &f->error);
 		if (got == 2)
 			return FULL;
-		struct job *job = got == 1 ? make(f, &planned, &f->error) : NULL;
+		struct job *job = got == 1 ? make(f, index, &planned, &f->error) : NULL;
 		if (f->error.kind)
 			atomic_store(&f->failed, true);
 		if (!job)
@@ -154,11 +198,14 @@ static void say_ready(struct feeder *f)
 static void *feeder_run(void *data)
 {
 	struct feeder *f = data;
-	struct pollfd fds[2] = {{.fd = f->stop_fd, .events = POLLIN}};
+	/* what is rendered late is sent late: before others, where we may, and behind the thread that sends */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -5);
+	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
 		bool fed = false, all_ended = true, waits = false;
 		int input_fd = -1;
 		for (size_t i = 0; i < f->count && !f->error.kind; i++) {
+			render_orders(f);
 			enum fed how = feed_lane(f, i, &input_fd);
 			fed |= how == FED;
 			all_ended &= how == ENDED;
@@ -173,11 +220,14 @@ static void *feeder_run(void *data)
 		if (f->error.kind || (!fed && some))
 			say_ready(f);
 		bool over = f->error.kind || all_ended;
-		fds[1] = (struct pollfd){.fd = input_fd, .events = POLLIN};
-		int got = poll(fds, input_fd >= 0 ? 2 : 1, over ? -1 : fed ? 0 : waits || input_fd < 0 ? NAP_MS : -1);
+		render_orders(f);
+		fds[2] = (struct pollfd){.fd = input_fd, .events = POLLIN}; /* one below 0 is passed over */
+		int got = poll(fds, 3, over ? -1 : fed ? 0 : waits || input_fd < 0 ? NAP_MS : -1);
 		if (got > 0 && fds[0].revents)
 			return NULL;
-		f->input_ready = got > 0 && input_fd >= 0 && fds[1].revents;
+		if (got > 0 && fds[1].revents)
+			hear(f->order_fd);
+		f->input_ready = got > 0 && input_fd >= 0 && fds[2].revents;
 	}
 }
 
@@ -191,8 +241,9 @@ static void feeder_free(struct feeder *f)
 		queue_free(f->lanes[i].queue);
 	}
 	free(f->lanes);
-	const int fds[] = {f->wake_fd, f->stop_fd, f->ready_fd};
-	for (size_t i = 0; i < 3; i++)
+	queue_free(f->orders);
+	const int fds[] = {f->wake_fd, f->stop_fd, f->ready_fd, f->order_fd};
+	for (size_t i = 0; i < 4; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	free(f);
@@ -210,7 +261,9 @@ int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *ren
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->ready_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	bool good = f->lanes && f->wake_fd >= 0 && f->stop_fd >= 0 && f->ready_fd >= 0;
+	f->order_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	f->orders = queue_new(QUEUE_ORDERS);
+	bool good = f->lanes && f->orders && f->wake_fd >= 0 && f->stop_fd >= 0 && f->ready_fd >= 0 && f->order_fd >= 0;
 	for (size_t i = 0; good && i < f->count; i++)
 		good = (f->lanes[i].queue = queue_new(QUEUE_JOBS));
 	int why = good ? pthread_create(&f->thread, NULL, feeder_run, f) : errno;
@@ -265,6 +318,23 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		atomic_store(&lane->hungry, true);
 	}
 	return NULL;
+}
+
+bool feeder_order(struct feeder *f, struct job *job)
+{
+	if (!queue_put(f->orders, job))
+		return false;
+	say(f->order_fd);
+	return true;
+}
+
+bool feeder_rendered(struct feeder *f, struct job *job)
+{
+	if (atomic_load(&job->rendered))
+		return true;
+	/* look again after having said so */
+	atomic_store(&f->awaited, true);
+	return atomic_load(&job->rendered);
 }
 
 int feeder_wake_fd(const struct feeder *f)

@@ -1,5 +1,6 @@
 /* The thread that reads ahead: takes what comes next from the plan, renders its body and puts it into the lane's queue, as long as there is
- * room. The engine fetches.
+ * room. The engine fetches. Later turns of sessions come without a body (job->deferred) and are rendered when the engine orders it, so
+ * that a long conversation is not held once for each of its turns.
  */
 #ifndef IPF_FEEDER_H
 #define IPF_FEEDER_H
@@ -26,6 +27,11 @@ int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err);
 /* For the engine's thread: the lane's next job; NULL: none now (*ended: and never more). After a NULL, `wake_fd` becomes readable
  * when there is one. */
 struct job *feeder_fetch(struct feeder *f, size_t lane, bool *ended);
+/* For the engine's thread: to be rendered now (a deferred job, once). Until job->rendered it must not be touched or freed. false: too many at
+ * once, try again. */
+bool feeder_order(struct feeder *f, struct job *job);
+/* Has it been rendered? After a false, `wake_fd` becomes readable when it is. */
+bool feeder_rendered(struct feeder *f, struct job *job);
 int feeder_wake_fd(const struct feeder *f);
 pthread_t feeder_thread(const struct feeder *f);
 

@@ -18,6 +18,7 @@ void job_free(struct job *job)
 	if (!job)
 		return;
 	free(job->after);
+	draft_free(job->draft);
 	free(job->reads);
 	buffer_release(&job->text);
 	buffer_release(&job->request);

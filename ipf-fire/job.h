@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "dispatch.h"
+#include "draft.h"
 #include "record.h"
 #include "schedule.h"
 
@@ -19,7 +20,10 @@ struct job {
 	int64_t turn, input_tokens, output_tokens;
 
 	/* What is sent. */
-	struct buffer request;      /* the body */
+	struct buffer request;      /* the body, once `rendered` */
+	bool deferred;              /* a later turn of a session: rendered when the one before it is under way */
+	struct draft *draft;        /* what it is rendered from; the feeder's from the order to the rendering */
+	atomic_bool rendered;       /* the feeder sets it, and does not touch the job after that */
 	bool streamed;
 
 	/* When, from t0; IPF_ABSENT where it did not happen. */
@@ -39,6 +43,7 @@ struct job {
 	/* The engine's. */
 	struct job *next;           /* in a list that it keeps */
 	struct dispatch_node *ticket;
+	bool ordered;               /* the feeder has been asked to render it */
 	int64_t request_bytes;      /* kept after the body was released */
 };
 

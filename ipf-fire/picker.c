@@ -3,23 +3,12 @@
 #include "render.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* The messages of a session, in the order of its turns; each turn knows how much of them came before it. */
-struct dialogue {
-	struct buffer messages;
-	size_t users;
-};
 
 /* A request that was passed. */
 struct kept {
 	int64_t index;
-	size_t copies;  /* passed so often and not taken (the trace may wrap in between) */
-	struct trace_request request;
-	char *memory;   /* what its slices point into */
-	size_t bytes;
-	struct dialogue *dialogue;
-	size_t before;
+	size_t copies; /* passed so often and not taken (the trace may wrap in between) */
+	struct draft *draft;
 	struct kept *in_bucket, *newer, *older;
 };
 
@@ -37,31 +26,12 @@ struct picker {
 	struct kept **buckets;
 	size_t mask, kept_count, kept_bytes;
 	struct kept *oldest, *newest;
-	struct kept *lent;            /* given out by the last call */
+	struct draft *lent;           /* given out by the last call; NULL: it was `request` */
 };
-
-static struct dialogue *dialogue_new(void)
-{
-	struct dialogue *d = calloc(1, sizeof *d);
-	if (d)
-		d->users = 1;
-	return d;
-}
-
-static void dialogue_drop(struct dialogue *d)
-{
-	if (d && !--d->users) {
-		buffer_release(&d->messages);
-		free(d);
-	}
-}
 
 static void kept_free(struct kept *k)
 {
-	if (!k)
-		return;
-	dialogue_drop(k->dialogue);
-	free(k->memory);
+	draft_free(k->draft);
 	free(k);
 }
 
@@ -94,7 +64,7 @@ void picker_close(struct picker *p)
 		next = k->newer;
 		kept_free(k);
 	}
-	kept_free(p->lent);
+	draft_free(p->lent);
 	dialogue_drop(p->dialogue);
 	buffer_release(&p->session);
 	free(p->buckets);
@@ -134,7 +104,7 @@ static void unlink_kept(struct picker *p, struct kept **at)
 	*(k->older ? &k->older->newer : &p->oldest) = k->newer;
 	*(k->newer ? &k->newer->older : &p->newest) = k->older;
 	p->kept_count--;
-	p->kept_bytes -= k->bytes;
+	p->kept_bytes -= k->draft->bytes;
 }
 
 static void grow_buckets(struct picker *p)
@@ -153,33 +123,6 @@ static void grow_buckets(struct picker *p)
 	}
 }
 
-/* A copy of its own memory. */
-static bool copy_request(struct kept *k, const struct trace_request *q)
-{
-	k->request = *q;
-	struct slice *const slices[] = {
-		&k->request.id, &k->request.messages, &k->request.prompt, &k->request.prompt_token_ids, &k->request.session,
-		&k->request.parents, &k->request.model, &k->request.tools, &k->request.tags, &k->request.slo, &k->request.answer,
-	};
-	const size_t count = sizeof slices / sizeof *slices;
-	size_t len = 0;
-	for (size_t i = 0; i < count; i++)
-		len += slices[i]->len;
-	k->bytes = sizeof *k + len;
-	k->memory = malloc(len + 1);
-	if (!k->memory)
-		return false;
-	char *to = k->memory;
-	for (size_t i = 0; i < count; i++) {
-		if (!slices[i]->data)
-			continue;
-		memcpy(to, slices[i]->data, slices[i]->len);
-		slices[i]->data = to;
-		to += slices[i]->len;
-	}
-	return true;
-}
-
 /* The request read last goes by without being taken. */
 static int keep(struct picker *p, struct ipf_error *err)
 {
@@ -191,20 +134,17 @@ static int keep(struct picker *p, struct ipf_error *err)
 		return 0;
 	}
 	struct kept *k = calloc(1, sizeof *k);
-	if (!k || !copy_request(k, &p->request)) {
+	if (!k || !(k->draft = draft_new(&p->request, p->dialogue, p->before))) {
 		free(k);
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
 	k->index = p->index;
 	k->copies = 1;
-	k->dialogue = p->dialogue;
-	k->dialogue->users++;
-	k->before = p->before;
 	k->older = p->newest;
 	*(p->newest ? &p->newest->newer : &p->oldest) = k;
 	p->newest = *at = k;
 	p->kept_count++;
-	p->kept_bytes += k->bytes;
+	p->kept_bytes += k->draft->bytes;
 	if (p->kept_count > p->mask)
 		grow_buckets(p);
 	while (p->kept_bytes > PICKER_KEEP_BYTES) {
@@ -272,27 +212,22 @@ static int give_kept(struct picker *p, struct kept **at, struct trace_request *r
 {
 	struct kept *k = *at;
 	if (--k->copies) {
-		struct kept *copy = calloc(1, sizeof *copy);
-		if (!copy || !copy_request(copy, &k->request)) {
-			free(copy);
+		p->lent = draft_new(&k->draft->request, k->draft->dialogue, k->draft->before);
+		if (!p->lent)
 			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-		}
-		copy->dialogue = k->dialogue;
-		copy->dialogue->users++;
-		copy->before = k->before;
-		k = copy;
 	} else {
 		unlink_kept(p, at);
+		p->lent = k->draft;
+		free(k);
 	}
-	p->lent = k;
-	*request = k->request;
-	*context = (struct slice){k->dialogue->messages.data, k->before};
+	*request = p->lent->request;
+	*context = draft_context(p->lent);
 	return 1;
 }
 
 int picker_get(struct picker *p, int64_t index, struct trace_request *request, struct slice *context, struct ipf_error *err)
 {
-	kept_free(p->lent);
+	draft_free(p->lent);
 	p->lent = NULL;
 	if (p->count != IPF_ABSENT && index >= p->count)
 		return 0;
@@ -312,4 +247,10 @@ int picker_get(struct picker *p, int64_t index, struct trace_request *request, s
 	*request = p->request;
 	*context = (struct slice){p->dialogue->messages.data, p->before};
 	return 1;
+}
+
+struct draft *picker_draft(const struct picker *p)
+{
+	return p->lent ? draft_new(&p->lent->request, p->lent->dialogue, p->lent->before) :
+	                 draft_new(&p->request, p->dialogue, p->before);
 }

@@ -7,6 +7,7 @@
 #ifndef IPF_PICKER_H
 #define IPF_PICKER_H
 
+#include "draft.h"
 #include "trace.h"
 
 struct picker;
@@ -17,6 +18,8 @@ void picker_close(struct picker *p); /* NULL is fine */
 /* Request `index` and the messages of its session's earlier turns (session_append); good until the next call. 0 where the trace
  * ends before it (*count is then how many there are, *cut whether its end is missing); -1 on error. */
 int picker_get(struct picker *p, int64_t index, struct trace_request *request, struct slice *context, struct ipf_error *err);
+/* A copy of what the last call gave, to be rendered later. NULL: out of memory. */
+struct draft *picker_draft(const struct picker *p);
 int64_t picker_count(const struct picker *p); /* requests up to the end; IPF_ABSENT while it was not seen */
 bool picker_cut(const struct picker *p);      /* the end that was seen is a cut */
 

@@ -278,3 +278,8 @@ int plan_next(struct plan *p, size_t index, struct planned *to, struct ipf_error
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(plan_stream(p)), line, "req: %lld: the trace has %lld%s requests",
 	                    (long long)to->arrival.req, (long long)picker_count(lane->picker), picker_cut(lane->picker) ? " good" : "");
 }
+
+struct draft *plan_draft(const struct plan *p, size_t lane)
+{
+	return picker_draft(p->lanes[lane].picker);
+}

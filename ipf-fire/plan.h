@@ -5,6 +5,7 @@
 #ifndef IPF_PLAN_H
 #define IPF_PLAN_H
 
+#include "draft.h"
 #include "schedule.h"
 #include "trace.h"
 
@@ -32,5 +33,7 @@ int64_t plan_lane_stage(const struct plan *p, size_t lane); /* -1 for lane 0 */
 /* The next one of the lane: 1 (good until the next call for this lane), 0 no more, 2 not yet (lane 0 has not come so far), -1 error. After
  * IPF_CUT, lane 0 gives 0: what was good is run, and plan_cut says so. */
 int plan_next(struct plan *p, size_t lane, struct planned *to, struct ipf_error *err);
+/* A copy of the request that the lane's last plan_next gave, to be rendered later. NULL: out of memory. */
+struct draft *plan_draft(const struct plan *p, size_t lane);
 
 #endif

@@ -363,8 +363,7 @@ static int write_part(struct renderer *r, const struct part *p, const struct tra
 	return 0;
 }
 
-int renderer_body(struct renderer *r, const struct trace_request *q, struct slice context, struct buffer *body,
-                  struct ipf_error *err)
+int renderer_check(const struct renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
 	static const enum field prompts[] = {MESSAGES, PROMPT, PROMPT_TOKEN_IDS};
 	bool wanted = false, carried = false;
@@ -373,8 +372,15 @@ int renderer_body(struct renderer *r, const struct trace_request *q, struct slic
 		carried |= r->carries[prompts[i]] && present(r, prompts[i], q);
 	}
 	if (wanted && !carried)
-		return ipf_error_set(err, IPF_INPUT, "%s: this API takes no such prompt",
-		                     q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
+		return ipf_error_set(err, IPF_INPUT, "%s: this API takes no such prompt", q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
+	return 0;
+}
+
+int renderer_body(struct renderer *r, const struct trace_request *q, struct slice context, struct buffer *body,
+                  struct ipf_error *err)
+{
+	if (renderer_check(r, q, err) < 0)
+		return -1;
 	buffer_clear(body);
 	if (write_part(r, &r->body, q, context, body, err) < 0)
 		return -1;

@@ -33,8 +33,10 @@ struct render_options {
 int renderer_new(struct renderer **renderer, json_t *request, const struct render_options *options, struct ipf_error *err);
 void renderer_free(struct renderer *r);
 
+/* Is there a prompt that the template can carry? -1 (IPF_INPUT): no. */
+int renderer_check(const struct renderer *r, const struct trace_request *request, struct ipf_error *err);
 /* The body into `body` (cleared first). `context` are the messages of the session's earlier turns, as elements of a list with
- * commas between (session_append). -1: memory, or IPF_INPUT where the request has no prompt that the template could carry. */
+ * commas between (session_append). -1: memory, or what renderer_check says. */
 int renderer_body(struct renderer *r, const struct trace_request *request, struct slice context, struct buffer *body,
                   struct ipf_error *err);
 /* The model that the body asks for, as JSON; absent where none is named. */

@@ -245,9 +245,9 @@ static int set_up(struct run *r, struct ipf_error *err)
 
 static void tear_down(struct run *r)
 {
-	engine_close(r->engine);
 	struct ipf_error unsaid = {0};
 	feeder_stop(r->feeder, &unsaid);
+	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	queue_free(r->records);
 	renderer_free(r->renderer);

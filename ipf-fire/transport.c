@@ -270,7 +270,7 @@ struct job *transport_ended(struct transport *t)
 static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
 {
 	job->start_ns = job->end_ns = now;
-	job->error = RECORD_CONNECT;
+	job->error = RECORD_CANCELLED;
 	strncpy(job->error_text, why, sizeof job->error_text - 1);
 	put_ended(t, job);
 }
@@ -315,7 +315,7 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct exchange *x = t->spare;
-	if (!m || !x) {
+	if (!m || !x || job->request.failed) {
 		refuse(t, job, now, "out of memory");
 		return;
 	}

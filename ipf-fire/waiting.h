@@ -28,7 +28,10 @@ struct dispatch_node {
 	void *data;
 	struct edge *children;
 	struct dispatch_node *next;
-	size_t parents; /* that have not ended */
+	struct dispatch_node *next_upcoming;
+	size_t parents;   /* that have not ended */
+	size_t unstarted; /* of these, those that have not started */
+	size_t far;       /* and those that are not near: started, or next to start */
 	uint32_t stage;
 	enum state state;
 	bool root;      /* waits for nobody */

@@ -37,6 +37,25 @@ for signal in INT TERM HUP; do
 done
 server_stop
 
+# ---- in the middle of conversations ----
+server_start --step-base 1ms
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --max-output 20 -q -o talk.trace
+ipf-sched closed:users=16,for=60s -t talk.trace -o talk.sched
+for grace in 30s 0; do
+	rm -f talk.records
+	ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --grace $grace -o talk.records 2>"$ERR" &
+	fire=$!
+	stop_at_exit $fire
+	wait_for 10 started talk.records 100
+	kill -TERM $fire
+	ended
+	status_is 0 "conversations are interrupted (--grace $grace)"
+	yes_if "the records are whole" whole talk.records
+	between "$(requests talk.records | wc -l)" 100 100000 "with the requests so far"
+	is "$(requests talk.records | jq -c '.error.kind' | sort -u | grep -v -e null -e cancelled)" "" "answered or cancelled"
+done
+server_stop
+
 # ---- grace, and the second signal ----
 server_start --fail never
 begin chat.sched -o grace.records --grace 300ms

@@ -164,6 +164,40 @@ static void test_followers_wait_for_all_they_name(void **state)
 	finish(&s);
 }
 
+static void assert_upcoming(struct setup *s, int64_t n)
+{
+	int *data = dispatch_upcoming(s->d);
+	assert_int_equal(data ? data - s->marks : -1, n);
+}
+
+static void test_followers_are_announced(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, -1)->arrivals = 6;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	for (int i = 0; i < 3; i++)
+		add(&s, 0, -1, i, -1);
+	assert_upcoming(&s, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	assert_upcoming(&s, 2); /* two turns ahead */
+	assert_upcoming(&s, 1);
+	assert_upcoming(&s, -1);
+	add(&s, 0, -1, 0, -1); /* while it is under way */
+	assert_upcoming(&s, 4);
+	dispatch_ended(s.d, a.ticket, 1 * MS);
+	add(&s, 0, -1, 0, -1); /* after its end */
+	assert_upcoming(&s, 5);
+	for (int i = 0; i < 5; i++) {
+		struct dispatch_start b;
+		assert_true(dispatch_next(s.d, 5 * MS, &b));
+		assert_upcoming(&s, b.data == &s.marks[1] ? 3 : -1);
+		dispatch_ended(s.d, b.ticket, 5 * MS);
+	}
+	finish(&s);
+}
+
 static void test_a_closed_stage_keeps_its_slots_busy(void **state)
 {
 	struct setup s = {0};
@@ -387,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_arrivals_start_when_due),
 		cmocka_unit_test(test_slots_are_given_first_come_first_served),
 		cmocka_unit_test(test_followers_wait_for_all_they_name),
+		cmocka_unit_test(test_followers_are_announced),
 		cmocka_unit_test(test_a_closed_stage_keeps_its_slots_busy),
 		cmocka_unit_test(test_a_follower_goes_before_new_sessions),
 		cmocka_unit_test(test_a_stage_of_requests_moves_what_follows),

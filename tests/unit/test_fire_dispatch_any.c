@@ -11,7 +11,7 @@ enum { MOST = 400, STAGES = 6 };
 struct one {
 	struct schedule_arrival a;
 	int64_t parents[3];
-	bool added, started, ended, dropped;
+	bool added, announced, started, ended, dropped;
 	int64_t start, end;
 	struct dispatch_start given;
 };
@@ -75,6 +75,21 @@ static void make_world(struct world *w)
 	}
 }
 
+/* A follower is announced once: when all that it waits for have started, or wait for such only. */
+static void take_upcoming(struct world *w, struct dispatch *d)
+{
+	for (struct one *x; (x = dispatch_upcoming(d));) {
+		assert_true(x->added && !x->announced && !x->dropped && x->a.after_count > 0);
+		x->announced = true;
+		for (size_t i = 0; i < x->a.after_count; i++) {
+			const struct one *parent = &w->all[x->parents[i]];
+			for (size_t k = 0; k < parent->a.after_count; k++)
+				assert_true(w->all[parent->parents[k]].started);
+			assert_true(parent->started || parent->a.after_count > 0);
+		}
+	}
+}
+
 /* The n of all[] are its indices: adding goes through them, cycle stages apart. */
 static bool add_next(struct world *w, struct dispatch *d, int64_t lane)
 {
@@ -87,6 +102,7 @@ static bool add_next(struct world *w, struct dispatch *d, int64_t lane)
 	struct one *x = &w->all[(*next)++];
 	assert_int_equal(dispatch_add(d, &x->a, x, &err), 0);
 	x->added = true;
+	take_upcoming(w, d);
 	return true;
 }
 
@@ -108,6 +124,7 @@ static void check_start(struct world *w, struct dispatch *d, const struct dispat
 	struct schedule_stage *stage = &w->stages[x->a.stage];
 	int64_t begin, end;
 	assert_true(x->added && !x->started && !x->dropped);
+	assert_true(x->announced == (x->a.after_count > 0));
 	x->started = true;
 	x->start = w->now;
 	x->given = *s;
@@ -154,6 +171,7 @@ static void start_all(struct world *w, struct dispatch *d)
 		bool some = dispatch_next(d, w->now, &s);
 		if (some) {
 			check_start(w, d, &s);
+			take_upcoming(w, d);
 			((struct one *)s.data)->end = w->now + below(w, 40);
 		}
 		while ((x = dispatch_dropped(d))) {
