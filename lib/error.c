@@ -96,7 +96,5 @@ int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	fprintf(to, "%s\n", line);
-	if (err->kind == IPF_USAGE)
-		fprintf(to, "try '%s --help'\n", prog);
 	return ipf_error_status(err);
 }

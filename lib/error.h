@@ -58,7 +58,7 @@ void ipf_error_clear(struct ipf_error *err);
 /* The exit status that the kind stands for (0 to 4). */
 int ipf_error_status(const struct ipf_error *err);
 
-/* Prints `prog: file:line: text` on `to` (nothing for IPF_OK and IPF_CLOSED; a hint to --help after IPF_USAGE) and
+/* Prints `prog: file:line: text` on `to` (nothing for IPF_OK and IPF_CLOSED) and
  * returns the exit status. For programs; nothing in lib/ calls it. */
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog);
 

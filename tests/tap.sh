@@ -106,9 +106,9 @@ stderr_contains() { # PART TEXT
 	contains "$(cat "$ERR")" "$1" "$2"
 }
 
-# How every program says that something is wrong: one line, its name first. A second one may point to --help.
+# How every program says that something is wrong: one line, its name first.
 complains() { # PROGRAM PART TEXT
-	tap_lines=$(grep -vc -e '--help' "$ERR")
+	tap_lines=$(wc -l <"$ERR")
 	if [ "$tap_lines" = 1 ] && head -1 "$ERR" | grep -q "^$1: " && head -1 "$ERR" | grep -qF -e "$2"; then
 		ok "$3"
 	else
