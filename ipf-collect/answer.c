@@ -48,6 +48,14 @@ static bool gather(const struct jdoc *doc, const struct api_pointers *from, bool
 	return g.any;
 }
 
+/* Leaves of the text only what follows the mark, where it is there. */
+static void only_after(struct buffer *piece, const char *mark)
+{
+	const char *found = piece->len ? memmem(piece->data, piece->len, mark, strlen(mark)) : NULL;
+	if (found)
+		buffer_consume(piece, (size_t)(found - piece->data) + strlen(mark));
+}
+
 /* Replaces what `piece` holds, the whole text so far, by what is new in it. */
 static bool only_new(struct buffer *piece, struct buffer *seen)
 {
@@ -65,9 +73,18 @@ static bool take_kind(struct answer *a, const struct api_response *response, con
                       const struct api_pointers *from, struct buffer *seen, struct buffer *kept)
 {
 	bool cumulative = seen && response->text_mode != API_DELTA;
-	bool wanted = cumulative || options->tokens || options->keep_text;
+	bool is_text = seen == &a->seen_text, after = is_text && response->text_after;
+	bool wanted = cumulative || after || options->tokens || options->keep_text;
 	buffer_clear(&a->piece);
 	bool any = gather(&a->doc, from, seen != NULL, wanted ? &a->piece : NULL);
+	if (any && is_text && a->prompt_bytes) {
+		buffer_consume(&a->piece, a->piece.len < a->prompt_bytes ? a->piece.len : a->prompt_bytes);
+		any = a->piece.len > 0;
+	}
+	if (any && after) {
+		only_after(&a->piece, response->text_after);
+		any = a->piece.len > 0;
+	}
 	if (any && cumulative)
 		any = only_new(&a->piece, seen);
 	if (any && options->tokens)
@@ -106,13 +123,113 @@ static int64_t take_count(const struct jdoc *doc, const struct api_pointers *fro
 	return *to = count;
 }
 
+/* A number or a truth value counts only where the descriptor has a word for it. */
 static void take_finish(struct answer *a, const struct api_response *response)
 {
 	jdoc_id node = api_pointers_first(&response->finish, &a->doc, JDOC_ROOT, NULL);
-	if (jdoc_text_empty(&a->doc, node))
+	bool is_text = !jdoc_text_empty(&a->doc, node);
+	if (node == JDOC_NONE || (!is_text && !response->finish_words_count))
+		return;
+	buffer_clear(&a->piece);
+	if (is_text)
+		jdoc_text(&a->doc, node, &a->piece);
+	else
+		buffer_slice(&a->piece, jdoc_raw(&a->doc, node));
+	const struct api_finish_word *word = response->finish_words, *end = word + response->finish_words_count;
+	while (word < end && !slice_is(buffer_all(&a->piece), word->server))
+		word++;
+	if (word == end ? !is_text : !word->house)
 		return;
 	buffer_clear(&a->finish);
-	jdoc_text(&a->doc, node, &a->finish);
+	buffer_clear(&a->finish_server);
+	if (word == end) {
+		buffer_slice(&a->finish, buffer_all(&a->piece));
+	} else {
+		buffer_text(&a->finish, word->house);
+		if (strcmp(word->house, word->server) != 0)
+			buffer_text(&a->finish_server, word->server);
+	}
+}
+
+/* More is no duration: a hundred years. */
+#define SERVER_TIME_MAX 3.2e18
+
+static bool number_at(const struct jdoc *doc, const struct api_pointers *from, double *value)
+{
+	return jdoc_to_double(doc, api_pointers_first(from, doc, JDOC_ROOT, NULL), value);
+}
+
+/* Two points in time may be so far from zero that doubles no longer tell them apart. */
+static bool span_at(const struct jdoc *doc, const struct api_timing *t, double *value)
+{
+	int64_t from, to;
+	double begin, end;
+	if (jdoc_to_int(doc, api_pointers_first(&t->at, doc, JDOC_ROOT, NULL), &to) &&
+	    jdoc_to_int(doc, api_pointers_first(&t->from, doc, JDOC_ROOT, NULL), &from) && from >= 0 && to >= 0) {
+		*value = (double)(to - from);
+		return true;
+	}
+	bool both = number_at(doc, &t->at, &end) && number_at(doc, &t->from, &begin);
+	*value = both ? end - begin : 0;
+	return both;
+}
+
+static void keep_time(struct answer *a, size_t which, double value, double unit_ns)
+{
+	double ns = value * unit_ns;
+	if (ns >= 0 && ns < SERVER_TIME_MAX)
+		a->server_ns[which] = (int64_t)(ns + 0.5);
+}
+
+static void take_times(struct answer *a, const struct api_response *response)
+{
+	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
+		const struct api_timing *t = &response->times[i];
+		double value;
+		if (t->at.count && (t->from.count ? span_at(&a->doc, t, &value) : number_at(&a->doc, &t->at, &value)))
+			keep_time(a, i, value, t->unit_ns);
+	}
+}
+
+/* ---- what stands in headers ---- */
+
+static bool header_number(const struct jdoc *doc, const char *name, double *value)
+{
+	struct buffer text = {0};
+	char *end = NULL;
+	if (!name)
+		return false;
+	jdoc_text(doc, jdoc_get(doc, JDOC_ROOT, name), &text);
+	if (text.len && strchr("0123456789", *text.data))
+		*value = strtod(text.data, &end);
+	bool good = end && !*end;
+	buffer_release(&text);
+	return good;
+}
+
+static void header_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
+{
+	double value;
+	if (*to == IPF_ABSENT && header_number(doc, from->header, &value) && value <= (double)TOKENS_MAX)
+		*to = (int64_t)value;
+}
+
+static int take_headers(struct answer *a, const struct record *record, const struct api_response *response, struct ipf_error *err)
+{
+	struct ipf_error ignored = {0};
+	double value;
+	if (!record->headers.data)
+		return 0;
+	if (jdoc_parse(&a->doc, record->headers.data, record->headers.len, &ignored) < 0)
+		return ignored.kind == IPF_SYSTEM ? ipf_error_set(err, IPF_SYSTEM, "%s", ignored.text) : 0;
+	header_count(&a->doc, &response->input_tokens, &a->input_tokens);
+	header_count(&a->doc, &response->output_tokens, &a->output_tokens);
+	header_count(&a->doc, &response->reasoning_tokens, &a->reasoning_tokens);
+	header_count(&a->doc, &response->cached_tokens, &a->cached_tokens);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++)
+		if (a->server_ns[i] == IPF_ABSENT && header_number(&a->doc, response->times[i].at.header, &value))
+			keep_time(a, i, value, response->times[i].unit_ns);
+	return 0;
 }
 
 /* null, false and "" stand for "no error", as some servers write in every event. */
@@ -162,13 +279,16 @@ static int take_content(struct answer *a, const struct record *record, const str
 	bool reasoning = take_kind(a, response, options, &response->reasoning, &a->seen_reasoning, &a->reasoning);
 	bool text = take_kind(a, response, options, &response->text, &a->seen_text, &a->text);
 	bool tools = take_kind(a, response, options, &response->tools, NULL, NULL);
+	bool data = response->data.count && api_pointers_first(&response->data, &a->doc, JDOC_ROOT, NULL) != JDOC_NONE;
 	int64_t usage = take_count(&a->doc, &response->output_tokens, &a->output_tokens);
 	take_count(&a->doc, &response->input_tokens, &a->input_tokens);
 	take_count(&a->doc, &response->reasoning_tokens, &a->reasoning_tokens);
 	take_count(&a->doc, &response->cached_tokens, &a->cached_tokens);
 	take_finish(a, response);
 	take_end(a, response);
-	if (!reasoning && !text && !tools)
+	if (response->has_times)
+		take_times(a, response);
+	if (!reasoning && !text && !tools && !data)
 		return 0;
 	int64_t t_ns = time_of(a, record, event->end);
 	if (text && a->first_text_ns == IPF_ABSENT)
@@ -271,10 +391,12 @@ static void conclude(struct answer *a, const struct record *record, const struct
 
 static void begin(struct answer *a, const struct record *record)
 {
-	struct buffer *buffers[] = {&a->finish, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
-	                            &a->piece, &a->seen_text, &a->seen_reasoning};
+	struct buffer *buffers[] = {&a->finish, &a->finish_server, &a->joined, &a->text, &a->reasoning, &a->error_text,
+	                            &a->malformed_text, &a->piece, &a->seen_text, &a->seen_reasoning};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_clear(buffers[i]);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++)
+		a->server_ns[i] = IPF_ABSENT;
 	a->events_count = 0;
 	a->parsed = a->ended = a->failed = a->malformed = a->prompt_inside = a->torn = false;
 	a->first_text_ns = a->input_tokens = a->output_tokens = a->reasoning_tokens = a->cached_tokens = IPF_ABSENT;
@@ -285,7 +407,7 @@ static void begin(struct answer *a, const struct record *record)
 
 static bool out_of_memory(const struct answer *a)
 {
-	return a->finish.failed || a->joined.failed || a->text.failed || a->reasoning.failed || a->error_text.failed ||
+	return a->finish.failed || a->finish_server.failed || a->joined.failed || a->text.failed || a->reasoning.failed || a->error_text.failed ||
 	       a->malformed_text.failed || a->piece.failed || a->seen_text.failed || a->seen_reasoning.failed || a->framing.many.failed;
 }
 
@@ -304,7 +426,10 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	}
 	a->parsed = true;
 	const struct api_response *response = choose(a, record, api, &framing);
-	a->prompt_inside = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
+	bool repeats = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
+	a->prompt_inside = repeats && record->prompt_bytes == IPF_ABSENT;
+	a->prompt_bytes = repeats && !a->prompt_inside ? (size_t)record->prompt_bytes : 0;
+	a->no_text = !response->text.count;
 	framing_begin(&a->framing, framing, record->body);
 	while (framing_next(&a->framing, &event)) {
 		events += !event.bare;
@@ -316,12 +441,14 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 			return -1;
 	}
 	conclude(a, record, response, framing, events);
+	if (response->has_headers && take_headers(a, record, response, err) < 0)
+		return -1;
 	return out_of_memory(a) ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
 void answer_release(struct answer *a)
 {
-	struct buffer *buffers[] = {&a->finish, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
+	struct buffer *buffers[] = {&a->finish, &a->finish_server, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
 	                            &a->piece, &a->seen_text, &a->seen_reasoning};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);

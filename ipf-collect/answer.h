@@ -39,8 +39,11 @@ struct answer {
 	bool failed;           /* an error was sent in the body; its text in error_text */
 	bool malformed;        /* something did not parse, or is not what the API promises; what and where in malformed_text */
 	bool prompt_inside;    /* the text holds the prompt too, so that nobody here can count the answer's tokens */
+	bool no_text;          /* the answer is data, such as embeddings: it has no tokens */
 	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last that the server's usage said */
-	struct buffer finish;
+	int64_t server_ns[API_SERVER_TIMES]; /* the server's own timings; IPF_ABSENT */
+	struct buffer finish;                /* in the house's words where the descriptor knows them */
+	struct buffer finish_server;         /* in the server's, where that is another */
 	struct buffer joined;          /* all content in the order of arrival, where a tokenizer counts it */
 	struct buffer text, reasoning; /* each by itself, with --text */
 	struct buffer error_text, malformed_text;
@@ -49,6 +52,7 @@ struct answer {
 	struct jdoc doc;
 	struct framing framing;
 	struct buffer piece, seen_text, seen_reasoning;
+	size_t prompt_bytes;   /* at the beginning of the text, to be left out */
 	bool torn;             /* the body ended in the middle of an event */
 	size_t read, read_end; /* the read that the last event ended in, and where that read ends in the body */
 	int64_t last_ns;

@@ -131,6 +131,50 @@ static bool next_ndjson(struct framing *f, struct framing_event *event)
 	return false;
 }
 
+static bool between_maps(char c)
+{
+	return is_space(c) || c == ',' || c == '[' || c == ']' || c == '\0' || c == '\x1e';
+}
+
+/* Where the map that begins at `from` ends; the body's length, and false, where it does not. */
+static bool map_end(struct slice body, size_t from, size_t *end)
+{
+	size_t depth = 0;
+	bool in_text = false;
+	for (size_t i = from; i < body.len; i++) {
+		char c = body.data[i];
+		if (c == '"')
+			in_text = !in_text;
+		else if (in_text && c == '\\')
+			i++;
+		else if (!in_text && c == '{')
+			depth++;
+		else if (!in_text && c == '}' && --depth == 0) {
+			*end = i + 1;
+			return true;
+		}
+	}
+	*end = body.len;
+	return false;
+}
+
+static bool next_map(struct framing *f, struct framing_event *event)
+{
+	while (f->at < f->body.len && between_maps(f->body.data[f->at]))
+		f->at++;
+	if (f->at == f->body.len)
+		return false;
+	size_t from = f->at;
+	bool ended;
+	struct slice line;
+	if (f->body.data[from] == '{')
+		ended = map_end(f->body, from, &f->at);
+	else
+		next_line(f, &line, &ended); /* something else: as far as its line goes */
+	*event = (struct framing_event){.data = {f->body.data + from, f->at - from}, .end = f->at, .pending = !ended};
+	return true;
+}
+
 static bool next_whole(struct framing *f, struct framing_event *event)
 {
 	struct slice all = framing_trim(f->body);
@@ -153,6 +197,8 @@ bool framing_next(struct framing *f, struct framing_event *event)
 		return next_sse(f, event);
 	case API_NDJSON:
 		return next_ndjson(f, event);
+	case API_JSON_SEQUENCE:
+		return next_map(f, event);
 	case API_JSON:
 		return next_whole(f, event);
 	}

@@ -1,4 +1,4 @@
-/* Cutting a body into events: server-sent events, NDJSON lines, or the whole.
+/* Cutting a body into events: server-sent events, NDJSON lines, JSON maps one after the other, or the whole.
  *
  *     framing_begin(&f, API_SSE, body);
  *     while (framing_next(&f, &event))
@@ -13,6 +13,9 @@
  * line ends the event. Three habits of servers go beyond it: an event may have a name and no data; a line `error: {…}` (llama.cpp)
  * is data of an event named "error"; and a line that begins with a brace (an error written without `data:`) is an event by
  * itself, marked `bare`.
+ *
+ * Maps of JSON one after the other need nothing between them; white space, commas, the brackets of a list around them, NUL (an old
+ * delimiter of vLLM's) and the record separator of RFC 7464 may stand there.
  */
 #ifndef COLLECT_FRAMING_H
 #define COLLECT_FRAMING_H

@@ -195,7 +195,7 @@ static void measure_tokens(const struct record *record, const struct answer *a, 
 	row->reasoning_tokens = a->reasoning_tokens;
 	row->cached_tokens = a->cached_tokens;
 	row->input_tokens = a->input_tokens != IPF_ABSENT ? a->input_tokens : record->asked_input_tokens;
-	if (a->events_count && can_count(a, options))
+	if (a->events_count && can_count(a, options) && !a->no_text)
 		row->output_tokens_tokenizer = tokens_count(options->tokens, a->joined.data, a->joined.len);
 	/* a usage of 0 for an answer that has text is no count */
 	if (a->output_tokens != IPF_ABSENT && (a->output_tokens > 0 || !a->events_count)) {
@@ -204,7 +204,7 @@ static void measure_tokens(const struct record *record, const struct answer *a, 
 	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
 		row->output_tokens = row->output_tokens_tokenizer;
 		row->tokens_source = slice_of("\"tokenizer\"");
-	} else if (a->events_count) {
+	} else if (a->events_count && !a->no_text) {
 		row->output_tokens = (int64_t)a->events_count;
 		row->tokens_source = slice_of("\"events\"");
 	}
@@ -353,6 +353,18 @@ static void keep_texts(struct measure *m, const struct answer *a, struct result 
 		row->reasoning = json_text(&m->reasoning, buffer_all(&a->reasoning));
 }
 
+static void keep_server_times(const struct answer *a, struct result *row)
+{
+	row->server_load_ns = a->server_ns[API_SERVER_LOAD];
+	row->server_queue_ns = a->server_ns[API_SERVER_QUEUE];
+	row->server_prefill_ns = a->server_ns[API_SERVER_PREFILL];
+	row->server_ttft_ns = a->server_ns[API_SERVER_TTFT];
+	row->server_decode_ns = a->server_ns[API_SERVER_DECODE];
+	row->server_tpot_ns = a->server_ns[API_SERVER_TPOT];
+	row->server_inference_ns = a->server_ns[API_SERVER_INFERENCE];
+	row->server_total_ns = a->server_ns[API_SERVER_TOTAL];
+}
+
 int measure_row(struct measure *m, const struct record *record, const struct answer *a, const struct measure_options *options,
                 struct result *row, struct ipf_error *err)
 {
@@ -378,7 +390,10 @@ int measure_row(struct measure *m, const struct record *record, const struct ans
 		keep_texts(m, a, row);
 	if (a->finish.len)
 		row->finish = json_text(&m->finish, buffer_all(&a->finish));
-	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	if (a->finish_server.len)
+		row->finish_server = json_text(&m->finish_server, buffer_all(&a->finish_server));
+	keep_server_times(a, row);
+	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->finish_server, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
@@ -387,7 +402,7 @@ int measure_row(struct measure *m, const struct record *record, const struct ans
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->finish_server, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	free(m->gaps);

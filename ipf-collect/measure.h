@@ -40,7 +40,7 @@ struct measure {
 	/* private */
 	int64_t *gaps, *event_tokens;
 	size_t cap;
-	struct buffer kind, error_text, finish, text, reasoning, event_ns, tokens_list;
+	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list;
 };
 
 /* Fills `row`, whose slices point into the record, the answer and `m`: good until one of them is used again. -1: out of memory. */

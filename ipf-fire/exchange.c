@@ -235,6 +235,10 @@ void exchange_begin(struct exchange *x, struct job *job, bool pin)
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
+	if (job->url.len)
+		curl_easy_setopt(x->easy, CURLOPT_URL, job->url.data);
+	if (x->setup->target->varying)
+		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, job->headers_sent);
 	if (pin)
 		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->resolve);
 }

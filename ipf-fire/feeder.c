@@ -28,6 +28,7 @@ struct lane_queue {
 struct feeder {
 	struct plan *plan;
 	struct renderer *renderer;
+	const struct target *target;
 	bool streamed;
 	struct gauges *gauges;
 	struct lane_queue *lanes;
@@ -87,6 +88,7 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct p
 	if (renderer_body(f->renderer, &p->request, p->context, &job->request, err) < 0)
 		return -1;
 	job->request_bytes = (int64_t)job->request.len;
+	job->prompt_bytes = renderer_prompt_bytes(f->renderer);
 	atomic_init(&job->rendered, true);
 	return 0;
 }
@@ -116,7 +118,8 @@ static struct job *make(struct feeder *f, size_t lane, const struct planned *p, 
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
 	job->streamed = f->streamed;
-	if (render(f, job, lane, p, err) < 0) {
+	if (target_address(f->target, job->id, job->session, job->model, &job->url, &job->headers_sent, err) < 0 ||
+	    render(f, job, lane, p, err) < 0) {
 		char where[48];
 		snprintf(where, sizeof where, "request %lld of the trace", (long long)p->arrival.req);
 		ipf_error_place(err, where, 0);
@@ -139,6 +142,7 @@ static void render_orders(struct feeder *f)
 		draft_free(job->draft);
 		job->draft = NULL;
 		job->request_bytes = (int64_t)job->request.len;
+		job->prompt_bytes = renderer_prompt_bytes(f->renderer);
 		atomic_store(&job->rendered, true);
 		if (atomic_exchange(&f->awaited, false))
 			say(f->wake_fd);
@@ -249,14 +253,14 @@ static void feeder_free(struct feeder *f)
 	free(f);
 }
 
-int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, bool streamed, struct gauges *gauges,
-                 struct ipf_error *err)
+int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
+                 struct gauges *gauges, struct ipf_error *err)
 {
 	*feeder = NULL;
 	struct feeder *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	*f = (struct feeder){.plan = plan, .renderer = renderer, .streamed = streamed, .gauges = gauges, .count = plan_lanes(plan)};
+	*f = (struct feeder){.plan = plan, .renderer = renderer, .target = target, .streamed = streamed, .gauges = gauges, .count = plan_lanes(plan)};
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -9,14 +9,15 @@
 #include "plan.h"
 #include "queue.h"
 #include "render.h"
+#include "target.h"
 
 #include <pthread.h>
 
 struct feeder;
 
 /* All borrowed; the renderer and the plan are the feeder's alone from start to stop. */
-int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, bool streamed, struct gauges *gauges,
-                 struct ipf_error *err);
+int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
+                 struct gauges *gauges, struct ipf_error *err);
 /* Ends the thread and frees what was not fetched. The plan and its error (IPF_OK: none) are the caller's again. NULL is fine. */
 void feeder_stop(struct feeder *f, struct ipf_error *err);
 

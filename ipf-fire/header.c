@@ -38,8 +38,8 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
 }
 
-json_t *records_header(const struct fire_options *o, const struct api *api, const struct target *target, struct plan *plan,
-                       json_t *params, json_t *argv, int64_t wall_ns)
+json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target,
+                       struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns)
 {
 	argv_redact(argv);
 	struct provenance p = {
@@ -58,7 +58,7 @@ json_t *records_header(const struct fire_options *o, const struct api *api, cons
 		bad |= json_object_set_new(header, "model", json_string(o->model));
 	if (json_object_size(params))
 		bad |= json_object_set(header, "params", params);
-	bad |= json_object_set_new(header, "streamed", json_boolean(!o->no_stream));
+	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections));
 	bad |= json_object_set_new(header, "limits", limits_json());

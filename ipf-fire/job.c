@@ -7,7 +7,7 @@ struct job *job_new(void)
 	struct job *job = calloc(1, sizeof *job);
 	if (!job)
 		return NULL;
-	job->turn = job->input_tokens = job->output_tokens = IPF_ABSENT;
+	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
 	job->sent_ns = job->first_byte_ns = job->end_ns = job->connection = job->status = IPF_ABSENT;
 	return job;
@@ -22,6 +22,8 @@ void job_free(struct job *job)
 	free(job->reads);
 	buffer_release(&job->text);
 	buffer_release(&job->request);
+	buffer_release(&job->url);
+	curl_slist_free_all(job->headers_sent);
 	buffer_release(&job->headers);
 	buffer_release(&job->body);
 	free(job);
@@ -29,7 +31,7 @@ void job_free(struct job *job)
 
 size_t job_bytes(const struct job *job)
 {
-	return sizeof *job + job->text.cap + job->request.cap + job->headers.cap + job->body.cap +
+	return sizeof *job + job->text.cap + job->request.cap + job->url.cap + job->headers.cap + job->body.cap +
 	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
 }
 
@@ -94,6 +96,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	}
 	record->streamed = job->streamed;
 	record->request_bytes = job->request_bytes;
+	record->prompt_bytes = job->prompt_bytes;
 	record->reads = job->reads;
 	record->reads_count = job->reads_count;
 	if (job->body.len)

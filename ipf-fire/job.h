@@ -10,6 +10,8 @@
 #include "record.h"
 #include "schedule.h"
 
+#include <curl/curl.h>
+
 struct job {
 	struct schedule_arrival arrival; /* what the schedule says of it */
 	int64_t *after;             /* arrival.after points here */
@@ -24,6 +26,8 @@ struct job {
 	bool deferred;              /* a later turn of a session: rendered when the one before it is under way */
 	struct draft *draft;        /* what it is rendered from; the feeder's from the order to the rendering */
 	atomic_bool rendered;       /* the feeder sets it, and does not touch the job after that */
+	struct buffer url;          /* its own; empty: the target's */
+	struct curl_slist *headers_sent; /* its own; NULL: the target's */
 	bool streamed;
 
 	/* When, from t0; IPF_ABSENT where it did not happen. */
@@ -45,6 +49,7 @@ struct job {
 	struct dispatch_node *ticket;
 	bool ordered;               /* the feeder has been asked to render it */
 	int64_t request_bytes;      /* kept after the body was released */
+	int64_t prompt_bytes;       /* of the prompt's text, where the answer begins with it; IPF_ABSENT */
 };
 
 struct job *job_new(void); /* all absent; NULL: out of memory */

@@ -38,12 +38,30 @@ struct run {
 	struct queue *records;
 	struct gauges gauges;
 	struct engine_result result;
+	bool streamed;
+	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
 	int signal_fd;
 	int64_t zero_ns;
 };
 
 /* ---- before the run ---- */
+
+static int gather_headers(struct run *r, struct ipf_error *err)
+{
+	const struct string_list *own = &r->options->record_headers;
+	size_t count = 0;
+	while (api_response_header(r->api, count))
+		count++;
+	r->record_headers.items = calloc(own->count + count + 1, sizeof *own->items);
+	if (!r->record_headers.items)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (size_t i = 0; i < own->count; i++)
+		r->record_headers.items[r->record_headers.count++] = own->items[i];
+	for (size_t i = 0; i < count; i++)
+		r->record_headers.items[r->record_headers.count++] = api_response_header(r->api, i);
+	return 0;
+}
 
 static int open_inputs(struct run *r, struct ipf_error *err)
 {
@@ -54,11 +72,17 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 			return -1;
 	if (api_open(&r->api, o->api, err) < 0)
 		return -1;
-	if (!api_response(r->api, !o->no_stream))
-		return ipf_error_set(err, IPF_USAGE, "--api: %s has no %s answers", api_name(r->api), o->no_stream ? "whole" : "streamed");
-	struct render_options render = {.model = o->model, .params = r->params, .exact_output = o->exact_output, .streamed = !o->no_stream};
-	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 ||
-	    target_open(&r->target, r->api, o->url, &o->headers, o->key_env, err) < 0)
+	r->streamed = !o->no_stream && api_response(r->api, true);
+	if (!api_response(r->api, r->streamed))
+		return ipf_error_set(err, IPF_USAGE, "--no-stream: %s has no whole answers", api_name(r->api));
+	struct render_options render = {
+		.model = o->model, .params = r->params, .exact_output = o->exact_output, .streamed = r->streamed,
+		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
+	};
+	struct target_options target = {.url = o->url, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
+	                                .streamed = r->streamed};
+	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &target, err) < 0 ||
+	    gather_headers(r, err) < 0)
 		return -1;
 	return plan_open(&r->plan, r->schedule, o->trace, err);
 }
@@ -127,7 +151,7 @@ static struct engine_options engine_options(struct run *r)
 		.target = &r->target,
 		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
 		              .fresh = !strcmp(o->connections, "fresh"), .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
-		              .key = o->key, .record_headers = &o->record_headers},
+		              .key = o->key, .record_headers = &r->record_headers},
 		.records = r->records,
 		.gauges = &r->gauges,
 		.signal_fd = r->signal_fd,
@@ -143,7 +167,7 @@ static int open_output(struct run *r, struct ipf_error *err)
 	const char *path = r->options->common.output;
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	json_t *header = records_header(r->options, r->api, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
 	r->argv = NULL;
 	int result = header ? stream_writer_open(&r->writer, path, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	json_decref(header);
@@ -233,7 +257,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	r->records = queue_new(RECORDS_QUEUE);
 	if (!r->records)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	if (feeder_start(&r->feeder, r->plan, r->renderer, !r->options->no_stream, &r->gauges, err) < 0)
+	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, &r->gauges, err) < 0)
 		return -1;
 	struct engine_options engine = engine_options(r);
 	if (engine_open(&r->engine, &engine, err) < 0)
@@ -256,6 +280,7 @@ static void tear_down(struct run *r)
 	api_close(r->api);
 	json_decref(r->params);
 	json_decref(r->argv);
+	free(r->record_headers.items);
 	free(r->result.stage_begin_ns);
 	free(r->result.stage_end_ns);
 	if (r->signal_fd >= 0)

@@ -7,7 +7,7 @@
 struct fire_options {
 	struct common_options common;
 	const char *url, *trace, *model, *api;
-	const char *key_env, *cacert, *cert, *key;
+	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *connections; /* "reuse" or "fresh" */
 	struct string_list params, headers, record_headers;
 	int64_t timeout_ns, connect_timeout_ns, grace_ns;

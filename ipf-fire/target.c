@@ -51,9 +51,21 @@ static int show(struct target *t, CURLU *u)
 	return t->shown ? 0 : -1;
 }
 
+/* The API's path after the URL's own, its query after the user's. */
+static CURLUcode set_path(CURLU *u, const char *base, const char *path)
+{
+	size_t len = strcspn(path, "?");
+	char *joined = join_paths(base, path, len);
+	CURLUcode code = joined ? curl_url_set(u, CURLUPART_PATH, joined, 0) : CURLUE_OUT_OF_MEMORY;
+	if (!code && path[len])
+		code = curl_url_set(u, CURLUPART_QUERY, path + len + 1, CURLU_APPENDQUERY);
+	free(joined);
+	return code;
+}
+
 static int open_url(struct target *t, const char *url, const char *path, struct ipf_error *err)
 {
-	char *scheme = NULL, *base = NULL, *joined = NULL, *whole = NULL;
+	char *scheme = NULL, *base = NULL, *whole = NULL;
 	int result = -1;
 	CURLU *u = curl_url();
 	if (!u) {
@@ -71,10 +83,8 @@ static int open_url(struct target *t, const char *url, const char *path, struct 
 		goto out;
 	}
 	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
-	size_t path_len = strcspn(path, "?");
-	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || !(joined = join_paths(base, path, path_len)) ||
-	    curl_url_set(u, CURLUPART_PATH, joined, 0) ||
-	    (path[path_len] && curl_url_set(u, CURLUPART_QUERY, path + path_len + 1, CURLU_APPENDQUERY)) || curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) ||
+	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || set_path(u, base, path) ||
+	    curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) ||
 	    show(t, u) < 0) {
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		goto out;
@@ -84,7 +94,6 @@ out:
 	curl_free(scheme);
 	curl_free(base);
 	curl_free(whole);
-	free(joined);
 	curl_url_cleanup(u);
 	return result;
 }
@@ -106,10 +115,12 @@ static bool overridden(const struct string_list *headers, const char *name)
 
 static int add(struct target *t, const char *line, struct ipf_error *err)
 {
-	struct curl_slist *list = curl_slist_append(t->headers, line);
+	const char *value = strchr(line, ':');
+	value = value ? value + 1 + strspn(value + 1, " \t") : "";
+	struct curl_slist **to = api_header_field(value) ? &t->varying : &t->headers, *list = curl_slist_append(*to, line);
 	if (!list)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	t->headers = list;
+	*to = list;
 	return 0;
 }
 
@@ -126,23 +137,56 @@ static int add_pair(struct target *t, const struct string_list *user, const char
 	return result;
 }
 
-static int add_key(struct target *t, json_t *auth, const struct string_list *user, const char *key_env, struct ipf_error *err)
+#define KEY_MAX 16384
+
+/* The file's text without the white space around it. */
+static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
 {
-	const char *env = key_env ? key_env : json_string_value(json_object_get(auth, "env"));
-	const char *key = env ? getenv(env) : NULL, *prefix = json_string_value(json_object_get(auth, "prefix"));
-	if (key_env && !auth)
-		return ipf_error_set(err, IPF_USAGE, "--key-env: this API takes no key");
-	if (key_env && (!key || !*key))
-		return ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", key_env);
-	if (!auth || !key || !*key)
-		return 0;
-	if (strpbrk(key, "\r\n"))
-		return ipf_error_set(err, IPF_USAGE, "%s: a key of several lines cannot be sent", env);
-	return add_pair(t, user, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "", key, err);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	size_t len = fread(key, 1, KEY_MAX - 1, file);
+	int why = ferror(file) ? errno : 0;
+	fclose(file);
+	if (why)
+		return ipf_error_errno(err, why, path, "cannot read");
+	while (len && strchr(" \t\r\n", key[len - 1]))
+		len--;
+	key[len] = '\0';
+	size_t blank = strspn(key, " \t\r\n");
+	memmove(key, key + blank, len - blank + 1);
+	if (!*key || strlen(key) != len - blank)
+		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: there is no key in it");
+	return 0;
 }
 
-static int add_headers(struct target *t, json_t *request, const struct string_list *user, const char *key_env, struct ipf_error *err)
+static int add_key(struct target *t, json_t *auth, const struct target_options *o, struct ipf_error *err)
 {
+	const char *env = o->key_env ? o->key_env : json_string_value(json_object_get(auth, "env"));
+	const char *key = env ? getenv(env) : NULL, *prefix = json_string_value(json_object_get(auth, "prefix"));
+	const char *source = o->key_file ? o->key_file : env;
+	char from_file[KEY_MAX];
+	if ((o->key_env || o->key_file) && !auth)
+		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
+	if (o->key_env && o->key_file)
+		return ipf_error_set(err, IPF_USAGE, "--key-file: one of it and --key-env is enough");
+	if (o->key_env && (!key || !*key))
+		return ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env);
+	if (o->key_file && read_key(o->key_file, from_file, err) < 0)
+		return -1;
+	if (o->key_file)
+		key = from_file;
+	int result = 0;
+	if (auth && key && *key)
+		result = strpbrk(key, "\r\n") ? ipf_error_set(err, IPF_USAGE, "%s: a key of several lines cannot be sent", source)
+			: add_pair(t, o->headers, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "", key, err);
+	explicit_bzero(from_file, sizeof from_file);
+	return result;
+}
+
+static int add_headers(struct target *t, json_t *request, const struct target_options *o, struct ipf_error *err)
+{
+	const struct string_list *user = o->headers;
 	const char *name;
 	json_t *value;
 	for (size_t i = 0; i < user->count; i++) {
@@ -156,20 +200,121 @@ static int add_headers(struct target *t, json_t *request, const struct string_li
 		if (add_pair(t, user, name, "", json_string_value(value), err) < 0)
 			return -1;
 	if (add_pair(t, user, "Accept-Encoding", "", "identity", err) < 0 ||
-	    add_key(t, json_object_get(request, "auth"), user, key_env, err) < 0)
+	    add_key(t, json_object_get(request, "auth"), o, err) < 0)
 		return -1;
 	/* no waiting for "100 Continue" before the body */
 	return overridden(user, "Expect") ? 0 : add(t, "Expect:", err);
 }
 
-int target_open(struct target *t, const struct api *api, const char *url, const struct string_list *headers, const char *key_env,
-                struct ipf_error *err)
+int target_open(struct target *t, const struct api *api, const struct target_options *o, struct ipf_error *err)
 {
+	const char *path = api_path(api, o->streamed);
 	*t = (struct target){.method = api_method(api)};
-	if (open_url(t, url, api_path(api), err) == 0 && add_headers(t, api_request(api), headers, key_env, err) == 0)
+	if (open_url(t, o->url, path, err) == 0 && add_headers(t, api_request(api), o, err) == 0) {
+		t->url_varies = strstr(path, "$model") != NULL;
 		return 0;
+	}
 	target_close(t);
 	return -1;
+}
+
+/* The URL as the user gave it may hold the whole of the API's path already, or a part. */
+char *target_sibling(const struct api *api, const struct target_options *o, const char *path, struct ipf_error *err)
+{
+	struct target base = {0};
+	const char *own = api_path(api, o->streamed);
+	char *url = NULL, *shorter = strdup(o->url);
+	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
+	while (len && shorter[len - 1] == '/')
+		len--;
+	/* the longest beginning of the API's path that the URL ends in is not the user's */
+	for (; most; most--)
+		if ((own[most] == '/' || own[most] == '\0' || own[most] == '?') && most <= len && !strncmp(shorter + len - most, own, most)) {
+			shorter[len - most] = '\0';
+			break;
+		}
+	if (!shorter)
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	else if (open_url(&base, shorter, path, err) == 0)
+		url = strdup(base.url);
+	target_close(&base);
+	free(shorter);
+	return url;
+}
+
+/* ---- what each request has for itself ---- */
+
+/* A JSON text's characters. */
+static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
+{
+	struct jdoc doc = {0};
+	int result = json.data ? jdoc_parse(&doc, json.data, json.len, err) : 0;
+	if (json.data && result == 0)
+		jdoc_text(&doc, JDOC_ROOT, out);
+	jdoc_release(&doc);
+	return result;
+}
+
+static int fill_url(const struct target *t, struct slice model, struct buffer *url, struct ipf_error *err)
+{
+	struct buffer name = {0};
+	if (!model.data)
+		return ipf_error_set(err, IPF_INPUT, "model: missing: this API has it in its path (--model names one for all)");
+	int result = decode(model, &name, err);
+	char *escaped = result == 0 ? curl_easy_escape(NULL, name.data ? name.data : "", (int)name.len) : NULL;
+	const char *from = t->url;
+	for (const char *at; escaped && (at = strstr(from, "$model")); from = at + strlen("$model")) {
+		buffer_append(url, from, (size_t)(at - from));
+		buffer_text(url, escaped);
+	}
+	buffer_text(url, from);
+	if (result == 0 && (!escaped || url->failed))
+		result = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	curl_free(escaped);
+	buffer_release(&name);
+	return result;
+}
+
+static int append_header(struct curl_slist **list, const char *line, struct ipf_error *err)
+{
+	struct curl_slist *longer = curl_slist_append(*list, line);
+	if (!longer)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	*list = longer;
+	return 0;
+}
+
+static int fill_header(const char *line, struct slice value, struct curl_slist **headers, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	if (!value.data)
+		return 0;
+	buffer_append(&text, line, (size_t)(strrchr(line, '$') - line));
+	int result = decode(value, &text, err);
+	for (size_t i = 0; i < text.len; i++)
+		if (strchr("\r\n", text.data[i])) /* NUL too */
+			text.data[i] = ' ';
+	if (result == 0)
+		result = text.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : append_header(headers, text.data, err);
+	buffer_release(&text);
+	return result;
+}
+
+int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
+                   struct curl_slist **headers, struct ipf_error *err)
+{
+	if (t->url_varies && fill_url(t, model, url, err) < 0)
+		return -1;
+	for (const struct curl_slist *own = t->varying; own; own = own->next) {
+		const char *field = strrchr(own->data, '$');
+		struct slice value = !strcmp(field, "$id") ? id : !strcmp(field, "$session") ? session : model;
+		if (fill_header(own->data, value, headers, err) < 0)
+			return -1;
+	}
+	for (const struct curl_slist *all = t->headers; t->varying && all; all = all->next)
+		if (append_header(headers, all->data, err) < 0)
+			return -1;
+	return 0;
 }
 
 void target_close(struct target *t)
@@ -178,6 +323,7 @@ void target_close(struct target *t)
 	free(t->shown);
 	curl_slist_free_all(t->resolve);
 	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->varying);
 	*t = (struct target){0};
 }
 

@@ -11,18 +11,32 @@
 #include <stdint.h>
 
 struct target {
-	char *url;                  /* with the API's path */
+	char *url;                  /* with the API's path; "$model" in it stands for each request's model */
+	bool url_varies;
 	char *shown;                /* without what is secret: credentials, query */
 	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entry that pins the address; NULL for a numeric one */
 	const char *method;
 	struct curl_slist *headers;
+	struct curl_slist *varying; /* "Name: $id", "… $session", "… $model": each request has its own; NULL */
 };
 
-/* `url` as the user gave it: http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base
- * of /v1 is not doubled). `headers` are "Name: value"; they win over the descriptor's. `key_env` names the environment variable
- * with the key, NULL: the descriptor's own. -1: IPF_USAGE or memory. */
-int target_open(struct target *t, const struct api *api, const char *url, const struct string_list *headers, const char *key_env,
-                struct ipf_error *err);
+struct target_options {
+	const char *url;            /* as the user gave it */
+	const struct string_list *headers; /* "Name: value" */
+	const char *key_env;        /* the environment variable that holds the key; NULL: the descriptor's own */
+	const char *key_file;       /* the file that holds it, in place of a variable; NULL */
+	bool streamed;
+};
+
+/* The URL is http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base of /v1 is
+ * not doubled). The user's headers win over the descriptor's. -1: IPF_USAGE, a key's file that cannot be read, or memory. */
+int target_open(struct target *t, const struct api *api, const struct target_options *options, struct ipf_error *err);
+/* The same place with another path, for the readiness route. New; NULL: out of memory. */
+char *target_sibling(const struct api *api, const struct target_options *options, const char *path, struct ipf_error *err);
+/* What of a request's URL and headers is its own, as far as there is such a thing: texts as JSON, absent where it has none. A header whose
+ * field is absent is not sent. -1: memory, or IPF_INPUT where the path needs a model and there is none. */
+int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
+                   struct curl_slist **headers, struct ipf_error *err);
 void target_close(struct target *t);
 
 /* Looks the name up, tries one connection, and pins the address that took it. -1 with one line that says why not. */

@@ -1,5 +1,5 @@
-#include "api.h"
 #include "api_builtin.h"
+#include "api_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,32 +12,9 @@ struct api {
 	bool has_streamed, has_whole;
 };
 
-/* Where we are in the descriptor, for messages: file and the dotted path of the member. */
-struct place {
-	const char *file;
-	const char *inside; /* "response" or NULL */
-};
-
-static const char *const fields[] = {
-	"model", "messages", "prompt", "prompt_token_ids", "tools", "output_tokens", "input_tokens", "session", "id", NULL,
-};
-
-const char *api_field(size_t i)
-{
-	return i < sizeof fields / sizeof *fields ? fields[i] : NULL;
-}
-
-bool api_field_known(const char *name)
-{
-	for (size_t i = 0; fields[i]; i++)
-		if (!strcmp(fields[i], name))
-			return true;
-	return false;
-}
-
 /* ---- checking ---- */
 
-static int wrong(struct place at, const char *member, struct ipf_error *err, const char *wanted, json_t *got)
+int api_wrong(struct api_place at, const char *member, struct ipf_error *err, const char *wanted, json_t *got)
 {
 	char *text = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 	ipf_error_at(err, IPF_INPUT, at.file, 0, "%s%s%s: expected %s, got %.60s", at.inside ? at.inside : "",
@@ -46,7 +23,7 @@ static int wrong(struct place at, const char *member, struct ipf_error *err, con
 	return -1;
 }
 
-static int only_members(struct place at, json_t *map, const char *const *known, struct ipf_error *err)
+int api_only_members(struct api_place at, json_t *map, const char *const *known, struct ipf_error *err)
 {
 	const char *key;
 	json_t *value;
@@ -62,245 +39,81 @@ static int only_members(struct place at, json_t *map, const char *const *known, 
 }
 
 /* A text that has to be there (or may be missing, where `optional`). */
-static int check_text(struct place at, json_t *map, const char *key, bool optional, struct ipf_error *err)
+int api_check_text(struct api_place at, json_t *map, const char *key, bool optional, struct ipf_error *err)
 {
 	json_t *value = json_object_get(map, key);
 	if (!value && optional)
 		return 0;
 	if (!json_is_string(value) || (!optional && !json_string_length(value)))
-		return wrong(at, key, err, "a text", value);
+		return api_wrong(at, key, err, "a text", value);
 	return 0;
-}
-
-/* ---- the request half ---- */
-
-/* Every text in a template that begins with "$" has to name a field of the trace ("$$" stands for a "$"). */
-static int check_template(struct place at, const char *member, json_t *value, struct ipf_error *err)
-{
-	const char *key;
-	json_t *inner;
-	size_t i;
-	if (json_is_string(value)) {
-		const char *text = json_string_value(value);
-		if (text[0] == '$' && text[1] != '$' && !api_field_known(text + 1))
-			return wrong(at, member, err, "a field of the trace, such as \"$messages\"", value);
-	}
-	json_object_foreach(value, key, inner)
-		if (check_template(at, key, inner, err) < 0)
-			return -1;
-	json_array_foreach(value, i, inner)
-		if (check_template(at, member, inner, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int check_headers(struct place at, json_t *headers, struct ipf_error *err)
-{
-	const char *key;
-	json_t *value;
-	if (headers && !json_is_object(headers))
-		return wrong(at, "headers", err, "a map of texts", headers);
-	json_object_foreach(headers, key, value) {
-		if (!json_is_string(value))
-			return wrong(at, key, err, "a text", value);
-		if (!*key || strpbrk(key, ": \r\n") || strpbrk(json_string_value(value), "\r\n"))
-			return wrong(at, key, err, "a header's name and value", value);
-	}
-	return 0;
-}
-
-static int check_request(struct place at, json_t *request, struct ipf_error *err)
-{
-	static const char *const known[] = {"headers", "auth", "body", "stream", "whole", "exact_output", NULL};
-	static const char *const auth_known[] = {"header", "prefix", "env", NULL};
-	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
-	if (!json_is_object(request))
-		return wrong((struct place){at.file, NULL}, "request", err, "a map", request);
-	if (only_members(at, request, known, err) < 0 || check_headers(at, json_object_get(request, "headers"), err) < 0)
-		return -1;
-	for (size_t i = 0; templates[i]; i++) {
-		json_t *value = json_object_get(request, templates[i]);
-		if (value ? !json_is_object(value) : i == 0)
-			return wrong(at, templates[i], err, "a map", value);
-		if (check_template(at, templates[i], value, err) < 0)
-			return -1;
-	}
-	json_t *auth = json_object_get(request, "auth");
-	if (!auth)
-		return 0;
-	if (!json_is_object(auth))
-		return wrong(at, "auth", err, "a map", auth);
-	at.inside = "request.auth";
-	return only_members(at, auth, auth_known, err) < 0 || check_text(at, auth, "header", false, err) < 0 ||
-	       check_text(at, auth, "prefix", true, err) < 0 || check_text(at, auth, "env", true, err) < 0 ? -1 : 0;
-}
-
-/* ---- the response half ---- */
-
-static void pointers_release(struct api_pointers *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		api_pointer_free(p->list[i]);
-	free(p->list);
-}
-
-static int compile_pointers(struct place at, json_t *map, const char *key, struct api_pointers *to, struct ipf_error *err)
-{
-	json_t *list = json_object_get(map, key), *value;
-	size_t i;
-	if (!list)
-		return 0;
-	if (!json_is_array(list) || !json_array_size(list))
-		return wrong(at, key, err, "a list of JSON Pointers", list);
-	to->list = calloc(json_array_size(list), sizeof(*to->list));
-	if (!to->list)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	json_array_foreach(list, i, value) {
-		struct ipf_error why = {0};
-		if (api_pointer_new(&to->list[i], value, &why) < 0)
-			return ipf_error_at(err, why.kind, at.file, 0, "%s.%s[%zu]: %s", at.inside, key, i, why.text);
-		to->count++;
-	}
-	return 0;
-}
-
-/* One word out of a list, as its index. */
-static int compile_word(struct place at, json_t *map, const char *key, const char *const *words, const char *wanted, int *to,
-                        struct ipf_error *err)
-{
-	json_t *value = json_object_get(map, key);
-	for (int i = 0; json_is_string(value) && words[i]; i++) {
-		if (!strcmp(words[i], json_string_value(value))) {
-			*to = i;
-			return 0;
-		}
-	}
-	return wrong(at, key, err, wanted, value);
-}
-
-static int copy_text(struct place at, json_t *map, const char *key, char **to, struct ipf_error *err)
-{
-	json_t *value = json_object_get(map, key);
-	if (!value)
-		return 0;
-	if (!json_is_string(value) || !json_string_length(value))
-		return wrong(at, key, err, "a text", value);
-	*to = strdup(json_string_value(value));
-	return *to ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
-}
-
-static int compile_end(struct place at, json_t *end, struct api_response *r, struct ipf_error *err)
-{
-	static const char *const known[] = {"data", "when", "eof", NULL};
-	json_t *eof = json_object_get(end, "eof");
-	if (!json_is_object(end))
-		return wrong(at, "end", err, "a map with data, when or eof", end);
-	char inside[64];
-	snprintf(inside, sizeof inside, "%s.end", at.inside);
-	struct place within = {at.file, inside};
-	if (only_members(within, end, known, err) < 0 || copy_text(within, end, "data", &r->end_data, err) < 0 ||
-	    compile_pointers(within, end, "when", &r->end_when, err) < 0)
-		return -1;
-	if (eof && !json_is_true(eof))
-		return wrong(within, "eof", err, "true", eof);
-	r->end_at_eof = eof != NULL;
-	if (!r->end_data && !r->end_when.count && !r->end_at_eof)
-		return wrong(at, "end", err, "one of data, when and eof in it", end);
-	if (r->end_data && r->framing != API_SSE)
-		return wrong(within, "data", err, "framing \"sse\" with it", json_object_get(end, "data"));
-	return 0;
-}
-
-static int compile_usage(struct place at, json_t *usage, struct api_response *r, struct ipf_error *err)
-{
-	static const char *const known[] = {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", NULL};
-	if (!usage)
-		return 0;
-	if (!json_is_object(usage))
-		return wrong(at, "usage", err, "a map", usage);
-	char inside[64];
-	snprintf(inside, sizeof inside, "%s.usage", at.inside);
-	at.inside = inside;
-	return only_members(at, usage, known, err) < 0 ||
-	       compile_pointers(at, usage, "input_tokens", &r->input_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "output_tokens", &r->output_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "reasoning_tokens", &r->reasoning_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "cached_tokens", &r->cached_tokens, err) < 0 ? -1 : 0;
-}
-
-static int compile_response(struct place at, json_t *json, struct api_response *r, struct ipf_error *err)
-{
-	static const char *const known[] = {"framing", "text_mode", "text", "reasoning", "tools", "finish", "error", "error_event",
-	                                    "usage", "end", NULL};
-	static const char *const framings[] = {"sse", "ndjson", "json", NULL};
-	static const char *const modes[] = {"delta", "cumulative", "cumulative-with-prompt", NULL};
-	int framing = 0, mode = 0;
-	if (!json_is_object(json))
-		return wrong((struct place){at.file, NULL}, at.inside, err, "a map", json);
-	if (only_members(at, json, known, err) < 0 ||
-	    compile_word(at, json, "framing", framings, "\"sse\", \"ndjson\" or \"json\"", &framing, err) < 0)
-		return -1;
-	if (json_object_get(json, "text_mode") &&
-	    compile_word(at, json, "text_mode", modes, "\"delta\", \"cumulative\" or \"cumulative-with-prompt\"", &mode, err) < 0)
-		return -1;
-	r->framing = (enum api_framing)framing;
-	r->text_mode = (enum api_text_mode)mode;
-	if (compile_pointers(at, json, "text", &r->text, err) < 0 ||
-	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||
-	    compile_pointers(at, json, "tools", &r->tools, err) < 0 ||
-	    compile_pointers(at, json, "finish", &r->finish, err) < 0 ||
-	    compile_pointers(at, json, "error", &r->error, err) < 0 ||
-	    copy_text(at, json, "error_event", &r->error_event, err) < 0 ||
-	    compile_usage(at, json_object_get(json, "usage"), r, err) < 0 ||
-	    compile_end(at, json_object_get(json, "end"), r, err) < 0)
-		return -1;
-	if (!r->text.count)
-		return wrong(at, "text", err, "a list of JSON Pointers", NULL);
-	if (r->error_event && r->framing != API_SSE)
-		return wrong(at, "error_event", err, "framing \"sse\" with it", json_object_get(json, "error_event"));
-	return 0;
-}
-
-static void response_release(struct api_response *r)
-{
-	struct api_pointers *all[] = {&r->text, &r->reasoning, &r->tools, &r->finish, &r->error, &r->input_tokens,
-	                              &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens, &r->end_when};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		pointers_release(all[i]);
-	free(r->error_event);
-	free(r->end_data);
 }
 
 /* ---- the whole ---- */
 
-static int check_head(struct place at, json_t *json, struct ipf_error *err)
+int api_check_path(struct api_place at, const char *member, json_t *path, struct ipf_error *err)
 {
-	static const char *const known[] = {"ipf", "version", "name", "about", "method", "path", "request", "response",
+	const char *text = json_string_value(path), *dollar = text;
+	bool good = text && text[0] == '/' && !strpbrk(text, " \r\n\t#");
+	while (good && (dollar = strchr(dollar, '$'))) {
+		good = !strncmp(dollar, "$model", 6);
+		dollar++;
+	}
+	return good ? 0 : api_wrong(at, member, err, "a path that begins with a slash", path);
+}
+
+/* One for all answers, or one for each kind that there is. */
+static int check_paths(struct api_place at, json_t *json, struct ipf_error *err)
+{
+	static const char *const known[] = {"stream", "whole", NULL};
+	json_t *path = json_object_get(json, "path");
+	if (!json_is_object(path))
+		return path ? api_check_path(at, "path", path, err) : api_check_text(at, json, "path", false, err);
+	at.inside = "path";
+	if (api_only_members(at, path, known, err) < 0 ||
+	    (json_object_get(json, "response") && api_check_path(at, "stream", json_object_get(path, "stream"), err) < 0) ||
+	    (json_object_get(json, "response_whole") && api_check_path(at, "whole", json_object_get(path, "whole"), err) < 0))
+		return -1;
+	return 0;
+}
+
+static int check_ready(struct api_place at, json_t *ready, struct ipf_error *err)
+{
+	json_t *path;
+	size_t i;
+	if (ready && (!json_is_array(ready) || !json_array_size(ready)))
+		return api_wrong(at, "ready", err, "a list of paths", ready);
+	json_array_foreach(ready, i, path)
+		if (api_check_path(at, "ready", path, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int check_head(struct api_place at, json_t *json, struct ipf_error *err)
+{
+	static const char *const known[] = {"ipf", "version", "name", "about", "method", "path", "ready", "request", "response",
 	                                    "response_whole", NULL};
 	if (!json_is_object(json))
 		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON map)");
 	const char *kind = json_string_value(json_object_get(json, "ipf"));
 	if (!kind || strcmp(kind, "api") != 0)
-		return wrong(at, "ipf", err, "\"api\"", json_object_get(json, "ipf"));
+		return api_wrong(at, "ipf", err, "\"api\"", json_object_get(json, "ipf"));
 	json_t *version = json_object_get(json, "version");
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
-		return wrong(at, "version", err, "1, the one that this program knows", version);
-	if (only_members(at, json, known, err) < 0 || check_text(at, json, "name", false, err) < 0 ||
-	    check_text(at, json, "about", true, err) < 0 || check_text(at, json, "method", false, err) < 0 ||
-	    check_text(at, json, "path", false, err) < 0)
+		return api_wrong(at, "version", err, "1, the one that this program knows", version);
+	if (api_only_members(at, json, known, err) < 0 || api_check_text(at, json, "name", false, err) < 0 ||
+	    api_check_text(at, json, "about", true, err) < 0 || api_check_text(at, json, "method", false, err) < 0 ||
+	    check_paths(at, json, err) < 0 || check_ready(at, json_object_get(json, "ready"), err) < 0)
 		return -1;
-	const char *path = json_string_value(json_object_get(json, "path"));
-	if (path[0] != '/' || strpbrk(path, " \r\n\t"))
-		return wrong(at, "path", err, "a path that begins with a slash", json_object_get(json, "path"));
 	const char *method = json_string_value(json_object_get(json, "method"));
 	if (method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-		return wrong(at, "method", err, "a method such as \"POST\"", json_object_get(json, "method"));
+		return api_wrong(at, "method", err, "a method such as \"POST\"", json_object_get(json, "method"));
 	return 0;
 }
 
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
 {
-	struct place top = {where, NULL};
+	struct api_place top = {where, NULL};
 	*api = NULL;
 	struct api *a = calloc(1, sizeof *a);
 	if (!a)
@@ -310,14 +123,14 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	a->has_streamed = streamed != NULL;
 	a->has_whole = whole != NULL;
 	if (check_head(top, descriptor, err) < 0 ||
-	    check_request((struct place){where, "request"}, json_object_get(descriptor, "request"), err) < 0)
+	    api_check_request((struct api_place){where, "request"}, json_object_get(descriptor, "request"), err) < 0)
 		goto fail;
 	if (!streamed && !whole) {
-		wrong(top, "response", err, "a map", NULL);
+		api_wrong(top, "response", err, "a map", NULL);
 		goto fail;
 	}
-	if ((streamed && compile_response((struct place){where, "response"}, streamed, &a->streamed, err) < 0) ||
-	    (whole && compile_response((struct place){where, "response_whole"}, whole, &a->whole, err) < 0))
+	if ((streamed && api_response_compile((struct api_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
+	    (whole && api_response_compile((struct api_place){where, "response_whole"}, whole, &a->whole, err) < 0))
 		goto fail;
 	*api = a;
 	return 0;
@@ -326,14 +139,64 @@ fail:
 	return -1;
 }
 
+/* As RFC 7396 has it; -1: out of memory. */
+static int merge_patch(json_t *into, json_t *patch)
+{
+	const char *key;
+	json_t *value;
+	int bad = 0;
+	json_object_foreach(patch, key, value) {
+		json_t *old = json_object_get(into, key);
+		if (json_is_null(value)) {
+			json_object_del(into, key);
+		} else if (json_is_object(value) && json_is_object(old)) {
+			bad |= merge_patch(old, value);
+		} else {
+			bad |= json_object_set(into, key, value);
+		}
+	}
+	return bad;
+}
+
+static const char *builtin_text(const char *name)
+{
+	for (size_t i = 0; api_builtins[i].name; i++)
+		if (!strcmp(api_builtins[i].name, name))
+			return api_builtins[i].json;
+	return NULL;
+}
+
+/* The descriptor with what it takes from the one that it is like; NULL where that cannot be. */
+static json_t *with_likeness(json_t *json, const char *where, struct ipf_error *err)
+{
+	json_t *like = json_object_get(json, "like");
+	const char *text = json_is_string(like) ? builtin_text(json_string_value(like)) : NULL;
+	if (!like)
+		return json_incref(json);
+	if (!text) {
+		api_wrong((struct api_place){where, NULL}, "like", err, "the name of a built-in descriptor", like);
+		return NULL;
+	}
+	json_t *base = json_loads(text, 0, NULL), *whole = json_object_get(base, "like") ? with_likeness(base, where, err) : json_incref(base);
+	json_decref(base);
+	if (!whole || merge_patch(whole, json) || json_object_del(whole, "like")) {
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		json_decref(whole);
+		return NULL;
+	}
+	return whole;
+}
+
 static int from_text(struct api **api, const char *text, size_t len, const char *where, struct ipf_error *err)
 {
 	json_error_t why;
 	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
 	if (!json)
 		return ipf_error_at(err, IPF_INPUT, where, why.line > 0 ? why.line : 0, "%s", why.text);
-	int got = api_from_json(api, json, where, err);
+	json_t *whole = with_likeness(json, where, err);
+	int got = whole ? api_from_json(api, whole, where, err) : -1;
 	json_decref(json);
+	json_decref(whole);
 	return got;
 }
 
@@ -376,14 +239,15 @@ static bool is_file(const char *name)
 
 int api_open(struct api **api, const char *name, struct ipf_error *err)
 {
-	char known[512] = "";
+	char known[640] = "";
 	size_t len = 0;
 	*api = NULL;
 	if (is_file(name))
 		return from_file(api, name, err);
+	const char *text = builtin_text(name);
+	if (text)
+		return from_text(api, text, strlen(text), name, err);
 	for (size_t i = 0; api_builtins[i].name; i++) {
-		if (!strcmp(api_builtins[i].name, name))
-			return from_text(api, api_builtins[i].json, strlen(api_builtins[i].json), name, err);
 		int put = snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", api_builtins[i].name);
 		len += put > 0 && (size_t)put < sizeof known - len ? (size_t)put : 0;
 	}
@@ -412,8 +276,8 @@ void api_close(struct api *a)
 {
 	if (!a)
 		return;
-	response_release(&a->streamed);
-	response_release(&a->whole);
+	api_response_release(&a->streamed);
+	api_response_release(&a->whole);
 	json_decref(a->json);
 	free(a);
 }
@@ -428,9 +292,31 @@ const char *api_method(const struct api *a)
 	return json_string_value(json_object_get(a->json, "method"));
 }
 
-const char *api_path(const struct api *a)
+const char *api_path(const struct api *a, bool streamed)
 {
-	return json_string_value(json_object_get(a->json, "path"));
+	json_t *path = json_object_get(a->json, "path");
+	return json_string_value(json_is_object(path) ? json_object_get(path, streamed ? "stream" : "whole") : path);
+}
+
+const char *api_ready_path(const struct api *a, size_t i)
+{
+	return json_string_value(json_array_get(json_object_get(a->json, "ready"), i));
+}
+
+const char *api_response_header(const struct api *a, size_t i)
+{
+	for (int half = 0; half < 2; half++) {
+		const struct api_response *r = api_response(a, !half);
+		const struct api_pointers *usage[] = {r ? &r->input_tokens : NULL, r ? &r->output_tokens : NULL,
+		                                      r ? &r->reasoning_tokens : NULL, r ? &r->cached_tokens : NULL};
+		for (size_t k = 0; r && k < sizeof usage / sizeof *usage; k++)
+			if (usage[k]->header && i-- == 0)
+				return usage[k]->header;
+		for (size_t k = 0; r && k < API_SERVER_TIMES; k++)
+			if (r->times[k].at.header && i-- == 0)
+				return r->times[k].at.header;
+	}
+	return NULL;
 }
 
 json_t *api_request(const struct api *a)

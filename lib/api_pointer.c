@@ -9,6 +9,9 @@ struct segment {
 	char *key;
 	uint32_t index; /* the key as the index of a list */
 	bool star;
+	char *member;   /* `*[member=value]`: only of the elements where that is so; into the key; NULL */
+	char *value;
+	bool unequal;   /* `*[member!=value]` */
 };
 
 enum condition { ANY, IS_TEXT, IS_INTEGER, IS_BOOL };
@@ -19,6 +22,7 @@ struct api_pointer {
 	enum condition condition;
 	char *text;
 	int64_t integer; /* also 0 and 1 of a bool */
+	struct api_pointer *where; /* has to lead somewhere as well; NULL */
 };
 
 /* ---- making ---- */
@@ -54,6 +58,20 @@ static bool unescape(char *key)
 	return true;
 }
 
+/* Takes `*[member=value]` apart where the key is that. */
+static void find_filter(struct segment *s)
+{
+	size_t len = strlen(s->key);
+	char *equals = strchr(s->key, '=');
+	if (len < 5 || strncmp(s->key, "*[", 2) != 0 || s->key[len - 1] != ']' || !equals || equals < s->key + 3)
+		return;
+	s->unequal = equals[-1] == '!';
+	s->key[len - 1] = equals[-s->unequal] = '\0';
+	s->member = s->key + 2;
+	s->value = equals + 1;
+	s->star = true;
+}
+
 static int add_segment(struct api_pointer *p, const char *text, size_t len, struct ipf_error *err)
 {
 	struct segment *more = realloc(p->segments, (p->count + 1) * sizeof *more);
@@ -61,7 +79,7 @@ static int add_segment(struct api_pointer *p, const char *text, size_t len, stru
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	p->segments = more;
 	struct segment *s = &p->segments[p->count];
-	s->key = strndup(text, len);
+	*s = (struct segment){.key = strndup(text, len)};
 	if (!s->key)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	p->count++;
@@ -69,6 +87,7 @@ static int add_segment(struct api_pointer *p, const char *text, size_t len, stru
 	if (!unescape(s->key))
 		return ipf_error_set(err, IPF_INPUT, "expected ~0 or ~1 after a tilde, got \"%s\"", s->key);
 	s->index = list_index(s->key);
+	find_filter(s);
 	return 0;
 }
 
@@ -108,12 +127,12 @@ static int parse_value(struct api_pointer *p, json_t *value, struct ipf_error *e
 {
 	if (json_is_string(value))
 		return parse(p, json_string_value(value), err);
-	json_t *at = json_object_get(value, "at"), *is = json_object_get(value, "is");
-	if (!json_is_string(at) || !is || json_object_size(value) != 2)
+	json_t *at = json_object_get(value, "at"), *is = json_object_get(value, "is"), *where = json_object_get(value, "where");
+	if (!json_is_string(at) || (!is && !where) || json_object_size(value) != (size_t)(1 + !!is + !!where))
 		return ipf_error_set(err, IPF_INPUT, "expected a JSON Pointer or {\"at\": POINTER, \"is\": VALUE}");
-	if (parse(p, json_string_value(at), err) < 0)
+	if (parse(p, json_string_value(at), err) < 0 || (where && api_pointer_new(&p->where, where, err) < 0))
 		return -1;
-	return parse_condition(p, is, err);
+	return is ? parse_condition(p, is, err) : 0;
 }
 
 int api_pointer_new(struct api_pointer **pointer, json_t *value, struct ipf_error *err)
@@ -138,6 +157,7 @@ void api_pointer_free(struct api_pointer *p)
 		free(p->segments[i].key);
 	free(p->segments);
 	free(p->text);
+	api_pointer_free(p->where);
 	free(p);
 }
 
@@ -164,6 +184,16 @@ static bool holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id n
 	return false;
 }
 
+/* A text, or the JSON of anything else, that is the value. */
+static bool chosen(const struct segment *s, const struct jdoc *doc, jdoc_id element)
+{
+	if (!s->member)
+		return true;
+	jdoc_id node = jdoc_get(doc, element, s->member);
+	bool equal = node != JDOC_NONE && (jdoc_text_is(doc, node, s->value) || slice_is(jdoc_raw(doc, node), s->value));
+	return equal != s->unequal;
+}
+
 static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *doc, jdoc_id node,
                    bool (*found)(const struct jdoc *doc, jdoc_id node, void *data), void *data)
 {
@@ -172,7 +202,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
 		enum jdoc_type type = jdoc_type_of(doc, node);
 		if (type == JDOC_LIST && s->star) {
 			for (struct jdoc_each e = jdoc_each(doc, node); jdoc_step(&e);)
-				if (!follow(p, at + 1, doc, e.value, found, data))
+				if (chosen(s, doc, e.value) && !follow(p, at + 1, doc, e.value, found, data))
 					return false;
 			return true;
 		}
@@ -191,7 +221,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
 void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
                       bool (*found)(const struct jdoc *doc, jdoc_id node, void *data), void *data)
 {
-	if (root != JDOC_NONE)
+	if (root != JDOC_NONE && (!pointer->where || api_pointer_first(pointer->where, doc, root) != JDOC_NONE))
 		follow(pointer, 0, doc, root, found, data);
 }
 

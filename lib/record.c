@@ -30,7 +30,7 @@ static const struct field fields[] = {
 	INT(first_byte_ns), INT(end_ns), UINT(status),
 	{"headers", FIELD_MAP, offsetof(struct record, headers), false},
 	{"streamed", FIELD_BOOL, offsetof(struct record, streamed), false},
-	UINT(request_bytes),
+	UINT(request_bytes), UINT(prompt_bytes),
 };
 static const struct field connection_fields[] = {
 	{"id", FIELD_UINT, offsetof(struct record, connection), true},

@@ -47,6 +47,7 @@ struct record {
 	struct slice headers;       /* map: response headers asked for, lower-case names */
 	bool streamed;              /* was a streamed answer asked for */
 	int64_t request_bytes;      /* of the request's body */
+	int64_t prompt_bytes;       /* of the prompt in it, where the answer repeats it */
 	const struct record_read *reads;
 	size_t reads_count;
 	struct slice body;          /* plain bytes (not JSON); decoded when read */

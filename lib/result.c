@@ -26,7 +26,9 @@ static const struct field fields[] = {
 	UINT(stalls), UINT(events), UINT(coalesced),
 	UINT(input_tokens), UINT(output_tokens), UINT(output_tokens_usage), UINT(output_tokens_tokenizer),
 	UINT(input_tokens_usage), UINT(input_tokens_tokenizer), UINT(reasoning_tokens), UINT(cached_tokens),
-	UINT(asked_input_tokens), UINT(asked_output_tokens), TEXT(tokens_source), TEXT(finish),
+	UINT(asked_input_tokens), UINT(asked_output_tokens), TEXT(tokens_source), TEXT(finish), TEXT(finish_server),
+	UINT(server_load_ns), UINT(server_queue_ns), UINT(server_prefill_ns), UINT(server_ttft_ns), UINT(server_decode_ns),
+	UINT(server_tpot_ns), UINT(server_inference_ns), UINT(server_total_ns),
 	{"slo", FIELD_MAP, offsetof(struct result, slo), false},
 	LIST(event_ns), LIST(event_tokens), TEXT(text), TEXT(reasoning),
 };

@@ -29,6 +29,9 @@ struct result {
 	int64_t asked_input_tokens, asked_output_tokens;
 	struct slice tokens_source; /* text: usage, tokenizer or events: where output_tokens comes from */
 	struct slice finish;        /* text: finish reason */
+	struct slice finish_server; /* text: in the server's word, where that is another */
+	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns, server_inference_ns,
+		server_total_ns;        /* what the server says itself */
 	struct slice slo;           /* map: this request's own objectives */
 	struct slice event_ns, event_tokens; /* lists; --events */
 	struct slice text, reasoning;        /* texts; --text */

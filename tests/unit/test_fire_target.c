@@ -13,6 +13,14 @@ static struct api *open_api(const char *name)
 
 static const struct string_list no_headers;
 
+static int open_target(struct target *t, const struct api *api, const char *url, const struct string_list *headers, const char *key_env,
+                       struct ipf_error *err)
+{
+	const struct target_options options = {.url = url, .headers = headers, .key_env = key_env, .streamed = true};
+	return target_open(t, api, &options, err);
+}
+
+
 static void test_the_path_is_added_once(void **state)
 {
 	static const struct {
@@ -37,7 +45,7 @@ static void test_the_path_is_added_once(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct target t;
 		struct ipf_error err = {0};
-		if (target_open(&t, api, cases[i].url, &no_headers, NULL, &err) < 0)
+		if (open_target(&t, api, cases[i].url, &no_headers, NULL, &err) < 0)
 			fail_msg("%s: %s", cases[i].url, err.text);
 		assert_string_equal(t.url, cases[i].whole);
 		target_close(&t);
@@ -71,7 +79,7 @@ static void test_secrets_are_not_shown(void **state)
 	struct ipf_error err = {0};
 	struct api *api = open_api("openai-chat");
 	(void)state;
-	assert_int_equal(target_open(&t, api, "https://me:secret@h/?key=hidden", &no_headers, NULL, &err), 0);
+	assert_int_equal(open_target(&t, api, "https://me:secret@h/?key=hidden", &no_headers, NULL, &err), 0);
 	assert_string_equal(t.shown, "https://h/v1/chat/completions");
 	assert_non_null(strstr(t.url, "me:secret@"));
 	target_close(&t);
@@ -95,7 +103,7 @@ static void test_urls_that_are_none(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct target t;
 		struct ipf_error err = {0};
-		if (target_open(&t, api, bad[i], &no_headers, NULL, &err) == 0)
+		if (open_target(&t, api, bad[i], &no_headers, NULL, &err) == 0)
 			fail_msg("\"%s\" was taken: %s", bad[i], t.url);
 		assert_int_equal(err.kind, IPF_USAGE);
 		assert_non_null(strstr(err.text, "--url"));
@@ -128,7 +136,7 @@ static void test_headers(void **state)
 	const char *mine[] = {"content-type: text/x", "X-A: 1", "X-A: 2"};
 	(void)state;
 	unsetenv("OPENAI_API_KEY");
-	assert_int_equal(target_open(&t, api, "http://h", &no_headers, NULL, &err), 0);
+	assert_int_equal(open_target(&t, api, "http://h", &no_headers, NULL, &err), 0);
 	assert_true(has(&t, "Content-Type: application/json"));
 	assert_true(has(&t, "Accept-Encoding: identity"));
 	assert_true(has(&t, "Expect:"));
@@ -138,22 +146,22 @@ static void test_headers(void **state)
 	setenv("OPENAI_API_KEY", "k1", 1);
 	setenv("OTHER_KEY", "k2", 1);
 	struct string_list headers = {.items = mine, .count = 3};
-	assert_int_equal(target_open(&t, api, "http://h", &headers, NULL, &err), 0);
+	assert_int_equal(open_target(&t, api, "http://h", &headers, NULL, &err), 0);
 	assert_int_equal(count(&t, "Content-Type"), 1);
 	assert_true(has(&t, "content-type: text/x"));
 	assert_int_equal(count(&t, "X-A"), 2);
 	assert_true(has(&t, "Authorization: Bearer k1"));
 	target_close(&t);
-	assert_int_equal(target_open(&t, api, "http://h", &no_headers, "OTHER_KEY", &err), 0);
+	assert_int_equal(open_target(&t, api, "http://h", &no_headers, "OTHER_KEY", &err), 0);
 	assert_true(has(&t, "Authorization: Bearer k2"));
 	target_close(&t);
 
-	assert_int_equal(target_open(&t, api, "http://h", &no_headers, "NO_SUCH_KEY", &err), -1);
+	assert_int_equal(open_target(&t, api, "http://h", &no_headers, "NO_SUCH_KEY", &err), -1);
 	assert_int_equal(err.kind, IPF_USAGE);
 	assert_non_null(strstr(err.text, "NO_SUCH_KEY"));
 	ipf_error_clear(&err);
 	mine[1] = "no colon";
-	assert_int_equal(target_open(&t, api, "http://h", &headers, NULL, &err), -1);
+	assert_int_equal(open_target(&t, api, "http://h", &headers, NULL, &err), -1);
 	assert_non_null(strstr(err.text, "no colon"));
 	unsetenv("OPENAI_API_KEY");
 	api_close(api);

@@ -74,6 +74,12 @@ static void a_star_is_every_element(void **state)
 	pointer_finds("\"/c/*/t/*\"", "{\"c\":[{\"t\":[]},{\"t\":[4]}]}", "4");
 	pointer_finds("\"/c/*\"", "{\"c\":[]}", NULL);
 	pointer_finds("\"/c/*\"", "{\"c\":{\"*\":5}}", "5");
+	pointer_finds("\"/c/*[t=a]/v\"", "{\"c\":[{\"v\":1},{\"t\":\"b\",\"v\":2},{\"t\":\"a\",\"v\":3}]}", "3");
+	pointer_finds("\"/c/*[t!=a]/v\"", "{\"c\":[{\"t\":\"a\",\"v\":1},{\"v\":2}]}", "2");
+	pointer_finds("\"/c/*[t=true]/v\"", "{\"c\":[{\"t\":false,\"v\":1},7,{\"t\":true,\"v\":2}]}", "2");
+	pointer_finds("\"/c/*[t=]/v\"", "{\"c\":[{\"t\":\"\",\"v\":1}]}", "1");
+	pointer_finds("\"/*[t\"", "{\"*[t\":1}", "1");
+	pointer_finds("\"/*[=a]\"", "{\"*[=a]\":1}", "1");
 }
 
 static void a_condition_narrows(void **state)
@@ -88,6 +94,17 @@ static void a_condition_narrows(void **state)
 	pointer_finds("{\"at\":\"/s\",\"is\":7}", "{\"s\":7}", "7");
 	pointer_finds("{\"at\":\"/s\",\"is\":7}", "{\"s\":8}", NULL);
 	pointer_finds("{\"at\":\"/l/*/k\",\"is\":2}", "{\"l\":[{\"k\":1},{\"k\":2}]}", "2");
+}
+
+static void another_pointer_narrows(void **state)
+{
+	(void)state;
+	static const char only[] = "{\"at\":\"/delta\",\"where\":{\"at\":\"/type\",\"is\":\"text\"}}";
+	pointer_finds(only, "{\"type\":\"text\",\"delta\":\"a\"}", "\"a\"");
+	pointer_finds(only, "{\"type\":\"other\",\"delta\":\"a\"}", NULL);
+	pointer_finds(only, "{\"delta\":\"a\"}", NULL);
+	pointer_finds("{\"at\":\"/n\",\"is\":1,\"where\":\"/there\"}", "{\"n\":1,\"there\":0}", "1");
+	pointer_finds("{\"at\":\"/n\",\"is\":1,\"where\":\"/there\"}", "{\"n\":1}", NULL);
 }
 
 static bool count(const struct jdoc *doc, jdoc_id node, void *data)
@@ -146,13 +163,16 @@ static void built_in_ones_open(void **state)
 		assert_string_equal(api_name(api), name);
 		assert_true(strlen(about) > 0);
 		assert_string_equal(api_method(api), "POST");
-		assert_int_equal(api_path(api)[0], '/');
-		assert_non_null(api_response(api, true));
-		assert_non_null(api_response(api, false));
-		assert_int_equal(api_response(api, false)->framing, API_JSON);
+		assert_true(api_response(api, true) || api_response(api, false));
+		for (int streamed = 0; streamed < 2; streamed++)
+			if (api_response(api, streamed))
+				assert_int_equal(api_path(api, streamed)[0], '/');
+		if (api_response(api, false))
+			assert_int_equal(api_response(api, false)->framing, API_JSON);
+		assert_null(json_object_get(api_json(api), "like"));
 		api_close(api);
 	}
-	assert_true(seen >= 2);
+	assert_true(seen >= 20);
 	assert_null(api_builtin(seen + 1, NULL));
 }
 
@@ -257,7 +277,26 @@ static void every_member_is_checked(void **state)
 	told("about", "\"any server\"", NULL);
 	told("about", "5", "about: expected a text, got 5");
 	told("method", "\"post\"", "method: expected a method such as \"POST\", got \"post\"");
+	told("path", "{\"stream\":\"/a\"}", NULL);
+	told("path", "{\"whole\":\"/a\"}", "path.stream: expected a path that begins with a slash, got nothing");
+	told("path", "{\"stream\":\"/a\",\"other\":\"/b\"}", "path.other: unknown member");
+	told("path", "\"/v2/models/$model/generate\"", NULL);
+	told("path", "\"/v2/models/$id\"", "path: expected a path that begins with a slash, got \"/v2/models/$id\"");
 	told("path", "\"generate\"", "path: expected a path that begins with a slash, got \"generate\"");
+	told("ready", "[\"/health\"]", NULL);
+	told("ready", "\"/health\"", "ready: expected a list of paths, got \"/health\"");
+	told("request.params", "\"/options\"", NULL);
+	told("request.params", "\"options\"", "request.params: expected a JSON Pointer into the body, got \"options\"");
+	told("request.headers", "{\"A\":\"$session\"}", NULL);
+	told("request.headers", "{\"A\":\"$prompt\"}", "request.A: expected \"$id\", \"$session\" or \"$model\", got \"$prompt\"");
+	told("request.body.n", "{\"$first\":[\"$output_tokens\",16]}", NULL);
+	told("request.body.n", "{\"$first\":16}", "request.$first: expected a list, and nothing beside it, got 16");
+	told("request.body.n", "{\"$json\":{\"a\":\"$id\"}}", NULL);
+	told("request.body.n", "{\"$if\":\"$system\",\"then\":[\"$system\"]}", NULL);
+	told("request.body.n", "{\"$if\":\"$system\"}", "request.$if: expected a field, and \"then\" beside it, got {\"$if\":\"$system\"}");
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"who\":\"$role\",\"what\":\"$content\"},\"roles\":{\"user\":\"human\"}}", NULL);
+	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}", "request.$each: expected \"messages\" or \"turns\", got \"all\"");
+	told("request.body.n", "\"$role\"", "request.n: expected a field of the trace, such as \"$messages\", got \"$role\"");
 	told("request", "gone", "request: expected a map, got nothing");
 	told("request.body", "gone", "request.body: expected a map, got nothing");
 	told("request.body", "[]", "request.body: expected a map, got []");
@@ -272,8 +311,8 @@ static void every_member_is_checked(void **state)
 	told("request.auth", "{\"header\":\"H\",\"key\":\"K\"}", "request.auth.key: unknown member");
 	told("response", "gone", "response: expected a map, got nothing");
 	told("response", "7", "response: expected a map, got 7");
-	told("response.framing", "gone", "response.framing: expected \"sse\", \"ndjson\" or \"json\", got nothing");
-	told("response.framing", "\"grpc\"", "response.framing: expected \"sse\", \"ndjson\" or \"json\", got \"grpc\"");
+	told("response.framing", "gone", "response.framing: expected \"sse\", \"ndjson\", \"json\" or \"json-sequence\", got nothing");
+	told("response.framing", "\"grpc\"", "response.framing: expected \"sse\", \"ndjson\", \"json\" or \"json-sequence\", got \"grpc\"");
 	told("response.text_mode", "\"delta\"", NULL);
 	told("response.text_mode", "\"deltas\"",
 	     "response.text_mode: expected \"delta\", \"cumulative\" or \"cumulative-with-prompt\", got \"deltas\"");
@@ -293,7 +332,45 @@ static void every_member_is_checked(void **state)
 	told("response.end", "{\"data\":\"x\"}", "response.end.data: expected framing \"sse\" with it, got \"x\"");
 	told("response.end", "{\"when\":[{\"at\":\"/done\",\"is\":true}]}", NULL);
 	told("response.error_event", "\"error\"", "response.error_event: expected framing \"sse\" with it, got \"error\"");
+	told("response.data", "[\"/v\"]", NULL);
+	told("response.text_after", "\"Output:\"", NULL);
+	told("response.finish_words", "{\"eos\":\"stop\",\"none\":null}", NULL);
+	told("response.finish_words", "{\"eos\":\"end\"}",
+	     "response.finish_words.eos: expected stop, length, tool_calls, content_filter, error or null, got \"end\"");
+	told("response.server", "{\"queue\":{\"at\":[\"/q\"],\"unit\":\"ms\"}}", NULL);
+	told("response.server", "{\"queue\":{\"at\":[{\"header\":\"X-Queue\"}],\"unit\":\"s\"}}", NULL);
+	told("response.server", "{\"queue\":{\"at\":[\"/q\"]}}", "response.server.queue.unit: expected ns, us, ms or s, got nothing");
+	told("response.server", "{\"queue\":{\"unit\":\"s\"}}", "response.server.queue.at: expected a list of JSON Pointers, got nothing");
+	told("response.server", "{\"wait\":{\"at\":[\"/q\"],\"unit\":\"s\"}}", "response.server.wait: unknown member");
+	told("response.usage", "{\"input_tokens\":[\"/a\",{\"header\":\"x-tokens\"}]}", NULL);
+	told("response.text", "[{\"header\":\"x-text\"},\"/a\"]", "response.header: expected it only in usage and server, got nothing");
 	told("response_whole", "{\"framing\":\"json\"}", "response_whole.end: expected a map with data, when or eof, got nothing");
+}
+
+static void a_descriptor_is_like_another(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/ipf-test-api-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	static const char text[] = "{\"like\":\"openai-chat\",\"name\":\"mine\",\"path\":\"/x\",\"request\":{\"exact_output\":null,\"body\":{\"n\":1}}}";
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(api_open(&api, path, &err), 0);
+	assert_string_equal(api_name(api), "mine");
+	assert_string_equal(api_path(api, true), "/x");
+	assert_null(json_object_get(api_request(api), "exact_output"));
+	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")), "$messages");
+	assert_string_equal(api_response(api, true)->end_data, "[DONE]");
+	assert_null(json_object_get(api_json(api), "like"));
+	api_close(api);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, "{\"like\":\"nobody\"}", 17, 0), 17);
+	close(fd);
+	assert_int_equal(api_open(&api, path, &err), -1);
+	assert_string_equal(err.text, "like: expected the name of a built-in descriptor, got \"nobody\"");
+	unlink(path);
 }
 
 static void a_list_is_no_descriptor(void **state)
@@ -323,6 +400,7 @@ int main(void)
 		cmocka_unit_test(pointers_are_followed),
 		cmocka_unit_test(a_star_is_every_element),
 		cmocka_unit_test(a_condition_narrows),
+		cmocka_unit_test(another_pointer_narrows),
 		cmocka_unit_test(each_goes_through_all),
 		cmocka_unit_test(bad_pointers_are_refused),
 		cmocka_unit_test(built_in_ones_open),
@@ -330,6 +408,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_name_lists_the_known),
 		cmocka_unit_test(files_open),
 		cmocka_unit_test(every_member_is_checked),
+		cmocka_unit_test(a_descriptor_is_like_another),
 		cmocka_unit_test(a_list_is_no_descriptor),
 		cmocka_unit_test(fields_are_listed),
 	};
