@@ -1,5 +1,6 @@
 #include "answer.h"
 
+#include "dialect.h"
 #include "frame.h"
 #include "http.h"
 #include "jout.h"
@@ -57,6 +58,7 @@ void answer_release(struct answer *a)
 	buffer_release(&a->text);
 	buffer_release(&a->reasoning);
 	buffer_release(&a->arguments);
+	buffer_release(&a->so_far);
 	buffer_release(&a->event);
 	buffer_release(&a->json);
 }
@@ -236,6 +238,12 @@ static void add_token(struct answer *a, int64_t k)
 
 /* ---- streamed answers ---- */
 
+static const char *stream_type(const struct answer *a)
+{
+	const struct dialect *d = a->ask->dialect;
+	return d && d->framing == DIALECT_LINES ? "application/x-ndjson" : "text/event-stream; charset=utf-8";
+}
+
 void answer_head(struct answer *a)
 {
 	struct buffer *out = &a->out->bytes;
@@ -244,8 +252,8 @@ void answer_head(struct answer *a)
 		buffer_text(out, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n");
 	if (a->whole)
 		return;
-	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
-	              "Cache-Control: no-cache\r\n", find(a, MODE_HTTP10) ? 0 : 1);
+	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: %s\r\nCache-Control: no-cache\r\n",
+	              find(a, MODE_HTTP10) ? 0 : 1, stream_type(a));
 	if (find(a, MODE_LENGTH_SHORT))
 		buffer_format(out, "Content-Length: %d\r\n", SHORT_OF_LENGTH);
 	else if (!find(a, MODE_HTTP10))
@@ -255,6 +263,8 @@ void answer_head(struct answer *a)
 	if (!a->keep_alive)
 		buffer_text(out, "Connection: close\r\n");
 	buffer_text(out, "\r\n");
+	if (a->ask->dialect)
+		return;
 	if (!a->ask->chat || late || find(a, MODE_ROLE_NEVER))
 		a->role_sent = !late || !a->ask->chat;
 	if (late && !late->after && a->ask->chat)
@@ -269,7 +279,7 @@ static void send_error_event(struct answer *a, const struct mode *error)
 {
 	static const char openai[] = "{\"error\":{" DIED "}}", vllm[] = "{\"object\":\"error\"," DIED "}";
 	if (error->form == FORM_EVENT)
-		frame_named_event(a, "error", slice_of(openai));
+		frame_named_event(a, "error", slice_of(openai), false);
 	else
 		frame_event(a, slice_of(error->form == FORM_VLLM ? vllm : openai), false, false);
 	if (error->done)
@@ -277,9 +287,7 @@ static void send_error_event(struct answer *a, const struct mode *error)
 	frame_end(a);
 }
 
-/* Is it now, after so many tokens, that the mode shows? Each does so once; one that comes after more tokens than there are, after
- * the last. */
-static const struct mode *now(struct answer *a, enum mode_kind kind)
+const struct mode *answer_now(struct answer *a, enum mode_kind kind)
 {
 	const struct mode *mode = find(a, kind);
 	if (!mode || a->shown >> kind & 1 || a->sent < (mode->after < a->output_tokens ? mode->after : a->output_tokens))
@@ -290,9 +298,9 @@ static const struct mode *now(struct answer *a, enum mode_kind kind)
 
 static void send_broken_events(struct answer *a)
 {
-	if (now(a, MODE_MALFORMED))
+	if (answer_now(a, MODE_MALFORMED))
 		frame_event(a, slice_of("{\"id\":\"broken\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bro"), false, false);
-	if (now(a, MODE_BAD_UTF8)) {
+	if (answer_now(a, MODE_BAD_UTF8)) {
 		begin_chunk(a);
 		buffer_text(&a->json, a->ask->chat ? "\"content\":\"\xff\xfe\"" : "\"text\":\"\xff\xfe\"");
 		end_chunk(a, NULL, false, false);
@@ -301,8 +309,8 @@ static void send_broken_events(struct answer *a)
 
 static enum answer_next look_for_trouble(struct answer *a)
 {
-	const struct mode *error = now(a, MODE_ERROR_INBAND), *cut = now(a, MODE_CUT), *reset = now(a, MODE_RESET);
-	const struct mode *late = now(a, MODE_ROLE_LATE);
+	const struct mode *error = answer_now(a, MODE_ERROR_INBAND), *cut = answer_now(a, MODE_CUT), *reset = answer_now(a, MODE_RESET);
+	const struct mode *late = answer_now(a, MODE_ROLE_LATE);
 	if (late && late->after && !a->role_sent)
 		send_role(a);
 	send_broken_events(a);
@@ -505,6 +513,8 @@ static enum answer_next send_whole(struct answer *a)
 
 enum answer_next answer_token(struct answer *a, int64_t k)
 {
+	if (a->ask->dialect)
+		return dialect_token(a, k);
 	if (!a->whole)
 		return stream_token(a, k);
 	if (a->output_tokens > 0)

@@ -31,6 +31,8 @@ struct answer {
 	bool role_early; /* the role chunk goes out with the head, not with the first token */
 	uint64_t seed, number;
 	int64_t prompt_tokens, cached_tokens, output_tokens;
+	/* When the request arrived, its computing began, its first token was there, and now: as the server tells it. */
+	int64_t arrival_ns, begun_ns, first_ns, now_ns;
 	const char *finish; /* "length" or "stop" */
 	/* Its own. */
 	bool whole; /* one JSON body */
@@ -44,6 +46,7 @@ struct answer {
 	bool role_sent;
 	struct buffer opening;                   /* how every chunk begins */
 	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: what is pending */
+	struct buffer so_far;                     /* of a dialect: the whole answer until now */
 	struct buffer event, json;
 	struct rng cuts;
 };
@@ -56,6 +59,10 @@ uint64_t answer_start(uint64_t seed, uint64_t fingerprint); /* where the text be
 void answer_head(struct answer *a);
 enum answer_next answer_token(struct answer *a, int64_t k);
 void answer_release(struct answer *a);
+
+/* Is it now, after so many tokens, that the mode shows? Each does so once; one that comes after more tokens than there are, after
+ * the last. NULL: no. */
+const struct mode *answer_now(struct answer *a, enum mode_kind kind);
 
 /* A whole response of another kind. `more` has further header lines, each with its CR LF, or NULL. */
 void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body, bool keep_alive);

@@ -1,16 +1,19 @@
 #include "ask.h"
 
+#include "dialect.h"
 #include "words.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct reader {
 	struct ask *ask;
 	struct sequence *sequence;
 	const struct ask_options *options;
-	struct jdoc doc;
+	struct jdoc doc, inner;
+	struct buffer inside; /* the text that `inner` was parsed from */
 	struct buffer text;   /* of one message */
 	struct buffer digest; /* of all, where a digest is wanted */
 	struct ipf_error *err;
@@ -78,18 +81,18 @@ static void begin_message(struct reader *r, struct slice role)
 		sequence_push(r->sequence, (uint32_t)i);
 }
 
-static int read_messages(struct reader *r)
+static int read_messages(struct reader *r, const char *list, const char *content)
 {
-	jdoc_id messages = jdoc_get(&r->doc, JDOC_ROOT, "messages");
+	jdoc_id messages = jdoc_get(&r->doc, JDOC_ROOT, list);
 	if (messages == JDOC_NONE || jdoc_type_of(&r->doc, messages) != JDOC_LIST)
-		return wrong(r, "messages", "expected a list of messages");
-	bool first = true;
+		return wrong(r, list, "expected a list of messages");
+	bool first = r->digest.len == 0;
 	for (struct jdoc_each e = jdoc_each(&r->doc, messages); jdoc_step(&e);) {
 		jdoc_id role = jdoc_get(&r->doc, e.value, "role");
 		if (jdoc_type_of(&r->doc, e.value) != JDOC_MAP || jdoc_text_empty(&r->doc, role))
-			return wrong(r, "messages", "expected maps with a role");
+			return wrong(r, list, "expected maps with a role");
 		begin_message(r, jdoc_raw(&r->doc, role));
-		if (gather_content(r, jdoc_get(&r->doc, e.value, "content")) < 0)
+		if (gather_content(r, jdoc_get(&r->doc, e.value, content)) < 0)
 			return -1;
 		if (r->options->digest && !first)
 			buffer_byte(&r->digest, '\n');
@@ -97,7 +100,7 @@ static int read_messages(struct reader *r)
 		first = false;
 	}
 	if (first)
-		return wrong(r, "messages", "expected at least one message");
+		return wrong(r, list, "expected at least one message");
 	/* What the model says next stands where the assistant's message would, when it comes back in a later prompt. */
 	sequence_mark(r->sequence, mark_of(slice_of("\"assistant\"")));
 	if (r->sequence->prompt_tokens == 0)
@@ -187,25 +190,25 @@ static int read_switches(struct reader *r)
 	return 0;
 }
 
-static int finish_digest(struct reader *r)
+int ask_digest(const struct buffer *text, char hex[65])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
-	if (r->digest.failed || !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
-		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
+	if (text->failed || !EVP_Digest(text->data ? text->data : "", text->len, sum, &len, EVP_sha256(), NULL))
+		return -1;
 	for (unsigned i = 0; i < 32; i++)
-		snprintf(r->ask->prompt_sha256 + 2 * i, 3, "%02x", sum[i]);
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 	return 0;
 }
 
-static int read_body(struct reader *r)
+static int finish_digest(struct reader *r)
 {
-	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
-		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
-	if (read_switches(r) < 0 || read_lengths(r) < 0)
-		return -1;
-	if ((r->ask->chat ? read_messages(r) : read_prompt(r)) < 0)
-		return -1;
+	return ask_digest(&r->digest, r->ask->prompt_sha256) < 0 ? ipf_error_set(r->err, IPF_SYSTEM, "no digest") : 0;
+}
+
+/* What comes after the prompt was read. */
+static int finish_body(struct reader *r)
+{
 	if (r->sequence->failed || r->text.failed)
 		return ipf_error_set(r->err, IPF_SYSTEM, "memory ran out");
 	r->ask->fingerprint = r->sequence->chain;
@@ -219,6 +222,134 @@ static int read_body(struct reader *r)
 	return r->options->digest ? finish_digest(r) : 0;
 }
 
+static int read_body(struct reader *r)
+{
+	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
+		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
+	if (read_switches(r) < 0 || read_lengths(r) < 0)
+		return -1;
+	if ((r->ask->chat ? read_messages(r, "messages", "content") : read_prompt(r)) < 0)
+		return -1;
+	return finish_body(r);
+}
+
+/* ---- dialects ---- */
+
+/* The node at a path of names with dots between, in *doc. ">" goes on in the JSON that a text holds, parsed into r->inner. */
+static jdoc_id at_path(struct reader *r, const char *path, const struct jdoc **doc)
+{
+	jdoc_id node = JDOC_ROOT;
+	*doc = &r->doc;
+	while (path && *path && node != JDOC_NONE) {
+		char name[48];
+		size_t len = strcspn(path, ".>");
+		snprintf(name, sizeof name, "%.*s", (int)len, path);
+		bool list = jdoc_type_of(*doc, node) == JDOC_LIST && strspn(name, "0123456789") == len;
+		node = list ? jdoc_at(*doc, node, (uint32_t)strtoul(name, NULL, 10)) : jdoc_get(*doc, node, name);
+		path += len;
+		if (*path == '>') {
+			buffer_clear(&r->inside);
+			jdoc_text(*doc, node, &r->inside);
+			struct ipf_error ignored = {0};
+			*doc = &r->inner;
+			node = r->inside.data && jdoc_parse(&r->inner, r->inside.data, r->inside.len, &ignored) == 0 ? JDOC_ROOT : JDOC_NONE;
+		}
+		path += *path != '\0';
+	}
+	return path ? node : JDOC_NONE;
+}
+
+/* An optional count of at least `least`; another type or range is wrong. */
+static int count_at(struct reader *r, const char *path, int64_t least, int64_t *value)
+{
+	const struct jdoc *doc;
+	jdoc_id node = at_path(r, path, &doc);
+	int64_t n;
+	if (node == JDOC_NONE || jdoc_is_null(doc, node))
+		return 0;
+	if (!jdoc_to_int(doc, node, &n) || n < least || n > INT32_MAX)
+		return wrong(r, path, "expected a count");
+	*value = n;
+	return 0;
+}
+
+static void flag_at(struct reader *r, const char *path, bool *value)
+{
+	const struct jdoc *doc;
+	jdoc_id node = at_path(r, path, &doc);
+	if (node != JDOC_NONE && jdoc_type_of(doc, node) == JDOC_BOOL)
+		*value = slice_is(jdoc_raw(doc, node), "true");
+}
+
+static int text_at(struct reader *r, const char *path)
+{
+	const struct jdoc *doc;
+	jdoc_id node = at_path(r, path, &doc);
+	if (node == JDOC_NONE || jdoc_type_of(doc, node) != JDOC_TEXT)
+		return wrong(r, path, "expected a text");
+	buffer_clear(&r->text);
+	jdoc_text(doc, node, &r->text);
+	push_text(r, buffer_all(&r->text));
+	struct slice raw = jdoc_raw(doc, node);
+	if (r->ask->dialect->echoes)
+		buffer_append(&r->ask->prompt, raw.data + 1, raw.len - 2);
+	return 0;
+}
+
+static int read_dialect_prompt(struct reader *r)
+{
+	const struct dialect *d = r->ask->dialect;
+	const struct jdoc *doc;
+	jdoc_id ids = at_path(r, d->ids, &doc);
+	if (ids != JDOC_NONE && jdoc_type_of(doc, ids) == JDOC_LIST)
+		return read_ids(r, ids);
+	if (!d->messages)
+		return text_at(r, d->prompt);
+	if (at_path(r, d->system, &doc) != JDOC_NONE && text_at(r, d->system) < 0)
+		return -1;
+	return read_messages(r, d->messages, d->content);
+}
+
+static int read_dialect(struct reader *r)
+{
+	const struct dialect *d = r->ask->dialect;
+	const struct jdoc *doc;
+	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
+		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
+	r->ask->max_tokens = IPF_ABSENT;
+	if (count_at(r, d->max_tokens, 1, &r->ask->max_tokens) < 0 || count_at(r, d->min_tokens, 0, &r->ask->min_tokens) < 0)
+		return -1;
+	flag_at(r, d->ignore_eos, &r->ask->ignore_eos);
+	flag_at(r, d->stream, &r->ask->stream);
+	jdoc_id model = at_path(r, d->model, &doc);
+	if (model != JDOC_NONE)
+		jdoc_text(doc, model, &r->ask->model);
+	return read_dialect_prompt(r) < 0 ? -1 : finish_body(r);
+}
+
+static void reader_release(struct reader *r)
+{
+	jdoc_release(&r->doc);
+	jdoc_release(&r->inner);
+	buffer_release(&r->text);
+	buffer_release(&r->inside);
+	buffer_release(&r->digest);
+}
+
+int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed, struct slice body,
+                      const struct ask_options *options, struct ipf_error *err)
+{
+	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
+	ask->dialect = dialect;
+	/* where the body says it, it may not, and then its API's default holds: Ollama streams, others do not */
+	ask->stream = dialect->stream ? !strncmp(dialect->name, "ollama", 6) : streamed;
+	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
+	if (result == 0)
+		result = read_dialect(&r);
+	reader_release(&r);
+	return result;
+}
+
 int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body, const struct ask_options *options,
               struct ipf_error *err)
 {
@@ -227,13 +358,12 @@ int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slic
 	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
 	if (result == 0)
 		result = read_body(&r);
-	jdoc_release(&r.doc);
-	buffer_release(&r.text);
-	buffer_release(&r.digest);
+	reader_release(&r);
 	return result;
 }
 
 void ask_release(struct ask *ask)
 {
 	buffer_release(&ask->model);
+	buffer_release(&ask->prompt);
 }

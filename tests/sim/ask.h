@@ -14,11 +14,15 @@ struct ask_options {
 	bool digest;             /* compute prompt_sha256 */
 };
 
+struct dialect;
+
 struct ask {
+	const struct dialect *dialect; /* NULL: OpenAI's chat or completions */
 	bool chat, stream, include_usage, continuous_usage, ignore_eos;
 	int64_t max_tokens; /* IPF_ABSENT where the request doesn't say */
 	int64_t min_tokens;
 	struct buffer model; /* empty where it doesn't say */
+	struct buffer prompt; /* as JSON without its quotes, where the answer repeats it */
 	struct modes modes;  /* of the body's "sim" */
 	uint64_t fingerprint; /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
@@ -29,8 +33,13 @@ struct ask {
 /* Parses the body; the prompt goes into `sequence`. -1: err says what is wrong with the request (status 400). */
 int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body, const struct ask_options *options,
               struct ipf_error *err);
+/* The same for another server's API; `streamed` is what its path says. */
+int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed, struct slice body,
+                      const struct ask_options *options, struct ipf_error *err);
 void ask_release(struct ask *ask);
 
+/* SHA-256 of a text, in hexadecimal. -1: memory. */
+int ask_digest(const struct buffer *text, char hex[65]);
 /* The tokens that a text of so many bytes is. */
 int64_t ask_count(size_t bytes);
 

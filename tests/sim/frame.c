@@ -107,7 +107,8 @@ static void hold_in_character(struct answer *a, int64_t pause_ns, uint64_t begin
 static void send_event(struct answer *a, bool content)
 {
 	const struct mode *split = modes_find(a->modes, MODE_SPLIT), *utf8 = modes_find(a->modes, MODE_SPLIT_UTF8);
-	const struct mode *ping = modes_find(a->modes, MODE_PING), *coalesce = modes_find(a->modes, MODE_COALESCE);
+	const struct mode *coalesce = modes_find(a->modes, MODE_COALESCE);
+	const struct mode *ping = memchr(a->event.data, ':', 1) ? modes_find(a->modes, MODE_PING) : NULL;
 	if (ping && ping->alone) {
 		/* The comment gets a write of its own. */
 		size_t len = (size_t)(strstr(a->event.data, line_end(a)) - a->event.data) + 2 * strlen(line_end(a));
@@ -136,11 +137,20 @@ void frame_event(struct answer *a, struct slice data, bool content, bool last)
 		send_event(a, content);
 }
 
-void frame_named_event(struct answer *a, const char *name, struct slice data)
+void frame_named_event(struct answer *a, const char *name, struct slice data, bool content)
 {
 	compose(a, name, data, false);
 	if (!a->event.failed)
-		send_event(a, false);
+		send_event(a, content);
+}
+
+void frame_bytes(struct answer *a, struct slice bytes, bool content)
+{
+	buffer_clear(&a->event);
+	buffer_slice(&a->event, bytes);
+	a->events++;
+	if (!a->event.failed)
+		send_event(a, content);
 }
 
 void frame_partial(struct answer *a, struct slice data, size_t bytes)

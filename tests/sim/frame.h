@@ -7,8 +7,10 @@
 
 /* One event with this data (JSON, or [DONE]); `content`: it has text in it, so that its time matters. `last`: none follows. */
 void frame_event(struct answer *a, struct slice data, bool content, bool last);
-/* An error event under the name "error". */
-void frame_named_event(struct answer *a, const char *name, struct slice data);
+/* One under a name. */
+void frame_named_event(struct answer *a, const char *name, struct slice data, bool content);
+/* Bytes as they stand, where the stream is none of events. */
+void frame_bytes(struct answer *a, struct slice bytes, bool content);
 /* A piece of one, for an answer that is cut in the middle of it. */
 void frame_partial(struct answer *a, struct slice data, size_t bytes);
 /* The end of the body. */

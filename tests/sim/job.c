@@ -2,6 +2,7 @@
 
 #include "answer.h"
 #include "clock.h"
+#include "dialect.h"
 #include "jout.h"
 #include "reqlog.h"
 
@@ -101,12 +102,15 @@ static void choose_length(struct job *job)
 	job->answer.finish = finish;
 }
 
-static int understand(struct job *job, bool chat)
+static int understand(struct job *job, bool chat, const struct dialect *dialect, struct slice model, bool streamed)
 {
 	struct conn *c = job->conn;
 	const struct server_options *options = c->server->options;
 	struct ipf_error err = {0};
-	if (ask_parse(&job->ask, &job->sequence, chat, buffer_all(&c->request.body), &options->ask, &err) < 0) {
+	struct slice body = buffer_all(&c->request.body);
+	int parsed = dialect ? ask_parse_dialect(&job->ask, &job->sequence, dialect, streamed, body, &options->ask, &err)
+	                     : ask_parse(&job->ask, &job->sequence, chat, body, &options->ask, &err);
+	if (parsed < 0) {
 		refuse(job, err.kind == IPF_SYSTEM ? 500 : 400, NULL, err.text, job->ask.param);
 		return -1;
 	}
@@ -117,8 +121,10 @@ static int understand(struct job *job, bool chat)
 		refuse(job, 400, NULL, err.text, "X-Sim");
 		return -1;
 	}
+	if (model.data)
+		buffer_slice(&job->ask.model, model);
 	const char *asked = job->ask.model.data ? job->ask.model.data : "";
-	if (options->model && strcmp(asked, options->model) != 0) {
+	if (options->model && (*asked || !dialect) && strcmp(asked, options->model) != 0) {
 		buffer_format(&job->model, "The model `%s` does not exist.", asked);
 		refuse(job, 404, NULL, job->model.data ? job->model.data : "", "model");
 		return -1;
@@ -158,6 +164,7 @@ static void prepare_answer(struct job *job)
 	a->role_early = c->server->options->role_early;
 	a->number = (uint64_t)job->line.n;
 	a->prompt_tokens = job->sequence.prompt_tokens;
+	a->arrival_ns = c->arrival_ns;
 	answer_init(a);
 	job->sequence.token = token_of;
 }
@@ -224,7 +231,7 @@ static int64_t delay_of(const struct job *job)
 	return delay_ns;
 }
 
-void job_begin(struct conn *c, bool chat)
+void job_begin(struct conn *c, bool chat, const struct dialect *dialect, struct slice model, bool streamed)
 {
 	struct server *s = c->server;
 	struct job *job = calloc(1, sizeof *job);
@@ -240,7 +247,7 @@ void job_begin(struct conn *c, bool chat)
 	job->line.n = s->totals.streams++;
 	job->line.arrival_ns = c->arrival_ns;
 	job->request_id = slice_dup(http_header(&c->request, "x-request-id"));
-	if (understand(job, chat) < 0)
+	if (understand(job, chat, dialect, model, streamed) < 0)
 		return;
 	prepare_answer(job);
 	job->line.status = 200;
@@ -292,6 +299,9 @@ void job_token(struct sequence *sequence, void *data)
 	int64_t now_ns = clock_now();
 	measure_token(s, job, now_ns);
 	job->answer.cached_tokens = sequence->cached_tokens;
+	job->answer.begun_ns = sequence->admitted_ns;
+	job->answer.first_ns = job->line.first_made_ns;
+	job->answer.now_ns = now_ns;
 	enum answer_next next = answer_token(&job->answer, sequence->produced - 1);
 	if (next != ANSWER_ON)
 		finish(s, job, next);
@@ -335,11 +345,25 @@ static void measure_request(struct server *s, struct job *job)
 	metrics_add(m, &m->generation, (double)q->produced);
 }
 
+/* What was written for the client, as text. */
+static void digest_text(struct job *job)
+{
+	struct buffer text = {0};
+	uint64_t start = answer_start(job->answer.seed, job->ask.fingerprint);
+	for (int64_t k = 0; k < job->line.output_tokens; k++)
+		buffer_append(&text, word_at(answer_words(&job->modes), start, k).bytes, WORD_BYTES);
+	if (job->line.output_tokens > 0)
+		ask_digest(&text, job->line.text_sha256);
+	buffer_release(&text);
+}
+
 static void write_log(struct server *s, struct job *job)
 {
 	struct reqlog_line *line = &job->line;
 	line->id = job->request_id;
-	line->path = job->ask.chat ? "/v1/chat/completions" : "/v1/completions";
+	const struct dialect *d = job->ask.dialect;
+	const char *path = d && job->ask.stream ? d->stream_path : d ? d->whole_path : NULL;
+	line->path = path ? path : job->ask.chat ? "/v1/chat/completions" : "/v1/completions";
 	line->stream = job->ask.stream;
 	line->ask = &job->ask;
 	line->modes = &job->modes;
@@ -347,6 +371,8 @@ static void write_log(struct server *s, struct job *job)
 	line->output_tokens = job->answer.whole ? (job->finished ? job->answer.output_tokens : 0) : job->answer.sent;
 	line->finish = job->finished ? job->answer.finish : NULL;
 	line->cancelled = !job->finished;
+	if (!modes_find(&job->modes, MODE_TOOLS))
+		digest_text(job);
 	if (reqlog_write(s->options->log, line) < 0 && !s->log_errno)
 		s->log_errno = errno ? errno : EIO;
 }

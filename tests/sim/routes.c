@@ -2,6 +2,7 @@
 
 #include "answer.h"
 #include "clock.h"
+#include "dialect.h"
 #include "jout.h"
 
 #include <string.h>
@@ -74,12 +75,12 @@ static void post_tokenize(struct conn *c)
 
 static void post_chat(struct conn *c)
 {
-	job_begin(c, true);
+	job_begin(c, true, NULL, (struct slice){0}, false);
 }
 
 static void post_completions(struct conn *c)
 {
-	job_begin(c, false);
+	job_begin(c, false, NULL, (struct slice){0}, false);
 }
 
 static const struct {
@@ -95,19 +96,46 @@ static const struct {
 	{"POST", "/tokenize", post_tokenize, false},
 };
 
-static bool key_fits(const struct conn *c)
+static bool key_fits(const struct conn *c, const struct dialect *dialect)
 {
 	const char *key = c->server->options->api_key;
 	struct slice given = http_header(&c->request, "authorization");
 	if (!key)
 		return true;
+	if (dialect && dialect->key_header)
+		return slice_is(http_header(&c->request, dialect->key_header), key);
 	return given.len > 7 && memcmp(given.data, "Bearer ", 7) == 0 &&
 		slice_is((struct slice){given.data + 7, given.len - 7}, key);
 }
 
+static bool loading(const struct conn *c)
+{
+	return clock_now() - c->server->begin_ns < c->server->options->loading_ns;
+}
+
+/* Another server's API: true where the path is one of its. */
+static bool route_dialect(struct conn *c)
+{
+	struct slice model;
+	bool streamed, post = slice_is(c->request.method, "POST");
+	const struct dialect *d = post ? dialect_of_path(c->request.path, &model, &streamed) : NULL;
+	if (!d && (post || !dialect_is_ready_path(c->request.path)))
+		return false;
+	if (loading(c))
+		fail(c, 503, NULL, "the model is loading");
+	else if (!d)
+		get_health(c);
+	else if (!key_fits(c, d))
+		fail(c, 401, NULL, "no key, or a wrong one");
+	else if (d->chat)
+		post_chat(c);
+	else
+		job_begin(c, false, d, model, streamed);
+	return true;
+}
+
 void route(struct conn *c)
 {
-	const struct server_options *options = c->server->options;
 	bool path_known = false;
 	char allow[64] = "";
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -118,14 +146,16 @@ void route(struct conn *c)
 			snprintf(allow, sizeof allow, "Allow: %s\r\n", table[i].method);
 			continue;
 		}
-		if (!table[i].open && clock_now() - c->server->begin_ns < options->loading_ns)
+		if (!table[i].open && loading(c))
 			fail(c, 503, NULL, "the model is loading");
-		else if (!table[i].open && table[i].answer != get_health && !key_fits(c))
+		else if (!table[i].open && table[i].answer != get_health && !key_fits(c, NULL))
 			fail(c, 401, "WWW-Authenticate: Bearer\r\n", "no key, or a wrong one");
 		else
 			table[i].answer(c);
 		return;
 	}
+	if (!path_known && route_dialect(c))
+		return;
 	if (path_known)
 		fail(c, 405, allow, "this path does not take this method");
 	else

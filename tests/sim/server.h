@@ -95,7 +95,8 @@ void conn_free(struct conn *conn);
 void route(struct conn *conn); /* the request is whole */
 
 /* job.c */
-void job_begin(struct conn *conn, bool chat);
+/* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are what its path says. */
+void job_begin(struct conn *conn, bool chat, const struct dialect *dialect, struct slice model, bool streamed);
 void job_token(struct sequence *sequence, void *server); /* the engine's on_token */
 void job_sent(struct conn *conn, int64_t at_ns); /* bytes of its answer went out; the outbox knows how far */
 void job_close(struct conn *conn); /* the response is sent, or the connection is gone: the end of the job */

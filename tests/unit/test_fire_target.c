@@ -62,10 +62,10 @@ static void test_a_path_with_a_query(void **state)
 	(void)state;
 	json_object_set_new(json, "path", json_string("/v1/chat?alt=sse"));
 	assert_int_equal(api_from_json(&mine, json, "mine", &err), 0);
-	assert_int_equal(target_open(&t, mine, "http://h/v1/", &no_headers, NULL, &err), 0);
+	assert_int_equal(open_target(&t, mine, "http://h/v1/", &no_headers, NULL, &err), 0);
 	assert_string_equal(t.url, "http://h/v1/chat?alt=sse");
 	target_close(&t);
-	assert_int_equal(target_open(&t, mine, "http://h?key=1", &no_headers, NULL, &err), 0);
+	assert_int_equal(open_target(&t, mine, "http://h?key=1", &no_headers, NULL, &err), 0);
 	assert_string_equal(t.url, "http://h/v1/chat?key=1&alt=sse");
 	target_close(&t);
 	json_decref(json);
