@@ -36,6 +36,8 @@ static int check_operands(const struct operands *operands, const char *output, s
 {
 	if (operands->count == 0)
 		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows them");
+	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
+		return -1; /* before its files are looked for: they may not be there either */
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
