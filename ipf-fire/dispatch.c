@@ -5,7 +5,6 @@
 #include "waiting.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LOOK_AHEAD_NS    NS_PER_S
 #define LOOK_AHEAD_COUNT 256 /* arrivals that wait for no other */
@@ -161,10 +160,7 @@ void dispatch_stop(struct dispatch *d)
 		stage_over(d, &d->stages[i]);
 	while (d->heap.count)
 		drop(d, d->heap.nodes[--d->heap.count]);
-	for (struct dispatch_node *node; (node = list_take(&d->go));) {
-		d->stages[node->stage].in_flight--;
-		drop(d, node);
-	}
+	drop_list(d, &d->go);
 }
 
 /* ---- adding ---- */
@@ -410,9 +406,15 @@ static bool stage_complete(const struct dispatch *d, const struct stage *s)
 	return s->ended == s->added && (s->added >= s->plan->arrivals || d->finished);
 }
 
+/* When the next stage begins; INT64_MAX where that is not known, or it was the last. */
+static int64_t next_begin(const struct dispatch *d)
+{
+	return d->begun < d->known ? d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns : INT64_MAX;
+}
+
 static void begin_stages(struct dispatch *d, int64_t now)
 {
-	while (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns <= now) {
+	while (next_begin(d) <= now) {
 		struct stage *s = &d->stages[d->begun++];
 		int64_t begin = s->plan->begin_ns + s->offset_ns;
 		if (s->last_end_ns < begin)
@@ -498,10 +500,8 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 void *dispatch_upcoming(struct dispatch *d)
 {
 	struct dispatch_node *node = d->upcoming;
-	if (!node)
-		return NULL;
-	d->upcoming = node->next_upcoming;
-	return node->data;
+	d->upcoming = node ? node->next_upcoming : NULL;
+	return node ? node->data : NULL;
 }
 
 void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
@@ -532,15 +532,11 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 
 int64_t dispatch_wake(const struct dispatch *d)
 {
-	int64_t wake = INT64_MAX;
-	if (d->go.first)
-		return INT64_MIN;
-	if (d->stopped)
-		return wake;
-	if (d->heap.count)
+	if (d->go.first || d->stopped)
+		return d->go.first ? INT64_MIN : INT64_MAX;
+	int64_t wake = next_begin(d);
+	if (d->heap.count && d->heap.nodes[0]->due_ns < wake)
 		wake = d->heap.nodes[0]->due_ns;
-	if (d->begun < d->known && d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns < wake)
-		wake = d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns;
 	for (size_t i = 0; i < d->begun; i++)
 		if (d->stages[i].plan->closed && !d->stages[i].over && stage_end(&d->stages[i]) < wake)
 			wake = stage_end(&d->stages[i]);

@@ -29,7 +29,6 @@ struct engine {
 	int64_t zero_ns, armed_ns;
 	bool *lane_ended;
 	size_t lanes, spares;
-	int signals;
 	bool cut;
 	int64_t grace_end_ns;            /* INT64_MAX: not stopping */
 	struct job *backlog, *backlog_last; /* the recorder's queue was full */
@@ -236,8 +235,7 @@ static void on_signal(struct engine *e)
 {
 	struct signalfd_siginfo info;
 	while (read(e->o.signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-		e->result.interrupted = true;
-		if (e->signals++ == 0)
+		if (e->result.signals++ == 0)
 			stop(e, now_of(e));
 		else
 			cut(e, "cut at the second signal");

@@ -27,7 +27,7 @@ struct engine_options {
 
 /* How the run went. */
 struct engine_result {
-	bool interrupted;               /* by a signal */
+	int signals;                    /* how many came */
 	bool memory_full;
 	int64_t starved;                /* requests that could not be sent because files ran out */
 	int64_t unstarted;              /* arrivals that were read and never started */

@@ -95,11 +95,11 @@ json_t *records_trailer(struct plan *plan, const struct engine_result *result, c
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)
 		why = json_string("stopped: the records could not be written as fast as they came");
-	else if (result->interrupted)
+	else if (result->signals)
 		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
 	if (why)
 		json_object_set_new(end, "incomplete", why);
-	if (result->interrupted)
+	if (result->signals)
 		json_object_set_new(end, "interrupted", json_true());
 	return end;
 }

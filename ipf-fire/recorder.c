@@ -24,18 +24,23 @@ struct recorder {
 	struct ipf_error error;
 	int64_t flush_ns, client_ns;
 	bool dirty;
-	int stop_fd;
+	int stop_fd, done_fd;
 	pthread_t thread;
 };
 
 /* ---- lines ---- */
 
-static void failed(struct recorder *r)
+static void say(int fd)
 {
 	uint64_t one = 1;
-	atomic_store(&r->o.gauges->output_gone, true);
-	while (write(r->o.engine_fd, &one, sizeof one) < 0 && errno == EINTR)
+	while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
 		;
+}
+
+static void failed(struct recorder *r)
+{
+	atomic_store(&r->o.gauges->output_gone, true);
+	say(r->o.engine_fd);
 }
 
 static void write_line(struct recorder *r)
@@ -155,7 +160,20 @@ static void *recorder_run(void *data)
 	}
 	client_line(r, clock_now());
 	flush(r, clock_now());
+	say(r->done_fd);
 	return NULL;
+}
+
+static void recorder_free(struct recorder *r)
+{
+	if (r->stop_fd >= 0)
+		close(r->stop_fd);
+	if (r->done_fd >= 0)
+		close(r->done_fd);
+	histogram_free(r->lags);
+	buffer_release(&r->line);
+	buffer_release(&r->headers);
+	free(r);
 }
 
 int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err)
@@ -168,32 +186,30 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 	r->client_ns = options->zero_ns + CLIENT_NS;
 	r->lags = histogram_new();
 	r->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	r->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	gauge_set(&options->gauges->lag_p99_ns, -1);
-	int why = r->stop_fd < 0 || !r->lags ? errno : pthread_create(&r->thread, NULL, recorder_run, r);
+	int why = r->stop_fd < 0 || r->done_fd < 0 || !r->lags ? (errno ? errno : ENOMEM) : pthread_create(&r->thread, NULL, recorder_run, r);
 	if (!why) {
 		*recorder = r;
 		return 0;
 	}
-	if (r->stop_fd >= 0)
-		close(r->stop_fd);
-	histogram_free(r->lags);
-	free(r);
+	recorder_free(r);
 	return ipf_error_errno(err, why, NULL, "cannot start the recording thread");
+}
+
+int recorder_finish(struct recorder *r)
+{
+	say(r->stop_fd);
+	return r->done_fd;
 }
 
 void recorder_stop(struct recorder *r, struct ipf_error *err)
 {
 	if (!r)
 		return;
-	uint64_t one = 1;
-	while (write(r->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
+	say(r->stop_fd);
 	pthread_join(r->thread, NULL);
 	if (r->error.kind)
 		*err = r->error;
-	close(r->stop_fd);
-	histogram_free(r->lags);
-	buffer_release(&r->line);
-	buffer_release(&r->headers);
-	free(r);
+	recorder_free(r);
 }

@@ -25,7 +25,9 @@ struct recorder_options {
 };
 
 int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err);
-/* The engine has put its last job: writes all, ends the thread. err: what went wrong with the output (IPF_CLOSED: nobody
+/* The engine has put its last job: what is left is written. The descriptor that it returns is readable when that is done. */
+int recorder_finish(struct recorder *r);
+/* Waits for that, and ends the thread. err: what went wrong with the output (IPF_CLOSED: nobody
  * reads). The writer is the caller's again. NULL is fine. */
 void recorder_stop(struct recorder *r, struct ipf_error *err);
 

@@ -295,6 +295,23 @@ static void warn(const struct run *r)
 		fprintf(stderr, "ipf-fire: %lld requests could not be sent: out of open files (ulimit -n)\n", (long long)r->result.starved);
 }
 
+/* Until all is written. Whoever should read the records may never come back: of three signals the third ends the program at once. */
+static void wait_for_recorder(struct run *r)
+{
+	struct pollfd fds[2] = {{.fd = recorder_finish(r->recorder), .events = POLLIN}, {.fd = r->signal_fd, .events = POLLIN}};
+	struct signalfd_siginfo info;
+	for (int signals = r->result.signals; poll(fds, 2, -1) <= 0 || !fds[0].revents;) {
+		while (read(r->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+			signals++;
+		if (signals < 3)
+			continue;
+		sigset_t none;
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		raise(SIGTERM);
+	}
+}
+
 static void tell_before(const struct run *r)
 {
 	int64_t planned = scheduled(r);
@@ -331,8 +348,9 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	if (begin(r, err) < 0)
 		return -1;
 	watch(r);
-	recorder_stop(r->recorder, err);
 	engine_finish(r->engine, &r->result);
+	wait_for_recorder(r);
+	recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);
 	r->feeder = NULL;
 	if (r->result.error.kind && !r->input.kind)

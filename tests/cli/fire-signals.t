@@ -115,6 +115,7 @@ fire=$!
 stop_at_exit $fire
 exec 8<slow
 served() { curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { exit n < 200 }'; }
+served_again() { curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { exit n < 400 }'; }
 yes_if "a pipe that nobody reads stops no request" wait_for 15 served
 cat <&8 >slow.records
 exec 8<&-
@@ -123,6 +124,22 @@ status_is 0 "and it ends when it was read"
 yes_if "with whole records" whole slow.records
 is "$(requests slow.records | jq -s -c 'length')" 200 "of all requests"
 between "$(requests slow.records | jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[100]')" 0 5 "which were sent on time"
+
+# ---- a reader that never comes back ----
+exec 7<>slow
+ipf-fire -u "$URL" -m sim -t chat.trace fast.sched >slow 7>&- &
+fire=$!
+stop_at_exit $fire
+wait_for 15 served_again
+for signal in TERM TERM; do
+	kill -$signal $fire
+	sleep 0.3
+done
+if kill -0 $fire; then ok "after two signals it still has records to write"; else not_ok "it ended without writing all"; fi
+kill -TERM $fire
+ended
+status_is 143 "the third ends it"
+exec 7>&-
 
 # ---- a schedule that comes slowly, and not at all ----
 mkfifo schedule
