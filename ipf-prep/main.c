@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int list_sources(void)
@@ -24,15 +23,8 @@ static int list_sources(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
-/* Writing to a file that is still to be read would empty it. */
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Wrong operands, and files that are not there: said before the output is touched. */
-static int check_operands(const struct operands *operands, const char *output, struct ipf_error *err)
+static int check_operands(const struct operands *operands, struct ipf_error *err)
 {
 	if (operands->count == 0)
 		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows them");
@@ -41,8 +33,6 @@ static int check_operands(const struct operands *operands, const char *output, s
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
-		if (output && same_file(operands->items[i], output))
-			return ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output);
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
 		return ipf_error_set(err, IPF_USAGE, "expected a file to read, or input on standard input");
@@ -171,7 +161,7 @@ int main(int argc, char **argv)
 		return status;
 	if (options.list)
 		return list_sources();
-	status = check_operands(&operands, options.common.output, &err);
+	status = check_operands(&operands, &err);
 	if (status == 0)
 		status = plan_preset(&options, &err);
 	if (status == 0)

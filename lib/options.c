@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool option_takes_value(const struct option_spec *spec)
@@ -330,6 +331,38 @@ static void fill_descriptors(void)
 			(void)!open("/dev/null", modes[fd]); /* the lowest that is free: fd */
 }
 
+/* ---- output over input ------------------------------------------------------------------------------------------- */
+
+static bool is_file(const struct stat *file, const char *path)
+{
+	struct stat other;
+
+	return path && stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+/* Opening the output would empty a file that is still to be read: perhaps the only record of a run. */
+static int keep_inputs(const struct program *program, const void *options, const struct operands *operands, struct ipf_error *err)
+{
+	const char *output = NULL, *input = NULL;
+	struct stat file, standard_input;
+
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") == 0)
+			output = *(const char *const *)((const char *)options + program->specs[i].offset);
+	if (!output || stat(output, &file) < 0 || !S_ISREG(file.st_mode))
+		return 0;
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") != 0) {
+			const char *path = *(const char *const *)((const char *)options + program->specs[i].offset);
+			input = is_file(&file, path) ? path : input;
+		}
+	for (int i = 0; i < operands->count; i++)
+		input = is_file(&file, operands->items[i]) ? operands->items[i] : input;
+	if (fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file.st_dev && standard_input.st_ino == file.st_ino)
+		input = output;
+	return input ? ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output) : 0;
+}
+
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands, int *status)
 {
 	struct walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
@@ -340,6 +373,8 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	signal(SIGPIPE, SIG_IGN);
 	fill_descriptors();
 	got = parse(&w, options, operands, &prints, &err);
+	if (got == 1)
+		got = keep_inputs(program, options, operands, &err) < 0 ? -1 : 1;
 	if (got == 1)
 		return true;
 	if (got == 0) {

@@ -109,7 +109,8 @@ struct operands {
 
 /* Ignores SIGPIPE (writers then see EPIPE), makes sure that descriptors 0 to 2 are taken (one that was closed goes on failing, but no
  * file that is opened later gets its number), and parses. Options and operands may
- * be mixed; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long names are accepted. True: run.
+ * be mixed; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long names are accepted. An
+ * --output that is an operand, a file of another option or standard input is refused: it would be emptied before it is read. True: run.
  * False: end with *status at once (help, version, completion: 0, and 1 when they could not be written; wrong usage: 2, said on stderr with
  * the nearest option's name where there is one). */
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands, int *status);
@@ -118,7 +119,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
  * where `keep_operands` is false; with `reproducible`, paths (OPTION_FILE and operands, unless these are plain) keep only their last part. New. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
-/* Prints what went wrong and the hint to --help, for usage errors found after the parsing; returns 2. */
+/* Prints what went wrong, for usage errors found after the parsing; returns 2. */
 int program_misuse(const struct program *program, const struct ipf_error *err);
 
 #endif

@@ -34,6 +34,15 @@ for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
 	status_is 1 "$program -o in a folder that does not exist ends with 1"
 	complains $program "no/such/folder/out" "and says which file"
 
+	for word in "${words[@]}"; do
+		[ -f "$word" ] || continue
+		cp "$word" mine
+		run "${words[@]/#$word/mine}" -o ./mine
+		status_is 2 "$program does not write over $(basename "$word"), which it reads"
+		complains $program "./mine" "and says so"
+		same mine "$word" "and leaves it as it was"
+	done
+
 	{ "${words[@]}" 2>"$ERR"; echo $? >ended; } | head -1 >first
 	status=$(cat ended)
 	status_is 0 "$program | head -1 ends with 0"
