@@ -51,6 +51,7 @@ if command -v groff >/dev/null; then
 	for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*.5 "$ROOT"/lib/*.7; do
 		run groff -mdoc -Tutf8 -rLL=78n "$page"
 		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
+		# shellcheck disable=SC1112 # they are meant
 		is "$(grep -cE '’’|‘[^’]*‘' "$OUT")" 0 "$(basename "$page") has no quotation marks inside quotation marks"
 	done
 else
