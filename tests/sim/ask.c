@@ -190,20 +190,15 @@ static int read_switches(struct reader *r)
 	return 0;
 }
 
-int ask_digest(const struct buffer *text, char hex[65])
+static int finish_digest(struct reader *r)
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
-	if (text->failed || !EVP_Digest(text->data ? text->data : "", text->len, sum, &len, EVP_sha256(), NULL))
-		return -1;
+	if (r->digest.failed || !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
+		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
 	for (unsigned i = 0; i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+		snprintf(r->ask->prompt_sha256 + 2 * i, 3, "%02x", sum[i]);
 	return 0;
-}
-
-static int finish_digest(struct reader *r)
-{
-	return ask_digest(&r->digest, r->ask->prompt_sha256) < 0 ? ipf_error_set(r->err, IPF_SYSTEM, "no digest") : 0;
 }
 
 /* What comes after the prompt was read. */

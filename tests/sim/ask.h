@@ -38,8 +38,6 @@ int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct d
                       const struct ask_options *options, struct ipf_error *err);
 void ask_release(struct ask *ask);
 
-/* SHA-256 of a text, in hexadecimal. -1: memory. */
-int ask_digest(const struct buffer *text, char hex[65]);
 /* The tokens that a text of so many bytes is. */
 int64_t ask_count(size_t bytes);
 

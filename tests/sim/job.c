@@ -346,15 +346,11 @@ static void measure_request(struct server *s, struct job *job)
 }
 
 /* What was written for the client, as text. */
-static void digest_text(struct job *job)
+static void gather_text(const struct job *job, struct buffer *text)
 {
-	struct buffer text = {0};
 	uint64_t start = answer_start(job->answer.seed, job->ask.fingerprint);
 	for (int64_t k = 0; k < job->line.output_tokens; k++)
-		buffer_append(&text, word_at(answer_words(&job->modes), start, k).bytes, WORD_BYTES);
-	if (job->line.output_tokens > 0)
-		ask_digest(&text, job->line.text_sha256);
-	buffer_release(&text);
+		buffer_append(text, word_at(answer_words(&job->modes), start, k).bytes, WORD_BYTES);
 }
 
 static void write_log(struct server *s, struct job *job)
@@ -371,10 +367,14 @@ static void write_log(struct server *s, struct job *job)
 	line->output_tokens = job->answer.whole ? (job->finished ? job->answer.output_tokens : 0) : job->answer.sent;
 	line->finish = job->finished ? job->answer.finish : NULL;
 	line->cancelled = !job->finished;
+	struct buffer text = {0};
 	if (!modes_find(&job->modes, MODE_TOOLS))
-		digest_text(job);
+		gather_text(job, &text);
+	if (text.len)
+		line->text = buffer_all(&text);
 	if (reqlog_write(s->options->log, line) < 0 && !s->log_errno)
 		s->log_errno = errno ? errno : EIO;
+	buffer_release(&text);
 }
 
 void job_close(struct conn *c)

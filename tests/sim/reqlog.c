@@ -47,7 +47,7 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	jout_member_int(&w, "max_tokens", line->ask->max_tokens);
 	member_text(&w, "finish", line->finish);
 	member_text(&w, "prompt_sha256", line->ask->prompt_sha256);
-	member_text(&w, "text_sha256", line->text_sha256);
+	jout_member_string(&w, "text", line->text);
 	jout_end_map(&w);
 	buffer_byte(&out, '\n');
 	/* A whole line a write: a test that reads along never sees half of one. */

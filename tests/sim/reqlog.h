@@ -18,7 +18,7 @@ struct reqlog_line {
 	uint64_t last_at;            /* position of the event of last_ns */
 	int64_t output_tokens;       /* written for the client */
 	const char *id, *path, *finish; /* id, finish: may be NULL */
-	char text_sha256[65];        /* "": there is none */
+	struct slice text;           /* of the answer; absent */
 	bool stream, cancelled;
 	const struct ask *ask;
 	const struct modes *modes;
