@@ -62,7 +62,10 @@ static int one_record(void *state, const struct source_record *record, struct si
 
 static bool knows(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "output_length") && !sniff_has(sniff, "chat_id") && (sniff_has(sniff, "timestamp hash_ids") || sniff_has(sniff, "timestamp text_input") || sniff_has(sniff, "session_id delay"));
+	if (!sniff_has(sniff, "output_length") || sniff_has(sniff, "chat_id"))
+		return false;
+	jdoc_id ids = jdoc_get(sniff->json, JDOC_ROOT, "hash_ids");
+	return jdoc_type_of(sniff->json, ids) == JDOC_LIST || sniff_has(sniff, "timestamp text_input") || sniff_has(sniff, "session_id delay");
 }
 
 const struct source_format source_mooncake = {

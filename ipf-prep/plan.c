@@ -181,6 +181,8 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return refuse(plan, "--wait", "has no sessions", err);
 	if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
 		return refuse(plan, "--salt", "has texts of its own", err);
+	if (o->sub_agents && !(traits & HAS_AGENTS))
+		return refuse(plan, "--sub-agents", "has none", err);
 	if (o->failed && plan->format->kind != SOURCE_TRACE)
 		return refuse(plan, "--failed", "has no recorded failures", err);
 	if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
@@ -206,6 +208,8 @@ static int check_values(const struct prep_options *o, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--on-error: expected skip or stop, got \"%s\"", o->on_error);
 	if (o->failed && strcmp(o->failed, "keep") != 0 && strcmp(o->failed, "drop") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--failed: expected keep or drop, got \"%s\"", o->failed);
+	if (o->sub_agents && strcmp(o->sub_agents, "keep") != 0 && strcmp(o->sub_agents, "drop") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--sub-agents: expected keep or drop, got \"%s\"", o->sub_agents);
 	if (o->salt && strlen(o->salt) > SALT_MAX)
 		return ipf_error_set(err, IPF_USAGE, "--salt: expected at most %d bytes", SALT_MAX);
 	return 0;
@@ -260,7 +264,8 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 	    read_system(plan, o->system, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
 		return -1;
 	struct source_settings settings = {
-		.fields = o->fields, .lone = plan->lone, .first_two = o->first_two, .answers_optional = plan->output.kind != DIST_DATASET, .n = o->n, .from_ns = o->from_ns,
+		.fields = o->fields, .lone = plan->lone, .first_two = o->first_two,
+		.drop_agents = o->sub_agents && strcmp(o->sub_agents, "drop") == 0, .answers_optional = plan->output.kind != DIST_DATASET, .n = o->n, .from_ns = o->from_ns,
 		.to_ns = o->to_ns, .seed = o->common.seed, .tokens = plan->tokens, .input = &plan->input,
 	};
 	plan->drop_failed = o->failed && strcmp(o->failed, "drop") == 0;

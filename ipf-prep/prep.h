@@ -13,7 +13,7 @@ struct prep_options {
 	const char *tokenizer;
 	int64_t n, sessions;
 	bool shuffle, first_two;
-	const char *preset, *sample, *on_error, *failed;
+	const char *preset, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
 	const char *system, *prefixes, *models, *salt;

@@ -27,6 +27,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),
 	O(OPTION_TEXT, 0, "failed", "keep|drop", failed, "requests that failed when they were recorded: keep them, marked (default), or leave them out"),
+	O(OPTION_TEXT, 0, "sub-agents", "keep|drop", sub_agents, "what sub-agents ask: keep it (default), or only the conversation that started them"),
 	O(OPTION_TEXT, 0, "on-error", "skip|stop", on_error, "at a bad record: leave it out and go on (default), or end there"),
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields, "jsonl and csv: where in a record something stands (may be given several times)"),
 	SEED_OPTION(struct prep_options, common),

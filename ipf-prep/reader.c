@@ -19,6 +19,7 @@ struct file {
 	struct jdoc *json, *row;
 	struct csv *csv;
 	struct buffer *text;
+	int index;
 };
 
 /* Is this the input's fault? Then it is said, and reading ends here; otherwise it is the caller's matter. */
@@ -102,7 +103,8 @@ static int hand_over(struct file *f, struct source_record *record, struct ipf_er
 
 static struct source_record next_record(struct file *f, int64_t line)
 {
-	return (struct source_record){.number = ++f->reading->records, .file = input_name(f->input), .line = line};
+	return (struct source_record){.number = ++f->reading->records, .file = input_name(f->input), .line = line,
+	                              .file_index = f->index};
 }
 
 /* How a hub serves rows of a dataset: {"features": …, "rows": [{"row": {…}}, …]}. */
@@ -342,8 +344,10 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
 	if (count == 0)
 		status = read_file(&file, "-", err);
-	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++)
+	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++) {
+		file.index = i;
 		status = read_file(&file, files[i], err);
+	}
 	if (status == 0 && r->format->end && !r->sink->full) {
 		draft_reset(&r->sink->draft);
 		status = r->format->end(r->state, r->sink, err);

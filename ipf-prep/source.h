@@ -38,6 +38,7 @@ enum source_trait {
 	HAS_TIMES = 4,     /* recorded arrivals: --from, --to; their order is part of them */
 	HAS_SESSIONS = 8,  /* its records may be turns of sessions: --wait */
 	GATHERS = 16,      /* what belongs together may lie apart: all is held in memory and put in order at the end */
+	HAS_AGENTS = 64,       /* its sessions may have sub-agents: --sub-agents */
 	MAKES_TEXT = 32,   /* only lengths: prompts are made, --salt */
 };
 
@@ -45,6 +46,7 @@ enum source_trait {
 struct source_record {
 	int64_t number;           /* over all inputs, from 1 */
 	const char *file;
+	int file_index;           /* from 0 */
 	int64_t line;
 	const struct jdoc *json;  /* UNIT_JSON, UNIT_TABLE */
 	struct slice text;        /* UNIT_LINE: well-formed UTF-8, without its end; UNIT_FILE: as it stands */
@@ -72,6 +74,7 @@ struct sniff {
 struct source_settings {
 	struct string_list fields; /* NAME=/POINTER as given */
 	bool lone;                 /* only a conversation's first request is wanted */
+	bool drop_agents;          /* what sub-agents ask is left out */
 	bool first_two;            /* of a conversation: the first two turns are prompt and answer, whoever speaks */
 	bool answers_optional;     /* the length of answers is drawn: a request may come without one */
 	int64_t n;                 /* how many requests are wanted; IPF_ABSENT */

@@ -313,3 +313,18 @@ int take_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_er
 	r->tools = take_tools(d, j, jdoc_get(j, body, "tools"));
 	return d->message_count > 0;
 }
+
+struct slice model_tag(struct draft *d, struct slice model)
+{
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	if (model.len == 0)
+		return (struct slice){0};
+	jout_begin_map(&w);
+	jout_member_string(&w, "model", model);
+	jout_end_map(&w);
+	struct slice tag = draft_keep(d, buffer_all(&out));
+	d->failed |= out.failed;
+	buffer_release(&out);
+	return tag;
+}

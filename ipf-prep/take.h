@@ -31,6 +31,9 @@ struct slice take_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
 /* Adds a request as it is posted to the chat or completions API, an object. 0: neither messages nor a prompt in it. */
 int take_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
 
+/* {"model": …} in the draft, for tags: the model of the service that was recorded, which is not one to ask. */
+struct slice model_tag(struct draft *d, struct slice model);
+
 /* A list of block ids of 64 bits. */
 int take_block_ids(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, const uint64_t **ids, size_t *count, struct ipf_error *err);
 

@@ -63,6 +63,8 @@ wrong '--preset: expected vllm-sharegpt, sglang-sharegpt or lpg-sharegpt, got "x
 wrong '--preset: is for source sharegpt' jsonl a.jsonl --preset vllm-sharegpt
 wrong '--on-error: expected skip or stop, got "go"' jsonl a.jsonl --on-error go
 wrong '--failed: expected keep or drop, got "no"' azure a.csv --failed no
+wrong '--sub-agents: source jsonl has none' jsonl a.jsonl --sub-agents drop
+wrong '--sub-agents: expected keep or drop, got "x"' jsonl a.jsonl --sub-agents x
 wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list

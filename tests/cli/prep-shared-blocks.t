@@ -1,0 +1,34 @@
+#!/bin/bash
+# Published traces with blocks, where a folder of them lies beside the checkout: auto knows each, and `ipf-prep stat` gives the figures that
+# their description gives, to the printed digit.
+. "$TESTS/tap.sh"
+prep=$BIN/ipf-prep
+[ -n "${SHARED:-}" ] && [ -d "$SHARED/data" ] || skip_all "no folder of sample data"
+data=$SHARED/data/traces
+
+# Describes a trace: FILE SOURCE [ARGUMENT…] → stat.json
+describe() {
+	local file=$1 source=$2
+	shift 2
+	[ -e "$data/$file" ] || { skip "$file" "not in this folder"; return 1; }
+	is "$("$prep" auto "$data/$file" -n 1 2>&1 | head -1 | jq -r .source)" "$source" "$file is known as $source"
+	"$prep" auto "$data/$file" "$@" | "$prep" stat -f json - >stat.json
+	is "${PIPESTATUS[*]}" "0 0" "and read"
+}
+
+figures() { # JQ EXPECTED TEXT
+	is "$(jq -r "def r(n): if . == null then \"-\" else . * pow(10; n) | round / pow(10; n) end; [$1] | join(\" \")" stat.json)" "$2" "$3"
+}
+
+if describe mooncake/conversation_trace.jsonl.zst mooncake; then
+	figures .requests 12031 "rows"
+	figures '.arrivals | (.span_s | r(3)), .peak_1s, (.rate | r(3)), (.cv | r(3))' "3536.999 28 3.401 3.034" "arrivals"
+	figures '.input_tokens, .output_tokens | (.mean | r(1)), .p50, .p99, .max' "12035.1 6909 85401 126195 342.6 350 1120 2000" "lengths"
+	figures '.sharing | .distinct, .blocks, (.reuse * 100 | r(1)), .most_blocks' "182790 288500 36.6 247" "blocks of Mooncake's conversations"
+fi
+if describe weka_kv_cache_tester/sessions_200.jsonl.zst weka --sub-agents drop; then
+	figures '.requests, .sessions.count, (.sessions.turns | (.mean * 10 | ceil / 10), .p50, .p99, .max)' "4030 200 20.2 17 66 67" "agents' sessions"
+	figures '(.input_tokens | (.mean | r(0)), .p50, .p99, .max), (.output_tokens | (.mean | r(1)), .p50, .p99, .min)' \
+		"83082 74272 265963 868539 465.7 245 4069 0" "their lengths"
+	figures '.sharing.leading * 100 | r(1)' 91.8 "their leading blocks"
+fi
