@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "dispatch.h"
+#include "interrupt.h"
 #include "job.h"
 
 #include <errno.h>
@@ -235,6 +236,8 @@ static void on_signal(struct engine *e)
 {
 	struct signalfd_siginfo info;
 	while (read(e->o.signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (!interrupt_counts((int)info.ssi_signo))
+			continue;
 		if (e->result.signals++ == 0)
 			stop(e, now_of(e));
 		else

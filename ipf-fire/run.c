@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "engine.h"
 #include "header.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "recorder.h"
 #include "units.h"
@@ -302,7 +303,7 @@ static void wait_for_recorder(struct run *r)
 	struct signalfd_siginfo info;
 	for (int signals = r->result.signals; poll(fds, 2, -1) <= 0 || !fds[0].revents;) {
 		while (read(r->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
-			signals++;
+			signals += interrupt_counts((int)info.ssi_signo);
 		if (signals < 3)
 			continue;
 		sigset_t none;

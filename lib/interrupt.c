@@ -1,14 +1,27 @@
 #include "interrupt.h"
 
+#include "clock.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
 static volatile sig_atomic_t left, stop;
 
+bool interrupt_counts(int number)
+{
+	static int last;
+	static int64_t last_ns;
+	int64_t now = clock_now();
+	bool again = number == last && now - last_ns < 100 * NS_PER_MS;
+	last = number;
+	last_ns = now;
+	return !again;
+}
+
 static void count(int number)
 {
-	if (left-- > 0)
+	if (!interrupt_counts(number) || left-- > 0)
 		return;
 	stop = 1;
 	signal(number, SIG_DFL);
@@ -20,6 +33,8 @@ void interrupt_watch(int patience)
 	left = patience;
 	stop = 0;
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGINT);
+	sigaddset(&action.sa_mask, SIGTERM);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }

@@ -35,6 +35,13 @@ for signal in INT TERM HUP; do
 	between "$(wc -l <rows)" 2 400 "with the requests so far"
 	is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "which all came to their end"
 done
+# timeout(1) signals the program and then its group, the program in it once more.
+for round in 1 2 3; do
+	timeout -s INT 0.$((5 + round)) ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o timeout.$round.records
+	requests timeout.$round.records
+done >rows
+yes_if "timeout ends runs under way" test -s rows
+is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "and what was in flight comes to its end"
 server_stop
 
 # ---- in the middle of conversations ----
