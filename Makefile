@@ -20,10 +20,10 @@ PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
 MANUALS  := $(wildcard ipf-*/*.1 lib/*.5 lib/*.7)
 DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-            libcmocka-dev ca-certificates curl jq zstd openssl mandoc
+            libpcre2-dev libutf8proc-dev libcmocka-dev ca-certificates curl jq zstd openssl mandoc
 
 # What each program uses beside lib/; lib itself needs $(pkgs_lib).
-pkgs_lib      := jansson libzstd libcrypto
+pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
 pkgs_prep     := libarchive
 pkgs_sched    :=
 pkgs_fire     := libcurl
@@ -59,7 +59,7 @@ endif
 all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
-lib_sources := $(wildcard lib/*.c)
+lib_sources := $(wildcard lib/*.c lib/tokenizer/*.c)
 lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/apis.o
 api_files   := $(sort $(wildcard lib/apis/*.json))
 

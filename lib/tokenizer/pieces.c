@@ -1,0 +1,64 @@
+/* Growing lists: pieces of text, ids. */
+#include "pipeline.h"
+
+#include <stdlib.h>
+
+void pieces_end(struct pieces *p)
+{
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? p->cap * 2 : 64;
+		size_t *ends = realloc(p->ends, cap * sizeof *ends);
+		if (!ends) {
+			p->failed = true;
+			return;
+		}
+		p->ends = ends;
+		p->cap = cap;
+	}
+	p->ends[p->count++] = p->text.len;
+	if (p->text.failed)
+		p->failed = true;
+}
+
+void pieces_add(struct pieces *p, const char *text, size_t len)
+{
+	buffer_append(&p->text, text, len);
+	pieces_end(p);
+}
+
+void pieces_clear(struct pieces *p)
+{
+	buffer_clear(&p->text);
+	p->count = 0;
+	p->failed = false;
+}
+
+void pieces_release(struct pieces *p)
+{
+	buffer_release(&p->text);
+	free(p->ends);
+	*p = (struct pieces){0};
+}
+
+bool token_ids_grow(struct token_ids *ids, size_t more)
+{
+	size_t cap = ids->cap ? ids->cap : 64;
+	if (ids->cap - ids->count >= more)
+		return true;
+	if (more > SIZE_MAX / 2 / sizeof *ids->ids - ids->count)
+		return false;
+	while (cap - ids->count < more)
+		cap += cap / 2;
+	uint32_t *grown = realloc(ids->ids, cap * sizeof *grown);
+	if (!grown)
+		return false;
+	ids->ids = grown;
+	ids->cap = cap;
+	return true;
+}
+
+void token_ids_release(struct token_ids *ids)
+{
+	free(ids->ids);
+	*ids = (struct token_ids){0};
+}
