@@ -40,7 +40,7 @@ struct compiled_header {
 	uint64_t checksum;       /* of what follows this member */
 	uint64_t source_bytes;
 	char source_sha256[65]; /* hex */
-	uint8_t byte_mode;
+	uint8_t byte_mode, bpe;
 	uint32_t vocabulary_size, vocabulary_count, vocabulary_longest;
 	struct {
 		uint64_t offset, bytes;

@@ -1,0 +1,93 @@
+/* Byte-pair encoding: its tables and their look-ups. */
+#ifndef IPF_TOKENIZER_BPE_H
+#define IPF_TOKENIZER_BPE_H
+
+#include "compiled.h"
+
+#define NO_RANK UINT32_MAX
+
+/* A pair of ids and its rank in 64 bits: 21, 21 and 22. A free slot is all ones. */
+#define PAIR_RANK_BITS 22
+#define PAIR_FREE UINT64_MAX
+static inline uint64_t pair_key(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 43 | (uint64_t)b << PAIR_RANK_BITS;
+}
+static inline size_t pair_hash(uint64_t key, int shift)
+{
+	return (size_t)((key >> PAIR_RANK_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> shift);
+}
+
+struct bpe {
+	struct model model;
+	const struct vocabulary *vocabulary;
+	const uint64_t *pairs;
+	size_t pair_mask;
+	int pair_shift;
+	const uint32_t *merged;     /* by rank */
+	const uint32_t *bytes;      /* byte mode: ids of single bytes */
+	const uint32_t *byte_pairs; /* byte mode: rank of two single bytes */
+	const uint32_t *chars;      /* else: ids of the basic plane's characters */
+	const uint64_t *whole;
+	uint32_t fallback[256];     /* ids of <0x00>… where byte_fallback */
+	const uint64_t *neighbours; /* NULL: words must not be cut */
+	bool byte_fallback, fuse_unk, ignore_merges;
+	bool affixes;    /* prefix or suffix are not empty */
+	bool every_byte; /* byte mode, and each byte has a token */
+	uint32_t unk;
+	struct buffer prefix, suffix; /* as the model sees them */
+};
+
+static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
+{
+	uint64_t key = pair_key(left, right);
+	for (size_t i = pair_hash(key, b->pair_shift);; i++) {
+		uint64_t slot = b->pairs[i & b->pair_mask];
+		if ((slot ^ key) >> PAIR_RANK_BITS == 0)
+			return (uint32_t)(slot & ((1u << PAIR_RANK_BITS) - 1));
+		if (slot == PAIR_FREE)
+			return NO_RANK;
+	}
+}
+static inline bool bpe_is_whole(const struct bpe *b, uint32_t id)
+{
+	return b->whole[id / 64] >> (id % 64) & 1;
+}
+
+/* `block` outlives the model. config: "model" of the configuration. */
+int bpe_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
+            struct ipf_error *err);
+/* Fills SECTION_WHOLE of a block that was just built. */
+int bpe_mark_whole(struct compiled *block, struct ipf_error *err);
+/* For `neighbours`; NULL where a word must not be cut between characters that stand beside each other in no token. */
+const uint64_t *bpe_neighbours(const struct model *model);
+
+#define BPE_SHORT 96 /* symbols that looking at all of them is good for */
+
+/* The ids of the characters or bytes of word[begin, end), unmerged, and where in the word they begin (`starts` may be NULL): at most
+ * as many as there are bytes. `last`: the word ends there. */
+size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, size_t end, bool last, uint32_t *ids, uint32_t *starts);
+
+/* Merging in place, BPE_SHORT symbols at most (bpe_merge.c); they return how many are left. */
+size_t bpe_merge(const struct bpe *b, uint32_t *ids, size_t count);
+size_t bpe_merge_spans(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
+/* From the bytes of a word, where b->every_byte; room for len ids. */
+size_t bpe_merge_bytes(const struct bpe *b, const char *word, size_t len, uint32_t *ids);
+/* Any number (bpe_heap.c); SIZE_MAX: out of memory. */
+size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
+/* A word of any length in linear time (bpe_long.c). */
+int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err);
+
+/* Which characters stand beside each other in a token: characters by bucket, one bit a pair of buckets. */
+#define BUCKETS 512
+static inline uint32_t bucket_of(uint32_t c)
+{
+	return c < 128 ? c : c == 0x2581 ? 128 : 129 + (c * 0x9e3779b1u >> 8) % (BUCKETS - 129);
+}
+static inline bool neighbours(const uint64_t *bits, uint32_t left, uint32_t right)
+{
+	uint32_t i = bucket_of(left) * BUCKETS + bucket_of(right);
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* Tables of a block that follow from the vocabulary and the merges. */
+#include "load.h"
+#include "bpe.h"
+
+#include <stdlib.h>
+
+static void *section_space(struct compiled_builder *b, enum compiled_section s, size_t bytes, int fill)
+{
+	char *at = buffer_reserve(&b->sections[s], bytes);
+	if (!at)
+		return NULL;
+	memset(at, fill, bytes);
+	b->sections[s].len = bytes;
+	return at;
+}
+
+/* Two stages: a page of 256 code points to a block of classes; equal blocks once. */
+void load_classes(struct compiled_builder *b)
+{
+	struct buffer *blocks = &b->sections[SECTION_CLASSES];
+	unsigned char block[256];
+
+	for (uint32_t page = 0; page < 0x1100; page++) {
+		for (uint32_t i = 0; i < 256; i++)
+			block[i] = unicode_class(page << 8 | i);
+		size_t at = 0;
+		while (at < blocks->len && memcmp(blocks->data + at, block, 256) != 0)
+			at += 256;
+		if (at == blocks->len)
+			buffer_append(blocks, block, 256);
+		uint16_t index = (uint16_t)(at / 256);
+		buffer_append(&b->sections[SECTION_CLASS_PAGES], &index, sizeof index);
+	}
+}
+
+void load_chars(struct compiled_builder *b, const struct vocabulary *v)
+{
+	uint32_t *chars = section_space(b, SECTION_CHARS, 65536 * sizeof *chars, 0xff);
+	for (uint32_t c = 0; chars && c < 65536; c++) {
+		char utf8[4];
+		chars[c] = vocabulary_find(v, utf8, utf8_put(utf8, c));
+	}
+}
+
+static uint32_t find_byte(const struct vocabulary *v, uint32_t byte)
+{
+	char utf8[4];
+	return vocabulary_find(v, utf8, utf8_put(utf8, byte_level_char((unsigned char)byte)));
+}
+
+static uint32_t rank_of(const uint64_t *slots, size_t mask, int shift, uint32_t left, uint32_t right)
+{
+	uint64_t key = pair_key(left, right);
+	for (size_t i = pair_hash(key, shift);; i++) {
+		uint64_t slot = slots[i & mask];
+		if (slot == PAIR_FREE)
+			return NO_RANK;
+		if ((slot ^ key) >> PAIR_RANK_BITS == 0)
+			return (uint32_t)(slot & ((1u << PAIR_RANK_BITS) - 1));
+	}
+}
+
+static int load_byte_tables(struct compiled_builder *b, const struct vocabulary *v, const uint64_t *slots, size_t mask, int shift)
+{
+	uint32_t *bytes = section_space(b, SECTION_BYTES, 256 * sizeof *bytes, 0xff);
+	uint32_t *pairs = section_space(b, SECTION_BYTE_PAIRS, 65536 * sizeof *pairs, 0xff);
+	if (!bytes || !pairs)
+		return -1;
+	for (uint32_t i = 0; i < 256; i++)
+		bytes[i] = find_byte(v, i);
+	for (uint32_t i = 0; i < 65536; i++)
+		if (bytes[i >> 8] != VOCABULARY_NONE && bytes[i & 255] != VOCABULARY_NONE)
+			pairs[i] = rank_of(slots, mask, shift, bytes[i >> 8], bytes[i & 255]);
+	return 0;
+}
+
+int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs, struct ipf_error *err)
+{
+	const uint32_t *pair = (const void *)pairs->data;
+	size_t count = pairs->len / (2 * sizeof *pair), cap = 16;
+	int shift = 60;
+	while (cap * 5 < count * 8) {
+		cap *= 2;
+		shift--;
+	}
+	uint64_t *slots = section_space(b, SECTION_PAIRS, cap * sizeof *slots, 0xff);
+	if (!slots)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (size_t rank = 0; rank < count; rank++) {
+		uint64_t key = pair_key(pair[2 * rank], pair[2 * rank + 1]);
+		size_t i = pair_hash(key, shift);
+		/* A pair that stands twice: the last rank counts. */
+		while (slots[i & (cap - 1)] != PAIR_FREE && (slots[i & (cap - 1)] ^ key) >> PAIR_RANK_BITS != 0)
+			i++;
+		slots[i & (cap - 1)] = key | rank;
+	}
+	if (b->header.byte_mode && load_byte_tables(b, v, slots, cap - 1, shift) < 0)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return 0;
+}
+
+void load_neighbours(struct compiled_builder *b, const struct vocabulary *v, const uint32_t *merged, size_t merges)
+{
+	uint64_t *bits = section_space(b, SECTION_NEIGHBOURS, BUCKETS * BUCKETS / 8, 0);
+	for (size_t i = 0; bits && i < merges; i++) {
+		const char *at = v->text + v->text_offsets[merged[i]], *end = v->text + v->text_offsets[merged[i] + 1];
+		uint32_t left = utf8_next(&at);
+		while (at < end) {
+			uint32_t right = utf8_next(&at), bit = bucket_of(left) * BUCKETS + bucket_of(right);
+			bits[bit / 64] |= UINT64_C(1) << (bit % 64);
+			left = right;
+		}
+	}
+}
