@@ -237,9 +237,9 @@ const uint64_t *bpe_neighbours(const struct model *model)
 	bool bytes = b->byte_fallback;
 	for (unsigned i = 0; i < 256 && bytes; i++)
 		bytes = b->fallback[i] != VOCABULARY_NONE;
-	/* Unknown characters that are fused must not be parted. */
+	/* Unknown characters that are fused must not be parted, nor a whole text that may be a token. */
 	bool apart = bytes || b->unk == VOCABULARY_NONE || !b->fuse_unk;
-	return apart && !b->affixes ? b->neighbours : NULL;
+	return apart && !b->affixes && !b->ignore_merges ? b->neighbours : NULL;
 }
 
 int bpe_mark_whole(struct compiled *block, struct ipf_error *err)

@@ -81,7 +81,10 @@ uint64_t compiled_checksum(const void *data, size_t len);
 
 /* tokenizer.json or a rank file, in memory, to a block. */
 int load_json(struct compiled *out, const char *text, size_t len, const char *sha256, struct ipf_error *err);
-int load_tiktoken(struct compiled *out, const char *path, const char *text, size_t len, const char *sha256, struct ipf_error *err);
+/* `kind`: what rank_file_kind said of the path. */
+int load_ranks(struct compiled *out, const char *kind, const char *text, size_t len, const char *sha256, struct ipf_error *err);
+/* "" for a path that is no rank file (*.tiktoken); else which encoding's it is by its name; -1 for one that is not known. */
+int rank_file_kind(const char *path, const char **kind, struct ipf_error *err);
 
 /* Opens by way of the cache (cache.c). */
 int cache_open(struct compiled *out, const char *path, struct ipf_error *err);

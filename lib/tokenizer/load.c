@@ -174,7 +174,7 @@ static int load_added(struct loader *l, const struct jdoc *j, struct ipf_error *
 			*flags[i].value = value;
 		}
 		if (status == 0)
-			status = loader_added(l, buffer_all(&content), r, err);
+			status = loader_added(l, buffer_all(&content), false, r, err);
 	}
 	buffer_release(&content);
 	return status;

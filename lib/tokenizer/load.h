@@ -14,6 +14,10 @@ struct loader_entry {
 	uint32_t id, at, bytes;
 };
 
+struct loader_pair {
+	uint32_t left, right, rank;
+};
+
 struct loader {
 	struct compiled_builder builder;
 	struct buffer names;   /* texts of tokens in the file's order */
@@ -21,7 +25,7 @@ struct loader {
 	uint32_t merges;
 	struct vocabulary by_text; /* to look tokens up as the file spells them; slots are in `text_slots` */
 	struct buffer text_slots;
-	struct buffer pairs;       /* struct { uint32_t a, b; }: by rank */
+	struct buffer pairs;       /* struct loader_pair */
 	struct buffer word;        /* scratch */
 	struct buffer added;       /* struct added_record, while it grows */
 	uint32_t next_added;
@@ -31,9 +35,12 @@ struct loader {
 int loader_token(struct loader *l, const struct jdoc *j, jdoc_id text, uint32_t id, struct ipf_error *err);
 int loader_token_text(struct loader *l, struct slice text, uint32_t id, struct ipf_error *err);
 int loader_vocabulary(struct loader *l, struct ipf_error *err); /* after the last token */
+/* The two ids, and which merge of SECTION_MERGED they are. */
+void loader_pair(struct loader *l, uint32_t left, uint32_t right, uint32_t rank);
 int loader_merge(struct loader *l, struct slice a, struct slice b, size_t prefix, struct ipf_error *err);
 int loader_merges(struct loader *l, struct ipf_error *err); /* after the last merge */
-int loader_added(struct loader *l, struct slice content, struct added_record record, struct ipf_error *err);
+/* The id in `record` counts only where `given`. */
+int loader_added(struct loader *l, struct slice content, bool given, struct added_record record, struct ipf_error *err);
 int loader_finish(struct loader *l, struct compiled *out, size_t source_bytes, const char *sha256, struct ipf_error *err);
 void loader_release(struct loader *l);
 

@@ -142,6 +142,12 @@ static bool is_byte_token(struct slice s)
 	return s.len == 6 && memcmp(s.data, "<0x", 3) == 0 && s.data[5] == '>';
 }
 
+void loader_pair(struct loader *l, uint32_t left, uint32_t right, uint32_t rank)
+{
+	struct loader_pair pair = {left, right, rank};
+	buffer_append(&l->pairs, &pair, sizeof pair);
+}
+
 int loader_merge(struct loader *l, struct slice a, struct slice b, size_t prefix, struct ipf_error *err)
 {
 	uint32_t pair[2] = {vocabulary_find(&l->by_text, a.data, a.len), vocabulary_find(&l->by_text, b.data, b.len)};
@@ -160,10 +166,9 @@ int loader_merge(struct loader *l, struct slice a, struct slice b, size_t prefix
 		return ipf_error_set(err, IPF_INPUT, "model.merges: entry %u: \"%.*s\" is not in the vocabulary", l->merges, SHOWN(bad));
 	if (l->merges == MAX_MERGES)
 		return ipf_error_set(err, IPF_INPUT, "model.merges: more than %d", MAX_MERGES);
-	l->merges++;
+	loader_pair(l, pair[0], pair[1], l->merges++);
 	if (is_byte_token(a) || is_byte_token(b))
 		l->byte_parts = true;
-	buffer_append(&l->pairs, pair, sizeof pair);
 	buffer_append(&l->builder.sections[SECTION_MERGED], &merged, sizeof merged);
 	return l->pairs.failed || l->builder.sections[SECTION_MERGED].failed ? OUT_OF_MEMORY(err) : 0;
 }
@@ -208,12 +213,13 @@ static uint32_t find_added_text(const struct loader *l, struct slice content)
 }
 
 /* The reference does not look at the ids in the file: a token of the vocabulary keeps its id, others get the next ones. */
-int loader_added(struct loader *l, struct slice content, struct added_record record, struct ipf_error *err)
+int loader_added(struct loader *l, struct slice content, bool given, struct added_record record, struct ipf_error *err)
 {
 	struct buffer *texts = &l->builder.sections[SECTION_ADDED_TEXT];
 	if (!content.len)
 		return 0;
-	record.id = vocabulary_find(&l->by_text, content.data, content.len);
+	if (!given)
+		record.id = vocabulary_find(&l->by_text, content.data, content.len);
 	if (record.id == VOCABULARY_NONE)
 		record.id = find_added_text(l, content);
 	if (record.id == VOCABULARY_NONE)

@@ -76,8 +76,8 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 
 int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs, struct ipf_error *err)
 {
-	const uint32_t *pair = (const void *)pairs->data;
-	size_t count = pairs->len / (2 * sizeof *pair), cap = 16;
+	const struct loader_pair *pair = (const void *)pairs->data;
+	size_t count = pairs->len / sizeof *pair, cap = 16;
 	int shift = 60;
 	while (cap * 5 < count * 8) {
 		cap *= 2;
@@ -86,13 +86,13 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 	uint64_t *slots = section_space(b, SECTION_PAIRS, cap * sizeof *slots, 0xff);
 	if (!slots)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	for (size_t rank = 0; rank < count; rank++) {
-		uint64_t key = pair_key(pair[2 * rank], pair[2 * rank + 1]);
+	for (; count; count--, pair++) {
+		uint64_t key = pair_key(pair->left, pair->right);
 		size_t i = pair_hash(key, shift);
 		/* A pair that stands twice: the last rank counts. */
 		while (slots[i & (cap - 1)] != PAIR_FREE && (slots[i & (cap - 1)] ^ key) >> PAIR_RANK_BITS != 0)
 			i++;
-		slots[i & (cap - 1)] = key | rank;
+		slots[i & (cap - 1)] = key | pair->rank;
 	}
 	if (b->header.byte_mode && load_byte_tables(b, v, slots, cap - 1, shift) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");

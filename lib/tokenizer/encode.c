@@ -1,0 +1,306 @@
+/* From text to ids. */
+#include "private.h"
+
+#include "../jdoc.h"
+
+/* Where ids go: kept, or only counted. */
+struct sink {
+	struct token_ids *ids;
+	bool count_only;
+	int64_t counted;
+};
+
+struct encoding {
+	const struct tokenizer *t;
+	struct tokenizer_scratch *s;
+	struct sink sink;
+	struct ipf_error *err;
+};
+
+static int no_memory(struct encoding *e)
+{
+	return ipf_error_set(e->err, IPF_SYSTEM, "out of memory");
+}
+
+static void settle(struct encoding *e)
+{
+	if (e->sink.count_only) {
+		e->sink.counted += (int64_t)e->sink.ids->count;
+		e->sink.ids->count = 0;
+	}
+}
+
+static int add_id(struct encoding *e, uint32_t id)
+{
+	return token_ids_add(e->sink.ids, id) ? 0 : no_memory(e);
+}
+
+/* A word as the model sees it. */
+static int encode_model(struct encoding *e, const char *word, size_t len)
+{
+	if (!e->t->spaces_inside)
+		return e->t->model->encode(e->t->model, e->s->model, word, len, e->sink.ids, e->err);
+	struct buffer *to = &e->s->word;
+	buffer_clear(to);
+	for (const char *end = word + len; word < end;) {
+		const char *space = memchr(word, ' ', (size_t)(end - word));
+		buffer_append(to, word, (size_t)((space ? space : end) - word));
+		if (space)
+			buffer_append(to, "\xe2\x96\x81", 3);
+		word = space ? space + 1 : end;
+	}
+	if (to->failed)
+		return no_memory(e);
+	return e->t->model->encode(e->t->model, e->s->model, to->data, to->len, e->sink.ids, e->err);
+}
+
+static int encode_new_word(struct encoding *e, struct word *set, const uint64_t key[3], const char *word, size_t len)
+{
+	struct token_ids *ids = e->sink.ids;
+	size_t before = ids->count;
+	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, BATCH * WORD_IDS))
+		return e->err->kind ? -1 : no_memory(e);
+	if (ids->count - before > WORD_IDS)
+		return 0;
+	set[1] = set[0];
+	memcpy(set[0].key, key, sizeof set[0].key);
+	set[0].len = (uint8_t)len;
+	set[0].count = (uint8_t)(ids->count - before);
+	memcpy(set[0].ids, ids->ids + before, set[0].count * sizeof *ids->ids);
+	return 0;
+}
+
+static int encode_long_word(struct encoding *e, const char *word, size_t len)
+{
+	if (encode_model(e, word, len) < 0)
+		return -1;
+	return token_ids_grow(e->sink.ids, BATCH * WORD_IDS) ? 0 : no_memory(e);
+}
+
+/* The words that end at `ends`; there is room for what the remembered ones give. */
+static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends, size_t count)
+{
+	struct words *words = e->s->words;
+	struct token_ids *ids = e->sink.ids;
+
+	if (!token_ids_grow(ids, BATCH * WORD_IDS))
+		return no_memory(e);
+	for (size_t i = 0; i < count; i++) {
+		const char *at = text + begin;
+		size_t len = ends[i] - begin;
+		begin = ends[i];
+		if (len > WORD_KEY) {
+			if (encode_long_word(e, at, len) < 0)
+				return -1;
+			continue;
+		}
+		uint64_t key[3];
+		struct word *set = words->sets[word_key(at, len, (size_t)(text + end - at), key)];
+		const struct word *w = &set[0];
+		if (!word_is(w, key, len)) {
+			w = &set[1];
+			if (!word_is(w, key, len)) {
+				if (encode_new_word(e, set, key, at, len) < 0)
+					return -1;
+				continue;
+			}
+		}
+		memcpy(ids->ids + ids->count, w->ids, sizeof w->ids);
+		ids->count += w->count;
+	}
+	settle(e);
+	return 0;
+}
+
+/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. */
+static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends, size_t room)
+{
+	const char *at = text + begin, *stop = text + end;
+	uint32_t left, right;
+	size_t count = 0;
+
+	left = utf8_next(&at);
+	if (t->spaces_inside && left == ' ')
+		left = 0x2581;
+	while (at < stop && count < room) {
+		const char *here = at;
+		right = utf8_next(&at);
+		if (t->spaces_inside && right == ' ')
+			right = 0x2581;
+		if (!neighbours(t->neighbours, left, right))
+			ends[count++] = (size_t)(here - text);
+		left = right;
+	}
+	if (at >= stop && count < room)
+		ends[count++] = end;
+	return count;
+}
+
+static int encode_words(struct encoding *e, const char *text, size_t begin, size_t end, scan_function *scan)
+{
+	const struct tokenizer *t = e->t;
+	size_t *ends = e->s->ends;
+	while (begin < end) {
+		size_t count = scan ? scan(&t->classes, text, begin, end, ends, BATCH) : cut_apart(t, text, begin, end, ends, BATCH);
+		if (encode_batch(e, text, begin, end, ends, count) < 0)
+			return -1;
+		begin = ends[count - 1];
+	}
+	return 0;
+}
+
+/* One piece, as a pre-tokenizer (or nobody) has cut it. */
+static int encode_piece(struct encoding *e, const char *text, size_t begin, size_t end)
+{
+	const struct tokenizer *t = e->t;
+	if (begin == end)
+		return 0;
+	if (t->prefix_space && text[begin] != ' ') {
+		struct buffer *to = &e->s->word;
+		buffer_clear(to);
+		buffer_byte(to, ' ');
+		buffer_append(to, text + begin, end - begin);
+		if (to->failed)
+			return no_memory(e);
+		text = to->data;
+		end = to->len;
+		begin = 0;
+	}
+	if (t->scan || t->neighbours)
+		return encode_words(e, text, begin, end, t->scan);
+	return encode_batch(e, text, begin, end, &end, 1);
+}
+
+/* A space goes before the text: its first word is another one. */
+static int encode_prepended(struct encoding *e, const char *text, size_t begin, size_t end)
+{
+	size_t first;
+	struct buffer *to = &e->s->normalized;
+	cut_apart(e->t, text, begin, end, &first, 1);
+	buffer_clear(to);
+	buffer_byte(to, ' ');
+	buffer_append(to, text + begin, first - begin);
+	if (to->failed)
+		return no_memory(e);
+	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
+}
+
+static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, bool first)
+{
+	const struct tokenizer *t = e->t;
+	if (begin == end)
+		return 0;
+	if (t->prepend)
+		return encode_prepended(e, text, begin, end);
+	if (!t->pretokenizer)
+		return encode_piece(e, text, begin, end);
+	struct pieces *pieces = &e->s->pieces;
+	pieces_clear(pieces);
+	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, first && begin == 0, pieces, e->err) < 0)
+		return -1;
+	if (pieces->failed)
+		return no_memory(e);
+	if (!t->prefix_space && !t->scan && !t->neighbours) {
+		/* The pieces are the words. */
+		size_t at = 0;
+		for (size_t i = 0; i < pieces->count; i += BATCH) {
+			size_t n = pieces->count - i < BATCH ? pieces->count - i : BATCH;
+			if (encode_batch(e, pieces->text.data, at, pieces->text.len, pieces->ends + i, n) < 0)
+				return -1;
+			at = pieces->ends[i + n - 1];
+		}
+		return 0;
+	}
+	for (size_t i = 0, at = 0; i < pieces->count; at = pieces->ends[i++])
+		if (encode_piece(e, pieces->text.data, at, pieces->ends[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* Text between tokens that were found in the raw text. */
+static int encode_between(struct encoding *e, const char *text, size_t begin, size_t end)
+{
+	const struct tokenizer *t = e->t;
+	struct added_walk walk = {0};
+	struct added_match match;
+	bool first = begin == 0;
+
+	if (begin == end)
+		return 0;
+	if (t->normalizer && !t->spaces_inside) {
+		struct buffer *to = &e->s->normalized;
+		buffer_clear(to);
+		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
+		if (changed < 0 || to->failed)
+			return to->failed ? no_memory(e) : -1;
+		if (changed) {
+			text = to->data;
+			begin = 0;
+			end = to->len;
+		}
+	}
+	if (!t->added.normalized.count)
+		return encode_normalized(e, text, begin, end, first);
+	text += begin;
+	end -= begin;
+	while (added_next(&t->added.normalized, text, end, &walk, &match)) {
+		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, first) < 0) || add_id(e, match.id) < 0)
+			return -1;
+		walk.done = match.end;
+	}
+	return walk.done < end ? encode_normalized(e, text, walk.done, end, first) : 0;
+}
+
+static int encode_all(struct encoding *e, const char *text, size_t len)
+{
+	const struct tokenizer *t = e->t;
+	struct added_walk walk = {0};
+	struct added_match match;
+	size_t good;
+
+	if (!utf8_valid(text, len, &good))
+		return ipf_error_set(e->err, IPF_INPUT, "byte %zu: not UTF-8", good);
+	while (added_next(&t->added.raw, text, len, &walk, &match)) {
+		if ((match.begin > walk.done && encode_between(e, text, walk.done, match.begin) < 0) || add_id(e, match.id) < 0)
+			return -1;
+		walk.done = match.end;
+	}
+	return walk.done < len ? encode_between(e, text, walk.done, len) : 0;
+}
+
+static int add_specials(struct encoding *e, const struct token_ids *ids, int flags)
+{
+	for (size_t i = 0; flags & TOKENIZER_SPECIAL && i < ids->count; i++)
+		if (add_id(e, ids->ids[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int run(struct encoding *e, const char *text, size_t len, int flags)
+{
+	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text, len) < 0 ||
+	    add_specials(e, &e->t->post.after, flags) < 0)
+		return -1;
+	settle(e);
+	return 0;
+}
+
+int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
+                     struct token_ids *ids, struct ipf_error *err)
+{
+	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = ids}, .err = err};
+	size_t before = ids->count;
+	if (run(&e, text, len, flags) < 0) {
+		ids->count = before;
+		return -1;
+	}
+	return 0;
+}
+
+int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
+                        struct ipf_error *err)
+{
+	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = &scratch->ids, .count_only = true}, .err = err};
+	scratch->ids.count = 0;
+	return run(&e, text, len, flags) < 0 ? -1 : e.sink.counted;
+}

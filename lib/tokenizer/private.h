@@ -1,0 +1,45 @@
+/* The tokenizer whole: private to tokenizer.c, encode.c, batch.c. */
+#ifndef IPF_TOKENIZER_PRIVATE_H
+#define IPF_TOKENIZER_PRIVATE_H
+
+#include "added.h"
+#include "bpe.h"
+#include "scan.h"
+#include "words.h"
+
+struct tokenizer {
+	char *name;
+	struct compiled block;
+	struct vocabulary vocabulary;
+	struct classes classes;
+	struct added added;
+	struct normalizer *normalizer;
+	struct pretokenizer *pretokenizer; /* NULL where a scanner does its work, or there is none */
+	struct model *model;
+	struct postprocess post;
+	struct decoder *decoder;
+	bool byte_decoder; /* the decoder is ByteLevel and nothing else */
+
+	scan_function *scan;        /* cuts the text, or (with a pretokenizer) its pieces, into words; NULL: they are words */
+	bool prefix_space;          /* byte mode: a piece that does not begin with a space gets one */
+	const uint64_t *neighbours; /* cuts words that no pre-tokenizer has cut; NULL */
+	bool spaces_inside;         /* the normalizer only replaces spaces by U+2581: done word by word */
+	bool prepend;               /* and puts one before each text */
+};
+
+#define BATCH 256 /* words that are looked for at a time */
+
+struct tokenizer_scratch {
+	struct words *words;
+	void *model;
+	size_t ends[BATCH];
+	struct buffer normalized, word;
+	struct pieces pieces;
+	struct token_ids ids;
+	const struct tokenizer *tokenizer;
+};
+
+/* Reads the configuration in the block (tokenizer.c's other half). */
+int tokenizer_configure(struct tokenizer *t, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* Opening, closing, decoding. */
+#include "private.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_error *err)
+{
+	struct buffer file = {0};
+	struct stat st;
+	int status = -1;
+	struct tokenizer *t = calloc(1, sizeof *t);
+
+	*tokenizer = NULL;
+	buffer_text(&file, path);
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		buffer_text(&file, file.len && file.data[file.len - 1] == '/' ? "tokenizer.json" : "/tokenizer.json");
+	if (!t || file.failed) {
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		goto out;
+	}
+	const char *base = strrchr(file.data, '/');
+	t->name = strdup(base ? base + 1 : file.data);
+	if (!t->name) {
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		goto out;
+	}
+	status = cache_open(&t->block, file.data, err);
+	if (status == 0)
+		status = tokenizer_configure(t, err);
+	if (status < 0)
+		ipf_error_place(err, file.data, 0);
+out:
+	buffer_release(&file);
+	if (status < 0) {
+		tokenizer_close(t);
+		return -1;
+	}
+	*tokenizer = t;
+	return 0;
+}
+
+void tokenizer_close(struct tokenizer *t)
+{
+	if (!t)
+		return;
+	added_release(&t->added);
+	if (t->normalizer)
+		t->normalizer->free(t->normalizer);
+	if (t->pretokenizer)
+		t->pretokenizer->free(t->pretokenizer);
+	if (t->model)
+		t->model->free(t->model);
+	if (t->decoder)
+		t->decoder->free(t->decoder);
+	postprocess_release(&t->post);
+	compiled_release(&t->block);
+	free(t->name);
+	free(t);
+}
+
+struct tokenizer_scratch *tokenizer_scratch_new(const struct tokenizer *t)
+{
+	struct tokenizer_scratch *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->tokenizer = t;
+	s->words = aligned_alloc(64, sizeof *s->words);
+	if (s->words)
+		memset(s->words, 0, sizeof *s->words);
+	if (t->model->scratch_new)
+		s->model = t->model->scratch_new(t->model);
+	if (!s->words || (t->model->scratch_new && !s->model)) {
+		tokenizer_scratch_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void tokenizer_scratch_free(struct tokenizer_scratch *s)
+{
+	if (!s)
+		return;
+	if (s->model)
+		s->tokenizer->model->scratch_free(s->model);
+	free(s->words);
+	buffer_release(&s->normalized);
+	buffer_release(&s->word);
+	pieces_release(&s->pieces);
+	token_ids_release(&s->ids);
+	free(s);
+}
+
+/* What decoders are given for an id: an added token's own text goes before the vocabulary's. Absent: no such id, or left out. */
+static struct slice token_text(const struct tokenizer *t, uint32_t id, int flags)
+{
+	const struct added_record *added = added_by_id(&t->added, id);
+	if (!added)
+		return vocabulary_text(&t->vocabulary, id);
+	if (flags & TOKENIZER_SKIP_SPECIAL && added->special)
+		return (struct slice){NULL, 0};
+	return added_text(&t->added, added);
+}
+
+static int join(const struct pieces *texts, const char *between, struct buffer *out)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		if (i)
+			buffer_text(out, between);
+		buffer_slice(out, pieces_at(texts, i));
+	}
+	return out->failed ? -1 : 0;
+}
+
+int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count, int flags, struct buffer *text, struct ipf_error *err)
+{
+	struct pieces tokens = {0}, decoded = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct slice s = token_text(t, ids[i], flags);
+		if (s.data)
+			pieces_add(&tokens, s.data, s.len);
+	}
+	if (!t->decoder)
+		status = join(&tokens, " ", text);
+	else if (t->decoder->apply(t->decoder, &tokens, &decoded, err) < 0 || join(&decoded, "", text) < 0)
+		status = -1;
+	if (tokens.failed || decoded.failed)
+		status = -1;
+	pieces_release(&tokens);
+	pieces_release(&decoded);
+	if (status < 0 && !err->kind)
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return status;
+}
+
+uint32_t tokenizer_size(const struct tokenizer *t)
+{
+	uint32_t size = t->vocabulary.size;
+	if (t->added.count && t->added.sorted[t->added.count - 1].id >= size)
+		size = t->added.sorted[t->added.count - 1].id + 1;
+	return size;
+}
+
+json_t *tokenizer_describe(const struct tokenizer *t)
+{
+	return json_pack("{s:s, s:s, s:I, s:b}", "name", t->name, "sha256", t->block.header->source_sha256, "size",
+	                 (json_int_t)tokenizer_size(t), "exact", 1);
+}
