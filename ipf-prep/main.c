@@ -5,6 +5,7 @@
 #include "reader.h"
 #include "select.h"
 #include "stat.h"
+#include "tokenize.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -157,6 +158,8 @@ int main(int argc, char **argv)
 	int status;
 	if (argc > 1 && strcmp(argv[1], "stat") == 0)
 		return stat_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
+		return tokenize_main(argc - 1, argv + 1);
 	if (!program_start(&prep_program, argc, argv, &options, &operands, &status))
 		return status;
 	if (options.list)

@@ -235,8 +235,9 @@ const uint64_t *bpe_neighbours(const struct model *model)
 {
 	const struct bpe *b = (const struct bpe *)model;
 	bool bytes = b->byte_fallback;
+	/* A byte below 0x80 is a character: if that has a token, its byte is never asked for. */
 	for (unsigned i = 0; i < 256 && bytes; i++)
-		bytes = b->fallback[i] != VOCABULARY_NONE;
+		bytes = b->fallback[i] != VOCABULARY_NONE || (i < 128 && b->chars[i] != VOCABULARY_NONE);
 	/* Unknown characters that are fused must not be parted, nor a whole text that may be a token. */
 	bool apart = bytes || b->unk == VOCABULARY_NONE || !b->fuse_unk;
 	return apart && !b->affixes && !b->ignore_merges ? b->neighbours : NULL;

@@ -57,6 +57,11 @@ bool token_ids_grow(struct token_ids *ids, size_t more)
 	return true;
 }
 
+bool token_ids_push(struct token_ids *ids, uint32_t id)
+{
+	return token_ids_add(ids, id);
+}
+
 void token_ids_release(struct token_ids *ids)
 {
 	free(ids->ids);
