@@ -73,6 +73,7 @@ size_t bpe_merge(const struct bpe *b, uint32_t *ids, size_t count);
 size_t bpe_merge_spans(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
 /* From the bytes of a word, where b->every_byte; room for len ids. */
 size_t bpe_merge_bytes(const struct bpe *b, const char *word, size_t len, uint32_t *ids);
+size_t bpe_merge_byte_spans(const struct bpe *b, const char *word, size_t begin, size_t len, uint32_t *ids, uint32_t *starts);
 /* Any number (bpe_heap.c); SIZE_MAX: out of memory. */
 size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
 /* A word of any length in linear time (bpe_long.c). */

@@ -45,6 +45,10 @@ static int encode_window(const struct bpe *b, struct window *w, const char *word
 		w->end--;
 	if (window_room(w, w->end - begin, err) < 0)
 		return -1;
+	if (b->every_byte && w->end - begin <= BPE_SHORT) {
+		w->count = bpe_merge_byte_spans(b, word, begin, w->end - begin, w->ids, w->starts);
+		return 0;
+	}
 	w->count = bpe_symbol_spans(b, word, w->begin, w->end, w->end == len, w->ids, w->starts);
 	w->count = w->count <= BPE_SHORT ? bpe_merge_spans(b, w->ids, w->starts, w->count)
 	                                 : bpe_merge_heap(b, w->ids, w->starts, w->count);

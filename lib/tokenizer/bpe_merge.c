@@ -1,66 +1,156 @@
 /* Merging a short word: the pair with the lowest rank first, the leftmost of equals, as the reference does with its heap. For up to
- * a hundred symbols looking at all of them is faster than any queue. */
+ * a hundred symbols looking at all of them is faster than any queue: rank and place of a pair make one number, and the lowest of
+ * four at a time is found by the machine's vectors. Symbols stay where they are; merged ones drop out of a list of indices. */
 #include "bpe.h"
 
-static inline size_t lowest(const uint32_t *ranks, size_t count)
+#define PLACE_BITS 7
+#define NO_PAIR INT32_MAX
+_Static_assert(BPE_SHORT < 1 << PLACE_BITS, "a place has to fit beside the rank");
+
+typedef int32_t quad __attribute__((vector_size(16)));
+
+struct chain {
+	quad pairs[(1 << PLACE_BITS) / 4]; /* rank << 7 | place of the left symbol */
+	uint32_t ids[1 << PLACE_BITS];
+	uint8_t prev[1 << PLACE_BITS], next[1 << PLACE_BITS];
+	size_t count;
+};
+
+static inline void set_pair(struct chain *c, size_t place, uint32_t rank)
 {
-	size_t at = 0;
-	uint32_t low = ranks[0];
-	for (size_t i = 1; i < count; i++)
-		if (ranks[i] < low) {
-			low = ranks[i];
-			at = i;
-		}
-	return at;
+	int32_t *pairs = (int32_t *)(void *)c->pairs;
+	pairs[place] = rank == NO_RANK ? NO_PAIR : (int32_t)(rank << PLACE_BITS | (uint32_t)place);
 }
 
-/* `starts` may be NULL; ranks[i] is that of the pair (i, i + 1). */
-static inline size_t merge(const struct bpe *b, uint32_t *ids, uint32_t *starts, uint32_t *ranks, size_t count)
+static inline quad lower(quad a, quad b)
 {
-	while (count > 1) {
-		size_t at = lowest(ranks, count - 1);
-		if (ranks[at] == NO_RANK)
-			break;
-		ids[at] = b->merged[ranks[at]];
-		/* Symbol at + 1 goes, and so does one rank. */
-		count--;
-		memmove(ids + at + 1, ids + at + 2, (count - at - 1) * sizeof *ids);
-		memmove(ranks + at, ranks + at + 1, (count - at - 1) * sizeof *ranks);
-		if (starts)
-			memmove(starts + at + 1, starts + at + 2, (count - at - 1) * sizeof *starts);
-		if (at > 0)
-			ranks[at - 1] = bpe_rank(b, ids[at - 1], ids[at]);
-		if (at + 1 < count)
-			ranks[at] = bpe_rank(b, ids[at], ids[at + 1]);
+	quad less = a < b;
+	return (a & less) | (b & ~less);
+}
+
+/* Four chains of comparisons side by side: one alone would wait for itself. */
+static inline int32_t lowest(const struct chain *c)
+{
+	const quad *p = c->pairs;
+	quad a = p[0], b = p[1], d = p[2], e = p[3];
+	for (size_t i = 4; i * 4 < c->count; i += 4) {
+		a = lower(a, p[i]);
+		b = lower(b, p[i + 1]);
+		d = lower(d, p[i + 2]);
+		e = lower(e, p[i + 3]);
 	}
-	return count;
+	a = lower(lower(a, b), lower(d, e));
+	int32_t x = a[0] < a[1] ? a[0] : a[1], y = a[2] < a[3] ? a[2] : a[3];
+	return x < y ? x : y;
+}
+
+/* What the last vectors have beyond the symbols, and the list. */
+static inline void begin_chain(struct chain *c, size_t count)
+{
+	c->count = count;
+	for (size_t i = (count - 1) / 4; i < (count + 15) / 16 * 4; i++)
+		c->pairs[i] = (quad){NO_PAIR, NO_PAIR, NO_PAIR, NO_PAIR};
+	for (size_t i = 0; i < count; i++) {
+		c->prev[i] = (uint8_t)(i - 1);
+		c->next[i] = (uint8_t)(i + 1);
+	}
+}
+
+static inline void merge(const struct bpe *b, struct chain *c)
+{
+	int32_t low;
+	while ((low = lowest(c)) != NO_PAIR) {
+		size_t at = (size_t)low & ((1 << PLACE_BITS) - 1), right = c->next[at], after = c->next[right];
+		c->ids[at] = b->merged[low >> PLACE_BITS];
+		set_pair(c, right, NO_RANK);
+		c->next[at] = (uint8_t)after;
+		if (after < c->count) {
+			c->prev[after] = (uint8_t)at;
+			set_pair(c, at, bpe_rank(b, c->ids[at], c->ids[after]));
+		} else {
+			set_pair(c, at, NO_RANK);
+		}
+		if (at > 0)
+			set_pair(c, c->prev[at], bpe_rank(b, c->ids[c->prev[at]], c->ids[at]));
+	}
+}
+
+/* From symbols that are known. */
+static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32_t *ids, size_t count)
+{
+	begin_chain(c, count);
+	memcpy(c->ids, ids, count * sizeof *ids);
+	for (size_t i = 0; i + 1 < count; i++)
+		set_pair(c, i, bpe_rank(b, ids[i], ids[i + 1]));
+}
+
+/* From bytes, where each has a token. */
+static inline void fill_chain_bytes(const struct bpe *b, struct chain *c, const char *word, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)word;
+	begin_chain(c, len);
+	for (size_t i = 0; i + 1 < len; i++) {
+		c->ids[i] = b->bytes[s[i]];
+		set_pair(c, i, b->byte_pairs[s[i] << 8 | s[i + 1]]);
+	}
+	c->ids[len - 1] = b->bytes[s[len - 1]];
+}
+
+static inline size_t take_ids(const struct chain *c, uint32_t *ids)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < c->count; i = c->next[i])
+		ids[left++] = c->ids[i];
+	return left;
 }
 
 size_t bpe_merge(const struct bpe *b, uint32_t *ids, size_t count)
 {
-	uint32_t ranks[BPE_SHORT];
-	for (size_t i = 0; i + 1 < count; i++)
-		ranks[i] = bpe_rank(b, ids[i], ids[i + 1]);
-	return merge(b, ids, NULL, ranks, count);
+	struct chain c;
+	if (count < 2)
+		return count;
+	fill_chain(b, &c, ids, count);
+	merge(b, &c);
+	return take_ids(&c, ids);
 }
 
-/* The bytes of a word to ids (room for len); the ranks of single bytes stand in a table. */
 size_t bpe_merge_bytes(const struct bpe *b, const char *word, size_t len, uint32_t *ids)
 {
-	const unsigned char *s = (const unsigned char *)word;
-	uint32_t ranks[BPE_SHORT];
-	for (size_t i = 0; i + 1 < len; i++) {
-		ids[i] = b->bytes[s[i]];
-		ranks[i] = b->byte_pairs[s[i] << 8 | s[i + 1]];
+	struct chain c;
+	fill_chain_bytes(b, &c, word, len);
+	merge(b, &c);
+	return take_ids(&c, ids);
+}
+
+static size_t take_spans(const struct chain *c, uint32_t *ids, uint32_t *starts)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < c->count; i = c->next[i]) {
+		ids[left] = c->ids[i];
+		starts[left++] = starts[i];
 	}
-	ids[len - 1] = b->bytes[s[len - 1]];
-	return merge(b, ids, NULL, ranks, len);
+	return left;
 }
 
 size_t bpe_merge_spans(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count)
 {
-	uint32_t ranks[BPE_SHORT];
-	for (size_t i = 0; i + 1 < count; i++)
-		ranks[i] = bpe_rank(b, ids[i], ids[i + 1]);
-	return merge(b, ids, starts, ranks, count);
+	struct chain c;
+	if (count < 2)
+		return count;
+	fill_chain(b, &c, ids, count);
+	merge(b, &c);
+	return take_spans(&c, ids, starts);
+}
+
+size_t bpe_merge_byte_spans(const struct bpe *b, const char *word, size_t begin, size_t len, uint32_t *ids, uint32_t *starts)
+{
+	struct chain c;
+	size_t left = 0;
+	fill_chain_bytes(b, &c, word + begin, len);
+	merge(b, &c);
+	for (size_t i = 0; i < len; i = c.next[i]) {
+		ids[left] = c.ids[i];
+		starts[left++] = (uint32_t)(begin + i);
+	}
+	return left;
 }

@@ -31,7 +31,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 1
+#define COMPILED_VERSION 2
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

@@ -79,7 +79,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 	const struct loader_pair *pair = (const void *)pairs->data;
 	size_t count = pairs->len / sizeof *pair, cap = 16;
 	int shift = 60;
-	while (cap * 5 < count * 8) {
+	while (cap < 2 * count) {
 		cap *= 2;
 		shift--;
 	}

@@ -1,0 +1,80 @@
+/* How fast texts are encoded and counted: tokenize TOKENIZER TEXTS [SECONDS [THREADS]], texts with a NUL behind each. Prints megabytes a second of encoding,
+ * counting and (with threads) both in batches; best of the rounds that fit in the time. */
+#include "tokenizer/tokenizer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static struct buffer load(const char *path)
+{
+	struct buffer b = {0};
+	FILE *f = fopen(path, "rb");
+	size_t n;
+	if (!f)
+		exit(1);
+	while ((n = fread(buffer_reserve(&b, 1 << 20), 1, 1 << 20, f)) > 0)
+		b.len += n;
+	fclose(f);
+	return b;
+}
+
+int main(int argc, char **argv)
+{
+	struct ipf_error err = {0};
+	struct tokenizer *t;
+	double seconds = argc > 3 ? atof(argv[3]) : 1, best[4] = {0};
+	int threads = argc > 4 ? atoi(argv[4]) : 0;
+	struct buffer all = load(argv[2]);
+	size_t count = 0;
+	double opened = now();
+	if (tokenizer_open(&t, argv[1], &err) < 0)
+		return ipf_error_report(&err, stderr, "tokenize");
+	opened = now() - opened;
+
+	for (size_t i = 0; i < all.len; i++)
+		count += all.data[i] == '\0';
+	struct slice *texts = calloc(count, sizeof *texts);
+	struct token_ids *many = calloc(count, sizeof *many), ids = {0};
+	int64_t *counts = calloc(count, sizeof *counts);
+	const char *at = all.data;
+	for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
+		texts[i] = slice_of(at);
+	for (int kind = 0; kind < (threads ? 4 : 2); kind++) {
+		double begun = now(), took;
+		do {
+			double start = now();
+			/* A new scratch each round: nothing is remembered from the one before. */
+			struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+			for (size_t i = 0; i < count && kind < 2; i++) {
+				ids.count = 0;
+				if (kind == 0 ? tokenizer_encode(t, s, texts[i].data, texts[i].len, 0, &ids, &err) < 0
+				              : tokenizer_count(t, s, texts[i].data, texts[i].len, 0, &err) < 0)
+					return ipf_error_report(&err, stderr, "tokenize");
+			}
+			for (size_t i = 0; i < count; i++)
+				many[i].count = 0;
+			if (kind == 2 ? tokenizer_encode_many(t, texts, count, 0, threads, many, &err) < 0
+			              : kind == 3 && tokenizer_count_many(t, texts, count, 0, threads, counts, &err) < 0)
+				return ipf_error_report(&err, stderr, "tokenize");
+			tokenizer_scratch_free(s);
+			took = now() - start;
+			double rate = (double)(all.len - count) / took / 1e6;
+			if (rate > best[kind])
+				best[kind] = rate;
+		} while (now() - begun < seconds);
+	}
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%.2f %.2f %.2f %.2f %.2f %ld\n", best[0], best[1], best[2], best[3], opened * 1e3, usage.ru_maxrss);
+	return 0;
+}
