@@ -1,31 +1,157 @@
 #include "tokens.h"
 
-#include <stdbool.h>
+#include "jdoc.h"
+#include "tokenizer/tokenizer.h"
+
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define APPROX_BYTES 4
+#define IDLE_MAX 64 /* scratches kept for the next caller */
 
 struct tokens {
-	char unused; /* the approximation has no vocabulary to hold */
+	struct tokenizer *tokenizer; /* NULL: the approximation */
+	struct idle {
+		pthread_mutex_t lock;
+		struct tokenizer_scratch *scratches[IDLE_MAX];
+		int count;
+	} *idle;
 };
+
+/* A word that is no path at all was meant as a name. */
+static bool looks_like_name(const char *name)
+{
+	return !strchr(name, '/') && access(name, F_OK) != 0 && errno == ENOENT;
+}
 
 int tokens_open(struct tokens **tokens, const char *name, struct ipf_error *err)
 {
 	*tokens = NULL;
-	if (name && strcmp(name, "approx") != 0)
-		return ipf_error_set(err, IPF_USAGE, "unknown tokenizer \"%s\" (known: approx)", name);
-	*tokens = calloc(1, sizeof **tokens);
-	if (!*tokens)
+	if (name && strcmp(name, "approx") != 0 && looks_like_name(name))
+		return ipf_error_set(err, IPF_USAGE, "unknown tokenizer \"%s\" (known: approx, or the path of a tokenizer.json)", name);
+	struct tokens *t = calloc(1, sizeof *t);
+	if (!t)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (!name || strcmp(name, "approx") == 0) {
+		*tokens = t;
+		return 0;
+	}
+	if (tokenizer_open(&t->tokenizer, name, err) < 0) {
+		free(t);
+		return -1;
+	}
+	t->idle = calloc(1, sizeof *t->idle);
+	if (!t->idle) {
+		tokens_close(t);
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	pthread_mutex_init(&t->idle->lock, NULL);
+	*tokens = t;
 	return 0;
 }
 
-int64_t tokens_count(const struct tokens *tokens, const char *text, size_t len)
+void tokens_close(struct tokens *t)
 {
-	(void)tokens;
-	(void)text;
+	if (!t)
+		return;
+	if (t->idle) {
+		for (int i = 0; i < t->idle->count; i++)
+			tokenizer_scratch_free(t->idle->scratches[i]);
+		pthread_mutex_destroy(&t->idle->lock);
+		free(t->idle);
+	}
+	tokenizer_close(t->tokenizer);
+	free(t);
+}
+
+bool tokens_exact(const struct tokens *t)
+{
+	return t->tokenizer;
+}
+
+static struct tokenizer_scratch *scratch_take(const struct tokens *t)
+{
+	struct tokenizer_scratch *s = NULL;
+	pthread_mutex_lock(&t->idle->lock);
+	if (t->idle->count)
+		s = t->idle->scratches[--t->idle->count];
+	pthread_mutex_unlock(&t->idle->lock);
+	return s ? s : tokenizer_scratch_new(t->tokenizer);
+}
+
+static void scratch_give(const struct tokens *t, struct tokenizer_scratch *s)
+{
+	pthread_mutex_lock(&t->idle->lock);
+	if (t->idle->count < IDLE_MAX) {
+		t->idle->scratches[t->idle->count++] = s;
+		s = NULL;
+	}
+	pthread_mutex_unlock(&t->idle->lock);
+	tokenizer_scratch_free(s);
+}
+
+/* How many bytes of an ill-formed sequence become one U+FFFD: as many as could have begun a character (Unicode's "maximal subpart",
+ * what servers do too). */
+static size_t bad_bytes(const char *at, size_t left)
+{
+	const char rest[3] = {(char)0x80, (char)0x80, (char)0x80};
+	char whole[4];
+	size_t most = left < 3 ? left : 3;
+	for (size_t n = most; n > 1; n--)
+		for (size_t missing = 1; n + missing <= 4; missing++) {
+			memcpy(whole, at, n);
+			memcpy(whole + n, rest, missing);
+			if (utf8_valid(whole, n + missing, NULL))
+				return n;
+		}
+	return 1;
+}
+
+static void replace_bad(const char *text, size_t len, struct buffer *out)
+{
+	size_t good;
+	while (!utf8_valid(text, len, &good)) {
+		size_t bad = bad_bytes(text + good, len - good);
+		buffer_append(out, text, good);
+		buffer_append(out, "\xef\xbf\xbd", 3);
+		text += good + bad;
+		len -= good + bad;
+	}
+	buffer_append(out, text, len);
+}
+
+static int64_t approximate(size_t len)
+{
 	return (int64_t)(len / APPROX_BYTES + (len % APPROX_BYTES != 0));
+}
+
+int64_t tokens_count(const struct tokens *t, const char *text, size_t len)
+{
+	struct ipf_error err = {0};
+	int64_t count = -1;
+
+	if (!t->tokenizer)
+		return approximate(len);
+	struct tokenizer_scratch *s = scratch_take(t);
+	if (s)
+		count = tokenizer_count(t->tokenizer, s, text, len, 0, &err);
+	if (s && count < 0 && err.kind == IPF_INPUT) {
+		struct buffer whole = {0};
+		ipf_error_clear(&err);
+		replace_bad(text, len, &whole);
+		if (!whole.failed)
+			count = tokenizer_count(t->tokenizer, s, whole.data, whole.len, 0, &err);
+		buffer_release(&whole);
+	}
+	if (s)
+		scratch_give(t, s);
+	/* Out of memory is all that is left: there is no honest number. */
+	if (count < 0)
+		abort();
+	return count;
 }
 
 static bool continues(char c)
@@ -33,28 +159,80 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-size_t tokens_cut(const struct tokens *tokens, const char *text, size_t len, int64_t count)
+/* To the character's start; a place where there is no character stays. */
+static size_t character_start(const char *text, size_t len, size_t at)
 {
-	size_t end, back;
+	if (at >= len)
+		return len;
+	for (size_t back = 0; back < 4 && back < at; back++)
+		if (!continues(text[at - back]))
+			return at - back;
+	return at;
+}
 
+static size_t character_end(const char *text, size_t at, size_t len)
+{
+	size_t end = at + 1;
+	while (end < len && end < at + 4 && continues(text[end]))
+		end++;
+	return end < len ? end : len;
+}
+
+#define STEPS 32 /* characters that a cut is moved by at most, to get all of the tokens */
+
+/* `at`: where the first `count` tokens end by their texts. Counted by itself a beginning may have other tokens than the whole has there. */
+static size_t settle_cut(const struct tokens *t, const char *text, size_t len, size_t at, int64_t count)
+{
+	int64_t have = tokens_count(t, text, at);
+	for (size_t step = 1; at > 0 && have > count; step += step / 8 + 1) {
+		at = step < at ? character_start(text, len, at - step) : 0;
+		have = tokens_count(t, text, at);
+	}
+	size_t best = at;
+	for (int i = 0; i < STEPS && at < len && have < count; i++) {
+		at = character_end(text, at, len);
+		int64_t more = tokens_count(t, text, at);
+		if (more <= count && more > have) {
+			best = at;
+			have = more;
+		}
+	}
+	return best;
+}
+
+static size_t cut_exactly(const struct tokens *t, const char *text, size_t len, int64_t count)
+{
+	struct token_ids ids = {0};
+	struct buffer decoded = {0};
+	struct ipf_error err = {0};
+	size_t end = 0;
+	struct tokenizer_scratch *s = scratch_take(t);
+
+	if (s && tokenizer_encode(t->tokenizer, s, text, len, 0, &ids, &err) == 0) {
+		if ((int64_t)ids.count <= count)
+			end = len;
+		else if (tokenizer_decode(t->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
+			end = decoded.len < len ? decoded.len : len;
+	}
+	if (s)
+		scratch_give(t, s);
+	token_ids_release(&ids);
+	buffer_release(&decoded);
+	return settle_cut(t, text, len, character_start(text, len, end), count);
+}
+
+size_t tokens_cut(const struct tokens *t, const char *text, size_t len, int64_t count)
+{
 	if (count <= 0)
 		return 0;
-	if (tokens_count(tokens, text, len) <= count)
-		return len;
-	end = (size_t)count * APPROX_BYTES;
-	for (back = 0; back < 4 && back < end; back++)
-		if (!continues(text[end - back]))
-			return end - back;
-	return end; /* not UTF-8: there is no character to keep whole */
+	if (t->tokenizer)
+		return cut_exactly(t, text, len, count);
+	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
 }
 
-json_t *tokens_describe(const struct tokens *tokens)
+json_t *tokens_describe(const struct tokens *t)
 {
-	(void)tokens;
+	if (t->tokenizer)
+		return tokenizer_describe(t->tokenizer);
 	return json_pack("{s:s, s:s, s:b}", "name", "approx", "rule", "bytes/4", "exact", 0);
-}
-
-void tokens_close(struct tokens *tokens)
-{
-	free(tokens);
 }

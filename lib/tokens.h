@@ -1,7 +1,8 @@
 /* Counting tokens.
  *
- * The approximation ("approx") takes four bytes of UTF-8 for a token, rounded up: good enough to shape a load, never good
- * enough to be called exact, so every stream that used it says so. The count of a chat is the sum over its messages.
+ * With a model's own tokenizer (tokenizer/tokenizer.h) counts are exact. The approximation ("approx") takes four bytes of UTF-8 for a
+ * token, rounded up: good enough to shape a load, never good enough to be called exact, so every stream that used it says so. The
+ * count of a chat is the sum over its messages.
  */
 #ifndef IPF_TOKENS_H
 #define IPF_TOKENS_H
@@ -9,17 +10,23 @@
 #include "error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tokens;
 
-/* `name` is "approx" (also for NULL). Anything else is IPF_USAGE as long as no other tokenizer is known by that name. */
+/* `name` is "approx" (also for NULL), or the path of a tokenizer.json, of a folder that holds one, or of a .tiktoken rank file. */
 int tokens_open(struct tokens **tokens, const char *name, struct ipf_error *err);
-int64_t tokens_count(const struct tokens *tokens, const char *text, size_t len); /* thread-safe */
-/* How many bytes from the start of the text make `count` tokens or fewer, never splitting a character. */
+/* Is it a model's tokenizer? */
+bool tokens_exact(const struct tokens *tokens);
+/* Thread-safe. Bytes that are not UTF-8 count as U+FFFD. */
+int64_t tokens_count(const struct tokens *tokens, const char *text, size_t len);
+/* How many bytes from the start of the text make `count` tokens or fewer when they are counted by themselves, never splitting a
+ * character. With a tokenizer the cut is at a token's border, and fewer only where no cut there makes exactly `count`. */
 size_t tokens_cut(const struct tokens *tokens, const char *text, size_t len, int64_t count);
-json_t *tokens_describe(const struct tokens *tokens); /* new: {"name":"approx","rule":"bytes/4","exact":false} for headers */
+/* New, for headers: {"name":"approx","rule":"bytes/4","exact":false}; what tokenizer_describe says for a tokenizer. */
+json_t *tokens_describe(const struct tokens *tokens);
 void tokens_close(struct tokens *tokens);
 
 #endif
