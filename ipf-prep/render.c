@@ -1,5 +1,6 @@
 #include "render.h"
 
+#include "exact.h"
 #include "jout.h"
 #include "rng.h"
 #include "synth.h"
@@ -79,6 +80,28 @@ static struct rng chance(const struct renderer *r, const char *what, const struc
 
 /* ---- the prompt ---- */
 
+/* Text of exactly `count` tokens of the model's tokenizer. */
+static struct slice make_exact_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
+{
+	const struct tokens *tokens = r->plan->tokens;
+	const char *salt = r->plan->options->salt;
+	char name[512];
+	struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
+	const struct draft_blocks *blocks = &request->blocks;
+	int64_t left = count;
+	buffer_clear(&r->made);
+	for (size_t i = 0; i < blocks->count && left > 0; i++) {
+		int64_t wanted = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
+		if (wanted > 0)
+			exact_block(tokens, draft_block_id(blocks, i), salt, whole, wanted, &r->made);
+		left -= wanted;
+	}
+	if (left > 0)
+		exact_prose(tokens, &rng, left, left, &r->made);
+	exact_settle(tokens, &rng, count, &r->made);
+	return buffer_all(&r->made);
+}
+
 /* Text of exactly `count` tokens, for a prompt of which only the length is known. The approximation counts four bytes of ASCII as
  * a token. */
 static struct slice make_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
@@ -87,6 +110,8 @@ static struct slice make_text(struct renderer *r, const struct draft *d, size_t 
 	char name[512];
 	const struct draft_blocks *blocks = &request->blocks;
 	int64_t left = count;
+	if (tokens_exact(r->plan->tokens))
+		return make_exact_text(r, d, turn, request, count);
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < blocks->count && left > 0; i++) {
 		int64_t tokens = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
@@ -139,9 +164,13 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 		char name[512];
 		struct rng rng;
 		rng_init(&rng, plan->options->common.seed, synth_name("prefix text", plan->options->salt, name), k);
-		/* A blank at the end parts it from what follows. */
-		synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
-		buffer_byte(prefix, ' ');
+		if (tokens_exact(plan->tokens)) {
+			exact_prefix(plan->tokens, &rng, plan->prefix_tokens, prefix);
+		} else {
+			/* A blank at the end parts it from what follows. */
+			synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
+			buffer_byte(prefix, ' ');
+		}
 		r->work.failed |= prefix->failed;
 	}
 	struct draft *work = &r->work;

@@ -39,6 +39,9 @@ struct tokenizer_scratch {
 	const struct tokenizer *tokenizer;
 };
 
+/* A tokenizer.json in memory, without the cache: for tests. */
+int tokenizer_open_text(struct tokenizer **tokenizer, const char *json, size_t len, struct ipf_error *err);
+
 /* Reads the configuration in the block (tokenizer.c's other half). */
 int tokenizer_configure(struct tokenizer *t, struct ipf_error *err);
 

@@ -29,7 +29,7 @@ int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_er
 	if (status == 0)
 		status = tokenizer_configure(t, err);
 	if (status < 0)
-		ipf_error_place(err, file.data, 0);
+		ipf_error_place(err, file.data, err->line);
 out:
 	buffer_release(&file);
 	if (status < 0) {
@@ -38,6 +38,21 @@ out:
 	}
 	*tokenizer = t;
 	return 0;
+}
+
+int tokenizer_open_text(struct tokenizer **tokenizer, const char *json, size_t len, struct ipf_error *err)
+{
+	static const char no_digest[65] = "0000000000000000000000000000000000000000000000000000000000000000";
+	struct tokenizer *t = calloc(1, sizeof *t);
+	*tokenizer = NULL;
+	if (!t || !(t->name = strdup("tokenizer.json"))) {
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	} else if (load_json(&t->block, json, len, no_digest, err) == 0 && tokenizer_configure(t, err) == 0) {
+		*tokenizer = t;
+		return 0;
+	}
+	tokenizer_close(t);
+	return -1;
 }
 
 void tokenizer_close(struct tokenizer *t)

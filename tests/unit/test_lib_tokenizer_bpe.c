@@ -65,7 +65,7 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
 	for (unsigned b = 0, id = (unsigned)t->count; bytes && b < 256; b++) {
 		char utf8[4];
 		struct slice c = {utf8, utf8_put(utf8, byte_level_char((unsigned char)b))};
-		if (c.len == 1 && *utf8 >= 'a' && *utf8 < 'a' + 4 && has(t, (char[]){*utf8, 0}))
+		if (c.len == 1 && *utf8 >= 'a' && *utf8 < 'a' + 4 && has(t, (char[]){*utf8, '\0'}))
 			continue;
 		buffer_text(&json, ",\"");
 		if (c.len == 1 && (*utf8 == '"' || *utf8 == '\\'))
@@ -110,7 +110,10 @@ static void random_word(char *word, size_t len, size_t letters, uint64_t *seed)
 	size_t period = 1 + test_random(seed) % 40;
 	bool periodic = test_random(seed) % 3 == 0;
 	for (size_t i = 0; i < len; i++)
-		word[i] = periodic && i >= period ? word[i - period] : (char)('a' + test_random(seed) % letters);
+		if (periodic && i >= period)
+			word[i] = word[i - period];
+		else
+			word[i] = (char)('a' + (int)(test_random(seed) % letters));
 }
 
 static void check_word(const struct bpe *b, struct model *model, const char *word, size_t len)
