@@ -1,0 +1,177 @@
+/* Pre-tokenizers that write something else for spaces: Metaspace, and ByteLevel where it is not left to the model. */
+#include "pretokenize.h"
+#include "regex.h"
+
+#include <stdlib.h>
+
+enum scheme { SCHEME_ALWAYS, SCHEME_FIRST, SCHEME_NEVER };
+
+struct metaspace {
+	struct pretokenizer base;
+	char replacement[4];
+	size_t len;
+	enum scheme scheme;
+	bool split;
+};
+
+static bool starts_with(struct slice text, const char *prefix, size_t len)
+{
+	return text.len >= len && memcmp(text.data, prefix, len) == 0;
+}
+
+/* Everything before and between replacements is a piece that begins with its replacement. */
+static int split_metaspace(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+{
+	const struct metaspace *m = (const struct metaspace *)self;
+	const char *at = text.data, *end = text.data + text.len;
+	size_t begin = out->text.len;
+
+	if (!text.len)
+		return 0;
+	bool there = *at == ' ' || starts_with(text, m->replacement, m->len);
+	if (!there && (m->scheme == SCHEME_ALWAYS || (m->scheme == SCHEME_FIRST && first)))
+		buffer_append(&out->text, m->replacement, m->len);
+	while (at < end) {
+		const char *start = at;
+		while (at < end && *at != ' ' && !starts_with((struct slice){at, (size_t)(end - at)}, m->replacement, m->len))
+			at++;
+		buffer_append(&out->text, start, (size_t)(at - start));
+		if (at == end)
+			break;
+		if (m->split && out->text.len > begin) {
+			pieces_end(out);
+			begin = out->text.len;
+		}
+		buffer_append(&out->text, m->replacement, m->len);
+		at += *at == ' ' ? 1 : m->len;
+	}
+	if (out->text.len > begin)
+		pieces_end(out);
+	return pieces_status(out, err);
+}
+
+static void free_metaspace(struct pretokenizer *self)
+{
+	free(self);
+}
+
+int config_metaspace(const json_t *config, const char *part, struct slice *replacement, bool *never, bool *first, struct ipf_error *err)
+{
+	struct slice scheme = slice_of("always");
+	const json_t *old = json_object_get(config, "add_prefix_space");
+
+	if (config_character(config, part, "replacement", replacement, err) < 0)
+		return -1;
+	if (json_object_get(config, "prepend_scheme") && config_text(config, part, "prepend_scheme", &scheme, err) < 0)
+		return -1;
+	*never = slice_is(scheme, "never");
+	*first = slice_is(scheme, "first");
+	if (!*never && !*first && !slice_is(scheme, "always"))
+		return config_refuse(part, "prepend_scheme", "\"always\", \"first\" or \"never\"", err);
+	if (old && !json_is_null(old) && !json_is_boolean(old))
+		return config_refuse(part, "add_prefix_space", "true or false", err);
+	if (json_is_false(old) && !*never)
+		return ipf_error_set(err, IPF_INPUT, "%s: add_prefix_space does not match prepend_scheme", part);
+	return 0;
+}
+
+int pretokenizer_metaspace(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
+{
+	static const char part[] = "pre_tokenizer: Metaspace";
+	struct slice replacement;
+	bool never, first, split = true;
+	const json_t *given = json_object_get(config, "split");
+
+	if (config_metaspace(config, part, &replacement, &never, &first, err) < 0)
+		return -1;
+	if (given && !json_is_null(given) && config_bool(config, part, "split", true, &split, err) < 0)
+		return -1;
+	struct metaspace *m = calloc(1, sizeof *m);
+	if (!m)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	m->base = (struct pretokenizer){split_metaspace, free_metaspace};
+	memcpy(m->replacement, replacement.data, replacement.len);
+	m->len = replacement.len;
+	m->scheme = never ? SCHEME_NEVER : first ? SCHEME_FIRST : SCHEME_ALWAYS;
+	m->split = split;
+	*pretokenizer = &m->base;
+	return 0;
+}
+
+/* ---- ByteLevel ------------------------------------------------------------------------------------------------------------------- */
+
+struct byte_level {
+	struct pretokenizer base;
+	struct regex *words; /* NULL: the text is one */
+	bool prefix;
+};
+
+static void add_mapped(struct pieces *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char *to = buffer_reserve(&out->text, 4);
+		if (to)
+			out->text.len += utf8_put(to, byte_level_char((unsigned char)text[i]));
+	}
+	pieces_end(out);
+}
+
+static int split_byte_level(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+{
+	const struct byte_level *b = (const struct byte_level *)self;
+	struct buffer prefixed = {0};
+	struct regex_walk walk;
+	size_t start, end, done = 0;
+	int found = 0;
+
+	(void)first;
+	if (!text.len)
+		return 0;
+	if (b->prefix && *text.data != ' ') {
+		buffer_byte(&prefixed, ' ');
+		buffer_slice(&prefixed, text);
+		if (prefixed.failed)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		text = buffer_all(&prefixed);
+	}
+	if (b->words) {
+		regex_walk_begin(&walk, b->words, text);
+		while ((found = regex_walk_next(&walk, &start, &end, err)) == 1) {
+			if (start > done)
+				add_mapped(out, text.data + done, start - done);
+			add_mapped(out, text.data + start, end - start);
+			done = end;
+		}
+		regex_walk_end(&walk);
+	}
+	if (found == 0 && done < text.len)
+		add_mapped(out, text.data + done, text.len - done);
+	buffer_release(&prefixed);
+	return found < 0 ? -1 : pieces_status(out, err);
+}
+
+static void free_byte_level(struct pretokenizer *self)
+{
+	regex_free(((struct byte_level *)self)->words);
+	free(self);
+}
+
+int pretokenizer_byte_level(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
+{
+	static const char part[] = "pre_tokenizer: ByteLevel";
+	static const char words[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+	bool use_regex = true;
+	struct byte_level *b = calloc(1, sizeof *b);
+
+	if (!b)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	b->base = (struct pretokenizer){split_byte_level, free_byte_level};
+	if (config_bool(config, part, "add_prefix_space", false, &b->prefix, err) < 0 ||
+	    config_bool(config, part, "use_regex", true, &use_regex, err) < 0 ||
+	    (use_regex && regex_new(&b->words, slice_of(words), false, err) < 0)) {
+		free_byte_level(&b->base);
+		return -1;
+	}
+	*pretokenizer = &b->base;
+	return 0;
+}

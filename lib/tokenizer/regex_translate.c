@@ -1,0 +1,463 @@
+/* Oniguruma's expressions to PCRE2's: groups, quantifiers, escapes (classes: regex_class.c). */
+#include "regex.h"
+#include "pipeline.h"
+
+#define DEEPEST 200
+
+static int alternatives(struct translator *t, bool in_group);
+
+int translate_refuse(const struct translator *t, const char *at, const char *what)
+{
+	size_t len = (size_t)(t->end - t->begin);
+	return ipf_error_set(t->err, IPF_INPUT, "regex \"%.*s\": byte %zu: %s", (int)(len < 200 ? len : 200), t->begin, (size_t)(at - t->begin),
+	                     what);
+}
+
+void write_character(uint32_t c, struct buffer *out)
+{
+	buffer_format(out, "\\x{%x}", c);
+}
+
+static bool is_next(const struct translator *t, const char *text)
+{
+	size_t len = strlen(text);
+	return (size_t)(t->end - t->at) >= len && memcmp(t->at, text, len) == 0;
+}
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 32;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+static int32_t digits(struct translator *t, int base, int most)
+{
+	int32_t value = 0;
+	int n = 0;
+	while (n < most && t->at < t->end && digit_value(*t->at) < base && value < 0x110000) {
+		value = value * base + digit_value(*t->at++);
+		n++;
+	}
+	return n ? value : -1;
+}
+
+int32_t translate_number(struct translator *t, char kind)
+{
+	if (kind == 'x' && is_next(t, "{")) {
+		t->at++;
+		int32_t value = digits(t, 16, 8);
+		if (!is_next(t, "}") || value > 0x10ffff)
+			return -1;
+		t->at++;
+		return value;
+	}
+	if (kind == 'x')
+		return digits(t, 16, 2);
+	if (kind == 'u') {
+		const char *from = t->at;
+		int32_t value = digits(t, 16, 4);
+		return t->at - from == 4 ? value : -1;
+	}
+	t->at--;
+	return digits(t, 8, 3);
+}
+
+/* ---- literals ------------------------------------------------------------------------------------------------------------------ */
+
+/* Where case is ignored, "ss" also means ß to the reference, and the other way round. */
+static bool folds_with_others(uint32_t before, uint32_t c)
+{
+	static const char pairs[][3] = {"ss", "st", "ff", "fi", "fl"};
+	if (c == 0xdf || c == 0x149 || c == 0x1f0 || c == 0x390 || c == 0x3b0 || c == 0x587 || (c >= 0x1e96 && c <= 0x1e9e) ||
+	    (c >= 0x1f50 && c <= 0x1ffc) || (c >= 0xfb00 && c <= 0xfb17) || c == 0x130)
+		return true;
+	if (c == 0x3b9 || (c >= 0x300 && c <= 0x345) || c == 0x2bc || c == 0x2be || (c >= 0x565 && c <= 0x582))
+		return before != 0;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if ((before | 32) == (uint32_t)pairs[i][0] && (c | 32) == (uint32_t)pairs[i][1])
+			return true;
+	return false;
+}
+
+static int literal(struct translator *t, const char *at, uint32_t c)
+{
+	char utf8[4];
+	if (t->ignore_case && folds_with_others(t->previous, c))
+		return translate_refuse(t, at, "ignoring the case of what folds to several characters is not supported");
+	t->previous = c;
+	if (c < 0x80 && !((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9'))
+		write_character(c, t->out);
+	else
+		buffer_append(t->out, utf8, utf8_put(utf8, c));
+	return 0;
+}
+
+/* ---- escapes ------------------------------------------------------------------------------------------------------------------- */
+
+static int word_boundary(struct translator *t, bool negated)
+{
+	struct character_set word = {0};
+	struct buffer w = {0};
+	int status = -1;
+	if (character_set_escape(&word, 'w') == 0 && character_set_write(t, t->at, &word, &w) == 0 && !w.failed) {
+		const char *s = w.data, *before = negated ? "=" : "!", *after = negated ? "!" : "=";
+		/* (?<=W)(?!W) or (?<!W)(?=W); the negation has both alike. */
+		buffer_format(t->out, "(?:(?<=%s)(?%s%s)|(?<!%s)(?%s%s))", s, before, s, s, after, s);
+		status = 0;
+	}
+	buffer_release(&word.items);
+	buffer_release(&w);
+	return status;
+}
+
+static int set_escape(struct translator *t, const char *at, char letter)
+{
+	struct character_set set = {0};
+	int status = -1;
+	if (letter == 'p' || letter == 'P')
+		status = character_set_property(t, &set, letter == 'P');
+	else
+		status = character_set_escape(&set, letter);
+	if (status == 0)
+		status = character_set_write(t, at, &set, t->out);
+	buffer_release(&set.items);
+	return status;
+}
+
+/* \k<name>, \k'name' and \1: PCRE2 has them too. */
+static int reference(struct translator *t, const char *at)
+{
+	char close = is_next(t, "<") ? '>' : '\'';
+	const char *name = t->at + 1, *end = t->at < t->end ? memchr(name, close, (size_t)(t->end - name)) : NULL;
+	if (!end || end == name || !(is_next(t, "<") || is_next(t, "'")))
+		return translate_refuse(t, at, "\\k without a name");
+	for (const char *c = name; c < end; c++)
+		if (*c == '+' || *c == '-')
+			return translate_refuse(t, at, "\\k with a level or a relative number is not supported");
+	buffer_append(t->out, "\\k<", 3);
+	buffer_append(t->out, name, (size_t)(end - name));
+	buffer_byte(t->out, '>');
+	t->at = end + 1;
+	return 0;
+}
+
+static int escape(struct translator *t, const char *at)
+{
+	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033";
+	if (t->at == t->end)
+		return translate_refuse(t, at, "a lone backslash at the end");
+	unsigned char c = (unsigned char)*t->at;
+	if (c >= 0x80)
+		return literal(t, at, utf8_next(&t->at));
+	t->at++;
+	for (size_t i = 0; simple[i]; i += 2)
+		if (c == simple[i])
+			return literal(t, at, (unsigned char)simple[i + 1]);
+	if (c >= '1' && c <= '9') {
+		buffer_format(t->out, "\\g{%d}", c - '0');
+		return t->at < t->end && *t->at >= '0' && *t->at <= '9' ? translate_refuse(t, at, "references above \\9 are not supported") : 0;
+	}
+	if (c == 'x' || c == 'u' || c == '0') {
+		int32_t value = translate_number(t, (char)c);
+		return value < 0 ? translate_refuse(t, at, "expected a number of a character") : literal(t, at, (uint32_t)value);
+	}
+	t->previous = 0;
+	if (c && strchr("dDwWsShHpP", c))
+		return set_escape(t, at, (char)c);
+	switch (c) {
+	case 'b':
+	case 'B':
+		return word_boundary(t, c == 'B');
+	case 'A':
+	case 'z':
+	case 'Z':
+		buffer_format(t->out, "\\%c", c);
+		return 0;
+	case 'R':
+		buffer_text(t->out, "(?>\\r\\n|[\\n-\\r\\x{85}\\x{2028}\\x{2029}])");
+		return 0;
+	case 'N':
+		buffer_text(t->out, "[^\\n]");
+		return 0;
+	case 'O':
+		buffer_text(t->out, "[\\x{0}-\\x{10ffff}]");
+		return 0;
+	case 'k':
+		return reference(t, at);
+	default:
+		break;
+	}
+	if (c && strchr("gGKXyYcCM", c))
+		return translate_refuse(t, at, "an escape that is not supported");
+	return literal(t, at, c);
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------------------------------- */
+
+static int close_group(struct translator *t, const char *at)
+{
+	if (alternatives(t, true) < 0)
+		return -1;
+	if (t->at == t->end)
+		return translate_refuse(t, at, "a group that is not closed");
+	t->at++;
+	buffer_byte(t->out, ')');
+	return 0;
+}
+
+static void open_options(struct translator *t)
+{
+	buffer_text(t->out, t->ignore_case ? "(?i" : "(?");
+	if (t->dot_all)
+		buffer_byte(t->out, 's');
+	if (!t->ignore_case || !t->dot_all)
+		buffer_byte(t->out, '-');
+	if (!t->ignore_case)
+		buffer_byte(t->out, 'i');
+	if (!t->dot_all)
+		buffer_byte(t->out, 's');
+	buffer_byte(t->out, ':');
+}
+
+/* (?imx-imx) holds to the end of the group that it stands in, over all alternatives that follow; (?imx-imx:…) within. */
+static int options(struct translator *t, const char *at)
+{
+	struct translator before = *t;
+	bool on = true;
+	for (; t->at < t->end && *t->at != ')' && *t->at != ':'; t->at++) {
+		switch (*t->at) {
+		case '-':
+			on = false;
+			break;
+		case 'i':
+			t->ignore_case = on;
+			break;
+		case 'm':
+			t->dot_all = on;
+			break;
+		case 'x':
+			t->extended = on;
+			break;
+		default:
+			return translate_refuse(t, at, "a kind of group that is not supported");
+		}
+	}
+	if (t->at == t->end)
+		return translate_refuse(t, at, "a group that is not closed");
+	bool isolated = *t->at++ == ')';
+	open_options(t);
+	int status = isolated ? alternatives(t, true) : close_group(t, at);
+	if (isolated)
+		buffer_byte(t->out, ')');
+	t->ignore_case = before.ignore_case;
+	t->extended = before.extended;
+	t->dot_all = before.dot_all;
+	return status;
+}
+
+static int group(struct translator *t, const char *at)
+{
+	static const char *const kinds[] = {"?:", "?=", "?!", "?>", "?<=", "?<!"};
+	int status = 0;
+
+	if (++t->depth > DEEPEST)
+		return translate_refuse(t, at, "groups too deep");
+	t->previous = 0;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (!is_next(t, kinds[i]))
+			continue;
+		t->at += strlen(kinds[i]);
+		buffer_byte(t->out, '(');
+		buffer_text(t->out, kinds[i]);
+		status = close_group(t, at);
+		goto out;
+	}
+	if (is_next(t, "?#")) {
+		const char *end = memchr(t->at, ')', (size_t)(t->end - t->at));
+		if (!end)
+			status = translate_refuse(t, at, "a comment that is not closed");
+		t->at = end ? end + 1 : t->end;
+		goto out;
+	}
+	if (is_next(t, "?<") || is_next(t, "?'")) {
+		char close = t->at[1] == '<' ? '>' : '\'';
+		const char *name = t->at + 2, *end = memchr(name, close, (size_t)(t->end - name));
+		if (!end || end == name) {
+			status = translate_refuse(t, at, "a group without its name");
+			goto out;
+		}
+		buffer_append(t->out, "(?<", 3);
+		buffer_append(t->out, name, (size_t)(end - name));
+		buffer_byte(t->out, '>');
+		t->at = end + 1;
+		status = close_group(t, at);
+	} else if (is_next(t, "?")) {
+		t->at++;
+		status = options(t, at);
+	} else {
+		buffer_byte(t->out, '(');
+		status = close_group(t, at);
+	}
+out:
+	t->depth--;
+	t->previous = 0;
+	return status;
+}
+
+/* ---- quantifiers --------------------------------------------------------------------------------------------------------------- */
+
+struct quantifier {
+	char text[40];
+	bool interval, fixed;
+};
+
+/* {n}, {n,}, {,m}, {n,m}; anything else is a brace. */
+static bool interval(struct translator *t, struct quantifier *q)
+{
+	const char *from = t->at++;
+	int32_t least = digits(t, 10, 6), most = least;
+	bool comma = is_next(t, ",");
+	if (comma) {
+		t->at++;
+		most = digits(t, 10, 6);
+	}
+	if (!is_next(t, "}") || (least < 0 && most < 0)) {
+		t->at = from;
+		return false;
+	}
+	t->at++;
+	q->interval = true;
+	q->fixed = !comma;
+	if (comma && most < 0)
+		snprintf(q->text, sizeof q->text, "{%d,}", least);
+	else
+		snprintf(q->text, sizeof q->text, "{%d,%d}", least < 0 ? 0 : least, most);
+	return true;
+}
+
+static bool quantifier(struct translator *t, struct quantifier *q)
+{
+	*q = (struct quantifier){0};
+	if (t->at == t->end)
+		return false;
+	if (*t->at == '{')
+		return interval(t, q);
+	if (!strchr("*+?", *t->at) || !*t->at)
+		return false;
+	q->text[0] = *t->at++;
+	return true;
+}
+
+static void wrap(struct translator *t, size_t atom)
+{
+	if (!buffer_reserve(t->out, 4))
+		return;
+	memmove(t->out->data + atom + 3, t->out->data + atom, t->out->len - atom);
+	memcpy(t->out->data + atom, "(?:", 3);
+	t->out->len += 3;
+	buffer_byte(t->out, ')');
+}
+
+/* `atom`: where in the output the thing begins that is repeated. Only *, + and ? can be possessive, and {n}? is an optional {n}. */
+static int quantifiers(struct translator *t, size_t atom, const char *at)
+{
+	struct quantifier q;
+	for (int n = 0; quantifier(t, &q); n++) {
+		if (atom == t->out->len)
+			return translate_refuse(t, at, "nothing to repeat");
+		if (n == 20)
+			return translate_refuse(t, at, "too many quantifiers");
+		if (n)
+			wrap(t, atom);
+		t->previous = 0;
+		buffer_text(t->out, q.text);
+		if (is_next(t, "?") && !q.fixed) {
+			buffer_byte(t->out, '?');
+			t->at++;
+		} else if (is_next(t, "+") && !q.interval) {
+			buffer_byte(t->out, '+');
+			t->at++;
+		}
+	}
+	return 0;
+}
+
+static bool skipped(struct translator *t)
+{
+	if (!t->extended)
+		return false;
+	if (*t->at && strchr(" \t\r\n\f\v", *t->at)) {
+		t->at++;
+		return true;
+	}
+	if (*t->at != '#')
+		return false;
+	while (t->at < t->end && *t->at != '\n')
+		t->at++;
+	return true;
+}
+
+static int term(struct translator *t)
+{
+	const char *at = t->at;
+	size_t atom = t->out->len;
+	int status = 0;
+
+	switch (*t->at) {
+	case '(':
+		t->at++;
+		status = group(t, at);
+		break;
+	case '[':
+		t->at++;
+		t->previous = 0;
+		status = translate_class(t);
+		break;
+	case '\\':
+		t->at++;
+		status = escape(t, at);
+		break;
+	case '.':
+	case '^':
+	case '$':
+		t->previous = 0;
+		buffer_byte(t->out, *t->at++);
+		break;
+	case '*':
+	case '+':
+	case '?':
+		return translate_refuse(t, at, "nothing to repeat");
+	default:
+		status = literal(t, at, utf8_next(&t->at));
+	}
+	return status < 0 ? -1 : quantifiers(t, atom, at);
+}
+
+/* Up to the ')' that closes the group, or the end. */
+static int alternatives(struct translator *t, bool in_group)
+{
+	while (t->at < t->end) {
+		if (*t->at == ')') {
+			if (in_group)
+				return 0;
+			return translate_refuse(t, t->at, "a ) without its (");
+		}
+		if (*t->at == '|') {
+			t->previous = 0;
+			buffer_byte(t->out, *t->at++);
+		} else if (!skipped(t) && term(t) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int regex_translate(struct slice pattern, struct buffer *out, struct ipf_error *err)
+{
+	struct translator t = {.begin = pattern.data, .at = pattern.data, .end = pattern.data + pattern.len, .out = out, .err = err};
+	if (alternatives(&t, false) < 0)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return out->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
