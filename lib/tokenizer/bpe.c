@@ -213,7 +213,7 @@ int bpe_new(struct model **model, const json_t *config, const struct compiled *b
 	b->vocabulary = vocabulary;
 	b->pairs = compiled_section(block, SECTION_PAIRS);
 	b->pair_mask = compiled_bytes(block, SECTION_PAIRS) / sizeof *b->pairs - 1;
-	b->pair_shift = __builtin_clzll(b->pair_mask);
+	b->pair_shift = __builtin_clzll(b->pair_mask / PAIR_BUCKET);
 	b->merged = compiled_section(block, SECTION_MERGED);
 	b->bytes = compiled_section(block, SECTION_BYTES);
 	b->byte_pairs = compiled_section(block, SECTION_BYTE_PAIRS);

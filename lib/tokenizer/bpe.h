@@ -13,9 +13,28 @@ static inline uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 43 | (uint64_t)b << PAIR_RANK_BITS;
 }
+/* Slots in buckets of four that are compared at once, without a jump that depends on which of them it is. A bucket that is full goes on
+ * in the next one. The bucket's first slot: */
+#define PAIR_BUCKET 4
 static inline size_t pair_hash(uint64_t key, int shift)
 {
-	return (size_t)((key >> PAIR_RANK_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> shift);
+	return (size_t)((key >> PAIR_RANK_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> shift) * PAIR_BUCKET;
+}
+static inline uint32_t pair_rank(const uint64_t *slots, size_t mask, int shift, uint64_t key)
+{
+	const uint64_t rank_mask = (UINT64_C(1) << PAIR_RANK_BITS) - 1;
+	for (size_t at = pair_hash(key, shift);; at = (at + PAIR_BUCKET) & mask) {
+		const uint64_t *s = slots + at;
+		/* What is left of the slot with this key is its rank, of others a larger number. */
+		uint64_t a = s[0] ^ key, b = s[1] ^ key, c = s[2] ^ key, d = s[3] ^ key;
+		a = a < b ? a : b;
+		c = c < d ? c : d;
+		a = a < c ? a : c;
+		if (a <= rank_mask)
+			return (uint32_t)a;
+		if (s[PAIR_BUCKET - 1] == PAIR_FREE)
+			return NO_RANK;
+	}
 }
 
 struct bpe {
@@ -40,14 +59,7 @@ struct bpe {
 
 static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
 {
-	uint64_t key = pair_key(left, right);
-	for (size_t i = pair_hash(key, b->pair_shift);; i++) {
-		uint64_t slot = b->pairs[i & b->pair_mask];
-		if ((slot ^ key) >> PAIR_RANK_BITS == 0)
-			return (uint32_t)(slot & ((1u << PAIR_RANK_BITS) - 1));
-		if (slot == PAIR_FREE)
-			return NO_RANK;
-	}
+	return pair_rank(b->pairs, b->pair_mask, b->pair_shift, pair_key(left, right));
 }
 static inline bool bpe_is_whole(const struct bpe *b, uint32_t id)
 {

@@ -12,14 +12,21 @@ typedef int32_t quad __attribute__((vector_size(16)));
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* rank << 7 | place of the left symbol */
 	uint32_t ids[1 << PLACE_BITS];
+	uint32_t into[1 << PLACE_BITS]; /* what the pair becomes: looked up early, so that merging does not wait for it */
 	uint8_t prev[1 << PLACE_BITS], next[1 << PLACE_BITS];
 	size_t count;
 };
 
-static inline void set_pair(struct chain *c, size_t place, uint32_t rank)
+static inline void no_pair(struct chain *c, size_t place)
 {
-	int32_t *pairs = (int32_t *)(void *)c->pairs;
-	pairs[place] = rank == NO_RANK ? NO_PAIR : (int32_t)(rank << PLACE_BITS | (uint32_t)place);
+	((int32_t *)(void *)c->pairs)[place] = NO_PAIR;
+}
+
+static inline void set_pair(const struct bpe *b, struct chain *c, size_t place, uint32_t rank)
+{
+	bool none = rank == NO_RANK;
+	((int32_t *)(void *)c->pairs)[place] = none ? NO_PAIR : (int32_t)(rank << PLACE_BITS | (uint32_t)place);
+	c->into[place] = b->merged[none ? 0 : rank];
 }
 
 static inline quad lower(quad a, quad b)
@@ -61,17 +68,17 @@ static inline void merge(const struct bpe *b, struct chain *c)
 	int32_t low;
 	while ((low = lowest(c)) != NO_PAIR) {
 		size_t at = (size_t)low & ((1 << PLACE_BITS) - 1), right = c->next[at], after = c->next[right];
-		c->ids[at] = b->merged[low >> PLACE_BITS];
-		set_pair(c, right, NO_RANK);
+		c->ids[at] = c->into[at];
+		no_pair(c, right);
 		c->next[at] = (uint8_t)after;
 		if (after < c->count) {
 			c->prev[after] = (uint8_t)at;
-			set_pair(c, at, bpe_rank(b, c->ids[at], c->ids[after]));
+			set_pair(b, c, at, bpe_rank(b, c->ids[at], c->ids[after]));
 		} else {
-			set_pair(c, at, NO_RANK);
+			no_pair(c, at);
 		}
 		if (at > 0)
-			set_pair(c, c->prev[at], bpe_rank(b, c->ids[c->prev[at]], c->ids[at]));
+			set_pair(b, c, c->prev[at], bpe_rank(b, c->ids[c->prev[at]], c->ids[at]));
 	}
 }
 
@@ -81,7 +88,7 @@ static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32
 	begin_chain(c, count);
 	memcpy(c->ids, ids, count * sizeof *ids);
 	for (size_t i = 0; i + 1 < count; i++)
-		set_pair(c, i, bpe_rank(b, ids[i], ids[i + 1]));
+		set_pair(b, c, i, bpe_rank(b, ids[i], ids[i + 1]));
 }
 
 /* From bytes, where each has a token. */
@@ -91,7 +98,7 @@ static inline void fill_chain_bytes(const struct bpe *b, struct chain *c, const 
 	begin_chain(c, len);
 	for (size_t i = 0; i + 1 < len; i++) {
 		c->ids[i] = b->bytes[s[i]];
-		set_pair(c, i, b->byte_pairs[s[i] << 8 | s[i + 1]]);
+		set_pair(b, c, i, b->byte_pairs[s[i] << 8 | s[i + 1]]);
 	}
 	c->ids[len - 1] = b->bytes[s[len - 1]];
 }

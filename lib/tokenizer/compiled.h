@@ -31,7 +31,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 2
+#define COMPILED_VERSION 3
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

@@ -48,18 +48,6 @@ static uint32_t find_byte(const struct vocabulary *v, uint32_t byte)
 	return vocabulary_find(v, utf8, utf8_put(utf8, byte_level_char((unsigned char)byte)));
 }
 
-static uint32_t rank_of(const uint64_t *slots, size_t mask, int shift, uint32_t left, uint32_t right)
-{
-	uint64_t key = pair_key(left, right);
-	for (size_t i = pair_hash(key, shift);; i++) {
-		uint64_t slot = slots[i & mask];
-		if (slot == PAIR_FREE)
-			return NO_RANK;
-		if ((slot ^ key) >> PAIR_RANK_BITS == 0)
-			return (uint32_t)(slot & ((1u << PAIR_RANK_BITS) - 1));
-	}
-}
-
 static int load_byte_tables(struct compiled_builder *b, const struct vocabulary *v, const uint64_t *slots, size_t mask, int shift)
 {
 	uint32_t *bytes = section_space(b, SECTION_BYTES, 256 * sizeof *bytes, 0xff);
@@ -70,7 +58,7 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 		bytes[i] = find_byte(v, i);
 	for (uint32_t i = 0; i < 65536; i++)
 		if (bytes[i >> 8] != VOCABULARY_NONE && bytes[i & 255] != VOCABULARY_NONE)
-			pairs[i] = rank_of(slots, mask, shift, bytes[i >> 8], bytes[i & 255]);
+			pairs[i] = pair_rank(slots, mask, shift, pair_key(bytes[i >> 8], bytes[i & 255]));
 	return 0;
 }
 
@@ -78,7 +66,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 {
 	const struct loader_pair *pair = (const void *)pairs->data;
 	size_t count = pairs->len / sizeof *pair, cap = 16;
-	int shift = 60;
+	int shift = 62;
 	while (cap < 2 * count) {
 		cap *= 2;
 		shift--;
@@ -90,9 +78,9 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 		uint64_t key = pair_key(pair->left, pair->right);
 		size_t i = pair_hash(key, shift);
 		/* A pair that stands twice: the last rank counts. */
-		while (slots[i & (cap - 1)] != PAIR_FREE && (slots[i & (cap - 1)] ^ key) >> PAIR_RANK_BITS != 0)
-			i++;
-		slots[i & (cap - 1)] = key | pair->rank;
+		while (slots[i] != PAIR_FREE && (slots[i] ^ key) >> PAIR_RANK_BITS != 0)
+			i = (i + 1) & (cap - 1);
+		slots[i] = key | pair->rank;
 	}
 	if (b->header.byte_mode && load_byte_tables(b, v, slots, cap - 1, shift) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
