@@ -1,7 +1,8 @@
 #include "added.h"
 
+#include "unicode_pins.h"
+
 #include <stdlib.h>
-#include <utf8proc.h>
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -131,18 +132,6 @@ static const struct added_pattern *longest_at(const struct added_set *set, const
 	return found;
 }
 
-/* Rust's \w: alphabetic, mark, decimal number, connector, joiner. */
-static bool is_word(uint32_t c)
-{
-	unsigned class = unicode_class(c);
-	if (class & (UNICODE_ANY_LETTER | UNICODE_MARK))
-		return true;
-	if (class & UNICODE_NUMBER)
-		return utf8proc_category((utf8proc_int32_t)c) != UTF8PROC_CATEGORY_NO;
-	return c == 0x200c || c == 0x200d || (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) || (c >= 0x1f150 && c <= 0x1f169) ||
-	       (c >= 0x1f170 && c <= 0x1f189) || utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_PC;
-}
-
 static size_t char_before(const char *text, size_t at)
 {
 	do
@@ -154,13 +143,13 @@ static size_t char_before(const char *text, size_t at)
 static bool word_before(const char *text, size_t at)
 {
 	const char *before = text + (at ? char_before(text, at) : 0);
-	return at && is_word(utf8_next(&before));
+	return at && unicode_word(utf8_next(&before));
 }
 
 static bool word_behind(const char *text, size_t at, size_t len)
 {
 	const char *behind = text + at;
-	return at < len && is_word(utf8_next(&behind));
+	return at < len && unicode_word(utf8_next(&behind));
 }
 
 static size_t spaces_before(const char *text, size_t at)
@@ -168,7 +157,7 @@ static size_t spaces_before(const char *text, size_t at)
 	while (at) {
 		size_t before = char_before(text, at);
 		const char *c = text + before;
-		if (!(unicode_class(utf8_next(&c)) & UNICODE_SPACE))
+		if (!unicode_white_space(utf8_next(&c)))
 			break;
 		at = before;
 	}
@@ -179,7 +168,7 @@ static size_t spaces_behind(const char *text, size_t at, size_t len)
 {
 	while (at < len) {
 		const char *next = text + at;
-		if (!(unicode_class(utf8_next(&next)) & UNICODE_SPACE))
+		if (!unicode_white_space(utf8_next(&next)))
 			break;
 		at = (size_t)(next - text);
 	}

@@ -101,7 +101,7 @@ int character_set_fill(const struct translator *t, const struct character_set *s
 		size_t n = unicode_pins(&pins);
 		for (size_t i = 0; set->inexact && i < n; i++)
 			for (uint32_t c = pins[i].first; c <= pins[i].last; c++)
-				if (!CATEGORY_IN(set->categories, pins[i].category))
+				if (!CATEGORY_IN(pins[i].category, set->categories))
 					own[c / 64] &= ~(UINT64_C(1) << (c % 64));
 		for (size_t i = 0; i < SET_WORDS; i++)
 			bits[i] |= set->negated ? ~own[i] : own[i];
@@ -118,7 +118,7 @@ static void add_pins(struct character_set *set, uint32_t categories, unsigned fl
 	const struct unicode_pin *pins;
 	size_t n = unicode_pins(&pins);
 	for (size_t i = 0; i < n; i++)
-		if (CATEGORY_IN(categories, pins[i].category) || pins[i].flags & flags)
+		if (CATEGORY_IN(pins[i].category, categories) || pins[i].flags & flags)
 			write_range(pins[i].first, pins[i].last, &set->items);
 }
 

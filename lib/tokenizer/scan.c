@@ -10,6 +10,24 @@ void classes_of(struct classes *k, const struct compiled *c)
 
 #define LETTER_NUMBER_SPACE (UNICODE_ANY_LETTER | UNICODE_NUMBER | UNICODE_SPACE)
 
+/* What Digits takes for one: Rust's is_numeric knows a newer Unicode (17) than the expressions do. */
+static inline bool is_digit(struct character c)
+{
+	return c.class & UNICODE_NUMBER || (c.code >= 0x11de0 && c.code <= 0x11de9) || (c.code >= 0x16ff4 && c.code <= 0x16ff6);
+}
+
+/* Behind the run of characters that are neither letters, numbers nor spaces; no later than a digit where these were cut out before. */
+static inline size_t skip_signs(const struct classes *k, const char *text, size_t at, size_t end, bool digits)
+{
+	while (at < end) {
+		struct character c = character_at(k, text, at, end);
+		if (c.class & LETTER_NUMBER_SPACE || (digits && is_digit(c)))
+			break;
+		at += c.len;
+	}
+	return at;
+}
+
 /* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
 static inline size_t gpt2_end(const struct classes *k, const char *text, size_t at, size_t end, bool digits)
 {
@@ -22,19 +40,21 @@ static inline size_t gpt2_end(const struct classes *k, const char *text, size_t 
 	size_t body = at;
 	if (c.code == ' ') {
 		struct character next = character_at(k, text, at + 1, end);
-		if (next.len && !(next.class & UNICODE_SPACE) && !(digits && next.class & UNICODE_NUMBER)) {
+		if (next.len && !(next.class & UNICODE_SPACE) && !(digits && is_digit(next))) {
 			body = at + 1;
 			c = next;
 		}
 	}
 	if (c.class & UNICODE_ANY_LETTER)
 		return skip_class(k, text, body + c.len, end, UNICODE_ANY_LETTER);
+	if (digits && is_digit(c))
+		return body + c.len;
 	if (c.class & UNICODE_NUMBER)
-		return digits ? body + c.len : skip_class(k, text, body + c.len, end, UNICODE_NUMBER);
+		return skip_class(k, text, body + c.len, end, UNICODE_NUMBER);
 	if (!(c.class & UNICODE_SPACE))
-		return skip_other(k, text, body + c.len, end, LETTER_NUMBER_SPACE);
+		return skip_signs(k, text, body + c.len, end, digits);
 	struct spaces s = spaces_at(k, text, at, end);
-	return spaces_end(&s, at, digits && s.next.class & UNICODE_NUMBER);
+	return spaces_end(&s, at, digits && is_digit(s.next));
 }
 
 static inline size_t gpt2_next(const struct classes *k, const char *text, size_t at, size_t end)
