@@ -1,0 +1,270 @@
+/* The public functions, on the tokenizers of tests/data/tokenizer: what the command-line test of `ipf-prep tokenize` cannot see. */
+#include "unit.h"
+
+#include "tokenizer/private.h"
+#include "tokens.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char cache[] = "/tmp/ipf-test-cache-XXXXXX";
+
+static const char *fixture(const char *name)
+{
+	static char path[4096];
+	const char *tests = getenv("TESTS");
+	snprintf(path, sizeof path, "%s/data/tokenizer/%s.json", tests ? tests : "tests", name);
+	return path;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(cache));
+	return setenv("XDG_CACHE_HOME", cache, 1);
+}
+
+static int tear_down(void **state)
+{
+	char command[100];
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf '%s'", cache);
+	return system(command);
+}
+
+static struct tokenizer *open_fixture(const char *name)
+{
+	struct tokenizer *t;
+	struct ipf_error err = {0};
+	if (tokenizer_open(&t, fixture(name), &err) < 0)
+		fail_msg("%s: %s", err.file, err.text);
+	return t;
+}
+
+static void describes_itself(void **state)
+{
+	struct tokenizer *t = open_fixture("bytelevel");
+	json_t *about = tokenizer_describe(t);
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(about, "name")), "bytelevel.json");
+	assert_int_equal(json_string_length(json_object_get(about, "sha256")), 64);
+	assert_true(json_is_true(json_object_get(about, "exact")));
+	assert_int_equal(json_integer_value(json_object_get(about, "size")), tokenizer_size(t));
+	json_decref(about);
+	tokenizer_close(t);
+}
+
+static void errors_leave_nothing_behind(void **state)
+{
+	struct tokenizer *t = open_fixture("bytelevel");
+	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+	struct token_ids ids = {0};
+	struct ipf_error err = {0};
+	struct tokenizer *none;
+	(void)state;
+	assert_int_equal(tokenizer_encode(t, s, "one", 3, 0, &ids, &err), 0);
+	size_t before = ids.count;
+	assert_true(before > 0);
+	assert_int_equal(tokenizer_encode(t, s, "two \xc3(", 6, 0, &ids, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	assert_non_null(strstr(err.text, "byte 4"));
+	assert_int_equal(ids.count, before);
+	ipf_error_clear(&err);
+	assert_int_equal(tokenizer_count(t, s, "\xff", 1, 0, &err), -1);
+	ipf_error_clear(&err);
+	assert_int_equal(tokenizer_open(&none, "/nowhere/tokenizer.json", &err), -1);
+	assert_int_equal(err.kind, IPF_SYSTEM);
+	assert_string_equal(err.file, "/nowhere/tokenizer.json");
+	assert_null(none);
+	tokenizer_close(NULL);
+	tokenizer_scratch_free(NULL);
+	token_ids_release(&ids);
+	tokenizer_scratch_free(s);
+	tokenizer_close(t);
+}
+
+static const char *const words[] = {"one", " two", " three", "\n", "  ", "é", "人人", "<|end|>", "don't", " 1234567", "word", "ßß", "👍🏽", "[x]", "e\xcc\x81"};
+
+static size_t random_text(char *text, size_t room, uint64_t *seed)
+{
+	size_t len = 0;
+	for (size_t n = test_random(seed) % 60; n; n--) {
+		const char *word = words[test_random(seed) % (sizeof words / sizeof *words)];
+		if (len + strlen(word) >= room)
+			break;
+		memcpy(text + len, word, strlen(word));
+		len += strlen(word);
+	}
+	text[len] = '\0';
+	return len;
+}
+
+#define TEXTS 3000
+
+/* Many threads over one tokenizer: the same as one text after another. */
+static void many_at_once(void **state)
+{
+	uint64_t seed = test_seed("many at once");
+	static char texts[TEXTS][512];
+	static struct slice slices[TEXTS];
+	static struct token_ids many[TEXTS];
+	static int64_t counts[TEXTS];
+	struct ipf_error err = {0};
+	struct tokenizer *t = open_fixture("bytelevel");
+	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+	struct token_ids ids = {0};
+	(void)state;
+	for (int i = 0; i < TEXTS; i++)
+		slices[i] = (struct slice){texts[i], random_text(texts[i], sizeof texts[i], &seed)};
+	assert_int_equal(tokenizer_encode_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 4, many, &err), 0);
+	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 0, counts, &err), 0);
+	for (int i = 0; i < TEXTS; i++) {
+		ids.count = 0;
+		assert_int_equal(tokenizer_encode(t, s, slices[i].data, slices[i].len, TOKENIZER_SPECIAL, &ids, &err), 0);
+		assert_int_equal(many[i].count, ids.count);
+		assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
+		assert_int_equal(counts[i], ids.count);
+	}
+	/* the first bad text is the one that is told */
+	slices[2000] = slice_of("bad \xff");
+	slices[700] = slice_of("ba\xff");
+	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, 0, 4, counts, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	assert_int_equal(tokenizer_count_many(t, slices, 0, 0, 4, counts, &err), 0);
+	for (int i = 0; i < TEXTS; i++)
+		token_ids_release(&many[i]);
+	token_ids_release(&ids);
+	tokenizer_scratch_free(s);
+	tokenizer_close(t);
+}
+
+/* A scratch remembers words: what it answers must not depend on what came before. */
+static void remembering_changes_nothing(void **state)
+{
+	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
+	uint64_t seed = test_seed("remembering");
+	(void)state;
+	for (size_t n = 0; n < 4; n++) {
+		struct tokenizer *t = open_fixture(names[n]);
+		struct tokenizer_scratch *old = tokenizer_scratch_new(t);
+		for (int i = 0; i < 400; i++) {
+			char text[512];
+			size_t len = random_text(text, sizeof text, &seed);
+			struct tokenizer_scratch *fresh = tokenizer_scratch_new(t);
+			struct token_ids a = {0}, b = {0};
+			struct ipf_error err = {0};
+			assert_int_equal(tokenizer_encode(t, old, text, len, 0, &a, &err), 0);
+			assert_int_equal(tokenizer_encode(t, fresh, text, len, 0, &b, &err), 0);
+			if (a.count != b.count || memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0)
+				fail_msg("%s: \"%s\"", names[n], text);
+			assert_int_equal(tokenizer_count(t, old, text, len, 0, &err), a.count);
+			token_ids_release(&a);
+			token_ids_release(&b);
+			tokenizer_scratch_free(fresh);
+		}
+		tokenizer_scratch_free(old);
+		tokenizer_close(t);
+	}
+}
+
+static void cuts_at_tokens(void **state)
+{
+	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
+	uint64_t seed = test_seed("cuts");
+	struct tokens *t;
+	struct ipf_error err = {0};
+	(void)state;
+	for (size_t n = 0; n < 4; n++) {
+		int exact = 0, tried = 0;
+		assert_int_equal(tokens_open(&t, fixture(names[n]), &err), 0);
+		assert_true(tokens_exact(t));
+		for (int i = 0; i < 200; i++) {
+			char text[512];
+			size_t len = random_text(text, sizeof text, &seed);
+			int64_t whole = tokens_count(t, text, len), want = (int64_t)(test_random(&seed) % 40);
+			size_t cut = tokens_cut(t, text, len, want);
+			assert_true(cut <= len);
+			assert_true(tokens_count(t, text, cut) <= want);
+			assert_true(cut == len || ((unsigned char)text[cut] & 0xc0) != 0x80);
+			if (whole <= want)
+				assert_int_equal(cut, len);
+			if (whole > want && want > 0) {
+				tried++;
+				exact += tokens_count(t, text, cut) == want;
+			}
+		}
+		/* where fewer come of it, a character has several tokens, or no beginning of the text has so many */
+		assert_true(exact * 10 > tried * 8);
+		tokens_close(t);
+	}
+	assert_int_equal(tokens_open(&t, NULL, &err), 0);
+	assert_false(tokens_exact(t));
+	tokens_close(t);
+}
+
+static void counts_what_is_not_utf8(void **state)
+{
+	struct tokens *t;
+	struct ipf_error err = {0};
+	(void)state;
+	assert_int_equal(tokens_open(&t, fixture("bytelevel"), &err), 0);
+	static const struct {
+		const char *bad, *replaced;
+	} cases[] = {
+		{"a\xff" "b", "a\xef\xbf\xbd" "b"},
+		{"a\xe4\xb8" "b", "a\xef\xbf\xbd" "b"},                    /* the beginning of a character is one */
+		{"\xf0\x9f\x91", "\xef\xbf\xbd"},
+		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* what no character begins with is each one */
+		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(tokens_count(t, cases[i].bad, strlen(cases[i].bad)), tokens_count(t, cases[i].replaced, strlen(cases[i].replaced)));
+	assert_int_equal(tokens_cut(t, "a\xff\xff\xff", 4, 1), 1);
+	tokens_close(t);
+}
+
+static struct tokenizer *open_json(const char *json)
+{
+	struct tokenizer *t;
+	struct ipf_error err = {0};
+	if (tokenizer_open_text(&t, json, strlen(json), &err) < 0)
+		fail_msg("%s", err.text);
+	return t;
+}
+
+static void expect(struct tokenizer *t, const char *text, const char *ids_expected)
+{
+	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+	struct token_ids ids = {0};
+	struct ipf_error err = {0};
+	struct buffer got = {0};
+	assert_int_equal(tokenizer_encode(t, s, text, strlen(text), 0, &ids, &err), 0);
+	for (size_t i = 0; i < ids.count; i++)
+		buffer_format(&got, "%s%u", i ? " " : "", ids.ids[i]);
+	assert_string_equal(got.data ? got.data : "", ids_expected);
+	buffer_release(&got);
+	token_ids_release(&ids);
+	tokenizer_scratch_free(s);
+}
+
+/* Ids in the file do not count: the vocabulary's, else the next ones. As the reference answers for the same file. */
+static void added_tokens_get_their_ids(void **state)
+{
+	struct tokenizer *t = open_json("{\"added_tokens\":[{\"id\":77,\"content\":\"<b>\"},{\"id\":5,\"content\":\"a\",\"normalized\":false},"
+	                                "{\"id\":9,\"content\":\"<bb>\"},{\"id\":9,\"content\":\"\"}],"
+	                                "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":10},\"merges\":[]}}");
+	(void)state;
+	expect(t, "<b>ab<bb>c<b", "3 0 1 4 10 1");
+	assert_int_equal(tokenizer_size(t), 11);
+	tokenizer_close(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(describes_itself), cmocka_unit_test(errors_leave_nothing_behind), cmocka_unit_test(many_at_once),
+		cmocka_unit_test(remembering_changes_nothing), cmocka_unit_test(cuts_at_tokens), cmocka_unit_test(counts_what_is_not_utf8),
+		cmocka_unit_test(added_tokens_get_their_ids),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
