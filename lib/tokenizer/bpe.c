@@ -120,7 +120,7 @@ static int encode_short(const struct bpe *b, const char *word, size_t len, struc
 	if (!token_ids_grow(ids, len))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	uint32_t *to = ids->ids + ids->count;
-	if (b->every_byte) {
+	if (bpe_is_plain(b, word, len)) {
 		ids->count += bpe_merge_bytes(b, word, len, to);
 		return 0;
 	}

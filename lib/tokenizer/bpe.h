@@ -44,8 +44,8 @@ struct bpe {
 	size_t pair_mask;
 	int pair_shift;
 	const uint32_t *merged;     /* by rank */
-	const uint32_t *bytes;      /* byte mode: ids of single bytes */
-	const uint32_t *byte_pairs; /* byte mode: rank of two single bytes */
+	const uint32_t *bytes;      /* ids of single bytes; outside byte mode of ASCII */
+	const uint32_t *byte_pairs; /* rank of two single bytes */
 	const uint32_t *chars;      /* else: ids of the basic plane's characters */
 	const uint64_t *whole;
 	uint32_t fallback[256];     /* ids of <0x00>… where byte_fallback */
@@ -60,6 +60,16 @@ struct bpe {
 static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
 {
 	return pair_rank(b->pairs, b->pair_mask, b->pair_shift, pair_key(left, right));
+}
+/* Is each byte of the text a symbol with a token of its own? */
+static inline bool bpe_is_plain(const struct bpe *b, const char *text, size_t len)
+{
+	uint32_t worst = 0;
+	if (b->every_byte || b->affixes)
+		return b->every_byte;
+	for (size_t i = 0; i < len; i++)
+		worst |= b->bytes[(unsigned char)text[i]];
+	return worst < UINT32_C(1) << 31;
 }
 static inline bool bpe_is_whole(const struct bpe *b, uint32_t id)
 {
@@ -82,10 +92,20 @@ size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, siz
 
 /* Merging in place, BPE_SHORT symbols at most (bpe_merge.c); they return how many are left. */
 size_t bpe_merge(const struct bpe *b, uint32_t *ids, size_t count);
-size_t bpe_merge_spans(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
-/* From the bytes of a word, where b->every_byte; room for len ids. */
+/* From the bytes of a word that is plain; room for len ids. */
 size_t bpe_merge_bytes(const struct bpe *b, const char *word, size_t len, uint32_t *ids);
-size_t bpe_merge_byte_spans(const struct bpe *b, const char *word, size_t begin, size_t len, uint32_t *ids, uint32_t *starts);
+/* A part of a word, word[begin, end), with `count` symbols in `ids` and where they begin in the word in `starts` (where it is plain only
+ * room for them: they follow from the bytes). Afterwards they are tokens. */
+struct bpe_span {
+	const char *word;
+	size_t begin, end;
+	bool plain;
+	uint32_t *ids, *starts;
+	size_t count;
+};
+void bpe_merge_span(const struct bpe *b, struct bpe_span *s);
+/* Two parts side by side: a third faster than one after the other. */
+void bpe_merge_two_spans(const struct bpe *b, struct bpe_span *s, struct bpe_span *t);
 /* Any number (bpe_heap.c); SIZE_MAX: out of memory. */
 size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
 /* A word of any length in linear time (bpe_long.c). */

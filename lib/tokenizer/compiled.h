@@ -21,8 +21,8 @@ enum compiled_section {
 	SECTION_ADDED_TEXT,
 	SECTION_MERGED,       /* uint32_t[merges]: the id that a merge gives, by rank */
 	SECTION_PAIRS,        /* uint64_t: hash of pair to rank (bpe.h) */
-	SECTION_BYTE_PAIRS,   /* uint32_t[65536]: rank of the merge of two single bytes; byte mode */
-	SECTION_BYTES,        /* uint32_t[4][256]: ids of single bytes, see bpe.h */
+	SECTION_BYTE_PAIRS,   /* uint32_t[65536]: rank of the merge of two single bytes (else: of ASCII) */
+	SECTION_BYTES,        /* uint32_t[256]: ids of single bytes (else: of ASCII) */
 	SECTION_CHARS,        /* uint32_t[65536]: id of a character of the basic plane; not byte mode */
 	SECTION_WHOLE,        /* bit by id: a word that is this token encodes to it alone */
 	SECTION_NEIGHBOURS,   /* bits: which characters stand beside each other in a token (bpe_cut.c); not byte mode */
@@ -31,7 +31,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 3
+#define COMPILED_VERSION 4
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

@@ -42,9 +42,12 @@ void load_chars(struct compiled_builder *b, const struct vocabulary *v)
 	}
 }
 
-static uint32_t find_byte(const struct vocabulary *v, uint32_t byte)
+/* Outside byte mode only ASCII has tokens of one byte. */
+static uint32_t find_byte(const struct vocabulary *v, uint32_t byte, bool byte_mode)
 {
-	char utf8[4];
+	char utf8[4] = {(char)byte};
+	if (!byte_mode)
+		return byte < 0x80 ? vocabulary_find(v, utf8, 1) : VOCABULARY_NONE;
 	return vocabulary_find(v, utf8, utf8_put(utf8, byte_level_char((unsigned char)byte)));
 }
 
@@ -55,7 +58,7 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 	if (!bytes || !pairs)
 		return -1;
 	for (uint32_t i = 0; i < 256; i++)
-		bytes[i] = find_byte(v, i);
+		bytes[i] = find_byte(v, i, b->header.byte_mode);
 	for (uint32_t i = 0; i < 65536; i++)
 		if (bytes[i >> 8] != VOCABULARY_NONE && bytes[i & 255] != VOCABULARY_NONE)
 			pairs[i] = pair_rank(slots, mask, shift, pair_key(bytes[i >> 8], bytes[i & 255]));
@@ -82,7 +85,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 			i = (i + 1) & (cap - 1);
 		slots[i] = key | pair->rank;
 	}
-	if (b->header.byte_mode && load_byte_tables(b, v, slots, cap - 1, shift) < 0)
+	if (load_byte_tables(b, v, slots, cap - 1, shift) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
