@@ -5,7 +5,8 @@
 
 static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "tokenizer", "NAME", struct collect_options, tokenizer,
-	       "count output tokens from the text: \"approx\" takes 4 bytes for one (default: only the server's usage counts)"),
+	       "count output tokens from the text, with a model's tokenizer.json; \"approx\" takes 4 bytes for one (default: only the server's usage "
+	       "counts)"),
 	OPTION(OPTION_TEXT, 0, "itl", "MODE", struct collect_options, itl,
 	       "what an inter-token sample is: gap (default), token (a gap shared out over the tokens of the event that ends it) or request "
 	       "(the mean gap of a request)"),

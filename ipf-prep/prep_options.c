@@ -4,7 +4,7 @@
 
 static const struct option_spec specs[] = {
 	O(OPTION_FLAG, 0, "list", NULL, list, "list the sources: name, kind and what it reads"),
-	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer, "how tokens are counted (default: approx, four bytes a token)"),
+	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer, "how tokens are counted: a model's tokenizer.json, or approx (default), four bytes a token"),
 	O(OPTION_COUNT, 'n', "requests", "N", n, "at most N requests; a session that does not fit whole is left out"),
 	O(OPTION_COUNT, 0, "sessions", "N", sessions, "at most N sessions (a lone request counts as one)"),
 	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "in random order, by the seed; what is kept is held in memory"),
