@@ -47,8 +47,8 @@ int main(int argc, char **argv)
 {
 	struct ipf_error err = {0};
 	struct tokenizer *t;
-	double seconds = argc > 3 ? atof(argv[3]) : 1, best[4] = {0};
-	int threads = argc > 4 ? atoi(argv[4]) : 0;
+	double seconds = argc > 3 ? strtod(argv[3], NULL) : 1, best[4] = {0};
+	int threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0;
 	struct buffer all = load(argv[2]);
 	size_t count = 0;
 	double opened = now(CLOCK_MONOTONIC);
