@@ -30,7 +30,7 @@ void pieces_clear(struct pieces *p)
 {
 	buffer_clear(&p->text);
 	p->count = 0;
-	p->failed = false;
+	p->failed = p->cut = false;
 }
 
 void pieces_release(struct pieces *p)

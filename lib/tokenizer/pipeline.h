@@ -37,6 +37,7 @@ struct pieces {
 	size_t *ends;
 	size_t count, cap;
 	bool failed; /* memory ran out (also where text.failed): sticky */
+	bool cut;    /* pre-tokenizers: something was taken away before the first piece */
 };
 void pieces_add(struct pieces *p, const char *text, size_t len); /* a whole piece */
 void pieces_end(struct pieces *p);                               /* what was appended to p->text since the last end is a piece */

@@ -44,8 +44,9 @@ static int split_sequence(const struct pretokenizer *self, struct slice text, bo
 		struct pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
 			pieces_clear(to);
+		to->cut = from->cut;
 		for (size_t k = 0; k < from->count && status == 0; k++)
-			status = s->parts[i]->split(s->parts[i], pieces_at(from, k), first && k == 0, to, err);
+			status = s->parts[i]->split(s->parts[i], pieces_at(from, k), first && k == 0 && !from->cut, to, err);
 		if (status == 0)
 			status = pieces_status(from, err);
 		from = to;

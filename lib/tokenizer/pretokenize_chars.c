@@ -100,6 +100,7 @@ static int split_bert(const struct pretokenizer *self, struct slice text, bool f
 		const char *word = at, *next = at;
 		while (next < end && !unicode_white_space(utf8_next(&next)))
 			at = next;
+		out->cut = out->cut || (out->count == 0 && word > text.data);
 		split_characters(unicode_punctuation, ISOLATED, (struct slice){word, (size_t)(at - word)}, out);
 		at = next;
 	}
@@ -116,7 +117,8 @@ int pretokenizer_bert(struct pretokenizer **pretokenizer, const json_t *config, 
 static int split_words(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
 {
 	enum { NONE, SPACE, WORD, OTHER } kind, before = NONE;
-	const char *at = text.data, *end = text.data + text.len, *start = at;
+	const char *at = text.data, *end = text.data + text.len;
+	size_t start = 0;
 	(void)self;
 	(void)first;
 	for (; at < end; before = kind) {
@@ -125,13 +127,13 @@ static int split_words(const struct pretokenizer *self, struct slice text, bool 
 		kind = unicode_white_space(c) ? SPACE : unicode_word(c) ? WORD : OTHER;
 		if (kind != before) {
 			if (before == WORD || before == OTHER)
-				pieces_add(out, start, (size_t)(at - start));
-			start = at;
+				add_part(out, text, start, (size_t)(at - text.data));
+			start = (size_t)(at - text.data);
 		}
 		at = next;
 	}
 	if (before == WORD || before == OTHER)
-		pieces_add(out, start, (size_t)(end - start));
+		add_part(out, text, start, text.len);
 	return pieces_status(out, err);
 }
 
@@ -144,18 +146,17 @@ int pretokenizer_whitespace(struct pretokenizer **pretokenizer, const json_t *co
 static int split_delimiter(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
-	const char *at = text.data, *end = text.data + text.len, *start = at;
+	const char *at = text.data, *end = text.data + text.len;
+	size_t start = 0;
 	(void)first;
 	while (at < end) {
-		const char *stop = at;
+		size_t stop = (size_t)(at - text.data);
 		if (utf8_next(&at) != p->delimiter)
 			continue;
-		if (stop > start)
-			pieces_add(out, start, (size_t)(stop - start));
-		start = at;
+		add_part(out, text, start, stop);
+		start = (size_t)(at - text.data);
 	}
-	if (end > start)
-		pieces_add(out, start, (size_t)(end - start));
+	add_part(out, text, start, text.len);
 	return pieces_status(out, err);
 }
 
@@ -168,28 +169,26 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 	return chars_new(pretokenizer, (struct chars){.base = {split_delimiter, NULL}, .delimiter = utf8_next(&at)}, err);
 }
 
-/* A piece begins where the script changes; what has none goes along with what is before it. After such a character nothing begins
- * until one of a script came (as the reference has it, where "none" is also what is before the first). */
+/* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the beginning. */
 static int split_scripts(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
 {
-	const char *at = text.data, *end = text.data + text.len, *start = NULL;
+	const char *at = text.data, *end = text.data + text.len;
+	size_t start = text.len;
 	unsigned last = 0;
 	(void)self;
 	(void)first;
 	while (at < end) {
-		const char *begin = at;
+		size_t begin = (size_t)(at - text.data);
 		unsigned script = unicode_script(utf8_next(&at));
 		if (!script)
 			continue;
 		if (script != last) {
-			if (start && begin > start)
-				pieces_add(out, start, (size_t)(begin - start));
+			add_part(out, text, start, begin);
 			start = begin;
 		}
 		last = script;
 	}
-	if (start)
-		pieces_add(out, start, (size_t)(end - start));
+	add_part(out, text, start, text.len);
 	return pieces_status(out, err);
 }
 

@@ -8,8 +8,8 @@
 
 static void flush(struct splitter *s)
 {
-	if (s->open && s->end > s->start)
-		pieces_add(s->out, s->text.data + s->start, s->end - s->start);
+	if (s->open)
+		add_part(s->out, s->text, s->start, s->end);
 	s->open = false;
 }
 

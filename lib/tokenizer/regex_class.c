@@ -157,39 +157,6 @@ static void add_categories(struct character_set *set, uint32_t categories)
 	add_pins(set, categories, 0);
 }
 
-static void add_word(struct character_set *set)
-{
-	add_categories(set, CATEGORIES_WORD);
-	buffer_text(&set->items, "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}");
-}
-
-static void add_space(struct character_set *set)
-{
-	buffer_text(&set->items, "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}");
-}
-
-int character_set_escape(struct character_set *set, char letter)
-{
-	set->negated = isupper((unsigned char)letter);
-	switch (letter | 32) {
-	case 'd':
-		add_categories(set, CATEGORY_BIT(ND));
-		return 0;
-	case 'w': /* the reference's \w has these numbers, its [[:word:]] has not */
-		add_word(set);
-		buffer_text(&set->items, "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}");
-		return 0;
-	case 's':
-		add_space(set);
-		return 0;
-	case 'h':
-		buffer_text(&set->items, "0-9A-Fa-f");
-		return 0;
-	default:
-		return -1;
-	}
-}
-
 static const struct {
 	const char *name, *longer;
 	uint32_t categories;
@@ -205,69 +172,69 @@ static const struct {
 	{"s", "symbol", CATEGORIES_S}, {"sm", "mathsymbol", CATEGORY_BIT(SM)}, {"sc", "currencysymbol", CATEGORY_BIT(SC)},
 	{"sk", "modifiersymbol", CATEGORY_BIT(SK)}, {"so", "othersymbol", CATEGORY_BIT(SO)}, {"z", "separator", CATEGORIES_Z},
 	{"zs", "spaceseparator", CATEGORY_BIT(ZS)}, {"zl", "lineseparator", CATEGORY_BIT(ZL)}, {"zp", "paragraphseparator", CATEGORY_BIT(ZP)},
-	{"c", "other", CATEGORIES_C}, {"cc", "control", CATEGORY_BIT(CC)}, {"cf", "format", CATEGORY_BIT(CF)}, {"cn", "unassigned", CATEGORY_BIT(CN)},
+	{"punct", "punct", CATEGORIES_P}, {"c", "other", CATEGORIES_C}, {"cc", "control", CATEGORY_BIT(CC)}, {"cf", "format", CATEGORY_BIT(CF)}, {"cn", "unassigned", CATEGORY_BIT(CN)},
 	{"co", "privateuse", CATEGORY_BIT(CO)}, {"cs", "surrogate", CATEGORY_BIT(CS)},
 };
 
-/* What brackets and \p{…} both name; -1: none of these. */
-static int posix_set(struct character_set *set, const char *name)
+#define NEW_ALPHABETIC "\\x{363}-\\x{36f}\\x{c04}\\x{f82}\\x{f83}\\x{1dd3}-\\x{1de6}\\x{11080}\\x{11081}"
+#define NEW_LOWERCASE "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
+#define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define CIRCLED "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+#define SUPERSCRIPTS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [[:word:]] */
+#define CATEGORIES_SEEN (CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
+
+/* What brackets and \p{…} both name, and what brackets alone mean. */
+static const struct named_set {
+	const char *name, *longer, *items;
+	uint32_t categories;
+	unsigned pins;
+} named_sets[] = {
+	{"alpha", "alphabetic", "\\p{Alphabetic}" NEW_ALPHABETIC, 0, PIN_ALPHABETIC},
+	{"upper", "uppercase", "\\p{Uppercase}", 0, PIN_UPPERCASE},
+	{"lower", "lowercase", "\\p{Lowercase}" NEW_LOWERCASE, 0, PIN_LOWERCASE},
+	{"alnum", "alnum", "\\p{Alphabetic}" NEW_ALPHABETIC, CATEGORY_BIT(ND), PIN_ALPHABETIC},
+	{"digit", "digit", "", CATEGORY_BIT(ND), 0},
+	{"space", "whitespace", SPACES, 0, 0},
+	{"punct", "punct", "", CATEGORIES_P | CATEGORIES_S, 0},
+	{"blank", "blank", "\\t", CATEGORY_BIT(ZS), 0},
+	{"cntrl", "cntrl", "", CATEGORY_BIT(CC), 0},
+	{"xdigit", "xdigit", "0-9A-Fa-f", 0, 0},
+	{"word", "word", CIRCLED, CATEGORIES_WORD, 0},
+	{"graph", "graph", "", CATEGORIES_SEEN, 0},
+	{"print", "print", "", CATEGORIES_SEEN | CATEGORY_BIT(ZS), 0},
+	{"any", "any", "\\x{0}-\\x{10ffff}", 0, 0},
+	{"ascii", "ascii", "\\x{0}-\\x{7f}", 0, 0},
+};
+
+static int add_named(struct character_set *set, const char *name)
 {
-	static const char *const names[] = {"alpha", "alphabetic", "upper", "uppercase", "lower", "lowercase", "alnum", "digit", "space", "whitespace",
-	                                    "punct", "blank", "cntrl", "xdigit", "word", "graph", "print", "any", "ascii"};
-	size_t k = 0;
-	while (k < sizeof names / sizeof *names && strcmp(name, names[k]) != 0)
-		k++;
-	switch (k) {
-	case 0:
-	case 1:
-	case 6:
-		buffer_text(&set->items, "\\p{Alphabetic}");
-		if (k == 6)
-			buffer_text(&set->items, "\\p{Nd}");
-		add_pins(set, k == 6 ? CATEGORY_BIT(ND) : 0, PIN_ALPHABETIC);
+	for (size_t i = 0; i < sizeof named_sets / sizeof *named_sets; i++) {
+		const struct named_set *n = &named_sets[i];
+		if (strcmp(name, n->name) != 0 && strcmp(name, n->longer) != 0)
+			continue;
+		buffer_text(&set->items, n->items);
+		if (n->categories)
+			add_categories(set, n->categories);
+		add_pins(set, 0, n->pins);
+		set->cased = n->pins & (PIN_UPPERCASE | PIN_LOWERCASE);
 		return 0;
-	case 2:
-	case 3:
-	case 4:
-	case 5:
-		buffer_text(&set->items, k < 4 ? "\\p{Uppercase}" : "\\p{Lowercase}");
-		add_pins(set, 0, k < 4 ? PIN_UPPERCASE : PIN_LOWERCASE);
-		set->cased = true;
-		return 0;
-	case 7:
-		add_categories(set, CATEGORY_BIT(ND));
-		return 0;
-	case 8:
-	case 9:
-		add_space(set);
-		return 0;
-	case 10:
-		add_categories(set, CATEGORIES_P | CATEGORIES_S);
-		return 0;
-	case 11:
-		add_categories(set, CATEGORY_BIT(ZS));
-		buffer_text(&set->items, "\\t");
-		return 0;
-	case 12:
-		add_categories(set, CATEGORY_BIT(CC));
-		return 0;
-	case 13:
-		buffer_text(&set->items, "0-9A-Fa-f");
-		return 0;
-	case 14:
-		add_word(set);
-		return 0;
-	case 15:
-	case 16:
-		add_categories(set, CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO) |
-		                            (k == 16 ? CATEGORY_BIT(ZS) : 0));
-		return 0;
-	case 17:
-		buffer_text(&set->items, "\\x{0}-\\x{10ffff}");
-		return 0;
-	case 18:
-		buffer_text(&set->items, "\\x{0}-\\x{7f}");
-		return 0;
+	}
+	return -1;
+}
+
+int character_set_escape(struct character_set *set, char letter)
+{
+	set->negated = isupper((unsigned char)letter);
+	switch (letter | 32) {
+	case 'd':
+		return add_named(set, "digit");
+	case 'w':
+		buffer_text(&set->items, SUPERSCRIPTS);
+		return add_named(set, "word");
+	case 's':
+		return add_named(set, "space");
+	case 'h':
+		return add_named(set, "xdigit");
 	default:
 		return -1;
 	}
@@ -331,7 +298,9 @@ int character_set_property(struct translator *t, struct character_set *set, bool
 			add_categories(set, category_names[i].categories);
 			return 0;
 		}
-	if (posix_set(set, name) < 0)
+	if (strcmp(name, "word") == 0)
+		buffer_text(&set->items, SUPERSCRIPTS);
+	if (add_named(set, name) < 0)
 		add_script(set, name);
 	return 0;
 }
@@ -347,7 +316,7 @@ int character_set_bracket(struct translator *t, struct character_set *set)
 	while (t->at < t->end && islower((unsigned char)*t->at) && n + 1 < sizeof name)
 		name[n++] = *t->at++;
 	name[n] = '\0';
-	if (t->end - t->at < 2 || t->at[0] != ':' || t->at[1] != ']' || posix_set(set, name) < 0) {
+	if (t->end - t->at < 2 || t->at[0] != ':' || t->at[1] != ']' || add_named(set, name) < 0) {
 		t->at = at;
 		return -1;
 	}
