@@ -28,7 +28,7 @@ static void free_plain(struct decoder *self)
 }
 
 int decoder_plain(struct decoder **decoder,
-                  int (*apply)(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err),
+                  int (*apply)(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err),
                   struct ipf_error *err)
 {
 	struct decoder *d = malloc(sizeof *d);
@@ -39,24 +39,24 @@ int decoder_plain(struct decoder **decoder,
 	return 0;
 }
 
-static int apply_sequence(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_sequence(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;
-	struct pieces turns[2] = {{.count = 0}, {.count = 0}};
-	const struct pieces *from = tokens;
+	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
+	const struct text_pieces *from = tokens;
 	int status = 0;
 
 	for (size_t i = 0; i < s->count && status == 0; i++) {
-		struct pieces *to = i + 1 == s->count ? out : &turns[i & 1];
+		struct text_pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
-			pieces_clear(to);
+			text_pieces_clear(to);
 		status = s->parts[i]->apply(s->parts[i], from, to, err);
 		from = to;
 	}
 	for (size_t i = 0; !s->count && i < tokens->count; i++)
-		pieces_add(out, pieces_at(tokens, i).data, pieces_at(tokens, i).len);
-	pieces_release(&turns[0]);
-	pieces_release(&turns[1]);
+		text_pieces_add(out, text_pieces_at(tokens, i).data, text_pieces_at(tokens, i).len);
+	text_pieces_release(&turns[0]);
+	text_pieces_release(&turns[1]);
 	return status < 0 ? -1 : decoded(out, err);
 }
 

@@ -12,10 +12,10 @@ decoder_maker decoder_sequence, decoder_byte_level, decoder_byte_fallback, decod
 
 /* A decoder that has nothing but its function. */
 int decoder_plain(struct decoder **decoder,
-                  int (*apply)(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err),
+                  int (*apply)(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err),
                   struct ipf_error *err);
 
-static inline int decoded(const struct pieces *out, struct ipf_error *err)
+static inline int decoded(const struct text_pieces *out, struct ipf_error *err)
 {
 	return out->failed || out->text.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }

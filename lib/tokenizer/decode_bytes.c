@@ -47,17 +47,17 @@ static void append_lossy(struct buffer *out, const char *bytes, size_t len)
 	buffer_append(out, bytes + kept, len - kept);
 }
 
-static int apply_byte_level(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_byte_level(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	struct buffer bytes = {0};
 	(void)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice token = pieces_at(tokens, i);
+		struct slice token = text_pieces_at(tokens, i);
 		if (!byte_level_bytes(token.data, token.len, &bytes))
 			buffer_slice(&bytes, token);
 	}
 	append_lossy(&out->text, bytes.data ? bytes.data : "", bytes.len);
-	pieces_end(out);
+	text_pieces_end(out);
 	if (bytes.failed)
 		out->failed = true;
 	buffer_release(&bytes);
@@ -88,7 +88,7 @@ static int byte_of(struct slice token)
 }
 
 /* Bytes in a row are a text, or a U+FFFD each. */
-static void flush_bytes(struct buffer *bytes, struct pieces *out)
+static void flush_bytes(struct buffer *bytes, struct text_pieces *out)
 {
 	bool valid = true;
 	for (size_t at = 0; at < bytes->len && valid;) {
@@ -97,25 +97,25 @@ static void flush_bytes(struct buffer *bytes, struct pieces *out)
 		at += valid ? (size_t)n : 0;
 	}
 	if (valid && bytes->len)
-		pieces_add(out, bytes->data, bytes->len);
+		text_pieces_add(out, bytes->data, bytes->len);
 	for (size_t i = 0; !valid && i < bytes->len; i++)
-		pieces_add(out, REPLACEMENT, strlen(REPLACEMENT));
+		text_pieces_add(out, REPLACEMENT, strlen(REPLACEMENT));
 	buffer_clear(bytes);
 }
 
-static int apply_byte_fallback(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_byte_fallback(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	struct buffer bytes = {0};
 	(void)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice token = pieces_at(tokens, i);
+		struct slice token = text_pieces_at(tokens, i);
 		int byte = byte_of(token);
 		if (byte >= 0) {
 			buffer_byte(&bytes, (char)byte);
 			continue;
 		}
 		flush_bytes(&bytes, out);
-		pieces_add(out, token.data, token.len);
+		text_pieces_add(out, token.data, token.len);
 	}
 	bool failed = bytes.failed;
 	flush_bytes(&bytes, out);
@@ -129,10 +129,10 @@ int decoder_byte_fallback(struct decoder **decoder, const json_t *config, struct
 	return decoder_plain(decoder, apply_byte_fallback, err);
 }
 
-static int apply_fuse(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_fuse(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	(void)self;
-	pieces_add(out, tokens->text.data, tokens->text.len);
+	text_pieces_add(out, tokens->text.data, tokens->text.len);
 	return decoded(out, err);
 }
 

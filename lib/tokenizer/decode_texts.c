@@ -21,7 +21,7 @@ static void free_texts(struct decoder *self)
 	free(t);
 }
 
-static struct texts *texts_new(int (*apply)(const struct decoder *, const struct pieces *, struct pieces *, struct ipf_error *),
+static struct texts *texts_new(int (*apply)(const struct decoder *, const struct text_pieces *, struct text_pieces *, struct ipf_error *),
                                struct ipf_error *err)
 {
 	struct texts *t = calloc(1, sizeof *t);
@@ -92,13 +92,13 @@ static void cleanup(struct buffer *text, struct buffer *spare)
 	}
 }
 
-static int apply_wordpiece(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_wordpiece(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	struct buffer text = {0}, spare = {0};
 
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice token = pieces_at(tokens, i);
+		struct slice token = text_pieces_at(tokens, i);
 		bool continues = token.len >= t->a.len && memcmp(token.data, t->a.data, t->a.len) == 0;
 		buffer_clear(&text);
 		if (i && !continues)
@@ -108,7 +108,7 @@ static int apply_wordpiece(const struct decoder *self, const struct pieces *toke
 		buffer_slice(&text, token);
 		if (t->flag)
 			cleanup(&text, &spare);
-		pieces_add(out, text.data, text.len);
+		text_pieces_add(out, text.data, text.len);
 		if (text.failed || spare.failed)
 			out->failed = true;
 	}
@@ -129,12 +129,12 @@ int decoder_wordpiece(struct decoder **decoder, const json_t *config, struct ipf
 	return finish(decoder, t, status, err);
 }
 
-static int apply_metaspace(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_metaspace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		append_replaced(&out->text, pieces_at(tokens, i), buffer_all(&t->a), slice_of(i == 0 && t->flag ? "" : " "));
-		pieces_end(out);
+		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a), slice_of(i == 0 && t->flag ? "" : " "));
+		text_pieces_end(out);
 	}
 	return decoded(out, err);
 }
@@ -154,12 +154,12 @@ int decoder_metaspace(struct decoder **decoder, const json_t *config, struct ipf
 	return finish(decoder, t, status, err);
 }
 
-static int apply_bpe(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_bpe(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		append_replaced(&out->text, pieces_at(tokens, i), buffer_all(&t->a), slice_of(i + 1 == tokens->count ? "" : " "));
-		pieces_end(out);
+		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a), slice_of(i + 1 == tokens->count ? "" : " "));
+		text_pieces_end(out);
 	}
 	return decoded(out, err);
 }
@@ -173,17 +173,17 @@ int decoder_bpe(struct decoder **decoder, const json_t *config, struct ipf_error
 }
 
 /* Up to `start` characters at the beginning and `stop` at the end, where they are the one that is to go. */
-static int apply_strip(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_strip(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	size_t n = t->a.len;
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice s = pieces_at(tokens, i);
+		struct slice s = text_pieces_at(tokens, i);
 		for (size_t k = 0; k < t->start && s.len >= n && memcmp(s.data, t->a.data, n) == 0; k++)
 			s = (struct slice){s.data + n, s.len - n};
 		for (size_t k = 0; k < t->stop && s.len >= n && memcmp(s.data + s.len - n, t->a.data, n) == 0; k++)
 			s.len -= n;
-		pieces_add(out, s.data, s.len);
+		text_pieces_add(out, s.data, s.len);
 	}
 	return decoded(out, err);
 }
@@ -205,11 +205,11 @@ int decoder_strip(struct decoder **decoder, const json_t *config, struct ipf_err
 	return finish(decoder, t, status, err);
 }
 
-static int apply_replace(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_replace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice s = pieces_at(tokens, i);
+		struct slice s = text_pieces_at(tokens, i);
 		struct regex_walk walk;
 		size_t start, end, kept = 0;
 		int found = 0;
@@ -224,7 +224,7 @@ static int apply_replace(const struct decoder *self, const struct pieces *tokens
 		if (found < 0)
 			return -1;
 		buffer_append(&out->text, s.data + kept, s.len - kept);
-		pieces_end(out);
+		text_pieces_end(out);
 	}
 	return decoded(out, err);
 }
@@ -246,14 +246,14 @@ int decoder_replace(struct decoder **decoder, const json_t *config, struct ipf_e
 }
 
 /* What repeats is said once; pads go; what is then empty is no token. */
-static int apply_ctc(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err)
+static int apply_ctc(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	struct buffer text = {0}, spare = {0};
 
 	for (size_t i = 0; i < tokens->count; i++) {
-		struct slice s = pieces_at(tokens, i);
-		if (i && slice_equal(s, pieces_at(tokens, i - 1)))
+		struct slice s = text_pieces_at(tokens, i);
+		if (i && slice_equal(s, text_pieces_at(tokens, i - 1)))
 			continue;
 		buffer_clear(&text);
 		append_replaced(&text, s, buffer_all(&t->a), (struct slice){"", 0});
@@ -265,7 +265,7 @@ static int apply_ctc(const struct decoder *self, const struct pieces *tokens, st
 			buffer_slice(&out->text, buffer_all(&text));
 		}
 		if (out->text.len > before)
-			pieces_end(out);
+			text_pieces_end(out);
 		if (text.failed || spare.failed)
 			out->failed = true;
 	}

@@ -194,8 +194,8 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 		return encode_prepended(e, text, begin, end);
 	if (!t->pretokenizer)
 		return encode_piece(e, text, begin, end);
-	struct pieces *pieces = &e->s->pieces;
-	pieces_clear(pieces);
+	struct text_pieces *pieces = &e->s->pieces;
+	text_pieces_clear(pieces);
 	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, first && begin == 0, pieces, e->err) < 0)
 		return -1;
 	if (pieces->failed)

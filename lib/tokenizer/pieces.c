@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void pieces_end(struct pieces *p)
+void text_pieces_end(struct text_pieces *p)
 {
 	if (p->count == p->cap) {
 		size_t cap = p->cap ? p->cap * 2 : 64;
@@ -20,24 +20,24 @@ void pieces_end(struct pieces *p)
 		p->failed = true;
 }
 
-void pieces_add(struct pieces *p, const char *text, size_t len)
+void text_pieces_add(struct text_pieces *p, const char *text, size_t len)
 {
 	buffer_append(&p->text, text, len);
-	pieces_end(p);
+	text_pieces_end(p);
 }
 
-void pieces_clear(struct pieces *p)
+void text_pieces_clear(struct text_pieces *p)
 {
 	buffer_clear(&p->text);
 	p->count = 0;
 	p->failed = p->cut = false;
 }
 
-void pieces_release(struct pieces *p)
+void text_pieces_release(struct text_pieces *p)
 {
 	buffer_release(&p->text);
 	free(p->ends);
-	*p = (struct pieces){0};
+	*p = (struct text_pieces){0};
 }
 
 bool token_ids_grow(struct token_ids *ids, size_t more)

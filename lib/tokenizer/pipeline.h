@@ -32,18 +32,18 @@
 /* ---- texts cut in pieces: what pre-tokenizers and decoders take and give ---------------------------------------------- */
 
 /* Piece i is text[ends[i-1], ends[i]). */
-struct pieces {
+struct text_pieces {
 	struct buffer text;
 	size_t *ends;
 	size_t count, cap;
 	bool failed; /* memory ran out (also where text.failed): sticky */
 	bool cut;    /* pre-tokenizers: something was taken away before the first piece */
 };
-void pieces_add(struct pieces *p, const char *text, size_t len); /* a whole piece */
-void pieces_end(struct pieces *p);                               /* what was appended to p->text since the last end is a piece */
-void pieces_clear(struct pieces *p);
-void pieces_release(struct pieces *p);
-static inline struct slice pieces_at(const struct pieces *p, size_t i)
+void text_pieces_add(struct text_pieces *p, const char *text, size_t len); /* a whole piece */
+void text_pieces_end(struct text_pieces *p);                               /* what was appended to p->text since the last end is a piece */
+void text_pieces_clear(struct text_pieces *p);
+void text_pieces_release(struct text_pieces *p);
+static inline struct slice text_pieces_at(const struct text_pieces *p, size_t i)
 {
 	size_t begin = i ? p->ends[i - 1] : 0;
 	return (struct slice){p->text.data ? p->text.data + begin : "", p->ends[i] - begin};
@@ -94,7 +94,7 @@ int normalizer_new(struct normalizer **normalizer, const json_t *config, struct 
 struct pretokenizer {
 	/* Appends to `out` the pieces of `text` (no empty ones: the reference drops them). `first`: the text stands at the very beginning of
 	 * the input (Metaspace's prepend_scheme asks). */
-	int (*split)(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err);
+	int (*split)(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err);
 	void (*free)(struct pretokenizer *self);
 };
 int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err);
@@ -140,7 +140,7 @@ void postprocess_release(struct postprocess *post);
 struct decoder {
 	/* The texts of tokens to texts of the output (Fuse, ByteFallback and others change their number); the caller joins them.
 	 * All texts are valid UTF-8. */
-	int (*apply)(const struct decoder *self, const struct pieces *tokens, struct pieces *out, struct ipf_error *err);
+	int (*apply)(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err);
 	void (*free)(struct decoder *self);
 };
 /* NULL or JSON null gives *decoder = NULL: tokens are then joined by spaces. */

@@ -25,34 +25,34 @@ int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, s
 	return k < 0 ? -1 : makers[k](pretokenizer, config, err);
 }
 
-static int split_sequence(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_sequence(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;
-	struct pieces turns[2] = {{.count = 0}, {.count = 0}};
-	struct pieces *from = &turns[0];
+	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
+	struct text_pieces *from = &turns[0];
 	int status = 0;
 
 	if (s->count == 0) {
 		if (text.len)
-			pieces_add(out, text.data, text.len);
+			text_pieces_add(out, text.data, text.len);
 		return pieces_status(out, err);
 	}
 	if (s->count == 1)
 		return s->parts[0]->split(s->parts[0], text, first, out, err);
 	status = s->parts[0]->split(s->parts[0], text, first, from, err);
 	for (size_t i = 1; i < s->count && status == 0; i++) {
-		struct pieces *to = i + 1 == s->count ? out : &turns[i & 1];
+		struct text_pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
-			pieces_clear(to);
+			text_pieces_clear(to);
 		to->cut = from->cut;
 		for (size_t k = 0; k < from->count && status == 0; k++)
-			status = s->parts[i]->split(s->parts[i], pieces_at(from, k), first && k == 0 && !from->cut, to, err);
+			status = s->parts[i]->split(s->parts[i], text_pieces_at(from, k), first && k == 0 && !from->cut, to, err);
 		if (status == 0)
 			status = pieces_status(from, err);
 		from = to;
 	}
-	pieces_release(&turns[0]);
-	pieces_release(&turns[1]);
+	text_pieces_release(&turns[0]);
+	text_pieces_release(&turns[1]);
 	return status < 0 ? -1 : pieces_status(out, err);
 }
 

@@ -22,7 +22,7 @@ int config_behavior(const json_t *config, const char *part, bool optional, enum 
  */
 struct splitter {
 	struct slice text;
-	struct pieces *out;
+	struct text_pieces *out;
 	enum behavior behavior;
 	size_t start, end; /* what is not in `out` yet */
 	bool open, previous;
@@ -31,18 +31,18 @@ void splitter_add(struct splitter *s, size_t start, size_t end, bool match);
 void splitter_finish(struct splitter *s);
 
 /* What the reference does with a predicate on characters: each that fulfils it is a match. */
-void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct pieces *out);
+void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct text_pieces *out);
 
 /* Adds text[begin, end) unless it is empty. */
-static inline void add_part(struct pieces *out, struct slice text, size_t begin, size_t end)
+static inline void add_part(struct text_pieces *out, struct slice text, size_t begin, size_t end)
 {
 	if (end <= begin)
 		return;
 	out->cut = out->cut || (out->count == 0 && begin > 0);
-	pieces_add(out, text.data + begin, end - begin);
+	text_pieces_add(out, text.data + begin, end - begin);
 }
 
-static inline int pieces_status(const struct pieces *p, struct ipf_error *err)
+static inline int pieces_status(const struct text_pieces *p, struct ipf_error *err)
 {
 	return p->failed || p->text.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }

@@ -27,7 +27,7 @@ static int chars_new(struct pretokenizer **pretokenizer, struct chars kind, stru
 	return 0;
 }
 
-void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct pieces *out)
+void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct text_pieces *out)
 {
 	struct splitter s = {.text = text, .out = out, .behavior = behavior};
 	const char *at = text.data, *end = text.data + text.len;
@@ -47,7 +47,7 @@ void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, stru
 	splitter_finish(&s);
 }
 
-static int split_digits(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_digits(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	(void)first;
 	split_characters(unicode_numeric, ((const struct chars *)self)->behavior, text, out);
@@ -62,7 +62,7 @@ int pretokenizer_digits(struct pretokenizer **pretokenizer, const json_t *config
 	return chars_new(pretokenizer, (struct chars){{split_digits, NULL}, individual ? ISOLATED : CONTIGUOUS, 0, 0}, err);
 }
 
-static int split_punctuation(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_punctuation(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	(void)first;
 	split_characters(unicode_punctuation, ((const struct chars *)self)->behavior, text, out);
@@ -77,7 +77,7 @@ int pretokenizer_punctuation(struct pretokenizer **pretokenizer, const json_t *c
 	return chars_new(pretokenizer, kind, err);
 }
 
-static int split_at_spaces(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_at_spaces(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	(void)self;
 	(void)first;
@@ -91,7 +91,7 @@ int pretokenizer_whitespace_split(struct pretokenizer **pretokenizer, const json
 	return chars_new(pretokenizer, (struct chars){.base = {split_at_spaces, NULL}}, err);
 }
 
-static int split_bert(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_bert(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	(void)self;
@@ -114,7 +114,7 @@ int pretokenizer_bert(struct pretokenizer **pretokenizer, const json_t *config, 
 }
 
 /* \w+|[^\w\s]+ */
-static int split_words(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_words(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	enum { NONE, SPACE, WORD, OTHER } kind, before = NONE;
 	const char *at = text.data, *end = text.data + text.len;
@@ -143,7 +143,7 @@ int pretokenizer_whitespace(struct pretokenizer **pretokenizer, const json_t *co
 	return chars_new(pretokenizer, (struct chars){.base = {split_words, NULL}}, err);
 }
 
-static int split_delimiter(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_delimiter(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -170,7 +170,7 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 }
 
 /* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the beginning. */
-static int split_scripts(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_scripts(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = text.len;
@@ -198,7 +198,7 @@ int pretokenizer_scripts(struct pretokenizer **pretokenizer, const json_t *confi
 	return chars_new(pretokenizer, (struct chars){.base = {split_scripts, NULL}}, err);
 }
 
-static int split_lengths(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_lengths(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -207,7 +207,7 @@ static int split_lengths(const struct pretokenizer *self, struct slice text, boo
 		const char *start = at;
 		for (size_t n = 0; n < p->length && at < end; n++)
 			utf8_next(&at);
-		pieces_add(out, start, (size_t)(at - start));
+		text_pieces_add(out, start, (size_t)(at - start));
 	}
 	return pieces_status(out, err);
 }

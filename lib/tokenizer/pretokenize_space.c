@@ -20,7 +20,7 @@ static bool starts_with(struct slice text, const char *prefix, size_t len)
 }
 
 /* Everything before and between replacements is a piece that begins with its replacement. */
-static int split_metaspace(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_metaspace(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct metaspace *m = (const struct metaspace *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -39,14 +39,14 @@ static int split_metaspace(const struct pretokenizer *self, struct slice text, b
 		if (at == end)
 			break;
 		if (m->split && out->text.len > begin) {
-			pieces_end(out);
+			text_pieces_end(out);
 			begin = out->text.len;
 		}
 		buffer_append(&out->text, m->replacement, m->len);
 		at += *at == ' ' ? 1 : m->len;
 	}
 	if (out->text.len > begin)
-		pieces_end(out);
+		text_pieces_end(out);
 	return pieces_status(out, err);
 }
 
@@ -106,17 +106,17 @@ struct byte_level {
 	bool prefix;
 };
 
-static void add_mapped(struct pieces *out, const char *text, size_t len)
+static void add_mapped(struct text_pieces *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		char *to = buffer_reserve(&out->text, 4);
 		if (to)
 			out->text.len += utf8_put(to, byte_level_char((unsigned char)text[i]));
 	}
-	pieces_end(out);
+	text_pieces_end(out);
 }
 
-static int split_byte_level(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_byte_level(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct byte_level *b = (const struct byte_level *)self;
 	struct buffer prefixed = {0};

@@ -79,7 +79,7 @@ struct split {
 	bool invert;
 };
 
-static int split_pattern(const struct pretokenizer *self, struct slice text, bool first, struct pieces *out, struct ipf_error *err)
+static int split_pattern(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct split *p = (const struct split *)self;
 	struct splitter s = {.text = text, .out = out, .behavior = p->behavior};

@@ -34,7 +34,7 @@ struct tokenizer_scratch {
 	void *model;
 	size_t ends[BATCH];
 	struct buffer normalized, word;
-	struct pieces pieces;
+	struct text_pieces pieces;
 	struct token_ids ids;
 	const struct tokenizer *tokenizer;
 };

@@ -101,7 +101,7 @@ void tokenizer_scratch_free(struct tokenizer_scratch *s)
 	free(s->words);
 	buffer_release(&s->normalized);
 	buffer_release(&s->word);
-	pieces_release(&s->pieces);
+	text_pieces_release(&s->pieces);
 	token_ids_release(&s->ids);
 	free(s);
 }
@@ -117,25 +117,25 @@ static struct slice token_text(const struct tokenizer *t, uint32_t id, int flags
 	return added_text(&t->added, added);
 }
 
-static int join(const struct pieces *texts, const char *between, struct buffer *out)
+static int join(const struct text_pieces *texts, const char *between, struct buffer *out)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		if (i)
 			buffer_text(out, between);
-		buffer_slice(out, pieces_at(texts, i));
+		buffer_slice(out, text_pieces_at(texts, i));
 	}
 	return out->failed ? -1 : 0;
 }
 
 int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count, int flags, struct buffer *text, struct ipf_error *err)
 {
-	struct pieces tokens = {0}, decoded = {0};
+	struct text_pieces tokens = {0}, decoded = {0};
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct slice s = token_text(t, ids[i], flags);
 		if (s.data)
-			pieces_add(&tokens, s.data, s.len);
+			text_pieces_add(&tokens, s.data, s.len);
 	}
 	if (!t->decoder)
 		status = join(&tokens, " ", text);
@@ -143,8 +143,8 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t coun
 		status = -1;
 	if (tokens.failed || decoded.failed)
 		status = -1;
-	pieces_release(&tokens);
-	pieces_release(&decoded);
+	text_pieces_release(&tokens);
+	text_pieces_release(&decoded);
 	if (status < 0 && !err->kind)
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return status;
