@@ -194,6 +194,7 @@ static void each_slice(struct draft *d, void (*visit)(struct slice *s, void *dat
 		visit(&r->model, data);
 		visit(&r->tools, data);
 		visit(&r->tags, data);
+		visit(&r->after, data);
 		visit(&r->blocks.scope, data);
 	}
 	for (size_t i = 0; i < d->message_count; i++) {

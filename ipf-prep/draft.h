@@ -47,6 +47,7 @@ struct draft_request {
 	struct slice tags;      /* JSON */
 	const uint64_t *parents; /* places in the draft of those that must end first; NULL: the turn before */
 	size_t parent_count;
+	struct slice after;     /* the same as JSON, a list of ids, where they are in other drafts */
 	bool failed;            /* when it was recorded */
 };
 

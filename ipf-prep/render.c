@@ -365,6 +365,7 @@ static void write_names(struct renderer *r, const struct draft *d, size_t turn, 
 		out->session = quoted(&r->session, buffer_all(&name));
 		out->turn = d->turn + (int64_t)turn;
 	}
+	out->parents = request->after;
 	if (request->parents) {
 		struct jout w = {.out = &r->parents};
 		buffer_clear(&r->parents);

@@ -170,7 +170,7 @@ static int write_held(struct selection *s, struct ipf_error *err)
 static void cut_turns(const struct selection *s, struct draft *d)
 {
 	const struct plan *plan = s->plan;
-	if (!d->chain || plan->turns.kind == DIST_DATASET)
+	if (!d->chain || !(plan->traits & HAS_TURNS) || plan->turns.kind == DIST_DATASET)
 		return;
 	struct rng rng;
 	rng_init(&rng, plan->options->common.seed, "turns", (uint64_t)d->number);
@@ -187,7 +187,7 @@ static int64_t reservoir_size(const struct selection *s)
 		return 0;
 	if (o->sessions != IPF_ABSENT && o->n == IPF_ABSENT)
 		return o->sessions;
-	return o->n != IPF_ABSENT && o->sessions == IPF_ABSENT && s->plan->lone ? o->n : 0;
+	return o->n != IPF_ABSENT && o->sessions == IPF_ABSENT && s->plan->lone && !(s->plan->traits & HAS_SESSIONS) ? o->n : 0;
 }
 
 static int into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)

@@ -6,9 +6,10 @@
 
 /* The order is that of --list, and that in which auto asks them: the particular before the general. */
 #define EACH_FORMAT(F) \
-	F(sharegpt) F(openorca) F(alpaca) F(cnn_dailymail) F(stories) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst) F(llm_load_test) \
+	F(sharegpt) F(openorca) F(alpaca) F(cnn_dailymail) F(stories) F(sonnet) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst) F(llm_load_test) \
 	F(openai_batch) F(mlperf_samples) F(azure) F(burstgpt) F(vidur) F(mooncake) \
-	F(qwen_bailian) F(weka) F(tracelab) F(ragpulse) F(lmcache) F(aibrix) F(llmservingsim) F(jsonl) F(csv) F(text)
+	F(qwen_bailian) F(weka) F(tracelab) F(ragpulse) F(lmcache) F(aibrix) F(llmservingsim) \
+	F(otel) F(servegen) F(mlperf_agentic) F(vllm_log) F(openai_log) F(jsonl) F(csv) F(text)
 
 #define DECLARE(name_) extern const struct source_format source_##name_;
 #define ADDRESS(name_) &source_##name_,

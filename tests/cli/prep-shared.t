@@ -23,7 +23,7 @@ figures() { # JQ EXPECTED TEXT
 # rows, span, the most in a second, rate and CV; then mean, p50, p99 and most tokens of prompts and of answers
 while IFS='|' read -r file source rows arrivals lengths; do
 	describe "$file" "$source" || continue
-	figures .requests "$rows" "rows"
+	[ "$rows" = - ] || figures .requests "$rows" "rows"
 	[ "$arrivals" = - ] || figures '.arrivals | (.span_s | r(3)), .peak_1s, (.rate | if . < 0.1 then r(4) else r(3) end), (.cv | r(3))' "$arrivals" "arrivals"
 	[ "$lengths" = - ] || figures '.input_tokens, .output_tokens | (.mean | r(1)), .p50, .p99, .max' "$lengths" "lengths"
 done <<'FILES'
@@ -46,6 +46,19 @@ aibrix/5s.jsonl|aibrix|203|4.972 51 40.628 0.968|796.3 713 2906 3246 131.1 29 77
 nanoflow/sharegpt.csv|azure|58787|-|298.8 36 3474 241402 323.7 280 999 37622
 nanoflow/lmsys.csv|azure|100000|-|92.2 28 750 3894 207.4 140 850 4819
 inference_perf/trace.csv|azure|20|-|-
+servegen/reason/deepseek-r1|servegen|-|-|-
+mlperf_endpoints/agentic_coding_2.5h.jsonl.zst|mlperf-agentic|1007|-|-
+vllm_log/request_log.txt|vllm-log|1|-|-
+otel/otlp/genai_spans.made.json|otel|4|-|-
+otel/sessions/code_review_workflow.json|otel|15|-|-
+otel/sessions/customer_support_escalation.json|otel|9|-|-
+otel/sessions/fan_in_dependencies.json|otel|4|-|-
+otel/sessions/multi_agent_research.json|otel|12|-|-
+otel/sessions/parallel_requests.json|otel|5|-|-
+otel/sessions/prefix_sharing_example.json|otel|7|-|-
+otel/sessions/simple_chain.json|otel|3|-|-
+otel/sessions/simple_chain_alt.json|otel|3|-|-
+otel/sessions/software_architecture_review.json|otel|15|-|-
 tracelab/round_trace.jsonl|tracelab|19|-|27053.3 32272 48305 48305 596.6 273 2475 2475
 tracelab/session_workload_example.csv|tracelab|11|-|-
 tracelab/multi_session_example.csv|tracelab|8|-|-
@@ -62,6 +75,9 @@ if describe ragpulse ragpulse; then
 	figures '.sessions | .count, .of_several_turns, .turns.max, (.turns.mean | r(2))' "3990 1643 25 1.78" "sessions of RAGPulse"
 	is "$("$prep" auto "$data/ragpulse" | sed -e 1d -e '$d' | jq -c 'select(.blocks.tokens) | .input_tokens - (.blocks.tokens | add)' | sort -n | sed -n '1p;$p' | tr '\n' ' ')" "6 12 " \
 		"its prompts are their components and 6 to 12 tokens more"
+fi
+if describe mlperf_endpoints/agentic_coding_2.5h.jsonl.zst mlperf-agentic; then
+	figures '.sessions | .count, (.wait_s | (.mean | r(3)), (.p50 | r(3)), (.p99 | r(2)), (.max | r(1)))' "20 0.645 0.063 4.44 120.1" "delays of tools"
 fi
 if describe burstgpt/BurstGPT_1.head30.csv burstgpt; then
 	figures .failed 1 "the call that failed is marked"
