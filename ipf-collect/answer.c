@@ -398,6 +398,7 @@ static void begin(struct answer *a, const struct record *record)
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		a->server_ns[i] = IPF_ABSENT;
 	a->events_count = 0;
+	a->response = NULL;
 	a->parsed = a->ended = a->failed = a->malformed = a->prompt_inside = a->torn = false;
 	a->first_text_ns = a->input_tokens = a->output_tokens = a->reasoning_tokens = a->cached_tokens = IPF_ABSENT;
 	a->read = 0;
@@ -426,6 +427,8 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	}
 	a->parsed = true;
 	const struct api_response *response = choose(a, record, api, &framing);
+	a->response = response;
+	a->cut = framing;
 	bool repeats = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
 	a->prompt_inside = repeats && record->prompt_bytes == IPF_ABSENT;
 	a->prompt_bytes = repeats && !a->prompt_inside ? (size_t)record->prompt_bytes : 0;

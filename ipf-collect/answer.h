@@ -53,6 +53,8 @@ struct answer {
 	struct framing framing;
 	struct buffer piece, seen_text, seen_reasoning;
 	size_t prompt_bytes;   /* at the beginning of the text, to be left out */
+	const struct api_response *response; /* by which it was read */
+	enum api_framing cut;  /* and how it was cut into events */
 	bool torn;             /* the body ended in the middle of an event */
 	size_t read, read_end; /* the read that the last event ended in, and where that read ends in the body */
 	int64_t last_ns;

@@ -45,14 +45,14 @@ struct collect {
 
 /* ---- opening ---- */
 
-static int choose_api(struct input *input, const char *asked, struct ipf_error *err)
+int collect_api(struct record_reader *records, const char *asked, struct api **api, struct ipf_error *err)
 {
-	struct stream_reader *stream = record_reader_stream(input->reader);
+	struct stream_reader *stream = record_reader_stream(records);
 	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
 	if (asked)
-		return api_open(&input->api, asked, err);
+		return api_open(api, asked, err);
 	if (json_is_object(descriptor))
-		return api_from_json(&input->api, descriptor, stream_reader_name(stream), err);
+		return api_from_json(api, descriptor, stream_reader_name(stream), err);
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no descriptor: name one with --api");
 }
 
@@ -77,7 +77,7 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= interrupt_is_live(fd);
-		if (choose_api(input, options->api, err) < 0 || read_plan(input, err) < 0)
+		if (collect_api(input->reader, options->api, &input->api, err) < 0 || read_plan(input, err) < 0)
 			return -1;
 	}
 	return 0;

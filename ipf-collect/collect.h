@@ -9,8 +9,11 @@ struct collect_options {
 	struct common_options common;
 	const char *api, *tokenizer, *itl;
 	int64_t stall_ns;
-	bool events, text;
+	bool events, text, explain;
 };
+
+/* The descriptor by which records are to be understood: `asked`, or the one in their header. */
+int collect_api(struct record_reader *records, const char *asked, struct api **api, struct ipf_error *err);
 
 struct collect;
 

@@ -1,5 +1,6 @@
 /* ipf-collect: what the records mean. A pure function of them, live in a pipe and again later from the file. */
 #include "collect.h"
+#include "explain.h"
 
 #include <string.h>
 
@@ -14,6 +15,8 @@ static const struct option_spec specs[] = {
 	       "a gap longer than this is a stall (default: 10 medians of the request's gaps, and 100ms)"),
 	OPTION(OPTION_FLAG, 0, "events", NULL, struct collect_options, events, "keep the time and the tokens of each content event"),
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, text, "keep the answers and their reasoning"),
+	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
+	       "write in plain words what is understood of each answer, and what is not, in place of results"),
 	OPTION(OPTION_FILE, 0, "api", "NAME", struct collect_options, api,
 	       "understand the answers by this descriptor, a built-in one or a FILE (default: the one in the records)"),
 	COMMON_OPTIONS(struct collect_options, common),
@@ -58,6 +61,8 @@ int main(int argc, char **argv)
 		return status;
 	if (check(&options, &err) < 0)
 		return program_misuse(&program, &err);
+	if (options.explain)
+		return ipf_error_report((explain_run(&options, &operands, &err), &err), stderr, program.name);
 	if (collect_open(&collect, &options, &operands, options_argv(&program, argc, argv, false, options.common.reproducible), &err) < 0 ||
 	    collect_run(collect, &err) < 0) {
 		collect_abandon(collect);

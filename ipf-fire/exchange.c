@@ -46,7 +46,9 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 static bool kept(const struct string_list *names, const char *line, size_t len)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
+		if (!strcmp(names->items[i], "*") && !header_is_secret(line, len))
+			return true;
+		else if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
 			return true;
 	return false;
 }

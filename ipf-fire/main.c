@@ -15,6 +15,10 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_TEXT, 'm', "model", "NAME", struct fire_options, model, "the model to ask for, whatever the trace says"),
 	OPTION(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, "how the server is spoken to (default: openai-chat)"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, struct fire_options, list_apis, "list the APIs that are built in"),
+	OPTION_UNSHAPING(OPTION_DURATION, 0, "wait-ready", "TIME", struct fire_options, wait_ready_ns,
+	                 "wait until the server says that it is ready, at most this long (default: 0, do not ask)"),
+	OPTION(OPTION_FLAG, 0, "probe", NULL, struct fire_options, probe,
+	       "send the trace's first request only, and show what goes out and comes back"),
 	OPTION(OPTION_LIST, 0, "param", "KEY=JSON", struct fire_options, params, "add a member to every request's body, such as temperature=0, where the API has its parameters"),
 	OPTION(OPTION_FLAG, 0, "exact-output", NULL, struct fire_options, exact_output,
 	       "ask for exactly the trace's number of output tokens, in the server's own words"),
@@ -35,7 +39,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 0, "cert", "FILE", struct fire_options, cert, "our own certificate (PEM)"),
 	OPTION(OPTION_FILE, 0, "key", "FILE", struct fire_options, key, "the key to our own certificate (PEM)"),
 	OPTION(OPTION_FLAG, 0, "insecure", NULL, struct fire_options, insecure, "do not check the server's certificate"),
-	OPTION(OPTION_LIST, 0, "record-header", "NAME", struct fire_options, record_headers, "keep this header of every response"),
+	OPTION(OPTION_LIST, 0, "record-header", "NAME", struct fire_options, record_headers, "keep this header of every response; * keeps all, but for secrets"),
 	COMMON_OPTIONS(struct fire_options, common),
 };
 
@@ -44,6 +48,7 @@ static const struct option_spec specs[] = {
 static const char details[] =
 	"Reads the schedule from standard input where no SCHEDULE is given.\n"
 	"  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
+	"  ipf-fire -u $URL --api ./my.json -t t.zst --probe | ipf-collect --explain\n"
 	"  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
 	"The first SIGINT or SIGTERM stops starting, the second cuts what is in flight.\n";
 
@@ -58,12 +63,14 @@ static int list_apis(void)
 	return ipf_error_report(&err, stderr, "ipf-fire");
 }
 
-static int check(const struct fire_options *o, struct ipf_error *err)
+static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
 	if (!o->url)
 		return ipf_error_set(err, IPF_USAGE, "--url: missing: whom to send to");
 	if (!o->trace)
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
+	if (o->probe && schedule)
+		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
 	if (strcmp(o->connections, "reuse") != 0 && strcmp(o->connections, "fresh") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--connections: expected reuse or fresh, got \"%s\"", o->connections);
 	for (size_t i = 0; i < o->record_headers.count; i++)
@@ -91,11 +98,11 @@ int main(int argc, char **argv)
 		return status;
 	if (options.list_apis)
 		return list_apis();
-	if (check(&options, &err) < 0)
+	const char *schedule = operands.count ? operands.items[0] : NULL;
+	if (check(&options, schedule, &err) < 0)
 		return program_misuse(&program, &err);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
-	status = fire_run(&options, operands.count ? operands.items[0] : NULL,
-	                  options_argv(&program, argc, argv, true, options.common.reproducible));
+	status = fire_run(&options, schedule, options_argv(&program, argc, argv, true, options.common.reproducible));
 	curl_global_cleanup();
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "histogram.h"
 #include "jout.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -65,6 +66,8 @@ static void record(struct recorder *r, struct job *job)
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
 		job_to_record(job, &r->headers, &line);
+		if (r->o.show)
+			probe_show_response(stderr, &line);
 		record_write(&line, &r->line);
 		write_line(r);
 	}

@@ -21,6 +21,7 @@ struct recorder_options {
 	pthread_t send, render;        /* whose CPU time is told */
 	int engine_fd;                 /* an eventfd to wake the engine when the output is gone */
 	struct gauges *gauges;
+	bool show;                 /* each record on standard error as well */
 	struct queue *queue;           /* the engine puts, the recorder takes */
 };
 

@@ -4,7 +4,9 @@
 #include "engine.h"
 #include "header.h"
 #include "interrupt.h"
+#include "probe.h"
 #include "progress.h"
+#include "ready.h"
 #include "recorder.h"
 #include "units.h"
 
@@ -29,6 +31,7 @@ struct run {
 	const char *schedule;
 	json_t *argv, *params;
 	struct api *api;
+	struct target_options at;
 	struct target target;
 	struct plan *plan;
 	struct renderer *renderer;
@@ -42,7 +45,7 @@ struct run {
 	bool streamed;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
-	int signal_fd;
+	int signal_fd, probe_fd;
 	int64_t zero_ns;
 };
 
@@ -54,13 +57,15 @@ static int gather_headers(struct run *r, struct ipf_error *err)
 	size_t count = 0;
 	while (api_response_header(r->api, count))
 		count++;
-	r->record_headers.items = calloc(own->count + count + 1, sizeof *own->items);
+	r->record_headers.items = calloc(own->count + count + 2, sizeof *own->items);
 	if (!r->record_headers.items)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (size_t i = 0; i < own->count; i++)
 		r->record_headers.items[r->record_headers.count++] = own->items[i];
 	for (size_t i = 0; i < count; i++)
 		r->record_headers.items[r->record_headers.count++] = api_response_header(r->api, i);
+	if (r->options->probe)
+		r->record_headers.items[r->record_headers.count++] = "*";
 	return 0;
 }
 
@@ -80,12 +85,15 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		.model = o->model, .params = r->params, .exact_output = o->exact_output, .streamed = r->streamed,
 		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
 	};
-	struct target_options target = {.url = o->url, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
+	r->at = (struct target_options){.url = o->url, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
 	                                .streamed = r->streamed};
-	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &target, err) < 0 ||
+	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &r->at, err) < 0 ||
 	    gather_headers(r, err) < 0)
 		return -1;
-	return plan_open(&r->plan, r->schedule, o->trace, err);
+	char probe[32];
+	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
+		return -1;
+	return plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err);
 }
 
 /* As many files as we may have; an error where the schedule is sure to need more. */
@@ -222,6 +230,7 @@ static int begin(struct run *r, struct ipf_error *err)
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
 		.queue = r->records,
+		.show = r->options->probe,
 	};
 	if (recorder_start(&r->recorder, &o, err) == 0)
 		return 0;
@@ -252,8 +261,12 @@ static void watch(struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 || target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 ||
+	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
+	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->at, err) < 0) ||
+	    target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 ||
 	    catch_signals(r, err) < 0)
+		return -1;
+	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
 		return -1;
 	r->records = queue_new(RECORDS_QUEUE);
 	if (!r->records)
@@ -286,6 +299,8 @@ static void tear_down(struct run *r)
 	free(r->result.stage_end_ns);
 	if (r->signal_fd >= 0)
 		close(r->signal_fd);
+	if (r->probe_fd >= 0)
+		close(r->probe_fd);
 }
 
 /* ---- after it ---- */
@@ -373,7 +388,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 
 int fire_run(const struct fire_options *options, const char *schedule, json_t *argv)
 {
-	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1};
+	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe_fd = -1};
 	struct ipf_error err = {0};
 	if (carry_out(&r, &err) == 0)
 		err = r.input;

@@ -11,7 +11,8 @@ struct fire_options {
 	const char *connections; /* "reuse" or "fresh" */
 	struct string_list params, headers, record_headers;
 	int64_t timeout_ns, connect_timeout_ns, grace_ns;
-	bool list_apis, exact_output, no_stream, insecure;
+	int64_t wait_ready_ns; /* 0: not at all */
+	bool list_apis, probe, exact_output, no_stream, insecure;
 };
 
 #endif

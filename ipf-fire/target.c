@@ -255,14 +255,14 @@ static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
 	return result;
 }
 
-static int fill_url(const struct target *t, struct slice model, struct buffer *url, struct ipf_error *err)
+/* `from`: a URL with "$model" in it. */
+static int fill_url(const char *from, struct slice model, struct buffer *url, struct ipf_error *err)
 {
 	struct buffer name = {0};
 	if (!model.data)
 		return ipf_error_set(err, IPF_INPUT, "model: missing: this API has it in its path (--model names one for all)");
 	int result = decode(model, &name, err);
 	char *escaped = result == 0 ? curl_easy_escape(NULL, name.data ? name.data : "", (int)name.len) : NULL;
-	const char *from = t->url;
 	for (const char *at; escaped && (at = strstr(from, "$model")); from = at + strlen("$model")) {
 		buffer_append(url, from, (size_t)(at - from));
 		buffer_text(url, escaped);
@@ -303,7 +303,7 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
                    struct curl_slist **headers, struct ipf_error *err)
 {
-	if (t->url_varies && fill_url(t, model, url, err) < 0)
+	if (t->url_varies && fill_url(t->url, model, url, err) < 0)
 		return -1;
 	for (const struct curl_slist *own = t->varying; own; own = own->next) {
 		const char *field = strrchr(own->data, '$');
@@ -325,6 +325,14 @@ void target_close(struct target *t)
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->varying);
 	*t = (struct target){0};
+}
+
+int target_shown(const struct target *t, struct slice model, struct buffer *shown, struct ipf_error *err)
+{
+	if (t->url_varies)
+		return fill_url(t->shown, model, shown, err);
+	buffer_text(shown, t->shown);
+	return shown->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
 /* ---- is it there? ---- */
@@ -405,15 +413,17 @@ int target_reach(struct target *t, int64_t timeout_ns, struct ipf_error *err)
 
 /* ---- what must not be kept ---- */
 
-static bool secret(const char *name, size_t len)
+bool header_is_secret(const char *name, size_t len)
 {
 	static const char *const signs[] = {"auth", "key", "token", "secret", "cookie", "password", "signature"};
 	char lower[64] = "";
 	for (size_t i = 0; i < len && i + 1 < sizeof lower; i++)
 		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-		if (strstr(lower, signs[i]))
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		const char *found = strstr(lower, signs[i]);
+		if (found && strncmp(found, "tokens", 6) != 0) /* x-prompt-tokens counts some */
 			return true;
+	}
 	return false;
 }
 
@@ -441,7 +451,7 @@ static char *redact_header(const char *text)
 	const char *from = !strncmp(text, "--header=", 9) ? text + 9 : !strncmp(text, "-H", 2) ? text + 2 : text;
 	const char *colon = strchr(from, ':');
 	char *clean = NULL;
-	if (!colon || !strncmp(colon, "://", 3) || !secret(from, (size_t)(colon - from)))
+	if (!colon || !strncmp(colon, "://", 3) || !header_is_secret(from, (size_t)(colon - from)))
 		return NULL;
 	return asprintf(&clean, "%.*s: …", (int)(colon - text), text) < 0 ? NULL : clean;
 }

@@ -42,6 +42,11 @@ void target_close(struct target *t);
 /* Looks the name up, tries one connection, and pins the address that took it. -1 with one line that says why not. */
 int target_reach(struct target *t, int64_t timeout_ns, struct ipf_error *err);
 
+/* The URL that may be shown. */
+int target_shown(const struct target *t, struct slice model, struct buffer *shown, struct ipf_error *err);
+
+/* Does a header's name say that its value is nobody's business? */
+bool header_is_secret(const char *name, size_t len);
 /* Takes out of a header's argv what is secret: the values of headers that authorise, credentials in URLs. */
 void argv_redact(json_t *argv);
 

@@ -4,12 +4,14 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-# What a reader would bring: data sets, a trace of more than half an hour, another client's results.
+# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key.
 cp "$ROOT/examples/chat.json" ShareGPT_V3.json
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \
 	>AzureLLMInferenceTrace_conv.csv
 jq -c '.[] | {question: .conversations[0].value}' ShareGPT_V3.json >questions.jsonl
+cp "$ROOT/lib/apis/openai-chat.json" mine.json
+echo secret >llm.key
 server_start --step-base 1ms
 export URL
 

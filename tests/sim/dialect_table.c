@@ -414,6 +414,18 @@ static void gemini_whole(struct answer *a, struct buffer *headers)
 	gemini_say(a, &a->so_far, true);
 }
 
+/* ---- one that is nobody's: the example of ipf-api(5) ---- */
+
+static void mine_token(struct answer *a, bool last)
+{
+	SAY("{\n  \"said\": {\n    \"so\": {\"far\": \"%.*s\"},\n    \"words\": %lld\n  },\n  \"thought\": %.9f", TEXT(a->so_far),
+	    NUMBER(a->sent), milliseconds(a->arrival_ns, a->first_ns) / 1e3);
+	if (last)
+		SAY(",\n  \"because\": \"%s\"", finish(a, "out of breath", "told all"));
+	SAY("\n}");
+	dialect_send(a, NULL, true, last);
+}
+
 /* ---- the table ---- */
 
 const struct dialect dialects[] = {
@@ -469,5 +481,7 @@ const struct dialect dialects[] = {
 	 .ready = "/v1beta/models", .key_header = "x-goog-api-key", .messages = "contents", .content = "parts",
 	 .system = "systemInstruction.parts.0.text", .max_tokens = "generationConfig.maxOutputTokens", .token = gemini_token,
 	 .whole = gemini_whole},
+	{.name = "mine", .stream_path = "/ask/*", .ready = "/awake", .framing = DIALECT_BARE, .prompt = "question",
+	 .max_tokens = "how>words", .token = mine_token},
 	{.name = NULL},
 };

@@ -1,0 +1,391 @@
+#include "explain.h"
+
+#include "message.h"
+#include "units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_SHOWN 24
+#define PATHS_MOST 100
+#define EXAMPLE 44 /* characters of a value */
+
+/* What a pointer is for; a bit for each. */
+enum role {
+	TEXT, REASONING, TOOLS, DATA, FINISH, ERROR, END, INPUT_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS, CACHED_TOKENS, SERVER, ROLES
+};
+static const char *const role_names[ROLES] = {
+	"text", "reasoning", "tools", "data", "finish", "error", "end", "usage.input_tokens", "usage.output_tokens",
+	"usage.reasoning_tokens", "usage.cached_tokens", "server",
+};
+
+/* A place in the events where values stand. */
+struct path {
+	char *name;
+	char example[EXAMPLE * 4 + 8];
+	int64_t times;
+	unsigned roles;
+};
+
+struct explain {
+	FILE *to;
+	struct api *api;
+	struct answer answer;
+	struct measure measure;
+	struct tokens *tokens;
+	struct jdoc doc;
+	unsigned *roles; /* of each node of the event */
+	size_t roles_cap;
+	unsigned role;   /* that is being looked for */
+	struct path paths[PATHS_MOST];
+	size_t paths_count;
+	struct buffer path, value;
+	unsigned seen;   /* the roles that were found anywhere */
+};
+
+/* ---- which values are read as what ---- */
+
+static bool mark(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct explain *x = data;
+	if (!jdoc_is_null(doc, node))
+		x->roles[node] |= 1u << x->role;
+	return true;
+}
+
+static void mark_all(struct explain *x, const struct api_pointers *from, enum role role)
+{
+	x->role = role;
+	for (size_t i = 0; i < from->count; i++)
+		api_pointer_each(from->list[i], &x->doc, JDOC_ROOT, mark, x);
+}
+
+static int mark_roles(struct explain *x, const struct api_response *r, struct ipf_error *err)
+{
+	const struct api_pointers *const all[] = {&r->text, &r->reasoning, &r->tools, &r->data, &r->finish, &r->error, &r->end_when,
+	                                          &r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens};
+	if (x->doc.count > x->roles_cap) {
+		unsigned *more = realloc(x->roles, x->doc.count * sizeof *more);
+		if (!more)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		x->roles = more;
+		x->roles_cap = x->doc.count;
+	}
+	memset(x->roles, 0, x->doc.count * sizeof *x->roles);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		mark_all(x, all[i], (enum role)i);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
+		mark_all(x, &r->times[i].at, SERVER);
+		mark_all(x, &r->times[i].from, SERVER);
+	}
+	return 0;
+}
+
+/* ---- the values ---- */
+
+static void note(struct explain *x, jdoc_id node, unsigned roles)
+{
+	size_t i = 0;
+	while (i < x->paths_count && strcmp(x->paths[i].name, x->path.data) != 0)
+		i++;
+	if (i == PATHS_MOST)
+		return;
+	struct path *p = &x->paths[i];
+	if (i == x->paths_count) {
+		*p = (struct path){.name = strdup(x->path.data)};
+		if (!p->name)
+			return;
+		x->paths_count++;
+		buffer_clear(&x->value);
+		message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
+		bool cut = jdoc_raw(&x->doc, node).len > x->value.len + 4;
+		snprintf(p->example, sizeof p->example, "%s%s", x->value.data ? x->value.data : "", cut ? "…" : "");
+	}
+	p->times++;
+	p->roles |= roles;
+	x->seen |= roles;
+}
+
+static void append_key(struct explain *x, jdoc_id key)
+{
+	struct slice raw = jdoc_raw(&x->doc, key);
+	buffer_byte(&x->path, '/');
+	for (size_t i = 1; i + 1 < raw.len; i++) {
+		if (raw.data[i] == '~' || raw.data[i] == '/')
+			buffer_text(&x->path, raw.data[i] == '~' ? "~0" : "~1");
+		else
+			buffer_byte(&x->path, raw.data[i]);
+	}
+}
+
+/* Every value that is no map or list, or that the descriptor reads as it is. */
+static void walk(struct explain *x, jdoc_id node)
+{
+	enum jdoc_type type = jdoc_type_of(&x->doc, node);
+	bool inner = (type == JDOC_MAP || type == JDOC_LIST) && !x->roles[node];
+	if (!inner) {
+		note(x, node, x->roles[node]);
+		return;
+	}
+	for (struct jdoc_each e = jdoc_each(&x->doc, node); jdoc_step(&e);) {
+		size_t before = x->path.len;
+		if (e.key == JDOC_NONE)
+			buffer_text(&x->path, "/*");
+		else
+			append_key(x, e.key);
+		if (!x->path.failed)
+			walk(x, e.value);
+		x->path.len = before;
+		x->path.data[before] = '\0';
+	}
+}
+
+static void show_roles(FILE *to, unsigned roles)
+{
+	bool first = true;
+	for (size_t i = 0; i < ROLES; i++)
+		if (roles >> i & 1) {
+			fprintf(to, "%s%s", first ? "" : ", ", role_names[i]);
+			first = false;
+		}
+	if (first)
+		fputs("-", to);
+}
+
+static void show_paths(struct explain *x)
+{
+	fprintf(x->to, "  values in them, and what %s takes them for\n", api_name(x->api));
+	for (size_t i = 0; i < x->paths_count; i++) {
+		const struct path *p = &x->paths[i];
+		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(the whole)", p->example, (long long)p->times);
+		show_roles(x->to, p->roles);
+		fputc('\n', x->to);
+	}
+	if (x->paths_count == PATHS_MOST)
+		fputs("    and more\n", x->to);
+}
+
+/* ---- events ---- */
+
+static void show_time(struct explain *x, const struct record *record, size_t end)
+{
+	char text[32];
+	size_t until = 0, i = 0;
+	while (i < record->reads_count && (until += (size_t)record->reads[i].bytes) < end)
+		i++;
+	int64_t t_ns = i < record->reads_count ? record->reads[i].t_ns : record->end_ns;
+	fprintf(x->to, "    %-9s ", t_ns == IPF_ABSENT || record->start_ns == IPF_ABSENT ? "" : format_duration(t_ns - record->start_ns, text));
+}
+
+static void show_value(struct explain *x, jdoc_id node, enum role role)
+{
+	buffer_clear(&x->value);
+	message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
+	fprintf(x->to, " %s %s", role_names[role], x->value.data ? x->value.data : "");
+}
+
+/* What the event has for the descriptor; nulls and empty texts have nothing. */
+static bool show_finds(struct explain *x)
+{
+	bool any = false;
+	for (jdoc_id node = 0; node < x->doc.count; node++)
+		for (size_t role = 0; role < ROLES; role++)
+			if (x->roles[node] >> role & 1 && !slice_is(jdoc_raw(&x->doc, node), "\"\"")) {
+				show_value(x, node, (enum role)role);
+				any = true;
+			}
+	return any;
+}
+
+static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown, struct ipf_error *err)
+{
+	const struct api_response *r = x->answer.response;
+	struct ipf_error why = {0};
+	struct slice data = framing_trim(event->data);
+	bool json = data.len && jdoc_parse(&x->doc, data.data, data.len, &why) == 0;
+	if (json && mark_roles(x, r, err) < 0)
+		return -1;
+	if (json) {
+		buffer_clear(&x->path);
+		buffer_text(&x->path, "");
+		walk(x, JDOC_ROOT);
+	}
+	if (!shown)
+		return 0;
+	show_time(x, record, event->end);
+	if (event->name.data)
+		fprintf(x->to, " event %.*s:", (int)event->name.len, event->name.data);
+	if (r->end_data && slice_is(data, r->end_data)) {
+		fputs(" end", x->to);
+	} else if (!json) {
+		buffer_clear(&x->value);
+		message_plain(data, EXAMPLE, &x->value);
+		fprintf(x->to, " not JSON: %s", x->value.data ? x->value.data : "(nothing)");
+	} else if (!show_finds(x)) {
+		fputs(" nothing that the descriptor looks for", x->to);
+	}
+	fputc('\n', x->to);
+	return 0;
+}
+
+static int show_events(struct explain *x, const struct record *record, struct ipf_error *err)
+{
+	static const char *const framings[] = {"sse", "ndjson", "json", "json-sequence"};
+	struct framing f = {0};
+	struct framing_event event;
+	size_t count = 0;
+	int result = 0;
+	fprintf(x->to, "  events, by framing %s\n", framings[x->answer.cut]);
+	framing_begin(&f, x->answer.cut, record->body);
+	while (result == 0 && framing_next(&f, &event))
+		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
+	framing_release(&f);
+	if (count > EVENTS_SHOWN)
+		fprintf(x->to, "    … %zu more\n", count - EVENTS_SHOWN);
+	if (!count)
+		fputs("    none\n", x->to);
+	return result;
+}
+
+/* ---- the outcome ---- */
+
+static void show_count(struct explain *x, const char *what, int64_t value)
+{
+	if (value != IPF_ABSENT)
+		fprintf(x->to, ", %s %lld", what, (long long)value);
+}
+
+static void show_row(struct explain *x, const struct result *row)
+{
+	char text[32];
+	if (row->ok)
+		fputs("  understood: ok", x->to);
+	else
+		fprintf(x->to, "  understood: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data, (int)row->error_text.len,
+		        row->error_text.data ? row->error_text.data : "");
+	show_count(x, "content events", row->events);
+	show_count(x, "output tokens", row->output_tokens);
+	if (row->tokens_source.data)
+		fprintf(x->to, " by %.*s", (int)row->tokens_source.len, row->tokens_source.data);
+	show_count(x, "input tokens", row->input_tokens_usage);
+	if (row->ttft_ns != IPF_ABSENT)
+		fprintf(x->to, ", TTFT %s", format_duration(row->ttft_ns, text));
+	if (row->finish.data)
+		fprintf(x->to, ", finish %.*s", (int)row->finish.len, row->finish.data);
+	if (row->finish_server.data)
+		fprintf(x->to, " (in its own word %.*s)", (int)row->finish_server.len, row->finish_server.data);
+	fputc('\n', x->to);
+	if (row->text.data)
+		fprintf(x->to, "  text: %.*s\n", (int)row->text.len, row->text.data);
+	if (row->reasoning.data)
+		fprintf(x->to, "  reasoning: %.*s\n", (int)row->reasoning.len, row->reasoning.data);
+}
+
+/* What the descriptor says nothing of, or looks for in vain. */
+static void show_missing(struct explain *x)
+{
+	const struct api_response *r = x->answer.response;
+	const struct {
+		enum role role;
+		bool described, found;
+	} all[] = {
+		{TEXT, r->text.count > 0, x->seen >> TEXT & 1}, {FINISH, r->finish.count > 0, x->answer.finish.len > 0},
+		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->answer.input_tokens != IPF_ABSENT},
+		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->answer.output_tokens != IPF_ABSENT},
+		{END, true, x->answer.ended},
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		if (!all[i].described && !(all[i].role == TEXT && r->data.count))
+			fprintf(x->to, "  missing: the descriptor says nothing of %s\n", role_names[all[i].role]);
+		else if (all[i].described && !all[i].found)
+			fprintf(x->to, "  missing: %s was not found where the descriptor looks for it\n", role_names[all[i].role]);
+	}
+}
+
+static int explain_record(struct explain *x, const struct record *record, struct ipf_error *err)
+{
+	const struct answer_options answer_options = {.tokens = x->tokens, .keep_text = true};
+	const struct measure_options measure_options = {.stall_ns = IPF_ABSENT, .keep_text = true, .tokens = x->tokens};
+	struct result row;
+	for (size_t i = 0; i < x->paths_count; i++)
+		free(x->paths[i].name);
+	x->paths_count = 0;
+	x->seen = 0;
+	if (answer_read(&x->answer, record, x->api, &answer_options, err) < 0 ||
+	    measure_row(&x->measure, record, &x->answer, &measure_options, &row, err) < 0)
+		return -1;
+	fprintf(x->to, "request %lld of %s: ", (long long)record->n, api_name(x->api));
+	if (record->status == IPF_ABSENT)
+		fputs("no answer\n", x->to);
+	else
+		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len, record->reads_count);
+	if (x->answer.parsed) {
+		if (show_events(x, record, err) < 0)
+			return -1;
+		show_paths(x);
+	}
+	show_row(x, &row);
+	if (x->answer.parsed)
+		show_missing(x);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static int explain_input(struct explain *x, const char *path, const char *api, struct ipf_error *bad, struct ipf_error *err)
+{
+	struct record_reader *reader;
+	struct record record;
+	struct slice client;
+	int got = record_reader_open(&reader, path, bad) < 0 ? -1 : collect_api(reader, api, &x->api, bad);
+	while (got >= 0 && (got = record_reader_next(reader, &record, &client, bad)) > 0)
+		if (got == 1 && explain_record(x, &record, err) < 0)
+			break;
+	record_reader_close(reader);
+	api_close(x->api);
+	x->api = NULL;
+	return err->kind ? -1 : 0;
+}
+
+static void release(struct explain *x)
+{
+	for (size_t i = 0; i < x->paths_count; i++)
+		free(x->paths[i].name);
+	free(x->roles);
+	answer_release(&x->answer);
+	measure_release(&x->measure);
+	tokens_close(x->tokens);
+	jdoc_release(&x->doc);
+	buffer_release(&x->path);
+	buffer_release(&x->value);
+	free(x);
+}
+
+int explain_run(const struct collect_options *options, const struct operands *records, struct ipf_error *err)
+{
+	const char *output = options->common.output && strcmp(options->common.output, "-") != 0 ? options->common.output : NULL;
+	struct explain *x = calloc(1, sizeof *x);
+	struct ipf_error bad = {0};
+	if (!x)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	x->to = output ? fopen(output, "we") : stdout;
+	if (!x->to)
+		ipf_error_errno(err, errno, output, "cannot open");
+	else if (!options->tokenizer || tokens_open(&x->tokens, options->tokenizer, err) == 0)
+		for (int i = 0; i < (records->count ? records->count : 1); i++)
+			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
+				break;
+	if (x->to) {
+		int failed = fflush(x->to) != 0 || ferror(x->to) ? (errno ? errno : EIO) : 0;
+		if (output && fclose(x->to) != 0 && !failed)
+			failed = errno;
+		if (failed)
+			ipf_error_errno(err, failed, output ? output : "standard output", "cannot write");
+	}
+	release(x);
+	if (!err->kind)
+		*err = bad;
+	return err->kind ? -1 : 0;
+}

@@ -1,0 +1,160 @@
+#include "probe.h"
+
+#include "schedule.h"
+#include "units.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define READS_SHOWN 24
+#define BYTES_SHOWN 2000 /* of a read, of a body */
+
+/* ---- the schedule ---- */
+
+static int write_schedule(const char *path, struct ipf_error *err)
+{
+	struct schedule_stage stage = {.name = (char *)"probe", .kind = (char *)"burst", .spec = (char *)"burst:n=1", .end_ns = IPF_ABSENT,
+	                               .slots = IPF_ABSENT, .arrivals = 1, .rate = 0, .measured = true};
+	const struct schedule schedule = {.stages = &stage, .count = 1, .trace_requests = IPF_ABSENT};
+	const struct schedule_arrival arrival = {.wait_ns = IPF_ABSENT};
+	struct stream_writer *writer = NULL;
+	struct provenance p = {.tool = "ipf-fire", .argv = json_array(), .undated = true};
+	struct buffer line = {0};
+	json_t *header = stream_header("schedule", &p);
+	int result = -1;
+	if (!header || schedule_to_header(&schedule, header) < 0)
+		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	else if (stream_writer_open(&writer, path, header, err) == 0) {
+		schedule_arrival_write(&arrival, &line);
+		result = stream_writer_line(writer, &line, err);
+		if (result == 0)
+			result = stream_writer_close(writer, json_object(), err);
+		else
+			stream_writer_abandon(writer);
+	}
+	json_decref(header);
+	buffer_release(&line);
+	return result;
+}
+
+int probe_schedule(char path[32], struct ipf_error *err)
+{
+	int fd = memfd_create("probe", MFD_CLOEXEC);
+	if (fd < 0)
+		return ipf_error_errno(err, errno, NULL, "cannot make a schedule");
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	if (write_schedule(path, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* ---- showing ---- */
+
+/* Text by lines, each behind a mark; what a terminal might obey is shown as a dot. */
+static void show_text(FILE *to, const char *mark, struct slice text)
+{
+	size_t shown = text.len < BYTES_SHOWN ? text.len : BYTES_SHOWN;
+	bool begun = false;
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+		if (!begun)
+			fputs(mark, to);
+		begun = c != '\n';
+		fputc(c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f) ? c : c == '\r' ? ' ' : '.', to);
+	}
+	if (begun)
+		fputc('\n', to);
+	if (shown < text.len)
+		fprintf(to, "%s… %zu bytes more\n", mark, text.len - shown);
+}
+
+static void show_headers(FILE *to, const struct curl_slist *list)
+{
+	for (; list; list = list->next) {
+		size_t name = strcspn(list->data, ":");
+		if (!strcmp(list->data, "Expect:"))
+			continue;
+		if (header_is_secret(list->data, name))
+			fprintf(to, "> %.*s: …\n", (int)name, list->data);
+		else
+			fprintf(to, "> %s\n", list->data);
+	}
+}
+
+static int show(FILE *to, const struct target *t, struct renderer *renderer, const struct trace_request *q, struct ipf_error *err)
+{
+	struct buffer body = {0}, url = {0}, shown = {0};
+	struct curl_slist *headers = NULL;
+	struct slice model = renderer_model(renderer, q);
+	int result = renderer_body(renderer, q, (struct slice){0}, &body, err);
+	if (result == 0)
+		result = target_address(t, q->id, q->session, model, &url, &headers, err);
+	if (result == 0)
+		result = target_shown(t, model, &shown, err);
+	if (result == 0) {
+		fprintf(to, "> %s %s\n", t->method, shown.data);
+		show_headers(to, t->varying ? headers : t->headers);
+		fputs(">\n", to);
+		show_text(to, "> ", buffer_all(&body));
+	}
+	curl_slist_free_all(headers);
+	buffer_release(&body);
+	buffer_release(&url);
+	buffer_release(&shown);
+	return result;
+}
+
+int probe_show_request(FILE *to, const struct target *target, struct renderer *renderer, const char *trace, struct ipf_error *err)
+{
+	struct trace_reader *reader;
+	struct trace_request q;
+	if (trace_reader_open(&reader, trace, err) < 0)
+		return -1;
+	int got = trace_reader_next(reader, &q, err);
+	int result = got == 1 ? show(to, target, renderer, &q, err) : got;
+	trace_reader_close(reader);
+	return result;
+}
+
+static void show_response_headers(FILE *to, struct slice headers)
+{
+	struct jdoc doc = {0};
+	struct ipf_error ignored = {0};
+	struct buffer text = {0};
+	if (headers.data && jdoc_parse(&doc, headers.data, headers.len, &ignored) == 0)
+		for (struct jdoc_each e = jdoc_each(&doc, JDOC_ROOT); jdoc_step(&e);) {
+			jdoc_text(&doc, e.key, &text);
+			buffer_text(&text, ": ");
+			jdoc_text(&doc, e.value, &text);
+			buffer_byte(&text, '\n');
+		}
+	show_text(to, "< ", buffer_all(&text));
+	buffer_release(&text);
+	jdoc_release(&doc);
+}
+
+void probe_show_response(FILE *to, const struct record *record)
+{
+	char time[32];
+	size_t at = 0;
+	if (record->status != IPF_ABSENT)
+		fprintf(to, "< status %lld, after %s\n", (long long)record->status, format_duration(record->first_byte_ns - record->start_ns, time));
+	show_response_headers(to, record->headers);
+	for (size_t i = 0; i < record->reads_count && at < record->body.len; i++) {
+		size_t len = (size_t)record->reads[i].bytes < record->body.len - at ? (size_t)record->reads[i].bytes : record->body.len - at;
+		if (i == READS_SHOWN) {
+			fprintf(to, "* %zu reads more, %zu bytes\n", record->reads_count - i, record->body.len - at);
+			break;
+		}
+		fprintf(to, "* %zu bytes after %s\n", len, format_duration(record->reads[i].t_ns - record->start_ns, time));
+		show_text(to, "< ", (struct slice){record->body.data + at, len});
+		at += len;
+	}
+	if (record->error != RECORD_OK)
+		fprintf(to, "* %s: %.*s\n", record_error_name(record->error), (int)record->error_text.len, record->error_text.data);
+	fprintf(to, "* ended after %s\n", format_duration(record->end_ns - record->start_ns, time));
+	fflush(to);
+}

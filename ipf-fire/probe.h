@@ -1,0 +1,19 @@
+/* --probe: one request, and what goes out and comes back on standard error. What it means is ipf-collect --explain's matter. */
+#ifndef IPF_PROBE_H
+#define IPF_PROBE_H
+
+#include "record.h"
+#include "render.h"
+#include "target.h"
+
+#include <stdio.h>
+
+/* A schedule of the trace's first request, to be opened by `path` as long as the file descriptor that it returns is open. -1: err. */
+int probe_schedule(char path[32], struct ipf_error *err);
+
+/* The first request of the trace, as it will be sent. Secrets are left out. */
+int probe_show_request(FILE *to, const struct target *target, struct renderer *renderer, const char *trace, struct ipf_error *err);
+/* What came of it. */
+void probe_show_response(FILE *to, const struct record *record);
+
+#endif

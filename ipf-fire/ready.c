@@ -1,0 +1,125 @@
+#include "ready.h"
+
+#include "clock.h"
+#include "units.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_MS 200
+#define ANSWER_MS 5000 /* for one of our questions */
+
+enum answer { READY, NOT_YET, UNKNOWN_PATH };
+
+struct waiting {
+	const struct fire_options *options;
+	const struct target *target;
+	CURL *easy;
+	int64_t deadline_ns;
+	char why[800]; /* what was wrong last */
+};
+
+static size_t drop(char *data, size_t size, size_t count, void *user)
+{
+	(void)data;
+	(void)user;
+	return size * count;
+}
+
+static long left_ms(const struct waiting *w, long most)
+{
+	int64_t left = (w->deadline_ns - clock_now()) / NS_PER_MS + 1;
+	return left < 1 ? 1 : left < most ? (long)left : most;
+}
+
+static int open_handle(struct waiting *w)
+{
+	const struct fire_options *o = w->options;
+	CURL *e = w->easy = curl_easy_init();
+	if (!e)
+		return -1;
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
+	curl_easy_setopt(e, CURLOPT_HTTPHEADER, w->target->headers);
+	curl_easy_setopt(e, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, drop);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, o->insecure ? 0L : 1L);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, o->insecure ? 0L : 2L);
+	if (o->cacert)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->cacert);
+	if (o->cert)
+		curl_easy_setopt(e, CURLOPT_SSLCERT, o->cert);
+	if (o->key)
+		curl_easy_setopt(e, CURLOPT_SSLKEY, o->key);
+	return 0;
+}
+
+static enum answer ask(struct waiting *w, const char *path, const char *url)
+{
+	long status = 0, ms = left_ms(w, ANSWER_MS);
+	curl_easy_setopt(w->easy, CURLOPT_URL, url);
+	curl_easy_setopt(w->easy, CURLOPT_TIMEOUT_MS, ms);
+	curl_easy_setopt(w->easy, CURLOPT_CONNECTTIMEOUT_MS, ms);
+	CURLcode code = curl_easy_perform(w->easy);
+	if (code) {
+		snprintf(w->why, sizeof w->why, "%s: %s", path, curl_easy_strerror(code));
+		return NOT_YET;
+	}
+	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
+	snprintf(w->why, sizeof w->why, "%s: status %ld", path, status);
+	return status == 404 || status == 405 ? UNKNOWN_PATH : status >= 200 && status < 300 ? READY : NOT_YET;
+}
+
+/* The first path that the server knows decides. A server that knows none of them has an HTTP server up, and no more can be known. */
+static enum answer ask_all(struct waiting *w, const struct api *api, const struct target_options *at, struct ipf_error *err)
+{
+	const char *path;
+	for (size_t i = 0; (path = api_ready_path(api, i)); i++) {
+		char *url = target_sibling(api, at, path, err);
+		enum answer answer = url ? ask(w, path, url) : NOT_YET;
+		free(url);
+		if (answer != UNKNOWN_PATH || err->kind)
+			return answer;
+	}
+	return READY;
+}
+
+static enum answer try_connection(struct waiting *w, struct target *target)
+{
+	struct ipf_error why = {0};
+	struct target again = *target;
+	int got = target_reach(&again, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
+	if (again.resolve != target->resolve)
+		curl_slist_free_all(again.resolve);
+	snprintf(w->why, sizeof w->why, "%s", why.text);
+	return got < 0 ? NOT_YET : READY;
+}
+
+int ready_wait(const struct fire_options *o, const struct api *api, struct target *target, const struct target_options *at,
+               struct ipf_error *err)
+{
+	int64_t begin_ns = clock_now();
+	struct waiting w = {.options = o, .target = target, .deadline_ns = begin_ns + o->wait_ready_ns};
+	enum answer answer = NOT_YET;
+	char text[32];
+	if (open_handle(&w) < 0)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (;;) {
+		answer = api_ready_path(api, 0) ? ask_all(&w, api, at, err) : try_connection(&w, target);
+		if (answer == READY || err->kind || clock_now() >= w.deadline_ns)
+			break;
+		poll(NULL, 0, (int)left_ms(&w, PAUSE_MS));
+	}
+	curl_easy_cleanup(w.easy);
+	if (err->kind)
+		return -1;
+	if (answer != READY)
+		return ipf_error_at(err, IPF_SYSTEM, target->shown, 0, "not ready after %s: %s", format_duration(clock_now() - begin_ns, text), w.why);
+	if (o->common.verbose && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(clock_now() - begin_ns, text));
+	return 0;
+}
