@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const char *const fields[] = {
-	"model", "adapter", "messages", "turns", "system", "prompt", "prompt_text", "prompt_token_ids", "tools", "output_tokens", "input_tokens", "session",
-	"id", "role", "content", NULL,
+	"model", "adapter", "messages", "turns", "system", "prompt", "prompt_text", "prompt_token_ids", "tools", "output_tokens",
+	"input_tokens", "session", "id", "role", "content", NULL,
 };
 
 const char *api_field(size_t i)

@@ -327,8 +327,8 @@ static void ollama_whole(struct answer *a, struct buffer *headers)
 static void jetstream_token(struct answer *a, bool last)
 {
 	(void)last;
-	SAY("{\n  \"streamContent\": {\n    \"samples\": [\n      {\n        \"text\": \"%.*s\",\n        \"tokenIds\": [\n          5\n        ]\n"
-	    "      }\n    ]\n  }\n}", TEXT(a->text));
+	SAY("{\n  \"streamContent\": {\n    \"samples\": [\n      {\n        \"text\": \"%.*s\",\n        \"tokenIds\": [\n          5\n"
+	    "        ]\n      }\n    ]\n  }\n}", TEXT(a->text));
 	dialect_send(a, NULL, true, false);
 }
 
