@@ -15,8 +15,12 @@
 static int list_sources(void)
 {
 	const struct source_format *format;
+	int widest = 0;
 	for (size_t i = 0; (format = source_at(i)); i++)
-		printf("%-10s %-8s %s\n", format->name, format->kind == SOURCE_TRACE ? "trace" : "dataset", format->about);
+		if ((int)strlen(format->name) > widest)
+			widest = (int)strlen(format->name);
+	for (size_t i = 0; (format = source_at(i)); i++)
+		printf("%-*s %-8s %s\n", widest, format->name, format->kind == SOURCE_TRACE ? "trace" : "dataset", format->about);
 	if (fflush(stdout) == 0)
 		return 0;
 	struct ipf_error err = {0};
