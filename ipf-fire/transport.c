@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define CONNECTIONS 256 /* of a multi handle, before another one is made */
@@ -339,6 +340,18 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 	look_for_ended(t, m);
 }
 
+/* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the server closes it, or
+ * bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session ticket, and is left alone.) */
+static void end_speaker(const struct transport *t, int fd)
+{
+	char said[4096];
+	if (strncmp(t->target->url, "http:", 5) != 0 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
+		return;
+	shutdown(fd, SHUT_RDWR);
+	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
+		; /* so that libcurl reads the end */
+}
+
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
 {
 	struct socket *s = socket_of(t, fd);
@@ -347,7 +360,8 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		return;
 	}
 	if (s->idle) {
-		/* the server has closed it, or speaks unasked: libcurl will see before it uses it again */
+		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
+		end_speaker(t, fd);
 		watch(t, fd, s, 0);
 		return;
 	}

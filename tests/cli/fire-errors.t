@@ -69,6 +69,15 @@ for pause in 0 20ms; do
 	server_stop
 done
 
+# ---- a kept connection on which the server speaks unasked before it closes it ----
+server_start --step-base 1ms --fail "idle-close:delay=20ms,code=408"
+ipf-sched constant:rate=8,n=8 -t chat.trace -o slow.sched
+ipf-fire -q -u "$URL" -m sim -t chat.trace slow.sched -o unasked.records
+body unasked.records | jq -c 'select(.n != null)' >rows
+is "$(wc -l <rows)" 8 "requests after such words are sent"
+is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "and none takes them for its answer"
+server_stop
+
 # ---- a server that goes away ----
 server_start
 ipf-sched constant:rate=40,n=80 -t chat.trace -o long.sched

@@ -48,8 +48,14 @@ static void hold_is_over(struct timer *timer, void *data)
 
 static void idle_is_over(struct timer *timer, void *data)
 {
+	struct conn *c = data;
+	char head[96];
 	(void)timer;
-	conn_die(data, false);
+	if (c->idle_code && !c->answering) {
+		int len = snprintf(head, sizeof head, "HTTP/1.1 %d Idle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", (int)c->idle_code);
+		(void)!send(c->fd, head, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	conn_die(c, false);
 }
 
 static void begin_idle(struct conn *c)

@@ -153,8 +153,10 @@ static void prepare_answer(struct job *job)
 	if (modes_find(&job->modes, MODE_CLOSE) || modes_find(&job->modes, MODE_LENGTH_SHORT) ||
 	    modes_find(&job->modes, MODE_HTTP10))
 		c->then = CONN_CLOSE;
-	if (modes_find(&job->modes, MODE_IDLE_CLOSE))
-		c->idle_ns = modes_find(&job->modes, MODE_IDLE_CLOSE)->delay_ns;
+	const struct mode *idle = modes_find(&job->modes, MODE_IDLE_CLOSE);
+	c->idle_code = idle ? idle->code : 0;
+	if (idle)
+		c->idle_ns = idle->delay_ns;
 	a->ask = &job->ask;
 	a->modes = &job->modes;
 	a->out = &c->out;

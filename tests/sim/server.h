@@ -48,6 +48,7 @@ struct conn {
 	struct job *job;      /* NULL: the request is none that generates */
 	int64_t arrival_ns;   /* when the last byte of the request under way was read */
 	int64_t idle_ns;      /* how long it may be idle */
+	int64_t idle_code;    /* the status that is sent when it was; 0: none */
 	struct timer hold, idle;
 	enum { CONN_STAY, CONN_CLOSE, CONN_RESET } then; /* what follows once all is sent */
 	bool answering;       /* a request is under way */
