@@ -146,6 +146,31 @@ int hold_order(struct hold *h)
 	return 0;
 }
 
+size_t hold_count(const struct hold *h)
+{
+	return h->count;
+}
+
+struct draft *hold_draft(const struct hold *h, size_t index)
+{
+	return h->items[index].draft;
+}
+
+void hold_retime(struct hold *h)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		struct held *item = &h->items[i];
+		const struct draft *d = item->draft;
+		item->at_ns = d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : INT64_MAX;
+		item->group_at_ns = item->at_ns;
+	}
+	for (size_t i = 0; i < h->count; i++) {
+		struct held *first = &h->items[h->items[i].group];
+		if (h->items[i].at_ns < first->group_at_ns)
+			first->group_at_ns = h->items[i].at_ns;
+	}
+}
+
 void hold_release(struct hold *h)
 {
 	for (size_t i = 0; i < h->count; i++)

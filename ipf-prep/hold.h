@@ -30,6 +30,10 @@ int hold_replace(struct hold *h, size_t index, const struct draft *d);
  * within one, its requests by arrival where all of them have one, else as they came. Arrivals are moved so that none is
  * negative. 0, -1 when memory runs out. */
 int hold_order(struct hold *h);
+/* Those that are held, as they came (before hold_order). After their arrivals were changed, hold_retime. */
+size_t hold_count(const struct hold *h);
+struct draft *hold_draft(const struct hold *h, size_t index);
+void hold_retime(struct hold *h);
 void hold_release(struct hold *h);
 
 #endif

@@ -59,6 +59,8 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 		return NULL;
 	json_object_set_new(header, "tokenizer", tokens_describe(plan->tokens));
 	json_object_set_new(header, "source", json_string(plan->format->name));
+	if (o->dequantise)
+		json_object_set_new(header, "dequantised", json_string("each arrival is drawn between its stamp and the next, at most the median step later"));
 	if (plan->traits & MAKES_TEXT)
 		json_object_set_new(header, "filled", json_pack("{s:s}", "how", plan->format->filled));
 	return header;

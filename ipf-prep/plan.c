@@ -185,6 +185,12 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return refuse(plan, "--sub-agents", "has none", err);
 	if (o->failed && plan->format->kind != SOURCE_TRACE)
 		return refuse(plan, "--failed", "has no recorded failures", err);
+	if (o->dequantise && !(traits & HAS_TIMES))
+		return refuse(plan, "--dequantise", "has no arrivals", err);
+	if (!isnan(o->scale) && !(traits & (HAS_TIMES | HAS_SESSIONS)))
+		return refuse(plan, "--scale", "has neither arrivals nor sessions", err);
+	if (!isnan(o->scale) && plan->sample != SAMPLE_ALL)
+		return ipf_error_set(err, IPF_USAGE, "--scale: does not go with a sample");
 	if (o->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
 		return refuse(plan, "--from", "has no arrivals", err);
 	if (o->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
@@ -210,6 +216,8 @@ static int check_values(const struct prep_options *o, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--failed: expected keep or drop, got \"%s\"", o->failed);
 	if (o->sub_agents && strcmp(o->sub_agents, "keep") != 0 && strcmp(o->sub_agents, "drop") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--sub-agents: expected keep or drop, got \"%s\"", o->sub_agents);
+	if (!isnan(o->scale) && (o->scale <= 0 || o->scale > 1e6))
+		return ipf_error_set(err, IPF_USAGE, "--scale: expected more than 0, and at most a million, got %g", o->scale);
 	if (o->salt && strlen(o->salt) > SALT_MAX)
 		return ipf_error_set(err, IPF_USAGE, "--salt: expected at most %d bytes", SALT_MAX);
 	return 0;
@@ -272,7 +280,7 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;
 	plan->traits = format->traits_of ? format->traits_of(plan->state) : format->traits;
-	plan->gather = (plan->traits & GATHERS) || ((plan->traits & HAS_TIMES) && files > 1);
+	plan->gather = (plan->traits & GATHERS) || ((plan->traits & HAS_TIMES) && files > 1) || o->dequantise || !isnan(o->scale);
 	return check_source(plan, o, err);
 }
 

@@ -7,12 +7,15 @@
 #include "source.h"
 #include "tokens.h"
 
+#include <math.h>
+
 struct prep_options {
 	struct common_options common;
 	bool list;
 	const char *tokenizer;
 	int64_t n, sessions;
-	bool shuffle, first_two;
+	bool shuffle, first_two, dequantise;
+	double scale; /* NAN: as it is */
 	const char *preset, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
@@ -22,7 +25,7 @@ struct prep_options {
 };
 #define PREP_DEFAULTS { .common = COMMON_DEFAULTS, .n = IPF_ABSENT, .sessions = IPF_ABSENT, .min_input = IPF_ABSENT, \
 	.max_input = IPF_ABSENT, .min_output = IPF_ABSENT, .max_output = IPF_ABSENT, .max_total = IPF_ABSENT, \
-	.from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT }
+	.scale = NAN, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT }
 
 extern const struct program prep_program;
 

@@ -26,6 +26,8 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),
+	O(OPTION_NUMBER, 0, "scale", "FACTOR", scale, "so many times the recorded requests; sessions are left out or copied whole"),
+	O(OPTION_FLAG, 0, "dequantise", NULL, dequantise, "spread arrivals that were stamped together up to the next stamp"),
 	O(OPTION_TEXT, 0, "failed", "keep|drop", failed, "requests that failed when they were recorded: keep them, marked (default), or leave them out"),
 	O(OPTION_TEXT, 0, "sub-agents", "keep|drop", sub_agents, "what sub-agents ask: keep it (default), or only the conversation that started them"),
 	O(OPTION_TEXT, 0, "on-error", "skip|stop", on_error, "at a bad record: leave it out and go on (default), or end there"),

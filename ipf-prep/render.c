@@ -29,7 +29,7 @@ void renderer_release(struct renderer *r)
 	free(r->prefixes);
 	stretch_release(&r->stretch);
 	draft_release(&r->work);
-	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->line};
+	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->scope, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -80,6 +80,20 @@ static struct rng chance(const struct renderer *r, const char *what, const struc
 
 /* ---- the prompt ---- */
 
+/* The blocks of a prompt; those of copies are to be found among copies only. */
+static struct draft_blocks blocks_of(struct renderer *r, const struct draft *d, const struct draft_request *request)
+{
+	struct draft_blocks blocks = request->blocks;
+	if (d->copy && blocks.count) {
+		buffer_clear(&r->scope);
+		buffer_slice(&r->scope, blocks.scope);
+		buffer_format(&r->scope, "~%lld", (long long)d->copy);
+		blocks.scope = buffer_all(&r->scope);
+		r->work.failed |= r->scope.failed;
+	}
+	return blocks;
+}
+
 /* Text of exactly `count` tokens of the model's tokenizer. */
 static struct slice make_exact_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
 {
@@ -87,7 +101,8 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 	const char *salt = r->plan->options->salt;
 	char name[512];
 	struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
-	const struct draft_blocks *blocks = &request->blocks;
+	struct draft_blocks of_copy = blocks_of(r, d, request);
+	const struct draft_blocks *blocks = &of_copy;
 	int64_t left = count;
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < blocks->count && left > 0; i++) {
@@ -108,7 +123,8 @@ static struct slice make_text(struct renderer *r, const struct draft *d, size_t 
 {
 	const char *salt = r->plan->options->salt;
 	char name[512];
-	const struct draft_blocks *blocks = &request->blocks;
+	struct draft_blocks of_copy = blocks_of(r, d, request);
+	const struct draft_blocks *blocks = &of_copy;
 	int64_t left = count;
 	if (tokens_exact(r->plan->tokens))
 		return make_exact_text(r, d, turn, request, count);
@@ -240,9 +256,10 @@ static void write_messages(struct renderer *r)
 }
 
 /* The ids of what the prompt is made of, for who reckons with them. */
-static struct slice write_blocks(struct renderer *r, const struct draft_request *request)
+static struct slice write_blocks(struct renderer *r, const struct draft *d, const struct draft_request *request)
 {
-	const struct draft_blocks *blocks = &request->blocks;
+	struct draft_blocks of_copy = blocks_of(r, d, request);
+	const struct draft_blocks *blocks = &of_copy;
 	if (blocks->count == 0)
 		return (struct slice){0};
 	struct jout w = {.out = &r->blocks};
@@ -354,6 +371,21 @@ static void request_name(const struct draft *d, size_t turn, struct buffer *name
 	buffer_format(name, "/%zu", turn);
 }
 
+/* Ids in other drafts: those of the same copy. */
+static struct slice after_of_copy(struct renderer *r, const struct draft *d, struct slice after)
+{
+	bool within = false;
+	buffer_clear(&r->parents);
+	for (size_t i = 0; i < after.len; i++) {
+		bool quote = after.data[i] == '"' && after.data[i - 1] != '\\';
+		if (quote && within)
+			buffer_format(&r->parents, "~%lld", (long long)d->copy);
+		within ^= quote;
+		buffer_byte(&r->parents, after.data[i]);
+	}
+	return buffer_all(&r->parents);
+}
+
 static void write_names(struct renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
 {
 	struct buffer name = {0};
@@ -365,7 +397,7 @@ static void write_names(struct renderer *r, const struct draft *d, size_t turn, 
 		out->session = quoted(&r->session, buffer_all(&name));
 		out->turn = d->turn + (int64_t)turn;
 	}
-	out->parents = request->after;
+	out->parents = d->copy && request->after.data ? after_of_copy(r, d, request->after) : request->after;
 	if (request->parents) {
 		struct jout w = {.out = &r->parents};
 		buffer_clear(&r->parents);
@@ -420,7 +452,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
-		out.blocks = write_blocks(r, request);
+		out.blocks = write_blocks(r, d, request);
 		out.tools = request->tools;
 		out.tags = write_tags(r, request);
 		if (d->chain)

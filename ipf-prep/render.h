@@ -16,7 +16,7 @@ struct renderer {
 	struct stretch stretch;
 	struct tally *tally;
 	struct draft work;         /* the messages of the request at hand, and space for texts */
-	struct buffer made, messages, id, session, model, answer, blocks, parents, tags, line;
+	struct buffer made, messages, id, session, model, answer, blocks, parents, tags, scope, line;
 	struct buffer *prefixes;   /* made when first used */
 };
 

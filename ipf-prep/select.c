@@ -1,9 +1,11 @@
 #include "select.h"
 
+#include "arrivals.h"
 #include "clock.h"
 #include "hold.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct selection {
@@ -15,6 +17,7 @@ struct selection {
 	struct hold hold;
 	int64_t seen;      /* units that reached the reservoir */
 	int64_t requests, units; /* written */
+	bool written;      /* the last unit was */
 	int64_t last_at_ns;
 	struct progress *progress;
 };
@@ -81,23 +84,31 @@ static bool enough(const struct selection *s)
 	return (o->n != IPF_ABSENT && s->requests >= o->n) || (o->sessions != IPF_ABSENT && s->units >= o->sessions);
 }
 
+static void move_arrivals(struct draft *d, int64_t ns)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->requests[i].at_ns != IPF_ABSENT)
+			d->requests[i].at_ns += ns;
+}
+
 /* Writes a unit where it still fits. */
 static int write_unit(struct selection *s, const struct unit *unit, struct ipf_error *err)
 {
 	const struct prep_options *o = s->plan->options;
 	int64_t requests = unit_requests(unit);
+	s->written = false;
 	if (enough(s) || (o->n != IPF_ABSENT && s->requests + requests > o->n)) {
 		tally_drop(s->tally, "beyond -n or --sessions", 1);
 		return 0;
 	}
 	for (size_t i = 0; i < unit->count; i++) {
 		struct draft *d = unit->drafts[i];
-		for (size_t k = 0; k < d->count && o->from_ns != IPF_ABSENT; k++)
-			if (d->requests[k].at_ns != IPF_ABSENT)
-				d->requests[k].at_ns -= o->from_ns;
+		if (o->from_ns != IPF_ABSENT)
+			move_arrivals(d, -o->from_ns);
 		if (renderer_write(s->renderer, d, err) < 0)
 			return -1;
 	}
+	s->written = true;
 	s->requests += requests;
 	s->units++;
 	s->tally->units++;
@@ -137,11 +148,36 @@ static int write_replaced(struct selection *s, struct unit *units, size_t count,
 	return 0;
 }
 
+/* Units that stay and copies of them, each at its own time. */
+static int write_scaled(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+{
+	const struct prep_options *o = s->plan->options;
+	size_t made;
+	struct scaled *list = arrivals_scale(units, count, o->scale, o->from_ns == IPF_ABSENT ? 0 : o->from_ns, o->common.seed, &made);
+	int status = list ? 0 : no_memory(err);
+	for (size_t i = 0; i < made && status == 0; i++) {
+		struct unit *unit = &units[list[i].unit];
+		int64_t shift_ns = list[i].shift_ns;
+		for (size_t k = 0; k < unit->count; k++) {
+			unit->drafts[k]->copy = list[i].copy;
+			move_arrivals(unit->drafts[k], shift_ns);
+		}
+		status = write_unit(s, unit, err);
+		/* writing has taken --from off */
+		for (size_t k = 0; k < unit->count; k++)
+			move_arrivals(unit->drafts[k], (o->from_ns != IPF_ABSENT && s->written ? o->from_ns : 0) - shift_ns);
+	}
+	free(list);
+	return status;
+}
+
 /* Writes what is held. */
 static int write_held(struct selection *s, struct ipf_error *err)
 {
 	struct hold *h = &s->hold;
 	size_t kept = 0;
+	if (s->plan->options->dequantise && arrivals_dequantise(h, s->plan->options->common.seed) < 0)
+		return no_memory(err);
 	if (hold_order(h) < 0)
 		return no_memory(err);
 	for (size_t i = 0; i < h->unit_count; i++) {
@@ -150,6 +186,11 @@ static int write_held(struct selection *s, struct ipf_error *err)
 			tally_drop(s->tally, why, 1);
 		else
 			h->units[kept++] = h->units[i];
+	}
+	if (!isnan(s->plan->options->scale)) {
+		int status = write_scaled(s, h->units, kept, err);
+		hold_release(h);
+		return status;
 	}
 	if (s->plan->sample == SAMPLE_WITH)
 		return write_replaced(s, h->units, kept, err);

@@ -65,6 +65,9 @@ wrong '--on-error: expected skip or stop, got "go"' jsonl a.jsonl --on-error go
 wrong '--failed: expected keep or drop, got "no"' azure a.csv --failed no
 wrong '--sub-agents: source jsonl has none' jsonl a.jsonl --sub-agents drop
 wrong '--sub-agents: expected keep or drop, got "x"' jsonl a.jsonl --sub-agents x
+wrong '--scale: source jsonl has neither arrivals nor sessions' jsonl a.jsonl --scale 2
+wrong '--scale: expected more than 0' azure a.csv --scale 0
+wrong '--dequantise: source jsonl has no arrivals' jsonl a.jsonl --dequantise
 wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list
