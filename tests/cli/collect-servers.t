@@ -79,8 +79,8 @@ no-done                      |cut 8 8/usage length
 unterminated                 |ok 8 8/usage length
 finish-in-last               |ok 8 8/usage length
 late-end;pause=100ms         |ok 8 8/usage length|.stream_ns > .e2e_ns + 50e6
-reasoning;tokens=3           |ok 8 8/usage length|.ttfa_ns > .ttft_ns and .reasoning_tokens == 3
-reasoning;tokens=3;field=reasoning|ok 8 8/usage length|.ttfa_ns > .ttft_ns and (.reasoning | length > 2)
+reasoning;tokens=3           |ok 8 8/usage length|.ttfa_ns >= .ttft_ns and .reasoning_tokens == 3
+reasoning;tokens=3;field=reasoning|ok 8 8/usage length|.ttfa_ns >= .ttft_ns and (.reasoning | length > 2)
 tools                        |ok 8 8/usage tool_calls|.ttfa_ns == null and .ttft_ns > 0
 tools;after=2                |ok 8 8/usage tool_calls|.ttfa_ns == .ttft_ns
 close                        |ok 8 8/usage length

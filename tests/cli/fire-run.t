@@ -19,7 +19,7 @@ is "$(jq -s 'map(select(.status == 200 and .error == null)) | length' rows)" 50 
 is "$(jq -s -c '[.[] | .due_ns == .n * 20000000] | all' rows)" true "due at equal distances"
 is "$(jq -s -c '[.[] | .start_ns >= .due_ns and .ready_ns == .due_ns and .slot_ns == null] | all' rows)" true "never early, and nothing held them back"
 # a bound that a busy machine keeps; `make bench` measures
-between "$(jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[24]' rows)" 0 5 "half of them within 5 ms"
+between "$(jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[24]' rows)" 0 50 "half of them within 50 ms"
 is "$(jq -s -c '[.[] | .start_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns] | all' rows)" true \
 	"sent, answered and ended in this order"
 is "$(jq -s -c '[.[] | [.reads[] | .[0]] as $t | $t == ($t | sort)] | all' rows)" true "reads are in order"

@@ -44,14 +44,27 @@ static void one_more_ends_the_program(void **state)
 	if (child == 0) {
 		interrupt_watch(1);
 		raise(SIGINT);
-		raise(SIGINT);
-		raise(SIGINT);
+		raise(SIGTERM); /* another one, or it would be the first over again */
+		raise(SIGTERM);
 		_exit(0);
 	}
 	int status = 0;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), SIGINT);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void the_same_at_once_is_one(void **state)
+{
+	(void)state;
+	interrupt_watch(1);
+	raise(SIGINT);
+	raise(SIGINT);
+	assert_false(interrupted());
+	raise(SIGTERM);
+	assert_true(interrupted());
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 }
 
 static void pipes_are_live(void **state)
@@ -73,6 +86,7 @@ int main(void)
 		cmocka_unit_test(patience_wears_out),
 		cmocka_unit_test(none_at_all),
 		cmocka_unit_test(one_more_ends_the_program),
+		cmocka_unit_test(the_same_at_once_is_one),
 		cmocka_unit_test(pipes_are_live),
 	};
 	return cmocka_run_group_tests_name("lib/interrupt", tests, NULL, NULL);
