@@ -2,6 +2,7 @@
 
 #include "buffer.h"
 #include "jdoc.h"
+#include "members.h"
 #include "stream.h"
 
 #include <archive.h>
@@ -25,6 +26,7 @@ struct input {
 	char head[HEAD_MAX];       /* read ahead to look at, given out first */
 	size_t head_len, head_given;
 	struct archive *archive;   /* NULL: plain */
+	struct members *members;   /* of a file in an archive */
 	bool nothing;              /* compressed, and nothing in it */
 	struct buffer peeked;      /* was looked at, given out first */
 	char *raw;                 /* what the decompressor reads from */
@@ -139,14 +141,37 @@ static int open_file(struct input *input, struct ipf_error *err)
 
 int input_open(struct input **opened, const char *path, struct ipf_error *err)
 {
+	return input_next(opened, NULL, path, err);
+}
+
+int input_next(struct input **opened, struct input *before, const char *path, struct ipf_error *err)
+{
 	struct input *input = calloc(1, sizeof *input);
+	struct members *members = before ? before->members : NULL;
+	if (before)
+		before->members = NULL;
+	input_close(before);
 	if (input)
 		input->fd = -1;
+	if (member_split(path) == 0) {
+		members_close(members);
+		members = NULL;
+	} else if (members_open(&members, path, err) < 0) {
+		members_close(members);
+		input_close(input);
+		return -1;
+	}
+	if (input) {
+		input->members = members;
+		input->size = IPF_ABSENT;
+	} else {
+		members_close(members);
+	}
 	if (!input || !(input->path = strdup(path)) || !(input->digest = digest_new())) {
 		input_close(input);
 		return ipf_error_errno(err, ENOMEM, path, "cannot open");
 	}
-	if (open_file(input, err) < 0) {
+	if (!members && open_file(input, err) < 0) {
 		input_close(input);
 		return -1;
 	}
@@ -156,6 +181,15 @@ int input_open(struct input **opened, const char *path, struct ipf_error *err)
 
 static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_error *err)
 {
+	if (input->members) {
+		int64_t got = members_read(input->members, to, cap, err);
+		if (got > 0) {
+			input->bytes += got;
+			digest_update(input->digest, to, (size_t)got);
+		}
+		input->ended |= got == 0;
+		return got;
+	}
 	if (!input->archive)
 		return read_raw(input, to, cap, err);
 	if (input->nothing)
@@ -200,6 +234,13 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
+	if (input->members && !whole) {
+		int64_t got;
+		while ((got = read_more(input, rest, sizeof rest, err)) > 0)
+			;
+		if (got < 0)
+			return NULL;
+	}
 	if (input->regular) {
 		int64_t got;
 		while ((got = read_raw(input, rest, sizeof rest, err)) > 0)
@@ -208,7 +249,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 			return NULL;
 	}
 	json_t *entry;
-	if (input->ended && (whole || input->regular)) {
+	if (input->ended && (whole || input->regular || input->members)) {
 		char hex[65];
 		digest_hex(input->digest, hex);
 		entry = provenance_file(input_name(input), input->bytes, hex);
@@ -226,6 +267,7 @@ void input_close(struct input *input)
 	if (!input)
 		return;
 	archive_read_free(input->archive);
+	members_close(input->members);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
 	digest_free(input->digest);

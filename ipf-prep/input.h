@@ -15,7 +15,10 @@
 
 struct input;
 
-/* `path` "-" is standard input. */
+/* `path` "-" is standard input; "ARCHIVE:NAME" a file in an archive. `before` may be NULL, or the input before this one, which is closed:
+ * an archive is gone on with. */
+int input_next(struct input **input, struct input *before, const char *path, struct ipf_error *err);
+/* The same with nothing before. */
 int input_open(struct input **input, const char *path, struct ipf_error *err);
 /* Uncompressed bytes; the shape of feed.h's read (`data` is the struct input). IPF_CUT where a compressed file is cut or
  * broken. */

@@ -1,5 +1,6 @@
 /* ipf-prep: makes a request trace of datasets and production traces. */
 #include "guess.h"
+#include "members.h"
 #include "paths.h"
 #include "prep.h"
 #include "reader.h"
@@ -36,7 +37,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
 		return -1; /* before its files are looked for: they may not be there either */
 	for (int i = 1; i < operands->count; i++) {
-		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0)
+		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))

@@ -1,5 +1,7 @@
 #include "paths.h"
 
+#include "members.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -61,12 +63,25 @@ static int add_folder(struct paths *p, const char *folder, int depth, struct ipf
 	return status;
 }
 
+static int add_member(void *data, const char *path, struct ipf_error *err)
+{
+	return add(data, strdup(path), err);
+}
+
 int paths_expand(struct paths *p, char **operands, size_t count, struct ipf_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct stat st;
 		size_t before = p->count;
-		if (stat(operands[i], &st) < 0 || !S_ISDIR(st.st_mode)) {
+		bool there = stat(operands[i], &st) == 0;
+		if (there && S_ISREG(st.st_mode) && is_archive(operands[i])) {
+			if (members_list(operands[i], add_member, p, err) < 0)
+				return -1;
+			if (p->count == before)
+				return ipf_error_at(err, IPF_INPUT, operands[i], 0, "there is no file in this archive");
+			continue;
+		}
+		if (!there || !S_ISDIR(st.st_mode)) {
 			if (add(p, strdup(operands[i]), err) < 0)
 				return -1;
 			continue;

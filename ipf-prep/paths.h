@@ -1,4 +1,4 @@
-/* The files to read: operands, folders among them standing for the files in them, by name, and in their folders. */
+/* The files to read: operands, folders and archives among them standing for the files in them. */
 #ifndef PREP_PATHS_H
 #define PREP_PATHS_H
 
@@ -11,7 +11,7 @@ struct paths {
 	size_t count, cap;
 };
 
-/* 0; -1 where a folder cannot be read or has no file in it. Names that begin with a dot are passed over. */
+/* 0; -1 where a folder or an archive cannot be read or has no file in it. Names that begin with a dot are passed over. */
 int paths_expand(struct paths *paths, char **operands, size_t count, struct ipf_error *err);
 void paths_release(struct paths *paths);
 

@@ -303,10 +303,13 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 {
 	struct reading *r = f->reading;
 	struct ipf_error wrong = {0};
+	struct input *last = f->input;
 	f->input = r->first;
 	r->first = NULL;
-	if (!f->input && input_open(&f->input, path, &wrong) < 0)
+	if (!f->input && input_next(&f->input, last, path, &wrong) < 0) {
+		f->input = NULL;
 		return end_reading(r, &wrong, err);
+	}
 	feed_restart(f->feed);
 	f->feed->read = input_read;
 	f->feed->data = f->input;
@@ -325,9 +328,7 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 		status = entry ? json_array_append_new(r->from, entry) : -1;
 	}
 	r->bytes += input_bytes(f->input);
-	input_close(f->input);
-	f->input = NULL;
-	return status;
+	return status; /* it stays open: what follows may be in the same archive */
 }
 
 int reading_run(struct reading *r, char **files, int count, struct ipf_error *err)
@@ -348,6 +349,7 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 		file.index = i;
 		status = read_file(&file, files[i], err);
 	}
+	input_close(file.input);
 	if (status == 0 && r->format->end && !r->sink->full) {
 		draft_reset(&r->sink->draft);
 		status = r->format->end(r->state, r->sink, err);

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Archives: a file in one, all of one, and what is wrong with them.
+. "$TESTS/tap.sh"
+prep=$BIN/ipf-prep
+mkdir -p d/in
+printf '{"prompt":"One?","output":"1"}\n' >d/a.jsonl
+printf '{"prompt":"Two?","output":"2"}\n{"prompt":"Three?","output":"3"}\n' >d/in/b.jsonl
+tar czf c.tar.gz d/a.jsonl d/in/b.jsonl
+tar cf c.tar d/in/b.jsonl d/a.jsonl
+
+asked() { # the prompts of the trace
+	sed -e 1d -e '$d' "$OUT" | jq -r '.messages[0].content' | tr '\n' ' '
+}
+
+run "$prep" jsonl c.tar.gz:d/in/b.jsonl
+status_is 0 "a file in a compressed archive"
+is "$(asked)" "Two? Three? " "is read"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <d/in/b.jsonl | cut -d ' ' -f 1)" "and its digest is that of the file"
+run "$prep" auto c.tar.gz
+is "$status $(asked)" "0 One? Two? Three? " "all files of an archive, in its order"
+run "$prep" jsonl c.tar:d/a.jsonl c.tar:d/in/b.jsonl d/a.jsonl
+is "$status $(asked)" "0 One? Two? Three? One? " "in another order than the archive's"
+if command -v python3 >/dev/null; then
+	python3 -c 'import zipfile; z = zipfile.ZipFile("c.zip", "w"); z.write("d/a.jsonl"); z.write("d/in/b.jsonl"); z.close()'
+	run "$prep" jsonl c.zip
+	is "$status $(asked)" "0 One? Two? Three? " "a zip archive"
+else
+	skip "a zip archive" "no python3 to make one"
+fi
+run "$prep" jsonl c.tar.gz:d/none.jsonl
+status_is 3 "a file that is not in it: status 3"
+complains ipf-prep "c.tar.gz:d/none.jsonl: there is no such file in the archive" "and it is said"
+run "$prep" jsonl none.tar:a
+status_is 1 "an archive that is not there: status 1"
+head -c 300 /dev/urandom >broken.tar.gz
+run "$prep" jsonl broken.tar.gz
+status_is 3 "no archive at all: status 3"
+complains ipf-prep "broken.tar.gz" "and it is named"
+cp d/a.jsonl 'x:y.jsonl'
+run "$prep" jsonl x:y.jsonl
+is "$status $(asked)" "0 One? " "a file with a colon in its name is a file"
