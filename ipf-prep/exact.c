@@ -2,25 +2,32 @@
 
 #include "synth.h"
 
+#include <string.h>
+
 #define ROOM 8         /* bytes for a token: more than prose needs with any vocabulary of words */
 #define BEFORE "."     /* what a piece is counted behind */
 #define BETWEEN "\n\n"
 
-void exact_prose(const struct tokens *tokens, struct rng *rng, int64_t full, int64_t count, struct buffer *out)
+/* `joined`: other text comes before it some day, though `out` is empty now. */
+static void append(const struct tokens *tokens, struct rng *rng, int64_t full, int64_t count, bool joined, struct buffer *out)
 {
 	struct buffer text = {0};
-	size_t size = (size_t)full * ROOM + 64;
-	int64_t before = tokens_count(tokens, BEFORE, 1);
+	size_t skip = out->len > 0 || joined ? strlen(BEFORE) : 0;
+	int64_t before = skip ? tokens_count(tokens, BEFORE, skip) : 0;
 
-	buffer_text(&text, BEFORE " ");
-	synth_prose(rng, size, &text);
-	/* A vocabulary without words takes a letter for a token: never too little. */
+	buffer_text(&text, skip ? BEFORE " " : "");
+	synth_prose(rng, (size_t)full * ROOM + 64, &text);
 	size_t end = text.failed ? 0 : tokens_cut(tokens, text.data, text.len, before + count);
-	if (end > 1)
-		buffer_append(out, text.data + 1, end - 1);
+	if (end > skip)
+		buffer_append(out, text.data + skip, end - skip);
 	if (text.failed)
 		out->failed = true;
 	buffer_release(&text);
+}
+
+void exact_prose(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *out)
+{
+	append(tokens, rng, count, count, false, out);
 }
 
 void exact_block(const struct tokens *tokens, uint64_t id, const char *salt, int64_t full, int64_t count, struct buffer *out)
@@ -28,7 +35,7 @@ void exact_block(const struct tokens *tokens, uint64_t id, const char *salt, int
 	char name[512];
 	struct rng rng;
 	rng_init(&rng, 0, synth_name("block", salt, name), id);
-	exact_prose(tokens, &rng, full, count, out);
+	append(tokens, &rng, full, count, true, out);
 }
 
 void exact_settle(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *text)
@@ -36,7 +43,7 @@ void exact_settle(const struct tokens *tokens, struct rng *rng, int64_t count, s
 	int64_t have = text->data ? tokens_count(tokens, text->data, text->len) : 0;
 	for (int tries = 0; have != count && tries < 8 && !text->failed; tries++) {
 		if (have < count)
-			exact_prose(tokens, rng, count - have + 4, count - have + 4, text);
+			exact_prose(tokens, rng, count - have + 4, text);
 		if (text->failed)
 			return;
 		text->len = tokens_cut(tokens, text->data, text->len, count);

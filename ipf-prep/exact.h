@@ -6,11 +6,11 @@
 #include "rng.h"
 #include "tokens.h"
 
-/* Appends prose that has `count` tokens where it stands behind other text: it begins with a blank and ends with a word. `full` is how many
- * tokens the whole text has that this is the beginning of; the same generator and `full` give the same text, whatever `count` is. */
-void exact_prose(const struct tokens *tokens, struct rng *rng, int64_t full, int64_t count, struct buffer *out);
+/* Appends prose that has `count` tokens where it stands: behind other text it begins with a blank. */
+void exact_prose(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *out);
 
-/* The same for a block of a prompt: a function of its id, `full`, the salt and the tokenizer alone. */
+/* Appends the first `count` tokens of the text of `full` tokens that stands for a block: a function of its id, `full`, the salt and the
+ * tokenizer alone. It begins with a blank and ends with a word, so that blocks can be joined. */
 void exact_block(const struct tokens *tokens, uint64_t id, const char *salt, int64_t full, int64_t count, struct buffer *out);
 
 /* Makes the whole text have `count` tokens: what is too much at its end is cut, what is missing is made. */

@@ -112,7 +112,7 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 		left -= wanted;
 	}
 	if (left > 0)
-		exact_prose(tokens, &rng, left, left, &r->made);
+		exact_prose(tokens, &rng, left, &r->made);
 	exact_settle(tokens, &rng, count, &r->made);
 	return buffer_all(&r->made);
 }

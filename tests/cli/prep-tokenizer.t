@@ -1,0 +1,66 @@
+#!/bin/bash
+# Traces and results counted with a model's tokenizer: lengths to the token, made text that has them, blocks that stay equal.
+. "$TESTS/tap.sh"
+
+export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
+data=$TESTS/data/tokenizer
+# What the trace says of each request's prompt, and what the tokenizer finds in its messages.
+said() { body "$1" | jq .input_tokens; }
+found() { # TRACE TOKENIZER
+	body "$1" | jq -c '.messages | map(.content)' | while read -r messages; do
+		jq -c '.[]' <<<"$messages" | ipf-prep tokenize -t "$2" --json --count | paste -sd + | bc
+	done
+}
+
+awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
+	for (i = 0; i < 30; i++) printf "2024-06-11 09:%02d:00.0000000,%d,%d\n", i, 1 + i * i, 5 }' >lengths.csv
+for i in 0 1 2 3 4 5; do
+	printf '{"timestamp":%d,"input_length":%d,"output_length":4,"hash_ids":[7,8,%d]}\n' $((i * 100)) $((1100 + i * 50)) $((i / 2))
+done >blocks.jsonl
+
+for name in bytelevel llama gemma; do
+	t=$data/$name.json
+	ipf-prep azure lengths.csv -t "$t" -q -o azure.trace
+	is "$(said azure.trace | paste -sd ' ')" "$(cut -d , -f 2 lengths.csv | sed 1d | paste -sd ' ')" "$name: made prompts have the recorded lengths"
+	is "$(found azure.trace "$t")" "$(said azure.trace)" "$name: which is what the tokenizer finds in them"
+	ipf-prep azure lengths.csv -t "$t" -q -o again.trace --reproducible
+	ipf-prep azure lengths.csv -t "$t" -q -o once.trace --reproducible
+	same again.trace once.trace "$name: the same again"
+
+	ipf-prep mooncake blocks.jsonl -t "$t" -q -o blocks.trace
+	is "$(said blocks.trace | paste -sd ' ')" "1100 1150 1200 1250 1300 1350" "$name: prompts of blocks have the recorded lengths"
+	is "$(found blocks.trace "$t")" "$(said blocks.trace)" "$name: to the token"
+	# blocks 7 and 8 are in all of them
+	is "$(body blocks.trace | jq -r '.messages[0].content' | cut -c 1-1200 | sort -u | wc -l)" 1 "$name: equal blocks are equal text"
+	is "$(body blocks.trace | jq -r '.messages[0].content' | sed -n '1p;2p' | awk '{ print substr($0, 1, length(first ? first : $0)); first = $0 }' | sort -u | wc -l)" 1 \
+		"$name: a block that is cut is the beginning of the whole one"
+
+	ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -q --input-tokens uniform:20-200 -n 12 -o shaped.trace
+	is "$(found shaped.trace "$t")" "$(said shaped.trace)" "$name: cut and extended prompts are counted as they are"
+	is "$(said shaped.trace | awk '$1 < 20 || $1 > 200' | wc -l)" 0 "$name: within what was asked for"
+	ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -q --prefixes 2x100 -n 6 -o prefixed.trace
+	is "$(found prefixed.trace "$t")" "$(said prefixed.trace)" "$name: shared prefixes too"
+done
+
+t=$data/bytelevel.json
+is "$(plain azure.trace | head -1 | jq -c '.tokenizer | [.name, .exact]')" '["gemma.json",true]' "the header names the tokenizer"
+is "$(plain azure.trace | head -1 | jq -r .tokenizer.sha256)" "$(sha256sum "$data/gemma.json" | cut -d ' ' -f 1)" "and its digest"
+run ipf-prep azure lengths.csv -t ./none.json
+status_is 1 "a tokenizer that is not there: status 1"
+stderr_contains none.json "named"
+echo '{}' >odd.json
+run ipf-prep azure lengths.csv -t odd.json
+status_is 3 "a file that is no tokenizer: status 3"
+stderr_contains "odd.json: not a tokenizer.json" "and it says so"
+
+# Answers are counted as the tokenizer counts their joined text.
+server_start --seed 5
+ipf-prep sharegpt "$TESTS/../examples/chat.json" -q -n 5 -o chat.trace
+ipf-sched burst -t chat.trace -q -o chat.sched 2>/dev/null || ipf-sched closed:n=2 -t chat.trace -q -o chat.sched
+ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
+ipf-collect -q -t "$t" --text chat.records -o chat.results
+body chat.results | jq -c 'select(.text and .output_tokens_tokenizer) | .text' >texts
+yes_if "there are answers to count" test -s texts
+is "$(ipf-prep tokenize -t "$t" --json --count texts)" "$(body chat.results | jq 'select(.text and .output_tokens_tokenizer) | .output_tokens_tokenizer')" \
+	"ipf-collect counts an answer's text as the tokenizer does"
+is "$(plain chat.results | head -1 | jq -c '.tokenizer.exact')" true "and says with which one"
