@@ -5,7 +5,8 @@
  * two overlapping windows of a word, each encoded by itself, may be joined at any token that both have at the same place: all
  * neighbours in the joined sequence were neighbours in one of the windows.
  *
- * The next window begins at a token's border near the end of the last one. Should the two have no token in common, the windows grow.
+ * The tail is such a sequence from some border to the end of the last window; what is well behind is handed out. Should a window have
+ * no token in common with it, windows grow backwards and forwards.
  */
 #include "bpe.h"
 
@@ -67,28 +68,23 @@ static int encode_window(const struct bpe *b, struct window *w, const char *word
 	return w->s.count == SIZE_MAX ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
-static bool repeats(const struct window *last, const char *word, size_t len, size_t begin)
-{
-	size_t size = last->s.end - last->s.begin;
-	return size <= len - begin && memcmp(word + begin, word + last->s.begin, size) == 0;
-}
+/* Tokens that are kept before they are handed out, and how many of these stay. */
+#define TAIL_MOST 2048
+#define TAIL_KEPT 1024
+#define CALM 16 /* joins after which grown windows shrink */
 
-/* The text of the next window is that of the last one (runs of a character, repeated patterns): so are its tokens. */
-static int repeat_window(struct window *next, const struct window *last, size_t begin, struct ipf_error *err)
-{
-	if (window_room(next, last->s.count, err) < 0)
-		return -1;
-	next->s.word = last->s.word;
-	next->s.begin = begin;
-	next->s.end = begin + last->s.end - last->s.begin;
-	next->s.count = last->s.count;
-	memcpy(next->s.ids, last->s.ids, last->s.count * sizeof *last->s.ids);
-	for (size_t i = 0; i < last->s.count; i++)
-		next->s.starts[i] = (uint32_t)(last->s.starts[i] - last->s.begin + begin);
-	return 0;
-}
+struct walk {
+	const struct bpe *bpe;
+	const char *word;
+	size_t len, size; /* size: of a window, in bytes */
+	struct window tail, windows[3], *last, *next, *after; /* last: what the tail's end was taken of, as long as it repeats */
+	int calm;
+	size_t handed;    /* where in `ids` this word begins */
+	struct token_ids *ids;
+	struct ipf_error *err;
+};
 
-/* The first token that both have, the last of neither (it may go on behind the window). */
+/* The first token from `b`'s begin on that both have, the last of neither (it may go on behind the window). */
 static bool common_token(const struct bpe_span *a, const struct bpe_span *b, size_t *in_a, size_t *in_b)
 {
 	size_t i = a->count, j = 0;
@@ -111,40 +107,51 @@ static bool common_token(const struct bpe_span *a, const struct bpe_span *b, siz
 	return false;
 }
 
-/* 1: what `last` has before their common token is done, and `next` begins with that token; 0: they have none. */
-static int join(const struct window *last, struct window *next, struct token_ids *ids, struct ipf_error *err)
+static int hand_out(struct walk *w, size_t count)
 {
-	size_t in_last, in_next;
-	if (last->s.count == 0 || next->s.count == 0 || !common_token(&last->s, &next->s, &in_last, &in_next))
-		return 0;
-	if (!token_ids_grow(ids, in_last))
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	memcpy(ids->ids + ids->count, last->s.ids, in_last * sizeof *last->s.ids);
-	ids->count += in_last;
-	next->s.count -= in_next;
-	memmove(next->s.ids, next->s.ids + in_next, next->s.count * sizeof *next->s.ids);
-	memmove(next->s.starts, next->s.starts + in_next, next->s.count * sizeof *next->s.starts);
-	next->s.begin = next->s.starts[0];
-	return 1;
+	struct bpe_span *t = &w->tail.s;
+	if (!token_ids_grow(w->ids, count))
+		return ipf_error_set(w->err, IPF_SYSTEM, "out of memory");
+	memcpy(w->ids->ids + w->ids->count, t->ids, count * sizeof *t->ids);
+	w->ids->count += count;
+	t->count -= count;
+	memmove(t->ids, t->ids + count, t->count * sizeof *t->ids);
+	memmove(t->starts, t->starts + count, t->count * sizeof *t->starts);
+	return 0;
 }
 
-/* Where the next window may begin: a token's start that leaves about `overlap` bytes. */
-static size_t border_before_end(const struct window *w, size_t overlap)
+/* The tail from token `at` on becomes that of the window from token `from` on. */
+static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window, size_t from)
 {
-	size_t k = w->s.count - 1;
-	while (k > 1 && w->s.end - w->s.starts[k] < overlap)
+	struct bpe_span *t = &w->tail.s;
+	size_t more = window->count - from;
+	if (window_room(&w->tail, at + more, w->err) < 0)
+		return -1;
+	memcpy(t->ids + at, window->ids + from, more * sizeof *t->ids);
+	memcpy(t->starts + at, window->starts + from, more * sizeof *t->starts);
+	t->count = at + more;
+	t->end = window->end;
+	return t->count > TAIL_MOST ? hand_out(w, t->count - TAIL_KEPT) : 0;
+}
+
+/* 1: the window continues the tail; 0: they have no token in common, or it would not come further. */
+static int join(struct walk *w, const struct window *window)
+{
+	size_t in_tail, in_window;
+	if (window->s.end <= w->tail.s.end || window->s.count == 0 || !common_token(&w->tail.s, &window->s, &in_tail, &in_window))
+		return 0;
+	return replace_tail(w, in_tail, &window->s, in_window) < 0 ? -1 : 1;
+}
+
+/* Of the tail: the last token that leaves `overlap` bytes behind its start. */
+static size_t border_before_end(const struct walk *w, size_t overlap)
+{
+	const struct bpe_span *t = &w->tail.s;
+	size_t k = t->count ? t->count - 1 : 0;
+	while (k > 0 && t->end - t->starts[k] < overlap)
 		k--;
 	return k;
 }
-
-struct walk {
-	const struct bpe *bpe;
-	const char *word;
-	size_t len, size; /* size: of a window, in bytes */
-	struct window windows[3], *last, *next, *after;
-	struct token_ids *ids;
-	struct ipf_error *err;
-};
 
 static void swap(struct window **a, struct window **b)
 {
@@ -153,32 +160,91 @@ static void swap(struct window **a, struct window **b)
 	*b = keep;
 }
 
-/* One window on, from a token's border: 1; 0 where the windows have to grow. */
-static int step_one(struct walk *w)
+static bool repeats(const struct walk *w, size_t begin)
 {
-	for (size_t overlap = w->size / 4; overlap < w->size; overlap += w->size / 3) {
-		size_t k = w->last->s.count > 2 ? border_before_end(w->last, overlap) : 0;
-		if (k == 0)
-			return 0;
-		size_t begin = w->last->s.starts[k];
-		int status = repeats(w->last, w->word, w->len, begin)
-		                     ? repeat_window(w->next, w->last, begin, w->err)
-		                     : encode_window(w->bpe, w->next, w->word, w->len, begin, w->size, w->err);
-		if (status == 0)
-			status = join(w->last, w->next, w->ids, w->err);
-		if (status) {
-			swap(&w->last, &w->next);
-			return status;
+	size_t size = w->last->s.end - w->last->s.begin;
+	return w->last->s.count && size == w->size && size <= w->len - begin && memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
+}
+
+/* The text of the next window is that of the last one (runs of a character, repeated patterns): so are its tokens. */
+static int repeat_window(struct walk *w, size_t begin)
+{
+	const struct bpe_span *last = &w->last->s;
+	if (window_room(w->next, last->count, w->err) < 0)
+		return -1;
+	struct bpe_span *next = &w->next->s;
+	next->word = w->word;
+	next->begin = begin;
+	next->end = begin + last->end - last->begin;
+	next->count = last->count;
+	memcpy(next->ids, last->ids, last->count * sizeof *last->ids);
+	for (size_t i = 0; i < last->count; i++)
+		next->starts[i] = (uint32_t)(last->starts[i] - last->begin + begin);
+	return 0;
+}
+
+static int try_window(struct walk *w, size_t begin, size_t size)
+{
+	bool repeated = size == w->size && repeats(w, begin);
+	int status = repeated ? repeat_window(w, begin) : encode_window(w->bpe, w->next, w->word, w->len, begin, size, w->err);
+	if (status == 0)
+		status = join(w, w->next);
+	if (status > 0) {
+		swap(&w->last, &w->next);
+		if (!repeated && w->size > WINDOW && ++w->calm >= CALM) {
+			w->size /= 2;
+			w->calm = 0;
 		}
 	}
-	return 0;
+	return status;
+}
+
+/* Twice the size each time, half of it behind the tail's end; where the tail does not reach back far enough, all over again. */
+static int grow(struct walk *w)
+{
+	for (;;) {
+		w->size *= 2;
+		w->calm = 0;
+		size_t k = border_before_end(w, w->size / 2);
+		if (k > 0) {
+			int status = try_window(w, w->tail.s.starts[k], w->size);
+			if (status)
+				return status;
+			continue;
+		}
+		/* Nothing stands before the word's own beginning: what is encoded from there needs no token in common. */
+		w->ids->count = w->handed;
+		w->tail.s.count = 0;
+		if (encode_window(w->bpe, w->next, w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->next->s, 0) < 0)
+			return -1;
+		swap(&w->last, &w->next);
+		return 1;
+	}
+}
+
+/* One window on, from a token's border; windows grow where they have to. */
+static int step_one(struct walk *w)
+{
+	size_t size = w->size;
+	for (size_t overlap = size / 4; overlap < size; overlap += size / 3) {
+		size_t k = w->tail.s.count > 2 ? border_before_end(w, overlap) : 0;
+		int status = k ? try_window(w, w->tail.s.starts[k], size) : 0;
+		if (status)
+			return status;
+		if (!k)
+			break;
+	}
+	return grow(w);
 }
 
 /* Two windows on at once, from anywhere: 1 where at least the first could be joined; 0: take one step instead. */
 static int step_two(struct walk *w)
 {
-	size_t overlap = w->size / 4, begin = character_start(w->bpe, w->word, w->len, w->last->s.end - overlap);
-	if (w->size > BPE_SHORT || w->len - w->last->s.end < 2 * w->size || begin <= w->last->s.begin || repeats(w->last, w->word, w->len, begin))
+	size_t overlap = w->size / 4, tail_end = w->tail.s.end;
+	if (w->size > BPE_SHORT || w->len - tail_end < 2 * w->size || tail_end < w->size)
+		return 0;
+	size_t begin = character_start(w->bpe, w->word, w->len, tail_end - overlap);
+	if (repeats(w, begin))
 		return 0;
 	if (fill_window(w->bpe, w->next, w->word, w->len, begin, w->size, w->err) < 0)
 		return -1;
@@ -186,11 +252,11 @@ static int step_two(struct walk *w)
 	if (fill_window(w->bpe, w->after, w->word, w->len, begin, w->size, w->err) < 0)
 		return -1;
 	bpe_merge_two_spans(w->bpe, &w->next->s, &w->after->s);
-	int status = join(w->last, w->next, w->ids, w->err);
+	int status = join(w, w->next);
 	if (status <= 0)
 		return status;
 	swap(&w->last, &w->next);
-	status = join(w->last, w->after, w->ids, w->err);
+	status = join(w, w->after);
 	if (status > 0)
 		swap(&w->last, &w->after);
 	return status < 0 ? -1 : 1;
@@ -198,41 +264,30 @@ static int step_two(struct walk *w)
 
 static int walk(struct walk *w)
 {
-	int status = encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err);
-	while (status == 0 && w->last->s.end < w->len) {
-		int moved = step_two(w);
-		if (moved == 0)
-			moved = step_one(w);
-		if (moved < 0)
-			return -1;
-		if (moved == 0) {
-			w->size *= 2;
-			status = encode_window(w->bpe, w->last, w->word, w->len, w->last->s.begin, w->size, w->err);
-		}
-	}
-	if (status < 0)
+	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
-	if (!token_ids_grow(w->ids, w->last->s.count))
-		return ipf_error_set(w->err, IPF_SYSTEM, "out of memory");
-	if (w->last->s.count)
-		memcpy(w->ids->ids + w->ids->count, w->last->s.ids, w->last->s.count * sizeof *w->last->s.ids);
-	w->ids->count += w->last->s.count;
-	return 0;
+	while (w->tail.s.end < w->len) {
+		int moved = step_two(w);
+		if (moved < 0 || (moved == 0 && step_one(w) < 0))
+			return -1;
+	}
+	return hand_out(w, w->tail.s.count);
 }
 
 int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
 	/* Symbols of an affix belong to the word's ends alone: no windows then. */
-	struct walk w = {.bpe = b, .word = word, .len = len, .size = b->affixes ? len : WINDOW, .ids = ids, .err = err};
+	struct walk w = {.bpe = b, .word = word, .len = len, .size = b->affixes ? len : WINDOW, .handed = ids->count, .ids = ids, .err = err};
 	if (len > UINT32_MAX - 1)
 		return ipf_error_set(err, IPF_INPUT, "a word of more than 4 GiB");
 	w.last = &w.windows[0];
 	w.next = &w.windows[1];
 	w.after = &w.windows[2];
 	int status = walk(&w);
-	for (int i = 0; i < 3; i++) {
-		free(w.windows[i].s.ids);
-		free(w.windows[i].s.starts);
+	struct window *const all[] = {&w.tail, &w.windows[0], &w.windows[1], &w.windows[2]};
+	for (int i = 0; i < 4; i++) {
+		free(all[i]->s.ids);
+		free(all[i]->s.starts);
 	}
 	return status;
 }

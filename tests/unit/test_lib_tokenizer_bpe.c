@@ -6,10 +6,10 @@
 
 struct toy {
 	struct buffer json;
-	char texts[400][40];
+	char texts[400][200];
 	size_t count;
 	struct {
-		char left[40], right[40];
+		char left[200], right[200];
 	} merges[400];
 	size_t merge_count;
 };
@@ -22,18 +22,25 @@ static bool has(const struct toy *t, const char *text)
 	return false;
 }
 
+/* Where long tokens are wanted, mostly one of the last that were made. */
+static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
+{
+	size_t last = t->count < 6 ? t->count : 6;
+	return t->texts[longest > 30 && test_random(seed) % 4 ? t->count - 1 - test_random(seed) % last : test_random(seed) % t->count];
+}
+
 /* Merges of tokens that there are, in an order that has nothing to do with how they were made. */
 static void make_toy(struct toy *t, uint64_t *seed)
 {
-	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 60;
+	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 90, longest = test_random(seed) % 2 ? 30 : 190;
 	t->count = t->merge_count = 0;
 	for (size_t i = 0; i < letters; i++)
-		snprintf(t->texts[t->count++], 40, "%c", (char)('a' + i));
+		snprintf(t->texts[t->count++], 200, "%c", (char)('a' + i));
 	for (size_t tries = 0; tries < 500 && t->merge_count < wanted; tries++) {
-		char whole[80];
-		const char *left = t->texts[test_random(seed) % t->count], *right = t->texts[test_random(seed) % t->count];
+		char whole[400];
+		const char *left = pick(t, longest, seed), *right = pick(t, longest, seed);
 		bool known = false;
-		if (strlen(left) + strlen(right) > 30)
+		if (strlen(left) + strlen(right) > longest)
 			continue;
 		for (size_t i = 0; i < t->merge_count; i++)
 			known = known || (strcmp(t->merges[i].left, left) == 0 && strcmp(t->merges[i].right, right) == 0);
@@ -43,9 +50,9 @@ static void make_toy(struct toy *t, uint64_t *seed)
 		memcpy(t->merges[t->merge_count++].right, right, strlen(right) + 1);
 		snprintf(whole, sizeof whole, "%s%s", left, right);
 		if (!has(t, whole))
-			memcpy(t->texts[t->count++], whole, 40);
+			memcpy(t->texts[t->count++], whole, 200);
 	}
-	for (size_t i = t->merge_count; i > 1 && test_random(seed) % 4; i--) {
+	for (size_t i = t->merge_count; i > 1 && longest == 30 && test_random(seed) % 4; i--) {
 		size_t other = test_random(seed) % i;
 		__typeof__(t->merges[0]) swap = t->merges[i - 1];
 		t->merges[i - 1] = t->merges[other];
@@ -105,15 +112,19 @@ static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, u
 	}
 }
 
-static void random_word(char *word, size_t len, size_t letters, uint64_t *seed)
+/* Letters at random, a pattern that repeats, or tokens with letters between them: long ones then often cross what is looked at at once. */
+static void random_word(const struct toy *t, char *word, size_t len, size_t letters, uint64_t *seed)
 {
-	size_t period = 1 + test_random(seed) % 40;
-	bool periodic = test_random(seed) % 3 == 0;
-	for (size_t i = 0; i < len; i++)
-		if (periodic && i >= period)
+	size_t period = 1 + test_random(seed) % 40, kind = test_random(seed) % 3;
+	for (size_t i = 0; i < len; i++) {
+		const char *token = t->texts[test_random(seed) % t->count];
+		if (kind == 0 && i >= period)
 			word[i] = word[i - period];
 		else
 			word[i] = (char)('a' + (int)(test_random(seed) % letters));
+		for (; kind == 1 && *token && i < len; token++)
+			word[i++] = *token;
+	}
 }
 
 static void check_word(const struct bpe *b, struct model *model, const char *word, size_t len)
@@ -156,7 +167,7 @@ static void check_toys(bool bytes)
 		assert_int_equal(b->every_byte, bytes);
 		for (int i = 0; i < 40; i++) {
 			size_t len = 1 + test_random(&seed) % (i % 8 ? 60 : i % 16 ? 300 : 2999);
-			random_word(word, len, 1 + test_random(&seed) % 4, &seed);
+			random_word(toy, word, len, 1 + test_random(&seed) % 4, &seed);
 			check_word(b, model, word, len);
 		}
 		model->free(model);
