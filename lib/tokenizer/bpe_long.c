@@ -162,8 +162,9 @@ static void swap(struct window **a, struct window **b)
 
 static bool repeats(const struct walk *w, size_t begin)
 {
+	/* up to three bytes less than it might be, where those are half a character */
 	size_t size = w->last->s.end - w->last->s.begin;
-	return w->last->s.count && size == w->size && size <= w->len - begin && memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
+	return w->last->s.count && size <= w->size && size + 4 > w->size && size <= w->len - begin && memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
 }
 
 /* The text of the next window is that of the last one (runs of a character, repeated patterns): so are its tokens. */
