@@ -15,6 +15,7 @@
 #include "error.h"
 #include "gaps.h"
 #include "jdoc.h"
+#include "objective.h"
 #include "ratio.h"
 #include "requests.h"
 #include "rng.h"
@@ -28,6 +29,12 @@ struct rates {
 	double *list;
 	size_t count;
 	bool counts;
+};
+
+/* A rate from this time on; see rate_file.h. */
+struct rate_point {
+	int64_t at_ns;
+	double rate;
 };
 
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
@@ -50,6 +57,15 @@ struct stage {
 	struct rates rates;
 	int64_t every_ns, width_ns, on_ns, off_ns;
 	bool warmup;
+	char *file;         /* owned, as is what was read from it: */
+	struct rate_point *points;
+	size_t point_count;
+	bool linear;        /* from one point to the next in a straight line */
+	struct objectives objectives;
+	double low, high;   /* loads between which a search looks */
+	double precision, confidence, upto;
+	int64_t most, point_number;
+	bool by_users;
 };
 
 enum key_type {
@@ -64,6 +80,8 @@ enum key_type {
 	KEY_RATIO,    /* struct ratio */
 	KEY_TEXT,     /* char *, owned by the stage */
 	KEY_GAPS,     /* enum gaps_kind, by its name */
+	KEY_SHARE,    /* double between 0 and 1 */
+	KEY_OBJECTIVES, /* struct objectives: several of these, with commas between them */
 	KEY_FLAG,     /* bool; takes no value */
 };
 
@@ -123,6 +141,8 @@ struct arrival_process {
 #define ARRIVAL_NONE  INT64_MIN
 #define ARRIVAL_LIMIT RATIO_MOST /* times from here on (146 years) are all this one */
 
+struct resources;
+
 struct stage_kind {
 	const char *name;
 	const char *about;            /* one line for --list */
@@ -138,6 +158,8 @@ struct stage_kind {
 	 * stage's for= and n= are looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
+	/* Looks at the results of earlier runs, or reads a file; before expand. */
+	int (*resolve)(struct stage *stage, struct resources *resources, struct ipf_error *err);
 	/* A kind that is short for several stages has nothing else: fills in the stage at `index`, of which everything is absent so far,
 	 * with a spec and a name that are its own. 1, 0 behind the last, -1 on error. */
 	int (*expand)(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err);
@@ -145,13 +167,16 @@ struct stage_kind {
 
 /* The kinds that have files of their own. */
 extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp, kind_steps,
-	kind_sine, kind_spike, kind_onoff, kind_replay, kind_sweep;
+	kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_sweep, kind_search;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */
 int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err);
 /* The same for a kind with process=, which may need one. */
 int process_check(const struct stage *stage, struct ipf_error *err);
+
+/* "poisson", …: the process's name, which is also that of the kind with one rate. */
+const char *gaps_kind_name(enum gaps_kind gaps);
 
 /* Every kind, in the order in which --list shows them; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];

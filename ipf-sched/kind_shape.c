@@ -1,4 +1,4 @@
-/* Rates that change: ramp, steps, sine, spike, onoff.
+/* Rates that change: ramp, steps, rates, sine, spike, onoff.
  *
  * Arrivals are counted off on the area under the rate: gaps of mean 1 (of any distribution: process=) are laid along
  * it, and each arrival comes where the area reaches the sum of the gaps. With exponential gaps that is the Poisson
@@ -7,6 +7,7 @@
 #include "kind.h"
 
 #include "clock.h"
+#include "rate_file.h"
 
 #include <math.h>
 
@@ -174,6 +175,70 @@ static double steps_rate(const struct stage *stage)
 }
 
 SHAPE(steps, steps_keys, steps_check, steps_begin, steps_next, steps_rate, "one rate after another");
+
+/* ---- rates ------------------------------------------------------------------------------------------------------ */
+
+static const struct stage_key rates_keys[] = {
+	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "lines of a time in seconds and a rate: CSV"),
+	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from one line to the next (default: in steps)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: to the last line)"),
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+};
+
+static int rates_begin(struct arrival_process *p, struct ipf_error *err)
+{
+	const struct stage *stage = p->stage;
+
+	if (!stage->points)
+		return ipf_error_set(err, IPF_USAGE, "%s: its file was not read", stage->spec);
+	if (stage->for_ns == IPF_ABSENT)
+		p->end_ns = stage->points[stage->point_count - 1].at_ns;
+	return shape_begin(p, err);
+}
+
+/* Behind the last line its rate goes on. */
+static bool rates_advance(struct arrival_process *p, struct piece *piece)
+{
+	const struct stage *stage = p->stage;
+	const struct shape *s = p->state;
+	const struct rate_point *point = &stage->points[s->index];
+
+	if ((size_t)s->index >= stage->point_count)
+		return false;
+	if ((size_t)s->index + 1 < stage->point_count)
+		*piece = line(point[1].at_ns - point->at_ns, point->rate, stage->linear ? point[1].rate : point->rate);
+	else if (stage->for_ns != IPF_ABSENT && stage->for_ns > point->at_ns)
+		*piece = line(stage->for_ns - point->at_ns, point->rate, point->rate);
+	else
+		return false;
+	return true;
+}
+
+static int64_t rates_next(struct arrival_process *p)
+{
+	return shape_next(p, rates_advance, line_solve);
+}
+
+static double rates_rate(const struct stage *stage)
+{
+	const struct rate_point *points = stage->points;
+	int64_t end = stage->for_ns == IPF_ABSENT ? points[stage->point_count - 1].at_ns : stage->for_ns;
+	double mass = 0;
+
+	for (size_t i = 0; i < stage->point_count && points[i].at_ns < end; i++) {
+		int64_t to = i + 1 < stage->point_count ? points[i + 1].at_ns : end;
+		double length = (double)((to < end ? to : end) - points[i].at_ns), last = points[i].rate;
+		if (stage->linear && i + 1 < stage->point_count)
+			last += (points[i + 1].rate - points[i].rate) * length / (double)(to - points[i].at_ns);
+		mass += (points[i].rate + last) / 2 * length;
+	}
+	return mass / (double)end;
+}
+
+const struct stage_kind kind_rates = {
+	.name = "rates", .about = "one rate after another, from a file", .type = STAGE_OPEN, .keys = rates_keys, .check = shape_check,
+	.state_size = sizeof(struct shape), .begin = rates_begin, .next = rates_next, .rate = rates_rate, .resolve = rate_file_read,
+};
 
 /* ---- spike ------------------------------------------------------------------------------------------------------ */
 

@@ -3,12 +3,19 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "resources.h"
+#include "sustained.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "an open-loop stage for each of these rates; or"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "a closed-loop stage for each of these numbers of users"),
+	STAGE_KEY("from", "FILE", KEY_TEXT, file, "or rates around the highest sustained one of a saturating run: its results"),
+	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: how many rates (default: 10)"),
+	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: the last one over the highest sustained one (default: 1.2)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long each of them lasts"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, each of them has"),
 	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest between one and the next"),
@@ -18,8 +25,16 @@ static const struct stage_key keys[] = {
 
 static int sweep_check(const struct stage *stage, struct ipf_error *err)
 {
-	if (stage->rates.count == 0)
-		return ipf_error_set(err, IPF_USAGE, "rates: missing: expected rates=RATE,… or users=COUNT,…");
+	if (stage->file && stage->rates.count > 0)
+		return ipf_error_set(err, IPF_USAGE, "from: expected none with %s=", stage->rates.counts ? "users" : "rates");
+	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected from=FILE with it", stage->upto != 1.2 ? "upto" : "points");
+	if (stage->file && (stage->upto < 0.2 || stage->upto > 100))
+		return ipf_error_set(err, IPF_USAGE, "upto: expected a number between 0.2 and 100, got %g", stage->upto);
+	if (stage->file && stage->point_number != IPF_ABSENT && (stage->point_number < 2 || stage->point_number > 1000))
+		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld", (long long)stage->point_number);
+	if (stage->rates.count == 0 && !stage->file)
+		return ipf_error_set(err, IPF_USAGE, "rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE");
 	for (size_t i = 0; i < stage->rates.count; i++)
 		if (stage->rates.list[i] <= 0)
 			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
@@ -34,6 +49,85 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->process_given || !isnan(stage->cv))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected none with users=", stage->process_given ? "process" : "cv");
 	return 0;
+}
+
+/* Shares of the highest sustained rate: the nearer to it the denser. Below it (some seven of ten) the distances shrink in equal
+ * proportions from nine tenths to a twentieth, above it they grow again. */
+static void lay_points(double *points, size_t count, double upto)
+{
+	size_t above = upto > 1.05 ? (count * 3 + 5) / 10 : 0, below;
+	double nearest = upto > 1.05 ? 0.05 : fmax(0.01, 1 - upto), farthest = 0.9;
+
+	if (above == 0 && upto > 1.05)
+		above = 1;
+	below = count - above;
+	for (size_t i = 0; i < below; i++)
+		points[i] = 1 - farthest * exact_exp(exact_log(nearest / farthest) * (below > 1 ? (double)i / (double)(below - 1) : 1));
+	for (size_t i = 0; i < above; i++)
+		points[below + i] = 1 + (upto - 1) * exact_exp(exact_log(0.5) * (double)(above - 1 - i));
+}
+
+/* The stage of the run that kept up the highest rate. */
+static int sustained_most(const struct observed *seen, struct sustained *most, const struct observed_stage **of, struct ipf_error *err)
+{
+	*of = NULL;
+	for (size_t i = 0; i < seen->count; i++) {
+		struct sustained found;
+		int got = sustained_find(&seen->stages[i], &found, err);
+		if (got < 0)
+			return -1;
+		if (got == 1 && (!*of || found.rate > most->rate)) {
+			*most = found;
+			*of = &seen->stages[i];
+		}
+	}
+	if (!*of)
+		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
+		                    "no stage has %d answers, of which a rate could be told", SUSTAINED_LEAST);
+	return 0;
+}
+
+static void tell_sustained(const struct sustained *s, const struct observed_stage *of, struct buffer *out)
+{
+	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file, of->name, s->rate,
+	              s->least, s->most, s->begin_s, s->end_s);
+	if (of->users != IPF_ABSENT)
+		buffer_format(out, ", with %lld users", (long long)of->users);
+	if (!s->saturated)
+		buffer_format(out, "; it was asked for %.4g/s, and may be able to do more", of->rate);
+	buffer_text(out, "\n");
+}
+
+static int sweep_resolve(struct stage *sweep, struct resources *resources, struct ipf_error *err)
+{
+	struct observed seen = {.headers = resources->observed.headers, .digests = resources->observed.digests};
+	struct sustained s = {0};
+	const struct observed_stage *of;
+	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
+	char text[32];
+	int status;
+
+	if (!sweep->file)
+		return 0;
+	status = observed_read(&seen, sweep->file, err);
+	resources->observed.headers = json_incref(seen.headers);
+	resources->observed.digests = json_incref(seen.digests);
+	if (status == 0 && (status = sustained_most(&seen, &s, &of, err)) == 0) {
+		tell_sustained(&s, of, &resources->notes);
+		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
+		if (!sweep->rates.list)
+			status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	if (status == 0) {
+		sweep->rates.count = count;
+		lay_points(sweep->rates.list, count, sweep->upto);
+		for (size_t i = 0; i < count; i++) {
+			snprintf(text, sizeof text, "%.4g", sweep->rates.list[i] * s.rate);
+			sweep->rates.list[i] = strtod(text, NULL);
+		}
+	}
+	observed_release(&seen);
+	return status;
 }
 
 /* In the largest unit in which it is whole. */
@@ -57,13 +151,9 @@ static void rest_stage(const struct stage *sweep, struct stage *stage, struct bu
 
 static void point_stage(const struct stage *sweep, double value, struct stage *stage, struct buffer *spec)
 {
-	static const char *const kinds[] = {
-		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma", [GAPS_WEIBULL] = "weibull",
-		[GAPS_UNIFORM] = "uniform",
-	};
 	bool users = sweep->rates.counts;
 
-	stage->kind = stage_kind_find(users ? "closed" : kinds[sweep->process]);
+	stage->kind = stage_kind_find(users ? "closed" : gaps_kind_name(sweep->process));
 	stage->for_ns = sweep->for_ns;
 	stage->n = sweep->n;
 	stage->cv = sweep->cv;
@@ -110,5 +200,6 @@ const struct stage_kind kind_sweep = {
 	.about = "several stages of other rates, or other numbers of users",
 	.keys = keys,
 	.check = sweep_check,
+	.resolve = sweep_resolve,
 	.expand = sweep_expand,
 };

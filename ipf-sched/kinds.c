@@ -32,6 +32,16 @@ int process_check(const struct stage *stage, struct ipf_error *err)
 	return cv_check(stage->process, stage->cv, err);
 }
 
+const char *gaps_kind_name(enum gaps_kind gaps)
+{
+	static const char *const names[] = {
+		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma", [GAPS_WEIBULL] = "weibull",
+		[GAPS_UNIFORM] = "uniform",
+	};
+
+	return names[gaps];
+}
+
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",
@@ -65,7 +75,8 @@ static const struct stage_kind kind_rest = {
 
 const struct stage_kind *const stage_kinds[] = {
 	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_ramp, &kind_steps, &kind_sine,
-	&kind_spike, &kind_onoff, &kind_replay, &kind_closed, &kind_burst, &kind_rest, &kind_sweep, NULL,
+	&kind_spike, &kind_onoff, &kind_rates, &kind_replay, &kind_closed, &kind_burst, &kind_rest, &kind_sweep, &kind_search,
+	NULL,
 };
 
 const struct stage_kind *stage_kind_find(const char *name)

@@ -1,6 +1,7 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
 #include "options.h"
 #include "plan.h"
+#include "resources.h"
 #include "stage.h"
 #include "stat.h"
 #include "stream.h"
@@ -12,16 +13,20 @@
 #include <string.h>
 
 #define MOST_SHARDS 4096
+#define STATUS_ANSWERED 10 /* a search knows its answer: no schedule */
 
 struct sched_options {
 	struct common_options common;
 	const char *trace, *shard;
+	struct string_list results;
 	bool list;
 };
 
 static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
 	       "the request trace: its length, its sessions and its recorded arrivals"),
+	OPTION(OPTION_LIST, 'r', "results", "FILE", struct sched_options, results,
+	       "results of an earlier run of a search; may stand several times"),
 	OPTION(OPTION_TEXT, 0, "shard", "K/N", struct sched_options, shard, "write only part K of N, for one of N clients"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
 	                 "list the kinds of stages with their keys"),
@@ -93,7 +98,7 @@ static int show_stat(const struct sched_options *options, const struct operands 
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
 
-static json_t *make_header(const struct plan *plan, const struct sched_options *options, int argc, char **argv)
+static json_t *make_header(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc, char **argv)
 {
 	struct provenance from = {
 		.tool = program.name,
@@ -107,6 +112,8 @@ static json_t *make_header(const struct plan *plan, const struct sched_options *
 
 	if (plan->requests)
 		json_array_append(from.from, plan->requests->header);
+	json_array_extend(from.from, resources->observed.headers);
+	json_array_extend(from.from, resources->files);
 	header = stream_header("schedule", &from);
 	if (header && schedule_to_header(&plan->schedule, header) < 0) {
 		json_decref(header);
@@ -115,23 +122,27 @@ static json_t *make_header(const struct plan *plan, const struct sched_options *
 	return header;
 }
 
-/* The digest of the trace, and why some of it is missing. */
-static json_t *make_trailer(const struct plan *plan, const struct ipf_error *cut)
+/* The digests of what was read, and why some of the trace is missing. */
+static json_t *make_trailer(const struct plan *plan, const struct resources *resources, const struct ipf_error *cut)
 {
-	json_t *extra = json_object();
+	json_t *extra = json_object(), *from = json_array();
 
 	if (plan->requests)
-		json_object_set_new(extra, "from", json_pack("[O]", plan->requests->digest));
+		json_array_append(from, plan->requests->digest);
+	json_array_extend(from, resources->observed.digests);
+	if (json_array_size(from) > 0)
+		json_object_set(extra, "from", from);
+	json_decref(from);
 	if (cut->kind != IPF_OK)
 		json_object_set_new(extra, "incomplete", json_string(cut->text));
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct sched_options *options, int argc, char **argv,
+static int write_schedule(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc, char **argv,
                           struct progress *progress, const struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
-	json_t *header = make_header(plan, options, argc, argv);
+	json_t *header = make_header(plan, resources, options, argc, argv);
 	int status;
 
 	if (!header)
@@ -145,7 +156,7 @@ static int write_schedule(const struct plan *plan, const struct sched_options *o
 		stream_writer_abandon(writer);
 		return -1;
 	}
-	return stream_writer_close(writer, make_trailer(plan, cut), err);
+	return stream_writer_close(writer, make_trailer(plan, resources, cut), err);
 }
 
 /* What -v says: a line a stage. */
@@ -185,10 +196,45 @@ static int parse_shard(const char *text, struct plan *plan, struct ipf_error *er
 	return 0;
 }
 
+/* What was found in earlier results is decided upon here and nowhere else: the user should know. */
+static void tell_notes(const struct buffer *notes, const struct sched_options *options)
+{
+	for (const char *line = notes->len && !options->common.quiet ? notes->data : ""; *line; line += strcspn(line, "\n") + 1)
+		fprintf(stderr, "%s: %.*s\n", program.name, (int)strcspn(line, "\n"), line);
+}
+
+static int read_stages(struct stages *stages, struct resources *resources, const struct sched_options *options,
+                       const struct operands *operands, struct ipf_error *err)
+{
+	bool search = false;
+
+	for (int i = 0; i < operands->count; i++)
+		search |= strncmp(operands->items[i], "search:", strlen("search:")) == 0;
+	if (options->results.count && !search)
+		return ipf_error_set(err, IPF_USAGE, "-r: only a search looks at results, and there is none among the stages");
+	for (size_t i = 0; i < options->results.count; i++)
+		if (observed_read(&resources->observed, options->results.items[i], err) < 0)
+			return -1;
+	if (stages_parse(stages, operands->items, operands->count, resources, err) < 0)
+		return -1;
+	tell_notes(&resources->notes, options);
+	return 0;
+}
+
+static void resources_release(struct resources *resources)
+{
+	observed_release(&resources->observed);
+	json_decref(resources->files);
+	buffer_release(&resources->notes);
+	buffer_release(&resources->answer);
+}
+
+/* 1: there is nothing left to schedule, a search has its answer. */
 static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv,
                struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stages stages = {0};
+	struct resources resources = {0};
 	struct requests requests = {0};
 	struct plan plan = {.stages = &stages, .requests = options->trace ? &requests : NULL, .seed = options->common.seed};
 	struct progress progress;
@@ -197,22 +243,28 @@ static int run(const struct sched_options *options, const struct operands *opera
 	progress_init(&progress, options->common.progress, options->common.quiet);
 	if (options->shard && parse_shard(options->shard, &plan, err) < 0)
 		goto out;
-	if (stages_parse(&stages, operands->items, operands->count, err) < 0)
+	if (read_stages(&stages, &resources, options, operands, err) < 0)
 		goto out;
+	if (resources.answer.len) {
+		status = write_text(&resources.answer, NULL, err) < 0 ? -1 : 1;
+		goto out;
+	}
 	if (options->trace && requests_read(&requests, options->trace, &progress, cut, err) < 0)
 		goto out;
+	plan.first_req = resources.first_req;
 	if (plan_make(&plan, err) < 0)
 		goto out;
 	if (options->common.verbose && !options->common.quiet) {
 		progress_end(&progress);
 		tell(&plan);
 	}
-	status = write_schedule(&plan, options, argc, argv, &progress, cut, err);
+	status = write_schedule(&plan, &resources, options, argc, argv, &progress, cut, err);
 out:
 	progress_end(&progress);
 	plan_release(&plan);
 	requests_release(&requests);
 	stages_release(&stages);
+	resources_release(&resources);
 	return status;
 }
 
@@ -233,7 +285,10 @@ int main(int argc, char **argv)
 		ipf_error_set(&err, IPF_USAGE, "expected at least one STAGE (--list shows the kinds)");
 		return program_misuse(&program, &err);
 	}
-	if (run(&options, &operands, argc, argv, &cut, &err) < 0)
+	status = run(&options, &operands, argc, argv, &cut, &err);
+	if (status < 0)
 		return ipf_error_report(&err, stderr, program.name);
+	if (status == 1)
+		return STATUS_ANSWERED;
 	return ipf_error_report(&cut, stderr, program.name);
 }

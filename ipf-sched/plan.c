@@ -205,10 +205,25 @@ static int describe(struct schedule_stage *s, const struct stage *stage, struct 
 	return s->name && s->kind && s->spec ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
+/* The first head that is this request or a later one; behind the last, the first again. */
+static int64_t head_from(const struct requests *requests, int64_t req)
+{
+	int64_t low = 0, high = requests->heads;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (requests_head(requests, middle) < req)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == requests->heads ? 0 : low;
+}
+
 int plan_make(struct plan *plan, struct ipf_error *err)
 {
 	size_t count = plan->stages->count;
-	int64_t now_ns = 0, n = 0, head = 0, before = 0;
+	int64_t now_ns = 0, n = 0, head = plan->requests ? head_from(plan->requests, plan->first_req) : 0, before = 0;
 
 	plan->schedule = (struct schedule){.trace_requests = IPF_ABSENT, .shard = plan->shard, .shards = plan->shards};
 	plan->schedule.stages = calloc(count ? count : 1, sizeof *plan->schedule.stages);

@@ -34,6 +34,7 @@ struct plan {
 	const struct stages *stages;
 	const struct requests *requests; /* NULL without a trace */
 	uint64_t seed;
+	int64_t first_req;               /* the first stage begins at the first head from this request on */
 	int64_t shard, shards;           /* which of how many parts of the schedule this one is, from 1; 0 of 0: the whole */
 	/* filled by plan_make */
 	struct schedule schedule;

@@ -37,14 +37,9 @@ static int read_rate_0(const char *text, double *rate, struct ipf_error *err)
 
 static int read_gaps(const char *text, enum gaps_kind *gaps, struct ipf_error *err)
 {
-	static const char *const names[] = {
-		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma", [GAPS_WEIBULL] = "weibull",
-		[GAPS_UNIFORM] = "uniform",
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(text, names[i]) == 0) {
-			*gaps = (enum gaps_kind)i;
+	for (enum gaps_kind kind = GAPS_POISSON; kind <= GAPS_UNIFORM; kind++)
+		if (strcmp(text, gaps_kind_name(kind)) == 0) {
+			*gaps = kind;
 			return 0;
 		}
 	return expected("one of poisson, constant, gamma, weibull and uniform", text, err);
@@ -138,6 +133,8 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	case KEY_TIME: return read_duration(text, true, where, err);
 	case KEY_COUNT: return read_count(text, where, err);
 	case KEY_RATIO: return read_ratio(text, where, err);
+	case KEY_SHARE: return parse_share(text, where, err);
+	case KEY_OBJECTIVES: return objectives_parse(text, where, err);
 	case KEY_TEXT: return read_text(text, where, err);
 	case KEY_FLAG: *(bool *)where = true; return 0;
 	}
@@ -216,18 +213,24 @@ static int read_part(struct stage *stage, char *part, uint64_t *given, struct ip
 	return read_value(stage, key, value, &what) < 0 ? at_key(part, &what, err) : 0;
 }
 
-/* The comma behind a part; commas before a digit belong to a list. */
+static bool list_goes_on(enum key_type type, const char *text)
+{
+	if (type == KEY_OBJECTIVES)
+		return objective_begins(text);
+	return (type == KEY_RATES || type == KEY_COUNTS) && *text >= '0' && *text <= '9';
+}
+
+/* The comma behind a part; commas before a digit, or another objective, belong to a list. */
 static char *part_end(const struct stage_kind *kind, char *part)
 {
 	const char *value = strchr(part, '=');
-	bool list = false;
+	enum key_type type = KEY_FLAG;
 	char *comma;
 
-	for (const struct stage_key *key = kind->keys; value && key->name; key++) {
-		size_t len = strlen(key->name);
-		list |= (key->type == KEY_RATES || key->type == KEY_COUNTS) && len == (size_t)(value - part) && strncmp(key->name, part, len) == 0;
-	}
-	for (comma = strchr(part, ','); list && comma && comma[1] >= '0' && comma[1] <= '9'; comma = strchr(comma + 1, ','))
+	for (const struct stage_key *key = kind->keys; value && key->name; key++)
+		if (strlen(key->name) == (size_t)(value - part) && strncmp(key->name, part, (size_t)(value - part)) == 0)
+			type = key->type;
+	for (comma = strchr(part, ','); comma && list_goes_on(type, comma + 1); comma = strchr(comma + 1, ','))
 		;
 	return comma;
 }
@@ -265,6 +268,7 @@ static struct stage empty_stage(const char *spec)
 		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
 		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
 		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
+		.low = NAN, .high = NAN, .precision = 0.05, .confidence = 0.95, .upto = 1.2, .most = 60, .point_number = IPF_ABSENT,
 	};
 }
 
@@ -315,6 +319,8 @@ static void stage_release(struct stage *stage)
 	free(stage->own_spec);
 	free(stage->name);
 	free(stage->rates.list);
+	free(stage->file);
+	free(stage->points);
 }
 
 /* Takes the stage over, also when it fails. */
@@ -369,13 +375,24 @@ static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error
 	return got;
 }
 
-int stages_parse(struct stages *stages, char *const *specs, int count, struct ipf_error *err)
+static int resolve(struct stage *stage, struct resources *resources, struct ipf_error *err)
+{
+	struct ipf_error what = {0};
+
+	if (!stage->kind->resolve || !resources || stage->kind->resolve(stage, resources, &what) == 0)
+		return 0;
+	if (what.file[0])
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
+	return ipf_error_set(err, what.kind, "%.300s: %s", stage->spec, what.text);
+}
+
+int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources, struct ipf_error *err)
 {
 	struct stage stage;
 
 	*stages = (struct stages){0};
 	for (int i = 0; i < count; i++) {
-		if (parse_stage(&stage, specs[i], err) < 0) {
+		if (parse_stage(&stage, specs[i], err) < 0 || resolve(&stage, resources, err) < 0) {
 			stage_release(&stage);
 			return -1;
 		}

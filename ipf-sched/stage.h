@@ -1,7 +1,7 @@
 /* The stages of a command line: `KIND:key=value,…` each, one after another.
  *
  *     struct stages stages;
- *     if (stages_parse(&stages, operands.items, operands.count, &err) < 0) …
+ *     if (stages_parse(&stages, operands.items, operands.count, &resources, &err) < 0) …
  *     stages_release(&stages);
  */
 #ifndef IPF_STAGE_H
@@ -16,8 +16,9 @@ struct stages {
 };
 
 /* Reads them strictly. What was wrong is IPF_USAGE: `poisson:rate=0: rate: expected a rate above 0, got "0"`. The
- * specs are borrowed. Every stage has a name afterwards, unlike any other's. Release it also after an error. */
-int stages_parse(struct stages *stages, char *const *specs, int count, struct ipf_error *err);
+ * specs are borrowed. Every stage has a name afterwards, unlike any other's. `resources` have the results of earlier runs, and take what
+ * there is to say of them; NULL: no file is read. Release the stages also after an error. */
+int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources, struct ipf_error *err);
 void stages_release(struct stages *stages);
 
 /* What --list prints: every kind with its keys. */

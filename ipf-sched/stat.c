@@ -168,7 +168,7 @@ static void tell_claim(const struct schedule_stage *s, const struct samples *at,
 
 	if (s->all_arrivals > 0) /* every second arrival of a Poisson process, say, is none */
 		return;
-	if (stages_parse(&stages, &(char *){s->spec}, 1, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
+	if (stages_parse(&stages, &(char *){s->spec}, 1, NULL, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
 		claim(&stages.list[0], at, gaps, out);
 	stages_release(&stages);
 }

@@ -33,7 +33,7 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	size_t cap = 0;
 	int64_t at;
 
-	if (stages_parse(&stages, specs, 1, &err) < 0)
+	if (stages_parse(&stages, specs, 1, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	stages.list[0].ordinal = ordinal;
 	assert_int_equal(arrival_process_begin(&p, &stages.list[0], NULL, seed, &err), 0);

@@ -138,7 +138,7 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	snprintf(text, sizeof text, "%s", specs);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		list[count++] = word;
-	if (stages_parse(&stages, list, count, err) < 0 || (with_trace && requests_read(&requests, trace_path, &silent, &cut, err) < 0) ||
+	if (stages_parse(&stages, list, count, NULL, err) < 0 || (with_trace && requests_read(&requests, trace_path, &silent, &cut, err) < 0) ||
 	    plan_make(&plan, err) < 0)
 		goto out;
 	header = stream_header("schedule", &from);

@@ -191,7 +191,7 @@ static void test_planned_rates(void **state)
 		struct ipf_error err = {0};
 		struct stages stages;
 		char *spec = (char *)(uintptr_t)cases[i].spec;
-		assert_int_equal(stages_parse(&stages, &spec, 1, &err), 0);
+		assert_int_equal(stages_parse(&stages, &spec, 1, NULL, &err), 0);
 		if (fabs(stages.list[0].kind->rate(&stages.list[0]) - cases[i].rate) > 1e-9)
 			fail_msg("%s plans %.12g, not %.12g", spec, stages.list[0].kind->rate(&stages.list[0]), cases[i].rate);
 		stages_release(&stages);

@@ -16,7 +16,7 @@ static struct stages parse(const char *specs, struct ipf_error *err)
 	snprintf(text, sizeof text, "%s", specs);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		list[count++] = word;
-	stages_parse(&stages, list, count, err);
+	stages_parse(&stages, list, count, NULL, err);
 	return stages;
 }
 
@@ -141,8 +141,8 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
 		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
-		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest sweep)"},
-		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff replay closed burst rest sweep)"},
+		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
 		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
 		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
 		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
@@ -170,7 +170,7 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"sine:low=0,high=2,every=1us,for=1m", "sine:low=0,high=2,every=1us,for=1m: every: expected 1ms at least"},
 		{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "spike:base=1,peak=2,every=1m,width=1m,for=1h: width: expected less than every="},
 		{"spike:base=1,peak=0,every=1m,width=1s", "spike:base=1,peak=0,every=1m,width=1s: peak: expected a rate above 0, got \"0\""},
-		{"sweep:for=1s", "sweep:for=1s: rates: missing: expected rates=RATE,… or users=COUNT,…"},
+		{"sweep:for=1s", "sweep:for=1s: rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE"},
 		{"sweep:rates=1,2", "sweep:rates=1,2: for: missing: expected for=TIME or n=COUNT"},
 		{"sweep:rates=1,0,n=2", "sweep:rates=1,0,n=2: rates: expected rates above 0"},
 		{"sweep:rates=1,users=2,for=1s", "sweep:rates=1,users=2,for=1s: users: expected one list, got another one: \"2\""},
@@ -180,6 +180,22 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		{"sweep:users=1,n=5,process=constant", "sweep:users=1,n=5,process=constant: process: expected none with users="},
 		{"sweep:rates=1,n=5,process=gamma", "sweep:rates=1,n=5,process=gamma: cv: missing: expected cv=NUMBER for this process="},
 		{"sweep:rates=1,n=5,for=1s", "sweep:rates=1,n=5,for=1s: n: expected either for= or n=, got both"},
+		{"sweep:rates=1,2,from=x,for=1s", "sweep:rates=1,2,from=x,for=1s: from: expected none with rates="},
+		{"sweep:rates=1,2,points=3,for=1s", "sweep:rates=1,2,points=3,for=1s: points: expected from=FILE with it"},
+		{"rates:linear", "rates:linear: file: missing: expected file=FILE"},
+		{"search:low=1,high=2,for=1s", "search:low=1,high=2,for=1s: slo: missing: expected slo=GOAL,…"},
+		{"search:slo=ttft=1s,low=1,high=2,for=1s",
+		 "search:slo=ttft=1s,low=1,high=2,for=1s: slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s\""},
+		{"search:slo=ttft=1s@p100,low=1,high=2,for=1s",
+		 "search:slo=ttft=1s@p100,low=1,high=2,for=1s: slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s@p100\""},
+		{"search:slo=ttft=fast@p9,low=1,high=2,for=1s",
+		 "search:slo=ttft=fast@p9,low=1,high=2,for=1s: slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
+		{"search:slo=load=1s@p9,low=1,high=2,for=1s",
+		 "search:slo=load=1s@p9,low=1,high=2,for=1s: slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
+		{"search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s",
+		 "search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s: high: expected more than low="},
+		{"search:slo=ttft=1s@p9,low=1,high=2", "search:slo=ttft=1s@p9,low=1,high=2: for: missing: expected for=TIME or n=COUNT"},
+		{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users: low: expected a whole number of users"},
 		{"onoff:peak=2,on=1s,off=1us,n=5", "onoff:peak=2,on=1s,off=1us,n=5: off: expected 1ms at least"},
 	};
 
@@ -188,7 +204,7 @@ static void test_misuse_names_spec_key_and_value(void **state)
 		struct ipf_error err = {0};
 		struct stages stages;
 		char *spec = (char *)(uintptr_t)cases[i].spec;
-		assert_int_equal(stages_parse(&stages, &spec, 1, &err), -1);
+		assert_int_equal(stages_parse(&stages, &spec, 1, NULL, &err), -1);
 		assert_int_equal(err.kind, IPF_USAGE);
 		assert_string_equal(err.text, cases[i].error);
 		stages_release(&stages);
@@ -223,7 +239,7 @@ static void test_noise(void **state)
 		for (size_t k = from; k < len; k++)
 			spec[k] = alphabet[test_random(&seed) % (sizeof alphabet - 1)];
 		spec[len > from ? len : from] = '\0';
-		if (stages_parse(&stages, list, 1, &err) < 0)
+		if (stages_parse(&stages, list, 1, NULL, &err) < 0)
 			assert_int_equal(err.kind, IPF_USAGE);
 		stages_release(&stages);
 	}

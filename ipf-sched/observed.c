@@ -1,0 +1,130 @@
+#include "observed.h"
+
+#include "schedule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
+static int add_stages(struct observed *seen, const struct schedule *plan, const char *file, struct ipf_error *err)
+{
+	struct observed_stage *grown = realloc(seen->stages, (seen->count + plan->count + 1) * sizeof *grown);
+
+	if (!grown)
+		return out_of_memory(err);
+	seen->stages = grown;
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct schedule_stage *s = &plan->stages[i];
+		struct observed_stage *to = &grown[seen->count++];
+		*to = (struct observed_stage){
+			.file = strdup(file), .kind = strdup(s->kind), .name = strdup(s->name), .rate = s->rate,
+			.users = s->closed ? s->slots : IPF_ABSENT, .measured = s->measured,
+			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
+		};
+		if (!to->file || !to->kind || !to->name)
+			return out_of_memory(err);
+	}
+	return 0;
+}
+
+static int add_row(struct observed_stage *stage, const struct result *result, struct ipf_error *err)
+{
+	struct observed_row *row;
+
+	if (stage->count == stage->cap) {
+		size_t cap = stage->cap ? stage->cap * 2 : 256;
+		struct observed_row *grown = realloc(stage->rows, cap * sizeof *grown);
+		if (!grown)
+			return out_of_memory(err);
+		stage->rows = grown;
+		stage->cap = cap;
+	}
+	row = &stage->rows[stage->count++];
+	*row = (struct observed_row){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
+	for (int i = 0; i < LATENCY_COUNT; i++)
+		row->latency_ns[i] = latency_of(result, (enum latency)i);
+	return 0;
+}
+
+static int read_rows(struct observed *seen, struct result_reader *reader, size_t first, struct ipf_error *err)
+{
+	struct result result;
+	struct slice line;
+	int got;
+
+	seen->next_req = 0;
+	while ((got = result_reader_next(reader, &result, &line, err)) > 0) {
+		if (got != RESULT_ROW)
+			continue;
+		if (result.stage < 0 || (uint64_t)result.stage >= seen->count - first)
+			return ipf_error_at(err, IPF_INPUT, stream_reader_name(result_reader_stream(reader)),
+			                    stream_reader_line(result_reader_stream(reader)), "stage: %lld: the header has %zu stages",
+			                    (long long)result.stage, seen->count - first);
+		if (result.req != IPF_ABSENT && result.req >= seen->next_req)
+			seen->next_req = result.req + 1;
+		if (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT &&
+		    add_row(&seen->stages[first + (size_t)result.stage], &result, err) < 0)
+			return -1;
+	}
+	if (got < 0 && err->kind == IPF_CUT)
+		err->kind = IPF_INPUT;
+	return got;
+}
+
+int observed_read(struct observed *seen, const char *path, struct ipf_error *err)
+{
+	struct result_reader *reader;
+	struct schedule plan = {0};
+	const char *name;
+	json_t *header, *digest;
+	size_t first = seen->count;
+	int status = -1;
+
+	if (!seen->headers)
+		seen->headers = json_array();
+	if (!seen->digests)
+		seen->digests = json_array();
+	if (result_reader_open(&reader, path, err) < 0)
+		return -1;
+	header = stream_reader_header(result_reader_stream(reader));
+	name = stream_reader_name(result_reader_stream(reader));
+	/* The schedule's own header also says whether it was a shard's. */
+	if (schedule_from_header(&plan, provenance_find(header, "schedule") ? provenance_find(header, "schedule") : header, name, err) < 0)
+		goto out;
+	if (plan.shards > 1) {
+		ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load", (long long)plan.shard,
+		             (long long)plan.shards);
+		goto out;
+	}
+	if (add_stages(seen, &plan, name, err) < 0 || read_rows(seen, reader, first, err) < 0)
+		goto out;
+	digest = provenance_stream(result_reader_stream(reader));
+	if (json_array_append(seen->headers, header) < 0 || json_array_append_new(seen->digests, digest) < 0)
+		out_of_memory(err);
+	else
+		status = 0;
+out:
+	schedule_release(&plan);
+	result_reader_close(reader);
+	return status;
+}
+
+void observed_release(struct observed *seen)
+{
+	for (size_t i = 0; i < seen->count; i++) {
+		free(seen->stages[i].file);
+		free(seen->stages[i].kind);
+		free(seen->stages[i].name);
+		free(seen->stages[i].rows);
+	}
+	free(seen->stages);
+	json_decref(seen->headers);
+	json_decref(seen->digests);
+	*seen = (struct observed){0};
+}

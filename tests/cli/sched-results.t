@@ -1,0 +1,63 @@
+#!/bin/bash
+# Stages that come from earlier results, or from a file: sweep:from=, search:, rates:file=. The runs are made up here, so that what
+# the server can do is known.
+. "$TESTS/tap.sh"
+
+# results FILE SPEC KIND RATE ROWS…: one stage, with the rows of standard input
+results() {
+	sed 's/$//' >rows
+	{
+		printf '{"ipf":"results","version":1,"tool":"test","stages":[{"name":"s","kind":"%s","spec":"x","begin_ns":0,"end_ns":10000000000,"arrivals":%d,"first_n":0,"rate":%s,"measured":true}]}\n' \
+			"$2" "$(wc -l <rows)" "$3"
+		cat rows
+		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(sha256sum rows | cut -d' ' -f1)"
+	} >"$1"
+}
+
+# 50 answers a second from 2 s on, asked for 80 a second.
+awk 'BEGIN { for (i = 0; i < 800; i++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, i % 300, i * 12.5e6, 2e9 + i * 20e6 }' |
+	results saturated.results constant 80.0
+run "$BIN/ipf-sched" sweep:from=saturated.results,points=5,upto=1.4,for=60s
+status_is 0 "a sweep from results"
+is "$(head -1 "$OUT" | jq -r '[.stages[].rate | . * 100 | round / 100] | join(" ")')" "5 39.39 47.5 60 70" "rates around what was sustained, denser near it"
+is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" results "the header says what it was made of"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum rows | cut -d' ' -f1)" "and the trailer has its digest"
+matches "$(cat "$ERR")" 'saturated.results: stage s: sustained 50/s, .* \(95 %\)' "and standard error how sure it is"
+head -60 saturated.results >cut.results
+run "$BIN/ipf-sched" sweep:from=cut.results,for=60s
+status_is 3 "results that were cut are refused"
+
+# A server that has its first token within 100 ms up to 20 requests a second.
+i=0
+set --
+: >next.sched
+while run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] && [ "$i" -lt 40 ]; do
+	i=$((i + 1))
+	rate=$(head -1 next.sched | jq '.stages[0].rate')
+	awk -v r="$rate" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%d}\n", k, k, k, k + 1, r <= 20 ? 50e6 : 150e6 }' |
+		results "run$i.results" poisson "$rate"
+	set -- "$@" -r "run$i.results"
+done
+status_is 10 "a search ends with 10 when it knows"
+between "$i" 6 20 "after a dozen stages"
+between "$(sed 's,/s.*,,' "$OUT")" 19 21 "with the rate that it was looking for"
+matches "$(cat "$OUT")" '^[0-9.]+/s meet ttft=100ms@p90: between [0-9.]+/s and [0-9.]+/s, 95 % sure, after [0-9]+ stages$' "and says how sure it is"
+is "$(head -1 next.sched | jq -r '.from | length')" "$((i - 1))" "each schedule names the results that it was made of"
+run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
+status_is 2 "results without a search are wrong usage"
+complains ipf-sched "only a search looks at results" "and it says so"
+
+printf 'seconds,rate\n0,10\n10,30\n# a pause\n20s,0\n30,600/m\n40,10\n' >rates.csv
+run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
+status_is 0 "rates from a file"
+is "$(body "$OUT" | jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[100,300,100]" "each holds up to the next"
+is "$(head -1 "$OUT" | jq -c '[.stages[0].rate, .stages[0].end_ns, .from[0].sha256]')" "[12.5,40000000000,\"$(sha256sum rates.csv | cut -d' ' -f1)\"]" \
+	"the header has the mean rate, the end and the file's digest"
+run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,linear
+is "$(body "$OUT" | jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[200,150,50,100]" "or goes evenly to it"
+run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,for=50s
+is "$(body "$OUT" | wc -l | tr -d ' ')" 600 "for= goes on with the last one"
+printf '0,1\n5,many\n' >rates.csv
+run "$BIN/ipf-sched" rates:file=rates.csv
+status_is 3 "a rate that is none ends with 3"
+complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many"' "and names its line"
