@@ -187,7 +187,7 @@ static int search_expand(const struct stage *search, size_t index, struct stage 
 
 const struct stage_kind kind_search = {
 	.name = "search",
-	.about = "the stage to try next for the highest load that meets objectives; earlier ones: -r",
+	.about = "the next stage to try for the highest load that meets objectives",
 	.keys = keys,
 	.check = search_check,
 	.resolve = search_resolve,

@@ -180,7 +180,7 @@ SHAPE(steps, steps_keys, steps_check, steps_begin, steps_next, steps_rate, "one 
 
 static const struct stage_key rates_keys[] = {
 	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "lines of a time in seconds and a rate: CSV"),
-	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from one line to the next (default: in steps)"),
+	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from line to line (default: steps)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: to the last line)"),
 	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
 };

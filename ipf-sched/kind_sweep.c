@@ -13,9 +13,9 @@
 static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "an open-loop stage for each of these rates; or"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "a closed-loop stage for each of these numbers of users"),
-	STAGE_KEY("from", "FILE", KEY_TEXT, file, "or rates around the highest sustained one of a saturating run: its results"),
+	STAGE_KEY("from", "FILE", KEY_TEXT, file, "or rates around what these results show as sustained"),
 	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: how many rates (default: 10)"),
-	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: the last one over the highest sustained one (default: 1.2)"),
+	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: the last one over the sustained one (1.2)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long each of them lasts"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, each of them has"),
 	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest between one and the next"),
