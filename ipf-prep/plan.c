@@ -243,9 +243,39 @@ static const struct preset *find_preset(const char *name, struct ipf_error *err)
 	return NULL;
 }
 
+/* Shapes of load that benchmarks of this field use. */
+static const struct profile {
+	const char *name, *input, *output, *turns;
+} profiles[] = {
+	{"chat", NULL, NULL, "all"},
+	{"code-generation", "4096", "uniform:30-80", NULL},
+	{"classification", "10000", "uniform:30-80", NULL},
+	{"summarization", "2048", "128", NULL},
+	{"fixed-length", "200", "800", NULL},
+};
+
+static int set_profile(struct prep_options *o, struct ipf_error *err)
+{
+	const struct profile *p = NULL;
+	for (size_t i = 0; o->profile && i < sizeof profiles / sizeof *profiles; i++)
+		if (strcmp(profiles[i].name, o->profile) == 0)
+			p = &profiles[i];
+	if (o->profile && !p)
+		return ipf_error_set(err, IPF_USAGE, "--profile: expected chat, code-generation, classification, summarization or fixed-length, got \"%s\"",
+		                     o->profile);
+	if (!p)
+		return 0;
+	o->input_tokens = o->input_tokens ? o->input_tokens : p->input;
+	o->output_tokens = o->output_tokens ? o->output_tokens : p->output;
+	o->turns = o->turns ? o->turns : p->turns;
+	return 0;
+}
+
 int plan_preset(struct prep_options *o, struct ipf_error *err)
 {
 	const struct preset *p;
+	if (set_profile(o, err) < 0)
+		return -1;
 	if (!o->preset)
 		return 0;
 	if (!(p = find_preset(o->preset, err)))

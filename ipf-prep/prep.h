@@ -16,7 +16,7 @@ struct prep_options {
 	int64_t n, sessions;
 	bool shuffle, first_two, dequantise;
 	double scale; /* NAN: as it is */
-	const char *preset, *sample, *on_error, *failed, *sub_agents;
+	const char *preset, *profile, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
 	const char *system, *prefixes, *models, *salt;
@@ -55,7 +55,7 @@ struct plan {
 	char *model_names;
 };
 
-/* Sets what --preset stands for where the user has not set it. */
+/* Sets what --preset and --profile stand for where the user has not set it. */
 int plan_preset(struct prep_options *options, struct ipf_error *err);
 /* `format`: by its name or found by looking. IPF_USAGE where options don't go together. `files` is the number of operands after the source. */
 int plan_make(struct plan *plan, const struct prep_options *options, const struct source_format *format, int files, struct ipf_error *err);

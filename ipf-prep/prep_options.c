@@ -15,6 +15,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_COUNT, 0, "min-output", "N", min_output, "leave out shorter answers"),
 	O(OPTION_COUNT, 0, "max-output", "N", max_output, "leave out longer answers"),
 	O(OPTION_COUNT, 0, "max-total", "N", max_total, "leave out what is longer with its answer"),
+	O(OPTION_TEXT, 0, "profile", "NAME", profile, "lengths that benchmarks use: chat (all turns), code-generation, classification, summarization, fixed-length"),
 	O(OPTION_TEXT, 0, "input-tokens", "DIST", input_tokens, "cut or extend what a request asks to so many tokens: 128, uniform:64-256, "
 	  "normal:550,150,min=10,max=1024, lognormal:…, histogram:FILE, dataset (default)"),
 	O(OPTION_TEXT, 0, "output-tokens", "DIST", output_tokens, "ask for answers of so many tokens (default: dataset, and 128 where it does not say)"),

@@ -68,6 +68,8 @@ wrong '--sub-agents: expected keep or drop, got "x"' jsonl a.jsonl --sub-agents 
 wrong '--scale: source jsonl has neither arrivals nor sessions' jsonl a.jsonl --scale 2
 wrong '--scale: expected more than 0' azure a.csv --scale 0
 wrong '--dequantise: source jsonl has no arrivals' jsonl a.jsonl --dequantise
+wrong '--profile: expected chat, code-generation' jsonl a.jsonl --profile x
+wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --profile chat
 wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list

@@ -90,6 +90,9 @@ static void read_records(const struct source_format *format, void *state, struct
 		}
 		ipf_error_clear(&err);
 	}
+	draft_reset(&sink.draft);
+	if (format->end && format->end(state, &sink, &err) < 0)
+		abort();
 	feed_release(&feed);
 	jdoc_release(&json);
 	draft_release(&sink.draft);
@@ -97,14 +100,20 @@ static void read_records(const struct source_format *format, void *state, struct
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = {"sharegpt", "alpaca", "jsonl", "mooncake", "jsonl", "sharegpt"};
+	static const char *const names[] = {"sharegpt", "alpaca", "jsonl", "mooncake", "jsonl", "sharegpt", "openorca", "quac", "mtbench", "oasst",
+	                                    "llm-load-test", "openai-batch", "qwen-bailian", "weka", "ragpulse", "lmcache", "aibrix",
+	                                    "llmservingsim", "mlperf-agentic", "otel", "openai-log", "tracelab", "otel", "weka"};
 	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t", "session=/s", "id=/i", "wait=/w", "input_tokens=/n", "messages=/m"};
 	if (size == 0)
 		return 0;
 	size_t pick = data[0] % (sizeof names / sizeof *names);
 	struct ipf_error err = {0};
 	const struct source_format *format = source_find(names[pick], &err);
-	struct source_settings settings = {.lone = pick == 0, .answers_optional = data[0] >= 128};
+	struct dist as_recorded = {.kind = DIST_DATASET};
+	struct source_settings settings = {.lone = pick == 0, .answers_optional = data[0] >= 128, .n = IPF_ABSENT, .from_ns = IPF_ABSENT,
+	                                   .to_ns = IPF_ABSENT, .input = &as_recorded};
+	if (tokens_open((struct tokens **)(uintptr_t)&settings.tokens, "approx", &err) < 0)
+		abort();
 	if (pick == 4)
 		settings.fields = (struct string_list){fields, sizeof fields / sizeof *fields};
 	void *state = NULL;
@@ -113,5 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_records(format, state, (struct slice){(const char *)data + 1, size - 1});
 	if (format->close)
 		format->close(state);
+	tokens_close((struct tokens *)(uintptr_t)settings.tokens);
 	return 0;
 }
