@@ -17,11 +17,13 @@ static const char ndjson[] =
 
 static struct api *open_api(unsigned which)
 {
-	static struct api *apis[4];
-	static const char *const names[] = {"openai-chat", "openai-completions", "openai-chat", NULL};
+	static struct api *apis[16];
+	static const char *const names[] = {"openai-chat", "openai-completions", "openai-chat", NULL,
+		"vllm-generate", "jetstream-http", "tgi", "sglang", "anthropic-messages", "gemini", "openai-responses", "triton-generate",
+		"ollama", "openai-embeddings", "naive-transformers", "llama-cpp"};
 	struct ipf_error err = {0};
 
-	which %= 4;
+	which = (which & 3) | (which >> 3 & 3) << 2;
 	if (apis[which])
 		return apis[which];
 	if (names[which]) {
@@ -85,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	record.status = statuses[data[1] & 7];
 	record.error = (enum record_error)((data[1] >> 3) % (RECORD_PROTOCOL + 1));
 	record.streamed = !(data[0] & 4);
+	record.prompt_bytes = data[2] & 64 ? data[3] % 16 : IPF_ABSENT;
+	record.headers = data[2] & 128 ? slice_of("{\"x-queue-time\":\"3.5\",\"x-prompt-tokens\":\"7\",\"x-total-time\":\"-\"}") : (struct slice){0};
 	record.body = (struct slice){(const char *)data + 4, size - 4};
 	record.reads = reads;
 	record.reads_count = split(reads, record.body.len, 1);

@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	frame(&f, API_SSE, (struct slice){copy, size});
 	frame(&f, API_NDJSON, (struct slice){copy, size});
 	frame(&f, API_JSON, (struct slice){copy, size});
+	frame(&f, API_JSON_SEQUENCE, (struct slice){copy, size});
 	framing_release(&f);
 	free(copy);
 	return 0;

@@ -114,6 +114,19 @@ static void ndjson(void **state)
 	gives(API_NDJSON, "\n \n", "");
 }
 
+static void maps_run_together(void **state)
+{
+	(void)state;
+	gives(API_JSON_SEQUENCE, "{\"a\":1}{\"b\":2} \n,{\"c\":{}}", "|{\"a\":1}@7;|{\"b\":2}@14;|{\"c\":{}}@25;");
+	gives(API_JSON_SEQUENCE, "[{\"a\":[1,{}]},\n{\"b\":\"}{\\\"]\"}]\n", "|{\"a\":[1,{}]}@13;|{\"b\":\"}{\\\"]\"}@28;");
+	gives(API_JSON_SEQUENCE, "\xEF\xBB\xBF\x1e{}\n\x1e{ \n}", "|{}@6;|{ /}@12;");
+	gives(API_JSON_SEQUENCE, "{\"a\":1}{\"b\":\"", "|{\"a\":1}@7;|{\"b\":\"@13?;");
+	gives(API_JSON_SEQUENCE, "oops {}\n{}", "|oops {}/@8;|{}@10;");
+	gives(API_JSON_SEQUENCE, "}", "|}@1?;");
+	gives(API_JSON_SEQUENCE, "", "");
+	gives(API_JSON_SEQUENCE, " \n[]", "");
+}
+
 static void whole(void **state)
 {
 	(void)state;
@@ -211,6 +224,7 @@ int main(void)
 		cmocka_unit_test(servers_habits),
 		cmocka_unit_test(strange_lines_are_counted),
 		cmocka_unit_test(ndjson),
+		cmocka_unit_test(maps_run_together),
 		cmocka_unit_test(whole),
 		cmocka_unit_test(it_agrees_with_the_reference),
 	};

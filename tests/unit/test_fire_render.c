@@ -196,6 +196,65 @@ static void test_sessions_grow(void **state)
 	buffer_release(&context);
 }
 
+static void test_what_templates_can_choose(void **state)
+{
+	struct case_ c = {.request = "{\"body\":{\"n\":{\"$first\":[\"$output_tokens\",16]},\"who\":{\"$first\":[\"$session\",\"$id\"]},"
+	                             "\"gone\":{\"$first\":[\"$session\"]},\"talk\":{\"$if\":\"$session\",\"then\":{\"id\":\"$session\"}},"
+	                             "\"system\":\"$system\",\"said\":\"$turns\"}}",
+	                  .q = chat("[{\"role\":\"system\",\"content\":\"s1\"},{\"role\":\"user\",\"content\":\"u\"},{\"role\":\"developer\",\"content\":\"s2\"}]")};
+	(void)state;
+	c.q.output_tokens = IPF_ABSENT;
+	assert_body(&c, "{\"n\":16,\"who\":\"r1\",\"system\":\"s1\\n\\ns2\",\"said\":[{\"role\":\"user\",\"content\":\"u\"}]}");
+	c.q = chat("[{\"role\":\"user\",\"content\":\"u\"}]");
+	c.q.session = text("\"s\"");
+	assert_body(&c, "{\"n\":16,\"who\":\"s\",\"gone\":\"s\",\"talk\":{\"id\":\"s\"},\"said\":[{\"role\":\"user\",\"content\":\"u\"}]}");
+}
+
+static void test_messages_in_another_form(void **state)
+{
+	struct case_ c = {.request = "{\"body\":{\"turns\":{\"$each\":\"messages\",\"as\":{\"by\":\"$role\",\"parts\":[{\"text\":\"$content\"}],\"of\":\"$id\"},"
+	                             "\"roles\":{\"assistant\":\"model\"}}}}",
+	                  .q = chat("[{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]},"
+	                            "{\"content\":\"\\u00e9\"}]"),
+	                  .context = "{\"role\":\"system\",\"content\":null}"};
+	(void)state;
+	assert_body(&c, "{\"turns\":[{\"by\":\"system\",\"parts\":[{\"text\":\"\"}],\"of\":\"r1\"},"
+	                "{\"by\":\"model\",\"parts\":[{\"text\":\"a\\n\\nb\"}],\"of\":\"r1\"},{\"by\":\"user\",\"parts\":[{\"text\":\"\\u00e9\"}],\"of\":\"r1\"}]}");
+}
+
+static void test_parameters_go_where_the_api_has_them(void **state)
+{
+	struct case_ c = {.request = "{\"params\":\"/how/$json\",\"body\":{\"q\":\"$prompt_text\",\"how\":{\"$json\":{\"n\":\"$output_tokens\"}},\"l\":[{}]}}",
+	                  .options = {.params = json_object(), .measure_prompt = true}, .q = chat("[{\"role\":\"user\",\"content\":\"\\u00e9\\n\"}]")};
+	struct ipf_error err = {0};
+	(void)state;
+	assert_int_equal(param_parse(c.options.params, "t=\"$id\"", &err), 0);
+	assert_int_equal(param_parse(c.options.params, "/top=1", &err), 0);
+	assert_int_equal(param_parse(c.options.params, "/l/0/in=2", &err), 0);
+	assert_int_equal(param_parse(c.options.params, "/new/map=3", &err), 0);
+	assert_body(&c, "{\"q\":\"\\u00e9\\n\",\"how\":\"{\\\"n\\\":16,\\\"t\\\":\\\"$id\\\"}\",\"l\":[{\"in\":2}],\"top\":1,\"new\":{\"map\":3}}");
+	struct renderer *r = make(c.request, &c.options, &err);
+	struct buffer body = {0};
+	assert_int_equal(renderer_body(r, &c.q, (struct slice){0}, &body, &err), 0);
+	assert_int_equal(renderer_prompt_bytes(r), 3);
+	buffer_release(&body);
+	renderer_free(r);
+	assert_int_equal(param_parse(c.options.params, "/q/x=3", &err), 0);
+	assert_null(make(c.request, &c.options, &err));
+	assert_int_equal(err.kind, IPF_USAGE);
+	json_decref(c.options.params);
+}
+
+static void test_the_trace_s_model_as_an_adapter(void **state)
+{
+	struct case_ c = {.request = "{\"body\":{\"p\":\"$prompt_text\",\"lora\":\"$adapter\"}}", .q = chat("[]")};
+	(void)state;
+	c.q.model = text("\"lora-a\"");
+	assert_body(&c, "{\"p\":\"\",\"lora\":\"lora-a\"}");
+	c.options.model = "base";
+	assert_body(&c, "{\"p\":\"\"}");
+}
+
 static void test_templates_that_cannot_be(void **state)
 {
 	struct ipf_error err = {0};
@@ -223,6 +282,10 @@ int main(void)
 		cmocka_unit_test(test_prompts_take_the_form_that_the_api_has),
 		cmocka_unit_test(test_a_prompt_that_the_api_cannot_carry),
 		cmocka_unit_test(test_sessions_grow),
+		cmocka_unit_test(test_what_templates_can_choose),
+		cmocka_unit_test(test_messages_in_another_form),
+		cmocka_unit_test(test_parameters_go_where_the_api_has_them),
+		cmocka_unit_test(test_the_trace_s_model_as_an_adapter),
 		cmocka_unit_test(test_templates_that_cannot_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
