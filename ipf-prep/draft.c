@@ -126,9 +126,11 @@ struct slice draft_join(struct draft *d, struct slice a, const char *between, st
 	char *to = draft_space(d, len);
 	if (!to)
 		return (struct slice){0};
-	memcpy(to, a.data, a.len);
+	if (a.len > 0)
+		memcpy(to, a.data, a.len);
 	memcpy(to + a.len, between, gap);
-	memcpy(to + a.len + gap, b.data, b.len);
+	if (b.len > 0)
+		memcpy(to + a.len + gap, b.data, b.len);
 	return (struct slice){to, len};
 }
 

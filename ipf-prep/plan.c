@@ -1,6 +1,7 @@
 #include "prep.h"
 
 #include "stream.h"
+#include "synth.h"
 #include "units.h"
 
 #include <errno.h>
@@ -160,6 +161,21 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	return 0;
 }
 
+static int read_content(struct plan *plan, const char *path, struct ipf_error *err)
+{
+	size_t good;
+	if (!path)
+		return 0;
+	if (read_whole(plan, path, &plan->content, err) < 0)
+		return -1;
+	if (plan->content.len == 0)
+		return ipf_error_at(err, IPF_INPUT, path, 0, "the file is empty");
+	if (!utf8_valid(plan->content.data, plan->content.len, &good))
+		return ipf_error_at(err, IPF_INPUT, path, 0, "not UTF-8: byte 0x%02x at byte %zu", (unsigned char)plan->content.data[good], good + 1);
+	synth_content(buffer_all(&plan->content));
+	return 0;
+}
+
 static int refuse(const struct plan *plan, const char *option, const char *why, struct ipf_error *err)
 {
 	return ipf_error_set(err, IPF_USAGE, "%s: source %s %s", option, plan->format->name, why);
@@ -181,6 +197,8 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return refuse(plan, "--wait", "has no sessions", err);
 	if (o->salt && !(traits & MAKES_TEXT) && !o->prefixes)
 		return refuse(plan, "--salt", "has texts of its own", err);
+	if (o->content && !(traits & MAKES_TEXT) && !o->prefixes)
+		return refuse(plan, "--content", "has texts of its own", err);
 	if (o->sub_agents && !(traits & HAS_AGENTS))
 		return refuse(plan, "--sub-agents", "has none", err);
 	if (o->failed && plan->format->kind != SOURCE_TRACE)
@@ -299,7 +317,7 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 	    parse_dist(plan, &plan->output, "--output-tokens", o->output_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->wait, "--wait", o->wait, DIST_TIME, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
 	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
-	    read_system(plan, o->system, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
+	    read_system(plan, o->system, err) < 0 || read_content(plan, o->content, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
 		return -1;
 	struct source_settings settings = {
 		.fields = o->fields, .lone = plan->lone, .first_two = o->first_two,
@@ -319,6 +337,8 @@ void plan_release(struct plan *plan)
 	if (plan->format && plan->format->close)
 		plan->format->close(plan->state);
 	tokens_close(plan->tokens);
+	synth_content((struct slice){0});
+	buffer_release(&plan->content);
 	buffer_release(&plan->system);
 	json_decref(plan->files);
 	dist_release(&plan->turns);

@@ -16,7 +16,7 @@ struct prep_options {
 	int64_t n, sessions;
 	bool shuffle, first_two, dequantise;
 	double scale; /* NAN: as it is */
-	const char *preset, *profile, *sample, *on_error, *failed, *sub_agents;
+	const char *preset, *profile, *content, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
 	const char *system, *prefixes, *models, *salt;
@@ -47,6 +47,7 @@ struct plan {
 	bool lone;                   /* one request a conversation, no sessions */
 	bool gather;                 /* hold everything and put it in order at the end */
 	struct dist turns, input, output, wait;
+	struct buffer content;       /* to take made texts from; empty: they are made of nothing */
 	struct buffer system;        /* data == NULL: none */
 	json_t *files;               /* provenance of the files that options name */
 	int64_t prefix_count, prefix_tokens;

@@ -24,6 +24,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system, "system message of every request or session, in place of the data's own"),
 	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt"),
 	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),
+	O(OPTION_FILE, 0, "content", "FILE", content, "take made texts from this one (UTF-8), in place of prose made of nothing"),
 	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "only what arrived before this time"),

@@ -1,5 +1,6 @@
 #include "synth.h"
 
+#include "jdoc.h"
 #include "words.h"
 
 #include <ctype.h>
@@ -121,8 +122,56 @@ static void close_text(char *to, size_t len, struct chance *chance)
 	}
 }
 
+static struct slice content; /* a text to take prose from; absent: it is made */
+
+void synth_content(struct slice text)
+{
+	content = text;
+}
+
+/* A character that is cut at the end becomes full stops. */
+static void mend_end(char *text, size_t len)
+{
+	size_t from = len > 3 ? len - 3 : 0, good;
+	while (from > 0 && (text[from] & 0xc0) == 0x80)
+		from--;
+	if (!utf8_valid(text + from, len - from, &good))
+		memset(text + from + good, '.', len - from - good);
+}
+
+static void take_content(struct rng *rng, size_t len, struct buffer *out)
+{
+	char *to = buffer_reserve(out, len + SENTENCE_BYTES + 16);
+	size_t at = (size_t)rng_below(rng, content.len), left = len;
+	if (!to)
+		return;
+	/* A made sentence first: texts that begin at the same word of a short file stay apart. */
+	struct chance chance = {.rng = rng};
+	pthread_once(&tables_once, fill_tables);
+	size_t made = (size_t)(put_sentence(to, &chance) - to);
+	left -= made < len ? made : len;
+	while (at < content.len && content.data[at] != ' ' && content.data[at] != '\n')
+		at++;
+	for (at += at < content.len; left > 0;) {
+		if (at >= content.len)
+			at = 0;
+		size_t part = content.len - at < left ? content.len - at : left;
+		memcpy(to + len - left, content.data + at, part);
+		left -= part;
+		at += part;
+	}
+	if (len > 0)
+		mend_end(to, len);
+	out->len += len;
+	out->data[out->len] = '\0';
+}
+
 void synth_prose(struct rng *rng, size_t len, struct buffer *out)
 {
+	if (content.len > 0) {
+		take_content(rng, len, out);
+		return;
+	}
 	pthread_once(&tables_once, fill_tables);
 	char *to = buffer_reserve(out, len + SENTENCE_BYTES);
 	if (!to)
@@ -163,4 +212,6 @@ void synth_block(uint64_t id, size_t size, const char *salt, size_t len, struct 
 		return;
 	out->len = before + len;
 	out->data[out->len] = '\0';
+	if (content.len > 0 && len > 0)
+		mend_end(out->data + before, len);
 }

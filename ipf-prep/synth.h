@@ -17,6 +17,10 @@ void synth_prose(struct rng *rng, size_t len, struct buffer *out);
  * none) alone, whatever `len` is. */
 void synth_block(uint64_t id, size_t size, const char *salt, size_t len, struct buffer *out);
 
+/* From now on prose is taken from this text (UTF-8, not empty; it has to stay), from a word picked at random on, and round again at its
+ * end, after a made sentence that keeps texts apart. Set once, before anything is made. */
+void synth_content(struct slice text);
+
 /* The name of a generator that the salt changes too: "NAME" or "NAME:SALT". */
 const char *synth_name(const char *name, const char *salt, char text[512]);
 

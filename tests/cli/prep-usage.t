@@ -70,6 +70,7 @@ wrong '--scale: expected more than 0' azure a.csv --scale 0
 wrong '--dequantise: source jsonl has no arrivals' jsonl a.jsonl --dequantise
 wrong '--profile: expected chat, code-generation' jsonl a.jsonl --profile x
 wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --profile chat
+wrong '--content: source jsonl has texts of its own' jsonl a.jsonl --content a.csv
 wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list
