@@ -117,9 +117,12 @@ static int take_span(struct state *s, const struct source_record *record, const 
 	}
 	struct slice session = otel_text(span, d, "gen_ai.conversation.id");
 	d->session = session.len > 0 ? session : otel_trace(span, d);
+	if (d->session.len == 0)
+		d->session = draft_format(d, "%lld", (long long)record->number);
 	if (record->file_index)
 		d->session = draft_join(d, draft_format(d, "%d", record->file_index), ":", d->session);
-	r->id = draft_join(d, d->session, "/", otel_id(span, d));
+	struct slice id = otel_id(span, d);
+	r->id = draft_join(d, d->session, "/", id.len > 0 ? id : draft_format(d, "#%zu", s->count));
 	d->failed |= !d->failed && !keep_call(s, d, start_ns, end_ns);
 	return 0;
 }
