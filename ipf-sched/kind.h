@@ -66,6 +66,7 @@ struct stage {
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;
+	bool loop;
 };
 
 enum key_type {
@@ -131,8 +132,10 @@ struct arrival_process {
 	/* A kind whose arrivals are the trace's own (replay) sets these in begin. */
 	int64_t first_head;              /* the first head it takes; IPF_ABSENT: where the stage before stopped */
 	bool recorded;                   /* followers keep their recorded times … */
-	int64_t zero_ns;                 /* … counted from this time of the trace … */
+	int64_t zero_ns;                 /* … counted from this time of the trace (of the arrival that came last) … */
 	struct ratio speed;              /* … and divided by this, as are their waits */
+	int64_t end_head;                /* behind this head the first comes again; IPF_ABSENT: behind the trace's last */
+	char note[160];                  /* what there is to say of how they were made; "" */
 	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by
 	 * itself. */
 	int64_t end_ns;

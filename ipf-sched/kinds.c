@@ -92,7 +92,7 @@ int arrival_process_begin(struct arrival_process *p, const struct stage *stage, 
 {
 	*p = (struct arrival_process){
 		.stage = stage, .requests = requests, .seed = seed,
-		.first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT,
+		.first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT, .end_head = IPF_ABSENT,
 	};
 	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);

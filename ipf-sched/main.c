@@ -254,6 +254,9 @@ static int run(const struct sched_options *options, const struct operands *opera
 	plan.first_req = resources.first_req;
 	if (plan_make(&plan, err) < 0)
 		goto out;
+	for (size_t i = 0; i < plan.schedule.count && !options->common.quiet; i++)
+		if (plan.parts[i].note[0])
+			fprintf(stderr, "%s: stage %s: %s\n", program.name, plan.schedule.stages[i].name, plan.parts[i].note);
 	if (options->common.verbose && !options->common.quiet) {
 		progress_end(&progress);
 		tell(&plan);

@@ -78,6 +78,11 @@ static int count_open(const struct plan *plan, const struct stage *stage, struct
 	status = measure(&p, most, &extent, err);
 	if (p.first_head != IPF_ABSENT)
 		part->first_head = p.first_head;
+	if (p.end_head != IPF_ABSENT) {
+		part->round_first = p.first_head;
+		part->round_end = p.end_head;
+	}
+	memcpy(part->note, p.note, sizeof part->note);
 	arrival_process_end(&p);
 	if (status < 0)
 		return -1;
@@ -119,6 +124,25 @@ static int count_closed(const struct plan *plan, const struct stage *stage, stru
 	return 0;
 }
 
+/* The stage's head number i. */
+static int64_t head_of(const struct plan_part *part, int64_t i)
+{
+	return part->round_first + (part->first_head - part->round_first + i) % (part->round_end - part->round_first);
+}
+
+/* How many lines its heads have. */
+static int64_t part_lines(const struct requests *requests, const struct plan_part *part)
+{
+	int64_t length = part->round_end - part->round_first, lines;
+
+	if (length == requests->heads)
+		return requests_lines(requests, part->first_head, part->heads);
+	/* A part of the trace is gone round from its beginning. */
+	lines = requests_head(requests, part->round_end) - requests_head(requests, part->round_first);
+	return part->heads / length * lines + requests_head(requests, part->round_first + part->heads % length) -
+	       requests_head(requests, part->round_first);
+}
+
 /* Is a stage's head number i this shard's? */
 static bool is_ours(const struct plan *plan, const struct plan_part *part, int64_t i)
 {
@@ -138,7 +162,7 @@ static int64_t count_ours(const struct plan *plan, const struct plan_part *part)
 	if (!plan->requests || !plan->requests->head.count)
 		return part->heads > first ? (part->heads - first - 1) / plan->shards + 1 : 0;
 	for (int64_t i = first; i < part->heads; i += plan->shards)
-		lines += head_lines(plan->requests, (part->first_head + i) % plan->requests->heads);
+		lines += head_lines(plan->requests, head_of(part, i));
 	return lines;
 }
 
@@ -191,7 +215,7 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 		return -1;
 	if (part->heads > PLAN_MOST_ARRIVALS)
 		return too_many(stage, (double)part->heads, err);
-	s->arrivals = plan->requests ? requests_lines(plan->requests, part->first_head, part->heads) : part->heads;
+	s->arrivals = plan->requests ? part_lines(plan->requests, part) : part->heads;
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
 		return ipf_error_set(err, IPF_USAGE, "%s: ends more than 146 years after the beginning", stage->spec);
 	return shard_stage(plan, stage, part, s, err);
@@ -242,13 +266,12 @@ int plan_make(struct plan *plan, struct ipf_error *err)
 		s->first_n = n;
 		part->first_head = head;
 		part->before = before;
+		part->round_end = plan->requests ? plan->requests->heads : 0;
 		if (describe(s, &plan->stages->list[i], err) < 0 || count_stage(plan, &plan->stages->list[i], part, s, err) < 0)
 			return -1;
 		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
 		before += part->heads;
-		head = part->first_head + part->heads;
-		if (plan->requests)
-			head %= plan->requests->heads;
+		head = plan->requests ? head_of(part, part->heads) : part->first_head + part->heads;
 		plan->arrivals += s->arrivals;
 		if (s->end_ns != IPF_ABSENT)
 			now_ns = s->end_ns;
@@ -313,8 +336,8 @@ static int write_heads(struct output *o, size_t stage_index, struct arrival_proc
 	int64_t head = part->first_head;
 
 	for (int64_t i = 0; i < part->heads; i++, head++) {
-		if (requests && head == requests->heads)
-			head = 0;
+		if (requests && head == part->round_end)
+			head = part->round_first;
 		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
 		if (!is_ours(o->plan, part, i)) {
 			o->n += s->cycle ? 0 : head_lines(requests, head);

@@ -25,8 +25,10 @@
 
 struct plan_part {
 	int64_t heads;      /* how many the stage takes … */
-	int64_t first_head; /* … from this one on, going round the trace */
+	int64_t first_head; /* … from this one on, going round these: … */
+	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay goes round */
 	int64_t before;     /* heads of the stages before it */
+	char note[160];     /* what there is to say of how its arrivals were made; "" */
 };
 
 struct plan {

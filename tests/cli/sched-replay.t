@@ -17,6 +17,23 @@ is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 80 200000000 200000000 799999999 800
 replay replay:from=250ms,to=1s,speed=0.5 "$DATA/recorded.trace"
 is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" "2 0,3 0,4 1499999998," "a slice counts from its own beginning"
 
+replay replay:idle=500ms "$DATA/recorded.trace"
+is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 100 250000000 250000000 750000000 750000002 1250000001 1750000001 " "long gaps are cut"
+replay replay:idle=500ms,speed=2 "$DATA/recorded.trace"
+is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 50 125000000 125000000 375000000 375000001 625000001 875000001 " "in the trace's time, before the speed divides it"
+replay replay:loop,from=250ms,to=1s,n=7 "$DATA/recorded.trace"
+is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" \
+	"2 0,3 0,4 749999999,2 750000000,3 750000000,4 1499999999,2 1500000000," "a slice is gone round, each round a length of it later"
+for k in 1 2; do "$BIN/ipf-sched" replay:loop,from=250ms,to=1s,n=7 -t "$DATA/recorded.trace" --shard $k/2 | body /dev/stdin; done | jq -s -c 'sort_by(.n)[]' >union
+jq -c . lines >whole
+same union whole "also in shards"
+run "$BIN/ipf-sched" replay:rate=4 -t "$DATA/recorded.trace"
+is "$(head -1 "$OUT" | jq -c '[.stages[0].end_ns, (.stages[0].rate * 1e6 | round)]')" "[2000000000,4000000]" "a replay at a rate has that rate"
+is "$(body "$OUT" | jq -s -c '[.[].req]')" "[0,1,2,3,4,5,6,7]" "with each request once"
+matches "$(cat "$ERR")" 'time is scaled: 1\.714 times as fast as the recorded 2\.333/s' "and says what it did"
+run "$BIN/ipf-sched" replay:rate=4,speed=2 -t "$DATA/recorded.trace"
+status_is 2 "a rate and a speed are one too many"
+
 run "$BIN/ipf-sched" replay:to=250ms replay:from=250ms -t "$DATA/recorded.trace"
 is "$(body "$OUT" | jq -r '[.n, .req, .at_ns] | join(" ")' | tr '\n' ',')" \
 	"0 0 0,1 1 100,2 2 250000000,3 3 250000000,4 4 999999999,5 5 1000000001,6 6 1500000000,7 7 3000000000," "two slices are the whole"
@@ -47,4 +64,11 @@ else
 		"$azure" >expected
 	jq .at_ns lines >got
 	same got expected "every recorded arrival at a quarter of its time, to the 100 ns of the recording"
+	# Dispersion of the counts in 600 windows of the whole.
+	dispersion() { awk '{ t[NR] = $1; if ($1 > most) most = $1 } END { for (i = 1; i <= NR; i++) c[int(t[i] / (most + 1) * 600)]++
+		for (w = 0; w < 600; w++) { s += c[w]; q += c[w] * c[w] } m = s / 600; print (q / 600 - m * m) / m }'; }
+	run "$BIN/ipf-sched" replay:rate=50 -t azure.trace.zst
+	body "$OUT" | jq .at_ns | dispersion >scaled
+	dispersion <expected >as_recorded
+	between "$(cat scaled)" "$(awk '{ print $1 * 0.95 }' as_recorded)" "$(awk '{ print $1 * 1.05 }' as_recorded)" "a replay at 50/s keeps the index of dispersion"
 fi
