@@ -106,6 +106,8 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 		bad |= json_object_set_new(header, "tokenizer", tokens_describe(c->tokens));
 	bad |= json_object_set_new(header, "itl", json_string(options->itl));
 	bad |= json_object_set_new(header, "stall", stall_rule(options));
+	if (options->deadline_ns != IPF_ABSENT)
+		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->deadline_ns));
 	if (json_object_get(schedule, "stages"))
 		bad |= json_object_set(header, "stages", json_object_get(schedule, "stages"));
 	if (json_object_get(schedule, "trace"))
@@ -149,7 +151,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		return -1;
 	}
 	c->answer_options = (struct answer_options){.tokens = c->tokens, .keep_text = options->text};
-	c->measure_options = (struct measure_options){.itl = itl_mode(options->itl), .stall_ns = options->stall_ns,
+	c->measure_options = (struct measure_options){.itl = itl_mode(options->itl), .stall_ns = options->stall_ns, .deadline_ns = options->deadline_ns == IPF_ABSENT ? 0 : options->deadline_ns,
 		.keep_events = options->events, .keep_text = options->text, .tokens = c->tokens};
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress, options->common.quiet);

@@ -8,7 +8,7 @@
 struct collect_options {
 	struct common_options common;
 	const char *api, *tokenizer, *itl;
-	int64_t stall_ns;
+	int64_t stall_ns, deadline_ns;
 	bool events, text, explain;
 };
 

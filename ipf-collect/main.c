@@ -13,6 +13,8 @@ static const struct option_spec specs[] = {
 	       "(the mean gap of a request)"),
 	OPTION(OPTION_DURATION, 0, "stall", "TIME", struct collect_options, stall_ns,
 	       "a gap longer than this is a stall (default: 10 medians of the request's gaps, and 100ms)"),
+	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, deadline_ns,
+	       "measure the fluidity: the share of tokens that come no later than TIME after the one before, time saved being carried over"),
 	OPTION(OPTION_FLAG, 0, "events", NULL, struct collect_options, events, "keep the time and the tokens of each content event"),
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, text, "keep the answers and their reasoning"),
 	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
@@ -39,6 +41,8 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 {
 	if (strcmp(options->itl, "gap") != 0 && strcmp(options->itl, "token") != 0 && strcmp(options->itl, "request") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--itl: expected gap, token or request, got \"%s\"", options->itl);
+	if (options->deadline_ns == 0)
+		return ipf_error_set(err, IPF_USAGE, "--deadline: expected a time above 0, got 0");
 	return 0;
 }
 
@@ -51,7 +55,7 @@ static void say(const struct buffer *text)
 
 int main(int argc, char **argv)
 {
-	struct collect_options options = {.common = COMMON_DEFAULTS, .itl = "gap", .stall_ns = IPF_ABSENT};
+	struct collect_options options = {.common = COMMON_DEFAULTS, .itl = "gap", .stall_ns = IPF_ABSENT, .deadline_ns = IPF_ABSENT};
 	struct operands operands;
 	struct collect *collect = NULL;
 	struct buffer notes = {0};

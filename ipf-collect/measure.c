@@ -307,6 +307,39 @@ static void measure_gaps(struct measure *m, const struct answer *a, const struct
 	row->stalls = count_stalls(m->gaps, count, longest, options);
 }
 
+/* ---- fluidity ---- */
+
+/* Deadlines that lie so far apart that they don't fit a clock are never missed. */
+static int64_t after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
+{
+	int64_t sum;
+	return __builtin_mul_overflow(deadlines, apart_ns, &sum) || __builtin_add_overflow(t_ns, sum, &sum) ? INT64_MAX : sum;
+}
+
+/* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or, where that was
+ * missed, after its coming. The tokens of one event come together: after a first that is late the others are early. Where nobody
+ * knows an event's tokens it counts as one. */
+static void measure_fluidity(const struct measure *m, const struct answer *a, int64_t deadline_ns, bool tokens_known, struct result *row)
+{
+	int64_t due = after(a->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
+	for (size_t i = 0; i < a->events_count; i++) {
+		int64_t tokens = (tokens_known ? m->event_tokens[i] : 1) - (i == 0), t_ns = a->events[i].t_ns;
+		if (tokens < 1)
+			continue;
+		all += tokens;
+		if (t_ns > due) {
+			tokens--;
+			due = after(t_ns, 1, deadline_ns);
+		}
+		met += tokens;
+		due = after(due, tokens, deadline_ns);
+	}
+	if (all == 0)
+		return;
+	row->deadlines = all;
+	row->deadlines_met = met;
+}
+
 /* ---- the row ---- */
 
 static int make_room(struct measure *m, size_t events, struct ipf_error *err)
@@ -380,8 +413,11 @@ int measure_row(struct measure *m, const struct record *record, const struct ans
 	measure_events(record, a, row);
 	measure_tokens(record, a, options, row);
 	measure_per_token(a, options, row);
-	if (a->events_count && (options->itl == ITL_TOKEN || options->keep_events))
+	bool fluidity = options->deadline_ns > 0;
+	if (a->events_count && (options->itl == ITL_TOKEN || options->keep_events || fluidity))
 		tokens_known = share_out_tokens(m, a, options);
+	if (a->events_count && fluidity)
+		measure_fluidity(m, a, options->deadline_ns, tokens_known, row);
 	if (a->events_count > 1)
 		measure_gaps(m, a, options, tokens_known, row);
 	if (a->events_count && options->keep_events)

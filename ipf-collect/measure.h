@@ -22,6 +22,7 @@ enum itl_mode {
 struct measure_options {
 	enum itl_mode itl;
 	int64_t stall_ns;            /* a gap over it is a stall; IPF_ABSENT: the rule above */
+	int64_t deadline_ns;         /* between tokens, for the fluidity; 0: none is measured */
 	bool keep_events, keep_text; /* --events, --text */
 	const struct tokens *tokens; /* NULL: no tokenizer */
 };

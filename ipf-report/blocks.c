@@ -144,6 +144,8 @@ static void count_requests(struct block *b, const struct selection *sel)
 			b->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
 			b->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
 			b->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
+			b->deadlines += row->deadlines == IPF_ABSENT ? 0 : row->deadlines;
+			b->deadlines_met += row->deadlines_met == IPF_ABSENT ? 0 : row->deadlines_met;
 			if (row->source >= 0)
 				b->by_source[row->source]++;
 			if (row->finish >= 0)

@@ -49,6 +49,7 @@ struct block {
 	struct residual residuals[RESIDUALS];
 	double cached_share;
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one */
+	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */
 	int64_t judged, good; /* requests with objectives; those that met them all */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];

@@ -38,6 +38,8 @@ static const struct {
 	{"tpot", "(e2e - ttft) / (output_tokens - 1). Absent with fewer than two tokens or two content events."},
 	{"tpot_corrected", "The same, taking off the tokens of the first event instead of 1."},
 	{"ntpot", "e2e / output_tokens. Absent without tokens."},
+	{"fluidity", "Share of the tokens after the first that come by their deadline: `ipf-collect --deadline` after the deadline of "
+	 "the token before, so that time saved is carried over, or after its coming where that was late. Absent without --deadline."},
 	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
 	{"coalesced", "Content events that share their read, hence their time, with another one; as a share of all."},
 

@@ -182,6 +182,10 @@ static json_t *block_json(const struct block *b, const struct report *report)
 		                                              (json_int_t)b->coalesced, "coalesced_share",
 		                                              number((double)b->coalesced / (double)b->events), "stalls", (json_int_t)b->stalls,
 		                                              "stalled_requests", (json_int_t)b->stalled));
+	if (b->deadlines > 0)
+		json_object_set_new(json, "fluidity", json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)b->deadlines, "met",
+		                                                (json_int_t)b->deadlines_met, "share",
+		                                                number((double)b->deadlines_met / (double)b->deadlines)));
 	put(flight, "mean", b->in_flight_mean);
 	put(flight, "max", b->in_flight_max);
 	put(flight, "little", b->little);

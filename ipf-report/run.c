@@ -107,6 +107,7 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 		int64_t value;
 	} times[] = {{"due_ns", result->due_ns}, {"start_ns", result->start_ns}, {"end_ns", result->end_ns}},
 	  counts[] = {{"stalls", result->stalls}, {"events", result->events}, {"coalesced", result->coalesced},
+	            {"deadlines", result->deadlines}, {"deadlines_met", result->deadlines_met},
 	              {"input_tokens", result->input_tokens}, {"output_tokens", result->output_tokens},
 	              {"output_tokens_usage", result->output_tokens_usage}, {"output_tokens_tokenizer", result->output_tokens_tokenizer},
 	              {"input_tokens_usage", result->input_tokens_usage}, {"input_tokens_tokenizer", result->input_tokens_tokenizer},
@@ -163,6 +164,7 @@ static int add_row(struct run *run, const struct result *result, struct ipf_erro
 		.ok = result->ok, .stale = result->stale, .goodness = (uint8_t)goodness, .met = met,
 		.due_ns = result->due_ns, .start_ns = result->start_ns, .end_ns = result->end_ns,
 		.stalls = result->stalls, .events = result->events, .coalesced = result->coalesced,
+		.deadlines = result->deadlines, .deadlines_met = result->deadlines_met,
 		.input_tokens = result->input_tokens, .output_tokens = result->output_tokens,
 		.output_usage = result->output_tokens_usage, .output_tokenizer = result->output_tokens_tokenizer,
 		.input_usage = result->input_tokens_usage, .input_tokenizer = result->input_tokens_tokenizer,

@@ -257,6 +257,11 @@ static void note_events(struct layout *l, const struct block *b)
 		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s", show_count(b->stalls, stalls),
 		         plural(b->stalls), show_count(b->stalled, stalled), plural(b->stalled));
 	layout_entry(l, "events", text);
+	if (b->deadlines == 0)
+		return;
+	snprintf(text, sizeof text, "%s of %s tokens came by their deadline", show_percent((double)b->deadlines_met / (double)b->deadlines, share),
+	         show_count(b->deadlines, events));
+	layout_entry(l, "fluidity", text);
 }
 
 static void note_finishes(struct layout *l, const struct block *b, const struct words *finishes)

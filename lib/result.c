@@ -23,7 +23,7 @@ static const struct field fields[] = {
 	INT(due_ns), INT(ready_ns), INT(start_ns), INT(end_ns), INT(lag_ns), INT(slot_wait_ns), INT(client_lag_ns),
 	INT(ttfb_ns), INT(ttft_ns), INT(ttfa_ns), INT(ttst_ns), INT(e2e_ns), INT(stream_ns),
 	INT(tpot_ns), INT(tpot_corrected_ns), INT(ntpot_ns), INT(itl_mean_ns), INT(itl_max_ns),
-	UINT(stalls), UINT(events), UINT(coalesced),
+	UINT(stalls), UINT(events), UINT(coalesced), UINT(deadlines), UINT(deadlines_met),
 	UINT(input_tokens), UINT(output_tokens), UINT(output_tokens_usage), UINT(output_tokens_tokenizer),
 	UINT(input_tokens_usage), UINT(input_tokens_tokenizer), UINT(reasoning_tokens), UINT(cached_tokens),
 	UINT(asked_input_tokens), UINT(asked_output_tokens), TEXT(tokens_source), TEXT(finish), TEXT(finish_server),

@@ -24,6 +24,7 @@ struct result {
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t itl_mean_ns, itl_max_ns;
 	int64_t stalls, events, coalesced;
+	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and those of them that were in time (--deadline) */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t asked_input_tokens, asked_output_tokens;

@@ -222,6 +222,40 @@ static void a_sample_is_a_request(void **state)
 	scene_end(&s);
 }
 
+static void fluidity_carries_time_saved_over(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, (const int64_t[]){100, 110, 150, 160, 200}, 5);
+	scene_measure(&s);
+	assert_int_equal(s.row.deadlines, IPF_ABSENT); /* not asked for */
+	s.options.deadline_ns = 20;
+	scene_measure(&s);
+	/* due at 120, 140 (missed: then 170), 170, 190 (missed) */
+	assert_int_equal(s.row.deadlines, 4);
+	assert_int_equal(s.row.deadlines_met, 2);
+
+	/* two tokens each: 101 to 120, then 140 160, 180 200, 220 240, 260 280 */
+	for (size_t i = 0; i < 5; i++)
+		s.events[i].usage_tokens = 2 * (int64_t)i + 2;
+	scene_measure(&s);
+	assert_int_equal(s.row.deadlines, 9);
+	assert_int_equal(s.row.deadlines_met, 9);
+
+	/* of two that come late together the second is early */
+	s.options.deadline_ns = 5;
+	scene_measure(&s);
+	assert_int_equal(s.row.deadlines, 9);
+	assert_int_equal(s.row.deadlines_met, 7);
+	scene_end(&s);
+
+	scene_begin(&s, (const int64_t[]){100}, 1);
+	s.options.deadline_ns = 20;
+	scene_measure(&s);
+	assert_int_equal(s.row.deadlines, IPF_ABSENT);
+	scene_end(&s);
+}
+
 static void a_sample_is_a_token(void **state)
 {
 	(void)state;
@@ -352,7 +386,7 @@ int main(void)
 		cmocka_unit_test(an_empty_answer_has_no_figures),
 		cmocka_unit_test(a_sample_is_a_gap),
 		cmocka_unit_test(a_sample_is_a_request),
-		cmocka_unit_test(a_sample_is_a_token),
+		cmocka_unit_test(fluidity_carries_time_saved_over), cmocka_unit_test(a_sample_is_a_token),
 		cmocka_unit_test(stalls_are_long_gaps),
 		cmocka_unit_test(events_are_listed_on_demand),
 		cmocka_unit_test(a_stale_connection_is_told),
