@@ -65,3 +65,16 @@ done <<'FILES'
 llm_load_test/python_code_alpaca_subset.jsonl.zst 180.9 129 1472 121.8 72 1239
 llm_load_test/SISO_normal_granite-3.1-8b-instruct.jsonl.zst 126.9 127 204 127.5 127 201
 FILES
+
+# ---- the filter of vLLM's benchmark, held against the rule written anew ----
+file=$data/datasets/sharegpt/sharegpt_zh.head300.jsonl
+if have "${file#"$data/"}"; then
+	jq -c 'def tokens: (utf8bytelength + 3) / 4 | floor;
+		select((.conversations | length) >= 2) | [.conversations[0].value, .conversations[1].value]
+		| select((.[0] | tokens) >= 4 and (.[1] | tokens) >= 4 and (.[0] | tokens) <= 1024 and (.[0] | tokens) + (.[1] | tokens) <= 2048)
+		| [.[0], (.[0] | tokens), (.[1] | tokens)]' "$file" >expected
+	run "$prep" sharegpt "$file" --preset vllm-sharegpt -o preset.trace
+	body preset.trace | jq -c '[.messages[0].content, .input_tokens, .output_tokens]' >got
+	same got expected "vLLM's filter keeps the same requests"
+	isnt "$(wc -l <got)" 300 "and not all of them"
+fi
