@@ -3,6 +3,7 @@
 #include "buffer.h"
 #include "jdoc.h"
 #include "members.h"
+#include "parquet.h"
 #include "stream.h"
 
 #include <archive.h>
@@ -21,6 +22,7 @@ struct input {
 	char *path;
 	int fd;
 	bool regular, ended;
+	pid_t duckdb;              /* 0: none */
 	int64_t bytes, size;
 	struct digest *digest;
 	char head[HEAD_MAX];       /* read ahead to look at, given out first */
@@ -65,8 +67,13 @@ static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_er
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return ipf_error_errno(err, errno, input_name(input), "cannot read");
-	if (got == 0)
+	if (got == 0) {
+		pid_t duckdb = input->duckdb;
 		input->ended = true;
+		input->duckdb = 0;
+		if (duckdb && parquet_close(input->path, duckdb, err) < 0)
+			return -1;
+	}
 	input->bytes += got;
 	digest_update(input->digest, to, (size_t)got);
 	return got;
@@ -117,6 +124,10 @@ static int open_archive(struct input *input, struct ipf_error *err)
 
 static int open_file(struct input *input, struct ipf_error *err)
 {
+	if (is_parquet(input->path)) {
+		input->size = IPF_ABSENT;
+		return parquet_open(input->path, &input->fd, &input->duckdb, err);
+	}
 	input->fd = strcmp(input->path, "-") == 0 ? STDIN_FILENO : open(input->path, O_RDONLY | O_CLOEXEC);
 	if (input->fd < 0)
 		return ipf_error_errno(err, errno, input->path, "cannot open");
@@ -231,9 +242,33 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 	return (int64_t)len;
 }
 
+/* The digest of a file that was not read by us. */
+static json_t *provenance_apart(const char *path, struct ipf_error *err)
+{
+	char rest[16384], hex[65];
+	int64_t bytes = 0;
+	ssize_t got = -1;
+	struct digest *digest = digest_new();
+	int fd = digest ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	while (fd >= 0 && (got = read(fd, rest, sizeof rest)) > 0) {
+		digest_update(digest, rest, (size_t)got);
+		bytes += got;
+	}
+	if (got < 0)
+		ipf_error_errno(err, errno, path, "cannot read");
+	else
+		digest_hex(digest, hex);
+	if (fd >= 0)
+		close(fd);
+	digest_free(digest);
+	return got < 0 ? NULL : provenance_file(path, bytes, hex);
+}
+
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
+	if (is_parquet(input->path) && !input->members)
+		return provenance_apart(input->path, err);
 	if (input->members && !whole) {
 		int64_t got;
 		while ((got = read_more(input, rest, sizeof rest, err)) > 0)
@@ -270,6 +305,10 @@ void input_close(struct input *input)
 	members_close(input->members);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
+	if (input->duckdb) { /* its pipe is closed: it ends */
+		struct ipf_error ignored = {0};
+		parquet_close(input->path, input->duckdb, &ignored);
+	}
 	digest_free(input->digest);
 	buffer_release(&input->peeked);
 	free(input->raw);
