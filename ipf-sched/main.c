@@ -17,7 +17,7 @@
 
 struct sched_options {
 	struct common_options common;
-	const char *trace, *shard;
+	const char *trace, *shard, *plot;
 	struct string_list results;
 	bool list;
 };
@@ -28,6 +28,8 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_LIST, 'r', "results", "FILE", struct sched_options, results,
 	       "results of an earlier run of a search; may stand several times"),
 	OPTION(OPTION_TEXT, 0, "shard", "K/N", struct sched_options, shard, "write only part K of N, for one of N clients"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct sched_options, plot,
+	                 "with stat: draw the rate over time to FILE, .png or .svg (needs gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
 	                 "list the kinds of stages with their keys"),
 	SEED_OPTION(struct sched_options, common),
@@ -87,13 +89,16 @@ static int show_stat(const struct sched_options *options, const struct operands 
 {
 	struct ipf_error err = {0}, cut = {0};
 	struct buffer text = {0};
+	struct plot plot;
 
 	if (operands->count > 2)
 		ipf_error_set(&err, IPF_USAGE, "stat: expected one schedule, got another one: %s", operands->items[2]);
 	else if (options->trace)
 		ipf_error_set(&err, IPF_USAGE, "stat: expected no trace, got -t %s", options->trace);
-	else if (stat_describe(operands->count > 1 ? operands->items[1] : NULL, &text, &cut, &err) == 0)
-		write_text(&text, options->common.output, &err);
+	else if ((!options->plot || plot_check(options->plot, &err) == 0) &&
+	         stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
+	         write_text(&text, options->common.output, &err) == 0 && options->plot && plot_draw(&plot, options->plot, &err) == 0)
+		fprintf(stderr, "%s: gnuplot is not installed: %s is not drawn\n", program.name, options->plot);
 	buffer_release(&text);
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
@@ -207,6 +212,9 @@ static int read_stages(struct stages *stages, struct resources *resources, const
                        const struct operands *operands, struct ipf_error *err)
 {
 	bool search = false;
+
+	if (options->plot)
+		return ipf_error_set(err, IPF_USAGE, "--plot: only stat draws: … | ipf-sched stat --plot %.100s", options->plot);
 
 	for (int i = 0; i < operands->count; i++)
 		search |= strncmp(operands->items[i], "search:", strlen("search:")) == 0;

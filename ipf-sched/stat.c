@@ -270,7 +270,24 @@ static int read_arrivals(struct schedule_reader *reader, struct seen *seen, stru
 	return got;
 }
 
-int stat_describe(const char *path, struct buffer *out, struct ipf_error *cut, struct ipf_error *err)
+/* From the first stage's beginning to the last one's end, or its last arrival. */
+static void fill_plot(const struct schedule *plan, const struct seen *seen, struct plot *plot)
+{
+	double end = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct schedule_stage *s = &plan->stages[i];
+		const struct samples *at = &seen[i].at;
+		double begin = (double)s->begin_ns / 1e9;
+		end = fmax(end, s->end_ns == IPF_ABSENT ? begin + (at->count ? at->values[at->count - 1] : 0) : (double)s->end_ns / 1e9);
+	}
+	plot_init(plot, 0, end);
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t k = 0; k < seen[i].at.count; k++)
+			plot_add(plot, (double)plan->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
+}
+
+int stat_describe(const char *path, struct plot *plot, struct buffer *out, struct ipf_error *cut, struct ipf_error *err)
 {
 	struct schedule_reader *reader = NULL;
 	const struct schedule *plan = NULL;
@@ -291,6 +308,8 @@ int stat_describe(const char *path, struct buffer *out, struct ipf_error *cut, s
 	           stream_reader_lines(schedule_reader_stream(reader)), out);
 	for (size_t i = 0; i < plan->count; i++)
 		tell_stage(&plan->stages[i], &seen[i], out);
+	if (plot)
+		fill_plot(plan, seen, plot);
 	status = out->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 out:
 	for (size_t i = 0; seen && i < plan->count; i++)

@@ -6,10 +6,11 @@
 
 #include "buffer.h"
 #include "error.h"
+#include "plot.h"
 
 /* Appends the text for the schedule `path` (NULL or "-": standard input). A schedule that was cut is described as
- * far as it is good: the answer is 0 and `cut` is filled. */
-int stat_describe(const char *path, struct buffer *out, struct ipf_error *cut, struct ipf_error *err);
+ * far as it is good: the answer is 0 and `cut` is filled. `plot` (may be NULL) is filled with its arrivals. */
+int stat_describe(const char *path, struct plot *plot, struct buffer *out, struct ipf_error *cut, struct ipf_error *err);
 
 /* Kolmogorov's distribution: the probability that the distance between n values and the distribution they are drawn
  * from is at least `distance`. */

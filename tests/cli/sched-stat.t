@@ -60,3 +60,19 @@ status_is 2 "and no trace"
 status=0
 "$sched" stat mixed.sched >/dev/full 2>"$ERR" || status=$?
 status_is 1 "a full disk ends with 1"
+
+"$BIN/ipf-sched" spike:base=5,peak=50,every=2m,width=20s,for=10m -o spikes.sched
+if command -v gnuplot >/dev/null; then
+	run "$BIN/ipf-sched" stat --plot rate.svg spikes.sched
+	status_is 0 "stat --plot draws"
+	contains "$(head -c 200 rate.svg)" "<svg" "an SVG"
+else
+	skip "stat --plot draws" "gnuplot is not installed"
+fi
+run "$BIN/ipf-sched" stat --plot rate.gif spikes.sched
+status_is 2 "another format is wrong usage"
+complains ipf-sched '--plot: expected a name in .png or .svg, got "rate.gif"' "and says so"
+mkdir -p bare && ln -sf "$(command -v sh)" bare/sh
+PATH=$PWD/bare run "$BIN/ipf-sched" stat --plot rate.png spikes.sched
+status_is 0 "without gnuplot the text is there all the same"
+matches "$(/bin/cat "$ERR")" 'gnuplot is not installed: rate.png is not drawn' "and it is said that nothing was drawn"
