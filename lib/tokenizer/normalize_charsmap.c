@@ -4,11 +4,11 @@
  * prefix that it finds: what follows that prefix in the cluster is dropped. So do we.
  */
 #include "normalize.h"
+#include "unicode_pins.h"
 
 #include "../jdoc.h"
 
 #include <stdlib.h>
-#include <utf8proc.h>
 
 struct charsmap {
 	struct normalizer base;
@@ -57,10 +57,10 @@ static const char *cluster_end(const char *at, const char *end)
 	utf8proc_int32_t state = 0;
 	if (end - at >= 2 && (unsigned char)at[0] < 0x80 && (unsigned char)at[1] < 0x80 && *at != '\r')
 		return at + 1;
-	uint32_t before = utf8_next(&at);
+	uint32_t before = unicode_for_clusters(utf8_next(&at));
 	while (at < end) {
 		const char *next = at;
-		uint32_t c = utf8_next(&next);
+		uint32_t c = unicode_for_clusters(utf8_next(&next));
 		if (utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, &state))
 			break;
 		before = c;

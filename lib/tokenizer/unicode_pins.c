@@ -1,8 +1,9 @@
 /* What the reference knows of characters, whichever Unicode version utf8proc and PCRE2 have.
  *
  * The reference is made of parts of several ages. Its regular expressions know Unicode 16; Rust's own functions (digits, lower case)
- * know 17; its punctuation and its accents come from tables of about Unicode 8 to 9, which newer characters are not in. Here are the
- * differences: to Unicode 14 (the oldest that Debian 12's libraries know) for the first, to Unicode 16 for the old ones.
+ * and its grapheme clusters know 17; its punctuation, its accents and its normal forms come from tables of about Unicode 8 to 9, which
+ * newer characters are not in. Here are the differences: to Unicode 14 (the oldest that Debian 12's libraries know) for the first, to
+ * utf8proc's for the second, to Unicode 16 for the old ones.
  */
 #include "unicode_pins.h"
 
@@ -117,6 +118,14 @@ static const struct range newer_decompositions[] = {
 	{0x1e030, 0x1e06d}, {0x1f16c, 0x1f16c}, {0x1fbf0, 0x1fbf9},
 };
 
+/* Characters that extend a grapheme cluster since Unicode 15.1. */
+static const struct range newer_extend[] = {
+	{0x897, 0x897}, {0x1acf, 0x1add}, {0x1ae0, 0x1aeb}, {0x10d69, 0x10d6d}, {0x10efa, 0x10efc}, {0x113b8, 0x113c0}, {0x113c2, 0x113c2},
+	{0x113c5, 0x113c5}, {0x113c7, 0x113ca}, {0x113cc, 0x113d0}, {0x113d2, 0x113d2}, {0x113e1, 0x113e2}, {0x11b60, 0x11b67},
+	{0x11f5a, 0x11f5a}, {0x1611e, 0x1612f}, {0x1e5ee, 0x1e5ef}, {0x1e6e3, 0x1e6e3}, {0x1e6e6, 0x1e6e6}, {0x1e6ee, 0x1e6ef},
+	{0x1e6f5, 0x1e6f5},
+};
+
 static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
 {
 	size_t low = 0, high = count;
@@ -208,6 +217,13 @@ bool unicode_control(uint32_t c)
 bool unicode_unknown_to_forms(uint32_t c)
 {
 	return c >= 0x7fd && (IN(newer_marks, c) || IN(newer_decompositions, c));
+}
+
+uint32_t unicode_for_clusters(uint32_t c)
+{
+	if (c < 0x897)
+		return c;
+	return c == 0x113d1 ? 0x605 : IN(newer_extend, c) ? 0x300 : c;
 }
 
 size_t unicode_lower(uint32_t c, uint32_t lower[2])

@@ -40,6 +40,7 @@ bool unicode_nonspacing(uint32_t c);  /* BertNormalizer's accents */
 bool unicode_control(uint32_t c);     /* BertNormalizer's controls */
 bool unicode_unknown_to_forms(uint32_t c); /* stands for itself in NFC and the others */
 size_t unicode_lower(uint32_t c, uint32_t lower[2]); /* how many */
+uint32_t unicode_for_clusters(uint32_t c); /* one that is to utf8proc what c is to the reference's grapheme clusters */
 unsigned unicode_script(uint32_t c); /* a number for each; 0: none */
 
 /* Letters in circles and squares: symbols that are part of words. */
