@@ -1,0 +1,279 @@
+/* Unigram, WordPiece, WordLevel and post-processors with vocabularies made here; regular expressions over all characters. */
+#include "unit.h"
+
+#include "tokenizer/pipeline.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/unicode_pins.h"
+
+#include <unistd.h>
+
+static json_t *parse(const char *text)
+{
+	json_error_t where;
+	json_t *config = json_loads(text, JSON_DECODE_ANY, &where);
+	assert_non_null(config);
+	return config;
+}
+
+/* Opens a tokenizer.json that is this text. */
+static int open_text(struct tokenizer **t, const char *json, struct ipf_error *err)
+{
+	char path[] = "/tmp/ipf-test-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, json, strlen(json)), (ssize_t)strlen(json));
+	close(fd);
+	int status = tokenizer_open(t, path, err);
+	unlink(path);
+	return status;
+}
+
+#define FILE_OF(pre, model) "{\"version\":\"1.0\",\"added_tokens\":[],\"pre_tokenizer\":" pre ",\"model\":" model "}"
+#define SMALL \
+	"[[\"<unk>\",0.0],[\"a\",0.0],[\"b\",0.0],[\"c\",0.0],[\"d\",0.0],[\"cd\",1.0],[\"ab\",2.0],[\"abc\",5.0],[\"abcd\",10.0],[\"<0xC3>\",-1],[\"<0xA9>\",-1]]"
+#define UNIGRAM(unk, fallback) \
+	FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":" unk ",\"byte_fallback\":" fallback ",\"vocab\":" SMALL "}")
+#define WORDPIECE(unk, longest) \
+	FILE_OF("{\"type\":\"Whitespace\"}", "{\"type\":\"WordPiece\",\"unk_token\":\"" unk "\",\"continuing_subword_prefix\":\"##\"," \
+	        "\"max_input_chars_per_word\":" longest ",\"vocab\":{\"[UNK]\":0,\"un\":1,\"##aff\":2,\"##able\":3,\"unaff\":4,\"\xc3\xa9\":5,\"##\xc3\xa9\":6}}")
+#define WORDLEVEL(unk) \
+	FILE_OF("{\"type\":\"Whitespace\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
+
+/* ids with a space before each; NULL: an error that says `why` */
+static const struct {
+	const char *file, *text, *ids, *why;
+} cases[] = {
+	{UNIGRAM("0", "false"), "abcdacdxx", " 8 1 5 0", NULL},
+	{UNIGRAM("0", "false"), "x<unk>y<unk>a", " 0 1", NULL},
+	{UNIGRAM("0", "false"), "<unk>", " 0", NULL},
+	{UNIGRAM("0", "true"), "a\xc3\xa9" "b", " 1 9 10 2", NULL},
+	{UNIGRAM("0", "true"), "\xc3\xa9z", " 0", NULL}, /* one unknown, and z has no byte */
+	{UNIGRAM("null", "false"), "abc", " 7", NULL},
+	{UNIGRAM("null", "false"), "abz", NULL, "an unknown character, and no unk_id"},
+	{WORDPIECE("[UNK]", "100"), "unaffable", " 4 3", NULL},
+	{WORDPIECE("[UNK]", "100"), "unable unabled", " 1 3 0", NULL},
+	{WORDPIECE("[UNK]", "2"), "\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9", " 5 6 0", NULL},
+	{WORDPIECE("none", "100"), "unaff", " 4", NULL},
+	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
+	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
+	{WORDLEVEL("none"), "three", NULL, "\"none\" is not in the vocabulary"},
+};
+
+static void test_models(void **state)
+{
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tokenizer *t;
+		struct ipf_error err = {0};
+		struct token_ids ids = {0};
+		struct buffer shown = {0};
+		assert_int_equal(open_text(&t, cases[i].file, &err), 0);
+		struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+		int status = tokenizer_encode(t, s, cases[i].text, strlen(cases[i].text), 0, &ids, &err);
+		assert_int_equal(status, cases[i].why ? -1 : 0);
+		if (cases[i].why) {
+			assert_non_null(strstr(err.text, cases[i].why));
+		} else {
+			for (size_t k = 0; k < ids.count; k++)
+				buffer_format(&shown, " %u", ids.ids[k]);
+			assert_string_equal(shown.data, cases[i].ids);
+		}
+		buffer_release(&shown);
+		token_ids_release(&ids);
+		tokenizer_scratch_free(s);
+		tokenizer_close(t);
+	}
+}
+
+/* Every way to cut a short text, and the best by its sum: Viterbi finds no better and no worse. */
+static double best_of(const char *text, size_t len, const json_t *vocabulary)
+{
+	double best = len ? -1e9 : 0;
+	const json_t *entry;
+	size_t i;
+	json_array_foreach(vocabulary, i, entry) {
+		const char *token = json_string_value(json_array_get(entry, 0));
+		size_t n = strlen(token);
+		if (n > len || memcmp(token, text, n) != 0)
+			continue;
+		double score = json_number_value(json_array_get(entry, 1)) + best_of(text + n, len - n, vocabulary);
+		if (score > best)
+			best = score;
+	}
+	return best;
+}
+
+static void test_viterbi(void **state)
+{
+	uint64_t random = test_seed("viterbi");
+	json_t *vocabulary = parse(SMALL);
+	struct tokenizer *t;
+	struct ipf_error err = {0};
+
+	(void)state;
+	assert_int_equal(open_text(&t, UNIGRAM("0", "false"), &err), 0);
+	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+	for (int round = 0; round < 500; round++) {
+		char text[12];
+		size_t len = 1 + test_random(&random) % sizeof text;
+		struct token_ids ids = {0};
+		double sum = 0;
+		for (size_t i = 0; i < len; i++)
+			text[i] = "abcd"[test_random(&random) % 4];
+		assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
+		for (size_t i = 0; i < ids.count; i++)
+			sum += json_number_value(json_array_get(json_array_get(vocabulary, ids.ids[i]), 1));
+		assert_true(sum == best_of(text, len, vocabulary));
+		token_ids_release(&ids);
+	}
+	tokenizer_scratch_free(s);
+	tokenizer_close(t);
+	json_decref(vocabulary);
+}
+
+#define TEMPLATE(pieces) \
+	"{\"type\":\"TemplateProcessing\",\"single\":[" pieces "],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":\"<s>\",\"ids\":[1,7],\"tokens\":[]}}}"
+#define TOKEN_A "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
+#define TOKEN_S "{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}}"
+#define BERT "{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",102],\"cls\":[\"[CLS]\",101]}"
+
+static void test_postprocessors(void **state)
+{
+	static const struct {
+		const char *config, *shown; /* before | after, or the error */
+	} wanted[] = {
+		{"null", " |"},
+		{"{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":false}", " |"},
+		{TEMPLATE(TOKEN_S "," TOKEN_A "," TOKEN_S), " 1 7 | 1 7"},
+		{BERT, " 101 | 102"},
+		{"{\"type\":\"Sequence\",\"processors\":[" BERT "," TEMPLATE(TOKEN_S "," TOKEN_A) "]}", " 1 7 101 | 102"},
+		{TEMPLATE(TOKEN_S), "the text once ($A)"},
+		{TEMPLATE(TOKEN_A "," TOKEN_A), "the text once ($A)"},
+		{TEMPLATE(TOKEN_A ",{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}"), "\"</s>\" is not among its special_tokens"},
+		{"{\"type\":\"Sequence\",\"processors\":[" TEMPLATE(TOKEN_S "," TOKEN_A) "," BERT "]}", "BertProcessing after a TemplateProcessing"},
+		{"{\"type\":\"Foo\"}", "unknown type \"Foo\""},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		struct postprocess post;
+		struct ipf_error err = {0};
+		struct buffer shown = {0};
+		json_t *config = parse(wanted[i].config);
+		if (postprocess_new(&post, config, &err) < 0) {
+			assert_non_null(strstr(err.text, wanted[i].shown));
+		} else {
+			for (size_t k = 0; k < post.before.count; k++)
+				buffer_format(&shown, " %u", post.before.ids[k]);
+			buffer_text(&shown, " |");
+			for (size_t k = 0; k < post.after.count; k++)
+				buffer_format(&shown, " %u", post.after.ids[k]);
+			assert_string_equal(shown.data, wanted[i].shown);
+			postprocess_release(&post);
+		}
+		buffer_release(&shown);
+		json_decref(config);
+	}
+}
+
+/* ---- regular expressions ----------------------------------------------------------------------------------------------------------- */
+
+/* Whichever Unicode PCRE2 and utf8proc have: a property matches what Unicode 16 says. */
+static void matches_exactly(const char *pattern, uint32_t categories, const char *all)
+{
+	struct regex *re;
+	struct regex_walk walk;
+	struct ipf_error err = {0};
+	size_t start = 0, end = 0, len = strlen(all + 1) + 1;
+	int found;
+
+	if (regex_new(&re, slice_of(pattern), false, &err) < 0)
+		fail_msg("%s", err.text);
+	regex_walk_begin(&walk, re, (struct slice){all, len});
+	found = regex_walk_next(&walk, &start, &end, &err);
+	for (const char *at = all; at < all + len;) {
+		size_t here = (size_t)(at - all);
+		uint32_t c = utf8_next(&at);
+		while (found == 1 && end <= here)
+			found = regex_walk_next(&walk, &start, &end, &err);
+		bool matched = found == 1 && start <= here;
+		if (matched != (CATEGORY_IN(unicode_category(c), categories) != 0))
+			fail_msg("%s: U+%04X", pattern, c);
+	}
+	regex_walk_end(&walk);
+	regex_free(re);
+}
+
+static void test_properties(void **state)
+{
+	struct buffer all = {0};
+	(void)state;
+	for (uint32_t c = 0; c < 0x110000; c++)
+		if (c < 0xd800 || c >= 0xe000) {
+			char *to = buffer_reserve(&all, 4);
+			assert_non_null(to);
+			all.len += utf8_put(to, c);
+		}
+	buffer_byte(&all, '\0');
+	matches_exactly("\\p{L}+", CATEGORIES_L, all.data);
+	matches_exactly("\\p{N}", CATEGORIES_N, all.data);
+	matches_exactly("[\\p{M}]+", CATEGORIES_M, all.data);
+	matches_exactly("[^\\p{L}\\p{N}]+", ~(CATEGORIES_L | CATEGORIES_N), all.data);
+	matches_exactly("\\p{P}|\\p{S}", CATEGORIES_P | CATEGORIES_S, all.data);
+	matches_exactly("\\p{Lu}+", CATEGORY_BIT(LU), all.data);
+	matches_exactly("\\p{Mn}+", CATEGORY_BIT(MN), all.data);
+	matches_exactly("\\P{Cn}+", ~CATEGORY_BIT(CN), all.data);
+	matches_exactly("[\\p{L}&&[^\\p{Ll}]]+", CATEGORIES_L & ~CATEGORY_BIT(LL), all.data);
+	buffer_release(&all);
+}
+
+static void test_walk(void **state)
+{
+	struct regex *re;
+	struct regex_walk walk;
+	struct ipf_error err = {0};
+	struct buffer shown = {0};
+	size_t start, end;
+
+	(void)state;
+	assert_int_equal(regex_new(&re, slice_of("x*"), false, &err), 0);
+	regex_walk_begin(&walk, re, slice_of("axx\xc3\xa9"));
+	while (regex_walk_next(&walk, &start, &end, &err) == 1)
+		buffer_format(&shown, "%zu-%zu ", start, end);
+	regex_walk_end(&walk);
+	assert_string_equal(shown.data, "0-0 1-3 5-5 "); /* none right after a match */
+	regex_free(re);
+	buffer_release(&shown);
+}
+
+/* What backtracks deeply gets the memory it needs. */
+static void test_deep(void **state)
+{
+	struct regex *re;
+	struct regex_walk walk;
+	struct ipf_error err = {0};
+	struct buffer text = {0};
+	size_t start, end;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++)
+		buffer_text(&text, "ab");
+	assert_int_equal(regex_new(&re, slice_of("(?:a|b)+c|(?:ab|a|b)+"), false, &err), 0);
+	regex_walk_begin(&walk, re, buffer_all(&text));
+	assert_int_equal(regex_walk_next(&walk, &start, &end, &err), 1);
+	assert_int_equal(start, 0);
+	assert_int_equal(end, text.len);
+	regex_walk_end(&walk);
+	regex_free(re);
+	buffer_release(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_models),     cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
+		cmocka_unit_test(test_properties), cmocka_unit_test(test_walk),    cmocka_unit_test(test_deep),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
