@@ -218,6 +218,10 @@ def all_tokenizers(texts):
         yield f"model {name}", made
         for normalized in (False, True):
             yield f"model {name} with added tokens, normalized {normalized}", added(made, normalized)
+    for name, part in (("Strip", normalizers.Strip()), ("Nmt", normalizers.Nmt()), ("Replace", normalizers.Replace(Regex("^ +|^en"), "-"))):
+        made = bpe(True, True, None)
+        made.normalizer, made.pre_tokenizer = part, pre_tokenizers.Metaspace("▁", "first", False)
+        yield f"normalizer {name} before Metaspace first", made
     fallback = dict(trained)["Unigram True"]
     for name, part in all_decoders():
         made = changed(fallback)

@@ -233,6 +233,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
 		if (changed < 0 || to->failed)
 			return to->failed ? no_memory(e) : -1;
+		first = first && changed != NORMALIZER_CUT;
 		if (changed) {
 			text = to->data;
 			begin = 0;

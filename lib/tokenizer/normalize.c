@@ -29,8 +29,7 @@ static int apply_sequence(const struct normalizer *self, struct slice text, stru
 {
 	const struct sequence *s = (const struct sequence *)self;
 	struct buffer turns[2] = {{0}, {0}};
-	int status = 0, turn = 0;
-	bool changed = false;
+	int status = 0, turn = 0, changed = 0;
 
 	for (size_t i = 0; i < s->count && status >= 0; i++) {
 		struct buffer *to = &turns[turn];
@@ -41,7 +40,7 @@ static int apply_sequence(const struct normalizer *self, struct slice text, stru
 		if (status <= 0)
 			continue;
 		text = to->len ? buffer_all(to) : (struct slice){"", 0};
-		changed = true;
+		changed = status > changed ? status : changed;
 		turn = !turn;
 	}
 	if (status >= 0 && changed)

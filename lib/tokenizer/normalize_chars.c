@@ -21,11 +21,11 @@ static void free_plain(struct normalizer *self)
 	free(self);
 }
 
-/* What stays is copied in runs; 0 where all stays. */
+/* What stays is copied in runs. Returns as a normalizer does. */
 static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, struct buffer *out)
 {
 	const char *at = text.data, *end = text.data + text.len, *kept = at;
-	bool changed = false;
+	int changed = 0;
 
 	while (at < end) {
 		const char *begin = at;
@@ -33,13 +33,13 @@ static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, st
 		uint32_t c = utf8_next(&at);
 		if (!put(c, out))
 			continue;
+		changed = changed == NORMALIZER_CUT || (begin == text.data && out->len == before) ? NORMALIZER_CUT : 1;
 		if (begin > kept) { /* the run before it goes first */
 			out->len = before;
 			buffer_append(out, kept, (size_t)(begin - kept));
 			put(c, out);
 		}
 		kept = at;
-		changed = true;
 	}
 	if (changed)
 		buffer_append(out, kept, (size_t)(end - kept));
@@ -166,8 +166,7 @@ static int apply_bert(const struct normalizer *self, struct slice text, struct b
 	} steps[] = {{b->clean, put_clean}, {b->chinese, put_chinese}, {b->accents, NULL}, {b->accents, put_without_nonspacing},
 	             {b->lowercase, put_lower}};
 	struct buffer turns[2] = {{0}, {0}};
-	int turn = 0, status = 0;
-	bool changed = false;
+	int turn = 0, status = 0, changed = 0;
 
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && status >= 0; i++) {
 		if (!steps[i].on)
@@ -180,7 +179,7 @@ static int apply_bert(const struct normalizer *self, struct slice text, struct b
 		if (status <= 0)
 			continue;
 		text = to->len ? buffer_all(to) : (struct slice){"", 0};
-		changed = true;
+		changed = status > changed ? status : changed;
 		turn = !turn;
 	}
 	if (status >= 0 && changed)

@@ -44,7 +44,7 @@ static int apply_strip(const struct normalizer *self, struct slice text, struct 
 	if ((size_t)(end - begin) == text.len)
 		return 0;
 	buffer_append(out, begin, (size_t)(end - begin));
-	return out->failed ? out_of_memory(err) : 1;
+	return out->failed ? out_of_memory(err) : begin > text.data ? NORMALIZER_CUT : 1;
 }
 
 static void free_strip(struct normalizer *self)
@@ -101,13 +101,22 @@ int normalizer_prepend(struct normalizer **normalizer, const json_t *config, str
 	return 0;
 }
 
+/* What is put in place of several characters belongs to the last of them. */
+static bool cuts_start(const struct replace *r, struct slice text, size_t start, size_t end)
+{
+	const char *at = text.data;
+	if (start > 0 || end == 0)
+		return false;
+	utf8_next(&at);
+	return r->content.len == 0 || (size_t)(at - text.data) < end;
+}
+
 static int apply_replace(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
 {
 	const struct replace *r = (const struct replace *)self;
 	struct regex_walk walk;
 	size_t start, end, kept = 0;
-	bool changed = false;
-	int found;
+	int changed = 0, found;
 
 	if (!text.len)
 		return 0;
@@ -116,7 +125,8 @@ static int apply_replace(const struct normalizer *self, struct slice text, struc
 		buffer_append(out, text.data + kept, start - kept);
 		buffer_append(out, r->content.data, r->content.len);
 		kept = end;
-		changed = true;
+		if (!changed)
+			changed = cuts_start(r, text, start, end) ? NORMALIZER_CUT : 1;
 	}
 	regex_walk_end(&walk);
 	if (found < 0)

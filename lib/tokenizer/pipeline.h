@@ -80,9 +80,12 @@ static inline struct slice vocabulary_text(const struct vocabulary *v, uint32_t 
 
 /* ---- normalizer (normalize*.c) ------------------------------------------------------------------------------------------- */
 
+#define NORMALIZER_CUT 2
+
 struct normalizer {
 	/* 1: `out` got the normalized text appended; 0: the text is normalized as it is (out untouched; cheap, and tried first: most texts
-	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. */
+	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. NORMALIZER_CUT instead of 1: what the text began with is gone
+	 * (Metaspace's "first" asks for it). */
 	int (*apply)(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err);
 	void (*free)(struct normalizer *self);
 };

@@ -44,8 +44,37 @@ static void test_normalizers(void **state)
 		buffer_text(&out, "kept:");
 		assert_int_equal(normalizer_new(&n, config, &err), 0);
 		int changed = n->apply(n, slice_of(normalized[i][1]), &out, &err);
-		assert_int_equal(changed, strcmp(normalized[i][1], normalized[i][2]) != 0);
+		assert_int_equal(changed != 0, strcmp(normalized[i][1], normalized[i][2]) != 0);
 		assert_string_equal(out.data + 5, changed ? normalized[i][2] : "");
+		buffer_release(&out);
+		n->free(n);
+		json_decref(config);
+	}
+}
+
+/* Is what the text began with still there? */
+static void test_cut(void **state)
+{
+	static const struct {
+		const char *config, *text;
+		int changed;
+	} cases[] = {
+		{"{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}", " x", NORMALIZER_CUT},
+		{"{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}", "x ", 1},
+		{"{\"type\":\"Nmt\"}", "\x01x", NORMALIZER_CUT},
+		{"{\"type\":\"Nmt\"}", "\tx\x01", 1},
+		{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" +\"},\"content\":\"-\"}", " x", 1},
+		{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" +\"},\"content\":\"-\"}", "  x", NORMALIZER_CUT},
+		{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" +\"},\"content\":\"\"}", " x", NORMALIZER_CUT},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct normalizer *n;
+		struct ipf_error err = {0};
+		struct buffer out = {0};
+		json_t *config = parse(cases[i].config);
+		assert_int_equal(normalizer_new(&n, config, &err), 0);
+		assert_int_equal(n->apply(n, slice_of(cases[i].text), &out, &err), cases[i].changed);
 		buffer_release(&out);
 		n->free(n);
 		json_decref(config);
@@ -210,7 +239,7 @@ static void test_refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_normalizers), cmocka_unit_test(test_many_marks), cmocka_unit_test(test_pretokenizers),
+		cmocka_unit_test(test_normalizers), cmocka_unit_test(test_cut), cmocka_unit_test(test_many_marks), cmocka_unit_test(test_pretokenizers),
 		cmocka_unit_test(test_decoders),    cmocka_unit_test(test_refusals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
