@@ -199,6 +199,10 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 		char name[8];
 		int n = snprintf(name, sizeof name, "<0x%02X>", i);
 		b->fallback[i] = b->byte_fallback ? vocabulary_find(b->vocabulary, name, (size_t)n) : VOCABULARY_NONE;
+		/* The reference would write the bytes of the affix, too. */
+		if (b->fallback[i] != VOCABULARY_NONE && (b->prefix.len || b->suffix.len))
+			return ipf_error_set(err, IPF_INPUT, "model.byte_fallback: with %s is not supported",
+			                     b->prefix.len ? "continuing_subword_prefix" : "end_of_word_suffix");
 	}
 	return 0;
 }

@@ -87,6 +87,27 @@ static void test_models(void **state)
 	}
 }
 
+static void test_refusals(void **state)
+{
+	static const char *const files[][2] = {
+		{FILE_OF("null", "{\"type\":\"Foo\",\"vocab\":{\"a\":0}}"), "unknown type \"Foo\""},
+		{FILE_OF("{\"type\":\"Foo\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"), "pre_tokenizer: unknown type \"Foo\""},
+		{FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":11,\"vocab\":" SMALL "}"), "unk_id: expected an id of the vocabulary"},
+		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"), "continuing_subword_prefix: expected a text"},
+		{FILE_OF("null", "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
+		 "byte_fallback: with end_of_word_suffix is not supported"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct tokenizer *t;
+		struct ipf_error err = {0};
+		assert_int_equal(open_text(&t, files[i][0], &err), -1);
+		assert_null(t);
+		if (!strstr(err.text, files[i][1]))
+			fail_msg("%s", err.text);
+	}
+}
+
 /* Every way to cut a short text, and the best by its sum: Viterbi finds no better and no worse. */
 static double best_of(const char *text, size_t len, const json_t *vocabulary)
 {
@@ -273,7 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_models),     cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
-		cmocka_unit_test(test_properties), cmocka_unit_test(test_walk),    cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk), cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
