@@ -19,6 +19,7 @@ struct prep_options {
 	const char *preset, *profile, *content, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
+	int64_t template_tokens;
 	const char *system, *prefixes, *models, *salt;
 	int64_t from_ns, to_ns;
 	struct string_list fields;

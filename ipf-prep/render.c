@@ -163,7 +163,8 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 		r->tally->unshaped++;
 		return;
 	}
-	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text);
+	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text) +
+	                 r->plan->options->template_tokens;
 	m->text = stretch_to(&r->stretch, m->text, target > others ? target - others : 1, &filler, work);
 }
 
@@ -220,7 +221,8 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 	if (made) {
 		struct rng drawn = chance(r, "input-tokens", d, turn);
 		int64_t count = plan->input.kind == DIST_DATASET ? request->input_tokens : dist_draw(&plan->input, &drawn);
-		struct slice text = make_text(r, d, turn, request, count);
+		int64_t added = plan->options->template_tokens;
+		struct slice text = make_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
 		draft_message(work, ROLE_USER, text.data ? text : slice_of(""));
 		work->failed |= r->made.failed;
 	} else {
@@ -444,6 +446,8 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		int64_t now = messages_tokens(tokens, &r->work, &r->work.requests[0]);
 		if (request->count > 0 && request->input_tokens != IPF_ABSENT)
 			now += request->input_tokens - messages_tokens(tokens, d, request);
+		else
+			now += r->plan->options->template_tokens;
 		out.messages = buffer_all(&r->messages);
 		out.context_session = d->chain;
 		out.input_tokens = context + now;
