@@ -166,6 +166,25 @@ static void take_content(struct rng *rng, size_t len, struct buffer *out)
 	out->data[out->len] = '\0';
 }
 
+/* Any word of all the lists: texts that differ are to differ from their first token on. */
+static char *put_opening(char *to, struct chance *chance)
+{
+	static const enum word_class open[] = {NOUN, ADJECTIVE, VERB, ADVERB, NAME};
+	uint32_t all = 0, pick;
+	size_t c = 0;
+	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+		all += classes[open[i]].count;
+	for (pick = (uint32_t)chance_below(chance, all); pick >= classes[open[c]].count; c++)
+		pick -= classes[open[c]].count;
+	const struct word *word = &classes[open[c]].words[pick];
+	memcpy(to, word->text, sizeof *word);
+	*to = (char)toupper((unsigned char)*to);
+	to += word->len;
+	to[-1] = ',';
+	*to++ = ' ';
+	return to;
+}
+
 void synth_prose(struct rng *rng, size_t len, struct buffer *out)
 {
 	if (content.len > 0) {
@@ -178,6 +197,8 @@ void synth_prose(struct rng *rng, size_t len, struct buffer *out)
 		return;
 	struct chance chance = {.rng = rng};
 	char *end = to + len;
+	if (end - to > SENTENCE_BYTES)
+		to = put_opening(to, &chance);
 	while (end - to > SENTENCE_BYTES)
 		to = put_sentence(to, &chance);
 	/* What is left is filled with sentences as long as they fit with room for a closing one. */

@@ -24,8 +24,7 @@ export DUCKDB_STATUS
 run "$prep" jsonl "it's.parquet"
 status_is 3 "duckdb fails: status 3"
 complains ipf-prep "duckdb could not read it to its end" "and it is said"
-PATH=$PWD/none
-run "$prep" jsonl "it's.parquet"
 PATH=$saved
+run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
 status_is 1 "duckdb is not there: status 1"
 complains ipf-prep "duckdb, which is not installed" "and how to get it is said"

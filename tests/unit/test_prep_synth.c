@@ -94,7 +94,7 @@ static void stands_for_ever(void **state)
 	(void)state;
 	struct buffer text = {0};
 	synth_block(0, BLOCK, NULL, 64, &text);
-	assert_string_equal(text.data, "The silver boat, their simple rumour, until your novel bravely p");
+	assert_string_equal(text.data, "Steep, Sadly the slender shell recognised Rita within every cand");
 	buffer_release(&text);
 }
 
