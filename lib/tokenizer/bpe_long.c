@@ -110,6 +110,8 @@ static bool common_token(const struct bpe_span *a, const struct bpe_span *b, siz
 static int hand_out(struct walk *w, size_t count)
 {
 	struct bpe_span *t = &w->tail.s;
+	if (count == 0)
+		return 0;
 	if (!token_ids_grow(w->ids, count))
 		return ipf_error_set(w->err, IPF_SYSTEM, "out of memory");
 	memcpy(w->ids->ids + w->ids->count, t->ids, count * sizeof *t->ids);
@@ -127,8 +129,10 @@ static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window
 	size_t more = window->count - from;
 	if (window_room(&w->tail, at + more, w->err) < 0)
 		return -1;
-	memcpy(t->ids + at, window->ids + from, more * sizeof *t->ids);
-	memcpy(t->starts + at, window->starts + from, more * sizeof *t->starts);
+	if (more) {
+		memcpy(t->ids + at, window->ids + from, more * sizeof *t->ids);
+		memcpy(t->starts + at, window->starts + from, more * sizeof *t->starts);
+	}
 	t->count = at + more;
 	t->end = window->end;
 	return t->count > TAIL_MOST ? hand_out(w, t->count - TAIL_KEPT) : 0;

@@ -122,7 +122,8 @@ static void many_at_once(void **state)
 		ids.count = 0;
 		assert_int_equal(tokenizer_encode(t, s, slices[i].data, slices[i].len, TOKENIZER_SPECIAL, &ids, &err), 0);
 		assert_int_equal(many[i].count, ids.count);
-		assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
+		if (ids.count)
+			assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
 		assert_int_equal(counts[i], ids.count);
 	}
 	/* the first bad text is the one that is told */
@@ -155,7 +156,7 @@ static void remembering_changes_nothing(void **state)
 			struct ipf_error err = {0};
 			assert_int_equal(tokenizer_encode(t, old, text, len, 0, &a, &err), 0);
 			assert_int_equal(tokenizer_encode(t, fresh, text, len, 0, &b, &err), 0);
-			if (a.count != b.count || memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0)
+			if (a.count != b.count || (a.count && memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0))
 				fail_msg("%s: \"%s\"", names[n], text);
 			assert_int_equal(tokenizer_count(t, old, text, len, 0, &err), a.count);
 			token_ids_release(&a);

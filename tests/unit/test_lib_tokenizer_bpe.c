@@ -134,11 +134,11 @@ static void check_word(const struct bpe *b, struct model *model, const char *wor
 	struct ipf_error err = {0};
 	size_t want = merge_plainly(b, word, len, expected);
 	assert_int_equal(model->encode(model, NULL, word, len, &ids, &err), 0);
-	if (ids.count != want || memcmp(ids.ids, expected, want * sizeof *expected) != 0)
+	if (ids.count != want || (want && memcmp(ids.ids, expected, want * sizeof *expected) != 0))
 		fail_msg("merged differently: \"%.*s\"", (int)len, word);
 	ids.count = 0;
 	assert_int_equal(bpe_encode_long(b, word, len, &ids, &err), 0);
-	if (ids.count != want || memcmp(ids.ids, expected, want * sizeof *expected) != 0)
+	if (ids.count != want || (want && memcmp(ids.ids, expected, want * sizeof *expected) != 0))
 		fail_msg("merged differently in windows: \"%.*s\"", (int)len, word);
 	size_t count = bpe_merge_heap(b, heap, starts, bpe_symbol_spans(b, word, 0, len, true, heap, starts));
 	if (count != want || memcmp(heap, expected, want * sizeof *expected) != 0)
