@@ -8,7 +8,7 @@ data=$TESTS/data/tokenizer
 said() { body "$1" | jq .input_tokens; }
 found() { # TRACE TOKENIZER
 	body "$1" | jq -c '.messages | map(.content)' | while read -r messages; do
-		jq -c '.[]' <<<"$messages" | ipf-prep tokenize -t "$2" --json --count | paste -sd + | bc
+		jq -c '.[]' <<<"$messages" | ipf-prep tokenize -t "$2" --json --count | awk '{ sum += $1 } END { print sum }'
 	done
 }
 
