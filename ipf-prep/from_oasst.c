@@ -25,11 +25,9 @@ struct walk {
 
 static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *state = calloc(1, sizeof *state);
-	if (!state)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	state->lone = settings->lone;
-	*opened = state;
+	if (source_state(opened, sizeof(struct state), err) < 0)
+		return -1;
+	((struct state *)*opened)->lone = settings->lone;
 	return 0;
 }
 

@@ -31,8 +31,7 @@ struct state {
 static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
 {
 	(void)settings;
-	*opened = calloc(1, sizeof(struct state));
-	return *opened ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return source_state(opened, sizeof(struct state), err);
 }
 
 static void close_source(void *opened)

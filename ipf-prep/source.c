@@ -2,6 +2,7 @@
 
 #include "nearest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The order is that of --list, and that in which auto asks them: the particular before the general. */
@@ -18,6 +19,12 @@ EACH_FORMAT(DECLARE)
 static const struct source_format *const formats[] = {EACH_FORMAT(ADDRESS)};
 
 #define FORMATS (sizeof formats / sizeof *formats)
+
+int source_state(void **state, size_t size, struct ipf_error *err)
+{
+	*state = calloc(1, size);
+	return *state ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
 
 const struct source_format *source_at(size_t i)
 {

@@ -107,6 +107,9 @@ struct source_format {
 	void (*close)(void *state);
 };
 
+/* For an `open` that needs memory of its own: *state becomes `size` bytes of zeroes, which free() takes back. */
+int source_state(void **state, size_t size, struct ipf_error *err);
+
 /* The table, i = 0, 1, … until NULL. */
 const struct source_format *source_at(size_t i);
 /* NULL and an error that lists the known ones (IPF_USAGE). */
