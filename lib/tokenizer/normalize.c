@@ -58,6 +58,23 @@ static void free_sequence(struct normalizer *self)
 	free(s);
 }
 
+struct normalizer *sequence_new(size_t most, struct ipf_error *err)
+{
+	struct sequence *s = calloc(1, sizeof *s + most * sizeof *s->parts);
+	if (!s) {
+		out_of_memory(err);
+		return NULL;
+	}
+	s->base = (struct normalizer){apply_sequence, free_sequence};
+	return &s->base;
+}
+
+void sequence_add(struct normalizer *sequence, struct normalizer *part)
+{
+	struct sequence *s = (struct sequence *)sequence;
+	s->parts[s->count++] = part;
+}
+
 int normalizer_sequence(struct normalizer **normalizer, const json_t *config, struct ipf_error *err)
 {
 	const json_t *list = json_object_get(config, "normalizers");
@@ -65,19 +82,18 @@ int normalizer_sequence(struct normalizer **normalizer, const json_t *config, st
 
 	if (!json_is_array(list))
 		return config_refuse("normalizer: Sequence", "normalizers", "a list", err);
-	struct sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
+	struct normalizer *s = sequence_new(count, err);
 	if (!s)
-		return out_of_memory(err);
-	s->base = (struct normalizer){apply_sequence, free_sequence};
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		struct normalizer *part;
 		const json_t *entry = json_array_get(list, i);
 		if (json_is_null(entry) || normalizer_new(&part, entry, err) < 0) {
-			free_sequence(&s->base);
+			free_sequence(s);
 			return json_is_null(entry) ? config_refuse("normalizer: Sequence", "normalizers", "objects", err) : -1;
 		}
-		s->parts[s->count++] = part;
+		sequence_add(s, part);
 	}
-	*normalizer = &s->base;
+	*normalizer = s;
 	return 0;
 }

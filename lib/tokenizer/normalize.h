@@ -11,6 +11,10 @@ normalizer_maker normalizer_sequence, normalizer_bert, normalizer_lowercase, nor
 	normalizer_strip, normalizer_prepend, normalizer_replace, normalizer_charsmap, normalizer_nfc, normalizer_nfd, normalizer_nfkc,
 	normalizer_nfkd;
 
+/* An empty sequence with room for `most` parts, NULL when memory runs out; what is added belongs to it. */
+struct normalizer *sequence_new(size_t most, struct ipf_error *err);
+void sequence_add(struct normalizer *sequence, struct normalizer *part);
+
 static inline void append_character(struct buffer *out, uint32_t c)
 {
 	char *to = buffer_reserve(out, 4);

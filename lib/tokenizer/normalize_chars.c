@@ -10,12 +10,6 @@ struct chars {
 	bool (*put)(uint32_t c, struct buffer *out);
 };
 
-struct bert {
-	struct normalizer base;
-	bool clean, chinese, accents, lowercase;
-	struct normalizer *decompose; /* where accents go */
-};
-
 static void free_plain(struct normalizer *self)
 {
 	free(self);
@@ -157,66 +151,40 @@ int normalizer_byte_level(struct normalizer **normalizer, const json_t *config, 
 	return chars_new(normalizer, put_bytes, err);
 }
 
-static int apply_bert(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
+/* Adds `put` for every character or, where it is NULL, the decomposition that accents are found in. */
+static int add_step(struct normalizer *sequence, bool (*put)(uint32_t, struct buffer *), struct ipf_error *err)
 {
-	const struct bert *b = (const struct bert *)self;
-	const struct {
-		bool on;
-		bool (*put)(uint32_t, struct buffer *);
-	} steps[] = {{b->clean, put_clean}, {b->chinese, put_chinese}, {b->accents, NULL}, {b->accents, put_without_nonspacing},
-	             {b->lowercase, put_lower}};
-	struct buffer turns[2] = {{0}, {0}};
-	int turn = 0, status = 0, changed = 0;
-
-	for (size_t i = 0; i < sizeof steps / sizeof *steps && status >= 0; i++) {
-		if (!steps[i].on)
-			continue;
-		struct buffer *to = &turns[turn];
-		buffer_clear(to);
-		status = steps[i].put ? put_all(steps[i].put, text, to) : b->decompose->apply(b->decompose, text, to, err);
-		if (to->failed)
-			status = out_of_memory(err);
-		if (status <= 0)
-			continue;
-		text = to->len ? buffer_all(to) : (struct slice){"", 0};
-		changed = status > changed ? status : changed;
-		turn = !turn;
-	}
-	if (status >= 0 && changed)
-		buffer_slice(out, text);
-	buffer_release(&turns[0]);
-	buffer_release(&turns[1]);
-	return status < 0 ? -1 : changed;
-}
-
-static void free_bert(struct normalizer *self)
-{
-	struct bert *b = (struct bert *)self;
-	if (b->decompose)
-		b->decompose->free(b->decompose);
-	free(b);
+	struct normalizer *part;
+	if ((put ? chars_new(&part, put, err) : normalizer_nfd(&part, NULL, err)) < 0)
+		return -1;
+	sequence_add(sequence, part);
+	return 0;
 }
 
 int normalizer_bert(struct normalizer **normalizer, const json_t *config, struct ipf_error *err)
 {
 	static const char part[] = "normalizer: BertNormalizer";
-	struct bert b = {.base = {apply_bert, free_bert}};
+	bool clean, chinese, accents, lowercase;
 
-	if (config_bool(config, part, "clean_text", false, &b.clean, err) < 0 ||
-	    config_bool(config, part, "handle_chinese_chars", false, &b.chinese, err) < 0 ||
-	    config_bool(config, part, "lowercase", false, &b.lowercase, err) < 0)
+	if (config_bool(config, part, "clean_text", false, &clean, err) < 0 ||
+	    config_bool(config, part, "handle_chinese_chars", false, &chinese, err) < 0 ||
+	    config_bool(config, part, "lowercase", false, &lowercase, err) < 0)
 		return -1;
-	b.accents = b.lowercase; /* where it is not said */
-	if (!json_is_null(json_object_get(config, "strip_accents")) && config_bool(config, part, "strip_accents", true, &b.accents, err) < 0)
+	accents = lowercase; /* where it is not said */
+	if (!json_is_null(json_object_get(config, "strip_accents")) && config_bool(config, part, "strip_accents", true, &accents, err) < 0)
 		return -1;
-	struct bert *n = malloc(sizeof *n);
-	if (!n)
-		return out_of_memory(err);
-	*n = b;
-	if (b.accents && normalizer_nfd(&n->decompose, NULL, err) < 0) {
-		free_bert(&n->base);
+	const struct {
+		bool on;
+		bool (*put)(uint32_t, struct buffer *);
+	} steps[] = {{clean, put_clean}, {chinese, put_chinese}, {accents, NULL}, {accents, put_without_nonspacing}, {lowercase, put_lower}};
+	struct normalizer *s = sequence_new(sizeof steps / sizeof *steps, err);
+	if (!s)
 		return -1;
-	}
-	*normalizer = &n->base;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (steps[i].on && add_step(s, steps[i].put, err) < 0) {
+			s->free(s);
+			return -1;
+		}
+	*normalizer = s;
 	return 0;
 }
