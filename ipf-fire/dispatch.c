@@ -1,63 +1,13 @@
-#include "dispatch.h"
+#include "dispatch_private.h"
 
 #include "clock.h"
-#include "ends.h"
-#include "waiting.h"
 
 #include <stdlib.h>
 
 #define LOOK_AHEAD_NS    NS_PER_S
 #define LOOK_AHEAD_COUNT 256 /* arrivals that wait for no other */
 
-struct stage {
-	const struct schedule_stage *plan;
-	struct list held, pool, ready;
-	int64_t added, ended, in_flight;
-	int64_t offset_ns;     /* run time less schedule time; good below `known` */
-	int64_t last_end_ns;
-	int64_t over_ns;       /* when it really ended, for a stage without an end of its own; IPF_ABSENT before */
-	int64_t *free_since;   /* closed: a ring of when each free slot became so, oldest at `free_first` */
-	int64_t free_first, free_count;
-	bool over;             /* closed: nothing more is started */
-};
-
-struct dispatch {
-	struct stage *stages;
-	size_t count;
-	size_t begun;  /* stages that have begun */
-	size_t known;  /* stages whose offset is known */
-	struct ends *ends;
-	struct heap heap;
-	struct list go, dropped;
-	struct dispatch_node *upcoming;
-	int64_t live, in_flight, waiting;
-	int64_t ahead;    /* roots of the stages that do not cycle: added, not due yet */
-	int64_t last_due; /* of the last of them; IPF_ABSENT: not known */
-	size_t last_stage;
-	bool finished, stopped;
-};
-
 /* ---- making and freeing ---- */
-
-static bool standing(const struct stage *s)
-{
-	return s->plan->end_ns == IPF_ABSENT;
-}
-
-/* After a stage whose offset is known all are, up to the next one that has no end. */
-static void know_offsets(struct dispatch *d, int64_t offset)
-{
-	while (d->known < d->count) {
-		struct stage *s = &d->stages[d->known++];
-		s->offset_ns = offset;
-		for (struct dispatch_node *node; (node = list_take(&s->held));) {
-			node->due_ns += offset;
-			heap_put(&d->heap, node);
-		}
-		if (standing(s))
-			return;
-	}
-}
 
 struct dispatch *dispatch_new(const struct schedule *plan)
 {
@@ -81,7 +31,7 @@ struct dispatch *dispatch_new(const struct schedule *plan)
 		if (!s->free_since)
 			goto out;
 	}
-	know_offsets(d, 0);
+	stages_know_offsets(d, 0);
 	return d;
 out:
 	dispatch_free(d);
@@ -107,7 +57,7 @@ void dispatch_free(struct dispatch *d)
 
 /* ---- dropping ---- */
 
-static void drop(struct dispatch *d, struct dispatch_node *node)
+void dispatch_drop(struct dispatch *d, struct dispatch_node *node)
 {
 	if (node->root && !d->stages[node->stage].plan->cycle && node->state <= POOL)
 		d->ahead--;
@@ -126,7 +76,7 @@ void *dispatch_dropped(struct dispatch *d)
 		struct dispatch_node *child = e->child;
 		child->parents--;
 		if (child->state == WAITING)
-			drop(d, child);
+			dispatch_drop(d, child);
 		else if (!child->parents && child->gone)
 			node_free(child);
 	}
@@ -141,7 +91,7 @@ void *dispatch_dropped(struct dispatch *d)
 static void drop_list(struct dispatch *d, struct list *list)
 {
 	for (struct dispatch_node *node; (node = list_take(list));)
-		drop(d, node);
+		dispatch_drop(d, node);
 }
 
 static void stage_over(struct dispatch *d, struct stage *s)
@@ -159,16 +109,11 @@ void dispatch_stop(struct dispatch *d)
 	for (size_t i = 0; i < d->count; i++)
 		stage_over(d, &d->stages[i]);
 	while (d->heap.count)
-		drop(d, d->heap.nodes[--d->heap.count]);
+		dispatch_drop(d, d->heap.nodes[--d->heap.count]);
 	drop_list(d, &d->go);
 }
 
 /* ---- adding ---- */
-
-static bool stage_ended(const struct stage *s, int64_t due)
-{
-	return s->over || (s->plan->closed && !standing(s) && due >= s->plan->end_ns + s->offset_ns);
-}
 
 /* Its parents have ended, if it had any: when is it due? */
 static void place(struct dispatch *d, struct dispatch_node *node)
@@ -176,7 +121,7 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 	struct stage *s = &d->stages[node->stage];
 	bool known = node->stage < d->known;
 	if (d->stopped || s->over) {
-		drop(d, node);
+		dispatch_drop(d, node);
 	} else if (node->root && node->at_ns == IPF_ABSENT) {
 		/* outside a closed stage: at its stage's beginning */
 		node->state = POOL;
@@ -200,7 +145,7 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 		if (node->at_ns != IPF_ABSENT && known && node->at_ns + s->offset_ns > node->due_ns)
 			node->due_ns = node->at_ns + s->offset_ns;
 		if (stage_ended(s, node->due_ns))
-			drop(d, node);
+			dispatch_drop(d, node);
 		else
 			heap_put(&d->heap, node);
 	}
@@ -311,7 +256,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (!never && !node->root && !node->far)
 		announce(d, node);
 	if (never)
-		drop(d, node);
+		dispatch_drop(d, node);
 	else if (!node->parents)
 		place(d, node);
 	if (node->root && !s->plan->cycle) {
@@ -326,128 +271,13 @@ void dispatch_finish(struct dispatch *d)
 	d->finished = true;
 }
 
-/* ---- slots ---- */
-
-static bool slot_free(const struct stage *s)
-{
-	return s->plan->slots == IPF_ABSENT || s->in_flight < s->plan->slots;
-}
-
-/* Since when the slot that is taken now was free. */
-static int64_t slot_since(struct stage *s)
-{
-	if (!s->free_since || !s->free_count)
-		return IPF_ABSENT;
-	int64_t since = s->free_since[s->free_first];
-	s->free_first = (s->free_first + 1) % s->plan->slots;
-	s->free_count--;
-	return since;
-}
-
-static void go(struct dispatch *d, struct dispatch_node *node)
-{
-	node->state = GO;
-	d->stages[node->stage].in_flight++;
-	list_put(&d->go, node);
-}
-
-/* Its time has come. */
-static void ready(struct dispatch *d, struct dispatch_node *node)
-{
-	struct stage *s = &d->stages[node->stage];
-	if (node->root && !s->plan->cycle)
-		d->ahead--;
-	node->ready_ns = node->due_ns;
-	if (s->plan->closed && node->at_ns == IPF_ABSENT)
-		node->due_ns = IPF_ABSENT;
-	node->state = READY;
-	if (stage_ended(s, node->ready_ns)) {
-		drop(d, node);
-	} else if (!s->ready.first && slot_free(s)) {
-		slot_since(s);
-		go(d, node);
-	} else {
-		list_put(&s->ready, node);
-		d->waiting++;
-	}
-}
-
-/* Slots that are free go to the requests of a closed stage that have no time. */
-static void serve_pool(struct dispatch *d, struct stage *s)
-{
-	while (s->pool.first && slot_free(s)) {
-		struct dispatch_node *node = list_take(&s->pool);
-		if (!s->plan->cycle)
-			d->ahead--;
-		int64_t since = slot_since(s);
-		node->ready_ns = since == IPF_ABSENT ? s->plan->begin_ns + s->offset_ns : since;
-		go(d, node);
-	}
-}
-
-static void slot_returned(struct dispatch *d, struct stage *s, int64_t t)
-{
-	s->in_flight--;
-	struct dispatch_node *node = stage_ended(s, t) ? NULL : list_take(&s->ready);
-	if (node) {
-		d->waiting--;
-		node->slot_ns = t;
-		go(d, node);
-	} else if (s->free_since) {
-		s->free_since[(s->free_first + s->free_count) % s->plan->slots] = t;
-		s->free_count++;
-	}
-}
-
 /* ---- time passes ---- */
-
-static bool stage_complete(const struct dispatch *d, const struct stage *s)
-{
-	return s->ended == s->added && (s->added >= s->plan->arrivals || d->finished);
-}
-
-/* When the next stage begins; INT64_MAX where that is not known, or it was the last. */
-static int64_t next_begin(const struct dispatch *d)
-{
-	return d->begun < d->known ? d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns : INT64_MAX;
-}
-
-static void begin_stages(struct dispatch *d, int64_t now)
-{
-	while (next_begin(d) <= now) {
-		struct stage *s = &d->stages[d->begun++];
-		int64_t begin = s->plan->begin_ns + s->offset_ns;
-		if (s->last_end_ns < begin)
-			s->last_end_ns = begin;
-		if (s->free_since)
-			for (s->free_count = 0; s->free_count < s->plan->slots; s->free_count++)
-				s->free_since[s->free_count] = begin;
-	}
-}
-
-/* The stage without an end that holds up the schedule's time, where it has begun and ended. */
-static bool end_standing(struct dispatch *d)
-{
-	if (!d->known || d->known > d->begun || d->stopped)
-		return false;
-	struct stage *s = &d->stages[d->known - 1];
-	if (!standing(s) || s->over_ns != IPF_ABSENT || !stage_complete(d, s))
-		return false;
-	s->over_ns = s->last_end_ns;
-	know_offsets(d, s->over_ns - s->plan->begin_ns);
-	return true;
-}
-
-static int64_t stage_end(const struct stage *s)
-{
-	return standing(s) ? INT64_MAX : s->plan->end_ns + s->offset_ns;
-}
 
 static void pass(struct dispatch *d, int64_t now)
 {
 	do
-		begin_stages(d, now);
-	while (end_standing(d));
+		stages_begin(d, now);
+	while (stages_end_standing(d));
 	for (size_t i = 0; i < d->begun; i++) {
 		struct stage *s = &d->stages[i];
 		if (!s->plan->closed || s->over)
@@ -455,14 +285,14 @@ static void pass(struct dispatch *d, int64_t now)
 		if (stage_end(s) <= now)
 			stage_over(d, s);
 		else
-			serve_pool(d, s);
+			slots_serve_pool(d, s);
 	}
 }
 
 static void ripen(struct dispatch *d, int64_t now)
 {
 	while (d->heap.count && d->heap.nodes[0]->due_ns <= now)
-		ready(d, heap_take(&d->heap));
+		slots_ready(d, heap_take(&d->heap));
 }
 
 /* The next one to go whose stage did not end while it was on its way here. */
@@ -474,7 +304,7 @@ static struct dispatch_node *take_go(struct dispatch *d, int64_t now)
 		if (!s->plan->closed || stage_end(s) > now)
 			return node;
 		s->in_flight--;
-		drop(d, node);
+		dispatch_drop(d, node);
 	}
 	return NULL;
 }
@@ -513,9 +343,9 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	if (t > s->last_end_ns)
 		s->last_end_ns = t;
 	ends_set(d->ends, node->n, t);
-	begin_stages(d, t);
+	stages_begin(d, t);
 	ripen(d, t); /* who was due before now stands before who is ready now */
-	slot_returned(d, s, t);
+	slots_returned(d, s, t);
 	for (struct edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;
 		if (t > child->parents_end_ns)
@@ -534,7 +364,7 @@ int64_t dispatch_wake(const struct dispatch *d)
 {
 	if (d->go.first || d->stopped)
 		return d->go.first ? INT64_MIN : INT64_MAX;
-	int64_t wake = next_begin(d);
+	int64_t wake = stages_next_begin(d);
 	if (d->heap.count && d->heap.nodes[0]->due_ns < wake)
 		wake = d->heap.nodes[0]->due_ns;
 	for (size_t i = 0; i < d->begun; i++)
@@ -585,14 +415,4 @@ int64_t dispatch_in_flight(const struct dispatch *d)
 int64_t dispatch_waiting(const struct dispatch *d)
 {
 	return d->waiting;
-}
-
-void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
-{
-	const struct stage *s = &d->stages[stage];
-	*begin_ns = *end_ns = IPF_ABSENT;
-	if ((size_t)stage >= d->begun)
-		return;
-	*begin_ns = s->plan->begin_ns + s->offset_ns;
-	*end_ns = standing(s) ? s->over_ns : s->plan->end_ns + s->offset_ns;
 }
