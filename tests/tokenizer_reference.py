@@ -78,10 +78,12 @@ PIECES = ["'s", "'S", "'t", "'LL", "'ll", "'Ve", "'re", "'M", "'d", "'\u017f", "
           "<", ">", "|", "\u0301", "\u0300\u0301", "\u0345", "\ufffd", "\u200d", "\ufe0f", "\u00ad", "\ufeff", "\x00", "\x01", "\x7f", "ß", "ǅ", "ǆ", "ʰ",
           "ª", "ﬁ", "K", "İ", "ı", "\u0897", "\u1c89", "\ua7cd", "\U000105c0", "\U0001e5f1", "\U0001cc00", "\ue000", "\U0010ffff", "<0x41>", "<0xE2>",
           "\u1100\u1161\u11a8", "\uac00\u11a8", "\u0958", "\u0344", "\u212b", "\u1f71", "\u0f73", "\U0001d15e", "\u1b06"]
+RIGHT_TO_LEFT = [s for s in SENTENCES if any("\u0590" <= c < "\u0700" for c in s)]
+DIRECTIONS = ["", "", "", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\u061c"]
 
 
 def make_text(rng, specials, vocabulary):
-    kind = rng.randrange(14)
+    kind = rng.randrange(19)
     if kind == 0:
         return rng.choice(SENTENCES)
     if kind == 1:
@@ -114,8 +116,62 @@ def make_text(rng, specials, vocabulary):
     if kind == 12:
         block = rng.randrange(0, 0x300) * 0x100
         return "".join(scalar(block + rng.randrange(256)) for _ in range(rng.randrange(1, 60)))
+    if kind == 13:
+        return "".join(emoji(rng) + rng.choice(["", "", "", " ", "a", "\n"]) for _ in range(rng.randrange(1, 30)))
+    if kind == 14:
+        return "".join(marked(rng) for _ in range(rng.randrange(1, 40)))
+    if kind == 15:
+        return damaged(rng, " ".join(rng.choice(SENTENCES) for _ in range(rng.randrange(1, 4))))
+    if kind == 16:
+        return "".join(rng.choice(DIRECTIONS) + rng.choice(RIGHT_TO_LEFT)[: rng.randrange(1, 30)] + rng.choice(["", " ", "(12)", "3.5", "a-b"])
+                       for _ in range(rng.randrange(1, 12)))
+    if kind == 17 and rng.random() < 0.1:
+        return "".join(rng.choice([" ", "\n", "0", "7", "\t", "\r\n", "=", "a", "中", "\u00a0", "👍🏽", "\u0301"]) * rng.randrange(100, 3000)
+                       for _ in range(rng.randrange(1, 4)))
     letters = "abcdefghijklmnopqrstuvwxyz"
     return "".join(rng.choice(letters) for _ in range(rng.randrange(1, 700)))
+
+
+def emoji(rng):
+    """A sequence: with skin, hair and sex, joined, a flag of letters or of tags, a keycap; not always a sensible one."""
+    kind = rng.randrange(6)
+    base = chr(rng.choice([rng.randrange(0x1F300, 0x1FB00), rng.randrange(0x2600, 0x27C0), rng.choice([0x1F468, 0x1F469, 0x1F9D1])]))
+    if kind == 0:
+        return chr(rng.randrange(0x1F1E6, 0x1F200)) * rng.randrange(1, 3) + chr(rng.randrange(0x1F1E6, 0x1F200))
+    if kind == 1:
+        return "\U0001f3f4" + "".join(chr(0xE0000 + rng.randrange(0x61, 0x7B)) for _ in range(5)) + "\U000e007f"
+    if kind == 2:
+        return rng.choice("0123456789#*") + rng.choice(["", "\ufe0f"]) + "\u20e3"
+    if kind == 3:
+        return base + rng.choice(["", "\ufe0f", "\ufe0e", chr(rng.randrange(0x1F3FB, 0x1F400))])
+    return "\u200d".join(base + rng.choice(["", chr(rng.randrange(0x1F3FB, 0x1F400)), "\ufe0f"]) if rng.random() < 0.6 else
+                         rng.choice(["\u2640\ufe0f", "\u2642\ufe0f", "\U0001f9b0", "\u2764\ufe0f", "\U0001f466"]) for _ in range(rng.randrange(2, 5)))
+
+
+def marked(rng):
+    """A letter and marks upon it, in any order."""
+    base = rng.choice(["a", "e", "O", "n", " ", "я", "ω", "ا", "ש", "क", "ก", "か", "\uac00", "ệ", "Å", "1"])
+    marks = [rng.randrange(0x300, 0x370), rng.randrange(0x591, 0x5C0), rng.randrange(0x64B, 0x660), rng.randrange(0x93A, 0x950),
+             rng.randrange(0x1AB0, 0x1ACF), rng.randrange(0x1DC0, 0x1E00), rng.randrange(0x20D0, 0x20F1), 0x3099, 0x309A, 0xE31, 0xFE20]
+    return base + "".join(chr(rng.choice(marks)) for _ in range(rng.choice([0, 1, 1, 2, 3, rng.randrange(1, 30)])))
+
+
+def damaged(rng, text):
+    """What stands in the place of bytes that are no UTF-8 any more."""
+    data = bytearray(text.encode())
+    for _ in range(rng.randrange(1, 8)):
+        at = rng.randrange(len(data) + 1)
+        what = rng.randrange(3)
+        if what == 0:
+            del data[at:at + rng.randrange(1, 3)]
+        elif what == 1:
+            data[at:at] = bytes(rng.randrange(0x80, 0x100) for _ in range(rng.randrange(1, 4)))
+        elif at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+    return data.decode(errors="replace")
+
+
+ROUND_BYTES = 2000000  # compared at a time
 
 
 def scalar(c):
@@ -165,10 +221,21 @@ def compare(name, path, options):
     model = json.loads(open(path, encoding="utf-8").read())["model"]["vocab"]
     vocabulary = list(model) if isinstance(model, dict) else [entry[0] for entry in model]
     vocabulary = vocabulary + [reference.decode([reference.token_to_id(t)]) for t in rng.sample(vocabulary, min(len(vocabulary), 5000))]
-    texts, size = [], 0
-    while size < options.bytes:
-        texts.append(make_text(rng, specials, vocabulary))
-        size += len(texts[-1].encode())
+    found, count, size = [], 0, 0
+    while size < options.bytes and not found:
+        texts, enough = [], min(options.bytes, size + ROUND_BYTES)
+        while size < enough:
+            texts.append(make_text(rng, specials, vocabulary))
+            size += len(texts[-1].encode())
+        count += len(texts)
+        found = compare_texts(name, path, options, reference, rng, texts)
+    print(f"{name}: {count} texts, {size} bytes: " + ("equal" if not found else "DIFFERENT"), flush=True)
+    for f in found:
+        print(f, flush=True)
+    return not found
+
+
+def compare_texts(name, path, options, reference, rng, texts):
     lines = [json.dumps(t) for t in texts]
     found = []
     for flag in (False, True):
@@ -186,11 +253,7 @@ def compare(name, path, options):
             decoded = reference.decode_batch(encoded + odd, skip_special_tokens=not keep)
             ours = run(options.binary, ["-t", path, "--json", "--decode"] + ["--special"] * keep, rows)
             found.append(difference(name, "texts of ids with specials" if keep else "texts of ids", texts + [str(o) for o in odd], ours, decoded))
-    found = [f for f in found if f]
-    print(f"{name}: {len(texts)} texts, {size} bytes: " + ("equal" if not found else "DIFFERENT"), flush=True)
-    for f in found:
-        print(f, flush=True)
-    return not found
+    return [f for f in found if f]
 
 
 def main():
