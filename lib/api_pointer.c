@@ -7,6 +7,7 @@
 
 struct segment {
 	char *key;
+	size_t key_len;
 	uint32_t index; /* the key as the index of a list */
 	bool star;
 	char *member;   /* `*[member=value]`: only of the elements where that is so; into the key; NULL */
@@ -88,6 +89,7 @@ static int add_segment(struct api_pointer *p, const char *text, size_t len, stru
 		return ipf_error_set(err, IPF_INPUT, "expected ~0 or ~1 after a tilde, got \"%s\"", s->key);
 	s->index = list_index(s->key);
 	find_filter(s);
+	s->key_len = strlen(s->key);
 	return 0;
 }
 
@@ -209,7 +211,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
 		if (type == JDOC_LIST && s->index != NOT_AN_INDEX)
 			node = jdoc_at(doc, node, s->index);
 		else if (type == JDOC_MAP)
-			node = jdoc_get(doc, node, s->key);
+			node = jdoc_member(doc, node, (struct slice){s->key, s->key_len});
 		else
 			return true;
 		if (node == JDOC_NONE)

@@ -50,15 +50,22 @@ static void skip_space(struct parser *p)
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. */
+/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. A borrow of the
+ * subtractions can only come from a byte that is one of these, so that the lowest mark is always right. */
 static const char *plain_run(const char *at, const char *end)
 {
 	while (at + 8 <= end) {
 		uint64_t w;
 		memcpy(&w, at, 8);
 		uint64_t quote = w ^ (ONES * '"'), slash = w ^ (ONES * '\\');
-		if ((((quote - ONES) & ~quote) | ((slash - ONES) & ~slash) | (w - ONES * 0x20) | w) & HIGHS)
+		uint64_t marks = (((quote - ONES) & ~quote) | ((slash - ONES) & ~slash) | (w - ONES * 0x20) | w) & HIGHS;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		if (marks)
+			return at + __builtin_ctzll(marks) / 8;
+#else
+		if (marks)
 			break;
+#endif
 		at += 8;
 	}
 	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
@@ -80,8 +87,9 @@ static bool is_hex4(const char *at, const char *end)
 
 static int parse_escape(struct parser *p)
 {
+	static const bool simple[256] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true, ['f'] = true, ['n'] = true, ['r'] = true, ['t'] = true};
 	p->at++;
-	if (p->at < p->end && *p->at && strchr("\"\\/bfnrt", *p->at)) {
+	if (p->at < p->end && simple[(unsigned char)*p->at]) {
 		p->at++;
 		return 0;
 	}

@@ -51,8 +51,12 @@ int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *e
 void jdoc_release(struct jdoc *j);
 
 /* Looking around. Every function takes JDOC_NONE and answers JDOC_NONE, 0 or an absent slice for it. */
-enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node);
+static inline enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node)
+{
+	return node < j->count ? (enum jdoc_type)j->nodes[node].type : JDOC_NULL;
+}
 jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key); /* JDOC_NONE where absent or not a map */
+jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key);    /* the same, of a key whose length is known; a NUL follows it */
 jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index);
 uint32_t jdoc_count(const struct jdoc *j, jdoc_id node);
 struct slice jdoc_raw(const struct jdoc *j, jdoc_id node); /* the bytes as they stand */

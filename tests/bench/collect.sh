@@ -43,5 +43,5 @@ awk -v OFS='\t' -v n="$requests" -v e=$events -v s="$taken" -v b="$baseline" -v 
 	b *= 10 # a tenth of the records
 	print "collect, answers of " e " events", sprintf("%.0f requests/s", n / s), sprintf("%.0f requests/s jq", n / b), sprintf("%.1f", b / s), "> 5",
 		(b / s > 5 ? "met" : "missed")
-	print "the same, events", sprintf("%.2f M/s, %.0f MB/s", n * e / s / 1e6, bytes / s / 1e6), sprintf("%.3f M/s jq", n * e / b / 1e6), "-", "-", "-"
+	print "the same, events", sprintf("%.2f M/s, %.0f MB/s", n * e / s / 1e6, bytes / s / 1e6), sprintf("%.3f M/s jq", n * e / b / 1e6), "-", "> 1 M/s", (n * e / s > 1e6 ? "met" : "missed")
 }'
