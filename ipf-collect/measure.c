@@ -117,6 +117,7 @@ static void copy(const struct record *record, struct result *row)
 	row->session = record->session;
 	row->turn = record->turn;
 	row->model = record->model;
+	row->target = record->target;
 	row->slo = record->slo;
 	row->asked_input_tokens = record->asked_input_tokens;
 	row->asked_output_tokens = record->asked_output_tokens;

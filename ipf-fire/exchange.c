@@ -176,7 +176,7 @@ static void set_connection(CURL *easy, const struct exchange_setup *s)
 
 static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct exchange *x)
 {
-	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, s->target->url);
+	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, s->target->places[0].url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -222,7 +222,19 @@ void exchange_free(struct exchange *x)
 	free(x);
 }
 
-void exchange_begin(struct exchange *x, struct job *job, bool pin)
+static void set_url(struct exchange *x, const struct job *job, size_t place)
+{
+	const struct target *target = x->setup->target;
+	const char *own = job->url.data;
+	if (!job->url.len && place == x->place)
+		return;
+	for (size_t i = 0; job->url.len && i < place; i++)
+		own += strlen(own) + 1;
+	x->place = place;
+	curl_easy_setopt(x->easy, CURLOPT_URL, job->url.len ? own : target->places[place].url);
+}
+
+void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin)
 {
 	x->job = job;
 	x->attempts = 0;
@@ -237,12 +249,11 @@ void exchange_begin(struct exchange *x, struct job *job, bool pin)
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
-	if (job->url.len)
-		curl_easy_setopt(x->easy, CURLOPT_URL, job->url.data);
+	set_url(x, job, place);
 	if (x->setup->target->varying)
 		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, job->headers_sent);
 	if (pin)
-		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->resolve);
+		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->places[x->place].resolve);
 }
 
 /* ---- how it ended ---- */

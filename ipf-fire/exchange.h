@@ -21,6 +21,7 @@ struct exchange {
 	CURL *easy;
 	struct exchange_setup *setup;
 	struct job *job;         /* NULL while it is unused */
+	size_t place;            /* where it goes: the URL that the handle has */
 	struct multi *multi;
 	struct exchange *next, *previous;
 	int attempts;            /* how often the request was about to be sent */
@@ -37,7 +38,7 @@ struct exchange {
 struct exchange *exchange_new(struct exchange_setup *setup); /* NULL: out of memory */
 void exchange_free(struct exchange *x);
 /* `pin`: tell libcurl the address, once for each multi handle. */
-void exchange_begin(struct exchange *x, struct job *job, bool pin);
+void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns);
 

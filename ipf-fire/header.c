@@ -38,6 +38,27 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
 }
 
+/* "target" for people; where there are several, "targets" as a list: requests name theirs by its index. */
+static int set_places(json_t *header, const struct fire_options *o, const struct target *target)
+{
+	struct buffer all = {0};
+	json_t *list = json_array();
+	int bad = 0;
+	for (size_t i = 0; i < target->count; i++) {
+		buffer_text(&all, i ? ", " : "");
+		buffer_text(&all, target->places[i].shown);
+		bad |= json_array_append_new(list, json_string(target->places[i].shown));
+	}
+	bad |= all.failed || json_object_set_new(header, "target", json_stringn(all.data ? all.data : "", all.len));
+	if (target->count > 1) {
+		bad |= json_object_set(header, "targets", list);
+		bad |= json_object_set_new(header, "balance", json_string(o->balance));
+	}
+	json_decref(list);
+	buffer_release(&all);
+	return bad;
+}
+
 json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target,
                        struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns)
 {
@@ -52,7 +73,7 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 	if (!header)
 		return NULL;
 	int bad = o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
-	bad |= json_object_set_new(header, "target", json_string(target->shown));
+	bad |= set_places(header, o, target);
 	bad |= json_object_set(header, "api", api_json(api));
 	if (o->model)
 		bad |= json_object_set_new(header, "model", json_string(o->model));

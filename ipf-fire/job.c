@@ -9,7 +9,7 @@ struct job *job_new(void)
 		return NULL;
 	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
-	job->sent_ns = job->first_byte_ns = job->end_ns = job->connection = job->status = IPF_ABSENT;
+	job->sent_ns = job->first_byte_ns = job->end_ns = job->target = job->connection = job->status = IPF_ABSENT;
 	return job;
 }
 
@@ -80,6 +80,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->sent_ns = job->sent_ns;
 	record->first_byte_ns = job->first_byte_ns;
 	record->end_ns = job->end_ns;
+	record->target = job->target;
 	record->connection = job->connection;
 	record->reused = job->reused;
 	record->status = job->status;

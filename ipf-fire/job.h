@@ -26,7 +26,7 @@ struct job {
 	bool deferred;              /* a later turn of a session: rendered when the one before it is under way */
 	struct draft *draft;        /* what it is rendered from; the feeder's from the order to the rendering */
 	atomic_bool rendered;       /* the feeder sets it, and does not touch the job after that */
-	struct buffer url;          /* its own; empty: the target's */
+	struct buffer url;          /* its own, for each place one with a NUL after it; empty: the target's */
 	struct curl_slist *headers_sent; /* its own; NULL: the target's */
 	bool streamed;
 
@@ -35,6 +35,7 @@ struct job {
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
 
 	/* What came. */
+	int64_t target;             /* which of several places it went to; IPF_ABSENT */
 	int64_t connection, status;
 	bool reused, stale;
 	enum record_error error;

@@ -1,5 +1,6 @@
 /* ipf-fire: sends the requests of a trace when a schedule says so, and writes down when every byte came back. */
 #include "api.h"
+#include "balance.h"
 #include "clock.h"
 #include "run.h"
 
@@ -9,8 +10,10 @@
 #include <string.h>
 
 static const struct option_spec specs[] = {
-	OPTION(OPTION_TEXT, 'u', "url", "URL", struct fire_options, url,
-	       "where the model server listens: http://HOST[:PORT], or with a path before the API's"),
+	OPTION(OPTION_LIST, 'u', "url", "URL", struct fire_options, urls,
+	       "where the model server listens: http://HOST[:PORT], or with a path before the API's; several share the load"),
+	OPTION(OPTION_TEXT, 0, "balance", "round-robin|least|session", struct fire_options, balance,
+	       "of several URLs, take the next, the one with the fewest requests in flight, or one for each session (default: round-robin)"),
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct fire_options, trace, "the requests that the schedule was made for"),
 	OPTION(OPTION_TEXT, 'm', "model", "NAME", struct fire_options, model, "the model to ask for, whatever the trace says"),
 	OPTION(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, "how the server is spoken to (default: openai-chat)"),
@@ -65,7 +68,7 @@ static int list_apis(void)
 
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
-	if (!o->url)
+	if (!o->urls.count)
 		return ipf_error_set(err, IPF_USAGE, "--url: missing: whom to send to");
 	if (!o->trace)
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
@@ -73,6 +76,9 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
 	if (strcmp(o->connections, "reuse") != 0 && strcmp(o->connections, "fresh") != 0)
 		return ipf_error_set(err, IPF_USAGE, "--connections: expected reuse or fresh, got \"%s\"", o->connections);
+	enum balance_kind balance;
+	if (!balance_parse(o->balance, &balance))
+		return ipf_error_set(err, IPF_USAGE, "--balance: expected round-robin, least or session, got \"%s\"", o->balance);
 	for (size_t i = 0; i < o->record_headers.count; i++)
 		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"", o->record_headers.items[i]);
@@ -84,7 +90,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 int main(int argc, char **argv)
 {
 	struct fire_options options = {
-		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse",
+		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .balance = "round-robin",
 		.timeout_ns = 600 * NS_PER_S, .connect_timeout_ns = 30 * NS_PER_S, .grace_ns = 30 * NS_PER_S,
 	};
 	const struct program program = {

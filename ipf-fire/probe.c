@@ -93,7 +93,7 @@ static int show(FILE *to, const struct target *t, struct renderer *renderer, con
 	if (result == 0)
 		result = target_address(t, q->id, q->session, model, &url, &headers, err);
 	if (result == 0)
-		result = target_shown(t, model, &shown, err);
+		result = target_shown(t, 0, model, &shown, err);
 	if (result == 0) {
 		fprintf(to, "> %s %s\n", t->method, shown.data);
 		show_headers(to, t->varying ? headers : t->headers);

@@ -1,6 +1,7 @@
 #include "ready.h"
 
 #include "clock.h"
+#include "reach.h"
 #include "units.h"
 
 #include <poll.h>
@@ -18,6 +19,7 @@ struct waiting {
 	const struct target *target;
 	CURL *easy;
 	int64_t deadline_ns;
+	size_t place;   /* that is asked */
 	char why[800]; /* what was wrong last */
 };
 
@@ -75,11 +77,11 @@ static enum answer ask(struct waiting *w, const char *path, const char *url)
 }
 
 /* The first path that the server knows decides. A server that knows none of them has an HTTP server up, and no more can be known. */
-static enum answer ask_all(struct waiting *w, const struct api *api, const struct target_options *at, struct ipf_error *err)
+static enum answer ask_place(struct waiting *w, const struct api *api, const struct target_options *at, struct ipf_error *err)
 {
 	const char *path;
 	for (size_t i = 0; (path = api_ready_path(api, i)); i++) {
-		char *url = target_sibling(api, at, path, err);
+		char *url = target_sibling(api, at, w->place, path, err);
 		enum answer answer = url ? ask(w, path, url) : NOT_YET;
 		free(url);
 		if (answer != UNKNOWN_PATH || err->kind)
@@ -88,13 +90,20 @@ static enum answer ask_all(struct waiting *w, const struct api *api, const struc
 	return READY;
 }
 
+/* Of several places all have to be ready. */
+static enum answer ask_all(struct waiting *w, const struct api *api, const struct target_options *at, struct ipf_error *err)
+{
+	for (w->place = 0; w->place < w->target->count; w->place++)
+		if (ask_place(w, api, at, err) != READY)
+			return NOT_YET;
+	w->place = 0;
+	return READY;
+}
+
 static enum answer try_connection(struct waiting *w, struct target *target)
 {
 	struct ipf_error why = {0};
-	struct target again = *target;
-	int got = target_reach(&again, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
-	if (again.resolve != target->resolve)
-		curl_slist_free_all(again.resolve);
+	int got = target_reach(target, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
 	snprintf(w->why, sizeof w->why, "%s", why.text);
 	return got < 0 ? NOT_YET : READY;
 }
@@ -118,7 +127,7 @@ int ready_wait(const struct fire_options *o, const struct api *api, struct targe
 	if (err->kind)
 		return -1;
 	if (answer != READY)
-		return ipf_error_at(err, IPF_SYSTEM, target->shown, 0, "not ready after %s: %s", format_duration(clock_now() - begin_ns, text), w.why);
+		return ipf_error_at(err, IPF_SYSTEM, target->places[w.place].shown, 0, "not ready after %s: %s", format_duration(clock_now() - begin_ns, text), w.why);
 	if (o->common.verbose && !o->common.quiet)
 		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(clock_now() - begin_ns, text));
 	return 0;

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "probe.h"
 #include "progress.h"
+#include "reach.h"
 #include "ready.h"
 #include "recorder.h"
 #include "units.h"
@@ -85,7 +86,7 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		.model = o->model, .params = r->params, .exact_output = o->exact_output, .streamed = r->streamed,
 		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
 	};
-	r->at = (struct target_options){.url = o->url, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
+	r->at = (struct target_options){.urls = &o->urls, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
 	                                .streamed = r->streamed};
 	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &r->at, err) < 0 ||
 	    gather_headers(r, err) < 0)
@@ -154,12 +155,14 @@ static int64_t memory_bytes(void)
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
+	enum balance_kind balance;
+	balance_parse(o->balance, &balance);
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
 		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .fresh = !strcmp(o->connections, "fresh"), .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
+		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
 		              .key = o->key, .record_headers = &r->record_headers},
 		.records = r->records,
 		.gauges = &r->gauges,
@@ -333,9 +336,11 @@ static void tell_before(const struct run *r)
 	int64_t planned = scheduled(r);
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
-	fprintf(stderr, "ipf-fire: %s %s", api_method(r->api), r->target.shown);
-	if (r->target.resolve)
-		fprintf(stderr, " (%s)", r->target.resolve->data);
+	fprintf(stderr, "ipf-fire: %s", api_method(r->api));
+	for (size_t i = 0; i < r->target.count; i++) {
+		const struct place *p = &r->target.places[i];
+		fprintf(stderr, p->resolve ? " %s (%s)" : " %s", p->shown, p->resolve ? p->resolve->data : "");
+	}
 	if (planned)
 		fprintf(stderr, ", %lld requests planned", (long long)planned);
 	fputc('\n', stderr);

@@ -6,10 +6,11 @@
 
 struct fire_options {
 	struct common_options common;
-	const char *url, *trace, *model, *api;
+	const char *trace, *model, *api;
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *connections; /* "reuse" or "fresh" */
-	struct string_list params, headers, record_headers;
+	const char *balance;     /* balance.h's names */
+	struct string_list urls, params, headers, record_headers;
 	int64_t timeout_ns, connect_timeout_ns, grace_ns;
 	int64_t wait_ready_ns; /* 0: not at all */
 	bool list_apis, probe, exact_output, no_stream, insecure;

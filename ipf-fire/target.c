@@ -1,17 +1,11 @@
 #include "target.h"
 
-#include "clock.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* ---- the URL ---- */
 
@@ -39,7 +33,7 @@ static int url_wrong(const char *url, const char *why, struct ipf_error *err)
 }
 
 /* Never shown: a user's name and password, and the query, which may hold a key. */
-static int show(struct target *t, CURLU *u)
+static int show(struct place *t, CURLU *u)
 {
 	CURLU *copy = curl_url_dup(u);
 	char *text = NULL;
@@ -63,7 +57,7 @@ static CURLUcode set_path(CURLU *u, const char *base, const char *path)
 	return code;
 }
 
-static int open_url(struct target *t, const char *url, const char *path, struct ipf_error *err)
+static int open_url(struct place *t, const char *url, const char *path, struct ipf_error *err)
 {
 	char *scheme = NULL, *base = NULL, *whole = NULL;
 	int result = -1;
@@ -209,21 +203,41 @@ static int add_headers(struct target *t, json_t *request, const struct target_op
 int target_open(struct target *t, const struct api *api, const struct target_options *o, struct ipf_error *err)
 {
 	const char *path = api_path(api, o->streamed);
-	*t = (struct target){.method = api_method(api)};
-	if (open_url(t, o->url, path, err) == 0 && add_headers(t, api_request(api), o, err) == 0) {
-		t->url_varies = strstr(path, "$model") != NULL;
-		return 0;
-	}
-	target_close(t);
-	return -1;
+	*t = (struct target){.method = api_method(api), .url_varies = strstr(path, "$model") != NULL,
+	                     .places = calloc(o->urls->count, sizeof(struct place))};
+	int result = t->places ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (; result == 0 && t->count < o->urls->count; t->count++)
+		result = open_url(&t->places[t->count], o->urls->items[t->count], path, err);
+	if (result == 0)
+		result = add_headers(t, api_request(api), o, err);
+	if (result < 0)
+		target_close(t);
+	return result;
+}
+
+static void close_place(struct place *p)
+{
+	free(p->url);
+	free(p->shown);
+	curl_slist_free_all(p->resolve);
+}
+
+void target_close(struct target *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		close_place(&t->places[i]);
+	free(t->places);
+	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->varying);
+	*t = (struct target){0};
 }
 
 /* The URL as the user gave it may hold the whole of the API's path already, or a part. */
-char *target_sibling(const struct api *api, const struct target_options *o, const char *path, struct ipf_error *err)
+char *target_sibling(const struct api *api, const struct target_options *o, size_t index, const char *path, struct ipf_error *err)
 {
-	struct target base = {0};
+	struct place base = {0};
 	const char *own = api_path(api, o->streamed);
-	char *url = NULL, *shorter = strdup(o->url);
+	char *url = NULL, *shorter = strdup(o->urls->items[index]);
 	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
 	while (len && shorter[len - 1] == '/')
 		len--;
@@ -237,7 +251,7 @@ char *target_sibling(const struct api *api, const struct target_options *o, cons
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	else if (open_url(&base, shorter, path, err) == 0)
 		url = strdup(base.url);
-	target_close(&base);
+	close_place(&base);
 	free(shorter);
 	return url;
 }
@@ -303,8 +317,11 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
                    struct curl_slist **headers, struct ipf_error *err)
 {
-	if (t->url_varies && fill_url(t->url, model, url, err) < 0)
-		return -1;
+	for (size_t i = 0; t->url_varies && i < t->count; i++) {
+		if (fill_url(t->places[i].url, model, url, err) < 0)
+			return -1;
+		buffer_byte(url, '\0');
+	}
 	for (const struct curl_slist *own = t->varying; own; own = own->next) {
 		const char *field = strrchr(own->data, '$');
 		struct slice value = !strcmp(field, "$id") ? id : !strcmp(field, "$session") ? session : model;
@@ -317,98 +334,12 @@ int target_address(const struct target *t, struct slice id, struct slice session
 	return 0;
 }
 
-void target_close(struct target *t)
-{
-	free(t->url);
-	free(t->shown);
-	curl_slist_free_all(t->resolve);
-	curl_slist_free_all(t->headers);
-	curl_slist_free_all(t->varying);
-	*t = (struct target){0};
-}
-
-int target_shown(const struct target *t, struct slice model, struct buffer *shown, struct ipf_error *err)
+int target_shown(const struct target *t, size_t place, struct slice model, struct buffer *shown, struct ipf_error *err)
 {
 	if (t->url_varies)
-		return fill_url(t->shown, model, shown, err);
-	buffer_text(shown, t->shown);
+		return fill_url(t->places[place].shown, model, shown, err);
+	buffer_text(shown, t->places[place].shown);
 	return shown->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
-}
-
-/* ---- is it there? ---- */
-
-/* 0, or the errno of why not. */
-static int try_address(const struct addrinfo *a, int64_t timeout_ns)
-{
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), why = 0;
-	if (fd < 0)
-		return errno;
-	if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
-		why = errno;
-	if (why == EINPROGRESS) {
-		struct pollfd p = {.fd = fd, .events = POLLOUT};
-		int64_t ms = timeout_ns / NS_PER_MS + 1;
-		socklen_t len = sizeof why;
-		int got = poll(&p, 1, ms > 1000000 ? 1000000 : (int)ms);
-		if (got < 0)
-			why = errno;
-		else if (got == 0)
-			why = ETIMEDOUT;
-		else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0)
-			why = errno;
-	}
-	close(fd);
-	return why;
-}
-
-static int pin(struct target *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
-{
-	char address[64], *entry;
-	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
-		return 0; /* left to libcurl, then */
-	if (!strcmp(address, host))
-		return 0;
-	if (asprintf(&entry, a->ai_family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	t->resolve = curl_slist_append(NULL, entry);
-	free(entry);
-	return t->resolve ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
-}
-
-static int reach(struct target *t, char *host, const char *port, int64_t timeout_ns, struct ipf_error *err)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-	size_t len = strlen(host);
-	if (*host == '[' && host[len - 1] == ']') {
-		host[len - 1] = '\0';
-		host++;
-	}
-	int why = getaddrinfo(host, port, &hints, &list), failed = 0;
-	if (why)
-		return ipf_error_at(err, IPF_SYSTEM, t->shown, 0, "cannot resolve %s: %s", host,
-		                    why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why));
-	const struct addrinfo *a = list;
-	for (; a && (why = try_address(a, timeout_ns)); a = a->ai_next)
-		failed = why;
-	int result = a ? pin(t, host, port, a, err) : ipf_error_errno(err, failed, t->shown, "cannot connect");
-	freeaddrinfo(list);
-	return result;
-}
-
-int target_reach(struct target *t, int64_t timeout_ns, struct ipf_error *err)
-{
-	char *host = NULL, *port = NULL;
-	CURLU *u = curl_url();
-	int result = -1;
-	if (u && !curl_url_set(u, CURLUPART_URL, t->url, 0) && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
-	    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
-		result = reach(t, host, port, timeout_ns, err);
-	else
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	curl_free(host);
-	curl_free(port);
-	curl_url_cleanup(u);
-	return result;
 }
 
 /* ---- what must not be kept ---- */

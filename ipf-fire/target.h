@@ -1,4 +1,4 @@
-/* Whom the requests go to: the URL, the headers that each of them carries, the address that was found. Fixed before the run. */
+/* Whom the requests go to: the URLs, the headers that each of them carries, the addresses that were found. Fixed before the run. */
 #ifndef IPF_TARGET_H
 #define IPF_TARGET_H
 
@@ -10,40 +10,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct target {
+/* One of the URLs. */
+struct place {
 	char *url;                  /* with the API's path; "$model" in it stands for each request's model */
-	bool url_varies;
 	char *shown;                /* without what is secret: credentials, query */
 	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entry that pins the address; NULL for a numeric one */
+};
+
+struct target {
+	struct place *places;       /* in the user's order, the same API at each */
+	size_t count;
+	bool url_varies;
 	const char *method;
 	struct curl_slist *headers;
 	struct curl_slist *varying; /* "Name: $id", "… $session", "… $model": each request has its own; NULL */
 };
 
 struct target_options {
-	const char *url;            /* as the user gave it */
+	const struct string_list *urls; /* as the user gave them, one at least */
 	const struct string_list *headers; /* "Name: value" */
 	const char *key_env;        /* the environment variable that holds the key; NULL: the descriptor's own */
 	const char *key_file;       /* the file that holds it, in place of a variable; NULL */
 	bool streamed;
 };
 
-/* The URL is http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base of /v1 is
+/* A URL is http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base of /v1 is
  * not doubled). The user's headers win over the descriptor's. -1: IPF_USAGE, a key's file that cannot be read, or memory. */
 int target_open(struct target *t, const struct api *api, const struct target_options *options, struct ipf_error *err);
-/* The same place with another path, for the readiness route. New; NULL: out of memory. */
-char *target_sibling(const struct api *api, const struct target_options *options, const char *path, struct ipf_error *err);
-/* What of a request's URL and headers is its own, as far as there is such a thing: texts as JSON, absent where it has none. A header whose
- * field is absent is not sent. -1: memory, or IPF_INPUT where the path needs a model and there is none. */
+/* The user's URL `index` with another path, for the readiness route. New; NULL: out of memory. */
+char *target_sibling(const struct api *api, const struct target_options *options, size_t index, const char *path, struct ipf_error *err);
+/* What of a request's URL and headers is its own, as far as there is such a thing: texts as JSON, absent where it has none. `url` gets
+ * one for each place, with a NUL after it. A header whose field is absent is not sent. -1: memory, or IPF_INPUT where the path needs a
+ * model and there is none. */
 int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
                    struct curl_slist **headers, struct ipf_error *err);
 void target_close(struct target *t);
 
-/* Looks the name up, tries one connection, and pins the address that took it. -1 with one line that says why not. */
-int target_reach(struct target *t, int64_t timeout_ns, struct ipf_error *err);
-
-/* The URL that may be shown. */
-int target_shown(const struct target *t, struct slice model, struct buffer *shown, struct ipf_error *err);
+/* The URL of a place that may be shown. */
+int target_shown(const struct target *t, size_t place, struct slice model, struct buffer *shown, struct ipf_error *err);
 
 /* Does a header's name say that its value is nobody's business? */
 bool header_is_secret(const char *name, size_t len);

@@ -27,6 +27,7 @@ struct socket {
 struct multi {
 	struct transport *transport;
 	CURLM *handle;
+	size_t place;      /* of the target: where its connections go */
 	int64_t deadline;  /* of libcurl's timer */
 	size_t open, busy; /* connections; requests under way */
 	bool pinned;       /* it knows the address */
@@ -36,6 +37,7 @@ struct transport {
 	struct exchange_setup setup;
 	const struct transport_options *options;
 	const struct target *target;
+	struct balance *balance;
 	int epoll_fd;
 	struct multi **multis;
 	size_t count;
@@ -162,7 +164,7 @@ static int on_timer(CURLM *handle, long ms, void *data)
 
 /* ---- multi handles ---- */
 
-static struct multi *multi_new(struct transport *t)
+static struct multi *multi_new(struct transport *t, size_t place)
 {
 	struct multi **multis = realloc(t->multis, (t->count + 1) * sizeof(struct multi *));
 	if (!multis)
@@ -171,7 +173,7 @@ static struct multi *multi_new(struct transport *t)
 	struct multi *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	*m = (struct multi){.transport = t, .handle = curl_multi_init(), .deadline = INT64_MAX};
+	*m = (struct multi){.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX};
 	if (!m->handle) {
 		free(m);
 		return NULL;
@@ -186,17 +188,19 @@ static struct multi *multi_new(struct transport *t)
 }
 
 /* One that has an idle connection; else one with room for another; else a new one. */
-static struct multi *choose_multi(struct transport *t)
+static struct multi *choose_multi(struct transport *t, size_t place)
 {
 	struct multi *room = NULL;
 	for (size_t i = 0; i < t->count; i++) {
 		struct multi *m = t->multis[i];
+		if (m->place != place)
+			continue;
 		if (m->open > m->busy && !t->options->fresh)
 			return m;
 		if (!room && m->busy < CONNECTIONS)
 			room = m;
 	}
-	return room ? room : multi_new(t);
+	return room ? room : multi_new(t, place);
 }
 
 /* ---- opening and closing ---- */
@@ -207,6 +211,9 @@ int transport_open(struct transport **transport, const struct target *target, co
 	struct transport *t = calloc(1, sizeof *t);
 	*transport = t;
 	if (!t)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	t->balance = balance_new(options->balance, target->count);
+	if (!t->balance)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	t->options = options;
 	t->target = target;
@@ -233,6 +240,7 @@ void transport_close(struct transport *t)
 		curl_multi_cleanup(t->multis[i]->handle);
 		free(t->multis[i]);
 	}
+	balance_free(t->balance);
 	free(t->multis);
 	free(t->sockets);
 	free(t);
@@ -289,6 +297,7 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 		s->trip_ns = job->connect_ns - job->start_ns;
 	curl_multi_remove_handle(x->multi->handle, x->easy);
 	x->multi->busy--;
+	balance_ended(t->balance, x->multi->place);
 	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
 	if (x->next)
 		x->next->previous = x->previous;
@@ -312,12 +321,16 @@ static void look_for_ended(struct transport *t, struct multi *m)
 
 void transport_start(struct transport *t, struct job *job, int64_t now)
 {
-	struct multi *m = choose_multi(t);
+	size_t place = balance_choose(t->balance, job->session);
+	struct multi *m = choose_multi(t, place);
+	if (t->target->count > 1)
+		job->target = (int64_t)place;
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct exchange *x = t->spare;
 	if (!m || !x || job->request.failed) {
 		refuse(t, job, now, "out of memory");
+		balance_ended(t->balance, place);
 		return;
 	}
 	t->spare = x->next;
@@ -329,7 +342,7 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 		x->next->previous = x;
 	t->under_way = x;
 	m->busy++;
-	exchange_begin(x, job, !m->pinned);
+	exchange_begin(x, job, place, !m->pinned);
 	m->pinned = true;
 	job->start_ns = clock_now() - t->setup.zero_ns;
 	t->setup.read++;
@@ -342,10 +355,10 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 
 /* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the server closes it, or
  * bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session ticket, and is left alone.) */
-static void end_speaker(const struct transport *t, int fd)
+static void end_speaker(const struct transport *t, int fd, size_t place)
 {
 	char said[4096];
-	if (strncmp(t->target->url, "http:", 5) != 0 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
+	if (strncmp(t->target->places[place].url, "http:", 5) != 0 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
 		return;
 	shutdown(fd, SHUT_RDWR);
 	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
@@ -361,7 +374,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 	}
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
-		end_speaker(t, fd);
+		end_speaker(t, fd, s->multi->place);
 		watch(t, fd, s, 0);
 		return;
 	}

@@ -14,6 +14,7 @@
 #ifndef IPF_TRANSPORT_H
 #define IPF_TRANSPORT_H
 
+#include "balance.h"
 #include "job.h"
 #include "target.h"
 
@@ -22,6 +23,7 @@ struct transport;
 struct transport_options {
 	int64_t timeout_ns, connect_timeout_ns; /* 0: none */
 	bool fresh;                             /* a connection of its own for each request */
+	enum balance_kind balance;              /* where the target has several places */
 	bool insecure;
 	const char *cacert, *cert, *key;
 	const struct string_list *record_headers; /* names of response headers to keep */

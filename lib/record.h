@@ -38,6 +38,7 @@ struct record {
 	int64_t ready_ns;           /* due, parents ended, wait over: from here on only a slot can be missing */
 	int64_t slot_ns;            /* when a slot became free for it; absent where the stage has none or one was free at ready */
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
+	int64_t target;             /* index into the header's "targets"; absent where there is but one */
 	int64_t connection;         /* id, from 0 */
 	bool reused;
 	int64_t status;             /* HTTP; absent without an answer */

@@ -18,7 +18,7 @@ static const struct field fields[] = {
 	{"n", FIELD_UINT, offsetof(struct result, n), true},
 	UINT(req),
 	{"stage", FIELD_UINT, offsetof(struct result, stage), true},
-	TEXT(id), TEXT(session), UINT(turn), TEXT(model),
+	TEXT(id), TEXT(session), UINT(turn), TEXT(model), UINT(target),
 	{"ok", FIELD_BOOL, offsetof(struct result, ok), true},
 	INT(due_ns), INT(ready_ns), INT(start_ns), INT(end_ns), INT(lag_ns), INT(slot_wait_ns), INT(client_lag_ns),
 	INT(ttfb_ns), INT(ttft_ns), INT(ttfa_ns), INT(ttst_ns), INT(e2e_ns), INT(stream_ns),

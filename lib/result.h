@@ -12,6 +12,7 @@ struct result {
 	int64_t n, req, stage;
 	struct slice id, session, model; /* texts */
 	int64_t turn;
+	int64_t target;           /* index into the records header's "targets", where there are several */
 	bool ok;
 	struct slice error_kind;  /* text: connect tls timeout reset http-status in-band cut malformed cancelled */
 	struct slice error_text;  /* text */

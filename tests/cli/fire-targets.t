@@ -1,0 +1,68 @@
+#!/bin/bash
+# Several URLs share the requests, and each record says where it went: held against the logs of the servers.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --log a.log --step-base 1ms
+A=$URL
+server_start --log b.log --step-base 1ms
+B=$URL
+server_start --log c.log --step-base 60ms
+SLOW=$URL
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 6 -n 10 -q -o chat.trace
+ipf-sched constant:rate=200,n=30 -t chat.trace -o chat.sched
+
+fire() { # ARGUMENTS OF ipf-fire…: rows, and the shares in `shares`
+	: >a.log
+	: >b.log
+	: >c.log
+	run ipf-fire -m sim "$@"
+	status_is 0 "ipf-fire $*"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	shares=$(jq -s -c '[group_by(.target)[] | length]' rows)
+}
+served() { grep -c '"status":200' "$1"; }
+
+fire -t chat.trace chat.sched -u "$A" -u "$B" -u "$SLOW"
+is "$shares" "[10,10,10]" "each takes the next"
+is "$(jq -s -c 'sort_by(.start_ns) | [.[].target][0:6]' rows)" "[0,1,2,0,1,2]" "in turn"
+is "$(served a.log) $(served b.log) $(served c.log)" "10 10 10" "and that is what the servers saw"
+is "$(head -1 "$OUT" | jq -c '[.targets, .balance, .target]')" \
+	"$(jq -nc --arg a "$A" --arg b "$B" --arg c "$SLOW" '[$a, $b, $c] | map(. + "/v1/chat/completions") | [., "round-robin", join(", ")]')" \
+	"the header names them"
+ipf-collect -q "$OUT" -o chat.results
+is "$(body chat.results | jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
+
+fire -t chat.trace chat.sched -u "$A" -u "$SLOW" --balance least
+between "$(jq -s 'map(select(.target == 0)) | length' rows)" 18 29 "the one that answers sooner gets more"
+is "$(served a.log)" "$(jq -s 'map(select(.target == 0)) | length' rows)" "and that is what it saw"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 6 -q -o talk.trace
+ipf-sched burst -t talk.trace -q -o talk.sched
+fire -t talk.trace talk.sched -u "$A" -u "$B" --balance session
+between "$(jq -s 'map(.session) | unique | length' rows)" 4 1000 "there are sessions"
+is "$(jq -s -c 'group_by(.session) | map(map(.target) | unique | length) | unique' rows)" "[1]" "each keeps to one server"
+is "$(jq -s -c 'map(.target) | unique' rows)" "[0,1]" "and not all to the same"
+cp rows first
+fire -t talk.trace talk.sched -u "$A" -u "$B" --balance session
+is "$(jq -s -c 'sort_by(.n) | map(.target)' rows)" "$(jq -s -c 'sort_by(.n) | map(.target)' first)" "the same ones the next time"
+
+fire -t chat.trace chat.sched -u "$A"
+is "$(jq -c '.target' rows | sort -u)" "null" "one URL needs no index"
+is "$(head -1 "$OUT" | jq -c '[.targets, .balance]')" "[null,null]" "nor a list"
+
+# A model in the path.
+jq -n '{like: "openai-chat", name: "mine", path: "/v1/chat/completions?model=$model"}' >mine.json
+fire --api ./mine.json -t chat.trace chat.sched -u "$A" -u "$B"
+is "$shares $(served a.log) $(served b.log)" "[15,15] 15 15" "also where each request has a URL of its own"
+
+run ipf-fire -q -u "$A" -u "$B" -t chat.trace chat.sched --balance random
+status_is 2 "another way to share"
+complains ipf-fire '--balance: expected round-robin, least or session, got "random"' "is refused"
+server_stop
+run ipf-fire -q -u "$A" -u "$SLOW" -t chat.trace chat.sched
+status_is 1 "a server that is not there"
+complains ipf-fire "$SLOW/v1/chat/completions: cannot connect" "is named"
+run ipf-fire -q -u "$A" -u "$SLOW" -t chat.trace chat.sched --wait-ready 100ms
+status_is 1 "--wait-ready waits for all"
+complains ipf-fire "$SLOW/v1/chat/completions: not ready" "and names the one that is not"

@@ -1,0 +1,73 @@
+#include "unit.h"
+
+#include "balance.h"
+
+static struct slice name(char text[16], int i)
+{
+	snprintf(text, 16, "\"s%d\"", i);
+	return slice_of(text);
+}
+
+static void test_round_robin(void **state)
+{
+	struct balance *b = balance_new(BALANCE_ROUND_ROBIN, 3);
+	(void)state;
+	for (size_t i = 0; i < 9; i++)
+		assert_int_equal(balance_choose(b, (struct slice){0}), i % 3);
+	balance_free(b);
+}
+
+static void test_the_least_loaded(void **state)
+{
+	struct balance *b = balance_new(BALANCE_LEAST, 3);
+	(void)state;
+	assert_int_equal(balance_choose(b, (struct slice){0}), 0);
+	assert_int_equal(balance_choose(b, (struct slice){0}), 1);
+	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
+	balance_ended(b, 1);
+	assert_int_equal(balance_choose(b, (struct slice){0}), 1);
+	/* all alike again: in turn, so that the first is not always taken */
+	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
+	assert_int_equal(balance_choose(b, (struct slice){0}), 0);
+	balance_free(b);
+}
+
+static void test_sessions_stay(void **state)
+{
+	struct balance *b = balance_new(BALANCE_SESSION, 4), *other = balance_new(BALANCE_SESSION, 4);
+	size_t at[1000], count[4] = {0};
+	char text[16];
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		count[at[i] = balance_choose(b, name(text, i))]++;
+	for (int i = 999; i >= 0; i--)
+		assert_int_equal(balance_choose(other, name(text, i)), at[i]);
+	for (int i = 0; i < 4; i++)
+		assert_in_range(count[i], 180, 320);
+	/* without a session: in turn */
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(balance_choose(b, (struct slice){0}), i % 4);
+	balance_free(b);
+	balance_free(other);
+}
+
+static void test_names(void **state)
+{
+	enum balance_kind kind;
+	(void)state;
+	assert_true(balance_parse("least", &kind) && kind == BALANCE_LEAST);
+	assert_true(balance_parse("session", &kind) && kind == BALANCE_SESSION);
+	assert_true(balance_parse("round-robin", &kind) && kind == BALANCE_ROUND_ROBIN);
+	assert_false(balance_parse("random", &kind));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_robin),
+		cmocka_unit_test(test_the_least_loaded),
+		cmocka_unit_test(test_sessions_stay),
+		cmocka_unit_test(test_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
