@@ -18,10 +18,26 @@ static bool takes_more(const struct exchange *x)
 	return x->job && !x->no_memory;
 }
 
+/* The kernel's stamp of the last read of its connection: what is handed over came with it, or before. */
+static const struct stamp *kernel_stamp(const struct exchange *x)
+{
+	const struct exchange_setup *s = x->setup;
+	const struct stamp *read = s->stamps ? stamps_of(s->stamps, x->fd) : NULL;
+	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
+		stamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
+	return read;
+}
+
 /* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
 static void stamp(struct exchange *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct exchange_setup *s = x->setup;
+	const struct stamp *read = kernel_stamp(x);
+	if (read) {
+		*t_ns = read->t_ns - s->zero_ns;
+		*own_ns = read->own_ns - s->zero_ns;
+		return;
+	}
 	if (x->job->sent_ns != IPF_ABSENT && s->t_ns < x->job->sent_ns)
 		s->t_ns = s->own_ns = clock_now() - s->zero_ns;
 	*t_ns = s->t_ns;
@@ -35,11 +51,10 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	if (!takes_more(x))
 		return 0;
 	stamp(x, &t_ns, &own_ns);
-	if (job_received(x->job, data, size * count, t_ns, own_ns, x->last_read == x->setup->read) < 0) {
+	if (job_received(x->job, data, size * count, t_ns, own_ns) < 0) {
 		x->no_memory = true;
 		return 0;
 	}
-	x->last_read = x->setup->read;
 	return size * count;
 }
 
@@ -82,15 +97,25 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 	jout_string(&w, trimmed(line + name + 1, len - name - 1));
 }
 
+static void note_first_byte(struct exchange *x)
+{
+	struct job *job = x->job;
+	int64_t own_ns;
+	if (job->first_byte_ns != IPF_ABSENT)
+		return;
+	stamp(x, &job->first_byte_ns, &own_ns);
+	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
+	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
+		job->sent_ns = job->first_byte_ns;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
 	struct exchange *x = user;
 	size_t len = size * count;
 	if (!x->job)
 		return len;
-	int64_t own_ns;
-	if (x->job->first_byte_ns == IPF_ABSENT)
-		stamp(x, &x->job->first_byte_ns, &own_ns);
+	note_first_byte(x);
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
 		buffer_clear(&x->job->headers); /* those before were of an interim answer */
 	const char *colon = memchr(line, ':', len);
@@ -242,7 +267,6 @@ void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin)
 	x->trip_ns = 0;
 	x->established = false;
 	x->again_ns = IPF_ABSENT;
-	x->last_read = 0;
 	x->cancelled = NULL;
 	x->no_memory = false;
 	x->error[0] = '\0';
@@ -377,11 +401,22 @@ static void set_times(struct exchange *x)
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
 }
 
+/* An answer is complete when the bytes came that completed it; what ends otherwise ends now. */
+static int64_t end_of(const struct exchange *x, CURLcode code, int64_t t_ns)
+{
+	const struct job *job = x->job;
+	const struct stamp *read = code == CURLE_OK ? kernel_stamp(x) : NULL;
+	if (read && read->own_ns - x->setup->zero_ns >= t_ns)
+		t_ns = read->t_ns - x->setup->zero_ns;
+	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
+	return t_ns > last ? t_ns : last;
+}
+
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
 	long status = 0;
-	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : t_ns;
+	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : end_of(x, code, t_ns);
 	if (curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
 		job->status = status;
 	set_error(x, code);

@@ -12,8 +12,8 @@ struct exchange_setup {
 	curl_closesocket_callback close_socket;
 	void *close_data;
 	int64_t zero_ns;
-	/* The read that is being worked on: its number, when its bytes came, and our own clock. */
-	uint64_t read;
+	struct stamps *stamps; /* NULL: none but our own */
+	/* The event that is being worked on: when its bytes came, as far as we know, and our own clock. */
 	int64_t t_ns, own_ns;
 };
 
@@ -28,7 +28,6 @@ struct exchange {
 	int fd;                  /* its connection's socket; -1 */
 	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
-	uint64_t last_read;
 	const char *cancelled;   /* why we ended it; NULL */
 	bool established;        /* TCP's connection is there */
 	bool no_memory;

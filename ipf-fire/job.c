@@ -35,11 +35,11 @@ size_t job_bytes(const struct job *job)
 	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
 }
 
-int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns, bool same_read)
+int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns)
 {
 	if (!len)
 		return 0;
-	if (!same_read || !job->reads_count) {
+	if (!job->reads_count || t_ns > job->reads[job->reads_count - 1].t_ns) {
 		if (job->reads_count == job->reads_cap) {
 			size_t cap = job->reads_cap ? 2 * job->reads_cap : 64;
 			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);

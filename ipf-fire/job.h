@@ -59,8 +59,8 @@ void job_free(struct job *job);
 /* The memory that it holds, nearly. */
 size_t job_bytes(const struct job *job);
 
-/* Bytes of the body came: added to the last read where `same_read` says that they came with it. -1: out of memory. */
-int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns, bool same_read);
+/* Bytes of the body came: added to the last read where that came at the same time. Reads never go back in time. -1: out of memory. */
+int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns);
 
 /* As a record; its slices are good as long as the job stands still. `headers` is filled with the map and used by the record. */
 void job_to_record(const struct job *job, struct buffer *headers, struct record *record);

@@ -34,6 +34,8 @@ static const struct option_spec specs[] = {
 	       "how long the first signal lets requests in flight go on (default: 30s)"),
 	OPTION(OPTION_TEXT, 0, "connections", "reuse|fresh", struct fire_options, connections,
 	       "use connections again, or make one for each request (default: reuse)"),
+	OPTION(OPTION_TEXT, 0, "stamps", "kernel|user", struct fire_options, stamps,
+	       "whose clock tells when bytes came (default: the kernel's, where it gives them)"),
 	OPTION(OPTION_LIST, 'H', "header", "NAME: VALUE", struct fire_options, headers, "send this header with every request"),
 	OPTION(OPTION_TEXT, 0, "key-env", "NAME", struct fire_options, key_env,
 	       "the environment variable that holds the API key (default: what the API says, such as OPENAI_API_KEY)"),
@@ -79,6 +81,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	enum balance_kind balance;
 	if (!balance_parse(o->balance, &balance))
 		return ipf_error_set(err, IPF_USAGE, "--balance: expected round-robin, least or session, got \"%s\"", o->balance);
+	if (o->stamps && strcmp(o->stamps, "kernel") != 0 && strcmp(o->stamps, "user") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--stamps: expected kernel or user, got \"%s\"", o->stamps);
 	for (size_t i = 0; i < o->record_headers.count; i++)
 		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"", o->record_headers.items[i]);

@@ -43,7 +43,7 @@ struct run {
 	struct queue *records;
 	struct gauges gauges;
 	struct engine_result result;
-	bool streamed;
+	bool streamed, kernel_stamps;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
 	int signal_fd, probe_fd;
@@ -95,6 +95,20 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
 		return -1;
 	return plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err);
+}
+
+static int try_stamps(struct run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = r->options;
+	if (o->stamps && !strcmp(o->stamps, "user"))
+		return 0;
+	const char *why = stamps_trial();
+	r->kernel_stamps = !why;
+	if (why && o->stamps)
+		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
+	if (why && o->common.verbose && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: no stamps of the kernel's: %s\n", why);
+	return 0;
 }
 
 /* As many files as we may have; an error where the schedule is sure to need more. */
@@ -163,7 +177,7 @@ static struct engine_options engine_options(struct run *r)
 		.target = &r->target,
 		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
 		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
-		              .key = o->key, .record_headers = &r->record_headers},
+		              .key = o->key, .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,
 		.gauges = &r->gauges,
 		.signal_fd = r->signal_fd,
@@ -180,6 +194,11 @@ static int open_output(struct run *r, struct ipf_error *err)
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
 	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	if (header && (json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) < 0 ||
+	               json_object_set_new(header, "stamps", json_string(r->kernel_stamps ? "kernel" : "user")) < 0)) {
+		json_decref(header);
+		header = NULL;
+	}
 	r->argv = NULL;
 	int result = header ? stream_writer_open(&r->writer, path, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	json_decref(header);
@@ -266,7 +285,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 {
 	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
 	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->at, err) < 0) ||
-	    target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 ||
+	    target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
 		return -1;
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)

@@ -10,6 +10,7 @@ struct fire_options {
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *connections; /* "reuse" or "fresh" */
 	const char *balance;     /* balance.h's names */
+	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
 	struct string_list urls, params, headers, record_headers;
 	int64_t timeout_ns, connect_timeout_ns, grace_ns;
 	int64_t wait_ready_ns; /* 0: not at all */

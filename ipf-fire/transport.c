@@ -98,6 +98,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	}
 	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true, .connecting = x};
 	m->open++;
+	if (m->transport->setup.stamps)
+		stamps_watch(m->transport->setup.stamps, fd);
 	return fd;
 }
 
@@ -105,6 +107,8 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
+	if (t->setup.stamps)
+		stamps_forget(t->setup.stamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		*s = (struct socket){.id = -1};
@@ -220,6 +224,8 @@ int transport_open(struct transport **transport, const struct target *target, co
 	t->epoll_fd = epoll_fd;
 	t->setup = (struct exchange_setup){.target = target, .options = options, .open_socket = on_open, .close_socket = on_close,
 	                                   .close_data = t};
+	if (options->kernel_stamps && !(t->setup.stamps = stamps_new()))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
 
@@ -243,6 +249,7 @@ void transport_close(struct transport *t)
 	balance_free(t->balance);
 	free(t->multis);
 	free(t->sockets);
+	stamps_free(t->setup.stamps);
 	free(t);
 }
 
@@ -307,7 +314,7 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	put_ended(t, job);
 }
 
-static void look_for_ended(struct transport *t, struct multi *m)
+static void look_for_ended(struct transport *t, const struct multi *m)
 {
 	int left;
 	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
@@ -317,6 +324,18 @@ static void look_for_ended(struct transport *t, struct multi *m)
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
 		finish(t, x, message->data.result, t->setup.t_ns);
 	}
+}
+
+/* Lets libcurl work, on a socket or its timers; what it hands over meanwhile came at t_ns, where the kernel does not know better. */
+static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
+{
+	struct transport *t = m->transport;
+	int running;
+	t->setup.t_ns = t_ns;
+	t->setup.own_ns = own_ns;
+	stamps_attach(t->setup.stamps);
+	curl_multi_socket_action(m->handle, fd, bits, &running);
+	look_for_ended(t, m);
 }
 
 void transport_start(struct transport *t, struct job *job, int64_t now)
@@ -345,12 +364,8 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 	exchange_begin(x, job, place, !m->pinned);
 	m->pinned = true;
 	job->start_ns = clock_now() - t->setup.zero_ns;
-	t->setup.read++;
-	t->setup.t_ns = t->setup.own_ns = job->start_ns;
-	int running;
 	curl_multi_add_handle(m->handle, x->easy);
-	curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-	look_for_ended(t, m);
+	work(m, CURL_SOCKET_TIMEOUT, 0, job->start_ns, job->start_ns);
 }
 
 /* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the server closes it, or
@@ -378,18 +393,13 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		watch(t, fd, s, 0);
 		return;
 	}
-	int running, bits = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+	int bits = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
 	                    (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-	struct multi *m = s->multi;
 	if (s->connecting && !(events & (EPOLLERR | EPOLLHUP))) {
 		s->connecting->established = true;
 		s->connecting = NULL;
 	}
-	t->setup.read++;
-	t->setup.t_ns = t_ns;
-	t->setup.own_ns = own_ns;
-	curl_multi_socket_action(m->handle, fd, bits, &running);
-	look_for_ended(t, m);
+	work(s->multi, fd, bits, t_ns, own_ns);
 }
 
 int64_t transport_deadline(const struct transport *t)
@@ -405,14 +415,10 @@ void transport_expire(struct transport *t, int64_t now)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		struct multi *m = t->multis[i];
-		int running;
 		if (m->deadline > now)
 			continue;
 		m->deadline = INT64_MAX;
-		t->setup.read++;
-		t->setup.t_ns = t->setup.own_ns = now;
-		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-		look_for_ended(t, m);
+		work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 		/* a timer that it thinks it has told already is not told again */
 		long ms = -1;
 		if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
@@ -427,6 +433,11 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 		x->cancelled = why;
 		finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
 	}
+}
+
+struct stamp_counts transport_stamps(const struct transport *t)
+{
+	return t->setup.stamps ? stamps_counts(t->setup.stamps) : (struct stamp_counts){0};
 }
 
 int64_t transport_starved(const struct transport *t)

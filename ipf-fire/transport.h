@@ -8,6 +8,8 @@
  *         transport_expire(t, now);
  *     while ((job = transport_ended(t))) …                  // after each of these
  *
+ * With kernel_stamps, t_ns only tells what no packet brought; the rest have the kernel's time, and our own as of the read.
+ *
  * libcurl's own limits shape it: looking for a connection and taking one out are linear in the connections of a multi handle, so there are
  * several, of some 256 connections each, and a request goes to one that has an idle connection. All times are from the run's start.
  */
@@ -16,6 +18,7 @@
 
 #include "balance.h"
 #include "job.h"
+#include "stamp.h"
 #include "target.h"
 
 struct transport;
@@ -27,6 +30,7 @@ struct transport_options {
 	bool insecure;
 	const char *cacert, *cert, *key;
 	const struct string_list *record_headers; /* names of response headers to keep */
+	bool kernel_stamps;                       /* times of reads by the kernel (stamp.h) */
 	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 
@@ -49,6 +53,8 @@ struct job *transport_ended(struct transport *t);
 /* Ends all that is in flight, as RECORD_CANCELLED. */
 void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
 
+/* How the stamps went; all 0 where they are our own. */
+struct stamp_counts transport_stamps(const struct transport *t);
 /* How many requests could not be sent because files ran out. */
 int64_t transport_starved(const struct transport *t);
 

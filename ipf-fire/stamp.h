@@ -1,0 +1,68 @@
+/* When the kernel got what a socket's reads bring: right to a few microseconds, however late we come to read it.
+ *
+ * libcurl reads its sockets, and hands on bytes without times. So that the kernel's stamps come with them, this module has a `recv` of its
+ * own, which libcurl's dynamic link finds before the C library's; see stamp.c. It notes, by the descriptor, when the last read of each
+ * socket came:
+ *
+ *     struct stamps *s = stamps_new();              // one for each thread that reads
+ *     stamps_watch(s, fd);                          // a new TCP socket
+ *     stamps_attach(s);                             // from here on, what this thread reads is noted in s
+ *     curl_multi_socket_action(…);                  // and in its callbacks:
+ *         const struct stamp *read = stamps_of(s, fd);
+ *         if (read) … read->t_ns, read->own_ns      // when the bytes at hand came, and when we had them
+ *
+ * The kernel stamps on CLOCK_REALTIME. The offset from CLOCK_MONOTONIC only changes when somebody sets the clock; it is looked at again at
+ * the first read of every millisecond, so that such a step is noticed, counted, and followed.
+ *
+ * A stamp that cannot be is not used: one that is later than our own clock at the read, or (the caller's to say, with stamps_reject)
+ * before the request was sent.
+ */
+#ifndef IPF_STAMP_H
+#define IPF_STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct stamps;
+
+/* A read: absolute times on CLOCK_MONOTONIC. Of several packets in one read, the kernel tells the last one's time only. */
+struct stamp {
+	int64_t t_ns;   /* when the kernel got it */
+	int64_t own_ns; /* our clock, right after the read */
+};
+
+struct stamp_counts {
+	int64_t stamped;  /* reads with a stamp of the kernel's that was used */
+	int64_t without;  /* reads of watched sockets without one */
+	int64_t rejected; /* stamps that could not be */
+	int64_t steps;    /* of the wall clock */
+};
+
+/* Do stamps come with what libcurl reads? Tried once, with a connection to ourselves over loopback: is our `recv` the one that it calls, and
+ * does the kernel stamp? Not before curl_global_init. NULL: they do; else why not. */
+const char *stamps_trial(void);
+
+struct stamps *stamps_new(void); /* NULL: out of memory */
+void stamps_free(struct stamps *s); /* after its thread has ended or attached another; NULL is fine */
+
+/* Asks the kernel to stamp what comes on this socket. false: it does not. */
+bool stamps_watch(struct stamps *s, int fd);
+void stamps_forget(struct stamps *s, int fd); /* the descriptor was closed */
+
+/* From here on, what the calling thread reads is noted in s; NULL: nowhere. */
+void stamps_attach(struct stamps *s);
+
+/* The last read of the socket (-1: of any, since stamps_attach); NULL where the kernel gave it no stamp, or nothing was read. */
+const struct stamp *stamps_of(const struct stamps *s, int fd);
+/* The last stamp of this socket cannot be: it counts as rejected. */
+void stamps_reject(struct stamps *s, int fd);
+
+struct stamp_counts stamps_counts(const struct stamps *s); /* for any thread */
+
+/* One look at both clocks: the wall clock was read between two readings of the other one. True: it was set since the last look. Done by
+ * itself at reads; public for the tests. */
+bool stamps_look(struct stamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns);
+/* A read at own_ns whose last packet the kernel stamped with wall_ns, as noted for the socket; likewise. */
+void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns);
+
+#endif

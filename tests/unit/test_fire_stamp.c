@@ -1,0 +1,200 @@
+#include "unit.h"
+
+#include "clock.h"
+#include "stamp.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WALL INT64_C(1800000000000000000) /* the offset of the clocks in these tests */
+
+static struct stamps *fresh(int *fd)
+{
+	struct stamps *s = stamps_new();
+	assert_non_null(s);
+	*fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(*fd >= 0);
+	assert_null(stamps_of(s, *fd));
+	assert_true(stamps_watch(s, *fd));
+	assert_null(stamps_of(s, *fd));
+	assert_false(stamps_look(s, 1000, WALL + 1010, 1020));
+	return s;
+}
+
+static void end(struct stamps *s, int fd)
+{
+	close(fd);
+	stamps_free(s);
+}
+
+static void test_converts(void **state)
+{
+	int fd;
+	struct stamps *s = fresh(&fd);
+	(void)state;
+	stamps_note(s, fd, WALL + 5000, 9000);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 5000);
+	assert_int_equal(stamps_of(s, fd)->own_ns, 9000);
+	/* more of the same packet: it was there when we read its beginning */
+	stamps_note(s, fd, WALL + 5000, 9900);
+	assert_int_equal(stamps_of(s, fd)->own_ns, 9000);
+	stamps_note(s, fd, WALL + 9500, 9950);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 9500);
+	/* a read without a stamp says nothing of when */
+	stamps_note(s, fd, 0, 10000);
+	assert_null(stamps_of(s, fd));
+	struct stamp_counts c = stamps_counts(s);
+	assert_int_equal(c.stamped, 3);
+	assert_int_equal(c.without, 1);
+	assert_int_equal(c.rejected, 0);
+	/* another connection of the same number */
+	stamps_note(s, fd, WALL + 9900, 10000);
+	stamps_forget(s, fd);
+	assert_null(stamps_of(s, fd));
+	stamps_note(s, fd, WALL + 9900, 10000);
+	assert_null(stamps_of(s, fd));
+	end(s, fd);
+}
+
+static void test_refuses_what_cannot_be(void **state)
+{
+	int fd;
+	struct stamps *s = fresh(&fd);
+	(void)state;
+	/* ahead by no more than the offset may err */
+	stamps_note(s, fd, WALL + 5200, 5000);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 5000);
+	assert_int_equal(stamps_counts(s).rejected, 0);
+	stamps_note(s, fd, WALL + 60000, 50000);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 50000);
+	assert_int_equal(stamps_counts(s).rejected, 1);
+	stamps_note(s, fd, WALL + 55000, 56000);
+	stamps_reject(s, fd);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 56000);
+	assert_int_equal(stamps_counts(s).rejected, 2);
+	assert_int_equal(stamps_counts(s).stamped, 1);
+	end(s, fd);
+}
+
+static void test_follows_steps(void **state)
+{
+	int fd;
+	struct stamps *s = fresh(&fd);
+	(void)state;
+	/* a look that took long knows little: no step, and the closer one stays */
+	assert_false(stamps_look(s, 1000000, WALL + 1000000, 1004000));
+	stamps_note(s, fd, WALL + 1000500, 1004100);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 1000500);
+	/* a closer one is better still */
+	assert_false(stamps_look(s, 2000000, WALL + 2000013, 2000010));
+	stamps_note(s, fd, WALL + 2000000, 2000100);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 1999992);
+	/* set forward by 5 us, then back by an hour */
+	assert_true(stamps_look(s, 3000000, WALL + 3005010, 3000020));
+	stamps_note(s, fd, WALL + 3005000, 3000100);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 3000000);
+	assert_true(stamps_look(s, 4000000, WALL + 4000010 - 3600 * NS_PER_S, 4000020));
+	stamps_note(s, fd, WALL + 4000000 - 3600 * NS_PER_S, 4000100);
+	assert_int_equal(stamps_of(s, fd)->t_ns, 4000000);
+	assert_int_equal(stamps_counts(s).steps, 2);
+	end(s, fd);
+}
+
+/* What each thread attached is its own: libcurl's own threads read, too. */
+static void *other_thread(void *data)
+{
+	int *fds = data;
+	char byte;
+	assert_int_equal(recv(fds[0], &byte, 1, 0), 1);
+	return NULL;
+}
+
+static void test_recv_stays_recv(void **state)
+{
+	int fds[2];
+	char text[8] = "";
+	struct stamps *s = stamps_new();
+	pthread_t thread;
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_true(stamps_watch(s, fds[0]));
+	stamps_attach(s);
+	assert_int_equal(send(fds[1], "abcde", 5, 0), 5);
+	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
+	assert_string_equal(text, "ab");
+	assert_int_equal(recv(fds[0], text, 4, 0), 4);
+	assert_string_equal(text, "abcd");
+	assert_null(stamps_of(s, fds[0])); /* Unix sockets have no stamps */
+	assert_int_equal(stamps_counts(s).without, 1);
+	assert_int_equal(pthread_create(&thread, NULL, other_thread, fds), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(stamps_counts(s).without, 1);
+	assert_int_equal(recv(fds[0], text, 4, MSG_DONTWAIT), -1);
+	close(fds[1]);
+	assert_int_equal(recv(fds[0], text, 4, 0), 0);
+	assert_int_equal(recv(-1, text, 4, 0), -1);
+	stamps_free(s); /* attached no more */
+	assert_int_equal(recv(fds[0], text, 4, 0), 0);
+	close(fds[0]);
+}
+
+/* Over TCP to ourselves: within the time from the sending to the reading, though we come late. */
+static void test_tells_when_it_came(void **state)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof a;
+	(void)state;
+	if (stamps_trial())
+		skip();
+	int listener = socket(AF_INET, SOCK_STREAM, 0), from = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&a, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &len), 0);
+	struct stamps *s = stamps_new();
+	assert_true(stamps_watch(s, from));
+	assert_int_equal(connect(from, (struct sockaddr *)&a, len), 0);
+	int to = accept(listener, NULL, NULL), right = 0;
+	char byte = 'x';
+	for (int i = 0; i < 20; i++) {
+		int64_t before = clock_now();
+		assert_int_equal(send(to, &byte, 1, 0), 1);
+		int64_t after = clock_now();
+		poll(NULL, 0, 5); /* late on purpose */
+		stamps_attach(s);
+		assert_int_equal(recv(from, &byte, 1, 0), 1);
+		const struct stamp *read = stamps_of(s, -1);
+		assert_ptr_equal(read, stamps_of(s, from));
+		if (!read)
+			continue; /* the kernel begins to stamp a moment after it was asked */
+		assert_true(read->own_ns >= before + 5 * NS_PER_MS);
+		/* the clocks are read one after the other, and somebody may come between */
+		right += read->t_ns >= before - 1000 && read->t_ns <= after + NS_PER_MS;
+	}
+	stamps_attach(NULL);
+	assert_true(right >= 15);
+	close(from);
+	close(to);
+	close(listener);
+	stamps_free(s);
+	stamps_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_converts),
+		cmocka_unit_test(test_refuses_what_cannot_be),
+		cmocka_unit_test(test_follows_steps),
+		cmocka_unit_test(test_recv_stays_recv),
+		cmocka_unit_test(test_tells_when_it_came),
+	};
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	curl_global_cleanup();
+	return failed;
+}
