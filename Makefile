@@ -51,7 +51,7 @@ ifeq ($(quietly)$(strip $(libs_lib)),-lm)
 $(warning packages are missing: `make deps` installs them)
 endif
 
-.PHONY: all check demo deps bench fuzz tests install uninstall clean help lint
+.PHONY: all check demo deps bench bench-tools fuzz tests install uninstall clean help lint
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -144,7 +144,16 @@ fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs c
 		fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=5 -max_len=65536 -print_final_stats=1 -verbosity=0 \
 			corpus/$$f $(CURDIR)/tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
 
-bench: all ## measure, as ratios against baselines in the same run
+# What benchmarks measure against: servers and clients of their own.
+bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper)
+$(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
+$(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/sendlog.o sim/timers.o)
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(libs_lib)
+
+bench-tools: all $(bench_tools) ## build what benchmarks need, and measure nothing
+bench: bench-tools ## measure, as ratios against baselines in the same run
 	$(Q)BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
 demo: ## install what is missing, build, and run the whole pipeline against the simulated server
@@ -180,4 +189,4 @@ clean: ## remove the build folder
 	rm -rf .build
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

@@ -6,12 +6,11 @@ set -eu
 . "$TESTS/tap.sh"
 
 seconds=${LAG_SECONDS:-30}
-"${CC:-cc}" -O2 -o sleeper "$BENCH/sleeper.c"
 ipf-prep sharegpt "$TESTS/../examples/chat.json" -q -o chat.trace.zst
 ipf-sched "poisson:rate=100,for=${seconds}s" -t chat.trace.zst -o chat.sched
 # shellcheck disable=SC2119
 server_start
-./sleeper "$seconds" >slept &
+"$BUILD/bench/sleeper" "$seconds" >slept &
 ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched -o chat.records.zst
 wait $!
 ipf-collect -q chat.records.zst -o chat.results.zst

@@ -1,0 +1,400 @@
+/* What a client costs that does nothing but HTTP: one thread, epoll, a state machine that counts the chunks of an answer. The baseline of
+ * fire.sh and lag.sh, against the raw server.
+ *
+ *     bareclient --port 8000 -c 64 -n 100k                  # closed loop: 64 connections, one request after another on each
+ *     bareclient --port 8000 --rate 1k --for 10s            # open loop, Poisson: connections are opened as they are needed
+ *
+ * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the raw server puts into
+ * it, to our clock when its bytes had been read. Events that came in one read share that time. */
+#include "clock.h"
+#include "histogram.h"
+#include "options.h"
+#include "rng.h"
+
+#include <errno.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENTS    256
+#define READ_ROOM (64 * 1024)
+#define SENT      "\"sent_ns\":\"" /* and 19 digits */
+
+enum state { HEAD, SIZE, DATA, DATA_END, LAST }; /* LAST: after the chunk of size 0 */
+
+struct conn {
+	int fd;
+	bool connecting;
+	enum state state;
+	int matched;      /* bytes of the head's end seen so far */
+	size_t size;      /* what is left of the chunk; while it is read: so far */
+	struct conn *next; /* idle, or waiting to connect */
+};
+
+struct options {
+	struct common_options common;
+	int64_t port, connections, requests, for_ns;
+	double rate;
+	const char *path;
+};
+
+struct client {
+	const struct options *options;
+	int epoll_fd, timer_fd;
+	struct conn *idle;
+	char *request;
+	size_t request_len;
+	int64_t wanted, started, done, failed, connections, reads, chunks, bytes;
+	int64_t begin_ns, due_ns;    /* of the next request; INT64_MAX: closed loop, or none */
+	ptrdiff_t sent_at;           /* where sent_ns stands in a chunk; -1: not known */
+	struct rng gaps;
+	struct histogram *lag, *delay;
+	struct ipf_error *err;
+	char input[READ_ROOM];
+};
+
+static void conn_start(struct client *c, struct conn *k);
+
+/* ---- answers ---- */
+
+/* A chunk of which nothing was cut off: how long was it under way? */
+static void note_delay(struct client *c, const char *data, size_t len, int64_t wall_ns)
+{
+	if (c->sent_at < 0) {
+		const char *found = memmem(data, len, SENT, sizeof SENT - 1);
+		if (!found)
+			return;
+		c->sent_at = found - data;
+	}
+	const char *digit = data + c->sent_at + sizeof SENT - 1;
+	if ((size_t)c->sent_at + sizeof SENT + 19 > len || memcmp(data + c->sent_at, SENT, sizeof SENT - 1) != 0)
+		return;
+	int64_t sent_ns = 0;
+	for (int i = 0; i < 19; i++)
+		sent_ns = sent_ns * 10 + (digit[i] - '0');
+	histogram_add(c->delay, wall_ns - sent_ns, 1);
+}
+
+/* The head's end is an empty line. */
+static const char *skip_head(struct conn *k, const char *at, const char *end)
+{
+	static const char mark[] = "\r\n\r\n";
+	while (at < end && k->matched < 4) {
+		k->matched = *at == mark[k->matched] ? k->matched + 1 : *at == '\r';
+		at++;
+	}
+	if (k->matched == 4) {
+		k->state = SIZE;
+		k->size = 0;
+	}
+	return at;
+}
+
+static const char *read_size(struct conn *k, const char *at, const char *end)
+{
+	for (; at < end; at++) {
+		if (*at == '\n') {
+			k->state = k->size ? DATA : LAST;
+			k->matched = 0;
+			return at + 1;
+		}
+		if (*at != '\r')
+			k->size = k->size * 16 + (size_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
+	}
+	return at;
+}
+
+/* True: the answer is complete. */
+static bool parse(struct client *c, struct conn *k, const char *at, size_t len, int64_t wall_ns)
+{
+	const char *end = at + len;
+	bool whole = false; /* the chunk began in these bytes */
+	while (at < end)
+		switch (k->state) {
+		case HEAD:
+			at = skip_head(k, at, end);
+			break;
+		case SIZE:
+			at = read_size(k, at, end);
+			whole = true;
+			break;
+		case DATA: {
+			size_t n = (size_t)(end - at) < k->size ? (size_t)(end - at) : k->size;
+			if (whole && n == k->size)
+				note_delay(c, at, n, wall_ns);
+			k->size -= n;
+			at += n;
+			whole = false;
+			if (!k->size) {
+				k->state = DATA_END;
+				c->chunks++;
+			}
+			break;
+		}
+		case DATA_END:
+			if (*at++ == '\n')
+				k->state = SIZE;
+			break;
+		case LAST:
+			if (*at++ == '\n')
+				return true;
+			break;
+		}
+	return false;
+}
+
+/* ---- connections ---- */
+
+static void conn_failed(struct client *c, struct conn *k, const char *what)
+{
+	if (!c->failed++)
+		ipf_error_errno(c->err, errno, NULL, "%s", what);
+	close(k->fd);
+	free(k);
+	c->done++;
+}
+
+static struct conn *conn_open(struct client *c)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->options->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct conn *k = calloc(1, sizeof *k);
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = k};
+	int on = 1;
+	if (!k || (k->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) < 0) {
+		ipf_error_errno(c->err, errno, NULL, "socket");
+		c->failed++;
+		c->done++;
+		free(k);
+		return NULL;
+	}
+	k->connecting = true;
+	setsockopt(k->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, k->fd, &event);
+	c->connections++;
+	if (connect(k->fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) {
+		conn_failed(c, k, "connect");
+		return NULL;
+	}
+	return k;
+}
+
+static void conn_send(struct client *c, struct conn *k)
+{
+	k->state = HEAD;
+	k->matched = 0;
+	if (send(k->fd, c->request, c->request_len, MSG_NOSIGNAL) != (ssize_t)c->request_len)
+		conn_failed(c, k, "send");
+}
+
+static void conn_start(struct client *c, struct conn *k)
+{
+	c->started++;
+	if (!k->connecting)
+		conn_send(c, k);
+}
+
+static void answered(struct client *c, struct conn *k)
+{
+	c->done++;
+	if (c->due_ns == INT64_MAX && c->started < c->wanted) {
+		conn_start(c, k);
+	} else {
+		k->next = c->idle;
+		c->idle = k;
+	}
+}
+
+static void on_event(struct client *c, const struct epoll_event *event)
+{
+	struct conn *k = event->data.ptr;
+	if (k->connecting) {
+		int error = 0;
+		socklen_t len = sizeof error;
+		if (!(event->events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+			return;
+		getsockopt(k->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+		k->connecting = false;
+		errno = error;
+		if (error)
+			conn_failed(c, k, "connect");
+		else
+			conn_send(c, k);
+		return;
+	}
+	if (!(event->events & ~(uint32_t)EPOLLOUT))
+		return;
+	for (;;) {
+		ssize_t n = recv(k->fd, c->input, sizeof c->input, 0);
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			conn_failed(c, k, "recv");
+			return;
+		}
+		c->reads++;
+		c->bytes += n;
+		if (parse(c, k, c->input, (size_t)n, clock_wall())) {
+			answered(c, k);
+			return;
+		}
+		if (n < (ssize_t)sizeof c->input)
+			return;
+	}
+}
+
+/* ---- the loop ---- */
+
+/* Starts what is due. */
+static void start_due(struct client *c)
+{
+	int64_t now;
+	while (c->due_ns <= (now = clock_now())) {
+		histogram_add(c->lag, now - c->due_ns, 1);
+		struct conn *k = c->idle;
+		if (k)
+			c->idle = k->next;
+		else
+			k = conn_open(c);
+		if (k)
+			conn_start(c, k);
+		else
+			c->started++;
+		c->due_ns += (int64_t)llround(rng_exponential(&c->gaps) * 1e9 / c->options->rate);
+		if (c->started == c->wanted)
+			c->due_ns = INT64_MAX;
+	}
+}
+
+static void run(struct client *c)
+{
+	struct epoll_event events[EVENTS];
+	int64_t set = INT64_MAX;
+	if (c->due_ns == INT64_MAX)
+		for (int64_t i = 0; i < c->options->connections && c->started < c->wanted; i++) {
+			struct conn *k = conn_open(c);
+			c->started++;
+			if (!k)
+				break;
+		}
+	while (c->done < c->wanted) {
+		if (c->due_ns != set && c->due_ns != INT64_MAX) {
+			struct itimerspec when = {.it_value = {.tv_sec = c->due_ns / NS_PER_S, .tv_nsec = c->due_ns % NS_PER_S}};
+			timerfd_settime(c->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+			set = c->due_ns;
+		}
+		int n = epoll_wait(c->epoll_fd, events, EVENTS, -1);
+		start_due(c);
+		for (int i = 0; i < n; i++) {
+			if (!events[i].data.ptr)
+				continue; /* the timer */
+			on_event(c, &events[i]);
+			if (c->due_ns != INT64_MAX)
+				start_due(c);
+		}
+	}
+}
+
+static void print_times(const char *name, const struct histogram *h)
+{
+	if (histogram_count(h))
+		printf(",\"%s\":{\"p50\":%.1f,\"p99\":%.1f,\"p99.9\":%.1f,\"max\":%.1f,\"mean\":%.1f}", name, histogram_percentile(h, 50) / 1e3,
+		       histogram_percentile(h, 99) / 1e3, histogram_percentile(h, 99.9) / 1e3, (double)histogram_max(h) / 1e3, histogram_mean(h) / 1e3);
+}
+
+static void print_run(const struct client *c)
+{
+	struct rusage used;
+	double seconds = (double)(clock_now() - c->begin_ns) / 1e9;
+	double answers = (double)(c->done - c->failed);
+	double events = (double)c->chunks - answers; /* the last chunk of each answer holds none */
+	getrusage(RUSAGE_SELF, &used);
+	double cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+	printf("{\"requests\":%lld,\"failed\":%lld,\"connections\":%lld,\"events\":%.0f,\"reads\":%lld,\"bytes\":%lld,\"seconds\":%.4f,\"requests_s\":%.1f,"
+	       "\"events_s\":%.1f,\"cpu_s\":%.4f,\"cpu_us_request\":%.3f,\"cpu_us_event\":%.3f,\"rss_kib\":%ld", (long long)c->done, (long long)c->failed,
+	       (long long)c->connections, events, (long long)c->reads, (long long)c->bytes, seconds, answers / seconds, events / seconds, cpu,
+	       cpu / answers * 1e6, cpu / events * 1e6, used.ru_maxrss);
+	print_times("lag_us", c->lag);
+	print_times("delay_us", c->delay);
+	puts("}");
+}
+
+#define ROW(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct options, member_, help_)
+
+static const struct option_spec specs[] = {
+	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "where the server listens on 127.0.0.1"),
+	ROW(OPTION_COUNT, 'c', "connections", "N", connections, "closed loop: how many at once (default: 1)"),
+	ROW(OPTION_COUNT, 'n', "requests", "N", requests, "closed loop: how many in all (default: 1)"),
+	ROW(OPTION_RATE, 0, "rate", "RATE", rate, "open loop: Poisson arrivals, so many a second"),
+	ROW(OPTION_DURATION, 0, "for", "TIME", for_ns, "open loop: for so long (default: 10s)"),
+	ROW(OPTION_TEXT, 0, "path", "PATH", path, "what to POST to (default: /v1/chat/completions)"),
+	OPTION(OPTION_SEED, 0, "seed", "N", struct options, common, "seed of the arrivals (default: 1)"),
+	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
+};
+
+static const struct program program = {
+	.name = "bareclient",
+	.summary = "a client that does nothing but HTTP, to measure others against",
+	.manual = "tests/bench/README.md",
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+};
+
+static int measure(struct client *c, const struct options *o, struct ipf_error *err)
+{
+	static const char body[] = "{\"model\":\"raw\",\"messages\":[{\"role\":\"user\",\"content\":\"Tell me.\"}],\"max_tokens\":1,\"stream\":true}";
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	struct rlimit files;
+	int len = asprintf(&c->request, "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s", o->path,
+		(int)o->port, sizeof body - 1, body);
+	c->lag = histogram_new();
+	c->delay = histogram_new();
+	if (len < 0 || !c->lag || !c->delay)
+		return ipf_error_errno(err, ENOMEM, NULL, "memory");
+	c->request_len = (size_t)len;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	c->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (c->epoll_fd < 0 || c->timer_fd < 0 || epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, c->timer_fd, &event) < 0)
+		return ipf_error_errno(err, errno, NULL, "epoll");
+	c->options = o;
+	c->err = err;
+	c->sent_at = -1;
+	c->wanted = o->rate > 0 ? (int64_t)(o->rate * (double)o->for_ns / 1e9) : o->requests;
+	rng_init(&c->gaps, o->common.seed, "gaps", 0);
+	c->begin_ns = clock_now();
+	c->due_ns = o->rate > 0 ? c->begin_ns + 100 * NS_PER_MS : INT64_MAX;
+	run(c);
+	print_run(c);
+	return c->failed ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct client client; /* large */
+	struct options options = {.common = COMMON_DEFAULTS, .connections = 1, .requests = 1, .for_ns = 10 * NS_PER_S, .path = "/v1/chat/completions"};
+	struct operands operands;
+	struct ipf_error err = {0};
+	int status;
+	if (!program_start(&program, argc, argv, &options, &operands, &status))
+		return status;
+	if (options.port < 1 || options.port > 65535 || options.requests < 1 || options.connections < 1) {
+		ipf_error_set(&err, IPF_USAGE, "expected a port, and at least one request and connection");
+		return program_misuse(&program, &err);
+	}
+	prctl(PR_SET_TIMERSLACK, 1);
+	measure(&client, &options, &err);
+	if (fflush(stdout) != 0)
+		ipf_error_errno(&err, errno, NULL, "standard output");
+	return ipf_error_report(&err, stderr, program.name);
+}
