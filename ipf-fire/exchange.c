@@ -176,8 +176,7 @@ static long milliseconds(int64_t ns)
 static void set_connection(CURL *easy, const struct exchange_setup *s)
 {
 	const struct transport_options *o = s->options;
-	/* a proxy from the environment would be measured unseen */
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	route_apply(o->route, easy);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
@@ -187,16 +186,6 @@ static void set_connection(CURL *easy, const struct exchange_setup *s)
 	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, o->fresh ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, s->close_socket);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
-	if (o->insecure) {
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-	if (o->cacert)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, o->cacert);
-	if (o->cert)
-		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
-	if (o->key)
-		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
 }
 
 static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct exchange *x)
@@ -300,10 +289,15 @@ static bool connected(const struct exchange *x)
 	return x->attempts > 0;
 }
 
-/* Without a connection: it was TCP's, or TLS's on top of it. */
+/* Without a connection: it was TCP's, a proxy's, or TLS's on top of it. */
 static enum record_error unconnected(const struct exchange *x)
 {
-	return x->established ? RECORD_TLS : RECORD_CONNECT;
+	const struct exchange_setup *s = x->setup;
+	bool tls = !strncmp(s->target->places[x->place].url, "https:", 6);
+	long tunnel = 0;
+	if (s->options->route->o.proxy && (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
+		return RECORD_CONNECT;
+	return tls && x->established ? RECORD_TLS : RECORD_CONNECT;
 }
 
 /* A connection that broke: by a reset, or closed in order but too early. */
@@ -397,6 +391,8 @@ static void set_times(struct exchange *x)
 	if (job->connection == IPF_ABSENT || job->reused)
 		return;
 	/* an address that was pinned took no look-up */
+	if (x->setup->options->route->dns_each)
+		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
 	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
 }
@@ -417,7 +413,7 @@ void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns)
 	struct job *job = x->job;
 	long status = 0;
 	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : end_of(x, code, t_ns);
-	if (curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
+	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
 		job->status = status;
 	set_error(x, code);
 	set_times(x);

@@ -59,7 +59,22 @@ static int set_places(json_t *header, const struct fire_options *o, const struct
 	return bad;
 }
 
-json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target,
+/* The way there, where it is not the plain one. */
+static int set_route(json_t *header, const struct route *route)
+{
+	int bad = 0;
+	if (route->o.unix_socket)
+		bad |= json_object_set_new(header, "unix_socket", json_string(route->o.unix_socket));
+	if (route->o.proxy)
+		bad |= json_object_set_new(header, "proxy", json_string(route->proxy_shown));
+	if (route->o.bind)
+		bad |= json_object_set_new(header, "bind", json_string(route->o.bind));
+	if (route->dns_each)
+		bad |= json_object_set_new(header, "dns", json_string(route->o.dns));
+	return bad;
+}
+
+json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target, const struct route *route,
                        struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns)
 {
 	argv_redact(argv);
@@ -74,6 +89,7 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 		return NULL;
 	int bad = o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
 	bad |= set_places(header, o, target);
+	bad |= set_route(header, route);
 	bad |= json_object_set(header, "api", api_json(api));
 	if (o->model)
 		bad |= json_object_set_new(header, "model", json_string(o->model));

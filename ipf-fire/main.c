@@ -36,6 +36,14 @@ static const struct option_spec specs[] = {
 	       "use connections again, or make one for each request (default: reuse)"),
 	OPTION(OPTION_TEXT, 0, "stamps", "kernel|user", struct fire_options, stamps,
 	       "whose clock tells when bytes came (default: the kernel's, where it gives them)"),
+	OPTION(OPTION_FILE, 0, "unix-socket", "PATH", struct fire_options, unix_socket, "connect to this Unix socket, whatever host the URL names"),
+	OPTION(OPTION_TEXT, 0, "proxy", "URL", struct fire_options, proxy,
+	       "connect by this proxy: http://, https://, socks5://, socks5h://, socks4:// or socks4a://[USER:PASSWORD@]HOST:PORT"),
+	OPTION(OPTION_TEXT, 0, "bind", "ADDRESS[,ADDRESS...]", struct fire_options, bind,
+	       "send from these addresses in turn, each with ports of its own"),
+	OPTION(OPTION_LIST, 0, "resolve", "HOST:PORT:ADDRESS", struct fire_options, resolve, "take this address for HOST:PORT in place of a look-up"),
+	OPTION(OPTION_TEXT, 0, "dns", "once|each", struct fire_options, dns,
+	       "look names up once, before the run, or for each connection (default: once)"),
 	OPTION(OPTION_LIST, 'H', "header", "NAME: VALUE", struct fire_options, headers, "send this header with every request"),
 	OPTION(OPTION_TEXT, 0, "key-env", "NAME", struct fire_options, key_env,
 	       "the environment variable that holds the API key (default: what the API says, such as OPENAI_API_KEY)"),
@@ -94,7 +102,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 int main(int argc, char **argv)
 {
 	struct fire_options options = {
-		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .balance = "round-robin",
+		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .balance = "round-robin", .dns = "once",
 		.timeout_ns = 600 * NS_PER_S, .connect_timeout_ns = 30 * NS_PER_S, .grace_ns = 30 * NS_PER_S,
 	};
 	const struct program program = {

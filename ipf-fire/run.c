@@ -34,6 +34,7 @@ struct run {
 	struct api *api;
 	struct target_options at;
 	struct target target;
+	struct route route;
 	struct plan *plan;
 	struct renderer *renderer;
 	struct feeder *feeder;
@@ -88,8 +89,10 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	};
 	r->at = (struct target_options){.urls = &o->urls, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
 	                                .streamed = r->streamed};
+	const struct route_options route = {.unix_socket = o->unix_socket, .proxy = o->proxy, .bind = o->bind, .resolve = &o->resolve,
+	                                    .dns = o->dns, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert, .key = o->key};
 	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &r->at, err) < 0 ||
-	    gather_headers(r, err) < 0)
+	    route_open(&r->route, &route, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
 	char probe[32];
 	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
@@ -176,8 +179,8 @@ static struct engine_options engine_options(struct run *r)
 		.feeder = r->feeder,
 		.target = &r->target,
 		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
-		              .key = o->key, .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
+		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .route = &r->route,
+		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,
 		.gauges = &r->gauges,
 		.signal_fd = r->signal_fd,
@@ -193,7 +196,7 @@ static int open_output(struct run *r, struct ipf_error *err)
 	const char *path = r->options->common.output;
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
 	if (header && (json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) < 0 ||
 	               json_object_set_new(header, "stamps", json_string(r->kernel_stamps ? "kernel" : "user")) < 0)) {
 		json_decref(header);
@@ -284,8 +287,8 @@ static void watch(struct run *r)
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
-	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->at, err) < 0) ||
-	    target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
+	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
+	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
 		return -1;
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
@@ -313,6 +316,7 @@ static void tear_down(struct run *r)
 	renderer_free(r->renderer);
 	plan_close(r->plan);
 	target_close(&r->target);
+	route_close(&r->route);
 	api_close(r->api);
 	json_decref(r->params);
 	json_decref(r->argv);

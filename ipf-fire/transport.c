@@ -44,6 +44,7 @@ struct transport {
 	struct socket *sockets;
 	size_t sockets_count;
 	int64_t connections, starved;
+	size_t next_source;
 	struct exchange *spare;             /* unused, ready */
 	size_t spare_count;
 	struct exchange *under_way;         /* doubly linked */
@@ -94,6 +95,12 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 		m->transport->starved += fd < 0 && (errno == EMFILE || errno == ENFILE);
 		if (fd >= 0)
 			close(fd);
+		return CURL_SOCKET_BAD;
+	}
+	int why = route_bind(m->transport->options->route, m->transport->next_source++, fd);
+	if (why) {
+		exchange_no_socket(x, why);
+		close(fd);
 		return CURL_SOCKET_BAD;
 	}
 	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true, .connecting = x};
@@ -373,7 +380,8 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 static void end_speaker(const struct transport *t, int fd, size_t place)
 {
 	char said[4096];
-	if (strncmp(t->target->places[place].url, "http:", 5) != 0 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
+	bool plain = !strncmp(t->target->places[place].url, "http:", 5) && !t->options->route->proxy_tls;
+	if (!plain || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
 		return;
 	shutdown(fd, SHUT_RDWR);
 	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)

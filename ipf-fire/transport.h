@@ -19,6 +19,7 @@
 #include "balance.h"
 #include "job.h"
 #include "stamp.h"
+#include "route.h"
 #include "target.h"
 
 struct transport;
@@ -27,8 +28,7 @@ struct transport_options {
 	int64_t timeout_ns, connect_timeout_ns; /* 0: none */
 	bool fresh;                             /* a connection of its own for each request */
 	enum balance_kind balance;              /* where the target has several places */
-	bool insecure;
-	const char *cacert, *cert, *key;
+	const struct route *route;
 	const struct string_list *record_headers; /* names of response headers to keep */
 	bool kernel_stamps;                       /* times of reads by the kernel (stamp.h) */
 	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
