@@ -123,11 +123,14 @@ static json_t *stages_json(const struct schedule *schedule, const struct engine_
 	return stages;
 }
 
-json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad)
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad,
+                        json_t *client)
 {
 	json_t *end = json_object(), *why = NULL;
 	json_object_set_new(end, "from", plan_from(plan));
 	json_object_set_new(end, "stages", stages_json(plan_schedule(plan), result));
+	if (client)
+		json_object_set_new(end, "client", client);
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)

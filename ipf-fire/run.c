@@ -43,6 +43,8 @@ struct run {
 	struct stream_writer *writer;
 	struct queue *records;
 	struct gauges gauges;
+	struct meter *meter;
+	pthread_t sender;
 	struct engine_result result;
 	bool streamed, kernel_stamps;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
@@ -183,6 +185,7 @@ static struct engine_options engine_options(struct run *r)
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,
 		.gauges = &r->gauges,
+		.meter = r->meter,
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.memory_bytes = memory_bytes() / 2,
@@ -245,13 +248,14 @@ static int begin(struct run *r, struct ipf_error *err)
 	int fd = path && strcmp(path, "-") != 0 ? -1 : STDOUT_FILENO;
 	if (engine_begin(r->engine, r->zero_ns, err) < 0)
 		return -1;
+	r->sender = engine_thread(r->engine);
 	struct recorder_options o = {
 		.writer = r->writer,
 		.pipe = (fd >= 0 ? fstat(fd, &st) : stat(path, &st)) == 0 && !S_ISREG(st.st_mode),
 		.output_fd = fd,
 		.zero_ns = r->zero_ns,
-		.send = engine_thread(r->engine),
-		.render = feeder_thread(r->feeder),
+		.client = {.zero_ns = r->zero_ns, .gauges = &r->gauges, .senders = 1, .send = &r->sender, .meters = &r->meter,
+		           .queues = &r->records, .render = feeder_thread(r->feeder), .kernel_stamps = r->kernel_stamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
 		.queue = r->records,
@@ -294,7 +298,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
 		return -1;
 	r->records = queue_new(RECORDS_QUEUE);
-	if (!r->records)
+	r->meter = meter_new();
+	if (!r->records || !r->meter)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, &r->gauges, err) < 0)
 		return -1;
@@ -313,6 +318,7 @@ static void tear_down(struct run *r)
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	queue_free(r->records);
+	free(r->meter);
 	renderer_free(r->renderer);
 	plan_close(r->plan);
 	target_close(&r->target);
@@ -394,7 +400,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	watch(r);
 	engine_finish(r->engine, &r->result);
 	wait_for_recorder(r);
-	recorder_stop(r->recorder, err);
+	json_t *client = recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);
 	r->feeder = NULL;
 	if (r->result.error.kind && !r->input.kind)
@@ -403,11 +409,13 @@ static int carry_out(struct run *r, struct ipf_error *err)
 		r->input = *plan_cut(r->plan);
 	warn(r);
 	tell_after(r);
-	if (err->kind)
+	if (err->kind) {
+		json_decref(client);
 		return -1;
+	}
 	struct stream_writer *writer = r->writer;
 	r->writer = NULL;
-	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input), err) < 0)
+	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
 		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took half of the memory");

@@ -43,8 +43,9 @@ struct transport {
 	size_t count;
 	struct socket *sockets;
 	size_t sockets_count;
-	int64_t connections, starved;
+	int64_t connections;
 	size_t next_source;
+	struct meter *meter;
 	struct exchange *spare;             /* unused, ready */
 	size_t spare_count;
 	struct exchange *under_way;         /* doubly linked */
@@ -92,7 +93,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
 	if (!s) {
 		exchange_no_socket(x, fd < 0 ? errno : ENOMEM);
-		m->transport->starved += fd < 0 && (errno == EMFILE || errno == ENFILE);
+		meter_count(&m->transport->meter->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
 		if (fd >= 0)
 			close(fd);
 		return CURL_SOCKET_BAD;
@@ -217,7 +218,7 @@ static struct multi *choose_multi(struct transport *t, size_t place)
 /* ---- opening and closing ---- */
 
 int transport_open(struct transport **transport, const struct target *target, const struct transport_options *options, int epoll_fd,
-                   struct ipf_error *err)
+                   struct meter *meter, struct ipf_error *err)
 {
 	struct transport *t = calloc(1, sizeof *t);
 	*transport = t;
@@ -229,9 +230,10 @@ int transport_open(struct transport **transport, const struct target *target, co
 	t->options = options;
 	t->target = target;
 	t->epoll_fd = epoll_fd;
+	t->meter = meter;
 	t->setup = (struct exchange_setup){.target = target, .options = options, .open_socket = on_open, .close_socket = on_close,
 	                                   .close_data = t};
-	if (options->kernel_stamps && !(t->setup.stamps = stamps_new()))
+	if (options->kernel_stamps && !(t->setup.stamps = stamps_new(meter)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
@@ -441,14 +443,4 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 		x->cancelled = why;
 		finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
 	}
-}
-
-struct stamp_counts transport_stamps(const struct transport *t)
-{
-	return t->setup.stamps ? stamps_counts(t->setup.stamps) : (struct stamp_counts){0};
-}
-
-int64_t transport_starved(const struct transport *t)
-{
-	return t->starved;
 }

@@ -34,9 +34,9 @@ struct transport_options {
 	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 
-/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options and target are borrowed. */
+/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, target and meter are borrowed. */
 int transport_open(struct transport **transport, const struct target *target, const struct transport_options *options, int epoll_fd,
-                   struct ipf_error *err);
+                   struct meter *meter, struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
 
@@ -52,10 +52,5 @@ void transport_expire(struct transport *t, int64_t now_ns);
 struct job *transport_ended(struct transport *t);
 /* Ends all that is in flight, as RECORD_CANCELLED. */
 void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
-
-/* How the stamps went; all 0 where they are our own. */
-struct stamp_counts transport_stamps(const struct transport *t);
-/* How many requests could not be sent because files ran out. */
-int64_t transport_starved(const struct transport *t);
 
 #endif
