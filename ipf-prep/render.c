@@ -1,6 +1,5 @@
 #include "render.h"
 
-#include "exact.h"
 #include "jout.h"
 #include "rng.h"
 #include "synth.h"
@@ -13,7 +12,7 @@
 
 int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err)
 {
-	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}};
+	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}, .exact = {.tokens = plan->tokens}};
 	if (plan->prefix_count) {
 		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);
 		if (!r->prefixes)
@@ -28,6 +27,8 @@ void renderer_release(struct renderer *r)
 		buffer_release(&r->prefixes[i]);
 	free(r->prefixes);
 	stretch_release(&r->stretch);
+	exact_release(&r->exact);
+	kin_release(&r->kin);
 	draft_release(&r->work);
 	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->scope, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
@@ -94,26 +95,75 @@ static struct draft_blocks blocks_of(struct renderer *r, const struct draft *d, 
 	return blocks;
 }
 
+/* The key of a request's own text behind its last block. */
+static uint64_t own_key(const struct draft *d, size_t turn)
+{
+	uint64_t numbers[] = {(uint64_t)d->number, (uint64_t)d->part, (uint64_t)d->copy, turn};
+	struct draft_blocks own = {.ids = numbers, .count = 4, .scope = slice_of("own text")};
+	uint64_t key = 0;
+	for (size_t i = 0; i < 4; i++)
+		key = key * UINT64_C(0x9e3779b97f4a7c15) + draft_block_id(&own, i);
+	return key;
+}
+
+/* Do the ids of a format's blocks stand for all that is before them too? Then they have siblings. */
+static bool has_kin(const struct renderer *r, const struct draft_request *request)
+{
+	return (r->plan->traits & HAS_BLOCKS) && !request->blocks.sizes && request->count == 0;
+}
+
+static struct exact_start start_of(struct renderer *r, const struct draft_request *request, uint64_t parent, uint64_t key)
+{
+	if (!has_kin(r, request))
+		return (struct exact_start){0};
+	return (struct exact_start){.apart = true, .parent = parent, .place = kin_place(&r->kin, parent, key)};
+}
+
+void renderer_meet(struct renderer *r, const struct draft *d)
+{
+	if (!tokens_exact(r->plan->tokens))
+		return;
+	for (size_t turn = 0; turn < d->count; turn++) {
+		const struct draft_request *request = &d->requests[turn];
+		uint64_t parent = KIN_ROOT;
+		int64_t left = request->input_tokens;
+		for (size_t i = 0; has_kin(r, request) && i < request->blocks.count; i++) {
+			uint64_t key = draft_block_id(&request->blocks, i);
+			kin_place(&r->kin, parent, key);
+			left -= draft_block_tokens(&request->blocks, i, left);
+			parent = key;
+		}
+		if (has_kin(r, request) && left > 0)
+			kin_place(&r->kin, parent, own_key(d, turn));
+	}
+}
+
 /* Text of exactly `count` tokens of the model's tokenizer. */
 static struct slice make_exact_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
 {
-	const struct tokens *tokens = r->plan->tokens;
 	const char *salt = r->plan->options->salt;
 	char name[512];
 	struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
 	struct draft_blocks of_copy = blocks_of(r, d, request);
 	const struct draft_blocks *blocks = &of_copy;
 	int64_t left = count;
+	uint64_t parent = KIN_ROOT;
+	struct exact_start start;
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < blocks->count && left > 0; i++) {
 		int64_t wanted = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
+		uint64_t key = draft_block_id(blocks, i);
+		start = start_of(r, request, parent, key);
 		if (wanted > 0)
-			exact_block(tokens, draft_block_id(blocks, i), salt, whole, wanted, &r->made);
+			exact_block(&r->exact, key, &start, salt, whole, wanted, &r->made);
 		left -= wanted;
+		parent = key;
 	}
+	start = left > 0 ? start_of(r, request, parent, own_key(d, turn)) : (struct exact_start){0};
 	if (left > 0)
-		exact_prose(tokens, &rng, left, &r->made);
-	exact_settle(tokens, &rng, count, &r->made);
+		exact_prose(&r->exact, &rng, &start, salt, left, &r->made);
+	exact_settle(&r->exact, &rng, count, &r->made);
+	r->work.failed |= r->exact.failed || r->kin.failed;
 	return buffer_all(&r->made);
 }
 
@@ -182,7 +232,7 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 		struct rng rng;
 		rng_init(&rng, plan->options->common.seed, synth_name("prefix text", plan->options->salt, name), k);
 		if (tokens_exact(plan->tokens)) {
-			exact_prefix(plan->tokens, &rng, plan->prefix_tokens, prefix);
+			exact_prefix(&r->exact, &rng, plan->prefix_tokens, prefix);
 		} else {
 			/* A blank at the end parts it from what follows. */
 			synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
