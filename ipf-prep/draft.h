@@ -43,7 +43,7 @@ struct draft_request {
 	struct draft_blocks blocks;
 	struct slice id;        /* the data's own; plain text */
 	struct slice model;     /* plain text */
-	struct slice tools;     /* JSON, as the chat API takes it */
+	struct slice tools, response_format; /* JSON, as the chat API takes them */
 	struct slice tags;      /* JSON */
 	const uint64_t *parents; /* places in the draft of those that must end first; NULL: the turn before */
 	size_t parent_count;

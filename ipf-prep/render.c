@@ -508,6 +508,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, d, request);
 		out.tools = request->tools;
+		out.response_format = request->response_format;
 		out.tags = write_tags(r, request);
 		if (d->chain)
 			context += now + text_tokens(tokens, answer);
