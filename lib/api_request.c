@@ -12,9 +12,9 @@ static const struct {
 	{"model", ANYWHERE}, {"adapter", ANYWHERE}, {"messages", ANYWHERE}, {"turns", ANYWHERE}, {"system", ANYWHERE}, {"prompt", ANYWHERE},
 	{"prompt_text", ANYWHERE}, {"prompt_token_ids", ANYWHERE}, {"tools", ANYWHERE}, {"output_tokens", ANYWHERE}, {"input_tokens", ANYWHERE},
 	{"session", ANYWHERE}, {"id", ANYWHERE}, {"response_format", ANYWHERE}, {"response_schema", ANYWHERE},
-	{"response_schema_name", ANYWHERE}, {"message", IN_MESSAGE}, {"role", IN_MESSAGE}, {"content", IN_MESSAGE}, {"has_image", IN_MESSAGE}, {"text", IN_PART},
-	{"url", IN_PART}, {"media_type", IN_PART}, {"data", IN_PART}, {"tool_name", IN_TOOL}, {"tool_description", IN_TOOL},
-	{"tool_parameters", IN_TOOL},
+	{"response_schema_name", ANYWHERE}, {"message", IN_MESSAGE}, {"role", IN_MESSAGE}, {"content", IN_MESSAGE}, {"has_image", IN_MESSAGE},
+	{"text", IN_PART}, {"url", IN_PART}, {"media_type", IN_PART}, {"data", IN_PART}, {"tool_name", IN_TOOL},
+	{"tool_description", IN_TOOL}, {"tool_parameters", IN_TOOL},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
