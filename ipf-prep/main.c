@@ -4,6 +4,7 @@
 #include "paths.h"
 #include "prep.h"
 #include "reader.h"
+#include "remote.h"
 #include "select.h"
 #include "stat.h"
 #include "tokenize.h"
@@ -37,7 +38,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
 		return -1; /* before its files are looked for: they may not be there either */
 	for (int i = 1; i < operands->count; i++) {
-		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
+		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) && access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
@@ -174,6 +175,8 @@ int main(int argc, char **argv)
 	status = check_operands(&operands, &err);
 	if (status == 0)
 		status = plan_preset(&options, &err);
+	progress_init(&paths.progress, options.common.progress, options.common.quiet);
+	paths.quiet = options.common.quiet;
 	if (status == 0)
 		status = paths_expand(&paths, operands.items + 1, (size_t)operands.count - 1, &err);
 	if (status == 0 && !(format = find_format(operands.items[0], &paths, &first, &err)))
@@ -186,6 +189,7 @@ int main(int argc, char **argv)
 		input_close(first);
 	plan_release(&plan);
 	paths_release(&paths);
+	remote_release();
 	if (err.kind == IPF_USAGE)
 		return program_misuse(&prep_program, &err);
 	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : status;

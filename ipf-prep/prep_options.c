@@ -46,8 +46,8 @@ const struct program prep_program = {
 	.summary = "decide what is asked: make a request trace of datasets and production traces",
 	.details = "SOURCE is one of those of --list, or auto, which looks at the first file.\n"
 	           "FILE may be compressed (gzip, zstd, xz, bzip2), a folder, an archive (tar,\n"
-	           "zip, 7z) or a file in one (a.tar.gz:dir/b.json); \"-\" or none is standard\n"
-	           "input.\n"
+	           "zip, 7z) or a file in one (a.tar.gz:dir/b.json), or an address\n"
+	           "(https://…, hf://datasets/OWNER/NAME/PATH); \"-\" or none is standard input.\n"
 	           "\n"
 	           "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 	           "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
