@@ -17,7 +17,42 @@ struct client {
 	struct spread_view lag, loop, delay;
 	struct run_queue *send_queues, record_queue, render_queue;
 	int64_t *wakes, *ready; /* as of the last line */
+	double cpu[THREADS_MOST], wait[THREADS_MOST]; /* likewise, seconds */
+	int64_t line_ns;        /* when that was */
 };
+
+/* ---- processor time ---- */
+
+static double cpu_seconds(pthread_t thread)
+{
+	clockid_t id;
+	struct timespec t;
+	if (pthread_getcpuclockid(thread, &id) || clock_gettime(id, &t))
+		return 0;
+	return (double)t.tv_sec + (double)(t.tv_nsec / 1000) / 1e6;
+}
+
+static double seconds(int64_t ns)
+{
+	return ns == IPF_ABSENT ? 0 : (double)(ns / NS_PER_US) / 1e6;
+}
+
+static void look_at_senders(struct client *c, double *cpu, double *wait)
+{
+	for (size_t i = 0; i < c->o.senders; i++) {
+		int64_t ended = gauge_get(&c->o.meters[i]->cpu_ns);
+		cpu[i] = ended ? seconds(ended) : cpu_seconds(c->o.send[i]);
+		wait[i] = seconds(run_queue_look(&c->send_queues[i], gauge_get(&c->o.meters[i]->thread)));
+	}
+}
+
+static void write_member_double(struct jout *w, const char *key, double value)
+{
+	jout_key(w, key);
+	jout_double(w, value);
+}
+
+/* ---- opening and closing ---- */
 
 struct client *client_new(const struct client_options *options)
 {
@@ -32,8 +67,11 @@ struct client *client_new(const struct client_options *options)
 	c->send_queues = calloc(senders, sizeof *c->send_queues);
 	c->wakes = calloc(senders, sizeof *c->wakes);
 	c->ready = calloc(senders, sizeof *c->ready);
-	if (c->lag.seen && c->loop.seen && c->delay.seen && c->send_queues && c->wakes && c->ready)
+	if (c->lag.seen && c->loop.seen && c->delay.seen && c->send_queues && c->wakes && c->ready) {
+		c->line_ns = clock_now();
+		look_at_senders(c, c->cpu, c->wait);
 		return c;
+	}
 	client_free(c);
 	return NULL;
 }
@@ -55,28 +93,21 @@ void client_free(struct client *c)
 	free(c);
 }
 
-/* ---- processor time ---- */
+/* ---- processor time, told ---- */
 
-static double cpu_seconds(pthread_t thread)
+/* The sum over the threads that send, and each, where there are several; and of the time since the last line, the share of the one that had
+ * most. */
+static void write_senders(const struct client *c, struct jout *w, const double *each, double *before, int64_t now)
 {
-	clockid_t id;
-	struct timespec t;
-	if (pthread_getcpuclockid(thread, &id) || clock_gettime(id, &t))
-		return 0;
-	return (double)t.tv_sec + (double)(t.tv_nsec / 1000) / 1e6;
-}
-
-static double seconds(int64_t ns)
-{
-	return ns == IPF_ABSENT ? 0 : (double)(ns / NS_PER_US) / 1e6;
-}
-
-/* The sum over the threads that send, and each, where there are several. */
-static void write_senders(const struct client *c, struct jout *w, const double *each)
-{
-	double sum = 0;
-	for (size_t i = 0; i < c->o.senders; i++)
+	double sum = 0, most = 0, passed = (double)(now - c->line_ns) / 1e9;
+	for (size_t i = 0; i < c->o.senders; i++) {
 		sum += each[i];
+		if (each[i] - before[i] > most)
+			most = each[i] - before[i];
+		before[i] = each[i];
+	}
+	if (passed > 0)
+		write_member_double(w, "most", most / passed);
 	jout_key(w, "send");
 	jout_double(w, sum);
 	if (c->o.senders < 2)
@@ -88,39 +119,25 @@ static void write_senders(const struct client *c, struct jout *w, const double *
 	jout_end_list(w);
 }
 
-static void write_member_double(struct jout *w, const char *key, double value)
+static void write_cpu(struct client *c, struct jout *w, const double *each, int64_t now)
 {
-	jout_key(w, key);
-	jout_double(w, value);
-}
-
-static void write_cpu(const struct client *c, struct jout *w)
-{
-	double each[THREADS_MOST];
-	for (size_t i = 0; i < c->o.senders; i++) {
-		int64_t ended = gauge_get(&c->o.meters[i]->cpu_ns);
-		each[i] = ended ? seconds(ended) : cpu_seconds(c->o.send[i]);
-	}
 	jout_key(w, "cpu");
 	jout_begin_map(w);
-	write_senders(c, w, each);
+	write_senders(c, w, each, c->cpu, now);
 	write_member_double(w, "record", cpu_seconds(pthread_self()));
 	write_member_double(w, "render", cpu_seconds(c->o.render));
 	jout_end_map(w);
 }
 
 /* Nothing at all where the system does not tell. */
-static void write_run_queue(struct client *c, struct jout *w)
+static void write_run_queue(struct client *c, struct jout *w, const double *each, int64_t now)
 {
-	double each[THREADS_MOST];
 	int64_t record = run_queue_look(&c->record_queue, thread_number());
 	if (record == IPF_ABSENT)
 		return;
-	for (size_t i = 0; i < c->o.senders; i++)
-		each[i] = seconds(run_queue_look(&c->send_queues[i], gauge_get(&c->o.meters[i]->thread)));
 	jout_key(w, "run_queue");
 	jout_begin_map(w);
-	write_senders(c, w, each);
+	write_senders(c, w, each, c->wait, now);
 	write_member_double(w, "record", seconds(record));
 	write_member_double(w, "render", seconds(run_queue_look(&c->render_queue, gauge_get(&c->o.gauges->render_thread))));
 	jout_end_map(w);
@@ -259,8 +276,11 @@ void client_line(struct client *c, int64_t now, struct buffer *line)
 	jout_key(&w, "client");
 	jout_begin_map(&w);
 	write_totals(c, &w, now);
-	write_cpu(c, &w);
-	write_run_queue(c, &w);
+	double cpu[THREADS_MOST], wait[THREADS_MOST];
+	look_at_senders(c, cpu, wait);
+	write_cpu(c, &w, cpu, now);
+	write_run_queue(c, &w, wait, now);
+	c->line_ns = now;
 	write_spread(&w, "client_lag_ns", &c->lag.now, true);
 	write_spread(&w, "delay_ns", &c->delay.now, false);
 	jout_key(&w, "loop_lag_ns");
