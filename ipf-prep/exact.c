@@ -125,18 +125,26 @@ void exact_block(struct exact *e, uint64_t id, const struct exact_start *start, 
 	append(e, &rng, opener_of(e, start, salt, first), first, full, count, out);
 }
 
-void exact_settle(struct exact *e, struct rng *rng, int64_t count, struct buffer *text)
+int64_t exact_settle(struct exact *e, struct rng *rng, int64_t count, struct buffer *text)
 {
 	int64_t have = text->data ? count_of(e, text->data, text->len) : 0;
 	for (int tries = 0; have != count && tries < 8 && !text->failed; tries++) {
 		if (have < count)
 			exact_prose(e, rng, NULL, NULL, count - have + 4, text);
 		if (text->failed)
-			return;
+			break;
 		text->len = tokens_cut(e->tokens, text->data, text->len, count);
 		text->data[text->len] = '\0';
 		have = count_of(e, text->data, text->len);
 	}
+	return have;
+}
+
+void exact_fill(struct exact *e, struct rng *rng, int64_t count, struct buffer *text)
+{
+	prepare(e);
+	fill(e, rng, 0, count, "", text);
+	e->failed |= text->failed;
 }
 
 void exact_prefix(struct exact *e, struct rng *rng, int64_t count, struct buffer *out)

@@ -33,8 +33,11 @@ void exact_block(struct exact *e, uint64_t id, const struct exact_start *start, 
 /* Appends prose that has `count` tokens where it stands. `start` may be NULL. */
 void exact_prose(struct exact *e, struct rng *rng, const struct exact_start *start, const char *salt, int64_t count, struct buffer *out);
 
-/* Makes the whole text have `count` tokens, should it not: what is too much at its end is cut, what is missing is made. */
-void exact_settle(struct exact *e, struct rng *rng, int64_t count, struct buffer *text);
+/* Makes the whole text have `count` tokens, should it not: what is too much at its end is cut, what is missing is made. How many it has. */
+int64_t exact_settle(struct exact *e, struct rng *rng, int64_t count, struct buffer *text);
+
+/* Brings a text that lacks a few tokens to `count`, by words of one token each; the last word may go for it. */
+void exact_fill(struct exact *e, struct rng *rng, int64_t count, struct buffer *text);
 
 /* A text of `count` tokens that ends in an empty line, so that what follows it leaves them as they are. */
 void exact_prefix(struct exact *e, struct rng *rng, int64_t count, struct buffer *out);

@@ -76,6 +76,10 @@ static json_t *make_trailer(const struct plan *plan, const struct reading *readi
 		json_array_extend(reading->from, plan->files);
 	if (end && tally->assumed)
 		json_object_set_new(end, "assumed", json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)tally->assumed));
+	const struct residual *r = &tally->residual;
+	if (end && r->requests)
+		json_object_set_new(end, "residual", json_pack("{s:I, s:f, s:f, s:I, s:I}", "requests", (json_int_t)r->requests, "exact", residual_exact(r),
+		                    "mean", (double)r->sum / (double)r->requests, "p99", (json_int_t)residual_p99(r), "max", (json_int_t)r->max));
 	if (end && tally->reason_count) {
 		json_t *left_out = json_object();
 		for (int i = 0; i < tally->reason_count; i++)
@@ -144,6 +148,8 @@ static int run(const struct plan *plan, int argc, char **argv, const struct path
 	}
 	progress_init(&reading.progress, o->common.progress, o->common.quiet);
 	status = convert(plan, writer, paths, &reading, &tally, err);
+	if (status == 0 && !o->common.quiet)
+		residual_print(&tally.residual, stderr);
 	if (status == 0 && o->common.verbose)
 		tally_print(&tally, reading.records, reading.bad, stderr);
 	if (status == 0 && tally.requests == 0 && reading.records > reading.bad)

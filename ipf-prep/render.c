@@ -13,6 +13,7 @@
 int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err)
 {
 	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}, .exact = {.tokens = plan->tokens}};
+	r->stretch.exact = &r->exact;
 	if (plan->prefix_count) {
 		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);
 		if (!r->prefixes)
@@ -162,7 +163,7 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 	start = left > 0 ? start_of(r, request, parent, own_key(d, turn)) : (struct exact_start){0};
 	if (left > 0)
 		exact_prose(&r->exact, &rng, &start, salt, left, &r->made);
-	exact_settle(&r->exact, &rng, count, &r->made);
+	tally_residual(r->tally, count, exact_settle(&r->exact, &rng, count, &r->made));
 	r->work.failed |= r->exact.failed || r->kin.failed;
 	return buffer_all(&r->made);
 }
@@ -215,7 +216,10 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 	}
 	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text) +
 	                 r->plan->options->template_tokens;
-	m->text = stretch_to(&r->stretch, m->text, target > others ? target - others : 1, &filler, work);
+	int64_t wanted = target > others ? target - others : 1;
+	m->text = stretch_to(&r->stretch, m->text, wanted, &filler, work);
+	if (tokens_exact(r->plan->tokens))
+		tally_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
 }
 
 /* A shared text at the very beginning: what a prefix cache is to find. */
