@@ -150,9 +150,10 @@ static void send_job(struct engine *e, struct job *job, int64_t now)
 {
 	gauge_add(&e->o.gauges->started, 1);
 	if (!e->cut) {
-		transport_start(e->transport, job, now);
-		/* it may have ended by now, but is not gone */
-		spread_add(&e->o.meter->lag, job->start_ns - (job->slot_ns != IPF_ABSENT ? job->slot_ns : job->ready_ns));
+		transport_start(e->transport, job);
+		/* it may have ended by now, but is not gone; one that waits for a connection of a pool is not late by us */
+		if (job->start_ns != IPF_ABSENT)
+			spread_add(&e->o.meter->lag, job->start_ns - (job->slot_ns != IPF_ABSENT ? job->slot_ns : job->ready_ns));
 		return;
 	}
 	job->start_ns = job->end_ns = now;
@@ -221,7 +222,7 @@ static void start_due(struct engine *e, int64_t now)
 	if (some)
 		fetch(e, now);
 	gauge_set(&e->o.gauges->in_flight, dispatch_in_flight(e->dispatch));
-	gauge_set(&e->o.gauges->waiting, dispatch_waiting(e->dispatch));
+	gauge_set(&e->o.gauges->waiting, dispatch_waiting(e->dispatch) + (int64_t)transport_waiting(e->transport));
 }
 
 /* ---- events ---- */

@@ -98,6 +98,7 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections));
+	bad |= json_object_set_new(header, "http", json_string(o->http));
 	bad |= json_object_set_new(header, "limits", limits_json());
 	bad |= set_times(header, o, wall_ns);
 	if (bad) {

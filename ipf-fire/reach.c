@@ -37,21 +37,27 @@ static int try_address(const struct addrinfo *a, int64_t timeout_ns)
 	return why;
 }
 
-/* CURLOPT_RESOLVE's entry for it, where the name is no address already. */
-static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
+static int add_entry(struct curl_slist **to, int family, const char *host, const char *port, const char *address, struct ipf_error *err)
 {
-	char address[64], *entry;
-	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
-		return 0; /* left to libcurl, then */
-	if (!strcmp(address, host))
-		return 0;
-	if (asprintf(&entry, a->ai_family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
+	char *entry;
+	if (asprintf(&entry, family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	struct curl_slist *list = curl_slist_append(t->resolve, entry);
+	struct curl_slist *list = curl_slist_append(*to, entry);
 	free(entry);
 	if (list)
-		t->resolve = list;
+		*to = list;
 	return list ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
+/* CURLOPT_RESOLVE's entries for it, as far as the name is no address already. */
+static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
+{
+	char address[64];
+	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
+		return 0; /* left to libcurl, then */
+	if (add_entry(&t->any, a->ai_family, "*", port, address, err) < 0)
+		return -1;
+	return strcmp(address, host) ? add_entry(&t->resolve, a->ai_family, host, port, address, err) : 0;
 }
 
 /* The address that the user gives for it; NULL. New. */
@@ -140,7 +146,8 @@ static int reach_place(struct reaching how, struct place *t, struct ipf_error *e
 	char *host = NULL, *port = NULL;
 	int result = -1;
 	curl_slist_free_all(t->resolve);
-	t->resolve = NULL;
+	curl_slist_free_all(t->any);
+	t->resolve = t->any = NULL;
 	if (how.route->o.unix_socket)
 		return reach_unix(&how, err);
 	if (how.route->o.proxy && reach_proxy(how, t, err) < 0)

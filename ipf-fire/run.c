@@ -175,13 +175,16 @@ static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
 	enum balance_kind balance;
+	struct connections connections = {.streams = o->streams, .no_resumption = o->no_resumption};
+	connections_parse(o->connections, &connections);
+	http_parse(o->http, &connections.http);
 	balance_parse(o->balance, &balance);
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
 		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .route = &r->route,
+		              .connections = connections, .balance = balance, .route = &r->route,
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,
 		.gauges = &r->gauges,
