@@ -29,6 +29,7 @@ void renderer_release(struct renderer *r)
 	free(r->prefixes);
 	stretch_release(&r->stretch);
 	exact_release(&r->exact);
+	flat_release(&r->flat);
 	kin_release(&r->kin);
 	draft_release(&r->work);
 	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->scope, &r->line};
@@ -485,6 +486,25 @@ static struct slice write_tags(struct renderer *r, const struct draft_request *r
 	return buffer_all(&r->tags);
 }
 
+/* The prompt as the trace is to have it, and its tokens. */
+static int64_t write_prompt(struct renderer *r, const struct draft *d, const struct draft_request *request, struct trace_request *out)
+{
+	const struct plan *plan = r->plan;
+	const struct draft *work = &r->work;
+	if (plan->prompt == AS_TEXT || plan->prompt == AS_IDS) {
+		int64_t tokens = (plan->prompt == AS_IDS ? flat_ids : flat_text)(&r->flat, plan->tokens, work->messages, work->message_count);
+		*(plan->prompt == AS_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
+		r->work.failed |= r->flat.json.failed;
+		return tokens;
+	}
+	write_messages(r);
+	out->messages = buffer_all(&r->messages);
+	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
+	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
+		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
+	return now + plan->options->template_tokens;
+}
+
 int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err)
 {
 	const struct tokens *tokens = r->plan->tokens;
@@ -494,26 +514,26 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		struct trace_request out;
 		struct slice answer;
 		trace_request_init(&out);
+		if (d->chain && d->count > 1 && r->plan->prompt != AS_MESSAGES)
+			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session of turns, which are messages", (long long)d->number);
 		make_messages(r, d, turn);
-		write_messages(r);
+		int64_t now = write_prompt(r, d, request, &out);
 		write_names(r, d, turn, &out);
-		int64_t now = messages_tokens(tokens, &r->work, &r->work.requests[0]);
-		if (request->count > 0 && request->input_tokens != IPF_ABSENT)
-			now += request->input_tokens - messages_tokens(tokens, d, request);
-		else
-			now += r->plan->options->template_tokens;
-		out.messages = buffer_all(&r->messages);
-		out.context_session = d->chain;
+		out.context_session = d->chain && out.messages.data;
 		out.input_tokens = context + now;
 		out.output_tokens = shape_output(r, d, turn, &answer);
 		out.answer = quoted(&r->answer, answer);
-		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, d, request);
 		out.tools = request->tools;
 		out.response_format = request->response_format;
 		out.tags = write_tags(r, request);
+		struct slice model = pick_model(r, d, request);
+		out.model = quoted(&r->model, model);
+		out.slo = r->plan->goals ? goals_of(r->plan->goals, model, out.tags) : (struct slice){0};
+		if (!out.slo.data)
+			out.slo = request->slo;
 		if (d->chain)
 			context += now + text_tokens(tokens, answer);
 		trace_request_write(&out, &r->line);

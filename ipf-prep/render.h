@@ -6,6 +6,7 @@
 #define PREP_RENDER_H
 
 #include "exact.h"
+#include "flat.h"
 #include "kin.h"
 #include "prep.h"
 #include "stream.h"
@@ -17,6 +18,7 @@ struct renderer {
 	struct stream_writer *writer;
 	struct stretch stretch;
 	struct exact exact;
+	struct flat flat;
 	struct kin kin;            /* of blocks, where a model's tokenizer counts */
 	struct tally *tally;
 	struct draft work;         /* the messages of the request at hand, and space for texts */

@@ -197,13 +197,18 @@ struct slice take_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
 	return tools;
 }
 
+struct slice take_object(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_MAP)
+		return (struct slice){0};
+	struct slice object = draft_keep(d, jdoc_raw(j, node));
+	on_one_line(object);
+	return object;
+}
+
 struct slice take_response_format(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
-	if (jdoc_type_of(j, node) != JDOC_MAP || jdoc_text_is(j, jdoc_get(j, node, "type"), "text"))
-		return (struct slice){0};
-	struct slice format = draft_keep(d, jdoc_raw(j, node));
-	on_one_line(format);
-	return format;
+	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : take_object(d, j, node);
 }
 
 /* ---- blocks ---- */
