@@ -57,6 +57,8 @@ static const char *transport_text(const struct record *record)
 		return "the answer ended short of its length";
 	case RECORD_CANCELLED:
 		return "cut off at the end of the run";
+	case RECORD_HUNG_UP:
+		return "the client hung up, as it was to";
 	case RECORD_PROTOCOL:
 		return "the answer is not HTTP";
 	case RECORD_OK:

@@ -93,7 +93,7 @@ static void end_job(struct engine *e, struct job *job)
 {
 	struct gauges *g = e->o.gauges;
 	gauge_add(&g->done, 1);
-	gauge_add(&g->failed, job->error != RECORD_OK || job->status < 200 || job->status > 299);
+	gauge_add(&g->failed, job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299));
 	gauge_add(&g->bytes, (int64_t)job->body.len);
 	gauge_add(&g->reads, (int64_t)job->reads_count);
 	dispatch_ended(e->dispatch, job->ticket, job->end_ns);

@@ -332,6 +332,7 @@ void exchange_anew(struct exchange *x)
 void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept)
 {
 	x->job = job;
+	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
 	x->trip_ns = 0;
@@ -404,7 +405,7 @@ static bool died_kept(const struct exchange *x, CURLcode code)
 static enum record_error kind_of(const struct exchange *x, CURLcode code)
 {
 	if (x->cancelled)
-		return RECORD_CANCELLED;
+		return x->cancelled_as;
 	if (died_kept(x, code))
 		return RECORD_RESET;
 	if (is_tls(code))

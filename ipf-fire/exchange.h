@@ -37,6 +37,8 @@ struct exchange {
 	char connect_to[32];     /* which connections it may take; see exchange_begin */
 	struct curl_slist connect_to_list;
 	const char *cancelled;   /* why we ended it; NULL */
+	enum record_error cancelled_as;
+	uint64_t serial;         /* another one for each request */
 	bool established;        /* TCP's connection is there */
 	bool opening;            /* a connection is being made for it */
 	bool only_kept;          /* it can be sent on connections that there are, not on a new one */

@@ -33,6 +33,8 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 	bad |= json_object_set_new(header, "clock", json_string("CLOCK_MONOTONIC"));
 	if (o->timeout_ns)
 		bad |= json_object_set_new(header, "timeout_ns", json_integer(o->timeout_ns));
+	if (o->first_token_timeout_ns)
+		bad |= json_object_set_new(header, "first_token_timeout_ns", json_integer(o->first_token_timeout_ns));
 	if (o->connect_timeout_ns)
 		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
@@ -93,6 +95,11 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 	bad |= json_object_set(header, "api", api_json(api));
 	if (o->model)
 		bad |= json_object_set_new(header, "model", json_string(o->model));
+	for (size_t i = 0; i < o->cancels.count; i++) {
+		if (!i)
+			bad |= json_object_set_new(header, "cancel", json_array());
+		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.items[i]));
+	}
 	if (json_object_size(params))
 		bad |= json_object_set(header, "params", params);
 	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));

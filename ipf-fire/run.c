@@ -35,6 +35,7 @@ struct run {
 	struct target_options at;
 	struct target target;
 	struct route route;
+	struct cancels cancels;
 	struct plan *plan;
 	struct renderer *renderer;
 	struct feeder *feeder;
@@ -99,7 +100,9 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	char probe[32];
 	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
 		return -1;
-	return plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err);
+	if (plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err) < 0)
+		return -1;
+	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(plan_stream(r->plan)), err);
 }
 
 static int try_stamps(struct run *r, struct ipf_error *err)
@@ -183,7 +186,7 @@ static struct engine_options engine_options(struct run *r)
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
-		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
+		.transport = {.cancels = r->cancels, .first_token_ns = o->first_token_timeout_ns, .timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
 		              .connections = connections, .balance = balance, .route = &r->route,
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,

@@ -2,8 +2,10 @@
 
 #include "clock.h"
 #include "transport_private.h"
+#include "units.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -183,6 +185,11 @@ int transport_open(struct transport **transport, const struct target *target, co
 		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	char text[32];
+	t->alarms = alarms_new(1 + options->cancels.count);
+	snprintf(t->no_token, sizeof t->no_token, "no first token within %s", format_duration(options->first_token_ns, text));
+	if (!t->alarms)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (options->kernel_stamps && !(t->setup.stamps = stamps_new(meter)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
@@ -208,6 +215,7 @@ void transport_close(struct transport *t)
 	curl_share_cleanup(t->setup.share);
 	balance_free(t->balance);
 	free(t->queues);
+	alarms_free(t->alarms);
 	free(t->multis);
 	free(t->sockets);
 	stamps_free(t->setup.stamps);
@@ -341,6 +349,31 @@ static struct job *take_job(struct job_list *list)
 	return job;
 }
 
+/* Is what it was set for over? */
+static bool alarm_over(const struct alarm *alarm, size_t kind)
+{
+	const struct exchange *x = alarm->what;
+	return !x->job || x->serial != alarm->serial || (kind == 0 && x->job->reads_count);
+}
+
+/* Where memory is out, it ends later than it was to. */
+static void set_alarms(struct transport *t, struct exchange *x)
+{
+	const struct transport_options *o = t->options;
+	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
+	struct alarm alarm = {.at_ns = x->job->start_ns + o->first_token_ns, .what = x, .serial = x->serial};
+	if (o->first_token_ns)
+		alarms_set(t->alarms, 0, alarm);
+	/* so that nobody wakes up for those that are over */
+	for (size_t i = 0; i <= o->cancels.count; i++)
+		for (const struct alarm *first; (first = alarms_first(t->alarms, i)) && alarm_over(first, i);)
+			alarms_drop(t->alarms, i);
+	if (cancel < 0)
+		return;
+	alarm.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
+	alarms_set(t->alarms, 1 + (size_t)cancel, alarm);
+}
+
 /* Hands it to libcurl. */
 static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
 {
@@ -368,6 +401,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	x->begin_ns = now;
 	if (job->start_ns == IPF_ABSENT)
 		job->start_ns = now;
+	set_alarms(t, x);
 	curl_multi_add_handle(m->handle, x->easy);
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
@@ -477,11 +511,33 @@ int64_t transport_deadline(const struct transport *t)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->multis[i]->deadline < deadline)
 			deadline = t->multis[i]->deadline;
+	for (size_t i = 0; i <= t->options->cancels.count; i++) {
+		const struct alarm *alarm = alarms_first(t->alarms, i);
+		if (alarm && alarm->at_ns < deadline)
+			deadline = alarm->at_ns;
+	}
 	return deadline;
+}
+
+static void end_now(struct transport *t, struct exchange *x, enum record_error as, const char *why, int64_t now)
+{
+	x->cancelled = why;
+	x->cancelled_as = as;
+	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
+}
+
+static void ring_alarms(struct transport *t, int64_t now)
+{
+	for (size_t i = 0; i <= t->options->cancels.count; i++)
+		for (const struct alarm *alarm; (alarm = alarms_first(t->alarms, i)) && alarm->at_ns <= now; alarms_drop(t->alarms, i)) {
+			if (!alarm_over(alarm, i))
+				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token, now);
+		}
 }
 
 void transport_expire(struct transport *t, int64_t now)
 {
+	ring_alarms(t, now);
 	for (size_t i = 0; i < t->count; i++) {
 		struct multi *m = t->multis[i];
 		if (m->deadline > now)
@@ -509,9 +565,6 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 			refuse(t, take_job(&q->held), now, why);
 		}
 	}
-	while (t->under_way) {
-		struct exchange *x = t->under_way;
-		x->cancelled = why;
-		finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
-	}
+	while (t->under_way)
+		end_now(t, t->under_way, RECORD_CANCELLED, why, now);
 }

@@ -17,6 +17,7 @@
 #define IPF_TRANSPORT_H
 
 #include "balance.h"
+#include "cancel.h"
 #include "connections.h"
 #include "job.h"
 #include "route.h"
@@ -27,6 +28,8 @@ struct transport;
 
 struct transport_options {
 	int64_t timeout_ns, connect_timeout_ns; /* 0: none */
+	int64_t first_token_ns;                 /* until the first byte of the body; 0: as long as it takes */
+	struct cancels cancels;
 	struct connections connections;
 	enum balance_kind balance;              /* where the target has several places */
 	const struct route *route;

@@ -2,6 +2,7 @@
 #ifndef IPF_TRANSPORT_PRIVATE_H
 #define IPF_TRANSPORT_PRIVATE_H
 
+#include "alarms.h"
 #include "exchange.h"
 
 /* A socket, by its descriptor. */
@@ -55,6 +56,8 @@ struct transport {
 	struct meter *meter;
 	struct queueing *queues; /* by place */
 	size_t waiting, held;
+	struct alarms *alarms;              /* kind 0: the first token; then the cancels */
+	char no_token[80];
 	struct exchange *spare;             /* unused, ready */
 	size_t spare_count;
 	struct exchange *under_way;         /* doubly linked */

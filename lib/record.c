@@ -47,7 +47,7 @@ enum {
 
 static const char *const error_names[] = {
 	[RECORD_OK] = NULL, [RECORD_CONNECT] = "connect", [RECORD_TLS] = "tls", [RECORD_TIMEOUT] = "timeout", [RECORD_RESET] = "reset",
-	[RECORD_CUT] = "cut", [RECORD_CANCELLED] = "cancelled", [RECORD_PROTOCOL] = "malformed",
+	[RECORD_CUT] = "cut", [RECORD_CANCELLED] = "cancelled", [RECORD_HUNG_UP] = "hung-up", [RECORD_PROTOCOL] = "malformed",
 };
 enum { ERRORS = sizeof error_names / sizeof *error_names };
 

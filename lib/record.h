@@ -22,6 +22,7 @@ enum record_error {
 	RECORD_RESET,     /* the connection broke (error->stale: a kept connection that the server closed before it answered) */
 	RECORD_CUT,       /* the transfer ended short of its Content-Length or last chunk */
 	RECORD_CANCELLED, /* by us, at the end */
+	RECORD_HUNG_UP,   /* by us, as --cancel wanted it: nobody's failure */
 	RECORD_PROTOCOL,  /* not HTTP: "malformed" in the results */
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const verdict_kinds[VERDICT_KINDS] = {"connect", "tls",       "timeout",   "reset",     "http-status",
-                                                  "in-band", "cut",       "malformed", "cancelled", "other"};
+                                                  "in-band", "cut",       "malformed", "hung-up", "cancelled", "other"};
 
 struct verdict *verdict_new(void)
 {

@@ -54,7 +54,7 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 #define VERDICT_LENGTH_DOUBTFUL    0.10 /* output tokens differ from those asked for by more than this share */
 
 /* The error kinds of a result row, and "other" for what is none of them. */
-enum { VERDICT_KINDS = 10 };
+enum { VERDICT_KINDS = 11 };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* a JSON text, with its quotes */
 

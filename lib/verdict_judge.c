@@ -37,8 +37,8 @@ static const struct {
 	{VERDICT_CLIENT, "DOUBTFUL where more than 5 % of the content events shared their read with another one "
 	 "(coalesced): the inter-token figures then show the network's packets and not the server's steps."},
 	{VERDICT_SERVER, "DOUBTFUL where more than 1 % of the requests failed, INVALID above 5 %. Requests that "
-	 "ipf-fire cancelled at the end and resets of kept connections that the server had closed already (stale) "
-	 "are counted apart; more than 1 % cancelled is DOUBTFUL."},
+	 "ipf-fire cancelled at the end, those on which it hung up on purpose, and resets of kept connections that the "
+	 "server had closed already (stale) are counted apart; more than 1 % cancelled is DOUBTFUL."},
 	{VERDICT_SERVER, "DOUBTFUL where the output tokens of the successes differ by more than 10 % from what was "
 	 "asked for."},
 	{VERDICT_SAMPLES, "OK from 459 successes on (enough for p99 at 99 % confidence), DOUBTFUL below, INVALID "
@@ -161,7 +161,8 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 static bool judge_errors(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *kinds = json_object();
-	int64_t failed = v->rows - v->ok, cancelled = v->errors[VERDICT_KINDS - 2], theirs = failed - cancelled - v->stale;
+	int64_t failed = v->rows - v->ok, cancelled = v->errors[VERDICT_KINDS - 2], wanted = v->errors[VERDICT_KINDS - 3];
+	int64_t theirs = failed - cancelled - wanted - v->stale;
 	bool ok = verdict_count(f, "requests", v->rows) && verdict_count(f, "failed", failed);
 	ok = json_object_set_new(f, "errors", kinds) == 0 && ok;
 	for (size_t i = 0; ok && i < VERDICT_KINDS; i++)
