@@ -191,23 +191,55 @@ static bool can_count(const struct answer *a, const struct measure_options *opti
 	return options->tokens && !a->prompt_inside;
 }
 
-/* Tokens up to and with event i: by the usage in it, else of the joined text so far; IPF_ABSENT. */
-static int64_t tokens_until(const struct answer *a, size_t i, bool by_usage, const struct measure_options *options)
+/* What is known of an answer's tokens. */
+struct tokens_found {
+	bool by_event; /* each event's: m->event_tokens */
+	int64_t all;   /* by the tokenizer; IPF_ABSENT */
+};
+
+static void usage_by_event(struct measure *m, const struct answer *a)
 {
-	if (by_usage)
-		return a->events[i].usage_tokens;
-	return can_count(a, options) ? tokens_count(options->tokens, a->joined.data, a->events[i].joined) : IPF_ABSENT;
+	int64_t before = 0;
+	for (size_t i = 0; i < a->events_count; i++) {
+		m->event_tokens[i] = a->events[i].usage_tokens - before;
+		before = a->events[i].usage_tokens;
+	}
 }
 
-static void measure_tokens(const struct record *record, const struct answer *a, const struct measure_options *options, struct result *row)
+/* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer is encoded
+ * once, whole: encoded up to each event it would have other tokens there, and take the longer the more events there are. */
+static int find_tokens(struct measure *m, const struct answer *a, const struct measure_options *options, struct tokens_found *found,
+                       struct ipf_error *err)
+{
+	*found = (struct tokens_found){.by_event = usage_goes_along(a), .all = IPF_ABSENT};
+	if (found->by_event)
+		usage_by_event(m, a);
+	if (!a->events_count || !can_count(a, options))
+		return 0;
+	if (found->by_event) {
+		found->all = tokens_count(options->tokens, a->joined.data, a->joined.len);
+		return tokens_check(options->tokens, err);
+	}
+	for (size_t i = 0; i < a->events_count; i++)
+		m->event_ends[i] = a->events[i].joined;
+	found->all = tokens_count_parts(options->tokens, a->joined.data, a->joined.len, m->event_ends, a->events_count, m->event_tokens, err);
+	if (found->all < 0)
+		return -1;
+	for (size_t i = a->events_count - 1; i > 0; i--)
+		m->event_tokens[i] -= m->event_tokens[i - 1];
+	found->by_event = true;
+	return 0;
+}
+
+static void measure_tokens(const struct record *record, const struct answer *a, const struct tokens_found *found, struct result *row)
 {
 	row->input_tokens_usage = a->input_tokens;
 	row->output_tokens_usage = a->output_tokens;
 	row->reasoning_tokens = a->reasoning_tokens;
 	row->cached_tokens = a->cached_tokens;
 	row->input_tokens = a->input_tokens != IPF_ABSENT ? a->input_tokens : record->asked_input_tokens;
-	if (a->events_count && can_count(a, options) && !a->no_text)
-		row->output_tokens_tokenizer = tokens_count(options->tokens, a->joined.data, a->joined.len);
+	if (!a->no_text)
+		row->output_tokens_tokenizer = found->all;
 	/* a usage of 0 for an answer that has text is no count */
 	if (a->output_tokens != IPF_ABSENT && (a->output_tokens > 0 || !a->events_count)) {
 		row->output_tokens = a->output_tokens;
@@ -221,7 +253,7 @@ static void measure_tokens(const struct record *record, const struct answer *a, 
 	}
 }
 
-static void measure_per_token(const struct answer *a, const struct measure_options *options, struct result *row)
+static void measure_per_token(const struct measure *m, const struct answer *a, const struct tokens_found *found, struct result *row)
 {
 	int64_t tokens = row->output_tokens;
 	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
@@ -230,7 +262,7 @@ static void measure_per_token(const struct answer *a, const struct measure_optio
 	if (a->events_count < 2 || tokens < 2)
 		return;
 	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
-	int64_t first = tokens_until(a, 0, usage_goes_along(a), options);
+	int64_t first = found->by_event ? m->event_tokens[0] : 0;
 	if (first > 0 && first < tokens)
 		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - first);
 }
@@ -276,21 +308,6 @@ static void sample_tokens(struct measure *m, const struct answer *a, bool known)
 			gap = 0;
 		}
 	}
-}
-
-/* The tokens of each event, where they are known. */
-static bool share_out_tokens(struct measure *m, const struct answer *a, const struct measure_options *options)
-{
-	bool by_usage = usage_goes_along(a);
-	int64_t before = 0;
-	if (!by_usage && !can_count(a, options))
-		return false;
-	for (size_t i = 0; i < a->events_count; i++) {
-		int64_t until = tokens_until(a, i, by_usage, options);
-		m->event_tokens[i] = until - before;
-		before = until;
-	}
-	return true;
 }
 
 static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options, bool tokens_known,
@@ -362,9 +379,11 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	m->gaps = gaps ? gaps : m->gaps;
 	int64_t *event_tokens = realloc(m->event_tokens, cap * sizeof *event_tokens);
 	m->event_tokens = event_tokens ? event_tokens : m->event_tokens;
+	size_t *event_ends = realloc(m->event_ends, cap * sizeof *event_ends);
+	m->event_ends = event_ends ? event_ends : m->event_ends;
 	struct itl_sample *samples = realloc(m->samples, cap * sizeof *samples);
 	m->samples = samples ? samples : m->samples;
-	if (!gaps || !event_tokens || !samples)
+	if (!gaps || !event_tokens || !event_ends || !samples)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	m->cap = cap;
 	return 0;
@@ -412,27 +431,24 @@ static void keep_server_times(const struct answer *a, struct result *row)
 int measure_row(struct measure *m, const struct record *record, const struct answer *a, const struct measure_options *options,
                 struct result *row, struct ipf_error *err)
 {
-	bool tokens_known = false;
+	struct tokens_found found;
 	result_init(row);
 	m->samples_count = 0;
 	m->tokens_unknown = false;
-	if (make_room(m, a->events_count, err) < 0)
+	if (make_room(m, a->events_count, err) < 0 || find_tokens(m, a, options, &found, err) < 0)
 		return -1;
 	copy(record, row);
 	judge(m, record, a, row);
 	measure_start(record, row);
 	measure_events(record, a, row);
-	measure_tokens(record, a, options, row);
-	measure_per_token(a, options, row);
-	bool fluidity = options->deadline_ns > 0;
-	if (a->events_count && (options->itl == ITL_TOKEN || options->keep_events || fluidity))
-		tokens_known = share_out_tokens(m, a, options);
-	if (a->events_count && fluidity)
-		measure_fluidity(m, a, options->deadline_ns, tokens_known, row);
+	measure_tokens(record, a, &found, row);
+	measure_per_token(m, a, &found, row);
+	if (a->events_count && options->deadline_ns > 0)
+		measure_fluidity(m, a, options->deadline_ns, found.by_event, row);
 	if (a->events_count > 1)
-		measure_gaps(m, a, options, tokens_known, row);
+		measure_gaps(m, a, options, found.by_event, row);
 	if (a->events_count && options->keep_events)
-		list_events(m, a, tokens_known, row);
+		list_events(m, a, found.by_event, row);
 	if (options->keep_text)
 		keep_texts(m, a, row);
 	if (a->finish.len)
@@ -454,5 +470,6 @@ void measure_release(struct measure *m)
 		buffer_release(all[i]);
 	free(m->gaps);
 	free(m->event_tokens);
+	free(m->event_ends);
 	free(m->samples);
 }

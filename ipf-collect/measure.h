@@ -40,11 +40,13 @@ struct measure {
 
 	/* private */
 	int64_t *gaps, *event_tokens;
+	size_t *event_ends;
 	size_t cap;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list;
 };
 
-/* Fills `row`, whose slices point into the record, the answer and `m`: good until one of them is used again. -1: out of memory. */
+/* Fills `row`, whose slices point into the record, the answer and `m`: good until one of them is used again. -1: out of memory,
+ * or the tokenizer cannot encode the answer. */
 int measure_row(struct measure *m, const struct record *record, const struct answer *answer, const struct measure_options *options,
                 struct result *row, struct ipf_error *err);
 void measure_release(struct measure *m);

@@ -111,6 +111,8 @@ static int convert(const struct plan *plan, struct stream_writer *writer, const 
 	if (status == 0)
 		status = selection_finish(selection, err);
 	if (status == 0)
+		status = tokens_check(plan->tokens, err);
+	if (status == 0)
 		status = stream_writer_close(writer, make_trailer(plan, reading, tally), err);
 	else
 		stream_writer_abandon(writer);

@@ -539,7 +539,7 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed || r->blocks.failed || r->stretch.failed)
 			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);
-		if (stream_writer_line(r->writer, &r->line, err) < 0)
+		if (tokens_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;
 		r->tally->requests++;
 		r->tally->input_tokens += out.input_tokens;

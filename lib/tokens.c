@@ -17,6 +17,7 @@ struct tokens {
 		pthread_mutex_t lock;
 		struct tokenizer_scratch *scratches[IDLE_MAX];
 		int count;
+		struct ipf_error failure; /* the first */
 	} *idle;
 };
 
@@ -127,30 +128,104 @@ static int64_t approximate(size_t len)
 	return (int64_t)(len / APPROX_BYTES + (len % APPROX_BYTES != 0));
 }
 
-int64_t tokens_count(const struct tokens *t, const char *text, size_t len)
+static int no_memory(struct ipf_error *err)
 {
-	struct ipf_error err = {0};
-	int64_t count = -1;
+	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
 
-	if (!t->tokenizer)
-		return approximate(len);
+/* What an action does with a text and a scratch: -1 on error. */
+typedef int64_t action(const struct tokens *t, struct tokenizer_scratch *s, const char *text, size_t len, struct token_ids *ids,
+                       struct ipf_error *err);
+
+static int64_t count_ids(const struct tokens *t, struct tokenizer_scratch *s, const char *text, size_t len, struct token_ids *ids,
+                         struct ipf_error *err)
+{
+	(void)ids;
+	return tokenizer_count(t->tokenizer, s, text, len, 0, err);
+}
+
+static int64_t list_ids(const struct tokens *t, struct tokenizer_scratch *s, const char *text, size_t len, struct token_ids *ids,
+                        struct ipf_error *err)
+{
+	return tokenizer_encode(t->tokenizer, s, text, len, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
+}
+
+/* With the text as it is, and, where it is not UTF-8, with what stands for that. */
+static int64_t act(const struct tokens *t, action *what, const char *text, size_t len, struct token_ids *ids, struct ipf_error *err)
+{
 	struct tokenizer_scratch *s = scratch_take(t);
-	if (s)
-		count = tokenizer_count(t->tokenizer, s, text, len, 0, &err);
-	if (s && count < 0 && err.kind == IPF_INPUT) {
-		struct buffer whole = {0};
-		ipf_error_clear(&err);
+	struct buffer whole = {0};
+	int64_t result = -1;
+
+	if (s && utf8_valid(text, len, NULL)) {
+		result = what(t, s, text, len, ids, err);
+	} else if (s) {
 		replace_bad(text, len, &whole);
-		if (!whole.failed)
-			count = tokenizer_count(t->tokenizer, s, whole.data, whole.len, 0, &err);
-		buffer_release(&whole);
+		result = whole.failed ? -1 : what(t, s, whole.data, whole.len, ids, err);
 	}
 	if (s)
 		scratch_give(t, s);
-	/* Out of memory is all that is left: there is no honest number. */
-	if (count < 0)
-		abort();
-	return count;
+	buffer_release(&whole);
+	return result < 0 && !err->kind ? no_memory(err) : result;
+}
+
+static void keep_failure(const struct tokens *t, const struct ipf_error *err)
+{
+	pthread_mutex_lock(&t->idle->lock);
+	if (!t->idle->failure.kind)
+		t->idle->failure = *err;
+	pthread_mutex_unlock(&t->idle->lock);
+}
+
+int64_t tokens_count(const struct tokens *t, const char *text, size_t len)
+{
+	struct ipf_error err = {0};
+	if (!t->tokenizer)
+		return approximate(len);
+	int64_t count = act(t, count_ids, text, len, NULL, &err);
+	if (count >= 0)
+		return count;
+	keep_failure(t, &err);
+	return approximate(len);
+}
+
+int tokens_check(const struct tokens *t, struct ipf_error *err)
+{
+	if (!t->idle)
+		return 0;
+	pthread_mutex_lock(&t->idle->lock);
+	bool failed = t->idle->failure.kind;
+	if (failed && !err->kind)
+		*err = t->idle->failure;
+	pthread_mutex_unlock(&t->idle->lock);
+	return failed ? -1 : 0;
+}
+
+int64_t tokens_count_parts(const struct tokens *t, const char *text, size_t len, const size_t *ends, size_t count, int64_t *counts,
+                           struct ipf_error *err)
+{
+	struct token_ids ids = {0};
+	size_t *places = NULL;
+	int64_t total;
+
+	if (!t->tokenizer) {
+		for (size_t i = 0; i < count; i++)
+			counts[i] = approximate(ends[i]);
+		return approximate(len);
+	}
+	total = act(t, list_ids, text, len, &ids, err);
+	if (total > 0 && !(places = reallocarray(NULL, ids.count, sizeof *places)))
+		total = no_memory(err);
+	if (total > 0 && tokenizer_ends(t->tokenizer, ids.ids, ids.count, text, len, places, err) < 0)
+		total = -1;
+	for (size_t i = 0, k = 0; total >= 0 && i < count; i++) {
+		while (k < ids.count && places[k] <= ends[i])
+			k++;
+		counts[i] = (int64_t)k;
+	}
+	free(places);
+	token_ids_release(&ids);
+	return total;
 }
 
 static bool continues(char c)
@@ -199,24 +274,27 @@ static size_t settle_cut(const struct tokens *t, const char *text, size_t len, s
 	return best;
 }
 
+static size_t cut_approximately(const char *text, size_t len, int64_t count)
+{
+	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
+}
+
 static size_t cut_exactly(const struct tokens *t, const char *text, size_t len, int64_t count)
 {
 	struct token_ids ids = {0};
 	struct buffer decoded = {0};
 	struct ipf_error err = {0};
-	size_t end = 0;
-	struct tokenizer_scratch *s = scratch_take(t);
+	size_t end = len;
+	int64_t all = act(t, list_ids, text, len, &ids, &err);
 
-	if (s && tokenizer_encode(t->tokenizer, s, text, len, 0, &ids, &err) == 0) {
-		if ((int64_t)ids.count <= count)
-			end = len;
-		else if (tokenizer_decode(t->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
-			end = decoded.len < len ? decoded.len : len;
-	}
-	if (s)
-		scratch_give(t, s);
+	if (all > count && tokenizer_decode(t->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
+		end = decoded.len < len ? decoded.len : len;
 	token_ids_release(&ids);
 	buffer_release(&decoded);
+	if (err.kind) {
+		keep_failure(t, &err);
+		return cut_approximately(text, len, count);
+	}
 	return settle_cut(t, text, len, character_start(text, len, end), count);
 }
 

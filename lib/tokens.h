@@ -21,8 +21,16 @@ struct tokens;
 int tokens_open(struct tokens **tokens, const char *name, struct ipf_error *err);
 /* Is it a model's tokenizer? */
 bool tokens_exact(const struct tokens *tokens);
-/* Thread-safe. Bytes that are not UTF-8 count as U+FFFD. */
+/* Thread-safe. Bytes that are not UTF-8 count as U+FFFD. Where a tokenizer cannot count (memory ran out; a model without a token for
+ * what it does not know met such a character) this and tokens_cut go by the approximation, so that whoever adds up to some count comes
+ * to an end, and tokens_check tells: to be asked before the counts are given to anybody. */
 int64_t tokens_count(const struct tokens *tokens, const char *text, size_t len);
+/* 0; -1 with the first failure since it was opened. */
+int tokens_check(const struct tokens *tokens, struct ipf_error *err);
+/* How many of the text's tokens end within its first ends[i] bytes: counts[i], for `count` places that never fall. The text is encoded
+ * once. Returns how many the whole has; -1 with `err`. */
+int64_t tokens_count_parts(const struct tokens *tokens, const char *text, size_t len, const size_t *ends, size_t count, int64_t *counts,
+                           struct ipf_error *err);
 /* How many bytes from the start of the text make `count` tokens or fewer when they are counted by themselves, never splitting a
  * character. With a tokenizer the cut is at a token's border, and fewer only where no cut there makes exactly `count`. */
 size_t tokens_cut(const struct tokens *tokens, const char *text, size_t len, int64_t count);

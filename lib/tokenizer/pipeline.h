@@ -16,6 +16,7 @@
  *     bpe*.c        byte-level BPE and BPE with byte fallback
  *     scan*.c       hand-written scanners for the well-known chains of pre-tokenizers; unicode.c their classes
  *     batch.c       threads
+ *     ends.c        where tokens end in the text
  *     normalize*.c, pretokenize*.c, unigram.c, wordpiece.c (and WordLevel), postprocess.c, decode*.c: the general parts
  *
  * Byte mode: where a BPE model's pre-tokenizers end in ByteLevel, that last step is left out of the pretokenizer (load.c strips it from

@@ -58,6 +58,12 @@ int64_t tokenizer_count(const struct tokenizer *tokenizer, struct tokenizer_scra
 int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, struct buffer *text,
                      struct ipf_error *err);
 
+/* Where each of the text's ids ends: ends[i] bytes from its beginning, never falling, the last at its end (TOKENIZER_SPECIAL's ids are
+ * not the text's). Exact where tokens are the bytes of the text; where the normalizer has changed it, at the nearest place that the
+ * texts of the tokens tell. Linear. */
+int tokenizer_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text, size_t len, size_t *ends,
+                   struct ipf_error *err);
+
 /* Many texts in parallel: counts[i] of texts[i]; `threads` 0: as many as the cores that this process may use. */
 int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags, int threads,
                          int64_t *counts, struct ipf_error *err);

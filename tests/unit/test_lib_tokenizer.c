@@ -233,6 +233,134 @@ static struct tokenizer *open_json(const char *json)
 	return t;
 }
 
+/* What tokens decode to, from the first on, is the text up to where they end, wherever that is between characters. */
+static void ends_are_where_decoding_says(void **state)
+{
+	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
+	uint64_t seed = test_seed("ends");
+	struct ipf_error err = {0};
+	size_t seen = 0;
+	(void)state;
+	for (size_t n = 0; n < 4; n++) {
+		struct tokenizer *t = open_fixture(names[n]);
+		struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+		for (int i = 0; i < 300; i++) {
+			char text[512];
+			size_t len = random_text(text, sizeof text, &seed), ends[512 + 1], before = 0;
+			struct token_ids ids = {0};
+			struct buffer decoded = {0};
+			assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
+			assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, len, ends, &err), 0);
+			assert_int_equal(tokenizer_decode(t, ids.ids, ids.count, 0, &decoded, &err), 0);
+			bool same = decoded.len == len && memcmp(decoded.data ? decoded.data : "", text, len) == 0;
+			for (size_t k = 0; k < ids.count; k++) {
+				assert_true(ends[k] >= before && ends[k] <= len);
+				before = ends[k];
+				buffer_clear(&decoded);
+				assert_int_equal(tokenizer_decode(t, ids.ids, k + 1, 0, &decoded, &err), 0);
+				if (!same || (decoded.data && strstr(decoded.data, "\xef\xbf\xbd")))
+					continue;
+				seen++;
+				if (decoded.len != ends[k])
+					fail_msg("%s: \"%.*s\": token %zu ends at %zu, not %zu", names[n], (int)len, text, k, ends[k], decoded.len);
+			}
+			assert_true(ids.count == 0 || ends[ids.count - 1] == len);
+			buffer_release(&decoded);
+			token_ids_release(&ids);
+		}
+		tokenizer_scratch_free(s);
+		tokenizer_close(t);
+	}
+	assert_true(seen > 1000);
+}
+
+/* Tokens that are not what the text said: others around them are where they are, and they share what lies between. */
+static void ends_of_changed_texts(void **state)
+{
+	static const char json[] = "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,"
+	                           "\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+	                           "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
+	                           "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+	                           "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"un\":1,\"##der\":2,\"ete\":3,\",\":4,\"the\":5}}}";
+	static const char text[] = "  UNder  xyz the \xc3\xa9t\xc3\xa9, the ";
+	static const size_t expected[] = {4, 7, 12, 16, 22, 23, sizeof text - 1};
+	struct tokenizer *t = open_json(json);
+	struct ipf_error err = {0};
+	struct token_ids ids = {0};
+	size_t ends[7];
+	(void)state;
+	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
+	assert_int_equal(tokenizer_encode(t, s, text, sizeof text - 1, 0, &ids, &err), 0);
+	assert_int_equal(ids.count, 7);
+	assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, sizeof text - 1, ends, &err), 0);
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(ends[i], expected[i]);
+	token_ids_release(&ids);
+	tokenizer_scratch_free(s);
+	tokenizer_close(t);
+}
+
+static void counts_in_parts(void **state)
+{
+	uint64_t seed = test_seed("parts");
+	struct tokens *t;
+	struct ipf_error err = {0};
+	int64_t few[2];
+	(void)state;
+	assert_int_equal(tokens_open(&t, fixture("gpt2"), &err), 0);
+	for (int i = 0; i < 200; i++) {
+		char text[512] = "";
+		size_t len = random_text(text, sizeof text, &seed), ends[9];
+		int64_t counts[9], before = 0;
+		if (i % 3 == 0 && len > 0)
+			text[len / 2] = (char)0xff;
+		for (size_t k = 0; k < 9; k++)
+			ends[k] = len * (k + 1) / 9;
+		int64_t all = tokens_count_parts(t, text, len, ends, 9, counts, &err);
+		assert_int_equal(all, tokens_count(t, text, len));
+		for (size_t k = 0; k < 9; before = counts[k++])
+			assert_true(counts[k] >= before);
+		assert_int_equal(counts[8], all);
+	}
+	tokens_close(t);
+	assert_int_equal(tokens_open(&t, NULL, &err), 0);
+	assert_int_equal(tokens_count_parts(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
+	assert_int_equal(few[0], 2);
+	assert_int_equal(few[1], 3);
+	tokens_close(t);
+}
+
+/* A count that cannot be had is neither the end of the program nor believed. */
+static void failures_of_counting_are_kept(void **state)
+{
+	static const char json[] = "{\"model\":{\"type\":\"Unigram\",\"unk_id\":null,\"vocab\":[[\"a\",-1.0],[\"b\",-2.0]]}}";
+	char path[sizeof cache + 20];
+	struct tokens *t;
+	struct ipf_error err = {0};
+	int64_t counts[1];
+	(void)state;
+	snprintf(path, sizeof path, "%s/unigram.json", cache);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(json, f) >= 0 && fclose(f) == 0);
+	assert_int_equal(tokens_open(&t, path, &err), 0);
+	assert_int_equal(tokens_count(t, "abba", 4), 4);
+	assert_int_equal(tokens_check(t, &err), 0);
+	assert_int_equal(tokens_count_parts(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	ipf_error_clear(&err);
+	assert_int_equal(tokens_check(t, &err), 0);
+	assert_int_equal(tokens_count(t, "abcabcabc", 9), 3);
+	assert_int_equal(tokens_check(t, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	assert_non_null(strstr(err.text, "unknown character"));
+	ipf_error_clear(&err);
+	assert_int_equal(tokens_count(t, "ab", 2), 2);
+	assert_int_equal(tokens_cut(t, "abcabcabc", 9, 2), 8);
+	assert_int_equal(tokens_check(t, &err), -1);
+	tokens_close(t);
+}
+
 static void expect(struct tokenizer *t, const char *text, const char *ids_expected)
 {
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
@@ -265,6 +393,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(describes_itself), cmocka_unit_test(errors_leave_nothing_behind), cmocka_unit_test(many_at_once),
 		cmocka_unit_test(remembering_changes_nothing), cmocka_unit_test(cuts_at_tokens), cmocka_unit_test(counts_what_is_not_utf8),
+		cmocka_unit_test(ends_are_where_decoding_says), cmocka_unit_test(ends_of_changed_texts), cmocka_unit_test(counts_in_parts),
+		cmocka_unit_test(failures_of_counting_are_kept),
 		cmocka_unit_test(added_tokens_get_their_ids),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
