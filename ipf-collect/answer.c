@@ -1,5 +1,6 @@
 #include "answer.h"
 
+#include "grpc.h"
 #include "message.h"
 
 #include <stdlib.h>
@@ -56,12 +57,53 @@ static void only_after(struct buffer *piece, const char *mark)
 		buffer_consume(piece, (size_t)(found - piece->data) + strlen(mark));
 }
 
-/* Replaces what `piece` holds, the whole text so far, by what is new in it. */
-static bool only_new(struct buffer *piece, struct buffer *seen)
+/* Where the first `count` characters end. */
+static size_t characters_end(struct slice text, int64_t count)
 {
+	size_t at = 0;
+	for (; at < text.len && (count > 0 || (text.data[at] & 0xC0) == 0x80); at++)
+		count -= (text.data[at] & 0xC0) != 0x80;
+	return at;
+}
+
+/* Before the new text in `piece` comes what stays of the old. */
+static void after_prefix(struct answer *a, const struct api_response *response, const struct buffer *seen)
+{
+	int64_t count = 0;
+	jdoc_to_int(&a->doc, api_pointers_first(&response->prefix_len, &a->doc, JDOC_ROOT, NULL), &count);
+	size_t keep = characters_end(buffer_all(seen), count), len = a->piece.len;
+	if (!buffer_reserve(&a->piece, keep))
+		return;
+	memmove(a->piece.data + keep, a->piece.data, len + 1);
+	memcpy(a->piece.data, seen->data ? seen->data : "", keep);
+	a->piece.len += keep;
+}
+
+static void cut_end(struct buffer *text, struct slice end)
+{
+	if (text->len >= end.len && !memcmp(text->data + text->len - end.len, end.data, end.len))
+		text->len -= end.len;
+}
+
+/* The server took back the end of what it had said: a character that was not whole yet, most of the times. */
+static void take_back(struct answer *a, struct buffer *kept, struct slice lost)
+{
+	cut_end(&a->joined, lost);
+	if (kept)
+		cut_end(kept, lost);
+	for (size_t i = a->events_count; i && a->events[i - 1].joined > a->joined.len; i--)
+		a->events[i - 1].joined = a->joined.len;
+}
+
+/* Replaces what `piece` holds, the whole text so far, by what is new in it. */
+static bool only_new(struct answer *a, struct buffer *seen, struct buffer *kept)
+{
+	struct buffer *piece = &a->piece;
 	size_t same = 0, least = piece->len < seen->len ? piece->len : seen->len;
 	while (same < least && piece->data[same] == seen->data[same])
 		same++;
+	if (same < seen->len)
+		take_back(a, kept, (struct slice){seen->data + same, seen->len - same});
 	buffer_clear(seen);
 	buffer_slice(seen, buffer_all(piece));
 	buffer_consume(piece, same);
@@ -85,8 +127,10 @@ static bool take_kind(struct answer *a, const struct api_response *response, con
 		only_after(&a->piece, response->text_after);
 		any = a->piece.len > 0;
 	}
+	if (any && is_text && response->text_mode == API_PREFIX)
+		after_prefix(a, response, seen);
 	if (any && cumulative)
-		any = only_new(&a->piece, seen);
+		any = only_new(a, seen, kept);
 	if (any && options->tokens)
 		buffer_slice(&a->joined, buffer_all(&a->piece));
 	if (any && kept && options->keep_text)
@@ -304,18 +348,41 @@ static void take_error_event(struct answer *a, struct slice data)
 	a->failed = true;
 }
 
+/* The JSON of an event. False where there is none, or nothing more to say of it. */
+static bool document(struct answer *a, const struct framing_event *event, struct slice *data, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	*data = a->protobuf ? (struct slice){0} : framing_trim(event->data);
+	if (!a->protobuf)
+		return data->len > 0;
+	if (event->pending) {
+		a->torn = true;
+		return false;
+	}
+	if (grpc_event(a->protobuf, a->message, event, &a->json, &why) < 0) {
+		if (why.kind == IPF_SYSTEM)
+			*err = why;
+		else
+			malformed(a, why.text, (struct slice){0});
+		return false;
+	}
+	*data = buffer_all(&a->json);
+	return true;
+}
+
 /* What follows the end mark is no part of the answer any more, but an error there still is one. */
 static int take_event(struct answer *a, const struct record *record, const struct api_response *response,
                       const struct answer_options *options, const struct framing_event *event, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
-	struct slice data = framing_trim(event->data);
+	struct slice data;
+	bool some = document(a, event, &data, err);
 	if (response->error_event && slice_is(event->name, response->error_event)) {
 		take_error_event(a, data);
 		return 0;
 	}
-	if (!data.len)
-		return 0;
+	if (!some)
+		return err->kind ? -1 : 0;
 	if (response->end_data && slice_is(data, response->end_data)) {
 		a->ended = true;
 		return 0;
@@ -375,12 +442,29 @@ static const struct api_response *choose(struct answer *a, const struct record *
 	return asked;
 }
 
+/* gRPC's own end mark, beside which the descriptor may have another. */
+static void take_status(struct answer *a, const struct record *record, const struct api_response *response)
+{
+	struct buffer why = {0};
+	int64_t status = grpc_status(&a->doc, record, &why);
+	a->no_status = status == IPF_ABSENT;
+	a->ended = status == 0 && (a->ended || !response->end_when.count);
+	if (status > 0 && !a->failed) {
+		a->late = status == 4;
+		buffer_slice(&a->error_text, buffer_all(&why));
+	}
+	a->failed |= status != IPF_ABSENT && status != 0;
+	buffer_release(&why);
+}
+
 /* What is left to say when all events have been read. */
 static void conclude(struct answer *a, const struct record *record, const struct api_response *response, enum api_framing framing,
                      size_t events)
 {
 	struct slice body = framing_trim(record->body);
 	bool clean = record->error == RECORD_OK;
+	if (framing == API_GRPC)
+		take_status(a, record, response);
 	if (framing == API_JSON && body.len && !a->ended && !a->failed && clean)
 		malformed(a, "expected an answer", body);
 	else if (framing == API_SSE && !events && a->framing.unknown && !a->failed)
@@ -399,7 +483,7 @@ static void begin(struct answer *a, const struct record *record)
 		a->server_ns[i] = IPF_ABSENT;
 	a->events_count = 0;
 	a->response = NULL;
-	a->parsed = a->ended = a->failed = a->malformed = a->prompt_inside = a->torn = false;
+	a->parsed = a->ended = a->failed = a->no_status = a->late = a->malformed = a->prompt_inside = a->torn = false;
 	a->first_text_ns = a->input_tokens = a->output_tokens = a->reasoning_tokens = a->cached_tokens = IPF_ABSENT;
 	a->read = 0;
 	a->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
@@ -429,6 +513,8 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	const struct api_response *response = choose(a, record, api, &framing);
 	a->response = response;
 	a->cut = framing;
+	a->protobuf = framing == API_GRPC ? api_protobuf(api) : NULL;
+	a->message = a->protobuf ? api_response_type(api, response == api_response(api, true)) : -1;
 	bool repeats = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
 	a->prompt_inside = repeats && record->prompt_bytes == IPF_ABSENT;
 	a->prompt_bytes = repeats && !a->prompt_inside ? (size_t)record->prompt_bytes : 0;
@@ -452,7 +538,7 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 void answer_release(struct answer *a)
 {
 	struct buffer *buffers[] = {&a->finish, &a->finish_server, &a->joined, &a->text, &a->reasoning, &a->error_text, &a->malformed_text,
-	                            &a->piece, &a->seen_text, &a->seen_reasoning};
+	                            &a->piece, &a->seen_text, &a->seen_reasoning, &a->json};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	framing_release(&a->framing);

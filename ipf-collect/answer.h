@@ -37,6 +37,8 @@ struct answer {
 	bool parsed;           /* the body was read as an answer (a 2xx came) */
 	bool ended;            /* the end mark was seen */
 	bool failed;           /* an error was sent in the body; its text in error_text */
+	bool no_status;        /* gRPC: it ended without one */
+	bool late;             /* and that error is that the time was over */
 	bool malformed;        /* something did not parse, or is not what the API promises; what and where in malformed_text */
 	bool prompt_inside;    /* the text holds the prompt too, so that nobody here can count the answer's tokens */
 	bool no_text;          /* the answer is data, such as embeddings: it has no tokens */
@@ -51,6 +53,9 @@ struct answer {
 	/* private */
 	struct jdoc doc;
 	struct framing framing;
+	const struct protobuf *protobuf; /* of messages of the type `message` the events are; NULL: they are JSON */
+	int message;
+	struct buffer json;
 	struct buffer piece, seen_text, seen_reasoning;
 	size_t prompt_bytes;   /* at the beginning of the text, to be left out */
 	const struct api_response *response; /* by which it was read */

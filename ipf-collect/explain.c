@@ -1,5 +1,6 @@
 #include "explain.h"
 
+#include "grpc.h"
 #include "message.h"
 #include "units.h"
 
@@ -41,7 +42,7 @@ struct explain {
 	unsigned role;   /* that is being looked for */
 	struct path paths[PATHS_MOST];
 	size_t paths_count;
-	struct buffer path, value;
+	struct buffer path, value, message;
 	unsigned seen;   /* the roles that were found anywhere */
 };
 
@@ -154,6 +155,16 @@ static void show_roles(FILE *to, unsigned roles)
 		fputs("-", to);
 }
 
+/* Where it is on the wire, by field numbers. */
+static void show_place(struct explain *x, const char *name)
+{
+	if (!x->answer.protobuf || !*name)
+		return;
+	buffer_clear(&x->value);
+	protobuf_place(x->answer.protobuf, x->answer.message, name, &x->value);
+	fprintf(x->to, "  (%s)", x->value.data ? x->value.data : "");
+}
+
 static void show_paths(struct explain *x)
 {
 	fprintf(x->to, "  values in them, and what %s takes them for\n", api_name(x->api));
@@ -161,6 +172,7 @@ static void show_paths(struct explain *x)
 		const struct path *p = &x->paths[i];
 		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(the whole)", p->example, (long long)p->times);
 		show_roles(x->to, p->roles);
+		show_place(x, p->name);
 		fputc('\n', x->to);
 	}
 	if (x->paths_count == PATHS_MOST)
@@ -204,6 +216,10 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	const struct api_response *r = x->answer.response;
 	struct ipf_error why = {0};
 	struct slice data = framing_trim(event->data);
+	if (x->answer.protobuf) {
+		bool good = !event->pending && grpc_event(x->answer.protobuf, x->answer.message, event, &x->message, &why) == 0;
+		data = good ? buffer_all(&x->message) : slice_of(event->pending ? "not whole" : why.text);
+	}
 	bool json = data.len && jdoc_parse(&x->doc, data.data, data.len, &why) == 0;
 	if (json && mark_roles(x, r, err) < 0)
 		return -1;
@@ -222,7 +238,7 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	} else if (!json) {
 		buffer_clear(&x->value);
 		message_plain(data, EXAMPLE, &x->value);
-		fprintf(x->to, " not JSON: %s", x->value.data ? x->value.data : "(nothing)");
+		fprintf(x->to, x->answer.protobuf ? " not understood: %s" : " not JSON: %s", x->value.data ? x->value.data : "(nothing)");
 	} else if (!show_finds(x)) {
 		fputs(" nothing that the descriptor looks for", x->to);
 	}
@@ -232,12 +248,11 @@ static int show_event(struct explain *x, const struct record *record, const stru
 
 static int show_events(struct explain *x, const struct record *record, struct ipf_error *err)
 {
-	static const char *const framings[] = {"sse", "ndjson", "json", "json-sequence"};
 	struct framing f = {0};
 	struct framing_event event;
 	size_t count = 0;
 	int result = 0;
-	fprintf(x->to, "  events, by framing %s\n", framings[x->answer.cut]);
+	fprintf(x->to, "  events, by framing %s\n", api_framing_name(x->answer.cut));
 	framing_begin(&f, x->answer.cut, record->body);
 	while (result == 0 && framing_next(&f, &event))
 		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
@@ -360,6 +375,7 @@ static void release(struct explain *x)
 	jdoc_release(&x->doc);
 	buffer_release(&x->path);
 	buffer_release(&x->value);
+	buffer_release(&x->message);
 	free(x);
 }
 

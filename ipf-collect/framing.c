@@ -1,5 +1,7 @@
 #include "framing.h"
 
+#include "protobuf.h"
+
 #include <string.h>
 
 static bool is_space(char c)
@@ -175,6 +177,24 @@ static bool next_map(struct framing *f, struct framing_event *event)
 	return true;
 }
 
+/* A prefix that is none of gRPC's: what follows cannot be cut any more. */
+static bool next_message(struct framing *f, struct framing_event *event)
+{
+	size_t next = f->body.len;
+	*event = (struct framing_event){0};
+	if (f->done || f->at >= f->body.len)
+		return false;
+	int got = grpc_frame(f->body, f->at, &event->compressed, &event->data, &next);
+	if (got <= 0) {
+		event->data = (struct slice){f->body.data + f->at, f->body.len - f->at};
+		event->pending = got == 0;
+		event->bare = got < 0;
+		f->done = true;
+	}
+	event->end = f->at = next;
+	return true;
+}
+
 static bool next_whole(struct framing *f, struct framing_event *event)
 {
 	struct slice all = framing_trim(f->body);
@@ -187,7 +207,7 @@ static bool next_whole(struct framing *f, struct framing_event *event)
 
 void framing_begin(struct framing *f, enum api_framing kind, struct slice body)
 {
-	*f = (struct framing){.kind = kind, .body = body, .at = body.len ? bom_length(body) : 0, .many = f->many};
+	*f = (struct framing){.kind = kind, .body = body, .at = body.len && kind != API_GRPC ? bom_length(body) : 0, .many = f->many};
 }
 
 bool framing_next(struct framing *f, struct framing_event *event)
@@ -201,6 +221,8 @@ bool framing_next(struct framing *f, struct framing_event *event)
 		return next_map(f, event);
 	case API_JSON:
 		return next_whole(f, event);
+	case API_GRPC:
+		return next_message(f, event);
 	}
 	return false;
 }

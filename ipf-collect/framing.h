@@ -1,4 +1,4 @@
-/* Cutting a body into events: server-sent events, NDJSON lines, JSON maps one after the other, or the whole.
+/* Cutting a body into events: server-sent events, NDJSON lines, JSON maps one after the other, gRPC's messages, or the whole.
  *
  *     framing_begin(&f, API_SSE, body);
  *     while (framing_next(&f, &event))
@@ -40,7 +40,8 @@ struct framing_event {
 	struct slice data;
 	size_t end;        /* just past the last byte of its terminator, in the body */
 	bool pending;      /* the body ended before the terminator came */
-	bool bare;         /* SSE: a line of JSON that stands without "data:" */
+	bool bare;         /* SSE: a line of JSON that stands without "data:"; gRPC: bytes that are no message */
+	bool compressed;   /* gRPC: by its flag */
 };
 
 void framing_begin(struct framing *f, enum api_framing kind, struct slice body);

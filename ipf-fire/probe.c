@@ -1,5 +1,6 @@
 #include "probe.h"
 
+#include "protobuf.h"
 #include "schedule.h"
 #include "units.h"
 
@@ -71,6 +72,28 @@ static void show_text(FILE *to, const char *mark, struct slice text)
 		fprintf(to, "%s… %zu bytes more\n", mark, text.len - shown);
 }
 
+/* Messages of gRPC, with the numbers and wire types of their fields, which is all that can be known of them here. */
+static void show_messages(FILE *to, struct slice body)
+{
+	struct buffer text = {0};
+	struct slice message;
+	bool compressed;
+	int got = 0;
+	for (size_t at = 0, next, n = 1; at < body.len && n <= READS_SHOWN; at = next, n++) {
+		got = grpc_frame(body, at, &compressed, &message, &next);
+		if (got <= 0) {
+			fprintf(to, "* %zu bytes that are no whole message\n", body.len - at);
+			break;
+		}
+		fprintf(to, "* message %zu: %zu bytes%s\n", n, message.len, compressed ? ", compressed" : "");
+		buffer_clear(&text);
+		if (!compressed)
+			protobuf_dump(message, 2, &text);
+		show_text(to, "* ", buffer_all(&text));
+	}
+	buffer_release(&text);
+}
+
 static void show_headers(FILE *to, const struct curl_slist *list)
 {
 	for (; list; list = list->next) {
@@ -98,7 +121,9 @@ static int show(FILE *to, const struct target *t, struct renderer *renderer, con
 		fprintf(to, "> %s %s\n", t->method, shown.data);
 		show_headers(to, t->varying ? headers : t->headers);
 		fputs(">\n", to);
-		show_text(to, "> ", buffer_all(&body));
+		show_text(to, "> ", renderer_json(renderer).data ? renderer_json(renderer) : buffer_all(&body));
+		if (renderer_json(renderer).data)
+			show_messages(to, buffer_all(&body));
 	}
 	curl_slist_free_all(headers);
 	buffer_release(&body);
@@ -136,7 +161,7 @@ static void show_response_headers(FILE *to, struct slice headers)
 	jdoc_release(&doc);
 }
 
-void probe_show_response(FILE *to, const struct record *record)
+void probe_show_response(FILE *to, const struct record *record, bool messages)
 {
 	char time[32];
 	size_t at = 0;
@@ -150,9 +175,12 @@ void probe_show_response(FILE *to, const struct record *record)
 			break;
 		}
 		fprintf(to, "* %zu bytes after %s\n", len, format_duration(record->reads[i].t_ns - record->start_ns, time));
-		show_text(to, "< ", (struct slice){record->body.data + at, len});
+		if (!messages)
+			show_text(to, "< ", (struct slice){record->body.data + at, len});
 		at += len;
 	}
+	if (messages)
+		show_messages(to, record->body);
 	if (record->error != RECORD_OK)
 		fprintf(to, "* %s: %.*s\n", record_error_name(record->error), (int)record->error_text.len, record->error_text.data);
 	fprintf(to, "* ended after %s\n", format_duration(record->end_ns - record->start_ns, time));

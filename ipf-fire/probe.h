@@ -13,7 +13,7 @@ int probe_schedule(char path[32], struct ipf_error *err);
 
 /* The first request of the trace, as it will be sent. Secrets are left out. */
 int probe_show_request(FILE *to, const struct target *target, struct renderer *renderer, const char *trace, struct ipf_error *err);
-/* What came of it. */
-void probe_show_response(FILE *to, const struct record *record);
+/* What came of it; `messages`: of gRPC, field by field. */
+void probe_show_response(FILE *to, const struct record *record, bool messages);
 
 #endif

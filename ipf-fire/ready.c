@@ -1,6 +1,7 @@
 #include "ready.h"
 
 #include "clock.h"
+#include "protobuf.h"
 #include "reach.h"
 #include "units.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PAUSE_MS 200
 #define ANSWER_MS 5000 /* for one of our questions */
@@ -15,19 +17,37 @@
 enum answer { READY, NOT_YET, UNKNOWN_PATH };
 
 struct waiting {
+	const struct fire_options *options;
 	const struct target *target;
-	const struct route *route;
 	CURL *easy;
 	int64_t deadline_ns;
 	size_t place;   /* that is asked */
 	char why[800]; /* what was wrong last */
+	/* of an answer of gRPC: its first bytes, and its status as text */
+	char body[64], status[16];
+	size_t body_len;
 };
 
-static size_t drop(char *data, size_t size, size_t count, void *user)
+static size_t keep_start(char *data, size_t size, size_t count, void *user)
 {
-	(void)data;
-	(void)user;
-	return size * count;
+	struct waiting *w = user;
+	size_t len = size * count, room = sizeof w->body - w->body_len;
+	memcpy(w->body + w->body_len, data, len < room ? len : room);
+	w->body_len += len < room ? len : room;
+	return len;
+}
+
+/* In the headers or the trailers. */
+static size_t keep_status(char *line, size_t size, size_t count, void *user)
+{
+	static const char name[] = "grpc-status:";
+	struct waiting *w = user;
+	size_t len = size * count, skip = sizeof name - 1;
+	if (len > skip && !strncasecmp(line, name, skip)) {
+		skip += strspn(line + skip, " ");
+		snprintf(w->status, sizeof w->status, "%.*s", (int)strcspn(line + skip, "\r\n"), line + skip);
+	}
+	return len;
 }
 
 static long left_ms(const struct waiting *w, long most)
@@ -38,32 +58,85 @@ static long left_ms(const struct waiting *w, long most)
 
 static int open_handle(struct waiting *w)
 {
+	const struct fire_options *o = w->options;
 	CURL *e = w->easy = curl_easy_init();
 	if (!e)
 		return -1;
-	route_apply(w->route, e);
-	curl_easy_setopt(e, CURLOPT_RESOLVE, w->route->resolve);
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
 	curl_easy_setopt(e, CURLOPT_HTTPHEADER, w->target->headers);
 	curl_easy_setopt(e, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
-	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, drop);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, keep_start);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, w);
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, keep_status);
+	curl_easy_setopt(e, CURLOPT_HEADERDATA, w);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, o->insecure ? 0L : 1L);
+	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, o->insecure ? 0L : 2L);
+	if (o->cacert)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->cacert);
+	if (o->cert)
+		curl_easy_setopt(e, CURLOPT_SSLCERT, o->cert);
+	if (o->key)
+		curl_easy_setopt(e, CURLOPT_SSLKEY, o->key);
 	return 0;
+}
+
+/* A method of gRPC that takes an empty message and answers one whose first field says it: 1 is SERVING to grpc.health.v1, and true to
+ * those that have a field of their own. */
+static enum answer understand_grpc(struct waiting *w, const char *path)
+{
+	static const char yes[] = {8, 1};
+	bool compressed;
+	struct slice message;
+	size_t next;
+	char *end;
+	long status = strtol(w->status, &end, 10);
+	if (end == w->status || *end) {
+		snprintf(w->why, sizeof w->why, "%s: no grpc-status", path);
+		return NOT_YET;
+	}
+	const char *name = grpc_status_name(status);
+	snprintf(w->why, sizeof w->why, "%s: %s", path, status ? (name ? name : w->status) : "not ready");
+	if (status == 12) /* UNIMPLEMENTED */
+		return UNKNOWN_PATH;
+	bool whole = grpc_frame((struct slice){w->body, w->body_len}, 0, &compressed, &message, &next) == 1 && !compressed;
+	return status == 0 && whole && message.len >= sizeof yes && !memcmp(message.data, yes, sizeof yes) ? READY : NOT_YET;
+}
+
+static void prepare(struct waiting *w, const char *url)
+{
+	static const char empty[GRPC_PREFIX];
+	w->body_len = 0;
+	w->status[0] = '\0';
+	curl_easy_setopt(w->easy, CURLOPT_URL, url);
+	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION, target_http_version(w->target, url));
+	if (!w->target->grpc)
+		return;
+	/* libcurl before 8.0 cannot use a connection again that it made by prior knowledge */
+	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, 1L);
+	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDSIZE, (long)sizeof empty);
+	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDS, empty);
 }
 
 static enum answer ask(struct waiting *w, const char *path, const char *url)
 {
 	long status = 0, ms = left_ms(w, ANSWER_MS);
-	curl_easy_setopt(w->easy, CURLOPT_URL, url);
+	prepare(w, url);
 	curl_easy_setopt(w->easy, CURLOPT_TIMEOUT_MS, ms);
 	curl_easy_setopt(w->easy, CURLOPT_CONNECTTIMEOUT_MS, ms);
 	CURLcode code = curl_easy_perform(w->easy);
+	/* a last question, that our own time cut short, says nothing new */
+	if (code == CURLE_OPERATION_TIMEDOUT && ms < ANSWER_MS && w->why[0])
+		return NOT_YET;
 	if (code) {
 		snprintf(w->why, sizeof w->why, "%s: %s", path, curl_easy_strerror(code));
 		return NOT_YET;
 	}
 	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (w->target->grpc && status == 200)
+		return understand_grpc(w, path);
 	snprintf(w->why, sizeof w->why, "%s: status %ld", path, status);
 	return status == 404 || status == 405 ? UNKNOWN_PATH : status >= 200 && status < 300 ? READY : NOT_YET;
 }
@@ -95,16 +168,16 @@ static enum answer ask_all(struct waiting *w, const struct api *api, const struc
 static enum answer try_connection(struct waiting *w, struct target *target)
 {
 	struct ipf_error why = {0};
-	int got = target_reach(target, w->route, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
+	int got = target_reach(target, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
 	snprintf(w->why, sizeof w->why, "%s", why.text);
 	return got < 0 ? NOT_YET : READY;
 }
 
-int ready_wait(const struct fire_options *o, const struct api *api, struct target *target, const struct route *route,
-               const struct target_options *at, struct ipf_error *err)
+int ready_wait(const struct fire_options *o, const struct api *api, struct target *target, const struct target_options *at,
+               struct ipf_error *err)
 {
 	int64_t begin_ns = clock_now();
-	struct waiting w = {.target = target, .route = route, .deadline_ns = begin_ns + o->wait_ready_ns};
+	struct waiting w = {.options = o, .target = target, .deadline_ns = begin_ns + o->wait_ready_ns};
 	enum answer answer = NOT_YET;
 	char text[32];
 	if (open_handle(&w) < 0)

@@ -1,8 +1,8 @@
 #include "render.h"
 
-#include "element.h"
 #include "jout.h"
 #include "prompt.h"
+#include "protobuf.h"
 #include "template.h"
 
 #include <stdlib.h>
@@ -16,11 +16,12 @@ struct renderer {
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages that EACH goes through */
 	jdoc_id message;    /* in outer.doc: the one that is being written */
-	struct element_part part; /* of its content */
-	struct jdoc tools, format;
-	jdoc_id tool;       /* in tools: the one that is being written */
 	json_t *roles;      /* of the EACH that is being written */
 	struct buffer scratch;
+	const struct protobuf *protobuf; /* NULL: the body is JSON */
+	int message_type;
+	struct buffer json; /* what the message was made of */
+	struct jdoc json_doc;
 };
 
 /* What is filled in. */
@@ -38,6 +39,8 @@ int renderer_new(struct renderer **renderer, json_t *request, const struct rende
 	if (!r)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	r->measure_prompt = options->measure_prompt;
+	r->protobuf = options->protobuf;
+	r->message_type = options->message;
 	int result = template_compile(&r->body, r->carries, request, options, err);
 	if (result == 0 && options->model && !(r->model = dump_text(options->model, "")))
 		result = ipf_error_set(err, IPF_USAGE, "--model: not UTF-8");
@@ -56,9 +59,9 @@ void renderer_free(struct renderer *r)
 	free(r->model);
 	prompt_release(&r->prompt);
 	prompt_release(&r->outer);
-	jdoc_release(&r->tools);
-	jdoc_release(&r->format);
 	buffer_release(&r->scratch);
+	buffer_release(&r->json);
+	jdoc_release(&r->json_doc);
 	free(r);
 }
 
@@ -83,24 +86,8 @@ struct slice renderer_model(const struct renderer *r, const struct trace_request
 	return r->model ? slice_of(r->model) : q->model;
 }
 
-/* Of {"type": "json_schema", "json_schema": {"name", "schema"}}; JDOC_NONE where the format is another, or absent. */
-static jdoc_id schema_member(struct filling *f, const char *member)
-{
-	struct jdoc *doc = &f->r->format;
-	struct slice format = f->q->response_format;
-	if (!format.data || jdoc_parse(doc, format.data, format.len, f->err) < 0)
-		return JDOC_NONE;
-	return jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, "json_schema"), member);
-}
-
-static jdoc_id tool_member(const struct renderer *r, enum field field)
-{
-	return element_function(&r->tools, r->tool, field == TOOL_NAME ? "name" : field == TOOL_DESCRIPTION ? "description" : "parameters");
-}
-
 static bool present(struct filling *f, enum field field)
 {
-	struct slice media_type, data;
 	const struct trace_request *q = f->q;
 	bool text = q->messages.data || q->prompt.data;
 	switch (field) {
@@ -115,15 +102,7 @@ static bool present(struct filling *f, enum field field)
 	case SESSION: return q->session.data;
 	case INPUT_TOKENS: return q->input_tokens != IPF_ABSENT;
 	case OUTPUT_TOKENS: return q->output_tokens != IPF_ABSENT;
-	case RESPONSE_FORMAT: return q->response_format.data;
-	case RESPONSE_SCHEMA: return schema_member(f, "schema") != JDOC_NONE;
-	case RESPONSE_SCHEMA_NAME: return schema_member(f, "name") != JDOC_NONE;
-	case MESSAGE: case ROLE: case CONTENT: return true;
-	case HAS_IMAGE: return element_has_image(&f->r->outer.doc, f->r->message);
-	case TEXT_OF_PART: return f->r->part.text != JDOC_NONE;
-	case URL: return f->r->part.url != JDOC_NONE;
-	case MEDIA_TYPE: case DATA: return element_data(&f->r->outer.doc, f->r->part.url, &media_type, &data);
-	case TOOL_NAME: case TOOL_DESCRIPTION: case TOOL_PARAMETERS: return tool_member(f->r, field) != JDOC_NONE;
+	case ROLE: case CONTENT: return true;
 	case FIELDS: break;
 	}
 	return false;
@@ -134,7 +113,7 @@ static bool part_present(struct filling *f, const struct part *p)
 	if (p->kind == FIELD)
 		return present(f, p->field);
 	if (p->kind == EACH)
-		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS ? TOOLS : MESSAGES);
+		return present(f, MESSAGES);
 	if (p->kind == IF)
 		return part_present(f, &p->parts[0]) && part_present(f, &p->parts[1]);
 	for (size_t i = 0; p->kind == FIRST; i++) {
@@ -185,16 +164,6 @@ static void write_role(struct renderer *r, struct buffer *body)
 	buffer_slice(body, raw);
 }
 
-static void write_data(struct renderer *r, enum field field, struct buffer *body)
-{
-	struct slice media_type, data;
-	if (!element_data(&r->outer.doc, r->part.url, &media_type, &data))
-		return;
-	buffer_byte(body, '"');
-	buffer_slice(body, field == DATA ? data : media_type);
-	buffer_byte(body, '"');
-}
-
 static int write_field(struct filling *f, enum field field, struct buffer *body)
 {
 	struct jout w = {.out = body};
@@ -212,17 +181,8 @@ static int write_field(struct filling *f, enum field field, struct buffer *body)
 	case SESSION: buffer_slice(body, q->session); break;
 	case INPUT_TOKENS: jout_int(&w, q->input_tokens); break;
 	case OUTPUT_TOKENS: jout_int(&w, q->output_tokens); break;
-	case MESSAGE: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->message)); break;
 	case ROLE: write_role(f->r, body); break;
 	case CONTENT: prompt_content(&f->r->outer.doc, f->r->message, body); break;
-	case RESPONSE_FORMAT: buffer_slice(body, q->response_format); break;
-	case RESPONSE_SCHEMA: buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "schema"))); break;
-	case RESPONSE_SCHEMA_NAME: buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "name"))); break;
-	case HAS_IMAGE: buffer_text(body, "true"); break;
-	case TEXT_OF_PART: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.text)); break;
-	case URL: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.url)); break;
-	case MEDIA_TYPE: case DATA: write_data(f->r, field, body); break;
-	case TOOL_NAME: case TOOL_DESCRIPTION: case TOOL_PARAMETERS: buffer_slice(body, jdoc_raw(&f->r->tools, tool_member(f->r, field))); break;
 	case FIELDS: break;
 	}
 	return 0;
@@ -270,73 +230,24 @@ static int write_text(struct filling *f, const struct part *p, struct buffer *bo
 	return result;
 }
 
-static void between(struct buffer *body, bool *first)
-{
-	if (!*first)
-		buffer_byte(body, ',');
-	*first = false;
-}
-
-static int each_message(struct filling *f, const struct part *p, struct buffer *body)
+static int write_each(struct filling *f, const struct part *p, struct buffer *body)
 {
 	struct prompt_each e;
 	bool first = true;
-	if (prompt_each(&f->r->outer, f->q, f->context, p->over == OVER_TURNS ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
+	if (prompt_each(&f->r->outer, f->q, f->context, p->turns ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
 		return -1;
 	f->r->roles = p->roles;
+	buffer_byte(body, '[');
 	while (prompt_step(&e)) {
-		between(body, &first);
+		if (!first)
+			buffer_byte(body, ',');
+		first = false;
 		f->r->message = e.each.value;
 		if (write_part(f, &p->parts[0], body) < 0)
 			return -1;
 	}
-	return 0;
-}
-
-/* Texts that the template does not ask for are left out; what it cannot know goes as it stands. */
-static int each_part(struct filling *f, const struct part *p, struct buffer *body)
-{
-	const struct jdoc *doc = &f->r->outer.doc;
-	struct element_parts parts = element_parts(doc, f->r->message);
-	bool first = true;
-	while (element_step(&parts, &f->r->part)) {
-		const struct part *as = &p->parts[f->r->part.url != JDOC_NONE];
-		bool known = f->r->part.url != JDOC_NONE || f->r->part.text != JDOC_NONE, wanted = as->kind != RAW || as->raw;
-		if (known && !wanted && f->r->part.url == JDOC_NONE)
-			continue;
-		between(body, &first);
-		if (!known || !wanted)
-			buffer_slice(body, jdoc_raw(doc, f->r->part.whole));
-		else if (write_part(f, as, body) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* What is no function goes as it stands. */
-static int each_tool(struct filling *f, const struct part *p, struct buffer *body)
-{
-	struct jdoc *doc = &f->r->tools;
-	bool first = true;
-	if (jdoc_parse(doc, f->q->tools.data, f->q->tools.len, f->err) < 0)
-		return -1;
-	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
-		between(body, &first);
-		f->r->tool = e.value;
-		if (tool_member(f->r, TOOL_NAME) == JDOC_NONE)
-			buffer_slice(body, jdoc_raw(doc, e.value));
-		else if (write_part(f, &p->parts[0], body) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int write_each(struct filling *f, const struct part *p, struct buffer *body)
-{
-	buffer_byte(body, '[');
-	int result = p->over == OVER_PARTS ? each_part(f, p, body) : p->over == OVER_TOOLS ? each_tool(f, p, body) : each_message(f, p, body);
 	buffer_byte(body, ']');
-	return result;
+	return 0;
 }
 
 static int write_part(struct filling *f, const struct part *p, struct buffer *body)
@@ -367,18 +278,39 @@ int renderer_check(struct renderer *r, const struct trace_request *q, struct ipf
 	return 0;
 }
 
+/* The JSON that was rendered as a message of gRPC, in its frame. */
+static int wrap(struct renderer *r, struct buffer *body, struct ipf_error *err)
+{
+	char prefix[GRPC_PREFIX] = "";
+	buffer_clear(body);
+	buffer_append(body, prefix, sizeof prefix);
+	if (r->json.failed)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (protobuf_encode(r->protobuf, r->message_type, &r->json_doc, buffer_all(&r->json), body, err) < 0)
+		return -1;
+	grpc_prefix(body->len - sizeof prefix, prefix);
+	memcpy(body->data, prefix, sizeof prefix);
+	return 0;
+}
+
 int renderer_body(struct renderer *r, const struct trace_request *q, struct slice context, struct buffer *body,
                   struct ipf_error *err)
 {
 	struct filling f = {.r = r, .q = q, .context = context, .err = err};
 	if (renderer_check(r, q, err) < 0)
 		return -1;
-	buffer_clear(body);
+	struct buffer *json = r->protobuf ? &r->json : body;
+	buffer_clear(json);
 	r->prompt_bytes = IPF_ABSENT;
-	if (write_part(&f, &r->body, body) < 0 || err->kind)
+	if (write_part(&f, &r->body, json) < 0 || err->kind || (r->protobuf && wrap(r, body, err) < 0))
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
+struct slice renderer_json(const struct renderer *r)
+{
+	return r->protobuf ? buffer_all(&r->json) : (struct slice){0};
 }
 
 int64_t renderer_prompt_bytes(const struct renderer *r)

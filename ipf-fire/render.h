@@ -3,7 +3,7 @@
  *     renderer_new(&r, api_request(api), &options, &err);
  *     renderer_body(r, &request, context, &body, &err);   // any number of times
  *
- * A text in the template that begins with "$" names a field, and maps with a member $first, $json or $each are operators; ipf-api(5) has
+ * A text in the template that begins with "$" names a field, and maps with a member $first, $json, $each or $values are operators; ipf-api(5) has
  * them all. A member (an element) whose field is absent is left out. "$$" at the beginning stands for "$". The template's "stream" or
  * "whole" is merged into its "body", then "exact_output" where asked for, then the user's own parameters.
  *
@@ -15,6 +15,7 @@
 
 #include "buffer.h"
 #include "options.h"
+#include "protobuf.h"
 #include "trace.h"
 
 #include <jansson.h>
@@ -27,6 +28,8 @@ struct render_options {
 	json_t *params;            /* borrowed: members that are added to the body as they stand; NULL */
 	bool exact_output, streamed;
 	bool measure_prompt;       /* for renderer_prompt_bytes */
+	const struct protobuf *protobuf; /* borrowed: the body becomes a message of gRPC, of the type `message`; NULL: it is JSON */
+	int message;
 };
 
 /* `request` is the descriptor's request half (borrowed until the call returns). -1: memory, or IPF_USAGE for --exact-output where
@@ -40,6 +43,8 @@ int renderer_check(struct renderer *r, const struct trace_request *request, stru
  * commas between (session_append). -1: memory, or what renderer_check says. */
 int renderer_body(struct renderer *r, const struct trace_request *request, struct slice context, struct buffer *body,
                   struct ipf_error *err);
+/* The JSON that the last body was made of, where the body is none; absent otherwise. Good until the next body. */
+struct slice renderer_json(const struct renderer *r);
 /* The length of the prompt in the last body, as text; IPF_ABSENT where it is none. */
 int64_t renderer_prompt_bytes(const struct renderer *r);
 /* The model that the body asks for, as JSON; absent where none is named. */

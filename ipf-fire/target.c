@@ -1,5 +1,7 @@
 #include "target.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -178,6 +180,26 @@ static int add_key(struct target *t, json_t *auth, const struct target_options *
 	return result;
 }
 
+/* The deadline in gRPC's way: at most eight digits and a unit. */
+static void grpc_timeout(int64_t ns, char text[16])
+{
+	int64_t ms = (ns + NS_PER_MS - 1) / NS_PER_MS;
+	if (ms <= 99999999)
+		snprintf(text, 16, "%lldm", (long long)ms);
+	else
+		snprintf(text, 16, "%lldS", (long long)(ms / 1000 > 99999999 ? 99999999 : ms / 1000));
+}
+
+static int add_grpc(struct target *t, const struct target_options *o, struct ipf_error *err)
+{
+	char timeout[16];
+	if (add_pair(t, o->headers, "Content-Type", "", "application/grpc", err) < 0 || add_pair(t, o->headers, "TE", "", "trailers", err) < 0 ||
+	    add_pair(t, o->headers, "grpc-accept-encoding", "", "identity", err) < 0)
+		return -1;
+	grpc_timeout(o->timeout_ns, timeout);
+	return o->timeout_ns ? add_pair(t, o->headers, "grpc-timeout", "", timeout, err) : 0;
+}
+
 static int add_headers(struct target *t, json_t *request, const struct target_options *o, struct ipf_error *err)
 {
 	const struct string_list *user = o->headers;
@@ -193,7 +215,7 @@ static int add_headers(struct target *t, json_t *request, const struct target_op
 	json_object_foreach(json_object_get(request, "headers"), name, value)
 		if (add_pair(t, user, name, "", json_string_value(value), err) < 0)
 			return -1;
-	if (add_pair(t, user, "Accept-Encoding", "", "identity", err) < 0 ||
+	if ((t->grpc && add_grpc(t, o, err) < 0) || add_pair(t, user, "Accept-Encoding", "", "identity", err) < 0 ||
 	    add_key(t, json_object_get(request, "auth"), o, err) < 0)
 		return -1;
 	/* no waiting for "100 Continue" before the body */
@@ -203,7 +225,7 @@ static int add_headers(struct target *t, json_t *request, const struct target_op
 int target_open(struct target *t, const struct api *api, const struct target_options *o, struct ipf_error *err)
 {
 	const char *path = api_path(api, o->streamed);
-	*t = (struct target){.method = api_method(api), .url_varies = strstr(path, "$model") != NULL,
+	*t = (struct target){.method = api_method(api), .grpc = api_protobuf(api), .url_varies = strstr(path, "$model") != NULL,
 	                     .places = calloc(o->urls->count, sizeof(struct place))};
 	int result = t->places ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (; result == 0 && t->count < o->urls->count; t->count++)
@@ -220,7 +242,6 @@ static void close_place(struct place *p)
 	free(p->url);
 	free(p->shown);
 	curl_slist_free_all(p->resolve);
-	curl_slist_free_all(p->any);
 }
 
 void target_close(struct target *t)
@@ -333,6 +354,13 @@ int target_address(const struct target *t, struct slice id, struct slice session
 		if (append_header(headers, all->data, err) < 0)
 			return -1;
 	return 0;
+}
+
+long target_http_version(const struct target *t, const char *url)
+{
+	if (!t->grpc)
+		return CURL_HTTP_VERSION_1_1;
+	return !strncasecmp(url, "https:", 6) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
 int target_shown(const struct target *t, size_t place, struct slice model, struct buffer *shown, struct ipf_error *err)

@@ -14,8 +14,7 @@
 struct place {
 	char *url;                  /* with the API's path; "$model" in it stands for each request's model */
 	char *shown;                /* without what is secret: credentials, query */
-	struct curl_slist *any;     /* the entry that pins it for every name: "*:PORT:ADDRESS"; NULL */
-	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entries that pin the address, and that of a proxy; NULL for numeric ones */
+	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entry that pins the address; NULL for a numeric one */
 };
 
 struct target {
@@ -24,6 +23,7 @@ struct target {
 	bool url_varies;
 	const char *method;
 	struct curl_slist *headers;
+	bool grpc;                  /* HTTP/2, whatever is asked for */
 	struct curl_slist *varying; /* "Name: $id", "… $session", "… $model": each request has its own; NULL */
 };
 
@@ -33,6 +33,7 @@ struct target_options {
 	const char *key_env;        /* the environment variable that holds the key; NULL: the descriptor's own */
 	const char *key_file;       /* the file that holds it, in place of a variable; NULL */
 	bool streamed;
+	int64_t timeout_ns;         /* of a request, for servers that want to know it (gRPC); 0: none */
 };
 
 /* A URL is http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base of /v1 is
@@ -45,6 +46,8 @@ char *target_sibling(const struct api *api, const struct target_options *options
  * model and there is none. */
 int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
                    struct curl_slist **headers, struct ipf_error *err);
+/* libcurl's CURLOPT_HTTP_VERSION for one of its URLs. */
+long target_http_version(const struct target *t, const char *url);
 void target_close(struct target *t);
 
 /* The URL of a place that may be shown. */

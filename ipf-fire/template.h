@@ -9,11 +9,7 @@
 /* What a template may name. */
 enum field {
 	MODEL, ADAPTER, MESSAGES, TURNS, SYSTEM, PROMPT, PROMPT_TEXT, PROMPT_TOKEN_IDS, TOOLS, ID, SESSION, INPUT_TOKENS, OUTPUT_TOKENS,
-	RESPONSE_FORMAT, RESPONSE_SCHEMA, RESPONSE_SCHEMA_NAME,
-	MESSAGE, ROLE, CONTENT, HAS_IMAGE,            /* of a message */
-	TEXT_OF_PART, URL, MEDIA_TYPE, DATA,          /* of a part of its content */
-	TOOL_NAME, TOOL_DESCRIPTION, TOOL_PARAMETERS, /* of a tool */
-	FIELDS
+	ROLE, CONTENT, FIELDS
 };
 
 /* A value of the template: what holds no field is text already. */
@@ -22,9 +18,9 @@ struct part {
 	char *key;          /* `"name":`, within a map */
 	char *raw;
 	enum field field;
-	struct part *parts; /* TEXT: one; EACH: one, but of a content's parts two, for texts and for images, RAW without `raw` where there is none */
+	struct part *parts; /* TEXT, EACH: one */
 	size_t count;
-	enum { OVER_MESSAGES, OVER_TURNS, OVER_PARTS, OVER_TOOLS } over; /* EACH; turns: without the system's messages */
+	bool turns;         /* EACH: without the system's messages */
 	json_t *roles;      /* EACH: a server's own names for them; NULL */
 };
 

@@ -3,7 +3,8 @@
 #define PREP_STRETCH_H
 
 #include "draft.h"
-#include "exact.h"
+#include "rng.h"
+#include "tokens.h"
 
 /* A piece of the data's texts, to extend with. */
 struct piece {
@@ -12,7 +13,6 @@ struct piece {
 
 struct stretch {
 	const struct tokens *tokens;
-	struct exact *exact; /* where no cut gives so many tokens */
 	struct buffer pool; /* of the texts that came by, up to a limit */
 	struct piece *pieces;
 	size_t count, cap;

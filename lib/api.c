@@ -10,6 +10,7 @@ struct api {
 	json_t *json;
 	struct api_response streamed, whole;
 	bool has_streamed, has_whole;
+	struct api_grpc grpc;
 };
 
 /* ---- checking ---- */
@@ -91,7 +92,7 @@ static int check_ready(struct api_place at, json_t *ready, struct ipf_error *err
 
 static int check_head(struct api_place at, json_t *json, struct ipf_error *err)
 {
-	static const char *const known[] = {"ipf", "version", "name", "about", "method", "path", "ready", "request", "response",
+	static const char *const known[] = {"ipf", "version", "name", "about", "method", "path", "ready", "grpc", "request", "response",
 	                                    "response_whole", NULL};
 	if (!json_is_object(json))
 		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON map)");
@@ -109,6 +110,19 @@ static int check_head(struct api_place at, json_t *json, struct ipf_error *err)
 	if (method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
 		return api_wrong(at, "method", err, "a method such as \"POST\"", json_object_get(json, "method"));
 	return 0;
+}
+
+/* gRPC is a matter of the whole: of both halves and of the messages. */
+static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
+{
+	json_t *json = json_object_get(a->json, "grpc");
+	bool streamed = a->has_streamed && a->streamed.framing == API_GRPC, whole = a->has_whole && a->whole.framing == API_GRPC;
+	if (!json && !streamed && !whole)
+		return 0;
+	if ((a->has_streamed && !streamed) || (a->has_whole && !whole))
+		return ipf_error_at(err, IPF_INPUT, where, 0, "%s.framing: expected \"grpc\", as the rest has it",
+		                    a->has_streamed && !streamed ? "response" : "response_whole");
+	return api_grpc_compile((struct api_place){where, "grpc"}, json, json_object_get(a->json, "request"), &a->grpc, err);
 }
 
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
@@ -130,7 +144,8 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 		goto fail;
 	}
 	if ((streamed && api_response_compile((struct api_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
-	    (whole && api_response_compile((struct api_place){where, "response_whole"}, whole, &a->whole, err) < 0))
+	    (whole && api_response_compile((struct api_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
+	    check_grpc(a, where, err) < 0)
 		goto fail;
 	*api = a;
 	return 0;
@@ -278,6 +293,7 @@ void api_close(struct api *a)
 		return;
 	api_response_release(&a->streamed);
 	api_response_release(&a->whole);
+	protobuf_free(a->grpc.protobuf);
 	json_decref(a->json);
 	free(a);
 }
@@ -316,7 +332,22 @@ const char *api_response_header(const struct api *a, size_t i)
 			if (r->times[k].at.header && i-- == 0)
 				return r->times[k].at.header;
 	}
-	return NULL;
+	return a->grpc.protobuf ? api_grpc_header(i) : NULL;
+}
+
+const struct protobuf *api_protobuf(const struct api *a)
+{
+	return a->grpc.protobuf;
+}
+
+int api_request_type(const struct api *a, bool streamed)
+{
+	return a->grpc.request[streamed];
+}
+
+int api_response_type(const struct api *a, bool streamed)
+{
+	return a->grpc.response[streamed];
 }
 
 json_t *api_request(const struct api *a)

@@ -40,8 +40,9 @@ struct api_pointers {
 jdoc_id api_pointers_first(const struct api_pointers *pointers, const struct jdoc *doc, jdoc_id root,
                            const struct api_pointer **which);
 
-enum api_framing { API_SSE, API_NDJSON, API_JSON, API_JSON_SEQUENCE };
-enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT };
+enum api_framing { API_SSE, API_NDJSON, API_JSON, API_JSON_SEQUENCE, API_GRPC };
+const char *api_framing_name(enum api_framing framing);
+enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
 
 /* The server's own timings, by a name that all servers share; each is `server_NAME_ns` in the results. */
 enum api_server_time {
@@ -73,6 +74,7 @@ struct api_response {
 	enum api_framing framing;
 	enum api_text_mode text_mode;
 	struct api_pointers text, reasoning;      /* alternatives; all nodes that one leads to are joined */
+	struct api_pointers prefix_len;           /* API_PREFIX: so many characters of the text so far stay before the new ones */
 	struct api_pointers data;                 /* an answer that is no text, such as embeddings: anything but null there */
 	char *text_after;                         /* the text begins after the first of these; NULL */
 	struct api_pointers tools;                /* all of them: names and arguments that the model wrote */
@@ -81,7 +83,7 @@ struct api_response {
 	char *error_event;                        /* SSE: an event of this name is an error, whatever is in it; NULL: none */
 	char *end_data;                           /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when;             /* the stream has ended when one of these is there and neither null nor false */
-	bool end_at_eof;                          /* neither: the end of the transfer is the end mark */
+	bool end_at_eof;                          /* neither: the end of the transfer is the end mark; gRPC has its status, beside end_when */
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;
 	struct api_timing times[API_SERVER_TIMES];
@@ -106,6 +108,11 @@ const char *api_method(const struct api *api);
 const char *api_path(const struct api *api, bool streamed);
 /* Paths of which the first that the server knows says whether it is ready; i = 0, 1, … until NULL. */
 const char *api_ready_path(const struct api *api, size_t i);
+/* The messages of gRPC; NULL where the API is none. Their types, of requests and of answers. */
+struct protobuf;
+const struct protobuf *api_protobuf(const struct api *api);
+int api_request_type(const struct api *api, bool streamed);
+int api_response_type(const struct api *api, bool streamed);
 /* Headers of the response that the response half reads (lower case); i = 0, 1, … until NULL. */
 const char *api_response_header(const struct api *api, size_t i);
 json_t *api_request(const struct api *api); /* borrowed: the "request" object: headers, auth, body, stream, whole, exact_output, params */

@@ -3,6 +3,7 @@
 #define IPF_API_PARTS_H
 
 #include "api.h"
+#include "protobuf.h"
 
 /* Where we are in the descriptor, for messages: file and the dotted path of the member. */
 struct api_place {
@@ -23,5 +24,14 @@ int api_check_request(struct api_place at, json_t *request, struct ipf_error *er
 
 int api_response_compile(struct api_place at, json_t *json, struct api_response *response, struct ipf_error *err);
 void api_response_release(struct api_response *response);
+
+/* The messages of gRPC. Types are by "is the answer streamed"; -1: there are no such answers. */
+struct api_grpc {
+	struct protobuf *protobuf; /* NULL: this is no gRPC */
+	int request[2], response[2];
+};
+int api_grpc_compile(struct api_place at, json_t *json, json_t *request, struct api_grpc *grpc, struct ipf_error *err);
+/* The headers and trailers that say how it ended; i = 0, 1, … until NULL. */
+const char *api_grpc_header(size_t i);
 
 #endif

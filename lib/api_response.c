@@ -84,6 +84,8 @@ static int compile_end(struct api_place at, json_t *end, struct api_response *r,
 {
 	static const char *const known[] = {"data", "when", "eof", NULL};
 	json_t *eof = json_object_get(end, "eof");
+	if (!end && r->framing == API_GRPC)
+		return 0;
 	if (!json_is_object(end))
 		return api_wrong(at, "end", err, "a map with data, when or eof", end);
 	char inside[64];
@@ -97,6 +99,8 @@ static int compile_end(struct api_place at, json_t *end, struct api_response *r,
 	r->end_at_eof = eof != NULL;
 	if (!r->end_data && !r->end_when.count && !r->end_at_eof)
 		return api_wrong(at, "end", err, "one of data, when and eof in it", end);
+	if (r->end_at_eof && r->framing == API_GRPC)
+		return api_wrong(within, "eof", err, "none: gRPC ends with a status", eof);
 	if (r->end_data && r->framing != API_SSE)
 		return api_wrong(within, "data", err, "framing \"sse\" with it", json_object_get(end, "data"));
 	return 0;
@@ -200,6 +204,13 @@ static int compile_times(struct api_place at, json_t *map, struct api_response *
 
 /* ---- the half ---- */
 
+static const char *const framings[] = {"sse", "ndjson", "json", "json-sequence", "grpc", NULL};
+
+const char *api_framing_name(enum api_framing framing)
+{
+	return framings[framing];
+}
+
 static bool any_header(const struct api_response *r)
 {
 	bool any = r->input_tokens.header || r->output_tokens.header || r->reasoning_tokens.header || r->cached_tokens.header;
@@ -211,24 +222,23 @@ static bool any_header(const struct api_response *r)
 /* Only counts and timings can stand in a header. */
 static bool header_out_of_place(const struct api_response *r)
 {
-	return r->text.header || r->reasoning.header || r->tools.header || r->data.header || r->finish.header || r->error.header ||
+	return r->text.header || r->prefix_len.header || r->reasoning.header || r->tools.header || r->data.header || r->finish.header || r->error.header ||
 	       r->end_when.header;
 }
 
 int api_response_compile(struct api_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
 	static const char *const known[] = {"framing", "text_mode", "text", "reasoning", "tools", "finish", "error", "error_event",
-	                                    "usage", "end", "data", "text_after", "finish_words", "server", NULL};
-	static const char *const framings[] = {"sse", "ndjson", "json", "json-sequence", NULL};
-	static const char *const modes[] = {"delta", "cumulative", "cumulative-with-prompt", NULL};
+	                                    "usage", "end", "data", "text_after", "prefix_len", "finish_words", "server", NULL};
+	static const char *const modes[] = {"delta", "cumulative", "cumulative-with-prompt", "prefix", NULL};
 	int framing = 0, mode = 0;
 	if (!json_is_object(json))
 		return api_wrong((struct api_place){at.file, NULL}, at.inside, err, "a map", json);
 	if (api_only_members(at, json, known, err) < 0 ||
-	    compile_word(at, json, "framing", framings, "\"sse\", \"ndjson\", \"json\" or \"json-sequence\"", &framing, err) < 0)
+	    compile_word(at, json, "framing", framings, "\"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\"", &framing, err) < 0)
 		return -1;
 	if (json_object_get(json, "text_mode") &&
-	    compile_word(at, json, "text_mode", modes, "\"delta\", \"cumulative\" or \"cumulative-with-prompt\"", &mode, err) < 0)
+	    compile_word(at, json, "text_mode", modes, "\"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\"", &mode, err) < 0)
 		return -1;
 	r->framing = (enum api_framing)framing;
 	r->text_mode = (enum api_text_mode)mode;
@@ -238,6 +248,7 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 	    compile_pointers(at, json, "finish", &r->finish, err) < 0 ||
 	    compile_pointers(at, json, "error", &r->error, err) < 0 ||
 	    compile_pointers(at, json, "data", &r->data, err) < 0 ||
+	    compile_pointers(at, json, "prefix_len", &r->prefix_len, err) < 0 ||
 	    copy_text(at, json, "text_after", &r->text_after, err) < 0 ||
 	    copy_text(at, json, "error_event", &r->error_event, err) < 0 ||
 	    compile_finish_words(at, json_object_get(json, "finish_words"), r, err) < 0 ||
@@ -247,6 +258,8 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 		return -1;
 	if (!r->text.count && !r->data.count)
 		return api_wrong(at, "text", err, "a list of JSON Pointers", NULL);
+	if (!r->prefix_len.count != (r->text_mode != API_PREFIX))
+		return api_wrong(at, "prefix_len", err, "it where text_mode is \"prefix\", and only there", json_object_get(json, "prefix_len"));
 	if (header_out_of_place(r))
 		return api_wrong(at, "header", err, "it only in usage and server", NULL);
 	r->has_headers = any_header(r);
@@ -258,7 +271,7 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 void api_response_release(struct api_response *r)
 {
 	struct api_pointers *all[] = {&r->text, &r->reasoning, &r->tools, &r->finish, &r->error, &r->input_tokens,
-	                              &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens, &r->end_when, &r->data};
+	                              &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens, &r->end_when, &r->data, &r->prefix_len};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		pointers_release(all[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {

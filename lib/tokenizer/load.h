@@ -2,9 +2,13 @@
 #ifndef IPF_TOKENIZER_LOAD_H
 #define IPF_TOKENIZER_LOAD_H
 
-#include "bpe.h"
+#include "compiled.h"
 
 #include "../jdoc.h"
+
+/* Two ids and a rank share 64 bits (bpe.h). */
+#define MAX_IDS ((1 << 21) - 1)
+#define MAX_MERGES ((1 << 22) - 1)
 
 struct loader_entry {
 	uint32_t id, at, bytes;

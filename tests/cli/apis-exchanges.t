@@ -17,10 +17,15 @@ records() { # CASE
 	head -1 probe.records
 	local prompt
 	prompt=$(jq -c 'select(.n != null) | {prompt_bytes} | with_entries(select(.value != null))' probe.records)
-	jq -c --argjson prompt "$prompt" --argjson streamed "$(head -1 probe.records | jq .streamed)" '.answer as $a
-		| {n: 0, req: 0, stage: 0, start_ns: 0, first_byte_ns: 10000000, end_ns: (10000000 * ($a.reads | length)), status: $a.status,
-		   headers: $a.headers, streamed: $streamed, reads: [$a.reads | to_entries[] | ((.key + 1) * 10000000) as $t | [$t, (.value | utf8bytelength), $t]],
-		   body: ($a.reads | add)} + $prompt | if .streamed then . else del(.streamed) end' "$1" >row
+	# bytes that are no text stand there in hexadecimal
+	local base64
+	base64=$(printf '%b' "$(jq -r '.answer.hex // [] | add // ""' "$1" | sed 's/../\\x&/g')" | base64 -w0)
+	jq -c --argjson prompt "$prompt" --arg base64 "$base64" --argjson streamed "$(head -1 probe.records | jq .streamed)" '.answer as $a
+		| ([$a.reads[]? | utf8bytelength] + [$a.hex[]? | length / 2]) as $sizes
+		| {n: 0, req: 0, stage: 0, start_ns: 0, first_byte_ns: 10000000, end_ns: (10000000 * ($sizes | length)), status: $a.status,
+		   headers: $a.headers, streamed: $streamed, reads: [$sizes | to_entries[] | ((.key + 1) * 10000000) as $t | [$t, .value, $t]]}
+		  + (if $a.hex then {body_base64: $base64} else {body: ($a.reads | add)} end) + $prompt
+		| if .streamed then . else del(.streamed) end' "$1" >row
 	cat row
 	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <row | cut -d' ' -f1)"
 }

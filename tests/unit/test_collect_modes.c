@@ -108,8 +108,24 @@ static void the_whole_text_each_time(void **state)
 	says(cumulative, RECORD_OK,
 	     "data: {\"thoughts\":\"hm\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"a\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"ab\"}\n\ndata: [DONE]\n\n",
 	     "ok \"hm\"\"ab\" 3 1(1)\"tokenizer\"");
-	/* taken back and said otherwise: what differs is new */
-	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n", "ok \"abcd\" 2 1(1)\"tokenizer\"");
+	/* taken back and said otherwise: the text is what the server said last, and what differs is new */
+	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n", "ok \"abd\" 2 1(1)\"tokenizer\"");
+	says(cumulative, RECORD_OK, "data: {\"text\":\"ab\xef\xbf\xbd\"}\n\ndata: {\"text\":\"ab\xc3\xa9\"}\n\ndata: {\"text\":\"ab\xc3\xa9" "de\"}\n\ndata: [DONE]\n\n",
+	     "ok \"ab\xc3\xa9" "de\" 3 2(2)\"tokenizer\"");
+}
+
+/* So many characters of what was said stay: a byte more or less of them would be seen here. */
+static const char prefix[] = "{\"ipf\":\"api\",\"version\":1,\"name\":\"p\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
+	"\"response\":{\"framing\":\"sse\",\"text_mode\":\"prefix\",\"text\":[\"/t\"],\"prefix_len\":[\"/k\"],\"end\":{\"data\":\"[DONE]\"}}}";
+
+static void a_prefix_stays(void **state)
+{
+	(void)state;
+	says(prefix, RECORD_OK, "data: {\"t\":\"a\xc3\xa9z\"}\n\ndata: {\"t\":\"bc\",\"k\":2}\n\ndata: {\"t\":\"d\",\"k\":4}\n\ndata: [DONE]\n\n",
+	     "ok \"a\xc3\xa9" "bcd\" 3 2(2)\"tokenizer\"");
+	/* more than there is: all of it stays; nothing: all is new */
+	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\",\"k\":9}\n\ndata: [DONE]\n\n", "ok \"abc\" 2 1(1)\"tokenizer\"");
+	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\"}\n\ndata: [DONE]\n\n", "ok \"c\" 2 1(1)\"tokenizer\"");
 }
 
 static void without_an_end_mark(void **state)
@@ -227,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_by_lines),
 		cmocka_unit_test(the_whole_text_each_time),
+		cmocka_unit_test(a_prefix_stays),
 		cmocka_unit_test(without_an_end_mark),
 		cmocka_unit_test(events_with_types),
 		cmocka_unit_test(alternatives_and_all),

@@ -1,0 +1,54 @@
+#!/bin/bash
+# gRPC frame by frame, as no server of it would by itself: messages split over frames and reads, several in one, no trailers, a status of its
+# own, resets. A bare HTTP/2 server in Python does it; tests/cli/h2_server.py has the scripts.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/cli/grpc.sh"
+
+command -v python3 >/dev/null || skip_all "no python3 here"
+python_server python3 "$TESTS/cli/h2_server.py"
+wait_for 20 grep -q '^end$' "$SAID" || not_ok "the server listens" "$(cat "$SAID.err")"
+
+printf '{"id":"a","prompt":"Hi","output_tokens":2}\n' >line
+trace_of line >one.trace
+ipf-sched -q constant:rate=20,n=3 -t one.trace -o three.sched
+
+# Kind, message, text, events, finish reason; of three requests, that follow one another on a connection.
+went() { # SCRIPT
+	local port
+	port=$(sed -n "s/^\([0-9]*\) $1$/\1/p" "$SAID")
+	ipf-fire -q -u "http://127.0.0.1:$port" -m m --api tgis-grpc --timeout 20s -t one.trace three.sched -o "$1.records" &&
+		ipf-collect -q --text "$1.records" | jq -r 'select(.n != null) | "\(.error.kind // "ok")|\(.error.text // "")|\(.text // "")|\(.events // 0)|\(.finish // "")"' | sort -u
+}
+
+while read -r script expected; do
+	is "$(went "$script")" "$expected" "$script"
+done <<'END'
+bytes ok||abcd|2|length
+one-frame ok||abcd|2|length
+late-end ok||ab|1|length
+no-trailers cut|the answer ended without a status (grpc-status)|abcd|2|length
+no-trailers-short cut|the answer ended without a status (grpc-status)|ab|1|
+trailers-only in-band|UNAVAILABLE: not here, 100%||0|
+in-headers-too ok||abcd|2|length
+strange-status in-band|status 99: what|abcd|2|length
+no-number in-band|UNKNOWN|abcd|2|length
+compressed malformed|a compressed message, though only uncompressed ones were asked for||0|length
+no-message malformed|expected a message of gRPC, got the first byte 60||0|
+bad-message malformed|GenerationResponse: these bytes are no message||0|length
+cut-message cut|the stream ended without its end mark|ab|1|
+empty cut|the answer has no body||0|
+no-end-mark cut|the stream ended without its end mark|ab|1|
+http-503 http-status|upstream is gone||0|
+END
+is "$(went closed | sed 's/|[^|]*|.*//' | sed 's/^reset$/cut/' | sort -u)" cut "a connection that ends within an answer"
+is "$(went reset | cut -d'|' -f1 | sort -u)" reset "a stream that is reset"
+contains "$(went reset)" "CANCEL" "with its reason"
+
+# A message's time is that of the read that brought its last byte, not its first.
+is "$(ipf-collect -q late-end.records | jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
+is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "though it began before"
+is "$(jq -c 'select(.n != null) | .connection.reused' one-frame.records)" 'false
+true
+true' "connections are used again"
+is "$(jq -c 'select(.n != null) | .headers' trailers-only.records | sort -u)" '{"grpc-status":"14","grpc-message":"not%20here%2C%20100%25"}' "a status in the headers is kept"

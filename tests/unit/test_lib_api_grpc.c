@@ -1,0 +1,125 @@
+#include "api.h"
+#include "protobuf.h"
+#include "unit.h"
+
+#include <jansson.h>
+
+/* A descriptor that makes sense; tests change one member of it at a time. */
+static const char small[] =
+	"{\"ipf\":\"api\",\"version\":1,\"name\":\"mine\",\"method\":\"POST\",\"path\":\"/house.Talk/Say\","
+	"\"grpc\":{\"request\":\"Question\",\"response\":{\"stream\":\"Piece\"},"
+	"\"messages\":{\"Question\":{\"text\":\"string = 1\",\"most\":\"uint32 = 3\",\"how\":\"map<string, Value> = 4\",\"list\":\"repeated Value = 5\"},"
+	"\"Value\":{\"s\":\"string = 1\",\"i\":\"int64 = 2\"},\"Piece\":{\"said\":\"string = 1\"}}},"
+	"\"request\":{\"body\":{\"text\":\"$prompt\"}},"
+	"\"response\":{\"framing\":\"grpc\",\"text\":[\"/said\"]}}";
+
+static json_t *parse(const char *text)
+{
+	json_error_t why;
+	json_t *json = json_loads(text, JSON_DECODE_ANY, &why);
+	if (!json)
+		fail_msg("test data is not JSON: %s: %s", why.text, text);
+	return json;
+}
+
+/* Sets (or with "gone" removes) the member at a dotted path; NULL: it stays good. */
+static void told(const char *path, const char *value, const char *expected)
+{
+	json_t *json = parse(small), *map = json;
+	char copy[128], *key = copy, *dot;
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	snprintf(copy, sizeof copy, "%s", path);
+	for (; (dot = strchr(key, '.')); key = dot + 1) {
+		*dot = '\0';
+		map = json_object_get(map, key);
+	}
+	if (!strcmp(value, "gone"))
+		json_object_del(map, key);
+	else
+		json_object_set_new(map, key, parse(value));
+	int got = api_from_json(&api, json, "mine.json", &err);
+	if (!expected && got < 0)
+		fail_msg("%s = %s: refused: %s", path, value, err.text);
+	if (expected) {
+		assert_int_equal(got, -1);
+		assert_int_equal(err.kind, IPF_INPUT);
+		assert_string_equal(err.file, "mine.json");
+		assert_string_equal(err.text, expected);
+	}
+	api_close(api);
+	json_decref(json);
+}
+
+static void members_are_checked(void **state)
+{
+	(void)state;
+	told("name", "\"other\"", NULL);
+	told("grpc", "gone", "grpc: expected a map, since the framing is \"grpc\", got nothing");
+	told("grpc.colour", "1", "grpc.colour: unknown member");
+	told("grpc.request", "gone", "grpc.request: expected the name of one of the messages, got nothing");
+	told("grpc.request", "\"Other\"", "grpc.request: expected the name of one of the messages, got \"Other\"");
+	told("grpc.response", "{\"stream\":\"Other\"}", "grpc.response: expected the name of one of the messages, got \"Other\"");
+	told("grpc.response", "{\"both\":\"Piece\"}", "grpc.both: unknown member");
+	told("grpc.messages", "gone", "grpc.messages: expected a map of message types");
+	told("grpc.enums", "[]", "grpc.enums: expected a map, got []");
+	told("response.framing", "\"ndjson\"", "response.end: expected a map with data, when or eof, got nothing");
+	told("response.end", "{\"eof\":true}", "response.end.eof: expected none: gRPC ends with a status, got true");
+	told("response.end", "{\"when\":[\"/said\"]}", NULL);
+	told("response_whole", "{\"framing\":\"json\",\"text\":[\"/said\"],\"end\":{\"when\":[\"/said\"]}}",
+	     "response_whole.framing: expected \"grpc\", as the rest has it");
+	told("response.text_mode", "\"prefix\"", "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got nothing");
+	told("response.prefix_len", "[\"/n\"]", "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got [\"/n\"]");
+}
+
+/* A template's names are those of the messages, through all operators. */
+static void templates_are_checked(void **state)
+{
+	(void)state;
+	told("request.body", "{\"text\":\"$prompt\",\"how\":{\"anything\":{\"i\":\"$output_tokens\"}},\"list\":[{\"s\":\"x\"}]}", NULL);
+	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"i\":1},\"b\":{\"$if\":\"$id\",\"then\":{\"s\":\"$id\"}}}}}", NULL);
+	told("request.body", "{\"prompt\":\"$prompt\"}", "request.body: \"prompt\" is no field of its message");
+	told("request.body", "{\"how\":{\"anything\":{\"x\":1}}}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"list\":[{\"x\":1}]}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"x\":1}}}}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"list\":{\"$each\":\"messages\",\"as\":{\"x\":\"$content\"}}}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"how\":{\"a\":{\"$first\":[{\"x\":1}]}}}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"how\":{\"a\":{\"$if\":\"$id\",\"then\":{\"x\":1}}}}", "request.body: \"x\" is no field of its message");
+	told("request.exact_output", "{\"least\":1}", "request.exact_output: \"least\" is no field of its message");
+	told("request.stream", "{\"stream\":true}", "request.stream: \"stream\" is no field of its message");
+	told("request.body", "{\"list\":{\"$values\":[1]}}", "request.$values: expected a map, and nothing beside it, got [1]");
+	told("request.body", "{\"list\":{\"$values\":{},\"x\":1}}", "request.$values: expected a map, and nothing beside it, got {}");
+}
+
+static void what_it_needs_is_known(void **state)
+{
+	struct ipf_error err = {0};
+	struct api *api = NULL;
+	json_t *json = parse(small);
+	(void)state;
+	assert_int_equal(api_from_json(&api, json, "mine.json", &err), 0);
+	assert_int_equal(api_request_type(api, true), protobuf_message(api_protobuf(api), "Question"));
+	assert_int_equal(api_response_type(api, true), protobuf_message(api_protobuf(api), "Piece"));
+	assert_int_equal(api_response_type(api, false), -1);
+	assert_string_equal(api_response_header(api, 0), "grpc-status");
+	assert_string_equal(api_response_header(api, 1), "grpc-message");
+	assert_string_equal(api_response_header(api, 2), "grpc-encoding");
+	assert_null(api_response_header(api, 3));
+	assert_string_equal(api_framing_name(api_response(api, true)->framing), "grpc");
+	api_close(api);
+	json_decref(json);
+	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
+	assert_null(api_protobuf(api));
+	assert_null(api_response_header(api, 0));
+	api_close(api);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_are_checked),
+		cmocka_unit_test(templates_are_checked),
+		cmocka_unit_test(what_it_needs_is_known),
+	};
+	return cmocka_run_group_tests_name("lib/api_grpc", tests, NULL, NULL);
+}
