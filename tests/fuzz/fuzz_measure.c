@@ -1,6 +1,6 @@
 /* Any body under any status gives a row that reads back, and the same row however the body was split into reads.
  * The first four bytes choose: the API, the status and the error, what is asked of us, and how the body is split. */
-#include "../../ipf-collect/answer.h"
+#include "../../lib/answer.h"
 #include "../../ipf-collect/measure.h"
 
 #include <stdlib.h>

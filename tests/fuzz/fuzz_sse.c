@@ -1,5 +1,5 @@
 /* Any bytes, cut into events: these come in order, end within the body, and only the last one may lack its end. */
-#include "../../ipf-collect/framing.h"
+#include "../../lib/framing.h"
 
 #include <stdlib.h>
 

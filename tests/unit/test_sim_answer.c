@@ -1,5 +1,5 @@
 /* Requests understood, and answers written: every manner of writing one has to say the same, in its own way. */
-#include "answer.h"
+#include "../sim/answer.h"
 
 #include "unit.h"
 

@@ -5,10 +5,10 @@
  *     a.events[0].t_ns …                                            // good until the next answer_read
  *     answer_release(&a);
  *
- * Everything here is about what came; which of it makes the request fail, and every figure, is measure.c's.
+ * Everything here is about what came; which of it makes the request fail, and every figure, is ipf-collect's.
  */
-#ifndef COLLECT_ANSWER_H
-#define COLLECT_ANSWER_H
+#ifndef IPF_ANSWER_H
+#define IPF_ANSWER_H
 
 #include "api.h"
 #include "framing.h"

@@ -1,6 +1,6 @@
 /* A server's error message in plain words, out of whatever it sent: one line, at most 300 characters. */
-#ifndef COLLECT_MESSAGE_H
-#define COLLECT_MESSAGE_H
+#ifndef IPF_MESSAGE_H
+#define IPF_MESSAGE_H
 
 #include "jdoc.h"
 

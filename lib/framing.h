@@ -5,7 +5,7 @@
  *         … event.data, event.end …          // good until the next call
  *
  * It works on the whole body, since that is what a record holds, and says of each event where it ends; the time of an event is the
- * time of the read that brought its last byte (answer.c looks that up). So where a body was split into reads can never change what
+ * time of the read that brought its last byte (answer.h). So where a body was split into reads can never change what
  * is understood, only when.
  *
  * SSE as in the WHATWG's standard: lines end in LF, CRLF or CR; a byte order mark at the very start is skipped; a line that
@@ -17,8 +17,8 @@
  * Maps of JSON one after the other need nothing between them; white space, commas, the brackets of a list around them, NUL (an old
  * delimiter of vLLM's) and the record separator of RFC 7464 may stand there.
  */
-#ifndef COLLECT_FRAMING_H
-#define COLLECT_FRAMING_H
+#ifndef IPF_FRAMING_H
+#define IPF_FRAMING_H
 
 #include "api.h"
 
