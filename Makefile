@@ -24,9 +24,9 @@ DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzs
 
 # What each program uses beside lib/; lib itself needs $(pkgs_lib).
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
-pkgs_prep     := libarchive
+pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
-pkgs_fire     := libcurl
+pkgs_fire     := libcurl libssl
 pkgs_collect  :=
 pkgs_report   :=
 pkgs_sim      :=

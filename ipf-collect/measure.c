@@ -59,6 +59,8 @@ static const char *transport_text(const struct record *record)
 		return "the answer ended short of its length";
 	case RECORD_CANCELLED:
 		return "cut off at the end of the run";
+	case RECORD_HUNG_UP:
+		return "the client hung up, as it was to";
 	case RECORD_PROTOCOL:
 		return "the answer is not HTTP";
 	case RECORD_OK:
@@ -137,6 +139,14 @@ static void measure_start(const struct record *record, struct result *row)
 		row->slot_wait_ns = difference(record->start_ns, record->ready_ns);
 		if (free_to_go == IPF_ABSENT || record->slot_ns > free_to_go)
 			free_to_go = record->slot_ns;
+	}
+	if (record->pool_ns != IPF_ABSENT) {
+		/* of the whole wait, the slot's part ended when there was one */
+		if (record->slot_ns != IPF_ABSENT)
+			row->slot_wait_ns = difference(free_to_go, record->ready_ns);
+		row->pool_wait_ns = difference(record->start_ns, free_to_go);
+		if (free_to_go == IPF_ABSENT || record->pool_ns > free_to_go)
+			free_to_go = record->pool_ns;
 	}
 	row->client_lag_ns = difference(record->start_ns, free_to_go);
 	row->ttfb_ns = difference(record->first_byte_ns, record->start_ns);

@@ -20,15 +20,17 @@ struct dispatch *dispatch_new(const struct schedule *plan)
 		goto out;
 	d->count = plan->count;
 	d->last_due = IPF_ABSENT;
+	d->parts = plan->shards > 0 ? plan->shards : 1;
+	d->part = plan->shards > 0 ? plan->shard - 1 : 0;
 	for (size_t i = 0; i < plan->count; i++) {
 		struct stage *s = &d->stages[i];
 		s->plan = &plan->stages[i];
 		s->over_ns = IPF_ABSENT;
-		if (!s->plan->closed || s->plan->slots == IPF_ABSENT)
+		if (!s->plan->closed)
 			continue;
-		if (s->plan->slots > 0 && (uint64_t)s->plan->slots < SIZE_MAX / sizeof *s->free_since)
-			s->free_since = malloc((size_t)s->plan->slots * sizeof *s->free_since);
-		if (!s->free_since)
+		if (s->plan->slots > 0 && (uint64_t)s->plan->slots < SIZE_MAX / sizeof *s->free)
+			s->free = malloc((size_t)s->plan->slots * sizeof *s->free);
+		if (!s->free)
 			goto out;
 	}
 	stages_know_offsets(d, 0);
@@ -47,8 +49,11 @@ void dispatch_free(struct dispatch *d)
 		dispatch_stop(d);
 	while (dispatch_dropped(d))
 		;
-	for (size_t i = 0; d->stages && i < d->count; i++)
-		free(d->stages[i].free_since);
+	for (size_t i = 0; d->stages && i < d->count; i++) {
+		slots_forget_session(&d->stages[i]);
+		free(d->stages[i].thinking.nodes);
+		free(d->stages[i].free);
+	}
 	free(d->stages);
 	ends_free(d->ends);
 	free(d->heap.nodes);
@@ -62,6 +67,9 @@ void dispatch_drop(struct dispatch *d, struct dispatch_node *node)
 	if (node->root && !d->stages[node->stage].plan->cycle && node->state <= POOL)
 		d->ahead--;
 	node->state = DROPPED;
+	d->stages[node->stage].live--;
+	d->stages[node->stage].unstarted--;
+	slots_leave_session(d, node);
 	ends_set(d->ends, node->n, ENDS_NEVER);
 	list_put(&d->dropped, node);
 }
@@ -88,29 +96,15 @@ void *dispatch_dropped(struct dispatch *d)
 	return data;
 }
 
-static void drop_list(struct dispatch *d, struct list *list)
-{
-	for (struct dispatch_node *node; (node = list_take(list));)
-		dispatch_drop(d, node);
-}
-
-static void stage_over(struct dispatch *d, struct stage *s)
-{
-	s->over = true;
-	d->waiting -= s->ready.count;
-	drop_list(d, &s->ready);
-	drop_list(d, &s->pool);
-	drop_list(d, &s->held);
-}
-
 void dispatch_stop(struct dispatch *d)
 {
 	d->stopped = true;
 	for (size_t i = 0; i < d->count; i++)
-		stage_over(d, &d->stages[i]);
+		stages_over(d, &d->stages[i]);
 	while (d->heap.count)
 		dispatch_drop(d, d->heap.nodes[--d->heap.count]);
-	drop_list(d, &d->go);
+	for (struct dispatch_node *node; (node = list_take(&d->go));)
+		dispatch_drop(d, node);
 }
 
 /* ---- adding ---- */
@@ -232,16 +226,19 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (!fits(d, a))
 		return ipf_error_set(err, IPF_INPUT, "n %lld: its stage or its times make no sense", (long long)a->n);
 	struct dispatch_node *node = calloc(1, sizeof *node);
-	if (!node || !heap_reserve(&d->heap, (size_t)d->live) || ends_reserve(d->ends, a->n) < 0) {
+	struct stage *s = &d->stages[a->stage];
+	if (!node || !heap_reserve(&d->heap, (size_t)d->live) || ends_reserve(d->ends, a->n) < 0 ||
+	    (s->plan->closed && !heap_reserve(&s->thinking, (size_t)s->live))) {
 		free(node);
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
-	struct stage *s = &d->stages[a->stage];
 	bool never = false;
 	*node = (struct dispatch_node){.n = a->n, .at_ns = a->at_ns, .wait_ns = a->wait_ns == IPF_ABSENT ? 0 : a->wait_ns,
 	                               .due_ns = IPF_ABSENT, .ready_ns = IPF_ABSENT, .slot_ns = IPF_ABSENT, .data = data,
 	                               .stage = (uint32_t)a->stage, .state = WAITING, .root = a->after_count == 0};
-	if (add_parents(d, node, a, &never, err) < 0) {
+	if (add_parents(d, node, a, &never, err) < 0 || slots_join_session(d, node) < 0) {
+		if (!err->kind)
+			ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		forget_parents(d, node, a);
 		node_free(node);
 		return -1;
@@ -250,6 +247,8 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (s->plan->cycle)
 		ends_forget(d->ends, a->n - 2 * s->plan->arrivals, (size_t)a->stage);
 	d->live++;
+	s->live++;
+	s->unstarted++;
 	s->added++;
 	if (node->root && !s->plan->cycle)
 		d->ahead++;
@@ -273,26 +272,19 @@ void dispatch_finish(struct dispatch *d)
 
 /* ---- time passes ---- */
 
-static void pass(struct dispatch *d, int64_t now)
-{
-	do
-		stages_begin(d, now);
-	while (stages_end_standing(d));
-	for (size_t i = 0; i < d->begun; i++) {
-		struct stage *s = &d->stages[i];
-		if (!s->plan->closed || s->over)
-			continue;
-		if (stage_end(s) <= now)
-			stage_over(d, s);
-		else
-			slots_serve_pool(d, s);
-	}
-}
-
 static void ripen(struct dispatch *d, int64_t now)
 {
 	while (d->heap.count && d->heap.nodes[0]->due_ns <= now)
-		slots_ready(d, heap_take(&d->heap));
+		slots_ready(d, heap_take(&d->heap), now);
+}
+
+static void pass(struct dispatch *d, int64_t now)
+{
+	stages_pass(d, now);
+	for (size_t i = 0; i < d->begun; i++)
+		if (d->stages[i].plan->closed && !d->stages[i].over)
+			slots_serve(d, &d->stages[i], now);
+	ripen(d, now);
 }
 
 /* The next one to go whose stage did not end while it was on its way here. */
@@ -303,7 +295,7 @@ static struct dispatch_node *take_go(struct dispatch *d, int64_t now)
 		struct stage *s = &d->stages[node->stage];
 		if (!s->plan->closed || stage_end(s) > now)
 			return node;
-		s->in_flight--;
+		slots_returned(d, node, IPF_ABSENT);
 		dispatch_drop(d, node);
 	}
 	return NULL;
@@ -314,12 +306,16 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 	struct dispatch_node *node = take_go(d, now);
 	if (!node && !d->stopped) {
 		pass(d, now);
-		ripen(d, now);
 		node = take_go(d, now);
 	}
 	if (!node)
 		return false;
+	struct stage *s = &d->stages[node->stage];
 	node->state = FLIGHT;
+	node->start_ns = now;
+	s->unstarted--;
+	if (now > s->last_start_ns)
+		s->last_start_ns = now;
 	d->in_flight++;
 	started(d, node);
 	*start = (struct dispatch_start){.data = node->data, .ticket = node, .due_ns = node->due_ns, .ready_ns = node->ready_ns,
@@ -339,13 +335,13 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	struct stage *s = &d->stages[node->stage];
 	d->in_flight--;
 	d->live--;
-	s->ended++;
+	s->live--;
 	if (t > s->last_end_ns)
 		s->last_end_ns = t;
 	ends_set(d->ends, node->n, t);
-	stages_begin(d, t);
+	stages_pass(d, t);
 	ripen(d, t); /* who was due before now stands before who is ready now */
-	slots_returned(d, s, t);
+	slots_returned(d, node, t);
 	for (struct edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;
 		if (t > child->parents_end_ns)
@@ -357,6 +353,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 		else if (child->gone)
 			node_free(child);
 	}
+	slots_leave_session(d, node);
 	node_free(node);
 }
 
@@ -364,12 +361,17 @@ int64_t dispatch_wake(const struct dispatch *d)
 {
 	if (d->go.first || d->stopped)
 		return d->go.first ? INT64_MIN : INT64_MAX;
-	int64_t wake = stages_next_begin(d);
+	int64_t wake = stages_wake(d);
 	if (d->heap.count && d->heap.nodes[0]->due_ns < wake)
 		wake = d->heap.nodes[0]->due_ns;
-	for (size_t i = 0; i < d->begun; i++)
-		if (d->stages[i].plan->closed && !d->stages[i].over && stage_end(&d->stages[i]) < wake)
-			wake = stage_end(&d->stages[i]);
+	for (size_t i = 0; i < d->begun; i++) {
+		const struct stage *s = &d->stages[i];
+		const struct heap *thinking = &s->thinking;
+		if (s->pool.first && s->free_count && !s->over) /* a session ended when what was left of it was dropped */
+			return INT64_MIN;
+		if (thinking->count && thinking->nodes[0]->due_ns < wake)
+			wake = thinking->nodes[0]->due_ns;
+	}
 	return wake;
 }
 

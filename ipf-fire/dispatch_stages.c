@@ -1,8 +1,29 @@
 #include "dispatch_private.h"
 
-bool stage_standing(const struct stage *s)
+static bool standing(const struct stage *s)
 {
 	return s->plan->end_ns == IPF_ABSENT;
+}
+
+/* Does the schedule's time stand still until it is over? */
+static bool holds(const struct stage *s)
+{
+	return standing(s) || s->plan->drain;
+}
+
+int64_t stage_begin(const struct stage *s)
+{
+	return s->plan->begin_ns + s->offset_ns;
+}
+
+int64_t stage_end(const struct stage *s)
+{
+	return standing(s) ? INT64_MAX : s->plan->end_ns + s->offset_ns;
+}
+
+bool stage_ended(const struct stage *s, int64_t due)
+{
+	return s->over || (s->plan->closed && due >= stage_end(s));
 }
 
 void stages_know_offsets(struct dispatch *d, int64_t offset)
@@ -14,54 +35,110 @@ void stages_know_offsets(struct dispatch *d, int64_t offset)
 			node->due_ns += offset;
 			heap_put(&d->heap, node);
 		}
-		if (stage_standing(s))
+		if (holds(s))
 			return;
 	}
 }
 
-bool stage_ended(const struct stage *s, int64_t due)
+static bool complete(const struct dispatch *d, const struct stage *s)
 {
-	return s->over || (s->plan->closed && !stage_standing(s) && due >= s->plan->end_ns + s->offset_ns);
+	bool all_came = s->plan->cycle ? s->over : s->added >= s->plan->arrivals || d->finished;
+	return all_came && (s->plan->overlap ? s->unstarted : s->live) == 0;
 }
 
-static bool stage_complete(const struct dispatch *d, const struct stage *s)
+/* When the next stage begins; INT64_MAX where that is not known, or it was the last. */
+static int64_t next_begin(const struct dispatch *d)
 {
-	return s->ended == s->added && (s->added >= s->plan->arrivals || d->finished);
+	return d->begun < d->known ? stage_begin(&d->stages[d->begun]) : INT64_MAX;
 }
 
-int64_t stages_next_begin(const struct dispatch *d)
+static void drop_list(struct dispatch *d, struct list *list)
 {
-	return d->begun < d->known ? d->stages[d->begun].plan->begin_ns + d->stages[d->begun].offset_ns : INT64_MAX;
+	for (struct dispatch_node *node; (node = list_take(list));)
+		dispatch_drop(d, node);
 }
 
-void stages_begin(struct dispatch *d, int64_t now)
+/* Later turns that are due after the end. */
+static void drop_timed(struct dispatch *d, const struct stage *s)
 {
-	while (stages_next_begin(d) <= now) {
-		struct stage *s = &d->stages[d->begun++];
-		int64_t begin = s->plan->begin_ns + s->offset_ns;
-		if (s->last_end_ns < begin)
-			s->last_end_ns = begin;
-		if (s->free_since)
-			for (s->free_count = 0; s->free_count < s->plan->slots; s->free_count++)
-				s->free_since[s->free_count] = begin;
+	size_t count = d->heap.count;
+	d->heap.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct dispatch_node *node = d->heap.nodes[i];
+		if (&d->stages[node->stage] == s && node->due_ns >= stage_end(s))
+			dispatch_drop(d, node);
+		else
+			heap_put(&d->heap, node);
 	}
 }
 
-bool stages_end_standing(struct dispatch *d)
+void stages_over(struct dispatch *d, struct stage *s)
+{
+	s->over = true;
+	d->waiting -= s->ready.count;
+	slots_over(d, s);
+	drop_list(d, &s->ready);
+	drop_list(d, &s->pool);
+	drop_list(d, &s->held);
+	if (!d->stopped && !standing(s))
+		drop_timed(d, s);
+}
+
+static void begin_stages(struct dispatch *d, int64_t now)
+{
+	while (next_begin(d) <= now) {
+		struct stage *s = &d->stages[d->begun], *before = d->begun && s[-1].plan->closed ? s - 1 : NULL;
+		if (before && !before->over)
+			stages_over(d, before);
+		d->begun++;
+		if (s->last_end_ns < stage_begin(s))
+			s->last_end_ns = stage_begin(s);
+		s->last_start_ns = stage_begin(s);
+		if (s->plan->closed)
+			slots_begin(d, s, before);
+	}
+}
+
+/* The stage that holds up the schedule's time, where it has begun and ended: the time goes on. */
+static bool release(struct dispatch *d, int64_t now)
 {
 	if (!d->known || d->known > d->begun || d->stopped)
 		return false;
 	struct stage *s = &d->stages[d->known - 1];
-	if (!stage_standing(s) || s->over_ns != IPF_ABSENT || !stage_complete(d, s))
+	if (!holds(s) || s->over_ns != IPF_ABSENT || (!standing(s) && stage_end(s) > now) || !complete(d, s))
 		return false;
-	s->over_ns = s->last_end_ns;
-	stages_know_offsets(d, s->over_ns - s->plan->begin_ns);
+	s->over_ns = s->plan->overlap ? s->last_start_ns : s->last_end_ns;
+	if (!standing(s) && s->over_ns < stage_end(s))
+		s->over_ns = stage_end(s);
+	stages_know_offsets(d, s->over_ns - (standing(s) ? s->plan->begin_ns : s->plan->end_ns));
 	return true;
 }
 
-int64_t stage_end(const struct stage *s)
+static void end_closed(struct dispatch *d, int64_t now)
 {
-	return stage_standing(s) ? INT64_MAX : s->plan->end_ns + s->offset_ns;
+	for (size_t i = 0; i < d->begun; i++)
+		if (d->stages[i].plan->closed && !d->stages[i].over && stage_end(&d->stages[i]) <= now)
+			stages_over(d, &d->stages[i]);
+}
+
+void stages_pass(struct dispatch *d, int64_t now)
+{
+	do {
+		begin_stages(d, now);
+		end_closed(d, now);
+	} while (release(d, now));
+}
+
+int64_t stages_wake(const struct dispatch *d)
+{
+	int64_t wake = next_begin(d);
+	for (size_t i = 0; i < d->begun; i++) {
+		const struct stage *s = &d->stages[i];
+		bool waits = s->plan->closed ? !s->over : i + 1 == d->known && holds(s) && s->over_ns == IPF_ABSENT && complete(d, s);
+		if (waits && stage_end(s) < wake)
+			wake = stage_end(s);
+	}
+	return wake;
 }
 
 void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
@@ -70,6 +147,6 @@ void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begi
 	*begin_ns = *end_ns = IPF_ABSENT;
 	if ((size_t)stage >= d->begun)
 		return;
-	*begin_ns = s->plan->begin_ns + s->offset_ns;
-	*end_ns = stage_standing(s) ? s->over_ns : s->plan->end_ns + s->offset_ns;
+	*begin_ns = stage_begin(s);
+	*end_ns = standing(s) ? s->over_ns : stage_end(s);
 }

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -54,8 +53,7 @@ static void empty(int fd)
 
 static void note_lag(struct engine *e, int64_t lag)
 {
-	if (lag > gauge_get(&e->o.gauges->loop_lag_ns))
-		gauge_set(&e->o.gauges->loop_lag_ns, lag);
+	spread_add(&e->o.meter->loop, lag);
 }
 
 /* ---- what has ended ---- */
@@ -95,7 +93,7 @@ static void end_job(struct engine *e, struct job *job)
 {
 	struct gauges *g = e->o.gauges;
 	gauge_add(&g->done, 1);
-	gauge_add(&g->failed, job->error != RECORD_OK || job->status < 200 || job->status > 299);
+	gauge_add(&g->failed, job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299));
 	gauge_add(&g->bytes, (int64_t)job->body.len);
 	gauge_add(&g->reads, (int64_t)job->reads_count);
 	dispatch_ended(e->dispatch, job->ticket, job->end_ns);
@@ -152,7 +150,10 @@ static void send_job(struct engine *e, struct job *job, int64_t now)
 {
 	gauge_add(&e->o.gauges->started, 1);
 	if (!e->cut) {
-		transport_start(e->transport, job, now);
+		transport_start(e->transport, job);
+		/* it may have ended by now, but is not gone; one that waits for a connection of a pool is not late by us */
+		if (job->start_ns != IPF_ABSENT)
+			spread_add(&e->o.meter->lag, job->start_ns - (job->slot_ns != IPF_ABSENT ? job->slot_ns : job->ready_ns));
 		return;
 	}
 	job->start_ns = job->end_ns = now;
@@ -181,6 +182,7 @@ static void start(struct engine *e, struct job *job, int64_t now)
 		send_job(e, job, now);
 		return;
 	}
+	meter_count(&e->o.meter->unrendered, 1);
 	job->next = e->unrendered;
 	e->unrendered = job;
 }
@@ -220,7 +222,7 @@ static void start_due(struct engine *e, int64_t now)
 	if (some)
 		fetch(e, now);
 	gauge_set(&e->o.gauges->in_flight, dispatch_in_flight(e->dispatch));
-	gauge_set(&e->o.gauges->waiting, dispatch_waiting(e->dispatch));
+	gauge_set(&e->o.gauges->waiting, dispatch_waiting(e->dispatch) + (int64_t)transport_waiting(e->transport));
 }
 
 /* ---- events ---- */
@@ -300,6 +302,7 @@ static void wait_and_handle(struct engine *e)
 		arm(e, wake);
 	int count = epoll_wait(e->epoll_fd, events, EVENTS, wake <= now || more ? 0 : -1);
 	int64_t woken = now_of(e);
+	meter_woke(e->o.meter, count);
 	for (int i = 0; i < count; i++) {
 		int64_t t = now_of(e);
 		note_lag(e, t - woken);
@@ -316,7 +319,9 @@ static void *engine_run(void *data)
 	struct engine *e = data;
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	/* before others where processors are short and we may; it is no matter if not */
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -10);
+	int64_t thread = thread_number();
+	gauge_set(&e->o.meter->thread, thread);
+	setpriority(PRIO_PROCESS, (id_t)thread, -10);
 	while (!dispatch_done(e->dispatch) || e->backlog) {
 		int64_t now = now_of(e);
 		drain_backlog(e);
@@ -334,7 +339,7 @@ static void *engine_run(void *data)
 			continue;
 		wait_and_handle(e);
 	}
-	gauge_set(&e->o.gauges->send_cpu_ns, clock_cpu_thread());
+	gauge_set(&e->o.meter->cpu_ns, clock_cpu_thread());
 	uint64_t one = 1;
 	while (write(e->done_fd, &one, sizeof one) < 0 && errno == EINTR)
 		;
@@ -376,7 +381,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		goto out;
 	}
-	if (transport_open(&e->transport, options->target, &e->o.transport, e->epoll_fd, err) < 0)
+	if (transport_open(&e->transport, options->target, &e->o.transport, e->epoll_fd, e->o.meter, err) < 0)
 		goto out;
 	while (transport_prepare(e->transport, e->spares))
 		;
@@ -428,7 +433,7 @@ void engine_finish(struct engine *e, struct engine_result *result)
 	pthread_join(e->thread, NULL);
 	e->running = false;
 	stage_times(e);
-	e->result.starved = transport_starved(e->transport);
+	e->result.starved = gauge_get(&e->o.meter->starved);
 	*result = e->result;
 }
 

@@ -20,6 +20,7 @@ struct engine_options {
 	struct transport_options transport;
 	struct queue *records;          /* the engine puts what has ended */
 	struct gauges *gauges;
+	struct meter *meter;            /* its own */
 	int signal_fd;                  /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cuts */
 	int64_t grace_ns;
 	int64_t memory_bytes;           /* of what waits to be written, before the run is ended; 0: no limit */

@@ -4,6 +4,7 @@
 #include "jout.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,28 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 	return 0;
 }
 
+/* Was the TLS session one that we had from an earlier connection? */
+static bool session_resumed(const struct exchange *x)
+{
+	struct curl_tlssessioninfo *tls = NULL;
+	return !curl_easy_getinfo(x->easy, CURLINFO_TLS_SSL_PTR, &tls) && tls && tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals &&
+	       SSL_session_reused(tls->internals);
+}
+
+/* On a connection that others use as well, libcurl says nothing of sockets. */
+static void note_connection(struct exchange *x)
+{
+	struct exchange_setup *s = x->setup;
+	struct job *job = x->job;
+	curl_socket_t fd = -1;
+	if (s->options->connections.http != HTTP_1_1)
+		job->connected_ns = clock_now() - s->zero_ns;
+	if (job->connection == IPF_ABSENT && curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd))
+		fd = -1;
+	s->connected(x, fd);
+	job->resumed = s->share && !job->reused && session_resumed(x);
+}
+
 /* Right before the request is sent. A second time: the kept connection broke before an answer, and libcurl would send again. It is not to: a
  * retry that nobody asked for falsifies the latency. */
 static int on_prerequest(void *user, char *remote, char *local, int remote_port, int local_port)
@@ -148,16 +171,36 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	(void)local;
 	(void)remote_port;
 	(void)local_port;
-	if (x->attempts++ == 0)
-		return CURL_PREREQFUNC_OK;
-	exchange_again(x);
-	return CURL_PREREQFUNC_ABORT;
+	if (x->attempts && !exchange_again(x))
+		return CURL_PREREQFUNC_ABORT;
+	x->attempts++;
+	note_connection(x);
+	return CURL_PREREQFUNC_OK;
 }
 
-void exchange_again(struct exchange *x)
+/* A server of HTTP/2 refuses streams beyond what it takes at once, and has not looked at them; how many it takes it says only after the first
+ * may have been sent. The connection is there as before, and the request goes on another one or waits: the time of that counts as its own. */
+static bool refused(const struct exchange *x)
 {
-	if (x->again_ns == IPF_ABSENT)
+	return x->setup->options->connections.http != HTTP_1_1 && x->job->first_byte_ns == IPF_ABSENT && x->setup->alive(x);
+}
+
+bool exchange_again(struct exchange *x)
+{
+	struct job *job = x->job;
+	if (x->again_ns != IPF_ABSENT)
+		return false;
+	if (!refused(x)) {
 		x->again_ns = x->setup->t_ns;
+		return false;
+	}
+	if (job->connection != IPF_ABSENT)
+		job->refused = job->refused == IPF_ABSENT ? 1 : job->refused + 1;
+	job->sent_ns = job->connection = IPF_ABSENT;
+	x->attempts = 0;
+	x->fd = -1;
+	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
+	return true;
 }
 
 void exchange_no_socket(struct exchange *x, int errno_value)
@@ -176,32 +219,25 @@ static long milliseconds(int64_t ns)
 static void set_connection(CURL *easy, const struct exchange_setup *s)
 {
 	const struct transport_options *o = s->options;
-	/* a proxy from the environment would be measured unseen */
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	bool fresh = o->connections.kind == CONNECTIONS_FRESH;
+	route_apply(o->route, easy);
+	/* many streams wait for one connection, and do not open one each */
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, o->connections.http != HTTP_1_1 && !fresh ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_SHARE, s->share);
+	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, o->connections.no_resumption ? 0L : 1L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, milliseconds(o->timeout_ns));
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(o->connect_timeout_ns));
-	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, o->fresh ? 1L : 0L);
-	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, o->fresh ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, fresh ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, s->close_socket);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
-	if (o->insecure) {
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-	if (o->cacert)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, o->cacert);
-	if (o->cert)
-		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
-	if (o->key)
-		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
 }
 
 static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct exchange *x)
 {
 	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, s->target->places[0].url);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, target_http_version(s->target, s->target->places[0].url));
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -257,41 +293,50 @@ static void set_url(struct exchange *x, const struct job *job, size_t place)
 		own += strlen(own) + 1;
 	x->place = place;
 	curl_easy_setopt(x->easy, CURLOPT_URL, job->url.len ? own : target->places[place].url);
-	curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION, target_http_version(target, target->places[place].url));
 }
 
-/* libcurl before 8.0 sets up HTTP/2 a second time, and fails, where prior knowledge meets a connection that has it already. There a request
- * either makes a connection or keeps to those that are; of another one, the socket callback says that it has to begin anew. */
-static bool cannot_mix(const struct exchange *x)
+/* libcurl takes a kept connection only for the host that it was made to: so each key is a host of its own, whose name is nobody's and
+ * leads to the place's address. */
+static void set_key(struct exchange *x, uint64_t key)
 {
-	const struct target *t = x->setup->target;
-	return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000 &&
-	       target_http_version(t, t->places[x->place].url) == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+	const struct place *place = &x->setup->target->places[x->place];
+	snprintf(x->connect_to, sizeof x->connect_to, "::ipf-%016llx:", (unsigned long long)key);
+	x->connect_to_list = (struct curl_slist){.data = x->connect_to};
+	curl_easy_setopt(x->easy, CURLOPT_CONNECT_TO, key ? &x->connect_to_list : NULL);
+	curl_easy_setopt(x->easy, CURLOPT_RESOLVE, key ? place->any : place->resolve);
 }
 
-static void choose_connection(struct exchange *x, bool kept)
+/* libcurl before 8.0 sets HTTP/2 up a second time, and fails, where prior knowledge meets a connection that has it already. So a request keeps
+ * either to the connections that there are, not knowing, or makes one; where there is none after all, on_open has it begin anew. */
+static void set_version(struct exchange *x, bool kept)
 {
-	if (!cannot_mix(x))
+	const struct connections *c = &x->setup->options->connections;
+	bool tls = !strncmp(x->setup->target->places[x->place].url, "https:", 6), fresh = c->kind == CONNECTIONS_FRESH;
+	x->anew = x->only_kept = false;
+	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
+		curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION, c->http == HTTP_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
 		return;
-	x->only_kept = kept && !x->setup->options->fresh;
-	curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION, (long)(x->only_kept ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
+	}
+	x->only_kept = kept && !fresh;
+	curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION, x->only_kept ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
 	curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, x->only_kept ? 0L : 1L);
 }
 
 void exchange_anew(struct exchange *x)
 {
-	x->anew = false;
 	x->error[0] = '\0';
-	choose_connection(x, false);
+	x->begin_ns = clock_now() - x->setup->zero_ns;
+	set_version(x, false);
 }
 
-void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin, bool kept)
+void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept)
 {
 	x->job = job;
+	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
 	x->trip_ns = 0;
-	x->established = false;
+	x->established = x->opening = false;
 	x->again_ns = IPF_ABSENT;
 	x->cancelled = NULL;
 	x->no_memory = false;
@@ -299,12 +344,13 @@ void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin,
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
-	x->anew = false;
 	set_url(x, job, place);
-	choose_connection(x, kept);
+	set_version(x, kept);
 	if (x->setup->target->varying)
 		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, job->headers_sent);
-	if (pin)
+	if (x->setup->options->connections.kind == CONNECTIONS_SESSION)
+		set_key(x, key);
+	else if (pin)
 		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->places[x->place].resolve);
 }
 
@@ -328,10 +374,15 @@ static bool connected(const struct exchange *x)
 	return x->attempts > 0;
 }
 
-/* Without a connection: it was TCP's, or TLS's on top of it. */
+/* Without a connection: it was TCP's, a proxy's, or TLS's on top of it. */
 static enum record_error unconnected(const struct exchange *x)
 {
-	return x->established ? RECORD_TLS : RECORD_CONNECT;
+	const struct exchange_setup *s = x->setup;
+	bool tls = !strncmp(s->target->places[x->place].url, "https:", 6);
+	long tunnel = 0;
+	if (s->options->route->o.proxy && (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
+		return RECORD_CONNECT;
+	return tls && x->established ? RECORD_TLS : RECORD_CONNECT;
 }
 
 /* A connection that broke: by a reset, or closed in order but too early. */
@@ -354,7 +405,7 @@ static bool died_kept(const struct exchange *x, CURLcode code)
 static enum record_error kind_of(const struct exchange *x, CURLcode code)
 {
 	if (x->cancelled)
-		return RECORD_CANCELLED;
+		return x->cancelled_as;
 	if (died_kept(x, code))
 		return RECORD_RESET;
 	if (is_tls(code))
@@ -418,7 +469,7 @@ static int64_t step(const struct exchange *x, CURLINFO info)
 	curl_off_t us = 0;
 	if (curl_easy_getinfo(x->easy, info, &us) != CURLE_OK || us <= 0)
 		return IPF_ABSENT;
-	return x->job->start_ns + us * NS_PER_US;
+	return x->begin_ns + us * NS_PER_US;
 }
 
 static void set_times(struct exchange *x)
@@ -427,6 +478,8 @@ static void set_times(struct exchange *x)
 	if (job->connection == IPF_ABSENT || job->reused)
 		return;
 	/* an address that was pinned took no look-up */
+	if (x->setup->options->route->dns_each)
+		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
 	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
 }
@@ -445,10 +498,12 @@ static int64_t end_of(const struct exchange *x, CURLcode code, int64_t t_ns)
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
-	long status = 0;
+	long status = 0, version = 0;
 	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : end_of(x, code, t_ns);
-	if (curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
+	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
 		job->status = status;
+	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK && version >= CURL_HTTP_VERSION_2_0)
+		job->http = 2;
 	set_error(x, code);
 	set_times(x);
 	if (job->end_ns < job->start_ns)

@@ -4,6 +4,8 @@
 
 #include "transport.h"
 
+struct exchange;
+
 /* What all exchanges of a transport share. */
 struct exchange_setup {
 	const struct target *target;
@@ -11,6 +13,9 @@ struct exchange_setup {
 	curl_opensocket_callback open_socket;   /* its data is the exchange */
 	curl_closesocket_callback close_socket;
 	void *close_data;
+	void (*connected)(struct exchange *x, int fd); /* right before it is sent, and on which socket; -1: as known before */
+	bool (*alive)(const struct exchange *x);       /* is the connection that it was sent on still open? */
+	CURLSH *share;                          /* of TLS sessions; NULL */
 	int64_t zero_ns;
 	struct stamps *stamps; /* NULL: none but our own */
 	/* The event that is being worked on: when its bytes came, as far as we know, and our own clock. */
@@ -26,26 +31,34 @@ struct exchange {
 	struct exchange *next, *previous;
 	int attempts;            /* how often the request was about to be sent */
 	int fd;                  /* its connection's socket; -1 */
+	int64_t begin_ns;        /* when libcurl began with it: what its times count from */
 	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
+	char connect_to[32];     /* which connections it may take; see exchange_begin */
+	struct curl_slist connect_to_list;
 	const char *cancelled;   /* why we ended it; NULL */
-	bool only_kept;          /* it must not make a connection, … */
-	bool anew;               /* … and wanted to */
+	enum record_error cancelled_as;
+	uint64_t serial;         /* another one for each request */
 	bool established;        /* TCP's connection is there */
+	bool opening;            /* a connection is being made for it */
+	bool only_kept;          /* it can be sent on connections that there are, not on a new one */
+	bool anew;               /* there was none: begin again (exchange_anew) */
 	bool no_memory;
 	char error[CURL_ERROR_SIZE];
 };
 
 struct exchange *exchange_new(struct exchange_setup *setup); /* NULL: out of memory */
 void exchange_free(struct exchange *x);
-/* `pin`: tell libcurl the address, once for each multi handle. `kept`: there should be a connection that it can use again. */
-void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin, bool kept);
-/* Where `anew` was set: there was none after all. To be added to the multi handle once more. */
+/* `pin`: tell libcurl the address, once for each multi handle. With a `key` other than 0 it goes on a connection that another with this key
+ * has used, or a new one; those without take none of these. `kept`: there should be a connection for it already. */
+void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept);
+/* For a new connection, after `anew`. */
 void exchange_anew(struct exchange *x);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns);
 
-void exchange_again(struct exchange *x);                      /* from the socket callback */
+/* libcurl is about to try a second time (from the socket callback). false: it is not to; exchange_end will say why. */
+bool exchange_again(struct exchange *x);
 void exchange_no_socket(struct exchange *x, int errno_value); /* likewise */
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "job.h"
+#include "meter.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define QUEUE_JOBS  1024
@@ -185,6 +185,7 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 		if (!job)
 			return lane_ends(lane, f);
 		gauge_add(&f->gauges->ahead_bytes, job->request_bytes);
+		gauge_add(&f->gauges->ahead, 1);
 		queue_put(lane->queue, job);
 		if (atomic_exchange(&lane->hungry, false))
 			say(f->wake_fd);
@@ -203,7 +204,9 @@ static void *feeder_run(void *data)
 {
 	struct feeder *f = data;
 	/* what is rendered late is sent late: before others, where we may, and behind the thread that sends */
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -5);
+	int64_t thread = thread_number();
+	gauge_set(&f->gauges->render_thread, thread);
+	setpriority(PRIO_PROCESS, (id_t)thread, -5);
 	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
 		bool fed = false, all_ended = true, waits = false;
@@ -270,6 +273,7 @@ int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *ren
 	bool good = f->lanes && f->orders && f->wake_fd >= 0 && f->stop_fd >= 0 && f->ready_fd >= 0 && f->order_fd >= 0;
 	for (size_t i = 0; good && i < f->count; i++)
 		good = (f->lanes[i].queue = queue_new(QUEUE_JOBS));
+	gauge_set(&gauges->ahead_room, (int64_t)(QUEUE_JOBS * f->count));
 	int why = good ? pthread_create(&f->thread, NULL, feeder_run, f) : errno;
 	if (!good || why) {
 		feeder_free(f);
@@ -312,6 +316,7 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		struct job *job = queue_take(lane->queue);
 		if (job) {
 			gauge_add(&f->gauges->ahead_bytes, -job->request_bytes);
+			gauge_add(&f->gauges->ahead, -1);
 			return job;
 		}
 		if (over) {

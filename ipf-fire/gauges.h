@@ -6,15 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define THREADS_MOST 64 /* that send */
+
 struct gauges {
-	/* the engine's */
+	/* those of all threads that send together; meter.h has those of each */
 	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, failed among them */
 	atomic_llong bytes, reads;       /* of bodies that came, and how many reads brought them */
 	atomic_llong unrecorded, unrecorded_bytes; /* ended and not yet written */
-	atomic_llong loop_lag_ns;        /* the worst since the recorder last took it */
-	atomic_llong send_cpu_ns;        /* what its thread used in all, once it has ended; 0 before */
 	/* the feeder's; given back by the engine */
-	atomic_llong ahead_bytes;        /* rendered and not yet fetched */
+	atomic_llong ahead, ahead_bytes; /* rendered and not yet fetched */
+	atomic_llong ahead_room;         /* how many there may be */
+	atomic_llong render_thread;      /* its number (meter.h) */
 	/* the recorder's */
 	atomic_llong lag_p99_ns;         /* of start − due so far; -1: none yet */
 	atomic_bool output_gone;         /* nobody reads any more, or it cannot be written */

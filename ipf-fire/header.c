@@ -33,6 +33,8 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 	bad |= json_object_set_new(header, "clock", json_string("CLOCK_MONOTONIC"));
 	if (o->timeout_ns)
 		bad |= json_object_set_new(header, "timeout_ns", json_integer(o->timeout_ns));
+	if (o->first_token_timeout_ns)
+		bad |= json_object_set_new(header, "first_token_timeout_ns", json_integer(o->first_token_timeout_ns));
 	if (o->connect_timeout_ns)
 		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
@@ -59,7 +61,22 @@ static int set_places(json_t *header, const struct fire_options *o, const struct
 	return bad;
 }
 
-json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target,
+/* The way there, where it is not the plain one. */
+static int set_route(json_t *header, const struct route *route)
+{
+	int bad = 0;
+	if (route->o.unix_socket)
+		bad |= json_object_set_new(header, "unix_socket", json_string(route->o.unix_socket));
+	if (route->o.proxy)
+		bad |= json_object_set_new(header, "proxy", json_string(route->proxy_shown));
+	if (route->o.bind)
+		bad |= json_object_set_new(header, "bind", json_string(route->o.bind));
+	if (route->dns_each)
+		bad |= json_object_set_new(header, "dns", json_string(route->o.dns));
+	return bad;
+}
+
+json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed, const struct target *target, const struct route *route,
                        struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns)
 {
 	argv_redact(argv);
@@ -74,14 +91,21 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 		return NULL;
 	int bad = o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
 	bad |= set_places(header, o, target);
+	bad |= set_route(header, route);
 	bad |= json_object_set(header, "api", api_json(api));
 	if (o->model)
 		bad |= json_object_set_new(header, "model", json_string(o->model));
+	for (size_t i = 0; i < o->cancels.count; i++) {
+		if (!i)
+			bad |= json_object_set_new(header, "cancel", json_array());
+		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.items[i]));
+	}
 	if (json_object_size(params))
 		bad |= json_object_set(header, "params", params);
 	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections));
+	bad |= json_object_set_new(header, "http", json_string(o->http));
 	bad |= json_object_set_new(header, "limits", limits_json());
 	bad |= set_times(header, o, wall_ns);
 	if (bad) {
@@ -107,11 +131,14 @@ static json_t *stages_json(const struct schedule *schedule, const struct engine_
 	return stages;
 }
 
-json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad)
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad,
+                        json_t *client)
 {
 	json_t *end = json_object(), *why = NULL;
 	json_object_set_new(end, "from", plan_from(plan));
 	json_object_set_new(end, "stages", stages_json(plan_schedule(plan), result));
+	if (client)
+		json_object_set_new(end, "client", client);
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)

@@ -9,9 +9,11 @@
 #include "target.h"
 
 /* wall_ns: the run's start on the wall clock; argv is taken over. NULL: out of memory. */
-json_t *records_header(const struct fire_options *options, const struct api *api, bool streamed, const struct target *target,
+json_t *records_header(const struct fire_options *options, const struct api *api, bool streamed, const struct target *target, const struct route *route,
                        struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns);
-/* The trailer's own members; `bad`: what was wrong with the input (IPF_OK: nothing). */
-json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad);
+/* The trailer's own members; `bad`: what was wrong with the input (IPF_OK: nothing); `client`: what the client tells of itself over the whole
+ * run, taken over, NULL where it is not known. */
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad,
+                        json_t *client);
 
 #endif

@@ -8,8 +8,8 @@ struct job *job_new(void)
 	if (!job)
 		return NULL;
 	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
-	job->due_ns = job->ready_ns = job->slot_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
-	job->sent_ns = job->first_byte_ns = job->end_ns = job->target = job->connection = job->status = IPF_ABSENT;
+	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
+	job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection = job->http = job->refused = job->status = IPF_ABSENT;
 	return job;
 }
 
@@ -73,16 +73,21 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->due_ns = job->due_ns;
 	record->ready_ns = job->ready_ns;
 	record->slot_ns = job->slot_ns;
+	record->pool_ns = job->pool_ns;
 	record->start_ns = job->start_ns;
 	record->dns_ns = job->dns_ns;
 	record->connect_ns = job->connect_ns;
 	record->tls_ns = job->tls_ns;
+	record->connected_ns = job->connected_ns;
 	record->sent_ns = job->sent_ns;
 	record->first_byte_ns = job->first_byte_ns;
 	record->end_ns = job->end_ns;
 	record->target = job->target;
 	record->connection = job->connection;
 	record->reused = job->reused;
+	record->http = job->http;
+	record->refused = job->refused;
+	record->resumed = job->resumed;
 	record->status = job->status;
 	record->error = job->error;
 	record->stale = job->stale;

@@ -31,13 +31,13 @@ struct job {
 	bool streamed;
 
 	/* When, from t0; IPF_ABSENT where it did not happen. */
-	int64_t due_ns, ready_ns, slot_ns;
-	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
+	int64_t due_ns, ready_ns, slot_ns, pool_ns;
+	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, first_byte_ns, end_ns;
 
 	/* What came. */
 	int64_t target;             /* which of several places it went to; IPF_ABSENT */
-	int64_t connection, status;
-	bool reused, stale;
+	int64_t connection, http, refused, status;
+	bool reused, resumed, stale;
 	enum record_error error;
 	char error_text[256];       /* "" where there is none */
 	struct buffer headers;      /* members of a JSON map */

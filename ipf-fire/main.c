@@ -2,12 +2,14 @@
 #include "api.h"
 #include "balance.h"
 #include "clock.h"
+#include "connections.h"
 #include "run.h"
 
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct option_spec specs[] = {
 	OPTION(OPTION_LIST, 'u', "url", "URL", struct fire_options, urls,
@@ -28,14 +30,30 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FLAG, 0, "no-stream", NULL, struct fire_options, no_stream, "ask for answers in one piece (the default where an API has no others)"),
 	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct fire_options, timeout_ns,
 	       "give up on a request after this long (default: 10m; 0: never)"),
+	OPTION(OPTION_DURATION, 0, "first-token-timeout", "TIME", struct fire_options, first_token_timeout_ns,
+	       "give up on a request of whose answer nothing came for so long (default: 0: never)"),
+	OPTION(OPTION_LIST, 0, "cancel", "SHARE@TIME", struct fire_options, cancels,
+	       "hang up on a share of the requests so long after their start, such as 5%@2s"),
 	OPTION(OPTION_DURATION, 0, "connect-timeout", "TIME", struct fire_options, connect_timeout_ns,
 	       "give up on a connection after this long (default: 30s)"),
 	OPTION(OPTION_DURATION, 0, "grace", "TIME", struct fire_options, grace_ns,
 	       "how long the first signal lets requests in flight go on (default: 30s)"),
-	OPTION(OPTION_TEXT, 0, "connections", "reuse|fresh", struct fire_options, connections,
-	       "use connections again, or make one for each request (default: reuse)"),
+	OPTION(OPTION_TEXT, 0, "connections", "reuse|fresh|N|session", struct fire_options, connections,
+	       "use connections again, make one for each request, have N at most to a URL, or one for each session (default: reuse)"),
+	OPTION(OPTION_TEXT, 0, "http", "1.1|2|2-prior", struct fire_options, http,
+	       "HTTP/1.1, HTTP/2 where a TLS server agrees, or HTTP/2 without asking (default: 1.1)"),
+	OPTION(OPTION_COUNT, 0, "streams", "N", struct fire_options, streams, "most requests at once on a connection of HTTP/2 (default: 100)"),
+	OPTION(OPTION_FLAG, 0, "no-tls-resumption", NULL, struct fire_options, no_resumption, "negotiate TLS anew on each connection"),
 	OPTION(OPTION_TEXT, 0, "stamps", "kernel|user", struct fire_options, stamps,
 	       "whose clock tells when bytes came (default: the kernel's, where it gives them)"),
+	OPTION(OPTION_FILE, 0, "unix-socket", "PATH", struct fire_options, unix_socket, "connect to this Unix socket, whatever host the URL names"),
+	OPTION(OPTION_TEXT, 0, "proxy", "URL", struct fire_options, proxy,
+	       "connect by this proxy: http://, https://, socks5://, socks5h://, socks4:// or socks4a://[USER:PASSWORD@]HOST:PORT"),
+	OPTION(OPTION_TEXT, 0, "bind", "ADDRESS[,ADDRESS...]", struct fire_options, bind,
+	       "send from these addresses in turn, each with ports of its own"),
+	OPTION(OPTION_LIST, 0, "resolve", "HOST:PORT:ADDRESS", struct fire_options, resolve, "take this address for HOST:PORT in place of a look-up"),
+	OPTION(OPTION_TEXT, 0, "dns", "once|each", struct fire_options, dns,
+	       "look names up once, before the run, or for each connection (default: once)"),
 	OPTION(OPTION_LIST, 'H', "header", "NAME: VALUE", struct fire_options, headers, "send this header with every request"),
 	OPTION(OPTION_TEXT, 0, "key-env", "NAME", struct fire_options, key_env,
 	       "the environment variable that holds the API key (default: what the API says, such as OPENAI_API_KEY)"),
@@ -68,6 +86,23 @@ static int list_apis(void)
 	return ipf_error_report(&err, stderr, "ipf-fire");
 }
 
+static int check_connections(const struct fire_options *o, struct ipf_error *err)
+{
+	struct connections c;
+	if (!connections_parse(o->connections, &c))
+		return ipf_error_set(err, IPF_USAGE, "--connections: expected reuse, fresh, session or a number, got \"%s\"", o->connections);
+	if (!http_parse(o->http, &c.http))
+		return ipf_error_set(err, IPF_USAGE, "--http: expected 1.1, 2 or 2-prior, got \"%s\"", o->http);
+	for (size_t i = 0; c.http == HTTP_2 && i < o->urls.count; i++)
+		if (!strncasecmp(o->urls.items[i], "http:", 5))
+			return ipf_error_set(err, IPF_USAGE, "--http: without TLS HTTP/2 is not negotiated: 2-prior speaks it at once");
+	if (!o->streams)
+		return ipf_error_set(err, IPF_USAGE, "--streams: expected more than 0");
+	if (c.kind == CONNECTIONS_SESSION && (o->proxy || strcmp(o->dns, "once") != 0))
+		return ipf_error_set(err, IPF_USAGE, "--connections: session does not go with --%s", o->proxy ? "proxy" : "dns");
+	return 0;
+}
+
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
 	if (!o->urls.count)
@@ -76,8 +111,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
-	if (strcmp(o->connections, "reuse") != 0 && strcmp(o->connections, "fresh") != 0)
-		return ipf_error_set(err, IPF_USAGE, "--connections: expected reuse or fresh, got \"%s\"", o->connections);
+	if (check_connections(o, err) < 0)
+		return -1;
 	enum balance_kind balance;
 	if (!balance_parse(o->balance, &balance))
 		return ipf_error_set(err, IPF_USAGE, "--balance: expected round-robin, least or session, got \"%s\"", o->balance);
@@ -94,7 +129,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 int main(int argc, char **argv)
 {
 	struct fire_options options = {
-		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .balance = "round-robin",
+		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .http = "1.1", .streams = 100, .balance = "round-robin", .dns = "once",
 		.timeout_ns = 600 * NS_PER_S, .connect_timeout_ns = 30 * NS_PER_S, .grace_ns = 30 * NS_PER_S,
 	};
 	const struct program program = {

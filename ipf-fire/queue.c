@@ -77,6 +77,11 @@ bool queue_full(const struct queue *q)
 	return queue_count(q) > q->mask;
 }
 
+size_t queue_room(const struct queue *q)
+{
+	return q->mask + 1;
+}
+
 size_t queue_count(const struct queue *q)
 {
 	size_t head = atomic_load_explicit(&q->head, memory_order_acquire);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* 0, or the errno of why not. */
@@ -35,49 +37,128 @@ static int try_address(const struct addrinfo *a, int64_t timeout_ns)
 	return why;
 }
 
-static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
+static int add_entry(struct curl_slist **to, int family, const char *host, const char *port, const char *address, struct ipf_error *err)
 {
-	char address[64], *entry;
-	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
-		return 0; /* left to libcurl, then */
-	if (!strcmp(address, host))
-		return 0;
-	if (asprintf(&entry, a->ai_family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
+	char *entry;
+	if (asprintf(&entry, family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	curl_slist_free_all(t->resolve);
-	t->resolve = curl_slist_append(NULL, entry);
+	struct curl_slist *list = curl_slist_append(*to, entry);
 	free(entry);
-	return t->resolve ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (list)
+		*to = list;
+	return list ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
-static int reach(struct place *t, char *host, const char *port, int64_t timeout_ns, struct ipf_error *err)
+/* CURLOPT_RESOLVE's entries for it, as far as the name is no address already. */
+static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+	char address[64];
+	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
+		return 0; /* left to libcurl, then */
+	if (add_entry(&t->any, a->ai_family, "*", port, address, err) < 0)
+		return -1;
+	return strcmp(address, host) ? add_entry(&t->resolve, a->ai_family, host, port, address, err) : 0;
+}
+
+/* The address that the user gives for it; NULL. New. */
+static char *given(const struct route *route, const char *host, const char *port)
+{
+	for (size_t i = 0; i < route->o.resolve->count; i++) {
+		const char *entry = route->o.resolve->items[i], *colon = strchr(entry, ':'), *second = strchr(colon + 1, ':');
+		size_t name = (size_t)(colon - entry), number = (size_t)(second - colon - 1), len = strlen(second + 1);
+		bool any = name == 1 && *entry == '*';
+		if ((!any && (strlen(host) != name || strncasecmp(host, entry, name) != 0)) || strlen(port) != number ||
+		    strncmp(port, colon + 1, number) != 0)
+			continue;
+		bool brackets = second[1] == '[' && second[len] == ']';
+		return brackets ? strndup(second + 2, len - 2) : strdup(second + 1);
+	}
+	return NULL;
+}
+
+static int look_up(const struct route *route, const char *shown, const char *host, const char *port, bool *was_given,
+                   struct addrinfo **list, struct ipf_error *err)
+{
+	char *address = given(route, host, port);
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = address ? AI_NUMERICHOST : 0};
+	int why = getaddrinfo(address ? address : host, port, &hints, list);
+	*was_given = address;
+	if (why && address)
+		ipf_error_set(err, IPF_USAGE, "--resolve: %s:%s: expected an address in figures, got \"%s\"", host, port, address);
+	else if (why)
+		ipf_error_at(err, IPF_SYSTEM, shown, 0, "cannot resolve %s: %s", host, why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why));
+	free(address);
+	return why ? -1 : 0;
+}
+
+struct reaching {
+	const struct route *route;
+	int64_t timeout_ns;
+	bool connect;    /* try it, too */
+	const char *shown;
+};
+
+static int reach(const struct reaching *how, struct place *t, char *host, const char *port, struct ipf_error *err)
+{
+	struct addrinfo *list = NULL;
 	size_t len = strlen(host);
+	bool was_given;
+	int why = 0, failed = 0;
 	if (*host == '[' && host[len - 1] == ']') {
 		host[len - 1] = '\0';
 		host++;
 	}
-	int why = getaddrinfo(host, port, &hints, &list), failed = 0;
-	if (why)
-		return ipf_error_at(err, IPF_SYSTEM, t->shown, 0, "cannot resolve %s: %s", host,
-		                    why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why));
+	if (look_up(how->route, how->shown, host, port, &was_given, &list, err) < 0)
+		return -1;
 	const struct addrinfo *a = list;
-	for (; a && (why = try_address(a, timeout_ns)); a = a->ai_next)
+	for (; how->connect && a && (why = try_address(a, how->timeout_ns)); a = a->ai_next)
 		failed = why;
-	int result = a ? pin(t, host, port, a, err) : ipf_error_errno(err, failed, t->shown, "cannot connect");
+	int result = !a ? ipf_error_errno(err, failed, how->shown, "cannot connect") : how->route->dns_each && !was_given ? 0
+		: pin(t, host, port, a, err);
 	freeaddrinfo(list);
 	return result;
 }
 
-static int reach_place(struct place *t, int64_t timeout_ns, struct ipf_error *err)
+static int reach_unix(const struct reaching *how, struct ipf_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = how->route->o.unix_socket;
+	if (strlen(path) >= sizeof address.sun_path)
+		return ipf_error_set(err, IPF_USAGE, "--unix-socket: %s: the path of a socket has %zu characters at most", path, sizeof address.sun_path - 1);
+	strcpy(address.sun_path, path);
+	const struct addrinfo a = {.ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&address, .ai_addrlen = sizeof address};
+	int why = try_address(&a, how->timeout_ns);
+	return why ? ipf_error_errno(err, why, path, "cannot connect") : 0;
+}
+
+/* By a proxy the connection is to it, and only some leave it to us to look the servers' names up. */
+static int reach_proxy(struct reaching how, struct place *t, struct ipf_error *err)
+{
+	char *host = strdup(how.route->proxy_host);
+	how.shown = how.route->proxy_shown;
+	int result = host ? reach(&how, t, host, how.route->proxy_port, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	free(host);
+	return result;
+}
+
+static int reach_place(struct reaching how, struct place *t, struct ipf_error *err)
 {
 	char *host = NULL, *port = NULL;
-	CURLU *u = curl_url();
 	int result = -1;
+	curl_slist_free_all(t->resolve);
+	curl_slist_free_all(t->any);
+	t->resolve = t->any = NULL;
+	if (how.route->o.unix_socket)
+		return reach_unix(&how, err);
+	if (how.route->o.proxy && reach_proxy(how, t, err) < 0)
+		return -1;
+	if (how.route->o.proxy && how.route->proxy_resolves)
+		return 0;
+	how.connect = !how.route->o.proxy;
+	CURLU *u = curl_url();
 	if (u && !curl_url_set(u, CURLUPART_URL, t->url, 0) && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
 	    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
-		result = reach(t, host, port, timeout_ns, err);
+		result = reach(&how, t, host, port, err);
 	else
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	curl_free(host);
@@ -86,10 +167,12 @@ static int reach_place(struct place *t, int64_t timeout_ns, struct ipf_error *er
 	return result;
 }
 
-int target_reach(struct target *t, int64_t timeout_ns, struct ipf_error *err)
+int target_reach(struct target *t, const struct route *route, int64_t timeout_ns, struct ipf_error *err)
 {
-	for (size_t i = 0; i < t->count; i++)
-		if (reach_place(&t->places[i], timeout_ns, err) < 0)
+	for (size_t i = 0; i < t->count; i++) {
+		const struct reaching how = {.route = route, .timeout_ns = timeout_ns, .connect = true, .shown = t->places[i].shown};
+		if (reach_place(how, &t->places[i], err) < 0)
 			return -1;
+	}
 	return 0;
 }

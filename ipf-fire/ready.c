@@ -17,8 +17,8 @@
 enum answer { READY, NOT_YET, UNKNOWN_PATH };
 
 struct waiting {
-	const struct fire_options *options;
 	const struct target *target;
+	const struct route *route;
 	CURL *easy;
 	int64_t deadline_ns;
 	size_t place;   /* that is asked */
@@ -58,11 +58,11 @@ static long left_ms(const struct waiting *w, long most)
 
 static int open_handle(struct waiting *w)
 {
-	const struct fire_options *o = w->options;
 	CURL *e = w->easy = curl_easy_init();
 	if (!e)
 		return -1;
-	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	route_apply(w->route, e);
+	curl_easy_setopt(e, CURLOPT_RESOLVE, w->route->resolve);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
@@ -72,14 +72,6 @@ static int open_handle(struct waiting *w)
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, w);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, keep_status);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, w);
-	curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, o->insecure ? 0L : 1L);
-	curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, o->insecure ? 0L : 2L);
-	if (o->cacert)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->cacert);
-	if (o->cert)
-		curl_easy_setopt(e, CURLOPT_SSLCERT, o->cert);
-	if (o->key)
-		curl_easy_setopt(e, CURLOPT_SSLKEY, o->key);
 	return 0;
 }
 
@@ -168,16 +160,16 @@ static enum answer ask_all(struct waiting *w, const struct api *api, const struc
 static enum answer try_connection(struct waiting *w, struct target *target)
 {
 	struct ipf_error why = {0};
-	int got = target_reach(target, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
+	int got = target_reach(target, w->route, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
 	snprintf(w->why, sizeof w->why, "%s", why.text);
 	return got < 0 ? NOT_YET : READY;
 }
 
-int ready_wait(const struct fire_options *o, const struct api *api, struct target *target, const struct target_options *at,
-               struct ipf_error *err)
+int ready_wait(const struct fire_options *o, const struct api *api, struct target *target, const struct route *route,
+               const struct target_options *at, struct ipf_error *err)
 {
 	int64_t begin_ns = clock_now();
-	struct waiting w = {.options = o, .target = target, .deadline_ns = begin_ns + o->wait_ready_ns};
+	struct waiting w = {.target = target, .route = route, .deadline_ns = begin_ns + o->wait_ready_ns};
 	enum answer answer = NOT_YET;
 	char text[32];
 	if (open_handle(&w) < 0)

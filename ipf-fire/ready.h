@@ -3,6 +3,7 @@
 #define IPF_READY_H
 
 #include "api.h"
+#include "route.h"
 #include "settings.h"
 #include "target.h"
 
@@ -10,7 +11,7 @@
  *
  * Asks the API's readiness routes (ipf-api(5)) again and again until one says yes; where it names none, until a connection is taken.
  * -1: IPF_SYSTEM with what was wrong last, when options->wait_ready_ns have passed. */
-int ready_wait(const struct fire_options *options, const struct api *api, struct target *target, const struct target_options *at,
-               struct ipf_error *err);
+int ready_wait(const struct fire_options *options, const struct api *api, struct target *target, const struct route *route,
+               const struct target_options *at, struct ipf_error *err);
 
 #endif

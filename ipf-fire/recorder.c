@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "histogram.h"
-#include "jout.h"
 #include "probe.h"
 
 #include <errno.h>
@@ -11,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TICK_MS    10                 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
@@ -22,6 +20,7 @@ struct recorder {
 	struct recorder_options o;
 	struct buffer line, headers;
 	struct histogram *lags;
+	struct client *client;
 	struct ipf_error error;
 	int64_t flush_ns, client_ns;
 	bool dirty;
@@ -62,7 +61,7 @@ static void flush(struct recorder *r, int64_t now)
 static void record(struct recorder *r, struct job *job)
 {
 	struct record line;
-	if (job->due_ns != IPF_ABSENT && r->lags)
+	if (job->due_ns != IPF_ABSENT)
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
 		job_to_record(job, &r->headers, &line);
@@ -76,53 +75,12 @@ static void record(struct recorder *r, struct job *job)
 	job_free(job);
 }
 
-static double cpu_seconds(pthread_t thread)
+static void client_says(struct recorder *r, int64_t now)
 {
-	clockid_t id;
-	struct timespec t;
-	if (pthread_getcpuclockid(thread, &id) || clock_gettime(id, &t))
-		return 0;
-	return (double)t.tv_sec + (double)(t.tv_nsec / 1000) / 1e6;
-}
-
-static void client_line(struct recorder *r, int64_t now)
-{
-	struct gauges *g = r->o.gauges;
-	struct jout w = {.out = &r->line};
-	int64_t done = gauge_get(&g->done), fail = gauge_get(&g->failed);
-	buffer_clear(&r->line);
-	jout_begin_map(&w);
-	jout_key(&w, "client");
-	jout_begin_map(&w);
-	jout_member_int(&w, "t_ns", now - r->o.zero_ns);
-	jout_member_int(&w, "in_flight", gauge_get(&g->in_flight));
-	jout_member_int(&w, "waiting", gauge_get(&g->waiting));
-	jout_member_int(&w, "started", gauge_get(&g->started));
-	jout_member_int(&w, "done", done);
-	jout_member_int(&w, "failed", fail);
-	jout_member_int(&w, "bytes", gauge_get(&g->bytes));
-	jout_member_int(&w, "reads", gauge_get(&g->reads));
-	jout_key(&w, "cpu");
-	jout_begin_map(&w);
-	jout_key(&w, "send");
-	int64_t sent = gauge_get(&g->send_cpu_ns);
-	jout_double(&w, sent ? (double)(sent / NS_PER_US) / 1e6 : cpu_seconds(r->o.send));
-	jout_key(&w, "record");
-	jout_double(&w, cpu_seconds(pthread_self()));
-	jout_key(&w, "render");
-	jout_double(&w, cpu_seconds(r->o.render));
-	jout_end_map(&w);
-	jout_key(&w, "loop_lag_ns");
-	jout_begin_map(&w);
-	jout_member_int(&w, "max", atomic_exchange(&g->loop_lag_ns, 0));
-	jout_end_map(&w);
-	jout_member_int(&w, "queue", gauge_get(&g->unrecorded));
-	jout_member_int(&w, "queue_bytes", gauge_get(&g->unrecorded_bytes));
-	jout_end_map(&w);
-	jout_end_map(&w);
+	client_line(r->client, now, &r->line);
 	write_line(r);
-	if (r->lags && histogram_count(r->lags) > 0)
-		gauge_set(&g->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
+	if (histogram_count(r->lags) > 0)
+		gauge_set(&r->o.gauges->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
 }
 
 /* ---- the thread ---- */
@@ -148,7 +106,7 @@ static void *recorder_run(void *data)
 				break;
 		}
 		if (now >= r->client_ns) {
-			client_line(r, now);
+			client_says(r, now);
 			r->client_ns += (1 + (now - r->client_ns) / CLIENT_NS) * CLIENT_NS;
 			continue;
 		}
@@ -161,7 +119,7 @@ static void *recorder_run(void *data)
 		if (r->o.pipe || now >= r->flush_ns)
 			flush(r, now);
 	}
-	client_line(r, clock_now());
+	client_says(r, clock_now());
 	flush(r, clock_now());
 	say(r->done_fd);
 	return NULL;
@@ -174,6 +132,7 @@ static void recorder_free(struct recorder *r)
 	if (r->done_fd >= 0)
 		close(r->done_fd);
 	histogram_free(r->lags);
+	client_free(r->client);
 	buffer_release(&r->line);
 	buffer_release(&r->headers);
 	free(r);
@@ -188,10 +147,11 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 	r->o = *options;
 	r->client_ns = options->zero_ns + CLIENT_NS;
 	r->lags = histogram_new();
+	r->client = client_new(&options->client);
 	r->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	gauge_set(&options->gauges->lag_p99_ns, -1);
-	int why = r->stop_fd < 0 || r->done_fd < 0 || !r->lags ? (errno ? errno : ENOMEM) : pthread_create(&r->thread, NULL, recorder_run, r);
+	int why = r->stop_fd < 0 || r->done_fd < 0 || !r->lags || !r->client ? (errno ? errno : ENOMEM) : pthread_create(&r->thread, NULL, recorder_run, r);
 	if (!why) {
 		*recorder = r;
 		return 0;
@@ -206,13 +166,15 @@ int recorder_finish(struct recorder *r)
 	return r->done_fd;
 }
 
-void recorder_stop(struct recorder *r, struct ipf_error *err)
+json_t *recorder_stop(struct recorder *r, struct ipf_error *err)
 {
 	if (!r)
-		return;
+		return NULL;
 	say(r->stop_fd);
 	pthread_join(r->thread, NULL);
 	if (r->error.kind)
 		*err = r->error;
+	json_t *whole = client_whole(r->client);
 	recorder_free(r);
+	return whole;
 }

@@ -4,9 +4,8 @@
 #ifndef IPF_RECORDER_H
 #define IPF_RECORDER_H
 
-#include "gauges.h"
+#include "client.h"
 #include "job.h"
-#include "queue.h"
 #include "stream.h"
 
 #include <pthread.h>
@@ -18,7 +17,7 @@ struct recorder_options {
 	bool pipe;                     /* written through at once; and is it still read? */
 	int output_fd;                 /* whose reader may go away; -1: unknown */
 	int64_t zero_ns;               /* the run's start */
-	pthread_t send, render;        /* whose CPU time is told */
+	struct client_options client;  /* what is told about ourselves */
 	int engine_fd;                 /* an eventfd to wake the engine when the output is gone */
 	struct gauges *gauges;
 	bool show;                 /* each record on standard error as well */
@@ -30,7 +29,8 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 /* The engine has put its last job: what is left is written. The descriptor that it returns is readable when that is done. */
 int recorder_finish(struct recorder *r);
 /* Waits for that, and ends the thread. err: what went wrong with the output (IPF_CLOSED: nobody
- * reads). The writer is the caller's again. NULL is fine. */
-void recorder_stop(struct recorder *r, struct ipf_error *err);
+ * reads). The writer is the caller's again. NULL is fine. What it returns is new: what the lines about ourselves come to over the whole run;
+ * NULL: not known. */
+json_t *recorder_stop(struct recorder *r, struct ipf_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "render.h"
 
+#include "element.h"
 #include "jout.h"
 #include "prompt.h"
 #include "protobuf.h"
@@ -16,6 +17,9 @@ struct renderer {
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages that EACH goes through */
 	jdoc_id message;    /* in outer.doc: the one that is being written */
+	struct element_part part; /* of its content */
+	struct jdoc tools, format;
+	jdoc_id tool;       /* in tools: the one that is being written */
 	json_t *roles;      /* of the EACH that is being written */
 	struct buffer scratch;
 	const struct protobuf *protobuf; /* NULL: the body is JSON */
@@ -59,6 +63,8 @@ void renderer_free(struct renderer *r)
 	free(r->model);
 	prompt_release(&r->prompt);
 	prompt_release(&r->outer);
+	jdoc_release(&r->tools);
+	jdoc_release(&r->format);
 	buffer_release(&r->scratch);
 	buffer_release(&r->json);
 	jdoc_release(&r->json_doc);
@@ -86,8 +92,24 @@ struct slice renderer_model(const struct renderer *r, const struct trace_request
 	return r->model ? slice_of(r->model) : q->model;
 }
 
+/* Of {"type": "json_schema", "json_schema": {"name", "schema"}}; JDOC_NONE where the format is another, or absent. */
+static jdoc_id schema_member(struct filling *f, const char *member)
+{
+	struct jdoc *doc = &f->r->format;
+	struct slice format = f->q->response_format;
+	if (!format.data || jdoc_parse(doc, format.data, format.len, f->err) < 0)
+		return JDOC_NONE;
+	return jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, "json_schema"), member);
+}
+
+static jdoc_id tool_member(const struct renderer *r, enum field field)
+{
+	return element_function(&r->tools, r->tool, field == TOOL_NAME ? "name" : field == TOOL_DESCRIPTION ? "description" : "parameters");
+}
+
 static bool present(struct filling *f, enum field field)
 {
+	struct slice media_type, data;
 	const struct trace_request *q = f->q;
 	bool text = q->messages.data || q->prompt.data;
 	switch (field) {
@@ -102,7 +124,15 @@ static bool present(struct filling *f, enum field field)
 	case SESSION: return q->session.data;
 	case INPUT_TOKENS: return q->input_tokens != IPF_ABSENT;
 	case OUTPUT_TOKENS: return q->output_tokens != IPF_ABSENT;
-	case ROLE: case CONTENT: return true;
+	case RESPONSE_FORMAT: return q->response_format.data;
+	case RESPONSE_SCHEMA: return schema_member(f, "schema") != JDOC_NONE;
+	case RESPONSE_SCHEMA_NAME: return schema_member(f, "name") != JDOC_NONE;
+	case MESSAGE: case ROLE: case CONTENT: return true;
+	case HAS_IMAGE: return element_has_image(&f->r->outer.doc, f->r->message);
+	case TEXT_OF_PART: return f->r->part.text != JDOC_NONE;
+	case URL: return f->r->part.url != JDOC_NONE;
+	case MEDIA_TYPE: case DATA: return element_data(&f->r->outer.doc, f->r->part.url, &media_type, &data);
+	case TOOL_NAME: case TOOL_DESCRIPTION: case TOOL_PARAMETERS: return tool_member(f->r, field) != JDOC_NONE;
 	case FIELDS: break;
 	}
 	return false;
@@ -113,7 +143,7 @@ static bool part_present(struct filling *f, const struct part *p)
 	if (p->kind == FIELD)
 		return present(f, p->field);
 	if (p->kind == EACH)
-		return present(f, MESSAGES);
+		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS ? TOOLS : MESSAGES);
 	if (p->kind == IF)
 		return part_present(f, &p->parts[0]) && part_present(f, &p->parts[1]);
 	for (size_t i = 0; p->kind == FIRST; i++) {
@@ -164,6 +194,16 @@ static void write_role(struct renderer *r, struct buffer *body)
 	buffer_slice(body, raw);
 }
 
+static void write_data(struct renderer *r, enum field field, struct buffer *body)
+{
+	struct slice media_type, data;
+	if (!element_data(&r->outer.doc, r->part.url, &media_type, &data))
+		return;
+	buffer_byte(body, '"');
+	buffer_slice(body, field == DATA ? data : media_type);
+	buffer_byte(body, '"');
+}
+
 static int write_field(struct filling *f, enum field field, struct buffer *body)
 {
 	struct jout w = {.out = body};
@@ -181,8 +221,17 @@ static int write_field(struct filling *f, enum field field, struct buffer *body)
 	case SESSION: buffer_slice(body, q->session); break;
 	case INPUT_TOKENS: jout_int(&w, q->input_tokens); break;
 	case OUTPUT_TOKENS: jout_int(&w, q->output_tokens); break;
+	case MESSAGE: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->message)); break;
 	case ROLE: write_role(f->r, body); break;
 	case CONTENT: prompt_content(&f->r->outer.doc, f->r->message, body); break;
+	case RESPONSE_FORMAT: buffer_slice(body, q->response_format); break;
+	case RESPONSE_SCHEMA: buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "schema"))); break;
+	case RESPONSE_SCHEMA_NAME: buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "name"))); break;
+	case HAS_IMAGE: buffer_text(body, "true"); break;
+	case TEXT_OF_PART: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.text)); break;
+	case URL: buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.url)); break;
+	case MEDIA_TYPE: case DATA: write_data(f->r, field, body); break;
+	case TOOL_NAME: case TOOL_DESCRIPTION: case TOOL_PARAMETERS: buffer_slice(body, jdoc_raw(&f->r->tools, tool_member(f->r, field))); break;
 	case FIELDS: break;
 	}
 	return 0;
@@ -230,24 +279,73 @@ static int write_text(struct filling *f, const struct part *p, struct buffer *bo
 	return result;
 }
 
-static int write_each(struct filling *f, const struct part *p, struct buffer *body)
+static void between(struct buffer *body, bool *first)
+{
+	if (!*first)
+		buffer_byte(body, ',');
+	*first = false;
+}
+
+static int each_message(struct filling *f, const struct part *p, struct buffer *body)
 {
 	struct prompt_each e;
 	bool first = true;
-	if (prompt_each(&f->r->outer, f->q, f->context, p->turns ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
+	if (prompt_each(&f->r->outer, f->q, f->context, p->over == OVER_TURNS ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
 		return -1;
 	f->r->roles = p->roles;
-	buffer_byte(body, '[');
 	while (prompt_step(&e)) {
-		if (!first)
-			buffer_byte(body, ',');
-		first = false;
+		between(body, &first);
 		f->r->message = e.each.value;
 		if (write_part(f, &p->parts[0], body) < 0)
 			return -1;
 	}
-	buffer_byte(body, ']');
 	return 0;
+}
+
+/* Texts that the template does not ask for are left out; what it cannot know goes as it stands. */
+static int each_part(struct filling *f, const struct part *p, struct buffer *body)
+{
+	const struct jdoc *doc = &f->r->outer.doc;
+	struct element_parts parts = element_parts(doc, f->r->message);
+	bool first = true;
+	while (element_step(&parts, &f->r->part)) {
+		const struct part *as = &p->parts[f->r->part.url != JDOC_NONE];
+		bool known = f->r->part.url != JDOC_NONE || f->r->part.text != JDOC_NONE, wanted = as->kind != RAW || as->raw;
+		if (known && !wanted && f->r->part.url == JDOC_NONE)
+			continue;
+		between(body, &first);
+		if (!known || !wanted)
+			buffer_slice(body, jdoc_raw(doc, f->r->part.whole));
+		else if (write_part(f, as, body) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What is no function goes as it stands. */
+static int each_tool(struct filling *f, const struct part *p, struct buffer *body)
+{
+	struct jdoc *doc = &f->r->tools;
+	bool first = true;
+	if (jdoc_parse(doc, f->q->tools.data, f->q->tools.len, f->err) < 0)
+		return -1;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		between(body, &first);
+		f->r->tool = e.value;
+		if (tool_member(f->r, TOOL_NAME) == JDOC_NONE)
+			buffer_slice(body, jdoc_raw(doc, e.value));
+		else if (write_part(f, &p->parts[0], body) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_each(struct filling *f, const struct part *p, struct buffer *body)
+{
+	buffer_byte(body, '[');
+	int result = p->over == OVER_PARTS ? each_part(f, p, body) : p->over == OVER_TOOLS ? each_tool(f, p, body) : each_message(f, p, body);
+	buffer_byte(body, ']');
+	return result;
 }
 
 static int write_part(struct filling *f, const struct part *p, struct buffer *body)

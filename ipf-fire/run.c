@@ -34,6 +34,8 @@ struct run {
 	struct api *api;
 	struct target_options at;
 	struct target target;
+	struct route route;
+	struct cancels cancels;
 	struct plan *plan;
 	struct renderer *renderer;
 	struct feeder *feeder;
@@ -42,6 +44,8 @@ struct run {
 	struct stream_writer *writer;
 	struct queue *records;
 	struct gauges gauges;
+	struct meter *meter;
+	pthread_t sender;
 	struct engine_result result;
 	bool streamed, kernel_stamps;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
@@ -89,13 +93,17 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	};
 	r->at = (struct target_options){.urls = &o->urls, .headers = &o->headers, .key_env = o->key_env, .key_file = o->key_file,
 	                                .streamed = r->streamed, .timeout_ns = o->timeout_ns};
+	const struct route_options route = {.unix_socket = o->unix_socket, .proxy = o->proxy, .bind = o->bind, .resolve = &o->resolve,
+	                                    .dns = o->dns, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert, .key = o->key};
 	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &r->at, err) < 0 ||
-	    gather_headers(r, err) < 0)
+	    route_open(&r->route, &route, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
 	char probe[32];
 	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
 		return -1;
-	return plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err);
+	if (plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err) < 0)
+		return -1;
+	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(plan_stream(r->plan)), err);
 }
 
 static int try_stamps(struct run *r, struct ipf_error *err)
@@ -171,16 +179,22 @@ static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
 	enum balance_kind balance;
+	struct connections connections = {.streams = o->streams, .no_resumption = o->no_resumption};
+	connections_parse(o->connections, &connections);
+	http_parse(o->http, &connections.http);
+	if (r->target.grpc)
+		connections.http = HTTP_2; /* set up at once where there is no TLS */
 	balance_parse(o->balance, &balance);
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
-		.transport = {.timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .fresh = !strcmp(o->connections, "fresh"), .balance = balance, .insecure = o->insecure, .cacert = o->cacert, .cert = o->cert,
-		              .key = o->key, .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
+		.transport = {.cancels = r->cancels, .first_token_ns = o->first_token_timeout_ns, .timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
+		              .connections = connections, .balance = balance, .route = &r->route,
+		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.records = r->records,
 		.gauges = &r->gauges,
+		.meter = r->meter,
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.memory_bytes = memory_bytes() / 2,
@@ -194,7 +208,7 @@ static int open_output(struct run *r, struct ipf_error *err)
 	const char *path = r->options->common.output;
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
 	if (header && (json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) < 0 ||
 	               json_object_set_new(header, "stamps", json_string(r->kernel_stamps ? "kernel" : "user")) < 0)) {
 		json_decref(header);
@@ -243,13 +257,14 @@ static int begin(struct run *r, struct ipf_error *err)
 	int fd = path && strcmp(path, "-") != 0 ? -1 : STDOUT_FILENO;
 	if (engine_begin(r->engine, r->zero_ns, err) < 0)
 		return -1;
+	r->sender = engine_thread(r->engine);
 	struct recorder_options o = {
 		.writer = r->writer,
 		.pipe = (fd >= 0 ? fstat(fd, &st) : stat(path, &st)) == 0 && !S_ISREG(st.st_mode),
 		.output_fd = fd,
 		.zero_ns = r->zero_ns,
-		.send = engine_thread(r->engine),
-		.render = feeder_thread(r->feeder),
+		.client = {.zero_ns = r->zero_ns, .gauges = &r->gauges, .senders = 1, .send = &r->sender, .meters = &r->meter,
+		           .queues = &r->records, .render = feeder_thread(r->feeder), .kernel_stamps = r->kernel_stamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
 		.queue = r->records,
@@ -286,14 +301,15 @@ static void watch(struct run *r)
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
-	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->at, err) < 0) ||
-	    target_reach(&r->target, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
+	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
+	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
 		return -1;
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
 		return -1;
 	r->records = queue_new(RECORDS_QUEUE);
-	if (!r->records)
+	r->meter = meter_new();
+	if (!r->records || !r->meter)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, &r->gauges, err) < 0)
 		return -1;
@@ -312,9 +328,11 @@ static void tear_down(struct run *r)
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	queue_free(r->records);
+	free(r->meter);
 	renderer_free(r->renderer);
 	plan_close(r->plan);
 	target_close(&r->target);
+	route_close(&r->route);
 	api_close(r->api);
 	json_decref(r->params);
 	json_decref(r->argv);
@@ -392,7 +410,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	watch(r);
 	engine_finish(r->engine, &r->result);
 	wait_for_recorder(r);
-	recorder_stop(r->recorder, err);
+	json_t *client = recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);
 	r->feeder = NULL;
 	if (r->result.error.kind && !r->input.kind)
@@ -401,11 +419,13 @@ static int carry_out(struct run *r, struct ipf_error *err)
 		r->input = *plan_cut(r->plan);
 	warn(r);
 	tell_after(r);
-	if (err->kind)
+	if (err->kind) {
+		json_decref(client);
 		return -1;
+	}
 	struct stream_writer *writer = r->writer;
 	r->writer = NULL;
-	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input), err) < 0)
+	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
 		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took half of the memory");

@@ -8,13 +8,15 @@ struct fire_options {
 	struct common_options common;
 	const char *trace, *model, *api;
 	const char *key_env, *key_file, *cacert, *cert, *key;
-	const char *connections; /* "reuse" or "fresh" */
+	const char *connections, *http; /* see connections.h */
+	const char *unix_socket, *proxy, *bind, *dns; /* see route.h */
 	const char *balance;     /* balance.h's names */
 	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
-	struct string_list urls, params, headers, record_headers;
-	int64_t timeout_ns, connect_timeout_ns, grace_ns;
+	struct string_list urls, resolve, cancels, params, headers, record_headers;
+	int64_t timeout_ns, first_token_timeout_ns, connect_timeout_ns, grace_ns;
+	int64_t streams;
 	int64_t wait_ready_ns; /* 0: not at all */
-	bool list_apis, probe, exact_output, no_stream, insecure;
+	bool list_apis, probe, exact_output, no_stream, insecure, no_resumption;
 };
 
 #endif

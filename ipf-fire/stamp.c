@@ -2,7 +2,6 @@
 
 #include "clock.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,16 +26,11 @@ struct stamps {
 	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */
 	bool stepped;                /* at the last look */
-	atomic_llong stamped, without, rejected, steps;
+	struct meter *meter;
 };
 
 /* Whose reads are noted. */
 static _Thread_local struct stamps *attached;
-
-static void add_one(atomic_llong *counter)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
-}
 
 /* ---- clocks ---- */
 
@@ -56,7 +50,7 @@ bool stamps_look(struct stamps *s, int64_t before_ns, int64_t wall_ns, int64_t a
 	s->offset_ns = offset;
 	s->width_ns = width;
 	if (!first)
-		add_one(&s->steps);
+		meter_count(&s->meter->steps, 1);
 	return !first;
 }
 
@@ -83,12 +77,12 @@ void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 	s->last_fd = fd;
 	if (!wall_ns) {
 		n->wall_ns = 0;
-		add_one(&s->without);
+		meter_count(&s->meter->without, 1);
 		return;
 	}
-	add_one(&s->stamped);
 	if (wall_ns == n->wall_ns)
 		return; /* more of the same packet: we had it when we began to read it */
+	meter_count(&s->meter->stamped, 1);
 	n->wall_ns = wall_ns;
 	n->stamp = (struct stamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
 	/* the packet may have come before the clock was set, or after: nobody knows */
@@ -96,6 +90,7 @@ void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 		stamps_reject(s, fd);
 	else if (n->stamp.t_ns > own_ns)
 		n->stamp.t_ns = own_ns;
+	spread_add(&s->meter->delay, own_ns - n->stamp.t_ns);
 }
 
 void stamps_reject(struct stamps *s, int fd)
@@ -104,8 +99,8 @@ void stamps_reject(struct stamps *s, int fd)
 	if (!n)
 		return;
 	n->stamp.t_ns = n->stamp.own_ns;
-	add_one(&s->rejected);
-	atomic_store_explicit(&s->stamped, atomic_load_explicit(&s->stamped, memory_order_relaxed) - 1, memory_order_relaxed);
+	meter_count(&s->meter->rejected, 1);
+	meter_count(&s->meter->stamped, -1);
 }
 
 static int64_t stamp_in(struct msghdr *m)
@@ -196,12 +191,13 @@ void stamps_attach(struct stamps *s)
 		s->last_fd = -1;
 }
 
-struct stamps *stamps_new(void)
+struct stamps *stamps_new(struct meter *meter)
 {
 	struct stamps *s = calloc(1, sizeof *s);
 	int on = 1;
 	if (!s)
 		return NULL;
+	s->meter = meter;
 	s->looked_ns = INT64_MIN;
 	s->last_fd = -1;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the
@@ -222,15 +218,4 @@ void stamps_free(struct stamps *s)
 		close(s->held_fd);
 	free(s->sockets);
 	free(s);
-}
-
-struct stamp_counts stamps_counts(const struct stamps *s)
-{
-	struct stamps *from = (struct stamps *)s;
-	return (struct stamp_counts){
-		.stamped = atomic_load_explicit(&from->stamped, memory_order_relaxed),
-		.without = atomic_load_explicit(&from->without, memory_order_relaxed),
-		.rejected = atomic_load_explicit(&from->rejected, memory_order_relaxed),
-		.steps = atomic_load_explicit(&from->steps, memory_order_relaxed),
-	};
 }

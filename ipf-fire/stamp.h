@@ -4,7 +4,7 @@
  * own, which libcurl's dynamic link finds before the C library's; see stamp.c. It notes, by the descriptor, when the last read of each
  * socket came:
  *
- *     struct stamps *s = stamps_new();              // one for each thread that reads
+ *     struct stamps *s = stamps_new(meter);         // one for each thread that reads
  *     stamps_watch(s, fd);                          // a new TCP socket
  *     stamps_attach(s);                             // from here on, what this thread reads is noted in s
  *     curl_multi_socket_action(…);                  // and in its callbacks:
@@ -20,8 +20,7 @@
 #ifndef IPF_STAMP_H
 #define IPF_STAMP_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "meter.h"
 
 struct stamps;
 
@@ -31,18 +30,12 @@ struct stamp {
 	int64_t own_ns; /* our clock, right after the read */
 };
 
-struct stamp_counts {
-	int64_t stamped;  /* reads with a stamp of the kernel's that was used */
-	int64_t without;  /* reads of watched sockets without one */
-	int64_t rejected; /* stamps that could not be */
-	int64_t steps;    /* of the wall clock */
-};
-
 /* Do stamps come with what libcurl reads? Tried once, with a connection to ourselves over loopback: is our `recv` the one that it calls, and
  * does the kernel stamp? Not before curl_global_init. NULL: they do; else why not. */
 const char *stamps_trial(void);
 
-struct stamps *stamps_new(void); /* NULL: out of memory */
+/* How it goes is told in the meter (borrowed). NULL: out of memory. */
+struct stamps *stamps_new(struct meter *meter);
 void stamps_free(struct stamps *s); /* after its thread has ended or attached another; NULL is fine */
 
 /* Asks the kernel to stamp what comes on this socket. false: it does not. */
@@ -56,8 +49,6 @@ void stamps_attach(struct stamps *s);
 const struct stamp *stamps_of(const struct stamps *s, int fd);
 /* The last stamp of this socket cannot be: it counts as rejected. */
 void stamps_reject(struct stamps *s, int fd);
-
-struct stamp_counts stamps_counts(const struct stamps *s); /* for any thread */
 
 /* One look at both clocks: the wall clock was read between two readings of the other one. True: it was set since the last look. Done by
  * itself at reads; public for the tests. */

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #define TIMEOUT_MS 1000L
 
 struct trial {
+	struct meter *meter;
 	struct stamps *stamps;
 	CURL *easy;
 	int listener, peer, fd;
@@ -56,7 +58,7 @@ static const char *send_one(struct trial *t)
 	char byte = 'x';
 	size_t got = 0;
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
-	struct stamp_counts before = stamps_counts(t->stamps), after;
+	int64_t stamped = gauge_get(&t->meter->stamped), rejected = gauge_get(&t->meter->rejected), without = gauge_get(&t->meter->without);
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
 		return "no connection over loopback to try them with";
@@ -65,11 +67,11 @@ static const char *send_one(struct trial *t)
 	stamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
 		return "no connection over loopback to try them with";
-	after = stamps_counts(t->stamps);
-	if (after.stamped == before.stamped && after.without == before.without && after.rejected == before.rejected)
+	bool used = gauge_get(&t->meter->stamped) > stamped;
+	if (!used && gauge_get(&t->meter->without) == without && gauge_get(&t->meter->rejected) == rejected)
 		return "this libcurl does not read as is known";
 	const struct stamp *read = stamps_of(t->stamps, t->fd);
-	return read && after.stamped > before.stamped && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
+	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
 }
 
 static const char *try_it(struct trial *t)
@@ -86,7 +88,8 @@ static const char *try_it(struct trial *t)
 
 const char *stamps_trial(void)
 {
-	struct trial t = {.stamps = stamps_new(), .listener = -1, .peer = -1, .fd = -1};
+	struct trial t = {.meter = meter_new(), .listener = -1, .peer = -1, .fd = -1};
+	t.stamps = t.meter ? stamps_new(t.meter) : NULL;
 	const char *why = t.stamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)
@@ -94,5 +97,6 @@ const char *stamps_trial(void)
 	if (t.listener >= 0)
 		close(t.listener);
 	stamps_free(t.stamps);
+	free(t.meter);
 	return why;
 }

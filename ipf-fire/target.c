@@ -242,6 +242,7 @@ static void close_place(struct place *p)
 	free(p->url);
 	free(p->shown);
 	curl_slist_free_all(p->resolve);
+	curl_slist_free_all(p->any);
 }
 
 void target_close(struct target *t)

@@ -14,7 +14,8 @@
 struct place {
 	char *url;                  /* with the API's path; "$model" in it stands for each request's model */
 	char *shown;                /* without what is secret: credentials, query */
-	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entry that pins the address; NULL for a numeric one */
+	struct curl_slist *any;     /* the entry that pins it for every name: "*:PORT:ADDRESS"; NULL */
+	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entries that pin the address, and that of a proxy; NULL for numeric ones */
 };
 
 struct target {

@@ -5,7 +5,8 @@
 
 static const char *const field_names[FIELDS] = {
 	"model", "adapter", "messages", "turns", "system", "prompt", "prompt_text", "prompt_token_ids", "tools", "id", "session",
-	"input_tokens", "output_tokens", "role", "content",
+	"input_tokens", "output_tokens", "response_format", "response_schema", "response_schema_name", "message", "role", "content", "has_image",
+	"text", "url", "media_type", "data", "tool_name", "tool_description", "tool_parameters",
 };
 
 void part_release(struct part *p)
@@ -95,6 +96,36 @@ static int compile_one(bool *carries, struct part *p, json_t *inner, struct ipf_
 	return compile(carries, p->parts, NULL, inner, err);
 }
 
+static int compile_parts(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+{
+	static const char *const kinds[] = {"text", "image"};
+	p->parts = calloc(2, sizeof *p->parts);
+	if (!p->parts)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (; p->count < 2; p->count++) {
+		json_t *as = json_object_get(value, kinds[p->count]);
+		p->parts[p->count].kind = RAW;
+		if (as && compile(carries, &p->parts[p->count], NULL, as, err) < 0) {
+			p->count++; /* to be released */
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int compile_each(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+{
+	const char *of = json_string_value(json_object_get(value, "$each"));
+	p->over = !strcmp(of, "parts") ? OVER_PARTS : !strcmp(of, "tools") ? OVER_TOOLS : !strcmp(of, "turns") ? OVER_TURNS : OVER_MESSAGES;
+	if (p->over == OVER_PARTS)
+		return compile_parts(carries, p, value, err);
+	if (p->over != OVER_TOOLS) {
+		p->roles = json_incref(json_object_get(value, "roles"));
+		carries[MESSAGES] = true;
+	}
+	return compile_one(carries, p, json_object_get(value, "as"), err);
+}
+
 /* A list that is a map in the template, so that others can add to it. */
 static int compile_values(bool *carries, struct part *p, json_t *map, struct ipf_error *err)
 {
@@ -135,11 +166,7 @@ static int compile_operator(bool *carries, struct part *p, json_t *value, struct
 	p->kind = text ? TEXT : EACH;
 	if (text)
 		return compile_one(carries, p, text, err);
-	const char *of = json_string_value(json_object_get(value, "$each"));
-	p->turns = of && !strcmp(of, "turns");
-	p->roles = json_incref(json_object_get(value, "roles"));
-	carries[MESSAGES] = true;
-	return compile_one(carries, p, json_object_get(value, "as"), err);
+	return compile_each(carries, p, value, err);
 }
 
 static int compile(bool *carries, struct part *p, const char *key, json_t *value, struct ipf_error *err)

@@ -9,7 +9,11 @@
 /* What a template may name. */
 enum field {
 	MODEL, ADAPTER, MESSAGES, TURNS, SYSTEM, PROMPT, PROMPT_TEXT, PROMPT_TOKEN_IDS, TOOLS, ID, SESSION, INPUT_TOKENS, OUTPUT_TOKENS,
-	ROLE, CONTENT, FIELDS
+	RESPONSE_FORMAT, RESPONSE_SCHEMA, RESPONSE_SCHEMA_NAME,
+	MESSAGE, ROLE, CONTENT, HAS_IMAGE,            /* of a message */
+	TEXT_OF_PART, URL, MEDIA_TYPE, DATA,          /* of a part of its content */
+	TOOL_NAME, TOOL_DESCRIPTION, TOOL_PARAMETERS, /* of a tool */
+	FIELDS
 };
 
 /* A value of the template: what holds no field is text already. */
@@ -18,9 +22,9 @@ struct part {
 	char *key;          /* `"name":`, within a map */
 	char *raw;
 	enum field field;
-	struct part *parts; /* TEXT, EACH: one */
+	struct part *parts; /* TEXT: one; EACH: one, but of a content's parts two, for texts and for images, RAW without `raw` where there is none */
 	size_t count;
-	bool turns;         /* EACH: without the system's messages */
+	enum { OVER_MESSAGES, OVER_TURNS, OVER_PARTS, OVER_TOOLS } over; /* EACH; turns: without the system's messages */
 	json_t *roles;      /* EACH: a server's own names for them; NULL */
 };
 

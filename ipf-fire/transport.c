@@ -1,54 +1,18 @@
 #include "transport.h"
 
 #include "clock.h"
-#include "exchange.h"
+#include "transport_private.h"
+#include "units.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS 256 /* of a multi handle, before another one is made */
-
-/* A socket, by its descriptor. */
-struct socket {
-	struct multi *multi;
-	int64_t id;       /* of the connection; -1: not one of ours */
-	uint32_t events;  /* as registered with epoll; 0: not registered */
-	bool open, idle;
-	bool used;        /* a request has been sent on it */
-	struct exchange *connecting; /* whose connection it is to be; NULL */
-	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
-};
-
-/* A multi handle with connections of its own. */
-struct multi {
-	struct transport *transport;
-	CURLM *handle;
-	size_t place;      /* of the target: where its connections go */
-	int64_t deadline;  /* of libcurl's timer */
-	size_t open, busy; /* connections; requests under way */
-	bool pinned;       /* it knows the address */
-};
-
-struct transport {
-	struct exchange_setup setup;
-	const struct transport_options *options;
-	const struct target *target;
-	struct balance *balance;
-	int epoll_fd;
-	struct multi **multis;
-	size_t count;
-	struct socket *sockets;
-	size_t sockets_count;
-	int64_t connections, starved;
-	struct exchange *spare;             /* unused, ready */
-	size_t spare_count;
-	struct exchange *under_way;         /* doubly linked */
-	struct job *ended, *ended_last;
-};
+#define STREAMS_AT_ONCE 1024 /* of one read */
 
 /* ---- sockets ---- */
 
@@ -83,10 +47,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct multi *m = x->multi;
 	(void)purpose;
 	/* a second attempt behind our back: the kept connection broke */
-	if (x->attempts > 0) {
-		exchange_again(x);
+	if (x->attempts > 0 && !exchange_again(x))
 		return CURL_SOCKET_BAD;
-	}
 	if (x->only_kept) {
 		x->anew = true;
 		return CURL_SOCKET_BAD;
@@ -95,13 +57,21 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
 	if (!s) {
 		exchange_no_socket(x, fd < 0 ? errno : ENOMEM);
-		m->transport->starved += fd < 0 && (errno == EMFILE || errno == ENFILE);
+		meter_count(&m->transport->meter->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
 		if (fd >= 0)
 			close(fd);
 		return CURL_SOCKET_BAD;
 	}
+	int why = route_bind(m->transport->options->route, m->transport->next_source++, fd);
+	if (why) {
+		exchange_no_socket(x, why);
+		close(fd);
+		return CURL_SOCKET_BAD;
+	}
 	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true, .connecting = x};
 	m->open++;
+	m->opening += !x->opening;
+	x->opening = true;
 	if (m->transport->setup.stamps)
 		stamps_watch(m->transport->setup.stamps, fd);
 	return fd;
@@ -120,9 +90,10 @@ static int on_close(void *data, curl_socket_t fd)
 	return close(fd);
 }
 
-static void note_connection(struct exchange *x, int fd, struct socket *s)
+static void note_connection(struct exchange *x, int fd)
 {
 	struct job *job = x->job;
+	struct socket *s = socket_of(x->multi->transport, fd);
 	if (!s || !s->open || job->connection == s->id)
 		return;
 	job->connection = s->id;
@@ -132,9 +103,28 @@ static void note_connection(struct exchange *x, int fd, struct socket *s)
 	x->trip_ns = s->trip_ns;
 }
 
+static void opened(struct exchange *x)
+{
+	x->multi->opening -= x->opening;
+	x->opening = false;
+}
+
+static void on_connected(struct exchange *x, int fd)
+{
+	if (fd >= 0)
+		note_connection(x, fd);
+	opened(x);
+}
+
+static bool alive(const struct exchange *x)
+{
+	const struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	return s && s->open && s->id == x->job->connection;
+}
+
 /* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next one would cost two
  * system calls a request: it stays registered until something happens on it while it is idle. */
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
+int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
 {
 	struct multi *m = data;
 	struct transport *t = m->transport;
@@ -157,64 +147,24 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *u
 	struct exchange *x = NULL;
 	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
 	if (x && x->job)
-		note_connection(x, fd, s);
+		note_connection(x, fd);
 	watch(t, fd, s, (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
 	return 0;
 }
 
-static int on_timer(CURLM *handle, long ms, void *data)
+int transport_on_timer(CURLM *handle, long ms, void *data)
 {
 	struct multi *m = data;
 	(void)handle;
+	m->soon = ms == 0;
 	m->deadline = ms < 0 ? INT64_MAX : clock_now() - m->transport->setup.zero_ns + (int64_t)ms * NS_PER_MS;
 	return 0;
-}
-
-/* ---- multi handles ---- */
-
-static struct multi *multi_new(struct transport *t, size_t place)
-{
-	struct multi **multis = realloc(t->multis, (t->count + 1) * sizeof(struct multi *));
-	if (!multis)
-		return NULL;
-	t->multis = multis;
-	struct multi *m = calloc(1, sizeof *m);
-	if (!m)
-		return NULL;
-	*m = (struct multi){.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX};
-	if (!m->handle) {
-		free(m);
-		return NULL;
-	}
-	curl_multi_setopt(m->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
-	curl_multi_setopt(m->handle, CURLMOPT_SOCKETDATA, m);
-	curl_multi_setopt(m->handle, CURLMOPT_TIMERFUNCTION, on_timer);
-	curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
-	curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
-	curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, 1L << 20);
-	return t->multis[t->count++] = m;
-}
-
-/* One that has an idle connection; else one with room for another; else a new one. */
-static struct multi *choose_multi(struct transport *t, size_t place)
-{
-	struct multi *room = NULL;
-	for (size_t i = 0; i < t->count; i++) {
-		struct multi *m = t->multis[i];
-		if (m->place != place)
-			continue;
-		if (m->open > m->busy && !t->options->fresh)
-			return m;
-		if (!room && m->busy < CONNECTIONS)
-			room = m;
-	}
-	return room ? room : multi_new(t, place);
 }
 
 /* ---- opening and closing ---- */
 
 int transport_open(struct transport **transport, const struct target *target, const struct transport_options *options, int epoll_fd,
-                   struct ipf_error *err)
+                   struct meter *meter, struct ipf_error *err)
 {
 	struct transport *t = calloc(1, sizeof *t);
 	*transport = t;
@@ -226,9 +176,21 @@ int transport_open(struct transport **transport, const struct target *target, co
 	t->options = options;
 	t->target = target;
 	t->epoll_fd = epoll_fd;
+	t->meter = meter;
 	t->setup = (struct exchange_setup){.target = target, .options = options, .open_socket = on_open, .close_socket = on_close,
-	                                   .close_data = t};
-	if (options->kernel_stamps && !(t->setup.stamps = stamps_new()))
+	                                   .close_data = t, .connected = on_connected, .alive = alive};
+	t->queues = calloc(target->count, sizeof *t->queues);
+	/* handles that share nothing would not know each other's TLS sessions */
+	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
+		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	char text[32];
+	t->alarms = alarms_new(1 + options->cancels.count);
+	snprintf(t->no_token, sizeof t->no_token, "no first token within %s", format_duration(options->first_token_ns, text));
+	if (!t->alarms)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (options->kernel_stamps && !(t->setup.stamps = stamps_new(meter)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
@@ -250,7 +212,10 @@ void transport_close(struct transport *t)
 		curl_multi_cleanup(t->multis[i]->handle);
 		free(t->multis[i]);
 	}
+	curl_share_cleanup(t->setup.share);
 	balance_free(t->balance);
+	free(t->queues);
+	alarms_free(t->alarms);
 	free(t->multis);
 	free(t->sockets);
 	stamps_free(t->setup.stamps);
@@ -289,10 +254,18 @@ struct job *transport_ended(struct transport *t)
 
 static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
 {
-	job->start_ns = job->end_ns = now;
+	if (job->start_ns == IPF_ABSENT)
+		job->start_ns = now;
+	job->end_ns = now;
 	job->error = RECORD_CANCELLED;
 	strncpy(job->error_text, why, sizeof job->error_text - 1);
 	put_ended(t, job);
+}
+
+static void leave(struct transport *t, size_t place)
+{
+	t->queues[place].busy--;
+	balance_ended(t->balance, place);
 }
 
 /* Takes it off the multi handle and gives the job back. */
@@ -301,14 +274,15 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	struct job *job = x->job;
 	curl_socket_t fd = -1;
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
-		note_connection(x, fd, socket_of(t, fd));
+		note_connection(x, fd);
+	opened(x);
 	exchange_end(x, code, t_ns);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(t, x->fd);
 	if (s && s->open && s->id == job->connection && job->connect_ns != IPF_ABSENT)
 		s->trip_ns = job->connect_ns - job->start_ns;
 	curl_multi_remove_handle(x->multi->handle, x->easy);
 	x->multi->busy--;
-	balance_ended(t->balance, x->multi->place);
+	leave(t, x->multi->place);
 	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
 	if (x->next)
 		x->next->previous = x->previous;
@@ -345,21 +319,70 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 	t->setup.own_ns = own_ns;
 	stamps_attach(t->setup.stamps);
 	curl_multi_socket_action(m->handle, fd, bits, &running);
+	/* one read may have brought something for several streams, which libcurl sees to one after another */
+	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
+		m->soon = false;
+		m->deadline = INT64_MAX;
+		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
 	look_for_ended(t, m);
 }
 
-void transport_start(struct transport *t, struct job *job, int64_t now)
+/* Which connections it may take: 0 where it makes no difference. */
+static uint64_t key_of(const struct transport *t, const struct job *job)
 {
-	size_t place = balance_choose(t->balance, job->session);
-	struct multi *m = choose_multi(t, place);
-	if (t->target->count > 1)
-		job->target = (int64_t)place;
+	bool sticky = t->options->connections.kind == CONNECTIONS_SESSION && job->session.data;
+	return sticky ? text_number(job->session) | 1 : 0;
+}
+
+static void put_job(struct job_list *list, struct job *job)
+{
+	job->next = NULL;
+	*(list->first ? &list->last->next : &list->first) = job;
+	list->last = job;
+}
+
+static struct job *take_job(struct job_list *list)
+{
+	struct job *job = list->first;
+	list->first = job->next;
+	return job;
+}
+
+/* Is what it was set for over? */
+static bool alarm_over(const struct alarm *alarm, size_t kind)
+{
+	const struct exchange *x = alarm->what;
+	return !x->job || x->serial != alarm->serial || (kind == 0 && x->job->reads_count);
+}
+
+/* Where memory is out, it ends later than it was to. */
+static void set_alarms(struct transport *t, struct exchange *x)
+{
+	const struct transport_options *o = t->options;
+	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
+	struct alarm alarm = {.at_ns = x->job->start_ns + o->first_token_ns, .what = x, .serial = x->serial};
+	if (o->first_token_ns)
+		alarms_set(t->alarms, 0, alarm);
+	/* so that nobody wakes up for those that are over */
+	for (size_t i = 0; i <= o->cancels.count; i++)
+		for (const struct alarm *first; (first = alarms_first(t->alarms, i)) && alarm_over(first, i);)
+			alarms_drop(t->alarms, i);
+	if (cancel < 0)
+		return;
+	alarm.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
+	alarms_set(t->alarms, 1 + (size_t)cancel, alarm);
+}
+
+/* Hands it to libcurl. */
+static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
+{
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct exchange *x = t->spare;
 	if (!m || !x || job->request.failed) {
-		refuse(t, job, now, "out of memory");
-		balance_ended(t->balance, place);
+		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
+		leave(t, place);
 		return;
 	}
 	t->spare = x->next;
@@ -370,21 +393,89 @@ void transport_start(struct transport *t, struct job *job, int64_t now)
 	if (x->next)
 		x->next->previous = x;
 	t->under_way = x;
-	exchange_begin(x, job, place, !m->pinned, m->open > m->busy);
+	bool kept = m->open && m->busy < m->open * (size_t)connections_streams(&t->options->connections);
 	m->busy++;
+	exchange_begin(x, job, place, key_of(t, job), !m->pinned, kept);
 	m->pinned = true;
-	job->start_ns = clock_now() - t->setup.zero_ns;
+	int64_t now = clock_now() - t->setup.zero_ns;
+	x->begin_ns = now;
+	if (job->start_ns == IPF_ABSENT)
+		job->start_ns = now;
+	set_alarms(t, x);
 	curl_multi_add_handle(m->handle, x->easy);
-	work(m, CURL_SOCKET_TIMEOUT, 0, job->start_ns, job->start_ns);
+	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
+}
+
+/* Where connections are shared, who comes while one is being made waits for it: libcurl would make one for each, or fail. */
+static bool has_to_wait(const struct transport *t, const struct multi *m)
+{
+	return m && m->opening && connections_streams(&t->options->connections) > 1;
+}
+
+static void begin(struct transport *t, struct job *job, size_t place)
+{
+	struct multi *m = multis_choose(t, place, key_of(t, job));
+	t->queues[place].busy++;
+	if (!has_to_wait(t, m)) {
+		send_on(t, m, job, place);
+		return;
+	}
+	job->start_ns = clock_now() - t->setup.zero_ns;
+	put_job(&t->queues[place].held, job);
+	t->held++;
+}
+
+static bool pool_full(const struct transport *t, size_t place)
+{
+	const struct connections *c = &t->options->connections;
+	return c->kind == CONNECTIONS_POOL && (int64_t)t->queues[place].busy >= c->pool * connections_streams(c);
+}
+
+/* Those that waited, as far as there is room for them now. */
+static void admit(struct transport *t)
+{
+	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
+		struct queueing *q = &t->queues[place];
+		for (struct multi *m; q->held.first; t->held--) {
+			m = multis_choose(t, place, key_of(t, q->held.first));
+			if (has_to_wait(t, m))
+				break;
+			send_on(t, m, take_job(&q->held), place);
+		}
+		for (; q->waiting.first && !pool_full(t, place); t->waiting--) {
+			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
+			begin(t, take_job(&q->waiting), place);
+		}
+	}
+}
+
+void transport_start(struct transport *t, struct job *job)
+{
+	size_t place = balance_choose(t->balance, job->session);
+	if (t->target->count > 1)
+		job->target = (int64_t)place;
+	if (!pool_full(t, place)) {
+		begin(t, job, place);
+	} else {
+		put_job(&t->queues[place].waiting, job);
+		t->waiting++;
+	}
+	admit(t);
+}
+
+size_t transport_waiting(const struct transport *t)
+{
+	return t->waiting;
 }
 
 /* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the server closes it, or
- * bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session ticket, in HTTP/2 settings or a ping, and is left alone.) */
+ * bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session ticket, in HTTP/2 a frame that is nobody's
+ * answer, and is left alone.) */
 static void end_speaker(const struct transport *t, int fd, size_t place)
 {
 	char said[4096];
-	const char *url = t->target->places[place].url;
-	if (strncmp(url, "http:", 5) != 0 || target_http_version(t->target, url) != CURL_HTTP_VERSION_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
+	bool plain = !strncmp(t->target->places[place].url, "http:", 5) && !t->options->route->proxy_tls;
+	if (!plain || t->options->connections.http != HTTP_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
 		return;
 	shutdown(fd, SHUT_RDWR);
 	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
@@ -411,6 +502,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		s->connecting = NULL;
 	}
 	work(s->multi, fd, bits, t_ns, own_ns);
+	admit(t);
 }
 
 int64_t transport_deadline(const struct transport *t)
@@ -419,11 +511,33 @@ int64_t transport_deadline(const struct transport *t)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->multis[i]->deadline < deadline)
 			deadline = t->multis[i]->deadline;
+	for (size_t i = 0; i <= t->options->cancels.count; i++) {
+		const struct alarm *alarm = alarms_first(t->alarms, i);
+		if (alarm && alarm->at_ns < deadline)
+			deadline = alarm->at_ns;
+	}
 	return deadline;
+}
+
+static void end_now(struct transport *t, struct exchange *x, enum record_error as, const char *why, int64_t now)
+{
+	x->cancelled = why;
+	x->cancelled_as = as;
+	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
+}
+
+static void ring_alarms(struct transport *t, int64_t now)
+{
+	for (size_t i = 0; i <= t->options->cancels.count; i++)
+		for (const struct alarm *alarm; (alarm = alarms_first(t->alarms, i)) && alarm->at_ns <= now; alarms_drop(t->alarms, i)) {
+			if (!alarm_over(alarm, i))
+				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token, now);
+		}
 }
 
 void transport_expire(struct transport *t, int64_t now)
 {
+	ring_alarms(t, now);
 	for (size_t i = 0; i < t->count; i++) {
 		struct multi *m = t->multis[i];
 		if (m->deadline > now)
@@ -435,23 +549,22 @@ void transport_expire(struct transport *t, int64_t now)
 		if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
 			m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
 	}
+	admit(t);
 }
 
 void transport_cancel(struct transport *t, int64_t now, const char *why)
 {
-	while (t->under_way) {
-		struct exchange *x = t->under_way;
-		x->cancelled = why;
-		finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
+	for (size_t place = 0; place < t->target->count; place++) {
+		struct queueing *q = &t->queues[place];
+		for (; q->waiting.first; t->waiting--) {
+			balance_ended(t->balance, place);
+			refuse(t, take_job(&q->waiting), now, why);
+		}
+		for (; q->held.first; t->held--) {
+			leave(t, place);
+			refuse(t, take_job(&q->held), now, why);
+		}
 	}
-}
-
-struct stamp_counts transport_stamps(const struct transport *t)
-{
-	return t->setup.stamps ? stamps_counts(t->setup.stamps) : (struct stamp_counts){0};
-}
-
-int64_t transport_starved(const struct transport *t)
-{
-	return t->starved;
+	while (t->under_way)
+		end_now(t, t->under_way, RECORD_CANCELLED, why, now);
 }

@@ -1,7 +1,7 @@
 /* HTTP under an event loop of somebody else's: requests go out, bytes come in, each with the time at which its socket became readable.
  * libcurl does it, behind this interface alone.
  *
- *     transport_start(t, job, now);                         // at once
+ *     transport_start(t, job);                         // at once
  *     if epoll says something of a descriptor that is not yours:
  *         transport_event(t, fd, events, t_ns, own_ns);     // t_ns: when the bytes came, read before anything else
  *     when transport_deadline(t) has passed:
@@ -17,7 +17,10 @@
 #define IPF_TRANSPORT_H
 
 #include "balance.h"
+#include "cancel.h"
+#include "connections.h"
 #include "job.h"
+#include "route.h"
 #include "stamp.h"
 #include "target.h"
 
@@ -25,18 +28,19 @@ struct transport;
 
 struct transport_options {
 	int64_t timeout_ns, connect_timeout_ns; /* 0: none */
-	bool fresh;                             /* a connection of its own for each request */
+	int64_t first_token_ns;                 /* until the first byte of the body; 0: as long as it takes */
+	struct cancels cancels;
+	struct connections connections;
 	enum balance_kind balance;              /* where the target has several places */
-	bool insecure;
-	const char *cacert, *cert, *key;
+	const struct route *route;
 	const struct string_list *record_headers; /* names of response headers to keep */
 	bool kernel_stamps;                       /* times of reads by the kernel (stamp.h) */
 	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 
-/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options and target are borrowed. */
+/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, target and meter are borrowed. */
 int transport_open(struct transport **transport, const struct target *target, const struct transport_options *options, int epoll_fd,
-                   struct ipf_error *err);
+                   struct meter *meter, struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
 
@@ -44,18 +48,15 @@ void transport_zero(struct transport *t, int64_t zero_ns);
 bool transport_prepare(struct transport *t, size_t spare);
 
 /* Sends job->request. Its times and what comes are noted in the job, which transport_ended gives back. */
-void transport_start(struct transport *t, struct job *job, int64_t now_ns);
+void transport_start(struct transport *t, struct job *job);
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns);
 int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
 void transport_expire(struct transport *t, int64_t now_ns);
 /* The next one that has ended; NULL. */
 struct job *transport_ended(struct transport *t);
+/* How many wait for a connection of a pool. */
+size_t transport_waiting(const struct transport *t);
 /* Ends all that is in flight, as RECORD_CANCELLED. */
 void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
-
-/* How the stamps went; all 0 where they are our own. */
-struct stamp_counts transport_stamps(const struct transport *t);
-/* How many requests could not be sent because files ran out. */
-int64_t transport_starved(const struct transport *t);
 
 #endif

@@ -11,6 +11,7 @@ enum state {
 	HELD,    /* its time is not known: a stage without an end is still to come or under way */
 	TIMED,   /* in the heap */
 	POOL,    /* of a closed stage: takes a free slot */
+	THINKING, /* has a user, whose time has not come */
 	READY,   /* due, waits for a slot */
 	GO,      /* to be started at once */
 	FLIGHT,
@@ -22,9 +23,19 @@ struct edge {
 	struct edge *next;
 };
 
+/* Of a closed stage. */
+struct user {
+	int64_t since_ns;   /* has nothing to do: since the last answer, or (perhaps in the future) when it comes */
+	int64_t started_ns; /* its last request; IPF_ABSENT: none yet */
+};
+
+struct session;
+
 struct dispatch_node {
 	int64_t n, at_ns, wait_ns, parents_end_ns;
-	int64_t due_ns, ready_ns, slot_ns;
+	int64_t due_ns, ready_ns, slot_ns, start_ns;
+	struct user user;        /* who sends it, or last had it, once it has one … */
+	struct session *session; /* … but in a stage of sessions they have the user; NULL elsewhere */
 	void *data;
 	struct edge *children;
 	struct dispatch_node *next;
@@ -35,6 +46,7 @@ struct dispatch_node {
 	uint32_t stage;
 	enum state state;
 	bool root;      /* waits for nobody */
+	bool has_user;  /* who is free when it has ended */
 	bool gone;      /* dropped and handed back; only edges of its parents lead here */
 };
 

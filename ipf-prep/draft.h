@@ -43,8 +43,9 @@ struct draft_request {
 	struct draft_blocks blocks;
 	struct slice id;        /* the data's own; plain text */
 	struct slice model;     /* plain text */
-	struct slice tools;     /* JSON, as the chat API takes it */
+	struct slice tools, response_format; /* JSON, as the chat API takes them */
 	struct slice tags;      /* JSON */
+	struct slice slo;       /* JSON: objectives of its own */
 	const uint64_t *parents; /* places in the draft of those that must end first; NULL: the turn before */
 	size_t parent_count;
 	struct slice after;     /* the same as JSON, a list of ids, where they are in other drafts */

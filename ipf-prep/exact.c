@@ -2,68 +2,163 @@
 
 #include "synth.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define ROOM 8         /* bytes for a token: more than prose needs with any vocabulary of words */
 #define BEFORE "."     /* what a piece is counted behind */
 #define BETWEEN "\n\n"
+#define SAMPLE_BYTES 8192
+#define FILL_MAX 4     /* words that a piece is filled up with, at most */
 
-/* `joined`: other text comes before it some day, though `out` is empty now. */
-static void append(const struct tokens *tokens, struct rng *rng, int64_t full, int64_t count, bool joined, struct buffer *out)
+static int64_t count_of(const struct exact *e, const char *text, size_t len)
 {
-	struct buffer text = {0};
-	size_t skip = out->len > 0 || joined ? strlen(BEFORE) : 0;
-	int64_t before = skip ? tokens_count(tokens, BEFORE, skip) : 0;
-
-	buffer_text(&text, skip ? BEFORE " " : "");
-	synth_prose(rng, (size_t)full * ROOM + 64, &text);
-	size_t end = text.failed ? 0 : tokens_cut(tokens, text.data, text.len, before + count);
-	if (end > skip)
-		buffer_append(out, text.data + skip, end - skip);
-	if (text.failed)
-		out->failed = true;
-	buffer_release(&text);
+	return tokens_count(e->tokens, text, len);
 }
 
-void exact_prose(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *out)
+/* The lists of words, and how much prose makes a token. */
+static void prepare(struct exact *e)
 {
-	append(tokens, rng, count, count, false, out);
+	struct rng rng;
+	if (e->made)
+		return;
+	e->made = true;
+	openers_make(&e->first, e->tokens, NULL);
+	openers_make(&e->next, e->tokens, BEFORE);
+	rng_init(&rng, 0, "sample", 0);
+	buffer_clear(&e->text);
+	synth_prose(&rng, SAMPLE_BYTES, &e->text);
+	int64_t tokens = e->text.failed ? 1 : count_of(e, e->text.data, e->text.len);
+	e->bytes_a_token = (double)SAMPLE_BYTES / (double)(tokens > 0 ? tokens : 1);
+	e->failed |= e->first.failed || e->next.failed || e->text.failed;
 }
 
-void exact_block(const struct tokens *tokens, uint64_t id, const char *salt, int64_t full, int64_t count, struct buffer *out)
+/* Where the last word begins, with its blank; 0: there is none. */
+static size_t last_blank(const char *text, size_t len)
+{
+	while (len > 0 && text[len - 1] != ' ')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/* Words of one token each, until the text from `skip` on, and `after` with it, has `count`. What it has may only be less. */
+static void fill(const struct exact *e, struct rng *rng, size_t skip, int64_t count, const char *after, struct buffer *text)
+{
+	for (int tries = 0; tries < FILL_MAX && e->next.count > 0 && !text->failed; tries++) {
+		size_t len = text->len;
+		buffer_text(text, after);
+		int64_t have = text->failed ? count : count_of(e, text->data, text->len);
+		text->len = len;
+		if (have == count)
+			return;
+		if (have > count) { /* the last word goes */
+			size_t end = last_blank(text->data, text->len);
+			if (end <= skip)
+				return;
+			text->len = end;
+			continue;
+		}
+		for (; have < count; have++) {
+			buffer_byte(text, ' ');
+			buffer_slice(text, openers_word(&e->next, rng_next(rng) >> 32));
+		}
+	}
+}
+
+/* The first `count` tokens of a text of `full`. `first`: nothing stands before it. */
+static void append(struct exact *e, struct rng *rng, struct slice opener, bool first, int64_t full, int64_t count, struct buffer *out)
+{
+	size_t skip = first ? 0 : strlen(BEFORE);
+	int64_t before = skip ? count_of(e, BEFORE, skip) : 0;
+	double room = e->bytes_a_token * 1.1;
+	size_t end = 0;
+	for (struct rng again = *rng;; room *= 2, *rng = again) {
+		buffer_clear(&e->text);
+		buffer_text(&e->text, skip ? BEFORE " " : "");
+		if (opener.data) {
+			buffer_slice(&e->text, opener);
+			buffer_text(&e->text, ": ");
+		}
+		synth_prose(rng, (size_t)((double)full * room) + 128, &e->text);
+		if (e->text.failed)
+			break;
+		end = tokens_cut(e->tokens, e->text.data, e->text.len, before + count);
+		if (end < e->text.len || room > 64)
+			break;
+	}
+	if (!e->text.failed) {
+		e->text.len = end;
+		/* a cut within a word that would not leave its beginning as it is was not made, and a token is missing */
+		if (count_of(e, e->text.data, end) != before + count)
+			fill(e, rng, skip + 1, before + count, "", &e->text);
+		if (e->text.len > skip)
+			buffer_append(out, e->text.data + skip, e->text.len - skip);
+	}
+	e->failed |= e->text.failed || out->failed;
+}
+
+/* The first child stands for itself until there is a second: made sentences begin with none of these words. */
+static struct slice opener_of(const struct exact *e, const struct exact_start *start, const char *salt, bool first)
+{
+	struct rng rng;
+	char name[512];
+	if (!start || !start->apart || start->place == 0)
+		return (struct slice){0};
+	rng_init(&rng, 0, synth_name("opener", salt, name), start->parent);
+	const struct openers *words = first ? &e->first : &e->next;
+	return openers_word(words, words->count ? rng_next(&rng) % words->count + start->place : 0);
+}
+
+void exact_prose(struct exact *e, struct rng *rng, const struct exact_start *start, const char *salt, int64_t count, struct buffer *out)
+{
+	bool first = out->len == 0;
+	prepare(e);
+	append(e, rng, opener_of(e, start, salt, first), first, count, count, out);
+}
+
+void exact_block(struct exact *e, uint64_t id, const struct exact_start *start, const char *salt, int64_t full, int64_t count, struct buffer *out)
 {
 	char name[512];
 	struct rng rng;
+	bool first = out->len == 0;
+	prepare(e);
 	rng_init(&rng, 0, synth_name("block", salt, name), id);
-	append(tokens, &rng, full, count, true, out);
+	append(e, &rng, opener_of(e, start, salt, first), first, full, count, out);
 }
 
-void exact_settle(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *text)
+int64_t exact_settle(struct exact *e, struct rng *rng, int64_t count, struct buffer *text)
 {
-	int64_t have = text->data ? tokens_count(tokens, text->data, text->len) : 0;
+	int64_t have = text->data ? count_of(e, text->data, text->len) : 0;
 	for (int tries = 0; have != count && tries < 8 && !text->failed; tries++) {
 		if (have < count)
-			exact_prose(tokens, rng, count - have + 4, text);
+			exact_prose(e, rng, NULL, NULL, count - have + 4, text);
 		if (text->failed)
-			return;
-		text->len = tokens_cut(tokens, text->data, text->len, count);
+			break;
+		text->len = tokens_cut(e->tokens, text->data, text->len, count);
 		text->data[text->len] = '\0';
-		have = tokens_count(tokens, text->data, text->len);
+		have = count_of(e, text->data, text->len);
 	}
+	return have;
 }
 
-void exact_prefix(const struct tokens *tokens, struct rng *rng, int64_t count, struct buffer *out)
+void exact_fill(struct exact *e, struct rng *rng, int64_t count, struct buffer *text)
 {
-	struct buffer prose = {0};
-	synth_prose(rng, (size_t)count * ROOM + 64, &prose);
-	for (int64_t words = count - 1; words > 0 && words > count - 5 && !prose.failed; words--) {
-		buffer_clear(out);
-		buffer_append(out, prose.data, tokens_cut(tokens, prose.data, prose.len, words));
-		buffer_text(out, BETWEEN);
-		if (out->failed || tokens_count(tokens, out->data, out->len) <= count)
-			break;
-	}
-	if (prose.failed)
-		out->failed = true;
-	buffer_release(&prose);
+	prepare(e);
+	fill(e, rng, 0, count, "", text);
+	e->failed |= text->failed;
+}
+
+void exact_prefix(struct exact *e, struct rng *rng, int64_t count, struct buffer *out)
+{
+	buffer_clear(out);
+	if (count > 1)
+		exact_prose(e, rng, NULL, NULL, count - 1, out);
+	fill(e, rng, 0, count, BETWEEN, out);
+	buffer_text(out, BETWEEN);
+}
+
+void exact_release(struct exact *e)
+{
+	openers_release(&e->first);
+	openers_release(&e->next);
+	buffer_release(&e->text);
 }

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum field { PROMPT, MESSAGES, SYSTEM, OUTPUT, OUTPUT_TOKENS, INPUT_TOKENS, TOOLS, MODEL, ID, SESSION, AT, WAIT, FIELDS };
+enum field { PROMPT, MESSAGES, SYSTEM, OUTPUT, OUTPUT_TOKENS, INPUT_TOKENS, TOOLS, RESPONSE_FORMAT, MODEL, ID, SESSION, SLO, AT, WAIT, FIELDS };
 
 static const char *const field_names[FIELDS] = {
-	"prompt", "messages", "system", "output", "output_tokens", "input_tokens", "tools", "model", "id", "session", "at", "wait",
+	"prompt", "messages", "system", "output", "output_tokens", "input_tokens", "tools", "response_format", "model", "id", "session", "slo", "at", "wait",
 };
 
 /* What is tried, in this order, where no --field is given. */
@@ -27,6 +27,7 @@ static const struct {
 	{PROMPT, "/query"}, {PROMPT, "/text_input"}, {PROMPT, "/turns/0"}, {SYSTEM, "/system_prompt"}, {SYSTEM, "/system"},
 	{OUTPUT, "/output"}, {OUTPUT, "/response"}, {OUTPUT, "/answer"}, {OUTPUT, "/completion"}, {OUTPUT, "/expected_output"},
 	{OUTPUT_TOKENS, "/output_tokens"}, {OUTPUT_TOKENS, "/max_tokens"}, {OUTPUT_TOKENS, "/output_length"}, {TOOLS, "/tools"},
+	{RESPONSE_FORMAT, "/response_format"},
 };
 
 /* A JSON Pointer taken apart. */
@@ -117,7 +118,7 @@ static int parse_field(struct mapping *m, const char *text, struct ipf_error *er
 		return ipf_error_set(err, IPF_USAGE, "--field: expected NAME=/POINTER, got \"%s\"", text);
 	if (!parse_name(text, (size_t)(equals - text), m))
 		return ipf_error_set(err, IPF_USAGE, "--field: unknown name \"%.*s\" (known: prompt, messages, system, output, output_tokens, "
-		                     "input_tokens, tools, model, id, session, at, wait; at and wait also with _ms, _us, _ns)", (int)(equals - text), text);
+		                     "input_tokens, tools, response_format, model, id, session, slo, at, wait; at and wait also with _ms, _us, _ns)", (int)(equals - text), text);
 	return parse_pointer(m, equals + 1, err);
 }
 
@@ -352,6 +353,11 @@ static int take_rest(struct state *state, const struct jdoc *j, struct draft *d,
 	r->tools = take_tools(d, j, tools);
 	if (tools != JDOC_NONE && !r->tools.data && state->given)
 		return jdoc_expected(j, tools, m->pointer, "a list of tools", err);
+	jdoc_id slo = look_up(state, j, SLO, &m);
+	if (!jdoc_is_null(j, slo) && jdoc_type_of(j, slo) != JDOC_MAP)
+		return jdoc_expected(j, slo, m->pointer, "an object such as {\"ttft\": \"500ms\"}", err);
+	r->slo = take_object(d, j, slo);
+	r->response_format = take_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
 	if (r->at_ns != IPF_ABSENT) {
 		if (state->first_ns == IPF_ABSENT)
 			state->first_ns = r->at_ns;

@@ -4,6 +4,7 @@
 #include "jdoc.h"
 #include "members.h"
 #include "parquet.h"
+#include "remote.h"
 #include "stream.h"
 
 #include <archive.h>
@@ -284,6 +285,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 			return NULL;
 	}
 	json_t *entry;
+	const char *origin = remote_origin(input->path);
 	if (input->ended && (whole || input->regular || input->members)) {
 		char hex[65];
 		digest_hex(input->digest, hex);
@@ -292,6 +294,8 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 		const char *base = strrchr(input->path, '/');
 		entry = json_pack("{s:s, s:b}", "file", base ? base + 1 : input_name(input), "partial", 1);
 	}
+	if (entry && origin)
+		json_object_set_new(entry, "url", json_string(origin));
 	if (!entry)
 		ipf_error_errno(err, ENOMEM, input_name(input), "no memory for its digest");
 	return entry;

@@ -4,6 +4,7 @@
 #include "paths.h"
 #include "prep.h"
 #include "reader.h"
+#include "remote.h"
 #include "select.h"
 #include "stat.h"
 #include "tokenize.h"
@@ -37,7 +38,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
 		return -1; /* before its files are looked for: they may not be there either */
 	for (int i = 1; i < operands->count; i++) {
-		if (strcmp(operands->items[i], "-") != 0 && access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
+		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) && access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
@@ -75,6 +76,10 @@ static json_t *make_trailer(const struct plan *plan, const struct reading *readi
 		json_array_extend(reading->from, plan->files);
 	if (end && tally->assumed)
 		json_object_set_new(end, "assumed", json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)tally->assumed));
+	const struct residual *r = &tally->residual;
+	if (end && r->requests)
+		json_object_set_new(end, "residual", json_pack("{s:I, s:f, s:f, s:I, s:I}", "requests", (json_int_t)r->requests, "exact", residual_exact(r),
+		                    "mean", (double)r->sum / (double)r->requests, "p99", (json_int_t)residual_p99(r), "max", (json_int_t)r->max));
 	if (end && tally->reason_count) {
 		json_t *left_out = json_object();
 		for (int i = 0; i < tally->reason_count; i++)
@@ -145,6 +150,8 @@ static int run(const struct plan *plan, int argc, char **argv, const struct path
 	}
 	progress_init(&reading.progress, o->common.progress, o->common.quiet);
 	status = convert(plan, writer, paths, &reading, &tally, err);
+	if (status == 0 && !o->common.quiet)
+		residual_print(&tally.residual, stderr);
 	if (status == 0 && o->common.verbose)
 		tally_print(&tally, reading.records, reading.bad, stderr);
 	if (status == 0 && tally.requests == 0 && reading.records > reading.bad)
@@ -176,6 +183,8 @@ int main(int argc, char **argv)
 	status = check_operands(&operands, &err);
 	if (status == 0)
 		status = plan_preset(&options, &err);
+	progress_init(&paths.progress, options.common.progress, options.common.quiet);
+	paths.quiet = options.common.quiet;
 	if (status == 0)
 		status = paths_expand(&paths, operands.items + 1, (size_t)operands.count - 1, &err);
 	if (status == 0 && !(format = find_format(operands.items[0], &paths, &first, &err)))
@@ -188,6 +197,7 @@ int main(int argc, char **argv)
 		input_close(first);
 	plan_release(&plan);
 	paths_release(&paths);
+	remote_release();
 	if (err.kind == IPF_USAGE)
 		return program_misuse(&prep_program, &err);
 	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : status;

@@ -1,6 +1,7 @@
 #include "paths.h"
 
 #include "members.h"
+#include "remote.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -68,30 +69,44 @@ static int add_member(void *data, const char *path, struct ipf_error *err)
 	return add(data, strdup(path), err);
 }
 
+static int add_operand(struct paths *p, char *operand, struct ipf_error *err)
+{
+	struct stat st;
+	size_t before = p->count;
+	bool there = stat(operand, &st) == 0;
+	if (there && S_ISREG(st.st_mode) && is_archive(operand)) {
+		if (members_list(operand, add_member, p, err) < 0)
+			return -1;
+		return p->count > before ? 0 : ipf_error_at(err, IPF_INPUT, operand, 0, "there is no file in this archive");
+	}
+	if (!there || !S_ISDIR(st.st_mode))
+		return add(p, strdup(operand), err);
+	if (add_folder(p, operand, 0, err) < 0)
+		return -1;
+	return p->count > before ? 0 : ipf_error_at(err, IPF_INPUT, operand, 0, "there is no file in this folder");
+}
+
+/* Of an address, and perhaps a file in the archive that it is of. */
+static int add_remote(struct paths *p, const char *operand, struct ipf_error *err)
+{
+	size_t len = remote_length(operand);
+	char *path = NULL, *whole = NULL;
+	if (remote_fetch(operand, len, &p->progress, p->quiet, &path, err) < 0)
+		return -1;
+	if (asprintf(&whole, "%s%s", path, operand + len) < 0)
+		whole = NULL;
+	int status = whole ? add_operand(p, whole, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	free(path);
+	free(whole);
+	return status;
+}
+
 int paths_expand(struct paths *p, char **operands, size_t count, struct ipf_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct stat st;
-		size_t before = p->count;
-		bool there = stat(operands[i], &st) == 0;
-		if (there && S_ISREG(st.st_mode) && is_archive(operands[i])) {
-			if (members_list(operands[i], add_member, p, err) < 0)
-				return -1;
-			if (p->count == before)
-				return ipf_error_at(err, IPF_INPUT, operands[i], 0, "there is no file in this archive");
-			continue;
-		}
-		if (!there || !S_ISDIR(st.st_mode)) {
-			if (add(p, strdup(operands[i]), err) < 0)
-				return -1;
-			continue;
-		}
-		if (add_folder(p, operands[i], 0, err) < 0)
-			return -1;
-		if (p->count == before)
-			return ipf_error_at(err, IPF_INPUT, operands[i], 0, "there is no file in this folder");
-	}
-	return 0;
+	int status = 0;
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = is_remote(operands[i]) ? add_remote(p, operands[i], err) : add_operand(p, operands[i], err);
+	return status;
 }
 
 void paths_release(struct paths *p)

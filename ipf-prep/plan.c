@@ -161,6 +161,30 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 	return 0;
 }
 
+static int parse_prompt(struct plan *plan, const struct prep_options *o, struct ipf_error *err)
+{
+	static const char *const forms[] = {[AS_MESSAGES] = "messages", [AS_TEXT] = "text", [AS_IDS] = "ids"};
+	int form = 0;
+	while (o->prompt && form < 3 && strcmp(o->prompt, forms[form]) != 0)
+		form++;
+	if (form == 3)
+		return ipf_error_set(err, IPF_USAGE, "--prompt: expected messages, text or ids, got \"%s\"", o->prompt);
+	plan->prompt = (enum prompt_form)form;
+	if (plan->prompt == AS_IDS && !tokens_exact(plan->tokens))
+		return ipf_error_set(err, IPF_USAGE, "--prompt: ids need a model's tokenizer (-t)");
+	if (plan->prompt != AS_MESSAGES && o->template_tokens)
+		return ipf_error_set(err, IPF_USAGE, "--template-tokens: there is no chat template with --prompt %s", o->prompt);
+	return 0;
+}
+
+static int parse_goals(struct plan *plan, const struct string_list *slo, struct ipf_error *err)
+{
+	if (slo->count == 0)
+		return 0;
+	plan->goals = calloc(1, sizeof *plan->goals);
+	return plan->goals ? goals_parse(plan->goals, slo, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+}
+
 static int read_content(struct plan *plan, const char *path, struct ipf_error *err)
 {
 	size_t good;
@@ -189,6 +213,8 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return ipf_error_set(err, IPF_USAGE, "--preset: is for source sharegpt, without --turns");
 	if (o->turns && !(traits & HAS_TURNS))
 		return refuse(plan, "--turns", "has no conversations", err);
+	if (o->turns && !plan->lone && plan->prompt != AS_MESSAGES)
+		return ipf_error_set(err, IPF_USAGE, "--prompt: the turns of a session are messages; %s only without --turns", o->prompt);
 	if (o->fields.count && !(traits & HAS_FIELDS))
 		return refuse(plan, "--field", "has a fixed layout", err);
 	if (o->wait && (traits & HAS_TURNS) && plan->lone)
@@ -317,7 +343,8 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 	    parse_dist(plan, &plan->output, "--output-tokens", o->output_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->wait, "--wait", o->wait, DIST_TIME, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
 	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
-	    read_system(plan, o->system, err) < 0 || read_content(plan, o->content, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0)
+	    read_system(plan, o->system, err) < 0 || read_content(plan, o->content, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0 ||
+	    parse_prompt(plan, o, err) < 0 || parse_goals(plan, &o->slo, err) < 0)
 		return -1;
 	struct source_settings settings = {
 		.fields = o->fields, .lone = plan->lone, .first_two = o->first_two,
@@ -341,6 +368,9 @@ void plan_release(struct plan *plan)
 	buffer_release(&plan->content);
 	buffer_release(&plan->system);
 	json_decref(plan->files);
+	if (plan->goals)
+		goals_release(plan->goals);
+	free(plan->goals);
 	dist_release(&plan->turns);
 	dist_release(&plan->input);
 	dist_release(&plan->output);

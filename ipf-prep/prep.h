@@ -3,6 +3,7 @@
 #define PREP_PREP_H
 
 #include "dist.h"
+#include "goals.h"
 #include "options.h"
 #include "source.h"
 #include "tokens.h"
@@ -22,7 +23,8 @@ struct prep_options {
 	int64_t template_tokens;
 	const char *system, *prefixes, *models, *salt;
 	int64_t from_ns, to_ns;
-	struct string_list fields;
+	const char *prompt;
+	struct string_list fields, slo;
 };
 #define PREP_DEFAULTS { .common = COMMON_DEFAULTS, .n = IPF_ABSENT, .sessions = IPF_ABSENT, .min_input = IPF_ABSENT, \
 	.max_input = IPF_ABSENT, .min_output = IPF_ABSENT, .max_output = IPF_ABSENT, .max_total = IPF_ABSENT, \
@@ -30,6 +32,7 @@ struct prep_options {
 
 extern const struct program prep_program;
 
+enum prompt_form { AS_MESSAGES, AS_TEXT, AS_IDS }; /* what the trace has for a prompt */
 enum sample { SAMPLE_ALL, SAMPLE_WITHOUT, SAMPLE_WITH }; /* in the data's order; at random without, with replacement */
 
 struct model_share {
@@ -44,6 +47,8 @@ struct plan {
 	unsigned traits;             /* the format's, under these settings */
 	struct tokens *tokens;
 	enum sample sample;
+	enum prompt_form prompt;
+	struct goals *goals;         /* NULL: none */
 	bool drop_failed;
 	bool lone;                   /* one request a conversation, no sessions */
 	bool gather;                 /* hold everything and put it in order at the end */

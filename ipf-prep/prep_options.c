@@ -26,6 +26,9 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system, "system message of every request or session, in place of the data's own"),
 	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt"),
 	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),
+	O(OPTION_LIST, 0, "slo", "LIST", slo, "objectives that requests get: ttft=500ms,tpot=50ms; for some of them: model=NAME:ttft=2s, TAG=VALUE:… "
+	  "(may be given several times)"),
+	O(OPTION_TEXT, 0, "prompt", "messages|text|ids", prompt, "what the trace has for a prompt: a chat's messages (default), one text, or token ids"),
 	O(OPTION_FILE, 0, "content", "FILE", content, "take made texts from this one (UTF-8), in place of prose made of nothing"),
 	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),
@@ -46,8 +49,8 @@ const struct program prep_program = {
 	.summary = "decide what is asked: make a request trace of datasets and production traces",
 	.details = "SOURCE is one of those of --list, or auto, which looks at the first file.\n"
 	           "FILE may be compressed (gzip, zstd, xz, bzip2), a folder, an archive (tar,\n"
-	           "zip, 7z) or a file in one (a.tar.gz:dir/b.json); \"-\" or none is standard\n"
-	           "input.\n"
+	           "zip, 7z) or a file in one (a.tar.gz:dir/b.json), or an address\n"
+	           "(https://…, hf://datasets/OWNER/NAME/PATH); \"-\" or none is standard input.\n"
 	           "\n"
 	           "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 	           "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"

@@ -1,6 +1,5 @@
 #include "render.h"
 
-#include "exact.h"
 #include "jout.h"
 #include "rng.h"
 #include "synth.h"
@@ -13,7 +12,8 @@
 
 int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err)
 {
-	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}};
+	*r = (struct renderer){.plan = plan, .writer = writer, .tally = tally, .stretch = {.tokens = plan->tokens}, .exact = {.tokens = plan->tokens}};
+	r->stretch.exact = &r->exact;
 	if (plan->prefix_count) {
 		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);
 		if (!r->prefixes)
@@ -28,6 +28,9 @@ void renderer_release(struct renderer *r)
 		buffer_release(&r->prefixes[i]);
 	free(r->prefixes);
 	stretch_release(&r->stretch);
+	exact_release(&r->exact);
+	flat_release(&r->flat);
+	kin_release(&r->kin);
 	draft_release(&r->work);
 	struct buffer *const buffers[] = {&r->made, &r->messages, &r->id, &r->session, &r->model, &r->answer, &r->blocks, &r->parents, &r->tags, &r->scope, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
@@ -94,26 +97,75 @@ static struct draft_blocks blocks_of(struct renderer *r, const struct draft *d, 
 	return blocks;
 }
 
+/* The key of a request's own text behind its last block. */
+static uint64_t own_key(const struct draft *d, size_t turn)
+{
+	uint64_t numbers[] = {(uint64_t)d->number, (uint64_t)d->part, (uint64_t)d->copy, turn};
+	struct draft_blocks own = {.ids = numbers, .count = 4, .scope = slice_of("own text")};
+	uint64_t key = 0;
+	for (size_t i = 0; i < 4; i++)
+		key = key * UINT64_C(0x9e3779b97f4a7c15) + draft_block_id(&own, i);
+	return key;
+}
+
+/* Do the ids of a format's blocks stand for all that is before them too? Then they have siblings. */
+static bool has_kin(const struct renderer *r, const struct draft_request *request)
+{
+	return (r->plan->traits & HAS_BLOCKS) && !request->blocks.sizes && request->count == 0;
+}
+
+static struct exact_start start_of(struct renderer *r, const struct draft_request *request, uint64_t parent, uint64_t key)
+{
+	if (!has_kin(r, request))
+		return (struct exact_start){0};
+	return (struct exact_start){.apart = true, .parent = parent, .place = kin_place(&r->kin, parent, key)};
+}
+
+void renderer_meet(struct renderer *r, const struct draft *d)
+{
+	if (!tokens_exact(r->plan->tokens))
+		return;
+	for (size_t turn = 0; turn < d->count; turn++) {
+		const struct draft_request *request = &d->requests[turn];
+		uint64_t parent = KIN_ROOT;
+		int64_t left = request->input_tokens;
+		for (size_t i = 0; has_kin(r, request) && i < request->blocks.count; i++) {
+			uint64_t key = draft_block_id(&request->blocks, i);
+			kin_place(&r->kin, parent, key);
+			left -= draft_block_tokens(&request->blocks, i, left);
+			parent = key;
+		}
+		if (has_kin(r, request) && left > 0)
+			kin_place(&r->kin, parent, own_key(d, turn));
+	}
+}
+
 /* Text of exactly `count` tokens of the model's tokenizer. */
 static struct slice make_exact_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
 {
-	const struct tokens *tokens = r->plan->tokens;
 	const char *salt = r->plan->options->salt;
 	char name[512];
 	struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
 	struct draft_blocks of_copy = blocks_of(r, d, request);
 	const struct draft_blocks *blocks = &of_copy;
 	int64_t left = count;
+	uint64_t parent = KIN_ROOT;
+	struct exact_start start;
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < blocks->count && left > 0; i++) {
 		int64_t wanted = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
+		uint64_t key = draft_block_id(blocks, i);
+		start = start_of(r, request, parent, key);
 		if (wanted > 0)
-			exact_block(tokens, draft_block_id(blocks, i), salt, whole, wanted, &r->made);
+			exact_block(&r->exact, key, &start, salt, whole, wanted, &r->made);
 		left -= wanted;
+		parent = key;
 	}
+	start = left > 0 ? start_of(r, request, parent, own_key(d, turn)) : (struct exact_start){0};
 	if (left > 0)
-		exact_prose(tokens, &rng, left, &r->made);
-	exact_settle(tokens, &rng, count, &r->made);
+		exact_prose(&r->exact, &rng, &start, salt, left, &r->made);
+	tally_residual(r->tally, count, exact_settle(&r->exact, &rng, count, &r->made));
+	r->work.failed |= r->exact.failed || r->kin.failed;
 	return buffer_all(&r->made);
 }
 
@@ -165,7 +217,10 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 	}
 	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text) +
 	                 r->plan->options->template_tokens;
-	m->text = stretch_to(&r->stretch, m->text, target > others ? target - others : 1, &filler, work);
+	int64_t wanted = target > others ? target - others : 1;
+	m->text = stretch_to(&r->stretch, m->text, wanted, &filler, work);
+	if (tokens_exact(r->plan->tokens))
+		tally_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
 }
 
 /* A shared text at the very beginning: what a prefix cache is to find. */
@@ -182,7 +237,7 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 		struct rng rng;
 		rng_init(&rng, plan->options->common.seed, synth_name("prefix text", plan->options->salt, name), k);
 		if (tokens_exact(plan->tokens)) {
-			exact_prefix(plan->tokens, &rng, plan->prefix_tokens, prefix);
+			exact_prefix(&r->exact, &rng, plan->prefix_tokens, prefix);
 		} else {
 			/* A blank at the end parts it from what follows. */
 			synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
@@ -431,6 +486,25 @@ static struct slice write_tags(struct renderer *r, const struct draft_request *r
 	return buffer_all(&r->tags);
 }
 
+/* The prompt as the trace is to have it, and its tokens. */
+static int64_t write_prompt(struct renderer *r, const struct draft *d, const struct draft_request *request, struct trace_request *out)
+{
+	const struct plan *plan = r->plan;
+	const struct draft *work = &r->work;
+	if (plan->prompt == AS_TEXT || plan->prompt == AS_IDS) {
+		int64_t tokens = (plan->prompt == AS_IDS ? flat_ids : flat_text)(&r->flat, plan->tokens, work->messages, work->message_count);
+		*(plan->prompt == AS_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
+		r->work.failed |= r->flat.json.failed;
+		return tokens;
+	}
+	write_messages(r);
+	out->messages = buffer_all(&r->messages);
+	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
+	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
+		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
+	return now + plan->options->template_tokens;
+}
+
 int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err)
 {
 	const struct tokens *tokens = r->plan->tokens;
@@ -440,25 +514,26 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		struct trace_request out;
 		struct slice answer;
 		trace_request_init(&out);
+		if (d->chain && d->count > 1 && r->plan->prompt != AS_MESSAGES)
+			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session of turns, which are messages", (long long)d->number);
 		make_messages(r, d, turn);
-		write_messages(r);
+		int64_t now = write_prompt(r, d, request, &out);
 		write_names(r, d, turn, &out);
-		int64_t now = messages_tokens(tokens, &r->work, &r->work.requests[0]);
-		if (request->count > 0 && request->input_tokens != IPF_ABSENT)
-			now += request->input_tokens - messages_tokens(tokens, d, request);
-		else
-			now += r->plan->options->template_tokens;
-		out.messages = buffer_all(&r->messages);
-		out.context_session = d->chain;
+		out.context_session = d->chain && out.messages.data;
 		out.input_tokens = context + now;
 		out.output_tokens = shape_output(r, d, turn, &answer);
 		out.answer = quoted(&r->answer, answer);
-		out.model = quoted(&r->model, pick_model(r, d, request));
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, d, request);
 		out.tools = request->tools;
+		out.response_format = request->response_format;
 		out.tags = write_tags(r, request);
+		struct slice model = pick_model(r, d, request);
+		out.model = quoted(&r->model, model);
+		out.slo = r->plan->goals ? goals_of(r->plan->goals, model, out.tags) : (struct slice){0};
+		if (!out.slo.data)
+			out.slo = request->slo;
 		if (d->chain)
 			context += now + text_tokens(tokens, answer);
 		trace_request_write(&out, &r->line);

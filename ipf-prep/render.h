@@ -5,6 +5,9 @@
 #ifndef PREP_RENDER_H
 #define PREP_RENDER_H
 
+#include "exact.h"
+#include "flat.h"
+#include "kin.h"
 #include "prep.h"
 #include "stream.h"
 #include "stretch.h"
@@ -14,6 +17,9 @@ struct renderer {
 	const struct plan *plan;
 	struct stream_writer *writer;
 	struct stretch stretch;
+	struct exact exact;
+	struct flat flat;
+	struct kin kin;            /* of blocks, where a model's tokenizer counts */
 	struct tally *tally;
 	struct draft work;         /* the messages of the request at hand, and space for texts */
 	struct buffer made, messages, id, session, model, answer, blocks, parents, tags, scope, line;
@@ -23,6 +29,8 @@ struct renderer {
 int renderer_init(struct renderer *r, const struct plan *plan, struct stream_writer *writer, struct tally *tally, struct ipf_error *err);
 void renderer_release(struct renderer *r);
 
+/* Learns which blocks stand side by side: of every record, in the order of the data, so that what is selected of them changes no text. */
+void renderer_meet(struct renderer *r, const struct draft *d);
 /* Remembers the data's texts where prompts may have to be extended. */
 void renderer_feed(struct renderer *r, const struct draft *d);
 /* Should more be read before the first request is written? */

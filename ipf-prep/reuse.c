@@ -8,6 +8,8 @@
 struct reuse_prompt {
 	int64_t at_ns, inherited;
 	size_t first, count, index;
+	int64_t own;           /* tokens that are in no block */
+	int64_t tokens, found; /* once reckoned */
 };
 
 struct reuse_block {
@@ -86,7 +88,7 @@ void reuse_begin(struct reuse *r, int64_t at_ns, int64_t inherited)
 	r->prompts = room(r->prompts, r->count, &r->cap, sizeof *r->prompts, &r->failed);
 	if (r->failed)
 		return;
-	r->prompts[r->count] = (struct reuse_prompt){at_ns, inherited, r->block_count, 0, r->count};
+	r->prompts[r->count] = (struct reuse_prompt){.at_ns = at_ns, .inherited = inherited, .first = r->block_count, .index = r->count};
 	r->count++;
 	if (!inherited)
 		r->chain = 0;
@@ -111,6 +113,12 @@ void reuse_block(struct reuse *r, uint64_t id, int64_t tokens)
 	r->again += first && *first != (uint32_t)r->count;
 }
 
+void reuse_rest(struct reuse *r, int64_t tokens)
+{
+	if (!r->failed)
+		r->prompts[r->count - 1].own += tokens;
+}
+
 static int by_arrival(const void *a, const void *b)
 {
 	const struct reuse_prompt *x = a, *y = b;
@@ -128,10 +136,10 @@ void reuse_reckon(struct reuse *r)
 	if (timed && r->count)
 		qsort(r->prompts, r->count, sizeof *r->prompts, by_arrival);
 	for (size_t i = 0; i < r->count && !r->failed; i++) {
-		const struct reuse_prompt *p = &r->prompts[i];
+		struct reuse_prompt *p = &r->prompts[i];
 		bool leading = true;
-		r->tokens += p->inherited;
-		r->found += p->inherited;
+		p->tokens = p->inherited + p->own;
+		p->found = p->inherited;
 		if ((int64_t)p->count > r->most)
 			r->most = (int64_t)p->count;
 		for (size_t k = 0; k < p->count; k++) {
@@ -139,12 +147,23 @@ void reuse_reckon(struct reuse *r)
 			const uint32_t *first = seen_add(&chains, b->chain, (uint32_t)i, &r->failed);
 			leading = leading && first && *first != (uint32_t)i;
 			r->leading += leading;
-			r->found += leading ? b->tokens : 0;
-			r->tokens += b->tokens;
+			p->found += leading ? b->tokens : 0;
+			p->tokens += b->tokens;
 		}
+		r->tokens += p->tokens;
+		r->found += p->found;
 	}
 	free(chains.keys);
 	free(chains.values);
+}
+
+void reuse_span(const struct reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *found)
+{
+	*tokens = *found = 0;
+	for (size_t i = from; i < to; i++) {
+		*tokens += r->prompts[i].tokens;
+		*found += r->prompts[i].found;
+	}
 }
 
 void reuse_release(struct reuse *r)

@@ -42,9 +42,13 @@ struct reuse {
 void reuse_begin(struct reuse *r, int64_t at_ns, int64_t inherited);
 /* The next block. After a prompt that inherits, blocks go on where the prompt before it ended. */
 void reuse_block(struct reuse *r, uint64_t id, int64_t tokens);
+/* Tokens of this prompt that are in no block: nothing finds them. */
+void reuse_rest(struct reuse *r, int64_t tokens);
 /* A block that was answered: the next prompt, which inherits it, has it before its own. */
 void reuse_pass(struct reuse *r, uint64_t id, int64_t tokens);
 void reuse_reckon(struct reuse *r);
+/* Tokens, and what the cache finds of them, of the prompts from number `from` to before `to`, in the order of arrival; after reckoning. */
+void reuse_span(const struct reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *found);
 void reuse_release(struct reuse *r);
 
 #endif

@@ -272,6 +272,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		if (d->requests[i].count == 0 && d->requests[i].input_tokens > MADE_TOKENS_MAX)
 			return ipf_error_set(err, IPF_INPUT, "a prompt of %lld tokens, more than %lld", (long long)d->requests[i].input_tokens,
 			                     (long long)MADE_TOKENS_MAX);
+	renderer_meet(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;
 	if (!plan->gather && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)

@@ -40,6 +40,7 @@ enum source_trait {
 	GATHERS = 16,      /* what belongs together may lie apart: all is held in memory and put in order at the end */
 	HAS_AGENTS = 64,       /* its sessions may have sub-agents: --sub-agents */
 	MAKES_TEXT = 32,   /* only lengths: prompts are made, --salt */
+	HAS_BLOCKS = 128,  /* a block's id stands for all that is before it too: what is behind the same one differs at once */
 };
 
 /* One unit of input. */

@@ -1,7 +1,9 @@
 #include "stat.h"
 
+#include "gnuplot.h"
 #include "jout.h"
 #include "options.h"
+#include "picture.h"
 #include "reuse.h"
 #include "stats.h"
 #include "trace.h"
@@ -13,12 +15,13 @@
 
 struct stat_options {
 	struct common_options common;
-	const char *format;
+	const char *format, *plot;
 };
 
 #define O(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct stat_options, member_, help_)
 static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 'f', "format", "text|json", format, "for a person to read (default), or one JSON object"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct stat_options, plot, "draw it to FILE too, .png or .svg (needs gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct stat_options, common.output, "write to FILE (default: standard output)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
@@ -81,7 +84,7 @@ static void add_texts(struct described *d, const struct trace_request *r, bool g
 		add_text(d, r->tools, reuse_block);
 	/* without the brackets, so that a session's texts go on as one list would */
 	add_text(d, (struct slice){list.data + 1, list.len - 2}, reuse_block);
-	d->texts.tokens += (int64_t)d->pending.len; /* too short for a block: nothing finds it */
+	reuse_rest(&d->texts, (int64_t)d->pending.len); /* too short for a block */
 	if (r->context_session && r->answer.data) /* a part of the next turn's prompt, and there already */
 		add_text(d, r->answer, reuse_pass);
 }
@@ -107,7 +110,7 @@ static int add_blocks(struct described *d, const struct trace_request *r, struct
 		left -= left != IPF_ABSENT ? each : 0;
 	}
 	if (left > 0 && left != IPF_ABSENT) /* text of its own */
-		d->blocks.tokens += left;
+		reuse_rest(&d->blocks, left);
 	return 0;
 }
 
@@ -352,6 +355,23 @@ static int write_out(json_t *all, const struct stat_options *o, struct ipf_error
 	return failed ? ipf_error_errno(err, why, path ? path : "standard output", "cannot write") : 0;
 }
 
+static struct reuse *shared(struct described *d)
+{
+	return d->blocks.count ? &d->blocks : &d->texts;
+}
+
+static int draw(struct described *d, const char *path, struct ipf_error *err)
+{
+	struct picture picture = {.at = &d->at, .input = &d->input, .output = &d->output, .sharing = shared(d)};
+	samples_sort(&d->at);
+	samples_sort(&d->input);
+	samples_sort(&d->output);
+	int drawn = picture_draw(&picture, path, err);
+	if (drawn == 0)
+		fprintf(stderr, "ipf-prep: gnuplot is not installed: %s is not drawn\n", path);
+	return drawn < 0 ? -1 : 0;
+}
+
 static int gather(struct described *d, struct trace_reader *reader, struct ipf_error *cut, struct ipf_error *err)
 {
 	struct trace_request request;
@@ -403,6 +423,8 @@ int stat_main(int argc, char **argv)
 		ipf_error_set(&err, IPF_USAGE, "--format: expected text or json, got \"%s\"", options.format);
 		return program_misuse(&stat_program, &err);
 	}
+	if (options.plot && gnuplot_check(options.plot, &err) < 0)
+		return program_misuse(&stat_program, &err);
 	struct described described = {.models = json_object()};
 	struct trace_reader *reader = NULL;
 	status = trace_reader_open(&reader, operands.count ? operands.items[0] : "-", &err);
@@ -414,6 +436,8 @@ int stat_main(int argc, char **argv)
 		status = all ? write_out(all, &options, &err) : ipf_error_set(&err, IPF_SYSTEM, "out of memory");
 		json_decref(all);
 	}
+	if (status == 0 && options.plot)
+		status = draw(&described, options.plot, &err);
 	release(&described);
 	ipf_error_report(&cut, stderr, "ipf-prep");
 	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : ipf_error_status(&cut);

@@ -25,13 +25,40 @@ void stretch_feed(struct stretch *s, struct slice text)
 	s->failed |= s->pool.failed;
 }
 
+static struct slice keep(struct stretch *s, struct draft *space)
+{
+	char *to = s->text.failed ? NULL : draft_space(space, s->text.len);
+	if (!to) {
+		space->failed = true;
+		return (struct slice){"", 0};
+	}
+	memcpy(to, s->text.data, s->text.len);
+	return (struct slice){to, s->text.len};
+}
+
+/* Not every text can be cut to every length: what lacks is made up for by a word. */
+static struct slice cut(struct stretch *s, struct slice text, int64_t count, struct rng *rng, struct draft *space)
+{
+	text.len = tokens_cut(s->tokens, text.data, text.len, count);
+	if (!tokens_exact(s->tokens) || tokens_count(s->tokens, text.data, text.len) == count)
+		return text;
+	if (text.data != s->text.data) {
+		buffer_clear(&s->text);
+		buffer_slice(&s->text, text);
+	}
+	s->text.len = text.len;
+	exact_fill(s->exact, rng, count, &s->text);
+	s->failed |= s->exact->failed;
+	return keep(s, space);
+}
+
 struct slice stretch_to(struct stretch *s, struct slice text, int64_t count, struct rng *rng, struct draft *space)
 {
 	int64_t have = tokens_count(s->tokens, text.data, text.len);
 	if (have == count)
 		return text;
 	if (have > count)
-		return (struct slice){text.data, tokens_cut(s->tokens, text.data, text.len, count)};
+		return cut(s, text, count, rng, space);
 	if (s->count == 0)
 		return text;
 	buffer_clear(&s->text);
@@ -44,13 +71,13 @@ struct slice stretch_to(struct stretch *s, struct slice text, int64_t count, str
 		at = (at + 1) % s->count;
 		have = tokens_count(s->tokens, s->text.data, s->text.len);
 	}
-	char *to = s->text.failed ? NULL : draft_space(space, s->text.len);
-	if (!to) {
-		space->failed = true;
-		return text;
+	struct slice longer = s->text.failed ? (struct slice){0} : cut(s, buffer_all(&s->text), count, rng, space);
+	if (longer.data == s->text.data && !s->text.failed) {
+		s->text.len = longer.len;
+		longer = keep(s, space);
 	}
-	memcpy(to, s->text.data, s->text.len);
-	return (struct slice){to, tokens_cut(s->tokens, to, s->text.len, count)};
+	space->failed |= s->text.failed;
+	return longer.data ? longer : text;
 }
 
 void stretch_release(struct stretch *s)

@@ -3,8 +3,7 @@
 #define PREP_STRETCH_H
 
 #include "draft.h"
-#include "rng.h"
-#include "tokens.h"
+#include "exact.h"
 
 /* A piece of the data's texts, to extend with. */
 struct piece {
@@ -13,6 +12,7 @@ struct piece {
 
 struct stretch {
 	const struct tokens *tokens;
+	struct exact *exact; /* where no cut gives so many tokens */
 	struct buffer pool; /* of the texts that came by, up to a limit */
 	struct piece *pieces;
 	size_t count, cap;

@@ -175,6 +175,14 @@ static struct slice tools_of(struct draft *d, const struct jdoc *j, jdoc_id list
 	return tools;
 }
 
+/* A trace's line is one line; what is in the arena is ours. */
+static void on_one_line(struct slice json)
+{
+	char *to = (char *)(uintptr_t)json.data;
+	for (size_t i = 0; i < json.len; i++)
+		to[i] = to[i] == '\n' ? ' ' : to[i];
+}
+
 struct slice take_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
 	if (jdoc_type_of(j, node) != JDOC_TEXT)
@@ -184,14 +192,23 @@ struct slice take_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
 	struct jdoc inner = {0};
 	if (text.data && jdoc_parse(&inner, text.data, text.len, &wrong) == 0)
 		tools = tools_of(d, &inner, JDOC_ROOT);
-	/* a trace's line is one line */
-	if (tools.data && memchr(tools.data, '\n', tools.len)) {
-		char *to = (char *)(uintptr_t)tools.data; /* in the arena: ours */
-		for (size_t i = 0; i < tools.len; i++)
-			to[i] = to[i] == '\n' ? ' ' : to[i];
-	}
+	on_one_line(tools);
 	jdoc_release(&inner);
 	return tools;
+}
+
+struct slice take_object(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_MAP)
+		return (struct slice){0};
+	struct slice object = draft_keep(d, jdoc_raw(j, node));
+	on_one_line(object);
+	return object;
+}
+
+struct slice take_response_format(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : take_object(d, j, node);
 }
 
 /* ---- blocks ---- */
@@ -311,6 +328,7 @@ int take_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_er
 	if (r->output_tokens == 0)
 		r->output_tokens = IPF_ABSENT;
 	r->tools = take_tools(d, j, jdoc_get(j, body, "tools"));
+	r->response_format = take_response_format(d, j, jdoc_get(j, body, "response_format"));
 	return d->message_count > 0;
 }
 

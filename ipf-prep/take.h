@@ -27,6 +27,10 @@ int take_chat(struct draft *d, const struct jdoc *j, jdoc_id list, const char *n
 /* Tools as the chat API takes them, from a list of them or of bare functions, or from a text that holds one; absent where
  * there is none that can be understood. */
 struct slice take_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* An object on one line; absent where it is none. */
+struct slice take_object(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* The form that an answer has to have, as the chat API takes it; absent where it is plain text, or no map. */
+struct slice take_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
 
 /* Adds a request as it is posted to the chat or completions API, an object. 0: neither messages nor a prompt in it. */
 int take_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);

@@ -14,6 +14,36 @@ void tally_drop(struct tally *tally, const char *why, int64_t count)
 	tally->reasons[i].count += count;
 }
 
+void tally_residual(struct tally *tally, int64_t asked, int64_t made)
+{
+	struct residual *r = &tally->residual;
+	int64_t off = made > asked ? made - asked : asked - made;
+	r->requests++;
+	r->sum += off;
+	r->max = off > r->max ? off : r->max;
+	r->by_size[off < RESIDUALS_MAX ? off : RESIDUALS_MAX]++;
+}
+
+double residual_exact(const struct residual *r)
+{
+	return (double)r->by_size[0] / (double)r->requests;
+}
+
+int64_t residual_p99(const struct residual *r)
+{
+	int64_t within = 0, size = 0;
+	while ((within += r->by_size[size]) * 100 < r->requests * 99)
+		size++;
+	return size < RESIDUALS_MAX ? size : r->max;
+}
+
+void residual_print(const struct residual *r, FILE *to)
+{
+	if (r->requests)
+		fprintf(to, "ipf-prep: %lld prompts made, %.4g %% of them with exactly the tokens asked for (off by: mean %.3g, p99 %lld, max %lld)\n",
+		        (long long)r->requests, 100 * residual_exact(r), (double)r->sum / (double)r->requests, (long long)residual_p99(r), (long long)r->max);
+}
+
 void tally_print(const struct tally *tally, int64_t records, int64_t bad, FILE *to)
 {
 	fprintf(to, "ipf-prep: %lld records read, %lld requests written", (long long)records, (long long)tally->requests);

@@ -88,6 +88,7 @@ static const struct {
 	{"in-band", "An error object in the body of a 200."},
 	{"cut", "No end mark, or an answer without any content."},
 	{"malformed", "Not what the API promises."},
+	{"hung-up", "By ipf-fire on purpose (--cancel): nobody's failure."},
 	{"cancelled", "By ipf-fire at the end of its grace period."},
 
 	{NULL, "Statistics"},

@@ -42,11 +42,16 @@ struct stage {
 	const struct stage_kind *kind;
 	const char *spec;   /* as it was typed; borrowed, or … */
 	char *own_spec;     /* … this one, of a stage that another one was short for */
+	int number;         /* of the operand that it comes from, from 1 */
+	char label[64];     /* "stage 2 (ramp)": what messages begin with */
 	char *name;         /* owned; unique after stages_parse */
 	uint64_t ordinal;   /* how many stages of its kind stand before it: picks its random generator */
 	int64_t for_ns;     /* how long */
 	int64_t n;          /* how many arrivals */
 	int64_t slots;      /* most in flight; a closed loop's users */
+	int64_t to_slots, steps; /* of users that grow in steps, each a stage: up to this, in so many */
+	int64_t sessions;   /* a closed loop's users who take whole sessions */
+	int64_t think_ns, rampup_ns;
 	double rate;        /* arrivals per second */
 	double cv;          /* coefficient of variation of the gaps */
 	int64_t from_ns, to_ns; /* part of the trace's time */
@@ -56,7 +61,7 @@ struct stage {
 	double from_rate, to_rate, base, peak;
 	struct rates rates;
 	int64_t every_ns, width_ns, on_ns, off_ns;
-	bool warmup;
+	bool warmup, cooldown, drain, overlap;
 	char *file;         /* owned, as is what was read from it: */
 	struct rate_point *points;
 	size_t point_count;
@@ -78,6 +83,7 @@ enum key_type {
 	KEY_DURATION, /* int64_t ns above 0 */
 	KEY_TIME,     /* int64_t ns, 0 allowed */
 	KEY_COUNT,    /* int64_t, at least 1 */
+	KEY_USERS,    /* the same; or two with .. between them, of which the other goes to to_slots */
 	KEY_RATIO,    /* struct ratio */
 	KEY_TEXT,     /* char *, owned by the stage */
 	KEY_GAPS,     /* enum gaps_kind, by its name */
@@ -106,9 +112,12 @@ struct stage_key {
 #define KEY_FOR STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts")
 #define KEY_N STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions (default: the trace once)")
 #define KEY_SLOTS STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
-#define KEY_WARMUP STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured")
+#define KEY_PHASES \
+	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured"), STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "not measured, either"), \
+	STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage waits until all of this one's have ended"), \
+	STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage begins when all were started")
 #define KEY_NAME STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
-#define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_WARMUP
+#define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
 #define PROCESS_KEYS \
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"), \
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
@@ -160,17 +169,21 @@ struct stage_kind {
 	/* The next arrival, in ns from the stage's beginning, never before the last; without an end of its own: the
 	 * stage's for= and n= are looked after by the caller. ARRIVAL_NONE: no more. */
 	int64_t (*next)(struct arrival_process *p);
+	/* Of STAGE_CLOSED: how long a user thinks before the next head. Draws, as next does. NULL: not at all. */
+	int64_t (*think)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
 	/* Looks at the results of earlier runs, or reads a file; before expand. */
 	int (*resolve)(struct stage *stage, struct resources *resources, struct ipf_error *err);
-	/* A kind that is short for several stages has nothing else: fills in the stage at `index`, of which everything is absent so far,
+	/* Is this one short for several stages? NULL: every one that has `expand` is. */
+	bool (*is_short)(const struct stage *stage);
+	/* A stage that is short for several has nothing else: fills in the stage at `index`, of which everything is absent so far,
 	 * with a spec and a name that are its own. 1, 0 behind the last, -1 on error. */
 	int (*expand)(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err);
 };
 
 /* The kinds that have files of their own. */
 extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp, kind_steps,
-	kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_sweep, kind_search;
+	kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_sweep, kind_search;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */

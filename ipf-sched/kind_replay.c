@@ -13,7 +13,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("to", "TIME", KEY_DURATION, to_ns, "end before this time of the trace"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: as long as the recording)"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "most requests, or sessions"),
-	KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+	KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
 };
 
 struct replay {
@@ -107,11 +107,11 @@ static int scale_to_rate(struct arrival_process *p, const struct replay *r, stru
 	double heads = (double)(r->end - r->first), mean, speed;
 
 	if (r->length_ns == IPF_ABSENT || r->length_ns == 0)
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: rate: the recording has no length that could be scaled", p->stage->spec);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: rate: the recording has no length that could be scaled", p->stage->label);
 	mean = heads / ((double)r->length_ns / 1e9);
 	speed = p->stage->rate / mean;
 	if (speed < 1e-9 || speed > 1e9)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: %g times the recorded %.4g/s", p->stage->spec, speed, mean);
+		return ipf_error_set(err, IPF_USAGE, "%s: rate: %g times the recorded %.4g/s", p->stage->label, speed, mean);
 	p->speed = ratio_of(speed);
 	snprintf(p->note, sizeof p->note, "time is scaled: %.4g times as fast as the recorded %.4g/s; every request once, gaps keep their proportions", speed,
 	         mean);
@@ -121,7 +121,7 @@ static int scale_to_rate(struct arrival_process *p, const struct replay *r, stru
 static int trace_check(const struct stage *stage, const struct requests *requests, struct ipf_error *err)
 {
 	if (!requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing", stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing", stage->label);
 	if (requests->timed == 0)
 		return ipf_error_at(err, IPF_INPUT, requests->name, 0, "no recorded arrivals: no request has an at_ns");
 	if (requests->untimed_line)
@@ -146,7 +146,7 @@ static int lay_out(struct arrival_process *p, struct replay *r, struct ipf_error
 	if (!isnan(p->stage->rate) && scale_to_rate(p, r, err) < 0)
 		return -1;
 	if (p->stage->loop && (r->length_ns == IPF_ABSENT || r->length_ns == 0))
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: loop: the recording has no length", p->stage->spec);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: loop: the recording has no length", p->stage->label);
 	if (p->stage->loop)
 		p->end_head = r->end;
 	else
@@ -169,8 +169,8 @@ static int replay_begin(struct arrival_process *p, struct ipf_error *err)
 	p->first_head = r->first = head_at(p->requests, p->zero_ns);
 	r->end = stage->to_ns == IPF_ABSENT ? p->requests->heads : head_at(p->requests, stage->to_ns);
 	if (r->first == r->end)
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: no arrival was recorded in this time",
-		                    stage->spec);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: from: no arrival was recorded in this time",
+		                    stage->label);
 	return lay_out(p, r, err);
 }
 

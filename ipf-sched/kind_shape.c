@@ -96,7 +96,7 @@ static const struct stage_key ramp_keys[] = {
 	REQUIRED_KEY("from", "RATE", KEY_RATE_0, from_rate, "rate at the beginning, 0 allowed"),
 	REQUIRED_KEY("to", "RATE", KEY_RATE_0, to_rate, "rate at the end, 0 allowed"),
 	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
 };
 
 static int ramp_check(const struct stage *stage, struct ipf_error *err)
@@ -131,7 +131,7 @@ SHAPE(ramp, ramp_keys, ramp_check, shape_begin, ramp_next, ramp_rate, "a rate th
 static const struct stage_key steps_keys[] = {
 	REQUIRED_KEY("rates", "RATE,…", KEY_RATES, rates, "the rates, one after another, 0 allowed"),
 	REQUIRED_KEY("each", "TIME", KEY_DURATION, every_ns, "how long each of them lasts"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
 };
 
 static int steps_check(const struct stage *stage, struct ipf_error *err)
@@ -145,7 +145,7 @@ static int steps_check(const struct stage *stage, struct ipf_error *err)
 static int steps_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	if (p->stage->every_ns >= ARRIVAL_LIMIT / (int64_t)p->stage->rates.count)
-		return ipf_error_set(err, IPF_USAGE, "%s: lasts longer than 146 years", p->stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: each: lasts longer than 146 years", p->stage->label);
 	p->end_ns = p->stage->every_ns * (int64_t)p->stage->rates.count;
 	return shape_begin(p, err);
 }
@@ -182,7 +182,7 @@ static const struct stage_key rates_keys[] = {
 	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "lines of a time in seconds and a rate: CSV"),
 	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from line to line (default: steps)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: to the last line)"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END,
+	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
 };
 
 static int rates_begin(struct arrival_process *p, struct ipf_error *err)
@@ -190,7 +190,7 @@ static int rates_begin(struct arrival_process *p, struct ipf_error *err)
 	const struct stage *stage = p->stage;
 
 	if (!stage->points)
-		return ipf_error_set(err, IPF_USAGE, "%s: its file was not read", stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: file: was not read", stage->label);
 	if (stage->for_ns == IPF_ABSENT)
 		p->end_ns = stage->points[stage->point_count - 1].at_ns;
 	return shape_begin(p, err);

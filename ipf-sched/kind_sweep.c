@@ -20,7 +20,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, each of them has"),
 	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest between one and the next"),
 	PROCESS_KEYS, KEY_SLOTS, STAGE_KEY("name", "NAME", KEY_TEXT, name, "what their names begin with (default: sweep)"),
-	KEY_WARMUP, KEY_END,
+	KEY_PHASES, KEY_END,
 };
 
 static int sweep_check(const struct stage *stage, struct ipf_error *err)

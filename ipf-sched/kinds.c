@@ -42,25 +42,12 @@ const char *gaps_kind_name(enum gaps_kind gaps)
 	return names[gaps];
 }
 
-static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_WARMUP, KEY_END};
+static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",
 	.about = "all at once; without for= the stage ends with its last answer",
 	.type = STAGE_AT_ONCE,
 	.keys = burst_keys,
-};
-
-static const struct stage_key closed_keys[] = {
-	REQUIRED_KEY("users", "COUNT", KEY_COUNT, slots, "requests in flight at any time"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long: the trace is gone round until then"),
-	KEY_N, KEY_NAME, KEY_WARMUP, KEY_END,
-};
-static const struct stage_kind kind_closed = {
-	.name = "closed",
-	.about = "closed loop: users send the next request when the last was answered",
-	.type = STAGE_CLOSED,
-	.keys = closed_keys,
-	.check = limits_check,
 };
 
 static const struct stage_key rest_keys[] = {

@@ -14,7 +14,7 @@ static int count_given(const struct plan *plan, const struct stage *stage, int64
 	*heads = stage->n;
 	if (stage->n == IPF_ABSENT && !plan->requests)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->spec,
+		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->label,
 		                     stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
 	if (stage->n == IPF_ABSENT)
 		*heads = plan->requests->heads;
@@ -23,8 +23,8 @@ static int count_given(const struct plan *plan, const struct stage *stage, int64
 
 static int too_many(const struct stage *stage, double arrivals, struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_USAGE, "%s: %.3g arrivals, and a schedule holds %.0e at most", stage->spec, arrivals,
-	                     (double)PLAN_MOST_ARRIVALS);
+	return ipf_error_set(err, IPF_USAGE, "%s: %s: %.3g arrivals, and a schedule holds %.0e at most", stage->label,
+	                     stage->n != IPF_ABSENT ? "n" : "for", arrivals, (double)PLAN_MOST_ARRIVALS);
 }
 
 /* Where an open-loop stage ends, in its own time, and how many heads it has. */
@@ -48,7 +48,7 @@ static int measure(struct arrival_process *p, int64_t most, struct extent *exten
 	else if (at != ARRIVAL_NONE && at < length) /* the arrival that would have been the next: one gap after the last */
 		extent->end_ns = at;
 	if (extent->end_ns == IPF_ABSENT && at == ARRIVAL_LIMIT)
-		return ipf_error_set(err, IPF_USAGE, "%s: lasts longer than 146 years", stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: n: lasts longer than 146 years", stage->label);
 	return 0;
 }
 
@@ -109,18 +109,27 @@ static int count_at_once(const struct plan *plan, const struct stage *stage, str
 	return 0;
 }
 
+/* A closed stage that goes round has its think times once for each of its lines: short traces are written several times. */
+#define THINK_LEAST 4096
+
 static int count_closed(const struct plan *plan, const struct stage *stage, struct plan_part *part,
                         struct schedule_stage *s, struct ipf_error *err)
 {
 	s->closed = true;
+	s->sessions = stage->sessions != IPF_ABSENT;
+	if (s->sessions)
+		s->slots = stage->sessions;
+	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
+	s->pace_ns = isnan(stage->rate) ? 0 : llrint((double)NS_PER_S / stage->rate);
 	if (stage->for_ns == IPF_ABSENT)
 		return count_given(plan, stage, &part->heads, err);
 	if (!plan->requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: a closed loop of some time goes round a trace: -t TRACE is missing",
-		                     stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: for: a closed loop of some time goes round a trace: -t TRACE is missing", stage->label);
 	s->cycle = true;
 	s->end_ns = s->begin_ns + stage->for_ns;
 	part->heads = plan->requests->heads;
+	if (stage->think_ns != IPF_ABSENT && stage->process_given && part->heads < THINK_LEAST)
+		part->heads *= (THINK_LEAST + part->heads - 1) / part->heads;
 	return 0;
 }
 
@@ -172,8 +181,8 @@ static int share_slots(const struct plan *plan, const struct stage *stage, struc
 	if (s->slots == IPF_ABSENT)
 		return 0;
 	if (s->slots < plan->shards)
-		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->spec,
-		                     s->closed ? "users" : "slots", (long long)s->slots, (long long)plan->shards);
+		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->label,
+		                     !s->closed ? "slots" : s->sessions ? "sessions" : "users", (long long)s->slots, (long long)plan->shards);
 	s->slots = s->slots / plan->shards + (plan->shard <= s->slots % plan->shards);
 	return 0;
 }
@@ -188,8 +197,8 @@ static int shard_stage(const struct plan *plan, const struct stage *stage, struc
 	s->arrivals = count_ours(plan, part);
 	s->rate /= (double)plan->shards;
 	if (s->cycle && part->heads < plan->shards)
-		return ipf_error_set(err, IPF_USAGE, "%s: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
-		                     stage->spec, (long long)part->heads, (long long)plan->shards);
+		return ipf_error_set(err, IPF_USAGE, "%s: for: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
+		                     stage->label, (long long)part->heads, (long long)plan->shards);
 	if (s->cycle)
 		s->first_n += PLAN_CYCLE_NUMBERS / plan->shards * (plan->shard - 1);
 	return share_slots(plan, stage, s, err);
@@ -202,7 +211,7 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 	int status = 0;
 
 	s->slots = stage->slots;
-	s->measured = !stage->warmup && stage->kind->type != STAGE_REST;
+	s->measured = !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST;
 	s->end_ns = IPF_ABSENT;
 	s->rate = NAN;
 	switch (stage->kind->type) {
@@ -213,11 +222,13 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 	}
 	if (status < 0)
 		return -1;
+	s->drain = stage->drain && s->end_ns != IPF_ABSENT;
+	s->overlap = stage->overlap && s->end_ns == IPF_ABSENT;
 	if (part->heads > PLAN_MOST_ARRIVALS)
 		return too_many(stage, (double)part->heads, err);
 	s->arrivals = plan->requests ? part_lines(plan->requests, part) : part->heads;
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
-		return ipf_error_set(err, IPF_USAGE, "%s: ends more than 146 years after the beginning", stage->spec);
+		return ipf_error_set(err, IPF_USAGE, "%s: for: ends more than 146 years after the beginning", stage->label);
 	return shard_stage(plan, stage, part, s, err);
 }
 
@@ -339,6 +350,8 @@ static int write_heads(struct output *o, size_t stage_index, struct arrival_proc
 		if (requests && head == part->round_end)
 			head = part->round_first;
 		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
+		if (s->closed && p)
+			a.wait_ns = p->stage->kind->think(p);
 		if (!is_ours(o->plan, part, i)) {
 			o->n += s->cycle ? 0 : head_lines(requests, head);
 			continue;
@@ -360,7 +373,7 @@ static int write_stage(struct output *o, size_t index, struct ipf_error *err)
 	int status;
 
 	o->n = o->plan->schedule.stages[index].first_n;
-	if (stage->kind->type != STAGE_OPEN)
+	if (stage->kind->type != STAGE_OPEN && stage->think_ns == IPF_ABSENT)
 		return write_heads(o, index, NULL, err);
 	if (arrival_process_begin(&p, stage, o->plan->requests, o->plan->seed, err) < 0)
 		return -1;

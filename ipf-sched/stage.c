@@ -73,6 +73,20 @@ static int read_count(const char *text, int64_t *count, struct ipf_error *err)
 	return *count > 0 ? 0 : expected("a count of at least 1", text, err);
 }
 
+/* "32", or "1..32". */
+static int read_users(struct stage *stage, const char *text, struct ipf_error *err)
+{
+	struct ipf_error what = {0};
+	const char *dots = strstr(text, "..");
+	char first[32];
+
+	snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - text) : 31, text);
+	if ((dots && dots - text >= (int)sizeof first) || read_count(first, &stage->slots, &what) < 0 ||
+	    (dots && read_count(dots + 2, &stage->to_slots, &what) < 0))
+		return expected(dots ? "two counts of at least 1 such as 1..32" : "a count of at least 1, or two such as 1..32", text, err);
+	return 0;
+}
+
 static int read_count_as_double(const char *text, double *value, struct ipf_error *err)
 {
 	int64_t count = 0;
@@ -132,6 +146,7 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	case KEY_DURATION: return read_duration(text, false, where, err);
 	case KEY_TIME: return read_duration(text, true, where, err);
 	case KEY_COUNT: return read_count(text, where, err);
+	case KEY_USERS: return read_users(stage, text, err);
 	case KEY_RATIO: return read_ratio(text, where, err);
 	case KEY_SHARE: return parse_share(text, where, err);
 	case KEY_OBJECTIVES: return objectives_parse(text, where, err);
@@ -259,6 +274,8 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 	for (key = stage->kind->keys; key->name; key++)
 		if (key->required && !(given >> (key - stage->kind->keys) & 1))
 			return ipf_error_set(err, IPF_USAGE, "%s: missing: expected %s=%s", key->name, key->name, key->argument);
+	if (stage->drain && stage->overlap)
+		return ipf_error_set(err, IPF_USAGE, "overlap: expected either drain or overlap, got both");
 	return stage->kind->check ? stage->kind->check(stage, err) : 0;
 }
 
@@ -266,22 +283,30 @@ static struct stage empty_stage(const char *spec)
 {
 	return (struct stage){
 		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
+		.to_slots = IPF_ABSENT, .steps = IPF_ABSENT, .sessions = IPF_ABSENT, .think_ns = IPF_ABSENT, .rampup_ns = IPF_ABSENT,
 		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
 		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
 		.low = NAN, .high = NAN, .precision = 0.05, .confidence = 0.95, .upto = 1.2, .most = 60, .point_number = IPF_ABSENT,
 	};
 }
 
-static int parse_stage(struct stage *stage, const char *spec, struct ipf_error *err)
+static void label(struct stage *stage, int number, const char *kind)
+{
+	stage->number = number;
+	snprintf(stage->label, sizeof stage->label, "stage %d (%.*s)", number, (int)strcspn(kind, ":"), kind);
+}
+
+static int parse_stage(struct stage *stage, const char *spec, int number, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
 	char *text = strdup(spec);
 
 	*stage = empty_stage(spec);
+	label(stage, number, spec);
 	if (!text)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (read_spec(stage, text, &what) < 0)
-		ipf_error_set(err, what.kind, "%.300s: %s", spec, what.text);
+		ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 	free(text);
 	return what.kind == IPF_OK ? 0 : -1;
 }
@@ -340,7 +365,7 @@ static int add(struct stages *stages, const struct stage *stage, struct ipf_erro
 		added->ordinal += grown[i].kind == stage->kind;
 	stages->count++;
 	if (added->name && name_taken(stages, added->name, added))
-		return ipf_error_set(err, IPF_USAGE, "%.300s: name: another stage is called \"%s\" already", added->spec, added->name);
+		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is called \"%.200s\" already", added->label, added->name);
 	return 0;
 }
 
@@ -349,6 +374,7 @@ static int add_point(struct stages *stages, const struct stage *of, size_t index
 {
 	struct stage stage = empty_stage(of->spec);
 	int got = of->kind->expand(of, index, &stage, err);
+	label(&stage, of->number, got == 1 ? stage.kind->name : of->kind->name);
 	char *base = stage.name; /* another stage may have it: a rate that comes twice */
 
 	stage.name = NULL;
@@ -367,7 +393,7 @@ static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error
 {
 	int got = 1;
 
-	if (!parsed->kind->expand)
+	if (!parsed->kind->expand || (parsed->kind->is_short && !parsed->kind->is_short(parsed)))
 		return add(stages, parsed, err);
 	for (size_t i = 0; got == 1; i++)
 		got = add_point(stages, parsed, i, err);
@@ -383,7 +409,7 @@ static int resolve(struct stage *stage, struct resources *resources, struct ipf_
 		return 0;
 	if (what.file[0])
 		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
-	return ipf_error_set(err, what.kind, "%.300s: %s", stage->spec, what.text);
+	return ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 }
 
 int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources, struct ipf_error *err)
@@ -392,7 +418,7 @@ int stages_parse(struct stages *stages, char *const *specs, int count, struct re
 
 	*stages = (struct stages){0};
 	for (int i = 0; i < count; i++) {
-		if (parse_stage(&stage, specs[i], err) < 0 || resolve(&stage, resources, err) < 0) {
+		if (parse_stage(&stage, specs[i], i + 1, err) < 0 || resolve(&stage, resources, err) < 0) {
 			stage_release(&stage);
 			return -1;
 		}

@@ -2,22 +2,38 @@
 
 #include <string.h>
 
-static const char *const fields[] = {
-	"model", "adapter", "messages", "turns", "system", "prompt", "prompt_text", "prompt_token_ids", "tools", "output_tokens",
-	"input_tokens", "session", "id", "role", "content", NULL,
+/* Where in a template a field may stand: anywhere, or within what an $each goes through. */
+enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4 };
+
+static const struct {
+	const char *name;
+	enum scope scope;
+} fields[] = {
+	{"model", ANYWHERE}, {"adapter", ANYWHERE}, {"messages", ANYWHERE}, {"turns", ANYWHERE}, {"system", ANYWHERE}, {"prompt", ANYWHERE},
+	{"prompt_text", ANYWHERE}, {"prompt_token_ids", ANYWHERE}, {"tools", ANYWHERE}, {"output_tokens", ANYWHERE}, {"input_tokens", ANYWHERE},
+	{"session", ANYWHERE}, {"id", ANYWHERE}, {"response_format", ANYWHERE}, {"response_schema", ANYWHERE},
+	{"response_schema_name", ANYWHERE}, {"message", IN_MESSAGE}, {"role", IN_MESSAGE}, {"content", IN_MESSAGE}, {"has_image", IN_MESSAGE},
+	{"text", IN_PART}, {"url", IN_PART}, {"media_type", IN_PART}, {"data", IN_PART}, {"tool_name", IN_TOOL},
+	{"tool_description", IN_TOOL}, {"tool_parameters", IN_TOOL},
 };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 const char *api_field(size_t i)
 {
-	return i < sizeof fields / sizeof *fields ? fields[i] : NULL;
+	return i < FIELDS ? fields[i].name : NULL;
+}
+
+static bool field_fits(const char *name, unsigned scopes)
+{
+	for (size_t i = 0; i < FIELDS; i++)
+		if (!strcmp(fields[i].name, name))
+			return (fields[i].scope & scopes) == fields[i].scope;
+	return false;
 }
 
 bool api_field_known(const char *name)
 {
-	for (size_t i = 0; fields[i]; i++)
-		if (!strcmp(fields[i], name))
-			return true;
-	return false;
+	return field_fits(name, ~0U);
 }
 
 bool api_header_field(const char *value)
@@ -27,18 +43,36 @@ bool api_header_field(const char *value)
 
 /* ---- the request half ---- */
 
-static int check_template(struct api_place at, const char *member, json_t *value, bool in_each, struct ipf_error *err);
+static int check_template(struct api_place at, const char *member, json_t *value, unsigned scopes, struct ipf_error *err);
+
+/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE}, of which one may be missing */
+static int check_parts(struct api_place at, json_t *map, unsigned scopes, struct ipf_error *err)
+{
+	static const char *const known[] = {"$each", "text", "image", NULL};
+	json_t *text = json_object_get(map, "text"), *image = json_object_get(map, "image");
+	if (!(scopes & IN_MESSAGE))
+		return api_wrong(at, "$each", err, "\"parts\" only within the messages", json_object_get(map, "$each"));
+	if (!text && !image)
+		return api_wrong(at, "$each", err, "\"text\" or \"image\" beside it", map);
+	if (api_only_members(at, map, known, err) < 0 || (text && check_template(at, "text", text, scopes | IN_PART, err) < 0) ||
+	    (image && check_template(at, "image", image, scopes | IN_PART, err) < 0))
+		return -1;
+	return 0;
+}
 
 /* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}} */
-static int check_each(struct api_place at, json_t *map, struct ipf_error *err)
+static int check_each(struct api_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const known[] = {"$each", "as", "roles", NULL};
-	json_t *of = json_object_get(map, "$each"), *as = json_object_get(map, "as"), *roles = json_object_get(map, "roles"), *role;
-	const char *key;
-	if (api_only_members(at, map, known, err) < 0)
+	static const char *const of_messages[] = {"$each", "as", "roles", NULL}, *const of_tools[] = {"$each", "as", NULL};
+	json_t *each = json_object_get(map, "$each"), *as = json_object_get(map, "as"), *roles = json_object_get(map, "roles"), *role;
+	const char *key, *of = json_is_string(each) ? json_string_value(each) : "";
+	bool tools = !strcmp(of, "tools");
+	if (!strcmp(of, "parts"))
+		return check_parts(at, map, scopes, err);
+	if (!tools && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
+		return api_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\" or \"tools\"", each);
+	if (api_only_members(at, map, tools ? of_tools : of_messages, err) < 0)
 		return -1;
-	if (!json_is_string(of) || (strcmp(json_string_value(of), "messages") != 0 && strcmp(json_string_value(of), "turns") != 0))
-		return api_wrong(at, "$each", err, "\"messages\" or \"turns\"", of);
 	if (!json_is_object(as))
 		return api_wrong(at, "as", err, "a map", as);
 	if (roles && !json_is_object(roles))
@@ -46,25 +80,19 @@ static int check_each(struct api_place at, json_t *map, struct ipf_error *err)
 	json_object_foreach(roles, key, role)
 		if (!json_is_string(role))
 			return api_wrong(at, key, err, "a text", role);
-	return check_template(at, "as", as, true, err);
-}
-
-static bool field_fits(const char *name, bool in_each)
-{
-	bool of_a_message = !strcmp(name, "role") || !strcmp(name, "content");
-	return api_field_known(name) && (!of_a_message || in_each);
+	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : IN_MESSAGE), err);
 }
 
 /* Every text in a template that begins with "$" has to name a field of the trace ("$$" stands for a "$"). */
-static int check_template(struct api_place at, const char *member, json_t *value, bool in_each, struct ipf_error *err)
+static int check_template(struct api_place at, const char *member, json_t *value, unsigned scopes, struct ipf_error *err)
 {
 	const char *key, *text = json_string_value(value);
 	json_t *inner, *first = json_object_get(value, "$first");
 	size_t i;
-	if (text && text[0] == '$' && text[1] != '$' && !field_fits(text + 1, in_each))
+	if (text && text[0] == '$' && text[1] != '$' && !field_fits(text + 1, scopes))
 		return api_wrong(at, member, err, "a field of the trace, such as \"$messages\"", value);
 	if (json_object_get(value, "$each"))
-		return check_each(at, value, err);
+		return check_each(at, value, scopes, err);
 	if (json_object_get(value, "$if") && (json_object_size(value) != 2 || !json_object_get(value, "then") ||
 	                                      !json_is_string(json_object_get(value, "$if"))))
 		return api_wrong(at, "$if", err, "a field, and \"then\" beside it", value);
@@ -75,10 +103,10 @@ static int check_template(struct api_place at, const char *member, json_t *value
 	if (json_object_get(value, "$json") && json_object_size(value) != 1)
 		return api_wrong(at, "$json", err, "nothing beside it", value);
 	json_object_foreach(value, key, inner)
-		if (check_template(at, key, inner, in_each, err) < 0)
+		if (check_template(at, key, inner, scopes, err) < 0)
 			return -1;
 	json_array_foreach(value, i, inner)
-		if (check_template(at, member, inner, in_each, err) < 0)
+		if (check_template(at, member, inner, scopes, err) < 0)
 			return -1;
 	return 0;
 }
@@ -113,7 +141,7 @@ int api_check_request(struct api_place at, json_t *request, struct ipf_error *er
 		json_t *value = json_object_get(request, templates[i]);
 		if (value ? !json_is_object(value) : i == 0)
 			return api_wrong(at, templates[i], err, "a map", value);
-		if (check_template(at, templates[i], value, false, err) < 0)
+		if (check_template(at, templates[i], value, ANYWHERE, err) < 0)
 			return -1;
 	}
 	json_t *auth = json_object_get(request, "auth"), *params = json_object_get(request, "params");

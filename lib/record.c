@@ -26,7 +26,8 @@ static const struct field fields[] = {
 	{"model", FIELD_TEXT, offsetof(struct record, model), false},
 	UINT(asked_input_tokens), UINT(asked_output_tokens),
 	{"slo", FIELD_MAP, offsetof(struct record, slo), false},
-	INT(due_ns), INT(ready_ns), INT(slot_ns), INT(start_ns), INT(dns_ns), INT(connect_ns), INT(tls_ns), INT(sent_ns),
+	INT(due_ns), INT(ready_ns), INT(slot_ns), INT(pool_ns), INT(start_ns), INT(dns_ns), INT(connect_ns), INT(tls_ns),
+	INT(connected_ns), INT(sent_ns),
 	INT(first_byte_ns), INT(end_ns), UINT(target), UINT(status),
 	{"headers", FIELD_MAP, offsetof(struct record, headers), false},
 	{"streamed", FIELD_BOOL, offsetof(struct record, streamed), false},
@@ -35,6 +36,9 @@ static const struct field fields[] = {
 static const struct field connection_fields[] = {
 	{"id", FIELD_UINT, offsetof(struct record, connection), true},
 	{"reused", FIELD_BOOL, offsetof(struct record, reused), true},
+	{"http", FIELD_UINT, offsetof(struct record, http), false},
+	{"refused", FIELD_UINT, offsetof(struct record, refused), false},
+	{"resumed", FIELD_BOOL, offsetof(struct record, resumed), false},
 };
 enum {
 	FIELDS = sizeof fields / sizeof *fields,
@@ -43,7 +47,7 @@ enum {
 
 static const char *const error_names[] = {
 	[RECORD_OK] = NULL, [RECORD_CONNECT] = "connect", [RECORD_TLS] = "tls", [RECORD_TIMEOUT] = "timeout", [RECORD_RESET] = "reset",
-	[RECORD_CUT] = "cut", [RECORD_CANCELLED] = "cancelled", [RECORD_PROTOCOL] = "malformed",
+	[RECORD_CUT] = "cut", [RECORD_CANCELLED] = "cancelled", [RECORD_HUNG_UP] = "hung-up", [RECORD_PROTOCOL] = "malformed",
 };
 enum { ERRORS = sizeof error_names / sizeof *error_names };
 

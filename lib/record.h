@@ -22,6 +22,7 @@ enum record_error {
 	RECORD_RESET,     /* the connection broke (error->stale: a kept connection that the server closed before it answered) */
 	RECORD_CUT,       /* the transfer ended short of its Content-Length or last chunk */
 	RECORD_CANCELLED, /* by us, at the end */
+	RECORD_HUNG_UP,   /* by us, as --cancel wanted it: nobody's failure */
 	RECORD_PROTOCOL,  /* not HTTP: "malformed" in the results */
 };
 
@@ -37,10 +38,15 @@ struct record {
 	int64_t due_ns;             /* what the schedule says (a follower: end of its parents + wait); absent in a closed loop */
 	int64_t ready_ns;           /* due, parents ended, wait over: from here on only a slot can be missing */
 	int64_t slot_ns;            /* when a slot became free for it; absent where the stage has none or one was free at ready */
+	int64_t pool_ns;            /* when a connection of a pool came free for it; absent where it did not wait for one */
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
+	int64_t connected_ns;       /* when it had a connection, or a stream of one; HTTP/2 only */
 	int64_t target;             /* index into the header's "targets"; absent where there is but one */
 	int64_t connection;         /* id, from 0 */
 	bool reused;
+	bool resumed;               /* the connection's TLS session was one of an earlier connection */
+	int64_t http;               /* 2; absent: 1.x */
+	int64_t refused;            /* streams of HTTP/2 that the server did not take, before the one that it was sent on */
 	int64_t status;             /* HTTP; absent without an answer */
 	enum record_error error;
 	bool stale;

@@ -20,7 +20,7 @@ static const struct field fields[] = {
 	{"stage", FIELD_UINT, offsetof(struct result, stage), true},
 	TEXT(id), TEXT(session), UINT(turn), TEXT(model), UINT(target),
 	{"ok", FIELD_BOOL, offsetof(struct result, ok), true},
-	INT(due_ns), INT(ready_ns), INT(start_ns), INT(end_ns), INT(lag_ns), INT(slot_wait_ns), INT(client_lag_ns),
+	INT(due_ns), INT(ready_ns), INT(start_ns), INT(end_ns), INT(lag_ns), INT(slot_wait_ns), INT(pool_wait_ns), INT(client_lag_ns),
 	INT(ttfb_ns), INT(ttft_ns), INT(ttfa_ns), INT(ttst_ns), INT(e2e_ns), INT(stream_ns),
 	INT(tpot_ns), INT(tpot_corrected_ns), INT(ntpot_ns), INT(itl_mean_ns), INT(itl_max_ns),
 	UINT(stalls), UINT(events), UINT(coalesced), UINT(deadlines), UINT(deadlines_met),

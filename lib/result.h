@@ -21,6 +21,7 @@ struct result {
 	int64_t due_ns, ready_ns, start_ns, end_ns;
 	int64_t lag_ns;           /* start − due */
 	int64_t slot_wait_ns;     /* start − ready where a slot was waited for */
+	int64_t pool_wait_ns;     /* start − (ready or slot) where a connection of a pool was waited for */
 	int64_t client_lag_ns;    /* start − (the moment when nothing but ourselves was missing) */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t itl_mean_ns, itl_max_ns;

@@ -26,6 +26,17 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- the plan in the header ---- */
 
+/* Of a stage; those that are false are left out. */
+static const struct {
+	const char *name;
+	size_t offset;
+} flags[] = {
+	{"closed", offsetof(struct schedule_stage, closed)}, {"cycle", offsetof(struct schedule_stage, cycle)},
+	{"sessions", offsetof(struct schedule_stage, sessions)}, {"drain", offsetof(struct schedule_stage, drain)},
+	{"overlap", offsetof(struct schedule_stage, overlap)},
+};
+enum { FLAGS = sizeof flags / sizeof *flags };
+
 static int add_int(json_t *object, const char *key, int64_t value)
 {
 	return value == IPF_ABSENT ? 0 : json_object_set_new(object, key, json_integer((json_int_t)value));
@@ -42,10 +53,11 @@ static json_t *stage_json(const struct schedule_stage *s)
 		bad |= add_int(object, "all_arrivals", s->all_arrivals);
 	if (isfinite(s->rate))
 		bad |= json_object_set_new(object, "rate", json_real(s->rate));
-	if (s->closed)
-		bad |= json_object_set_new(object, "closed", json_true());
-	if (s->cycle)
-		bad |= json_object_set_new(object, "cycle", json_true());
+	for (size_t i = 0; i < FLAGS; i++)
+		if (*(const bool *)((const char *)s + flags[i].offset))
+			bad |= json_object_set_new(object, flags[i].name, json_true());
+	bad |= add_int(object, "rampup_ns", s->rampup_ns ? s->rampup_ns : IPF_ABSENT) |
+	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT);
 	bad |= json_object_set_new(object, "measured", json_boolean(s->measured));
 	if (bad) {
 		json_decref(object);
@@ -76,6 +88,13 @@ static int64_t get_int(json_t *object, const char *key)
 	return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value) : IPF_ABSENT;
 }
 
+/* 0 where it is absent; sums of two never overflow. */
+static int64_t get_time(json_t *object, const char *key)
+{
+	int64_t ns = get_int(object, key);
+	return ns == IPF_ABSENT ? 0 : ns < INT64_MAX / 4 ? ns : INT64_MAX / 4;
+}
+
 static char *get_text(json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -99,8 +118,10 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->first_n = get_int(object, "first_n");
 	json_t *rate = json_object_get(object, "rate");
 	s->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
-	s->closed = json_is_true(json_object_get(object, "closed"));
-	s->cycle = json_is_true(json_object_get(object, "cycle"));
+	for (size_t i = 0; i < FLAGS; i++)
+		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
+	s->rampup_ns = get_time(object, "rampup_ns");
+	s->pace_ns = get_time(object, "pace_ns");
 	s->measured = !json_is_false(json_object_get(object, "measured"));
 	static const char *const needed[] = {"begin_ns", "arrivals", "first_n"};
 	const int64_t have[] = {s->begin_ns, s->arrivals, s->first_n};

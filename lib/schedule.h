@@ -24,7 +24,12 @@ struct schedule_stage {
 	bool closed;       /* its arrivals have no at_ns: they start when a slot is free */
 	bool cycle;        /* closed and bounded by time: after the last arrival the first comes again, the k-th start of the stage
 	                      having n = first_n + k and req of arrival k mod arrivals; the next stage's first_n leaves 2^32 free */
-	bool measured;     /* false: warm-up or rest */
+	int64_t rampup_ns; /* closed: its new users come one after another over this time; 0: all at once */
+	int64_t pace_ns;   /* closed: a user's least time between one start and the next; 0: none */
+	bool sessions;     /* closed: a user takes a session, and the next when all of its requests have ended */
+	bool drain;        /* the schedule's time stands still at end_ns until all its requests have ended */
+	bool overlap;      /* of one without an end: it lasts until its last request has started, not ended */
+	bool measured;     /* false: warm-up, cool-down or rest */
 };
 
 struct schedule {
@@ -42,7 +47,8 @@ struct schedule_arrival {
 	int64_t stage;         /* 0-based index into the stages */
 	const int64_t *after;  /* earlier n's that must have ended; owned by the reader (until the next call) or the caller */
 	size_t after_count;    /* 0: waits for nobody */
-	int64_t wait_ns;       /* from the last of those ends to this request's due; IPF_ABSENT: 0 */
+	int64_t wait_ns;       /* from the last of those ends to this request's due; IPF_ABSENT: 0. Without `after`, in a closed stage: from
+	                          the last answer of the user who takes it */
 };
 
 struct schedule_reader;

@@ -1,7 +1,6 @@
 #include "tokens.h"
 
 #include "jdoc.h"
-#include "tokenizer/tokenizer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -306,6 +305,28 @@ size_t tokens_cut(const struct tokens *t, const char *text, size_t len, int64_t 
 	if (t->tokenizer)
 		return cut_exactly(t, text, len, count);
 	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
+}
+
+bool tokens_ids(const struct tokens *t, const char *text, size_t len, struct token_ids *ids)
+{
+	struct ipf_error err = {0};
+	struct tokenizer_scratch *s = scratch_take(t);
+	bool done = s && tokenizer_encode(t->tokenizer, s, text, len, 0, ids, &err) == 0;
+	if (s)
+		scratch_give(t, s);
+	return done;
+}
+
+uint32_t tokens_size(const struct tokens *t)
+{
+	return tokenizer_size(t->tokenizer);
+}
+
+void tokens_id_text(const struct tokens *t, uint32_t id, struct buffer *text)
+{
+	struct ipf_error err = {0};
+	if (tokenizer_decode(t->tokenizer, &id, 1, 0, text, &err) < 0)
+		text->failed = true;
 }
 
 json_t *tokens_describe(const struct tokens *t)

@@ -8,6 +8,7 @@
 #define IPF_TOKENS_H
 
 #include "error.h"
+#include "tokenizer/tokenizer.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -33,6 +34,11 @@ int64_t tokens_count_parts(const struct tokens *tokens, const char *text, size_t
 /* How many bytes from the start of the text make `count` tokens or fewer when they are counted by themselves, never splitting a
  * character. With a tokenizer the cut is at a token's border, and fewer only where no cut there makes exactly `count`. */
 size_t tokens_cut(const struct tokens *tokens, const char *text, size_t len, int64_t count);
+/* With a tokenizer only. Appends the ids of a text that is UTF-8; false where memory runs out. Thread-safe. */
+bool tokens_ids(const struct tokens *tokens, const char *text, size_t len, struct token_ids *ids);
+/* With a tokenizer only: how many ids there are, and the text of one of them, appended (nothing for one without). */
+uint32_t tokens_size(const struct tokens *tokens);
+void tokens_id_text(const struct tokens *tokens, uint32_t id, struct buffer *text);
 /* New, for headers: {"name":"approx","rule":"bytes/4","exact":false}; what tokenizer_describe says for a tokenizer. */
 json_t *tokens_describe(const struct tokens *tokens);
 void tokens_close(struct tokens *tokens);

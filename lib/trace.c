@@ -24,6 +24,7 @@ static const struct field fields[] = {
 	FIELD("parents", FIELD_LIST, parents),
 	FIELD("model", FIELD_TEXT, model),
 	FIELD("tools", FIELD_LIST, tools),
+	FIELD("response_format", FIELD_MAP, response_format),
 	FIELD("blocks", FIELD_MAP, blocks),
 	FIELD("slo", FIELD_MAP, slo),
 	FIELD("answer", FIELD_TEXT, answer),

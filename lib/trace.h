@@ -23,6 +23,7 @@ struct trace_request {
 	struct slice parents;          /* list of ids that must end first; without it a turn waits for the turn before */
 	struct slice model;            /* text */
 	struct slice tools;            /* list, as the chat API takes it */
+	struct slice response_format;  /* map, as the chat API takes it */
 	struct slice tags;             /* map or list: carried along */
 	struct slice blocks;           /* map: what the prompt shares with others, by recorded ids: {"tokens":512,"ids":[…]} */
 	struct slice slo;              /* map: this request's own objectives */

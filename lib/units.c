@@ -300,7 +300,7 @@ char *format_count(double value, char text[32])
 	char number[24];
 	size_t i = 0;
 
-	if (!isfinite(value) || size >= 999.5e18) {
+	if (!isfinite(value) || size >= 999.5e18 || (size > 0 && size < 0.00995)) {
 		snprintf(text, 32, "%.3g", value);
 	} else if (size < 999.5) {
 		three_digits(size, true, number, sizeof number);

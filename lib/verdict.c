@@ -1,12 +1,11 @@
-/* Gathering what the verdict needs; verdict_judge.c draws the conclusions. */
+/* Gathering what the verdict needs of requests (verdict_client.c: of the client itself); verdict_judge.c draws the conclusions. */
 #include "verdict_private.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const verdict_kinds[VERDICT_KINDS] = {"connect", "tls",       "timeout",   "reset",     "http-status",
-                                                  "in-band", "cut",       "malformed", "cancelled", "other"};
+                                                  "in-band", "cut",       "malformed", "hung-up", "cancelled", "other"};
 
 struct verdict *verdict_new(void)
 {
@@ -30,12 +29,10 @@ void verdict_free(struct verdict *v)
 	for (size_t i = 0; i < v->count; i++)
 		free(v->stages[i].name);
 	free(v->stages);
-	free(v->seconds);
 	histogram_free(v->lag);
 	histogram_free(v->client_lag);
 	histogram_free(v->slot_wait);
-	samples_release(&v->cpu);
-	samples_release(&v->loop_ms);
+	verdict_client_release(v);
 	jdoc_release(&v->doc);
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
 		json_decref(v->finding.checks[i].figures);
@@ -68,50 +65,12 @@ static void fold_stage(struct verdict_stage *stage)
 	stage->due_first = stage->due_last = stage->start_first = stage->start_last = IPF_ABSENT;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct verdict_second *x = a, *y = b;
-	return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
-}
-
-/* Client lines count from the first start of a measured request to the last end of one. The CPU figures are running totals:
- * the first line has none before it and only tells something where it is the only one. */
-static void fold_seconds(struct verdict *v)
-{
-	if (v->seconds_count > 1)
-		qsort(v->seconds, v->seconds_count, sizeof *v->seconds, by_time);
-	for (size_t i = 0; i < v->seconds_count; i++) {
-		const struct verdict_second *s = &v->seconds[i];
-		int64_t before_ns = i > 0 ? s[-1].t_ns : 0;
-		double before_s = i > 0 ? s[-1].send_s : v->seconds_count == 1 ? 0 : NAN;
-		if (v->first_start == IPF_ABSENT || s->t_ns <= v->first_start || before_ns >= v->last_end)
-			continue;
-		if (!isnan(s->loop_ms))
-			samples_add(&v->loop_ms, s->loop_ms);
-		if (!isnan(s->send_s) && !isnan(before_s) && s->t_ns > before_ns)
-			samples_add(&v->cpu, fmax(0, (s->send_s - before_s) / ((double)(s->t_ns - before_ns) / 1e9)));
-	}
-	v->seconds_count = 0;
-}
-
 void verdict_fold(struct verdict *v)
 {
 	for (size_t i = 0; i < v->count; i++)
 		fold_stage(&v->stages[i]);
-	fold_seconds(v);
+	verdict_fold_client(v);
 	v->first_start = v->last_end = IPF_ABSENT;
-}
-
-/* What is known and within 30 years: differences never overflow. */
-static bool sane(int64_t ns)
-{
-	return ns >= -INT64_C(1000000000000000000) && ns <= INT64_C(1000000000000000000);
-}
-
-/* Known, and no sum of them overflows. */
-static bool countable(int64_t count)
-{
-	return count >= 0 && count <= INT64_C(1000000000000);
 }
 
 int verdict_part(struct verdict *v, const struct schedule *plan)
@@ -133,10 +92,10 @@ int verdict_part(struct verdict *v, const struct schedule *plan)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
-		stage->scheduled += countable(from->arrivals) ? from->arrivals : 0;
+		stage->scheduled += verdict_countable(from->arrivals) ? from->arrivals : 0;
 		/* a shard's schedule says what all shards have to do */
 		int64_t most = from->all_arrivals > from->arrivals ? from->all_arrivals : from->arrivals;
-		if (most > stage->scheduled_most && countable(most))
+		if (most > stage->scheduled_most && verdict_countable(most))
 			stage->scheduled_most = most;
 	}
 	return 0;
@@ -167,17 +126,17 @@ size_t verdict_kind_of(struct slice kind)
 
 static void row_times(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
-	if (!sane(row->start_ns))
+	if (!verdict_sane(row->start_ns))
 		return;
 	stage->started++;
 	span(&v->first_start, &v->last_end, row->start_ns);
-	if (sane(row->end_ns))
+	if (verdict_sane(row->end_ns))
 		span(&v->first_start, &v->last_end, row->end_ns);
 	if (row->client_lag_ns != IPF_ABSENT)
 		histogram_add(v->client_lag, row->client_lag_ns, 1);
 	if (row->slot_wait_ns != IPF_ABSENT)
 		histogram_add(v->slot_wait, row->slot_wait_ns, 1);
-	if (!sane(row->due_ns))
+	if (!verdict_sane(row->due_ns))
 		return;
 	stage->timed++;
 	span(&stage->due_first, &stage->due_last, row->due_ns);
@@ -207,42 +166,16 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 	v->ok++;
 	stage->ok++;
-	if (countable(row->events) && countable(row->coalesced)) {
+	if (verdict_countable(row->events) && verdict_countable(row->coalesced)) {
 		v->events += row->events;
 		v->coalesced += row->coalesced;
 	}
-	if (countable(row->asked_output_tokens) && countable(row->output_tokens)) {
+	if (verdict_countable(row->asked_output_tokens) && verdict_countable(row->output_tokens)) {
 		v->asked_rows++;
 		v->as_asked += row->asked_output_tokens == row->output_tokens;
 		v->asked_tokens += row->asked_output_tokens;
 		v->got_tokens += row->output_tokens;
 	}
-}
-
-void verdict_client(struct verdict *v, struct slice client)
-{
-	struct ipf_error ignored = {0};
-	if (!client.data || jdoc_parse(&v->doc, client.data, client.len, &ignored) < 0)
-		return;
-	struct verdict_second s = {.send_s = NAN, .loop_ms = NAN};
-	int64_t loop_ns;
-	if (!jdoc_to_int(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "t_ns"), &s.t_ns) || !sane(s.t_ns))
-		return;
-	v->client_lines++;
-	jdoc_to_double(&v->doc, jdoc_get(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "cpu"), "send"), &s.send_s);
-	if (jdoc_to_int(&v->doc, jdoc_get(&v->doc, jdoc_get(&v->doc, JDOC_ROOT, "loop_lag_ns"), "max"), &loop_ns))
-		s.loop_ms = (double)loop_ns / 1e6;
-	if (v->seconds_count == v->seconds_cap) {
-		size_t cap = v->seconds_cap ? 2 * v->seconds_cap : 64;
-		struct verdict_second *seconds = realloc(v->seconds, cap * sizeof *seconds);
-		if (!seconds) {
-			v->failed = true;
-			return;
-		}
-		v->seconds = seconds;
-		v->seconds_cap = cap;
-	}
-	v->seconds[v->seconds_count++] = s;
 }
 
 void verdict_incomplete(struct verdict *v, const char *why)

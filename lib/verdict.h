@@ -2,7 +2,8 @@
  * sentence and figures:
  *
  *   load_delivered    was the offered load delivered: everything started, on time?
- *   client_headroom   was the client the limit: CPU of the sending thread, loop lag, events that came several to a read?
+ *   client_headroom   was the client the limit: CPU of the sending thread, its waits for it, how late it was, what it ran out of,
+ *                     events that came several to a read?
  *   server_answers    did the server do what was asked: errors, streams cut short, lengths not as asked?
  *   enough_samples    is there enough of it for the percentiles shown?
  *
@@ -38,6 +39,14 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 #define VERDICT_CPU_INVALID        0.95
 #define VERDICT_LOOP_DOUBTFUL_MS   10   /* p95 over the seconds of each second's worst loop lag */
 #define VERDICT_LOOP_INVALID_MS    100
+#define VERDICT_WAIT_SAID          0.01 /* of the time, for the sending thread, ready to run and without a core: p95 over the seconds */
+#define VERDICT_WAIT_DOUBTFUL      0.10
+#define VERDICT_WAIT_INVALID       0.50
+#define VERDICT_DELAY_DOUBTFUL_MS  10   /* p95 over the seconds of each second's p99 of our clock less the kernel's stamp at reads */
+#define VERDICT_DELAY_INVALID_MS   100
+#define VERDICT_FULL_DOUBTFUL      0.90 /* the queue of what is to be written */
+#define VERDICT_STARVED_INVALID    0.01 /* share of the requests that could not be sent for want of files; any at all is DOUBTFUL */
+#define VERDICT_REJECTED_DOUBTFUL  0.01 /* share of the kernel's stamps */
 #define VERDICT_COALESCED_DOUBTFUL 0.05 /* share of content events that shared a read */
 #define VERDICT_ERRORS_DOUBTFUL    0.01 /* share of failed requests, less those that we cancelled and stale connections */
 #define VERDICT_ERRORS_INVALID     0.05
@@ -45,7 +54,7 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 #define VERDICT_LENGTH_DOUBTFUL    0.10 /* output tokens differ from those asked for by more than this share */
 
 /* The error kinds of a result row, and "other" for what is none of them. */
-enum { VERDICT_KINDS = 10 };
+enum { VERDICT_KINDS = 11 };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* a JSON text, with its quotes */
 

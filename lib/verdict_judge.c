@@ -3,10 +3,8 @@
 #include "verdict_private.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 static const char *const question_names[VERDICT_QUESTIONS] = {
 	[VERDICT_LOAD] = "load_delivered",
@@ -29,14 +27,18 @@ static const struct {
 	 "are spread out by slots alone are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD, "DOUBTFUL where part of the run is missing (a stream that was cut, a run that was stopped), "
 	 "INVALID without any measured request."},
-	{VERDICT_CLIENT, "DOUBTFUL where the sending thread used more than 80 % of a core, or its loop lag exceeded "
-	 "10 ms, in one second of twenty; INVALID above 95 % or 100 ms. DOUBTFUL where the client left no samples "
-	 "to tell."},
+	{VERDICT_CLIENT, "DOUBTFUL where the sending thread used more than 80 % of a core, waited for one for more "
+	 "than 10 % of the time, or came more than 10 ms late to a socket or a request (loop lag) or, at p99, to "
+	 "what the kernel had (delay), in one second of twenty; INVALID above 95 %, 50 %, 100 ms and 100 ms. "
+	 "DOUBTFUL where the client left no samples to tell."},
+	{VERDICT_CLIENT, "DOUBTFUL where requests could not be sent since the client was out of open files, INVALID "
+	 "above 1 % of those started. DOUBTFUL where more than 1 % of the kernel's stamps could not be, or the "
+	 "queue of what is to be written was more than 90 % full."},
 	{VERDICT_CLIENT, "DOUBTFUL where more than 5 % of the content events shared their read with another one "
 	 "(coalesced): the inter-token figures then show the network's packets and not the server's steps."},
 	{VERDICT_SERVER, "DOUBTFUL where more than 1 % of the requests failed, INVALID above 5 %. Requests that "
-	 "ipf-fire cancelled at the end and resets of kept connections that the server had closed already (stale) "
-	 "are counted apart; more than 1 % cancelled is DOUBTFUL."},
+	 "ipf-fire cancelled at the end, those on which it hung up on purpose, and resets of kept connections that the "
+	 "server had closed already (stale) are counted apart; more than 1 % cancelled is DOUBTFUL."},
 	{VERDICT_SERVER, "DOUBTFUL where the output tokens of the successes differ by more than 10 % from what was "
 	 "asked for."},
 	{VERDICT_SAMPLES, "OK from 459 successes on (enough for p99 at 99 % confidence), DOUBTFUL below, INVALID "
@@ -57,56 +59,6 @@ const char *verdict_rule(size_t i, const char **about)
 	return rules[i].text;
 }
 
-/* Adds a clause to the sentence and lets it weigh. */
-__attribute__((format(printf, 3, 4)))
-static void say(struct verdict_check *check, enum verdict_status status, const char *format, ...)
-{
-	size_t len = strlen(check->detail);
-	if (len > 0 && len + 3 < sizeof check->detail) {
-		memcpy(check->detail + len, "; ", 3);
-		len += 2;
-	}
-	va_list args;
-	va_start(args, format);
-	vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
-	va_end(args);
-	if (status > check->status)
-		check->status = status;
-}
-
-static enum verdict_status above(double value, double doubtful, double invalid)
-{
-	return value > invalid ? VERDICT_INVALID : value > doubtful ? VERDICT_DOUBTFUL : VERDICT_OK;
-}
-
-static bool figure(json_t *to, const char *name, double value)
-{
-	if (!isfinite(value))
-		return true;
-	return json_object_set_new(to, name, json_real(round(value * 1e6) / 1e6)) == 0;
-}
-
-static bool count(json_t *to, const char *name, int64_t value)
-{
-	return json_object_set_new(to, name, json_integer(value)) == 0;
-}
-
-static const char *duration(double ms, char text[32])
-{
-	return format_duration(llround(ms * 1e6), text);
-}
-
-static const char *plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static const char *percent(double share, char text[32])
-{
-	snprintf(text, 32, "%.*f %%", share > 0 && share < 0.001 ? 3 : 1, 100 * share);
-	return text;
-}
-
 static double ms_of(const struct histogram *h, double p)
 {
 	return histogram_percentile(h, p) / 1e6;
@@ -117,8 +69,8 @@ static bool lateness_figures(json_t *to, const char *name, const struct histogra
 	if (histogram_count(h) == 0)
 		return true;
 	json_t *map = json_object();
-	return json_object_set_new(to, name, map) == 0 && figure(map, "p50", ms_of(h, 50)) && figure(map, "p99", ms_of(h, 99)) &&
-	       figure(map, "p99.9", ms_of(h, 99.9)) && figure(map, "max", (double)histogram_max(h) / 1e6);
+	return json_object_set_new(to, name, map) == 0 && verdict_figure(map, "p50", ms_of(h, 50)) && verdict_figure(map, "p99", ms_of(h, 99)) &&
+	       verdict_figure(map, "p99.9", ms_of(h, 99.9)) && verdict_figure(map, "max", (double)histogram_max(h) / 1e6);
 }
 
 static int64_t scheduled_of(const struct verdict *v, const struct verdict_stage *stage)
@@ -154,13 +106,13 @@ static void judge_stage_load(const struct verdict *v, const struct verdict_stage
 	load->delivered = fmin(isnan(load->delivered) ? 1 : load->delivered, fmin(begun, 1) * pace);
 	char share[32];
 	if (begun < VERDICT_DELIVERED_DOUBTFUL)
-		say(check, begun < VERDICT_DELIVERED_INVALID ? VERDICT_INVALID : VERDICT_DOUBTFUL,
+		verdict_say(check, begun < VERDICT_DELIVERED_INVALID ? VERDICT_INVALID : VERDICT_DOUBTFUL,
 		    "%s: only %lld of %lld scheduled requests were started", stage->name, (long long)stage->started, (long long)scheduled);
 	if (pace >= VERDICT_DELIVERED_DOUBTFUL)
 		return;
 	bool slots = (double)stage->waited > VERDICT_SLOTS_DOUBTFUL * (double)stage->timed;
-	say(check, slots || pace >= VERDICT_DELIVERED_INVALID ? VERDICT_DOUBTFUL : VERDICT_INVALID,
-	    "%s: started at %s of the scheduled pace%s", stage->name, percent(pace, share), slots ? ", held back by its slots" : "");
+	verdict_say(check, slots || pace >= VERDICT_DELIVERED_INVALID ? VERDICT_DOUBTFUL : VERDICT_INVALID,
+	    "%s: started at %s of the scheduled pace%s", stage->name, verdict_percent(pace, share), slots ? ", held back by its slots" : "");
 }
 
 static bool judge_load(struct verdict *v, struct verdict_check *check)
@@ -168,58 +120,31 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 	struct load load = {.delivered = NAN};
 	char a[32], b[32];
 	if (v->missing[0])
-		say(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->missing);
+		verdict_say(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->missing);
 	if (v->rows == 0)
-		say(check, VERDICT_INVALID, "no measured request at all");
+		verdict_say(check, VERDICT_INVALID, "no measured request at all");
 	for (size_t i = 0; i < v->count; i++)
 		if (v->stages[i].measured)
 			judge_stage_load(v, &v->stages[i], check, &load);
 	double late = histogram_count(v->client_lag) ? ms_of(v->client_lag, 99) : 0;
 	if (load.scheduled > 0 && load.begun == load.scheduled)
-		say(check, VERDICT_OK, load.begun == 1 ? "the one scheduled request was started" : "all %lld scheduled requests were started",
+		verdict_say(check, VERDICT_OK, load.begun == 1 ? "the one scheduled request was started" : "all %lld scheduled requests were started",
 		    (long long)load.begun);
 	if (load.free > 0)
-		say(check, VERDICT_OK, "%lld request%s in closed loop", (long long)load.free, plural(load.free));
+		verdict_say(check, VERDICT_OK, "%lld request%s in closed loop", (long long)load.free, verdict_plural(load.free));
 	if (histogram_count(v->client_lag) > 0)
-		say(check, above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS), "the client was %s late at p99, %s at most",
-		    duration(late, a), duration((double)histogram_max(v->client_lag) / 1e6, b));
+		verdict_say(check, verdict_above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS), "the client was %s late at p99, %s at most",
+		    verdict_duration(late, a), verdict_duration((double)histogram_max(v->client_lag) / 1e6, b));
 	double waited = load.timed ? (double)load.waited / (double)load.timed : 0;
 	if (load.waited > 0)
-		say(check, above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
+		verdict_say(check, verdict_above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
 		    "%s of the requests waited for a slot, p99 of the waits %s: the stage's own limit, yet not the load as scheduled",
-		    percent(waited, a), duration(ms_of(v->slot_wait, 99), b));
+		    verdict_percent(waited, a), verdict_duration(ms_of(v->slot_wait, 99), b));
 	json_t *f = check->figures;
-	return (load.scheduled == 0 || count(f, "scheduled", load.scheduled)) && count(f, "started", load.begun + load.free) &&
-	       figure(f, "delivered", load.delivered) && lateness_figures(f, "lag_ms", v->lag) &&
+	return (load.scheduled == 0 || verdict_count(f, "scheduled", load.scheduled)) && verdict_count(f, "started", load.begun + load.free) &&
+	       verdict_figure(f, "delivered", load.delivered) && lateness_figures(f, "lag_ms", v->lag) &&
 	       lateness_figures(f, "client_lag_ms", v->client_lag) && lateness_figures(f, "slot_wait_ms", v->slot_wait) &&
-	       (load.timed == 0 || figure(f, "waited_for_slot", waited));
-}
-
-static bool judge_client(struct verdict *v, struct verdict_check *check)
-{
-	json_t *f = check->figures;
-	char a[32], b[32];
-	bool ok = count(f, "client_samples", v->client_lines);
-	if (v->cpu.count > 0) {
-		double mean = samples_mean(&v->cpu), p95 = samples_percentile(&v->cpu, 95), most = samples_percentile(&v->cpu, 100);
-		say(check, above(p95, VERDICT_CPU_DOUBTFUL, VERDICT_CPU_INVALID), "the sending thread used %s of a core, %s in the busiest second",
-		    percent(mean, a), percent(most, b));
-		ok = ok && figure(f, "cpu_mean", mean) && figure(f, "cpu_p95", p95) && figure(f, "cpu_max", most);
-	}
-	if (v->loop_ms.count > 0) {
-		double p95 = samples_percentile(&v->loop_ms, 95), most = samples_percentile(&v->loop_ms, 100);
-		say(check, above(p95, VERDICT_LOOP_DOUBTFUL_MS, VERDICT_LOOP_INVALID_MS), "its loop was %s late at most", duration(most, a));
-		ok = ok && figure(f, "loop_lag_p95_ms", p95) && figure(f, "loop_lag_max_ms", most);
-	}
-	if (v->cpu.count == 0 && v->loop_ms.count == 0)
-		say(check, VERDICT_DOUBTFUL, "the client left no samples of its CPU and loop lag");
-	if (v->events > 0) {
-		double share = (double)v->coalesced / (double)v->events;
-		if (share > VERDICT_COALESCED_DOUBTFUL)
-			say(check, VERDICT_DOUBTFUL, "%s of the content events came several to a read: do not trust ITL, TPOT and stalls", percent(share, a));
-		ok = ok && figure(f, "coalesced", share);
-	}
-	return ok;
+	       (load.timed == 0 || verdict_figure(f, "waited_for_slot", waited));
 }
 
 /* "3 timeout, 1 cut", of the kinds between first and last. */
@@ -236,28 +161,29 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 static bool judge_errors(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *kinds = json_object();
-	int64_t failed = v->rows - v->ok, cancelled = v->errors[VERDICT_KINDS - 2], theirs = failed - cancelled - v->stale;
-	bool ok = count(f, "requests", v->rows) && count(f, "failed", failed);
+	int64_t failed = v->rows - v->ok, cancelled = v->errors[VERDICT_KINDS - 2], wanted = v->errors[VERDICT_KINDS - 3];
+	int64_t theirs = failed - cancelled - wanted - v->stale;
+	bool ok = verdict_count(f, "requests", v->rows) && verdict_count(f, "failed", failed);
 	ok = json_object_set_new(f, "errors", kinds) == 0 && ok;
 	for (size_t i = 0; ok && i < VERDICT_KINDS; i++)
-		ok = v->errors[i] == 0 || count(kinds, verdict_kinds[i], v->errors[i]);
+		ok = v->errors[i] == 0 || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
 	if (v->rows == 0) {
-		say(check, VERDICT_INVALID, "nothing was asked");
+		verdict_say(check, VERDICT_INVALID, "nothing was asked");
 		return ok;
 	}
 	char list[256], share[32];
 	double rows = (double)v->rows;
 	list_kinds(v, list, sizeof list);
 	if (failed == 0)
-		say(check, VERDICT_OK, "no errors in %lld request%s", (long long)v->rows, plural(v->rows));
+		verdict_say(check, VERDICT_OK, "no errors in %lld request%s", (long long)v->rows, verdict_plural(v->rows));
 	else
-		say(check, above((double)theirs / rows, VERDICT_ERRORS_DOUBTFUL, VERDICT_ERRORS_INVALID), "%lld of %lld request%s failed (%s): %s",
-		    (long long)failed, (long long)v->rows, plural(v->rows), percent((double)failed / rows, share), list);
+		verdict_say(check, verdict_above((double)theirs / rows, VERDICT_ERRORS_DOUBTFUL, VERDICT_ERRORS_INVALID), "%lld of %lld request%s failed (%s): %s",
+		    (long long)failed, (long long)v->rows, verdict_plural(v->rows), verdict_percent((double)failed / rows, share), list);
 	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
-		say(check, VERDICT_DOUBTFUL, "the client gave up on %s of them at the end", percent((double)cancelled / rows, share));
+		verdict_say(check, VERDICT_DOUBTFUL, "the client gave up on %s of them at the end", verdict_percent((double)cancelled / rows, share));
 	if (v->stale > 0)
-		say(check, VERDICT_OK, "%lld reset%s on kept connections that had expired", (long long)v->stale, plural(v->stale));
-	return ok && figure(f, "error_share", (double)theirs / rows) && count(f, "stale_resets", v->stale);
+		verdict_say(check, VERDICT_OK, "%lld reset%s on kept connections that had expired", (long long)v->stale, verdict_plural(v->stale));
+	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
 }
 
 static bool judge_lengths(struct verdict *v, struct verdict_check *check)
@@ -267,30 +193,30 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 	double got = (double)v->got_tokens / (double)v->asked_tokens;
 	char share[32];
 	double off = fabs((double)(v->got_tokens - v->asked_tokens)), least = VERDICT_LENGTH_DOUBTFUL * (double)v->asked_tokens;
-	say(check, above(off, least, INFINITY), "outputs came to %s of the tokens asked for", percent(got, share));
+	verdict_say(check, verdict_above(off, least, INFINITY), "outputs came to %s of the tokens asked for", verdict_percent(got, share));
 	json_t *f = check->figures;
-	return count(f, "asked_output_tokens", v->asked_tokens) && count(f, "output_tokens", v->got_tokens) && figure(f, "output_share", got) &&
-	       figure(f, "exactly_as_asked", (double)v->as_asked / (double)v->asked_rows);
+	return verdict_count(f, "asked_output_tokens", v->asked_tokens) && verdict_count(f, "output_tokens", v->got_tokens) && verdict_figure(f, "output_share", got) &&
+	       verdict_figure(f, "exactly_as_asked", (double)v->as_asked / (double)v->asked_rows);
 }
 
 static bool judge_samples(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *empty = json_array();
 	int64_t p90 = (int64_t)samples_needed(90), p99 = (int64_t)samples_needed(99);
-	bool ok = count(f, "samples", v->ok) && count(f, "needed_p90", p90) && count(f, "needed_p99", p99);
+	bool ok = verdict_count(f, "samples", v->ok) && verdict_count(f, "needed_p90", p90) && verdict_count(f, "needed_p99", p99);
 	if (v->ok == 0)
-		say(check, VERDICT_INVALID, "not one answer to take a figure from");
+		verdict_say(check, VERDICT_INVALID, "not one answer to take a figure from");
 	else if (v->ok < p90)
-		say(check, VERDICT_DOUBTFUL, "%lld answer%s: too few even for p90, which needs %lld", (long long)v->ok, plural(v->ok), (long long)p90);
+		verdict_say(check, VERDICT_DOUBTFUL, "%lld answer%s: too few even for p90, which needs %lld", (long long)v->ok, verdict_plural(v->ok), (long long)p90);
 	else if (v->ok < p99)
-		say(check, VERDICT_DOUBTFUL, "%lld answers are enough for p90 but not for p99, which needs %lld", (long long)v->ok, (long long)p99);
+		verdict_say(check, VERDICT_DOUBTFUL, "%lld answers are enough for p90 but not for p99, which needs %lld", (long long)v->ok, (long long)p99);
 	else
-		say(check, VERDICT_OK, "%lld answers, enough for p99 (%lld)", (long long)v->ok, (long long)p99);
+		verdict_say(check, VERDICT_OK, "%lld answers, enough for p99 (%lld)", (long long)v->ok, (long long)p99);
 	for (size_t i = 0; ok && i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
 		if (!stage->measured || stage->ok > 0 || v->ok == 0)
 			continue;
-		say(check, VERDICT_DOUBTFUL, "%s has %s", stage->name, scheduled_of(v, stage) > 0 ? "no answer" : "no requests");
+		verdict_say(check, VERDICT_DOUBTFUL, "%s has %s", stage->name, scheduled_of(v, stage) > 0 ? "no answer" : "no requests");
 		ok = json_array_append_new(empty, json_string(stage->name)) == 0;
 	}
 	ok = (json_array_size(empty) == 0 || json_object_set(f, "empty_stages", empty) == 0) && ok;
@@ -313,7 +239,7 @@ static bool name_stages(struct verdict *v)
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
 	verdict_fold(v);
-	if (v->failed || v->cpu.failed || v->loop_ms.failed || !name_stages(v))
+	if (v->failed || verdict_client_failed(v) || !name_stages(v))
 		return NULL;
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
@@ -322,7 +248,7 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 		if (!finding->checks[i].figures)
 			return NULL;
 	}
-	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
+	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !verdict_judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
 	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
 	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
 		return NULL;

@@ -8,6 +8,8 @@
 
 /* A pair of ids and its rank in 64 bits: 21, 21 and 22. A free slot is all ones. */
 #define PAIR_RANK_BITS 22
+#define MAX_IDS ((1 << 21) - 1)
+#define MAX_MERGES ((1 << PAIR_RANK_BITS) - 1)
 #define PAIR_FREE UINT64_MAX
 static inline uint64_t pair_key(uint32_t a, uint32_t b)
 {
@@ -30,10 +32,9 @@ static inline uint32_t pair_rank(const uint64_t *slots, size_t mask, int shift, 
 		a = a < b ? a : b;
 		c = c < d ? c : d;
 		a = a < c ? a : c;
-		if (a <= rank_mask)
-			return (uint32_t)a;
-		if (s[PAIR_BUCKET - 1] == PAIR_FREE)
-			return NO_RANK;
+		/* One jump, nearly always the same way: whether the pair is there cannot be guessed. */
+		if (__builtin_expect((a <= rank_mask) | (s[PAIR_BUCKET - 1] == PAIR_FREE), 1))
+			return a <= rank_mask ? (uint32_t)a : NO_RANK;
 	}
 }
 
@@ -104,8 +105,9 @@ struct bpe_span {
 	size_t count;
 };
 void bpe_merge_span(const struct bpe *b, struct bpe_span *s);
-/* Two parts side by side: a third faster than one after the other. */
-void bpe_merge_two_spans(const struct bpe *b, struct bpe_span *s, struct bpe_span *t);
+/* Several parts side by side, BPE_SIDE_BY_SIDE at most: faster than one after the other. */
+#define BPE_SIDE_BY_SIDE 4
+void bpe_merge_spans(const struct bpe *b, struct bpe_span *const spans[], size_t count);
 /* Any number (bpe_heap.c); SIZE_MAX: out of memory. */
 size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);
 /* A word of any length in linear time (bpe_long.c). */

@@ -77,7 +77,9 @@ struct walk {
 	const struct bpe *bpe;
 	const char *word;
 	size_t len, size; /* size: of a window, in bytes */
-	struct window tail, windows[3], *last, *next, *after; /* last: what the tail's end was taken of, as long as it repeats */
+	struct window tail, windows[1 + BPE_SIDE_BY_SIDE];
+	struct window *last, *next[BPE_SIDE_BY_SIDE]; /* last: what the tail's end was taken of, as long as it repeats */
+	size_t abreast; /* windows that are tried at once */
 	int calm;
 	size_t handed;    /* where in `ids` this word begins */
 	struct token_ids *ids;
@@ -175,9 +177,9 @@ static bool repeats(const struct walk *w, size_t begin)
 static int repeat_window(struct walk *w, size_t begin)
 {
 	const struct bpe_span *last = &w->last->s;
-	if (window_room(w->next, last->count, w->err) < 0)
+	if (window_room(w->next[0], last->count, w->err) < 0)
 		return -1;
-	struct bpe_span *next = &w->next->s;
+	struct bpe_span *next = &w->next[0]->s;
 	next->word = w->word;
 	next->begin = begin;
 	next->end = begin + last->end - last->begin;
@@ -191,11 +193,11 @@ static int repeat_window(struct walk *w, size_t begin)
 static int try_window(struct walk *w, size_t begin, size_t size)
 {
 	bool repeated = size == w->size && repeats(w, begin);
-	int status = repeated ? repeat_window(w, begin) : encode_window(w->bpe, w->next, w->word, w->len, begin, size, w->err);
+	int status = repeated ? repeat_window(w, begin) : encode_window(w->bpe, w->next[0], w->word, w->len, begin, size, w->err);
 	if (status == 0)
-		status = join(w, w->next);
+		status = join(w, w->next[0]);
 	if (status > 0) {
-		swap(&w->last, &w->next);
+		swap(&w->last, &w->next[0]);
 		if (!repeated && w->size > WINDOW && ++w->calm >= CALM) {
 			w->size /= 2;
 			w->calm = 0;
@@ -220,9 +222,9 @@ static int grow(struct walk *w)
 		/* Nothing stands before the word's own beginning: what is encoded from there needs no token in common. */
 		w->ids->count = w->handed;
 		w->tail.s.count = 0;
-		if (encode_window(w->bpe, w->next, w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->next->s, 0) < 0)
+		if (encode_window(w->bpe, w->next[0], w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->next[0]->s, 0) < 0)
 			return -1;
-		swap(&w->last, &w->next);
+		swap(&w->last, &w->next[0]);
 		return 1;
 	}
 }
@@ -242,29 +244,31 @@ static int step_one(struct walk *w)
 	return grow(w);
 }
 
-/* Two windows on at once, from anywhere: 1 where at least the first could be joined; 0: take one step instead. */
-static int step_two(struct walk *w)
+/* Several windows on at once, from anywhere: 1 where at least the first could be joined; 0: take one step instead. */
+static int step_abreast(struct walk *w)
 {
-	size_t overlap = w->size / 4, tail_end = w->tail.s.end;
+	size_t overlap = w->size / 4, tail_end = w->tail.s.end, filled = 0, joined = 0;
+	struct bpe_span *spans[BPE_SIDE_BY_SIDE];
+	int status = 1;
 	if (w->size > BPE_SHORT || w->len - tail_end < 2 * w->size || tail_end < w->size)
 		return 0;
-	size_t begin = character_start(w->bpe, w->word, w->len, tail_end - overlap);
-	if (repeats(w, begin))
+	if (repeats(w, character_start(w->bpe, w->word, w->len, tail_end - overlap)))
 		return 0;
-	if (fill_window(w->bpe, w->next, w->word, w->len, begin, w->size, w->err) < 0)
-		return -1;
-	begin = character_start(w->bpe, w->word, w->len, w->next->s.end - overlap);
-	if (fill_window(w->bpe, w->after, w->word, w->len, begin, w->size, w->err) < 0)
-		return -1;
-	bpe_merge_two_spans(w->bpe, &w->next->s, &w->after->s);
-	int status = join(w, w->next);
-	if (status <= 0)
-		return status;
-	swap(&w->last, &w->next);
-	status = join(w, w->after);
-	if (status > 0)
-		swap(&w->last, &w->after);
-	return status < 0 ? -1 : 1;
+	for (size_t end = tail_end; filled < w->abreast && (filled == 0 || w->len - end >= w->size); filled++) {
+		size_t begin = character_start(w->bpe, w->word, w->len, end - overlap);
+		if (fill_window(w->bpe, w->next[filled], w->word, w->len, begin, w->size, w->err) < 0)
+			return -1;
+		spans[filled] = &w->next[filled]->s;
+		end = spans[filled]->end;
+	}
+	bpe_merge_spans(w->bpe, spans, filled);
+	while (status > 0 && joined < filled) {
+		status = join(w, w->next[joined]);
+		if (status > 0)
+			swap(&w->last, &w->next[joined++]);
+	}
+	w->abreast = joined < filled ? 2 : BPE_SIDE_BY_SIDE;
+	return status < 0 ? -1 : joined > 0;
 }
 
 static int walk(struct walk *w)
@@ -272,7 +276,7 @@ static int walk(struct walk *w)
 	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
 	while (w->tail.s.end < w->len) {
-		int moved = step_two(w);
+		int moved = step_abreast(w);
 		if (moved < 0 || (moved == 0 && step_one(w) < 0))
 			return -1;
 	}
@@ -285,14 +289,16 @@ int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct to
 	struct walk w = {.bpe = b, .word = word, .len = len, .size = b->affixes ? len : WINDOW, .handed = ids->count, .ids = ids, .err = err};
 	if (len > UINT32_MAX - 1)
 		return ipf_error_set(err, IPF_INPUT, "a word of more than 4 GiB");
+	w.abreast = BPE_SIDE_BY_SIDE;
 	w.last = &w.windows[0];
-	w.next = &w.windows[1];
-	w.after = &w.windows[2];
+	for (int i = 0; i < BPE_SIDE_BY_SIDE; i++)
+		w.next[i] = &w.windows[i + 1];
 	int status = walk(&w);
-	struct window *const all[] = {&w.tail, &w.windows[0], &w.windows[1], &w.windows[2]};
-	for (int i = 0; i < 4; i++) {
-		free(all[i]->s.ids);
-		free(all[i]->s.starts);
+	free(w.tail.s.ids);
+	free(w.tail.s.starts);
+	for (int i = 0; i <= BPE_SIDE_BY_SIDE; i++) {
+		free(w.windows[i].s.ids);
+		free(w.windows[i].s.starts);
 	}
 	return status;
 }

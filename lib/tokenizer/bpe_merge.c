@@ -11,14 +11,16 @@
 /* Numbers are at least 2^28, and so below 2^30: read as floating point they are neither denormal nor infinite, and in the same order. */
 #define PAIR_BASE 0x10000000
 #define NO_PAIR 0x7f000000
-_Static_assert(BPE_SHORT < 1 << PLACE_BITS, "a place has to fit beside the rank");
+_Static_assert(BPE_SHORT + 2 <= 1 << PLACE_BITS, "a place has to fit beside the rank");
+#define OUTSIDE MAX_IDS /* no token has this id: what stands beside the ends makes no pair */
 
 typedef int32_t quad __attribute__((vector_size(16)));
 
+/* Symbols are at the places from 1 to count; before and behind them stands OUTSIDE, so that nobody has to ask whether a symbol is the
+ * first or the last, which cannot be guessed. */
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* PAIR_BASE + (rank << 7 | place of the left symbol) */
 	uint32_t ids[1 << PLACE_BITS];
-	uint32_t into[1 << PLACE_BITS]; /* what the pair becomes: looked up early, so that merging does not wait for it */
 	uint8_t prev[1 << PLACE_BITS], next[1 << PLACE_BITS];
 	size_t count;
 };
@@ -32,7 +34,7 @@ static inline void set_pair(const struct bpe *b, struct chain *c, size_t place, 
 {
 	bool none = rank == NO_RANK;
 	((int32_t *)(void *)c->pairs)[place] = none ? NO_PAIR : (int32_t)(PAIR_BASE + (rank << PLACE_BITS | (uint32_t)place));
-	c->into[place] = b->merged[none ? 0 : rank];
+	__builtin_prefetch(&b->merged[none ? 0 : rank]);
 }
 
 /* Every x86-64 has a minimum of floats, though not of integers. */
@@ -51,7 +53,7 @@ static inline int32_t lowest(const struct chain *c)
 {
 	const quad *p = c->pairs;
 	quad a = p[0], b = p[1], d = p[2], e = p[3];
-	for (size_t i = 4; i * 4 < c->count; i += 4) {
+	for (size_t i = 4; i * 4 <= c->count; i += 4) {
 		a = lower(a, p[i]);
 		b = lower(b, p[i + 1]);
 		d = lower(d, p[i + 2]);
@@ -62,63 +64,89 @@ static inline int32_t lowest(const struct chain *c)
 	return x < y ? x : y;
 }
 
-/* What the last vectors have beyond the symbols, and the list. */
+/* All but the symbols themselves and their pairs. */
 static inline void begin_chain(struct chain *c, size_t count)
 {
 	c->count = count;
-	for (size_t i = (count - 1) / 4; i < (count + 15) / 16 * 4; i++)
+	no_pair(c, 0);
+	for (size_t i = count / 4; i < (count + 16) / 16 * 4; i++)
 		c->pairs[i] = (quad){NO_PAIR, NO_PAIR, NO_PAIR, NO_PAIR};
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 1; i <= count; i++) {
 		c->prev[i] = (uint8_t)(i - 1);
 		c->next[i] = (uint8_t)(i + 1);
 	}
+	c->ids[0] = c->ids[count + 1] = OUTSIDE;
 }
 
-/* Merges the pair that `low` tells of. */
-static inline void merge_pair(const struct bpe *b, struct chain *c, int32_t low)
+/* A merge in two halves: what it needs of the table of pairs is asked for in the first, so that several words can ask at a time before
+ * one of them waits for memory. */
+struct step {
+	size_t at, before;    /* places */
+	uint64_t left, right; /* keys of the new pairs */
+};
+
+static inline void begin_merge(const struct bpe *b, struct chain *c, int32_t low, struct step *s)
 {
-	size_t at = (size_t)low & ((1 << PLACE_BITS) - 1), right = c->next[at], after = c->next[right];
-	c->ids[at] = c->into[at];
-	no_pair(c, right);
+	size_t at = (size_t)low & ((1 << PLACE_BITS) - 1), gone = c->next[at], after = c->next[gone];
+	uint32_t merged = b->merged[(uint32_t)(low - PAIR_BASE) >> PLACE_BITS];
+
+	s->at = at;
+	s->before = c->prev[at];
+	c->ids[at] = merged;
+	no_pair(c, gone);
 	c->next[at] = (uint8_t)after;
-	if (after < c->count) {
-		c->prev[after] = (uint8_t)at;
-		set_pair(b, c, at, bpe_rank(b, c->ids[at], c->ids[after]));
-	} else {
-		no_pair(c, at);
-	}
-	if (at > 0)
-		set_pair(b, c, c->prev[at], bpe_rank(b, c->ids[c->prev[at]], c->ids[at]));
+	c->prev[after] = (uint8_t)at;
+	s->left = pair_key(c->ids[s->before], merged);
+	s->right = pair_key(merged, c->ids[after]);
+	__builtin_prefetch(b->pairs + pair_hash(s->left, b->pair_shift));
+	__builtin_prefetch(b->pairs + pair_hash(s->right, b->pair_shift));
+}
+
+static inline void end_merge(const struct bpe *b, struct chain *c, const struct step *s)
+{
+	set_pair(b, c, s->at, pair_rank(b->pairs, b->pair_mask, b->pair_shift, s->right));
+	set_pair(b, c, s->before, pair_rank(b->pairs, b->pair_mask, b->pair_shift, s->left));
 }
 
 static inline void merge(const struct bpe *b, struct chain *c)
 {
+	struct step s;
 	int32_t low;
-	while ((low = lowest(c)) != NO_PAIR)
-		merge_pair(b, c, low);
+	while ((low = lowest(c)) != NO_PAIR) {
+		begin_merge(b, c, low, &s);
+		end_merge(b, c, &s);
+	}
 }
 
-/* Two words that have nothing to do with each other: while one waits for memory the other goes on. */
-static inline void merge_two(const struct bpe *b, struct chain *c, struct chain *d)
+/* Words that have nothing to do with each other: while one waits for memory the others go on. */
+static inline void merge_side_by_side(const struct bpe *b, struct chain *chains, size_t count)
 {
-	int32_t low = lowest(c), other = lowest(d);
-	while (low != NO_PAIR && other != NO_PAIR) {
-		merge_pair(b, c, low);
-		merge_pair(b, d, other);
-		low = lowest(c);
-		other = lowest(d);
+	struct step steps[BPE_SIDE_BY_SIDE];
+	uint8_t busy[BPE_SIDE_BY_SIDE];
+	for (size_t i = 0; i < count; i++)
+		busy[i] = (uint8_t)i;
+	while (count) {
+		size_t left = 0;
+		for (size_t i = 0; i < count; i++) {
+			int32_t low = lowest(&chains[busy[i]]);
+			if (low == NO_PAIR)
+				continue;
+			begin_merge(b, &chains[busy[i]], low, &steps[left]);
+			busy[left++] = busy[i];
+		}
+		count = left;
+		for (size_t i = 0; i < count; i++)
+			end_merge(b, &chains[busy[i]], &steps[i]);
 	}
-	merge(b, c);
-	merge(b, d);
 }
 
 /* From symbols that are known. */
 static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32_t *ids, size_t count)
 {
 	begin_chain(c, count);
-	memcpy(c->ids, ids, count * sizeof *ids);
-	for (size_t i = 0; i + 1 < count; i++)
-		set_pair(b, c, i, bpe_rank(b, ids[i], ids[i + 1]));
+	memcpy(c->ids + 1, ids, count * sizeof *ids);
+	for (size_t i = 1; i < count; i++)
+		set_pair(b, c, i, bpe_rank(b, c->ids[i], c->ids[i + 1]));
 }
 
 /* From bytes, each of which is a symbol. */
@@ -126,17 +154,17 @@ static inline void fill_chain_bytes(const struct bpe *b, struct chain *c, const 
 {
 	const unsigned char *s = (const unsigned char *)word;
 	begin_chain(c, len);
-	for (size_t i = 0; i + 1 < len; i++) {
-		c->ids[i] = b->bytes[s[i]];
-		set_pair(b, c, i, b->byte_pairs[s[i] << 8 | s[i + 1]]);
+	for (size_t i = 1; i < len; i++) {
+		c->ids[i] = b->bytes[s[i - 1]];
+		set_pair(b, c, i, b->byte_pairs[s[i - 1] << 8 | s[i]]);
 	}
-	c->ids[len - 1] = b->bytes[s[len - 1]];
+	c->ids[len] = b->bytes[s[len - 1]];
 }
 
 static inline size_t take_ids(const struct chain *c, uint32_t *ids)
 {
 	size_t left = 0;
-	for (size_t i = 0; i < c->count; i = c->next[i])
+	for (size_t i = 1; i <= c->count; i = c->next[i])
 		ids[left++] = c->ids[i];
 	return left;
 }
@@ -171,9 +199,9 @@ static inline void fill_span(const struct bpe *b, struct chain *c, struct bpe_sp
 static inline void take_span(const struct chain *c, struct bpe_span *s)
 {
 	size_t left = 0;
-	for (size_t i = 0; i < c->count; i = c->next[i]) {
+	for (size_t i = 1; i <= c->count; i = c->next[i]) {
 		s->ids[left] = c->ids[i];
-		s->starts[left++] = s->plain ? (uint32_t)(s->begin + i) : s->starts[i];
+		s->starts[left++] = s->plain ? (uint32_t)(s->begin + i - 1) : s->starts[i - 1];
 	}
 	s->count = left;
 }
@@ -188,17 +216,16 @@ void bpe_merge_span(const struct bpe *b, struct bpe_span *s)
 	take_span(&c, s);
 }
 
-void bpe_merge_two_spans(const struct bpe *b, struct bpe_span *s, struct bpe_span *t)
+void bpe_merge_spans(const struct bpe *b, struct bpe_span *const spans[], size_t count)
 {
-	struct chain c, d;
-	if ((s->count < 2 && !s->plain) || (t->count < 2 && !t->plain)) {
-		bpe_merge_span(b, s);
-		bpe_merge_span(b, t);
-		return;
-	}
-	fill_span(b, &c, s);
-	fill_span(b, &d, t);
-	merge_two(b, &c, &d);
-	take_span(&c, s);
-	take_span(&d, t);
+	struct chain chains[BPE_SIDE_BY_SIDE];
+	size_t filled = 0;
+	for (size_t i = 0; i < count; i++)
+		if (spans[i]->count >= 2 || spans[i]->plain)
+			fill_span(b, &chains[filled++], spans[i]);
+	merge_side_by_side(b, chains, filled);
+	filled = 0;
+	for (size_t i = 0; i < count; i++)
+		if (spans[i]->count >= 2 || spans[i]->plain)
+			take_span(&chains[filled++], spans[i]);
 }

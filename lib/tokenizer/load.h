@@ -2,13 +2,9 @@
 #ifndef IPF_TOKENIZER_LOAD_H
 #define IPF_TOKENIZER_LOAD_H
 
-#include "compiled.h"
+#include "bpe.h"
 
 #include "../jdoc.h"
-
-/* Two ids and a rank share 64 bits (bpe.h). */
-#define MAX_IDS ((1 << 21) - 1)
-#define MAX_MERGES ((1 << 22) - 1)
 
 struct loader_entry {
 	uint32_t id, at, bytes;

@@ -254,7 +254,7 @@ int unigram_new(struct model **model, const json_t *config, const struct vocabul
 	*model = NULL;
 	if (!u)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	u->model = (struct model){encode, scratch_new, scratch_free, free_unigram};
+	u->model = (struct model){.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
 	if (configure(u, config, err) < 0) {
 		free_unigram(&u->model);

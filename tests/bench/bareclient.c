@@ -1,7 +1,7 @@
 /* What a client costs that does nothing but HTTP: one thread, epoll, a state machine that counts the chunks of an answer. The baseline of
  * fire.sh and lag.sh, against the raw server.
  *
- *     bareclient --port 8000 -c 64 -n 100k                  # closed loop: 64 connections, one request after another on each
+ *     bareclient --port 8000 -c 64 --for 3s                 # closed loop: 64 connections, one request after another on each
  *     bareclient --port 8000 --rate 1k --for 10s            # open loop, Poisson: connections are opened as they are needed
  *
  * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the raw server puts into
@@ -53,7 +53,8 @@ struct client {
 	char *request;
 	size_t request_len;
 	int64_t wanted, started, done, failed, connections, reads, chunks, bytes;
-	int64_t begin_ns, due_ns;    /* of the next request; INT64_MAX: closed loop, or none */
+	int64_t begin_ns, end_ns;    /* end: nothing starts after it */
+	int64_t due_ns;              /* of the next request; INT64_MAX: closed loop, or none */
 	ptrdiff_t sent_at;           /* where sent_ns stands in a chunk; -1: not known */
 	struct rng gaps;
 	struct histogram *lag, *delay;
@@ -204,6 +205,8 @@ static void conn_start(struct client *c, struct conn *k)
 static void answered(struct client *c, struct conn *k)
 {
 	c->done++;
+	if (clock_now() >= c->end_ns)
+		c->wanted = c->started;
 	if (c->due_ns == INT64_MAX && c->started < c->wanted) {
 		conn_start(c, k);
 	} else {
@@ -268,6 +271,8 @@ static void start_due(struct client *c)
 		else
 			c->started++;
 		c->due_ns += (int64_t)llround(rng_exponential(&c->gaps) * 1e9 / c->options->rate);
+		if (c->due_ns >= c->end_ns)
+			c->wanted = c->started;
 		if (c->started == c->wanted)
 			c->due_ns = INT64_MAX;
 	}
@@ -331,9 +336,9 @@ static void print_run(const struct client *c)
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "where the server listens on 127.0.0.1"),
 	ROW(OPTION_COUNT, 'c', "connections", "N", connections, "closed loop: how many at once (default: 1)"),
-	ROW(OPTION_COUNT, 'n', "requests", "N", requests, "closed loop: how many in all (default: 1)"),
+	ROW(OPTION_COUNT, 'n', "requests", "N", requests, "how many in all (default: as many as there is time for)"),
 	ROW(OPTION_RATE, 0, "rate", "RATE", rate, "open loop: Poisson arrivals, so many a second"),
-	ROW(OPTION_DURATION, 0, "for", "TIME", for_ns, "open loop: for so long (default: 10s)"),
+	ROW(OPTION_DURATION, 0, "for", "TIME", for_ns, "start requests for so long (default: 10s)"),
 	ROW(OPTION_TEXT, 0, "path", "PATH", path, "what to POST to (default: /v1/chat/completions)"),
 	OPTION(OPTION_SEED, 0, "seed", "N", struct options, common, "seed of the arrivals (default: 1)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
@@ -370,10 +375,11 @@ static int measure(struct client *c, const struct options *o, struct ipf_error *
 	c->options = o;
 	c->err = err;
 	c->sent_at = -1;
-	c->wanted = o->rate > 0 ? (int64_t)(o->rate * (double)o->for_ns / 1e9) : o->requests;
+	c->wanted = o->requests;
 	rng_init(&c->gaps, o->common.seed, "gaps", 0);
 	c->begin_ns = clock_now();
-	c->due_ns = o->rate > 0 ? c->begin_ns + 100 * NS_PER_MS : INT64_MAX;
+	c->end_ns = c->begin_ns + o->for_ns;
+	c->due_ns = o->rate > 0 ? c->begin_ns : INT64_MAX;
 	run(c);
 	print_run(c);
 	return c->failed ? -1 : 0;
@@ -382,7 +388,7 @@ static int measure(struct client *c, const struct options *o, struct ipf_error *
 int main(int argc, char **argv)
 {
 	static struct client client; /* large */
-	struct options options = {.common = COMMON_DEFAULTS, .connections = 1, .requests = 1, .for_ns = 10 * NS_PER_S, .path = "/v1/chat/completions"};
+	struct options options = {.common = COMMON_DEFAULTS, .connections = 1, .requests = INT64_MAX, .for_ns = 10 * NS_PER_S, .path = "/v1/chat/completions"};
 	struct operands operands;
 	struct ipf_error err = {0};
 	int status;

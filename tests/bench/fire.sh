@@ -1,47 +1,44 @@
 #!/bin/bash
-# What does a streamed event cost ipf-fire, and a short request? CPU time of the whole program, since the server shares the machine.
-# The baseline is curl with as many transfers in parallel, which throws away what it gets.
+# How much can one core send and receive? ipf-fire, the whole program with its recording, against a bare client of the same server on the
+# same core: streamed events, and short answers.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
+# shellcheck source-path=SCRIPTDIR
+. "$BENCH/raw.sh"
+seconds=${BENCH_SECONDS:-3}
 
-server_start --step-base 1ms --step-per-seq 1us --prefill-rate 100M
-
-seconds() { # COMMAND…: CPU time
-	local TIMEFORMAT='%U %S'
-	{ time "$@" 2>/dev/null; } 2>&1 | awk '{ printf "%.3f", $1 + $2 }'
+# Both in turn, several times, each with so many connections; into the files bare.NAME and fire.NAME.
+measure() { # NAME CONNECTIONS EVENTS
+	local i
+	EVENTS=$3
+	raw_start --events "$EVENTS"
+	for i in $(seq "$rounds"); do
+		bare -c "$2" --for "${seconds}s" >>"bare.$1"
+		fire "closed:users=$2,for=${seconds}s" >>"fire.$1"
+		echo "$1, round $i: $(tail -n 1 "bare.$1" | jq -c '[.requests_s, .events_s, .cpu_us_event, .failed]') bare," \
+			"$(tail -n 1 "fire.$1" | jq -c '[.requests_s, .events_s, .cpu_us_event, .failed]')" >&2
+	done
+	server_stop
 }
 
-# One request, as many times as asked for.
-make_trace() { # OUTPUT_TOKENS
-	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$1" >lines
-	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >t.trace
+show() { # NAME WHAT MEMBER UNIT GOAL
+	local fire bare
+	fire=$(median "$3" "fire.$1")
+	bare=$(median "$3" "bare.$1")
+	row "$2" "$(rounded "$fire" "${DIGITS:-0}") $4" "$(rounded "$bare" "${DIGITS:-0}") $4 bare" "$(ratio "$fire" "$bare")" "$5"
 }
 
-with_curl() { # REQUESTS PARALLEL OUTPUT_TOKENS
-	for _ in $(seq "$1"); do
-		printf 'next\nurl = "%s/v1/chat/completions"\nno-progress-meter\noutput = /dev/null\njson = "%s"\n' "$URL" \
-			"{\\\"model\\\":\\\"sim\\\",\\\"messages\\\":[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Tell me.\\\"}],\\\"max_tokens\\\":$3,\\\"stream\\\":true}"
-	done | sed 1d >curl.config
-	curl -Z --parallel-immediate --parallel-max "$2" -K curl.config
-}
-
-measure() { # WHAT REQUESTS PARALLEL OUTPUT_TOKENS
-	make_trace "$4"
-	ipf-sched -q "closed:users=$3,n=$2" -t t.trace -o t.sched
-	fire=$(seconds ipf-fire -q -u "$URL" -m sim -t t.trace t.sched -o t.records)
-	good=$(grep -c '"status":200' t.records)
-	[ "$good" = "$2" ]
-	# the last client line has the totals
-	read -r reads send took < <(jq -r 'select(.client) | .client | [.reads, .cpu.send, .t_ns / 1e9] | @tsv' t.records | tail -1)
-	curl=$(seconds with_curl "$2" "$3" "$4")
-	awk -v OFS='\t' -v what="$1" -v n="$2" -v r="$reads" -v f="$fire" -v s="$send" -v t="$took" -v c="$curl" 'BEGIN {
-		print what ", CPU a read", sprintf("%.1f us, %.1f sending", f / r * 1e6, s / r * 1e6), sprintf("%.1f us curl", c / r * 1e6), sprintf("%.2f", f / c), "-", "-"
-		print what ", CPU a request", sprintf("%.0f us, %.0f sending", f / n * 1e6, s / n * 1e6), sprintf("%.0f us curl", c / n * 1e6), "-", "-", "-"
-		print what ", throughput", sprintf("%.0f reads/s, %.0f requests/s", r / t, n / t), "-", "-", "-", "-"
-	}'
-}
-
-measure "256 streams of 200 events" 1024 256 200
-measure "1000 streams of 50 events" 3000 1000 50
-measure "64 in parallel, 1 event" 5000 64 1
+for connections in 64 1000; do
+	measure $connections $connections 1
+	show $connections "short answers, $connections connections" requests_s requests/s "> 0.$((connections == 64 ? 30 : 20))"
+	DIGITS=1 show $connections "the same, CPU" cpu_us_request "us a request" -
+done
+measure streams 1000 200
+measure crowd 10000 50
+show streams "1,000 streams" events_s events/s "> 0.85"
+DIGITS=2 show streams "the same, CPU" cpu_us_event "us an event" -
+show crowd "10,000 streams" events_s events/s -
+row "the same, against 1,000" "$(rounded "$(median events_s fire.crowd)") events/s" "$(rounded "$(median events_s fire.streams)") events/s" \
+	"$(ratio "$(median events_s fire.crowd)" "$(median events_s fire.streams)")" "> 0.80"
+DIGITS=2 show crowd "the same, CPU" cpu_us_event "us an event" -

@@ -1,25 +1,42 @@
-#!/bin/sh
-# How late does ipf-fire start requests? 100 a second, Poisson, the simulated server on the same cores. The baseline is how late
-# a process is, at the same time, that only sleeps until a time.
-set -eu
+#!/bin/bash
+# How late do requests start that come at times of their own? Poisson arrivals, the server on another core where there is one. Beside
+# ipf-fire's lag stands that of a bare client at the same rate on the same core, in turn, and of a process that only sleeps until a time:
+# what the machine does to anybody.
+set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
+# shellcheck source-path=SCRIPTDIR
+. "$BENCH/raw.sh"
+seconds=${BENCH_SECONDS:-8}
 
-seconds=${LAG_SECONDS:-30}
-ipf-prep sharegpt "$TESTS/../examples/chat.json" -q -o chat.trace.zst
-ipf-sched "poisson:rate=100,for=${seconds}s" -t chat.trace.zst -o chat.sched
-# shellcheck disable=SC2119
-server_start
-"$BUILD/bench/sleeper" "$seconds" >slept &
-ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched -o chat.records.zst
-wait $!
-ipf-collect -q chat.records.zst -o chat.results.zst
-ipf-report -f json chat.results.zst >report.json
+lag_of() { # lag of the records, as bareclient says it
+	ipf-collect -q raw.records.zst -o raw.results.zst
+	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
+}
 
-read -r slept50 slept99 slept999 <slept
-jq -r --argjson slept "{\"p50\":$slept50,\"p99\":$slept99,\"p99.9\":$slept999}" '
-	.total as $t | ["p50", "p99", "p99.9"][] as $p | ($t.lag_ms[$p] * 1000) as $us
-	| [ "lag \($p) at 100 requests/s, \($t.requests.started) sent", "\($us | round) us", "\($slept[$p] | round) us asleep",
-	    "\($us / $slept[$p] * 100 | round / 100)" ]
-	  + (if $p == "p99" then ["< 1000 us", (if $us < 1000 then "met" else "missed" end)] else ["-", "-"] end)
-	| @tsv' report.json
+measure() { # RATE
+	local i
+	for i in $(seq "$rounds"); do
+		on_client "$BUILD/bench/sleeper" 2 >>"slept.$1"
+		bare --rate "$1" --for "${seconds}s" >>"bare.$1"
+		fire "poisson:rate=$1,for=${seconds}s" >fire.run
+		lag_of >>"fire.$1"
+		echo "$1/s, round $i: $(tail -n 1 "bare.$1" | jq -c '.lag_us') bare, $(tail -n 1 "fire.$1" | jq -c '.lag_us')" >&2
+	done
+}
+
+show() { # RATE PERCENTILE GOAL
+	local fire bare slept
+	fire=$(jq -s --arg p "$2" 'map(.lag_us[$p]) | sort | .[length / 2 | floor]' "fire.$1")
+	bare=$(jq -s --arg p "$2" 'map(.lag_us[$p]) | sort | .[length / 2 | floor]' "bare.$1")
+	slept=$(awk -v p="$2" '{ print $(p == "p50" ? 1 : p == "p99" ? 2 : 3) }' "slept.$1" | sort -n | sed -n "$(((rounds + 1) / 2))p")
+	row "lag $2 at $1 requests/s" "$(rounded "$fire") us" "$(rounded "$bare") us bare, $(rounded "$slept") us asleep" "$(ratio "$fire" "$bare")" "$3" "$fire"
+}
+
+raw_start --events 1 --first 10ms
+for rate in 1000 5000; do
+	measure $rate
+	show $rate p50 -
+	show $rate p99 "< $((rate == 1000 ? 100 : 200)) us"
+	show $rate p99.9 "$([ $rate = 1000 ] && echo "< 1000 us" || echo -)"
+done

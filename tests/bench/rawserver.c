@@ -442,7 +442,7 @@ static int watch(struct rawserver *s, int *fd, struct ipf_error *err)
 	return 0;
 }
 
-static int open_server(struct rawserver *s, int port, struct ipf_error *err)
+static int open_server(struct rawserver *s, int port, bool share, struct ipf_error *err)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof address;
@@ -458,6 +458,7 @@ static int open_server(struct rawserver *s, int port, struct ipf_error *err)
 	s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->listen_fd < 0 || setsockopt(s->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+	    (share && setsockopt(s->listen_fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0) ||
 	    setsockopt(s->listen_fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) < 0 ||
 	    bind(s->listen_fd, (struct sockaddr *)&address, len) < 0 || listen(s->listen_fd, BACKLOG) < 0 ||
 	    getsockname(s->listen_fd, (struct sockaddr *)&address, &len) < 0)
@@ -473,6 +474,7 @@ struct options {
 	struct common_options common;
 	struct shape shape;
 	int64_t port;
+	bool share;
 	const char *log, *show, *sum;
 };
 
@@ -480,6 +482,7 @@ struct options {
 
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free one)"),
+	ROW(OPTION_FLAG, 0, "share", NULL, share, "share the port with other servers that do: each gets some of the connections"),
 	ROW(OPTION_COUNT, 0, "events", "N", shape.events, "events of an answer (default: 1)"),
 	ROW(OPTION_DURATION, 0, "first", "TIME", shape.first_ns, "from a request's arrival to its first event (default: 0)"),
 	ROW(OPTION_DURATION, 0, "gap", "TIME", shape.gap_ns, "from event to event (default: 0, as fast as the socket takes them)"),
@@ -513,7 +516,7 @@ static void raise_file_limit(void)
 static int serve(struct rawserver *s, const struct options *o, struct ipf_error *err)
 {
 	struct rusage used;
-	if ((!o->log || sendlog_open(&s->log, o->log, err) == 0) && open_server(s, (int)o->port, err) == 0)
+	if ((!o->log || sendlog_open(&s->log, o->log, err) == 0) && open_server(s, (int)o->port, o->share, err) == 0)
 		run(s);
 	if (o->common.verbose && getrusage(RUSAGE_SELF, &used) == 0)
 		fprintf(stderr, "rawserver: %lld connections, %u requests, %lld events, %.3f s of CPU time\n", (long long)s->connections, s->requests,

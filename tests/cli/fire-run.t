@@ -41,6 +41,26 @@ body chat.records | jq -c 'select(.client) | .client' >clients
 between "$(wc -l <clients)" 1 3 "a line about the client each second"
 is "$(tail -1 clients | jq -c '[.started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
 	'[50,50,0,0,0,0,true,true,true]' "the last one has it all"
+is "$(jq -s -c '[(map(.client_lag_ns.count // 0) | add), ([.[] | .client_lag_ns | objects | .p50 <= .p99 and .p99 <= .p999 and .p999 <= .max and .within_1ms <= 1] | all)]' clients)" '[50,true]' \
+	"every start is in one of their lags"
+is "$(jq -s -c '[.[-1] | .starved, .unrendered, (.fullness | keys)]' clients)" '[0,0,["record","render"]]' "nothing was missing"
+is "$(jq -s -c '[.[] | .loop_lag_ns.max >= (.loop_lag_ns.p99 // 0)] | all' clients)" true "how late the loop was"
+is "$(jq -s -c '[.[] | .ready | objects | .mean >= 1 and .max >= .mean] | all and length > 0' clients)" true "and what waited for it"
+if [ -r /proc/self/schedstat ]; then
+	is "$(jq -s -c '[.[].run_queue | [.send, .record, .render] | all(. >= 0)] | all' clients)" true "how long threads waited for a processor"
+	is "$(jq -s -c '[.[].run_queue.send] | . == sort' clients)" true "which only grows"
+else
+	is "$(jq -s -c 'map(.run_queue) | unique' clients)" '[null]' "what the system does not tell is not told"
+fi
+tail -1 chat.records | jq -c .end.client >whole.client
+is "$(jq -c '.client_lag_ns.count' whole.client)" 50 "the trailer has them over the whole run"
+is "$(jq -c --slurpfile lines clients '.client_lag_ns.max == ([$lines[].client_lag_ns.max // 0] | max)' whole.client)" true "with the greatest of all"
+if [ "$(jq -r .stamps header)" = kernel ]; then
+	is "$(jq -s -c '(map(.delay_ns.count // 0) | add) == (.[-1].stamps.kernel + .[-1].stamps.rejected) and .[-1].stamps.none == 0 and .[-1].stamps.kernel > 0' clients)" true \
+		"the delay of every read that the kernel stamped"
+else
+	is "$(jq -s -c 'map(.stamps) | unique' clients)" '[null]' "no stamps"
+fi
 run ipf-fire -u "$URL" -m sim -t chat.trace --reproducible "$PWD/chat.sched"
 is "$(head -1 "$OUT" | jq -c '[.host, .created, (.argv | index("chat.sched") != null)]')" '[null,null,true]' "--reproducible leaves out host, date and folders"
 

@@ -63,6 +63,6 @@ server_stop
 run ipf-fire -q -u "$A" -u "$SLOW" -t chat.trace chat.sched
 status_is 1 "a server that is not there"
 complains ipf-fire "$SLOW/v1/chat/completions: cannot connect" "is named"
-run ipf-fire -q -u "$A" -u "$SLOW" -t chat.trace chat.sched --wait-ready 100ms
+run ipf-fire -q -u "$A" -u "$SLOW" -t chat.trace chat.sched --wait-ready 2s
 status_is 1 "--wait-ready waits for all"
 complains ipf-fire "$SLOW/v1/chat/completions: not ready" "and names the one that is not"

@@ -53,3 +53,31 @@ status_is 3 "a trace that was cut"
 contains "$(cat "$OUT")" "requests       2" "is described as far as it goes"
 run "$prep" stat m.trace.zst -o /dev/full
 status_is 1 "a full disk"
+
+# As a picture.
+if command -v gnuplot >/dev/null; then
+	run "$prep" stat --plot m.svg m.trace.zst
+	status_is 0 "stat --plot draws"
+	contains "$(head -c 200 m.svg)" "<svg" "an SVG"
+	for title in "Arrivals over time" "Gaps between arrivals" Lengths "What an endless prefix cache finds"; do
+		contains "$(cat m.svg)" "$title" "with $title"
+	done
+	"$prep" sharegpt s.jsonl --turns all -o s.trace
+	run "$prep" stat --plot s.svg s.trace
+	status_is 0 "of a trace without arrivals too"
+	is "$(grep -c "Arrivals over time" s.svg)" 0 "which are not in it then"
+	printf '{"prompt":"a","output":"b"}\n' >one.jsonl
+	"$prep" jsonl one.jsonl -o one.trace
+	run "$prep" stat --plot one.svg one.trace
+	status_is 0 "and of one request"
+	stderr_is "" "without a complaint"
+else
+	skip "stat --plot draws" "gnuplot is not installed"
+fi
+run "$prep" stat --plot m.gif m.trace.zst
+status_is 2 "another kind of picture is wrong usage"
+mkdir bare
+ln -s "$(command -v sh)" bare/sh
+PATH=$PWD/bare run "$prep" stat --plot none.svg m.trace.zst
+status_is 0 "without gnuplot the figures are there all the same"
+contains "$(cat "$ERR")" "gnuplot is not installed: none.svg is not drawn" "and it is said that nothing was drawn"

@@ -47,7 +47,18 @@ for name in bytelevel llama gemma; do
 	is "$(found prefixed.trace "$t")" "$(said prefixed.trace)" "$name: shared prefixes too"
 done
 
+# How far from what was asked: said, and in the trailer.
 t=$data/bytelevel.json
+run ipf-prep azure lengths.csv -t "$t" -o azure.trace
+stderr_is "ipf-prep: 30 prompts made, 100 % of them with exactly the tokens asked for (off by: mean 0, p99 0, max 0)" "what came of the lengths is said"
+is "$(plain azure.trace | tail -1 | jq -c '.end.residual | map_values(. * 1000 | round / 1000)')" '{"requests":30,"exact":1,"mean":0,"p99":0,"max":0}' "and stands in the trailer"
+run ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" --input-tokens 40 -n 9 -o shaped.trace
+is "$(plain shaped.trace | tail -1 | jq -c '.end.residual | .requests, .exact' | paste -sd ' ')" "9 1" "of prompts that were cut or extended too"
+run ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -n 9 -o shaped.trace
+stderr_is "" "where none was made, nothing is said"
+is "$(plain shaped.trace | tail -1 | jq .end.residual)" null "nor written"
+
+ipf-prep azure lengths.csv -t "$data/gemma.json" -q -o azure.trace
 is "$(plain azure.trace | head -1 | jq -c '.tokenizer | [.name, .exact]')" '["gemma.json",true]' "the header names the tokenizer"
 is "$(plain azure.trace | head -1 | jq -r .tokenizer.sha256)" "$(sha256sum "$data/gemma.json" | cut -d ' ' -f 1)" "and its digest"
 run ipf-prep azure lengths.csv -t ./none.json

@@ -75,7 +75,8 @@ misuse() { # PART ARGUMENTS…
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
 }
 misuse "expected at least one STAGE"
-misuse 'poisson:rate=0: rate: expected a rate above 0, got "0"' poisson:rate=0
+misuse 'stage 1 (poisson): rate: expected a rate above 0, got "0"' poisson:rate=0
+misuse 'stage 2 (ramp): to: expected a rate such as 5, 1.5k or 300/m, got "fast"' rest:for=1s ramp:from=1,to=fast,for=1m
 misuse 'for: expected a duration such as 250ms or 2m, got "10"' poisson:rate=1,for=10
 misuse 'unknown kind of stage "poison", did you mean "poisson"?' poison:rate=1
 misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1

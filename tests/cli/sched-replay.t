@@ -45,7 +45,7 @@ run "$BIN/ipf-sched" replay
 status_is 2 "no trace at all is wrong usage"
 run "$BIN/ipf-sched" replay:from=1h -t "$DATA/recorded.trace"
 status_is 3 "a slice without arrivals ends with 3"
-complains ipf-sched "replay:from=1h: no arrival was recorded" "and says so"
+complains ipf-sched "from: no arrival was recorded" "and says so"
 sed '3s/"at_ns":100/"at_ns":900000000/' "$DATA/recorded.trace" >unsorted.trace
 run "$BIN/ipf-sched" replay -t unsorted.trace
 status_is 3 "arrivals out of order end with 3"

@@ -295,7 +295,12 @@ static void every_member_is_checked(void **state)
 	told("request.body.n", "{\"$if\":\"$system\",\"then\":[\"$system\"]}", NULL);
 	told("request.body.n", "{\"$if\":\"$system\"}", "request.$if: expected a field, and \"then\" beside it, got {\"$if\":\"$system\"}");
 	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"who\":\"$role\",\"what\":\"$content\"},\"roles\":{\"user\":\"human\"}}", NULL);
-	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}", "request.$each: expected \"messages\" or \"turns\", got \"all\"");
+	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}", "request.$each: expected \"messages\", \"turns\", \"parts\" or \"tools\", got \"all\"");
+	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$tool_name\",\"input_schema\":\"$tool_parameters\"}}", NULL);
+	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$role\"}}", "request.name: expected a field of the trace, such as \"$messages\", got \"$role\"");
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\",\"text\":{\"t\":\"$text\"},\"image\":\"$url\"}}}", NULL);
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}", "request.$each: expected \"text\" or \"image\" beside it, got {\"$each\":\"parts\"}");
+	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}", "request.$each: expected \"parts\" only within the messages, got \"parts\"");
 	told("request.body.n", "\"$role\"", "request.n: expected a field of the trace, such as \"$messages\", got \"$role\"");
 	told("request", "gone", "request: expected a map, got nothing");
 	told("request.body", "gone", "request.body: expected a map, got nothing");
@@ -391,7 +396,7 @@ static void fields_are_listed(void **state)
 	for (; api_field(i); i++)
 		assert_true(api_field_known(api_field(i)));
 	assert_true(i > 3);
-	assert_false(api_field_known("message"));
+	assert_false(api_field_known("massage"));
 }
 
 int main(void)

@@ -200,6 +200,43 @@ static void cpu_and_loop_of_the_client(void **state)
 	expect(v, VERDICT_CLIENT, VERDICT_DOUBTFUL, "no samples");
 }
 
+/* What newer clients tell besides: in one line a second, CPU 10 %, loop lag 1 ms. */
+static void what_the_client_ran_out_of(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *members;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {
+		{"\"cpu\":{\"send\":9,\"most\":0.3}", VERDICT_OK, "30.0 % of a core"},
+		{"\"cpu\":{\"send\":0.01,\"most\":0.97}", VERDICT_INVALID, "97.0 % of a core"},
+		{"\"run_queue\":{\"most\":0.05}", VERDICT_OK, "waited for one for 5.0 % of the time"},
+		{"\"run_queue\":{\"most\":0.2}", VERDICT_DOUBTFUL, "waited for one for 20.0 % of the time"},
+		{"\"run_queue\":{\"most\":0.6}", VERDICT_INVALID, "60.0 % in the worst second"},
+		{"\"delay_ns\":{\"p99\":43000}", VERDICT_OK, "within 43 us of the kernel's stamps"},
+		{"\"delay_ns\":{\"p99\":15000000}", VERDICT_DOUBTFUL, "within 15 ms"},
+		{"\"delay_ns\":{\"p99\":150000000}", VERDICT_INVALID, "within 150 ms"},
+		{"\"fullness\":{\"record\":0.5}", VERDICT_OK, ""},
+		{"\"fullness\":{\"record\":0.95}", VERDICT_DOUBTFUL, "95.0 % full"},
+		{"\"started\":1000,\"starved\":0", VERDICT_OK, ""},
+		{"\"started\":1000,\"starved\":5", VERDICT_DOUBTFUL, "5 requests could not be sent: out of open files"},
+		{"\"started\":1000,\"starved\":50", VERDICT_INVALID, "50 requests could not be sent: out of open files"},
+		{"\"stamps\":{\"kernel\":1000,\"rejected\":1,\"clock_steps\":1}", VERDICT_OK, ""},
+		{"\"stamps\":{\"kernel\":900,\"rejected\":100,\"clock_steps\":1}", VERDICT_DOUBTFUL, "10.0 % of the kernel's stamps could not be"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin();
+		good_rows(v, 0, 1000);
+		for (int s = 1; s <= 101; s++) {
+			char line[240];
+			snprintf(line, sizeof line, "{\"t_ns\":%lld,\"loop_lag_ns\":{\"max\":1000},%s}", (long long)(s * S), cases[i].members);
+			verdict_client(v, slice_of(line));
+		}
+		expect(v, VERDICT_CLIENT, cases[i].status, cases[i].said);
+	}
+}
+
 /* What the client did before the first measured request and after the last is no matter. */
 static void a_busy_client_outside_the_measured_time(void **state)
 {
@@ -360,7 +397,7 @@ int main(void)
 		cmocka_unit_test(a_good_run_is_ok), cmocka_unit_test(nothing_at_all_is_invalid),
 		cmocka_unit_test(requests_of_the_warm_up_do_not_count), cmocka_unit_test(requests_that_never_started),
 		cmocka_unit_test(starts_that_fall_behind), cmocka_unit_test(a_burst_is_on_time), cmocka_unit_test(lateness_of_the_client),
-		cmocka_unit_test(cpu_and_loop_of_the_client), cmocka_unit_test(a_busy_client_outside_the_measured_time),
+		cmocka_unit_test(cpu_and_loop_of_the_client), cmocka_unit_test(what_the_client_ran_out_of), cmocka_unit_test(a_busy_client_outside_the_measured_time),
 		cmocka_unit_test(coalesced_events), cmocka_unit_test(errors_of_the_server), cmocka_unit_test(lengths_not_as_asked),
 		cmocka_unit_test(samples_enough), cmocka_unit_test(repeats_add_up_and_shards_do_not), cmocka_unit_test(what_is_missing_is_said),
 		cmocka_unit_test(rows_without_a_schedule), cmocka_unit_test(rules_are_for_the_checks),

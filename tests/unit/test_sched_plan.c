@@ -260,22 +260,22 @@ static void test_what_needs_a_trace_says_so(void **state)
 {
 	(void)state;
 	assert_refused("poisson:rate=5", false, IPF_USAGE,
-	               "poisson:rate=5: n: missing: expected for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
-	assert_refused("burst", false, IPF_USAGE, "burst: n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (poisson): n: missing: expected for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
+	assert_refused("burst", false, IPF_USAGE, "stage 1 (burst): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2", false, IPF_USAGE,
-	               "closed:users=2: n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (closed): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2,for=1m", false, IPF_USAGE,
-	               "closed:users=2,for=1m: a closed loop of some time goes round a trace: -t TRACE is missing");
-	assert_refused("replay", false, IPF_USAGE, "replay: recorded arrivals come from a trace: -t TRACE is missing");
+	               "stage 1 (closed): for: a closed loop of some time goes round a trace: -t TRACE is missing");
+	assert_refused("replay", false, IPF_USAGE, "stage 1 (replay): recorded arrivals come from a trace: -t TRACE is missing");
 }
 
 static void test_too_much_is_refused_at_once(void **state)
 {
 	(void)state;
-	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE, "constant:rate=1/d,n=1M: lasts longer than 146 years");
-	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE, "poisson:rate=1G,for=10d: 8.64e+14 arrivals, and a schedule holds 1e+10 at most");
-	assert_refused("burst:n=100G", false, IPF_USAGE, "burst:n=100G: 1e+11 arrivals, and a schedule holds 1e+10 at most");
-	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE, "rest:for=50000d: ends more than 146 years after the beginning");
+	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE, "stage 1 (constant): n: lasts longer than 146 years");
+	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE, "stage 1 (poisson): for: 8.64e+14 arrivals, and a schedule holds 1e+10 at most");
+	assert_refused("burst:n=100G", false, IPF_USAGE, "stage 1 (burst): n: 1e+11 arrivals, and a schedule holds 1e+10 at most");
+	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE, "stage 2 (rest): for: ends more than 146 years after the beginning");
 }
 
 /* ---- with one --------------------------------------------------------------------------------------------------- */
@@ -448,8 +448,8 @@ static void test_replay_needs_recorded_arrivals(void **state)
 	assert_refused("replay", true, IPF_INPUT,
 	               "at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
 	write_arrivals((const int64_t[]){0, 5}, 2);
-	assert_refused("replay:from=6ns", true, IPF_INPUT, "replay:from=6ns: no arrival was recorded in this time");
-	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT, "replay:from=1ns,to=5ns: no arrival was recorded in this time");
+	assert_refused("replay:from=6ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
+	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
 }
 
 static void test_another_stage_changes_no_draws(void **state)

@@ -113,102 +113,174 @@ static void test_names_and_ordinals(void **state)
 	stages_release(&s);
 }
 
-static void test_misuse_names_spec_key_and_value(void **state)
+static void test_misuse_names_stage_kind_key_and_value(void **state)
 {
 	static const struct {
 		const char *spec, *error;
 	} cases[] = {
-		{"poisson:rate=0", "poisson:rate=0: rate: expected a rate above 0, got \"0\""},
-		{"poisson:rate=0,for=1s", "poisson:rate=0,for=1s: rate: expected a rate above 0, got \"0\""},
-		{"poisson:rate=fast", "poisson:rate=fast: rate: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
-		{"poisson:rate=2G", "poisson:rate=2G: rate: expected a rate between 0.000000001 and 1G a second, got \"2G\""},
-		{"poisson:rate=", "poisson:rate=: rate: expected a rate such as 5, 1.5k or 300/m, got \"\""},
-		{"poisson:rate", "poisson:rate: rate: expected rate=RATE"},
-		{"poisson:for=1s", "poisson:for=1s: rate: missing: expected rate=RATE"},
-		{"poisson", "poisson: rate: missing: expected rate=RATE"},
-		{"poisson:", "poisson:: expected key=value between commas, got nothing"},
-		{"poisson:rate=1,", "poisson:rate=1,: expected key=value between commas, got nothing"},
-		{"poisson:rate=1,,n=2", "poisson:rate=1,,n=2: expected key=value between commas, got nothing"},
-		{"poisson:rate=1,rate=2", "poisson:rate=1,rate=2: rate: given twice"},
-		{"poisson:rate=1,warmup=yes", "poisson:rate=1,warmup=yes: warmup: takes no value, got \"yes\""},
-		{"poisson:rate=1,for=0", "poisson:rate=1,for=0: for: expected a duration above 0, got \"0\""},
-		{"poisson:rate=1,for=10", "poisson:rate=1,for=10: for: expected a duration such as 250ms or 2m, got \"10\""},
-		{"poisson:rate=1,for=200000d", "poisson:rate=1,for=200000d: for: expected a duration of less than 292 years, got \"200000d\""},
-		{"poisson:rate=1,for=100000d", "poisson:rate=1,for=100000d: for: expected a duration of less than 146 years, got \"100000d\""},
-		{"poisson:rate=1,n=0", "poisson:rate=1,n=0: n: expected a count of at least 1, got \"0\""},
-		{"poisson:rate=1,for=1s,n=2", "poisson:rate=1,for=1s,n=2: n: expected either for= or n=, got both"},
-		{"poisson:rate=1,name=", "poisson:rate=1,name=: name: expected a name in UTF-8, got \"\""},
-		{"poisson:rate=1,cv=2", "poisson:rate=1,cv=2: unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup)"},
-		{"poisson:rat=1", "poisson:rat=1: unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup)"},
-		{"poison:rate=1", "poison:rate=1: unknown kind of stage \"poison\", did you mean \"poisson\"? "
+		{"poisson:rate=0", "rate: expected a rate above 0, got \"0\""},
+		{"poisson:rate=0,for=1s", "rate: expected a rate above 0, got \"0\""},
+		{"poisson:rate=fast", "rate: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
+		{"poisson:rate=2G", "rate: expected a rate between 0.000000001 and 1G a second, got \"2G\""},
+		{"poisson:rate=", "rate: expected a rate such as 5, 1.5k or 300/m, got \"\""},
+		{"poisson:rate", "rate: expected rate=RATE"},
+		{"poisson:for=1s", "rate: missing: expected rate=RATE"},
+		{"poisson", "rate: missing: expected rate=RATE"},
+		{"poisson:", "expected key=value between commas, got nothing"},
+		{"poisson:rate=1,", "expected key=value between commas, got nothing"},
+		{"poisson:rate=1,,n=2", "expected key=value between commas, got nothing"},
+		{"poisson:rate=1,rate=2", "rate: given twice"},
+		{"poisson:rate=1,warmup=yes", "warmup: takes no value, got \"yes\""},
+		{"poisson:rate=1,for=0", "for: expected a duration above 0, got \"0\""},
+		{"poisson:rate=1,for=10", "for: expected a duration such as 250ms or 2m, got \"10\""},
+		{"poisson:rate=1,for=200000d", "for: expected a duration of less than 292 years, got \"200000d\""},
+		{"poisson:rate=1,for=100000d", "for: expected a duration of less than 146 years, got \"100000d\""},
+		{"poisson:rate=1,n=0", "n: expected a count of at least 1, got \"0\""},
+		{"poisson:rate=1,for=1s,n=2", "n: expected either for= or n=, got both"},
+		{"poisson:rate=1,name=", "name: expected a name in UTF-8, got \"\""},
+		{"poisson:rate=1,cv=2", "unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+		{"poisson:rat=1", "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+		{"poison:rate=1", "unknown kind of stage \"poison\", did you mean \"poisson\"? "
 		                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
-		{"", ": unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
-		{"gamma:rate=1", "gamma:rate=1: cv: missing: expected cv=NUMBER"},
-		{"gamma:rate=1,cv=0", "gamma:rate=1,cv=0: cv: expected a number above 0, got \"0\""},
-		{"gamma:rate=1,cv=101", "gamma:rate=1,cv=101: cv: expected a number between 0.001 and 100, got 101"},
-		{"replay:speed=0", "replay:speed=0: speed: expected a decimal number above 0 such as 2 or 0.5, got \"0\""},
-		{"replay:speed=2x", "replay:speed=2x: speed: expected a decimal number above 0 such as 2 or 0.5, got \"2x\""},
-		{"replay:from=2m,to=1m", "replay:from=2m,to=1m: to: expected a time after from="},
-		{"closed:users=0", "closed:users=0: users: expected a count of at least 1, got \"0\""},
-		{"closed:users=4,n=1,for=1s", "closed:users=4,n=1,for=1s: n: expected either for= or n=, got both"},
-		{"closed:users=4,slots=4", "closed:users=4,slots=4: unknown key \"slots\" (closed takes: users= for= n= name= warmup)"},
-		{"rest", "rest: for: missing: expected for=TIME"},
-		{"uniform:rate=1,cv=0.6", "uniform:rate=1,cv=0.6: cv: expected a number between 0.001 and 0.5774, got 0.6"},
-		{"weibull:rate=1,cv=0.01", "weibull:rate=1,cv=0.01: cv: expected a number between 0.02 and 100, got 0.01"},
-		{"ramp:from=1,to=2", "ramp:from=1,to=2: for: missing: expected for=TIME"},
-		{"ramp:from=1,to=fast,for=1s", "ramp:from=1,to=fast,for=1s: to: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
-		{"ramp:from=0,to=0,for=1s", "ramp:from=0,to=0,for=1s: to: expected a rate above 0 where from= is 0"},
+		{"", "unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+		{"gamma:rate=1", "cv: missing: expected cv=NUMBER"},
+		{"gamma:rate=1,cv=0", "cv: expected a number above 0, got \"0\""},
+		{"gamma:rate=1,cv=101", "cv: expected a number between 0.001 and 100, got 101"},
+		{"replay:speed=0", "speed: expected a decimal number above 0 such as 2 or 0.5, got \"0\""},
+		{"replay:speed=2x", "speed: expected a decimal number above 0 such as 2 or 0.5, got \"2x\""},
+		{"replay:from=2m,to=1m", "to: expected a time after from="},
+		{"closed:users=0", "users: expected a count of at least 1, or two such as 1..32, got \"0\""},
+		{"closed:users=1..x,steps=2", "users: expected two counts of at least 1 such as 1..32, got \"1..x\""},
+		{"closed", "users: missing: expected users=COUNT or sessions=COUNT"},
+		{"closed:users=1,sessions=1", "sessions: expected either users= or sessions=, got both"},
+		{"closed:users=1..4", "steps: missing: expected steps=COUNT with users=1..4"},
+		{"closed:users=4,steps=2", "steps: expected users= with two counts such as 1..32 with it"},
+		{"closed:users=1..4,steps=5", "steps: expected a count between 2 and 4, got 5"},
+		{"closed:users=4,n=1,rampup=1x", "rampup: expected a duration such as 250ms or 2m, got \"1x\""},
+		{"closed:users=4,for=1s,rampup=2s", "rampup: expected no more than for="},
+		{"closed:users=4,n=1,process=gamma,cv=2", "process: expected think=TIME with it"},
+		{"closed:users=4,n=1,think=1s,cv=2", "cv: expected think=TIME and process=NAME with it"},
+		{"closed:users=4,n=1,think=1s,process=gamma", "cv: missing: expected cv=NUMBER for this process="},
+		{"closed:sessions=4,n=1,rate=2", "rate: expected none with sessions=, whose turns wait as they were recorded"},
+		{"closed:users=4,n=1,drain,overlap", "overlap: expected either drain or overlap, got both"},
+		{"closed:users=4,n=1,for=1s", "n: expected either for= or n=, got both"},
+		{"closed:users=4,slots=4", "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= rate= name= warmup cooldown drain overlap)"},
+		{"rest", "for: missing: expected for=TIME"},
+		{"uniform:rate=1,cv=0.6", "cv: expected a number between 0.001 and 0.5774, got 0.6"},
+		{"weibull:rate=1,cv=0.01", "cv: expected a number between 0.02 and 100, got 0.01"},
+		{"ramp:from=1,to=2", "for: missing: expected for=TIME"},
+		{"ramp:from=1,to=fast,for=1s", "to: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
+		{"ramp:from=0,to=0,for=1s", "to: expected a rate above 0 where from= is 0"},
 		{"ramp:from=1,to=2,for=1s,process=even",
-		 "ramp:from=1,to=2,for=1s,process=even: process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
-		{"ramp:from=1,to=2,for=1s,process=gamma", "ramp:from=1,to=2,for=1s,process=gamma: cv: missing: expected cv=NUMBER for this process="},
-		{"ramp:from=1,to=2,for=1s,cv=2", "ramp:from=1,to=2,for=1s,cv=2: cv: expected none for process=poisson and process=constant"},
-		{"steps:rates=1,x,each=1s", "steps:rates=1,x,each=1s: unknown key \"x\" (steps takes: rates= each= process= cv= slots= name= warmup)"},
-		{"steps:rates=1,2y,each=1s", "steps:rates=1,2y,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
-		{"steps:rates=0,0,each=1s", "steps:rates=0,0,each=1s: rates: expected a rate above 0 among them"},
-		{"steps:rates=,each=1s", "steps:rates=,each=1s: rates: expected a rate such as 5, 1.5k or 300/m, got \"\""},
-		{"sine:low=3,high=2,every=1m,for=1m", "sine:low=3,high=2,every=1m,for=1m: high: expected at least low="},
-		{"sine:low=0,high=2,every=1us,for=1m", "sine:low=0,high=2,every=1us,for=1m: every: expected 1ms at least"},
-		{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "spike:base=1,peak=2,every=1m,width=1m,for=1h: width: expected less than every="},
-		{"spike:base=1,peak=0,every=1m,width=1s", "spike:base=1,peak=0,every=1m,width=1s: peak: expected a rate above 0, got \"0\""},
-		{"sweep:for=1s", "sweep:for=1s: rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE"},
-		{"sweep:rates=1,2", "sweep:rates=1,2: for: missing: expected for=TIME or n=COUNT"},
-		{"sweep:rates=1,0,n=2", "sweep:rates=1,0,n=2: rates: expected rates above 0"},
-		{"sweep:rates=1,users=2,for=1s", "sweep:rates=1,users=2,for=1s: users: expected one list, got another one: \"2\""},
-		{"sweep:users=1,2.5,for=1s", "sweep:users=1,2.5,for=1s: users: expected a whole number such as 1000 or 1.5k, got \"2.5\""},
-		{"sweep:users=0,for=1s", "sweep:users=0,for=1s: users: expected a count of at least 1, got \"0\""},
-		{"sweep:users=1,for=1s,slots=3", "sweep:users=1,for=1s,slots=3: slots: expected none with users="},
-		{"sweep:users=1,n=5,process=constant", "sweep:users=1,n=5,process=constant: process: expected none with users="},
-		{"sweep:rates=1,n=5,process=gamma", "sweep:rates=1,n=5,process=gamma: cv: missing: expected cv=NUMBER for this process="},
-		{"sweep:rates=1,n=5,for=1s", "sweep:rates=1,n=5,for=1s: n: expected either for= or n=, got both"},
-		{"sweep:rates=1,2,from=x,for=1s", "sweep:rates=1,2,from=x,for=1s: from: expected none with rates="},
-		{"sweep:rates=1,2,points=3,for=1s", "sweep:rates=1,2,points=3,for=1s: points: expected from=FILE with it"},
-		{"rates:linear", "rates:linear: file: missing: expected file=FILE"},
-		{"search:low=1,high=2,for=1s", "search:low=1,high=2,for=1s: slo: missing: expected slo=GOAL,…"},
+		 "process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
+		{"ramp:from=1,to=2,for=1s,process=gamma", "cv: missing: expected cv=NUMBER for this process="},
+		{"ramp:from=1,to=2,for=1s,cv=2", "cv: expected none for process=poisson and process=constant"},
+		{"steps:rates=1,x,each=1s", "unknown key \"x\" (steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+		{"steps:rates=1,2y,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
+		{"steps:rates=0,0,each=1s", "rates: expected a rate above 0 among them"},
+		{"steps:rates=,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"\""},
+		{"sine:low=3,high=2,every=1m,for=1m", "high: expected at least low="},
+		{"sine:low=0,high=2,every=1us,for=1m", "every: expected 1ms at least"},
+		{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "width: expected less than every="},
+		{"spike:base=1,peak=0,every=1m,width=1s", "peak: expected a rate above 0, got \"0\""},
+		{"sweep:for=1s", "rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE"},
+		{"sweep:rates=1,2", "for: missing: expected for=TIME or n=COUNT"},
+		{"sweep:rates=1,0,n=2", "rates: expected rates above 0"},
+		{"sweep:rates=1,users=2,for=1s", "users: expected one list, got another one: \"2\""},
+		{"sweep:users=1,2.5,for=1s", "users: expected a whole number such as 1000 or 1.5k, got \"2.5\""},
+		{"sweep:users=0,for=1s", "users: expected a count of at least 1, got \"0\""},
+		{"sweep:users=1,for=1s,slots=3", "slots: expected none with users="},
+		{"sweep:users=1,n=5,process=constant", "process: expected none with users="},
+		{"sweep:rates=1,n=5,process=gamma", "cv: missing: expected cv=NUMBER for this process="},
+		{"sweep:rates=1,n=5,for=1s", "n: expected either for= or n=, got both"},
+		{"sweep:rates=1,2,from=x,for=1s", "from: expected none with rates="},
+		{"sweep:rates=1,2,points=3,for=1s", "points: expected from=FILE with it"},
+		{"rates:linear", "file: missing: expected file=FILE"},
+		{"search:low=1,high=2,for=1s", "slo: missing: expected slo=GOAL,…"},
 		{"search:slo=ttft=1s,low=1,high=2,for=1s",
-		 "search:slo=ttft=1s,low=1,high=2,for=1s: slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s\""},
+		 "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s\""},
 		{"search:slo=ttft=1s@p100,low=1,high=2,for=1s",
-		 "search:slo=ttft=1s@p100,low=1,high=2,for=1s: slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s@p100\""},
+		 "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s@p100\""},
 		{"search:slo=ttft=fast@p9,low=1,high=2,for=1s",
-		 "search:slo=ttft=fast@p9,low=1,high=2,for=1s: slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
+		 "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
 		{"search:slo=load=1s@p9,low=1,high=2,for=1s",
-		 "search:slo=load=1s@p9,low=1,high=2,for=1s: slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
+		 "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
 		{"search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s",
-		 "search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s: high: expected more than low="},
-		{"search:slo=ttft=1s@p9,low=1,high=2", "search:slo=ttft=1s@p9,low=1,high=2: for: missing: expected for=TIME or n=COUNT"},
-		{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users: low: expected a whole number of users"},
-		{"onoff:peak=2,on=1s,off=1us,n=5", "onoff:peak=2,on=1s,off=1us,n=5: off: expected 1ms at least"},
+		 "high: expected more than low="},
+		{"search:slo=ttft=1s@p9,low=1,high=2", "for: missing: expected for=TIME or n=COUNT"},
+		{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "low: expected a whole number of users"},
+		{"onoff:peak=2,on=1s,off=1us,n=5", "off: expected 1ms at least"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ipf_error err = {0};
 		struct stages stages;
-		char *spec = (char *)(uintptr_t)cases[i].spec;
+		char *spec = (char *)(uintptr_t)cases[i].spec, expected[600];
 		assert_int_equal(stages_parse(&stages, &spec, 1, NULL, &err), -1);
 		assert_int_equal(err.kind, IPF_USAGE);
-		assert_string_equal(err.text, cases[i].error);
+		snprintf(expected, sizeof expected, "stage 1 (%.*s): %s", (int)strcspn(spec, ":"), spec, cases[i].error);
+		assert_string_equal(err.text, expected);
 		stages_release(&stages);
 	}
+}
+
+/* Every key of every kind, wrong in every way that its type knows. */
+static const char *const *wrong_values(enum key_type type)
+{
+	static const char *const rates[] = {"fast", "-1", "", "2G", "1x", NULL}, *const counts[] = {"many", "0", "-1", "1.5", "", NULL};
+	static const char *const times[] = {"soon", "10", "-1s", "", "100000d", NULL}, *const numbers[] = {"big", "0", "-1", "", NULL};
+	static const char *const names[] = {"even", "", NULL}, *const texts[] = {"", "\xff", NULL}, *const shares[] = {"half", "1.5", "101%", "", NULL};
+	static const char *const goals[] = {"ttft", "ttft=1s", "ttft=1s@p0", "ttft=x@p9", "", NULL}, *const none[] = {NULL};
+	switch (type) {
+	case KEY_RATE: case KEY_RATE_0: case KEY_RATES: return rates;
+	case KEY_COUNT: case KEY_COUNTS: case KEY_USERS: return counts;
+	case KEY_DURATION: case KEY_TIME: return times;
+	case KEY_NUMBER: case KEY_RATIO: return numbers;
+	case KEY_GAPS: return names;
+	case KEY_TEXT: return texts;
+	case KEY_SHARE: return shares;
+	case KEY_OBJECTIVES: return goals;
+	case KEY_FLAG: return none;
+	}
+	return none;
+}
+
+static void assert_blames(const char *spec, const char *kind, const char *key)
+{
+	struct ipf_error err = {0};
+	struct stages stages;
+	char *specs[] = {(char *)(uintptr_t)"rest:for=1s", (char *)(uintptr_t)spec}, begin[100];
+
+	snprintf(begin, sizeof begin, "stage 2 (%s): %s: ", kind, key);
+	assert_int_equal(stages_parse(&stages, specs, 2, NULL, &err), -1);
+	assert_int_equal(err.kind, IPF_USAGE);
+	if (strncmp(err.text, begin, strlen(begin)) != 0)
+		fail_msg("%s: %s", spec, err.text);
+	stages_release(&stages);
+}
+
+static void test_misuse_of_every_key(void **state)
+{
+	char spec[300];
+	size_t tried = 0;
+
+	(void)state;
+	for (size_t i = 0; stage_kinds[i]; i++)
+		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
+			const char *kind = stage_kinds[i]->name;
+			for (const char *const *value = wrong_values(key->type); *value; value++, tried++) {
+				snprintf(spec, sizeof spec, "%s:%s=%s", kind, key->name, *value);
+				assert_blames(spec, kind, key->name);
+			}
+			snprintf(spec, sizeof spec, key->type == KEY_FLAG ? "%s:%s=yes" : "%s:%s", kind, key->name);
+			assert_blames(spec, kind, key->name);
+			if (key->type == KEY_FLAG) {
+				snprintf(spec, sizeof spec, "%s:%s,%s", kind, key->name, key->name);
+				assert_blames(spec, kind, key->name);
+			}
+		}
+	assert_true(tried > 300);
 }
 
 static void test_a_name_stands_once(void **state)
@@ -218,7 +290,7 @@ static void test_a_name_stands_once(void **state)
 
 	(void)state;
 	assert_int_equal(err.kind, IPF_USAGE);
-	assert_string_equal(err.text, "rest:for=1s,name=a: name: another stage is called \"a\" already");
+	assert_string_equal(err.text, "stage 2 (rest): name: another stage is called \"a\" already");
 	stages_release(&s);
 }
 
@@ -252,7 +324,8 @@ int main(void)
 		cmocka_unit_test(test_lists_of_rates),
 		cmocka_unit_test(test_a_sweep_is_several_stages),
 		cmocka_unit_test(test_names_and_ordinals),
-		cmocka_unit_test(test_misuse_names_spec_key_and_value),
+		cmocka_unit_test(test_misuse_names_stage_kind_key_and_value),
+		cmocka_unit_test(test_misuse_of_every_key),
 		cmocka_unit_test(test_a_name_stands_once),
 		cmocka_unit_test(test_noise),
 	};

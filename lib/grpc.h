@@ -3,8 +3,8 @@
  * An answer of gRPC is whole when its status is there and 0, in the trailers or, where there is nothing else, in the headers. Without
  * one it was cut, however well the transfer ended.
  */
-#ifndef COLLECT_GRPC_H
-#define COLLECT_GRPC_H
+#ifndef IPF_GRPC_H
+#define IPF_GRPC_H
 
 #include "framing.h"
 #include "protobuf.h"

@@ -1,6 +1,6 @@
 /* The per-request metrics that have a distribution: one table for reading, objectives, blocks and every format. */
-#ifndef REPORT_METRIC_H
-#define REPORT_METRIC_H
+#ifndef IPF_METRIC_H
+#define IPF_METRIC_H
 
 #include "result.h"
 

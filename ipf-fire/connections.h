@@ -1,0 +1,37 @@
+/* Which connections requests are sent on, and in which protocol: what --connections and --http say. */
+#ifndef IPF_CONNECTIONS_H
+#define IPF_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum connections_kind {
+	CONNECTIONS_REUSE,   /* kept, and used again by whoever comes next */
+	CONNECTIONS_FRESH,   /* a new one for each request */
+	CONNECTIONS_POOL,    /* the same as kept ones, but never more than so many to a place; who finds none waits */
+	CONNECTIONS_SESSION, /* each session has one of its own */
+};
+
+enum http_kind {
+	HTTP_1_1,
+	HTTP_2,       /* over TLS where the server agrees, else 1.1; at once where there is no TLS */
+	HTTP_2_PRIOR, /* at once, also without TLS */
+};
+
+struct connections {
+	enum connections_kind kind;
+	int64_t pool;     /* of CONNECTIONS_POOL, in each of the threads that send; above 0 */
+	enum http_kind http;
+	int64_t streams;  /* of HTTP/2: most at once on a connection; above 0 */
+	bool no_resumption; /* of TLS sessions */
+};
+
+/* "reuse", "fresh", "session", or how many. */
+bool connections_parse(const char *text, struct connections *c);
+/* "1.1", "2", "2-prior". */
+bool http_parse(const char *text, enum http_kind *http);
+
+/* How many requests a connection carries at once. */
+int64_t connections_streams(const struct connections *c);
+
+#endif

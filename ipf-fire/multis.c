@@ -1,0 +1,78 @@
+#include "transport_private.h"
+
+#include <stdlib.h>
+
+#define SESSION_CELLS 16 /* multi handles that sessions' connections are spread over */
+#define SESSIONS_KEPT 1024L /* connections in each of them, before the oldest that is not in use is closed */
+#define CONNECTIONS 256 /* of a multi handle, before another one is made */
+
+static struct multi *multi_new(struct transport *t, size_t place)
+{
+	struct multi **multis = realloc(t->multis, (t->count + 1) * sizeof(struct multi *));
+	if (!multis)
+		return NULL;
+	t->multis = multis;
+	struct multi *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	*m = (struct multi){.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX};
+	if (!m->handle) {
+		free(m);
+		return NULL;
+	}
+	curl_multi_setopt(m->handle, CURLMOPT_SOCKETFUNCTION, transport_on_socket);
+	curl_multi_setopt(m->handle, CURLMOPT_SOCKETDATA, m);
+	curl_multi_setopt(m->handle, CURLMOPT_TIMERFUNCTION, transport_on_timer);
+	curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
+	const struct connections *c = &t->options->connections;
+	curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, c->http == HTTP_1_1 ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX);
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)c->streams);
+	curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, c->kind == CONNECTIONS_SESSION ? SESSIONS_KEPT : 1L << 20);
+	return t->multis[t->count++] = m;
+}
+
+/* Sessions' connections are found again where their multi handle is found again. */
+static struct multi *multi_of_session(struct transport *t, size_t place, uint64_t key)
+{
+	size_t cell = (size_t)(key % SESSION_CELLS);
+	for (size_t i = 0; i < t->count; i++)
+		if (t->multis[i]->place == place && t->multis[i]->cell == cell)
+			return t->multis[i];
+	struct multi *m = multi_new(t, place);
+	if (m)
+		m->cell = cell;
+	return m;
+}
+
+/* One more for a pool, with its share of the connections. */
+static struct multi *multi_of_pool(struct transport *t, size_t place)
+{
+	size_t left = (size_t)t->options->connections.pool;
+	for (size_t i = 0; i < t->count; i++)
+		left -= t->multis[i]->place == place ? t->multis[i]->most : 0;
+	struct multi *m = left ? multi_new(t, place) : NULL;
+	if (!m)
+		return NULL;
+	m->most = left < CONNECTIONS ? left : CONNECTIONS;
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)m->most);
+	return m;
+}
+
+struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
+{
+	const struct connections *c = &t->options->connections;
+	size_t streams = (size_t)connections_streams(c);
+	struct multi *room = NULL;
+	if (c->kind == CONNECTIONS_SESSION)
+		return multi_of_session(t, place, key);
+	for (size_t i = 0; i < t->count; i++) {
+		struct multi *m = t->multis[i];
+		if (m->place != place)
+			continue;
+		if (m->open > m->busy && c->kind != CONNECTIONS_FRESH)
+			return m;
+		if (!room && (m->most || streams == 1 ? m->busy < (m->most ? m->most : CONNECTIONS) * streams : m->open < CONNECTIONS))
+			room = m;
+	}
+	return room ? room : c->kind == CONNECTIONS_POOL ? multi_of_pool(t, place) : multi_new(t, place);
+}

@@ -1,0 +1,184 @@
+#include "route.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- opening ---- */
+
+static int add_source(struct route *r, const char *text, struct ipf_error *err)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE}, *list;
+	if (getaddrinfo(text, NULL, &hints, &list))
+		return ipf_error_set(err, IPF_USAGE, "--bind: expected addresses in figures with commas between, got \"%s\"", text);
+	struct route_source *s = &r->sources[r->sources_count++];
+	memcpy(&s->address, list->ai_addr, list->ai_addrlen);
+	s->len = list->ai_addrlen;
+	int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int why = fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	freeaddrinfo(list);
+	return why ? ipf_error_set(err, IPF_SYSTEM, "--bind: %s: cannot send from there: %s", text, strerror(why)) : 0;
+}
+
+static int open_sources(struct route *r, struct ipf_error *err)
+{
+	size_t count = 1;
+	for (const char *at = r->o.bind; at && *at; at++)
+		count += *at == ',';
+	char *all = strdup(r->o.bind ? r->o.bind : ""), *at = all;
+	r->sources = calloc(count, sizeof *r->sources);
+	int result = all && r->sources ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	for (const char *text; r->o.bind && result == 0 && (text = strsep(&at, ","));)
+		result = add_source(r, text, err);
+	free(all);
+	return result;
+}
+
+/* libcurl's own default where a proxy's URL has no port. */
+static const char *default_port(const char *scheme)
+{
+	return strcmp(scheme, "https") ? "1080" : "443";
+}
+
+static int proxy_wrong(const char *why, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "--proxy: expected http://, https://, socks5://, socks5h://, socks4:// or socks4a://HOST:PORT: %s", why);
+}
+
+static int open_proxy(struct route *r, struct ipf_error *err)
+{
+	static const char *const schemes[] = {"http", "https", "socks5", "socks5h", "socks4", "socks4a"};
+	char *scheme = NULL, *host = NULL, *port = NULL, *shown = NULL;
+	int result = -1;
+	size_t i = 0;
+	CURLU *u = curl_url();
+	CURLUcode code = !u ? CURLUE_OUT_OF_MEMORY : strstr(r->o.proxy, "://") ? curl_url_set(u, CURLUPART_URL, r->o.proxy, CURLU_NON_SUPPORT_SCHEME)
+		: CURLUE_BAD_SCHEME;
+	if (code || curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) || curl_url_get(u, CURLUPART_HOST, &host, 0)) {
+		proxy_wrong(code ? curl_url_strerror(code) : "no host", err);
+		goto out;
+	}
+	while (i < sizeof schemes / sizeof *schemes && strcmp(schemes[i], scheme) != 0)
+		i++;
+	if (i == sizeof schemes / sizeof *schemes) {
+		proxy_wrong("another scheme", err);
+		goto out;
+	}
+	curl_url_get(u, CURLUPART_PORT, &port, 0);
+	curl_url_set(u, CURLUPART_USER, NULL, 0);
+	curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
+	curl_url_set(u, CURLUPART_PATH, NULL, 0);
+	curl_url_set(u, CURLUPART_QUERY, NULL, 0);
+	curl_url_get(u, CURLUPART_URL, &shown, 0);
+	size_t len = shown ? strlen(shown) : 0;
+	if (len && shown[len - 1] == '/')
+		shown[len - 1] = '\0';
+	r->proxy_shown = strdup(shown ? shown : "");
+	r->proxy_host = strdup(host);
+	r->proxy_port = strdup(port ? port : default_port(scheme));
+	r->proxy_tls = !strcmp(scheme, "https");
+	r->proxy_resolves = strcmp(scheme, "socks5") != 0 && strcmp(scheme, "socks4") != 0;
+	result = r->proxy_shown && r->proxy_host && r->proxy_port ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+out:
+	curl_free(scheme);
+	curl_free(host);
+	curl_free(port);
+	curl_free(shown);
+	curl_url_cleanup(u);
+	return result;
+}
+
+static int check(const struct route_options *o, struct ipf_error *err)
+{
+	if (strcmp(o->dns, "once") != 0 && strcmp(o->dns, "each") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--dns: expected once or each, got \"%s\"", o->dns);
+	if (o->unix_socket && (o->proxy || o->bind))
+		return ipf_error_set(err, IPF_USAGE, "--unix-socket: there is no %s on the way", o->proxy ? "proxy" : "address");
+	for (size_t i = 0; i < o->resolve->count; i++) {
+		const char *colon = strchr(o->resolve->items[i], ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
+		if (!second || colon == o->resolve->items[i] || second == colon + 1 || !second[1])
+			return ipf_error_set(err, IPF_USAGE, "--resolve: expected HOST:PORT:ADDRESS, got \"%s\"", o->resolve->items[i]);
+	}
+	return 0;
+}
+
+int route_open(struct route *r, const struct route_options *options, struct ipf_error *err)
+{
+	*r = (struct route){.o = *options};
+	if (check(options, err) < 0)
+		return -1;
+	r->dns_each = !strcmp(options->dns, "each");
+	int result = (options->proxy && open_proxy(r, err) < 0) || open_sources(r, err) < 0 ? -1 : 0;
+	for (size_t i = 0; result == 0 && i < options->resolve->count; i++) {
+		struct curl_slist *list = curl_slist_append(r->resolve, options->resolve->items[i]);
+		if (list)
+			r->resolve = list;
+		else
+			result = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	}
+	if (result < 0) {
+		route_close(r);
+		return -1;
+	}
+	return 0;
+}
+
+void route_close(struct route *r)
+{
+	free(r->sources);
+	curl_slist_free_all(r->resolve);
+	free(r->proxy_shown);
+	free(r->proxy_host);
+	free(r->proxy_port);
+	*r = (struct route){0};
+}
+
+/* ---- using ---- */
+
+void route_apply(const struct route *r, CURL *easy)
+{
+	const struct route_options *o = &r->o;
+	curl_easy_setopt(easy, CURLOPT_PROXY, o->proxy ? o->proxy : "");
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	/* what a proxy says before the server can speak is no answer */
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	if (o->unix_socket)
+		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, o->unix_socket);
+	if (r->dns_each)
+		curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	if (o->insecure) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
+	}
+	if (o->cacert) {
+		curl_easy_setopt(easy, CURLOPT_CAINFO, o->cacert);
+		curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, o->cacert);
+	}
+	if (o->cert)
+		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
+	if (o->key)
+		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
+}
+
+int route_bind(const struct route *r, size_t k, int fd)
+{
+	if (!r->sources_count)
+		return 0;
+	const struct route_source *s = &r->sources[k % r->sources_count];
+	int on = 1;
+	/* the port is chosen when the socket connects, and need only differ from others to the same server */
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+	return bind(fd, (const struct sockaddr *)&s->address, s->len) < 0 ? errno : 0;
+}
+
+size_t route_source_count(const struct route *r)
+{
+	return r->o.unix_socket ? 0 : r->sources_count ? r->sources_count : 1;
+}

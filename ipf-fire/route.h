@@ -1,0 +1,52 @@
+/* The way to the servers, as the user wants it: directly, by a Unix socket, or by a proxy; from which addresses; trusting whom. The
+ * environment has no say in it: a proxy that it names would be measured unseen.
+ */
+#ifndef IPF_ROUTE_H
+#define IPF_ROUTE_H
+
+#include "error.h"
+#include "options.h"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+
+struct route_options {
+	const char *unix_socket;   /* its path; NULL: the network */
+	const char *proxy;         /* URL: http, https, socks4, socks4a, socks5, socks5h; NULL */
+	const char *bind;          /* numeric addresses with commas between; NULL: the system's choice */
+	const struct string_list *resolve; /* "HOST:PORT:ADDRESS", HOST may be "*" */
+	const char *dns;           /* "once" or "each" */
+	bool insecure;
+	const char *cacert, *cert, *key;
+};
+
+struct route_source {
+	struct sockaddr_storage address;
+	socklen_t len;
+};
+
+struct route {
+	struct route_options o;
+	bool dns_each;             /* names are looked up for each connection */
+	struct route_source *sources;
+	size_t sources_count;
+	struct curl_slist *resolve; /* the user's entries */
+	char *proxy_shown;         /* without name and password; NULL: none */
+	char *proxy_host, *proxy_port; /* NULL: none */
+	bool proxy_tls;            /* the way to the proxy is encrypted */
+	bool proxy_resolves;       /* it looks the servers' names up, not we */
+};
+
+/* The options are borrowed. -1: IPF_USAGE, or IPF_SYSTEM for an address that is none of this machine's. */
+int route_open(struct route *r, const struct route_options *options, struct ipf_error *err);
+void route_close(struct route *r);
+
+/* Tells a libcurl handle all of it but the source addresses. */
+void route_apply(const struct route *r, CURL *easy);
+/* Binds a new socket to the k-th source address (they are taken round and round); 0, or the errno of why not. Nothing where there are none
+ * or the socket is not of the network. */
+int route_bind(const struct route *r, size_t k, int fd);
+/* From how many addresses connections are made, each with ports of its own; 0: ports do not matter (a Unix socket). */
+size_t route_source_count(const struct route *r);
+
+#endif

@@ -1,0 +1,75 @@
+/* The transport's inside, for its own files: transport.c sends and hears, multis.c keeps the multi handles. */
+#ifndef IPF_TRANSPORT_PRIVATE_H
+#define IPF_TRANSPORT_PRIVATE_H
+
+#include "alarms.h"
+#include "exchange.h"
+
+/* A socket, by its descriptor. */
+struct socket {
+	struct multi *multi;
+	int64_t id;       /* of the connection; -1: not one of ours */
+	uint32_t events;  /* as registered with epoll; 0: not registered */
+	bool open, idle;
+	bool used;        /* a request has been sent on it */
+	struct exchange *connecting; /* whose connection it is to be; NULL */
+	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
+};
+
+/* A multi handle with connections of its own. */
+struct multi {
+	struct transport *transport;
+	CURLM *handle;
+	size_t place;      /* of the target: where its connections go */
+	int64_t deadline;  /* of libcurl's timer */
+	size_t open, busy; /* connections; requests under way */
+	size_t most;       /* connections of a pool; 0: no limit */
+	size_t cell;       /* the sessions whose connections it has */
+	size_t opening;    /* connections that are being made */
+	bool soon;         /* libcurl has more to do at once */
+	bool pinned;       /* it knows the address */
+};
+
+struct job_list {
+	struct job *first, *last;
+};
+
+/* What goes to a place. */
+struct queueing {
+	size_t busy;
+	struct job_list waiting; /* for a connection of a pool */
+	struct job_list held;    /* started, until a connection that they may share is there */
+};
+
+struct transport {
+	struct exchange_setup setup;
+	const struct transport_options *options;
+	const struct target *target;
+	struct balance *balance;
+	int epoll_fd;
+	struct multi **multis;
+	size_t count;
+	struct socket *sockets;
+	size_t sockets_count;
+	int64_t connections;
+	size_t next_source;
+	struct meter *meter;
+	struct queueing *queues; /* by place */
+	size_t waiting, held;
+	struct alarms *alarms;              /* kind 0: the first token; then the cancels */
+	char no_token[80];
+	struct exchange *spare;             /* unused, ready */
+	size_t spare_count;
+	struct exchange *under_way;         /* doubly linked */
+	struct job *ended, *ended_last;
+};
+
+/* libcurl's callbacks, in transport.c. */
+int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *multi, void *unused);
+int transport_on_timer(CURLM *handle, long ms, void *multi);
+
+/* Where a request to this place goes: a multi handle that has an idle connection; else one with room for another; else a new one. `key` as for
+ * exchange_begin. NULL: out of memory. */
+struct multi *multis_choose(struct transport *t, size_t place, uint64_t key);
+
+#endif

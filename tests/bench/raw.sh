@@ -1,0 +1,79 @@
+# What the benchmarks of ipf-fire share: the raw server and the bare client, each on cores of its own. Source it after tap.sh.
+#
+#     raw_start --events 100             # $URL, $PORT; on the core $server_core
+#     bare -c 64 --for 3s >>bare         # a line of JSON, on the client's cores
+#     fire closed:users=64,for=3s >>fire # the same members: requests_s, events_s, cpu_us_request, …
+#     median requests_s fire
+#
+# Clients get one core where BENCH_CORES does not say that they get more; never the server's, nor its sibling.
+# shellcheck shell=bash
+: "${BENCH:?is the folder of the benchmarks}"
+RAW=$BUILD/bench/rawserver
+
+cores_of() { # LIST: 0-2,5 as words
+	local part
+	for part in ${1//,/ }; do seq "${part%-*}" "${part#*-}"; done
+}
+
+mapfile -t cores < <(cores_of "$(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status)")
+server_core=${cores[0]}
+# Not the server's sibling, which shares its units.
+mapfile -t others < <(comm -13 <(cores_of "$(cat "/sys/devices/system/cpu/cpu$server_core/topology/thread_siblings_list" 2>/dev/null || echo "$server_core")" | sort) \
+	<(printf '%s\n' "${cores[@]}" | sort) | sort -n)
+[ ${#others[@]} -gt 0 ] || others=("$server_core")
+client_cores=$(IFS=,; echo "${others[*]:0:${BENCH_CORES:-1}}")
+# shellcheck disable=SC2034 # for those that source this
+rounds=${BENCH_ROUNDS:-3}
+ulimit -n "$(ulimit -Hn)"
+
+on_client() { # COMMAND…
+	taskset -c "$client_cores" "$@"
+}
+
+raw_start() { # ARGUMENTS OF rawserver…
+	taskset -c "$server_core" "$RAW" "$@" >raw.said &
+	SERVER=$!
+	stop_at_exit $SERVER
+	wait_for 10 grep -q listening raw.said
+	URL=$(sed 's/.* //' raw.said)
+	PORT=${URL##*:}
+}
+
+bare() { # ARGUMENTS OF bareclient…
+	on_client "$BUILD/bench/bareclient" --port "$PORT" "$@"
+}
+
+# A trace of one request, which schedules ask for again and again.
+printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":1}\n' >raw.lines
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat raw.lines)" "$(sha256sum <raw.lines | cut -d ' ' -f 1)" >raw.trace
+
+# Runs a schedule and says what came of it. The last client line has the totals.
+fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records stay in raw.records.zst
+	local stage=$1 TIMEFORMAT='%U %S'
+	shift
+	ipf-sched -q "$stage" -t raw.trace -o raw.sched
+	{ time on_client ipf-fire -q -u "$URL" -m raw -t raw.trace -o raw.records.zst "$@" raw.sched 2>fire.said; } 2>fire.time || cat fire.said >&2
+	zstd -dcq raw.records.zst | grep '^{"client"' | tail -1 |
+		jq -c --argjson events "${EVENTS:-1}" --argjson cpu "$(awk '{ print $1 + $2 }' fire.time)" '.client | (.t_ns / 1e9) as $seconds | (.done - .failed) as $answers
+			| {requests: .done, failed, events: ($answers * $events), reads, seconds: $seconds, cpu_s: $cpu, requests_s: ($answers / $seconds),
+			   events_s: ($answers * $events / $seconds), cpu_us_request: ($cpu / $answers * 1e6), cpu_us_event: ($cpu / ($answers * $events) * 1e6)}'
+}
+
+median() { # MEMBER FILE
+	jq -s --arg member "$1" 'map(getpath($member / ".")) | sort | .[length / 2 | floor]' "$2"
+}
+
+# The six columns; a goal is a least (> 0.85) or a most (< 100) of the ratio, or of the measured number where that is given.
+row() { # WHAT MEASURED BASELINE RATIO GOAL [NUMBER]
+	local is
+	is=$(awk -v n="${6:-$4}" -v goal="$5" 'BEGIN { split(goal, g, " "); print goal == "-" ? "-" : (g[1] == ">" ? n + 0 >= g[2] + 0 : n + 0 <= g[2] + 0) ? "met" : "missed" }')
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$is"
+}
+
+ratio() { # A B
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
+}
+
+rounded() { # NUMBER [DIGITS]
+	awk -v n="$1" -v d="${2:-0}" 'BEGIN { printf "%.*f", d, n }'
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Clients that hang up on purpose, and those that wait for the first token only so long.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+# 30 tokens, 10 ms apart
+server_start --log server.log --step-base 10ms --step-per-seq 0 --prefill-rate 1000M
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 30 -n 10 -q -o chat.trace
+ipf-sched constant:rate=400,n=200 -t chat.trace -q -o chat.sched
+
+fire() { # ARGUMENTS OF ipf-fire…: rows
+	: >server.log
+	run ipf-fire -m sim -t chat.trace chat.sched -u "$URL" "$@"
+	status_is 0 "ipf-fire $*"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+}
+lost() { jq -s -c '[.[] | select(.error.kind == "hung-up") | .n] | sort' rows; }
+
+fire --cancel 20%@100ms
+cp "$OUT" first.records
+between "$(lost | jq length)" 20 60 "about a fifth hang up"
+is "$(wc -l <rows)" 200 "all are recorded"
+is "$(jq -c '.error.kind' rows | sort -u | tr '\n' ' ')" '"hung-up" null ' "the others are answered"
+is "$(jq -c 'select(.error) | [.status, .error.text, (.body | contains("data: ")), (.body | contains("[DONE]"))]' rows | sort -u)" \
+	'[200,"hung up on purpose",true,false]' "what had come before is kept"
+is "$(jq -c 'select(.error) | (.end_ns - .start_ns) / 1e6 | . >= 100 and . < 1100' rows | sort -u)" true "they end when they were to"
+gone() { [ "$(grep -c '"cancelled":true' server.log)" = "$(lost | jq length)" ]; }
+yes_if "the server sees so many clients go" wait_for 10 gone
+is "$(head -1 "$OUT" | jq -c .cancel)" '["20%@100ms"]' "the header says it"
+ipf-collect -q first.records -o first.results
+is "$(body first.results | jq -s -c 'map(select(.n != null and (.ok | not)) | .error.kind) | unique')" '["hung-up"]' "so do the results"
+ipf-report -f json first.results >report.json
+is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | .error_share' report.json)" 0 "and it is not the server's failure"
+
+again=$(lost)
+fire --cancel 20%@100ms
+is "$(lost)" "$again" "the same ones hang up again"
+ipf-sched constant:rate=400,n=200 --seed 2 -t chat.trace -q -o chat.sched
+fire --cancel 20%@100ms
+isnt "$(lost)" "$again" "others with another seed"
+fire --cancel 10%@50ms --cancel 20%@150ms
+between "$(jq -s '[.[] | select(.error and (.end_ns - .start_ns) < 150e6)] | length' rows)" 5 40 "several shares: some early"
+between "$(lost | jq length)" 35 90 "and some later"
+fire --cancel 100%@10m
+is "$(jq -c .error rows | sort -u)" null "who has ended before does not hang up"
+fire --cancel 100%@0
+is "$(jq -c .error.kind rows | sort | uniq -c | tr -s ' ')" ' 200 "hung-up"' "or all at once"
+fire --cancel 50%@0 --connections 2
+is "$(jq -c .error.kind rows | sort -u | tr '\n' ' ')" '"hung-up" null ' "those that hang up make room in a pool"
+is "$(wc -l <rows)" 200 "for all"
+for wrong in 5% @2s 5%@ 5@2s 101%@1s 5%@2 ten@1s; do
+	run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel "$wrong"
+	status_is 2 "--cancel $wrong is refused"
+done
+run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel 60%@1s --cancel 50%@2s
+complains ipf-fire "--cancel: more than 100 %" "shares are of one whole"
+
+# ---- the first token ----
+fire --first-token-timeout 10s
+is "$(jq -c .error rows | sort -u)" null "an answer that begins may take as long as it likes"
+fire --first-token-timeout 3ms
+is "$(jq -c '[.error.kind, .error.text, .body]' rows | sort -u)" '["timeout","no first token within 3 ms",null]' "one that does not is given up"
+fire --first-token-timeout 150ms
+is "$(jq -c 'select(.error) | [.error.kind, .reads]' rows | sort -u | grep -v '"timeout",null')" "" "only where nothing had come"
+between "$(jq -s '[.[] | select(.error | not) | (.end_ns - .start_ns) / 1e6] | max' rows)" 290 100000 "and others go on well beyond it"
+server_stop
+server_start --fail stall:after=0,pause=10s
+fire --first-token-timeout 300ms --no-stream
+is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 200 "timeout"' "answers in one piece as well"

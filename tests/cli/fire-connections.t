@@ -1,0 +1,164 @@
+#!/bin/bash
+# Which connections requests go on: kept, fresh, of a pool, a session's own; HTTP/2's streams; TLS sessions resumed. nginx is the witness.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/nginx.sh"
+
+server_start --log server.log --step-base 5ms --step-per-seq 0
+PORT=${URL##*:}
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 8 -n 10 -q -o chat.trace
+ipf-sched burst:n=12 -t chat.trace -q -o burst.sched
+ipf-sched closed:users=1,n=6 -t chat.trace -q -o one.sched
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 4 -q -o talk.trace
+ipf-sched closed:users=4,n=24 -t talk.trace -q -o talk.sched
+TALKS=$(body talk.sched | grep -c '"n"')
+
+fire() { # SCHEDULE ARGUMENTS OF ipf-fire…: rows
+	: >server.log
+	[ ! -f nginx.log ] || : >nginx.log
+	case $1 in talk*) trace=talk.trace ;; *) trace=chat.trace ;; esac
+	run ipf-fire -m sim -t $trace "$@"
+	status_is 0 "ipf-fire $*"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+}
+good() { # COUNT
+	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" " $1 [null,200]" "all answered"
+	is "$(grep -c '"status":200' server.log)" "$1" "each of them once"
+}
+connections() { jq -s '[.[].connection.id] | unique | length' rows; }
+
+# ---- a pool ----
+fire burst.sched -u "$URL" --connections 3
+good 12
+is "$(connections)" 3 "a pool of three has three connections"
+is "$(jq -s '[.[] | select(.pool_ns == null)] | length' rows)" 3 "three requests did not wait"
+is "$(jq -c 'select(.pool_ns) | .pool_ns > .ready_ns and .pool_ns <= .start_ns and .connection.reused' rows | sort | uniq -c | tr -s ' ')" " 9 true" "nine did, and it shows"
+is "$(jq -s 'map({start_ns, end_ns}) as $r | [$r[] | . as $a | [$r[] | select(.start_ns <= $a.start_ns and .end_ns > $a.start_ns)] | length] | max' rows)" 3 \
+	"never more than three are under way"
+ipf-collect -q "$OUT" -o pool.results
+is "$(body pool.results | jq -s -c '[.[] | select(.n != null and .pool_wait_ns > 0)] | [length, (map(.lag_ns - .pool_wait_ns - .client_lag_ns | . * .) | max | . < 1e12)]')" \
+	"[9,true]" "the results tell the wait, and it is not the client's lag"
+fire burst.sched -u "$URL" --connections 100
+is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 0 "a large pool makes nobody wait"
+fire burst.sched -u "$URL"
+is "$(connections) $(jq -s '[.[] | select(.pool_ns)] | length' rows)" "12 0" "kept ones are as many as it takes"
+fire burst.sched -u "$URL" --connections fresh
+is "$(connections) $(jq -c .connection.reused rows | sort -u)" "12 false" "fresh ones are never used again"
+ipf-sched constant:rate=1000,n=400 -t chat.trace -q -o many.sched
+fire many.sched -u "$URL" --connections 300
+good 400
+between "$(connections)" 1 300 "a pool that is larger than a handle's"
+
+# A pool whose server is gone: nobody waits for ever.
+server_start --fail reset
+fire burst.sched -u "$URL" --connections 2
+is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 12 "reset"' "all that fail make room"
+server_stop
+server_start --fail never
+ipf-fire -q -m sim -t chat.trace burst.sched -u "$URL" --connections 2 --grace 100ms -o cut.records &
+fire=$!
+stop_at_exit $fire
+sent() { plain cut.records | grep -q '"client"'; }
+wait_for 10 sent
+kill -INT $fire
+wait $fire
+is "$(body cut.records | jq -c 'select(.n != null) | .error.kind' | sort | uniq -c | tr -s ' ')" ' 12 "cancelled"' "those that waited when the run was cut are accounted for"
+server_stop
+URL=http://127.0.0.1:$PORT
+
+# ---- sessions ----
+fire talk.sched -u "$URL" --connections session
+good "$TALKS"
+is "$(jq -s -c 'group_by(.session) | map(map(.connection.id) | unique | length) | unique' rows)" "[1]" "a session has one connection"
+is "$(jq -s -c 'group_by(.connection.id) | map(map(.session) | unique | length) | unique' rows)" "[1]" "and a connection one session"
+is "$(jq -s -c '[.[] | select(.turn == 0) | .connection.reused] | unique' rows)" "[false]" "which is new at its first turn"
+fire talk.sched -u "http://model.test:$PORT" --resolve "model.test:$PORT:127.0.0.1" --connections session
+good "$TALKS"
+run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections session --proxy http://127.0.0.1:1
+status_is 2 "sessions by a proxy"
+complains ipf-fire "--connections: session does not go with --proxy" "are refused"
+for wrong in 0 -1 many 1.5; do
+	run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections "$wrong"
+	status_is 2 "--connections $wrong is refused"
+done
+run ipf-fire -q -u "$URL" -t chat.trace one.sched --http 2
+status_is 2 "--http 2 without TLS"
+complains ipf-fire "2-prior" "is told what would be right"
+run ipf-fire -q -u "$URL" -t chat.trace one.sched --http 3
+status_is 2 "--http 3 is refused"
+
+# ---- with nginx as the witness ----
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
+nginx_start "$PORT" || skip_all "nginx is not there"
+logged() { [ "$(wc -l <nginx.log)" -ge "$(wc -l <rows)" ]; }
+seen() { # FIELD: how often what
+	wait_for 5 logged
+	cut -d ' ' -f "$1" nginx.log | sort | uniq -c | tr -s ' \n' ' ' | sed 's/ $//'
+}
+distinct() {
+	wait_for 5 logged
+	cut -d ' ' -f 1 nginx.log | sort -u | wc -l
+}
+
+fire burst.sched -u "http://localhost:$PLAIN" --connections 3
+good 12
+is "$(distinct)" 3 "nginx sees three connections of a pool of three"
+fire talk.sched -u "http://localhost:$PLAIN" --connections session
+is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "nginx sees as many connections as sessions"
+fire one.sched -u http://localhost --unix-socket nginx.sock
+good 6
+is "$(distinct)" 1 "nginx sees one connection by its Unix socket"
+
+fire burst.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
+good 12
+is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2: all on one connection"
+is "$(jq -c '[.connection.http, .connection.reused]' rows | sort | uniq -c | tr -s ' \n' ' ')" " 1 [2,false] 11 [2,true] " "as the records say"
+is "$(jq -c '.connected_ns >= .start_ns and .connected_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns' rows | sort -u)" \
+	true "in each stream the times are in order"
+is "$(jq -c 'select(.connection.reused | not) | .connect_ns < .tls_ns and .tls_ns <= .connected_ns' rows)" true "the connection's for the one that made it"
+is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows | sort -u)" "[null,null]" "and not for the others"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior
+good 12
+is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2 without TLS: all on one connection"
+fire one.sched -u "http://localhost:$H2C" --http 2-prior --connections fresh
+is "$(seen 2) $(distinct)" " 6 HTTP/2.0 6" "or each on its own"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 5
+good 12
+is "$(distinct)" 3 "--streams 5: twelve on three connections"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 3 --connections 2
+good 12
+is "$(distinct)" 2 "a pool of two with three streams each"
+is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 6 "lets six wait"
+fire talk.sched -u "http://localhost:$H2C" --http 2-prior --connections session
+good "$TALKS"
+is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's own connection"
+fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
+is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "without --http it is HTTP/1.1"
+
+# Do the times of a stream come from its own bytes? The server's log knows when it sent them.
+ipf-sched closed:users=3,n=9 -t chat.trace -q -o three.sched
+fire three.sched -u "http://localhost:$H2C" --http 2-prior
+t0=$(head -1 "$OUT" | jq .t0_clock_ns)
+jq -s --argjson t0 "$t0" 'sort_by(.first_token_ns) | map((.first_token_ns - $t0) / 1e6 | floor)' server.log >there
+jq -s 'sort_by(.reads[0][0]) | map(.reads[0][0] / 1e6 | floor)' rows >here
+between "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | max' there here)" -1 2000 "no stream's first byte is from before it was sent, nor lost"
+between "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | min' there here)" -1 50 "and some come at once"
+
+fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh
+is "$(seen 4)" " 1 . 5 r" "TLS sessions are resumed"
+is "$(jq -s -c 'sort_by(.start_ns) | map(.connection.resumed)' rows)" "[null,true,true,true,true,true]" "as the records say"
+fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh --no-tls-resumption
+is "$(seen 4)" " 6 ." "or not, with --no-tls-resumption"
+is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "as the records say"
+nginx_stop
+
+# A server that takes fewer streams than we think refuses some; they go elsewhere, and nothing is lost.
+STREAMS=4 nginx_start "$PORT" || skip_all "nginx does not start again"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior
+good 12
+between "$(distinct)" 2 12 "no more than four on a connection"
+is "$(cut -d ' ' -f 1 nginx.log | sort | uniq -c | awk '$1 > 4' | wc -l)" 0 "as nginx sees it"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior --connections 1 --streams 4
+good 12
+is "$(distinct)" 1 "a pool of one connection with four streams"

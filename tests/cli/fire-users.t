@@ -1,0 +1,96 @@
+#!/bin/bash
+# The users of closed loops: they come in over time, think, keep a pace, hold whole sessions, and go on to the next stage.
+# All that is checked are relations between recorded times, which hold however busy the machine is.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --step-base 20ms --step-per-seq 0
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 4 -n 30 -q -o chat.trace
+
+fire() { # STAGES…: rows.json, sorted by n
+	ipf-sched "$@" -t "${trace:-chat.trace}" -q -o run.sched
+	run ipf-fire -q -u "$URL" -m sim -t "${trace:-chat.trace}" run.sched -o run.records
+	status_is 0 "$*"
+	body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+	head -1 run.sched | jq -c .stages >stages.json
+}
+holds() { # FILTER TEXT
+	is "$(jq -c "$1" rows.json)" true "$2"
+}
+# The most in flight at any time, of all stages together; who ends makes place for who starts at the same time.
+most() {
+	jq '[.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most' rows.json
+}
+MS=1000000
+
+# ---- think time ----
+fire closed:users=1,n=6,think=70ms
+holds "length == 6 and ([range(1; 6) as \$k | .[\$k].ready_ns == .[\$k - 1].end_ns + 70 * $MS] | all)" "think=70ms: the next is ready 70 ms after the answer"
+holds '.[0].ready_ns == 0 and ([.[] | .start_ns >= .ready_ns and (has("due_ns") or has("slot_ns") | not)] | all)' "the first at once; none is due, none waits for a slot"
+fire closed:users=3,for=1s,think=60ms,process=uniform
+body run.sched | jq -s -c 'map(.wait_ns)' >waits.json
+is "$(jq -c "length > 4000 and min > 0 and max < 120 * $MS and (unique | length) > 4000" waits.json)" true "a distribution: drawn in the schedule, for more than go round once"
+is "$(jq -s -c '.[1] as $waits | .[0] | map(.end_ns) as $ends | [.[3:][] | .ready_ns - $waits[.n] | IN($ends[])] | all' rows.json waits.json)" true \
+	"each is ready when its user has had an answer and thought as long as its line says"
+between "$(most)" 1 3 "never more in flight than there are users"
+
+# ---- a pace of each user's own ----
+fire closed:users=1,n=6,rate=4
+holds "[range(1; 6) as \$k | .[\$k].ready_ns - .[\$k - 1].ready_ns >= 250 * $MS] | all" "rate=4: a user sends every 250 ms at most"
+fire closed:users=1,n=4,rate=100
+holds '[range(1; 4) as $k | .[$k].ready_ns == .[$k - 1].end_ns] | all' "and waits for the answer where that takes longer"
+
+# ---- ramp-up ----
+fire closed:users=4,for=800ms,rampup=400ms
+holds "map(.ready_ns)[0:4] == [0, 100 * $MS, 200 * $MS, 300 * $MS]" "rampup=400ms: four users come in, 100 ms apart"
+is "$(ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 | head -1 | jq -c '.stages[0] | [.slots, .rampup_ns]')" "[2,400000000]" "a shard has its share of them"
+ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 -o half.sched
+ipf-fire -q -u "$URL" -m sim -t chat.trace half.sched -o run.records
+body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+holds "map(.ready_ns)[0:2] == [100 * $MS, 300 * $MS]" "who come in by turns with the other's"
+
+# ---- from stage to stage ----
+fire closed:users=4,for=300ms closed:users=4,for=300ms,cooldown closed:users=4,for=300ms
+between "$(most)" 3 4 "users go on to the next stage: never more in flight than them, of all stages"
+holds "([.[] | select(.stage == 0).end_ns] | max) > 300 * $MS and ([.[] | select(.stage == 1).start_ns] | min) >= 300 * $MS" "without waiting for the answers of the others"
+is "$(jq -c 'map(.measured)' stages.json)" "[true,false,true]" "a cool-down is not measured"
+
+fire closed:users=6,for=300ms closed:users=2,for=400ms
+# shellcheck disable=SC2016
+holds '. as $all | [.[] | select(.stage == 1).start_ns as $t | [$all[] | select(.start_ns <= $t and .end_ns > $t)] | length] | length > 0 and max <= 2' \
+	"fewer users: the others leave with their answers, before anybody begins the new stage"
+
+fire closed:users=1..5,steps=3,for=200ms,think=10ms
+is "$(jq -c 'map([.name, .slots, .spec])' stages.json)" '[["closed 1 user",1,"closed:users=1,for=200ms,think=10ms"],["closed 3 users",3,"closed:users=3,for=200ms,think=10ms"],["closed 5 users",5,"closed:users=5,for=200ms,think=10ms"]]' \
+	"users=1..5,steps=3: a stage for each number"
+between "$(most)" 2 5 "never more in flight than the most of them"
+
+fire closed:users=3,for=300ms,drain constant:rate=100,n=5,drain constant:rate=100,n=2
+for stage in 1 2; do
+	# shellcheck disable=SC2016
+	holds "(map(select(.stage == $stage - 1).end_ns) | max) <= (map(select(.stage == $stage).due_ns) | min)" "drain: stage $stage waits for the last answer of the one before"
+done
+holds "map(select(.stage == 1).due_ns) | [.[] - .[0]] == [range(5) | . * 10 * $MS]" "and keeps its gaps"
+is "$(tail -1 run.records | jq -c '.end.stages[0].end_ns')" 300000000 "the stage itself ends at its time, without the tail"
+
+fire closed:users=3,n=7,overlap closed:users=3,n=5,overlap burst:n=2
+between "$(most)" 3 5 "overlap: a stage of some requests is over when the last was started"
+holds '(map(select(.stage == 1).start_ns) | min) < (map(select(.stage == 0).end_ns) | max)' "its answers still come in the next"
+# shellcheck disable=SC2016
+holds '. as $all | [.[] | select(.stage == 1).start_ns as $t | [$all[] | select(.stage < 2 and .start_ns <= $t and .end_ns > $t)] | length] | max <= 3' "whose users are those who have had them"
+
+# ---- sessions in parallel ----
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --sessions 8 --output-tokens 2 --wait 30ms -q -o sessions.trace
+trace=sessions.trace
+fire closed:sessions=2
+is "$(jq length rows.json)" "$(body sessions.trace | wc -l | tr -d ' ')" "sessions=2: every turn is sent once"
+is "$(jq -c '.[0] | [.closed, .sessions, .slots]' stages.json)" "[true,true,2]" "the header says so"
+sessions() { # the most sessions between their first start and their last end
+	jq '[group_by(.session)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most' rows.json
+}
+is "$(sessions)" 2 "two sessions at a time, never more, also while their users think"
+# shellcheck disable=SC2016
+holds 'group_by(.session) | [.[] | sort_by(.turn) as $turns | range(1; $turns | length) | $turns[.].ready_ns == $turns[. - 1].end_ns + 30000000] | length > 2 and all' "turns wait as they were recorded"
+fire closed:sessions=3,for=700ms,think=20ms
+is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most <= 3' rows.json)" true \
+	"by time, round and round: never more than three"

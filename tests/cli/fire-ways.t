@@ -1,0 +1,164 @@
+#!/bin/bash
+# The ways to a server: by a proxy, from addresses of one's own, to an address that the user gives.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --log server.log --step-base 1ms
+PORT=${URL##*:}
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 6 -n 10 -q -o chat.trace
+ipf-sched closed:users=1,n=8 -t chat.trace -o chat.sched
+
+fire() { # ARGUMENTS OF ipf-fire…: rows
+	: >server.log
+	run ipf-fire -m sim -t chat.trace chat.sched "$@"
+	status_is 0 "ipf-fire $*"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+}
+good() { # TEXT
+	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 [null,200]' "$1"
+	is "$(grep -c '"status":200' server.log)" 8 "and the server saw them"
+}
+header() { head -1 "$OUT" | jq -c "$1"; }
+
+# ---- addresses ----
+fire -u "http://model.test:$PORT" --resolve "model.test:$PORT:127.0.0.1"
+good "--resolve: a name that no one knows"
+fire -u "http://model.test:$PORT" --resolve "*:$PORT:127.0.0.1"
+good "--resolve: any name"
+is "$(header '[.dns, .proxy, .bind]')" '[null,null,null]' "nothing special in the header"
+is "$(jq -c .dns_ns rows | sort -u)" null "nothing was looked up during the run"
+fire -u "http://localhost:$PORT" --dns each
+good "--dns each"
+is "$(jq -c 'select(.connection.reused | not) | .dns_ns >= .start_ns and .dns_ns <= .connect_ns' rows | sort -u)" true "tells when each look-up was done"
+is "$(jq -c 'select(.connection.reused) | .dns_ns' rows | sort -u)" null "for new connections"
+is "$(header .dns)" '"each"' "and is in the header"
+run ipf-fire -u "http://model.test:$PORT" -t chat.trace chat.sched --resolve "model.test:$PORT:localhost"
+status_is 2 "--resolve to a name"
+complains ipf-fire "expected an address in figures, got \"localhost\"" "is refused"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --resolve model.test:127.0.0.1
+status_is 2 "--resolve without a port"
+complains ipf-fire "HOST:PORT:ADDRESS" "is refused"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --dns often
+status_is 2 "--dns often"
+complains ipf-fire 'got "often"' "is refused"
+
+# ---- from where ----
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
+	status_is 0 "--bind"
+	is "$(sed 1,2d binds | grep -o '127.0.0.[23]' | sort | uniq -c | tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
+else
+	skip "--bind takes the addresses in turn" "strace cannot be used here"
+fi
+fire -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
+good "--bind"
+is "$(header .bind)" '"127.0.0.2,127.0.0.3"' "is in the header"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --bind 192.0.2.1
+status_is 1 "--bind: an address of another machine"
+complains ipf-fire "--bind: 192.0.2.1: cannot send from there" "is refused"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --bind localhost
+status_is 2 "--bind: a name"
+complains ipf-fire 'got "localhost"' "is refused"
+
+# ---- proxies ----
+run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy localhost:3128
+status_is 2 "--proxy without a scheme"
+complains ipf-fire "--proxy: expected http://" "is refused"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy ftp://localhost:3128
+status_is 2 "--proxy by another protocol"
+complains ipf-fire "--proxy: expected http://" "is refused"
+command -v python3 >/dev/null || skip_all "python3, which the proxy needs, is not installed"
+
+proxy_start() { # ARGUMENTS OF proxy.py…: $PROXY, its port
+	: >proxy.log
+	: >proxy.port
+	python3 "$TESTS/proxy.py" proxy.log "$@" >proxy.port 2>proxy.err &
+	proxy=$!
+	stop_at_exit $proxy
+	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	PROXY=$(cat proxy.port)
+}
+proxy_stop() { kill "$proxy"; wait "$proxy" 2>/dev/null; }
+asked() { sort proxy.log | uniq | tr '\n' '|'; }
+
+proxy_start
+http_proxy=http://127.0.0.1:$PROXY ALL_PROXY=http://127.0.0.1:$PROXY fire -u "$URL"
+good "the environment's proxy"
+is "$(asked)" "" "is not used"
+fire -u "$URL" --proxy "http://127.0.0.1:$PROXY"
+good "an HTTP proxy"
+is "$(asked)" "POST 127.0.0.1:$PORT|" "which forwards"
+is "$(header .proxy)" "\"http://127.0.0.1:$PROXY\"" "is in the header"
+NO_PROXY='*' fire -u "$URL" --proxy "http://127.0.0.1:$PROXY"
+is "$(asked)" "POST 127.0.0.1:$PORT|" "nor does the environment keep one from being used"
+: >proxy.log
+fire -u "http://model.test:$PORT" --proxy "socks5h://127.0.0.1:$PROXY"
+good "a SOCKS proxy that looks names up"
+is "$(asked)" "socks5 name model.test:$PORT|" "is told the name"
+is "$(jq -c 'select(.connection.reused | not) | .connect_ns < .sent_ns' rows | sort -u)" true "with the phases"
+: >proxy.log
+fire -u "http://model.test:$PORT" --proxy "socks5://127.0.0.1:$PROXY" --resolve "model.test:$PORT:127.0.0.1"
+good "a SOCKS proxy that does not"
+is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "is told the address"
+proxy_stop
+
+# ---- a Unix socket ----
+proxy_start --relay "$PWD/llm.sock" "$PORT"
+fire -u http://model.test --unix-socket llm.sock
+good "--unix-socket"
+is "$(asked)" "unix|" "is where the requests went"
+is "$(header '[.unix_socket, .target]')" '["llm.sock","http://model.test/v1/chat/completions"]' "is in the header"
+is "$(jq -c '.connection.reused' rows | sort | uniq -c | tr -s ' \n' ' ' | sed 's/ $//')" " 1 false 7 true" "and kept"
+fire -u http://model.test --unix-socket llm.sock --connections fresh
+good "a connection for each request"
+is "$(jq -c '.connect_ns <= .sent_ns and .sent_ns <= .first_byte_ns' rows | sort -u)" true "has its phases"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket llm.sock --proxy "http://127.0.0.1:1"
+status_is 2 "a proxy and a Unix socket"
+complains ipf-fire "--unix-socket: there is no proxy on the way" "do not go together"
+proxy_stop
+run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket none.sock
+status_is 1 "a socket that is not there"
+complains ipf-fire "none.sock: cannot connect" "is named"
+
+proxy_start --auth me:secret
+fire -u "$URL" --proxy "http://me:secret@127.0.0.1:$PROXY"
+good "a proxy that asks for a password"
+is "$(header .proxy)" "\"http://127.0.0.1:$PROXY\"" "which is not in the header"
+is "$(grep -c secret "$OUT")" 0 "nor anywhere else"
+fire -u "$URL" --proxy "socks5h://me:secret@127.0.0.1:$PROXY"
+good "the same with SOCKS"
+is "$(grep -c secret "$OUT")" 0 "its password is recorded nowhere"
+fire -u "$URL" --proxy "socks5h://me:wrong@127.0.0.1:$PROXY"
+is "$(jq -c '[.error.kind, .status, .sent_ns, .connection]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null,null,null]' "a wrong one is a matter of connecting"
+fire -u "$URL" --proxy "http://me:wrong@127.0.0.1:$PROXY"
+is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 [null,407]' "when forwarding, what the proxy says is the answer"
+fire -u "https://127.0.0.1:$PORT" --proxy "http://me:wrong@127.0.0.1:$PROXY"
+is "$(jq -c '[.error.kind, .status, .first_byte_ns]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null,null]' "when asked to CONNECT, there is no connection"
+matches "$(jq -r .error.text rows)" "407" "and the reason is told"
+proxy_stop
+
+proxy_start --refuse
+fire -u "$URL" --proxy "socks5h://127.0.0.1:$PROXY"
+is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null]' "a proxy that finds no server (SOCKS)"
+fire -u "https://127.0.0.1:$PORT" --proxy "http://127.0.0.1:$PROXY"
+is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null]' "the same with CONNECT"
+proxy_stop
+run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy "http://me:secret@127.0.0.1:$PROXY"
+status_is 1 "a proxy that is not there"
+complains ipf-fire "http://127.0.0.1:$PROXY: cannot connect" "is named, and no password"
+
+# A proxy that goes away while the run goes on.
+proxy_start
+ipf-sched constant:rate=40,n=60 -t chat.trace -o long.sched
+ipf-fire -q -m sim -t chat.trace long.sched -u "$URL" --proxy "http://127.0.0.1:$PROXY" -o gone.records &
+fire=$!
+stop_at_exit $fire
+answered() { plain gone.records | grep -q '"status":200'; }
+wait_for 10 answered
+kill -9 "$proxy"
+wait $fire
+status=$?
+status_is 0 "the run goes on when the proxy has gone"
+body gone.records | jq -c 'select(.n != null)' >rows
+is "$(wc -l <rows)" 60 "every request is recorded"
+is "$(jq -r '.error.kind // "ok"' rows | sort -u | grep -v -e cut -e reset | tr '\n' ' ')" "connect ok " "as answered, or without a connection"

@@ -1,0 +1,58 @@
+#!/bin/bash
+# What a trace has for a prompt beside messages: a text, token ids; and the objectives of its requests. Both all the way through.
+. "$TESTS/tap.sh"
+
+export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
+chat=$TESTS/../examples/chat.json
+t=$TESTS/data/tokenizer/bytelevel.json
+
+# ---- ids ----
+ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." -o messages.trace
+ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." --prompt text -o text.trace
+ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." --prompt ids -o ids.trace
+is "$(body text.trace | jq -c .prompt)" "$(body messages.trace | jq -c '[.messages[].content] | join("\n\n")')" "as a text: the messages with an empty line between"
+is "$(body ids.trace | jq -c .prompt_token_ids)" "$(body text.trace | jq -c .prompt | ipf-prep tokenize -t "$t" --json)" "as ids: what the tokenizer makes of it"
+is "$(body ids.trace | jq .input_tokens)" "$(body ids.trace | jq '.prompt_token_ids | length')" "input_tokens are as many"
+is "$(body ids.trace | jq -c '[has("messages"), has("prompt")]' | sort -u)" "[false,false]" "and nothing else stands for the prompt"
+is "$(body text.trace | jq .input_tokens)" "$(body ids.trace | jq .input_tokens)" "the text is counted as whole"
+awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
+	for (i = 0; i < 20; i++) printf "2024-06-11 09:00:%02d.0000000,%d,%d\n", i, 1 + i * i, 5 }' >lengths.csv
+ipf-prep azure lengths.csv -t "$t" -q --prompt ids -o made.trace
+is "$(body made.trace | jq '.prompt_token_ids | length' | paste -sd ' ')" "$(cut -d , -f 2 lengths.csv | sed 1d | paste -sd ' ')" "made prompts have the recorded number of ids"
+
+refused() { # TEXT ARGUMENT…
+	local text=$1
+	shift
+	run ipf-prep sharegpt "$chat" "$@"
+	status_is 2 "$*: wrong usage"
+	stderr_contains "$text" "which says $text"
+}
+refused "ids need a model's tokenizer" --prompt ids
+refused "expected messages, text or ids, got \"tokens\"" --prompt tokens
+refused "only without --turns" --prompt text --turns all
+refused "there is no chat template with --prompt ids" --prompt ids -t "$t" --template-tokens 4
+
+# ---- objectives ----
+ipf-prep sharegpt "$chat" -n 40 --models a=0.5,b=0.5 --slo ttft=500ms,tpot=50ms --slo model=b:e2e=2s -o slo.trace
+is "$(body slo.trace | jq -c 'select(.model == "a") | .slo' | sort -u)" '{"ttft":"500ms","tpot":"50ms"}' "objectives of every request"
+is "$(body slo.trace | jq -c 'select(.model == "b") | .slo' | sort -u)" '{"e2e":"2s"}' "those of a model count before them"
+printf 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n1,GPT-4,5,6,11,API log\n2,ChatGPT,5,6,11,API log\n' >burst.csv
+ipf-prep burstgpt burst.csv --slo 'model=GPT-4:ttft=1s' -o tagged.trace
+is "$(body tagged.trace | jq -c '[.tags.model, .slo]' | paste -sd ' ')" '["GPT-4",{"ttft":"1s"}] ["ChatGPT",null]' "or of a tag"
+printf '{"prompt":"a","n":3,"goal":{"ttft":"9s"}}\n{"prompt":"b","n":3}\n' >own.jsonl
+ipf-prep jsonl own.jsonl --field prompt=/prompt --field output_tokens=/n --field slo=/goal -o own.trace
+is "$(body own.trace | jq -c .slo | paste -sd ' ')" '{"ttft":"9s"} null' "or of the data"
+refused '"ttf" is no metric' --slo ttf=3s
+refused "expected METRIC=TIME" --slo ttft
+refused "expected METRIC=TIME" --slo x:ttft=3s
+refused "expected a duration" --slo ttft=soon
+
+# ---- all the way ----
+server_start --seed 5
+ipf-prep sharegpt "$chat" -n 10 -t "$t" --output-tokens 5 --prompt ids --models slow=0.5,fast=0.5 --slo model=fast:ttft=1ns --slo model=slow:ttft=1h -o run.trace
+ipf-sched burst -t run.trace -q -o run.sched
+ipf-fire -q -u "$URL" --api openai-completions -t run.trace run.sched -o run.records
+ipf-collect -q run.records -o run.results
+is "$(body run.results | jq 'select(has("input_tokens")) | .input_tokens')" "$(body run.trace | jq .input_tokens)" "the server counts as many as there are ids"
+is "$(ipf-report -f json run.results | jq '.total.goodput.share')" "$(body run.trace | jq -s 'map(select(.model == "slow")) | length / 10')" \
+	"and the report judges each request by its own objective"

@@ -1,0 +1,139 @@
+#!/bin/bash
+# Sources that are addresses: what is kept and asked for again, what is gone on with where it was cut, where a token goes and where not,
+# and what is said when something is wrong. All against a server of files on this machine.
+. "$TESTS/tap.sh"
+
+command -v python3 >/dev/null || skip_all "no python3"
+export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH HF_TOKEN=secret-token
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+mkdir files
+data=$TESTS/../examples/chat.json
+cp "$data" files/chat.json
+tar -C files -czf files/pack.tar.gz chat.json
+
+serve() { # NAME: sets port
+	python3 "$TESTS/file_server.py" files "$1.log" "$1.ready" &
+	last_server=$!
+	stop_at_exit $last_server
+	: >"$1.log"
+	wait_for 30 test -s "$1.ready" || { not_ok "the server of files starts"; exit 1; }
+	port=$(cat "$1.ready")
+}
+serve other
+other=$port
+serve hub
+hub_server=$last_server
+at=http://127.0.0.1:$port
+export HF_ENDPOINT=$at
+asked() { wc -l <hub.log; }
+last() { tail -1 hub.log; }
+prep() { run ipf-prep sharegpt "$@" --reproducible; }
+ipf-prep sharegpt "$data" -o plain.trace
+body plain.trace >expected
+
+# ---- loaded, kept, asked again ----
+prep "$at/files/chat.json"
+status_is 0 "a file by its address"
+stderr_is "" "nothing is said"
+body "$OUT" >got
+same got expected "the same requests as of the file"
+is "$(tail -1 "$OUT" | jq -c '.end.from[0] | [.file, .bytes, .sha256, .url]')" \
+	"[\"chat.json\",$(stat -c %s "$data"),\"$(sha256sum "$data" | cut -d ' ' -f 1)\",\"$at/files/chat.json\"]" "the trailer has its digest and its address"
+prep "$at/files/chat.json"
+body "$OUT" >got
+same got expected "again"
+contains "$(last)" 'If-None-Match="' "it was asked whether it has changed"
+is "$(asked)" 2 "once"
+echo '[{"conversations":[{"from":"human","value":"a new one"},{"from":"gpt","value":"yes"}]}]' >files/chat.json
+prep "$at/files/chat.json"
+is "$(body "$OUT" | jq -r '.messages[0].content')" "a new one" "when it has changed, the new one is taken"
+cp "$data" files/chat.json
+prep "$at/files/chat.json"
+is "$(find cache -name .part\* | wc -l)" 0 "nothing is left half"
+prep "$at/files/pack.tar.gz:chat.json"
+body "$OUT" >got
+same got expected "a file in an archive"
+prep auto "$at/files/pack.tar.gz"
+run ipf-prep auto "$at/files/pack.tar.gz" -q
+status_is 0 "the whole archive"
+
+# ---- cut ----
+prep "$at/cut/3/a/chat.json"
+status_is 0 "cut three times: gone on with"
+body "$OUT" >got
+same got expected "to the same bytes"
+is "$(grep -c 'cut/3/a.*Range=bytes=[1-9][0-9]*- .*If-Range="' hub.log)" 3 "from where it was cut, if it is the same file still"
+prep "$at/cut/7/b/chat.json"
+status_is 1 "cut on and on: status 1"
+matches "$(cat "$ERR")" "^ipf-prep: $at/cut/7/b/chat.json: cut after [0-9]+ bytes of [0-9]+: " "in one line, with how much came"
+is "$(wc -l <"$ERR")" 1 "and no more"
+before=$(asked)
+prep "$at/cut/7/b/chat.json"
+status_is 0 "the next run goes on where that one ended"
+matches "$(sed -n "$((before + 1))p" hub.log)" 'Range=bytes=[1-9]' "with its first request"
+body "$OUT" >got
+same got expected "to the same bytes"
+prep "$at/weak/chat.json"
+body "$OUT" >got
+same got expected "a file without an ETag that holds"
+prep "$at/weak/chat.json"
+is "$(last | grep -c If-None-Match)" 0 "is loaded anew"
+prep "$at/short/chat.json"
+status_is 1 "a length that does not come: status 1"
+contains "$(cat "$ERR")" "cut after" "it says so"
+yes_if "what came is not taken for the file" test -z "$(find cache -name chat.json -path "*$(printf %s "$at/short/chat.json" | sha256sum | cut -c 1-32)*")"
+
+# ---- the hub ----
+prep hf://datasets/own/set/dir/chat.json
+status_is 0 "a file of the hub"
+body "$OUT" >got
+same got expected "is read"
+is "$(last)" "GET /datasets/own/set/resolve/main/dir/chat.json Authorization=Bearer secret-token" "from its main revision, with the token"
+prep hf://datasets/own/set@v1.0/chat.json
+is "$(last | cut -d ' ' -f 2)" "/datasets/own/set/resolve/v1.0/chat.json" "or from another"
+is "$(grep -c secret-token "$OUT" "$ERR" | cut -d : -f 2 | paste -sd ' ')" "0 0" "the token is printed nowhere"
+HF_ENDPOINT=$at/to/$other prep hf://datasets/own/set/chat.json
+status_is 0 "led on to another server"
+contains "$(last)" "Authorization=Bearer secret-token" "the hub got the token"
+is "$(cat other.log)" "GET /datasets/own/set/resolve/main/chat.json" "the other one did not"
+prep "$at/files/chat.json?x=1"
+is "$(last)" "GET /files/chat.json?x=1" "nor does anybody by another address"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].url')" "$at/files/chat.json" "what stands behind a question mark is not in the trailer"
+for wrong in hf://datasets/own hf://datasets/own/set hf://datasets/own/set/ hf://datasets/own/set@/a.json hf://models/own/set/a.json; do
+	prep "$wrong"
+	status_is 2 "$wrong: wrong usage"
+	stderr_contains "expected hf://datasets/OWNER/NAME/PATH" "which says the form"
+done
+
+# ---- what is wrong ----
+fails() { # ADDRESS STATUS ERE
+	rm -f out
+	prep "$1" -o out
+	status_is "$2" "$1: status $2"
+	matches "$(cat "$ERR")" "$3" "$1: says $3"
+	is "$(grep -c '' "$ERR")" "$([ "$2" = 2 ] && grep -c '' "$ERR" || echo 1)" "in one line"
+	yes_if "and no output is made" test ! -e out
+}
+fails "$at/status/401/chat.json" 1 "^ipf-prep: $at/status/401/chat.json: the server answered 401"
+fails hf://datasets/own/set/none.json 1 "the server answered 404 Not Found"
+HF_ENDPOINT=$at/status/403 fails hf://datasets/own/set/chat.json 1 "the server answered 403 .*HF_TOKEN"
+fails "$at/status/429/chat.json" 1 "the server answered 429 .*try again in 7 s"
+fails "$at/files/none.json" 1 "the server answered 404 Not Found"
+fails "$at/round" 1 "led on more than 10 times"
+fails "$at/away" 1 "led on to http; only https is taken"
+fails http://192.0.2.1/chat.json 2 "http; only https is taken"
+fails http://me:geheim42@127.0.0.1/chat.json 2 "a name or password in an address is not taken"
+is "$(grep -c geheim42 "$ERR")" 0 "nor said"
+fails "$at/" 2 "no name of a file"
+
+# ---- nobody there ----
+server_stop_plain() { kill "$hub_server"; wait "$hub_server" 2>/dev/null; }
+server_stop_plain
+prep "$at/files/chat.json"
+status_is 0 "with no server there, what was loaded earlier is taken"
+body "$OUT" >got
+same got expected "as it was"
+matches "$(cat "$ERR")" "chat.json: .*; the one that was loaded earlier is taken" "which it says"
+prep -q "$at/files/chat.json"
+stderr_is "" "unless told to be quiet"
+fails "$at/files/other.json" 1 "^ipf-prep: $at/files/other.json: "
