@@ -371,6 +371,8 @@ int renderer_check(struct renderer *r, const struct trace_request *q, struct ipf
 		wanted |= r->carries[prompts[i]];
 		carried |= r->carries[prompts[i]] && present(&f, prompts[i]);
 	}
+	if (!q->messages.data && !q->prompt.data && !q->prompt_token_ids.data)
+		return ipf_error_set(err, IPF_INPUT, "prompt: the trace has only lengths (it was made with --prompt none)");
 	if (wanted && !carried)
 		return ipf_error_set(err, IPF_INPUT, "%s: this API takes no such prompt", q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
 	return 0;

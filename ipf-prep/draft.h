@@ -22,6 +22,8 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT };
 struct draft_message {
 	enum role role;
 	struct slice text;   /* what is counted as its tokens */
+	int64_t tokens;      /* of the text, once it was counted */
+	bool counted;
 	struct slice json;   /* the message as it stands in the data (tool calls, typed parts): passed on in place of role and text */
 };
 
@@ -49,6 +51,8 @@ struct draft_request {
 	const uint64_t *parents; /* places in the draft of those that must end first; NULL: the turn before */
 	size_t parent_count;
 	struct slice after;     /* the same as JSON, a list of ids, where they are in other drafts */
+	int64_t answer_tokens;  /* of the answer's text, once it was counted */
+	bool answer_counted;
 	bool failed;            /* when it was recorded */
 };
 

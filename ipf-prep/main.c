@@ -63,7 +63,9 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 	json_object_set_new(header, "source", json_string(plan->format->name));
 	if (o->dequantise)
 		json_object_set_new(header, "dequantised", json_string("each arrival is drawn between its stamp and the next, at most the median step later"));
-	if (plan->traits & MAKES_TEXT)
+	if (plan->prompt == AS_NOTHING)
+		json_object_set_new(header, "prompts", json_string("none"));
+	else if (plan->traits & MAKES_TEXT)
 		json_object_set_new(header, "filled", json_pack("{s:s}", "how", plan->format->filled));
 	return header;
 }
@@ -148,6 +150,8 @@ static int run(const struct plan *plan, int argc, char **argv, const struct path
 		reading_release(&reading);
 		return -1;
 	}
+	if ((plan->traits & MAKES_TEXT) && (plan->traits & (HAS_BLOCKS | HAS_SESSIONS)) && plan->prompt != AS_NOTHING)
+		stream_writer_far(writer);
 	progress_init(&reading.progress, o->common.progress, o->common.quiet);
 	status = convert(plan, writer, paths, &reading, &tally, err);
 	if (status == 0 && !o->common.quiet)

@@ -163,12 +163,12 @@ static int read_system(struct plan *plan, const char *text, struct ipf_error *er
 
 static int parse_prompt(struct plan *plan, const struct prep_options *o, struct ipf_error *err)
 {
-	static const char *const forms[] = {[AS_MESSAGES] = "messages", [AS_TEXT] = "text", [AS_IDS] = "ids"};
+	static const char *const forms[] = {[AS_MESSAGES] = "messages", [AS_TEXT] = "text", [AS_IDS] = "ids", [AS_NOTHING] = "none"};
 	int form = 0;
-	while (o->prompt && form < 3 && strcmp(o->prompt, forms[form]) != 0)
+	while (o->prompt && form < 4 && strcmp(o->prompt, forms[form]) != 0)
 		form++;
-	if (form == 3)
-		return ipf_error_set(err, IPF_USAGE, "--prompt: expected messages, text or ids, got \"%s\"", o->prompt);
+	if (form == 4)
+		return ipf_error_set(err, IPF_USAGE, "--prompt: expected messages, text, ids or none, got \"%s\"", o->prompt);
 	plan->prompt = (enum prompt_form)form;
 	if (plan->prompt == AS_IDS && !tokens_exact(plan->tokens))
 		return ipf_error_set(err, IPF_USAGE, "--prompt: ids need a model's tokenizer (-t)");
@@ -213,7 +213,10 @@ static int check_source(const struct plan *plan, const struct prep_options *o, s
 		return ipf_error_set(err, IPF_USAGE, "--preset: is for source sharegpt, without --turns");
 	if (o->turns && !(traits & HAS_TURNS))
 		return refuse(plan, "--turns", "has no conversations", err);
-	if (o->turns && !plan->lone && plan->prompt != AS_MESSAGES)
+	if (plan->prompt == AS_NOTHING && (o->system || o->prefixes || o->salt || o->content))
+		return ipf_error_set(err, IPF_USAGE, "--prompt none: there is no text for %s", o->system ? "--system" : o->prefixes ? "--prefixes" :
+		                     o->salt ? "--salt" : "--content");
+	if (o->turns && !plan->lone && (plan->prompt == AS_TEXT || plan->prompt == AS_IDS))
 		return ipf_error_set(err, IPF_USAGE, "--prompt: the turns of a session are messages; %s only without --turns", o->prompt);
 	if (o->fields.count && !(traits & HAS_FIELDS))
 		return refuse(plan, "--field", "has a fixed layout", err);

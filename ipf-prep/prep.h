@@ -32,7 +32,7 @@ struct prep_options {
 
 extern const struct program prep_program;
 
-enum prompt_form { AS_MESSAGES, AS_TEXT, AS_IDS }; /* what the trace has for a prompt */
+enum prompt_form { AS_MESSAGES, AS_TEXT, AS_IDS, AS_NOTHING }; /* what the trace has for a prompt */
 enum sample { SAMPLE_ALL, SAMPLE_WITHOUT, SAMPLE_WITH }; /* in the data's order; at random without, with replacement */
 
 struct model_share {

@@ -28,7 +28,8 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),
 	O(OPTION_LIST, 0, "slo", "LIST", slo, "objectives that requests get: ttft=500ms,tpot=50ms; for some of them: model=NAME:ttft=2s, TAG=VALUE:… "
 	  "(may be given several times)"),
-	O(OPTION_TEXT, 0, "prompt", "messages|text|ids", prompt, "what the trace has for a prompt: a chat's messages (default), one text, or token ids"),
+	O(OPTION_TEXT, 0, "prompt", "messages|text|ids|none", prompt, "what the trace has for a prompt: a chat's messages (default), one text, token ids, or only "
+	  "its length"),
 	O(OPTION_FILE, 0, "content", "FILE", content, "take made texts from this one (UTF-8), in place of prose made of nothing"),
 	O(OPTION_TEXT, 0, "salt", "TEXT", salt, "make other text of the same lengths, unlike that of an earlier run"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns, "only what arrived this long after the trace's start; arrivals count from there"),

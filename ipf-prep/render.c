@@ -62,12 +62,25 @@ static int64_t text_tokens(const struct tokens *tokens, struct slice text)
 	return text.data ? tokens_count(tokens, text.data, text.len) : 0;
 }
 
-int64_t messages_tokens(const struct tokens *tokens, const struct draft *d, const struct draft_request *request)
+int64_t messages_tokens(const struct tokens *tokens, struct draft *d, const struct draft_request *request)
 {
 	int64_t sum = 0;
-	for (size_t i = 0; i < request->count; i++)
-		sum += text_tokens(tokens, d->messages[request->first + i].text);
+	for (size_t i = 0; i < request->count; i++) {
+		struct draft_message *m = &d->messages[request->first + i];
+		if (!m->counted)
+			m->tokens = text_tokens(tokens, m->text);
+		m->counted = true;
+		sum += m->tokens;
+	}
 	return sum;
+}
+
+int64_t answer_tokens(const struct tokens *tokens, struct draft_request *request)
+{
+	if (!request->answer_counted)
+		request->answer_tokens = text_tokens(tokens, request->answer);
+	request->answer_counted = true;
+	return request->answer_tokens;
 }
 
 /* A generator for one decision about one request. */
@@ -218,6 +231,7 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text) +
 	                 r->plan->options->template_tokens;
 	int64_t wanted = target > others ? target - others : 1;
+	m->counted = false;
 	m->text = stretch_to(&r->stretch, m->text, wanted, &filler, work);
 	if (tokens_exact(r->plan->tokens))
 		tally_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
@@ -249,10 +263,20 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 	struct draft_message *first = &work->messages[0];
 	if (!first->json.data) {
 		first->text = draft_join(work, buffer_all(prefix), "", first->text);
+		first->counted = false;
 	} else if (draft_message(work, ROLE_SYSTEM, (struct slice){0})) {
 		memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
 		work->messages[0] = (struct draft_message){.role = ROLE_SYSTEM, .text = buffer_all(prefix)};
 	}
+}
+
+/* How long a prompt is made. */
+static int64_t made_tokens(const struct renderer *r, const struct draft *d, size_t turn)
+{
+	if (r->plan->input.kind == DIST_DATASET)
+		return d->requests[turn].input_tokens;
+	struct rng drawn = chance(r, "input-tokens", d, turn);
+	return dist_draw(&r->plan->input, &drawn);
 }
 
 /* The messages of a request as they will be sent, in r->work. */
@@ -271,12 +295,12 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 			continue;
 		struct draft_message *m = draft_message(work, from->role, from->text);
 		if (m)
-			m->json = from->json;
+			*m = *from;
 	}
 	if (made) {
-		struct rng drawn = chance(r, "input-tokens", d, turn);
-		int64_t count = plan->input.kind == DIST_DATASET ? request->input_tokens : dist_draw(&plan->input, &drawn);
-		int64_t added = plan->options->template_tokens;
+		int64_t count = made_tokens(r, d, turn), added = plan->options->template_tokens;
+		if (plan->prompt == AS_NOTHING)
+			return;
 		struct slice text = make_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
 		draft_message(work, ROLE_USER, text.data ? text : slice_of(""));
 		work->failed |= r->made.failed;
@@ -347,10 +371,10 @@ static struct slice write_blocks(struct renderer *r, const struct draft *d, cons
 /* ---- the answer ---- */
 
 /* What is asked for, and the recorded answer that a session's later turns will have in their context. */
-static int64_t shape_output(struct renderer *r, const struct draft *d, size_t turn, struct slice *answer)
+static int64_t shape_output(struct renderer *r, struct draft *d, size_t turn, struct slice *answer)
 {
 	const struct plan *plan = r->plan;
-	const struct draft_request *request = &d->requests[turn];
+	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
 	if (plan->output.kind != DIST_DATASET) {
 		struct rng drawn = chance(r, "output-tokens", d, turn), filler = chance(r, "extend answer", d, turn);
@@ -362,7 +386,7 @@ static int64_t shape_output(struct renderer *r, const struct draft *d, size_t tu
 	if (request->output_tokens != IPF_ABSENT)
 		return request->output_tokens;
 	if (request->answer.len > 0)
-		return text_tokens(plan->tokens, request->answer);
+		return answer_tokens(plan->tokens, request);
 	r->tally->assumed++;
 	return OUTPUT_TOKENS_ASSUMED;
 }
@@ -487,42 +511,47 @@ static struct slice write_tags(struct renderer *r, const struct draft_request *r
 }
 
 /* The prompt as the trace is to have it, and its tokens. */
-static int64_t write_prompt(struct renderer *r, const struct draft *d, const struct draft_request *request, struct trace_request *out)
+static int64_t write_prompt(struct renderer *r, struct draft *d, size_t turn, struct trace_request *out)
 {
 	const struct plan *plan = r->plan;
-	const struct draft *work = &r->work;
+	const struct draft_request *request = &d->requests[turn];
+	struct draft *work = &r->work;
+	if (plan->prompt == AS_NOTHING && request->count == 0)
+		return made_tokens(r, d, turn);
 	if (plan->prompt == AS_TEXT || plan->prompt == AS_IDS) {
 		int64_t tokens = (plan->prompt == AS_IDS ? flat_ids : flat_text)(&r->flat, plan->tokens, work->messages, work->message_count);
 		*(plan->prompt == AS_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
 		r->work.failed |= r->flat.json.failed;
 		return tokens;
 	}
-	write_messages(r);
-	out->messages = buffer_all(&r->messages);
+	if (plan->prompt != AS_NOTHING) {
+		write_messages(r);
+		out->messages = buffer_all(&r->messages);
+	}
 	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
 	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
 		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
 	return now + plan->options->template_tokens;
 }
 
-int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err)
+int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct tokens *tokens = r->plan->tokens;
 	int64_t context = 0; /* of the turns before, with their answers */
 	for (size_t turn = 0; turn < d->count; turn++) {
-		const struct draft_request *request = &d->requests[turn];
+		struct draft_request *request = &d->requests[turn];
 		struct trace_request out;
 		struct slice answer;
 		trace_request_init(&out);
-		if (d->chain && d->count > 1 && r->plan->prompt != AS_MESSAGES)
+		if (d->chain && d->count > 1 && (r->plan->prompt == AS_TEXT || r->plan->prompt == AS_IDS))
 			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session of turns, which are messages", (long long)d->number);
 		make_messages(r, d, turn);
-		int64_t now = write_prompt(r, d, request, &out);
+		int64_t now = write_prompt(r, d, turn, &out);
 		write_names(r, d, turn, &out);
 		out.context_session = d->chain && out.messages.data;
 		out.input_tokens = context + now;
 		out.output_tokens = shape_output(r, d, turn, &answer);
-		out.answer = quoted(&r->answer, answer);
+		out.answer = out.context_session ? quoted(&r->answer, answer) : (struct slice){0};
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, d, request);
@@ -535,7 +564,8 @@ int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *
 		if (!out.slo.data)
 			out.slo = request->slo;
 		if (d->chain)
-			context += now + text_tokens(tokens, answer);
+			context += now + (answer.data == request->answer.data && answer.len == request->answer.len ? answer_tokens(tokens, request) :
+			                  text_tokens(tokens, answer));
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed || r->blocks.failed || r->stretch.failed)
 			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);

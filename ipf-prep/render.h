@@ -36,9 +36,10 @@ void renderer_feed(struct renderer *r, const struct draft *d);
 /* Should more be read before the first request is written? */
 bool renderer_is_hungry(const struct renderer *r);
 /* Writes a draft's requests. */
-int renderer_write(struct renderer *r, const struct draft *d, struct ipf_error *err);
+int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err);
 
-/* The tokens of a request's messages, as they are in the data. */
-int64_t messages_tokens(const struct tokens *tokens, const struct draft *d, const struct draft_request *request);
+/* The tokens of a request's messages and of its answer, as they are in the data; each text is counted once. */
+int64_t messages_tokens(const struct tokens *tokens, struct draft *d, const struct draft_request *request);
+int64_t answer_tokens(const struct tokens *tokens, struct draft_request *request);
 
 #endif

@@ -27,14 +27,20 @@ struct selection {
 
 /* ---- what is left out ---- */
 
-static const char *why_not(const struct selection *s, const struct draft *d)
+static bool has_limits(const struct prep_options *o)
+{
+	return o->min_input != IPF_ABSENT || o->max_input != IPF_ABSENT || o->min_output != IPF_ABSENT || o->max_output != IPF_ABSENT ||
+	       o->max_total != IPF_ABSENT;
+}
+
+static const char *why_not(const struct selection *s, struct draft *d)
 {
 	const struct prep_options *o = s->plan->options;
 	const struct tokens *tokens = s->plan->tokens;
 	int64_t context = 0;
-	for (size_t i = 0; i < d->count; i++) {
-		const struct draft_request *r = &d->requests[i];
-		int64_t answer = r->answer.data ? tokens_count(tokens, r->answer.data, r->answer.len) : 0;
+	for (size_t i = 0; i < d->count && has_limits(o); i++) {
+		struct draft_request *r = &d->requests[i];
+		int64_t answer = answer_tokens(tokens, r);
 		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r);
 		int64_t input = context + now, output = r->output_tokens != IPF_ABSENT ? r->output_tokens : answer;
 		bool known = r->output_tokens != IPF_ABSENT || r->answer.len > 0;

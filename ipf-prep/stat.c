@@ -161,7 +161,8 @@ static int add_request(struct described *d, const struct trace_request *r, struc
 	add_model(d, r->model);
 	if (r->blocks.data)
 		return add_blocks(d, r, j, err);
-	add_texts(d, r, goes_on);
+	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
+		add_texts(d, r, goes_on);
 	return 0;
 }
 

@@ -69,6 +69,9 @@ json_t *stream_header(const char *kind, struct provenance *p);
 /* Opens `path` for writing (NULL or "-": standard output, plain; a name in .zst: compressed) and writes the header (borrowed).
  * An existing file is replaced. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
+/* Of a stream that was just opened: what is equal in it lies far apart (megabytes; the texts of shared prefixes). Compressed, it is looked
+ * for over 128 MiB, which is also what a reader then needs in memory. */
+void stream_writer_far(struct stream_writer *writer);
 /* One body line (no newline in it). Buffered. -1: IPF_SYSTEM, or IPF_CLOSED when the reader went away. A failed buffer is
  * IPF_SYSTEM ("out of memory"). Once failed, stays failed. */
 int stream_writer_line(struct stream_writer *writer, const struct buffer *line, struct ipf_error *err);

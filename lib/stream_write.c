@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { OUT_SIZE = 128 * 1024, LEVEL = 3 };
+enum { OUT_SIZE = 128 * 1024, LEVEL = 3, FAR_LOG = 27 /* the most that zstd -d takes unasked */ };
 
 struct stream_writer {
 	int fd;
@@ -189,6 +189,14 @@ int stream_writer_open(struct stream_writer **writer, const char *path, json_t *
 	}
 	*writer = w;
 	return 0;
+}
+
+void stream_writer_far(struct stream_writer *w)
+{
+	if (!w->zstd)
+		return;
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_enableLongDistanceMatching, 1);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, FAR_LOG);
 }
 
 int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)

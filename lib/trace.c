@@ -3,10 +3,12 @@
 #include "fields.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct trace_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
+	bool lengths_only; /* the header says so: no request has a prompt */
 };
 
 #define FIELD(name_, type_, member_) {name_, type_, offsetof(struct trace_request, member_), false}
@@ -60,6 +62,8 @@ int trace_reader_open(struct trace_reader **reader, const char *path, struct ipf
 		free(r);
 		return -1;
 	}
+	const char *prompts = json_string_value(json_object_get(stream_reader_header(r->stream), "prompts"));
+	r->lengths_only = prompts && strcmp(prompts, "none") == 0;
 	*reader = r;
 	return 0;
 }
@@ -76,7 +80,7 @@ static int parse(struct trace_reader *r, struct slice line, struct trace_request
 	if (request->context_session && (!request->session.data || !request->messages.data))
 		return ipf_error_set(err, IPF_INPUT, "context: \"session\" needs session and messages");
 	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data;
-	if (prompts != 1)
+	if (prompts != 1 && !(prompts == 0 && r->lengths_only))
 		return ipf_error_set(err, IPF_INPUT, prompts ? "messages, prompt and prompt_token_ids: only one of them may be there"
 		                     : "messages, prompt or prompt_token_ids: missing");
 	return 1;

@@ -28,9 +28,32 @@ refused() { # TEXT ARGUMENT…
 	stderr_contains "$text" "which says $text"
 }
 refused "ids need a model's tokenizer" --prompt ids
-refused "expected messages, text or ids, got \"tokens\"" --prompt tokens
+refused "expected messages, text, ids or none, got \"tokens\"" --prompt tokens
 refused "only without --turns" --prompt text --turns all
 refused "there is no chat template with --prompt ids" --prompt ids -t "$t" --template-tokens 4
+
+# ---- lengths alone ----
+ipf-prep azure lengths.csv -t "$t" -q --prompt none -o none.trace
+is "$(plain none.trace | head -1 | jq -r .prompts)" none "without prompts: the header says so"
+is "$(body none.trace | jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "$(body made.trace | jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "all else is there"
+is "$(body none.trace | jq -c 'keys - ["id", "input_tokens", "output_tokens", "at_ns"]' | sort -u)" "[]" "and nothing more"
+ipf-prep sharegpt "$chat" --turns all --prompt none -o none.sessions
+ipf-prep sharegpt "$chat" --turns all -o whole.sessions
+is "$(body none.sessions | jq -c '[.session, .turn, .input_tokens, .output_tokens, has("context"), has("answer")]')" \
+	"$(body whole.sessions | jq -c '[.session, .turn, .input_tokens, .output_tokens, false, false]')" "sessions have the lengths of their whole prompts"
+is "$(ipf-prep stat -f json none.trace | jq -c .input_tokens)" "$(ipf-prep stat -f json made.trace | jq -c .input_tokens)" "it can be described"
+ipf-sched replay -t none.trace -o none.sched
+is "$(body none.sched | wc -l)" 20 "and planned over"
+refused "there is no text for --system" --prompt none --system x
+
+# ---- what is far apart ----
+for i in 1 2 3 4 5 6; do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl
+ipf-prep mooncake far.jsonl -o far.trace.zst
+ipf-prep mooncake far.jsonl -o far.trace
+yes_if "texts that are equal megabytes apart are kept once" test "$(stat -c %s far.trace.zst)" -lt $(($(zstd -3 -c far.trace | wc -c) / 3))
+is "$(zstd -dc far.trace.zst | wc -c)" "$(wc -c <far.trace)" "zstd unpacks it unasked"
+run ipf-prep stat far.trace.zst
+status_is 0 "and so do we"
 
 # ---- objectives ----
 ipf-prep sharegpt "$chat" -n 40 --models a=0.5,b=0.5 --slo ttft=500ms,tpot=50ms --slo model=b:e2e=2s -o slo.trace
@@ -56,3 +79,6 @@ ipf-collect -q run.records -o run.results
 is "$(body run.results | jq 'select(has("input_tokens")) | .input_tokens')" "$(body run.trace | jq .input_tokens)" "the server counts as many as there are ids"
 is "$(ipf-report -f json run.results | jq '.total.goodput.share')" "$(body run.trace | jq -s 'map(select(.model == "slow")) | length / 10')" \
 	"and the report judges each request by its own objective"
+run ipf-fire -q -u "$URL" -t none.trace none.sched
+status_is 3 "a trace of lengths alone is not sent"
+stderr_contains "the trace has only lengths (it was made with --prompt none)" "which is said"
