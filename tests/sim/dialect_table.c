@@ -225,6 +225,15 @@ static void triton_whole(struct answer *a, struct buffer *headers)
 	triton_say(a, &a->so_far, false);
 }
 
+static void kserve_whole(struct answer *a, struct buffer *headers)
+{
+	(void)headers;
+	SAY("{\"model_name\":");
+	say_model(a);
+	SAY(",\"model_version\":\"1\",\"outputs\":[{\"name\":\"cum_log_probs\",\"datatype\":\"FP32\",\"shape\":[1],\"data\":[0.0]},"
+	    "{\"name\":\"text_output\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"%.*s\"]}]}", TEXT(a->so_far));
+}
+
 /* ---- SGLang ---- */
 
 static void sglang_say(struct answer *a, int64_t tokens, bool last)
@@ -450,6 +459,8 @@ const struct dialect dialects[] = {
 	 .ready = "/v2/health/ready", .prompt = "text_input", .max_tokens = "sampling_parameters>max_tokens",
 	 .min_tokens = "sampling_parameters>min_tokens", .ignore_eos = "sampling_parameters>ignore_eos", .token = triton_token,
 	 .whole = triton_whole},
+	{.name = "kserve-http", .whole_path = "/v2/models/*/infer", .ready = "/v2/health/ready", .prompt = "inputs.0.data.0",
+	 .max_tokens = "inputs.1.data.0", .min_tokens = "inputs.2.data.0", .whole = kserve_whole},
 	{.name = "sglang", .stream_path = "/generate", .whole_path = "/generate", .ready = "/health", .prompt = "text", .ids = "input_ids",
 	 .model = "lora_path", .max_tokens = "sampling_params.max_new_tokens", .min_tokens = "sampling_params.min_new_tokens",
 	 .ignore_eos = "sampling_params.ignore_eos", .stream = "stream", .token = sglang_token, .end = say_done, .whole = sglang_whole},
