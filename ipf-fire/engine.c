@@ -97,6 +97,7 @@ static void end_job(struct engine *e, struct job *job)
 	gauge_add(&g->bytes, (int64_t)job->body.len);
 	gauge_add(&g->reads, (int64_t)job->reads_count);
 	dispatch_ended(e->dispatch, job->ticket, job->end_ns);
+	feeder_answered(e->o.feeder, job);
 	put_record(e, job);
 }
 

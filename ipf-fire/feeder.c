@@ -30,6 +30,7 @@ struct feeder {
 	struct renderer *renderer;
 	const struct target *target;
 	bool streamed;
+	struct history *history; /* NULL: the trace's */
 	struct gauges *gauges;
 	struct lane_queue *lanes;
 	size_t count;
@@ -75,6 +76,12 @@ static void point(struct slice *s, char **at)
 	*at += s->len;
 }
 
+/* Later turns may want to know. */
+static int remember(struct feeder *f, struct job *job, size_t lane, struct ipf_error *err)
+{
+	return history_add(f->history, job, plan_draft(f->plan, lane)) < 0 ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+}
+
 static int render(struct feeder *f, struct job *job, size_t lane, const struct planned *p, struct ipf_error *err)
 {
 	/* what its turn repeats of the turns before it is not held before it is needed */
@@ -82,6 +89,8 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct p
 	if (job->deferred) {
 		if (renderer_check(f->renderer, &p->request, err) < 0)
 			return -1;
+		if (f->history && job->session.data)
+			return remember(f, job, lane, err);
 		job->draft = plan_draft(f->plan, lane);
 		return job->draft ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
@@ -90,6 +99,11 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct p
 	job->request_bytes = (int64_t)job->request.len;
 	job->prompt_bytes = renderer_prompt_bytes(f->renderer);
 	atomic_init(&job->rendered, true);
+	struct slice ignored;
+	if (f->history && job->session.data && remember(f, job, lane, err) < 0)
+		return -1;
+	if (job->remembered)
+		history_request(f->history, job, &ignored);
 	return 0;
 }
 
@@ -132,21 +146,30 @@ out:
 	return NULL;
 }
 
-/* Later turns whose time comes near. */
+static void render_order(struct feeder *f, struct job *job)
+{
+	struct ipf_error why = {0};
+	struct slice context = job->draft ? draft_context(job->draft) : (struct slice){0};
+	const struct trace_request *q = job->draft ? &job->draft->request : history_request(f->history, job, &context);
+	if (renderer_body(f->renderer, q, context, &job->request, &why) < 0)
+		job->request.failed = true; /* memory: the request will say so */
+	draft_free(job->draft);
+	job->draft = NULL;
+	job->request_bytes = (int64_t)job->request.len;
+	job->prompt_bytes = renderer_prompt_bytes(f->renderer);
+	atomic_store(&job->rendered, true);
+	if (atomic_exchange(&f->awaited, false))
+		say(f->wake_fd);
+}
+
+/* Later turns whose time comes near, and those whose turn before has been answered. */
 static void render_orders(struct feeder *f)
 {
-	for (struct job *job; (job = queue_take(f->orders));) {
-		struct ipf_error why = {0};
-		if (renderer_body(f->renderer, &job->draft->request, draft_context(job->draft), &job->request, &why) < 0)
-			job->request.failed = true; /* memory: the request will say so */
-		draft_free(job->draft);
-		job->draft = NULL;
-		job->request_bytes = (int64_t)job->request.len;
-		job->prompt_bytes = renderer_prompt_bytes(f->renderer);
-		atomic_store(&job->rendered, true);
-		if (atomic_exchange(&f->awaited, false))
-			say(f->wake_fd);
-	}
+	for (struct job *job; (job = queue_take(f->orders));)
+		if (!job->remembered || history_order(f->history, job))
+			render_order(f, job);
+	for (struct job *job; f->history && (job = history_next(f->history));)
+		render_order(f, job);
 }
 
 /* ---- the thread ---- */
@@ -257,13 +280,13 @@ static void feeder_free(struct feeder *f)
 }
 
 int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
-                 struct gauges *gauges, struct ipf_error *err)
+                 struct history *history, struct gauges *gauges, struct ipf_error *err)
 {
 	*feeder = NULL;
 	struct feeder *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	*f = (struct feeder){.plan = plan, .renderer = renderer, .target = target, .streamed = streamed, .gauges = gauges, .count = plan_lanes(plan)};
+	*f = (struct feeder){.plan = plan, .renderer = renderer, .target = target, .streamed = streamed, .history = history, .gauges = gauges, .count = plan_lanes(plan)};
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -335,6 +358,14 @@ bool feeder_order(struct feeder *f, struct job *job)
 		return false;
 	say(f->order_fd);
 	return true;
+}
+
+void feeder_answered(struct feeder *f, const struct job *job)
+{
+	if (!job->remembered)
+		return;
+	history_ended(f->history, job);
+	say(f->order_fd);
 }
 
 bool feeder_rendered(struct feeder *f, struct job *job)

@@ -6,6 +6,7 @@
 #define IPF_FEEDER_H
 
 #include "gauges.h"
+#include "history.h"
 #include "plan.h"
 #include "queue.h"
 #include "render.h"
@@ -15,9 +16,9 @@
 
 struct feeder;
 
-/* All borrowed; the renderer and the plan are the feeder's alone from start to stop. */
+/* All borrowed; `history` is NULL where later turns repeat the trace's answers; it, the renderer and the plan are the feeder's alone from start to stop. */
 int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
-                 struct gauges *gauges, struct ipf_error *err);
+                 struct history *history, struct gauges *gauges, struct ipf_error *err);
 /* Ends the thread and frees what was not fetched. The plan and its error (IPF_OK: none) are the caller's again. NULL is fine. */
 void feeder_stop(struct feeder *f, struct ipf_error *err);
 
@@ -31,6 +32,8 @@ struct job *feeder_fetch(struct feeder *f, size_t lane, bool *ended);
 /* For the engine's thread: to be rendered now (a deferred job, once). Until job->rendered it must not be touched or freed. false: too many at
  * once, try again. */
 bool feeder_order(struct feeder *f, struct job *job);
+/* For the thread that sent it, before it gives the job away: it has ended, and what it was answered may belong into the next turn. */
+void feeder_answered(struct feeder *f, const struct job *job);
 /* Has it been rendered? After a false, `wake_fd` becomes readable when it is. */
 bool feeder_rendered(struct feeder *f, struct job *job);
 int feeder_wake_fd(const struct feeder *f);

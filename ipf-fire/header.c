@@ -105,6 +105,7 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections));
+	bad |= json_object_set_new(header, "history", json_string(o->history));
 	bad |= json_object_set_new(header, "http", json_string(o->http));
 	bad |= json_object_set_new(header, "limits", limits_json());
 	bad |= set_times(header, o, wall_ns);
@@ -131,14 +132,19 @@ static json_t *stages_json(const struct schedule *schedule, const struct engine_
 	return stages;
 }
 
-json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad,
-                        json_t *client)
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct history *history,
+                        const struct ipf_error *bad, json_t *client)
 {
 	json_t *end = json_object(), *why = NULL;
 	json_object_set_new(end, "from", plan_from(plan));
 	json_object_set_new(end, "stages", stages_json(plan_schedule(plan), result));
 	if (client)
 		json_object_set_new(end, "client", client);
+	if (history) {
+		struct history_counts c = history_counts(history);
+		json_object_set_new(end, "history", json_pack("{s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded", (json_int_t)c.recorded,
+		                                              "left_out", (json_int_t)c.left_out));
+	}
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)

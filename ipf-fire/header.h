@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "engine.h"
+#include "history.h"
 #include "plan.h"
 #include "settings.h"
 #include "target.h"
@@ -13,7 +14,7 @@ json_t *records_header(const struct fire_options *options, const struct api *api
                        struct plan *plan, json_t *params, json_t *argv, int64_t wall_ns);
 /* The trailer's own members; `bad`: what was wrong with the input (IPF_OK: nothing); `client`: what the client tells of itself over the whole
  * run, taken over, NULL where it is not known. */
-json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct ipf_error *bad,
-                        json_t *client);
+json_t *records_trailer(struct plan *plan, const struct engine_result *result, const struct gauges *gauges, const struct history *history,
+                        const struct ipf_error *bad, json_t *client);
 
 #endif

@@ -28,6 +28,8 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FLAG, 0, "exact-output", NULL, struct fire_options, exact_output,
 	       "ask for exactly the trace's number of output tokens, in the server's own words"),
 	OPTION(OPTION_FLAG, 0, "no-stream", NULL, struct fire_options, no_stream, "ask for answers in one piece (the default where an API has no others)"),
+	OPTION(OPTION_TEXT, 0, "history", "recorded|live", struct fire_options, history,
+	       "later turns of a session repeat the trace's answers, or the server's own (default: recorded)"),
 	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct fire_options, timeout_ns,
 	       "give up on a request after this long (default: 10m; 0: never)"),
 	OPTION(OPTION_DURATION, 0, "first-token-timeout", "TIME", struct fire_options, first_token_timeout_ns,
@@ -113,6 +115,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
 	if (check_connections(o, err) < 0)
 		return -1;
+	if (strcmp(o->history, "recorded") != 0 && strcmp(o->history, "live") != 0)
+		return ipf_error_set(err, IPF_USAGE, "--history: expected recorded or live, got \"%s\"", o->history);
 	enum balance_kind balance;
 	if (!balance_parse(o->balance, &balance))
 		return ipf_error_set(err, IPF_USAGE, "--balance: expected round-robin, least or session, got \"%s\"", o->balance);
@@ -129,7 +133,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 int main(int argc, char **argv)
 {
 	struct fire_options options = {
-		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .http = "1.1", .streams = 100, .balance = "round-robin", .dns = "once",
+		.common = COMMON_DEFAULTS, .api = "openai-chat", .connections = "reuse", .http = "1.1", .streams = 100, .balance = "round-robin", .dns = "once", .history = "recorded",
 		.timeout_ns = 600 * NS_PER_S, .connect_timeout_ns = 30 * NS_PER_S, .grace_ns = 30 * NS_PER_S,
 	};
 	const struct program program = {

@@ -76,12 +76,16 @@ void renderer_free(struct renderer *r)
 void session_append(struct buffer *context, const struct trace_request *q)
 {
 	prompt_append_turn(context, q);
-	if (!q->answer.data)
-		return;
+	if (q->answer.data)
+		session_answer(context, q->answer);
+}
+
+void session_answer(struct buffer *context, struct slice answer)
+{
 	if (context->len)
 		buffer_byte(context, ',');
 	buffer_text(context, "{\"role\":\"assistant\",\"content\":");
-	buffer_slice(context, q->answer);
+	buffer_slice(context, answer);
 	buffer_byte(context, '}');
 }
 

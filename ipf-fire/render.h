@@ -52,6 +52,8 @@ struct slice renderer_model(const struct renderer *r, const struct trace_request
 
 /* Adds a turn's messages to the context of those after it: its own, and the answer that was recorded. */
 void session_append(struct buffer *context, const struct trace_request *request);
+/* Adds what the assistant said, a JSON text. */
+void session_answer(struct buffer *context, struct slice answer);
 
 /* "KEY=JSON" into `params`. -1: IPF_USAGE, text `KEY: …`. */
 int param_parse(json_t *params, const char *text, struct ipf_error *err);

@@ -39,6 +39,7 @@ struct run {
 	struct plan *plan;
 	struct renderer *renderer;
 	struct feeder *feeder;
+	struct history *history; /* NULL: the trace's */
 	struct engine *engine;
 	struct recorder *recorder;
 	struct stream_writer *writer;
@@ -311,7 +312,10 @@ static int set_up(struct run *r, struct ipf_error *err)
 	r->meter = meter_new();
 	if (!r->records || !r->meter)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, &r->gauges, err) < 0)
+	bool live = !strcmp(r->options->history, "live");
+	if (live && !(r->history = history_new(r->api)))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, r->history, &r->gauges, err) < 0)
 		return -1;
 	struct engine_options engine = engine_options(r);
 	if (engine_open(&r->engine, &engine, err) < 0)
@@ -327,6 +331,7 @@ static void tear_down(struct run *r)
 	feeder_stop(r->feeder, &unsaid);
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
+	history_free(r->history);
 	queue_free(r->records);
 	free(r->meter);
 	renderer_free(r->renderer);
@@ -425,7 +430,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	}
 	struct stream_writer *writer = r->writer;
 	r->writer = NULL;
-	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, &r->input, client), err) < 0)
+	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, r->history, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
 		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took half of the memory");

@@ -10,6 +10,7 @@ struct fire_options {
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *connections, *http; /* see connections.h */
 	const char *unix_socket, *proxy, *bind, *dns; /* see route.h */
+	const char *history;     /* "recorded" or "live" */
 	const char *balance;     /* balance.h's names */
 	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
 	struct string_list urls, resolve, cancels, params, headers, record_headers;

@@ -1,0 +1,124 @@
+#!/bin/bash
+# --history live: what the server answered is in the next turn's past; the server's own log tells what it was asked and what it said.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+# a.trace: six sessions of four turns with answers; b.trace: the same without answers
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o some.trace
+body some.trace | jq -s -c '[.[] | select(.session)] | group_by(.session) | map(select(length > 1)) | .[0:6] | add | sort_by(.session, .turn) | .[]' >lines
+rewrap() { # FILE: a trace of these lines
+	printf '%s\n' '{"ipf":"trace","version":1}'
+	cat "$1"
+	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1)"
+}
+rewrap lines >a.trace
+jq -c 'del(.answer)' lines >bare
+rewrap bare >b.trace
+LATER=$(jq -s '[.[] | select(.turn > 0)] | length' lines)
+ALL=$(wc -l <lines)
+between "$LATER" 6 100 "there are later turns"
+[ "$(jq -s '[.[] | select(.turn > 0 and .answer and .context == "session")] | length' lines)" -gt 3 ] || not_ok "they are of the kind that repeats"
+
+server() { # ARGUMENTS OF ipf-sim…
+	: >server.log
+	server_start --log server.log --step-base 1ms "$@"
+}
+fire() { # TRACE STAGE ARGUMENTS OF ipf-fire…: rows
+	ipf-sched "$2" -t "$1" -q -o now.sched
+	run ipf-fire -m sim -t "$1" now.sched -u "$URL" -H 'X-Request-Id: $id' "${@:3}"
+	status_is 0 "ipf-fire $* ends well"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	history=$(tail -1 "$OUT" | jq -c .end.history)
+}
+# The prompt that each request should have had, by its SHA-256: the messages before it, the answers by FILTER (of a turn's line in the trace, and of the
+# server's log $log), and its own.
+expected() { # TRACE FILTER: "id sha256", sorted
+	body "$1" | jq -s -c --slurpfile log server.log "(\$log | map({(.id): .}) | add) as \$logs |
+		group_by(.session)[] | sort_by(.turn) | . as \$turns | range(length) as \$k |
+		{id: \$turns[\$k].id, text: ([\$turns[range(\$k)] | . as \$turn | \$logs[.id] as \$log | ($2) as \$answer |
+			if \$answer == null then empty else (\$turn.messages[].content), \$answer end] + [\$turns[\$k].messages[].content] | join(\"\\n\"))}" |
+		while IFS= read -r line; do
+			printf '%s %s\n' "$(jq -r .id <<<"$line")" "$(jq -j .text <<<"$line" | openssl dgst -sha256 -r | cut -d ' ' -f 1)"
+		done | sort
+}
+asked() { jq -r '[.id, .prompt_sha256] | join(" ")' server.log | sort; }
+
+server
+fire a.trace closed:users=3 
+asked >got
+expected a.trace '$turn.answer' >recorded
+same got recorded "without it, the trace's answers are repeated"
+is "$history" null "and nothing is counted"
+
+: >server.log
+fire a.trace closed:users=3 --history live
+asked >got
+expected a.trace '$log.text' >live
+same got live "live: the server's own answers are repeated"
+isnt "$(cat live)" "$(cat recorded)" "which are others"
+is "$history" "{\"live\":$LATER,\"recorded\":0,\"left_out\":0}" "all of them"
+is "$(head -1 "$OUT" | jq -c .history)" '"live"' "the header says it"
+is "$(jq -c '.error' rows | sort -u) $(wc -l <rows)" "null $ALL" "and all is answered"
+: >server.log
+fire a.trace closed:users=3 --history live --no-stream
+asked >got
+expected a.trace '$log.text' >live
+same got live "also of answers in one piece"
+: >server.log
+fire b.trace burst --history live
+asked >got
+expected b.trace '$log.text' >live
+same got live "a trace without answers needs none"
+: >server.log
+fire a.trace closed:users=2,for=1s --history live
+between "$(wc -l <rows)" "$((ALL + 1))" 100000 "a stage that goes round its sessions"
+is "$(jq -c 'select(.error) | .error.kind' rows | grep -v -c cancelled)" 0 "goes on and on"
+is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "with each round's own answers"
+server_stop
+
+# ---- turns that fail ----
+failed='($log.status != 200 or $log.mode != null)'
+server --fail error-inband:share=0.4,after=2
+fire a.trace closed:users=3 --history live
+asked >got
+expected a.trace "if $failed then \$turn.answer else \$log.text end" >live
+same got live "after a turn that failed, the trace's answer"
+between "$(jq -c .recorded <<<"$history")" 1 $((LATER - 1)) "and it is counted"
+is "$(jq -c '.live + .recorded + .left_out' <<<"$history")" "$LATER" "each later turn once"
+: >server.log
+fire b.trace closed:users=3 --history live
+asked >got
+expected b.trace "if $failed then null else \$log.text end" >live
+same got live "where the trace has none, the turn is left out"
+between "$(jq -c .left_out <<<"$history")" 1 $((LATER - 1)) "and it is counted"
+server_stop
+server --fail reset
+fire a.trace closed:users=3 --history live
+is "$(jq -c .error.kind rows | sort -u) $(wc -l <rows)" "\"reset\" $ALL" "nothing but failures: every turn is tried"
+is "$history" "{\"live\":0,\"recorded\":$LATER,\"left_out\":0}" "with the trace's answers"
+server_stop
+server --fail reasoning:tokens=2
+fire a.trace closed:users=3 --history live
+yes_if "reasoning comes" grep -q reasoning_content "$OUT"
+asked >got
+is "$(jq -c .live <<<"$history")" "$LATER" "and the answers are taken"
+expected a.trace '$log.text' >live
+isnt "$(cat got)" "$(cat live)" "without the reasoning, which the log has in its text"
+server_stop
+
+# ---- the end comes early ----
+server --fail stall:after=1,pause=10s
+ipf-sched closed:users=3 -t a.trace -q -o now.sched
+ipf-fire -q -m sim -t a.trace now.sched -u "$URL" --history live --grace 50ms -o cut.records &
+fire=$!
+stop_at_exit $fire
+begun() { [ "$(wc -l <cut.records)" -ge 2 ]; }
+wait_for 10 begun
+kill -INT $fire
+wait $fire
+status=$?
+status_is 0 "a run that is cut while turns wait for answers ends in order"
+yes_if "and its records are whole" whole cut.records
+run ipf-fire -u "$URL" -t a.trace now.sched --history dead
+status_is 2 "--history dead"
+complains ipf-fire 'expected recorded or live, got "dead"' "is refused"
