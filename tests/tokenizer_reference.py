@@ -2,8 +2,9 @@
 """Holds `ipf-prep tokenize` against the reference implementation (PyPI `tokenizers`) on mixed text.
 
     IPF_TOKENIZERS=FOLDER tests/tokenizer_reference.py [--seed N] [--bytes N] [--binary PATH] [NAME…]
+    tests/tokenizer_reference.py --trained [--seed N] [--bytes N] [--binary PATH] [NAME…]
 
-FOLDER/NAME/models/tokenizer.json (or FOLDER/NAME/tokenizer.json) are the tokenizers. The texts are made from the seed: sentences
+FOLDER/NAME/models/tokenizer.json (or FOLDER/NAME/tokenizer.json) are the tokenizers; --trained makes them (tokenizer_trained.py). The texts are made from the seed: sentences
 of many languages, code, emoji sequences, combining marks, right-to-left text, control characters, runs, texts of special tokens,
 random Unicode, and random concatenations of entries of the vocabulary. For each tokenizer it prints one line: how much was
 compared and the first difference, if any. Exit status 1 where anything differs.
@@ -261,13 +262,18 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--bytes", type=int, default=200000)
     parser.add_argument("--binary", default=os.environ.get("BUILD", ".build") + "/bin/ipf-prep")
+    parser.add_argument("--trained", action="store_true", help="tokenizers that are trained here, in place of IPF_TOKENIZERS")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    folder = os.environ.get("IPF_TOKENIZERS")
-    if not folder:
-        sys.exit("IPF_TOKENIZERS: expected the folder of the tokenizers")
-    names = options.names or sorted(n for n in os.listdir(folder) if find(folder, n))
-    equal = [compare(name, find(folder, name), options) for name in names]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = scratch if options.trained else os.environ.get("IPF_TOKENIZERS")
+        if not folder:
+            sys.exit("IPF_TOKENIZERS: expected the folder of the tokenizers")
+        if options.trained:
+            from tokenizer_trained import save_all
+            save_all(SENTENCES, folder)
+        names = options.names or sorted(n for n in os.listdir(folder) if find(folder, n))
+        equal = [compare(name, find(folder, name), options) for name in names]
     sys.exit(0 if equal and all(equal) else 1)
 
 

@@ -26,12 +26,14 @@ enum compiled_section {
 	SECTION_CHARS,        /* uint32_t[65536]: id of a character of the basic plane; not byte mode */
 	SECTION_WHOLE,        /* bit by id: a word that is this token encodes to it alone */
 	SECTION_NEIGHBOURS,   /* bits: which characters stand beside each other in a token (bpe_cut.c); not byte mode */
+	SECTION_TRIE_EDGES,   /* uint64_t: Unigram (trie.h) */
+	SECTION_TRIE_IDS,     /* uint32_t by node */
 	SECTION_CLASS_PAGES,  /* uint16_t[0x1100]: page of 256 code points to a block of SECTION_CLASSES */
 	SECTION_CLASSES,      /* unsigned char[][256] of enum unicode_class */
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 4
+#define COMPILED_VERSION 5
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

@@ -76,7 +76,7 @@ static int configure_model(struct tokenizer *t, const json_t *config, struct ipf
 	if (t->block.header->bpe)
 		return bpe_new(&t->model, config, &t->block, &t->vocabulary, err);
 	if (strcmp(type, "Unigram") == 0)
-		return unigram_new(&t->model, config, &t->vocabulary, err);
+		return unigram_new(&t->model, config, &t->block, &t->vocabulary, err);
 	if (strcmp(type, "WordPiece") == 0)
 		return wordpiece_new(&t->model, config, &t->vocabulary, err);
 	if (strcmp(type, "WordLevel") == 0)

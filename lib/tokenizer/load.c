@@ -1,5 +1,6 @@
 /* tokenizer.json to the compiled form. */
 #include "load.h"
+#include "trie.h"
 
 #include "../jout.h"
 
@@ -205,6 +206,8 @@ int load_json(struct compiled *out, const char *text, size_t len, const char *sh
 	l.builder.header.bpe = bpe;
 	copy_config(&j, &l.builder.sections[SECTION_CONFIG]);
 	if (load_vocabulary(&l, &j, err) < 0 || (bpe && load_merges(&l, &j, err) < 0) || load_added(&l, &j, err) < 0)
+		goto out;
+	if (l.builder.sections[SECTION_SCORES].len && trie_build(&l.builder, &l.by_text, err) < 0)
 		goto out;
 	jdoc_release(&j);
 	status = loader_finish(&l, out, len, sha256, err);

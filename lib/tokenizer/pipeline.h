@@ -17,6 +17,7 @@
  *     scan*.c       hand-written scanners for the well-known chains of pre-tokenizers; unicode.c their classes
  *     batch.c       threads
  *     ends.c        where tokens end in the text
+ *     trie.c        Unigram's tokens
  *     normalize*.c, pretokenize*.c, unigram.c, wordpiece.c (and WordLevel), postprocess.c, decode*.c: the general parts
  *
  * Byte mode: where a BPE model's pre-tokenizers end in ByteLevel, that last step is left out of the pretokenizer (load.c strips it from
@@ -113,8 +114,10 @@ struct model {
 	void (*scratch_free)(void *scratch);
 	void (*free)(struct model *self);
 };
-/* config: the value of "model" without "vocab" and "merges". `vocabulary` outlives the model. */
-int unigram_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err);
+/* config: the value of "model" without "vocab" and "merges". `vocabulary` (and the block that unigram_new needs) outlives the model. */
+struct compiled;
+int unigram_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
+                struct ipf_error *err);
 int wordpiece_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err);
 int wordlevel_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err);
 

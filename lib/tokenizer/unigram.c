@@ -1,30 +1,20 @@
 /* Unigram: of all ways to cut a word into tokens the one with the highest sum of scores (Viterbi), as the reference computes it: from
  * left to right in doubles, the first found of equals; a character that is no token of its own counts as unknown, ten below the lowest
  * score; unknown neighbours are one; what is unknown is written in bytes where there are tokens for them.
- *
- * Tokens are found in a trie whose edges are in one hash table: a slot has the node (28 bits), the byte and the child (28 bits).
  */
 #include "config.h"
+#include "trie.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define UNKNOWN_PENALTY 10.0
-#define MAX_NODES (1u << 28)
 #define UNREACHED UINT32_MAX
-
-struct node {
-	double score;
-	uint32_t id; /* VOCABULARY_NONE: no token ends here */
-};
 
 struct unigram {
 	struct model model;
 	const struct vocabulary *vocabulary;
-	struct node *nodes; /* the root is 0 */
-	uint32_t node_count;
-	uint64_t *edges; /* 0: free; the root is nobody's child */
-	uint32_t edge_mask;
+	struct trie trie;
 	double unknown_score;
 	uint32_t unk; /* VOCABULARY_NONE: there is none */
 	bool byte_fallback; /* and each byte has a token or not: VOCABULARY_NONE */
@@ -41,69 +31,6 @@ struct scratch {
 	struct place *places;
 	size_t cap;
 };
-
-/* ---- the trie -------------------------------------------------------------------------------------------------------------------- */
-
-/* The slot of an edge, or the free one where it would be. */
-static uint64_t *edge(const struct unigram *u, uint32_t node, unsigned char byte)
-{
-	uint64_t key = (uint64_t)node << 8 | byte;
-	for (uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);; i++) {
-		uint64_t *slot = &u->edges[i & u->edge_mask];
-		if (!*slot || *slot >> 28 == key)
-			return slot;
-	}
-}
-
-static uint32_t child(const struct unigram *u, uint32_t node, unsigned char byte)
-{
-	return (uint32_t)(*edge(u, node, byte) & (MAX_NODES - 1));
-}
-
-static void insert(struct unigram *u, uint32_t id)
-{
-	const struct vocabulary *v = u->vocabulary;
-	uint32_t node = 0;
-	for (uint32_t at = v->word_offsets[id]; at < v->word_offsets[id + 1]; at++) {
-		unsigned char byte = (unsigned char)v->word[at];
-		uint64_t *slot = edge(u, node, byte);
-		if (!*slot) {
-			u->nodes[u->node_count].id = VOCABULARY_NONE;
-			*slot = ((uint64_t)node << 8 | byte) << 28 | u->node_count++;
-		}
-		node = (uint32_t)(*slot & (MAX_NODES - 1));
-	}
-	if (node) /* a token that stands twice: the last one counts */
-		u->nodes[node] = (struct node){v->scores[id], id};
-}
-
-static int build(struct unigram *u, struct ipf_error *err)
-{
-	const struct vocabulary *v = u->vocabulary;
-	uint64_t bytes = v->word_offsets[v->size], slots = 16;
-	if (bytes >= MAX_NODES)
-		return ipf_error_set(err, IPF_INPUT, "model: Unigram: %llu bytes of tokens are more than it can hold", (unsigned long long)bytes);
-	while (slots < bytes * 2)
-		slots *= 2;
-	u->nodes = malloc((bytes + 1) * sizeof *u->nodes);
-	u->edges = calloc(slots, sizeof *u->edges);
-	if (!u->nodes || !u->edges)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	u->edge_mask = (uint32_t)(slots - 1);
-	u->nodes[0].id = VOCABULARY_NONE;
-	u->node_count = 1;
-	double lowest = HUGE_VAL;
-	for (uint32_t id = 0; id < v->size; id++) {
-		insert(u, id);
-		if (v->scores[id] < lowest)
-			lowest = v->scores[id];
-	}
-	u->unknown_score = lowest - UNKNOWN_PENALTY;
-	struct node *fitted = realloc(u->nodes, u->node_count * sizeof *fitted);
-	if (fitted)
-		u->nodes = fitted;
-	return 0;
-}
 
 /* ---- the best way ---------------------------------------------------------------------------------------------------------------- */
 
@@ -123,11 +50,12 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 		uint32_t after = (uint32_t)(next - word), node = 0;
 		double score = places[at].score;
 		bool alone = false;
-		for (uint32_t end = at; end < len && (node = child(u, node, (unsigned char)word[end])) != 0;) {
+		for (uint32_t end = at; end < len && (node = trie_child(&u->trie, node, (unsigned char)word[end])) != 0;) {
+			uint32_t id = u->trie.ids[node];
 			end++;
-			if (u->nodes[node].id == VOCABULARY_NONE)
+			if (id == VOCABULARY_NONE)
 				continue;
-			offer(&places[end], u->nodes[node].score + score, at, u->nodes[node].id);
+			offer(&places[end], u->vocabulary->scores[id] + score, at, id);
 			alone = alone || end == after;
 		}
 		if (!alone) {
@@ -218,10 +146,7 @@ static void scratch_free(void *scratch)
 
 static void free_unigram(struct model *self)
 {
-	struct unigram *u = (struct unigram *)self;
-	free(u->nodes);
-	free(u->edges);
-	free(u);
+	free(self);
 }
 
 static int configure(struct unigram *u, const json_t *config, struct ipf_error *err)
@@ -245,10 +170,16 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 		int len = snprintf(name, sizeof name, "<0x%02X>", i);
 		u->fallback[i] = vocabulary_find(u->vocabulary, name, (size_t)len);
 	}
-	return build(u, err);
+	double lowest = HUGE_VAL;
+	for (uint32_t i = 0; i < u->vocabulary->size; i++)
+		if (u->vocabulary->scores[i] < lowest)
+			lowest = u->vocabulary->scores[i];
+	u->unknown_score = lowest - UNKNOWN_PENALTY;
+	return 0;
 }
 
-int unigram_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err)
+int unigram_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
+                struct ipf_error *err)
 {
 	struct unigram *u = calloc(1, sizeof *u);
 	*model = NULL;
@@ -256,6 +187,7 @@ int unigram_new(struct model **model, const json_t *config, const struct vocabul
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	u->model = (struct model){.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
+	trie_of(&u->trie, block);
 	if (configure(u, config, err) < 0) {
 		free_unigram(&u->model);
 		return -1;
