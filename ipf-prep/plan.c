@@ -354,6 +354,7 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 		.drop_agents = o->sub_agents && strcmp(o->sub_agents, "drop") == 0, .answers_optional = plan->output.kind != DIST_DATASET, .n = o->n, .from_ns = o->from_ns,
 		.to_ns = o->to_ns, .seed = o->common.seed, .tokens = plan->tokens, .input = &plan->input,
 	};
+	plan->around = o->preset ? tokens_around(plan->tokens) : 0;
 	plan->drop_failed = o->failed && strcmp(o->failed, "drop") == 0;
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;

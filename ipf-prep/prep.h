@@ -49,6 +49,7 @@ struct plan {
 	enum sample sample;
 	enum prompt_form prompt;
 	struct goals *goals;         /* NULL: none */
+	int64_t around;              /* special tokens that a preset counts in with each text, as the benchmark does */
 	bool drop_failed;
 	bool lone;                   /* one request a conversation, no sessions */
 	bool gather;                 /* hold everything and put it in order at the end */

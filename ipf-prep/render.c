@@ -386,7 +386,7 @@ static int64_t shape_output(struct renderer *r, struct draft *d, size_t turn, st
 	if (request->output_tokens != IPF_ABSENT)
 		return request->output_tokens;
 	if (request->answer.len > 0)
-		return answer_tokens(plan->tokens, request);
+		return answer_tokens(plan->tokens, request) + plan->around;
 	r->tally->assumed++;
 	return OUTPUT_TOKENS_ASSUMED;
 }
@@ -531,7 +531,7 @@ static int64_t write_prompt(struct renderer *r, struct draft *d, size_t turn, st
 	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
 	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
 		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
-	return now + plan->options->template_tokens;
+	return now + plan->options->template_tokens + plan->around;
 }
 
 int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err)

@@ -40,8 +40,8 @@ static const char *why_not(const struct selection *s, struct draft *d)
 	int64_t context = 0;
 	for (size_t i = 0; i < d->count && has_limits(o); i++) {
 		struct draft_request *r = &d->requests[i];
-		int64_t answer = answer_tokens(tokens, r);
-		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r);
+		int64_t answer = answer_tokens(tokens, r) + s->plan->around;
+		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r) + s->plan->around;
 		int64_t input = context + now, output = r->output_tokens != IPF_ABSENT ? r->output_tokens : answer;
 		bool known = r->output_tokens != IPF_ABSENT || r->answer.len > 0;
 		if (o->min_input != IPF_ABSENT && input < o->min_input)

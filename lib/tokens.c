@@ -307,6 +307,17 @@ size_t tokens_cut(const struct tokens *t, const char *text, size_t len, int64_t 
 	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
 }
 
+int64_t tokens_around(const struct tokens *t)
+{
+	struct ipf_error err = {0};
+	struct tokenizer_scratch *s = t->tokenizer ? scratch_take(t) : NULL;
+	int64_t with = s ? tokenizer_count(t->tokenizer, s, "a", 1, TOKENIZER_SPECIAL, &err) : 0;
+	if (!s)
+		return 0;
+	scratch_give(t, s);
+	return with < 0 ? 0 : with - tokens_count(t, "a", 1);
+}
+
 bool tokens_ids(const struct tokens *t, const char *text, size_t len, struct token_ids *ids)
 {
 	struct ipf_error err = {0};

@@ -34,6 +34,8 @@ int64_t tokens_count_parts(const struct tokens *tokens, const char *text, size_t
 /* How many bytes from the start of the text make `count` tokens or fewer when they are counted by themselves, never splitting a
  * character. With a tokenizer the cut is at a token's border, and fewer only where no cut there makes exactly `count`. */
 size_t tokens_cut(const struct tokens *tokens, const char *text, size_t len, int64_t count);
+/* How many special tokens a tokenizer puts around a text of its own accord, such as one for its beginning; 0 for the approximation. */
+int64_t tokens_around(const struct tokens *tokens);
 /* With a tokenizer only. Appends the ids of a text that is UTF-8; false where memory runs out. Thread-safe. */
 bool tokens_ids(const struct tokens *tokens, const char *text, size_t len, struct token_ids *ids);
 /* With a tokenizer only: how many ids there are, and the text of one of them, appended (nothing for one without). */
