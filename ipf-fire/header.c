@@ -1,20 +1,10 @@
 #include "header.h"
 
+#include "calibration.h"
 #include "clock.h"
 
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
-#include <unistd.h>
-
-static json_t *host_json(void)
-{
-	struct utsname u;
-	if (uname(&u) < 0)
-		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", u.nodename, "system", u.sysname, "release", u.release, "machine", u.machine,
-	                 "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
-}
 
 static json_t *limits_json(void)
 {

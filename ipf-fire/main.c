@@ -1,6 +1,7 @@
 /* ipf-fire: sends the requests of a trace when a schedule says so, and writes down when every byte came back. */
 #include "api.h"
 #include "balance.h"
+#include "calibrate.h"
 #include "clock.h"
 #include "connections.h"
 #include "run.h"
@@ -46,6 +47,12 @@ static const struct option_spec specs[] = {
 	       "HTTP/1.1, HTTP/2 where a TLS server agrees, or HTTP/2 without asking (default: 1.1)"),
 	OPTION(OPTION_COUNT, 0, "streams", "N", struct fire_options, streams, "most requests at once on a connection of HTTP/2 (default: 100)"),
 	OPTION(OPTION_FLAG, 0, "no-tls-resumption", NULL, struct fire_options, no_resumption, "negotiate TLS anew on each connection"),
+	OPTION(OPTION_FLAG, 0, "calibrate", NULL, struct fire_options, calibrate,
+	       "find out what this program adds to the figures on this machine, with a load such as the schedule's or --shape's"),
+	OPTION(OPTION_TEXT, 0, "shape", "LIST", struct fire_options, shape,
+	       "--calibrate's load (default: streams=100,events=100,first=50ms,gap=10ms, or as the schedule and the trace have it)"),
+	OPTION(OPTION_FILE, 0, "calibration", "FILE", struct fire_options, calibration,
+	       "what --calibrate found, for the header of the records (default: where that keeps it; none: nothing)"),
 	OPTION(OPTION_TEXT, 0, "stamps", "kernel|user", struct fire_options, stamps,
 	       "whose clock tells when bytes came (default: the kernel's, where it gives them)"),
 	OPTION(OPTION_FILE, 0, "unix-socket", "PATH", struct fire_options, unix_socket, "connect to this Unix socket, whatever host the URL names"),
@@ -75,6 +82,7 @@ static const char details[] =
 	"  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
 	"  ipf-fire -u $URL --api ./my.json -t t.zst --probe | ipf-collect --explain\n"
 	"  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
+	"  ipf-fire --calibrate -t chat.trace.zst chat.sched\n"
 	"The first SIGINT or SIGTERM stops starting, the second cuts what is in flight.\n";
 
 static int list_apis(void)
@@ -107,9 +115,13 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
-	if (!o->urls.count)
+	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url: missing: whom to send to");
-	if (!o->trace)
+	if (o->shape && !o->calibrate)
+		return ipf_error_set(err, IPF_USAGE, "--shape: it is --calibrate's");
+	if (o->calibrate && o->probe)
+		return ipf_error_set(err, IPF_USAGE, "--calibrate: it does not go with --probe");
+	if (!o->trace && (!o->calibrate || schedule))
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
@@ -151,7 +163,10 @@ int main(int argc, char **argv)
 	if (check(&options, schedule, &err) < 0)
 		return program_misuse(&program, &err);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
-	status = fire_run(&options, schedule, options_argv(&program, argc, argv, true, options.common.reproducible));
+	if (options.calibrate)
+		status = calibrate(&options, schedule);
+	else
+		status = fire_run(&options, schedule, options_argv(&program, argc, argv, true, options.common.reproducible));
 	curl_global_cleanup();
 	return status;
 }

@@ -1,55 +1,19 @@
 #include "probe.h"
 
 #include "protobuf.h"
-#include "schedule.h"
 #include "units.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define READS_SHOWN 24
 #define BYTES_SHOWN 2000 /* of a read, of a body */
 
-/* ---- the schedule ---- */
-
-static int write_schedule(const char *path, struct ipf_error *err)
+int probe_schedule(struct made *made, struct ipf_error *err)
 {
-	struct schedule_stage stage = {.name = (char *)"probe", .kind = (char *)"burst", .spec = (char *)"burst:n=1", .end_ns = IPF_ABSENT,
-	                               .slots = IPF_ABSENT, .arrivals = 1, .rate = 0, .measured = true};
-	const struct schedule schedule = {.stages = &stage, .count = 1, .trace_requests = IPF_ABSENT};
-	const struct schedule_arrival arrival = {.wait_ns = IPF_ABSENT};
-	struct stream_writer *writer = NULL;
-	struct provenance p = {.tool = "ipf-fire", .argv = json_array(), .undated = true};
-	struct buffer line = {0};
-	json_t *header = stream_header("schedule", &p);
-	int result = -1;
-	if (!header || schedule_to_header(&schedule, header) < 0)
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	else if (stream_writer_open(&writer, path, header, err) == 0) {
-		schedule_arrival_write(&arrival, &line);
-		result = stream_writer_line(writer, &line, err);
-		if (result == 0)
-			result = stream_writer_close(writer, json_object(), err);
-		else
-			stream_writer_abandon(writer);
-	}
-	json_decref(header);
-	buffer_release(&line);
-	return result;
-}
-
-int probe_schedule(char path[32], struct ipf_error *err)
-{
-	int fd = memfd_create("probe", MFD_CLOEXEC);
-	if (fd < 0)
-		return ipf_error_errno(err, errno, NULL, "cannot make a schedule");
-	snprintf(path, 32, "/proc/self/fd/%d", fd);
-	if (write_schedule(path, err) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	static const int64_t at_once = 0;
+	const struct schedule_stage stage = {.name = (char *)"probe", .kind = (char *)"burst", .spec = (char *)"burst:n=1", .end_ns = IPF_ABSENT,
+	                                     .slots = IPF_ABSENT, .arrivals = 1, .rate = 0, .measured = true};
+	return made_schedule(made, &stage, &at_once, err);
 }
 
 /* ---- showing ---- */

@@ -2,14 +2,15 @@
 #ifndef IPF_PROBE_H
 #define IPF_PROBE_H
 
+#include "made.h"
 #include "record.h"
 #include "render.h"
 #include "target.h"
 
 #include <stdio.h>
 
-/* A schedule of the trace's first request, to be opened by `path` as long as the file descriptor that it returns is open. -1: err. */
-int probe_schedule(char path[32], struct ipf_error *err);
+/* A schedule of the trace's first request. */
+int probe_schedule(struct made *made, struct ipf_error *err);
 
 /* The first request of the trace, as it will be sent. Secrets are left out. */
 int probe_show_request(FILE *to, const struct target *target, struct renderer *renderer, const char *trace, struct ipf_error *err);

@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "calibration.h"
 #include "clock.h"
 #include "engine.h"
 #include "header.h"
@@ -51,7 +52,8 @@ struct run {
 	bool streamed, kernel_stamps;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
-	int signal_fd, probe_fd;
+	int signal_fd;
+	struct made probe; /* a schedule */
 	int64_t zero_ns;
 };
 
@@ -99,10 +101,9 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 || target_open(&r->target, r->api, &r->at, err) < 0 ||
 	    route_open(&r->route, &route, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
-	char probe[32];
-	if (o->probe && (r->probe_fd = probe_schedule(probe, err)) < 0)
+	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
-	if (plan_open(&r->plan, o->probe ? probe : r->schedule, o->trace, err) < 0)
+	if (plan_open(&r->plan, o->probe ? r->probe.path : r->schedule, o->trace, err) < 0)
 		return -1;
 	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(plan_stream(r->plan)), err);
 }
@@ -202,6 +203,20 @@ static struct engine_options engine_options(struct run *r)
 	};
 }
 
+/* How times are taken, and what is known of how right they are. */
+static int add_clocks(struct run *r, json_t *header)
+{
+	const struct fire_options *o = r->options;
+	const char *stamps = r->kernel_stamps ? "kernel" : "user";
+	int bad = json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) | json_object_set_new(header, "stamps", json_string(stamps));
+	char *kept = o->calibration ? NULL : calibration_path();
+	json_t *calibration = o->common.reproducible ? NULL : calibration_for(o->calibration ? o->calibration : kept, stamps);
+	if (calibration)
+		bad |= json_object_set_new(header, "calibration", calibration);
+	free(kept);
+	return bad;
+}
+
 /* A named pipe opens only when its reader comes: not within the run's time. */
 static int open_output(struct run *r, struct ipf_error *err)
 {
@@ -210,8 +225,7 @@ static int open_output(struct run *r, struct ipf_error *err)
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
 	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
-	if (header && (json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) < 0 ||
-	               json_object_set_new(header, "stamps", json_string(r->kernel_stamps ? "kernel" : "user")) < 0)) {
+	if (header && add_clocks(r, header) < 0) {
 		json_decref(header);
 		header = NULL;
 	}
@@ -346,8 +360,7 @@ static void tear_down(struct run *r)
 	free(r->result.stage_end_ns);
 	if (r->signal_fd >= 0)
 		close(r->signal_fd);
-	if (r->probe_fd >= 0)
-		close(r->probe_fd);
+	made_release(&r->probe);
 }
 
 /* ---- after it ---- */
@@ -439,7 +452,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 
 int fire_run(const struct fire_options *options, const char *schedule, json_t *argv)
 {
-	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe_fd = -1};
+	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe.fd = -1};
 	struct ipf_error err = {0};
 	if (carry_out(&r, &err) == 0)
 		err = r.input;

@@ -12,12 +12,14 @@ struct fire_options {
 	const char *unix_socket, *proxy, *bind, *dns; /* see route.h */
 	const char *history;     /* "recorded" or "live" */
 	const char *balance;     /* balance.h's names */
+	const char *shape;       /* --calibrate's load (calibrate.h); NULL */
+	const char *calibration; /* the file that holds what --calibrate found; "none"; NULL: where it is kept */
 	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
 	struct string_list urls, resolve, cancels, params, headers, record_headers;
 	int64_t timeout_ns, first_token_timeout_ns, connect_timeout_ns, grace_ns;
 	int64_t streams;
 	int64_t wait_ready_ns; /* 0: not at all */
-	bool list_apis, probe, exact_output, no_stream, insecure, no_resumption;
+	bool list_apis, probe, calibrate, exact_output, no_stream, insecure, no_resumption;
 };
 
 #endif

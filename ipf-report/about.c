@@ -8,7 +8,7 @@
 /* Removes what changes from run to run, at any depth. */
 static void forget(json_t *value, int depth)
 {
-	static const char *const passing[] = {"created", "host", "t0", "t0_unix_ns"};
+	static const char *const passing[] = {"created", "host", "t0", "t0_unix_ns", "t0_clock_ns", "calibration"};
 	json_t *inner;
 	const char *key;
 	size_t i;
@@ -67,6 +67,27 @@ static json_t *schedule_text(const struct run *run)
 	return json;
 }
 
+/* What --calibrate found, less the loads that it tried on the way. */
+static json_t *calibration(json_t *records)
+{
+	json_t *found = json_copy(json_object_get(records, "calibration"));
+	if (json_is_object(found))
+		json_object_del(found, "levels");
+	return found;
+}
+
+static json_t *clients(const struct run *run)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < run->part_count; i++)
+		if (run->parts[i].clients)
+			json_array_extend(all, run->parts[i].clients);
+	if (json_array_size(all))
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
 json_t *report_about(const struct run *run, bool reproducible)
 {
 	json_t *about = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -95,6 +116,12 @@ json_t *report_about(const struct run *run, bool reproducible)
 	json_t *stages = schedule_text(run);
 	copy(about, "schedule", stages);
 	copy(about, "trace", json_object_get(header, "trace"));
+	copy(about, "stamps", json_object_get(records, "stamps"));
+	json_t *of_clients = clients(run), *found = reproducible ? NULL : calibration(records);
+	copy(about, "clients", of_clients);
+	copy(about, "calibration", found);
+	json_decref(of_clients);
+	json_decref(found);
 	if (!reproducible)
 		copy(about, "host", json_object_get(records, "host"));
 	json_object_set(about, "versions", tools);

@@ -30,6 +30,7 @@ void run_release(struct run *run)
 		free(run->parts[i].windows);
 		free(run->parts[i].arrivals);
 		json_decref(run->parts[i].header);
+		json_decref(run->parts[i].clients);
 		json_decref(run->parts[i].stages);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
@@ -335,6 +336,12 @@ static void read_trailer(struct part *part, json_t *trailer)
 	json_t *from = json_object_get(trailer, "from"), *stages = json_object_get(json_array_get(from, 0), "stages");
 	if (why && !part->incomplete[0])
 		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
+	json_t *entry;
+	size_t i;
+	part->clients = json_array();
+	json_array_foreach(from, i, entry)
+		if (json_is_object(json_object_get(entry, "client")))
+			json_array_append(part->clients, json_object_get(entry, "client"));
 	if (json_array_size(from) == 1 && json_is_array(stages))
 		part->stages = json_incref(stages);
 }

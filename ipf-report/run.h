@@ -53,6 +53,7 @@ struct window {
 struct part {
 	char *name;
 	json_t *header;
+	json_t *clients;        /* list: what each ipf-fire told of itself over the whole run (ipf-records(5), the trailer); may be empty */
 	json_t *stages;         /* list: when each stage really began and ended, as ipf-fire saw it; NULL */
 	int64_t t0_ns;          /* its beginning, since the epoch; IPF_ABSENT */
 	char incomplete[360];   /* why something of it is missing; "" */

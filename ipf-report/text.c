@@ -1,6 +1,8 @@
 /* -f text: what a person reads, on 80 columns. The verdict comes first; nothing that does not exist is shown as a number. */
 #include "text.h"
 
+#include "units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -40,6 +42,59 @@ static void show_verdict(struct layout *l, const struct report *report)
 static const char *about_text(json_t *about, const char *key)
 {
 	return json_string_value(json_object_get(about, key));
+}
+
+static int64_t ns_of(json_t *object, const char *map, const char *key)
+{
+	json_t *value = json_object_get(json_object_get(object, map), key);
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+/* Whose clock the events' times are by, and how late we were to look at it: of several clients the worst. */
+static void show_stamps(struct layout *l, json_t *about)
+{
+	json_t *client;
+	size_t i;
+	int64_t p99 = -1, most = -1;
+	char text[160], a[32], b[32];
+	json_array_foreach(json_object_get(about, "clients"), i, client) {
+		if (ns_of(client, "delay_ns", "p99") > p99)
+			p99 = ns_of(client, "delay_ns", "p99");
+		if (ns_of(client, "delay_ns", "max") > most)
+			most = ns_of(client, "delay_ns", "max");
+	}
+	const char *stamps = about_text(about, "stamps");
+	if (stamps && !strcmp(stamps, "user"))
+		layout_entry(l, "event times", "our own clock, when we came to read");
+	if (!stamps || strcmp(stamps, "kernel") != 0)
+		return;
+	snprintf(text, sizeof text, "the kernel's");
+	if (p99 >= 0)
+		snprintf(text, sizeof text, "the kernel's; we read %s after it at p99, %s at most", format_duration(p99, a), format_duration(most, b));
+	layout_entry(l, "event times", text);
+}
+
+static void show_load(json_t *load, char *text, size_t size)
+{
+	char rate[40], events[40];
+	snprintf(text, size, "%s requests/s, %s events/s", show_number(json_number_value(json_object_get(load, "requests_per_s")), rate),
+	         show_number(json_number_value(json_object_get(load, "events_per_s")), events));
+}
+
+/* What ipf-fire --calibrate found on this machine. */
+static void show_calibration(struct layout *l, json_t *about)
+{
+	json_t *found = json_object_get(about, "calibration");
+	char text[400], load[120], top[120] = "", a[32], b[32], c[32];
+	int64_t ttft = ns_of(found, "ttft_error_ns", "p99"), itl = ns_of(found, "itl_error_ns", "p99"), lag = ns_of(found, "lag_ns", "p99");
+	if (ttft < 0 || itl < 0 || lag < 0)
+		return;
+	show_load(json_object_get(found, "shape"), load, sizeof load);
+	if (json_object_get(found, "highest"))
+		show_load(json_object_get(found, "highest"), top, sizeof top);
+	snprintf(text, sizeof text, "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s", load, format_duration(ttft, a),
+	         format_duration(itl, b), format_duration(lag, c), *top ? "up to " : "at no load that was tried", top);
+	layout_entry(l, "calibrated", text);
 }
 
 static void show_about(struct layout *l, const struct report *report)
@@ -82,6 +137,8 @@ static void show_about(struct layout *l, const struct report *report)
 	join(text, sizeof text, ", ", report->run->part_count > 1 ? (report->run->shards ? "pooled from shards" : "pooled from repeats") : NULL, "");
 	if (text[0])
 		layout_entry(l, json_object_get(about, "started") ? "started" : "lasted", text);
+	show_stamps(l, about);
+	show_calibration(l, about);
 }
 
 /* ---- stages ---- */

@@ -1,0 +1,96 @@
+#!/bin/bash
+# --calibrate: what the program finds out about itself, where it keeps that, and where it shows.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+export XDG_STATE_HOME=$PWD/state TMPDIR=$PWD
+kept=state/ipf/calibration.json
+shape=events=4,first=5ms,gap=5ms,for=100ms
+
+# ---- by a shape ----
+run ipf-fire --calibrate --shape "streams=2,$shape"
+status_is 0 "a small load is calibrated"
+stderr_is "" "in silence"
+matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; stamps: (kernel|user)" "it says what was tried"
+for line in TTFT ITL event start; do matches "$(cat "$OUT")" "^  $line +[0-9.]+ [num]?s +[0-9.]+ [num]?s +[0-9.]+ [num]?s\$" "$line: p50, p99 and the most"; done
+matches "$(cat "$OUT")" "^(within 1 ms at p99 up to [0-9]+ streams|not within 1 ms)" "how far it goes"
+matches "$(cat "$OUT")" "^kept in $PWD/$kept\$" "and where it is kept"
+is "$(jq -c '[.ipf, .version, .tool, .host.processors > 0, .shape.streams, .shape.events, .shape.first_ns, .shape.gap_ns, .failed]' $kept)" \
+	"[\"calibration\",1,\"$(ipf-fire --version | head -1)\",true,2,4,5000000,5000000,0]" "the file says it too"
+is "$(jq -c '.events == 4 * .requests and .requests >= 10' $kept)" true "every event of every request was looked at"
+is "$(jq -c '[.ttft_error_ns, .itl_error_ns, .event_error_ns, .lag_ns | .p50 >= 0 and .p50 <= .p99 and .p99 <= .max] | all' $kept)" true "the errors"
+is "$(jq -c '(.levels | length >= 2) and .levels[0].streams == 2' $kept)" true "several loads were tried, the own one first"
+is "$(jq -c '. as $c | [.levels[] | .good == (.failed == 0 and ([.ttft_error_ns, .itl_error_ns, .lag_ns | .p99] | max) <= $c.within_ns)] | all' $kept)" true "and judged"
+is "$(jq -c '(.highest.streams // 0) == ([.levels[] | select(.good) | .streams] | max // 0)' $kept)" true "the highest is the highest of the good ones"
+is "$(find . -name '*ipf-calibrate*')" "" "nothing is left behind"
+
+# ---- in the records and in the report ----
+server_start
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 8 -n 10 -q -o chat.trace
+ipf-sched constant:rate=50,n=10 -t chat.trace -o chat.sched
+fire() { run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records "$@"; }
+fire
+is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . $kept)" "it stands in the header of later records"
+ipf-collect -q chat.records -o chat.results
+run ipf-report chat.results
+matches "$(cat "$OUT")" "^  calibrated +p99 of the error at 100 requests/s, 400 events/s: TTFT" "and beside the figures"
+run ipf-report -f json chat.results
+is "$(jq -c '.run.calibration | has("levels"), .shape.events' "$OUT" | tr '\n' ' ')" "false 4 " "in JSON as well"
+is "$(jq -c '.run.stamps' "$OUT")" "$(head -1 chat.records | jq -c .stamps)" "with whose clock it was"
+fire --calibration none
+is "$(head -1 chat.records | jq -c .calibration)" null "--calibration none: nothing"
+fire --reproducible
+is "$(head -1 chat.records | jq -c .calibration)" null "nor with --reproducible"
+cp $kept mine.json
+for change in '.host.release = "another"' '.host.name = "another"' '.tool = "ipf-fire 0.0.1"' '.stamps = "none"' '.ipf = "records"'; do
+	jq "$change" mine.json >$kept
+	fire
+	is "$(head -1 chat.records | jq -c .calibration)" null "$change: it is another's, and not taken"
+done
+echo '{' >$kept
+fire
+status_is 0 "a broken file is none"
+fire --calibration mine.json
+is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . mine.json)" "--calibration FILE: from elsewhere"
+
+# ---- by a schedule; with our own clock; to standard output ----
+run ipf-fire --calibrate --shape gap=1ms,first=2ms,for=50ms --stamps user -t chat.trace chat.sched -o -
+status_is 0 "a load such as the schedule's"
+is "$(jq -c '[.stamps, .shape.events, .shape.requests_per_s, .shape.streams]' "$OUT")" '["user",8,50,0.5]' "its rate, the trace's length"
+is "$(jq -c 'length' $kept 2>/dev/null)" "" "-o - keeps nothing elsewhere"
+ipf-sched closed:users=3,n=9 -t chat.trace -o closed.sched
+run ipf-fire --calibrate --shape gap=1ms,first=3ms,for=50ms -t chat.trace closed.sched -o there/is/none.json
+status_is 0 "a closed loop"
+is "$(jq -c '[.shape.streams, .shape.requests_per_s]' there/is/none.json)" '[3,300]' "its users, and a folder that was not there"
+
+# ---- what is wrong ----
+wrong() { # TEXT ARGUMENTS…
+	run ipf-fire "${@:2}"
+	status_is 2 "wrong: ${*:2}"
+	matches "$(cat "$ERR")" "$1" "and said"
+}
+wrong 'expected a list such as streams=1000' --calibrate --shape 7
+wrong 'streams: expected a whole number' --calibrate --shape streams=some
+wrong 'users: expected streams, rate, events' --calibrate --shape users=3
+wrong 'gaps above 0' --calibrate --shape gap=0
+wrong 'at most 1000000 streams' --calibrate --shape streams=2M
+wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
+wrong 'does not go with --probe' --calibrate --probe
+run ipf-fire --calibrate -t nowhere.trace
+status_is 1 "a trace that is not there"
+run env -u HOME -u XDG_STATE_HOME "$BIN/ipf-fire" --calibrate
+status_is 1 "nowhere to keep it"
+matches "$(cat "$ERR")" "neither XDG_STATE_HOME nor HOME" "is said before anything is done"
+run ipf-fire --calibrate --shape "streams=2,$shape" -o /dev/full
+status_is 1 "a full disk"
+
+# ---- interrupted ----
+ipf-fire --calibrate --shape "streams=4,events=20,first=20ms,gap=20ms,for=10s" -o cut.json 2>said &
+fire=$!
+stop_at_exit $fire
+sleep 1
+kill -INT $fire
+wait $fire
+is $? 1 "a signal ends it"
+matches "$(cat said)" "interrupted: nothing is kept" "and it says so"
+yes_if "nothing is kept" test ! -e cut.json
+is "$(find . -name '*ipf-calibrate*')" "" "nor left behind"
