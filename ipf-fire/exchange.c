@@ -98,6 +98,15 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 	jout_string(&w, trimmed(line + name + 1, len - name - 1));
 }
 
+/* When the kernel let go the last byte that was sent on the connection: the request's, as long as no other is sent on it. */
+static void note_left(struct exchange *x)
+{
+	struct job *job = x->job;
+	int64_t left = x->setup->stamps ? stamps_sent(x->setup->stamps, x->fd) : IPF_ABSENT;
+	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
+		job->left_ns = left - x->setup->zero_ns;
+}
+
 static void note_first_byte(struct exchange *x)
 {
 	struct job *job = x->job;
@@ -108,6 +117,10 @@ static void note_first_byte(struct exchange *x)
 	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
+	if (job->left_ns == IPF_ABSENT && connections_streams(&x->setup->options->connections) == 1)
+		note_left(x); /* it came late */
+	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
+		job->left_ns = IPF_ABSENT;
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *user)
@@ -135,6 +148,7 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 	(void)up_total;
 	if (x->job && x->job->sent_ns == IPF_ABSENT && x->attempts > 0 && up >= x->job->request_bytes) {
 		x->job->sent_ns = clock_now() - x->setup->zero_ns;
+		note_left(x);
 		curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 1L);
 	}
 	return 0;
@@ -196,7 +210,7 @@ bool exchange_again(struct exchange *x)
 	}
 	if (job->connection != IPF_ABSENT)
 		job->refused = job->refused == IPF_ABSENT ? 1 : job->refused + 1;
-	job->sent_ns = job->connection = IPF_ABSENT;
+	job->sent_ns = job->left_ns = job->connection = IPF_ABSENT;
 	x->attempts = 0;
 	x->fd = -1;
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);

@@ -9,7 +9,7 @@ struct job *job_new(void)
 		return NULL;
 	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
-	job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection = job->http = job->refused = job->status = IPF_ABSENT;
+	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection = job->http = job->refused = job->status = IPF_ABSENT;
 	return job;
 }
 
@@ -80,6 +80,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->tls_ns = job->tls_ns;
 	record->connected_ns = job->connected_ns;
 	record->sent_ns = job->sent_ns;
+	record->left_ns = job->left_ns;
 	record->first_byte_ns = job->first_byte_ns;
 	record->end_ns = job->end_ns;
 	record->target = job->target;

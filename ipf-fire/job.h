@@ -32,7 +32,7 @@ struct job {
 
 	/* When, from t0; IPF_ABSENT where it did not happen. */
 	int64_t due_ns, ready_ns, slot_ns, pool_ns;
-	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, first_byte_ns, end_ns;
+	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, left_ns, first_byte_ns, end_ns;
 
 	/* What came. */
 	int64_t target;             /* which of several places it went to; IPF_ABSENT */

@@ -1,9 +1,10 @@
-#include "stamp.h"
+#include "stamp_private.h"
 
 #include "clock.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -12,25 +13,7 @@
 #define LOOK_NS    NS_PER_MS /* how long the offset of the clocks is trusted */
 #define SLACK_NS   1000      /* by which a stamp may seem to lie ahead: the offset is not known better than the clocks can be read */
 
-struct noted {
-	struct stamp stamp;
-	int64_t wall_ns; /* of the stamp, as it came; 0: the last read had none */
-	bool watched;
-};
-
-struct stamps {
-	struct noted *sockets;
-	size_t count;
-	int held_fd;                 /* see stamps_new */
-	int last_fd;                 /* of the last read since stamps_attach; -1: none */
-	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
-	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */
-	bool stepped;                /* at the last look */
-	struct meter *meter;
-};
-
-/* Whose reads are noted. */
-static _Thread_local struct stamps *attached;
+_Thread_local struct stamps *stamps_attached;
 
 /* ---- clocks ---- */
 
@@ -54,24 +37,20 @@ bool stamps_look(struct stamps *s, int64_t before_ns, int64_t wall_ns, int64_t a
 	return !first;
 }
 
-static void look(struct stamps *s)
+void stamps_look_now(struct stamps *s, int64_t own_ns)
 {
+	s->stepped = false;
+	if (own_ns - LOOK_NS < s->looked_ns)
+		return;
 	int64_t before = clock_now(), wall = clock_wall();
 	s->stepped = stamps_look(s, before, wall, clock_now());
 }
 
 /* ---- reads ---- */
 
-static struct noted *noted_of(const struct stamps *s, int fd)
-{
-	if (fd < 0)
-		fd = s->last_fd;
-	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
-}
-
 void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 {
-	struct noted *n = noted_of(s, fd);
+	struct noted *n = stamps_noted(s, fd);
 	if (!n)
 		return;
 	s->last_fd = fd;
@@ -95,7 +74,7 @@ void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 
 void stamps_reject(struct stamps *s, int fd)
 {
-	struct noted *n = noted_of(s, fd);
+	struct noted *n = stamps_noted(s, fd);
 	if (!n)
 		return;
 	n->stamp.t_ns = n->stamp.own_ns;
@@ -125,7 +104,7 @@ ssize_t stamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
 
 __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *data, size_t len, int flags)
 {
-	struct stamps *s = attached;
+	struct stamps *s = stamps_attached;
 	if (!s || flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return recvfrom(fd, data, len, flags, NULL, NULL);
 	union {
@@ -137,9 +116,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	ssize_t got = recvmsg(fd, &m, flags);
 	if (got > 0) {
 		int64_t own = clock_now();
-		s->stepped = false;
-		if (own - LOOK_NS >= s->looked_ns)
-			look(s);
+		stamps_look_now(s, own);
 		stamps_note(s, fd, stamp_in(&m), own);
 	}
 	return got;
@@ -147,7 +124,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 
 const struct stamp *stamps_of(const struct stamps *s, int fd)
 {
-	const struct noted *n = noted_of(s, fd);
+	const struct noted *n = stamps_noted(s, fd);
 	return n && n->wall_ns ? &n->stamp : NULL;
 }
 
@@ -171,8 +148,10 @@ static bool make_room(struct stamps *s, int fd)
 
 bool stamps_watch(struct stamps *s, int fd)
 {
-	int on = 1;
-	if (!make_room(s, fd))
+	int on = 1, protocol = 0;
+	socklen_t len = sizeof protocol;
+	/* a Unix socket takes the option, and has no stamps */
+	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP || !make_room(s, fd))
 		return false;
 	s->sockets[fd] = (struct noted){.watched = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0};
 	return s->sockets[fd].watched;
@@ -186,9 +165,9 @@ void stamps_forget(struct stamps *s, int fd)
 
 void stamps_attach(struct stamps *s)
 {
-	attached = s;
+	stamps_attached = s;
 	if (s)
-		s->last_fd = -1;
+		s->last_fd = s->last_sent_fd = -1;
 }
 
 struct stamps *stamps_new(struct meter *meter)
@@ -199,7 +178,7 @@ struct stamps *stamps_new(struct meter *meter)
 		return NULL;
 	s->meter = meter;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = -1;
+	s->last_fd = s->last_sent_fd = -1;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the
 	 * time, so that no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -212,8 +191,8 @@ void stamps_free(struct stamps *s)
 {
 	if (!s)
 		return;
-	if (attached == s)
-		attached = NULL;
+	if (stamps_attached == s)
+		stamps_attached = NULL;
 	if (s->held_fd >= 0)
 		close(s->held_fd);
 	free(s->sockets);

@@ -1,4 +1,4 @@
-/* When the kernel got what a socket's reads bring: right to a few microseconds, however late we come to read it.
+/* When the kernel got what a socket's reads bring, and when it let go what was sent: right to a few microseconds, however late we come.
  *
  * libcurl reads its sockets, and hands on bytes without times. So that the kernel's stamps come with them, this module has a `recv` of its
  * own, which libcurl's dynamic link finds before the C library's; see stamp.c. It notes, by the descriptor, when the last read of each
@@ -49,6 +49,14 @@ void stamps_attach(struct stamps *s);
 const struct stamp *stamps_of(const struct stamps *s, int fd);
 /* The last stamp of this socket cannot be: it counts as rejected. */
 void stamps_reject(struct stamps *s, int fd);
+
+/* From its next send on, the kernel also stamps what leaves on this (watched) socket. */
+void stamps_watch_sends(struct stamps *s, int fd);
+/* When the last byte left that was sent on the socket (-1: on any, since stamps_attach); IPF_ABSENT: not known, or not yet. */
+int64_t stamps_sent(const struct stamps *s, int fd);
+/* epoll told of an error on the socket, which may be no more than a stamp that came after the send. What else is left of `events`, of which 0 is
+ * nothing at all. */
+uint32_t stamps_late(struct stamps *s, int fd, uint32_t events);
 
 /* One look at both clocks: the wall clock was read between two readings of the other one. True: it was set since the last look. Done by
  * itself at reads; public for the tests. */

@@ -41,6 +41,12 @@ static void watch(struct transport *t, int fd, struct socket *s, uint32_t events
 		s->events = events;
 }
 
+static void watch_stamps(struct stamps *stamps, int fd)
+{
+	if (stamps_watch(stamps, fd))
+		stamps_watch_sends(stamps, fd);
+}
+
 static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *x = data;
@@ -73,7 +79,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	m->opening += !x->opening;
 	x->opening = true;
 	if (m->transport->setup.stamps)
-		stamps_watch(m->transport->setup.stamps, fd);
+		watch_stamps(m->transport->setup.stamps, fd);
 	return fd;
 }
 
@@ -489,6 +495,8 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
+	if (events & EPOLLERR && t->setup.stamps && !(events = stamps_late(t->setup.stamps, fd, events)))
+		return;
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
 		end_speaker(t, fd, s->multi->place);

@@ -27,7 +27,7 @@ static const struct field fields[] = {
 	UINT(asked_input_tokens), UINT(asked_output_tokens),
 	{"slo", FIELD_MAP, offsetof(struct record, slo), false},
 	INT(due_ns), INT(ready_ns), INT(slot_ns), INT(pool_ns), INT(start_ns), INT(dns_ns), INT(connect_ns), INT(tls_ns),
-	INT(connected_ns), INT(sent_ns),
+	INT(connected_ns), INT(sent_ns), INT(left_ns),
 	INT(first_byte_ns), INT(end_ns), UINT(target), UINT(status),
 	{"headers", FIELD_MAP, offsetof(struct record, headers), false},
 	{"streamed", FIELD_BOOL, offsetof(struct record, streamed), false},

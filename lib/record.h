@@ -39,7 +39,7 @@ struct record {
 	int64_t ready_ns;           /* due, parents ended, wait over: from here on only a slot can be missing */
 	int64_t slot_ns;            /* when a slot became free for it; absent where the stage has none or one was free at ready */
 	int64_t pool_ns;            /* when a connection of a pool came free for it; absent where it did not wait for one */
-	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, first_byte_ns, end_ns;
+	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, left_ns, first_byte_ns, end_ns;
 	int64_t connected_ns;       /* when it had a connection, or a stream of one; HTTP/2 only */
 	int64_t target;             /* index into the header's "targets"; absent where there is but one */
 	int64_t connection;         /* id, from 0 */

@@ -83,6 +83,13 @@ is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] <= .[2
 is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .start_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns] | all')" true \
 	"sent, answered and ended in this order"
 
+is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null and .left_ns != null) | .start_ns <= .left_ns and .left_ns <= .first_byte_ns] | all')" true \
+	"a request leaves between its start and its answer"
+if body "$OUT" | grep -q '"left_ns"'; then
+	is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .left_ns != null] | all')" true "the kernel stamps what is sent as well, on new connections and on kept ones"
+else
+	skip "what is sent is stamped" "the kernel gives no such stamps here"
+fi
 errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "ten events each"

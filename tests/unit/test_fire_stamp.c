@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -125,18 +126,17 @@ static void test_recv_stays_recv(void **state)
 	pthread_t thread;
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	assert_true(stamps_watch(s, fds[0]));
+	assert_false(stamps_watch(s, fds[0])); /* Unix sockets have no stamps */
 	stamps_attach(s);
 	assert_int_equal(send(fds[1], "abcde", 5, 0), 5);
 	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
 	assert_string_equal(text, "ab");
 	assert_int_equal(recv(fds[0], text, 4, 0), 4);
 	assert_string_equal(text, "abcd");
-	assert_null(stamps_of(s, fds[0])); /* Unix sockets have no stamps */
-	assert_int_equal(meter.without, 1);
+	assert_null(stamps_of(s, fds[0]));
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, fds), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(meter.without, 1);
+	assert_int_equal(meter.without, 0);
 	assert_int_equal(recv(fds[0], text, 4, MSG_DONTWAIT), -1);
 	close(fds[1]);
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
@@ -146,23 +146,33 @@ static void test_recv_stays_recv(void **state)
 	close(fds[0]);
 }
 
-/* Over TCP to ourselves: within the time from the sending to the reading, though we come late. */
-static void test_tells_when_it_came(void **state)
+/* A TCP connection to ourselves; `from` is watched. */
+static void connect_to_self(struct stamps *s, int *from, int *to)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof a;
-	(void)state;
-	if (stamps_trial())
-		skip();
-	int listener = socket(AF_INET, SOCK_STREAM, 0), from = socket(AF_INET, SOCK_STREAM, 0);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+	*from = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(listener, (struct sockaddr *)&a, len), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &len), 0);
+	assert_true(stamps_watch(s, *from));
+	assert_int_equal(connect(*from, (struct sockaddr *)&a, len), 0);
+	setsockopt(*from, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	*to = accept(listener, NULL, NULL);
+	close(listener);
+}
+
+/* Within the time from the sending to the reading, though we come late. */
+static void test_tells_when_it_came(void **state)
+{
+	(void)state;
+	if (stamps_trial())
+		skip();
 	struct stamps *s = stamps_new(&meter);
-	assert_true(stamps_watch(s, from));
-	assert_int_equal(connect(from, (struct sockaddr *)&a, len), 0);
-	int to = accept(listener, NULL, NULL), right = 0;
+	int from, to, right = 0;
 	char byte = 'x';
+	connect_to_self(s, &from, &to);
 	for (int i = 0; i < 20; i++) {
 		int64_t before = clock_now();
 		assert_int_equal(send(to, &byte, 1, 0), 1);
@@ -182,9 +192,62 @@ static void test_tells_when_it_came(void **state)
 	assert_true(right >= 15);
 	close(from);
 	close(to);
-	close(listener);
 	stamps_free(s);
 	stamps_free(NULL);
+}
+
+static short polled(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	poll(&p, 1, 0);
+	return p.revents;
+}
+
+static void test_tells_when_it_left(void **state)
+{
+	(void)state;
+	if (stamps_trial())
+		skip();
+	struct stamps *s = stamps_new(&meter);
+	int from, to, right = 0;
+	connect_to_self(s, &from, &to);
+	stamps_attach(s);
+	assert_int_equal(send(from, "ab", 2, 0), 2);
+	assert_int_equal(stamps_sent(s, from), INT64_MIN); /* nobody asked */
+	stamps_watch_sends(s, from);
+	for (int i = 0; i < 20; i++) {
+		int64_t before = clock_now();
+		stamps_attach(s);
+		assert_int_equal(send(from, "abcdef", (size_t)(1 + i % 6), 0), 1 + i % 6);
+		int64_t after = clock_now(), left = stamps_sent(s, from);
+		assert_int_equal(left, stamps_sent(s, -1));
+		/* the stamp does not look like an error to who polls the socket */
+		assert_int_equal(polled(from), 0);
+		right += left >= before - 1000 && left <= after;
+	}
+	assert_true(right >= 15);
+	/* one that lies there for it did not come in time */
+	assert_int_equal(sendto(from, "x", 1, 0, NULL, 0), 1);
+	while (polled(from) != POLLERR)
+		;
+	assert_int_equal(stamps_late(s, from, POLLERR), 0);
+	assert_int_equal(polled(from), 0);
+	/* with an answer that came meanwhile */
+	assert_int_equal(sendto(from, "x", 1, 0, NULL, 0), 1);
+	assert_int_equal(send(to, "y", 1, 0), 1);
+	while (!(polled(from) & POLLIN))
+		;
+	assert_int_equal(stamps_late(s, from, POLLERR | POLLIN), POLLIN);
+	/* what is an error stays one: the peer resets */
+	struct linger hard = {.l_onoff = 1};
+	setsockopt(to, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+	close(to);
+	while (!(polled(from) & POLLHUP))
+		;
+	assert_true(stamps_late(s, from, POLLERR | POLLHUP | POLLIN) & (POLLERR | POLLHUP));
+	stamps_attach(NULL);
+	close(from);
+	stamps_free(s);
 }
 
 int main(void)
@@ -195,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_follows_steps),
 		cmocka_unit_test(test_recv_stays_recv),
 		cmocka_unit_test(test_tells_when_it_came),
+		cmocka_unit_test(test_tells_when_it_left),
 	};
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/* What stamp.c (what comes) and stamp_sent.c (what goes) share. */
+#ifndef IPF_STAMP_PRIVATE_H
+#define IPF_STAMP_PRIVATE_H
+
+#include "stamp.h"
+
+#include <stddef.h>
+
+struct noted {
+	struct stamp stamp;
+	int64_t wall_ns;     /* of the stamp, as it came; 0: the last read had none */
+	bool watched;
+	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_STAMPED } sends;
+	uint32_t sent_bytes; /* since its sends are stamped: goes round, as the kernel's own count of them */
+	int64_t sent_ns;     /* when the last of them left; 0: not known yet */
+};
+
+struct stamps {
+	struct noted *sockets;
+	size_t count;
+	int held_fd;                 /* see stamps_new */
+	int last_fd, last_sent_fd;   /* of the last read, of the last send since stamps_attach; -1: none */
+	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
+	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */
+	bool stepped;                /* at the last look */
+	struct meter *meter;
+};
+
+/* Whose reads and sends are noted. */
+extern _Thread_local struct stamps *stamps_attached;
+
+static inline struct noted *stamps_noted(const struct stamps *s, int fd)
+{
+	if (fd < 0)
+		fd = s->last_fd;
+	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
+}
+
+/* Looks at the clocks, where that was not just done. */
+void stamps_look_now(struct stamps *s, int64_t own_ns);
+
+#endif

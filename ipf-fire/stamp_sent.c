@@ -1,0 +1,111 @@
+/* When what was sent left for the network. */
+#include "clock.h"
+#include "fields.h"
+#include "stamp_private.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <time.h>
+
+void stamps_watch_sends(struct stamps *s, int fd)
+{
+	struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
+	if (n)
+		n->sends = SENDS_WANTED;
+}
+
+/* One entry of the error queue: which byte of all that was sent left, and when by the wall clock. */
+static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
+{
+	bool is_send = false;
+	*wall_ns = 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		struct scm_timestamping stamps;
+		struct sock_extended_err e;
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING && c->cmsg_len >= CMSG_LEN(sizeof stamps)) {
+			memcpy(&stamps, CMSG_DATA(c), sizeof stamps);
+			*wall_ns = (int64_t)stamps.ts[0].tv_sec * NS_PER_S + stamps.ts[0].tv_nsec;
+		} else if (c->cmsg_level != SOL_SOCKET && c->cmsg_len >= CMSG_LEN(sizeof e)) { /* IP's or IPv6's */
+			memcpy(&e, CMSG_DATA(c), sizeof e);
+			is_send = e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == SCM_TSTAMP_SND;
+			*byte = e.ee_data;
+		}
+	}
+	return is_send && *wall_ns;
+}
+
+/* Empties the error queue, at least until the last byte's stamp was in it. Left there, it would look like a broken socket. */
+static bool drain(struct stamps *s, struct noted *n, int fd)
+{
+	bool some = false;
+	for (;;) {
+		char control[512];
+		struct msghdr m = {.msg_control = control, .msg_controllen = sizeof control};
+		uint32_t byte = 0;
+		int64_t wall;
+		if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+			return some;
+		some = true;
+		if (!read_entry(&m, &byte, &wall) || byte + 1 != n->sent_bytes)
+			continue;
+		int64_t now = clock_now();
+		stamps_look_now(s, now);
+		n->sent_ns = wall - s->offset_ns;
+		if (s->stepped || n->sent_ns > now)
+			n->sent_ns = 0;
+		return some;
+	}
+}
+
+/* The kernel numbers what is stamped by the bytes sent since it was asked to, and refuses to be asked before there is a connection. */
+static void ask(struct noted *n, int fd)
+{
+	int what = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+	n->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0 ? SENDS_STAMPED : SENDS_UNASKED;
+	n->sent_bytes = 0;
+}
+
+/* As stamp.c does with recv. On most ways the stamp lies in the error queue when the call comes back, and is taken out before anybody polls the
+ * socket; stamps_late sees to the others. */
+ssize_t stamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
+
+__attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const void *data, size_t len, int flags)
+{
+	struct stamps *s = stamps_attached;
+	struct noted *n = s && fd >= 0 ? stamps_noted(s, fd) : NULL;
+	if (n && n->sends == SENDS_WANTED)
+		ask(n, fd);
+	ssize_t sent = sendto(fd, data, len, flags, NULL, 0);
+	if (n && n->sends == SENDS_STAMPED && sent > 0) {
+		int kept = errno;
+		n->sent_bytes += (uint32_t)sent;
+		n->sent_ns = 0;
+		s->last_sent_fd = fd;
+		drain(s, n, fd);
+		errno = kept;
+	}
+	return sent;
+}
+
+int64_t stamps_sent(const struct stamps *s, int fd)
+{
+	if (fd < 0)
+		fd = s->last_sent_fd;
+	const struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
+	return n && n->sends == SENDS_STAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
+}
+
+uint32_t stamps_late(struct stamps *s, int fd, uint32_t events)
+{
+	struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
+	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
+	if (!n || n->sends != SENDS_STAMPED || !drain(s, n, fd) || poll(&p, 1, 0) < 0)
+		return events;
+	/* poll's bits are epoll's; of what was not asked for only errors count */
+	return (uint32_t)p.revents & (events | POLLERR | POLLHUP);
+}
