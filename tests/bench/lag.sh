@@ -11,7 +11,7 @@ seconds=${BENCH_SECONDS:-8}
 
 lag_of() { # lag of the records, as bareclient says it
 	ipf-collect -q raw.records.zst -o raw.results.zst
-	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
+	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.client_lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
 }
 
 measure() { # RATE

@@ -31,6 +31,7 @@ on_client() { # COMMAND…
 }
 
 raw_start() { # ARGUMENTS OF rawserver…
+	rm -f raw.said
 	taskset -c "$server_core" "$RAW" "$@" >raw.said &
 	SERVER=$!
 	stop_at_exit $SERVER

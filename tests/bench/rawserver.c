@@ -4,7 +4,7 @@
  *     rawserver --events 100 --first 50ms --gap 10ms --log sends     # prints `listening on http://127.0.0.1:PORT`
  *
  * Any POST is answered with a stream of chat completion chunks; a query changes its shape: POST /v1/chat/completions?events=5&first=1s&gap=2ms&batch=1.
- * A GET gets a list of models. It waits for nothing but the request: model, prompt and parameters are not looked at. */
+ * A GET gets a list of models; there is nothing to tokenize with. It waits for nothing but the request: model, prompt and parameters are not looked at. */
 #include "rawanswer.h"
 #include "sendlog.h"
 #include "timers.h"
@@ -48,7 +48,7 @@ struct conn {
 	bool answering, last;      /* last: the client asked for the connection to be closed */
 	struct buffer head;        /* what came of a request's head so far */
 	int64_t body_left;         /* of the request's body; -1: its head is not there yet */
-	bool post;
+	bool post, tokenize;       /* what is asked for */
 	struct shape shape;        /* of the answer */
 	uint32_t request;
 	int64_t arrived_ns;        /* the request, on the monotonic clock */
@@ -214,6 +214,7 @@ static const char *read_head(struct rawserver *s, struct conn *c, char *head)
 	c->body_left = 0;
 	c->last = false;
 	*end = '\0';
+	c->tokenize = strstr(head, "/tokenize ") != NULL;
 	if (!strstr(head, " HTTP/1.1") || !read_query(head, &c->shape))
 		return "not a request for this server";
 	for (char *line = end + 2; *line && *line != '\r'; line = strchr(line, '\n') + 1) {
@@ -239,8 +240,8 @@ static void whole_answer(struct rawserver *s, struct conn *c, size_t len)
 static void begin_answer(struct rawserver *s, struct conn *c, int64_t stamp_ns)
 {
 	c->body_left = -1;
-	if (!c->post) {
-		whole_answer(s, c, rawanswer_models(s->output));
+	if (!c->post || c->tokenize) {
+		whole_answer(s, c, c->post ? rawanswer_refusal(s->output, 404, "no such thing") : rawanswer_models(s->output));
 		return;
 	}
 	int64_t wall_ns = clock_wall();
@@ -540,6 +541,7 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	prctl(PR_SET_TIMERSLACK, 1);
+	setpriority(PRIO_PROCESS, 0, -10); /* where that is allowed: its times are the truth */
 	raise_file_limit();
 	rawanswer_init();
 	server.shape = options.shape;
