@@ -158,13 +158,24 @@ static int add_event(struct answer *a, int64_t t_ns, int64_t usage_tokens, struc
 /* More is no count of tokens. */
 #define TOKENS_MAX INT64_C(1000000000000)
 
+static int64_t count_at(const struct jdoc *doc, jdoc_id node)
+{
+	int64_t count;
+	return jdoc_to_int(doc, node, &count) && count >= 0 && count <= TOKENS_MAX ? count : IPF_ABSENT;
+}
+
 /* A count that the event has, into *to; answers it, IPF_ABSENT where it has none. */
 static int64_t take_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
 {
-	int64_t count;
-	if (!jdoc_to_int(doc, api_pointers_first(from, doc, JDOC_ROOT, NULL), &count) || count < 0 || count > TOKENS_MAX)
-		return IPF_ABSENT;
-	return *to = count;
+	int64_t count = from->sum ? IPF_ABSENT : count_at(doc, api_pointers_first(from, doc, JDOC_ROOT, NULL));
+	for (size_t i = 0; from->sum && i < from->count; i++) {
+		int64_t part = count_at(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
+		if (part != IPF_ABSENT)
+			count = (count == IPF_ABSENT ? 0 : count) + part;
+	}
+	if (count != IPF_ABSENT)
+		*to = count;
+	return count;
 }
 
 /* A number or a truth value counts only where the descriptor has a word for it. */

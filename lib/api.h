@@ -33,6 +33,7 @@ jdoc_id api_pointer_first(const struct api_pointer *pointer, const struct jdoc *
 struct api_pointers {
 	struct api_pointer **list;
 	size_t count;
+	bool sum;     /* of usage: no alternatives, what they lead to is added up */
 	char *header; /* of usage and timings: a header of the response, where the body does not say; lower case; NULL */
 };
 

@@ -30,12 +30,16 @@ static int compile_header(struct api_place at, json_t *value, struct api_pointer
 	return 0;
 }
 
-static int compile_pointers(struct api_place at, json_t *map, const char *key, struct api_pointers *to, struct ipf_error *err)
+/* `may_sum`: {"sum": LIST} will do as well. */
+static int compile_some(struct api_place at, bool may_sum, json_t *map, const char *key, struct api_pointers *to, struct ipf_error *err)
 {
-	json_t *list = json_object_get(map, key), *value;
+	json_t *list = json_object_get(map, key), *sum = json_object_get(list, "sum"), *value;
 	size_t i;
 	if (!list)
 		return 0;
+	to->sum = sum && may_sum && json_object_size(list) == 1;
+	if (to->sum)
+		list = sum;
 	if (!json_is_array(list) || !json_array_size(list))
 		return api_wrong(at, key, err, "a list of JSON Pointers", list);
 	to->list = calloc(json_array_size(list), sizeof(*to->list));
@@ -53,6 +57,11 @@ static int compile_pointers(struct api_place at, json_t *map, const char *key, s
 		to->count++;
 	}
 	return 0;
+}
+
+static int compile_pointers(struct api_place at, json_t *map, const char *key, struct api_pointers *to, struct ipf_error *err)
+{
+	return compile_some(at, false, map, key, to, err);
 }
 
 /* One word out of a list, as its index. */
@@ -117,10 +126,10 @@ static int compile_usage(struct api_place at, json_t *usage, struct api_response
 	snprintf(inside, sizeof inside, "%s.usage", at.inside);
 	at.inside = inside;
 	return api_only_members(at, usage, known, err) < 0 ||
-	       compile_pointers(at, usage, "input_tokens", &r->input_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "output_tokens", &r->output_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "reasoning_tokens", &r->reasoning_tokens, err) < 0 ||
-	       compile_pointers(at, usage, "cached_tokens", &r->cached_tokens, err) < 0 ? -1 : 0;
+	       compile_some(at, true, usage, "input_tokens", &r->input_tokens, err) < 0 ||
+	       compile_some(at, true, usage, "output_tokens", &r->output_tokens, err) < 0 ||
+	       compile_some(at, true, usage, "reasoning_tokens", &r->reasoning_tokens, err) < 0 ||
+	       compile_some(at, true, usage, "cached_tokens", &r->cached_tokens, err) < 0 ? -1 : 0;
 }
 
 /* ---- finish reasons ---- */

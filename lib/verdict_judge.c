@@ -182,7 +182,8 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
 		verdict_say(check, VERDICT_DOUBTFUL, "the client gave up on %s of them at the end", verdict_percent((double)cancelled / rows, share));
 	if (v->stale > 0)
-		verdict_say(check, VERDICT_OK, "%lld reset%s on kept connections that had expired", (long long)v->stale, verdict_plural(v->stale));
+		verdict_say(check, VERDICT_OK, "%lld reset%s on kept connections that had expired (ipf-fire --connections fresh avoids them)", (long long)v->stale,
+		            verdict_plural(v->stale));
 	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
 }
 
