@@ -254,7 +254,7 @@ static void write_totals(const struct client *c, struct jout *w, int64_t now)
 	int64_t failed = gauge_get(&g->failed), done = gauge_get(&g->done);
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
 	jout_member_int(w, "in_flight", gauge_get(&g->in_flight));
-	jout_member_int(w, "waiting", gauge_get(&g->waiting));
+	jout_member_int(w, "waiting", gauge_get(&g->waiting) + gauge_get(&g->pool_waiting));
 	jout_member_int(w, "started", gauge_get(&g->started));
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);

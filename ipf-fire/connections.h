@@ -20,7 +20,7 @@ enum http_kind {
 
 struct connections {
 	enum connections_kind kind;
-	int64_t pool;     /* of CONNECTIONS_POOL, in each of the threads that send; above 0 */
+	int64_t pool;     /* of CONNECTIONS_POOL; above 0 */
 	enum http_kind http;
 	int64_t streams;  /* of HTTP/2: most at once on a connection; above 0 */
 	bool no_resumption; /* of TLS sessions */

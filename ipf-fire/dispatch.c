@@ -235,7 +235,8 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	bool never = false;
 	*node = (struct dispatch_node){.n = a->n, .at_ns = a->at_ns, .wait_ns = a->wait_ns == IPF_ABSENT ? 0 : a->wait_ns,
 	                               .due_ns = IPF_ABSENT, .ready_ns = IPF_ABSENT, .slot_ns = IPF_ABSENT, .data = data,
-	                               .stage = (uint32_t)a->stage, .state = WAITING, .root = a->after_count == 0};
+	                               .stage = (uint32_t)a->stage, .state = WAITING, .thread = -1,
+	                               .root = a->after_count == 0};
 	if (add_parents(d, node, a, &never, err) < 0 || slots_join_session(d, node) < 0) {
 		if (!err->kind)
 			ipf_error_set(err, IPF_SYSTEM, "out of memory");
@@ -319,8 +320,13 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 	d->in_flight++;
 	started(d, node);
 	*start = (struct dispatch_start){.data = node->data, .ticket = node, .due_ns = node->due_ns, .ready_ns = node->ready_ns,
-	                                 .slot_ns = node->slot_ns};
+	                                 .slot_ns = node->slot_ns, .thread = node->thread};
 	return true;
+}
+
+void dispatch_give(struct dispatch_node *ticket, int thread)
+{
+	ticket->thread = thread;
 }
 
 void *dispatch_upcoming(struct dispatch *d)
@@ -344,6 +350,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	slots_returned(d, node, t);
 	for (struct edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;
+		child->thread = node->thread;
 		if (t > child->parents_end_ns)
 			child->parents_end_ns = t;
 		if (--child->parents)
@@ -373,6 +380,11 @@ int64_t dispatch_wake(const struct dispatch *d)
 			wake = thinking->nodes[0]->due_ns;
 	}
 	return wake;
+}
+
+int dispatch_wake_thread(const struct dispatch *d)
+{
+	return d->heap.count ? d->heap.nodes[0]->thread : -1;
 }
 
 bool dispatch_done(const struct dispatch *d)

@@ -31,6 +31,7 @@ struct dispatch_start {
 	void *data;
 	struct dispatch_node *ticket; /* for dispatch_ended */
 	int64_t due_ns, ready_ns, slot_ns;
+	int thread;                   /* which started the last of those that it waited for (dispatch_give); -1: none did */
 };
 
 /* `plan` is borrowed and has to outlive it. NULL: out of memory. */
@@ -47,6 +48,8 @@ void dispatch_finish(struct dispatch *d);
 void dispatch_stop(struct dispatch *d);
 
 bool dispatch_next(struct dispatch *d, int64_t now_ns, struct dispatch_start *start);
+/* Says which of several threads sends it, from 0: so do those that come after it. */
+void dispatch_give(struct dispatch_node *ticket, int thread);
 /* The data of a follower that comes nearer: all that it waits for have started, or wait for such only. There is at least the length of
  * one request to prepare it in. NULL: no more. To be asked after every dispatch_add and dispatch_next, before anything else. */
 void *dispatch_upcoming(struct dispatch *d);
@@ -55,6 +58,8 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *ticket, int64_t t_
 void *dispatch_dropped(struct dispatch *d);
 /* Nothing happens before this time unless something is added or ends; INT64_MAX: nothing at all. */
 int64_t dispatch_wake(const struct dispatch *d);
+/* The thread of what is due first; -1: any. */
+int dispatch_wake_thread(const struct dispatch *d);
 /* Nothing is in flight, and nothing will be. */
 bool dispatch_done(const struct dispatch *d);
 

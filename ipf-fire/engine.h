@@ -1,6 +1,4 @@
-/* The thread that sends: one loop over sockets, the schedule's timer, signals and what other threads have to say. It never waits for
- * anything else, takes the time before it does anything with what came, and looks at the next deadline after every event.
- */
+/* All that sends: the sending threads and what they share. */
 #ifndef IPF_ENGINE_H
 #define IPF_ENGINE_H
 
@@ -18,11 +16,13 @@ struct engine_options {
 	struct feeder *feeder;
 	const struct target *target;
 	struct transport_options transport;
-	struct queue *records;          /* the engine puts what has ended */
+	size_t threads;                 /* 1 to THREADS_MOST; no more than a pool of connections has */
+	struct queue *const *records;   /* one for each thread, which puts what has ended */
 	struct gauges *gauges;
-	struct meter *meter;            /* its own */
+	struct meter *const *meters;    /* one of each thread */
 	int signal_fd;                  /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cuts */
 	int64_t grace_ns;
+	int64_t spin_ns;                /* how long before a deadline a thread does not sleep any more */
 	int64_t memory_bytes;           /* of what waits to be written, before the run is ended; 0: no limit */
 };
 
@@ -38,11 +38,12 @@ struct engine_result {
 
 /* Makes everything ready but does not begin: engine_begin does, and the run's start is zero_ns on the monotonic clock. */
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
+/* -1: none of the threads runs. */
 int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err);
-pthread_t engine_thread(const struct engine *e);
+pthread_t engine_thread(const struct engine *e, size_t index);
 int engine_wake_fd(const struct engine *e);     /* written to after gauges->output_gone was set */
-int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queue */
-void engine_finish(struct engine *e, struct engine_result *result); /* joins it */
+int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queues */
+void engine_finish(struct engine *e, struct engine_result *result); /* joins the threads */
 void engine_close(struct engine *e);            /* after the feeder was stopped; NULL is fine */
 
 #endif

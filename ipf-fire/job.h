@@ -49,6 +49,7 @@ struct job {
 	struct job *next;           /* in a list that it keeps */
 	struct dispatch_node *ticket;
 	struct turn *remembered;    /* the history's; NULL: of no session, or the trace's answers will do */
+	int thread;                 /* which sends it */
 	bool ordered;               /* the feeder has been asked to render it */
 	int64_t request_bytes;      /* kept after the body was released */
 	int64_t prompt_bytes;       /* of the prompt's text, where the answer begins with it; IPF_ABSENT */

@@ -4,6 +4,7 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "connections.h"
+#include "gauges.h"
 #include "run.h"
 
 #include <curl/curl.h>
@@ -63,6 +64,10 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_LIST, 0, "resolve", "HOST:PORT:ADDRESS", struct fire_options, resolve, "take this address for HOST:PORT in place of a look-up"),
 	OPTION(OPTION_TEXT, 0, "dns", "once|each", struct fire_options, dns,
 	       "look names up once, before the run, or for each connection (default: once)"),
+	OPTION(OPTION_COUNT, 0, "threads", "N", struct fire_options, threads,
+	       "threads that send (default: from the processors that may be used and the schedule's load)"),
+	OPTION(OPTION_DURATION, 0, "spin", "TIME", struct fire_options, spin_ns,
+	       "do not sleep any more so long before a request is due, at most 10ms (default: 0)"),
 	OPTION(OPTION_LIST, 'H', "header", "NAME: VALUE", struct fire_options, headers, "send this header with every request"),
 	OPTION(OPTION_TEXT, 0, "key-env", "NAME", struct fire_options, key_env,
 	       "the environment variable that holds the API key (default: what the API says, such as OPENAI_API_KEY)"),
@@ -108,6 +113,10 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 			return ipf_error_set(err, IPF_USAGE, "--http: without TLS HTTP/2 is not negotiated: 2-prior speaks it at once");
 	if (!o->streams)
 		return ipf_error_set(err, IPF_USAGE, "--streams: expected more than 0");
+	if (o->threads > THREADS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--threads: expected at most %d, got %lld", THREADS_MOST, (long long)o->threads);
+	if (c.kind == CONNECTIONS_POOL && o->threads > c.pool)
+		return ipf_error_set(err, IPF_USAGE, "--threads: %lld of them cannot share %lld connections", (long long)o->threads, (long long)c.pool);
 	if (c.kind == CONNECTIONS_SESSION && (o->proxy || strcmp(o->dns, "once") != 0))
 		return ipf_error_set(err, IPF_USAGE, "--connections: session does not go with --%s", o->proxy ? "proxy" : "dns");
 	return 0;
@@ -137,6 +146,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	for (size_t i = 0; i < o->record_headers.count; i++)
 		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"", o->record_headers.items[i]);
+	if (o->spin_ns > 10 * NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "--spin: expected at most 10ms, got %lld ns", (long long)o->spin_ns);
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0");
 	return 0;

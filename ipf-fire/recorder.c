@@ -91,6 +91,17 @@ static bool reader_gone(struct recorder *r)
 	return r->o.pipe && poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLNVAL);
 }
 
+/* All that has ended; but a line about ourselves that is due comes first. */
+static void take(struct recorder *r, int64_t now)
+{
+	for (size_t i = 0; i < r->o.client.senders; i++)
+		for (struct job *job; (job = queue_take(r->o.client.queues[i]));) {
+			record(r, job);
+			if (now >= r->client_ns)
+				return;
+		}
+}
+
 static void *recorder_run(void *data)
 {
 	struct recorder *r = data;
@@ -100,11 +111,7 @@ static void *recorder_run(void *data)
 	for (bool stopping = false;;) {
 		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
 		int64_t now = clock_now();
-		for (struct job *job; (job = queue_take(r->o.queue));) {
-			record(r, job);
-			if (now >= r->client_ns)
-				break;
-		}
+		take(r, now);
 		if (now >= r->client_ns) {
 			client_says(r, now);
 			r->client_ns += (1 + (now - r->client_ns) / CLIENT_NS) * CLIENT_NS;

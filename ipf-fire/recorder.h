@@ -20,9 +20,8 @@ struct recorder_options {
 	struct client_options client;  /* what is told about ourselves */
 	int engine_fd;                 /* an eventfd to wake the engine when the output is gone */
 	struct gauges *gauges;
-	bool show;                 /* each record on standard error as well */
-	bool show_messages;        /* whose body is messages of gRPC */
-	struct queue *queue;           /* the engine puts, the recorder takes */
+	bool show;                     /* each record on standard error as well */
+	bool show_messages;            /* whose body is messages of gRPC */
 };
 
 int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err);

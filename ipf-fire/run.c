@@ -10,6 +10,7 @@
 #include "reach.h"
 #include "ready.h"
 #include "recorder.h"
+#include "threads.h"
 #include "units.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
-#define RECORDS_QUEUE 65536
+#define RECORDS_QUEUE 65536                /* of all threads together */
 #define FILES_BESIDE  64               /* open files beside the connections */
 
 struct run {
@@ -44,10 +45,11 @@ struct run {
 	struct engine *engine;
 	struct recorder *recorder;
 	struct stream_writer *writer;
-	struct queue *records;
+	size_t threads;
+	struct queue *records[THREADS_MOST]; /* one for each thread that sends */
 	struct gauges gauges;
-	struct meter *meter;
-	pthread_t sender;
+	struct meter *meters[THREADS_MOST];
+	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
 	bool streamed, kernel_stamps;
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
@@ -194,11 +196,13 @@ static struct engine_options engine_options(struct run *r)
 		.transport = {.cancels = r->cancels, .first_token_ns = o->first_token_timeout_ns, .timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
 		              .connections = connections, .balance = balance, .route = &r->route,
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
+		.threads = r->threads,
 		.records = r->records,
 		.gauges = &r->gauges,
-		.meter = r->meter,
+		.meters = r->meters,
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
+		.spin_ns = o->spin_ns,
 		.memory_bytes = memory_bytes() / 2,
 	};
 }
@@ -272,17 +276,17 @@ static int begin(struct run *r, struct ipf_error *err)
 	int fd = path && strcmp(path, "-") != 0 ? -1 : STDOUT_FILENO;
 	if (engine_begin(r->engine, r->zero_ns, err) < 0)
 		return -1;
-	r->sender = engine_thread(r->engine);
+	for (size_t i = 0; i < r->threads; i++)
+		r->senders[i] = engine_thread(r->engine, i);
 	struct recorder_options o = {
 		.writer = r->writer,
 		.pipe = (fd >= 0 ? fstat(fd, &st) : stat(path, &st)) == 0 && !S_ISREG(st.st_mode),
 		.output_fd = fd,
 		.zero_ns = r->zero_ns,
-		.client = {.zero_ns = r->zero_ns, .gauges = &r->gauges, .senders = 1, .send = &r->sender, .meters = &r->meter,
-		           .queues = &r->records, .render = feeder_thread(r->feeder), .kernel_stamps = r->kernel_stamps},
+		.client = {.zero_ns = r->zero_ns, .gauges = &r->gauges, .senders = r->threads, .send = r->senders, .meters = r->meters,
+		           .queues = r->records, .render = feeder_thread(r->feeder), .kernel_stamps = r->kernel_stamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
-		.queue = r->records,
 		.show = r->options->probe,
 		.show_messages = r->target.grpc,
 	};
@@ -294,8 +298,9 @@ static int begin(struct run *r, struct ipf_error *err)
 	if (write(engine_wake_fd(r->engine), &one, sizeof one) < 0)
 		ipf_error_errno(err, errno, NULL, "cannot stop the sending thread");
 	engine_finish(r->engine, &r->result);
-	for (struct job *job; (job = queue_take(r->records));)
-		job_free(job);
+	for (size_t i = 0; i < r->threads; i++)
+		for (struct job *job; (job = queue_take(r->records[i]));)
+			job_free(job);
 	return -1;
 }
 
@@ -313,6 +318,15 @@ static void watch(struct run *r)
 	progress_end(&p);
 }
 
+/* A pool of connections is shared out among the threads, and a request cannot wait for another thread's: by itself it is not. */
+static size_t threads(const struct run *r)
+{
+	struct connections c;
+	if (r->options->threads)
+		return (size_t)r->options->threads;
+	return connections_parse(r->options->connections, &c) && c.kind == CONNECTIONS_POOL ? 1 : threads_useful(plan_schedule(r->plan), cores_usable());
+}
+
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
@@ -322,10 +336,10 @@ static int set_up(struct run *r, struct ipf_error *err)
 		return -1;
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
 		return -1;
-	r->records = queue_new(RECORDS_QUEUE);
-	r->meter = meter_new();
-	if (!r->records || !r->meter)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	r->threads = threads(r);
+	for (size_t i = 0; i < r->threads; i++)
+		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->meters[i] = meter_new()))
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	bool live = !strcmp(r->options->history, "live");
 	if (live && !(r->history = history_new(r->api)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
@@ -346,8 +360,10 @@ static void tear_down(struct run *r)
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	history_free(r->history);
-	queue_free(r->records);
-	free(r->meter);
+	for (size_t i = 0; i < r->threads; i++) {
+		queue_free(r->records[i]);
+		free(r->meters[i]);
+	}
 	renderer_free(r->renderer);
 	plan_close(r->plan);
 	target_close(&r->target);

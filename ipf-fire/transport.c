@@ -74,7 +74,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 		close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	*s = (struct socket){.multi = m, .id = m->transport->connections++, .open = true, .connecting = x};
+	*s = (struct socket){.multi = m, .id = atomic_fetch_add(m->transport->options->numbers, 1), .open = true, .connecting = x};
 	m->open++;
 	m->opening += !x->opening;
 	x->opening = true;

@@ -24,6 +24,8 @@
 #include "stamp.h"
 #include "target.h"
 
+#include <stdatomic.h>
+
 struct transport;
 
 struct transport_options {
@@ -35,6 +37,7 @@ struct transport_options {
 	const struct route *route;
 	const struct string_list *record_headers; /* names of response headers to keep */
 	bool kernel_stamps;                       /* times of reads by the kernel (stamp.h) */
+	atomic_llong *numbers;                    /* counts connections, those of all transports, so that each has a number of its own */
 	int64_t zero_ns;                          /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 

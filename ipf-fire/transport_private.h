@@ -51,7 +51,6 @@ struct transport {
 	size_t count;
 	struct socket *sockets;
 	size_t sockets_count;
-	int64_t connections;
 	size_t next_source;
 	struct meter *meter;
 	struct queueing *queues; /* by place */

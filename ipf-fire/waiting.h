@@ -44,6 +44,7 @@ struct dispatch_node {
 	size_t unstarted; /* of these, those that have not started */
 	size_t far;       /* and those that are not near: started, or next to start */
 	uint32_t stage;
+	int thread;     /* which of the sending threads it belongs to; -1: none yet */
 	enum state state;
 	bool root;      /* waits for nobody */
 	bool has_user;  /* who is free when it has ended */

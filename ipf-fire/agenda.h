@@ -1,0 +1,83 @@
+/* What the sending threads share: who starts what, and when. One dispatcher for all of them, so that limits, the order of arrivals and the
+ * stages' ends hold over all threads exactly; each thread's connections, timers and events are its own.
+ *
+ *     while (!agenda_over(a)) {
+ *         while ((job = agenda_next(a, thread, now))) …   // to be started by this thread, at once
+ *         … agenda_ended(a, job);                         // when it has ended; look at agenda_next again
+ *         sleep until agenda_wake(a, thread), or agenda_due_fd or agenda_call_fd says something
+ *     }
+ *
+ * Who starts what:
+ *  - an arrival of an open stage: the thread whose turn it is. Turns go round, and the timer for the next deadline is the next
+ *    thread's, so that each deadline wakes one thread. One that is busy while its deadline passes is stood in for by any other
+ *    that happens to be awake (agenda_wake).
+ *  - an arrival of a closed stage that takes a free slot: the thread that freed it, or, at the beginning, one that has fewer in flight than
+ *    its share of the slots. What it starts is next in the order of the schedule. So each thread keeps its share of the users, and
+ *    no slot lies idle for being in the wrong place.
+ *  - what comes after another request: the thread of that one, so that a session stays with its connections.
+ * `slots` is one number for all threads, and whoever waits longest gets the next.
+ *
+ * There is one lock. It is taken a few times for each request, never for an event, and is held for well under a microsecond.
+ */
+#ifndef IPF_AGENDA_H
+#define IPF_AGENDA_H
+
+#include "feeder.h"
+#include "gauges.h"
+#include "plan.h"
+
+struct agenda;
+struct job;
+
+struct agenda_options {
+	struct plan *plan;              /* its schedule and lanes only */
+	struct feeder *feeder;
+	struct gauges *gauges;
+	struct meter *const *meters;    /* of each thread */
+	size_t threads;
+	int64_t grace_ns;
+	int64_t spin_ns;                  /* timers go off so long before the deadline */
+};
+
+/* How it went; good once all threads have ended. */
+struct agenda_result {
+	int64_t unstarted;              /* arrivals that were read and never started */
+	struct ipf_error error;         /* an arrival that makes no sense: nothing was started after it; IPF_OK */
+};
+
+int agenda_new(struct agenda **agenda, const struct agenda_options *options, struct ipf_error *err);
+void agenda_free(struct agenda *a); /* after the feeder was stopped; NULL is fine */
+/* The run's start on the monotonic clock; before the threads begin. */
+void agenda_begin(struct agenda *a, int64_t zero_ns);
+
+/* ---- for the thread of that number; times from the run's start ---- */
+
+/* What this thread has to start now; NULL: nothing more. */
+struct job *agenda_next(struct agenda *a, size_t thread, int64_t now_ns);
+/* It has ended at job->end_ns. The job is the caller's, and agenda_next has to be asked again. */
+void agenda_ended(struct agenda *a, struct job *job);
+/* From when on agenda_next is to be asked again, by a thread that is awake; the descriptors wake one that sleeps. INT64_MAX: not known. */
+int64_t agenda_wake(const struct agenda *a, size_t thread);
+/* That is the end of a wait of this thread's own: its timer goes off spin_ns before it. */
+bool agenda_own(const struct agenda *a, size_t thread);
+int agenda_due_fd(const struct agenda *a, size_t thread);  /* a timer: read it, and look at agenda_next */
+int agenda_call_fd(const struct agenda *a, size_t thread); /* an eventfd: read it, look at agenda_next, agenda_cut_why, agenda_over */
+/* Nothing is in flight, and nothing will be. */
+bool agenda_over(const struct agenda *a);
+
+/* ---- ending before the time ---- */
+
+/* Starts nothing any more. What is in flight may go on for the time of grace. */
+void agenda_stop(struct agenda *a, int64_t now_ns);
+int64_t agenda_grace_end(const struct agenda *a); /* INT64_MAX: not stopped, or cut already */
+/* Stops, and tells all threads to end what they have in flight. `why` has to stay. */
+void agenda_cut(struct agenda *a, int64_t now_ns, const char *why);
+const char *agenda_cut_why(const struct agenda *a); /* NULL: not cut */
+
+/* ---- after the run ---- */
+
+void agenda_finish(struct agenda *a, struct agenda_result *result);
+/* As dispatch_stage_times. */
+void agenda_stage_times(const struct agenda *a, int64_t stage, int64_t *begin_ns, int64_t *end_ns);
+
+#endif
