@@ -43,6 +43,7 @@ int made_schedule(struct made *m, const struct schedule_stage *stage, const int6
 	for (int64_t i = 0; result == 0 && i < stage->arrivals; i++) {
 		const struct schedule_arrival arrival = {.n = i, .at_ns = at_ns[i], .wait_ns = IPF_ABSENT};
 		buffer_clear(&line);
+		buffer_clear(&line);
 		schedule_arrival_write(&arrival, &line);
 		result = stream_writer_line(writer, &line, err);
 	}

@@ -296,18 +296,17 @@ struct output {
 	const struct plan *plan;
 	struct stream_writer *writer;
 	struct progress *progress;
-	struct buffer line;
 	int64_t *after; /* as many as any request has parents */
 	int64_t n;
 };
 
 static int put(struct output *o, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
-	schedule_arrival_write(arrival, &o->line);
+	schedule_arrival_write(arrival, stream_writer_begin(o->writer));
 	if ((arrival->n & 0xfff) == 0 && progress_due(o->progress, clock_now()))
 		progress_show(o->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(o->writer),
 		              (long long)o->plan->arrivals);
-	return stream_writer_line(o->writer, &o->line, err);
+	return stream_writer_end(o->writer, err);
 }
 
 /* The requests of a session behind its head, which is `head_n` and `head_req`. */
@@ -394,7 +393,6 @@ int plan_write(const struct plan *plan, struct stream_writer *writer, struct pro
 	for (size_t i = 0; status == 0 && i < plan->stages->count; i++)
 		status = write_stage(&o, i, err);
 	free(o.after);
-	buffer_release(&o.line);
 	return status;
 }
 

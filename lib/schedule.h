@@ -64,6 +64,7 @@ int schedule_to_header(const struct schedule *schedule, json_t *header);
 /* Reads them back (also from a schedule's header that stands in another stream's "from"). Frees with schedule_release. */
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err);
 void schedule_release(struct schedule *schedule);
-void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *line);
+/* Appends the line, without its end. */
+void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *to);
 
 #endif

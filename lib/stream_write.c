@@ -208,6 +208,18 @@ int stream_writer_line(struct stream_writer *w, const struct buffer *line, struc
 		return failed(w, err);
 	}
 	buffer_append(&w->out, line->data, line->len);
+	return stream_writer_end(w, err);
+}
+
+struct buffer *stream_writer_begin(struct stream_writer *w)
+{
+	return &w->out;
+}
+
+int stream_writer_end(struct stream_writer *w, struct ipf_error *err)
+{
+	if (w->failure.kind != IPF_OK)
+		return failed(w, err);
 	buffer_byte(&w->out, '\n');
 	if (w->out.failed) {
 		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");

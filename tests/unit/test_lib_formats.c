@@ -315,10 +315,31 @@ static int remove_file(void **state)
 	return unlink(path);
 }
 
+/* Digits are written by hand: as many as there are, of every length. */
+static void numbers_of_every_length(void **state)
+{
+	struct buffer line = {0};
+	char wanted[200];
+
+	(void)state;
+	for (int64_t power = 1, last = 0; power > last; last = power, power = power > INT64_MAX / 10 ? INT64_MAX : power * 10)
+		for (int64_t n = power - 1; n <= power && n >= 0; n = n == INT64_MAX ? -1 : n + 1) {
+			const int64_t after[] = {n / 3, n};
+			struct schedule_arrival a = {.n = n, .at_ns = n / 7, .req = n / 2, .stage = n % 10, .wait_ns = n, .after = after, .after_count = 2};
+			snprintf(wanted, sizeof wanted, "{\"n\":%lld,\"at_ns\":%lld,\"req\":%lld,\"stage\":%lld,\"wait_ns\":%lld,\"after\":[%lld,%lld]}",
+			         (long long)n, (long long)a.at_ns, (long long)a.req, (long long)a.stage, (long long)n, (long long)after[0], (long long)n);
+			buffer_clear(&line);
+			schedule_arrival_write(&a, &line);
+			assert_string_equal(line.data, wanted);
+		}
+	buffer_release(&line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trace_comes_back), cmocka_unit_test(bad_requests_are_named), cmocka_unit_test(schedule_comes_back),
+		cmocka_unit_test(numbers_of_every_length),
 		cmocka_unit_test(bad_arrivals_are_named), cmocka_unit_test(record_comes_back), cmocka_unit_test(client_lines_and_bad_records),
 		cmocka_unit_test(result_comes_back),
 	};
