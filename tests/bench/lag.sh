@@ -9,18 +9,13 @@ set -eu -o pipefail
 . "$BENCH/raw.sh"
 seconds=${BENCH_SECONDS:-8}
 
-lag_of() { # lag of the records, as bareclient says it
-	ipf-collect -q raw.records.zst -o raw.results.zst
-	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.client_lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
-}
-
 measure() { # RATE
 	local i
 	for i in $(seq "$rounds"); do
 		on_client "$BUILD/bench/sleeper" 2 >>"slept.$1"
 		bare --rate "$1" --for "${seconds}s" >>"bare.$1"
 		fire "poisson:rate=$1,for=${seconds}s" >fire.run
-		lag_of >>"fire.$1"
+		lag_of raw.records.zst >>"fire.$1"
 		echo "$1/s, round $i: $(tail -n 1 "bare.$1" | jq -c '.lag_us') bare, $(tail -n 1 "fire.$1" | jq -c '.lag_us')" >&2
 	done
 }

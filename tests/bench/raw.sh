@@ -40,6 +40,19 @@ raw_start() { # ARGUMENTS OF rawserver…
 	PORT=${URL##*:}
 }
 
+# Others on the same port, each on a core; all of them have --share.
+raw_more() { # CORE… -- ARGUMENTS OF rawserver…
+	local on=()
+	while [ "$1" != -- ]; do on+=("$1") && shift; done
+	shift
+	local core
+	for core in "${on[@]}"; do
+		taskset -c "$core" "$RAW" --share --port "$PORT" "$@" >raw.said.more &
+		stop_at_exit $!
+	done
+	wait_for 10 grep -q listening raw.said.more
+}
+
 bare() { # ARGUMENTS OF bareclient…
 	on_client "$BUILD/bench/bareclient" --port "$PORT" "$@"
 }
@@ -58,6 +71,12 @@ fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records
 		jq -c --argjson events "${EVENTS:-1}" --argjson cpu "$(awk '{ print $1 + $2 }' fire.time)" '.client | (.t_ns / 1e9) as $seconds | (.done - .failed) as $answers
 			| {requests: .done, failed, events: ($answers * $events), reads, seconds: $seconds, cpu_s: $cpu, requests_s: ($answers / $seconds),
 			   events_s: ($answers * $events / $seconds), cpu_us_request: ($cpu / $answers * 1e6), cpu_us_event: ($cpu / ($answers * $events) * 1e6)}'
+}
+
+# How late the requests of some records started, as bareclient says it.
+lag_of() { # RECORDS
+	ipf-collect -q "$1" -o raw.results.zst
+	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.client_lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
 }
 
 median() { # MEMBER FILE
