@@ -1,6 +1,7 @@
 #!/bin/bash
 # How fast is a large ShareGPT-layout array read, and in how much memory? The baseline is `jq -c '.[]'` on the same file, which only
-# takes it apart; ipf-prep also counts its tokens and writes the trace, compressed. PREP_MB sets the size.
+# takes it apart; ipf-prep also counts its tokens and writes the trace, compressed. PREP_MB sets the size. Then text that is made, CSV
+# without text, and with IPF_TOKENIZERS what a model's tokenizer costs: counted ShareGPT, and a trace with shared blocks filled to the token.
 set -eu
 
 megabytes=${PREP_MB:-500}
@@ -91,4 +92,86 @@ made=$(seconds ipf-prep mooncake long.jsonl -o /dev/null)
 awk -v OFS='\t' -v s="$made" 'BEGIN {
 	mb = 4000 * 12032 * 4 / 1e6
 	print "mooncake, made text", sprintf("%.0f MB/s", mb / s), "-", "-", "> 300 MB/s", (mb / s > 300) ? "met" : "missed"
+}'
+
+# Rows of a CSV into a trace of lengths alone.
+rows=${PREP_ROWS:-1000000}
+awk -v n="$rows" 'BEGIN {
+	srand(3)
+	print "TIMESTAMP,ContextTokens,GeneratedTokens"
+	for (i = 0; i < n; i++) {
+		t = i * 1793
+		printf "2024-05-10 %02d:%02d:%02d.%06d+00:00,%d,%d\n", t / 3600000000, (t / 60000000) % 60, (t / 1000000) % 60, t % 1000000, 1 + rand() * 4000, 1 + rand() * 900
+	}
+}' >azure.csv
+lengths() { ipf-prep azure azure.csv --prompt none -q -o azure.trace; }
+with_python() {
+	python3 -c 'import csv, datetime, json
+first = None
+with open("azure.csv") as rows, open("azure.python", "w") as out:
+    for i, r in enumerate(csv.DictReader(rows)):
+        t = datetime.datetime.fromisoformat(r["TIMESTAMP"])
+        first = first or t
+        out.write(json.dumps({"id": str(i), "input_tokens": int(r["ContextTokens"]), "output_tokens": int(r["GeneratedTokens"]),
+                              "at_ns": round((t - first).total_seconds() * 1e9)}) + "\n")'
+}
+taken=$(for ((i = 0; i < rounds; i++)); do seconds lengths; done | median)
+python=-
+! command -v python3 >/dev/null || python=$(seconds with_python)
+awk -v OFS='\t' -v s="$taken" -v b="$python" -v n="$rows" 'BEGIN {
+	print "azure, CSV to lengths", sprintf("%.2f M requests/s", n / s / 1e6), b == "-" ? "-" : sprintf("%.2f M/s python, csv and json", n / b / 1e6),
+		b == "-" ? "-" : sprintf("%.1f", b / s), "> 1 M/s", (n / s > 1e6) ? "met" : "missed"
+}'
+
+# With a tokenizer of a model.
+tokenizer=
+for name in llama3 llama3_1 qwen2_5; do
+	[ -n "$tokenizer" ] || [ ! -e "${IPF_TOKENIZERS:-}/$name/tokenizer.json" ] || tokenizer=$IPF_TOKENIZERS/$name/tokenizer.json
+done
+if [ -z "$tokenizer" ]; then
+	echo "no IPF_TOKENIZERS: nothing is measured with a tokenizer" >&2
+	exit 0
+fi
+head -c 60000000 array.json | sed '$d' >some.json
+sed -i '$s/,$//' some.json
+echo ']' >>some.json
+jq -c '.[] | .conversations[].value' some.json >texts
+count() { ipf-prep tokenize -t "$tokenizer" --json --count texts >/dev/null; }
+shaped() { ipf-prep sharegpt some.json --turns all -t "$tokenizer" -o some.trace; }
+plain() { ipf-prep sharegpt some.json --turns all -o some.trace; }
+count
+alone=$(for ((i = 0; i < rounds; i++)); do seconds count; done | median)
+whole=$(for ((i = 0; i < rounds; i++)); do seconds shaped; done | median)
+bare=$(for ((i = 0; i < rounds; i++)); do seconds plain; done | median)
+awk -v OFS='\t' -v w="$whole" -v a="$alone" -v b="$bare" 'BEGIN {
+	print "sharegpt, with a tokenizer", sprintf("%.2f s", w), sprintf("%.2f s tokenize --count of its texts, %.2f s without a tokenizer", a, b),
+		sprintf("%.2f", w / (a + b)), "< 1.2 of both", (w / (a + b) < 1.2) ? "met" : "missed"
+}'
+
+# A trace with shared blocks, as long as Mooncake's hour of conversations: that one where it is at hand.
+if [ -e "${SHARED:=$TESTS/../../shared}/data/traces/mooncake/conversation_trace.jsonl.zst" ]; then
+	zstd -qdc "$SHARED/data/traces/mooncake/conversation_trace.jsonl.zst" >blocks.jsonl
+else
+	awk 'BEGIN {
+		srand(5)
+		for (i = 0; i < 12031; i++) {
+			n = 1 + int(-23.5 * log(1 - rand())); line = "0"
+			from = int(rand() * i); shared = rand() < 0.4 ? int(rand() * blocks[from]) : 0
+			for (k = 1; k <= shared; k++) { line = line "," ids[from, k]; ids[i, k] = ids[from, k] }
+			for (; k < n; k++) { line = line "," (ids[i, k] = ++id) }
+			blocks[i] = n
+			printf "{\"timestamp\": %d, \"input_length\": %d, \"output_length\": 300, \"hash_ids\": [%s]}\n", i * 294, n * 512, line
+		}
+	}' >blocks.jsonl
+fi
+[ -z "${PREP_REQUESTS:-}" ] || sed -i "$((PREP_REQUESTS + 1)),\$d" blocks.jsonl
+filled() { ipf-prep mooncake blocks.jsonl -t "$tokenizer" -q -o blocks.trace.zst; }
+taken=$(seconds filled)
+memory=$(peak_memory ipf-prep mooncake blocks.jsonl -t "$tokenizer" -q -o blocks.trace.zst)
+packed=$(stat -c %s blocks.trace.zst)
+near=$(zstd -dc blocks.trace.zst | zstd -3 -c | wc -c)
+awk -v OFS='\t' -v s="$taken" -v m="$memory" -v n="$(wc -l <blocks.jsonl)" -v p="$packed" -v b="$near" 'BEGIN {
+	print "mooncake, filled to the token, " n " requests", sprintf("%.0f s", s), "-", "-", "< 60 s", (s < 60) ? "met" : "missed"
+	print "its peak memory", m " MiB", "-", "-", "< 200 MiB", (m < 200) ? "met" : "missed"
+	print "its file", sprintf("%.0f MB", p / 1e6), sprintf("%.0f MB zstd -3 without a long distance", b / 1e6), sprintf("%.2f", b / p), "> 1.3", (b / p > 1.3) ? "met" : "missed"
 }'
