@@ -258,6 +258,22 @@ static void skip_mark(struct splitter *s, struct ipf_error *err)
 		feed->begin += 3;
 }
 
+/* Is the object that begins here empty? It says nothing of the layout: what follows it will. -1 on error. */
+static int is_empty(struct splitter *s, struct ipf_error *err)
+{
+	struct feed *feed = s->feed;
+	for (size_t at = 1;; at++) {
+		while (at >= feed->end - feed->begin) {
+			int got = feed_more(feed, err);
+			if (got <= 0)
+				return got < 0 ? lost(s) : 0;
+		}
+		char c = feed_at(feed)[at];
+		if (!strchr(" \t\r\n", c) || !c)
+			return c == '}';
+	}
+}
+
 /* Between values: an array opens, or an object begins. */
 static int next_top(struct splitter *s, struct slice *record, struct ipf_error *err)
 {
@@ -275,6 +291,8 @@ static int next_top(struct splitter *s, struct slice *record, struct ipf_error *
 	}
 	if (c != '{')
 		return unexpected(s, "a JSON array or object", c, err);
+	if (s->state == SPLIT_START && (got = is_empty(s, err)) != 0)
+		return got < 0 ? -1 : next_value(s, c, SPLIT_START, record, err);
 	if (s->state == SPLIT_START) {
 		if (tell_layout(s, err) < 0)
 			return -1;

@@ -9,7 +9,7 @@
  * line, whatever is in it, so that a broken one is no harm to the next. Elsewhere a record that does not parse means that
  * the following ones cannot be trusted (splitter_by_lines tells).
  *
- * An object that begins a file makes it JSON Lines when it ends on its line and nothing follows it there.
+ * An object that begins a file makes it JSON Lines when it ends on its line and nothing follows it there. Empty ones say nothing.
  */
 #ifndef PREP_SPLIT_H
 #define PREP_SPLIT_H

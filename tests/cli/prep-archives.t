@@ -27,6 +27,16 @@ if command -v python3 >/dev/null; then
 else
 	skip "a zip archive" "no python3 to make one"
 fi
+seven=$(command -v 7zz || command -v 7z || command -v 7za)
+if [ -n "$seven" ]; then
+	"$seven" a c.7z d/a.jsonl d/in/b.jsonl >/dev/null
+	run "$prep" jsonl c.7z
+	is "$status $(asked)" "0 One? Two? Three? " "a 7z archive"
+	run "$prep" jsonl c.7z:d/in/b.jsonl
+	is "$status $(asked)" "0 Two? Three? " "a file in one"
+else
+	skip "a 7z archive" "no 7z to make one"
+fi
 run "$prep" jsonl c.tar.gz:d/none.jsonl
 status_is 3 "a file that is not in it: status 3"
 complains ipf-prep "c.tar.gz:d/none.jsonl: there is no such file in the archive" "and it is said"
@@ -39,3 +49,27 @@ complains ipf-prep "broken.tar.gz" "and it is named"
 cp d/a.jsonl 'x:y.jsonl'
 run "$prep" jsonl x:y.jsonl
 is "$status $(asked)" "0 One? " "a file with a colon in its name is a file"
+
+# What unpacks to far more than it is: memory follows the largest record, not the file. Limits of memory are in the way of the sanitizers.
+if [ -z "${SANITIZE:-}" ]; then
+	head -c 600000000 /dev/zero | tr '\0' x | zstd -q -1 -o bomb.txt.zst
+	{ printf '[{"prompt":"first","output":"1"}'; head -c 400000000 /dev/zero | tr '\0' ' '; printf ',{"prompt":"last","output":"2"}]'; } | zstd -q -1 -o blanks.json.zst
+	limited() { ( ulimit -v "$1"; shift; exec "$@" ); }
+	run limited 2000000 "$prep" text bomb.txt.zst
+	status_is 3 "a line of 600 MB out of a file of some kB: status 3"
+	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: a record of more than 512 MiB" "it is said which"
+	run limited 300000 "$prep" text bomb.txt.zst
+	status_is 1 "or there is no memory for it: status 1"
+	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: no memory for a record" "which is said as well"
+	run limited 300000 "$prep" jsonl bomb.txt.zst
+	status_is 3 "what is no JSON ends at its first byte"
+	run limited 300000 "$prep" jsonl blanks.json.zst
+	is "$status $(asked)" "0 first last " "400 MB of blanks between two records are passed over"
+	zstd -qdc bomb.txt.zst >d/a.txt
+	tar -cf - d/a.txt d/a.jsonl | zstd -q -1 -o bombs.tar.zst
+	rm d/a.txt
+	run limited 300000 "$prep" jsonl bombs.tar.zst:d/a.jsonl
+	is "$status $(asked)" "0 One? " "a file of an archive behind one of 600 MB"
+else
+	skip "what unpacks to far more than it is" "memory is not limited under sanitizers"
+fi

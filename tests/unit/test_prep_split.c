@@ -102,6 +102,11 @@ static void objects_laid_out_at_will(void **state)
 	gives("{\"a\":1}{\"b\":2} {}", "1:{\"a\":1}|1:{\"b\":2}|1:{}|", "end");
 	gives("{\"a\":1}{\"b\":2}\n{}", "1:{\"a\":1}|1:{\"b\":2}|2:{}|", "end");
 	gives("{\n \"a\": 1", "", "2: cut within a record");
+	/* an empty object says nothing of the layout */
+	gives("{}\n{\n\"a\":1\n}\n{\"b\":\n2}", "1:{}|2:{\n\"a\":1\n}|5:{\"b\":\n2}|", "end");
+	gives("{ }\n{}\n{\"a\":1}\n{\"b\"\n{\"c\":3}\n", "1:{ }|2:{}|3:{\"a\":1}|4:{\"b\"|5:{\"c\":3}|", "end");
+	gives("{}", "1:{}|", "end");
+	gives("{", "", "1: cut within a record");
 	gives("{\"a\":1},{}", "1:{\"a\":1}|", "1: expected a JSON array or object, got \",\"");
 }
 
