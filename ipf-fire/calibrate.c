@@ -64,19 +64,36 @@ static int make_schedule(double rate, int64_t length_ns, struct made *made, stru
 	return result;
 }
 
+/* The user's as far as they are about this program and not about a server. */
+static struct fire_options own_options(const struct calibration *c)
+{
+	static const struct string_list none;
+	struct fire_options o = *c->options;
+	o.common = (struct common_options){.output = c->records, .quiet = true, .seed = 1};
+	o.trace = c->trace.path;
+	o.model = "calibration";
+	o.api = "openai-chat";
+	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = o.shape = NULL;
+	o.resolve = o.cancels = o.params = o.headers = o.record_headers = none;
+	o.connections = strcmp(o.connections, "fresh") ? "reuse" : "fresh";
+	o.http = "1.1";
+	o.history = "recorded";
+	o.stamps = c->kernel_stamps ? "kernel" : "user";
+	o.calibration = "none";
+	o.first_token_timeout_ns = o.wait_ready_ns = 0;
+	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
+	return o;
+}
+
 static int run_level(struct calibration *c, double streams, struct accuracy *a, struct ipf_error *err)
 {
 	struct load_shape shape = c->own;
 	shape.streams = streams;
 	double rate = load_shape_rate(&shape), factor = fmin(3, fmax(1, REQUESTS / rate * 1e9 / (double)shape.for_ns));
 	int64_t ramp_ns = load_shape_length(&shape), length_ns = ramp_ns + (int64_t)((double)shape.for_ns * factor);
+	struct fire_options o = own_options(c);
 	const char *url = c->server.url;
-	struct fire_options o = {
-		.common = {.output = c->records, .quiet = true, .seed = 1}, .trace = c->trace.path, .model = "calibration", .api = "openai-chat",
-		.connections = strcmp(c->options->connections, "fresh") ? "reuse" : "fresh", .http = "1.1", .streams = c->options->streams, .stamps = c->kernel_stamps ? "kernel" : "user", .dns = c->options->dns,
-		.balance = c->options->balance, .urls = {.items = &url, .count = 1}, .timeout_ns = c->options->timeout_ns,
-		.connect_timeout_ns = c->options->connect_timeout_ns, .grace_ns = c->options->grace_ns,
-	};
+	o.urls = (struct string_list){.items = &url, .count = 1};
 	struct made schedule = {.fd = -1};
 	if (accuracy_init(a, err) < 0 || make_schedule(rate, length_ns, &schedule, err) < 0)
 		return -1;

@@ -228,7 +228,7 @@ static int open_output(struct run *r, struct ipf_error *err)
 	const char *path = r->options->common.output;
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall() + HEAD_START_NS);
+	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall_at(r->zero_ns));
 	if (header && add_clocks(r, header) < 0) {
 		json_decref(header);
 		header = NULL;

@@ -21,6 +21,20 @@ int64_t clock_wall(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+int64_t clock_wall_at(int64_t now_ns)
+{
+	int64_t offset = 0, width = INT64_MAX;
+	/* of several looks at both clocks the one in which nobody came between */
+	for (int i = 0; i < 8; i++) {
+		int64_t before = clock_now(), wall = clock_wall(), after = clock_now();
+		if (after - before >= width)
+			continue;
+		width = after - before;
+		offset = wall - before - width / 2;
+	}
+	return now_ns + offset;
+}
+
 int64_t clock_cpu_thread(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -10,6 +10,7 @@
 
 int64_t clock_now(void);      /* CLOCK_MONOTONIC */
 int64_t clock_wall(void);     /* CLOCK_REALTIME, since the epoch */
+int64_t clock_wall_at(int64_t now_ns); /* what the wall clock said, or will, when clock_now() says now_ns: right to a fraction of a microsecond */
 int64_t clock_cpu_thread(void); /* CPU time of the calling thread */
 
 /* "2026-11-20T06:29:00.123Z" of wall-clock nanoseconds. */

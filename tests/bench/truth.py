@@ -6,7 +6,8 @@
 
 Prints a line of JSON; times in microseconds. An event's error is the time in the records less the time at which it was sent. The error of
 TTFT is its figure by the records less that by the server (from the kernel's stamp of the request's arrival there to the first send), and
-that of ITL likewise, gap by gap. `own` is what our own clock would have said in place of the kernel's stamps."""
+that of ITL likewise, gap by gap. `own` is what our own clock would have said in place of the kernel's stamps. Events that came several to a
+read have the time of the last of them (and count as coalesced in the results): what is `alone` is without these."""
 import argparse, json, math, re, struct, subprocess, sys
 
 EVENT = re.compile(rb'data: \{"id":"chatcmpl-(\d+)"[^\n]*?"sent_ns":"(\d+)"[^\n]*\n\n')
@@ -19,7 +20,7 @@ def lines(path):
 
 
 def requests(path):
-    """The header, and of each answered request (start, number at the server, events), an event: (time, own time, sent) on the wall clock."""
+    """The header, and of each answered request (start, number at the server, events), an event: (time, own time, sent on the wall clock, read)."""
     found = []
     for line in map(json.loads, lines(path)):
         if "ipf" in line:
@@ -33,7 +34,7 @@ def requests(path):
                 until += line["reads"][read][1]
             t, _, own = line["reads"][read]
             number = int(event[1])
-            events.append((zero + t, zero + own, int(event[2])))
+            events.append((zero + t, zero + own, int(event[2]), read))
         if events:
             found.append((zero + line["start_ns"], number, events, line))
     return header, found
@@ -99,17 +100,24 @@ def gaps(times):
 
 def compare(found, first_of, sent_of):
     """first_of(request): the true time to the first event; sent_of(request): when each event was sent."""
-    event, own, ttft, itl, itl_own = [], [], [], [], []
+    event, alone, own, ttft, itl, itl_alone, itl_own, count = [], [], [], [], [], [], [], 0
     for start, number, events, _ in found:
         sent = sent_of(number, events)
         if not sent or len(sent) != len(events):
             continue
         event += [e[0] - s for e, s in zip(events, sent)]
         own += [e[1] - s for e, s in zip(events, sent)]
+        reads = [e[3] for e in events]
+        single = [reads.count(r) == 1 if len(set(reads)) < len(reads) else True for r in reads]
+        count += len(events)
+        alone += [e[0] - s for e, s, one in zip(events, sent, single) if one]
+        errors = [a - b for a, b in zip(gaps([e[0] for e in events]), gaps(sent))]
+        itl_alone += [e for e, one, next in zip(errors, single, single[1:]) if one and next]
         ttft.append(events[0][0] - start - first_of(number, sent))
-        itl += [a - b for a, b in zip(gaps([e[0] for e in events]), gaps(sent))]
+        itl += errors
         itl_own += [a - b for a, b in zip(gaps([e[1] for e in events]), gaps(sent))]
-    return {"event": spread(event), "ttft": spread(ttft), "itl": spread(itl), "own_event": spread(own), "own_itl": spread(itl_own)}
+    return {"coalesced": round(1 - len(alone) / count, 4) if count else None, "event": spread(event), "event_alone": spread(alone), "ttft": spread(ttft),
+            "itl": spread(itl), "itl_alone": spread(itl_alone), "own_event": spread(own), "own_itl": spread(itl_own)}
 
 
 def main():

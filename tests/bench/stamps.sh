@@ -1,0 +1,95 @@
+#!/bin/bash
+# How right are the times in the records? 1,000 streams of 100 events a second each, 50 ms to the first event, 10 ms apart: against the send
+# times that the server logs, and packets captured on the way where tcpdump may do that. The baseline is our own clock in place of the
+# kernel's stamps, in the same run. Then again while the sending thread is kept busy, and while another one hogs its core.
+# STREAMS=200 makes it smaller for small machines.
+set -eu -o pipefail
+# shellcheck source-path=SCRIPTDIR/..
+. "$TESTS/tap.sh"
+PATH=$BUILD/bench:$PATH
+
+streams=${STREAMS:-1000} seconds=${STAMPS_SECONDS:-4}
+make_one() { # OUTPUT_TOKENS
+	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$1" >lines
+	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >t.trace
+}
+make_one 100
+# as many in flight as there are streams: each lasts 50 ms and 99 gaps
+ipf-sched -q "poisson:rate=$(awk -v s="$streams" 'BEGIN { print s / 1.04 }'),for=${seconds}s" -t t.trace -o t.sched
+
+# On a machine of several cores the server has one, the client another.
+if [ "$(nproc)" -gt 1 ]; then on_server="taskset -c 0" on_client="taskset -c 1"; else on_server='' on_client=''; fi
+
+row() { # WHAT MEASURED BASELINE GOAL; numbers in us
+	awk -v OFS='\t' -v what="$1" -v m="$2" -v b="$3" -v g="$4" 'BEGIN {
+		print what, m " us", (b == "-" ? "-" : b " us by our clock"), (b == "-" || b == 0 ? "-" : sprintf("%.2f", m / b)), (g == "-" ? "-" : "< " g " us"), (g == "-" ? "-" : m < g ? "met" : "missed")
+	}'
+}
+
+get() { # MEMBER FILE
+	jq -r "$1 // \"-\"" "$2"
+}
+rows() { # NAME FILE TTFT?: the lines of truth.py's
+	row "$1: event, p50" "$(get .event.p50 "$2")" "$(get .own_event.p50 "$2")" -
+	row "$1: event, p99" "$(get .event.p99 "$2")" "$(get .own_event.p99 "$2")" 50
+	# two packets that lie there when we come are one read, with one time: the results count them as coalesced
+	row "$1: event in a read of its own ($(jq '(1 - .coalesced) * 1000 | round / 10' "$2") %), p99" "$(get .event_alone.p99 "$2")" - 50
+	[ -z "${3:-}" ] || row "$1: TTFT, mean" "$(get .ttft.mean "$2")" - 500
+	[ -z "${3:-}" ] || row "$1: TTFT, p99" "$(get .ttft.p99 "$2")" - 3000
+	row "$1: ITL, p99" "$(get .itl.p99 "$2")" "$(get .own_itl.p99 "$2")" 100
+	row "$1: ITL between such, p99" "$(get .itl_alone.p99 "$2")" - 100
+	row "$1: ITL, standard deviation" "$(get .itl.std "$2")" "$(get .own_itl.std "$2")" 100
+}
+
+measure() { # NAME [COMMAND… that disturbs meanwhile]
+	local name=$1 capture='' disturb=''
+	shift
+	rm -f sends port packets
+	# shellcheck disable=SC2086 # one word or none
+	$on_server rawserver --events 100 --first 50ms --gap 10ms --log sends >port &
+	local server=$!
+	wait_for 20 test -s port
+	local url
+	url=$(sed -n '1s/.* //p' port)
+	if [ "$(id -u)" = 0 ] && command -v tcpdump >/dev/null && [ $# = 0 ]; then
+		tcpdump -i lo -w packets -s 400 -B 65536 --time-stamp-precision=nano "tcp port ${url##*:}" 2>said &
+		capture=$!
+		wait_for 10 grep -q listening said || capture=
+	fi
+	if [ $# -gt 0 ]; then
+		"$@" &
+		disturb=$!
+	fi
+	# shellcheck disable=SC2086
+	$on_client ipf-fire -q -u "$url" -m sim -t t.trace t.sched -o t.records
+	[ -z "$disturb" ] || { kill "$disturb" 2>/dev/null || true; wait "$disturb" 2>/dev/null || true; }
+	kill -INT "$server"
+	wait "$server"
+	if [ -n "$capture" ]; then
+		sleep 0.5
+		kill -INT "$capture"
+		wait "$capture" || true
+	fi
+	"$BENCH/truth.py" t.records --log sends >by-log
+	jq -c --arg name "$name" '{name: $name} + .' by-log >&2
+	[ "$(jq .requests by-log)" -gt 0 ]
+	if [ -n "$capture" ]; then
+		"$BENCH/truth.py" t.records --pcap packets >by-pcap
+		jq -c --arg name "$name, captured" '{name: $name} + .' by-pcap >&2
+	fi
+	[ ! -s by-pcap ] || [ -z "$capture" ] || captured_name="$name, against captured packets"
+}
+
+captured_name=
+measure "$streams streams"
+rows "$streams streams" by-log ttft
+[ -z "$captured_name" ] || rows "$captured_name" by-pcap ttft
+
+# As much again of the sending thread's core is used by somebody else; then a thread that runs for 5 ms at a time.
+"${CC:-cc}" -O2 -o hog "$BENCH/hog.c"
+# shellcheck disable=SC2086
+measure "core 60 % used" $on_client ./hog 300us 200us
+rows "core 60 % used by another" by-log
+# shellcheck disable=SC2086
+measure "hog" $on_client ./hog 5ms 5ms
+rows "a hog of 5 ms at a time" by-log
