@@ -396,7 +396,9 @@ static enum record_error unconnected(const struct exchange *x)
 	long tunnel = 0;
 	if (s->options->route->o.proxy && (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
 		return RECORD_CONNECT;
-	return tls && x->established ? RECORD_TLS : RECORD_CONNECT;
+	/* libcurl may have seen it before epoll told us */
+	bool established = x->established || strstr(x->error, "SSL connection");
+	return tls && established ? RECORD_TLS : RECORD_CONNECT;
 }
 
 /* A connection that broke: by a reset, or closed in order but too early. */
@@ -404,7 +406,7 @@ static enum record_error broken(const struct exchange *x)
 {
 	long os = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os);
-	if (strstr(x->error, "chunked-encoding"))
+	if (strstr(x->error, "chunked-encoding") || strstr(x->error, "response headers"))
 		return RECORD_PROTOCOL;
 	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
 }

@@ -36,7 +36,8 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 
 static int closed_check(const struct stage *stage, struct ipf_error *err)
 {
-	int64_t span = stage->to_slots > stage->slots ? stage->to_slots - stage->slots : stage->slots - stage->to_slots;
+	bool both = stage->slots != IPF_ABSENT && stage->to_slots != IPF_ABSENT;
+	int64_t span = !both ? 0 : stage->to_slots > stage->slots ? stage->to_slots - stage->slots : stage->slots - stage->to_slots;
 
 	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "users: missing: expected users=COUNT or sessions=COUNT");

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""A server that takes connections and is no use: on a free port of 127.0.0.1, which is printed.
+
+usage: awkward.py MODE
+
+silent   reads what comes, and never answers
+deaf     does not even read
+reset    reads a little, then RST
+close    reads a little, then closes in order
+unbound  an answer whose head never ends
+"""
+import socket
+import struct
+import sys
+import threading
+
+mode = sys.argv[1]
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+server.bind(("127.0.0.1", 0))
+server.listen(64)
+print(server.getsockname()[1], flush=True)
+kept = []
+
+
+def serve(connection):
+    kept.append(connection)
+    try:
+        if mode == "deaf":
+            return
+        connection.recv(4096)
+        if mode == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if mode in ("reset", "close"):
+            connection.recv(65536, socket.MSG_DONTWAIT) if mode == "close" else None
+            connection.close()
+            return
+        if mode == "unbound":
+            connection.send(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                connection.send(b"X-More: " + b"x" * 1000 + b"\r\n")
+        while connection.recv(65536):
+            pass
+    except OSError:
+        if mode == "close":
+            connection.close()
+
+
+while True:
+    threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()

@@ -1,0 +1,133 @@
+#!/bin/bash
+# Whatever servers and networks do, every request is accounted for, and as what it was.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 12 -n 10 -q -o chat.trace
+ipf-sched burst:n=6 -t chat.trace -q -o chat.sched
+
+fire() { # ARGUMENTS OF ipf-fire…: rows
+	run ipf-fire -m sim -t chat.trace chat.sched "$@"
+	status_is 0 "ipf-fire $*"
+	yes_if "its records are whole" whole "$OUT"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	is "$(jq -s -c 'map(.n) | sort' rows)" "[0,1,2,3,4,5]" "every request is recorded once"
+}
+all() { # FILTER EXPECTED TEXT: of each row
+	is "$(jq -c "$1" rows | sort -u)" "$2" "$3"
+}
+
+# ---- servers that are no use ----
+awkward() { # MODE: $URL
+	: >port
+	python3 "$TESTS/awkward.py" "$1" >port 2>awkward.err &
+	AWKWARD=$!
+	stop_at_exit $AWKWARD
+	wait_for 20 test -s port || { not_ok "the awkward server starts" "$(cat awkward.err)"; exit 1; }
+	URL=http://127.0.0.1:$(cat port)
+}
+awkward_stop() { kill $AWKWARD; wait $AWKWARD 2>/dev/null; }
+if command -v python3 >/dev/null; then
+	awkward silent
+	for connections in reuse fresh 2 session; do
+		fire -u "$URL" --timeout 300ms --connections $connections
+		all '[.error.kind, .status, .sent_ns != null, .first_byte_ns]' '["timeout",null,true,null]' "a server that never answers ($connections)"
+	done
+	fire -u "$URL" --first-token-timeout 200ms
+	all '[.error.kind, .error.text]' '["timeout","no first token within 200 ms"]' "nor has a first token"
+	fire -u "$URL" --cancel 100%@100ms
+	all '[.error.kind, .status]' '["hung-up",null]' "who hangs up on it"
+	fire -u "${URL/http:/https:}" --connect-timeout 300ms
+	all '[.error.kind, .connect_ns != null, .sent_ns]' '["tls",false,null]' "a TLS handshake that nobody answers"
+	fire -u "$URL" --http 2-prior --timeout 300ms
+	all '[.error.kind, .status]' '["timeout",null]' "the same with HTTP/2"
+	awkward_stop
+	awkward deaf
+	jq -n -c '{id: "big", messages: [{role: "user", content: ("many words " * 900000)}], output_tokens: 4}' >line
+	{ echo '{"ipf":"trace","version":1}'; cat line; } >big.trace
+	echo "{\"end\":{\"lines\":1,\"sha256\":\"$(openssl dgst -sha256 -r line | cut -d ' ' -f 1)\"}}" >>big.trace
+	ipf-sched burst:n=1 -t big.trace -q -o big.sched
+	run ipf-fire -m sim -t big.trace big.sched -u "$URL" --timeout 400ms
+	is "$(body "$OUT" | jq -c 'select(.n != null) | [.error.kind, .sent_ns, .connected_ns]')" '["timeout",null,null]' "a server that does not read: it was never sent whole"
+	awkward_stop
+	awkward reset
+	fire -u "$URL"
+	all '[.error.kind, .status, .error.stale]' '["reset",null,null]' "a reset in place of an answer"
+	fire -u "$URL" --connections 1
+	all '.error.kind' '"reset"' "with one connection at a time"
+	fire -u "$URL" --http 2-prior
+	is "$(jq -r .error.kind rows | sort -u | grep -v -e reset -e cut)" "" "and with HTTP/2"
+	awkward_stop
+	awkward close
+	fire -u "$URL"
+	is "$(jq -r .error.kind rows | sort -u | grep -v -e cut -e reset)" "" "a connection that is closed in place of an answer"
+	all '.status' null "has no status"
+	awkward_stop
+	awkward unbound
+	fire -u "$URL" --timeout 5s
+	all '[.error.kind, .body]' '["malformed",null]' "an answer whose head never ends"
+	awkward_stop
+else
+	skip "servers that are no use" "python3 is not installed"
+fi
+
+# ---- the wrong door ----
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1
+openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem </dev/null >heard 2>&1 &
+stop_at_exit $!
+port() { sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' heard | head -1 | grep .; }
+if wait_for 10 port; then
+	fire -u "http://127.0.0.1:$(port)" --timeout 5s
+	is "$(jq -r .error.kind rows | sort -u | grep -v -e malformed -e reset -e cut -e connect)" "" "HTTP to a server that speaks TLS is an error"
+	all '.status' null "and no answer"
+else
+	skip "HTTP to a server that speaks TLS" "openssl s_server does not tell its port"
+fi
+server_start
+fire -u "${URL/http:/https:}" --connect-timeout 2s
+all '[.error.kind, .status]' '["tls",null]' "TLS to a server that speaks none"
+fire -u "$URL" --http 2-prior --timeout 2s
+is "$(jq -r .error.kind rows | sort -u | grep -v -e malformed -e reset -e cut -e timeout)" "" "HTTP/2 to a server that speaks none is an error"
+all '.status' null "and no answer"
+
+# ---- one of two goes away ----
+first=$URL FIRST=$SERVER
+server_start
+ipf-sched constant:rate=60,n=90 -t chat.trace -q -o long.sched
+ipf-fire -q -m sim -t chat.trace long.sched -u "$first" -u "$URL" -o two.records &
+fire=$!
+stop_at_exit $fire
+answered() { plain two.records | grep -q '"status":200'; }
+wait_for 10 answered
+kill -9 "$FIRST"
+wait $fire
+status=$?
+status_is 0 "the run goes on when one of two servers has gone"
+body two.records | jq -c 'select(.n != null)' >rows
+is "$(wc -l <rows)" 90 "every request is recorded"
+is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "those to the other are answered"
+is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "those to it are not"
+server_stop
+
+# ---- everything at once, and an end that comes early ----
+server_start --fail reset:share=0.1 --fail cut:share=0.1 --fail status:share=0.1 --fail never:share=0.1 --fail garbage:share=0.05 --fail error-inband:share=0.1 \
+	--fail malformed:share=0.05
+ipf-sched poisson:rate=200,n=600 -t chat.trace -q -o long.sched
+ipf-fire -v -m sim -t chat.trace long.sched -u "$URL" --timeout 1s --grace 200ms --cancel 10%@30ms --connections 20 -o all.records 2>said &
+fire=$!
+stop_at_exit $fire
+many() { [ "$(plain all.records 2>/dev/null | wc -l)" -gt 200 ]; }
+wait_for 20 many
+kill -INT $fire
+wait $fire
+status=$?
+status_is 0 "a run of many kinds of failures, and interrupted, ends in order"
+yes_if "its records are whole" whole all.records
+body all.records | jq -c 'select(.n != null)' >rows
+is "$(jq -s 'map(.n) | length == (unique | length)' rows)" true "no request is recorded twice"
+is "$(sed -n 's/.* \([0-9]*\) requests started.*/\1/p' said)" "$(wc -l <rows)" "those that started are those that are recorded"
+ipf-collect -q all.records -o all.results
+ipf-report -f json all.results >report.json
+is "$(jq -c '.total.requests | [.scheduled, .started == .ok + .failed]' report.json)" '[600,true]' "scheduled = answered + failed + not started"
+is "$(jq '.total.requests | .failed - ([.errors[]] | add)' report.json)" 0 "and each failure is of one kind"
+between "$(jq -r '.total.requests.errors | keys | length' report.json)" 5 11 "of which there are many"
