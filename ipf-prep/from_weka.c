@@ -9,6 +9,7 @@
 #include "take.h"
 
 #include "clock.h"
+#include "jout.h"
 
 #include <stdlib.h>
 
@@ -28,7 +29,7 @@ struct taking {
 	uint64_t *tails;   /* the last requests of the agents that the next request waits for */
 	size_t tail_count, tail_cap;
 	int64_t agents_end_ns; /* since the conversation's beginning; IPF_ABSENT */
-	int64_t agents;
+	int64_t agents, agent; /* how many there were; the one at hand, -1: none */
 };
 
 static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
@@ -58,6 +59,28 @@ static int take_blocks(const struct taking *t, jdoc_id request, struct draft_req
 	return 0;
 }
 
+/* What was recorded of it and is not asked: carried along. */
+static struct slice take_tags(const struct taking *t, jdoc_id node, struct slice model)
+{
+	static const char *const times[][2] = {{"think_time", "think_time_s"}, {"ttft", "ttft_s"}, {"api_time", "api_time_s"}};
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	jout_begin_map(&w);
+	jout_member_string(&w, "model", model);
+	if (t->agent >= 0)
+		jout_member_int(&w, "agent", t->agent);
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		jdoc_id time = jdoc_get(t->j, node, times[i][0]);
+		if (jdoc_type_of(t->j, time) == JDOC_NUMBER)
+			jout_member_value(&w, times[i][1], jdoc_raw(t->j, time));
+	}
+	jout_end_map(&w);
+	struct slice tags = out.len > 2 ? draft_keep(t->draft, buffer_all(&out)) : (struct slice){0};
+	t->draft->failed |= out.failed;
+	buffer_release(&out);
+	return tags;
+}
+
 /* A request as it stands; its times are for the caller. */
 static int take_request(const struct taking *t, jdoc_id node, struct slice scope, int64_t *t_ns, int64_t *end_ns, struct ipf_error *err)
 {
@@ -72,7 +95,7 @@ static int take_request(const struct taking *t, jdoc_id node, struct slice scope
 	    take_duration(j, node, "t", NS_PER_S, t_ns, err) < 0 || take_duration(j, node, "think_time", NS_PER_S, &r->wait_ns, err) < 0 ||
 	    take_duration(j, node, "api_time", NS_PER_S, &api_ns, err) < 0 || take_text(t->draft, j, node, "model", &model, err) < 0)
 		return -1;
-	r->tags = model_tag(t->draft, model);
+	r->tags = take_tags(t, node, model);
 	*end_ns = *t_ns + api_ns;
 	return 0;
 }
@@ -112,19 +135,19 @@ static int take_agent(struct taking *t, jdoc_id node, struct ipf_error *err)
 	if (t->drop_agents)
 		return 0;
 	struct slice scope = draft_format(d, "%.*s/%lld", (int)(t->id.len < 256 ? t->id.len : 256), t->id.data, (long long)t->agents);
-	struct slice tags = draft_format(d, "{\"agent\":%lld}", (long long)t->agents++);
+	t->agent = t->agents++;
 	int64_t before = t->main;
 	for (struct jdoc_each e = jdoc_each(j, requests); jdoc_step(&e);) {
 		bool first = before == t->main;
 		if (take_request(t, e.value, scope, &t_ns, &end_ns, err) < 0)
 			return -1;
 		struct draft_request *r = &d->requests[d->count - 1];
-		r->tags = tags;
 		if (first) /* it begins when the one before has ended, as long after as it did */
 			r->wait_ns = t->main >= 0 && begin_ns >= t->main_end_ns ? begin_ns - t->main_end_ns : t->main >= 0 ? 0 : IPF_ABSENT;
 		set_parents(d, &(uint64_t){(uint64_t)before}, before >= 0);
 		before = (int64_t)d->count - 1;
 	}
+	t->agent = -1;
 	if (before != t->main && add_tail(t, (uint64_t)before) < 0)
 		d->failed = true;
 	end_ns = length_ns ? begin_ns + length_ns : begin_ns + end_ns;
@@ -172,7 +195,7 @@ static int one_record(void *opened, const struct source_record *record, struct s
 {
 	const struct state *state = opened;
 	struct draft *d = &sink->draft;
-	struct taking t = {.j = record->json, .draft = d, .main = -1, .agents_end_ns = IPF_ABSENT, .drop_agents = state->drop_agents};
+	struct taking t = {.j = record->json, .draft = d, .main = -1, .agent = -1, .agents_end_ns = IPF_ABSENT, .drop_agents = state->drop_agents};
 	int status = take_all(&t, err);
 	free(t.tails);
 	if (status < 0 || d->failed)

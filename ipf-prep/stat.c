@@ -6,6 +6,7 @@
 #include "picture.h"
 #include "reuse.h"
 #include "stats.h"
+#include "tagged.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -47,6 +48,7 @@ struct described {
 	struct buffer pending;   /* text that does not make a block yet */
 	int64_t told;            /* bytes of the session's context that are blocks by now */
 	json_t *models;
+	struct tagged tagged;
 	int64_t lone;
 };
 
@@ -159,6 +161,7 @@ static int add_request(struct described *d, const struct trace_request *r, struc
 	if (r->wait_ns != IPF_ABSENT)
 		samples_add(&d->wait, (double)r->wait_ns / 1e9);
 	add_model(d, r->model);
+	tagged_add(&d->tagged, r->tags, j);
 	if (r->blocks.data)
 		return add_blocks(d, r, j, err);
 	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
@@ -264,6 +267,10 @@ static json_t *figures(struct described *d)
 		set(s, "with_parents", d->parents ? json_integer(d->parents) : NULL);
 		json_object_set_new(all, "sessions", s);
 	}
+	json_t *tags = d->tagged.count ? json_object() : NULL;
+	for (int i = 0; i < d->tagged.count; i++)
+		set(tags, d->tagged.names[i], distribution(&d->tagged.samples[i]));
+	set(all, "tags", tags);
 	set(all, "sharing", sharing(&d->blocks, &d->texts));
 	if (json_object_size(d->models))
 		json_object_set(all, "models", d->models);
@@ -329,6 +336,10 @@ static void show(json_t *all, FILE *to)
 	show_numbers(to, "sessions", sessions);
 	show_distribution(to, "  turns", json_object_get(sessions, "turns"));
 	show_distribution(to, "  wait s", json_object_get(sessions, "wait_s"));
+	const char *tag;
+	json_t *figures_of_tag;
+	json_object_foreach(json_object_get(all, "tags"), tag, figures_of_tag)
+		show_distribution(to, tag, figures_of_tag);
 	show_numbers(to, "prefixes", json_object_get(all, "sharing"));
 	show_numbers(to, "models", json_object_get(all, "models"));
 }
@@ -410,6 +421,7 @@ static void release(struct described *d)
 	reuse_release(&d->blocks);
 	reuse_release(&d->texts);
 	json_decref(d->models);
+	tagged_release(&d->tagged);
 }
 
 int stat_main(int argc, char **argv)

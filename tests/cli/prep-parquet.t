@@ -28,3 +28,20 @@ PATH=$saved
 run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
 status_is 1 "duckdb is not there: status 1"
 complains ipf-prep "duckdb, which is not installed" "and how to get it is said"
+
+# The real one.
+if command -v duckdb >/dev/null; then
+	unset DUCKDB_STATUS
+	for layout in lmsys wildchat; do
+		duckdb -c "COPY (SELECT * FROM read_json('$TESTS/data/prep/$layout.jsonl')) TO '$layout.parquet' (FORMAT parquet)" >/dev/null
+		"$prep" sharegpt --turns all "$TESTS/data/prep/$layout.jsonl" -o lines.trace
+		run "$prep" auto --turns all "$layout.parquet" -o parquet.trace
+		status_is 0 "$layout in Parquet"
+		is "$(body parquet.trace)" "$(body lines.trace)" "is what it is in JSON Lines"
+	done
+	head -c 400 lmsys.parquet >cut.parquet
+	run "$prep" sharegpt cut.parquet
+	status_is 3 "Parquet that was cut: status 3"
+else
+	skip "Parquet by duckdb itself" "duckdb is not installed"
+fi

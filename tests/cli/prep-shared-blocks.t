@@ -13,5 +13,7 @@ if describe weka_kv_cache_tester/sessions_200.jsonl.zst weka --sub-agents drop; 
 	figures '.requests, .sessions.count, (.sessions.turns | (.mean * 10 | ceil / 10), .p50, .p99, .max)' "4030 200 20.2 17 66 67" "agents' sessions"
 	figures '(.input_tokens | (.mean | r(0)), .p50, .p99, .max), (.output_tokens | (.mean | r(1)), .p50, .p99, .min)' \
 		"83082 74272 265963 868539 465.7 245 4069 0" "their lengths"
+	figures '.tags | (.think_time_s | .n, (.mean | r(0)), .p50, (.p99 | r(0))), (.ttft_s | .n, (.mean | r(2)), .p50, .p99), (.api_time_s | .n, (.mean | r(1)), .p50)' \
+		"3987 233 11 2897 766 2.81 2.4 9.98 3293 10.4 6.83" "what their recorder noted: think times, times to the first token, times of whole answers"
 	figures '.sharing.leading * 100 | r(1)' 91.8 "their leading blocks"
 fi

@@ -81,3 +81,8 @@ ln -s "$(command -v sh)" bare/sh
 PATH=$PWD/bare run "$prep" stat --plot none.svg m.trace.zst
 status_is 0 "without gnuplot the figures are there all the same"
 contains "$(cat "$ERR")" "gnuplot is not installed: none.svg is not drawn" "and it is said that nothing was drawn"
+
+# Numbers among the tags, where their names end in a unit.
+printf '{"id":"c","models":["m"],"block_size":4,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2],"ttft":0.5},{"t":9,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2],"ttft":1.5,"think_time":2}]}\n' >w.jsonl
+"$prep" weka w.jsonl | "$prep" stat -f json >stat.json
+figure '.tags | [.ttft_s.n, .ttft_s.mean, .ttft_s.max, .think_time_s.n, (keys | length)]' '[2,1,1.5,1,2]' "numbers among the tags"
