@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#define HELD_BYTES  (INT64_C(32) << 20) /* of bodies that have been fetched and not been started, before no more are */
 #define STAND_IN_NS (100 * NS_PER_US) /* how late a thread is before another one does its work */
 
 struct jobs {
@@ -33,6 +34,7 @@ struct agenda {
 	struct dispatch *dispatch;
 	struct desk *desks;
 	int64_t *in_flight;              /* of closed stages, by stage and thread */
+	int64_t held_bytes;              /* of those that wait for no other */
 	bool *lane_ended;
 	size_t lanes, stages;
 	int64_t zero_ns;
@@ -133,12 +135,20 @@ static void stop(struct agenda *a, int64_t now)
 	call_all(a);
 }
 
+/* What waits for another comes after one that does not, and must not keep it out. */
+static int64_t weight(const struct job *job)
+{
+	return job->arrival.after_count ? 0 : job->request_bytes;
+}
+
 static void add_job(struct agenda *a, struct job *job, int64_t now)
 {
+	a->held_bytes += weight(job);
 	if (dispatch_add(a->dispatch, &job->arrival, job, &a->result.error) == 0) {
 		order_upcoming(a);
 		return;
 	}
+	a->held_bytes -= weight(job);
 	job_free(job);
 	stop(a, now);
 }
@@ -147,7 +157,7 @@ static void fetch(struct agenda *a, int64_t now)
 {
 	for (size_t i = 0; i < a->lanes; i++) {
 		int64_t stage = plan_lane_stage(a->o.plan, i);
-		while (!a->lane_ended[i] && dispatch_wants(a->dispatch, stage, now)) {
+		while (!a->lane_ended[i] && a->held_bytes < HELD_BYTES && dispatch_wants(a->dispatch, stage, now)) {
 			struct job *job = feeder_fetch(a->o.feeder, i, &a->lane_ended[i]);
 			if (!job)
 				break;
@@ -190,6 +200,7 @@ static size_t choose(struct agenda *a, int64_t stage, int owner, size_t self)
 
 static void drop_job(struct agenda *a, struct job *job)
 {
+	a->held_bytes -= weight(job);
 	/* a stage that goes round had more ready than it came to need */
 	a->result.unstarted += !plan_schedule(a->o.plan)->stages[job->arrival.stage].cycle;
 	if (job->ordered && !atomic_load(&job->rendered))
@@ -220,6 +231,7 @@ static bool next_start(struct agenda *a, size_t self, int64_t now)
 		return false;
 	struct job *job = s.data;
 	int64_t stage = job->arrival.stage;
+	a->held_bytes -= weight(job);
 	job->ticket = s.ticket;
 	job->due_ns = s.due_ns;
 	job->ready_ns = s.ready_ns;

@@ -14,7 +14,7 @@
 
 #define QUEUE_JOBS  1024
 #define QUEUE_ORDERS 16384
-#define QUEUE_BYTES (INT64_C(64) << 20) /* of bodies, in all queues */
+#define QUEUE_BYTES (INT64_C(32) << 20) /* of bodies, in all queues */
 #define TURN        32                  /* jobs of one lane before the next has its turn */
 #define NAP_MS      3                   /* where all queues are full */
 
