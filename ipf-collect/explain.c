@@ -253,9 +253,16 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	size_t count = 0;
 	int result = 0;
 	fprintf(x->to, "  events, by framing %s\n", api_framing_name(x->answer.cut));
-	framing_begin(&f, x->answer.cut, record->body);
-	while (result == 0 && framing_next(&f, &event))
+	bool wrapped = x->answer.response->envelope;
+	if (wrapped)
+		fprintf(x->to, "  in %zu bytes of an Amazon event stream\n", record->body.len);
+	envelope_rewind(&x->answer.envelope);
+	framing_begin(&f, x->answer.cut, wrapped ? buffer_all(&x->answer.envelope.inside) : record->body);
+	while (result == 0 && framing_next(&f, &event)) {
+		if (wrapped)
+			event.end = envelope_end(&x->answer.envelope, event.end);
 		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
+	}
 	framing_release(&f);
 	if (count > EVENTS_SHOWN)
 		fprintf(x->to, "    … %zu more\n", count - EVENTS_SHOWN);

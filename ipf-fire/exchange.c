@@ -294,19 +294,26 @@ void exchange_free(struct exchange *x)
 	if (!x)
 		return;
 	curl_easy_cleanup(x->easy);
+	curl_slist_free_all(x->signed_headers);
 	free(x);
+}
+
+static const char *url_of(const struct exchange *x, const struct job *job, size_t place)
+{
+	const char *own = job->url.data;
+	if (!job->url.len)
+		return x->setup->target->places[place].url;
+	for (size_t i = 0; i < place; i++)
+		own += strlen(own) + 1;
+	return own;
 }
 
 static void set_url(struct exchange *x, const struct job *job, size_t place)
 {
-	const struct target *target = x->setup->target;
-	const char *own = job->url.data;
 	if (!job->url.len && place == x->place)
 		return;
-	for (size_t i = 0; job->url.len && i < place; i++)
-		own += strlen(own) + 1;
 	x->place = place;
-	curl_easy_setopt(x->easy, CURLOPT_URL, job->url.len ? own : target->places[place].url);
+	curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, place));
 }
 
 /* libcurl takes a kept connection only for the host that it was made to: so each key is a host of its own, whose name is nobody's and
@@ -343,6 +350,23 @@ void exchange_anew(struct exchange *x)
 	set_version(x, false);
 }
 
+/* The request's own where it has some; a signature is made now, since it is good for minutes only. */
+static void set_headers(struct exchange *x, const struct job *job)
+{
+	const struct target *t = x->setup->target;
+	struct curl_slist *list = t->varying ? job->headers_sent : t->headers;
+	if (t->signer) {
+		curl_slist_free_all(x->signed_headers);
+		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->place), buffer_all(&job->request), time(NULL));
+		x->no_memory |= !x->signed_headers;
+		for (; list && !x->no_memory; list = list->next)
+			x->no_memory |= !curl_slist_append(x->signed_headers, list->data);
+		list = x->signed_headers;
+	}
+	if (t->varying || t->signer)
+		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, list);
+}
+
 void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept)
 {
 	x->job = job;
@@ -360,8 +384,7 @@ void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t 
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
 	set_url(x, job, place);
 	set_version(x, kept);
-	if (x->setup->target->varying)
-		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, job->headers_sent);
+	set_headers(x, job);
 	if (x->setup->options->connections.kind == CONNECTIONS_SESSION)
 		set_key(x, key);
 	else if (pin)

@@ -29,6 +29,7 @@ struct exchange {
 	size_t place;            /* where it goes: the URL that the handle has */
 	struct multi *multi;
 	struct exchange *next, *previous;
+	struct curl_slist *signed_headers; /* the request's, with its signature; NULL */
 	int attempts;            /* how often the request was about to be sent */
 	int fd;                  /* its connection's socket; -1 */
 	int64_t begin_ns;        /* when libcurl began with it: what its times count from */

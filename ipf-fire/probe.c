@@ -84,6 +84,8 @@ static int show(FILE *to, const struct target *t, struct renderer *renderer, con
 	if (result == 0) {
 		fprintf(to, "> %s %s\n", t->method, shown.data);
 		show_headers(to, t->varying ? headers : t->headers);
+		if (t->signer)
+			fputs("> Authorization: …\n", to);
 		fputs(">\n", to);
 		show_text(to, "> ", renderer_json(renderer).data ? renderer_json(renderer) : buffer_all(&body));
 		if (renderer_json(renderer).data)

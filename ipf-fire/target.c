@@ -162,6 +162,12 @@ static int add_key(struct target *t, json_t *auth, const struct target_options *
 	const char *key = env ? getenv(env) : NULL, *prefix = json_string_value(json_object_get(auth, "prefix"));
 	const char *source = o->key_file ? o->key_file : env;
 	char from_file[KEY_MAX];
+	const char *service = json_string_value(json_object_get(auth, "service"));
+	if ((o->key_env || o->key_file) && service)
+		return ipf_error_set(err, IPF_USAGE, "%s: this API signs with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		                     o->key_file ? "--key-file" : "--key-env");
+	if (service)
+		return signer_new(&t->signer, service, t->places[0].url, err);
 	if ((o->key_env || o->key_file) && !auth)
 		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
 	if (o->key_env && o->key_file)
@@ -252,6 +258,7 @@ void target_close(struct target *t)
 	free(t->places);
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->varying);
+	signer_free(t->signer);
 	*t = (struct target){0};
 }
 

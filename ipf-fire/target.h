@@ -5,6 +5,7 @@
 #include "api.h"
 #include "error.h"
 #include "options.h"
+#include "sigv4.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct target {
 	const char *method;
 	struct curl_slist *headers;
 	bool grpc;                  /* HTTP/2, whatever is asked for */
+	struct signer *signer;      /* of each request; NULL */
 	struct curl_slist *varying; /* "Name: $id", "… $session", "… $model": each request has its own; NULL */
 };
 

@@ -410,7 +410,8 @@ static int take_event(struct answer *a, const struct record *record, const struc
 	}
 	if (take_error(a, response) || a->ended || jdoc_is_null(&a->doc, JDOC_ROOT))
 		return 0;
-	if (event->bare || jdoc_type_of(&a->doc, JDOC_ROOT) != JDOC_MAP) {
+	enum jdoc_type type = jdoc_type_of(&a->doc, JDOC_ROOT);
+	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && a->framing.kind == API_JSON))) {
 		if (!event->bare)
 			malformed(a, "expected a JSON map in an event", data);
 		return 0;
@@ -468,12 +469,25 @@ static void take_status(struct answer *a, const struct record *record, const str
 	buffer_release(&why);
 }
 
+/* What the messages around the contents said. */
+static void take_envelope(struct answer *a)
+{
+	if (a->envelope.error.len && !a->failed)
+		buffer_slice(&a->error_text, buffer_all(&a->envelope.error));
+	a->failed |= a->envelope.error.len > 0;
+	a->torn |= a->envelope.torn;
+	if (a->envelope.broken && !a->failed)
+		malformed(a, "expected messages of an event stream", (struct slice){0});
+}
+
 /* What is left to say when all events have been read. */
 static void conclude(struct answer *a, const struct record *record, const struct api_response *response, enum api_framing framing,
                      size_t events)
 {
 	struct slice body = framing_trim(record->body);
 	bool clean = record->error == RECORD_OK;
+	if (response->envelope)
+		take_envelope(a);
 	if (framing == API_GRPC)
 		take_status(a, record, response);
 	if (framing == API_JSON && body.len && !a->ended && !a->failed && clean)
@@ -530,8 +544,16 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	a->prompt_inside = repeats && record->prompt_bytes == IPF_ABSENT;
 	a->prompt_bytes = repeats && !a->prompt_inside ? (size_t)record->prompt_bytes : 0;
 	a->no_text = !response->text.count;
-	framing_begin(&a->framing, framing, record->body);
+	struct slice body = record->body;
+	if (response->envelope) {
+		if (envelope_open(&a->envelope, record->body, err) < 0)
+			return -1;
+		body = buffer_all(&a->envelope.inside);
+	}
+	framing_begin(&a->framing, framing, body);
 	while (framing_next(&a->framing, &event)) {
+		if (response->envelope)
+			event.end = envelope_end(&a->envelope, event.end);
 		events += !event.bare;
 		if (event.pending && record->error != RECORD_OK && framing != API_JSON) {
 			a->torn = true;
@@ -553,6 +575,7 @@ void answer_release(struct answer *a)
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	framing_release(&a->framing);
+	envelope_release(&a->envelope);
 	jdoc_release(&a->doc);
 	free(a->events);
 }

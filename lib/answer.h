@@ -11,6 +11,7 @@
 #define IPF_ANSWER_H
 
 #include "api.h"
+#include "envelope.h"
 #include "framing.h"
 #include "record.h"
 #include "tokens.h"
@@ -53,6 +54,7 @@ struct answer {
 	/* private */
 	struct jdoc doc;
 	struct framing framing;
+	struct envelope envelope; /* where the response has one */
 	const struct protobuf *protobuf; /* of messages of the type `message` the events are; NULL: they are JSON */
 	int message;
 	struct buffer json;

@@ -74,6 +74,7 @@ struct api_finish_word {
 struct api_response {
 	enum api_framing framing;
 	enum api_text_mode text_mode;
+	bool envelope;                            /* what `framing` cuts is the contents of an event stream of Amazon's (envelope.h) */
 	struct api_pointers text, reasoning;      /* alternatives; all nodes that one leads to are joined */
 	struct api_pointers prefix_len;           /* API_PREFIX: so many characters of the text so far stay before the new ones */
 	struct api_pointers data;                 /* an answer that is no text, such as embeddings: anything but null there */

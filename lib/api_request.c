@@ -131,7 +131,7 @@ static int check_headers(struct api_place at, json_t *headers, struct ipf_error 
 int api_check_request(struct api_place at, json_t *request, struct ipf_error *err)
 {
 	static const char *const known[] = {"headers", "auth", "body", "stream", "whole", "exact_output", "params", NULL};
-	static const char *const auth_known[] = {"header", "prefix", "env", NULL};
+	static const char *const auth_known[] = {"header", "prefix", "env", NULL}, *const sign_known[] = {"sign", "service", NULL};
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
 	if (!json_is_object(request))
 		return api_wrong((struct api_place){at.file, NULL}, "request", err, "a map", request);
@@ -152,6 +152,11 @@ int api_check_request(struct api_place at, json_t *request, struct ipf_error *er
 	if (!json_is_object(auth))
 		return api_wrong(at, "auth", err, "a map", auth);
 	at.inside = "request.auth";
+	json_t *sign = json_object_get(auth, "sign");
+	if (sign && (!json_is_string(sign) || strcmp(json_string_value(sign), "aws-sigv4") != 0))
+		return api_wrong(at, "sign", err, "\"aws-sigv4\"", sign);
+	if (sign)
+		return api_only_members(at, auth, sign_known, err) < 0 || api_check_text(at, auth, "service", false, err) < 0 ? -1 : 0;
 	return api_only_members(at, auth, auth_known, err) < 0 || api_check_text(at, auth, "header", false, err) < 0 ||
 	       api_check_text(at, auth, "prefix", true, err) < 0 || api_check_text(at, auth, "env", true, err) < 0 ? -1 : 0;
 }

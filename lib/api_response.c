@@ -238,9 +238,11 @@ static bool header_out_of_place(const struct api_response *r)
 int api_response_compile(struct api_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
 	static const char *const known[] = {"framing", "text_mode", "text", "reasoning", "tools", "finish", "error", "error_event",
-	                                    "usage", "end", "data", "text_after", "prefix_len", "finish_words", "server", NULL};
+	                                    "usage", "end", "data", "text_after", "prefix_len", "finish_words", "server",
+	                                    "envelope", NULL};
+	static const char *const envelopes[] = {"aws-eventstream", NULL};
 	static const char *const modes[] = {"delta", "cumulative", "cumulative-with-prompt", "prefix", NULL};
-	int framing = 0, mode = 0;
+	int framing = 0, mode = 0, envelope = 0;
 	if (!json_is_object(json))
 		return api_wrong((struct api_place){at.file, NULL}, at.inside, err, "a map", json);
 	if (api_only_members(at, json, known, err) < 0 ||
@@ -249,6 +251,12 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 	if (json_object_get(json, "text_mode") &&
 	    compile_word(at, json, "text_mode", modes, "\"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\"", &mode, err) < 0)
 		return -1;
+	if (json_object_get(json, "envelope") &&
+	    compile_word(at, json, "envelope", envelopes, "\"aws-eventstream\"", &envelope, err) < 0)
+		return -1;
+	r->envelope = json_object_get(json, "envelope") != NULL;
+	if (r->envelope && (enum api_framing)framing == API_GRPC)
+		return api_wrong(at, "envelope", err, "none around gRPC", json_object_get(json, "envelope"));
 	r->framing = (enum api_framing)framing;
 	r->text_mode = (enum api_text_mode)mode;
 	if (compile_pointers(at, json, "text", &r->text, err) < 0 ||

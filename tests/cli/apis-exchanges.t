@@ -1,54 +1,7 @@
 #!/bin/bash
-# Exchanges with every kind of server, as files: tests/data/apis/NAME/CASE.json has a request of a trace, what has to be sent for it,
-# the bytes that come back, read by read, and what the row of results has to say. A file more is a test more; see tests/README.md.
+# Exchanges with servers, as files (tests/data/apis/): those whose name begins with a letter of this half of the alphabet. See exchanges.sh.
 . "$TESTS/tap.sh"
-PATH=$BIN:$PATH
+. "$TESTS/cli/exchanges.sh"
 
 server_start
-
-# The request: what --probe says that it sends, as {path, headers, body}.
-sent() {
-	sed -n 's/^> //p' probe.err | jq -Rsc --arg url "$URL" 'split("\n")[:-1] | {path: (.[0] / " " | .[1][($url | length):]),
-		headers: (.[1:-1] | map(capture("^(?<key>[^:]*): (?<value>.*)$")) | from_entries), body: (.[-1] | fromjson)}'
-}
-
-# The response as records: read i comes at (i + 1) × 10 ms, the request began at 0.
-records() { # CASE
-	head -1 probe.records
-	local prompt
-	prompt=$(jq -c 'select(.n != null) | {prompt_bytes} | with_entries(select(.value != null))' probe.records)
-	# bytes that are no text stand there in hexadecimal
-	local base64
-	base64=$(printf '%b' "$(jq -r '.answer.hex // [] | add // ""' "$1" | sed 's/../\\x&/g')" | base64 -w0)
-	jq -c --argjson prompt "$prompt" --arg base64 "$base64" --argjson streamed "$(head -1 probe.records | jq .streamed)" '.answer as $a
-		| ([$a.reads[]? | utf8bytelength] + [$a.hex[]? | length / 2]) as $sizes
-		| {n: 0, req: 0, stage: 0, start_ns: 0, first_byte_ns: 10000000, end_ns: (10000000 * ($sizes | length)), status: $a.status,
-		   headers: $a.headers, streamed: $streamed, reads: [$sizes | to_entries[] | ((.key + 1) * 10000000) as $t | [$t, .value, $t]]}
-		  + (if $a.hex then {body_base64: $base64} else {body: ($a.reads | add)} end) + $prompt
-		| if .streamed then . else del(.streamed) end' "$1" >row
-	cat row
-	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <row | cut -d' ' -f1)"
-}
-
-while read -r case; do
-	name=${case#"$TESTS"/data/apis/} name=${name%.json} api=${case%/*} api=${api##*/}
-	jq -c .trace "$case" >line
-	{
-		echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-		cat line
-		printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <line | cut -d' ' -f1)"
-	} >one.trace
-	mapfile -t arguments < <(jq -r '.arguments[]' "$case")
-	if ! ipf-fire -u "$URL" --api "$api" -t one.trace --probe "${arguments[@]}" -o probe.records 2>probe.err; then
-		not_ok "$name: a request" "$(cat probe.err)"
-		continue
-	fi
-	is "$(sent | jq -cS --slurpfile c "$case" '$c[0].sends as $s | . as $got | {path, body} + {headers: (($s.headers // {}) | with_entries(.value = $got.headers[.key]))}')" \
-		"$(jq -cS '.sends | {path, body, headers: (.headers // {})}' "$case")" "$name: $(jq -r .what "$case"): sent"
-	records "$case" >case.records
-	is "$(ipf-collect -q --text case.records | jq -cS --slurpfile c "$case" 'select(.n != null) | . as $row | $c[0].row | with_entries(.value = $row[.key])')" \
-		"$(jq -cS .row "$case")" "$name: understood"
-done < <(find "$TESTS/data/apis" -name '*.json' | sort)
-
-is "$(find "$TESTS/data/apis" -name '*.json' | sed 's,/[^/]*$,,;s,.*/,,' | sort -u)" "$(ipf-fire --list-apis | cut -d' ' -f1 | sort)" \
-	"there are exchanges for each that is built in"
+exchanges '[a-k][a-z-]*'

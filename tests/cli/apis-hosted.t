@@ -1,0 +1,69 @@
+#!/bin/bash
+# Hosted services: requests signed for Amazon's, verified by an implementation of its own; event streams around other streams; bearer tokens of
+# Vertex AI. A server in Python plays them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/cli/grpc.sh"
+
+command -v python3 >/dev/null || skip_all "no python3 here"
+: >server.log
+python_server python3 "$TESTS/cli/hosted_server.py" server.log
+URL=http://127.0.0.1:$(cat "$SAID")
+VERTEX=$URL/aiplatform/v1/projects/p/locations/l
+printf '{"id":"r%d","messages":[{"role":"system","content":"Be short."},{"role":"user","content":"Nr. %d: é \\"x\\""}],"output_tokens":%d}\n' 1 1 4 2 2 5 3 3 6 >lines
+trace_of lines >three.trace
+ipf-sched -q constant:rate=50,n=3 -t three.trace -o three.sched
+export AWS_ACCESS_KEY_ID=AKIDTEST AWS_SECRET_ACCESS_KEY=s3cret-4711 AWS_SESSION_TOKEN=t0ken-4712 AWS_REGION=eu-test-1
+export VERTEX_ACCESS_TOKEN=b3arer-4713
+
+went() { # API MODEL ARGUMENTS…: ok, as asked, as sent, finish, counts
+	local base=$URL
+	case $1 in vertex) base=$VERTEX/publishers/google ;; vertex-openai) base=$VERTEX/endpoints/openapi ;; esac
+	: >server.log
+	ipf-fire -q -u "$base" --api "$1" -m "$2" -t three.trace three.sched "${@:3}" -o "$1.records" &&
+		ipf-collect -q --text "$1.records" | jq -c --slurpfile log server.log 'select(.n != null) | .text as $text
+			| [.error.kind, .error.text, .output_tokens_usage == .asked_output_tokens, ([$log[].text] | index($text)) != null, .finish, .input_tokens_usage]' | sort -u
+}
+
+for mode in "" --no-stream; do
+	is "$(went bedrock 'anthropic.claude-3:0/x' $mode)" '[null,null,true,true,"length",7]' "bedrock ${mode:-streamed}"
+	contains "$(jq -r .path server.log | head -1)" "/model/anthropic.claude-3%3A0%2Fx/converse" "with the model in its path"
+	is "$(went sagemaker endpoint-1 $mode)" '[null,null,true,true,"length",7]' "sagemaker ${mode:-streamed}"
+	is "$(went vertex gemini-2 $mode)" '[null,null,true,true,"length",7]' "vertex ${mode:-streamed}"
+done
+is "$(went vertex-openai google/gemini-2)" '[null,null,true,true,"length",7]' "vertex-openai"
+is "$(went bedrock m --param temperature=0.5 | wc -l)" 1 "a parameter"
+is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | [.events == .asked_output_tokens, .server_total_ns]' | sort -u)" '[true,12000000]' \
+	"as many events as tokens, and the service's own timing"
+is "$(jq -c 'select(.n == 0) | (.reads | length) > 8' bedrock.records)" true "each by a read of its own"
+is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | .e2e_ns > .ttft_ns + 8000000')" 'true
+true
+true' "and with a time of its own"
+
+# ---- what goes wrong ----
+is "$(went bedrock throttled | cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
+is "$(went bedrock cut | cut -d, -f1,2)" '["cut","the stream ended without its end mark"' "a message that is not whole"
+is "$(went bedrock damaged | cut -d, -f1,2)" '["malformed","expected messages of an event stream"' "a checksum that is wrong"
+is "$(AWS_SECRET_ACCESS_KEY=other went bedrock m | cut -d, -f1 | sort -u)" '["http-status"' "another secret"
+contains "$(AWS_REGION=us-other-1 went bedrock m)" '/us-other-1/bedrock/aws4_request' "another region"
+is "$(VERTEX_ACCESS_TOKEN=old went vertex m | cut -d, -f1,2)" '["http-status","no token"' "another token"
+run env -u AWS_ACCESS_KEY_ID ipf-fire -q -u "$URL" --api bedrock -m m -t three.trace three.sched
+status_is 2 "no key at all"
+complains ipf-fire "AWS_ACCESS_KEY_ID is not set in the environment, and this API signs its requests" "is told before anything is sent"
+run env -u AWS_REGION ipf-fire -q -u "$URL" --api sagemaker -m m -t three.trace three.sched
+complains ipf-fire "AWS_REGION is not set in the environment, and the URL does not tell the region" "nor a region"
+echo key >key
+run ipf-fire -q -u "$URL" --api sagemaker -m m --key-file key -t three.trace three.sched
+status_is 2 "a key in a file"
+complains ipf-fire "--key-file: this API signs with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" "is not what it wants"
+
+# ---- showing, and not showing ----
+run ipf-fire -v -u "$URL" --api bedrock -m m -t three.trace --probe -o probe.records
+status_is 0 "--probe"
+contains "$(cat "$ERR")" "> Authorization: …" "tells that it signs"
+cat "$ERR" >said
+run ipf-collect --explain probe.records
+matches "$(cat "$OUT")" '^  in [0-9]+ bytes of an Amazon event stream$' "--explain: what was around it"
+matches "$(cat "$OUT")" '^ +/delta/text +"' "and in it"
+contains "$(cat "$OUT")" 'understood: ok, content events 4, output tokens 4 by "usage", input tokens 7, ' "and the whole"
+is "$(cat said ./*.records "$OUT" | grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"
