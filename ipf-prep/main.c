@@ -61,6 +61,9 @@ static json_t *make_header(const struct plan *plan, int argc, char **argv)
 		return NULL;
 	json_object_set_new(header, "tokenizer", tokens_describe(plan->tokens));
 	json_object_set_new(header, "source", json_string(plan->format->name));
+	if (plan->template.how)
+		json_object_set_new(header, "template", json_pack("{s:s, s:I, s:o}", "from", plan->template.how, "tokens", (json_int_t)plan->template.chat, "message",
+		                                                  plan->template.message == IPF_ABSENT ? json_null() : json_integer((json_int_t)plan->template.message)));
 	if (o->dequantise)
 		json_object_set_new(header, "dequantised", json_string("each arrival is drawn between its stamp and the next, at most the median step later"));
 	if (plan->prompt == AS_NOTHING)

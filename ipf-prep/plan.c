@@ -174,7 +174,7 @@ static int parse_prompt(struct plan *plan, const struct prep_options *o, struct 
 		return ipf_error_set(err, IPF_USAGE, "--prompt: ids need a model's tokenizer (-t)");
 	if (plan->prompt != AS_MESSAGES && o->template_tokens)
 		return ipf_error_set(err, IPF_USAGE, "--template-tokens: there is no chat template with --prompt %s", o->prompt);
-	return 0;
+	return template_parse(&plan->template, o->template_tokens, plan->tokens, err);
 }
 
 static int parse_goals(struct plan *plan, const struct string_list *slo, struct ipf_error *err)

@@ -6,6 +6,7 @@
 #include "goals.h"
 #include "options.h"
 #include "source.h"
+#include "template.h"
 #include "tokens.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ struct prep_options {
 	const char *preset, *profile, *content, *sample, *on_error, *failed, *sub_agents;
 	int64_t min_input, max_input, min_output, max_output, max_total;
 	const char *input_tokens, *output_tokens, *turns, *wait;
-	int64_t template_tokens;
+	const char *template_tokens;
 	const char *system, *prefixes, *models, *salt;
 	int64_t from_ns, to_ns;
 	const char *prompt;
@@ -46,6 +47,7 @@ struct plan {
 	void *state;                 /* the format's */
 	unsigned traits;             /* the format's, under these settings */
 	struct tokens *tokens;
+	struct template_cost template;
 	enum sample sample;
 	enum prompt_form prompt;
 	struct goals *goals;         /* NULL: none */

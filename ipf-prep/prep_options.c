@@ -21,8 +21,8 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "output-tokens", "DIST", output_tokens, "ask for answers of so many tokens (default: dataset, and 128 where it does not say)"),
 	O(OPTION_TEXT, 0, "turns", "DIST|all", turns, "turns of a conversation; more than 1 makes it a session (default: 1)"),
 	O(OPTION_TEXT, 0, "wait", "DIST", wait, "time from the end of a session's turn to the next one: 2s, uniform:1s-5s, lognormal:8s,6s, dataset (default)"),
-	O(OPTION_COUNT, 0, "template-tokens", "N", template_tokens, "tokens that the server's chat template adds to a prompt: counted in, and lengths leave "
-	  "room for them (default: 0)"),
+	O(OPTION_TEXT, 0, "template-tokens", "N[,M]|URL", template_tokens, "tokens that the server's chat template adds to a prompt: counted in, and lengths "
+	  "leave room for them (default: 0); with M, so many for each further message; with URL, the server is asked"),
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system, "system message of every request or session, in place of the data's own"),
 	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt"),
 	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),

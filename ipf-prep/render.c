@@ -229,7 +229,7 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 		return;
 	}
 	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) - text_tokens(r->plan->tokens, m->text) +
-	                 r->plan->options->template_tokens;
+	                 template_adds(&r->plan->template, work->message_count, d->chain && turn > 0);
 	int64_t wanted = target > others ? target - others : 1;
 	m->counted = false;
 	m->text = stretch_to(&r->stretch, m->text, wanted, &filler, work);
@@ -298,7 +298,7 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 			*m = *from;
 	}
 	if (made) {
-		int64_t count = made_tokens(r, d, turn), added = plan->options->template_tokens;
+		int64_t count = made_tokens(r, d, turn), added = template_adds(&plan->template, 1, d->chain && turn > 0);
 		if (plan->prompt == AS_NOTHING)
 			return;
 		struct slice text = make_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
@@ -531,7 +531,7 @@ static int64_t write_prompt(struct renderer *r, struct draft *d, size_t turn, st
 	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
 	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
 		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
-	return now + plan->options->template_tokens + plan->around;
+	return now + template_adds(&plan->template, work->message_count, d->chain && turn > 0) + plan->around;
 }
 
 int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err)

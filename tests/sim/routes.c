@@ -52,18 +52,32 @@ static void get_metrics(struct conn *c)
 	buffer_release(&body);
 }
 
+/* As the same chat would be counted for an answer. */
+static int count_chat(struct conn *c, struct slice body, int64_t *count, struct ipf_error *err)
+{
+	struct ask ask = {0};
+	struct sequence sequence = {0};
+	int parsed = ask_parse(&ask, &sequence, true, body, &c->server->options->ask, err);
+	*count = parsed == 0 ? sequence.prompt_tokens : 0;
+	ask_release(&ask);
+	sequence_release(&sequence);
+	return parsed < 0 ? -1 : 1;
+}
+
 static void post_tokenize(struct conn *c)
 {
 	struct jdoc doc = {0};
 	struct buffer text = {0}, body = {0};
 	struct ipf_error err = {0};
 	struct slice in = buffer_all(&c->request.body);
+	int64_t count = 0;
 	int found = jdoc_parse(&doc, in.data ? in.data : "", in.len, &err);
-	if (found == 0)
-		found = jdoc_get_text(&doc, JDOC_ROOT, "prompt", &text, &err);
+	if (found == 0 && jdoc_type_of(&doc, jdoc_get(&doc, JDOC_ROOT, "messages")) == JDOC_LIST)
+		found = count_chat(c, in, &count, &err);
+	else if (found == 0 && (found = jdoc_get_text(&doc, JDOC_ROOT, "prompt", &text, &err)) > 0)
+		count = ask_count(text.len);
 	if (found > 0) {
-		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)ask_count(text.len),
-		              (long long)c->server->options->model_len);
+		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)count, (long long)c->server->options->model_len);
 		reply(c, "application/json", &body);
 	} else {
 		fail(c, 400, NULL, found < 0 ? err.text : "prompt: missing");
