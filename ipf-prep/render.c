@@ -1,4 +1,4 @@
-#include "render.h"
+#include "render_private.h"
 
 #include "jout.h"
 #include "rng.h"
@@ -27,6 +27,7 @@ void renderer_release(struct renderer *r)
 	for (int64_t i = 0; r->prefixes && i < r->plan->prefix_count; i++)
 		buffer_release(&r->prefixes[i]);
 	free(r->prefixes);
+	free(r->spans);
 	stretch_release(&r->stretch);
 	exact_release(&r->exact);
 	flat_release(&r->flat);
@@ -84,7 +85,7 @@ int64_t answer_tokens(const struct tokens *tokens, struct draft_request *request
 }
 
 /* A generator for one decision about one request. */
-static struct rng chance(const struct renderer *r, const char *what, const struct draft *d, size_t turn)
+struct rng renderer_chance(const struct renderer *r, const char *what, const struct draft *d, size_t turn)
 {
 	struct rng rng;
 	/* odd constants spread what are mostly small numbers over all 64 bits: no two requests meet */
@@ -97,7 +98,7 @@ static struct rng chance(const struct renderer *r, const char *what, const struc
 /* ---- the prompt ---- */
 
 /* The blocks of a prompt; those of copies are to be found among copies only. */
-static struct draft_blocks blocks_of(struct renderer *r, const struct draft *d, const struct draft_request *request)
+struct draft_blocks renderer_blocks(struct renderer *r, const struct draft *d, const struct draft_request *request)
 {
 	struct draft_blocks blocks = request->blocks;
 	if (d->copy && blocks.count) {
@@ -108,103 +109,6 @@ static struct draft_blocks blocks_of(struct renderer *r, const struct draft *d, 
 		r->work.failed |= r->scope.failed;
 	}
 	return blocks;
-}
-
-/* The key of a request's own text behind its last block. */
-static uint64_t own_key(const struct draft *d, size_t turn)
-{
-	uint64_t numbers[] = {(uint64_t)d->number, (uint64_t)d->part, (uint64_t)d->copy, turn};
-	struct draft_blocks own = {.ids = numbers, .count = 4, .scope = slice_of("own text")};
-	uint64_t key = 0;
-	for (size_t i = 0; i < 4; i++)
-		key = key * UINT64_C(0x9e3779b97f4a7c15) + draft_block_id(&own, i);
-	return key;
-}
-
-/* Do the ids of a format's blocks stand for all that is before them too? Then they have siblings. */
-static bool has_kin(const struct renderer *r, const struct draft_request *request)
-{
-	return (r->plan->traits & HAS_BLOCKS) && !request->blocks.sizes && request->count == 0;
-}
-
-static struct exact_start start_of(struct renderer *r, const struct draft_request *request, uint64_t parent, uint64_t key)
-{
-	if (!has_kin(r, request))
-		return (struct exact_start){0};
-	return (struct exact_start){.apart = true, .parent = parent, .place = kin_place(&r->kin, parent, key)};
-}
-
-void renderer_meet(struct renderer *r, const struct draft *d)
-{
-	if (!tokens_exact(r->plan->tokens))
-		return;
-	for (size_t turn = 0; turn < d->count; turn++) {
-		const struct draft_request *request = &d->requests[turn];
-		uint64_t parent = KIN_ROOT;
-		int64_t left = request->input_tokens;
-		for (size_t i = 0; has_kin(r, request) && i < request->blocks.count; i++) {
-			uint64_t key = draft_block_id(&request->blocks, i);
-			kin_place(&r->kin, parent, key);
-			left -= draft_block_tokens(&request->blocks, i, left);
-			parent = key;
-		}
-		if (has_kin(r, request) && left > 0)
-			kin_place(&r->kin, parent, own_key(d, turn));
-	}
-}
-
-/* Text of exactly `count` tokens of the model's tokenizer. */
-static struct slice make_exact_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
-{
-	const char *salt = r->plan->options->salt;
-	char name[512];
-	struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
-	struct draft_blocks of_copy = blocks_of(r, d, request);
-	const struct draft_blocks *blocks = &of_copy;
-	int64_t left = count;
-	uint64_t parent = KIN_ROOT;
-	struct exact_start start;
-	buffer_clear(&r->made);
-	for (size_t i = 0; i < blocks->count && left > 0; i++) {
-		int64_t wanted = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
-		uint64_t key = draft_block_id(blocks, i);
-		start = start_of(r, request, parent, key);
-		if (wanted > 0)
-			exact_block(&r->exact, key, &start, salt, whole, wanted, &r->made);
-		left -= wanted;
-		parent = key;
-	}
-	start = left > 0 ? start_of(r, request, parent, own_key(d, turn)) : (struct exact_start){0};
-	if (left > 0)
-		exact_prose(&r->exact, &rng, &start, salt, left, &r->made);
-	tally_residual(r->tally, count, exact_settle(&r->exact, &rng, count, &r->made));
-	r->work.failed |= r->exact.failed || r->kin.failed;
-	return buffer_all(&r->made);
-}
-
-/* Text of exactly `count` tokens, for a prompt of which only the length is known. The approximation counts four bytes of ASCII as
- * a token. */
-static struct slice make_text(struct renderer *r, const struct draft *d, size_t turn, const struct draft_request *request, int64_t count)
-{
-	const char *salt = r->plan->options->salt;
-	char name[512];
-	struct draft_blocks of_copy = blocks_of(r, d, request);
-	const struct draft_blocks *blocks = &of_copy;
-	int64_t left = count;
-	if (tokens_exact(r->plan->tokens))
-		return make_exact_text(r, d, turn, request, count);
-	buffer_clear(&r->made);
-	for (size_t i = 0; i < blocks->count && left > 0; i++) {
-		int64_t tokens = draft_block_tokens(blocks, i, left), whole = blocks->sizes ? blocks->sizes[2 * i] : blocks->tokens;
-		if (tokens > 0)
-			synth_block(draft_block_id(blocks, i), (size_t)whole * 4, salt, (size_t)tokens * 4, &r->made);
-		left -= tokens;
-	}
-	if (left > 0) {
-		struct rng rng = chance(r, synth_name("prompt", salt, name), d, turn);
-		synth_prose(&rng, (size_t)left * 4, &r->made);
-	}
-	return buffer_all(&r->made);
 }
 
 /* The last message that the user wrote, unless it has to be passed on as it stands: the one whose length is changed. */
@@ -220,7 +124,7 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 {
 	if (r->plan->input.kind == DIST_DATASET)
 		return;
-	struct rng drawn = chance(r, "input-tokens", d, turn), filler = chance(r, "extend", d, turn);
+	struct rng drawn = renderer_chance(r, "input-tokens", d, turn), filler = renderer_chance(r, "extend", d, turn);
 	int64_t target = dist_draw(&r->plan->input, &drawn);
 	struct draft *work = &r->work;
 	struct draft_message *m = asking(work);
@@ -243,7 +147,7 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 	const struct plan *plan = r->plan;
 	if (!plan->prefix_count)
 		return;
-	struct rng pick = chance(r, "prefix", d, turn);
+	struct rng pick = renderer_chance(r, "prefix", d, turn);
 	size_t k = (size_t)rng_below(&pick, (uint64_t)plan->prefix_count);
 	struct buffer *prefix = &r->prefixes[k];
 	if (prefix->len == 0) {
@@ -275,7 +179,7 @@ static int64_t made_tokens(const struct renderer *r, const struct draft *d, size
 {
 	if (r->plan->input.kind == DIST_DATASET)
 		return d->requests[turn].input_tokens;
-	struct rng drawn = chance(r, "input-tokens", d, turn);
+	struct rng drawn = renderer_chance(r, "input-tokens", d, turn);
 	return dist_draw(&r->plan->input, &drawn);
 }
 
@@ -301,7 +205,7 @@ static void make_messages(struct renderer *r, const struct draft *d, size_t turn
 		int64_t count = made_tokens(r, d, turn), added = template_adds(&plan->template, 1, d->chain && turn > 0);
 		if (plan->prompt == AS_NOTHING)
 			return;
-		struct slice text = make_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
+		struct slice text = renderer_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
 		draft_message(work, ROLE_USER, text.data ? text : slice_of(""));
 		work->failed |= r->made.failed;
 	} else {
@@ -339,7 +243,7 @@ static void write_messages(struct renderer *r)
 /* The ids of what the prompt is made of, for who reckons with them. */
 static struct slice write_blocks(struct renderer *r, const struct draft *d, const struct draft_request *request)
 {
-	struct draft_blocks of_copy = blocks_of(r, d, request);
+	struct draft_blocks of_copy = renderer_blocks(r, d, request);
 	const struct draft_blocks *blocks = &of_copy;
 	if (blocks->count == 0)
 		return (struct slice){0};
@@ -377,7 +281,7 @@ static int64_t shape_output(struct renderer *r, struct draft *d, size_t turn, st
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
 	if (plan->output.kind != DIST_DATASET) {
-		struct rng drawn = chance(r, "output-tokens", d, turn), filler = chance(r, "extend answer", d, turn);
+		struct rng drawn = renderer_chance(r, "output-tokens", d, turn), filler = renderer_chance(r, "extend answer", d, turn);
 		int64_t count = dist_draw(&plan->output, &drawn);
 		if (answer->data)
 			*answer = stretch_to(&r->stretch, *answer, count, &filler, &r->work);
@@ -395,7 +299,7 @@ static struct slice pick_model(const struct renderer *r, const struct draft *d, 
 {
 	if (!r->plan->model_count)
 		return request->model;
-	struct rng rng = chance(r, "model", d, 0);
+	struct rng rng = renderer_chance(r, "model", d, 0);
 	double u = rng_uniform(&rng);
 	size_t i = 0;
 	while (u >= r->plan->models[i].upto)
@@ -410,7 +314,7 @@ static int64_t pick_wait(const struct renderer *r, const struct draft *d, size_t
 		return IPF_ABSENT;
 	if (r->plan->wait.kind == DIST_DATASET)
 		return d->requests[turn].wait_ns;
-	struct rng rng = chance(r, "wait", d, turn);
+	struct rng rng = renderer_chance(r, "wait", d, turn);
 	return dist_draw(&r->plan->wait, &rng);
 }
 

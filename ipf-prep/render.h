@@ -22,6 +22,11 @@ struct renderer {
 	struct kin kin;            /* of blocks, where a model's tokenizer counts */
 	struct tally *tally;
 	struct draft work;         /* the messages of the request at hand, and space for texts */
+	struct span {
+		uint64_t key;
+		size_t end;
+	} *spans;                  /* the whole blocks that `made` begins with, and where each ends in it */
+	size_t span_count, span_cap;
 	struct buffer made, messages, id, session, model, answer, blocks, parents, tags, scope, line;
 	struct buffer *prefixes;   /* made when first used */
 };
