@@ -111,3 +111,11 @@ is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "proxie
 # ---- a name is looked up once ----
 run env OPENAI_API_KEY=k1 ipf-fire -u "${URL/127.0.0.1/localhost}" -m sim -t chat.trace three.sched
 is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .dns_ns]' | sort -u)" '[200,null]' "a name in place of an address"
+
+# ---- many at once: the first go out, and their answers are seen, before the last has started ----
+server_start
+ipf-sched burst:n=200 -t chat.trace -o many.sched
+run ipf-fire -u "$URL" -m sim -t chat.trace --threads 1 many.sched
+status_is 0 "two hundred at once"
+is "$(body "$OUT" | jq -s -c 'map(select(.n != null)) | (map(.start_ns) | max) as $last | [length, (map(select(.sent_ns < $last)) | length > 100)]')" "[200,true]" \
+	"most had been sent when the last was started"
