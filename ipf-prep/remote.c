@@ -173,11 +173,11 @@ static int find_place(struct kept *k, struct ipf_error *err)
 {
 	char hex[65];
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	struct digest *digest = digest_new();
 	size_t len = strcspn(k->url, "?#");
 	const char *name = memrchr(k->url, '/', len), *host = strstr(k->url, "://") + 3;
 	if (!name || name < host || name + 1 == k->url + len || name[1] == '.')
 		return no_address(k->url, "there is no name of a file in this address", err);
+	struct digest *digest = digest_new();
 	if (!digest)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	digest_update(digest, k->url, strlen(k->url));
