@@ -23,7 +23,7 @@ from tokenizer_components_charsmap import charsmap
 
 SENTENCES = texts_and_runs.SENTENCES
 MARKS = ("\u0301\u0323\u0327\u0315\u093c\u0308\u0344\u0f71\u0f72\u1cf2\u200d\u0897\U0001133e\U00011357\U00011930\U00011935"
-         "ae\u0928\u1100\u1161\u11a8\uac00 \r\n\u0600\u00e9\u034f")
+         "ae\u0928\u1100\u1161\u11a8\u11a7\uac00 \r\n\u0600\u00e9\u034f")
 EDGES = ["", " ", "  ", "\n", "a", " a", "a ", "\u0301", "\x00", "<unk>", "<unk>x", "x<unk>y<unk><unk>", "[UNK]", "[CLS] a", "</s>", "▁", "▁▁ a",
          " ▁ a", "\x00a", "é" * 100, "é" * 101, "x" * 300, "abcdacdxx", "<0x41>", "<0xE2>", "a<s>b", "  <s>  ", "enal", " al en ", "😀", "İ", "ß"]
 

@@ -120,12 +120,19 @@ static bool order_marks(utf8proc_int32_t *c, size_t count)
 	return true;
 }
 
-/* Composes what is between characters that the reference does not know, and appends it all. */
+/* What composes with nothing, whatever utf8proc says: characters that the reference does not know, and the one before the finals of
+ * Hangul, which some versions of utf8proc take for the final that is none, and so for nothing. */
+static bool stands_alone(utf8proc_int32_t c)
+{
+	return c == 0x11a7 || unicode_unknown_to_forms((uint32_t)c);
+}
+
+/* Composes what is between characters that stand alone, and appends it all. */
 static void append_composed(enum normal_form form, utf8proc_int32_t *c, size_t count, struct buffer *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t end = i;
-		while (end < count && !unicode_unknown_to_forms((uint32_t)c[end]))
+		while (end < count && !stands_alone(c[end]))
 			end++;
 		size_t n = end - i;
 		if (n > 1 && composes(form))
