@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,7 +179,13 @@ int route_bind(const struct route *r, size_t k, int fd)
 	return bind(fd, (const struct sockaddr *)&s->address, s->len) < 0 ? errno : 0;
 }
 
-size_t route_source_count(const struct route *r)
+int64_t route_ports(const struct route *r, size_t places)
 {
-	return r->o.unix_socket ? 0 : r->sources_count ? r->sources_count : 1;
+	FILE *range = r->o.unix_socket ? NULL : fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+	long first, last;
+	bool known = range && fscanf(range, "%ld %ld", &first, &last) == 2 && last >= first;
+	if (range)
+		fclose(range);
+	size_t sources = r->sources_count ? r->sources_count : 1;
+	return known ? (int64_t)(last - first + 1) * (int64_t)sources * (int64_t)(r->o.proxy ? 1 : places) : INT64_MAX;
 }

@@ -46,7 +46,8 @@ void route_apply(const struct route *r, CURL *easy);
 /* Binds a new socket to the k-th source address (they are taken round and round); 0, or the errno of why not. Nothing where there are none
  * or the socket is not of the network. */
 int route_bind(const struct route *r, size_t k, int fd);
-/* From how many addresses connections are made, each with ports of its own; 0: ports do not matter (a Unix socket). */
-size_t route_source_count(const struct route *r);
+/* How many connections there can be at once to so many places, by the ports of the addresses that they are made from; INT64_MAX where ports do not
+ * matter, or nobody says. */
+int64_t route_ports(const struct route *r, size_t places);
 
 #endif

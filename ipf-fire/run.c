@@ -124,6 +124,24 @@ static int try_stamps(struct run *r, struct ipf_error *err)
 	return 0;
 }
 
+/* No more than `most` connections at once: an error where the schedule is sure to need more. */
+static int check_slots(const struct run *r, int64_t most, const char *of_what, const char *see, struct ipf_error *err)
+{
+	const struct schedule *s = plan_schedule(r->plan);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct schedule_stage *stage = &s->stages[i];
+		if (stage->slots == IPF_ABSENT || stage->slots <= most)
+			continue;
+		if (stage->closed && (stage->cycle || stage->arrivals > most))
+			return ipf_error_set(err, IPF_SYSTEM, "stage %s: %lld connections at once need as many %s, and there are %lld for them (%s)", stage->name,
+			                     (long long)stage->slots, of_what, (long long)most, see);
+		if (!r->options->common.quiet)
+			fprintf(stderr, "ipf-fire: stage %s: %lld slots, but only %lld connections can be open at once (%s)\n", stage->name,
+			        (long long)stage->slots, (long long)most, see);
+	}
+	return 0;
+}
+
 /* As many files as we may have; an error where the schedule is sure to need more. */
 static int check_files(struct run *r, struct ipf_error *err)
 {
@@ -134,20 +152,18 @@ static int check_files(struct run *r, struct ipf_error *err)
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
 		return 0;
-	int64_t most = (int64_t)files.rlim_cur - FILES_BESIDE;
-	const struct schedule *s = plan_schedule(r->plan);
-	for (size_t i = 0; i < s->count; i++) {
-		const struct schedule_stage *stage = &s->stages[i];
-		if (stage->slots == IPF_ABSENT || stage->slots <= most)
-			continue;
-		if (stage->closed && (stage->cycle || stage->arrivals > most))
-			return ipf_error_set(err, IPF_SYSTEM, "stage %s: %lld connections at once need as many open files, and the limit is %lld (ulimit -n)",
-			                     stage->name, (long long)stage->slots, (long long)files.rlim_cur);
-		if (!r->options->common.quiet)
-			fprintf(stderr, "ipf-fire: stage %s: %lld slots, but only %lld connections can be open at once (ulimit -n)\n", stage->name,
-			        (long long)stage->slots, (long long)most);
-	}
-	return 0;
+	return check_slots(r, (int64_t)files.rlim_cur - FILES_BESIDE, "open files", "ulimit -n", err);
+}
+
+/* Each connection has a local port; those that are shared, or never more than so many, are another matter. */
+static int check_ports(struct run *r, struct ipf_error *err)
+{
+	struct connections c;
+	connections_parse(r->options->connections, &c);
+	http_parse(r->options->http, &c.http);
+	if (c.kind == CONNECTIONS_POOL || c.http != HTTP_1_1 || r->target.grpc)
+		return 0;
+	return check_slots(r, route_ports(&r->route, r->target.count), "local ports", "--bind adds addresses", err);
 }
 
 static int catch_signals(struct run *r, struct ipf_error *err)
@@ -329,7 +345,7 @@ static size_t threads(const struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 ||
+	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 || check_ports(r, err) < 0 ||
 	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
 	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
