@@ -6,7 +6,7 @@ set -eu -o pipefail
 . "$TESTS/tap.sh"
 # shellcheck source-path=SCRIPTDIR
 . "$BENCH/raw.sh"
-seconds=${BENCH_SECONDS:-3}
+seconds=${BENCH_SECONDS:-2}
 
 # Both in turn, several times, each with so many connections; into the files bare.NAME and fire.NAME.
 measure() { # NAME CONNECTIONS EVENTS
@@ -22,6 +22,14 @@ measure() { # NAME CONNECTIONS EVENTS
 	server_stop
 }
 
+# The rest of the CPU time renders requests and records answers.
+sending() { # NAME MEMBER UNIT: of the sending threads alone
+	local send all
+	send=$(median "send_$2" "fire.$1")
+	all=$(median "cpu_$2" "fire.$1")
+	row "  of that, sending and receiving" "$(rounded "$send" 2) $3" "$(rounded "$all" 2) $3 in all" "$(ratio "$send" "$all")" -
+}
+
 show() { # NAME WHAT MEMBER UNIT GOAL
 	local fire bare
 	fire=$(median "$3" "fire.$1")
@@ -33,12 +41,15 @@ for connections in 64 1000; do
 	measure $connections $connections 1
 	show $connections "short answers, $connections connections" requests_s requests/s "> 0.$((connections == 64 ? 30 : 20))"
 	DIGITS=1 show $connections "the same, CPU" cpu_us_request "us a request" -
+	sending $connections us_request "us a request"
 done
 measure streams 1000 200
 measure crowd 10000 50
 show streams "1,000 streams" events_s events/s "> 0.85"
 DIGITS=2 show streams "the same, CPU" cpu_us_event "us an event" -
+sending streams us_event "us an event"
 show crowd "10,000 streams" events_s events/s -
 row "the same, against 1,000" "$(rounded "$(median events_s fire.crowd)") events/s" "$(rounded "$(median events_s fire.streams)") events/s" \
 	"$(ratio "$(median events_s fire.crowd)" "$(median events_s fire.streams)")" "> 0.80"
 DIGITS=2 show crowd "the same, CPU" cpu_us_event "us an event" -
+sending crowd us_event "us an event"

@@ -7,7 +7,7 @@ set -eu -o pipefail
 . "$TESTS/tap.sh"
 # shellcheck source-path=SCRIPTDIR
 . "$BENCH/raw.sh"
-seconds=${BENCH_SECONDS:-8}
+seconds=${BENCH_SECONDS:-6}
 
 measure() { # RATE
 	local i

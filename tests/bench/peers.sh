@@ -10,8 +10,7 @@ set -eu -o pipefail
 seconds=${BENCH_SECONDS:-3}
 loads=${PEERS_LOADS:-100 1000}
 if [ -z "${PEERS:-}" ]; then
-	row "other clients" - - - -
-	echo "PEERS names no folder of them: skipped" >&2
+	row "other clients" "skipped: PEERS names no folder of them" - - -
 	exit 0
 fi
 PATH=$PATH:$PEERS/bin
@@ -162,7 +161,7 @@ short_answers() { # CONNECTIONS
 	local cpu rate name ours=''
 	for name in $(wanted ipf-fire bareclient wrk h2load oha hey k6); do
 		if ! has "$name"; then
-			row "$name, $1 connections" - - - - && continue
+			row "$name, $1 connections" "skipped: not here" - - - && continue
 		fi
 		cpu=$(cpu_of rate_of "$name" "$1") && rate=$(cat peer.out) || { row "$name, $1 connections" failed - - -; continue; }
 		[ -n "$ours" ] || ours=$rate
@@ -182,7 +181,7 @@ streams() { # STREAMS
 	local cpu start name n=$((3 * $1)) ours_ttft='' ours_itl='' ours_cpu=''
 	for name in $(wanted ipf-fire vllm-rust sglang-rust vllm-python aiperf guidellm inference-perf k6); do
 		if ! has "$name"; then
-			row "$name, $1 streams" - - - - && continue
+			row "$name, $1 streams" "skipped: not here" - - - && continue
 		fi
 		# Starting costs as much as thousands of events: it is taken off.
 		raw_start --events 1

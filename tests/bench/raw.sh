@@ -70,7 +70,8 @@ fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records
 	zstd -dcq raw.records.zst | grep '^{"client"' | tail -1 |
 		jq -c --argjson events "${EVENTS:-1}" --argjson cpu "$(awk '{ print $1 + $2 }' fire.time)" '.client | (.t_ns / 1e9) as $seconds | (.done - .failed) as $answers
 			| {requests: .done, failed, events: ($answers * $events), reads, seconds: $seconds, cpu_s: $cpu, requests_s: ($answers / $seconds),
-			   events_s: ($answers * $events / $seconds), cpu_us_request: ($cpu / $answers * 1e6), cpu_us_event: ($cpu / ($answers * $events) * 1e6)}'
+			   events_s: ($answers * $events / $seconds), cpu_us_request: ($cpu / $answers * 1e6), cpu_us_event: ($cpu / ($answers * $events) * 1e6),
+			   send_us_request: (.cpu.send / $answers * 1e6), send_us_event: (.cpu.send / ($answers * $events) * 1e6)}'
 }
 
 # How late the requests of some records started, as bareclient says it.
