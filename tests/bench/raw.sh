@@ -87,7 +87,7 @@ median() { # MEMBER FILE
 # The six columns; a goal is a least (> 0.85) or a most (< 100) of the ratio, or of the measured number where that is given.
 row() { # WHAT MEASURED BASELINE RATIO GOAL [NUMBER]
 	local is
-	is=$(awk -v n="${6:-$4}" -v goal="$5" 'BEGIN { split(goal, g, " "); print goal == "-" ? "-" : (g[1] == ">" ? n + 0 >= g[2] + 0 : n + 0 <= g[2] + 0) ? "met" : "missed" }')
+	is=$(awk -v n="${6:-$4}" -v goal="$5" 'BEGIN { split(goal, g, " "); print goal == "-" ? "-" : (g[1] ~ ">" ? n + 0 >= g[2] + 0 : n + 0 <= g[2] + 0) ? "met" : "missed" }')
 	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$is"
 }
 
