@@ -77,6 +77,30 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 	return got;
 }
 
+/* Takes the results out of what a header was made of: each run of a search is made of all the runs before it, and with theirs in each
+ * the headers would double with every run. They stand beside it. */
+static void forget_results(json_t *header)
+{
+	json_t *from = json_object_get(header, "from");
+	for (size_t i = json_array_size(from); i-- > 0;) {
+		json_t *entry = json_array_get(from, i);
+		const char *kind = json_string_value(json_object_get(entry, "ipf"));
+		if (kind && strcmp(kind, "results") == 0)
+			json_array_remove(from, i);
+		else
+			forget_results(entry);
+	}
+}
+
+static int keep_header(struct observed *seen, json_t *header, struct ipf_error *err)
+{
+	json_t *copy = json_deep_copy(header);
+	if (!copy)
+		return out_of_memory(err);
+	forget_results(copy);
+	return json_array_append_new(seen->headers, copy) < 0 ? out_of_memory(err) : 0;
+}
+
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err)
 {
 	struct result_reader *reader;
@@ -105,10 +129,10 @@ int observed_read(struct observed *seen, const char *path, struct ipf_error *err
 	if (add_stages(seen, &plan, name, err) < 0 || read_rows(seen, reader, first, err) < 0)
 		goto out;
 	digest = provenance_stream(result_reader_stream(reader));
-	if (json_array_append(seen->headers, header) < 0 || json_array_append_new(seen->digests, digest) < 0)
+	if (json_array_append_new(seen->digests, digest) < 0)
 		out_of_memory(err);
 	else
-		status = 0;
+		status = keep_header(seen, header, err);
 out:
 	schedule_release(&plan);
 	result_reader_close(reader);

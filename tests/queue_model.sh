@@ -1,0 +1,102 @@
+# A server whose capacity is known, in no time at all: what ipf-sim would give with --step-base 10ms --step-per-seq 0 --max-batch 10, no cost
+# but steps, and answers of ten tokens. A request waits for a slot, then for the next step, and gets a token with each step: 100
+# requests a second, and no more. Chance is only in the arrivals, so that the same seeds give the same results on every machine.
+# Source it in the folder to work in, with the programs in PATH.
+# shellcheck shell=sh
+
+# shellcheck disable=SC2034 # for those who source it
+QUEUE_CAPACITY=100
+
+# Both programs of awk below serve with this.
+# shellcheck disable=SC2016
+queue_serve='
+function serve(at,    i, best, begin) { # ns: when its first token comes; `ends` is when its last does
+	best = 0
+	for (i = 1; i < 10; i++)
+		if (free[i] < free[best])
+			best = i
+	begin = at > free[best] ? at : free[best]
+	begin = int((begin + 9999999) / 10000000) * 10000000
+	free[best] = ends = begin + 100000000
+	return begin + 10000000
+}
+function open_up(    i) {
+	for (i = 0; i < 10; i++)
+		free[i] = 0
+}'
+
+# The results of a schedule whose requests all have an at_ns.
+queue_model() { # SCHEDULE RESULTS
+	awk "$queue_serve"'
+	function number(name,    at) {
+		at = index($0, "\"" name "\":")
+		return substr($0, at + length(name) + 3) + 0
+	}
+	NR == 1 {
+		sub(/"ipf":"schedule"/, "\"ipf\":\"results\"")
+		print
+		open_up()
+	}
+	NR > 1 && !/^\{"end"/ {
+		at = number("at_ns")
+		first = serve(at)
+		printf "{\"n\":%d,\"req\":%d,\"stage\":%d,\"ok\":true,\"due_ns\":%.0f,\"ready_ns\":%.0f,\"start_ns\":%.0f,\"end_ns\":%.0f,\"lag_ns\":0,\"ttft_ns\":%.0f,\"e2e_ns\":%.0f}\n",
+			number("n"), number("req"), number("stage"), at, at, at, ends, first - at, ends - at
+	}' "$1" >"$2.body" || return 1
+	queue_sum=$(sed 1d "$2.body" | openssl dgst -sha256 -r | cut -d ' ' -f 1)
+	{
+		cat "$2.body"
+		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <"$2.body") - 1))" "$queue_sum"
+	} >"$2"
+	rm -f "$2.body"
+}
+
+# The rate at which a stage of four seconds of Poisson arrivals has 90 % of its first tokens within 150 ms in one of two cases: what the
+# search looks for, found by trying many at each rate.
+queue_truth() {
+	awk "$queue_serve"'
+	function odds(rate,    stage, at, n, good, met) {
+		for (stage = 0; stage < 300; stage++) {
+			open_up()
+			n = good = 0
+			for (at = -log(1 - rand()) * 1e9 / rate; at < 4e9; at -= log(1 - rand()) * 1e9 / rate) {
+				n++
+				good += serve(at) - at <= 150e6
+			}
+			met += good >= 0.9 * n
+		}
+		return met / 300
+	}
+	BEGIN {
+		srand(11)
+		low = 80
+		high = 125
+		while (high / low > 1.005) {
+			middle = sqrt(low * high)
+			if (odds(middle) > 0.5)
+				low = middle
+			else
+				high = middle
+		}
+		printf "%.2f\n", sqrt(low * high)
+	}' </dev/null
+}
+
+# A whole search, as in ipf-sched(1): prints "ANSWER LEAST MOST STAGES".
+queue_search() { # SEED
+	queue_stages=0
+	set -- "$1" --seed "$1"
+	shift
+	while ipf-sched search:slo=ttft=150ms@p90,low=10,high=1000,for=4s "$@" -q -o next.sched >answer; do
+		queue_stages=$((queue_stages + 1))
+		queue_model next.sched "run$queue_stages.results" || return 1
+		set -- "$@" -r "run$queue_stages.results"
+	done
+	sed -n "s|^\([0-9.]*\)/s meet .*between \([0-9.]*\)/s and \([0-9.]*\)/s.*|\1 \2 \3 $queue_stages|p" answer
+}
+
+# What a sweep finds in a run that asked for more than the server can do.
+queue_sustained() { # SEED STAGE
+	ipf-sched "$2" --seed "$1" -o burst.sched && queue_model burst.sched burst.results &&
+		ipf-sched sweep:from=burst.results,for=1s -o /dev/null 2>&1 | sed -n 's|.*: sustained \([0-9.]*\)/s.*|\1|p'
+}
