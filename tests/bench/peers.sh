@@ -30,10 +30,10 @@ has() { # NAME: of a peer
 	esac
 }
 
-wanted() { # NAME…: those of PEERS_NAMES, where that is set
+wanted() { # NAME…: those of PEERS_NAMES, where that is set, and ipf-fire, which they are compared with
 	local name
 	for name; do
-		case " ${PEERS_NAMES:-$name} " in *" $name "*) echo "$name" ;; esac
+		case " ipf-fire ${PEERS_NAMES:-$name} " in *" $name "*) echo "$name" ;; esac
 	done
 }
 
