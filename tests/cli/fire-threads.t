@@ -85,3 +85,14 @@ for bad in "--threads 65" "--threads -1" "--threads two" "--spin 11ms" "--spin 5
 	status_is 2 "$bad"
 	[ "$(head -c 10 "$ERR")" = "ipf-fire: " ] || not_ok "$bad is explained" "$(cat "$ERR")"
 done
+
+# ---- busy waiting shows in processor time, and only where it was asked for ----
+server_start --step-base 1ms
+ipf-sched constant:rate=200,n=200 -t chat.trace -o spin.sched
+for spin in 0 4ms; do
+	run ipf-fire -u "$URL" -m sim -t chat.trace spin.sched --threads 1 --spin $spin -o spin.records
+	status_is 0 "--spin $spin"
+	body spin.records | jq -s 'map(select(.client)) | last | .client.cpu.send' >cpu.$spin
+done
+yes_if "waiting busily for 4 ms of each 5 takes more processor time" jq -e -n --slurpfile a cpu.0 --slurpfile b cpu.4ms '$b[0] > $a[0] + 0.1'
+server_stop
