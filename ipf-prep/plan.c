@@ -88,54 +88,37 @@ static int parse_sample(struct plan *plan, const struct prep_options *o, struct 
 	return 0;
 }
 
-static int parse_prefixes(struct plan *plan, const char *text, struct ipf_error *err)
+/* COUNTxTOKENS */
+static bool parse_group(const char *text, struct prefix_group *group)
 {
-	if (!text)
-		return 0;
 	struct ipf_error why = {0};
 	char count[64];
 	const char *x = strchr(text, 'x');
 	size_t len = x ? (size_t)(x - text) : sizeof count;
-	if (len < sizeof count) {
-		memcpy(count, text, len);
-		count[len] = '\0';
-		if (parse_count(count, &plan->prefix_count, &why) == 0 && parse_count(x + 1, &plan->prefix_tokens, &why) == 0 &&
-		    plan->prefix_count >= 1 && plan->prefix_tokens >= 1 && plan->prefix_tokens <= PREFIX_MAX)
-			return 0;
-	}
-	return ipf_error_set(err, IPF_USAGE, "--prefixes: expected COUNTxTOKENS such as 10x512, got \"%s\"", text);
+	if (len >= sizeof count)
+		return false;
+	memcpy(count, text, len);
+	count[len] = '\0';
+	return parse_count(count, &group->count, &why) == 0 && parse_count(x + 1, &group->tokens, &why) == 0 && group->count >= 1 &&
+	       group->tokens >= 1 && group->tokens <= PREFIX_MAX;
 }
 
-static int parse_models(struct plan *plan, const char *text, struct ipf_error *err)
+static int parse_prefixes(struct plan *plan, const char *text, struct ipf_error *err)
 {
+	static const char expected[] = "COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3";
 	if (!text)
 		return 0;
-	size_t room = 1;
-	for (const char *at = text; *at; at++)
-		room += *at == ',';
-	plan->model_names = strdup(text);
-	plan->models = calloc(room, sizeof *plan->models);
-	if (!plan->model_names || !plan->models)
+	if (shares_parse(&plan->prefix_shares, "--prefixes", expected, text, err) < 0)
+		return -1;
+	plan->prefix_groups = calloc(plan->prefix_shares.count, sizeof *plan->prefix_groups);
+	if (!plan->prefix_groups)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	double sum = 0;
-	char *rest = plan->model_names;
-	for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ",")) {
-		char *equals = strrchr(item, '=');
-		double share = 1;
-		struct ipf_error why = {0};
-		if (equals)
-			*equals = '\0';
-		if (!*item || (equals && parse_share(equals + 1, &share, &why) < 0))
-			return ipf_error_set(err, IPF_USAGE, "--models: expected NAME=SHARE,… such as base=0.5,lora-a=0.5, got \"%s\"", text);
-		sum += share;
-		plan->models[plan->model_count++] = (struct model_share){item, sum};
+	for (size_t i = 0; i < plan->prefix_shares.count; i++) {
+		struct prefix_group *group = &plan->prefix_groups[i];
+		group->first = plan->prefix_count;
+		if (!parse_group(plan->prefix_shares.list[i].name, group) || __builtin_add_overflow(plan->prefix_count, group->count, &plan->prefix_count))
+			return ipf_error_set(err, IPF_USAGE, "--prefixes: expected %s, got \"%s\"", expected, text);
 	}
-	/* Shares written with two digits need not sum up to 1 to the last bit. */
-	if (plan->model_count == 1 && sum > 0)
-		plan->models[0].upto = sum = 1;
-	if (sum < 0.999 || sum > 1.001)
-		return ipf_error_set(err, IPF_USAGE, "--models: the shares sum up to %g, not to 1", sum);
-	plan->models[plan->model_count - 1].upto = 2;
 	return 0;
 }
 
@@ -345,7 +328,7 @@ int plan_make(struct plan *plan, const struct prep_options *o, const struct sour
 	    parse_dist(plan, &plan->input, "--input-tokens", o->input_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->output, "--output-tokens", o->output_tokens, DIST_COUNT, err) < 0 ||
 	    parse_dist(plan, &plan->wait, "--wait", o->wait, DIST_TIME, err) < 0 || parse_turns(plan, o->turns, err) < 0 ||
-	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || parse_models(plan, o->models, err) < 0 ||
+	    parse_sample(plan, o, err) < 0 || parse_prefixes(plan, o->prefixes, err) < 0 || (o->models && shares_parse(&plan->models, "--models", "NAME=SHARE,… such as base=0.5,lora-a=0.5", o->models, err) < 0) ||
 	    read_system(plan, o->system, err) < 0 || read_content(plan, o->content, err) < 0 || tokens_open(&plan->tokens, o->tokenizer, err) < 0 ||
 	    parse_prompt(plan, o, err) < 0 || parse_goals(plan, &o->slo, err) < 0)
 		return -1;
@@ -379,6 +362,7 @@ void plan_release(struct plan *plan)
 	dist_release(&plan->input);
 	dist_release(&plan->output);
 	dist_release(&plan->wait);
-	free(plan->models);
-	free(plan->model_names);
+	shares_release(&plan->models);
+	shares_release(&plan->prefix_shares);
+	free(plan->prefix_groups);
 }

@@ -8,6 +8,7 @@
 #include "source.h"
 #include "template.h"
 #include "tokens.h"
+#include "shares.h"
 
 #include <math.h>
 
@@ -36,9 +37,9 @@ extern const struct program prep_program;
 enum prompt_form { AS_MESSAGES, AS_TEXT, AS_IDS, AS_NOTHING }; /* what the trace has for a prompt */
 enum sample { SAMPLE_ALL, SAMPLE_WITHOUT, SAMPLE_WITH }; /* in the data's order; at random without, with replacement */
 
-struct model_share {
-	const char *name;
-	double upto; /* cumulated */
+/* Prefixes of one length, out of which each is as likely as the other. */
+struct prefix_group {
+	int64_t first, count, tokens; /* `first`: its place among all */
 };
 
 struct plan {
@@ -59,10 +60,9 @@ struct plan {
 	struct buffer content;       /* to take made texts from; empty: they are made of nothing */
 	struct buffer system;        /* data == NULL: none */
 	json_t *files;               /* provenance of the files that options name */
-	int64_t prefix_count, prefix_tokens;
-	struct model_share *models;
-	size_t model_count;
-	char *model_names;
+	struct shares prefix_shares, models; /* no list: none */
+	struct prefix_group *prefix_groups;  /* one for each share */
+	int64_t prefix_count;                /* of all groups */
 };
 
 /* Sets what --preset and --profile stand for where the user has not set it. */

@@ -24,7 +24,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_TEXT, 0, "template-tokens", "N[,M]|URL", template_tokens, "tokens that the server's chat template adds to a prompt: counted in, and lengths "
 	  "leave room for them (default: 0); with M, so many for each further message; with URL, the server is asked"),
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system, "system message of every request or session, in place of the data's own"),
-	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt"),
+	O(OPTION_TEXT, 0, "prefixes", "COUNTxTOKENS[=SHARE],…", prefixes, "put one of COUNT made texts of TOKENS tokens before every prompt; several in shares"),
 	O(OPTION_TEXT, 0, "models", "NAME=SHARE,…", models, "give each request or session one of these models, at random in these shares"),
 	O(OPTION_LIST, 0, "slo", "LIST", slo, "objectives that requests get: ttft=500ms,tpot=50ms; for some of them: model=NAME:ttft=2s, TAG=VALUE:… "
 	  "(may be given several times)"),

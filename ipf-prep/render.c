@@ -141,24 +141,34 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 		tally_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
 }
 
+static size_t pick_prefix(const struct renderer *r, const struct draft *d, size_t turn, int64_t *tokens)
+{
+	const struct plan *plan = r->plan;
+	struct rng pick = renderer_chance(r, "prefix", d, turn);
+	size_t i = plan->prefix_shares.count > 1 ? shares_pick(&plan->prefix_shares, rng_uniform(&pick)) : 0;
+	const struct prefix_group *group = &plan->prefix_groups[i];
+	*tokens = group->tokens;
+	return (size_t)(group->first + (int64_t)rng_below(&pick, (uint64_t)group->count));
+}
+
 /* A shared text at the very beginning: what a prefix cache is to find. */
 static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 {
 	const struct plan *plan = r->plan;
 	if (!plan->prefix_count)
 		return;
-	struct rng pick = renderer_chance(r, "prefix", d, turn);
-	size_t k = (size_t)rng_below(&pick, (uint64_t)plan->prefix_count);
+	int64_t tokens;
+	size_t k = pick_prefix(r, d, turn, &tokens);
 	struct buffer *prefix = &r->prefixes[k];
 	if (prefix->len == 0) {
 		char name[512];
 		struct rng rng;
 		rng_init(&rng, plan->options->common.seed, synth_name("prefix text", plan->options->salt, name), k);
 		if (tokens_exact(plan->tokens)) {
-			exact_prefix(&r->exact, &rng, plan->prefix_tokens, prefix);
+			exact_prefix(&r->exact, &rng, tokens, prefix);
 		} else {
 			/* A blank at the end parts it from what follows. */
-			synth_prose(&rng, (size_t)plan->prefix_tokens * 4 - 1, prefix);
+			synth_prose(&rng, (size_t)tokens * 4 - 1, prefix);
 			buffer_byte(prefix, ' ');
 		}
 		r->work.failed |= prefix->failed;
@@ -297,14 +307,11 @@ static int64_t shape_output(struct renderer *r, struct draft *d, size_t turn, st
 
 static struct slice pick_model(const struct renderer *r, const struct draft *d, const struct draft_request *request)
 {
-	if (!r->plan->model_count)
+	const struct shares *models = &r->plan->models;
+	if (!models->count)
 		return request->model;
 	struct rng rng = renderer_chance(r, "model", d, 0);
-	double u = rng_uniform(&rng);
-	size_t i = 0;
-	while (u >= r->plan->models[i].upto)
-		i++;
-	return slice_of(r->plan->models[i].name);
+	return slice_of(models->list[shares_pick(models, rng_uniform(&rng))].name);
 }
 
 /* How long after the turn before; the first turn has none. */

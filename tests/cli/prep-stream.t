@@ -105,6 +105,11 @@ same three <(sed 1d one.trace) "wherever the file lies"
 # shellcheck disable=SC2086
 "$prep" $options --seed 2 >two.trace
 isnt "$(cmp one.trace two.trace)" "" "another seed, another trace"
+# shellcheck disable=SC2086
+run "$prep" $options --prefixes 1x30=0.75,3x90=0.25
+body "$OUT" | jq -s -c 'map(select(.turn == 0).messages[0].content) | [(group_by(.[:90]) | map(length) | sort), length] as [$groups, $all]
+	| [($groups | length), ($groups[-1] / $all > 0.66 and $groups[-1] / $all < 0.84), ($groups[0] > 15)]' >groups
+is "$(cat groups)" "[4,true,true]" "shared prefixes in shares: one for three in four, three for the others"
 is "$(body one.trace | jq -s 'map(select(.turn == 0).session) | length')" 400 "every conversation is there"
 is "$(body one.trace | jq -c 'select(.input_tokens != (.messages | map((.content | utf8bytelength + 3) / 4 | floor) | add) and .turn == 0)')" "" "input_tokens is what the messages have"
 body one.trace | jq -rs 'map({id, output_tokens, model}) | sort_by(.id)[] | tojson' >all

@@ -35,8 +35,10 @@ wrong '"many"' jsonl a.jsonl -n many
 wrong '--input-tokens: expected 128, uniform:64-256' jsonl a.jsonl --input-tokens poisson:3
 wrong '--output-tokens: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:9-8
 wrong '--turns: expected' sharegpt a.jsonl --turns none
-wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "10"' jsonl a.jsonl --prefixes 10
-wrong '--prefixes: expected COUNTxTOKENS such as 10x512, got "0x5"' jsonl a.jsonl --prefixes 0x5
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "10"' jsonl a.jsonl --prefixes 10
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "0x5"' jsonl a.jsonl --prefixes 0x5
+wrong '--prefixes: the shares sum up to 0.9, not to 1' jsonl a.jsonl --prefixes 2x5=0.7,1x9=0.2
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "2x5=0.7,9=0.3"' jsonl a.jsonl --prefixes 2x5=0.7,9=0.3
 wrong 'the shares sum up to 0.7, not to 1' jsonl a.jsonl --models a=0.5,b=0.2
 wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
 wrong '--min-input: more than --max-input' jsonl a.jsonl --min-input 5 --max-input 4
