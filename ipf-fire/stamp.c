@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -114,12 +115,29 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
 	ssize_t got = recvmsg(fd, &m, flags);
+	s->empty_fd = got > 0 && (size_t)got < len ? fd : -1;
 	if (got > 0) {
 		int64_t own = clock_now();
 		stamps_look_now(s, own);
 		stamps_note(s, fd, stamp_in(&m), own);
 	}
 	return got;
+}
+
+/* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that answer costs nothing. It
+ * holds while libcurl works at one event; what comes in the meantime makes epoll wake us again. */
+int stamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
+
+__attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
+	const struct stamps *s = stamps_attached;
+	if (s && count == 1 && timeout == 0 && fds->fd >= 0 && fds->fd == s->empty_fd && !(fds->events & ~reading)) {
+		fds->revents = 0;
+		return 0;
+	}
+	struct timespec wait = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * NS_PER_MS};
+	return ppoll(fds, count, timeout < 0 ? NULL : &wait, NULL);
 }
 
 const struct stamp *stamps_of(const struct stamps *s, int fd)
@@ -167,7 +185,7 @@ void stamps_attach(struct stamps *s)
 {
 	stamps_attached = s;
 	if (s)
-		s->last_fd = s->last_sent_fd = -1;
+		s->last_fd = s->last_sent_fd = s->empty_fd = -1;
 }
 
 struct stamps *stamps_new(struct meter *meter)
@@ -178,7 +196,7 @@ struct stamps *stamps_new(struct meter *meter)
 		return NULL;
 	s->meter = meter;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = s->last_sent_fd = -1;
+	s->last_fd = s->last_sent_fd = s->empty_fd = -1;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the
 	 * time, so that no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
