@@ -1,11 +1,14 @@
 #include "balance.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct balance {
 	enum balance_kind kind;
-	size_t places, next;
+	size_t places;
+	pthread_mutex_t lock; /* of what follows */
+	size_t next;
 	int64_t in_flight[];
 };
 
@@ -27,11 +30,14 @@ struct balance *balance_new(enum balance_kind kind, size_t places)
 		return NULL;
 	b->kind = kind;
 	b->places = places;
+	pthread_mutex_init(&b->lock, NULL);
 	return b;
 }
 
 void balance_free(struct balance *b)
 {
+	if (b)
+		pthread_mutex_destroy(&b->lock);
 	free(b);
 }
 
@@ -59,6 +65,9 @@ static size_t least(const struct balance *b)
 
 size_t balance_choose(struct balance *b, struct slice session)
 {
+	if (b->places == 1)
+		return 0;
+	pthread_mutex_lock(&b->lock);
 	size_t place = b->next;
 	if (b->kind == BALANCE_SESSION && session.data)
 		place = (size_t)(text_number(session) % b->places);
@@ -67,10 +76,15 @@ size_t balance_choose(struct balance *b, struct slice session)
 	if (b->kind != BALANCE_SESSION || !session.data)
 		b->next = (place + 1) % b->places;
 	b->in_flight[place]++;
+	pthread_mutex_unlock(&b->lock);
 	return place;
 }
 
 void balance_ended(struct balance *b, size_t place)
 {
+	if (b->places == 1)
+		return;
+	pthread_mutex_lock(&b->lock);
 	b->in_flight[place]--;
+	pthread_mutex_unlock(&b->lock);
 }

@@ -1,4 +1,4 @@
-/* Which of several places a request goes to. Each sending thread has one of its own.
+/* Which of several places a request goes to, over all sending threads: what changes is under a lock of its own.
  *
  *     place = balance_choose(b, session);   // the request is in flight there from now on
  *     balance_ended(b, place);

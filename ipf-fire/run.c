@@ -38,6 +38,7 @@ struct run {
 	struct target target;
 	struct route route;
 	struct cancels cancels;
+	struct balance *balance;
 	struct plan *plan;
 	struct renderer *renderer;
 	struct feeder *feeder;
@@ -107,6 +108,10 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return -1;
 	if (plan_open(&r->plan, o->probe ? r->probe.path : r->schedule, o->trace, err) < 0)
 		return -1;
+	enum balance_kind balance = BALANCE_ROUND_ROBIN;
+	balance_parse(o->balance, &balance);
+	if (!(r->balance = balance_new(balance, r->target.count)))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(plan_stream(r->plan)), err);
 }
 
@@ -198,19 +203,17 @@ static int64_t memory_bytes(void)
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
-	enum balance_kind balance;
 	struct connections connections = {.streams = o->streams, .no_resumption = o->no_resumption};
 	connections_parse(o->connections, &connections);
 	http_parse(o->http, &connections.http);
 	if (r->target.grpc)
 		connections.http = HTTP_2; /* set up at once where there is no TLS */
-	balance_parse(o->balance, &balance);
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
 		.transport = {.cancels = r->cancels, .first_token_ns = o->first_token_timeout_ns, .timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .connections = connections, .balance = balance, .route = &r->route,
+		              .connections = connections, .balance = r->balance, .route = &r->route,
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.threads = r->threads,
 		.records = r->records,
@@ -384,6 +387,7 @@ static void tear_down(struct run *r)
 	plan_close(r->plan);
 	target_close(&r->target);
 	route_close(&r->route);
+	balance_free(r->balance);
 	api_close(r->api);
 	json_decref(r->params);
 	json_decref(r->argv);

@@ -176,9 +176,7 @@ int transport_open(struct transport **transport, const struct target *target, co
 	*transport = t;
 	if (!t)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	t->balance = balance_new(options->balance, target->count);
-	if (!t->balance)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	t->balance = options->balance;
 	t->options = options;
 	t->target = target;
 	t->epoll_fd = epoll_fd;
@@ -219,7 +217,6 @@ void transport_close(struct transport *t)
 		free(t->multis[i]);
 	}
 	curl_share_cleanup(t->setup.share);
-	balance_free(t->balance);
 	free(t->queues);
 	alarms_free(t->alarms);
 	free(t->multis);

@@ -33,7 +33,7 @@ struct transport_options {
 	int64_t first_token_ns;                 /* until the first byte of the body; 0: as long as it takes */
 	struct cancels cancels;
 	struct connections connections;
-	enum balance_kind balance;              /* where the target has several places */
+	struct balance *balance;                /* of all sending threads; borrowed */
 	const struct route *route;
 	const struct string_list *record_headers; /* names of response headers to keep */
 	bool kernel_stamps;                       /* times of reads by the kernel (stamp.h) */

@@ -33,6 +33,9 @@ is "$(head -1 "$OUT" | jq -c '[.targets, .balance, .target]')" \
 ipf-collect -q "$OUT" -o chat.results
 is "$(body chat.results | jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
 
+fire --threads 3 -t chat.trace chat.sched -u "$A" -u "$B" -u "$SLOW"
+is "$shares" "[10,10,10]" "several sending threads take turns together"
+
 fire -t chat.trace chat.sched -u "$A" -u "$SLOW" --balance least
 between "$(jq -s 'map(select(.target == 0)) | length' rows)" 18 29 "the one that answers sooner gets more"
 is "$(served a.log)" "$(jq -s 'map(select(.target == 0)) | length' rows)" "and that is what it saw"
