@@ -59,7 +59,7 @@ int collect_api(struct record_reader *records, const char *asked, struct api **a
 static int read_plan(struct input *input, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
-	json_t *header = provenance_find(stream_reader_header(stream), "schedule");
+	json_t *header = schedule_find(stream_reader_header(stream));
 	return header ? schedule_from_header(&input->plan, header, stream_reader_name(stream), err) : 0;
 }
 
@@ -99,7 +99,7 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 		json_array_append(from, stream_reader_header(record_reader_stream(c->inputs[i].reader)));
 	struct provenance p = {.tool = "ipf-collect", .argv = argv, .from = from, .undated = true};
 	json_t *header = stream_header("results", &p);
-	json_t *schedule = provenance_find(stream_reader_header(record_reader_stream(c->inputs[0].reader)), "schedule");
+	json_t *schedule = schedule_find(stream_reader_header(record_reader_stream(c->inputs[0].reader)));
 	int bad = !header;
 	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
 	if (c->tokens)

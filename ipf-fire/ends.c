@@ -5,20 +5,30 @@
 
 #define CHUNK 1024
 
-/* Of the arrivals from a stage's first_n to the next stage's. */
+/* Of the arrivals from a stage's first_n to the next higher one. */
 struct segment {
 	int64_t first_n;
+	size_t stage;
 	uint64_t **chunks; /* NULL: nothing there yet, or forgotten */
 	size_t count, forgotten;
 };
 
 struct ends {
-	struct segment *segments;
+	struct segment *segments; /* by first_n: a stage's numbers may be above those of the stages after it (warm.h) */
+	size_t *of_stage;
 	size_t count;
 };
 
 /* An entry is 0 (unknown), a node's address, or a time shifted up with the lowest bit set. */
 #define NEVER UINT64_MAX
+
+static int by_first_n(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+	if (x->first_n != y->first_n)
+		return x->first_n < y->first_n ? -1 : 1;
+	return (x->stage > y->stage) - (x->stage < y->stage);
+}
 
 struct ends *ends_new(const struct schedule *plan)
 {
@@ -26,13 +36,17 @@ struct ends *ends_new(const struct schedule *plan)
 	if (!e)
 		return NULL;
 	e->segments = calloc(plan->count + 1, sizeof *e->segments);
-	if (!e->segments) {
-		free(e);
+	e->of_stage = calloc(plan->count + 1, sizeof *e->of_stage);
+	if (!e->segments || !e->of_stage) {
+		ends_free(e);
 		return NULL;
 	}
 	e->count = plan->count ? plan->count : 1;
 	for (size_t i = 0; i < plan->count; i++)
-		e->segments[i].first_n = plan->stages[i].first_n;
+		e->segments[i] = (struct segment){.first_n = plan->stages[i].first_n, .stage = i};
+	qsort(e->segments, e->count, sizeof *e->segments, by_first_n);
+	for (size_t i = 0; i < e->count; i++)
+		e->of_stage[e->segments[i].stage] = i;
 	return e;
 }
 
@@ -46,6 +60,7 @@ void ends_free(struct ends *e)
 		free(e->segments[i].chunks);
 	}
 	free(e->segments);
+	free(e->of_stage);
 	free(e);
 }
 
@@ -120,7 +135,7 @@ int64_t ends_get(const struct ends *e, int64_t n, struct dispatch_node **node)
 
 void ends_forget(struct ends *e, int64_t below_n, size_t stage)
 {
-	struct segment *s = &e->segments[stage];
+	struct segment *s = &e->segments[e->of_stage[stage]];
 	while (below_n > s->first_n && (size_t)(below_n - s->first_n) / CHUNK > s->forgotten && s->forgotten < s->count) {
 		free(s->chunks[s->forgotten]);
 		s->chunks[s->forgotten++] = NULL;

@@ -79,7 +79,9 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 	json_t *header = stream_header("records", &p);
 	if (!header)
 		return NULL;
-	int bad = o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
+	/* what the stages' numbers mean, where they are not the schedule's */
+	int bad = o->warm ? schedule_to_header(plan_schedule(plan), header) : 0;
+	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
 	bad |= set_places(header, o, target);
 	bad |= set_route(header, route);
 	bad |= json_object_set(header, "api", api_json(api));

@@ -6,6 +6,7 @@
 #include "connections.h"
 #include "gauges.h"
 #include "run.h"
+#include "warm.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -24,6 +25,8 @@ static const struct option_spec specs[] = {
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, struct fire_options, list_apis, "list the APIs that are built in"),
 	OPTION_UNSHAPING(OPTION_DURATION, 0, "wait-ready", "TIME", struct fire_options, wait_ready_ns,
 	                 "wait until the server says that it is ready, at most this long (default: 0, do not ask)"),
+	OPTION(OPTION_COUNT, 0, "warm", "N", struct fire_options, warm,
+	       "before the schedule begins send N requests one after another, which are not measured (default: 0)"),
 	OPTION(OPTION_FLAG, 0, "probe", NULL, struct fire_options, probe,
 	       "send the trace's first request only, and show what goes out and comes back"),
 	OPTION(OPTION_LIST, 0, "param", "KEY=JSON", struct fire_options, params, "add a member to every request's body, such as temperature=0, where the API has its parameters"),
@@ -134,6 +137,10 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
+	if (o->warm && (o->probe || o->calibrate))
+		return ipf_error_set(err, IPF_USAGE, "--warm: it does not go with --%s", o->probe ? "probe" : "calibrate");
+	if (o->warm > WARM_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--warm: expected at most %lld, got %lld", (long long)WARM_MOST, (long long)o->warm);
 	if (check_connections(o, err) < 0)
 		return -1;
 	if (strcmp(o->history, "recorded") != 0 && strcmp(o->history, "live") != 0)

@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include "picker.h"
+#include "warm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct lane {
 struct plan {
 	struct schedule_reader *reader;
 	const struct schedule *schedule;
+	struct warm *warm; /* NULL: nothing goes before the schedule */
 	const char *trace;
 	struct lane *lanes;
 	size_t lanes_count;
@@ -87,13 +89,13 @@ static int make_lanes(struct plan *p, struct ipf_error *err)
 			continue;
 		if (!s->stages[i].closed || s->stages[i].end_ns == IPF_ABSENT)
 			return ipf_error_at(err, IPF_INPUT, stream_reader_name(plan_stream(p)), 1,
-			                    "stages[%zu].cycle: only a closed stage that has an end goes round", i);
+			                    "stages[%zu].cycle: only a closed stage that has an end goes round", i - (p->warm != NULL));
 		p->lanes[p->lanes_count++].stage = (int64_t)i;
 	}
 	return 0;
 }
 
-int plan_open(struct plan **plan, const char *schedule, const char *trace, struct ipf_error *err)
+int plan_open(struct plan **plan, const char *schedule, const char *trace, int64_t warm, struct ipf_error *err)
 {
 	*plan = NULL;
 	struct plan *p = calloc(1, sizeof *p);
@@ -102,7 +104,10 @@ int plan_open(struct plan **plan, const char *schedule, const char *trace, struc
 	p->trace = trace;
 	if (schedule_reader_open(&p->reader, schedule, err) == 0) {
 		p->schedule = schedule_reader_plan(p->reader);
-		if (make_lanes(p, err) == 0 && check_trace(p, err) == 0) {
+		int bad = check_trace(p, err);
+		if (bad == 0 && warm && (bad = warm_open(&p->warm, p->schedule, trace, warm, err)) == 0)
+			p->schedule = warm_schedule(p->warm);
+		if (bad == 0 && make_lanes(p, err) == 0) {
 			*plan = p;
 			return 0;
 		}
@@ -124,6 +129,7 @@ void plan_close(struct plan *p)
 	free(p->lanes);
 	json_decref(p->trace_header);
 	json_decref(p->trace_from);
+	warm_close(p->warm);
 	schedule_reader_close(p->reader);
 	free(p);
 }
@@ -248,6 +254,7 @@ static int next_line(struct plan *p, struct schedule_arrival *a, int64_t *line, 
 			return got;
 		}
 		*line = stream_reader_line(plan_stream(p));
+		a->stage += p->warm != NULL;
 		p->passed = a->stage;
 		struct lane *lane = lane_of(p, a->stage);
 		if (!lane)
@@ -264,7 +271,11 @@ int plan_next(struct plan *p, size_t index, struct planned *to, struct ipf_error
 {
 	struct lane *lane = &p->lanes[index];
 	int64_t line = 0;
-	int got = index ? next_turn(p, lane, &to->arrival, &line, err) : next_line(p, &to->arrival, &line, err);
+	int got;
+	to->context = (struct slice){0};
+	if (!index && p->warm && (got = warm_next(p->warm, &to->arrival, &to->request, err)) != 0)
+		return got;
+	got = index ? next_turn(p, lane, &to->arrival, &line, err) : next_line(p, &to->arrival, &line, err);
 	if (got != 1)
 		return got;
 	if (!lane->picker && picker_open(&lane->picker, p->trace, err) < 0)

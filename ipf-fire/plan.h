@@ -17,8 +17,9 @@ struct planned {
 	struct slice context; /* messages of the session's earlier turns (session_append) */
 };
 
-/* Opens both and reads the trace once: it has to be the one that the schedule was made for (IPF_INPUT otherwise). */
-int plan_open(struct plan **plan, const char *schedule, const char *trace, struct ipf_error *err);
+/* Opens both and reads the trace once: it has to be the one that the schedule was made for (IPF_INPUT otherwise). With `warm` requests before
+ * the schedule (warm.h; 0: none), plan_schedule has their stage too, as the first. */
+int plan_open(struct plan **plan, const char *schedule, const char *trace, int64_t warm, struct ipf_error *err);
 void plan_close(struct plan *p); /* NULL is fine */
 
 const struct schedule *plan_schedule(const struct plan *p);

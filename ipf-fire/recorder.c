@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "histogram.h"
 #include "probe.h"
+#include "warm.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -61,7 +62,7 @@ static void flush(struct recorder *r, int64_t now)
 static void record(struct recorder *r, struct job *job)
 {
 	struct record line;
-	if (job->due_ns != IPF_ABSENT)
+	if (job->due_ns != IPF_ABSENT && !warm_is(&job->arrival))
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
 		job_to_record(job, &r->headers, &line);

@@ -106,7 +106,7 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return -1;
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
-	if (plan_open(&r->plan, o->probe ? r->probe.path : r->schedule, o->trace, err) < 0)
+	if (plan_open(&r->plan, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
 		return -1;
 	enum balance_kind balance = BALANCE_ROUND_ROBIN;
 	balance_parse(o->balance, &balance);

@@ -18,6 +18,7 @@ struct fire_options {
 	struct string_list urls, resolve, cancels, params, headers, record_headers;
 	int64_t timeout_ns, first_token_timeout_ns, connect_timeout_ns, grace_ns;
 	int64_t streams;
+	int64_t warm;          /* requests before the schedule */
 	int64_t threads;       /* 0: as many as are of use */
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: not at all */

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "transport_private.h"
 #include "units.h"
+#include "warm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -363,7 +364,7 @@ static bool alarm_over(const struct alarm *alarm, size_t kind)
 static void set_alarms(struct transport *t, struct exchange *x)
 {
 	const struct transport_options *o = t->options;
-	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
+	int cancel = warm_is(&x->job->arrival) ? -1 : cancels_find(&o->cancels, x->job->arrival.n);
 	struct alarm alarm = {.at_ns = x->job->start_ns + o->first_token_ns, .what = x, .serial = x->serial};
 	if (o->first_token_ns)
 		alarms_set(t->alarms, 0, alarm);

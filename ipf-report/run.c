@@ -265,7 +265,7 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 
 	struct schedule plan = {0};
-	json_t *schedule = json_object_get(part->header, "stages") ? part->header : provenance_find(part->header, "schedule");
+	json_t *schedule = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
 	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
 		return -1;
 	/* Results that were collected from the records of several shards carry the schedule of one. */

@@ -137,6 +137,12 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	return 0;
 }
 
+json_t *schedule_find(json_t *header)
+{
+	json_t *records = provenance_find(header, "records");
+	return json_object_get(records, "stages") ? records : provenance_find(header, "schedule");
+}
+
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err)
 {
 	*schedule = (struct schedule){.trace_requests = IPF_ABSENT};

@@ -70,7 +70,7 @@ static struct plan *open_plan(void)
 {
 	struct plan *p;
 	struct ipf_error err = {0};
-	if (plan_open(&p, schedule_path, trace_path, &err) < 0)
+	if (plan_open(&p, schedule_path, trace_path, 0, &err) < 0)
 		fail_msg("%s: %s", err.file, err.text);
 	return p;
 }
@@ -172,11 +172,58 @@ static void test_without_a_trace_requests_go_round(void **state)
 	plan_close(p);
 }
 
+static void test_requests_that_warm_up_go_first(void **state)
+{
+	static const char *const trace[] = {"{\"id\":\"a0\",\"session\":\"a\",\"turn\":0,\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}",
+	                                    "{\"id\":\"a1\",\"session\":\"a\",\"turn\":1,\"messages\":[{\"role\":\"user\",\"content\":\"y\"}],\"context\":\"session\"}",
+	                                    "{\"id\":\"b\",\"prompt\":\"p\"}",
+	                                    "{\"id\":\"c\",\"prompt\":\"p\",\"parents\":[\"b\"]}", NULL};
+	static const char *const lines[] = {"{\"n\":0,\"at_ns\":0,\"req\":3,\"stage\":0}", "{\"n\":1,\"req\":2,\"stage\":1}", NULL};
+	static const char *const ids[] = {"\"a0\"", "\"b\"", "\"a0\"", "\"b\"", "\"a0\""};
+	const int64_t first = INT64_C(1) << 52;
+	struct plan *p;
+	struct planned x;
+	struct ipf_error err = {0};
+	(void)state;
+	write_stream(trace_path, "trace", json_object(), trace);
+	json_t *stages = json_pack("[o,o]", stage("warm", "{\"begin_ns\":0,\"end_ns\":10,\"arrivals\":1,\"first_n\":0}"),
+	                           stage("b", "{\"begin_ns\":10,\"end_ns\":15,\"arrivals\":1,\"first_n\":1,\"closed\":true,\"cycle\":true,\"slots\":1}"));
+	write_stream(schedule_path, "schedule", stages_header(stages, 4), lines);
+	assert_int_equal(plan_open(&p, schedule_path, trace_path, 5, &err), 0);
+	const struct schedule *s = plan_schedule(p);
+	assert_int_equal(s->count, 3);
+	assert_string_equal(s->stages[0].name, "--warm"); /* the other name is taken */
+	assert_false(s->stages[0].measured);
+	assert_int_equal(s->stages[0].arrivals, 5);
+	assert_string_equal(s->stages[1].name, "warm");
+	assert_int_equal(plan_lane_stage(p, 1), 2);
+	for (int i = 0; i < 5; i++) {
+		assert_next(p, 0, first + i, ids[i], -1);
+		assert_none(p, 1, 2);
+	}
+	assert_int_equal(plan_next(p, 0, &x, &err), 1);
+	assert_int_equal(x.arrival.n, 0);
+	assert_int_equal(x.arrival.stage, 1);
+	assert_true(slice_is(x.request.id, "\"c\""));
+	assert_none(p, 0, 0);
+	assert_int_equal(plan_next(p, 1, &x, &err), 1);
+	assert_int_equal(x.arrival.n, 1);
+	assert_int_equal(x.arrival.stage, 2);
+	plan_close(p);
+	write_stream(trace_path, "trace", json_object(), (const char *const[]){trace[3], NULL});
+	write_stream(schedule_path, "schedule", stages_header(json_pack("[o]", stage("a", "{\"begin_ns\":0,\"end_ns\":10,\"arrivals\":0,\"first_n\":0}")), 1),
+	             (const char *const[]){NULL});
+	assert_int_equal(plan_open(&p, schedule_path, trace_path, 1, &err), 0);
+	assert_int_equal(plan_next(p, 0, &x, &err), -1);
+	assert_int_equal(err.kind, IPF_INPUT);
+	plan_close(p);
+}
+
 static void assert_refused(enum ipf_error_kind kind, const char *part)
 {
 	struct plan *p;
 	struct ipf_error err = {0};
-	assert_int_equal(plan_open(&p, schedule_path, trace_path, &err), -1);
+	assert_int_equal(plan_open(&p, schedule_path, trace_path, 0, &err), -1);
 	assert_null(p);
 	assert_int_equal(err.kind, kind);
 	if (!strstr(err.text, part))
@@ -232,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_a_schedule_as_it_stands),
 		cmocka_unit_test(test_stages_that_go_round_have_lanes),
 		cmocka_unit_test(test_without_a_trace_requests_go_round),
+		cmocka_unit_test(test_requests_that_warm_up_go_first),
 		cmocka_unit_test(test_what_does_not_fit_is_refused),
 		cmocka_unit_test(test_a_cut_schedule_gives_what_is_good),
 	};
