@@ -63,6 +63,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->n = job->arrival.n;
 	record->req = job->arrival.req;
 	record->stage = job->arrival.stage;
+	record->copy = job->arrival.copy ? job->arrival.copy : IPF_ABSENT;
 	record->id = job->id;
 	record->session = job->session;
 	record->turn = job->turn;

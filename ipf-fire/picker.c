@@ -1,5 +1,6 @@
 #include "picker.h"
 
+#include "copies.h"
 #include "render.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ struct kept {
 struct picker {
 	struct trace_reader *reader;
 	int64_t index;                /* of `request`; -1 before the first */
-	struct trace_request request; /* as the reader gave it */
+	struct trace_request request; /* as the reader gave it, or a copy of that */
+	struct copier copier;
 	bool taken;                   /* … and was asked for */
 	bool ended;                   /* the reader is past it, at the end */
 	struct buffer session;        /* of `dialogue` */
@@ -35,13 +37,14 @@ static void kept_free(struct kept *k)
 	free(k);
 }
 
-int picker_open(struct picker **picker, const char *path, struct ipf_error *err)
+int picker_open(struct picker **picker, const char *path, int64_t copy, struct ipf_error *err)
 {
 	*picker = NULL;
 	struct picker *p = calloc(1, sizeof *p);
 	if (!p)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	p->index = -1;
+	p->copier.copy = copy;
 	p->count = IPF_ABSENT;
 	p->mask = 1023;
 	p->buckets = calloc(p->mask + 1, sizeof(struct kept *));
@@ -66,6 +69,7 @@ void picker_close(struct picker *p)
 	}
 	draft_free(p->lent);
 	dialogue_drop(p->dialogue);
+	copier_release(&p->copier);
 	buffer_release(&p->session);
 	free(p->buckets);
 	trace_reader_close(p->reader);
@@ -147,7 +151,7 @@ static int keep(struct picker *p, struct ipf_error *err)
 	p->kept_bytes += k->draft->bytes;
 	if (p->kept_count > p->mask)
 		grow_buckets(p);
-	while (p->kept_bytes > PICKER_KEEP_BYTES) {
+	while (p->kept_bytes > (p->copier.copy ? PICKER_KEEP_BYTES / 16 : PICKER_KEEP_BYTES)) {
 		struct kept **old = find(p, p->oldest->index);
 		k = *old;
 		unlink_kept(p, old);
@@ -161,7 +165,9 @@ static int keep(struct picker *p, struct ipf_error *err)
 /* What its turn adds to the session comes after it is known what came before. */
 static int follow_session(struct picker *p, struct ipf_error *err)
 {
-	const struct trace_request *q = &p->request;
+	struct trace_request *q = &p->request;
+	if (copier_names(&p->copier, q, err) < 0)
+		return -1;
 	bool same = q->session.data && slice_equal(q->session, buffer_all(&p->session)) && p->session.len;
 	if (!same || !q->context_session) {
 		struct dialogue *d = dialogue_new();
@@ -173,6 +179,8 @@ static int follow_session(struct picker *p, struct ipf_error *err)
 		buffer_slice(&p->session, q->session);
 	}
 	p->before = p->dialogue->messages.len;
+	if (!p->before && copier_mark(&p->copier, q, err) < 0)
+		return -1;
 	if (q->session.data)
 		session_append(&p->dialogue->messages, q);
 	return p->dialogue->messages.failed || p->session.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;

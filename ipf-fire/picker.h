@@ -12,7 +12,8 @@
 
 struct picker;
 
-int picker_open(struct picker **picker, const char *path, struct ipf_error *err);
+/* `copy` 0: the requests themselves; k: copy k of each, see copies.h. */
+int picker_open(struct picker **picker, const char *path, int64_t copy, struct ipf_error *err);
 void picker_close(struct picker *p); /* NULL is fine */
 
 /* Request `index` and the messages of its session's earlier turns (session_append); good until the next call. 0 where the trace
@@ -23,7 +24,7 @@ struct draft *picker_draft(const struct picker *p);
 int64_t picker_count(const struct picker *p); /* requests up to the end; IPF_ABSENT while it was not seen */
 bool picker_cut(const struct picker *p);      /* the end that was seen is a cut */
 
-/* Bytes kept for requests that were passed; above this the oldest are let go (and read again if they are asked for). */
+/* Bytes kept for requests that were passed (of a copy, of which there may be many, a sixteenth); above this the oldest are let go (and read again if they are asked for). */
 #define PICKER_KEEP_BYTES ((size_t)256 << 20)
 
 #endif

@@ -10,13 +10,15 @@
 
 /* An arrival of a cycle stage. */
 struct turn {
-	int64_t req, at_ns, wait_ns, line;
+	int64_t req, copy, at_ns, wait_ns, line;
 	size_t after, after_count; /* in the lane's `after`, as counts from first_n */
 };
 
 struct lane {
 	int64_t stage;
-	struct picker *picker;
+	struct picker **pickers; /* by the copy; NULL: not needed so far */
+	int64_t copy;            /* of the last one given */
+	int64_t pickers_count;
 	/* Cycle stages only. */
 	struct turn *turns;
 	size_t count, cap;
@@ -121,7 +123,9 @@ void plan_close(struct plan *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->lanes_count; i++) {
-		picker_close(p->lanes[i].picker);
+		for (int64_t k = 0; k < p->lanes[i].pickers_count; k++)
+			picker_close(p->lanes[i].pickers[k]);
+		free(p->lanes[i].pickers);
 		free(p->lanes[i].turns);
 		free(p->lanes[i].after);
 		free(p->lanes[i].after_now);
@@ -206,7 +210,7 @@ static int keep_turn(struct plan *p, struct lane *lane, const struct schedule_ar
 		lane->after = after;
 		lane->after_cap = cap;
 	}
-	lane->turns[lane->count++] = (struct turn){.req = a->req, .at_ns = a->at_ns, .wait_ns = a->wait_ns, .after = lane->after_used,
+	lane->turns[lane->count++] = (struct turn){.req = a->req, .copy = a->copy, .at_ns = a->at_ns, .wait_ns = a->wait_ns, .after = lane->after_used,
 	                                           .after_count = a->after_count, .line = stream_reader_line(plan_stream(p))};
 	for (size_t i = 0; i < a->after_count; i++) {
 		if (a->after[i] < first)
@@ -226,7 +230,7 @@ static int next_turn(struct plan *p, struct lane *lane, struct schedule_arrival 
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	const struct turn *t = &lane->turns[(size_t)lane->k % lane->count];
 	int64_t round = lane->k - lane->k % (int64_t)lane->count, first = p->schedule->stages[lane->stage].first_n;
-	*a = (struct schedule_arrival){.n = first + lane->k, .at_ns = round ? IPF_ABSENT : t->at_ns, .req = t->req, .stage = lane->stage,
+	*a = (struct schedule_arrival){.n = first + lane->k, .at_ns = round ? IPF_ABSENT : t->at_ns, .req = t->req, .copy = t->copy, .stage = lane->stage,
 	                               .after = lane->after_now, .after_count = t->after_count, .wait_ns = t->wait_ns};
 	for (size_t i = 0; i < t->after_count; i++)
 		lane->after_now[i] = first + round + lane->after[t->after + i];
@@ -267,6 +271,25 @@ static int next_line(struct plan *p, struct schedule_arrival *a, int64_t *line, 
 	return 0;
 }
 
+/* Each copy of the trace is read at a pace of its own. */
+static struct picker *picker_of(struct plan *p, struct lane *lane, int64_t copy, struct ipf_error *err)
+{
+	if (copy >= lane->pickers_count) {
+		struct picker **grown = realloc(lane->pickers, (size_t)(copy + 1) * sizeof *grown);
+		if (!grown) {
+			ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return NULL;
+		}
+		lane->pickers = grown;
+		while (lane->pickers_count <= copy)
+			grown[lane->pickers_count++] = NULL;
+	}
+	lane->copy = copy;
+	if (!lane->pickers[copy])
+		picker_open(&lane->pickers[copy], p->trace, copy, err);
+	return lane->pickers[copy];
+}
+
 int plan_next(struct plan *p, size_t index, struct planned *to, struct ipf_error *err)
 {
 	struct lane *lane = &p->lanes[index];
@@ -278,19 +301,23 @@ int plan_next(struct plan *p, size_t index, struct planned *to, struct ipf_error
 	got = index ? next_turn(p, lane, &to->arrival, &line, err) : next_line(p, &to->arrival, &line, err);
 	if (got != 1)
 		return got;
-	if (!lane->picker && picker_open(&lane->picker, p->trace, err) < 0)
+	struct picker *picker = picker_of(p, lane, to->arrival.copy, err);
+	if (!picker)
 		return -1;
 	/* made without a trace, a schedule counts up, and means it round and round */
 	if (p->schedule->trace_requests == IPF_ABSENT)
 		to->arrival.req %= p->requests;
-	got = picker_get(lane->picker, to->arrival.req, &to->request, &to->context, err);
+	got = picker_get(picker, to->arrival.req, &to->request, &to->context, err);
+	if (got == 1 && to->arrival.copy && to->request.prompt_token_ids.data)
+		return ipf_error_at(err, IPF_INPUT, stream_reader_name(plan_stream(p)), line, "copy: request %lld of the trace is made of "
+		                    "prompt_token_ids: a copy of it could not begin differently", (long long)to->arrival.req);
 	if (got != 0)
 		return got;
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(plan_stream(p)), line, "req: %lld: the trace has %lld%s requests",
-	                    (long long)to->arrival.req, (long long)picker_count(lane->picker), picker_cut(lane->picker) ? " good" : "");
+	                    (long long)to->arrival.req, (long long)picker_count(picker), picker_cut(picker) ? " good" : "");
 }
 
 struct draft *plan_draft(const struct plan *p, size_t lane)
 {
-	return picker_draft(p->lanes[lane].picker);
+	return picker_draft(p->lanes[lane].pickers[p->lanes[lane].copy]);
 }

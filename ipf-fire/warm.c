@@ -48,7 +48,7 @@ int warm_open(struct warm **warm, const struct schedule *schedule, const char *t
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	w->trace = trace;
 	w->count = count;
-	if (add_stage(w, schedule, err) == 0 && picker_open(&w->picker, trace, err) == 0) {
+	if (add_stage(w, schedule, err) == 0 && picker_open(&w->picker, trace, 0, err) == 0) {
 		*warm = w;
 		return 0;
 	}

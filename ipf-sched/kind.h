@@ -37,6 +37,13 @@ struct rate_point {
 	double rate;
 };
 
+/* How a replay gets to a rate that was not recorded. */
+enum replay_by {
+	REPLAY_TIME,   /* time is scaled */
+	REPLAY_THIN,   /* some of the sessions, at their recorded times */
+	REPLAY_COPIES, /* all of them several times, at shifted times */
+};
+
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
@@ -56,6 +63,8 @@ struct stage {
 	double cv;          /* coefficient of variation of the gaps */
 	int64_t from_ns, to_ns; /* part of the trace's time */
 	struct ratio speed;
+	enum replay_by by;  /* how a replay gets to its rate */
+	bool by_given;
 	enum gaps_kind process; /* of the gaps along a rate that changes */
 	bool process_given;
 	double from_rate, to_rate, base, peak;
@@ -85,6 +94,7 @@ enum key_type {
 	KEY_COUNT,    /* int64_t, at least 1 */
 	KEY_USERS,    /* the same; or two with .. between them, of which the other goes to to_slots */
 	KEY_RATIO,    /* struct ratio */
+	KEY_BY,       /* enum replay_by, by its name */
 	KEY_TEXT,     /* char *, owned by the stage */
 	KEY_GAPS,     /* enum gaps_kind, by its name */
 	KEY_SHARE,    /* double between 0 and 1 */
@@ -142,9 +152,12 @@ struct arrival_process {
 	int64_t first_head;              /* the first head it takes; IPF_ABSENT: where the stage before stopped */
 	bool recorded;                   /* followers keep their recorded times … */
 	int64_t zero_ns;                 /* … counted from this time of the trace (of the arrival that came last) … */
+	double recorded_rate;            /* that was changed to the stage's rate=; 0: none was */
 	struct ratio speed;              /* … and divided by this, as are their waits */
 	int64_t end_head;                /* behind this head the first comes again; IPF_ABSENT: behind the trace's last */
-	char note[160];                  /* what there is to say of how they were made; "" */
+	bool picks;                      /* its heads are not one after another: `next` says which one each arrival is … */
+	int64_t head, copy;              /* … and which copy of it, 0 for the head itself; end_head is set */
+	char note[240];                  /* what there is to say of how they were made; "" */
 	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by
 	 * itself. */
 	int64_t end_ns;
@@ -193,6 +206,8 @@ int process_check(const struct stage *stage, struct ipf_error *err);
 
 /* "poisson", …: the process's name, which is also that of the kind with one rate. */
 const char *gaps_kind_name(enum gaps_kind gaps);
+/* "time", "thin", "copies". */
+const char *replay_by_name(enum replay_by by);
 
 /* Every kind, in the order in which --list shows them; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];

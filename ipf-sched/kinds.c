@@ -42,6 +42,13 @@ const char *gaps_kind_name(enum gaps_kind gaps)
 	return names[gaps];
 }
 
+const char *replay_by_name(enum replay_by by)
+{
+	static const char *const names[] = {[REPLAY_TIME] = "time", [REPLAY_THIN] = "thin", [REPLAY_COPIES] = "copies"};
+
+	return names[by];
+}
+
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",

@@ -32,14 +32,32 @@ struct extent {
 	int64_t heads, end_ns;
 };
 
+/* Is a stage's head number i this shard's? */
+static bool is_ours(const struct plan *plan, const struct plan_part *part, int64_t i)
+{
+	return !plan->shards || (part->before + i) % plan->shards == plan->shard - 1;
+}
+
+static int64_t head_lines(const struct requests *requests, int64_t head)
+{
+	return requests ? requests_head(requests, head + 1) - requests_head(requests, head) : 1;
+}
+
 /* Draws the stage's arrivals up to its end. */
-static int measure(struct arrival_process *p, int64_t most, struct extent *extent, struct ipf_error *err)
+static int measure(const struct plan *plan, struct plan_part *part, struct arrival_process *p, int64_t most, struct extent *extent,
+                   struct ipf_error *err)
 {
 	const struct stage *stage = p->stage;
 	int64_t length = stage->for_ns == IPF_ABSENT ? ARRIVAL_LIMIT : stage->for_ns, at, heads = 0;
 
-	while ((at = stage->kind->next(p)) != ARRIVAL_NONE && at < length && heads < most)
+	while ((at = stage->kind->next(p)) != ARRIVAL_NONE && at < length && heads < most) {
+		if (p->picks) {
+			int64_t lines = head_lines(plan->requests, p->head);
+			part->lines += lines;
+			part->our_lines += is_ours(plan, part, heads) ? lines : 0;
+		}
 		heads++;
+	}
 	if (heads > PLAN_MOST_ARRIVALS)
 		return too_many(stage, (double)heads, err);
 	*extent = (struct extent){heads, stage->for_ns};
@@ -75,7 +93,8 @@ static int count_open(const struct plan *plan, const struct stage *stage, struct
 		too_many(stage, (double)most, err);
 		goto fail;
 	}
-	status = measure(&p, most, &extent, err);
+	status = measure(plan, part, &p, most, &extent, err);
+	part->picks = p.picks;
 	if (p.first_head != IPF_ABSENT)
 		part->first_head = p.first_head;
 	if (p.end_head != IPF_ABSENT) {
@@ -83,6 +102,7 @@ static int count_open(const struct plan *plan, const struct stage *stage, struct
 		part->round_end = p.end_head;
 	}
 	memcpy(part->note, p.note, sizeof part->note);
+	s->recorded_rate = p.recorded_rate;
 	arrival_process_end(&p);
 	if (status < 0)
 		return -1;
@@ -144,6 +164,8 @@ static int64_t part_lines(const struct requests *requests, const struct plan_par
 {
 	int64_t length = part->round_end - part->round_first, lines;
 
+	if (part->picks)
+		return part->lines;
 	if (length == requests->heads)
 		return requests_lines(requests, part->first_head, part->heads);
 	/* A part of the trace is gone round from its beginning. */
@@ -152,22 +174,13 @@ static int64_t part_lines(const struct requests *requests, const struct plan_par
 	       requests_head(requests, part->round_first);
 }
 
-/* Is a stage's head number i this shard's? */
-static bool is_ours(const struct plan *plan, const struct plan_part *part, int64_t i)
-{
-	return !plan->shards || (part->before + i) % plan->shards == plan->shard - 1;
-}
-
-static int64_t head_lines(const struct requests *requests, int64_t head)
-{
-	return requests ? requests_head(requests, head + 1) - requests_head(requests, head) : 1;
-}
-
-/* How many lines the heads have that are. */
+/* How many lines the heads have that are this shard's. */
 static int64_t count_ours(const struct plan *plan, const struct plan_part *part)
 {
 	int64_t first = (plan->shard - 1 - part->before % plan->shards + plan->shards) % plan->shards, lines = 0;
 
+	if (part->picks)
+		return part->our_lines;
 	if (!plan->requests || !plan->requests->head.count)
 		return part->heads > first ? (part->heads - first - 1) / plan->shards + 1 : 0;
 	for (int64_t i = first; i < part->heads; i += plan->shards)
@@ -237,7 +250,8 @@ static int describe(struct schedule_stage *s, const struct stage *stage, struct 
 	s->name = strdup(stage->name);
 	s->kind = strdup(stage->kind->name);
 	s->spec = strdup(stage->spec);
-	return s->name && s->kind && s->spec ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	s->by = strdup(stage->kind == &kind_replay && !isnan(stage->rate) ? replay_by_name(stage->by) : "");
+	return s->name && s->kind && s->spec && s->by ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
 /* The first head that is this request or a later one; behind the last, the first again. */
@@ -282,7 +296,8 @@ int plan_make(struct plan *plan, struct ipf_error *err)
 			return -1;
 		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
 		before += part->heads;
-		head = plan->requests ? head_of(part, part->heads) : part->first_head + part->heads;
+		head = part->picks ? part->round_end % plan->requests->heads :
+		       plan->requests ? head_of(part, part->heads) : part->first_head + part->heads;
 		plan->arrivals += s->arrivals;
 		if (s->end_ns != IPF_ABSENT)
 			now_ns = s->end_ns;
@@ -314,7 +329,7 @@ static int put_followers(struct output *o, const struct arrival_process *p, int6
                          const struct schedule_arrival *head, int64_t end_req, struct ipf_error *err)
 {
 	const struct requests *requests = o->plan->requests;
-	struct schedule_arrival a = {.stage = head->stage, .after = o->after};
+	struct schedule_arrival a = {.stage = head->stage, .copy = head->copy, .after = o->after};
 	const uint32_t *distance;
 
 	for (a.req = head->req + 1; a.req < end_req; a.req++) {
@@ -349,6 +364,10 @@ static int write_heads(struct output *o, size_t stage_index, struct arrival_proc
 		if (requests && head == part->round_end)
 			head = part->round_first;
 		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
+		if (part->picks) {
+			head = p->head;
+			a.copy = p->copy;
+		}
 		if (s->closed && p)
 			a.wait_ns = p->stage->kind->think(p);
 		if (!is_ours(o->plan, part, i)) {

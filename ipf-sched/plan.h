@@ -28,7 +28,9 @@ struct plan_part {
 	int64_t first_head; /* … from this one on, going round these: … */
 	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay goes round */
 	int64_t before;     /* heads of the stages before it */
-	char note[160];     /* what there is to say of how its arrivals were made; "" */
+	bool picks;         /* its heads are not one after another, see kind.h; how many lines they have, and this shard's: */
+	int64_t lines, our_lines;
+	char note[240];     /* what there is to say of how its arrivals were made; "" */
 };
 
 struct plan {

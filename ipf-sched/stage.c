@@ -45,6 +45,16 @@ static int read_gaps(const char *text, enum gaps_kind *gaps, struct ipf_error *e
 	return expected("one of poisson, constant, gamma, weibull and uniform", text, err);
 }
 
+static int read_by(const char *text, enum replay_by *by, struct ipf_error *err)
+{
+	for (enum replay_by i = REPLAY_TIME; i <= REPLAY_COPIES; i++)
+		if (strcmp(text, replay_by_name(i)) == 0) {
+			*by = i;
+			return 0;
+		}
+	return expected("one of time, thin and copies", text, err);
+}
+
 static int read_number(const char *text, double *number, struct ipf_error *err)
 {
 	if (parse_number(text, number, err) < 0)
@@ -142,6 +152,7 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	case KEY_RATES: return read_list(text, where, read_rate_0, err);
 	case KEY_COUNTS: stage->rates.counts = true; return read_list(text, where, read_count_as_double, err);
 	case KEY_GAPS: stage->process_given = true; return read_gaps(text, where, err);
+	case KEY_BY: stage->by_given = true; return read_by(text, where, err);
 	case KEY_NUMBER: return read_number(text, where, err);
 	case KEY_DURATION: return read_duration(text, false, where, err);
 	case KEY_TIME: return read_duration(text, true, where, err);

@@ -20,6 +20,7 @@ static const struct field fields[] = {
 	{"n", FIELD_UINT, offsetof(struct record, n), true},
 	UINT(req),
 	{"stage", FIELD_UINT, offsetof(struct record, stage), true},
+	UINT(copy),
 	{"id", FIELD_TEXT, offsetof(struct record, id), false},
 	{"session", FIELD_TEXT, offsetof(struct record, session), false},
 	UINT(turn),

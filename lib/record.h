@@ -28,6 +28,7 @@ enum record_error {
 
 struct record {
 	int64_t n, req, stage;
+	int64_t copy;               /* the schedule's; absent: the request itself */
 	struct slice id;            /* text: the trace's */
 	struct slice session;       /* text */
 	int64_t turn;

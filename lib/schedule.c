@@ -20,6 +20,7 @@ static const struct field fields[] = {
 	{"at_ns", FIELD_UINT, offsetof(struct schedule_arrival, at_ns), false},
 	{"req", FIELD_UINT, offsetof(struct schedule_arrival, req), true},
 	{"stage", FIELD_UINT, offsetof(struct schedule_arrival, stage), true},
+	{"copy", FIELD_UINT, offsetof(struct schedule_arrival, copy), false},
 	{"wait_ns", FIELD_UINT, offsetof(struct schedule_arrival, wait_ns), false},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -53,6 +54,9 @@ static json_t *stage_json(const struct schedule_stage *s)
 		bad |= add_int(object, "all_arrivals", s->all_arrivals);
 	if (isfinite(s->rate))
 		bad |= json_object_set_new(object, "rate", json_real(s->rate));
+	if (s->by && s->by[0])
+		bad |= json_object_set_new(object, "by", json_string(s->by)) |
+		       json_object_set_new(object, "recorded_rate", json_real(s->recorded_rate));
 	for (size_t i = 0; i < FLAGS; i++)
 		if (*(const bool *)((const char *)s + flags[i].offset))
 			bad |= json_object_set_new(object, flags[i].name, json_true());
@@ -106,7 +110,8 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->name = get_text(object, "name");
 	s->kind = get_text(object, "kind");
 	s->spec = get_text(object, "spec");
-	if (!s->name || !s->kind || !s->spec)
+	s->by = get_text(object, "by");
+	if (!s->name || !s->kind || !s->spec || !s->by)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	s->begin_ns = get_int(object, "begin_ns");
 	s->end_ns = get_int(object, "end_ns");
@@ -118,6 +123,7 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->first_n = get_int(object, "first_n");
 	json_t *rate = json_object_get(object, "rate");
 	s->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
+	s->recorded_rate = json_number_value(json_object_get(object, "recorded_rate"));
 	for (size_t i = 0; i < FLAGS; i++)
 		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
 	s->rampup_ns = get_time(object, "rampup_ns");
@@ -177,6 +183,7 @@ void schedule_release(struct schedule *schedule)
 		free(schedule->stages[i].name);
 		free(schedule->stages[i].kind);
 		free(schedule->stages[i].spec);
+		free(schedule->stages[i].by);
 	}
 	free(schedule->stages);
 	*schedule = (struct schedule){0};
@@ -219,7 +226,7 @@ static char *put_int(char *at, int64_t value)
 
 #define PUT_MEMBER(at, before, value) (memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
 
-enum { LINE_MOST = 160, AFTER_MOST = 21 }; /* bytes: of a line but its list, and of a list's element */
+enum { LINE_MOST = 192, AFTER_MOST = 21 }; /* bytes: of a line but its list, and of a list's element */
 
 void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *line)
 {
@@ -231,6 +238,8 @@ void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *lin
 		at = PUT_MEMBER(at, ",\"at_ns\":", a->at_ns);
 	at = PUT_MEMBER(at, ",\"req\":", a->req);
 	at = PUT_MEMBER(at, ",\"stage\":", a->stage);
+	if (a->copy)
+		at = PUT_MEMBER(at, ",\"copy\":", a->copy);
 	if (a->wait_ns != IPF_ABSENT)
 		at = PUT_MEMBER(at, ",\"wait_ns\":", a->wait_ns);
 	for (size_t i = 0; i < a->after_count; i++)
@@ -298,6 +307,10 @@ static int parse(struct schedule_reader *r, struct slice line, struct schedule_a
 		return ipf_error_set(err, IPF_INPUT, "stage: %lld: the header has %zu stages", (long long)a->stage, r->plan.count);
 	if (r->plan.trace_requests != IPF_ABSENT && a->req >= r->plan.trace_requests)
 		return ipf_error_set(err, IPF_INPUT, "req: %lld: the trace has %lld requests", (long long)a->req, (long long)r->plan.trace_requests);
+	if (a->copy == IPF_ABSENT)
+		a->copy = 0;
+	if (a->copy > SCHEDULE_COPIES)
+		return ipf_error_set(err, IPF_INPUT, "copy: expected at most %d, got %lld", SCHEDULE_COPIES, (long long)a->copy);
 	const struct schedule_stage *stage = &r->plan.stages[a->stage];
 	if (a->at_ns == IPF_ABSENT && !stage->closed && a->after_count == 0)
 		return ipf_error_set(err, IPF_INPUT, "at_ns: missing: the stage is open-loop and the request waits for no other");

@@ -21,6 +21,8 @@ struct schedule_stage {
 	int64_t all_arrivals; /* of a shard: the lines of all shards together; 0 where the schedule is the whole */
 	int64_t first_n;   /* the n of its first arrival */
 	double rate;       /* planned mean arrivals/s; NAN where there is none (closed, rest, replay of an empty span) */
+	char *by;          /* how a replay got to its rate: "time", "thin", "copies"; NULL or "": it was not asked for one */
+	double recorded_rate; /* which it had before; 0 without `by` */
 	bool closed;       /* its arrivals have no at_ns: they start when a slot is free */
 	bool cycle;        /* closed and bounded by time: after the last arrival the first comes again, the k-th start of the stage
 	                      having n = first_n + k and req of arrival k mod arrivals; the next stage's first_n leaves 2^32 free */
@@ -47,9 +49,12 @@ struct schedule_arrival {
 	int64_t stage;         /* 0-based index into the stages */
 	const int64_t *after;  /* earlier n's that must have ended; owned by the reader (until the next call) or the caller */
 	size_t after_count;    /* 0: waits for nobody */
+	int64_t copy;          /* 0: the request itself; k: copy k of it, whose prompt begins differently; at most SCHEDULE_COPIES */
 	int64_t wait_ns;       /* from the last of those ends to this request's due; IPF_ABSENT: 0. Without `after`, in a closed stage: from
 	                          the last answer of the user who takes it */
 };
+
+enum { SCHEDULE_COPIES = 63 };
 
 struct schedule_reader;
 

@@ -34,6 +34,67 @@ matches "$(cat "$ERR")" 'time is scaled: 1\.714 times as fast as the recorded 2\
 run "$BIN/ipf-sched" replay:rate=4,speed=2 -t "$DATA/recorded.trace"
 status_is 2 "a rate and a speed are one too many"
 
+# Fewer of them, or more, at their recorded times.
+replay replay:rate=1.2,by=thin "$DATA/recorded.trace"
+is "$(jq -s 'length' lines)" 4 "by=thin: as many as give the rate"
+jq -c '[.req, .at_ns]' lines >kept
+replay replay "$DATA/recorded.trace"
+is "$(jq -c '[.req, .at_ns]' lines | grep -cxFf kept)" 4 "at the times that were recorded"
+run "$BIN/ipf-sched" replay:rate=1.2,by=thin -t "$DATA/recorded.trace"
+is "$(head -1 "$OUT" | jq -c '.stages[0] | [.by, .rate, (.recorded_rate * 1000 | round), .arrivals, .end_ns]')" '["thin",1.2,2333,4,3428571429]' "the header says what was kept"
+matches "$(cat "$ERR")" 'thinned: 4 of 8 arrivals' "and so does standard error"
+replay replay:rate=1.2,by=thin,loop,n=12 "$DATA/recorded.trace"
+is "$(jq -s -c '[.[].req] | .[0:4] == .[4:8] and .[0:4] == .[8:12]' lines)" true "each round has the same ones"
+replay replay:rate=6,by=copies "$DATA/recorded.trace"
+is "$(jq -s -c 'map(.copy // 0) | group_by(.) | map(length)' lines)" "[8,8,5]" "by=copies: a whole copy, and what is left of the rate in another"
+is "$(jq -s -c '[.[].at_ns] | . == sort and .[-1] < 3428571429' lines)" true "in order, within the recording's length"
+jq -s -c '[.[] | select(.copy == 1)] | sort_by(.req) | .[0].at_ns as $zero | map((.at_ns - $zero + 3428571429) % 3428571429)' lines >shifted
+is "$(cat shifted)" "[0,100,250000000,250000000,999999999,1000000001,1500000000,3000000000]" "a copy is the recording, shifted and wrapped"
+for k in 1 2 3; do "$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" --shard $k/3 | body /dev/stdin; done |
+	jq -s -c 'sort_by(.n)[]' >union
+"$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" | body /dev/stdin | jq -c . >whole
+same union whole "copies in shards, and a stage behind them"
+for spec in rate=3,by=thin rate=1,by=copies rate=200,by=copies by=thin rate=3,by=luck; do
+	run "$BIN/ipf-sched" "replay:$spec" -t "$DATA/recorded.trace"
+	status_is 2 "$spec is refused"
+done
+complains ipf-sched 'stage 1 (replay): by: expected one of time, thin and copies, got "luck"' "by the key"
+
+# trace FILE: lines of standard input
+trace() {
+	cat >made
+	printf '{"ipf":"trace","version":1,"tool":"test"}\n' | cat - made >"$1"
+	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <made)" "$(sha256sum made | cut -d' ' -f1)" >>"$1"
+}
+
+# Sessions of two turns stay together, and a turn keeps its distance from the first one also where a copy wraps.
+awk 'BEGIN { for (s = 0; s < 20; s++) for (t = 0; t < 2; t++)
+	printf "{\"id\":\"%d.%d\",\"session\":\"s%d\",\"turn\":%d,\"prompt\":\"p\",\"at_ns\":%d}\n", s, t, s, t, s * 1000 + t * 300 }' | trace sessions.trace
+for spec in rate=500k,by=thin rate=2.5M,by=copies; do
+	replay "replay:$spec" sessions.trace
+	is "$(jq -s -c '[range(0; length; 2) as $i | .[$i] as $a | .[$i + 1] as $b | $b.after == [$a.n] and $b.req == $a.req + 1 and
+		$a.copy == $b.copy and $b.at_ns == $a.at_ns + 300] | all and length == '"$([ "${spec#*thin}" = "$spec" ] && echo 50 || echo 10)" lines)" true "$spec: sessions whole"
+done
+
+# Dispersion of the counts in windows of a second, of bursts of 0.2 s.
+per_second() { body "$1" | jq .at_ns | awk '{ c[w = int($1 / 1e9)]++; if (w > most) most = w } END { for (w = 0; w <= most; w++) { s += c[w]; q += c[w] * c[w] }
+	m = s / (most + 1); print (q / (most + 1) - m * m) / m }'; }
+# several SPEC TRACE: the mean of twelve seeds
+several() { for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do "$BIN/ipf-sched" "$1" -q -t "$2" --seed $seed >one.sched && per_second one.sched; done | awk '{ s += $1 } END { print s / NR }'; }
+"$BIN/ipf-sched" onoff:peak=200,base=1,on=200ms,off=5s,for=10m -q | body /dev/stdin |
+	jq -r '"{\"id\":\"r\(.n)\",\"prompt\":\"p\",\"at_ns\":\(.at_ns)}"' | trace bursts.trace
+"$BIN/ipf-sched" replay -q -t bursts.trace >one.sched
+per_second one.sched >recorded
+rate=$(head -1 one.sched | jq '.stages[0].rate')
+# excess BY TIMES SHARE TEXT: at so many times the recorded rate, this share of what is over 1 is kept
+excess() {
+	got=$(several "replay:rate=$(awk -v r="$rate" -v times="$2" 'BEGIN { printf "%.9g", r * times }'),by=$1" bursts.trace)
+	between "$got" "$(awk -v s="$3" '{ print 0.95 * (1 + ($1 - 1) * s) }' recorded)" "$(awk -v s="$3" '{ print 1.05 * (1 + ($1 - 1) * s) }' recorded)" "$4"
+}
+excess copies 2 1 "copies of bursts keep the index of dispersion"
+excess copies 1.5 0.8333 "but for what a thinned one lacks"
+excess thin 0.5 0.5 "half of them have half of the excess"
+
 run "$BIN/ipf-sched" replay:to=250ms replay:from=250ms -t "$DATA/recorded.trace"
 is "$(body "$OUT" | jq -r '[.n, .req, .at_ns] | join(" ")' | tr '\n' ',')" \
 	"0 0 0,1 1 100,2 2 250000000,3 3 250000000,4 4 999999999,5 5 1000000001,6 6 1500000000,7 7 3000000000," "two slices are the whole"
@@ -71,4 +132,8 @@ else
 	body "$OUT" | jq .at_ns | dispersion >scaled
 	dispersion <expected >as_recorded
 	between "$(cat scaled)" "$(awk '{ print $1 * 0.95 }' as_recorded)" "$(awk '{ print $1 * 1.05 }' as_recorded)" "a replay at 50/s keeps the index of dispersion"
+	run "$BIN/ipf-sched" replay -q -t azure.trace.zst
+	per_second "$OUT" >recorded
+	between "$(several replay:rate=11,by=copies azure.trace.zst)" "$(awk '{ print $1 * 0.95 }' recorded)" "$(awk '{ print $1 * 1.05 }' recorded)" \
+		"two copies laid over each other keep it, on the average of seeds"
 fi

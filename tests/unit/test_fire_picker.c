@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "copies.h"
 #include "picker.h"
 
 #include <unistd.h>
@@ -59,7 +60,7 @@ static struct picker *open_picker(void)
 {
 	struct picker *p;
 	struct ipf_error err = {0};
-	if (picker_open(&p, path, &err) < 0)
+	if (picker_open(&p, path, 0, &err) < 0)
 		fail_msg("%s", err.text);
 	return p;
 }
@@ -153,6 +154,63 @@ static void test_a_cut_trace(void **state)
 	picker_close(p);
 }
 
+/* What the picker gives for a copy. */
+static void assert_copy(struct picker *p, int64_t index, const char *id, const char *session, const char *messages, const char *prompt)
+{
+	struct ipf_error err = {0};
+	struct trace_request q;
+	struct slice context;
+	if (picker_get(p, index, &q, &context, &err) != 1)
+		fail_msg("%lld: %s", (long long)index, err.text);
+	assert_true(slice_is(q.id, id));
+	assert_true(session ? slice_is(q.session, session) : !q.session.data);
+	assert_true(messages ? slice_is(q.messages, messages) : !q.messages.data);
+	assert_true(prompt ? slice_is(q.prompt, prompt) : !q.prompt.data);
+	if (index == 1)
+		assert_true(slice_is(context, "{\"role\":\"user\",\"content\":\"07 q0.0\"},{\"role\":\"assistant\",\"content\":\"a0.0\"}"));
+}
+
+/* The mark stands once in a conversation, at its beginning, also where requests were passed and are asked for again. */
+static void test_copies_begin_differently(void **state)
+{
+	struct ipf_error err = {0};
+	struct picker *p;
+	(void)state;
+	write_trace(2, 2);
+	assert_int_equal(picker_open(&p, path, 7, &err), 0);
+	for (int round = 0; round < 2; round++) {
+		assert_copy(p, 4, "\"alone-copy07\"", NULL, NULL, "\"07 p\"");
+		assert_copy(p, 0, "\"0.0-copy07\"", "\"s0-copy07\"", "[{\"role\":\"user\",\"content\":\"07 q0.0\"}]", NULL);
+		assert_copy(p, 1, "\"0.1-copy07\"", "\"s0-copy07\"", "[{\"role\":\"user\",\"content\":\"q0.1\"}]", NULL);
+	}
+	picker_close(p);
+}
+
+static void test_where_the_mark_goes(void **state)
+{
+	static const struct {
+		const char *messages, *marked;
+	} cases[] = {
+		{"[{\"content\":\"\"},{\"content\":\"b\"}]", "[{\"content\":\"\"},{\"content\":\"63 b\"}]"},
+		{"[{\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}},{\"type\":\"text\",\"text\":\"\\u00e9\"}]}]",
+		 "[{\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}},{\"type\":\"text\",\"text\":\"63 \\u00e9\"}]}]"},
+		{"[{\"content\":null},{\"content\":7}]", "[{\"content\":null},{\"content\":7}]"},
+		{"[]", "[]"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ipf_error err = {0};
+		struct copier c = {.copy = 63};
+		struct trace_request q;
+		trace_request_init(&q);
+		q.messages = slice_of(cases[i].messages);
+		assert_int_equal(copier_names(&c, &q, &err) | copier_mark(&c, &q, &err), 0);
+		if (!slice_is(q.messages, cases[i].marked))
+			fail_msg("%s became %.*s", cases[i].messages, (int)q.messages.len, q.messages.data);
+		copier_release(&c);
+	}
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -160,6 +218,8 @@ int main(void)
 		return 1;
 	close(fd);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copies_begin_differently),
+		cmocka_unit_test(test_where_the_mark_goes),
 		cmocka_unit_test(test_in_order_and_round_again),
 		cmocka_unit_test(test_the_same_again),
 		cmocka_unit_test(test_sessions_side_by_side),

@@ -101,9 +101,10 @@ static void bad_requests_are_named(void **state)
 static void schedule_comes_back(void **state)
 {
 	(void)state;
+	char by[] = "thin";
 	struct schedule_stage stages[2] = {
 		{.name = "warm", .kind = "poisson", .spec = "poisson:rate=5,for=10s,warmup", .begin_ns = 0, .end_ns = 10, .slots = IPF_ABSENT,
-		 .arrivals = 1, .first_n = 0, .rate = 5, .measured = false},
+		 .arrivals = 1, .first_n = 0, .rate = 5, .by = by, .recorded_rate = 2.5, .measured = false},
 		{.name = "closed", .kind = "closed", .spec = "closed:users=2,for=1s", .begin_ns = 10, .end_ns = 20, .slots = 2, .arrivals = 1,
 		 .first_n = 1, .rate = NAN, .closed = true, .cycle = true, .measured = true},
 	};
@@ -116,7 +117,7 @@ static void schedule_comes_back(void **state)
 	struct schedule_arrival arrivals[] = {
 		{.n = 0, .at_ns = 7, .req = 0, .stage = 0, .wait_ns = IPF_ABSENT},
 		{.n = 1, .at_ns = IPF_ABSENT, .req = 1, .stage = 1, .wait_ns = IPF_ABSENT},
-		{.n = 5, .at_ns = IPF_ABSENT, .req = 3, .stage = 0, .after = after, .after_count = 2, .wait_ns = 9},
+		{.n = 5, .at_ns = IPF_ABSENT, .req = 3, .stage = 0, .after = after, .after_count = 2, .wait_ns = 9, .copy = 3},
 	};
 	struct buffer lines[3] = {0};
 	for (int i = 0; i < 3; i++)
@@ -131,14 +132,16 @@ static void schedule_comes_back(void **state)
 	assert_string_equal(back->stages[0].spec, stages[0].spec);
 	assert_true(back->stages[0].rate == 5 && isnan(back->stages[1].rate));
 	assert_int_equal(back->stages[0].slots, IPF_ABSENT);
+	assert_string_equal(back->stages[0].by, "thin");
+	assert_true(back->stages[0].recorded_rate == 2.5 && back->stages[1].by[0] == '\0');
 	assert_true(!back->stages[0].measured && back->stages[1].measured && back->stages[1].closed && back->stages[1].cycle);
 	struct schedule_arrival a;
 	assert_int_equal(schedule_reader_next(r, &a, &err), 1);
-	assert_true(a.n == 0 && a.at_ns == 7 && a.after_count == 0 && a.wait_ns == IPF_ABSENT);
+	assert_true(a.n == 0 && a.at_ns == 7 && a.after_count == 0 && a.wait_ns == IPF_ABSENT && a.copy == 0);
 	assert_int_equal(schedule_reader_next(r, &a, &err), 1);
 	assert_true(a.at_ns == IPF_ABSENT && a.stage == 1);
 	assert_int_equal(schedule_reader_next(r, &a, &err), 1);
-	assert_true(a.after_count == 2 && a.after[1] == 1 && a.wait_ns == 9);
+	assert_true(a.after_count == 2 && a.after[1] == 1 && a.wait_ns == 9 && a.copy == 3);
 	assert_int_equal(schedule_reader_next(r, &a, &err), 0);
 	schedule_reader_close(r);
 	for (int i = 0; i < 3; i++)
@@ -160,6 +163,7 @@ static void bad_arrivals_are_named(void **state)
 		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected an n that is earlier"},
 		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}", "after: expected an n that is earlier than this line's, got \"x\""},
 		{"{\"at_ns\":1,\"req\":0,\"stage\":0}", "n: missing"},
+		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":0,\"copy\":64}", "copy: expected at most 63, got 64"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct schedule_reader *r = NULL;

@@ -237,7 +237,7 @@ static const char *const *wrong_values(enum key_type type)
 	case KEY_COUNT: case KEY_COUNTS: case KEY_USERS: return counts;
 	case KEY_DURATION: case KEY_TIME: return times;
 	case KEY_NUMBER: case KEY_RATIO: return numbers;
-	case KEY_GAPS: return names;
+	case KEY_GAPS: case KEY_BY: return names;
 	case KEY_TEXT: return texts;
 	case KEY_SHARE: return shares;
 	case KEY_OBJECTIVES: return goals;
