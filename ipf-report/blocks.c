@@ -221,10 +221,9 @@ static void build_rates(struct block *b, const struct selection *sel)
 	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
 	for_rows(sel, row) {
-		if (row->goodness != SLO_NONE) {
-			b->judged++;
-			b->good += row->goodness == SLO_GOOD;
-		}
+		b->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
+		b->good += row->goodness == SLO_GOOD;
+		b->left_out += row->goodness == SLO_LEFT_OUT;
 		if (row->ok && row->input_tokens != IPF_ABSENT) {
 			b->input_total += row->input_tokens;
 			has_input = true;
@@ -310,7 +309,7 @@ static int build_objectives(struct block *b, const struct selection *sel, struct
 		*a = (struct attainment){.share = NAN, .value_ms = NAN};
 		int64_t rows = 0, met = 0, infinite;
 		for_rows(sel, row) {
-			rows++;
+			rows += row->goodness != SLO_LEFT_OUT;
 			met += (row->met >> i) & 1;
 		}
 		if (isnan(objective->percentile)) {

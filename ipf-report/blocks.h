@@ -51,6 +51,7 @@ struct block {
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one */
 	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */
 	int64_t judged, good; /* requests with objectives; those that met them all */
+	int64_t left_out;     /* those with objectives on which ipf-fire hung up; not in `judged` */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];
 	struct block *models; /* with by_model, one for each of run->models */

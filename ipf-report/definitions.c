@@ -66,7 +66,7 @@ static const struct {
 	 "Little's law near the mean in flight where the load was steady."},
 	{"goodput", "Requests that met every objective / window, and their share. An objective is held against the "
 	 "latency from due where there is one. Failed and cut requests are never good and stay in the denominator "
-	 "of the share. An objective on a figure that an answer cannot have, such as the tpot of one token, is "
+	 "of the share; those on which ipf-fire hung up on purpose are left out of it (left_out counts them). An objective on a figure that an answer cannot have, such as the tpot of one token, is "
 	 "met."},
 
 	{NULL, "Tokens, of successful requests"},

@@ -136,6 +136,8 @@ static json_t *goodput_json(const struct block *b, const struct slo *slo)
 		put_count(json, "good", b->good);
 		put_count(json, "of", b->judged);
 	}
+	if (b->left_out > 0)
+		put_count(json, "left_out", b->left_out);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		const struct attainment *a = &b->objectives[i];

@@ -31,7 +31,7 @@ struct slo {
 /* Adds the objectives of `text`; IPF_USAGE. */
 int slo_parse(struct slo *slo, const char *text, struct ipf_error *err);
 
-enum slo_answer { SLO_NONE, SLO_GOOD, SLO_MISSED };
+enum slo_answer { SLO_NONE, SLO_GOOD, SLO_MISSED, SLO_LEFT_OUT }; /* left out: ipf-fire hung up on purpose, so that nobody knows */
 
 /* How the request did against `slo` and its own objectives (result->slo: {"ttft_ms": 500} or {"ttft": "500ms"}; they stand in
  * for those on the same metric). *met has a bit for each objective of the list that it met or that did not apply. -1: its own make no

@@ -241,6 +241,11 @@ static void show_goodput(struct layout *l, const struct report *report)
 		layout_format(l, PLAIN, "%s of the requests met all objectives", show_percent((double)b->good / (double)b->judged, a));
 		layout_end_line(l);
 	}
+	if (b->left_out > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s left out: hung up on purpose", show_count(b->left_out, a));
+		layout_end_line(l);
+	}
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		layout_to(l, 14);

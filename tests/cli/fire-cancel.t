@@ -30,6 +30,14 @@ is "$(head -1 "$OUT" | jq -c .cancel)" '["20%@100ms"]' "the header says it"
 ipf-collect -q first.records -o first.results
 is "$(body first.results | jq -s -c 'map(select(.n != null and (.ok | not)) | .error.kind) | unique')" '["hung-up"]' "so do the results"
 ipf-report -f json first.results >report.json
+ipf-report -f json --slo e2e=10s first.results >goals.json
+is "$(jq -c --argjson lost "$(lost | jq length)" '.total.goodput | [.share, .of == 200 - $lost, .left_out == $lost, .objectives[0].share]' goals.json)" '[1,true,true,1]' \
+	"nor does it lower the goodput's share"
+matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) left out: hung up on purpose" "which says how many are left out"
+cp first.records copy.records
+run ipf-collect -q first.records copy.records
+status_is 3 "the records of a run are not taken twice"
+complains ipf-collect "the same run as in first.records" "and that is said"
 is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | .error_share' report.json)" 0 "and it is not the server's failure"
 
 again=$(lost)
