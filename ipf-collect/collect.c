@@ -63,6 +63,20 @@ static int read_plan(struct input *input, struct ipf_error *err)
 	return header ? schedule_from_header(&input->plan, header, stream_reader_name(stream), err) : 0;
 }
 
+/* A run's beginning stands in its records to the nanosecond: what has the same header is the same run. */
+static int check_twice(const struct collect *c, struct ipf_error *err)
+{
+	struct stream_reader *last = record_reader_stream(c->inputs[c->inputs_count - 1].reader);
+	json_t *header = stream_reader_header(last);
+	for (size_t i = 0; json_object_get(header, "t0_unix_ns") && i + 1 < c->inputs_count; i++) {
+		struct stream_reader *other = record_reader_stream(c->inputs[i].reader);
+		if (json_equal(header, stream_reader_header(other)))
+			return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0, "the same run as in %s: its requests would count twice",
+			                    stream_reader_name(other));
+	}
+	return 0;
+}
+
 static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records, struct ipf_error *err)
 {
 	size_t count = records->count ? (size_t)records->count : 1;
@@ -77,7 +91,7 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= interrupt_is_live(fd);
-		if (collect_api(input->reader, options->api, &input->api, err) < 0 || read_plan(input, err) < 0)
+		if (check_twice(c, err) < 0 || collect_api(input->reader, options->api, &input->api, err) < 0 || read_plan(input, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -111,6 +111,11 @@ static int read_all(struct run *run, const struct report_options *options, const
 			const struct part *part = &run->parts[parts];
 			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows, part->rows == 1 ? "" : "s");
 		}
+		const struct part *twice = run->part_count > parts && !options->common.quiet ? run_twice(run, parts) : NULL;
+		if (twice) {
+			progress_end(&progress);
+			fprintf(stderr, "%s: %s: the same requests as in %s: they count twice\n", program.name, run->parts[parts].name, twice->name);
+		}
 		if (got == 0)
 			continue;
 		bool usable = run->part_count > parts && run->parts[parts].incomplete[0];

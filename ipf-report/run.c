@@ -32,6 +32,7 @@ void run_release(struct run *run)
 		json_decref(run->parts[i].header);
 		json_decref(run->parts[i].clients);
 		json_decref(run->parts[i].stages);
+		json_decref(run->parts[i].digests);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
 		histogram_free(run->pooled[i].gaps);
@@ -346,6 +347,17 @@ static void read_trailer(struct part *part, json_t *trailer)
 		part->stages = json_incref(stages);
 }
 
+static void note_digests(struct part *part, struct stream_reader *stream)
+{
+	json_t *entry;
+	size_t i;
+	part->digests = json_array();
+	json_array_append_new(part->digests, json_string(stream_reader_sha256(stream)));
+	json_array_foreach(json_object_get(stream_reader_trailer(stream), "from"), i, entry)
+		if (json_integer_value(json_object_get(entry, "lines")) > 0 && json_is_string(json_object_get(entry, "sha256")))
+			json_array_append(part->digests, json_object_get(entry, "sha256"));
+}
+
 int run_read(struct run *run, const char *path, struct progress *progress, struct ipf_error *err)
 {
 	struct result_reader *reader;
@@ -366,6 +378,7 @@ int run_read(struct run *run, const char *path, struct progress *progress, struc
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
 	}
 	read_trailer(part, stream_reader_trailer(stream));
+	note_digests(part, stream);
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);
 	result_reader_close(reader);

@@ -55,6 +55,7 @@ struct part {
 	json_t *header;
 	json_t *clients;        /* list: what each ipf-fire told of itself over the whole run (ipf-records(5), the trailer); may be empty */
 	json_t *stages;         /* list: when each stage really began and ended, as ipf-fire saw it; NULL */
+	json_t *digests;        /* list: of its lines, and of the records that they were made of */
 	int64_t t0_ns;          /* its beginning, since the epoch; IPF_ABSENT */
 	char incomplete[360];   /* why something of it is missing; "" */
 	int64_t last_ns;        /* the latest moment that it tells of */
@@ -91,6 +92,8 @@ int run_read(struct run *run, const char *path, struct progress *progress, struc
 /* Puts the rows in order, finds out how the parts belong together and when each stage was measured (settle.c). */
 int run_settle(struct run *run, struct ipf_error *err);
 void run_release(struct run *run);
+/* A part before this one that has requests of the same records, so that they count twice; NULL. */
+const struct part *run_twice(const struct run *run, int part);
 
 /* The rows of a stage: *count of them. */
 const struct row *run_stage_rows(const struct run *run, int32_t stage, int64_t *count);

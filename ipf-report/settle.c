@@ -151,6 +151,25 @@ static void set_windows(const struct run *run, int part_index)
 	}
 }
 
+static bool share_lines(const struct part *a, const struct part *b)
+{
+	json_t *x, *y;
+	size_t i, k;
+	json_array_foreach(a->digests, i, x)
+		json_array_foreach(b->digests, k, y)
+			if (json_equal(x, y))
+				return true;
+	return false;
+}
+
+const struct part *run_twice(const struct run *run, int part)
+{
+	for (int k = 0; k < part; k++)
+		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
+			return &run->parts[k];
+	return NULL;
+}
+
 int run_settle(struct run *run, struct ipf_error *err)
 {
 	if (run->row_count > 1)
