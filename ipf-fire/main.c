@@ -45,6 +45,8 @@ static const struct option_spec specs[] = {
 	       "give up on a connection after this long (default: 30s)"),
 	OPTION(OPTION_DURATION, 0, "grace", "TIME", struct fire_options, grace_ns,
 	       "how long the first signal lets requests in flight go on (default: 30s)"),
+	OPTION(OPTION_SIZE, 0, "memory", "BYTES", struct fire_options, memory_bytes,
+	       "end the run where records that cannot be written yet take more than this (default: half of the machine's)"),
 	OPTION(OPTION_TEXT, 0, "connections", "reuse|fresh|N|session", struct fire_options, connections,
 	       "use connections again, make one for each request, have N at most to a URL, or one for each session (default: reuse)"),
 	OPTION(OPTION_TEXT, 0, "http", "1.1|2|2-prior", struct fire_options, http,

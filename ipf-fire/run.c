@@ -222,7 +222,7 @@ static struct engine_options engine_options(struct run *r)
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.spin_ns = o->spin_ns,
-		.memory_bytes = memory_bytes() / 2,
+		.memory_bytes = o->memory_bytes ? o->memory_bytes : memory_bytes() / 2,
 	};
 }
 
@@ -482,7 +482,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, r->history, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
-		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took half of the memory");
+		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took more memory than --memory allows");
 	return 0;
 }
 

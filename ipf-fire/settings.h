@@ -19,6 +19,7 @@ struct fire_options {
 	int64_t timeout_ns, first_token_timeout_ns, connect_timeout_ns, grace_ns;
 	int64_t streams;
 	int64_t warm;          /* requests before the schedule */
+	int64_t memory_bytes;  /* 0: half of the machine's */
 	int64_t threads;       /* 0: as many as are of use */
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: not at all */
