@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "clock.h"
+#include "resources.h"
 #include "stage.h"
 
 #include <math.h>
@@ -33,7 +34,9 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	size_t cap = 0;
 	int64_t at;
 
-	if (stages_parse(&stages, specs, 1, NULL, &err) < 0)
+	struct resources resources = {0};
+
+	if (stages_parse(&stages, specs, 1, &resources, &err) < 0)
 		fail_msg("%s", err.text);
 	stages.list[0].ordinal = ordinal;
 	assert_int_equal(arrival_process_begin(&p, &stages.list[0], NULL, seed, &err), 0);
@@ -53,6 +56,8 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	}
 	arrival_process_end(&p);
 	stages_release(&stages);
+	json_decref(resources.files);
+	buffer_release(&resources.notes);
 	return t;
 }
 

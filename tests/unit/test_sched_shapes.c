@@ -2,6 +2,9 @@
  * their process= has at a rate of 1. */
 #include "sched_arrivals.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #define PI 3.14159265358979323846
 
 /* The area under the rate up to t seconds, for the specs below. */
@@ -50,31 +53,112 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+/* Chi-square: do the counts in windows of `window` seconds have the variance of Poisson's, around the area that each window has? Its mean is the
+ * number of windows, its variance 2 a window and 1/mean more for each (a Poisson count's fourth moment). */
+static double windows_off(const struct times *t, double window, double length, double (*area)(double t))
+{
+	double chi = 0, expected = 0, variance = 0;
+	size_t at = 0;
+
+	for (double from = 0; from + window <= length * (1 + 1e-12); from += window) {
+		double mean = area(from + window) - area(from), count = 0;
+		for (; at < t->count && t->s[at] < from + window; at++)
+			count++;
+		if (mean < 1e-3) {
+			assert_true(count <= 2);
+			continue;
+		}
+		chi += (count - mean) * (count - mean) / mean;
+		expected++;
+		variance += 2 + 1 / mean;
+	}
+	return (chi - expected) / sqrt(variance);
+}
+
+/* The gaps along the area are exponential, the rate is followed, and so it looks at every scale. */
+static void check_poisson_along(const char *spec, double length, double (*area)(double t), uint64_t seed)
+{
+	static const double scales[] = {0.05, 0.2, 1, 5, 20, 60};
+	struct times t = arrivals(spec, seed, 0, 0);
+	double total = area(length), deviation = ((double)t.count - total) / sqrt(total), *gaps, distance, one = 1;
+
+	if (fabs(deviation) > 4)
+		fail_msg("%s, seed %llu: %zu arrivals of %.0f", spec, (unsigned long long)seed, t.count, total);
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+		deviation = windows_off(&t, scales[i], length, area);
+		if (fabs(deviation) > 5)
+			fail_msg("%s, seed %llu: counts in %g s: chi-square %.1f deviations off", spec, (unsigned long long)seed, scales[i], deviation);
+	}
+	for (size_t k = 0; k < t.count; k++)
+		t.s[k] = area(t.s[k]);
+	gaps = gaps_of(&t);
+	distance = ks(gaps, t.count - 1, exponential_cdf, &one);
+	if (distance > KS_BOUND)
+		fail_msg("%s, seed %llu: gaps along the area: %.2f", spec, (unsigned long long)seed, distance);
+	distance = ks(t.s, t.count, uniform_cdf, &total);
+	if (distance > KS_BOUND)
+		fail_msg("%s, seed %llu: the rate is not followed: %.2f", spec, (unsigned long long)seed, distance);
+	free(gaps);
+	times_free(&t);
+}
+
 static void test_poisson_along_a_rate(void **state)
 {
 	uint64_t seed = test_seed(__func__);
-	double one = 1;
 
 	(void)state;
-	for (int round = 0; round < 5; round++, seed++) {
-		for (size_t i = 0; i < SHAPES; i++) {
-			struct times t = arrivals(shapes[i].spec, seed, 0, 0);
-			double total = shapes[i].area(shapes[i].length), deviation = ((double)t.count - total) / sqrt(total), *gaps, distance;
-			if (fabs(deviation) > 4)
-				fail_msg("%s, seed %llu: %zu arrivals of %.0f", shapes[i].spec, (unsigned long long)seed, t.count, total);
-			for (size_t k = 0; k < t.count; k++)
-				t.s[k] = shapes[i].area(t.s[k]);
-			gaps = gaps_of(&t);
-			distance = ks(gaps, t.count - 1, exponential_cdf, &one);
-			if (distance > KS_BOUND)
-				fail_msg("%s, seed %llu: gaps along the area: %.2f", shapes[i].spec, (unsigned long long)seed, distance);
-			distance = ks(t.s, t.count, uniform_cdf, &total);
-			if (distance > KS_BOUND)
-				fail_msg("%s, seed %llu: the rate is not followed: %.2f", shapes[i].spec, (unsigned long long)seed, distance);
-			free(gaps);
-			times_free(&t);
-		}
+	for (int round = 0; round < 5; round++, seed++)
+		for (size_t i = 0; i < SHAPES; i++)
+			check_poisson_along(shapes[i].spec, shapes[i].length, shapes[i].area, seed);
+}
+
+/* The lines of the file below; the last one's rate goes on to 700 s. */
+static const struct {
+	double at, rate;
+} lines[] = {{0, 5}, {60.5, 40}, {200, 0}, {260, 12}, {400, 30}, {600, 3}};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static double lines_area(double t, bool linear)
+{
+	double area = 0;
+
+	for (int i = 0; i < LINES && lines[i].at < t; i++) {
+		double end = i + 1 < LINES ? lines[i + 1].at : 700, length = fmin(t, end) - lines[i].at;
+		double slope = linear && i + 1 < LINES ? (lines[i + 1].rate - lines[i].rate) / (end - lines[i].at) : 0;
+		area += lines[i].rate * length + slope * length * length / 2;
 	}
+	return area;
+}
+
+static double file_steps_area(double t)
+{
+	return lines_area(t, false);
+}
+
+static double file_linear_area(double t)
+{
+	return lines_area(t, true);
+}
+
+static void test_poisson_along_a_file(void **state)
+{
+	uint64_t seed = test_seed(__func__);
+	char path[] = "/tmp/ipf-test-rates-XXXXXX", steps[100], linear[100];
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	(void)state;
+	assert_non_null(f);
+	for (int i = 0; i < LINES; i++)
+		fprintf(f, "%g,%g\n", lines[i].at, lines[i].rate);
+	assert_int_equal(fclose(f), 0);
+	snprintf(steps, sizeof steps, "rates:file=%s,for=700s", path);
+	snprintf(linear, sizeof linear, "rates:file=%s,linear,for=700s", path);
+	for (int round = 0; round < 5; round++, seed++) {
+		check_poisson_along(steps, 700, file_steps_area, seed);
+		check_poisson_along(linear, 700, file_linear_area, seed);
+	}
+	unlink(path);
 }
 
 /* With process=constant arrival k comes where the area is k. */
@@ -173,6 +257,36 @@ static void test_onoff_states_are_their_own(void **state)
 	times_free(&sparse);
 }
 
+/* How long it is on and off: arrivals come every millisecond while it is on, so that a longer gap is a time in which it was off. */
+static void test_onoff_times_are_exponential(void **state)
+{
+	static const double on_rate = 0.5, off_rate = 1; /* ends a second */
+	uint64_t seed = test_seed(__func__);
+
+	(void)state;
+	for (int round = 0; round < 5; round++, seed++) {
+		struct times t = arrivals("onoff:peak=1000,on=2s,off=1s,for=1h,process=constant", seed, 0, 0);
+		double *offs = malloc(t.count * sizeof *offs), *ons = malloc(t.count * sizeof *ons), since = NAN, distance;
+		size_t off_count = 0, on_count = 0;
+		assert_true(offs && ons);
+		for (size_t i = 1; i < t.count; i++) {
+			double gap = t.s[i] - t.s[i - 1];
+			if (gap < 0.003)
+				continue;
+			offs[off_count++] = gap - 0.001;
+			if (!isnan(since))
+				ons[on_count++] = t.s[i - 1] - since;
+			since = t.s[i];
+		}
+		distance = fmax(ks(offs, off_count, exponential_cdf, &off_rate), ks(ons, on_count, exponential_cdf, &on_rate));
+		if (off_count < 900 || distance > KS_BOUND)
+			fail_msg("seed %llu: %zu times, which are not exponential: %.2f", (unsigned long long)seed, off_count, distance);
+		free(offs);
+		free(ons);
+		times_free(&t);
+	}
+}
+
 static void test_planned_rates(void **state)
 {
 	static const struct {
@@ -202,10 +316,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_poisson_along_a_rate),
+		cmocka_unit_test(test_poisson_along_a_file),
 		cmocka_unit_test(test_constant_along_a_rate),
 		cmocka_unit_test(test_other_processes_keep_their_variation),
 		cmocka_unit_test(test_onoff_has_mean_and_variance),
 		cmocka_unit_test(test_onoff_states_are_their_own),
+		cmocka_unit_test(test_onoff_times_are_exponential),
 		cmocka_unit_test(test_planned_rates),
 	};
 
