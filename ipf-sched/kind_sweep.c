@@ -14,6 +14,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "an open-loop stage for each of these rates; or"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "a closed-loop stage for each of these numbers of users"),
 	STAGE_KEY("from", "FILE", KEY_TEXT, file, "or rates around what these results show as sustained"),
+	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee, not rates"),
 	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: how many rates (default: 10)"),
 	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: the last one over the sustained one (1.2)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long each of them lasts"),
@@ -29,6 +30,8 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "from: expected none with %s=", stage->rates.counts ? "users" : "rates");
 	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected from=FILE with it", stage->upto != 1.2 ? "upto" : "points");
+	if (!stage->file && stage->by_users)
+		return ipf_error_set(err, IPF_USAGE, "closed: expected from=FILE with it");
 	if (stage->file && (stage->upto < 0.2 || stage->upto > 100))
 		return ipf_error_set(err, IPF_USAGE, "upto: expected a number between 0.2 and 100, got %g", stage->upto);
 	if (stage->file && stage->point_number != IPF_ABSENT && (stage->point_number < 2 || stage->point_number > 1000))
@@ -42,7 +45,7 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "for: missing: expected for=TIME or n=COUNT");
 	if (limits_check(stage, err) < 0)
 		return -1;
-	if (!stage->rates.counts)
+	if (!stage->rates.counts && !stage->by_users)
 		return process_check(stage, err);
 	if (stage->slots != IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "slots: expected none with users=");
@@ -98,6 +101,53 @@ static void tell_sustained(const struct sustained *s, const struct observed_stag
 	buffer_text(out, "\n");
 }
 
+/* As many users as keep the server just busy: its highest rate over the rate of one user where few are in each other's way, which is the
+ * stage with the fewest. Where the two lines cross is the knee. */
+static int find_knee(const struct observed *seen, const struct sustained *most, double *knee, struct buffer *notes, struct ipf_error *err)
+{
+	const struct observed_stage *fewest = NULL, *largest = NULL;
+	struct sustained found, alone = {0};
+
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct observed_stage *stage = &seen->stages[i];
+		int got = stage->users == IPF_ABSENT ? 0 : sustained_find(stage, &found, err);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			continue;
+		if (!fewest || stage->users < fewest->users) {
+			fewest = stage;
+			alone = found;
+		}
+		if (!largest || stage->users > largest->users)
+			largest = stage;
+	}
+	if (!fewest || fewest->users == largest->users)
+		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
+		                    "closed: expected closed stages of two numbers of users or more, each of %d answers", SUSTAINED_LEAST);
+	*knee = most->rate * (double)fewest->users / alone.rate;
+	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name, alone.rate,
+	              (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
+	if (*knee > (double)largest->users)
+		buffer_format(notes, "; no stage had more than %lld, and it may be further up", (long long)largest->users);
+	buffer_text(notes, "\n");
+	return 0;
+}
+
+/* Whole numbers of users, each once. */
+static void round_users(struct rates *rates, double knee)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rates->count; i++) {
+		double users = fmax(1, floor(rates->list[i] * knee + 0.5));
+		if (count == 0 || users > rates->list[count - 1])
+			rates->list[count++] = users;
+	}
+	rates->count = count;
+	rates->counts = true;
+}
+
 static int sweep_resolve(struct stage *sweep, struct resources *resources, struct ipf_error *err)
 {
 	struct observed seen = {.headers = resources->observed.headers, .digests = resources->observed.digests};
@@ -105,6 +155,7 @@ static int sweep_resolve(struct stage *sweep, struct resources *resources, struc
 	const struct observed_stage *of;
 	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
 	char text[32];
+	double knee = 0;
 	int status;
 
 	if (!sweep->file)
@@ -118,10 +169,14 @@ static int sweep_resolve(struct stage *sweep, struct resources *resources, struc
 		if (!sweep->rates.list)
 			status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	}
+	if (status == 0 && sweep->by_users)
+		status = find_knee(&seen, &s, &knee, &resources->notes, err);
 	if (status == 0) {
 		sweep->rates.count = count;
 		lay_points(sweep->rates.list, count, sweep->upto);
-		for (size_t i = 0; i < count; i++) {
+		if (sweep->by_users)
+			round_users(&sweep->rates, knee);
+		for (size_t i = 0; i < count && !sweep->by_users; i++) {
 			snprintf(text, sizeof text, "%.4g", sweep->rates.list[i] * s.rate);
 			sweep->rates.list[i] = strtod(text, NULL);
 		}

@@ -23,6 +23,25 @@ is "$(head -1 "$OUT" | jq -r '[.stages[].rate | . * 100 | round / 100] | join(" 
 is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" results "the header says what it was made of"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum rows | cut -d' ' -f1)" "and the trailer has its digest"
 matches "$(cat "$ERR")" 'saturated.results: stage s: sustained 50/s, .* \(95 %\)' "and standard error how sure it is"
+# Closed stages: 5 a second with one user, 50 a second with 40, as many as a server of ten has.
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":0,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, i * 2e8, (i + 1) * 2e8
+	for (i = 100; i < 1100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":1,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, 2e10 + (i - 140) * 2e7, 2e10 + i * 2e7 }' >rows
+{
+	printf '{"ipf":"results","version":1,"tool":"test","stages":['
+	printf '{"name":"few","kind":"closed","spec":"x","begin_ns":0,"end_ns":20000000000,"arrivals":100,"first_n":0,"slots":1,"closed":true,"measured":true},'
+	printf '{"name":"many","kind":"closed","spec":"x","begin_ns":20000000000,"end_ns":40000000000,"arrivals":1000,"first_n":100,"slots":40,"closed":true,"measured":true}]}\n'
+	cat rows
+	printf '{"end":{"lines":1100,"sha256":"%s"}}\n' "$(sha256sum rows | cut -d' ' -f1)"
+} >users.results
+run "$BIN/ipf-sched" sweep:from=users.results,closed,n=50
+status_is 0 "a sweep over users from results"
+is "$(head -1 "$OUT" | jq -r '[.stages[].slots] | join(" ")')" "1 4 7 8 9 10 11 12" "numbers of users around the knee, each once"
+is "$(head -1 "$OUT" | jq -r '[.stages[].closed] | all')" true "in closed stages"
+matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users' "and standard error how it was found"
+run "$BIN/ipf-sched" sweep:from=saturated.results,closed,n=50
+status_is 3 "which takes closed stages"
+run "$BIN/ipf-sched" sweep:rates=5,closed,n=50
+status_is 2 "and results"
 head -60 saturated.results >cut.results
 run "$BIN/ipf-sched" sweep:from=cut.results,for=60s
 status_is 3 "results that were cut are refused"
