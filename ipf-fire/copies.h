@@ -1,13 +1,13 @@
-/* Copies of a request (ipf-schedule(5)): the same one once more, with a prompt of its own, so that what a server remembers of the others does not
- * serve it.
+/* Copies of a request (ipf-schedule(5)): the same one once more, with a prompt of its own, so that what a server remembers of the others
+ * does not serve it.
  *
  *     struct copier c = {.copy = 7};
  *     copier_names(&c, &request);   // "chat-1" is "chat-1-copy07"
  *     copier_mark(&c, &request);    // "Once upon a time" is "07 Once upon a time": the first of a conversation only
  *     copier_release(&c);
  *
- * The mark has the same length for all copies: two digits and a space, which are one to three tokens, at the beginning of the first text of the
- * messages, or of the prompt. A prompt of token ids cannot be marked, one without any text (pictures alone) stays as it is.
+ * The mark has the same length for all copies: two digits and a space, which are one to three tokens, at the beginning of the first text of
+ * the messages, or of the prompt. A prompt of token ids cannot be marked, one without any text (pictures alone) stays as it is.
  */
 #ifndef IPF_COPIES_H
 #define IPF_COPIES_H

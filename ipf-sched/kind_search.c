@@ -49,7 +49,8 @@ static bool meets(const struct observed_row *row, const struct objective *o)
 	return row->ok && (value == IPF_ABSENT || value <= o->limit_ns);
 }
 
-/* Requests that follow each other meet or miss an objective together: how many independent ones say as much, from the means of twenty batches. */
+/* Requests that follow each other meet or miss an objective together: how many independent ones say as much, from the
+ * means of twenty batches. */
 static double effective(const struct observed_stage *stage, const struct objective *o, double share)
 {
 	enum { BATCHES = 20 };
@@ -125,7 +126,8 @@ static void tell_answer(const struct stage *search, const struct search_answer *
 }
 
 /* What is known so far; the seventh significant digit of a rate means nothing. */
-static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials, size_t count, struct ipf_error *err)
+static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials, size_t count,
+                    struct ipf_error *err)
 {
 	struct search by = {search->low, search->high, search->precision, search->confidence, search->by_users};
 	struct search_answer answer;

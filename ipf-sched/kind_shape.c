@@ -367,7 +367,8 @@ static int sine_check(const struct stage *stage, struct ipf_error *err)
 static double sine_of_turn(double y)
 {
 	/* Taylor's series to t²³, of which each term is this times the one before: the next is below 2^-63 */
-	static const double inverse[] = {1.0 / 506, 1.0 / 420, 1.0 / 342, 1.0 / 272, 1.0 / 210, 1.0 / 156, 1.0 / 110, 1.0 / 72, 1.0 / 42, 1.0 / 20, 1.0 / 6};
+	static const double inverse[] = {1.0 / 506, 1.0 / 420, 1.0 / 342, 1.0 / 272, 1.0 / 210, 1.0 / 156,
+	                                 1.0 / 110, 1.0 / 72, 1.0 / 42, 1.0 / 20, 1.0 / 6};
 	double t, z, sum = 0;
 
 	y -= floor(y + 0.5);

@@ -103,7 +103,8 @@ static int show_stat(const struct sched_options *options, const struct operands 
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
 
-static json_t *make_header(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc, char **argv)
+static json_t *make_header(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc,
+                           char **argv)
 {
 	struct provenance from = {
 		.tool = program.name,
@@ -143,8 +144,8 @@ static json_t *make_trailer(const struct plan *plan, const struct resources *res
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc, char **argv,
-                          struct progress *progress, const struct ipf_error *cut, struct ipf_error *err)
+static int write_schedule(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc,
+                          char **argv, struct progress *progress, const struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
 	json_t *header = make_header(plan, resources, options, argc, argv);

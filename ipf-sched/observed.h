@@ -36,8 +36,8 @@ struct observed {
 	json_t *digests;  /* … and our trailer's */
 };
 
-/* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing. Release it also after
- * an error. */
+/* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing. Release it also
+ * after an error. */
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err);
 void observed_release(struct observed *seen);
 

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How steep the curve may be, in logarithms of the load, and how often a stage may come out wrong at any load: with their odds beforehand. */
+/* How steep the curve may be, in logarithms of the load, and how often a stage may come out wrong at any load: with their odds
+ * beforehand. */
 static const struct { double width, odds; } spreads[] = {{0.005, 0.35}, {0.02, 0.3}, {0.05, 0.2}, {0.12, 0.15}};
 static const struct { double share, odds; } slips[] = {{0.01, 0.8}, {0.08, 0.2}};
 enum { SPREADS = sizeof spreads / sizeof *spreads, SLIPS = sizeof slips / sizeof *slips };
@@ -33,7 +34,8 @@ double share_met(double good, double count, double effective, double wanted)
 	return logistic(1.702 * (good / count - wanted) / sqrt(wanted * (1 - wanted) / effective));
 }
 
-/* How well an answer in this cell explains all trials, over every steepness and every share of slips. `at` are the logarithms of their loads. */
+/* How well an answer in this cell explains all trials, over every steepness and every share of slips. `at` are the
+ * logarithms of their loads. */
 static double likelihood(const struct grid *g, size_t cell, const struct search_trial *trials, const double *at, size_t count)
 {
 	double middle = g->low + ((double)cell - 0.5) * g->step, sum = 0;

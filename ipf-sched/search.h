@@ -5,11 +5,11 @@
  *     search_next(&search, trials, 2, &answer);      // answer.known, or answer.next is to be tried
  *
  * A monotone regression: how likely a stage is to meet the objectives falls with the load, as a logistic curve of its logarithm around
- * the answer, where the odds are even. Where the answer lies, how steep the curve is, and how often a stage comes out wrong whatever the load, is all unknown:
- * every combination is weighed by how well it explains all the stages (Bayes' rule over a grid; the answer is as likely anywhere on
- * the logarithmic scale beforehand). The next stage is tried at the median of where the answer may be, which halves that on a quiet server, and on a
- * noisy one repeats near the knee until one wrong stage more or less changes nothing. It is known when the interval that holds it with
- * the confidence that was asked for is as narrow as the precision.
+ * the answer, where the odds are even. Where the answer lies, how steep the curve is, and how often a stage comes out wrong whatever the
+ * load, is all unknown: every combination is weighed by how well it explains all the stages (Bayes' rule over a grid; the answer is as
+ * likely anywhere on the logarithmic scale beforehand). The next stage is tried at the median of where the answer may be, which halves that
+ * on a quiet server, and on a noisy one repeats near the knee until one wrong stage more or less changes nothing. It is known when the
+ * interval that holds it with the confidence that was asked for is as narrow as the precision.
  */
 #ifndef IPF_SEARCH_H
 #define IPF_SEARCH_H

@@ -3,10 +3,10 @@
  *     struct sustained s;
  *     if (sustained_find(&seen.stages[0], &s, &err) == 1) … s.rate, between s.least and s.most …
  *
- * Not the mean from the first to the last answer, which has the time in it in which the server fills up and that in which it runs empty: the stretch
- * is looked for in which the rate of answers is steadiest (MSER, cut at both ends, a third of the time at least), and the rate is the slope of the line
- * through its answers, so that it makes no difference whether they come one by one or in lumps. How sure it is comes from the slopes of five parts of
- * it (Student's t, 95 %).
+ * Not the mean from the first to the last answer, which has the time in it in which the server fills up and that in which it runs empty:
+ * the stretch is looked for in which the rate of answers is steadiest (MSER, cut at both ends, a third of the time at least), and the rate
+ * is the slope of the line through its answers, so that it makes no difference whether they come one by one or in lumps. How sure it is
+ * comes from the slopes of five parts of it (Student's t, 95 %).
  */
 #ifndef IPF_SUSTAINED_H
 #define IPF_SUSTAINED_H
