@@ -13,6 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define NICE_CALM 10
+#define NICE_HURRIED (-10) /* as the senders */
+#define BACKLOG_LONG (INT64_C(16) << 20) /* bytes */
+#define BACKLOG_CALM (INT64_C(4) << 20)
 #define TICK_MS    10                 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
 #define FLUSH_NS   (250 * NS_PER_MS)  /* a file: at the latest after this long others can read what was written */
 #define CLIENT_NS  NS_PER_S
@@ -27,6 +31,8 @@ struct recorder {
 	bool dirty;
 	int stop_fd, done_fd;
 	pthread_t thread;
+	int64_t number;          /* of its thread */
+	bool may_hurry, hurried; /* see mind_backlog */
 };
 
 /* ---- lines ---- */
@@ -59,6 +65,16 @@ static void flush(struct recorder *r, int64_t now)
 	r->flush_ns = now + FLUSH_NS;
 }
 
+/* The senders come first where processors are short, as long as what waits here is little: it would grow without end. */
+static void mind_backlog(struct recorder *r)
+{
+	int64_t waiting = gauge_get(&r->o.gauges->unrecorded_bytes);
+	if (!r->may_hurry || (r->hurried ? waiting > BACKLOG_CALM : waiting < BACKLOG_LONG))
+		return;
+	r->hurried = !r->hurried;
+	setpriority(PRIO_PROCESS, (id_t)r->number, r->hurried ? NICE_HURRIED : NICE_CALM);
+}
+
 static void record(struct recorder *r, struct job *job)
 {
 	struct record line;
@@ -74,6 +90,7 @@ static void record(struct recorder *r, struct job *job)
 	gauge_add(&r->o.gauges->unrecorded, -1);
 	gauge_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
 	job_free(job);
+	mind_backlog(r);
 }
 
 static void client_says(struct recorder *r, int64_t now)
@@ -107,8 +124,11 @@ static void *recorder_run(void *data)
 {
 	struct recorder *r = data;
 	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
-	/* the engine comes first where processors are short */
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+	/* who may not take a higher priority back had better keep the one that it has: the senders have no other then */
+	r->number = syscall(SYS_gettid);
+	r->may_hurry = setpriority(PRIO_PROCESS, (id_t)r->number, NICE_HURRIED) == 0;
+	if (r->may_hurry)
+		setpriority(PRIO_PROCESS, (id_t)r->number, NICE_CALM);
 	for (bool stopping = false;;) {
 		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
 		int64_t now = clock_now();
