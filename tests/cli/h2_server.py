@@ -111,11 +111,7 @@ def serve(connection, script):
         connection.close()
 
 
-def listen(script):
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(64)
-    print(listener.getsockname()[1], script)
+def accept(listener, script):
     while True:
         connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -124,8 +120,11 @@ def listen(script):
 
 def main():
     for script in scripts(0):
-        threading.Thread(target=listen, args=(script,), daemon=True).start()
-    time.sleep(0.1)
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        print(listener.getsockname()[1], script)
+        threading.Thread(target=accept, args=(listener, script), daemon=True).start()
     print("end", flush=True)
     sys.stdin.read()
 
