@@ -1,5 +1,7 @@
 #include "jdoc.h"
 
+#include "bytes8.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,18 +49,11 @@ static void skip_space(struct parser *p)
 		p->at++;
 }
 
-#define ONES UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
-
-/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. A borrow of the
- * subtractions can only come from a byte that is one of these, so that the lowest mark is always right. */
+/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. */
 static const char *plain_run(const char *at, const char *end)
 {
 	while (at + 8 <= end) {
-		uint64_t w;
-		memcpy(&w, at, 8);
-		uint64_t quote = w ^ (ONES * '"'), slash = w ^ (ONES * '\\');
-		uint64_t marks = (((quote - ONES) & ~quote) | ((slash - ONES) & ~slash) | (w - ONES * 0x20) | w) & HIGHS;
+		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word) | (word & BYTES8_HIGHS);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 		if (marks)
 			return at + __builtin_ctzll(marks) / 8;

@@ -1,6 +1,8 @@
 /* Looking around in a parsed text. */
 #include "jdoc.h"
 
+#include "bytes8.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -149,16 +151,13 @@ static char *put_unicode_escape(char *to, const char **at, const char *end)
  * there is text. */
 static void copy_plain(char **to, const char **at, const char *end)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
 	char *out = *to;
 	const char *in = *at;
 	for (; end - in >= 8; in += 8, out += 8) {
-		uint64_t w;
-		memcpy(&w, in, 8);
-		uint64_t slash = w ^ (ones * '\\');
-		if ((slash - ones) & ~slash & highs)
+		uint64_t word = bytes8_load(in);
+		if (bytes8_equal(word, '\\'))
 			break;
-		memcpy(out, &w, 8);
+		memcpy(out, &word, 8);
 	}
 	while (in < end && *in != '\\')
 		*out++ = *in++;

@@ -1,5 +1,7 @@
 #include "jout.h"
 
+#include "bytes8.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,15 +104,9 @@ static void put_escaped(struct buffer *out, unsigned char c)
 /* Bytes that a JSON string takes as they are: all but quotes, backslashes and control characters. */
 static size_t unescaped_run(const char *at, size_t len)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
 	size_t i = 0;
-	for (; i + 8 <= len; i += 8) {
-		uint64_t w;
-		memcpy(&w, at + i, 8);
-		uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
-		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * 0x20) & ~w)) & highs)
-			break;
-	}
+	while (i + 8 <= len && !bytes8_escaped(bytes8_load(at + i)))
+		i += 8;
 	while (i < len && (unsigned char)at[i] >= 0x20 && at[i] != '"' && at[i] != '\\')
 		i++;
 	return i;
