@@ -1,28 +1,13 @@
 #include "api.h"
+#include "api_cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The smallest descriptor that makes sense; tests change one member of it at a time. */
 static const char small[] =
 	"{\"ipf\":\"api\",\"version\":1,\"name\":\"mine\",\"method\":\"POST\",\"path\":\"/generate\","
 	"\"request\":{\"body\":{\"prompt\":\"$prompt\"}},"
 	"\"response\":{\"framing\":\"ndjson\",\"text\":[\"/text\"],\"end\":{\"eof\":true}}}";
-
-static json_t *parse(const char *text)
-{
-	json_error_t why;
-	json_t *json = json_loads(text, JSON_DECODE_ANY, &why);
-	if (!json)
-		fail_msg("test data is not JSON: %s: %s", why.text, text);
-	return json;
-}
 
 static void pointer_finds(const char *pointer, const char *document, const char *expected)
 {
@@ -234,35 +219,9 @@ static void files_open(void **state)
 	assert_int_equal(err.kind, IPF_SYSTEM);
 }
 
-/* Sets (or with "gone" removes) the member at a dotted path and says what the descriptor is told. */
 static void told(const char *path, const char *value, const char *expected)
 {
-	json_t *json = parse(small), *map = json;
-	char copy[128], *key = copy, *dot;
-	struct ipf_error err = {0};
-	struct api *api = NULL;
-	snprintf(copy, sizeof copy, "%s", path);
-	for (; (dot = strchr(key, '.')); key = dot + 1) {
-		*dot = '\0';
-		map = json_object_get(map, key);
-	}
-	if (!strcmp(value, "gone"))
-		json_object_del(map, key);
-	else
-		json_object_set_new(map, key, parse(value));
-	int got = api_from_json(&api, json, "mine.json", &err);
-	if (!expected) {
-		if (got < 0)
-			fail_msg("%s = %s: refused: %s", path, value, err.text);
-	} else {
-		assert_int_equal(got, -1);
-		assert_null(api);
-		assert_int_equal(err.kind, IPF_INPUT);
-		assert_string_equal(err.file, "mine.json");
-		assert_string_equal(err.text, expected);
-	}
-	api_close(api);
-	json_decref(json);
+	api_told(small, path, value, expected);
 }
 
 static void every_member_is_checked(void **state)

@@ -1,8 +1,6 @@
 #include "api.h"
+#include "api_cases.h"
 #include "protobuf.h"
-#include "unit.h"
-
-#include <jansson.h>
 
 /* A descriptor that makes sense; tests change one member of it at a time. */
 static const char small[] =
@@ -13,42 +11,9 @@ static const char small[] =
 	"\"request\":{\"body\":{\"text\":\"$prompt\"}},"
 	"\"response\":{\"framing\":\"grpc\",\"text\":[\"/said\"]}}";
 
-static json_t *parse(const char *text)
-{
-	json_error_t why;
-	json_t *json = json_loads(text, JSON_DECODE_ANY, &why);
-	if (!json)
-		fail_msg("test data is not JSON: %s: %s", why.text, text);
-	return json;
-}
-
-/* Sets (or with "gone" removes) the member at a dotted path; NULL: it stays good. */
 static void told(const char *path, const char *value, const char *expected)
 {
-	json_t *json = parse(small), *map = json;
-	char copy[128], *key = copy, *dot;
-	struct ipf_error err = {0};
-	struct api *api = NULL;
-	snprintf(copy, sizeof copy, "%s", path);
-	for (; (dot = strchr(key, '.')); key = dot + 1) {
-		*dot = '\0';
-		map = json_object_get(map, key);
-	}
-	if (!strcmp(value, "gone"))
-		json_object_del(map, key);
-	else
-		json_object_set_new(map, key, parse(value));
-	int got = api_from_json(&api, json, "mine.json", &err);
-	if (!expected && got < 0)
-		fail_msg("%s = %s: refused: %s", path, value, err.text);
-	if (expected) {
-		assert_int_equal(got, -1);
-		assert_int_equal(err.kind, IPF_INPUT);
-		assert_string_equal(err.file, "mine.json");
-		assert_string_equal(err.text, expected);
-	}
-	api_close(api);
-	json_decref(json);
+	api_told(small, path, value, expected);
 }
 
 static void members_are_checked(void **state)
