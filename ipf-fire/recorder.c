@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define NICE_CALM 10
-#define NICE_HURRIED (-10) /* as the senders */
+#define NICE_CALM    10
+#define NICE_HURRIED (-10)            /* as the senders */
 #define BACKLOG_LONG (INT64_C(16) << 20) /* bytes */
 #define BACKLOG_CALM (INT64_C(4) << 20)
 #define TICK_MS    10                 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
@@ -125,7 +124,7 @@ static void *recorder_run(void *data)
 	struct recorder *r = data;
 	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
 	/* who may not take a higher priority back had better keep the one that it has: the senders have no other then */
-	r->number = syscall(SYS_gettid);
+	r->number = thread_number();
 	r->may_hurry = setpriority(PRIO_PROCESS, (id_t)r->number, NICE_HURRIED) == 0;
 	if (r->may_hurry)
 		setpriority(PRIO_PROCESS, (id_t)r->number, NICE_CALM);

@@ -173,6 +173,16 @@ static void on_event(struct sender *s, const struct epoll_event *event, int64_t 
 	}
 }
 
+/* One that was ready when we woke; when its turn came. */
+static int64_t handle(struct sender *s, const struct epoll_event *event, int64_t woken)
+{
+	int64_t t = now_of(s);
+	note_lag(s, t - woken);
+	on_event(s, event, t);
+	take_ended(s);
+	return t;
+}
+
 /* Of many that start at once, the first must not wait until the last has: they have connections to go on with, and answers to be noted. That a
  * later one starts later for it is seen, and counts as our lateness; what waits on a socket would count as the server's. */
 static void glance(struct sender *s)
@@ -181,12 +191,8 @@ static void glance(struct sender *s)
 	int count = epoll_wait(s->epoll_fd, events, EVENTS, 0);
 	int64_t woken = count > 0 ? now_of(s) : 0;
 	meter_woke(s->o.meter, count);
-	for (int i = 0; i < count; i++) {
-		int64_t t = now_of(s);
-		note_lag(s, t - woken);
-		on_event(s, &events[i], t);
-		take_ended(s);
-	}
+	for (int i = 0; i < count; i++)
+		handle(s, &events[i], woken);
 }
 
 static void start_due(struct sender *s)
@@ -253,10 +259,7 @@ static void wait_and_handle(struct sender *s)
 	int64_t woken = now_of(s);
 	meter_woke(s->o.meter, count);
 	for (int i = 0; i < count; i++) {
-		int64_t t = now_of(s);
-		note_lag(s, t - woken);
-		on_event(s, &events[i], t);
-		take_ended(s);
+		int64_t t = handle(s, &events[i], woken);
 		if (s->look || t >= agenda_wake(s->o.agenda, s->o.index))
 			start_due(s);
 	}
