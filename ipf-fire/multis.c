@@ -4,7 +4,9 @@
 
 #define SESSION_CELLS 16 /* multi handles that sessions' connections are spread over */
 #define SESSIONS_KEPT 1024L /* connections in each of them, before the oldest that is not in use is closed */
-#define CONNECTIONS 256 /* of a multi handle, before another one is made */
+#define FEWEST_CONNECTIONS ((size_t)16) /* of a multi handle, before another one is made */
+#define MOST_CONNECTIONS ((size_t)256)
+#define MULTIS 16 /* up to so many, a handle has the fewest connections */
 
 static struct multi *multi_new(struct transport *t, size_t place)
 {
@@ -31,6 +33,14 @@ static struct multi *multi_new(struct transport *t, size_t place)
 	return t->multis[t->count++] = m;
 }
 
+/* How many connections a multi handle is to have where there are so many in all. For each request libcurl walks those of a handle, which is
+ * why it has few of them; it takes some 40 KiB by itself, which is why it has more of them where they are many. */
+static size_t room_of(size_t connections)
+{
+	size_t room = connections / MULTIS;
+	return room < FEWEST_CONNECTIONS ? FEWEST_CONNECTIONS : room > MOST_CONNECTIONS ? MOST_CONNECTIONS : room;
+}
+
 /* Sessions' connections are found again where their multi handle is found again. */
 static struct multi *multi_of_session(struct transport *t, size_t place, uint64_t key)
 {
@@ -47,13 +57,13 @@ static struct multi *multi_of_session(struct transport *t, size_t place, uint64_
 /* One more for a pool, with its share of the connections. */
 static struct multi *multi_of_pool(struct transport *t, size_t place)
 {
-	size_t left = (size_t)t->options->connections.pool;
+	size_t pool = (size_t)t->options->connections.pool, left = pool;
 	for (size_t i = 0; i < t->count; i++)
 		left -= t->multis[i]->place == place ? t->multis[i]->most : 0;
 	struct multi *m = left ? multi_new(t, place) : NULL;
 	if (!m)
 		return NULL;
-	m->most = left < CONNECTIONS ? left : CONNECTIONS;
+	m->most = left < room_of(pool) ? left : room_of(pool);
 	curl_multi_setopt(m->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)m->most);
 	return m;
 }
@@ -61,7 +71,7 @@ static struct multi *multi_of_pool(struct transport *t, size_t place)
 struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
 {
 	const struct connections *c = &t->options->connections;
-	size_t streams = (size_t)connections_streams(c);
+	size_t streams = (size_t)connections_streams(c), most = room_of(t->queues[place].busy);
 	struct multi *room = NULL;
 	if (c->kind == CONNECTIONS_SESSION)
 		return multi_of_session(t, place, key);
@@ -71,7 +81,7 @@ struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
 			continue;
 		if (m->open > m->busy && c->kind != CONNECTIONS_FRESH)
 			return m;
-		if (!room && (m->most || streams == 1 ? m->busy < (m->most ? m->most : CONNECTIONS) * streams : m->open < CONNECTIONS))
+		if (!room && (m->most || streams == 1 ? m->busy < (m->most ? m->most : most) * streams : m->open < most))
 			room = m;
 	}
 	return room ? room : c->kind == CONNECTIONS_POOL ? multi_of_pool(t, place) : multi_new(t, place);

@@ -181,6 +181,7 @@ int transport_open(struct transport **transport, const struct target *target, co
 	t->options = options;
 	t->target = target;
 	t->epoll_fd = epoll_fd;
+	t->soonest = INT64_MAX;
 	t->meter = meter;
 	t->setup = (struct exchange_setup){.target = target, .options = options, .open_socket = on_open, .close_socket = on_close,
 	                                   .close_data = t, .connected = on_connected, .alive = alive};
@@ -330,6 +331,8 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 	look_for_ended(t, m);
+	if (m->deadline < t->soonest)
+		t->soonest = m->deadline;
 }
 
 /* Which connections it may take: 0 where it makes no difference. */
@@ -513,10 +516,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 
 int64_t transport_deadline(const struct transport *t)
 {
-	int64_t deadline = INT64_MAX;
-	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->deadline < deadline)
-			deadline = t->multis[i]->deadline;
+	int64_t deadline = t->soonest;
 	for (size_t i = 0; i <= t->options->cancels.count; i++) {
 		const struct alarm *alarm = alarms_first(t->alarms, i);
 		if (alarm && alarm->at_ns < deadline)
@@ -541,19 +541,28 @@ static void ring_alarms(struct transport *t, int64_t now)
 		}
 }
 
+static void expire(struct multi *m, int64_t now)
+{
+	long ms = -1;
+	if (m->deadline > now)
+		return;
+	m->deadline = INT64_MAX;
+	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
+	/* a timer that it thinks it has told already is not told again */
+	if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
+		m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
+}
+
 void transport_expire(struct transport *t, int64_t now)
 {
 	ring_alarms(t, now);
-	for (size_t i = 0; i < t->count; i++) {
-		struct multi *m = t->multis[i];
-		if (m->deadline > now)
-			continue;
-		m->deadline = INT64_MAX;
-		work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
-		/* a timer that it thinks it has told already is not told again */
-		long ms = -1;
-		if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
-			m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
+	if (t->soonest <= now) {
+		t->soonest = INT64_MAX;
+		for (size_t i = 0; i < t->count; i++) {
+			expire(t->multis[i], now);
+			if (t->multis[i]->deadline < t->soonest)
+				t->soonest = t->multis[i]->deadline;
+		}
 	}
 	admit(t);
 }

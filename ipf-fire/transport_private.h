@@ -49,6 +49,7 @@ struct transport {
 	int epoll_fd;
 	struct multi **multis;
 	size_t count;
+	int64_t soonest; /* no deadline of a multi handle is earlier; that it has been moved on may not be known yet */
 	struct socket *sockets;
 	size_t sockets_count;
 	size_t next_source;
