@@ -11,14 +11,15 @@ struct selection {
 	const struct run *run;
 	const struct block_options *options;
 	int32_t stage;          /* -1: all measured ones */
-	int32_t model;          /* -1: all */
+	enum grouping by;
+	int32_t member;         /* of that grouping; -1: all */
 	const struct row *rows; /* where they are among others */
 	int64_t count;
 };
 
 static bool wanted(const struct selection *sel, const struct row *row)
 {
-	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) && (sel->model < 0 || row->model == sel->model);
+	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) && (sel->member < 0 || row->group[sel->by] == sel->member);
 }
 
 /* for_rows(sel, row) { … } */
@@ -26,9 +27,14 @@ static bool wanted(const struct selection *sel, const struct row *row)
 	for (const struct row *row_ = (sel_)->rows, *end_ = (sel_)->rows ? (sel_)->rows + (sel_)->count : NULL; row_ < end_; row_++) \
 		if (wanted(sel_, row_))
 
-static struct selection select_rows(const struct run *run, const struct block_options *options, int32_t stage, int32_t model)
+/* Of a stage (-1: all measured ones), those of `all` and no others. */
+static struct selection select_rows(const struct selection *all, int32_t stage)
 {
-	struct selection sel = {.run = run, .options = options, .stage = stage, .model = model, .rows = run->rows, .count = run->row_count};
+	const struct run *run = all->run;
+	struct selection sel = *all;
+	sel.stage = stage;
+	sel.rows = run->rows;
+	sel.count = run->row_count;
 	if (stage >= 0)
 		sel.rows = run_stage_rows(run, stage, &sel.count);
 	return sel;
@@ -103,7 +109,8 @@ static int build_gaps(struct block *b, const struct selection *sel)
 		return -1;
 	for (size_t s = 0; s < sel->run->plan.count; s++) {
 		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->plan.stages[s].measured;
-		const struct histogram *gaps = in ? run_gaps(sel->run, (int32_t)s, sel->model) : NULL;
+		/* of targets there are none apart */
+		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL) ? run_gaps(sel->run, (int32_t)s, sel->member) : NULL;
 		if (gaps)
 			histogram_merge(all, gaps);
 	}
@@ -354,7 +361,7 @@ static void set_stage(struct block *b, const struct selection *sel, const struct
 	b->busy_ns = flight->busy;
 	b->in_flight_max = flight->most;
 	b->scheduled = IPF_ABSENT;
-	if (sel->model < 0) {
+	if (sel->member < 0) {
 		schedule_of(sel->run, sel->stage, &b->scheduled, &b->length_ns);
 		b->has_length = b->length_ns != IPF_ABSENT && b->length_ns > 0;
 		b->offered_n = b->scheduled == IPF_ABSENT ? 0 : b->scheduled;
@@ -387,22 +394,22 @@ static void set_total(struct block *b, const struct block *stages, size_t count)
 	}
 }
 
-/* The stages and the total of one model, or of all (-1). */
-static int build_level(struct block *stages, struct block *total, const struct run *run, const struct block_options *options, int32_t model,
-                       struct ipf_error *err)
+/* The stages and the total of those of a member of a grouping, or of all. */
+static int build_level(struct block *stages, struct block *total, const struct selection *all, struct ipf_error *err)
 {
+	const struct run *run = all->run;
 	size_t count = run->plan.count;
 	struct flight *flights = calloc(count + 1, sizeof *flights);
 	if (!flights)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	int bad = flight_measure(run, model, options->drain, flights, err);
+	int bad = flight_measure(run, all->by, all->member, all->options->drain, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
-		struct selection sel = select_rows(run, options, (int32_t)i, model);
+		struct selection sel = select_rows(all, (int32_t)i);
 		set_stage(&stages[i], &sel, &flights[i]);
 		bad = build_block(&stages[i], &sel, err);
 	}
 	if (bad == 0) {
-		struct selection sel = select_rows(run, options, -1, model);
+		struct selection sel = select_rows(all, -1);
 		set_total(total, stages, count);
 		bad = build_block(total, &sel, err);
 	}
@@ -410,29 +417,31 @@ static int build_level(struct block *stages, struct block *total, const struct r
 	return bad;
 }
 
-static int build_models(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err)
+static int build_groups(struct blocks *blocks, const struct run *run, const struct block_options *options, enum grouping by, struct ipf_error *err)
 {
-	size_t models = (size_t)run->models.count, level = blocks->count + 1;
-	struct block *all = calloc(models * level, sizeof *all);
+	size_t members = (size_t)run->groups[by].count, level = blocks->count + 1;
+	struct block *all = calloc(members * level, sizeof *all);
 	if (!all)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	int bad = 0;
-	for (size_t m = 0; bad == 0 && m < models; m++)
-		bad = build_level(all + m * level, all + m * level + blocks->count, run, options, (int32_t)m, err);
+	for (size_t m = 0; bad == 0 && m < members; m++) {
+		struct selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
+		bad = build_level(all + m * level, all + m * level + blocks->count, &those, err);
+	}
 	for (size_t i = 0; bad == 0 && i < level; i++) {
 		struct block *to = i < blocks->count ? &blocks->stages[i] : &blocks->total;
-		to->models = calloc(models, sizeof *to->models);
-		if (!to->models) {
+		to->groups[by] = calloc(members, sizeof **to->groups);
+		if (!to->groups[by]) {
 			bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
 			break;
 		}
-		for (size_t m = 0; m < models; m++) {
-			to->models[m] = all[m * level + i];
-			to->models[m].name = run->models.list[m];
+		for (size_t m = 0; m < members; m++) {
+			to->groups[by][m] = all[m * level + i];
+			to->groups[by][m].name = run->groups[by].list[m];
 			all[m * level + i].by_finish = NULL;
 		}
 	}
-	for (size_t i = 0; i < models * level; i++)
+	for (size_t i = 0; i < members * level; i++)
 		free(all[i].by_finish);
 	free(all);
 	return bad;
@@ -440,29 +449,35 @@ static int build_models(struct blocks *blocks, const struct run *run, const stru
 
 int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err)
 {
+	struct selection all = {.run = run, .options = options, .member = -1};
 	*blocks = (struct blocks){.stages = calloc(run->plan.count + 1, sizeof *blocks->stages), .count = run->plan.count};
 	if (!blocks->stages)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	blocks->model_count = run->models.count;
-	int bad = build_level(blocks->stages, &blocks->total, run, options, -1, err);
-	if (bad == 0 && options->by_model && run->models.count > 0)
-		bad = build_models(blocks, run, options, err);
+	int bad = build_level(blocks->stages, &blocks->total, &all, err);
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		blocks->group_counts[by] = run->groups[by].count;
+		/* a model may be one that was asked for; of one target the figures are the total's */
+		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
+			bad = build_groups(blocks, run, options, by, err);
+	}
 	return bad;
 }
 
-static void block_release(struct block *b, int models)
+static void block_release(struct block *b, const struct blocks *blocks)
 {
-	for (int m = 0; b->models && m < models; m++)
-		free(b->models[m].by_finish);
-	free(b->models);
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		for (int m = 0; b->groups[by] && m < blocks->group_counts[by]; m++)
+			free(b->groups[by][m].by_finish);
+		free(b->groups[by]);
+	}
 	free(b->by_finish);
 }
 
 void blocks_release(struct blocks *blocks)
 {
 	for (size_t i = 0; blocks->stages && i < blocks->count; i++)
-		block_release(&blocks->stages[i], blocks->model_count);
-	block_release(&blocks->total, blocks->model_count);
+		block_release(&blocks->stages[i], blocks);
+	block_release(&blocks->total, blocks);
 	free(blocks->stages);
 	*blocks = (struct blocks){0};
 }

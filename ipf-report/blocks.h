@@ -1,4 +1,4 @@
-/* A block: all figures of one stage, of the total, or of one model in them. What does not exist is NAN, IPF_ABSENT or a
+/* A block: all figures of one stage, of the total, or of one model or target in them. What does not exist is NAN, IPF_ABSENT or a
  * distribution with n = 0. Times are in milliseconds, rates per second.
  */
 #ifndef REPORT_BLOCKS_H
@@ -11,7 +11,7 @@ struct block_options {
 	struct percentiles percentiles;
 	bool drain;          /* --window drain: until the stage's last request ended */
 	bool errors_as_inf;
-	bool by_model;
+	bool by[GROUPINGS];  /* these as well */
 };
 
 /* Two counts of the same tokens, side by side: a − b over the requests that have both. */
@@ -54,7 +54,7 @@ struct block {
 	int64_t left_out;     /* those with objectives on which ipf-fire hung up; not in `judged` */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];
-	struct block *models; /* with by_model, one for each of run->models */
+	struct block *groups[GROUPINGS]; /* where they were asked for, one for each of run->groups */
 
 	/* what the total is made of */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
@@ -67,7 +67,7 @@ struct blocks {
 	struct block *stages;
 	size_t count;
 	struct block total;
-	int model_count; /* of each block's models, where there are any */
+	int group_counts[GROUPINGS]; /* of each block's groups, where there are any */
 };
 
 int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err);

@@ -132,13 +132,14 @@ static void latencies(struct csv *csv, const struct block *b, const struct perce
 	}
 }
 
-static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage, const char *model)
+static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage, const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	csv->comma = false;
 	text(csv, "stage", stage);
-	if (report->options->by_model)
-		text(csv, "model", model);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		if (report->options->by[by])
+			text(csv, groupings[by], group);
 	text(csv, "kind", b->kind);
 	text(csv, "measured", b->measured ? "true" : "false");
 	number(csv, "window_s", b->window_s);
@@ -176,9 +177,10 @@ static void record(struct csv *csv, const struct report *report, const struct bl
 static void records(struct csv *csv, const struct report *report, const struct block *b)
 {
 	record(csv, report, b, b->name, NULL);
-	for (int i = 0; b->models && i < report->run->models.count; i++)
-		if (b->models[i].ok + b->models[i].failed > 0)
-			record(csv, report, &b->models[i], b->name, b->models[i].name);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; b->groups[by] && i < report->run->groups[by].count; i++)
+			if (b->groups[by][i].ok + b->groups[by][i].failed > 0)
+				record(csv, report, &b->groups[by][i], b->name, b->groups[by][i].name);
 }
 
 void report_csv(const struct report *report, struct buffer *out)

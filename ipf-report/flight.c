@@ -8,6 +8,13 @@ struct change {
 	int64_t by; /* +1, -1 */
 };
 
+/* Which rows: of a member of a grouping, of a part; -1: of all. */
+struct whose {
+	enum grouping by;
+	int32_t member;
+	int part;
+};
+
 /* Ends before starts: who leaves at an instant is not there with who comes. */
 static int by_time(const void *a, const void *b)
 {
@@ -17,18 +24,18 @@ static int by_time(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
-static bool counts(const struct row *row, int32_t model, int part)
+static bool counts(const struct row *row, struct whose who)
 {
-	return (model < 0 || row->model == model) && (part < 0 || row->part == part) && row->start_ns != IPF_ABSENT &&
+	return (who.member < 0 || row->group[who.by] == who.member) && (who.part < 0 || row->part == who.part) && row->start_ns != IPF_ABSENT &&
 	       row->end_ns != IPF_ABSENT && row->end_ns > row->start_ns;
 }
 
-static size_t collect(const struct run *run, int32_t model, int part, struct change *changes)
+static size_t collect(const struct run *run, struct whose who, struct change *changes)
 {
 	size_t count = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (!counts(row, model, part))
+		if (!counts(row, who))
 			continue;
 		changes[count++] = (struct change){row->start_ns, 1};
 		changes[count++] = (struct change){row->end_ns, -1};
@@ -57,18 +64,18 @@ static void sweep(const struct change *changes, size_t count, int64_t begin, int
 }
 
 /* The times of those that ended in the window, whichever stage they are of: just those whose flight the integral has. */
-static double busy(const struct run *run, int32_t model, int part, int64_t begin, int64_t end)
+static double busy(const struct run *run, struct whose who, int64_t begin, int64_t end)
 {
 	double sum = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (counts(row, model, part) && row->end_ns > begin && row->end_ns <= end)
+		if (counts(row, who) && row->end_ns > begin && row->end_ns <= end)
 			sum += (double)(row->end_ns - row->start_ns);
 	}
 	return sum;
 }
 
-int flight_measure(const struct run *run, int32_t model, bool drain, struct flight *flights, struct ipf_error *err)
+int flight_measure(const struct run *run, enum grouping by, int32_t member, bool drain, struct flight *flights, struct ipf_error *err)
 {
 	struct change *changes = malloc((size_t)(2 * run->row_count + 1) * sizeof *changes);
 	if (!changes)
@@ -76,15 +83,15 @@ int flight_measure(const struct run *run, int32_t model, bool drain, struct flig
 	for (size_t s = 0; s < run->plan.count; s++)
 		flights[s] = (struct flight){0};
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
-		int part = run->shards ? -1 : i;
-		size_t count = collect(run, model, part, changes);
+		struct whose who = {.by = by, .member = member, .part = run->shards ? -1 : i};
+		size_t count = collect(run, who, changes);
 		for (size_t s = 0; s < run->plan.count; s++) {
 			struct window w = run->shards ? run_window(run, (int32_t)s) : run->parts[i].windows[s];
 			if (w.begin_ns == IPF_ABSENT)
 				continue;
 			int64_t end = drain ? w.drain_ns : w.end_ns;
 			sweep(changes, count, w.begin_ns, end, &flights[s]);
-			flights[s].busy += busy(run, model, part, w.begin_ns, end);
+			flights[s].busy += busy(run, who, w.begin_ns, end);
 		}
 	}
 	free(changes);

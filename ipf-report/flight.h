@@ -10,8 +10,8 @@ struct flight {
 	double busy;     /* end - start in ns, summed over those that ended in the window: Little's other side */
 };
 
-/* Of all requests (of `model`, or all for -1), in each stage's window and whatever stage they belong to; `flights` has
+/* Of all requests (of one member of a grouping, or all for -1), in each stage's window and whatever stage they belong to; `flights` has
  * run->plan.count. Shards add up; of repeats the sums add up and the highest of the maxima counts. */
-int flight_measure(const struct run *run, int32_t model, bool drain, struct flight *flights, struct ipf_error *err);
+int flight_measure(const struct run *run, enum grouping by, int32_t member, bool drain, struct flight *flights, struct ipf_error *err);
 
 #endif

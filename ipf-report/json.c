@@ -193,12 +193,16 @@ static json_t *block_json(const struct block *b, const struct report *report)
 	put(flight, "little", b->little);
 	json_object_set_new(json, "in_flight", flight);
 	put_object(json, "goodput", goodput_json(b, report->run->slo));
-	if (b->models) {
-		json_t *models = json_object();
-		for (int i = 0; i < report->run->models.count; i++)
-			if (b->models[i].ok + b->models[i].failed > 0)
-				json_object_set_new(models, b->models[i].name, block_json(&b->models[i], report));
-		json_object_set_new(json, "by_model", models);
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		if (!b->groups[by])
+			continue;
+		json_t *groups = json_object();
+		char name[16];
+		for (int i = 0; i < report->run->groups[by].count; i++)
+			if (b->groups[by][i].ok + b->groups[by][i].failed > 0)
+				json_object_set_new(groups, b->groups[by][i].name, block_json(&b->groups[by][i], report));
+		snprintf(name, sizeof name, "by_%s", groupings[by]);
+		json_object_set_new(json, name, groups);
 	}
 	return json;
 }

@@ -23,7 +23,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_TEXT, 0, "percentiles", "LIST", struct report_options, percentiles, "which percentiles to give, such as 50,90,99.9"),
 	OPTION(OPTION_TEXT, 0, "window", "NAME", struct report_options, window,
 	       "what rates are taken over: stage, its measured part, or drain, until its last request has ended (default: stage)"),
-	OPTION(OPTION_TEXT, 0, "by", "NAME", struct report_options, by, "stage, or model: figures for each model as well (default: stage)"),
+	OPTION(OPTION_TEXT, 0, "by", "NAME", struct report_options, by, "stage; model or target: figures for each as well (default: stage)"),
 	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, errors_as_inf, "put failed requests at infinity in the latency percentiles"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict, "exit with status 4 when the verdict is INVALID"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions, "print what each figure means, and when the verdict doubts"),
@@ -57,7 +57,7 @@ static int choose(const char *option, const char *value, const char *const *name
 	for (*chosen = 0; names[*chosen]; (*chosen)++) {
 		if (!value || strcmp(value, names[*chosen]) == 0)
 			return 0;
-		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *chosen ? " or " : "", names[*chosen]);
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *chosen == 0 ? "" : names[*chosen + 1] ? ", " : " or ", names[*chosen]);
 	}
 	return ipf_error_set(err, IPF_USAGE, "--%s: expected %s, got \"%s\"", option, list, value);
 }
@@ -65,7 +65,7 @@ static int choose(const char *option, const char *value, const char *const *name
 static int make_plan(struct plan *plan, const struct report_options *options, struct ipf_error *err)
 {
 	static const char *const formats[] = {"text", "json", "csv", NULL}, *const windows[] = {"stage", "drain", NULL},
-	                  *const groups[] = {"stage", "model", NULL};
+	                  *const groups[] = {"stage", "model", "target", NULL};
 	int format, window, group;
 	*plan = (struct plan){.blocks.errors_as_inf = options->errors_as_inf};
 	if (choose("format", options->format, formats, &format, err) < 0 || choose("window", options->window, windows, &window, err) < 0 ||
@@ -73,7 +73,8 @@ static int make_plan(struct plan *plan, const struct report_options *options, st
 		return -1;
 	plan->format = (enum format)format;
 	plan->blocks.drain = window == 1;
-	plan->blocks.by_model = group == 1;
+	if (group > 0)
+		plan->blocks.by[group - 1] = true;
 	percentiles_default(&plan->blocks.percentiles);
 	if (options->percentiles && percentiles_parse(&plan->blocks.percentiles, options->percentiles, err) < 0)
 		return -1;
@@ -140,7 +141,8 @@ static int render(const struct run *run, const struct plan *plan, const struct r
 {
 	struct blocks blocks = {0};
 	struct block_options wanted = plan->blocks;
-	wanted.by_model |= plan->format == FORMAT_JSON && run->models.count > 1;
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		wanted.by[by] |= plan->format == FORMAT_JSON && run->groups[by].count > 1;
 	struct report report = {.run = run, .blocks = &blocks, .options = &wanted, .reproducible = options->common.reproducible,
 	                        .colour = wants_colour(options)};
 	int status = blocks_build(&blocks, run, &wanted, err);

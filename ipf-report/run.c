@@ -9,6 +9,7 @@
 #include <string.h>
 
 const char *const sources[SOURCES] = {"usage", "tokenizer", "events", "other"};
+const char *const groupings[GROUPINGS] = {"model", "target"};
 
 int run_init(struct run *run, const struct slo *slo, struct ipf_error *err)
 {
@@ -39,7 +40,8 @@ void run_release(struct run *run)
 	free(run->parts);
 	free(run->pooled);
 	free(run->rows);
-	words_release(&run->models);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		words_release(&run->groups[by]);
 	words_release(&run->finishes);
 	schedule_release(&run->plan);
 	verdict_free(run->verdict);
@@ -55,6 +57,20 @@ static void *room(void *list, int64_t count, size_t size)
 	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
 }
 
+/* The number of a text; -2 when memory runs out. */
+static int32_t number_of(struct words *words, const char *text)
+{
+	for (int32_t i = 0; i < words->count; i++)
+		if (strcmp(words->list[i], text) == 0)
+			return i;
+	char **list = room(words->list, words->count, sizeof *list);
+	if (list)
+		words->list = list;
+	if (!list || !(list[words->count] = strdup(text)))
+		return -2;
+	return words->count++;
+}
+
 /* Decodes a text slice (with its quotes) and numbers it; -1 for an absent one, -2 when memory runs out. */
 static int32_t word_of(struct run *run, struct words *words, struct slice text)
 {
@@ -64,22 +80,19 @@ static int32_t word_of(struct run *run, struct words *words, struct slice text)
 		return -1;
 	jdoc_text(&run->doc, JDOC_ROOT, &plain);
 	buffer_byte(&plain, 0);
-	int32_t found = -2;
-	if (!plain.failed) {
-		for (found = 0; found < words->count && strcmp(words->list[found], plain.data) != 0;)
-			found++;
-		if (found == words->count) {
-			char **list = room(words->list, words->count, sizeof *list);
-			if (list)
-				words->list = list;
-			if (!list || !(list[found] = strdup(plain.data)))
-				found = -2;
-			else
-				words->count++;
-		}
-	}
+	int32_t found = plain.failed ? -2 : number_of(words, plain.data);
 	buffer_release(&plain);
 	return found;
+}
+
+/* Where a row's request went: by the list of the records' header where there were several, else to the only one. -1: not known; -2: no memory. */
+static int32_t target_of(struct run *run, const struct part *part, const struct result *result)
+{
+	json_t *list = json_object_get(part->records, "targets");
+	const char *url = json_string_value(!list                         ? json_object_get(part->records, "target")
+	                                    : result->target == IPF_ABSENT ? NULL
+	                                                                   : json_array_get(list, (size_t)result->target));
+	return url ? number_of(&run->groups[BY_TARGET], url) : -1;
 }
 
 static int8_t source_of(struct slice text)
@@ -161,7 +174,8 @@ static int add_row(struct run *run, const struct result *result, struct ipf_erro
 	struct row *row = &run->rows[run->row_count];
 	*row = (struct row){
 		.n = result->n, .part = run->part_count - 1, .stage = (int32_t)result->stage,
-		.model = word_of(run, &run->models, result->model), .finish = word_of(run, &run->finishes, result->finish),
+		.group = {word_of(run, &run->groups[BY_MODEL], result->model), target_of(run, part, result)},
+		.finish = word_of(run, &run->finishes, result->finish),
 		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind), .source = source_of(result->tokens_source),
 		.ok = result->ok, .stale = result->stale, .goodness = (uint8_t)goodness, .met = met,
 		.due_ns = result->due_ns, .start_ns = result->start_ns, .end_ns = result->end_ns,
@@ -173,7 +187,7 @@ static int add_row(struct run *run, const struct result *result, struct ipf_erro
 		.reasoning_tokens = result->reasoning_tokens, .cached_tokens = result->cached_tokens,
 		.asked_input = result->asked_input_tokens, .asked_output = result->asked_output_tokens,
 	};
-	if (row->model == -2 || row->finish == -2)
+	if (row->group[BY_MODEL] == -2 || row->group[BY_TARGET] == -2 || row->finish == -2)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (enum metric m = 0; m < METRIC_COUNT; m++)
 		row->metric[m] = metric_of_result(result, m);
@@ -208,7 +222,7 @@ static int add_gaps(struct run *run, struct slice line, struct ipf_error *err)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory"); /* unless the histogram's own error is set already */
 	}
 	/* run->doc is parsed anew from here on */
-	int32_t model = word_of(run, &run->models, name);
+	int32_t model = word_of(run, &run->groups[BY_MODEL], name);
 	for (int i = 0; i < run->pooled_count; i++)
 		if (pooled[i].stage == stage && pooled[i].model == model) {
 			histogram_merge(pooled[i].gaps, gaps);
@@ -243,6 +257,21 @@ static int same_plan(const struct schedule *a, const struct schedule *b, const c
 	return same ? 0 : ipf_error_at(err, IPF_INPUT, file, 0, "its stages are not those of %s: not the same run", first);
 }
 
+/* The header of the records that the results were made of; of several, as pooled shards have them, only where all went to the same. */
+static json_t *records_of(json_t *header)
+{
+	json_t *found = NULL, *entry, *records;
+	size_t i;
+	json_array_foreach(json_object_get(header, "from"), i, entry) {
+		if (!(records = provenance_find(entry, "records")))
+			continue;
+		if (found && !json_equal(json_object_get(found, "target"), json_object_get(records, "target")))
+			return NULL;
+		found = records;
+	}
+	return found;
+}
+
 /* What a sample of the pooled gaps is: "gap", "token" or "request". */
 const char *run_itl(const struct run *run, int part)
 {
@@ -261,6 +290,7 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
 	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
+	part->records = records_of(part->header);
 	run->part_count++;
 	if (!part->name)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");

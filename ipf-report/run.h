@@ -26,10 +26,14 @@ struct words {
 	int count;
 };
 
+/* What figures are also given by, beside the stages. */
+enum grouping { BY_MODEL, BY_TARGET, GROUPINGS };
+extern const char *const groupings[GROUPINGS];     /* model, target */
+
 struct row {
 	int64_t n;
 	int32_t part, stage;
-	int32_t model, finish;   /* in run->models, run->finishes; -1 */
+	int32_t group[GROUPINGS], finish; /* in run->groups, run->finishes; -1 */
 	int8_t error, source;    /* in verdict_kinds, sources; -1 */
 	bool ok, stale;
 	uint8_t goodness;        /* enum slo_answer */
@@ -56,6 +60,7 @@ struct part {
 	json_t *clients;        /* list: what each ipf-fire told of itself over the whole run (ipf-records(5), the trailer); may be empty */
 	json_t *stages;         /* list: when each stage really began and ended, as ipf-fire saw it; NULL */
 	json_t *digests;        /* list: of its lines, and of the records that they were made of */
+	json_t *records;        /* the header of the records where all have the same targets; NULL */
 	int64_t t0_ns;          /* its beginning, since the epoch; IPF_ABSENT */
 	char incomplete[360];   /* why something of it is missing; "" */
 	int64_t last_ns;        /* the latest moment that it tells of */
@@ -78,7 +83,7 @@ struct run {
 	struct schedule plan;   /* of the first part; stages that no schedule names are added */
 	struct row *rows;       /* by stage, then by start */
 	int64_t row_count, row_cap;
-	struct words models, finishes;
+	struct words groups[GROUPINGS], finishes;
 	struct pooled *pooled;
 	int pooled_count;
 	struct verdict *verdict;

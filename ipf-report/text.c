@@ -143,13 +143,57 @@ static void show_about(struct layout *l, const struct report *report)
 
 /* ---- stages ---- */
 
-static void stage_row(struct layout *l, const struct block *b, const char *name)
+void text_label(struct layout *l, int width, enum style style, const char *name, bool whole)
+{
+	layout_to(l, 2);
+	if (whole && text_width(name) > width) {
+		layout_clipped(l, WIDTH - 2, style, name);
+		layout_end_line(l);
+	} else {
+		layout_clipped(l, width, style, name);
+	}
+}
+
+/* How much all of them have in common at their beginning and at their end, up to a slash. */
+static void common_ends(const struct words *words, size_t *front, size_t *back)
+{
+	const char *first = words->list[0];
+	*front = *back = strlen(first);
+	for (int i = 1; i < words->count; i++) {
+		const char *other = words->list[i];
+		size_t len = strlen(other), n = 0;
+		while (n < *front && first[n] == other[n])
+			n++;
+		*front = n;
+		for (n = 0; n < *back && n < len && first[strlen(first) - 1 - n] == other[len - 1 - n];)
+			n++;
+		*back = n;
+	}
+	while (*front > 0 && first[*front - 1] != '/')
+		(*front)--;
+	while (*back > 0 && first[strlen(first) - *back] != '/')
+		(*back)--;
+}
+
+const char *text_member(const struct run *run, enum grouping by, int member, char name[200])
+{
+	const struct words *words = &run->groups[by];
+	size_t front = 0, back = 0;
+	if (by == BY_TARGET)
+		common_ends(words, &front, &back);
+	for (int i = 0; i < words->count; i++)
+		if (strlen(words->list[i]) <= front + back)
+			front = back = 0;
+	snprintf(name, 200, "%.*s", (int)(strlen(words->list[member]) - front - back), words->list[member] + front);
+	return name;
+}
+
+static void stage_row(struct layout *l, const struct block *b, const char *name, bool whole)
 {
 	char text[40], label[160];
 	enum style style = b->measured ? PLAIN : FAINT;
 	snprintf(label, sizeof label, b->measured ? "%.150s" : "(%.150s)", name);
-	layout_to(l, 2);
-	layout_clipped(l, 21, style, label);
+	text_label(l, 21, style, label, whole);
 	layout_right(l, 32, style, show_number(b->offered, text));
 	layout_right(l, 41, style, show_number(b->achieved, text));
 	layout_right(l, 50, style, show_number(b->in_flight_mean, text));
@@ -164,6 +208,7 @@ static void show_stages(struct layout *l, const struct report *report)
 {
 	const struct blocks *blocks = report->blocks;
 	bool unmeasured = false;
+	char name[200];
 	layout_heading(l, "Stages");
 	layout_right(l, 41, FAINT, "requests per s");
 	layout_right(l, 56, FAINT, "in flight");
@@ -178,14 +223,15 @@ static void show_stages(struct layout *l, const struct report *report)
 		layout_right(l, heads[i].column, FAINT, heads[i].text);
 	layout_end_line(l);
 	for (size_t i = 0; i < blocks->count; i++) {
-		stage_row(l, &blocks->stages[i], blocks->stages[i].name);
+		stage_row(l, &blocks->stages[i], blocks->stages[i].name, false);
 		unmeasured |= !blocks->stages[i].measured;
 	}
-	for (int i = 0; blocks->total.models && i < report->run->models.count; i++)
-		if (blocks->total.models[i].ok + blocks->total.models[i].failed > 0)
-			stage_row(l, &blocks->total.models[i], report->run->models.list[i]);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; blocks->total.groups[by] && i < report->run->groups[by].count; i++)
+			if (blocks->total.groups[by][i].ok + blocks->total.groups[by][i].failed > 0)
+				stage_row(l, &blocks->total.groups[by][i], text_member(report->run, by, i, name), true);
 	if (blocks->count != 1 || unmeasured)
-		stage_row(l, &blocks->total, "total");
+		stage_row(l, &blocks->total, "total", false);
 	if (unmeasured) {
 		layout_to(l, 2);
 		layout_text(l, FAINT, "(in brackets: not measured, and not in the total)");

@@ -137,15 +137,14 @@ static int index_of(const struct percentiles *list, double p)
 	return -1;
 }
 
-static bool stage_row(struct layout *l, const struct block *b, const char *name, const struct percentiles *list)
+static bool stage_row(struct layout *l, const struct block *b, const char *name, bool whole, const struct percentiles *list)
 {
 	static const double shown[] = {50, 99};
 	bool open = b->due[METRIC_TTFT].n > 0, weak = false;
 	const struct dist *dists[] = {open ? &b->due[METRIC_TTFT] : &b->start[METRIC_TTFT], &b->start[METRIC_TPOT],
 	                              open ? &b->due[METRIC_E2E] : &b->start[METRIC_E2E]};
 	char text[40];
-	layout_to(l, 2);
-	layout_clipped(l, 22, PLAIN, name);
+	text_label(l, 22, PLAIN, name, whole);
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 2; k++) {
 			const struct dist *d = dists[i];
@@ -156,16 +155,19 @@ static bool stage_row(struct layout *l, const struct block *b, const char *name,
 	return weak;
 }
 
-/* One line for each measured stage (and model): what most people compare. */
+/* One line for each measured stage (and model or target): what most people compare. */
 static void stages_latency(struct layout *l, const struct report *report, bool explained)
 {
 	const struct blocks *blocks = report->blocks;
 	const struct percentiles *list = &report->options->percentiles;
 	bool weak = false, closed = false;
-	int shown = 0, models = blocks->total.models ? report->run->models.count : 0;
+	char name[200];
+	int shown = 0;
 	for (size_t i = 0; i < blocks->count; i++)
 		shown += blocks->stages[i].measured && blocks->stages[i].ok > 0;
-	if ((shown < 2 && models < 2) || index_of(list, 50) < 0 || index_of(list, 99) < 0)
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		shown += blocks->total.groups[by] ? report->run->groups[by].count : 0;
+	if (shown < 2 || index_of(list, 50) < 0 || index_of(list, 99) < 0)
 		return;
 	layout_heading(l, "By stage, ms");
 	layout_right(l, 43, FAINT, "TTFT from due");
@@ -179,12 +181,13 @@ static void stages_latency(struct layout *l, const struct report *report, bool e
 	layout_end_line(l);
 	for (size_t i = 0; i < blocks->count; i++)
 		if (blocks->stages[i].measured && blocks->stages[i].ok > 0) {
-			weak |= stage_row(l, &blocks->stages[i], blocks->stages[i].name, list);
+			weak |= stage_row(l, &blocks->stages[i], blocks->stages[i].name, false, list);
 			closed |= blocks->stages[i].due[METRIC_TTFT].n == 0;
 		}
-	for (int i = 0; i < models; i++)
-		if (blocks->total.models[i].ok > 0)
-			weak |= stage_row(l, &blocks->total.models[i], report->run->models.list[i], list);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; blocks->total.groups[by] && i < report->run->groups[by].count; i++)
+			if (blocks->total.groups[by][i].ok > 0)
+				weak |= stage_row(l, &blocks->total.groups[by][i], text_member(report->run, by, i, name), true, list);
 	if (closed) {
 		layout_to(l, 2);
 		layout_text(l, FAINT, "closed loop has no due time: from start there");

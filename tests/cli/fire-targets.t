@@ -33,6 +33,24 @@ is "$(head -1 "$OUT" | jq -c '[.targets, .balance, .target]')" \
 ipf-collect -q "$OUT" -o chat.results
 is "$(body chat.results | jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
 
+# The report tells the fast ones from the slow one: six tokens, 60 ms apart.
+ipf-report -f json chat.results >report.json
+is "$(jq -c '[.total.by_target | to_entries[] | [.key, .value.requests.ok, .value.requests.failed]]' report.json)" \
+	"$(jq -nc --arg a "$A" --arg b "$B" --arg c "$SLOW" '[$a, $b, $c] | map([. + "/v1/chat/completions", 10, 0])')" "and the report has figures for each"
+for metric in tpot_ms.p50 e2e_ms.from_start.p50 ttft_ms.from_due.max; do
+	jq -c "[.total.by_target[].latency.$metric]" report.json >each
+	jq -c "$(case $metric in *max) echo '.[2] > .[0] and .[2] > .[1]' ;; *) echo '.[2] > 3 * .[0] and .[2] > 3 * .[1]' ;; esac)" each >slower
+	is "$(cat slower)" true "which are of its own server: $metric $(cat each)"
+done
+is "$(jq -c '[.total.by_target[].latency.tpot_ms.n] | add' report.json)" "$(jq -c .total.latency.tpot_ms.n report.json)" "all of them together are the total's"
+run ipf-report --by target chat.results
+status_is 0 "--by target"
+for url in "$A" "$B" "$SLOW"; do
+	is "$(grep -c "^  ${url#http://} " "$OUT")" 2 "names $url in both tables"
+done
+run ipf-report --by model chat.results
+is "$(grep -c "^  ${A#http://} " "$OUT")" 0 "which no other does"
+
 fire --threads 3 -t chat.trace chat.sched -u "$A" -u "$B" -u "$SLOW"
 is "$shares" "[10,10,10]" "several sending threads take turns together"
 

@@ -25,6 +25,45 @@ golden mixed.json "as JSON"
 run "$report" -f csv --slo ttft=150ms,p50:e2e=1s --by model "$data/mixed.results"
 golden mixed.csv "as CSV"
 
+# Two servers of one run: every third request went to the second.
+. "$data/seal.sh"
+head -1 "$data/mixed.results" | jq -c '.from[0].targets = ["http://10.0.0.1:8000/v1/chat/completions", "http://10.0.0.2:8000/v1/chat/completions"]
+	| .from[0].target = (.from[0].targets | join(", "))' >header
+sed -e 1d -e '$d' "$data/mixed.results" | jq -c 'if .n then .target = (.n % 3 == 2 | if . then 1 else 0 end) else . end' >body
+seal header body >two.results
+run "$report" --by target two.results
+golden mixed-targets.txt "and for each target"
+run "$report" -f csv --by target --percentiles 50 two.results
+golden mixed-targets.csv "also as CSV"
+"$report" -f json two.results >two.json
+"$report" -f json "$data/mixed.results" >mixed.json
+is "$(jq -c '[.total.by_target | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]' two.json)" \
+	'[["http://10.0.0.1:8000/v1/chat/completions",9],["http://10.0.0.2:8000/v1/chat/completions",6]]' "the JSON has them unasked"
+is "$(jq -c '[.. | objects | select(has("by_target"))] | length' two.json)" 5 "for each stage and for the total"
+is "$(jq -Sc 'del(.. | .by_target?) | del(.run)' two.json)" "$(jq -Sc 'del(.run)' mixed.json)" "and the rest of it is the same"
+is "$(jq -c '[.. | objects | select(has("by_target"))]' mixed.json)" "[]" "one target has no figures of its own"
+"$report" --by target "$data/mixed.results" >one.txt
+"$report" "$data/mixed.results" >none.txt
+same one.txt none.txt "also where they were asked for"
+# Two clients, each with a server of its own.
+jq -c '.from[0].target = "http://10.0.0.2:8000/v1/chat/completions"' <"$data/mixed.results" | head -1 >other
+sed -e 1d -e '$d' "$data/mixed.results" >rows
+seal other rows >elsewhere.results
+is "$("$report" -q -f json "$data/mixed.results" elsewhere.results | jq -c '[.total.by_target[] | .requests.ok + .requests.failed]')" "[15,15]" \
+	"clients that were sent to different servers are told apart"
+# Names that need more than their column, and such that begin or end another.
+for urls in '["https://inference-a.models.example:8443/v1", "https://inference-b.models.example:8443/v1"]|https://inference-a.models.example:8443/v1|inference-a.models.example:8443' \
+	'["http://h/v1", "http://h/b/v1"]|http://h/v1|http://h/v1' '["http://h/a/v1", "http://h/b/v1"]|http://h/a/v1|a'; do
+	IFS='|' read -r list first shown <<-END
+		$urls
+	END
+	jq -c --argjson list "$list" '.from[0].targets = $list' header >other
+	seal other body >other.results
+	"$report" --by target other.results >out
+	is "$(sed -n '/^Stages/,/^Latency/s/^  \([^ ]*\).*/\1/p' out | sed -n '6p')" "$shown" "$first is shown as $shown"
+	is "$(awk '{ gsub(/[^ -~]/, "?") } length > 80' out)" "" "on 80 columns"
+done
+
 for name in closed one empty errors; do
 	run "$report" --slo ttft=150ms,p50:e2e=1s "$data/$name.results"
 	status_is 0 "$name: is reported"

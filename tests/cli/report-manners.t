@@ -14,9 +14,9 @@ misused() { # PART ARGUMENTS…
 	complains ipf-report "$part" "$*: says why"
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
 }
-misused '--format: expected text or json or csv, got "html"' -f html
+misused '--format: expected text, json or csv, got "html"' -f html
 misused '--window: expected stage or drain, got "steady"' --window steady
-misused '--by: expected stage or model, got "session"' --by session
+misused '--by: expected stage, model or target, got "session"' --by session
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
 misused 'got ""' --percentiles 50,,90
 misused 'got "ttft"' --slo ttft
