@@ -123,7 +123,7 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 	if (c.kind == CONNECTIONS_POOL && o->threads > c.pool)
 		return ipf_error_set(err, IPF_USAGE, "--threads: %lld of them cannot share %lld connections", (long long)o->threads, (long long)c.pool);
 	if (c.kind == CONNECTIONS_SESSION && (o->proxy || strcmp(o->dns, "once") != 0))
-		return ipf_error_set(err, IPF_USAGE, "--connections: session does not go with --%s", o->proxy ? "proxy" : "dns");
+		return ipf_error_set(err, IPF_USAGE, "--connections: session does not go with --%s", o->proxy ? "proxy" : "dns each");
 	return 0;
 }
 

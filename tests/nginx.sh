@@ -3,7 +3,8 @@
 # shellcheck shell=sh
 
 # $TLS and $H2C are ports that speak HTTP/2 (and 1.1) over TLS and HTTP/2 without, $PLAIN one of HTTP/1.1, nginx.sock a Unix socket.
-# nginx.log has a line a request: connection, protocol, status, session resumed ("r") or not ("."). 1 where there is no nginx.
+# nginx.log has a line a request: connection, protocol, status, session resumed ("r") or not ("."), the name in the TLS handshake or "-", the
+# Host. 1 where there is no nginx.
 nginx_start() { # PORT OF THE SERVER BEHIND IT
 	nginx_bin=$(PATH=$PATH:/usr/sbin command -v nginx) || return 1
 	for nginx_try in 1 2 3 4 5; do
@@ -31,7 +32,7 @@ daemon off; master_process off; pid nginx.pid; error_log nginx.err;
 events { worker_connections 1024; }
 http {
 	client_body_temp_path tmp1; proxy_temp_path tmp2; fastcgi_temp_path tmp3; uwsgi_temp_path tmp4; scgi_temp_path tmp5;
-	log_format line '\$connection \$server_protocol \$status \$ssl_session_reused';
+	log_format line '\$connection \$server_protocol \$status \$ssl_session_reused \$ssl_server_name \$http_host';
 	access_log nginx.log line;
 	http2_max_concurrent_streams ${STREAMS:-128}; keepalive_requests 10000; ssl_session_cache shared:s:1m;
 	upstream sim { server 127.0.0.1:$1; keepalive 64; }

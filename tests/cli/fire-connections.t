@@ -77,6 +77,9 @@ good "$TALKS"
 run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections session --proxy http://127.0.0.1:1
 status_is 2 "sessions by a proxy"
 complains ipf-fire "--connections: session does not go with --proxy" "are refused"
+run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections session --dns each
+status_is 2 "sessions with names that are looked up each time"
+complains ipf-fire "--connections: session does not go with --dns each" "are refused"
 for wrong in 0 -1 many 1.5; do
 	run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections "$wrong"
 	status_is 2 "--connections $wrong is refused"
@@ -106,6 +109,7 @@ good 12
 is "$(distinct)" 3 "nginx sees three connections of a pool of three"
 fire talk.sched -u "http://localhost:$PLAIN" --connections session
 is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "nginx sees as many connections as sessions"
+SESSIONS=$(jq -s '[.[].session] | unique | length' rows)
 fire one.sched -u http://localhost --unix-socket nginx.sock
 good 6
 is "$(distinct)" 1 "nginx sees one connection by its Unix socket"
@@ -151,6 +155,29 @@ is "$(jq -s -c 'sort_by(.start_ns) | map(.connection.resumed)' rows)" "[null,tru
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh --no-tls-resumption
 is "$(seen 4)" " 6 ." "or not, with --no-tls-resumption"
 is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "as the records say"
+
+# A session's own connection, whatever it goes over: the name that the certificate is for and the server hears is the URL's.
+alone() { # TEXT FIELDS: of nginx.log, the same for all
+	is "$(jq -s -c '[group_by(.session), group_by(.connection.id)] | map(map(map([.session, .connection.id]) | unique | length) | unique)' rows)" "[[1],[1]]" \
+		"$1: a session has a connection, and that no other"
+	is "$(distinct)" "$SESSIONS" "$1: as nginx sees it"
+	is "$(cut -d ' ' -f 2-6 nginx.log | sort | uniq -c | tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
+}
+fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session
+good "$TALKS"
+alone TLS "HTTP/1.1 200 . localhost localhost:$TLS"
+fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session --http 2
+good "$TALKS"
+alone "HTTP/2 and TLS" "HTTP/2.0 200 . localhost localhost:$TLS"
+fire talk.sched -u http://localhost --unix-socket nginx.sock --connections session
+good "$TALKS"
+alone "a Unix socket" "HTTP/1.1 200 - - localhost"
+fire talk.sched -u "http://localhost:$PLAIN" --connections session --bind 127.0.0.2 --threads 2
+good "$TALKS"
+alone "two threads" "HTTP/1.1 200 - - localhost:$PLAIN"
+fire talk.sched -u "https://model.test:$TLS" --resolve "model.test:$TLS:127.0.0.1" --cacert cert.pem --connections session
+is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" " $TALKS [\"tls\",null]" "a certificate for another name"
+is "$(wc -l <nginx.log)" 0 "is not taken"
 nginx_stop
 
 # A server that takes fewer streams than we think refuses some; they go elsewhere, and nothing is lost.
