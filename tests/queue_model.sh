@@ -15,14 +15,18 @@ function serve(at,    i, best, begin) { # ns: when its first token comes; `ends`
 	for (i = 1; i < 10; i++)
 		if (free[i] < free[best])
 			best = i
+	if (at >= busy)
+		tick = at # it had nothing to do: a step begins at once
 	begin = at > free[best] ? at : free[best]
-	begin = int((begin + 9999999) / 10000000) * 10000000
+	begin = tick + int((begin - tick + 9999999) / 10000000) * 10000000
 	free[best] = ends = begin + 100000000
+	busy = ends > busy ? ends : busy
 	return begin + 10000000
 }
 function open_up(    i) {
 	for (i = 0; i < 10; i++)
 		free[i] = 0
+	busy = 0
 }'
 
 # The results of a schedule whose requests all have an at_ns.
@@ -79,6 +83,35 @@ queue_truth() {
 				high = middle
 		}
 		printf "%.2f\n", sqrt(low * high)
+	}' </dev/null
+}
+
+# The most users of whom three quarters have their first token within 150 ms, in four seconds. All begin at once, and send the next request
+# less than a millisecond after an answer.
+queue_users_truth() {
+	awk "$queue_serve"'
+	function share(users,    u, next_one, good, count) {
+		open_up()
+		good = count = 0
+		for (u = 0; u < users; u++)
+			at[u] = u * 20000
+		for (;;) {
+			next_one = 0
+			for (u = 1; u < users; u++)
+				if (at[u] < at[next_one])
+					next_one = u
+			if (at[next_one] >= 4e9)
+				return good / count
+			count++
+			good += serve(at[next_one]) - at[next_one] <= 150e6
+			at[next_one] = ends + 200000 + rand() * 700000
+		}
+	}
+	BEGIN {
+		srand(11)
+		for (users = 10; share(users + 1) >= 0.75; users++)
+			;
+		print users
 	}' </dev/null
 }
 

@@ -1,39 +1,83 @@
-#!/bin/sh
-# How good are the answers of searches and sweeps? Twenty seeds each, against a server whose capacity is known (queue_model.sh, the same
-# on every machine).
+#!/bin/bash
+# How good are the answers of searches and sweeps? Twenty seeds each, against a server whose capacity is known: as queue_model.sh has it,
+# in no time and the same on every machine, and then as queue_server.sh has it, through ipf-fire and ipf-collect in real time, SEARCH_AT_ONCE
+# (20) seeds at a time, each with a server of its own.
 set -eu
 
 seeds=${SEARCH_SEEDS:-20}
 # shellcheck source=tests/queue_model.sh
 . "$TESTS/queue_model.sh"
+# shellcheck source=tests/queue_server.sh
+. "$TESTS/queue_server.sh"
+rate_search=search:slo=ttft=150ms@p90,low=10,high=1000,for=4s,most=40
+users_search=search:slo=ttft=150ms@p75,users,low=2,high=200,for=4s,most=40
 
 row() { # WHAT GOOD OF
 	awk -v OFS='\t' -v what="$1" -v good="$2" -v of="$3" 'BEGIN { print what, good " of " of, "-", "-", ">= 19 of 20", (good >= of * 0.95) ? "met" : "missed" }'
 }
-within() { # VALUE TRUTH SHARE: 1 or 0
-	awk -v a="${1:-0}" -v t="$2" -v s="$3" 'BEGIN { print (a >= t / (1 + s) && a <= t * (1 + s)) ? 1 : 0 }'
+
+# How many lines of a file of "SEED VALUE LEAST MOST STAGES" are so; nothing counts that was not found.
+near() { # FILE TRUTH SHARE: values within this share of it
+	awk -v t="$2" -v s="$3" '$2 >= t / (1 + s) && $2 <= t * (1 + s) { n++ } END { print n + 0 }' "$1"
+}
+covering() { # FILE TRUTH: intervals that hold it
+	awk -v t="$2" 'NF >= 4 && $3 <= t && t <= $4 { n++ } END { print n + 0 }' "$1"
+}
+mean_stages() { # FILE
+	awk 'NF == 5 { sum += $5; n++ } END { printf "%.0f", n ? sum / n : 0 }' "$1"
 }
 
-good=0 covered=0 stages=0 seed=0
-truth=$(queue_truth)
-while [ $seed -lt "$seeds" ]; do
-	seed=$((seed + 1))
-	read -r answer least most tried <<-END
-		$(queue_search $seed)
-	END
-	echo "search, seed $seed: $answer/s, $least to $most, after $tried stages; true is $truth" >&2
-	good=$((good + $(within "${answer:-0}" "$truth" 0.05)))
-	covered=$((covered + $(awk -v l="${least:-0}" -v m="${most:-0}" -v t="$truth" 'BEGIN { print (l <= t && t <= m) ? 1 : 0 }')))
-	stages=$((stages + ${tried:-0}))
-done
-row "search: within 5 % of $truth/s, $((stages / seeds)) stages on average" $good "$seeds"
-row "search: its interval holds it" $covered "$seeds"
+search_rows() { # FILE WHERE TRUTH UNIT COUNT
+	sed "s/^/search$2, seed /; s|\$| (answer, least, most, stages); true is $3$4|" "$1" >&2
+	row "search$2: within 5 % of $3$4, $(mean_stages "$1") stages on average" "$(near "$1" "$3" 0.05)" "$5"
+	row "search$2: its interval holds it" "$(covering "$1" "$3")" "$5"
+}
 
-for stage in poisson:rate=150,for=10s burst:n=1000; do
-	good=0 seed=0
-	while [ $seed -lt "$seeds" ]; do
-		seed=$((seed + 1))
-		good=$((good + $(within "$(queue_sustained $seed "$stage")" $QUEUE_CAPACITY 0.03)))
+# COMMAND SEED ARGUMENTS… for each seed, several at once; what each prints is a line of FILE, behind its seed. All is stopped on every way out.
+each_seed() { # FILE COUNT COMMAND [ARGUMENT…]
+	local file=$1 count=$2 seed
+	shift 2
+	for ((seed = 1; seed <= count; seed++)); do
+		while [ "$(jobs -rp | wc -l)" -ge "${SEARCH_AT_ONCE:-20}" ]; do wait -n || true; done
+		one_seed $seed "$@" >"seed$seed.line" &
 	done
-	row "sweep of $stage: within 3 % of $QUEUE_CAPACITY/s" $good "$seeds"
+	wait
+	cat seed?.line seed??.line >"$file" 2>/dev/null || true
+	rm -f seed*.line
+}
+one_seed() { # SEED COMMAND [ARGUMENT…]
+	local seed=$1 command=$2
+	shift 2
+	trap '[ -z "${QUEUE_PID:-}" ] || kill "$QUEUE_PID" 2>/dev/null' EXIT
+	trap 'exit 143' TERM
+	mkdir "seed$seed" && cd "seed$seed" && ln -s ../queue.trace . && queue_start || exit
+	echo "$seed $("$command" "$seed" "$@")"
+	cd .. && rm -r "seed$seed"
+}
+stop_all() {
+	local pid
+	for pid in $(jobs -rp); do kill "$pid"; done
+	wait
+}
+trap stop_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+truth=$(queue_truth)
+for ((seed = 1; seed <= seeds; seed++)); do echo "$seed $(queue_search $seed)"; done >search
+search_rows search "" "$truth" /s "$seeds"
+for stage in poisson:rate=150,for=10s burst:n=1000; do
+	for ((seed = 1; seed <= seeds; seed++)); do echo "$seed $(queue_sustained $seed "$stage")"; done >sweep
+	row "sweep of $stage: within 3 % of $QUEUE_CAPACITY/s" "$(near sweep $QUEUE_CAPACITY 0.03)" "$seeds"
 done
+
+queue_trace
+for stage in poisson:rate=150,for=10s burst:n=1000; do
+	each_seed sweep "$seeds" queue_run_sustained "$stage"
+	sed "s|^|sweep of $stage through ipf-fire, seed |; s|\$| (rate, least, most); true is $QUEUE_CAPACITY/s|" sweep >&2
+	row "sweep of $stage through ipf-fire: within 3 % of $QUEUE_CAPACITY/s" "$(near sweep $QUEUE_CAPACITY 0.03)" "$seeds"
+done
+each_seed search "$seeds" queue_run_search "$rate_search"
+search_rows search " through ipf-fire" "$truth" /s "$seeds"
+each_seed search $(((seeds + 3) / 4)) queue_run_search "$users_search"
+search_rows search " over users through ipf-fire" "$(queue_users_truth)" " users" $(((seeds + 3) / 4))
