@@ -217,7 +217,7 @@ static int shard_stage(const struct plan *plan, const struct stage *stage, struc
 	return share_slots(plan, stage, s, err);
 }
 
-/* Fills in everything of a stage but its name; begin_ns, first_n and first_head are there. */
+/* How many heads a stage has, and when it ends; begin_ns is there. */
 static int count_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part,
                        struct schedule_stage *s, struct ipf_error *err)
 {
@@ -239,10 +239,9 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 	s->overlap = stage->overlap && s->end_ns == IPF_ABSENT;
 	if (part->heads > PLAN_MOST_ARRIVALS)
 		return too_many(stage, (double)part->heads, err);
-	s->arrivals = plan->requests ? part_lines(plan->requests, part) : part->heads;
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
 		return ipf_error_set(err, IPF_USAGE, "%s: for: ends more than 146 years after the beginning", stage->label);
-	return shard_stage(plan, stage, part, s, err);
+	return 0;
 }
 
 static int describe(struct schedule_stage *s, const struct stage *stage, struct ipf_error *err)
@@ -269,10 +268,69 @@ static int64_t head_from(const struct requests *requests, int64_t req)
 	return low == requests->heads ? 0 : low;
 }
 
+static int count_stages(struct plan *plan, struct ipf_error *err)
+{
+	int64_t now_ns = 0, before = 0;
+
+	for (size_t i = 0; i < plan->stages->count; i++) {
+		struct schedule_stage *s = &plan->schedule.stages[plan->schedule.count++];
+		struct plan_part *part = &plan->parts[i];
+		s->begin_ns = now_ns;
+		part->first_head = IPF_ABSENT;
+		part->before = before;
+		part->round_end = plan->requests ? plan->requests->heads : 0;
+		if (describe(s, &plan->stages->list[i], err) < 0 || count_stage(plan, &plan->stages->list[i], part, s, err) < 0)
+			return -1;
+		before += part->heads;
+		if (s->end_ns != IPF_ABSENT)
+			now_ns = s->end_ns;
+	}
+	return 0;
+}
+
+/* How far closed stages of some time get in the trace nobody knows beforehand. What the other stages leave of it is shared out among them by
+ * their times, so that the stage behind one finds requests that were not asked yet, as long as the trace has any. */
+static void share_trace(struct plan *plan)
+{
+	int64_t heads = plan->requests ? plan->requests->heads : 0, taken = 0, time = 0;
+
+	for (size_t i = 0; i < plan->schedule.count; i++) {
+		const struct schedule_stage *s = &plan->schedule.stages[i];
+		time += s->cycle ? s->end_ns - s->begin_ns : 0;
+		taken += s->cycle || plan->parts[i].picks ? 0 : plan->parts[i].heads;
+	}
+	int64_t left = taken < heads ? heads - taken : heads;
+	for (size_t i = 0; i < plan->schedule.count; i++) {
+		const struct schedule_stage *s = &plan->schedule.stages[i];
+		plan->parts[i].advance = s->cycle ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time)) : plan->parts[i].heads;
+	}
+}
+
+/* Which requests and numbers each stage has. */
+static int place_stages(struct plan *plan, struct ipf_error *err)
+{
+	const struct requests *requests = plan->requests;
+	int64_t n = 0, head = requests ? head_from(requests, plan->first_req) : 0;
+
+	for (size_t i = 0; i < plan->schedule.count; i++) {
+		struct schedule_stage *s = &plan->schedule.stages[i];
+		struct plan_part *part = &plan->parts[i];
+		if (part->first_head == IPF_ABSENT)
+			part->first_head = head;
+		s->first_n = n;
+		s->arrivals = requests ? part_lines(requests, part) : part->heads;
+		if (shard_stage(plan, &plan->stages->list[i], part, s, err) < 0)
+			return -1;
+		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
+		head = part->picks ? part->round_end % requests->heads : requests ? head_of(part, part->advance) : head + part->heads;
+		plan->arrivals += s->arrivals;
+	}
+	return 0;
+}
+
 int plan_make(struct plan *plan, struct ipf_error *err)
 {
 	size_t count = plan->stages->count;
-	int64_t now_ns = 0, n = 0, head = plan->requests ? head_from(plan->requests, plan->first_req) : 0, before = 0;
 
 	plan->schedule = (struct schedule){.trace_requests = IPF_ABSENT, .shard = plan->shard, .shards = plan->shards};
 	plan->schedule.stages = calloc(count ? count : 1, sizeof *plan->schedule.stages);
@@ -284,25 +342,10 @@ int plan_make(struct plan *plan, struct ipf_error *err)
 		memcpy(plan->schedule.trace_sha256, plan->requests->sha256, sizeof plan->schedule.trace_sha256);
 		plan->schedule.trace_requests = plan->requests->count;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct schedule_stage *s = &plan->schedule.stages[plan->schedule.count++];
-		struct plan_part *part = &plan->parts[i];
-		s->begin_ns = now_ns;
-		s->first_n = n;
-		part->first_head = head;
-		part->before = before;
-		part->round_end = plan->requests ? plan->requests->heads : 0;
-		if (describe(s, &plan->stages->list[i], err) < 0 || count_stage(plan, &plan->stages->list[i], part, s, err) < 0)
-			return -1;
-		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
-		before += part->heads;
-		head = part->picks ? part->round_end % plan->requests->heads :
-		       plan->requests ? head_of(part, part->heads) : part->first_head + part->heads;
-		plan->arrivals += s->arrivals;
-		if (s->end_ns != IPF_ABSENT)
-			now_ns = s->end_ns;
-	}
-	return 0;
+	if (count_stages(plan, err) < 0)
+		return -1;
+	share_trace(plan);
+	return place_stages(plan, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct plan_part {
 	int64_t heads;      /* how many the stage takes … */
 	int64_t first_head; /* … from this one on, going round these: … */
 	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay goes round */
+	int64_t advance;    /* so many heads further the next stage begins */
 	int64_t before;     /* heads of the stages before it */
 	bool picks;         /* its heads are not one after another, see kind.h; how many lines they have, and this shard's: */
 	int64_t lines, our_lines;

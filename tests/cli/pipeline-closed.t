@@ -33,6 +33,15 @@ is "$(jq -s -c 'map(select(.stage == 2)) | sort_by(.n) | map(.due_ns)' rows.json
 is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "all are ok"
 between "$(jq '.stages[0].in_flight.mean' report.json)" 2.7 3 "the report says three in flight"
 
+# A warm-up does not put the prompts that are measured after it into the server's prefix cache.
+ipf-prep sharegpt "$ROOT/examples/chat.json" -q -o chat.trace
+jq -n -c 'range(400) | tostring | {id: ., messages: [{role: "user", content: ("\(.) of four hundred, " * 9)}], output_tokens: 12}' >lines
+{ head -1 chat.trace; cat lines; printf '{"end":{"lines":400,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"; } >chat.trace.new && mv chat.trace.new chat.trace
+go closed:users=2,for=400ms,warmup closed:users=2,for=1s
+is "$(jq -s -c '(map(select(.stage == 0).req)) as $warm | [map(select(.stage == 1)) | length > 40, (map(select(.req as $r | $warm | index($r))) | length)]' rows.json)" \
+	"[true,0]" "a closed stage after a warm-up asks for nothing that was asked in it"
+is "$(jq -s 'map(.cached_tokens // 0) | add' rows.json)" 0 "and finds nothing in the cache"
+
 # In sessions a user sends the next turn, not the next conversation.
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --sessions 12 --output-tokens 8 -q -o chat.trace
 go closed:users=2

@@ -52,6 +52,20 @@ sched closed:users=4,for=30s constant:rate=1,n=1 -t "$DATA/five.trace"
 is "$(stage 0 '[.closed, .slots, .cycle, .end_ns, .arrivals]')" '[true,4,true,30000000000,5]' "a closed loop of some time goes round the trace"
 is "$(stage 1 '[.first_n, .begin_ns]')" '[4294967296,30000000000]' "and leaves numbers for its rounds"
 
+# Nobody knows how far closed stages of some time get: what others leave of the trace is shared out among them by their times.
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p%d\"}\n", i, i }' >hundred.lines
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":100,"sha256":"%s"}}\n' "$(cat hundred.lines)" "$(sha256sum <hundred.lines | cut -d' ' -f1)" >hundred.trace
+begins() { # STAGE…: the first req of each stage
+	"$BIN/ipf-sched" "$@" -t hundred.trace >begins.sched
+	body begins.sched | jq -s -c '[group_by(.stage)[][0].req]'
+}
+is "$(begins closed:users=4,for=10s,warmup closed:users=4,for=30s)" "[0,25]" "a closed warm-up leaves to the stage after it what it does not need"
+is "$(begins constant:rate=1,n=5 closed:users=4,for=10s,warmup closed:users=4,for=30s rest:for=1s burst:n=15 closed:users=1,n=4)" "[0,5,24,81,96]" \
+	"stages of a known number have that, the others share the rest"
+is "$(begins closed:users=1..8,steps=4,for=5s)" "[0,25,50,75]" "steps of users have other requests each"
+is "$(begins sweep:users=1,2,for=5s,rest=1s)" "[0,50]" "and so have sweeps"
+is "$(begins constant:rate=1,n=150 closed:users=1,for=5s burst:n=1)" "[0,50,50]" "a trace that others use up is shared out whole"
+
 sched poisson:rate=1,n=7 burst -t "$DATA/five.trace"
 is "$(awk '{ printf "%s", $3 }' arrivals)" 012340123401 "requests go on where the stage before stopped, and wrap at the trace's end"
 is "$(head -1 "$OUT" | jq -r .trace.requests)" 5 "the header counts the trace"
