@@ -97,7 +97,12 @@ static void put_load(struct buffer *out, const struct stage *search, double load
 	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
 }
 
-static void tell_answer(const struct stage *search, const struct search_answer *a, size_t trials, struct buffer *out)
+/* The stages that say something, and in how many of them the client was late. */
+struct tried {
+	size_t count, late;
+};
+
+static void tell_answer(const struct stage *search, const struct search_answer *a, struct tried tried, struct buffer *out)
 {
 	if (a->where == SEARCH_BELOW) {
 		buffer_text(out, "less than ");
@@ -119,31 +124,33 @@ static void tell_answer(const struct stage *search, const struct search_answer *
 		put_load(out, search, a->most);
 		buffer_text(out, ", ");
 	}
-	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, trials, trials == 1 ? "" : "s");
+	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
+	if (tried.late)
+		buffer_format(out, "; in %zu of them the client was late itself, so that it may be the client's limit", tried.late);
 	if (!a->known)
 		buffer_text(out, "; given up before it was known to the precision asked for");
 	buffer_text(out, "\n");
 }
 
 /* What is known so far; the seventh significant digit of a rate means nothing. */
-static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials, size_t count,
+static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials, struct tried tried,
                     struct ipf_error *err)
 {
 	struct search by = {search->low, search->high, search->precision, search->confidence, search->by_users};
 	struct search_answer answer;
 	char text[32];
 
-	if (search_next(&by, trials, count, &answer, err) < 0)
+	if (search_next(&by, trials, tried.count, &answer, err) < 0)
 		return -1;
-	search->ordinal = count; /* a stage that is tried again draws other arrivals */
+	search->ordinal = tried.count; /* a stage that is tried again draws other arrivals */
 	snprintf(text, sizeof text, "%.4g", answer.next);
 	search->rate = search->by_users ? answer.next : strtod(text, NULL);
-	if (answer.known || count >= (size_t)search->most) {
+	if (answer.known || tried.count >= (size_t)search->most) {
 		search->rate = NAN;
-		tell_answer(search, &answer, count, &resources->answer);
-	} else if (count > 0) {
+		tell_answer(search, &answer, tried, &resources->answer);
+	} else if (tried.count > 0) {
 		buffer_text(&resources->notes, "so far ");
-		tell_answer(search, &(struct search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0}, count,
+		tell_answer(search, &(struct search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0}, tried,
 		            &resources->notes);
 	}
 	return 0;
@@ -153,21 +160,25 @@ static int search_resolve(struct stage *search, struct resources *resources, str
 {
 	const struct observed *seen = &resources->observed;
 	struct search_trial *trials = calloc(seen->count + 1, sizeof *trials);
-	size_t count = 0;
-	int status;
+	struct tried tried = {0};
+	int status = 0;
 
 	if (!trials)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	for (size_t i = 0; i < seen->count; i++) {
+	for (size_t i = 0; i < seen->count && status == 0; i++) {
 		const struct observed_stage *stage = &seen->stages[i];
-		if (counts(search, stage))
-			trials[count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate, met(stage, &search->objectives)};
+		if (stage->incomplete)
+			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is not whole: %s", stage->incomplete);
+		if (!counts(search, stage))
+			continue;
+		trials[tried.count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate, met(stage, &search->objectives)};
+		tried.late += observed_client_late(stage);
 	}
-	if (count == 0 && seen->count > 0)
+	if (status == 0 && tried.count == 0 && seen->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0, "no stage that was measured is %s: expected results of this search",
 		                      search->by_users ? "closed" : gaps_kind_name(search->process));
-	else
-		status = conclude(search, resources, trials, count, err);
+	else if (status == 0)
+		status = conclude(search, resources, trials, tried, err);
 	resources->first_req = seen->next_req;
 	free(trials);
 	return status;

@@ -98,6 +98,10 @@ static void tell_sustained(const struct sustained *s, const struct observed_stag
 		buffer_format(out, ", with %lld users", (long long)of->users);
 	if (!s->saturated)
 		buffer_format(out, "; it was asked for %.4g/s, and may be able to do more", of->rate);
+	if (observed_client_late(of))
+		buffer_text(out, "; the client was late itself, and may be the limit");
+	if (of->incomplete)
+		buffer_format(out, "; the run is not whole: %s", of->incomplete);
 	buffer_text(out, "\n");
 }
 

@@ -1,6 +1,8 @@
 #include "observed.h"
 
+#include "clock.h"
 #include "schedule.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,9 +48,26 @@ static int add_row(struct observed_stage *stage, const struct result *result, st
 		stage->cap = cap;
 	}
 	row = &stage->rows[stage->count++];
+	stage->late += result->client_lag_ns != IPF_ABSENT && result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
 	*row = (struct observed_row){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
 	for (int i = 0; i < LATENCY_COUNT; i++)
 		row->latency_ns[i] = latency_of(result, (enum latency)i);
+	return 0;
+}
+
+bool observed_client_late(const struct observed_stage *stage)
+{
+	return (double)stage->late > 0.01 * (double)stage->count; /* as the verdict has it, at p99 */
+}
+
+/* What the one who wrote the results knew to be missing. */
+static int note_incomplete(struct observed *seen, size_t first, const json_t *trailer, struct ipf_error *err)
+{
+	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+
+	for (size_t i = first; why && i < seen->count; i++)
+		if (!(seen->stages[i].incomplete = strdup(why)))
+			return out_of_memory(err);
 	return 0;
 }
 
@@ -56,6 +75,7 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 {
 	struct result result;
 	struct slice line;
+	int64_t last_n = -1;
 	int got;
 
 	seen->next_req = 0;
@@ -66,15 +86,17 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 			return ipf_error_at(err, IPF_INPUT, stream_reader_name(result_reader_stream(reader)),
 			                    stream_reader_line(result_reader_stream(reader)), "stage: %lld: the header has %zu stages",
 			                    (long long)result.stage, seen->count - first);
-		if (result.req != IPF_ABSENT && result.req >= seen->next_req)
+		if (result.req != IPF_ABSENT && result.n > last_n) {
+			last_n = result.n;
 			seen->next_req = result.req + 1;
-		if (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT &&
+		}
+		if ((!result.ok || (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT)) &&
 		    add_row(&seen->stages[first + (size_t)result.stage], &result, err) < 0)
 			return -1;
 	}
 	if (got < 0 && err->kind == IPF_CUT)
 		err->kind = IPF_INPUT;
-	return got;
+	return got < 0 ? got : note_incomplete(seen, first, stream_reader_trailer(result_reader_stream(reader)), err);
 }
 
 /* Takes the results out of what a header was made of: each run of a search is made of all the runs before it, and with theirs in each
@@ -145,6 +167,7 @@ void observed_release(struct observed *seen)
 		free(seen->stages[i].file);
 		free(seen->stages[i].kind);
 		free(seen->stages[i].name);
+		free(seen->stages[i].incomplete);
 		free(seen->stages[i].rows);
 	}
 	free(seen->stages);

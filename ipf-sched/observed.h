@@ -24,14 +24,16 @@ struct observed_stage {
 	int64_t users;    /* of a closed stage; IPF_ABSENT */
 	int64_t length_ns; /* as planned; IPF_ABSENT */
 	bool measured;
-	struct observed_row *rows; /* in the order in which the requests ended; those that never started are not there */
+	char *incomplete; /* why some of its run is missing; NULL */
+	struct observed_row *rows; /* in the order in which the requests ended */
 	size_t count, cap;
+	size_t late;      /* so many of them were started late, and only the client was at fault */
 };
 
 struct observed {
 	struct observed_stage *stages;
 	size_t count;
-	int64_t next_req; /* behind the last request that the last file has; 0 before */
+	int64_t next_req; /* behind the request that was last in the last file's schedule; 0 before */
 	json_t *headers;  /* of the files: for our header's "from" … */
 	json_t *digests;  /* … and our trailer's */
 };
@@ -39,6 +41,8 @@ struct observed {
 /* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing. Release it also
  * after an error. */
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err);
+/* Was the client late itself, more than a measurement can bear? What the stage tells is not the server's alone then. */
+bool observed_client_late(const struct observed_stage *stage);
 void observed_release(struct observed *seen);
 
 #endif

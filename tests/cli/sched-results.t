@@ -66,6 +66,39 @@ run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
 status_is 2 "results without a search are wrong usage"
 complains ipf-sched "only a search looks at results" "and it says so"
 
+# What a run says of itself: one that was interrupted is no stage of a search, and one of a late client is told.
+rows() { # LATENESS OF EACH TENTH REQUEST, ns
+	awk -v late="$1" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%.0f,\"ttft_ns\":50000000,\"client_lag_ns\":%d}\n", k, (k + 950) % 1000, k, k * 1e8 + 1, k % 10 ? 1000 : late }'
+}
+search() { # RESULTS…
+	run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s,most=1 "${@/#/-r}"
+}
+rows 1000 | results whole.results poisson 14
+sed 's/^{"end":{/&"incomplete":"interrupted: 100 requests were started",/' whole.results >part.results
+search part.results
+status_is 3 "a search refuses a run that was interrupted"
+complains ipf-sched "part.results: the run is not whole: interrupted: 100 requests were started" "and says why"
+run "$BIN/ipf-sched" sweep:from=part.results,for=60s
+matches "$(cat "$ERR")" 'sustained 10/s.*; the run is not whole: interrupted' "a sweep says it"
+search whole.results
+is "$(grep -c late "$OUT")" 0 "a client that was in time is no matter"
+rows 30000000 | results late.results poisson 14
+search late.results
+status_is 10 "a late client's run counts"
+contains "$(cat "$OUT")" "after 1 stage; in 1 of them the client was late itself, so that it may be the client's limit" "but the answer says so"
+run "$BIN/ipf-sched" sweep:from=late.results,for=60s
+contains "$(cat "$ERR")" "; the client was late itself, and may be the limit" "and so does a sweep"
+# What never started failed: four of five did here.
+awk 'BEGIN { for (k = 0; k < 100; k++) if (k % 5) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"connect\",\"text\":\"x\"}}\n", k, k; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":50000000}\n", k, k, k, k + 1 }' |
+	results never.results poisson 14
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r never.results
+between "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 13 "requests that never started met nothing"
+# The trace goes on where the last run stopped, also where it had begun again.
+awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"}\n", i }' >lines
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d' ' -f1)" >many.trace
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results -t many.trace
+is "$(body "$OUT" | head -1 | jq .req)" 50 "the next stage of a search goes on in the trace"
+
 printf 'seconds,rate\n0,10\n10,30\n# a pause\n20s,0\n30,600/m\n40,10\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
 status_is 0 "rates from a file"
