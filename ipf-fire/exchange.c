@@ -336,6 +336,8 @@ static void set_version(struct exchange *x, bool kept)
 	x->anew = x->only_kept = false;
 	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
 		curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION, c->http == HTTP_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+		if (c->http == HTTP_2)
+			curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, !kept || fresh ? 1L : 0L);
 		return;
 	}
 	x->only_kept = kept && !fresh;
@@ -370,6 +372,7 @@ static void set_headers(struct exchange *x, const struct job *job)
 void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept)
 {
 	x->job = job;
+	x->key = key;
 	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;

@@ -35,13 +35,15 @@ struct exchange {
 	int64_t begin_ns;        /* when libcurl began with it: what its times count from */
 	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
-	char connect_to[32];     /* which connections it may take; see exchange_begin */
+	char connect_to[32];     /* the key's host */
 	struct curl_slist connect_to_list;
 	const char *cancelled;   /* why we ended it; NULL */
 	enum record_error cancelled_as;
 	uint64_t serial;         /* another one for each request */
 	bool established;        /* TCP's connection is there */
-	bool opening;            /* a connection is being made for it */
+	bool opening, unplanned; /* a connection is being made for it; though there should have been one */
+	struct exchange *opener_next, *opener_previous; /* while it is `opening` */
+	uint64_t key;            /* which connections it may take; see exchange_begin */
 	bool only_kept;          /* it can be sent on connections that there are, not on a new one */
 	bool anew;               /* there was none: begin again (exchange_anew) */
 	bool no_memory;

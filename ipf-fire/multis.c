@@ -71,7 +71,7 @@ static struct multi *multi_of_pool(struct transport *t, size_t place)
 struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
 {
 	const struct connections *c = &t->options->connections;
-	size_t streams = (size_t)connections_streams(c), most = room_of(t->queues[place].busy);
+	size_t streams = sharing_streams(t, place), most = room_of(t->queues[place].busy);
 	struct multi *room = NULL;
 	if (c->kind == CONNECTIONS_SESSION)
 		return multi_of_session(t, place, key);
@@ -79,9 +79,9 @@ struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
 		struct multi *m = t->multis[i];
 		if (m->place != place)
 			continue;
-		if (m->open > m->busy && c->kind != CONNECTIONS_FRESH)
+		if (c->kind != CONNECTIONS_FRESH && (streams == 1 ? m->open > m->busy : sharing_free(t, m)))
 			return m;
-		if (!room && (m->most || streams == 1 ? m->busy < (m->most ? m->most : most) * streams : m->open < most))
+		if (!room && (streams == 1 ? m->busy : m->ready + m->opening) < (m->most ? m->most : most))
 			room = m;
 	}
 	return room ? room : c->kind == CONNECTIONS_POOL ? multi_of_pool(t, place) : multi_new(t, place);

@@ -77,8 +77,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	}
 	*s = (struct socket){.multi = m, .id = atomic_fetch_add(m->transport->options->numbers, 1), .open = true, .connecting = x};
 	m->open++;
-	m->opening += !x->opening;
-	x->opening = true;
+	sharing_opening(x, false);
 	if (m->transport->setup.stamps)
 		watch_stamps(m->transport->setup.stamps, fd);
 	return fd;
@@ -92,6 +91,7 @@ static int on_close(void *data, curl_socket_t fd)
 		stamps_forget(t->setup.stamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
+		s->multi->ready -= s->ready;
 		*s = (struct socket){.id = -1};
 	}
 	return close(fd);
@@ -110,17 +110,17 @@ static void note_connection(struct exchange *x, int fd)
 	x->trip_ns = s->trip_ns;
 }
 
-static void opened(struct exchange *x)
-{
-	x->multi->opening -= x->opening;
-	x->opening = false;
-}
-
 static void on_connected(struct exchange *x, int fd)
 {
 	if (fd >= 0)
 		note_connection(x, fd);
-	opened(x);
+	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	if (s && s->open && !s->ready) {
+		s->ready = true;
+		x->multi->ready++;
+		sharing_agreed(x);
+	}
+	sharing_opened(x);
 }
 
 static bool alive(const struct exchange *x)
@@ -280,7 +280,7 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	curl_socket_t fd = -1;
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
 		note_connection(x, fd);
-	opened(x);
+	sharing_opened(x);
 	exchange_end(x, code, t_ns);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(t, x->fd);
 	if (s && s->open && s->id == job->connection && job->connect_ns != IPF_ABSENT)
@@ -400,9 +400,11 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	if (x->next)
 		x->next->previous = x;
 	t->under_way = x;
-	bool kept = m->open && m->busy < m->open * (size_t)connections_streams(&t->options->connections);
+	bool kept = sharing_free(t, m) || t->queues[place].single;
 	m->busy++;
 	exchange_begin(x, job, place, key_of(t, job), !m->pinned, kept);
+	if (!kept)
+		sharing_opening(x, true);
 	m->pinned = true;
 	int64_t now = clock_now() - t->setup.zero_ns;
 	x->begin_ns = now;
@@ -413,29 +415,25 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
 
-/* Where connections are shared, who comes while one is being made waits for it: libcurl would make one for each, or fail. */
-static bool has_to_wait(const struct transport *t, const struct multi *m)
-{
-	return m && m->opening && connections_streams(&t->options->connections) > 1;
-}
-
 static void begin(struct transport *t, struct job *job, size_t place)
 {
-	struct multi *m = multis_choose(t, place, key_of(t, job));
-	t->queues[place].busy++;
-	if (!has_to_wait(t, m)) {
-		send_on(t, m, job, place);
+	struct queueing *q = &t->queues[place];
+	uint64_t key = key_of(t, job);
+	q->busy++;
+	if (!sharing_has_to_wait(t, place, key, q->held_count)) {
+		send_on(t, multis_choose(t, place, key), job, place);
 		return;
 	}
 	job->start_ns = clock_now() - t->setup.zero_ns;
-	put_job(&t->queues[place].held, job);
+	put_job(&q->held, job);
+	q->held_count++;
 	t->held++;
 }
 
 static bool pool_full(const struct transport *t, size_t place)
 {
 	const struct connections *c = &t->options->connections;
-	return c->kind == CONNECTIONS_POOL && (int64_t)t->queues[place].busy >= c->pool * connections_streams(c);
+	return c->kind == CONNECTIONS_POOL && (int64_t)t->queues[place].busy >= c->pool * (int64_t)sharing_streams(t, place);
 }
 
 /* Those that waited, as far as there is room for them now. */
@@ -443,11 +441,11 @@ static void admit(struct transport *t)
 {
 	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
 		struct queueing *q = &t->queues[place];
-		for (struct multi *m; q->held.first; t->held--) {
-			m = multis_choose(t, place, key_of(t, q->held.first));
-			if (has_to_wait(t, m))
-				break;
-			send_on(t, m, take_job(&q->held), place);
+		while (q->held.first && !sharing_has_to_wait(t, place, key_of(t, q->held.first), q->held_count - 1)) {
+			struct job *job = take_job(&q->held);
+			q->held_count--;
+			t->held--;
+			send_on(t, multis_choose(t, place, key_of(t, job)), job, place);
 		}
 		for (; q->waiting.first && !pool_full(t, place); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
@@ -575,7 +573,7 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 			balance_ended(t->balance, place);
 			refuse(t, take_job(&q->waiting), now, why);
 		}
-		for (; q->held.first; t->held--) {
+		for (; q->held.first; t->held--, q->held_count--) {
 			leave(t, place);
 			refuse(t, take_job(&q->held), now, why);
 		}

@@ -1,4 +1,5 @@
-/* The transport's inside, for its own files: transport.c sends and hears, multis.c keeps the multi handles. */
+/* The transport's inside, for its own files: transport.c sends and hears, multis.c keeps the multi handles, sharing.c
+ * knows the connections that several requests are sent on at once. */
 #ifndef IPF_TRANSPORT_PRIVATE_H
 #define IPF_TRANSPORT_PRIVATE_H
 
@@ -12,6 +13,7 @@ struct socket {
 	uint32_t events;  /* as registered with epoll; 0: not registered */
 	bool open, idle;
 	bool used;        /* a request has been sent on it */
+	bool ready;       /* requests can be sent on it */
 	struct exchange *connecting; /* whose connection it is to be; NULL */
 	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
 };
@@ -25,7 +27,8 @@ struct multi {
 	size_t open, busy; /* connections; requests under way */
 	size_t most;       /* connections of a pool; 0: no limit */
 	size_t cell;       /* the sessions whose connections it has */
-	size_t opening;    /* connections that are being made */
+	size_t ready;      /* connections that are made */
+	size_t opening;    /* requests for which one is being made */
 	bool soon;         /* libcurl has more to do at once */
 	bool pinned;       /* it knows the address */
 };
@@ -39,6 +42,10 @@ struct queueing {
 	size_t busy;
 	struct job_list waiting; /* for a connection of a pool */
 	struct job_list held;    /* started, until a connection that they may share is there */
+	size_t held_count;
+	struct exchange *openers; /* those for which a connection is being made */
+	size_t opening, unplanned; /* how many; of them, those that were to find one */
+	bool single;             /* the server agreed to HTTP/1.1 only */
 };
 
 struct transport {
@@ -71,5 +78,18 @@ int transport_on_timer(CURLM *handle, long ms, void *multi);
 /* Where a request to this place goes: a multi handle that has an idle connection; else one with room for another; else a new one. `key` as for
  * exchange_begin. NULL: out of memory. */
 struct multi *multis_choose(struct transport *t, size_t place, uint64_t key);
+
+/* How many requests a connection to this place carries at once. */
+size_t sharing_streams(const struct transport *t, size_t place);
+/* How many more fit on its connections that are made. */
+size_t sharing_free(const struct transport *t, const struct multi *m);
+/* Does it wait for a connection that is being made, where `ahead` wait already? Else it is sent on one that is made, or another one is made. */
+bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead);
+/* A connection is being made for it. `planned`: since there was none for it. */
+void sharing_opening(struct exchange *x, bool planned);
+/* It is made, or failed. */
+void sharing_opened(struct exchange *x);
+/* A connection is made: which protocol does it speak? */
+void sharing_agreed(struct exchange *x);
 
 #endif

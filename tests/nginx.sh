@@ -2,15 +2,16 @@
 # fixture.sh, with cert.pem and key.pem in the folder.
 # shellcheck shell=sh
 
-# $TLS and $H2C are ports that speak HTTP/2 (and 1.1) over TLS and HTTP/2 without, $PLAIN one of HTTP/1.1, nginx.sock a Unix socket.
+# $TLS and $H2C are ports that speak HTTP/2 (and 1.1) over TLS and HTTP/2 without, $PLAIN and $TLS1 are such of
+# HTTP/1.1 without and with TLS, nginx.sock a Unix socket.
 # nginx.log has a line a request: connection, protocol, status, session resumed ("r") or not ("."), the name in the TLS handshake or "-", the
 # Host. 1 where there is no nginx.
 nginx_start() { # PORT OF THE SERVER BEHIND IT
 	nginx_bin=$(PATH=$PATH:/usr/sbin command -v nginx) || return 1
 	for nginx_try in 1 2 3 4 5; do
-		# three ports in a row that nobody has, most likely
+		# four ports in a row that nobody has, most likely
 		TLS=$((20000 + ($$ * 37 + nginx_try * 101) % 10000))
-		H2C=$((TLS + 1)) PLAIN=$((TLS + 2))
+		H2C=$((TLS + 1)) PLAIN=$((TLS + 2)) TLS1=$((TLS + 3))
 		nginx_conf "$1" >nginx.conf
 		: >nginx.log
 		"$nginx_bin" -p "$PWD" -c nginx.conf 2>nginx.said &
@@ -37,7 +38,7 @@ http {
 	http2_max_concurrent_streams ${STREAMS:-128}; keepalive_requests 10000; ssl_session_cache shared:s:1m;
 	upstream sim { server 127.0.0.1:$1; keepalive 64; }
 	server {
-		listen 127.0.0.1:$TLS ssl http2; listen 127.0.0.1:$H2C http2; listen 127.0.0.1:$PLAIN; listen unix:nginx.sock;
+		listen 127.0.0.1:$TLS ssl http2; listen 127.0.0.1:$H2C http2; listen 127.0.0.1:$PLAIN; listen 127.0.0.1:$TLS1 ssl; listen unix:nginx.sock;
 		ssl_certificate cert.pem; ssl_certificate_key key.pem;
 		location / { proxy_pass http://sim; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
 	}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A proxy to test with: HTTP (forwarding and CONNECT) and SOCKS 5 on one free port of 127.0.0.1, which is printed.
 
-usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse]
+usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS]
        proxy.py LOG --relay PATH PORT
 
 A line of LOG for each connection: what was asked for, and whether it was let through. --refuse says no to everything:
-502 to HTTP, "host unreachable" to SOCKS. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH.
+502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH.
 """
 import asyncio
 import base64
@@ -14,6 +14,7 @@ import sys
 log = open(sys.argv[1], "a", buffering=1)
 auth = sys.argv[sys.argv.index("--auth") + 1] if "--auth" in sys.argv else None
 refuse = "--refuse" in sys.argv
+slow = float(sys.argv[sys.argv.index("--slow") + 1]) if "--slow" in sys.argv else 0
 
 
 async def pump(reader, writer):
@@ -56,6 +57,7 @@ async def socks(reader, writer):
     if refuse:
         writer.write(b"\5\4\0\1\0\0\0\0\0\0")
         return
+    await asyncio.sleep(slow)
     there = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"\5\0\0\1\0\0\0\0\0\0")
     await join(reader, writer, there)

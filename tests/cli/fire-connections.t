@@ -140,6 +140,36 @@ is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
 is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "without --http it is HTTP/1.1"
 
+# Where many come at once, as many connections as they need are made at once, and not one after the other: by a proxy that takes its time.
+ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
+if command -v python3 >/dev/null; then
+	: >proxy.port
+	python3 "$TESTS/proxy.py" proxy.log --slow 0.2 >proxy.port 2>proxy.err &
+	stop_at_exit $!
+	proxy_says() { grep '[0-9]' proxy.port; }
+	wait_for 20 proxy_says || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	SLOW="socks5h://127.0.0.1:$(proxy_says)"
+	together() { # CONNECTIONS MOST TEXT: milliseconds
+		good 60
+		is "$(distinct)" "$1" "$3: as many connections as they need"
+		between "$(jq -s '(map(.connected_ns) | max) / 1e6' rows)" 200 "$2" "$3: the last of them does not wait for the others"
+	}
+	fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --streams 10 --proxy "$SLOW"
+	together 6 900 "HTTP/2 at once"
+	fire crowd.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2 --streams 10 --proxy "$SLOW"
+	together 6 900 "HTTP/2 by TLS"
+	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$SLOW"
+	together 60 3000 "a server that agrees to HTTP/1.1 only"
+	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$SLOW" --connections 5
+	good 60
+	is "$(distinct)" 5 "a pool of five keeps to them where a connection carries one request only"
+else
+	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
+fi
+fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --dns each
+good 60
+is "$(distinct)" 1 "HTTP/2 shares connections also where names are looked up for each"
+
 # Do the times of a stream come from its own bytes? The server's log knows when it sent them.
 ipf-sched closed:users=3,n=9 -t chat.trace -q -o three.sched
 fire three.sched -u "http://localhost:$H2C" --http 2-prior
