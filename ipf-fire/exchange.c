@@ -249,9 +249,16 @@ static void set_connection(CURL *easy, const struct exchange_setup *s)
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
 }
 
+/* Parsed already, where requests have none of their own: libcurl would do it again for each of them. */
+static CURLcode set_place(CURL *easy, const struct target *target, size_t place)
+{
+	const struct place *p = &target->places[place];
+	return curl_easy_setopt(easy, CURLOPT_URL, p->url) | curl_easy_setopt(easy, CURLOPT_CURLU, target->url_varies ? NULL : p->parsed);
+}
+
 static CURLcode set_request(CURL *easy, const struct exchange_setup *s, struct exchange *x)
 {
-	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, s->target->places[0].url);
+	CURLcode bad = set_place(easy, s->target, 0);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -310,10 +317,11 @@ static const char *url_of(const struct exchange *x, const struct job *job, size_
 
 static void set_url(struct exchange *x, const struct job *job, size_t place)
 {
-	if (!job->url.len && place == x->place)
-		return;
+	if (job->url.len)
+		curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, place));
+	else if (place != x->place)
+		set_place(x->easy, x->setup->target, place);
 	x->place = place;
-	curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, place));
 }
 
 /* libcurl takes a kept connection only for the host that it was made to: so each key is a host of its own, whose name is nobody's and

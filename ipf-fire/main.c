@@ -4,6 +4,8 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "connections.h"
+#include "curl_clock.h"
+#include "curl_memory.h"
 #include "gauges.h"
 #include "run.h"
 #include "warm.h"
@@ -182,11 +184,13 @@ int main(int argc, char **argv)
 	const char *schedule = operands.count ? operands.items[0] : NULL;
 	if (check(&options, schedule, &err) < 0)
 		return program_misuse(&program, &err);
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	curl_memory_init();
+	curl_clock_init();
 	if (options.calibrate)
 		status = calibrate(&options, schedule);
 	else
 		status = fire_run(&options, schedule, options_argv(&program, argc, argv, true, options.common.reproducible));
 	curl_global_cleanup();
+	curl_memory_drain();
 	return status;
 }

@@ -150,8 +150,7 @@ void route_apply(const struct route *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	if (o->unix_socket)
 		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, o->unix_socket);
-	if (r->dns_each)
-		curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, r->dns_each ? 0L : -1L);
 	if (o->insecure) {
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);

@@ -1,6 +1,7 @@
 #include "sender.h"
 
 #include "clock.h"
+#include "curl_memory.h"
 #include "interrupt.h"
 #include "job.h"
 
@@ -312,6 +313,7 @@ static void *sender_run(void *data)
 			wait_and_handle(s);
 	}
 	gauge_set(&s->o.meter->cpu_ns, clock_cpu_thread());
+	curl_memory_drain();
 	s->done(s->done_data);
 	return NULL;
 }

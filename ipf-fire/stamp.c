@@ -124,8 +124,8 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	return got;
 }
 
-/* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that answer costs nothing. It
- * holds while libcurl works at one event; what comes in the meantime makes epoll wake us again. */
+/* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that answer costs nothing. Nor
+ * is there an answer to what was sent just now. Both hold while libcurl works at one event; what comes in the meantime makes epoll wake us. */
 int stamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
 
 __attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds, nfds_t count, int timeout)

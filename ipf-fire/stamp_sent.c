@@ -81,6 +81,8 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 	if (n && n->sends == SENDS_WANTED)
 		ask(n, fd);
 	ssize_t sent = sendto(fd, data, len, flags, NULL, 0);
+	if (s && sent > 0)
+		s->empty_fd = fd;
 	if (n && n->sends == SENDS_STAMPED && sent > 0) {
 		int kept = errno;
 		n->sent_bytes += (uint32_t)sent;

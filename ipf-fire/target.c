@@ -81,10 +81,12 @@ static int open_url(struct place *t, const char *url, const char *path, struct i
 	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
 	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || set_path(u, base, path) ||
 	    curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) ||
-	    show(t, u) < 0) {
+	    show(t, u) < 0 || curl_url_set(u, CURLUPART_URL, whole, 0)) {
 		ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		goto out;
 	}
+	t->parsed = u;
+	u = NULL;
 	result = 0;
 out:
 	curl_free(scheme);
@@ -246,6 +248,7 @@ int target_open(struct target *t, const struct api *api, const struct target_opt
 static void close_place(struct place *p)
 {
 	free(p->url);
+	curl_url_cleanup(p->parsed);
 	free(p->shown);
 	curl_slist_free_all(p->resolve);
 	curl_slist_free_all(p->any);

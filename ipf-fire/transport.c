@@ -1,6 +1,7 @@
 #include "transport.h"
 
 #include "clock.h"
+#include "curl_clock.h"
 #include "transport_private.h"
 #include "units.h"
 #include "warm.h"
@@ -323,6 +324,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
 	stamps_attach(t->setup.stamps);
+	curl_clock_stop();
 	curl_multi_socket_action(m->handle, fd, bits, &running);
 	/* one read may have brought something for several streams, which libcurl sees to one after another */
 	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
@@ -330,6 +332,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 		m->deadline = INT64_MAX;
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
+	curl_clock_go();
 	look_for_ended(t, m);
 	if (m->deadline < t->soonest)
 		t->soonest = m->deadline;

@@ -69,6 +69,7 @@ struct rawserver {
 	struct sendlog *log;
 	uint32_t requests;
 	int64_t events, connections;
+	bool awake;                /* it never sleeps */
 	bool stop;
 	char input[READ_ROOM], output[RAWANSWER_ROOM];
 };
@@ -421,7 +422,7 @@ static void run(struct rawserver *s)
 		bool busy = s->ring || next <= clock_now();
 		if (!busy)
 			wait_until(s, next);
-		int n = epoll_wait(s->epoll_fd, events, EVENTS, busy ? 0 : -1);
+		int n = epoll_wait(s->epoll_fd, events, EVENTS, busy || s->awake ? 0 : -1);
 		for (int i = 0; i < n; i++) {
 			handle(s, &events[i]);
 			if (s->timers.count)
@@ -475,7 +476,7 @@ struct options {
 	struct common_options common;
 	struct shape shape;
 	int64_t port;
-	bool share;
+	bool share, awake;
 	const char *log, *show, *sum;
 };
 
@@ -488,6 +489,7 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_DURATION, 0, "first", "TIME", shape.first_ns, "from a request's arrival to its first event (default: 0)"),
 	ROW(OPTION_DURATION, 0, "gap", "TIME", shape.gap_ns, "from event to event (default: 0, as fast as the socket takes them)"),
 	ROW(OPTION_COUNT, 0, "batch", "N", shape.batch, "events in one send (default: 1)"),
+	ROW(OPTION_FLAG, 0, "awake", NULL, awake, "ask for what is new without end, so that nobody pays for waking it up"),
 	ROW(OPTION_FILE, 0, "log", "FILE", log, "write down when each request came and each send was made"),
 	ROW(OPTION_FILE, 0, "show", "FILE", show, "print such a log as lines of JSON, and end"),
 	ROW(OPTION_FILE, 0, "sum", "FILE", sum, "print what such a log comes to, and end"),
@@ -545,6 +547,7 @@ int main(int argc, char **argv)
 	raise_file_limit();
 	rawanswer_init();
 	server.shape = options.shape;
+	server.awake = options.awake;
 	if (options.show)
 		sendlog_show(options.show, stdout, &err);
 	else if (options.sum)

@@ -198,9 +198,49 @@ static void test_tells_when_it_came(void **state)
 
 static short polled(int fd)
 {
+	const struct timespec at_once = {0};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	poll(&p, 1, 0);
+	ppoll(&p, 1, &at_once, NULL); /* poll is the one of stamp.c */
 	return p.revents;
+}
+
+/* As libcurl asks. */
+static short asked(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	return poll(&p, 1, 0) ? p.revents : 0;
+}
+
+static void test_says_there_is_no_more_yet(void **state)
+{
+	(void)state;
+	char byte[4];
+	struct stamps *s = stamps_new(&meter);
+	int from, to;
+	connect_to_self(s, &from, &to);
+	stamps_attach(s);
+	assert_int_equal(send(to, "abcdef", 6, 0), 6);
+	while (!polled(from))
+		;
+	assert_int_equal(asked(from, POLLIN), POLLIN);
+	assert_int_equal(recv(from, byte, 3, 0), 3);
+	assert_int_equal(asked(from, POLLIN), POLLIN); /* there was no room for more */
+	assert_int_equal(recv(from, byte, 4, 0), 3);
+	assert_int_equal(sendto(to, "g", 1, 0, NULL, 0), 1); /* not send, which would be about another socket */
+	while (!polled(from))
+		;
+	assert_int_equal(asked(from, POLLIN), 0); /* until the next event */
+	assert_int_equal(asked(from, POLLIN | POLLOUT), POLLIN | POLLOUT);
+	stamps_attach(s);
+	assert_int_equal(asked(from, POLLIN), POLLIN);
+	assert_int_equal(send(from, "h", 1, 0), 1);
+	assert_int_equal(asked(from, POLLIN), 0); /* no answer to that yet */
+	stamps_attach(s);
+	assert_int_equal(asked(from, POLLIN), POLLIN);
+	stamps_attach(NULL);
+	close(from);
+	close(to);
+	stamps_free(s);
 }
 
 static void test_tells_when_it_left(void **state)
@@ -257,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_what_cannot_be),
 		cmocka_unit_test(test_follows_steps),
 		cmocka_unit_test(test_recv_stays_recv),
+		cmocka_unit_test(test_says_there_is_no_more_yet),
 		cmocka_unit_test(test_tells_when_it_came),
 		cmocka_unit_test(test_tells_when_it_left),
 	};
