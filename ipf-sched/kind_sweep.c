@@ -219,6 +219,9 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 	stage->rate = users ? NAN : value;
 	stage->slots = users ? (int64_t)value : sweep->slots;
 	stage->warmup = sweep->warmup;
+	stage->cooldown = sweep->cooldown;
+	stage->drain = sweep->drain;
+	stage->overlap = sweep->overlap;
 	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name, users ? "users" : "rate", value);
 	if (!isnan(stage->cv))
 		buffer_format(spec, "cv=%.12g,", stage->cv);
@@ -228,8 +231,8 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		buffer_format(spec, "n=%lld", (long long)stage->n);
 	if (!users && stage->slots != IPF_ABSENT)
 		buffer_format(spec, ",slots=%lld", (long long)stage->slots);
-	if (stage->warmup)
-		buffer_text(spec, ",warmup");
+	buffer_format(spec, "%s%s%s%s", stage->warmup ? ",warmup" : "", stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "",
+	              stage->overlap ? ",overlap" : "");
 }
 
 static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)

@@ -215,8 +215,8 @@ static int at_key(const char *key, const struct ipf_error *what, struct ipf_erro
 	return ipf_error_set(err, what->kind, "%s: %s", key, what->text);
 }
 
-/* "key=value" or "flag", one of the parts between the commas. */
-static int read_part(struct stage *stage, char *part, uint64_t *given, struct ipf_error *err)
+/* "key=value" or "flag", one of the parts between the commas. `before` is the one before it, NULL for the first. */
+static int read_part(struct stage *stage, char *part, const char *before, uint64_t *given, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
 	const struct stage_key *key;
@@ -226,6 +226,8 @@ static int read_part(struct stage *stage, char *part, uint64_t *given, struct ip
 	if (value)
 		*value++ = '\0';
 	key = key_find(stage->kind, part);
+	if (!key && before && !value && *part >= '0' && *part <= '9') /* 1,5 */
+		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got another one behind the comma: \"%.200s\"", before, part);
 	if (!key)
 		return unknown_key(stage->kind, part, err);
 	bit = UINT64_C(1) << (key - stage->kind->keys);
@@ -264,7 +266,7 @@ static char *part_end(const struct stage_kind *kind, char *part)
 /* `text` is the spec, to be cut into pieces. */
 static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 {
-	char *parts = strchr(text, ':'), *comma;
+	char *parts = strchr(text, ':'), *comma, *before = NULL;
 	const struct stage_key *key;
 	uint64_t given = 0;
 
@@ -273,13 +275,13 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 	stage->kind = stage_kind_find(text);
 	if (!stage->kind)
 		return unknown_kind(text, err);
-	for (char *part = parts; part; part = comma) {
+	for (char *part = parts; part; before = part, part = comma) {
 		comma = part_end(stage->kind, part);
 		if (comma)
 			*comma++ = '\0';
 		if (!*part)
 			return ipf_error_set(err, IPF_USAGE, "expected key=value between commas, got nothing");
-		if (read_part(stage, part, &given, err) < 0)
+		if (read_part(stage, part, before, &given, err) < 0)
 			return -1;
 	}
 	for (key = stage->kind->keys; key->name; key++)
@@ -385,7 +387,7 @@ static int add_point(struct stages *stages, const struct stage *of, size_t index
 {
 	struct stage stage = empty_stage(of->spec);
 	int got = of->kind->expand(of, index, &stage, err);
-	label(&stage, of->number, got == 1 ? stage.kind->name : of->kind->name);
+	label(&stage, of->number, of->kind->name);
 	char *base = stage.name; /* another stage may have it: a rate that comes twice */
 
 	stage.name = NULL;

@@ -82,3 +82,46 @@ misuse 'unknown kind of stage "poison", did you mean "poisson"?' poison:rate=1
 misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1
 misuse 'lasts longer than 146 years' constant:rate=1/d,n=1M
 misuse '--seed' poisson:rate=1,n=1 --seed many
+misuse 'stage 1 (constant): rate: expected one value, got another one behind the comma: "5"' constant:rate=1,5,for=1s
+misuse 'stage 2 (search): for: a closed loop of some time goes round a trace' rest:for=1s search:slo=ttft=1s@p90,users,low=1,high=9,for=1s
+
+# Every key of every kind, with values that it cannot have: the stage, its kind and the key are named.
+a_right() { # KIND: a spec that is right
+	case $1 in
+	constant | poisson | uniform) echo rate=5 for=1s ;;
+	gamma | weibull) echo rate=5 cv=2 for=1s ;;
+	ramp) echo from=1 to=2 for=1s ;;
+	steps) echo rates=1,2 each=1s ;;
+	sine) echo low=1 high=2 every=1s for=1s ;;
+	spike) echo base=1 peak=2 every=1s width=10ms for=1s ;;
+	onoff) echo peak=5 on=1s off=1s for=1s ;;
+	rates) echo file=rates.csv ;;
+	replay) echo from=0 ;;
+	closed) echo users=3 n=5 ;;
+	burst) echo n=5 ;;
+	rest) echo for=1s ;;
+	sweep) echo rates=1,2 for=1s ;;
+	search) echo slo=ttft=1s@p90 low=1 high=2 for=1s ;;
+	esac
+}
+"$sched" --list | awk '/^[a-z]+:/ { kind = substr($1, 1, length($1) - 1) } /^  / { split($1, key, "="); print kind, key[1], $1 ~ /=/ ? "value" : "flag" }' >keys
+between "$(wc -l <keys)" 150 300 "--list has $(wc -l <keys) keys"
+while read -r kind key takes; do
+	spec=
+	for part in $(a_right "$kind"); do
+		[ "${part%%=*}" = "$key" ] || spec=$spec$part,
+	done
+	case $takes$key in
+	flag*) wrong="$key=yes $key,$key" ;;
+	valuename | valuefile | valuefrom) wrong="$key $key=" ;;
+	*) wrong="$key $key= $key=fast $key=-1 $key=1e999 $key=nan" ;;
+	esac
+	for value in $wrong; do
+		run "$sched" constant:rate=1,n=1 "$kind:$spec$value" -t "$DATA/recorded.trace"
+		case "$status $(cat "$ERR")" in
+		"2 ipf-sched: stage 2 ($kind): $key: "*) [ "$(wc -l <"$ERR")" = 1 ] && continue ;;
+		esac
+		not_ok "$kind:$spec$value is wrong usage" "status $status" "$(cat "$ERR")"
+	done
+done <keys
+ok "what is wrong of any key is said of its stage, kind and key"

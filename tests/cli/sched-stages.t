@@ -82,6 +82,10 @@ is "$(cut -d, -f1,3- "$ERR" | tr '\n' ';')" \
 run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null
 stderr_is "" "-q wins over it"
 
+sched sweep:rates=1,2,for=3s,drain,cooldown sweep:users=2,3,n=3,overlap
+is "$(head -1 "$OUT" | jq -c '.stages | map([.drain, .measured, .overlap])')" "[[true,false,null],[true,false,null],[null,true,true],[null,true,true]]" \
+	"what is said of a sweep is true of all its stages"
+is "$(stage 0 .spec)" '"poisson:rate=1,for=3s,cooldown,drain"' "and stands in their specs"
 sched sweep:rates=10,20,for=5s,rest=1s,process=constant sweep:users=2,n=3
 is "$(head -1 "$OUT" | jq -c '.stages | map([.name, .kind, .begin_ns / 1e9, .arrivals])')" \
 	'[["sweep 10/s","constant",0,50],["sweep rest 1","rest",5,0],["sweep 20/s","constant",6,100],["sweep 2 users","closed",11,3]]' \
