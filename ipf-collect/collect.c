@@ -35,7 +35,7 @@ struct collect {
 	int64_t flushed_ns; /* packed: the end of the record after which it was flushed last */
 	struct buffer line;
 	struct progress progress;
-	int64_t rows, failed, tokens_unknown;
+	int64_t rows, failed, hung_up, tokens_unknown;
 	struct failure {
 		char kind[16]; /* as in the row, with its quotes */
 		int64_t count;
@@ -218,7 +218,8 @@ static int take_record(struct collect *c, const struct input *input, const struc
 		return -1;
 	verdict_row(c->verdict, &row);
 	c->rows++;
-	if (!row.ok)
+	c->hung_up += result_hung_up(&row);
+	if (!row.ok && !result_hung_up(&row))
 		count_failure(c, row.error_kind);
 	c->tokens_unknown += row.ok && c->measure.tokens_unknown;
 	result_write(&row, &c->line);
@@ -319,6 +320,8 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 		for (size_t i = 0; i < sizeof c->failures / sizeof *c->failures && c->failures[i].count; i++)
 			buffer_format(out, "%s %.*s %lld", i ? "," : ":", (int)strlen(c->failures[i].kind) - 2, c->failures[i].kind + 1,
 			              (long long)c->failures[i].count);
+		if (c->hung_up)
+			buffer_format(out, "; %lld hung up on purpose", (long long)c->hung_up);
 		buffer_byte(out, '\n');
 	}
 	if (c->tokens_unknown)

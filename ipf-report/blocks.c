@@ -70,7 +70,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 		if (version == FROM_DUE && lag == IPF_ABSENT)
 			continue;
 		if (m < METRIC_LATENCIES && !row->ok) {
-			*infinite += sel->options->errors_as_inf;
+			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP;
 			continue;
 		}
 		if (value == IPF_ABSENT)
@@ -157,6 +157,8 @@ static void count_requests(struct block *b, const struct selection *sel)
 				b->by_source[row->source]++;
 			if (row->finish >= 0)
 				b->by_finish[row->finish]++;
+		} else if (row->error == VERDICT_HUNG_UP) {
+			b->hung_up++;
 		} else {
 			b->failed++;
 			b->stale += row->stale;
@@ -316,7 +318,7 @@ static int build_objectives(struct block *b, const struct selection *sel, struct
 		*a = (struct attainment){.share = NAN, .value_ms = NAN};
 		int64_t rows = 0, met = 0, infinite;
 		for_rows(sel, row) {
-			rows += row->goodness != SLO_LEFT_OUT;
+			rows += row->error != VERDICT_HUNG_UP;
 			met += (row->met >> i) & 1;
 		}
 		if (isnan(objective->percentile)) {
@@ -417,7 +419,8 @@ static int build_level(struct block *stages, struct block *total, const struct s
 	return bad;
 }
 
-static int build_groups(struct blocks *blocks, const struct run *run, const struct block_options *options, enum grouping by, struct ipf_error *err)
+static int build_groups(struct blocks *blocks, const struct run *run, const struct block_options *options, enum grouping by,
+                        struct ipf_error *err)
 {
 	size_t members = (size_t)run->groups[by].count, level = blocks->count + 1;
 	struct block *all = calloc(members * level, sizeof *all);
@@ -461,6 +464,11 @@ int blocks_build(struct blocks *blocks, const struct run *run, const struct bloc
 			bad = build_groups(blocks, run, options, by, err);
 	}
 	return bad;
+}
+
+int64_t block_requests(const struct block *b)
+{
+	return b->ok + b->failed + b->hung_up;
 }
 
 static void block_release(struct block *b, const struct blocks *blocks)

@@ -36,7 +36,7 @@ struct block {
 	const char *name, *kind;
 	bool measured, total;
 	double window_s;
-	int64_t scheduled, started, ok, failed, cut, cancelled, stale, errors[VERDICT_KINDS];
+	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed;
 	double input_per_s, output_per_s, total_per_s;
 	double in_flight_mean, in_flight_max, little;
@@ -54,6 +54,7 @@ struct block {
 	int64_t left_out;     /* those with objectives on which ipf-fire hung up; not in `judged` */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];
+	/* ok, failed (cut and cancelled are of these) and hung_up are all that have a row */
 	struct block *groups[GROUPINGS]; /* where they were asked for, one for each of run->groups */
 
 	/* what the total is made of */
@@ -69,6 +70,9 @@ struct blocks {
 	struct block total;
 	int group_counts[GROUPINGS]; /* of each block's groups, where there are any */
 };
+
+/* How many requests it is about. */
+int64_t block_requests(const struct block *b);
 
 int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err);
 void blocks_release(struct blocks *blocks);

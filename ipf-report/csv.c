@@ -90,7 +90,7 @@ static void errors(struct csv *csv, const struct block *b)
 		for (char *c = name; *c; c++)
 			if (*c == '-')
 				*c = '_';
-		count(csv, name, b->errors[i]);
+		count(csv, name, i == VERDICT_HUNG_UP ? b->hung_up : b->errors[i]);
 	}
 	count(csv, "stale_resets", b->stale);
 }
@@ -179,7 +179,7 @@ static void records(struct csv *csv, const struct report *report, const struct b
 	record(csv, report, b, b->name, NULL);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		for (int i = 0; b->groups[by] && i < report->run->groups[by].count; i++)
-			if (b->groups[by][i].ok + b->groups[by][i].failed > 0)
+			if (block_requests(&b->groups[by][i]) > 0)
 				record(csv, report, &b->groups[by][i], b->name, b->groups[by][i].name);
 }
 

@@ -66,8 +66,8 @@ static const struct {
 	 "Little's law near the mean in flight where the load was steady."},
 	{"goodput", "Requests that met every objective / window, and their share. An objective is held against the "
 	 "latency from due where there is one. Failed and cut requests are never good and stay in the denominator "
-	 "of the share; those on which ipf-fire hung up on purpose are left out of it (left_out counts them). An objective on a figure that an answer cannot have, such as the tpot of one token, is "
-	 "met."},
+	 "of the share; those on which ipf-fire hung up on purpose are left out of it (left_out counts them). An "
+	 "objective on a figure that an answer cannot have, such as the tpot of one token, is met."},
 
 	{NULL, "Tokens, of successful requests"},
 	{"output_tokens", "Reasoning, answer and tool calls. As the server's usage says, else as the tokenizer "
@@ -88,7 +88,8 @@ static const struct {
 	{"in-band", "An error object in the body of a 200."},
 	{"cut", "No end mark, or an answer without any content."},
 	{"malformed", "Not what the API promises."},
-	{"hung-up", "By ipf-fire on purpose (--cancel): nobody's failure."},
+	{"hung-up", "By ipf-fire on purpose (--cancel): neither a success nor a failure. Such a request is in the load, in flight and in hung_up, "
+	 "and in no latency, no share and no percentile, not even with --errors-as-inf."},
 	{"cancelled", "By ipf-fire at the end of its grace period."},
 
 	{NULL, "Statistics"},

@@ -55,6 +55,8 @@ static json_t *requests_json(const struct block *b)
 	put_count(json, "started", b->started);
 	put_count(json, "ok", b->ok);
 	put_count(json, "failed", b->failed);
+	if (b->hung_up > 0)
+		put_count(json, "hung_up", b->hung_up);
 	put_count(json, "cut", b->cut);
 	for (int i = 0; i < VERDICT_KINDS; i++)
 		if (b->errors[i] > 0)
@@ -199,7 +201,7 @@ static json_t *block_json(const struct block *b, const struct report *report)
 		json_t *groups = json_object();
 		char name[16];
 		for (int i = 0; i < report->run->groups[by].count; i++)
-			if (b->groups[by][i].ok + b->groups[by][i].failed > 0)
+			if (block_requests(&b->groups[by][i]) > 0)
 				json_object_set_new(groups, b->groups[by][i].name, block_json(&b->groups[by][i], report));
 		snprintf(name, sizeof name, "by_%s", groupings[by]);
 		json_object_set_new(json, name, groups);

@@ -129,7 +129,7 @@ int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *d
 		else
 			*met |= UINT32_C(1) << i;
 	}
-	if (any && !result->ok && slice_is(result->error_kind, "\"hung-up\""))
+	if (any && result_hung_up(result))
 		return SLO_LEFT_OUT;
 	return !any ? SLO_NONE : good ? SLO_GOOD : SLO_MISSED;
 }

@@ -228,7 +228,7 @@ static void show_stages(struct layout *l, const struct report *report)
 	}
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		for (int i = 0; blocks->total.groups[by] && i < report->run->groups[by].count; i++)
-			if (blocks->total.groups[by][i].ok + blocks->total.groups[by][i].failed > 0)
+			if (block_requests(&blocks->total.groups[by][i]) > 0)
 				stage_row(l, &blocks->total.groups[by][i], text_member(report->run, by, i, name), true);
 	if (blocks->count != 1 || unmeasured)
 		stage_row(l, &blocks->total, "total", false);
@@ -241,14 +241,10 @@ static void show_stages(struct layout *l, const struct report *report)
 
 /* ---- errors and goodput ---- */
 
-static void show_errors(struct layout *l, const struct report *report)
+static void show_failures(struct layout *l, const struct block *b)
 {
-	const struct block *b = &report->blocks->total;
+	char text[512] = "", a[40], item[120];
 	int64_t requests = b->ok + b->failed;
-	char text[512] = "", a[40], c[40], item[120];
-	if (requests == 0)
-		return;
-	layout_heading(l, "Errors");
 	layout_to(l, 14);
 	if (b->failed == 0) {
 		layout_format(l, PLAIN, "none in %s request%s", show_count(requests, a), plural(requests));
@@ -257,7 +253,7 @@ static void show_errors(struct layout *l, const struct report *report)
 	}
 	layout_format(l, PLAIN, "%s of ", show_count(b->failed, a));
 	layout_format(l, PLAIN, "%s request%s, ", show_count(requests, a), plural(requests));
-	layout_text(l, PLAIN, show_percent((double)b->failed / (double)requests, c));
+	layout_text(l, PLAIN, show_percent((double)b->failed / (double)requests, a));
 	layout_end_line(l);
 	for (int i = 0; i < VERDICT_KINDS; i++)
 		if (b->errors[i] > 0) {
@@ -270,6 +266,21 @@ static void show_errors(struct layout *l, const struct report *report)
 		layout_to(l, 14);
 		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had closed already", show_count(b->stale, a));
 		layout_wrapped(l, 14, PLAIN, text);
+	}
+}
+
+static void show_errors(struct layout *l, const struct report *report)
+{
+	const struct block *b = &report->blocks->total;
+	char a[40];
+	if (block_requests(b) == 0)
+		return;
+	layout_heading(l, "Errors");
+	show_failures(l, b);
+	if (b->hung_up > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s more: ipf-fire hung up on purpose", show_count(b->hung_up, a));
+		layout_end_line(l);
 	}
 }
 

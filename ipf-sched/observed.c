@@ -90,6 +90,8 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 			last_n = result.n;
 			seen->next_req = result.req + 1;
 		}
+		if (result_hung_up(&result))
+			continue;
 		if ((!result.ok || (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT)) &&
 		    add_row(&seen->stages[first + (size_t)result.stage], &result, err) < 0)
 			return -1;

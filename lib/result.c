@@ -94,6 +94,11 @@ static int parse(struct result_reader *r, struct slice line, struct result *resu
 	return RESULT_ROW;
 }
 
+bool result_hung_up(const struct result *result)
+{
+	return !result->ok && slice_is(result->error_kind, "\"hung-up\"");
+}
+
 int result_reader_next(struct result_reader *r, struct result *result, struct slice *line, struct ipf_error *err)
 {
 	int got = stream_reader_next(r->stream, line, err);

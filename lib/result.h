@@ -14,7 +14,7 @@ struct result {
 	int64_t turn;
 	int64_t target;           /* index into the records header's "targets", where there are several */
 	bool ok;
-	struct slice error_kind;  /* text: connect tls timeout reset http-status in-band cut malformed cancelled */
+	struct slice error_kind;  /* text: connect tls timeout reset http-status in-band cut malformed hung-up cancelled */
 	struct slice error_text;  /* text */
 	int64_t status;
 	bool stale;               /* a reset of a kept connection that the server closed before it answered */
@@ -50,6 +50,9 @@ int result_reader_open(struct result_reader **reader, const char *path, struct i
 int result_reader_next(struct result_reader *reader, struct result *result, struct slice *line, struct ipf_error *err);
 struct stream_reader *result_reader_stream(struct result_reader *reader);
 void result_reader_close(struct result_reader *reader);
+
+/* Did ipf-fire end it on purpose (--cancel)? It is no success, and nobody's failure: outside of every share, every latency and every goal. */
+bool result_hung_up(const struct result *result);
 
 void result_init(struct result *result);
 void result_write(const struct result *result, struct buffer *line);

@@ -121,7 +121,7 @@ size_t verdict_kind_of(struct slice kind)
 		if (kind.len == len + 2 && memcmp(kind.data + 1, verdict_kinds[i], len) == 0)
 			return i;
 	}
-	return VERDICT_KINDS - 1;
+	return VERDICT_OTHER;
 }
 
 static void row_times(struct verdict *v, struct verdict_stage *stage, const struct result *row)

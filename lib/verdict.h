@@ -48,13 +48,14 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 #define VERDICT_STARVED_INVALID    0.01 /* share of the requests that could not be sent for want of files; any at all is DOUBTFUL */
 #define VERDICT_REJECTED_DOUBTFUL  0.01 /* share of the kernel's stamps */
 #define VERDICT_COALESCED_DOUBTFUL 0.05 /* share of content events that shared a read */
-#define VERDICT_ERRORS_DOUBTFUL    0.01 /* share of failed requests, less those that we cancelled and stale connections */
+#define VERDICT_ERRORS_DOUBTFUL    0.01 /* share of failed requests, less those that we cancelled and stale connections;
+                                           of those on which we did not hang up on purpose */
 #define VERDICT_ERRORS_INVALID     0.05
 #define VERDICT_CANCELLED_DOUBTFUL 0.01
 #define VERDICT_LENGTH_DOUBTFUL    0.10 /* output tokens differ from those asked for by more than this share */
 
 /* The error kinds of a result row, and "other" for what is none of them. */
-enum { VERDICT_KINDS = 11 };
+enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_OTHER, VERDICT_KINDS };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* a JSON text, with its quotes */
 

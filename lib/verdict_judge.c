@@ -37,8 +37,9 @@ static const struct {
 	{VERDICT_CLIENT, "DOUBTFUL where more than 5 % of the content events shared their read with another one "
 	 "(coalesced): the inter-token figures then show the network's packets and not the server's steps."},
 	{VERDICT_SERVER, "DOUBTFUL where more than 1 % of the requests failed, INVALID above 5 %. Requests that "
-	 "ipf-fire cancelled at the end, those on which it hung up on purpose, and resets of kept connections that the "
-	 "server had closed already (stale) are counted apart; more than 1 % cancelled is DOUBTFUL."},
+	 "ipf-fire cancelled at the end and resets of kept connections that the server had closed already (stale) "
+	 "are counted apart; more than 1 % cancelled is DOUBTFUL. "
+	 "Those on which it hung up on purpose are none of the requests here."},
 	{VERDICT_SERVER, "DOUBTFUL where the output tokens of the successes differ by more than 10 % from what was "
 	 "asked for."},
 	{VERDICT_SAMPLES, "OK from 459 successes on (enough for p99 at 99 % confidence), DOUBTFUL below, INVALID "
@@ -153,7 +154,7 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 	text[0] = 0;
 	for (size_t i = 0; i < VERDICT_KINDS; i++) {
 		size_t len = strlen(text);
-		if (v->errors[i] > 0)
+		if (v->errors[i] > 0 && i != VERDICT_HUNG_UP)
 			snprintf(text + len, size - len, "%s%lld %s", len ? ", " : "", (long long)v->errors[i], verdict_kinds[i]);
 	}
 }
@@ -161,26 +162,28 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 static bool judge_errors(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *kinds = json_object();
-	int64_t failed = v->rows - v->ok, cancelled = v->errors[VERDICT_KINDS - 2], wanted = v->errors[VERDICT_KINDS - 3];
-	int64_t theirs = failed - cancelled - wanted - v->stale;
+	int64_t hung_up = v->errors[VERDICT_HUNG_UP], asked = v->rows - hung_up, failed = asked - v->ok, cancelled = v->errors[VERDICT_CANCELLED];
+	int64_t theirs = failed - cancelled - v->stale;
 	bool ok = verdict_count(f, "requests", v->rows) && verdict_count(f, "failed", failed);
-	ok = json_object_set_new(f, "errors", kinds) == 0 && ok;
+	ok = json_object_set_new(f, "errors", kinds) == 0 && ok && (!hung_up || verdict_count(f, "hung_up", hung_up));
 	for (size_t i = 0; ok && i < VERDICT_KINDS; i++)
-		ok = v->errors[i] == 0 || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
+		ok = v->errors[i] == 0 || i == VERDICT_HUNG_UP || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
 	if (v->rows == 0) {
 		verdict_say(check, VERDICT_INVALID, "nothing was asked");
 		return ok;
 	}
 	char list[256], share[32];
-	double rows = (double)v->rows;
+	double rows = asked ? (double)asked : 1;
 	list_kinds(v, list, sizeof list);
 	if (failed == 0)
-		verdict_say(check, VERDICT_OK, "no errors in %lld request%s", (long long)v->rows, verdict_plural(v->rows));
+		verdict_say(check, VERDICT_OK, "no errors in %lld request%s", (long long)asked, verdict_plural(asked));
 	else
 		verdict_say(check, verdict_above((double)theirs / rows, VERDICT_ERRORS_DOUBTFUL, VERDICT_ERRORS_INVALID), "%lld of %lld request%s failed (%s): %s",
-		    (long long)failed, (long long)v->rows, verdict_plural(v->rows), verdict_percent((double)failed / rows, share), list);
+		    (long long)failed, (long long)asked, verdict_plural(asked), verdict_percent((double)failed / rows, share), list);
 	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
 		verdict_say(check, VERDICT_DOUBTFUL, "the client gave up on %s of them at the end", verdict_percent((double)cancelled / rows, share));
+	if (hung_up > 0)
+		verdict_say(check, VERDICT_OK, "the client hung up on %lld more, on purpose", (long long)hung_up);
 	if (v->stale > 0)
 		verdict_say(check, VERDICT_OK, "%lld reset%s on kept connections that had expired (ipf-fire --connections fresh avoids them)", (long long)v->stale,
 		            verdict_plural(v->stale));

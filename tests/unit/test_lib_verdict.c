@@ -298,6 +298,33 @@ static void errors_of_the_server(void **state)
 	}
 }
 
+/* Half of the requests: the shares are of the others. */
+static void hung_up_on_purpose(void **state)
+{
+	(void)state;
+	for (int timeouts = 4; timeouts <= 6; timeouts++) {
+		struct verdict *v = begin();
+		for (int64_t n = 0; n < 1000; n++) {
+			struct result r = row_at(n, 0);
+			if (n < 500)
+				failed(&r, "\"hung-up\"");
+			else if (n < 500 + timeouts)
+				failed(&r, "\"timeout\"");
+			verdict_row(v, &r);
+		}
+		char said[64];
+		snprintf(said, sizeof said, "%d of 500 requests failed (%.1f %%): %d timeout;", timeouts, timeouts / 5.0, timeouts);
+		expect(v, VERDICT_SERVER, timeouts > 5 ? VERDICT_DOUBTFUL : VERDICT_OK, said);
+	}
+	struct verdict *v = begin();
+	for (int64_t n = 0; n < 1000; n++) {
+		struct result r = row_at(n, 0);
+		failed(&r, "\"hung-up\"");
+		verdict_row(v, &r);
+	}
+	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 0 requests; the client hung up on 1000 more, on purpose");
+}
+
 static void lengths_not_as_asked(void **state)
 {
 	(void)state;
@@ -398,7 +425,8 @@ int main(void)
 		cmocka_unit_test(requests_of_the_warm_up_do_not_count), cmocka_unit_test(requests_that_never_started),
 		cmocka_unit_test(starts_that_fall_behind), cmocka_unit_test(a_burst_is_on_time), cmocka_unit_test(lateness_of_the_client),
 		cmocka_unit_test(cpu_and_loop_of_the_client), cmocka_unit_test(what_the_client_ran_out_of), cmocka_unit_test(a_busy_client_outside_the_measured_time),
-		cmocka_unit_test(coalesced_events), cmocka_unit_test(errors_of_the_server), cmocka_unit_test(lengths_not_as_asked),
+		cmocka_unit_test(coalesced_events), cmocka_unit_test(errors_of_the_server), cmocka_unit_test(hung_up_on_purpose),
+		cmocka_unit_test(lengths_not_as_asked),
 		cmocka_unit_test(samples_enough), cmocka_unit_test(repeats_add_up_and_shards_do_not), cmocka_unit_test(what_is_missing_is_said),
 		cmocka_unit_test(rows_without_a_schedule), cmocka_unit_test(rules_are_for_the_checks),
 	};
