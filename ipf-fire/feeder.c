@@ -32,6 +32,7 @@ struct feeder {
 	bool streamed;
 	struct history *history; /* NULL: the trace's */
 	struct gauges *gauges;
+	struct queue *spare;
 	struct lane_queue *lanes;
 	size_t count;
 	struct queue *orders;
@@ -109,7 +110,7 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct p
 
 static struct job *make(struct feeder *f, size_t lane, const struct planned *p, struct ipf_error *err)
 {
-	struct job *job = job_new();
+	struct job *job = job_take(f->spare);
 	size_t after = p->arrival.after_count * sizeof *job->after;
 	if (!job || (after && !(job->after = malloc(after))))
 		goto out;
@@ -280,13 +281,14 @@ static void feeder_free(struct feeder *f)
 }
 
 int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
-                 struct history *history, struct gauges *gauges, struct ipf_error *err)
+                 struct history *history, struct gauges *gauges, struct queue *spare, struct ipf_error *err)
 {
 	*feeder = NULL;
 	struct feeder *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	*f = (struct feeder){.plan = plan, .renderer = renderer, .target = target, .streamed = streamed, .history = history, .gauges = gauges, .count = plan_lanes(plan)};
+	*f = (struct feeder){.plan = plan, .renderer = renderer, .target = target, .streamed = streamed, .history = history, .gauges = gauges, .spare = spare,
+	                     .count = plan_lanes(plan)};
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

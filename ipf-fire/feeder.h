@@ -16,9 +16,9 @@
 
 struct feeder;
 
-/* All borrowed; `history` is NULL where later turns repeat the trace's answers; it, the renderer and the plan are the feeder's alone from start to stop. */
+/* All borrowed; jobs are made of those in `spare`, see job.h; `history` is NULL where later turns repeat the trace's answers; it, the renderer and the plan are the feeder's alone from start to stop. */
 int feeder_start(struct feeder **feeder, struct plan *plan, struct renderer *renderer, const struct target *target, bool streamed,
-                 struct history *history, struct gauges *gauges, struct ipf_error *err);
+                 struct history *history, struct gauges *gauges, struct queue *spare, struct ipf_error *err);
 /* Ends the thread and frees what was not fetched. The plan and its error (IPF_OK: none) are the caller's again. NULL is fine. */
 void feeder_stop(struct feeder *f, struct ipf_error *err);
 

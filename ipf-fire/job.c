@@ -1,15 +1,24 @@
 #include "job.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define KEPT_BYTES 4096 /* of each of its buffers */
+#define KEPT_READS 128
+
+/* Of cleared memory. */
+static void make_absent(struct job *job)
+{
+	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
+	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
+	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection = job->http = job->refused = job->status = IPF_ABSENT;
+}
 
 struct job *job_new(void)
 {
 	struct job *job = calloc(1, sizeof *job);
-	if (!job)
-		return NULL;
-	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
-	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = IPF_ABSENT;
-	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection = job->http = job->refused = job->status = IPF_ABSENT;
+	if (job)
+		make_absent(job);
 	return job;
 }
 
@@ -27,6 +36,64 @@ void job_free(struct job *job)
 	buffer_release(&job->headers);
 	buffer_release(&job->body);
 	free(job);
+}
+
+static void keep_little(struct buffer *b)
+{
+	if (b->cap > KEPT_BYTES)
+		buffer_release(b);
+	else
+		buffer_clear(b);
+}
+
+void job_sent(struct job *job)
+{
+	keep_little(&job->request);
+}
+
+static void make_new(struct job *job)
+{
+	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
+	struct job new = {0};
+	struct buffer *kept[] = {&new.text, &new.request, &new.url, &new.headers, &new.body};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+		keep_little(buffers[i]);
+		*kept[i] = *buffers[i];
+	}
+	free(job->after);
+	draft_free(job->draft);
+	curl_slist_free_all(job->headers_sent);
+	if (job->reads_cap <= KEPT_READS) {
+		new.reads = job->reads;
+		new.reads_cap = job->reads_cap;
+	} else {
+		free(job->reads);
+	}
+	memcpy(job, &new, sizeof *job);
+	make_absent(job);
+}
+
+void job_put_back(struct queue *spare, struct job *job)
+{
+	if (queue_full(spare)) {
+		job_free(job);
+		return;
+	}
+	make_new(job);
+	queue_put(spare, job);
+}
+
+struct job *job_take(struct queue *spare)
+{
+	struct job *job = queue_take(spare);
+	return job ? job : job_new();
+}
+
+void jobs_free(struct queue *spare)
+{
+	for (struct job *job; spare && (job = queue_take(spare));)
+		job_free(job);
+	queue_free(spare);
 }
 
 size_t job_bytes(const struct job *job)

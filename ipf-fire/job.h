@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "dispatch.h"
 #include "draft.h"
+#include "queue.h"
 #include "record.h"
 #include "schedule.h"
 
@@ -57,6 +58,14 @@ struct job {
 
 struct job *job_new(void); /* all absent; NULL: out of memory */
 void job_free(struct job *job);
+
+/* Jobs that have been recorded, for requests to come: the memory they have, as far as it is little, is used again rather than handed from one
+ * thread to another by way of the C library. Of one thread that puts and one that takes. */
+void job_put_back(struct queue *spare, struct job *job);
+struct job *job_take(struct queue *spare); /* as job_new */
+void jobs_free(struct queue *spare);       /* and the queue; NULL is fine */
+/* The body that was sent is no longer needed. */
+void job_sent(struct job *job);
 
 /* The memory that it holds, nearly. */
 size_t job_bytes(const struct job *job);

@@ -88,7 +88,7 @@ static void record(struct recorder *r, struct job *job)
 	}
 	gauge_add(&r->o.gauges->unrecorded, -1);
 	gauge_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
-	job_free(job);
+	job_put_back(r->o.spare, job);
 	mind_backlog(r);
 }
 

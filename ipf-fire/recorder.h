@@ -20,6 +20,7 @@ struct recorder_options {
 	struct client_options client;  /* what is told about ourselves */
 	int engine_fd;                 /* an eventfd to wake the engine when the output is gone */
 	struct gauges *gauges;
+	struct queue *spare;           /* takes the jobs that are written */
 	bool show;                     /* each record on standard error as well */
 	bool show_messages;            /* whose body is messages of gRPC */
 };

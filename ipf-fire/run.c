@@ -27,6 +27,7 @@
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define RECORDS_QUEUE 65536                /* of all threads together */
+#define JOBS_SPARE    1024
 #define FILES_BESIDE  64               /* open files beside the connections */
 
 struct run {
@@ -48,6 +49,7 @@ struct run {
 	struct stream_writer *writer;
 	size_t threads;
 	struct queue *records[THREADS_MOST]; /* one for each thread that sends */
+	struct queue *spare;     /* jobs that have been recorded */
 	struct gauges gauges;
 	struct meter *meters[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
@@ -306,6 +308,7 @@ static int begin(struct run *r, struct ipf_error *err)
 		           .queues = r->records, .render = feeder_thread(r->feeder), .kernel_stamps = r->kernel_stamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
+		.spare = r->spare,
 		.show = r->options->probe,
 		.show_messages = r->target.grpc,
 	};
@@ -360,9 +363,9 @@ static int set_up(struct run *r, struct ipf_error *err)
 		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->meters[i] = meter_new()))
 			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	bool live = !strcmp(r->options->history, "live");
-	if (live && !(r->history = history_new(r->api)))
+	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api))))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, r->history, &r->gauges, err) < 0)
+	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, r->history, &r->gauges, r->spare, err) < 0)
 		return -1;
 	struct engine_options engine = engine_options(r);
 	if (engine_open(&r->engine, &engine, err) < 0)
@@ -383,6 +386,7 @@ static void tear_down(struct run *r)
 		queue_free(r->records[i]);
 		free(r->meters[i]);
 	}
+	jobs_free(r->spare);
 	renderer_free(r->renderer);
 	plan_close(r->plan);
 	target_close(&r->target);

@@ -87,7 +87,7 @@ static void end_job(struct sender *s, struct job *job)
 	gauge_add(&g->failed, job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299));
 	gauge_add(&g->bytes, (int64_t)job->body.len);
 	gauge_add(&g->reads, (int64_t)job->reads_count);
-	buffer_release(&job->request); /* what waits to be written is the answer */
+	job_sent(job);
 	agenda_ended(s->o.agenda, job);
 	feeder_answered(s->o.feeder, job);
 	put_record(s, job);
