@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "allowance.h"
 #include "calibration.h"
 #include "clock.h"
 #include "engine.h"
@@ -188,20 +189,6 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 	return r->signal_fd < 0 ? ipf_error_errno(err, errno, NULL, "cannot catch signals") : 0;
 }
 
-/* What the machine has, or the container that we are in. */
-static int64_t memory_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	int64_t bytes = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
-	long long most;
-	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
-	if (f && fscanf(f, "%lld", &most) == 1 && most > 0 && (!bytes || most < bytes))
-		bytes = most;
-	if (f)
-		fclose(f);
-	return bytes;
-}
-
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
@@ -224,7 +211,7 @@ static struct engine_options engine_options(struct run *r)
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.spin_ns = o->spin_ns,
-		.memory_bytes = o->memory_bytes ? o->memory_bytes : memory_bytes() / 2,
+		.memory_bytes = o->memory_bytes ? o->memory_bytes : memory_usable() / 2,
 	};
 }
 

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "allowance.h"
 #include "record.h"
 #include "threads.h"
 
@@ -67,6 +68,34 @@ static void test_quotas(void **state)
 	assert_int_equal(cores(root), all);
 }
 
+static void test_memory(void **state)
+{
+	char root[] = "memory.XXXXXX";
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	int64_t all = memory_usable_below(root);
+	assert_true(all > INT64_C(1) << 20);
+	assert_int_equal(memory_usable(), memory_usable_below(""));
+
+	put(root, "proc/self/cgroup", "0::/a/b\n");
+	put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
+	assert_int_equal(memory_usable_below(root), all);
+	put(root, "sys/fs/cgroup/a/b/memory.max", "1048576\n");
+	assert_int_equal(memory_usable_below(root), 1 << 20);
+	put(root, "sys/fs/cgroup/a/memory.max", "4096\n");
+	assert_int_equal(memory_usable_below(root), 4096);
+	put(root, "proc/self/cgroup", "0::/\n");
+	assert_int_equal(memory_usable_below(root), all);
+	put(root, "sys/fs/cgroup/memory.max", "8192\n");
+	assert_int_equal(memory_usable_below(root), 8192);
+
+	put(root, "proc/self/cgroup", "5:memory:/x\n4:cpuacct,cpu:/docker/c\n");
+	put(root, "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
+	assert_int_equal(memory_usable_below(root), all);
+	put(root, "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "12288\n");
+	assert_int_equal(memory_usable_below(root), 12288);
+}
+
 static size_t useful(size_t processors, double rate, int64_t users)
 {
 	struct schedule_stage stages[] = {
@@ -97,7 +126,7 @@ static void test_as_many_as_are_of_use(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quotas),
+		cmocka_unit_test(test_quotas), cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_as_many_as_are_of_use),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
