@@ -76,7 +76,7 @@ static int sustained_most(const struct observed *seen, struct sustained *most, c
 	*of = NULL;
 	for (size_t i = 0; i < seen->count; i++) {
 		struct sustained found;
-		int got = sustained_find(&seen->stages[i], &found, err);
+		int got = seen->stages[i].measured ? sustained_find(&seen->stages[i], &found, err) : 0;
 		if (got < 0)
 			return -1;
 		if (got == 1 && (!*of || found.rate > most->rate)) {
@@ -86,7 +86,7 @@ static int sustained_most(const struct observed *seen, struct sustained *most, c
 	}
 	if (!*of)
 		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
-		                    "no stage has %d answers, of which a rate could be told", SUSTAINED_LEAST);
+		                    "no measured stage has %d answers, of which a rate could be told", SUSTAINED_LEAST);
 	return 0;
 }
 
@@ -109,31 +109,37 @@ static void tell_sustained(const struct sustained *s, const struct observed_stag
  * stage with the fewest. Where the two lines cross is the knee. */
 static int find_knee(const struct observed *seen, const struct sustained *most, double *knee, struct buffer *notes, struct ipf_error *err)
 {
-	const struct observed_stage *fewest = NULL, *largest = NULL;
-	struct sustained found, alone = {0};
+	const struct observed_stage *fewest = NULL, *largest = NULL, *skipped = NULL;
+	double rate = 0, alone = 0;
 
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct observed_stage *stage = &seen->stages[i];
-		int got = stage->users == IPF_ABSENT ? 0 : sustained_find(stage, &found, err);
-		if (got < 0)
+		int got = stage->users == IPF_ABSENT || !stage->measured ? -2 : sustained_pace(stage, &rate, err);
+		if (got == -1)
 			return -1;
-		if (got == 0)
+		if (got == 0 && (!skipped || stage->users < skipped->users))
+			skipped = stage;
+		if (got != 1)
 			continue;
 		if (!fewest || stage->users < fewest->users) {
 			fewest = stage;
-			alone = found;
+			alone = rate;
 		}
 		if (!largest || stage->users > largest->users)
 			largest = stage;
 	}
 	if (!fewest || fewest->users == largest->users)
 		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
-		                    "closed: expected closed stages of two numbers of users or more, each of %d answers", SUSTAINED_LEAST);
-	*knee = most->rate * (double)fewest->users / alone.rate;
-	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name, alone.rate,
+		                    "closed: expected closed stages of two numbers of users or more, each of %d answers", PACE_LEAST);
+	*knee = most->rate * (double)fewest->users / alone;
+	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name, alone,
 	              (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
 	if (*knee > (double)largest->users)
 		buffer_format(notes, "; no stage had more than %lld, and it may be further up", (long long)largest->users);
+	if (alone > 0.9 * most->rate)
+		buffer_text(notes, "; these were enough to keep the server busy, and it may be further down");
+	if (skipped && skipped->users < fewest->users)
+		buffer_format(notes, "; stage %s has fewer than %d answers and says nothing", skipped->name, PACE_LEAST);
 	buffer_text(notes, "\n");
 	return 0;
 }

@@ -67,20 +67,50 @@ static bool slopes(const double *times, size_t n, struct sustained *found)
 	return isfinite(found->rate) && isfinite(deviation);
 }
 
-int sustained_find(const struct observed_stage *stage, struct sustained *found, struct ipf_error *err)
+/* When the stage's answers ended, in seconds and in order; to be freed. NULL: memory. */
+static double *answer_times(const struct observed_stage *stage, size_t *count)
 {
-	double *times = calloc(stage->count + 1, sizeof *times), counts[BINS] = {0}, width;
-	size_t n = 0, from = 0, to;
-	int first = 0, last = BINS - 1, got = 0;
+	double *times = calloc(stage->count + 1, sizeof *times);
 
+	*count = 0;
+	for (size_t i = 0; times && i < stage->count; i++)
+		if (stage->rows[i].ok)
+			times[(*count)++] = (double)stage->rows[i].end_ns / 1e9;
+	if (times)
+		qsort(times, *count, sizeof *times, compare);
+	return times;
+}
+
+int sustained_pace(const struct observed_stage *stage, double *rate, struct ipf_error *err)
+{
+	struct sustained found;
+	int got = sustained_find(stage, &found, err);
+	size_t n;
+	double *times;
+
+	if (got == 1)
+		*rate = found.rate;
+	if (got != 0)
+		return got;
+	times = answer_times(stage, &n);
 	if (!times)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	for (size_t i = 0; i < stage->count; i++)
-		if (stage->rows[i].ok)
-			times[n++] = (double)stage->rows[i].end_ns / 1e9;
+	*rate = n < PACE_LEAST ? NAN : slope(times, n);
+	free(times);
+	return isfinite(*rate) ? 1 : 0;
+}
+
+int sustained_find(const struct observed_stage *stage, struct sustained *found, struct ipf_error *err)
+{
+	double *times, counts[BINS] = {0}, width;
+	size_t n, from = 0, to;
+	int first = 0, last = BINS - 1, got = 0;
+
+	times = answer_times(stage, &n);
+	if (!times)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (n < SUSTAINED_LEAST)
 		goto out;
-	qsort(times, n, sizeof *times, compare);
 	width = (times[n - 1] - times[0]) / BINS;
 	if (width <= 0)
 		goto out;

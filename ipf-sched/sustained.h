@@ -24,4 +24,10 @@ enum { SUSTAINED_LEAST = 60 }; /* answers, without which nothing is said */
 /* 1; 0: too few answers; -1: memory. */
 int sustained_find(const struct observed_stage *stage, struct sustained *found, struct ipf_error *err);
 
+enum { PACE_LEAST = 8 };
+
+/* Answers a second of a stage that did not keep the server busy, such as one of a single user, of which there may be too few for more than this:
+ * 1; 0: fewer than PACE_LEAST; -1: memory. */
+int sustained_pace(const struct observed_stage *stage, double *rate, struct ipf_error *err);
+
 #endif

@@ -77,7 +77,12 @@ for stage in poisson:rate=150,for=10s burst:n=1000; do
 	sed "s|^|sweep of $stage through ipf-fire, seed |; s|\$| (rate, least, most); true is $QUEUE_CAPACITY/s|" sweep >&2
 	row "sweep of $stage through ipf-fire: within 3 % of $QUEUE_CAPACITY/s" "$(near sweep $QUEUE_CAPACITY 0.03)" "$seeds"
 done
+some=$(((seeds + 3) / 4))
+# Ten users keep ten slots busy.
+each_seed sweep $some queue_run_knee closed:users=1..40,steps=4,for=4s
+sed "s|^|knee of closed:users=1..40 through ipf-fire, seed |; s|\$| users; true is 10|" sweep >&2
+row "knee of closed:users=1..40 through ipf-fire: within 5 % of 10 users" "$(near sweep 10 0.05)" $some
 each_seed search "$seeds" queue_run_search "$rate_search"
 search_rows search " through ipf-fire" "$truth" /s "$seeds"
-each_seed search $(((seeds + 3) / 4)) queue_run_search "$users_search"
-search_rows search " over users through ipf-fire" "$(queue_users_truth)" " users" $(((seeds + 3) / 4))
+each_seed search $some queue_run_search "$users_search"
+search_rows search " over users through ipf-fire" "$(queue_users_truth)" " users" $some

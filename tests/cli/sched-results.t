@@ -38,6 +38,23 @@ status_is 0 "a sweep over users from results"
 is "$(head -1 "$OUT" | jq -r '[.stages[].slots] | join(" ")')" "1 4 7 8 9 10 11 12" "numbers of users around the knee, each once"
 is "$(head -1 "$OUT" | jq -r '[.stages[].closed] | all')" true "in closed stages"
 matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users' "and standard error how it was found"
+# COUNT answers of the fewest users, which are USERS, a second apart by GAP: a slow server has few of them in a minute.
+slow() { # COUNT USERS GAP
+	awk -v count="$1" -v gap="$3" '{ split($0, part, /[:,]/); if (/"stage":1/ || part[2] < count) { if (/"stage":0/) sub(/"end_ns":[0-9]*/, sprintf("\"end_ns\":%.0f", (part[2] + 1) * gap * 1e9)); print } }' users.rows >rows
+	{
+		head -1 users.results | sed "s/\"slots\":1,/\"slots\":$2,/"
+		cat rows
+		printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(sha256sum rows | cut -d' ' -f1)"
+	} >slow.results
+	run "$BIN/ipf-sched" sweep:from=slow.results,closed,n=50
+}
+body users.results >users.rows
+slow 12 1 0.2
+matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users$' "a dozen answers of one user are enough"
+slow 7 1 0.2
+status_is 3 "seven are not"
+slow 40 9 0.02
+matches "$(cat "$ERR")" 'stage few: 50/s with 9 users: .*; these were enough to keep the server busy, and it may be further down' "a server that was never idle does not show where its knee is"
 run "$BIN/ipf-sched" sweep:from=saturated.results,closed,n=50
 status_is 3 "which takes closed stages"
 run "$BIN/ipf-sched" sweep:rates=5,closed,n=50
