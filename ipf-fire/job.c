@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES 4096 /* of each of its buffers */
+#define KEPT_BYTES 2048 /* of each of its buffers */
 #define KEPT_READS 128
+#define FIRST_READS 8
 
 /* Of cleared memory. */
 static void make_absent(struct job *job)
@@ -108,7 +109,7 @@ int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, in
 		return 0;
 	if (!job->reads_count || t_ns > job->reads[job->reads_count - 1].t_ns) {
 		if (job->reads_count == job->reads_cap) {
-			size_t cap = job->reads_cap ? 2 * job->reads_cap : 64;
+			size_t cap = job->reads_cap ? 2 * job->reads_cap : FIRST_READS;
 			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);
 			if (!reads)
 				return -1;

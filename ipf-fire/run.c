@@ -28,7 +28,7 @@
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define RECORDS_QUEUE 65536                /* of all threads together */
-#define JOBS_SPARE    1024
+#define JOBS_SPARE    4096
 #define FILES_BESIDE  64               /* open files beside the connections */
 
 struct run {

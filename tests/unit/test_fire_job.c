@@ -85,7 +85,7 @@ static void test_keeps_little(void **state)
 	job_put_back(spare, used(100000, 300));
 	struct job *job = job_take(spare);
 	assert_as_new(job);
-	assert_true(job_bytes(job) < sizeof *job + 5 * 4096);
+	assert_true(job_bytes(job) < sizeof *job + 5 * 2048);
 	job_free(job);
 	/* no more than there is room for, which the sanitizers look at */
 	for (int i = 0; i < 5; i++)
