@@ -11,7 +11,7 @@ static const char *terminal_of(const char *path)
 	size_t len = strlen(path);
 	if (len > 4 && strcmp(path + len - 4, ".png") == 0)
 		return "pngcairo font 'sans,11'";
-	return len > 4 && strcmp(path + len - 4, ".svg") == 0 ? "svg font 'sans,12'" : NULL;
+	return len > 4 && strcmp(path + len - 4, ".svg") == 0 ? "svg font 'sans,12' background '#ffffff'" : NULL;
 }
 
 int gnuplot_check(const char *path, struct ipf_error *err)

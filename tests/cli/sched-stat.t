@@ -65,6 +65,7 @@ status_is 1 "a full disk ends with 1"
 if command -v gnuplot >/dev/null; then
 	run "$BIN/ipf-sched" stat --plot rate.svg spikes.sched
 	status_is 0 "stat --plot draws"
+	contains "$(cat rate.svg)" '<rect x="0" y="0" width="1000" height="400" fill="#ffffff"/>' "on white, whatever the page that shows it is like"
 	contains "$(head -c 200 rate.svg)" "<svg" "an SVG"
 else
 	skip "stat --plot draws" "gnuplot is not installed"
