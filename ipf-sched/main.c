@@ -217,8 +217,12 @@ static int read_stages(struct stages *stages, struct resources *resources, const
 	if (options->plot)
 		return ipf_error_set(err, IPF_USAGE, "--plot: only stat draws: … | ipf-sched stat --plot %.100s", options->plot);
 
-	for (int i = 0; i < operands->count; i++)
-		search |= strncmp(operands->items[i], "search:", strlen("search:")) == 0;
+	for (int i = 0; i < operands->count; i++) {
+		bool this_one = strncmp(operands->items[i], "search:", strlen("search:")) == 0;
+		if (search && this_one)
+			return ipf_error_set(err, IPF_USAGE, "stage %d (search): expected one search, got another one", i + 1);
+		search |= this_one;
+	}
 	if (options->results.count && !search)
 		return ipf_error_set(err, IPF_USAGE, "-r: only a search looks at results, and there is none among the stages");
 	for (size_t i = 0; i < options->results.count; i++)

@@ -62,6 +62,17 @@ static int add_point(struct stage *stage, char *line, struct ipf_error *err)
 	return 0;
 }
 
+/* A first line in which no column begins as a number does. */
+static bool is_heading(const char *line)
+{
+	for (line += strspn(line, SEPARATORS); *line; line += strspn(line, SEPARATORS)) {
+		if (strchr("0123456789.+-", *line))
+			return false;
+		line += strcspn(line, SEPARATORS);
+	}
+	return true;
+}
+
 static int read_lines(struct stage *stage, FILE *file, struct digest *digest, int64_t *bytes, struct ipf_error *err)
 {
 	char *line = NULL;
@@ -69,10 +80,10 @@ static int read_lines(struct stage *stage, FILE *file, struct digest *digest, in
 	ssize_t len;
 
 	for (int64_t number = 1; err->kind == IPF_OK && (len = getline(&line, &cap, file)) >= 0; number++) {
-		bool heading = number == 1 && line[0] != '.' && (line[0] < '0' || line[0] > '9');
+		char *text = line + (number == 1 && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); /* a spreadsheet's mark */
 		digest_update(digest, line, (size_t)len);
 		*bytes += len;
-		if (!heading && line[0] != '#' && add_point(stage, line, err) < 0)
+		if (text[0] != '#' && !(number == 1 && is_heading(text)) && add_point(stage, text, err) < 0)
 			ipf_error_place(err, stage->file, number);
 	}
 	if (ferror(file))

@@ -84,6 +84,7 @@ misuse 'lasts longer than 146 years' constant:rate=1/d,n=1M
 misuse '--seed' poisson:rate=1,n=1 --seed many
 misuse 'stage 1 (constant): rate: expected one value, got another one behind the comma: "5"' constant:rate=1,5,for=1s
 misuse 'stage 2 (search): for: a closed loop of some time goes round a trace' rest:for=1s search:slo=ttft=1s@p90,users,low=1,high=9,for=1s
+misuse 'stage 2 (search): expected one search' search:slo=ttft=1s@p90,low=1,high=9,for=1s search:slo=tpot=1s@p90,low=1,high=9,for=1s
 
 # Every key of every kind, with values that it cannot have: the stage, its kind and the key are named.
 a_right() { # KIND: a spec that is right

@@ -126,6 +126,12 @@ run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,linear
 is "$(body "$OUT" | jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[200,150,50,100]" "or goes evenly to it"
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,for=50s
 is "$(body "$OUT" | wc -l | tr -d ' ')" 600 "for= goes on with the last one"
+printf '\357\273\277 0,10\r\n10,30\r\n20,0\r\n' >rates.csv
+run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
+is "$(head -1 "$OUT" | jq -c '[.stages[0].end_ns, .stages[0].arrivals]')" "[20000000000,400]" "a spreadsheet's mark and spaces before the first time are no heading"
+printf -- '-10,5\n0,10\n' >rates.csv
+run "$BIN/ipf-sched" rates:file=rates.csv
+complains ipf-sched 'rates.csv:1: expected a time such as 60 (seconds) or 2m, got "-10"' "nor is a time below 0"
 printf '0,1\n5,many\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv
 status_is 3 "a rate that is none ends with 3"
