@@ -371,6 +371,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	int got;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	fill_descriptors();
 	got = parse(&w, options, operands, &prints, &err);
 	if (got == 1)

@@ -107,7 +107,7 @@ struct operands {
 	int count;
 };
 
-/* Ignores SIGPIPE (writers then see EPIPE), makes sure that descriptors 0 to 2 are taken (one that was closed goes on failing, but no
+/* Ignores SIGPIPE and SIGXFSZ (writers then see EPIPE and EFBIG), makes sure that descriptors 0 to 2 are taken (one that was closed goes on failing, but no
  * file that is opened later gets its number), and parses. Options and operands may
  * be mixed; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long names are accepted. An
  * --output that is an operand, a file of another option or standard input is refused: it would be emptied before it is read. True: run.

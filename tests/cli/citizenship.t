@@ -30,6 +30,10 @@ for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
 	run "${words[@]}" -o /dev/full
 	status_is 1 "$program -o /dev/full ends with 1"
 	complains $program "/dev/full" "and says which file"
+	(ulimit -f 0 && exec "${words[@]}" -o limited) 2>&1 >/dev/null | cat >"$ERR"
+	status=${PIPESTATUS[0]}
+	status_is 1 "$program -o beyond the limit of files' sizes ends with 1"
+	complains $program "limited: cannot write: File too large" "and says why"
 	run "${words[@]}" -o no/such/folder/out
 	status_is 1 "$program -o in a folder that does not exist ends with 1"
 	complains $program "no/such/folder/out" "and says which file"
