@@ -134,7 +134,7 @@ static void on_signal(struct sender *s)
 {
 	struct signalfd_siginfo info;
 	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (!interrupt_counts((int)info.ssi_signo))
+		if (!interrupt_counts())
 			continue;
 		if (s->result.signals++ == 0)
 			agenda_stop(s->o.agenda, now_of(s));

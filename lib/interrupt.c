@@ -8,20 +8,18 @@
 
 static volatile sig_atomic_t left, stop;
 
-bool interrupt_counts(int number)
+bool interrupt_counts(void)
 {
-	static int last;
-	static int64_t last_ns;
+	static int64_t last_ns = INT64_MIN;
 	int64_t now = clock_now();
-	bool again = number == last && now - last_ns < 100 * NS_PER_MS;
-	last = number;
+	bool again = last_ns != INT64_MIN && now - last_ns < 100 * NS_PER_MS;
 	last_ns = now;
 	return !again;
 }
 
 static void count(int number)
 {
-	if (!interrupt_counts(number) || left-- > 0)
+	if (!interrupt_counts() || left-- > 0)
 		return;
 	stop = 1;
 	signal(number, SIG_DFL);

@@ -15,9 +15,10 @@
 void interrupt_watch(int patience);
 bool interrupted(void);
 
-/* Is this signal one of its own, or only the last one over again? timeout(1) signals a program and then its whole group, it among
- * them: the same number within a tenth of a second is one wish. For one thread, or handlers that don't interrupt each other. */
-bool interrupt_counts(int number);
+/* Is this signal one of its own, or part of the last one? timeout(1) signals a program and then its whole group, it among them, and
+ * whoever ends a terminal's session sends SIGTERM and SIGHUP: what comes within a tenth of a second is one wish. For one thread, or
+ * handlers that don't interrupt each other. */
+bool interrupt_counts(void);
 
 /* Does somebody write this input while we read it (a pipe, a socket)? */
 bool interrupt_is_live(int fd);

@@ -134,11 +134,13 @@ contains "$row" '"n":1,' "live: and the second one"
 signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^SigPnd:.0*$' "/proc/$collect/status"; }
 kill -TERM $collect
 yes_if "the first signal is taken" wait_for 10 signal_taken
+sleep 0.15 # those that come sooner are part of it
 kill -INT $collect
 yes_if "and the second one" wait_for 10 signal_taken
 sed -n 5p "$records" >&8
 read -r -t 10 -u 9 row
 contains "$row" '"n":2,' "and the input is read on"
+sleep 0.15
 kill -TERM $collect
 cat <&9 >rest &
 reader=$!

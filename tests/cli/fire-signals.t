@@ -113,6 +113,22 @@ status_is 0 "it is noticed also while no answer comes"
 stderr_is "" "and that quietly"
 server_stop
 
+# ---- a storm: many signals at once are one wish ----
+server_start --step-base 10ms --step-per-seq 0
+for attempt in 1 2 3; do # where the machine is busy, a tenth of a second may pass between two of them
+	rm -f storm.records
+	begin chat.sched -o storm.records --grace 10s
+	wait_for 10 in_flight storm.records
+	for signal in INT TERM HUP INT TERM HUP PIPE INT STOP TERM CONT HUP TERM; do kill -$signal $fire; done
+	ended
+	whole storm.records && [ "$(requests storm.records | jq -c '.error.kind' | sort -u)" = null ] && break
+	echo "# attempt $attempt: status $status, $(requests storm.records | jq -c '.error.kind' | sort | uniq -c | tr -s ' \n' ' ')"
+done
+status_is 0 "of a storm of signals the first counts"
+yes_if "its records are whole" whole storm.records
+is "$(requests storm.records | jq -c '.error.kind' | sort -u)" 'null' "and what was in flight comes to its end"
+server_stop
+
 # ---- a reader that is slow delays nothing ----
 server_start
 ipf-sched constant:rate=100,for=2s -t chat.trace -o fast.sched

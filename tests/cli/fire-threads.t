@@ -51,7 +51,7 @@ for threads in 1 2 4; do
 		some() { [ "$(plain cut.records 2>/dev/null | grep -c '^{"n":')" -ge 40 ]; }
 		wait_for 10 some
 		kill -TERM $fire
-		[ "$2" != 200ms ] || kill -INT $fire
+		[ "$2" != 200ms ] || { sleep 0.15 && kill -INT $fire; }
 		status=0
 		wait $fire || status=$?
 		is "$status" 0 "interrupted: $1, --threads $threads, --grace $2"
