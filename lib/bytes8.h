@@ -1,6 +1,6 @@
-/* Eight bytes of a text looked at in one word: each function answers a word in which the highest bit of a byte marks that it is one of those
- * looked for. Whether any is marked is always right. Which one is only sure of the first in the text's order, on a machine that keeps
- * the lowest byte first: a borrow can mark a byte falsely, but only behind one that is marked rightly.
+/* Eight bytes of a text looked at in one word, the first of them lowest: each function answers a word in which the highest bit of a byte marks
+ * that it is one of those looked for. Whether any is marked is always right. Which one is only sure of the first in the text's order: a
+ * borrow can mark a byte falsely, but only behind one that is marked rightly.
  */
 #ifndef IPF_BYTES8_H
 #define IPF_BYTES8_H
@@ -15,7 +15,16 @@ static inline uint64_t bytes8_load(const char *at)
 {
 	uint64_t word;
 	memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
 	return word;
+}
+
+/* The first that is marked; there is one. */
+static inline unsigned bytes8_first(uint64_t marks)
+{
+	return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
 static inline uint64_t bytes8_equal(uint64_t word, char c)

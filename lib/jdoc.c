@@ -54,13 +54,8 @@ static const char *plain_run(const char *at, const char *end)
 {
 	while (at + 8 <= end) {
 		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word) | (word & BYTES8_HIGHS);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 		if (marks)
-			return at + __builtin_ctzll(marks) / 8;
-#else
-		if (marks)
-			break;
-#endif
+			return at + bytes8_first(marks);
 		at += 8;
 	}
 	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PART ((size_t)512) /* of a text, for which room is made at a time */
+
 static void before_value(struct jout *w)
 {
 	if (w->comma)
@@ -90,40 +92,58 @@ void jout_null(struct jout *w)
 	buffer_text(w->out, "null");
 }
 
-static void put_escaped(struct buffer *out, unsigned char c)
+/* Six bytes at most. Returns where the next one goes. */
+static char *put_escaped(char *to, unsigned char c)
 {
 	static const char shorts[] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'};
+	static const char digits[] = "0123456789abcdef";
+	*to++ = '\\';
 	if (c < sizeof shorts && shorts[c]) {
-		char pair[2] = {'\\', shorts[c]};
-		buffer_append(out, pair, 2);
-	} else {
-		buffer_format(out, "\\u%04x", c);
+		*to++ = shorts[c];
+		return to;
 	}
+	memcpy(to, "u00", 3);
+	to[3] = digits[c >> 4];
+	to[4] = digits[c & 15];
+	return to + 5;
 }
 
-/* Bytes that a JSON string takes as they are: all but quotes, backslashes and control characters. */
-static size_t unescaped_run(const char *at, size_t len)
+static bool is_escaped(unsigned char c)
 {
-	size_t i = 0;
-	while (i + 8 <= len && !bytes8_escaped(bytes8_load(at + i)))
-		i += 8;
-	while (i < len && (unsigned char)at[i] >= 0x20 && at[i] != '"' && at[i] != '\\')
-		i++;
-	return i;
+	return c < 0x20 || c == '"' || c == '\\';
+}
+
+/* Texts in texts are full of quotes: each step takes eight bytes, of which those before the first that needs an escape count. There is room. */
+static char *put_part(char *to, const char *at, const char *end)
+{
+	while (end - at >= 8) {
+		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word);
+		size_t run = marks ? bytes8_first(marks) : 8;
+		memcpy(to, at, 8);
+		to += run;
+		at += run;
+		if (marks)
+			to = put_escaped(to, (unsigned char)*at++);
+	}
+	for (; at < end; at++)
+		if (is_escaped((unsigned char)*at))
+			to = put_escaped(to, (unsigned char)*at);
+		else
+			*to++ = *at;
+	return to;
 }
 
 static void put_string(struct buffer *out, const char *at, size_t len)
 {
 	while (len) {
-		size_t run = unescaped_run(at, len);
-		buffer_append(out, at, run);
-		at += run;
-		len -= run;
-		if (len) {
-			put_escaped(out, (unsigned char)*at);
-			at++;
-			len--;
-		}
+		size_t part = len < PART ? len : PART;
+		char *begin = buffer_reserve(out, 6 * part + 8);
+		if (!begin)
+			return;
+		out->len += (size_t)(put_part(begin, at, at + part) - begin);
+		out->data[out->len] = '\0';
+		at += part;
+		len -= part;
 	}
 }
 

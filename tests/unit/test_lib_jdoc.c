@@ -243,6 +243,48 @@ static void writes_what_reads_back(void **state)
 	buffer_release(&text);
 }
 
+/* A byte after the other, which is how it is defined. */
+static void escape_plainly(struct buffer *out, const char *text, size_t len)
+{
+	static const char *const names = "\bb\ff\nn\rr\tt\"\"\\\\";
+	buffer_byte(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		const char *name = text[i] ? strchr(names, text[i]) : NULL;
+		while (name && (name - names) % 2)
+			name = strchr(name + 1, text[i]);
+		if (name)
+			buffer_format(out, "\\%c", name[1]);
+		else if ((unsigned char)text[i] < 0x20)
+			buffer_format(out, "\\u%04x", text[i]);
+		else
+			buffer_byte(out, text[i]);
+	}
+	buffer_byte(out, '"');
+}
+
+static void escapes_texts_of_any_length(void **state)
+{
+	(void)state;
+	static const char letters[] = "abcdefgh \"\\\n\t\x01\x1f\x7f!#[]";
+	uint64_t seed = test_seed(__func__);
+	for (size_t round = 0; round < 4000; round++) {
+		char text[1200];
+		size_t len = round < 100 ? round : test_random(&seed) % sizeof text;
+		/* from texts without an escape to some of nothing else */
+		size_t plain = test_random(&seed) % 11;
+		for (size_t i = 0; i < len; i++)
+			text[i] = letters[test_random(&seed) % 10 < plain ? test_random(&seed) % 9 : test_random(&seed) % (sizeof letters - 1)];
+		struct buffer fast = {0}, plainly = {0};
+		struct jout w = {.out = &fast};
+		jout_string(&w, (struct slice){text, len});
+		escape_plainly(&plainly, text, len);
+		assert_string_equal(fast.data, plainly.data);
+		assert_int_equal(fast.len, plainly.len);
+		buffer_release(&fast);
+		buffer_release(&plainly);
+	}
+}
+
 static void writes_jansson_values_in_their_shortest_form(void **state)
 {
 	(void)state;
@@ -269,7 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_members_and_elements), cmocka_unit_test(refuses_what_is_not_json), cmocka_unit_test(decodes_escapes),
 		cmocka_unit_test(names_field_and_value_of_a_wrong_type), cmocka_unit_test(keeps_integers_to_the_last_bit),
-		cmocka_unit_test(agrees_with_jansson), cmocka_unit_test(writes_what_reads_back),
+		cmocka_unit_test(agrees_with_jansson), cmocka_unit_test(writes_what_reads_back), cmocka_unit_test(escapes_texts_of_any_length),
 		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
