@@ -215,9 +215,10 @@ int bpe_new(struct model **model, const json_t *config, const struct compiled *b
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	b->model = (struct model){.encode = bpe_encode, .free = bpe_free};
 	b->vocabulary = vocabulary;
-	b->pairs = compiled_section(block, SECTION_PAIRS);
-	b->pair_mask = compiled_bytes(block, SECTION_PAIRS) / sizeof *b->pairs - 1;
-	b->pair_shift = __builtin_clzll(b->pair_mask / PAIR_BUCKET);
+	b->pairs.slots = compiled_section(block, SECTION_PAIRS);
+	b->pairs.count = compiled_bytes(block, SECTION_PAIRS) / sizeof *b->pairs.slots;
+	b->pairs.rows = compiled_section(block, SECTION_PAIR_ROWS);
+	b->outside = vocabulary->size;
 	b->merged = compiled_section(block, SECTION_MERGED);
 	b->bytes = compiled_section(block, SECTION_BYTES);
 	b->byte_pairs = compiled_section(block, SECTION_BYTE_PAIRS);

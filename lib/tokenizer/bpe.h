@@ -15,18 +15,29 @@ static inline uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 43 | (uint64_t)b << PAIR_RANK_BITS;
 }
-/* Slots in buckets of four that are compared at once, without a jump that depends on which of them it is. A bucket that is full goes on
- * in the next one. The bucket's first slot: */
+/* The table of pairs: slots in buckets of four that are compared at once, without a jump that depends on which of them it is. A bucket
+ * that is full goes on in the next one, the last one in the first. The pairs of one left token lie together, in as many buckets as they
+ * need: what a text asks for is then a small part of the table that stays at hand, though which pairs it asks for cannot be told. Row i
+ * begins at bucket rows[i]; tokens without a row share bucket 0, which no row has. */
+struct pair_table {
+	const uint64_t *slots;
+	const uint32_t *rows; /* one more than rows, and one row more than ids: nothing begins with that */
+	size_t count;         /* slots */
+};
 #define PAIR_BUCKET 4
-static inline size_t pair_hash(uint64_t key, int shift)
+static inline const uint64_t *pair_bucket(const struct pair_table *t, uint32_t left, uint32_t right)
 {
-	return (size_t)((key >> PAIR_RANK_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> shift) * PAIR_BUCKET;
+	uint32_t row = t->rows[left], buckets = t->rows[left + 1] - row;
+	size_t at = row + (uint32_t)((uint64_t)(right * 0x9e3779b1u) * buckets >> 32);
+	size_t is = 0 - (size_t)(buckets > 0);
+	__asm__("" : "+r"(is)); /* no jump: it could not be guessed */
+	return t->slots + (at & is) * PAIR_BUCKET;
 }
-static inline uint32_t pair_rank(const uint64_t *slots, size_t mask, int shift, uint64_t key)
+/* In the bucket that was found. */
+static inline uint32_t pair_rank(const struct pair_table *t, const uint64_t *s, uint64_t key)
 {
 	const uint64_t rank_mask = (UINT64_C(1) << PAIR_RANK_BITS) - 1;
-	for (size_t at = pair_hash(key, shift);; at = (at + PAIR_BUCKET) & mask) {
-		const uint64_t *s = slots + at;
+	for (;;) {
 		/* What is left of the slot with this key is its rank, of others a larger number. */
 		uint64_t a = s[0] ^ key, b = s[1] ^ key, c = s[2] ^ key, d = s[3] ^ key;
 		a = a < b ? a : b;
@@ -35,15 +46,17 @@ static inline uint32_t pair_rank(const uint64_t *slots, size_t mask, int shift, 
 		/* One jump, nearly always the same way: whether the pair is there cannot be guessed. */
 		if (__builtin_expect((a <= rank_mask) | (s[PAIR_BUCKET - 1] == PAIR_FREE), 1))
 			return a <= rank_mask ? (uint32_t)a : NO_RANK;
+		s += PAIR_BUCKET;
+		if (s == t->slots + t->count)
+			s = t->slots;
 	}
 }
 
 struct bpe {
 	struct model model;
 	const struct vocabulary *vocabulary;
-	const uint64_t *pairs;
-	size_t pair_mask;
-	int pair_shift;
+	struct pair_table pairs;
+	uint32_t outside;           /* an id that no token has: makes no pair */
 	const uint32_t *merged;     /* by rank */
 	const uint32_t *bytes;      /* ids of single bytes; outside byte mode of ASCII */
 	const uint32_t *byte_pairs; /* rank of two single bytes */
@@ -60,7 +73,7 @@ struct bpe {
 
 static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
 {
-	return pair_rank(b->pairs, b->pair_mask, b->pair_shift, pair_key(left, right));
+	return pair_rank(&b->pairs, pair_bucket(&b->pairs, left, right), pair_key(left, right));
 }
 /* Is each byte of the text a symbol with a token of its own? */
 static inline bool bpe_is_plain(const struct bpe *b, const char *text, size_t len)
@@ -106,7 +119,7 @@ struct bpe_span {
 };
 void bpe_merge_span(const struct bpe *b, struct bpe_span *s);
 /* Several parts side by side, BPE_SIDE_BY_SIDE at most: faster than one after the other. */
-#define BPE_SIDE_BY_SIDE 4
+#define BPE_SIDE_BY_SIDE 6
 void bpe_merge_spans(const struct bpe *b, struct bpe_span *const spans[], size_t count);
 /* Any number (bpe_heap.c); SIZE_MAX: out of memory. */
 size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size_t count);

@@ -71,6 +71,9 @@ static int encode_window(const struct bpe *b, struct window *w, const char *word
 /* Tokens that are kept before they are handed out, and how many of these stay. */
 #define TAIL_MOST 2048
 #define TAIL_KEPT 1024
+/* Windows side by side have so many bytes in common with what is before them, and up to so many more. */
+#define OVERLAP 10
+#define LOOK_BACK 8
 #define CALM 16 /* joins after which grown windows shrink */
 
 struct walk {
@@ -244,18 +247,30 @@ static int step_one(struct walk *w)
 	return grow(w);
 }
 
+/* The likeliest border of tokens among the last places up to `at`: where two bytes make no pair, or one that comes late. Windows that
+ * begin there have a token in common with others soon. */
+static size_t likely_border(const struct bpe *b, const char *word, size_t at)
+{
+	const unsigned char *s = (const unsigned char *)word;
+	size_t best = at;
+	for (size_t i = at; i > at - LOOK_BACK; i--)
+		if (b->byte_pairs[s[i - 1] << 8 | s[i]] > b->byte_pairs[s[best - 1] << 8 | s[best]])
+			best = i;
+	return best;
+}
+
 /* Several windows on at once, from anywhere: 1 where at least the first could be joined; 0: take one step instead. */
 static int step_abreast(struct walk *w)
 {
-	size_t overlap = w->size / 4, tail_end = w->tail.s.end, filled = 0, joined = 0;
+	size_t tail_end = w->tail.s.end, filled = 0, joined = 0;
 	struct bpe_span *spans[BPE_SIDE_BY_SIDE];
 	int status = 1;
 	if (w->size > BPE_SHORT || w->len - tail_end < 2 * w->size || tail_end < w->size)
 		return 0;
-	if (repeats(w, character_start(w->bpe, w->word, w->len, tail_end - overlap)))
+	if (repeats(w, character_start(w->bpe, w->word, w->len, tail_end - w->size / 4)))
 		return 0;
 	for (size_t end = tail_end; filled < w->abreast && (filled == 0 || w->len - end >= w->size); filled++) {
-		size_t begin = character_start(w->bpe, w->word, w->len, end - overlap);
+		size_t begin = character_start(w->bpe, w->word, w->len, likely_border(w->bpe, w->word, end - OVERLAP));
 		if (fill_window(w->bpe, w->next[filled], w->word, w->len, begin, w->size, w->err) < 0)
 			return -1;
 		spans[filled] = &w->next[filled]->s;

@@ -12,12 +12,11 @@
 #define PAIR_BASE 0x10000000
 #define NO_PAIR 0x7f000000
 _Static_assert(BPE_SHORT + 2 <= 1 << PLACE_BITS, "a place has to fit beside the rank");
-#define OUTSIDE MAX_IDS /* no token has this id: what stands beside the ends makes no pair */
 
 typedef int32_t quad __attribute__((vector_size(16)));
 
-/* Symbols are at the places from 1 to count; before and behind them stands OUTSIDE, so that nobody has to ask whether a symbol is the
- * first or the last, which cannot be guessed. */
+/* Symbols are at the places from 1 to count; before and behind them stands an id that makes no pair, so that nobody has to ask whether a
+ * symbol is the first or the last, which cannot be guessed. */
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* PAIR_BASE + (rank << 7 | place of the left symbol) */
 	uint32_t ids[1 << PLACE_BITS];
@@ -65,7 +64,7 @@ static inline int32_t lowest(const struct chain *c)
 }
 
 /* All but the symbols themselves and their pairs. */
-static inline void begin_chain(struct chain *c, size_t count)
+static inline void begin_chain(const struct bpe *b, struct chain *c, size_t count)
 {
 	c->count = count;
 	no_pair(c, 0);
@@ -75,14 +74,16 @@ static inline void begin_chain(struct chain *c, size_t count)
 		c->prev[i] = (uint8_t)(i - 1);
 		c->next[i] = (uint8_t)(i + 1);
 	}
-	c->ids[0] = c->ids[count + 1] = OUTSIDE;
+	c->ids[0] = c->ids[count + 1] = b->outside;
 }
 
 /* A merge in two halves: what it needs of the table of pairs is asked for in the first, so that several words can ask at a time before
  * one of them waits for memory. */
 struct step {
 	size_t at, before;    /* places */
-	uint64_t left, right; /* keys of the new pairs */
+	/* Of the new pairs: */
+	uint64_t left, right; /* keys */
+	const uint64_t *left_bucket, *right_bucket;
 };
 
 static inline void begin_merge(const struct bpe *b, struct chain *c, int32_t low, struct step *s)
@@ -98,14 +99,16 @@ static inline void begin_merge(const struct bpe *b, struct chain *c, int32_t low
 	c->prev[after] = (uint8_t)at;
 	s->left = pair_key(c->ids[s->before], merged);
 	s->right = pair_key(merged, c->ids[after]);
-	__builtin_prefetch(b->pairs + pair_hash(s->left, b->pair_shift));
-	__builtin_prefetch(b->pairs + pair_hash(s->right, b->pair_shift));
+	s->left_bucket = pair_bucket(&b->pairs, c->ids[s->before], merged);
+	s->right_bucket = pair_bucket(&b->pairs, merged, c->ids[after]);
+	__builtin_prefetch(s->left_bucket);
+	__builtin_prefetch(s->right_bucket);
 }
 
 static inline void end_merge(const struct bpe *b, struct chain *c, const struct step *s)
 {
-	set_pair(b, c, s->at, pair_rank(b->pairs, b->pair_mask, b->pair_shift, s->right));
-	set_pair(b, c, s->before, pair_rank(b->pairs, b->pair_mask, b->pair_shift, s->left));
+	set_pair(b, c, s->at, pair_rank(&b->pairs, s->right_bucket, s->right));
+	set_pair(b, c, s->before, pair_rank(&b->pairs, s->left_bucket, s->left));
 }
 
 static inline void merge(const struct bpe *b, struct chain *c)
@@ -143,7 +146,7 @@ static inline void merge_side_by_side(const struct bpe *b, struct chain *chains,
 /* From symbols that are known. */
 static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32_t *ids, size_t count)
 {
-	begin_chain(c, count);
+	begin_chain(b, c, count);
 	memcpy(c->ids + 1, ids, count * sizeof *ids);
 	for (size_t i = 1; i < count; i++)
 		set_pair(b, c, i, bpe_rank(b, c->ids[i], c->ids[i + 1]));
@@ -153,7 +156,7 @@ static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32
 static inline void fill_chain_bytes(const struct bpe *b, struct chain *c, const char *word, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)word;
-	begin_chain(c, len);
+	begin_chain(b, c, len);
 	for (size_t i = 1; i < len; i++) {
 		c->ids[i] = b->bytes[s[i - 1]];
 		set_pair(b, c, i, b->byte_pairs[s[i - 1] << 8 | s[i]]);

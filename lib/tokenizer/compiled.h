@@ -20,12 +20,13 @@ enum compiled_section {
 	SECTION_ADDED,        /* struct added_record */
 	SECTION_ADDED_TEXT,
 	SECTION_MERGED,       /* uint32_t[merges]: the id that a merge gives, by rank */
-	SECTION_PAIRS,        /* uint64_t: hash of pair to rank (bpe.h) */
+	SECTION_PAIRS,        /* uint64_t: pair to rank (bpe.h) */
+	SECTION_PAIR_ROWS,    /* uint32_t[size + 2]: where the pairs of a left token are */
 	SECTION_BYTE_PAIRS,   /* uint32_t[65536]: rank of the merge of two single bytes (else: of ASCII) */
 	SECTION_BYTES,        /* uint32_t[256]: ids of single bytes (else: of ASCII) */
 	SECTION_CHARS,        /* uint32_t[65536]: id of a character of the basic plane; not byte mode */
 	SECTION_WHOLE,        /* bit by id: a word that is this token encodes to it alone */
-	SECTION_NEIGHBOURS,   /* bits: which characters stand beside each other in a token (bpe_cut.c); not byte mode */
+	SECTION_NEIGHBOURS,   /* bits: which characters stand beside each other in a token; not byte mode */
 	SECTION_TRIE_EDGES,   /* uint64_t: Unigram (trie.h) */
 	SECTION_TRIE_IDS,     /* uint32_t by node */
 	SECTION_CLASS_PAGES,  /* uint16_t[0x1100]: page of 256 code points to a block of SECTION_CLASSES */
@@ -33,7 +34,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 5
+#define COMPILED_VERSION 6
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

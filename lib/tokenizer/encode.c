@@ -112,7 +112,13 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 	return 0;
 }
 
-/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. */
+static bool is_letter(uint32_t c)
+{
+	return (c | 0x20) - 'a' < 26;
+}
+
+/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not between letters: parts
+ * of a word of random ones are hardly seen twice, and the whole is encoded faster, several windows side by side. */
 static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends, size_t room)
 {
 	const char *at = text + begin, *stop = text + end;
@@ -127,7 +133,7 @@ static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begi
 		right = utf8_next(&at);
 		if (t->spaces_inside && right == ' ')
 			right = 0x2581;
-		if (!neighbours(t->neighbours, left, right))
+		if (!neighbours(t->neighbours, left, right) && !(is_letter(left) && is_letter(right)))
 			ends[count++] = (size_t)(here - text);
 		left = right;
 	}

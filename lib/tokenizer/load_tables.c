@@ -51,7 +51,7 @@ static uint32_t find_byte(const struct vocabulary *v, uint32_t byte, bool byte_m
 	return vocabulary_find(v, utf8, utf8_put(utf8, byte_level_char((unsigned char)byte)));
 }
 
-static int load_byte_tables(struct compiled_builder *b, const struct vocabulary *v, const uint64_t *slots, size_t mask, int shift)
+static int load_byte_tables(struct compiled_builder *b, const struct vocabulary *v, const struct pair_table *table)
 {
 	uint32_t *bytes = section_space(b, SECTION_BYTES, 256 * sizeof *bytes, 0xff);
 	uint32_t *pairs = section_space(b, SECTION_BYTE_PAIRS, 65536 * sizeof *pairs, 0xff);
@@ -61,31 +61,44 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 		bytes[i] = find_byte(v, i, b->header.byte_mode);
 	for (uint32_t i = 0; i < 65536; i++)
 		if (bytes[i >> 8] != VOCABULARY_NONE && bytes[i & 255] != VOCABULARY_NONE)
-			pairs[i] = pair_rank(slots, mask, shift, pair_key(bytes[i >> 8], bytes[i & 255]));
+			pairs[i] = pair_rank(table, pair_bucket(table, bytes[i >> 8], bytes[i & 255]), pair_key(bytes[i >> 8], bytes[i & 255]));
 	return 0;
+}
+
+/* Where rows begin: a bucket for each one and a half pairs of a left token. Returns the number of buckets. */
+static size_t lay_rows(uint32_t *rows, size_t size, const struct loader_pair *pair, size_t count)
+{
+	uint32_t at = 1;
+	for (size_t i = 0; i < count; i++)
+		rows[pair[i].left]++;
+	for (size_t id = 0; id <= size; id++) {
+		uint32_t pairs = rows[id];
+		rows[id] = at;
+		at += pairs <= 2 ? pairs > 0 : (pairs * 2 + 2) / 3;
+	}
+	rows[size + 1] = at;
+	return at;
 }
 
 int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs, struct ipf_error *err)
 {
 	const struct loader_pair *pair = (const void *)pairs->data;
-	size_t count = pairs->len / sizeof *pair, cap = 16;
-	int shift = 62;
-	while (cap < 2 * count) {
-		cap *= 2;
-		shift--;
-	}
-	uint64_t *slots = section_space(b, SECTION_PAIRS, cap * sizeof *slots, 0xff);
+	size_t count = pairs->len / sizeof *pair;
+	uint32_t *rows = section_space(b, SECTION_PAIR_ROWS, (v->size + 2) * sizeof *rows, 0);
+	size_t buckets = rows ? lay_rows(rows, v->size, pair, count) : 0;
+	uint64_t *slots = buckets ? section_space(b, SECTION_PAIRS, buckets * PAIR_BUCKET * sizeof *slots, 0xff) : NULL;
 	if (!slots)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	struct pair_table table = {.slots = slots, .rows = rows, .count = buckets * PAIR_BUCKET};
 	for (; count; count--, pair++) {
 		uint64_t key = pair_key(pair->left, pair->right);
-		size_t i = pair_hash(key, shift);
+		size_t i = (size_t)(pair_bucket(&table, pair->left, pair->right) - slots);
 		/* A pair that stands twice: the last rank counts. */
 		while (slots[i] != PAIR_FREE && (slots[i] ^ key) >> PAIR_RANK_BITS != 0)
-			i = (i + 1) & (cap - 1);
+			i = i + 1 < table.count ? i + 1 : 0;
 		slots[i] = key | pair->rank;
 	}
-	if (load_byte_tables(b, v, slots, cap - 1, shift) < 0)
+	if (load_byte_tables(b, v, &table) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
