@@ -132,17 +132,38 @@ static int try_stamps(struct run *r, struct ipf_error *err)
 	return 0;
 }
 
+static struct connections connections_of(const struct run *r)
+{
+	struct connections c = {.streams = r->options->streams, .no_resumption = r->options->no_resumption};
+	connections_parse(r->options->connections, &c);
+	http_parse(r->options->http, &c.http);
+	if (r->target.grpc)
+		c.http = HTTP_2; /* set up at once where there is no TLS */
+	return c;
+}
+
+/* The fewest connections that so many requests at once can go on. */
+static int64_t connections_for(const struct run *r, int64_t requests)
+{
+	struct connections c = connections_of(r);
+	int64_t streams = connections_streams(&c), pool = c.kind == CONNECTIONS_POOL ? c.pool : INT64_MAX;
+	int64_t least = c.kind == CONNECTIONS_SESSION ? requests : requests / streams + (requests % streams > 0);
+	int64_t places = (int64_t)r->target.count;
+	return pool < least / places ? pool * places : least;
+}
+
 /* No more than `most` connections at once: an error where the schedule is sure to need more. */
 static int check_slots(const struct run *r, int64_t most, const char *of_what, const char *see, struct ipf_error *err)
 {
 	const struct schedule *s = plan_schedule(r->plan);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct schedule_stage *stage = &s->stages[i];
-		if (stage->slots == IPF_ABSENT || stage->slots <= most)
+		int64_t needed = stage->slots == IPF_ABSENT ? 0 : connections_for(r, stage->slots);
+		if (needed <= most)
 			continue;
-		if (stage->closed && (stage->cycle || stage->arrivals > most))
+		if (stage->closed && (stage->cycle || connections_for(r, stage->arrivals) > most))
 			return ipf_error_set(err, IPF_SYSTEM, "stage %s: %lld connections at once need as many %s, and there are %lld for them (%s)", stage->name,
-			                     (long long)stage->slots, of_what, (long long)most, see);
+			                     (long long)needed, of_what, (long long)most, see);
 		if (!r->options->common.quiet)
 			fprintf(stderr, "ipf-fire: stage %s: %lld slots, but only %lld connections can be open at once (%s)\n", stage->name,
 			        (long long)stage->slots, (long long)most, see);
@@ -163,14 +184,9 @@ static int check_files(struct run *r, struct ipf_error *err)
 	return check_slots(r, (int64_t)files.rlim_cur - FILES_BESIDE, "open files", "ulimit -n", err);
 }
 
-/* Each connection has a local port; those that are shared, or never more than so many, are another matter. */
+/* Each connection has a local port. */
 static int check_ports(struct run *r, struct ipf_error *err)
 {
-	struct connections c;
-	connections_parse(r->options->connections, &c);
-	http_parse(r->options->http, &c.http);
-	if (c.kind == CONNECTIONS_POOL || c.http != HTTP_1_1 || r->target.grpc)
-		return 0;
 	return check_slots(r, route_ports(&r->route, r->target.count), "local ports", "--bind adds addresses", err);
 }
 
@@ -192,17 +208,12 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
-	struct connections connections = {.streams = o->streams, .no_resumption = o->no_resumption};
-	connections_parse(o->connections, &connections);
-	http_parse(o->http, &connections.http);
-	if (r->target.grpc)
-		connections.http = HTTP_2; /* set up at once where there is no TLS */
 	return (struct engine_options){
 		.plan = r->plan,
 		.feeder = r->feeder,
 		.target = &r->target,
 		.transport = {.cancels = r->cancels, .first_token_ns = o->first_token_timeout_ns, .timeout_ns = o->timeout_ns, .connect_timeout_ns = o->connect_timeout_ns,
-		              .connections = connections, .balance = r->balance, .route = &r->route,
+		              .connections = connections_of(r), .balance = r->balance, .route = &r->route,
 		              .record_headers = &r->record_headers, .kernel_stamps = r->kernel_stamps},
 		.threads = r->threads,
 		.records = r->records,

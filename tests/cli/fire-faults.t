@@ -109,6 +109,33 @@ is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "those to the 
 is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "those to it are not"
 server_stop
 
+# ---- fewer files than connections ----
+server_start --step-base 20ms --step-per-seq 0
+ipf-sched closed:users=200,n=300 -t chat.trace -q -o users.sched
+ipf-sched constant:rate=2000,n=300 -t chat.trace -q -o open.sched
+few() { # ARGUMENTS OF ipf-fire…: 36 connections are what 100 files leave
+	run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t chat.trace -u "$URL" "$@"
+}
+few users.sched
+status_is 1 "a closed loop of more users than files"
+complains ipf-fire "stage closed: 200 connections at once need as many open files, and there are 36 for them (ulimit -n)" "is refused before anything is sent"
+few users.sched --connections 37
+complains ipf-fire "stage closed: 37 connections at once need as many open files, and there are 36 for them" "as is a pool of more"
+for pool in 36 12; do
+	few users.sched --connections $pool
+	status_is 0 "a pool of $pool goes on with them"
+	is "$(body "$OUT" | jq -c 'select(.n != null) | .error' | sort | uniq -c | tr -s ' ')" " 300 null" "and all are answered"
+done
+few open.sched
+status_is 0 "an open loop may need them or not"
+stderr_contains "requests could not be sent: out of open files (ulimit -n)" "and tells how many could not be sent"
+cp "$OUT" few.records
+ipf-collect -q few.records -o few.results
+ipf-report -f json few.results >report.json
+is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == .errors.connect, .ok > 20]' report.json)" '[300,300,300,true,true]' "each of them is there"
+is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "and the verdict knows whose fault it was"
+server_stop
+
 # ---- everything at once, and an end that comes early ----
 server_start --fail reset:share=0.1 --fail cut:share=0.1 --fail status:share=0.1 --fail never:share=0.1 --fail garbage:share=0.05 --fail error-inband:share=0.1 \
 	--fail malformed:share=0.05
@@ -128,6 +155,7 @@ is "$(jq -s 'map(.n) | length == (unique | length)' rows)" true "no request is r
 is "$(sed -n 's/.* \([0-9]*\) requests started.*/\1/p' said)" "$(wc -l <rows)" "those that started are those that are recorded"
 ipf-collect -q all.records -o all.results
 ipf-report -f json all.results >report.json
-is "$(jq -c '.total.requests | [.scheduled, .started == .ok + .failed]' report.json)" '[600,true]' "scheduled = answered + failed + not started"
+is "$(jq -c '.total.requests | [.scheduled, .started == .ok + .failed + .hung_up, .hung_up > 0]' report.json)" '[600,true,true]' \
+	"scheduled = answered + failed + hung up + not started"
 is "$(jq '.total.requests | .failed - ([.errors[]] | add)' report.json)" 0 "and each failure is of one kind"
 between "$(jq -r '.total.requests.errors | keys | length' report.json)" 5 11 "of which there are many"
