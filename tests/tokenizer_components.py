@@ -25,7 +25,7 @@ SENTENCES = texts_and_runs.SENTENCES
 MARKS = ("\u0301\u0323\u0327\u0315\u093c\u0308\u0344\u0f71\u0f72\u1cf2\u200d\u0897\U0001133e\U00011357\U00011930\U00011935"
          "ae\u0928\u1100\u1161\u11a8\u11a7\uac00 \r\n\u0600\u00e9\u034f")
 EDGES = ["", " ", "  ", "\n", "a", " a", "a ", "\u0301", "\x00", "<unk>", "<unk>x", "x<unk>y<unk><unk>", "[UNK]", "[CLS] a", "</s>", "▁", "▁▁ a",
-         " ▁ a", "\x00a", "é" * 100, "é" * 101, "x" * 300, "abcdacdxx", "<0x41>", "<0xE2>", "a<s>b", "  <s>  ", "enal", " al en ", "😀", "İ", "ß"]
+         " ▁ a", "\x00a", "é" * 100, "é" * 101, "x" * 300, "abcdacdxx", "<0x41>", "<0xE2>", "a<s>b", "  <s>  ", "中 a", "中", " 中", "\x00中a", "a中 a", "中文", "enal", " al en ", "😀", "İ", "ß"]
 
 
 def make_texts(seed, count):
@@ -86,6 +86,7 @@ def all_pretokenizers():
             meta = p.Metaspace("▁", scheme, split)
             yield f"WhitespaceSplit, Metaspace {scheme} {split}", p.Sequence([p.WhitespaceSplit(), meta])
             yield f"Metaspace {scheme} {split}, Digits, Split", p.Sequence([meta, p.Digits(True), p.Split(Regex("[a-z]"), "contiguous")])
+    yield "BertPreTokenizer, Metaspace", p.Sequence([p.BertPreTokenizer(), p.Metaspace("▁", "first")])
     yield "Sequence of four", p.Sequence([p.WhitespaceSplit(), p.Punctuation("merged_with_next"), p.Digits(False), p.UnicodeScripts()])
 
 
@@ -222,6 +223,10 @@ def all_tokenizers(texts):
         made = bpe(True, True, None)
         made.normalizer, made.pre_tokenizer = part, pre_tokenizers.Metaspace("▁", "first", False)
         yield f"normalizer {name} before Metaspace first", made
+    for part in (pre_tokenizers.WhitespaceSplit(), pre_tokenizers.BertPreTokenizer()):
+        made = bpe(True, True, None)
+        made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.Sequence([part, pre_tokenizers.Metaspace("▁", "first")])
+        yield f"normalizer BertNormalizer before {type(part).__name__} and Metaspace first", made
     fallback = dict(trained)["Unigram True"]
     for name, part in all_decoders():
         made = changed(fallback)

@@ -191,7 +191,9 @@ static int encode_prepended(struct encoding *e, const char *text, size_t begin, 
 	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
 }
 
-static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, bool first)
+enum beginning { INSIDE, FIRST, FIRST_BLANK }; /* of the input; the same behind a blank that a normalizer put there */
+
+static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, enum beginning where)
 {
 	const struct tokenizer *t = e->t;
 	if (begin == end)
@@ -202,7 +204,9 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 		return encode_piece(e, text, begin, end);
 	struct text_pieces *pieces = &e->s->pieces;
 	text_pieces_clear(pieces);
-	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, first && begin == 0, pieces, e->err) < 0)
+	bool first = where != INSIDE && begin == 0;
+	pieces->blank = where == FIRST_BLANK && first;
+	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, first, pieces, e->err) < 0)
 		return -1;
 	if (pieces->failed)
 		return no_memory(e);
@@ -229,7 +233,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 	const struct tokenizer *t = e->t;
 	struct added_walk walk = {0};
 	struct added_match match;
-	bool first = begin == 0;
+	enum beginning first = begin == 0 ? FIRST : INSIDE;
 
 	if (begin == end)
 		return 0;
@@ -239,7 +243,8 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
 		if (changed < 0 || to->failed)
 			return to->failed ? no_memory(e) : -1;
-		first = first && changed != NORMALIZER_CUT;
+		if (first)
+			first = changed == NORMALIZER_CUT ? INSIDE : changed == NORMALIZER_BLANK ? FIRST_BLANK : FIRST;
 		if (changed) {
 			text = to->data;
 			begin = 0;

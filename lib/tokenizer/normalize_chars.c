@@ -15,6 +15,19 @@ static void free_plain(struct normalizer *self)
 	free(self);
 }
 
+static bool put_chinese(uint32_t c, struct buffer *out)
+{
+	if (c < 0x3400)
+		return false;
+	if (!((c >= 0x4e00 && c <= 0x9fff) || c <= 0x4dbf || (c >= 0x20000 && c <= 0x2a6df) || (c >= 0x2a700 && c <= 0x2b81f) ||
+	      (c >= 0x2b920 && c <= 0x2ceaf) || (c >= 0xf900 && c <= 0xfaff) || (c >= 0x2f800 && c <= 0x2fa1f)))
+		return false;
+	buffer_byte(out, ' ');
+	append_character(out, c);
+	buffer_byte(out, ' ');
+	return true;
+}
+
 /* What stays is copied in runs. Returns as a normalizer does. */
 static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, struct buffer *out)
 {
@@ -27,7 +40,8 @@ static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, st
 		uint32_t c = utf8_next(&at);
 		if (!put(c, out))
 			continue;
-		changed = changed == NORMALIZER_CUT || (begin == text.data && out->len == before) ? NORMALIZER_CUT : 1;
+		if (!changed)
+			changed = begin > text.data ? 1 : out->len == before ? NORMALIZER_CUT : put == put_chinese ? NORMALIZER_BLANK : 1;
 		if (begin > kept) { /* the run before it goes first */
 			out->len = before;
 			buffer_append(out, kept, (size_t)(begin - kept));
@@ -101,19 +115,6 @@ static bool put_clean(uint32_t c, struct buffer *out)
 		return true;
 	if (!unicode_white_space(c))
 		return false;
-	buffer_byte(out, ' ');
-	return true;
-}
-
-static bool put_chinese(uint32_t c, struct buffer *out)
-{
-	if (c < 0x3400)
-		return false;
-	if (!((c >= 0x4e00 && c <= 0x9fff) || c <= 0x4dbf || (c >= 0x20000 && c <= 0x2a6df) || (c >= 0x2a700 && c <= 0x2b81f) ||
-	      (c >= 0x2b920 && c <= 0x2ceaf) || (c >= 0xf900 && c <= 0xfaff) || (c >= 0x2f800 && c <= 0x2fa1f)))
-		return false;
-	buffer_byte(out, ' ');
-	append_character(out, c);
 	buffer_byte(out, ' ');
 	return true;
 }

@@ -30,7 +30,7 @@ void text_pieces_clear(struct text_pieces *p)
 {
 	buffer_clear(&p->text);
 	p->count = 0;
-	p->failed = p->cut = false;
+	p->failed = p->cut = p->blank = false;
 }
 
 void text_pieces_release(struct text_pieces *p)

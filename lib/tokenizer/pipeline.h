@@ -40,6 +40,7 @@ struct text_pieces {
 	size_t count, cap;
 	bool failed; /* memory ran out (also where text.failed): sticky */
 	bool cut;    /* pre-tokenizers: something was taken away before the first piece */
+	bool blank;  /* the text begins with a blank that a normalizer put there: taking it away is no cut */
 };
 void text_pieces_add(struct text_pieces *p, const char *text, size_t len); /* a whole piece */
 void text_pieces_end(struct text_pieces *p);                               /* what was appended to p->text since the last end is a piece */
@@ -82,12 +83,13 @@ static inline struct slice vocabulary_text(const struct vocabulary *v, uint32_t 
 
 /* ---- normalizer (normalize*.c) ------------------------------------------------------------------------------------------- */
 
-#define NORMALIZER_CUT 2
+#define NORMALIZER_BLANK 2
+#define NORMALIZER_CUT 3
 
 struct normalizer {
 	/* 1: `out` got the normalized text appended; 0: the text is normalized as it is (out untouched; cheap, and tried first: most texts
-	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. NORMALIZER_CUT instead of 1: what the text began with is gone
-	 * (Metaspace's "first" asks for it). */
+	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. Instead of 1, as Metaspace's "first" asks for it:
+	 * NORMALIZER_BLANK: a blank was put before what the text began with; NORMALIZER_CUT: that is gone. */
 	int (*apply)(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err);
 	void (*free)(struct normalizer *self);
 };

@@ -39,12 +39,14 @@ static int split_sequence(const struct pretokenizer *self, struct slice text, bo
 	}
 	if (s->count == 1)
 		return s->parts[0]->split(s->parts[0], text, first, out, err);
+	from->blank = out->blank;
 	status = s->parts[0]->split(s->parts[0], text, first, from, err);
 	for (size_t i = 1; i < s->count && status == 0; i++) {
 		struct text_pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
 			text_pieces_clear(to);
 		to->cut = from->cut;
+		to->blank = from->blank;
 		for (size_t k = 0; k < from->count && status == 0; k++)
 			status = s->parts[i]->split(s->parts[i], text_pieces_at(from, k), first && k == 0 && !from->cut, to, err);
 		if (status == 0)

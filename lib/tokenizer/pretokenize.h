@@ -33,12 +33,22 @@ void splitter_finish(struct splitter *s);
 /* What the reference does with a predicate on characters: each that fulfils it is a match. */
 void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct text_pieces *out);
 
+/* The first piece begins there in the text. */
+static inline void pieces_begin(struct text_pieces *out, size_t begin)
+{
+	if (begin > out->blank)
+		out->cut = true;
+	if (begin)
+		out->blank = false;
+}
+
 /* Adds text[begin, end) unless it is empty. */
 static inline void add_part(struct text_pieces *out, struct slice text, size_t begin, size_t end)
 {
 	if (end <= begin)
 		return;
-	out->cut = out->cut || (out->count == 0 && begin > 0);
+	if (out->count == 0)
+		pieces_begin(out, begin);
 	text_pieces_add(out, text.data + begin, end - begin);
 }
 

@@ -100,7 +100,8 @@ static int split_bert(const struct pretokenizer *self, struct slice text, bool f
 		const char *word = at, *next = at;
 		while (next < end && !unicode_white_space(utf8_next(&next)))
 			at = next;
-		out->cut = out->cut || (out->count == 0 && word > text.data);
+		if (out->count == 0)
+			pieces_begin(out, (size_t)(word - text.data));
 		split_characters(unicode_punctuation, ISOLATED, (struct slice){word, (size_t)(at - word)}, out);
 		at = next;
 	}

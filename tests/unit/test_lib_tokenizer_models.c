@@ -39,6 +39,12 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	        "\"max_input_chars_per_word\":" longest ",\"vocab\":{\"[UNK]\":0,\"un\":1,\"##aff\":2,\"##able\":3,\"unaff\":4,\"\xc3\xa9\":5,\"##\xc3\xa9\":6}}")
 #define WORDLEVEL(unk) \
 	FILE_OF("{\"type\":\"Whitespace\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
+/* The normalizer puts spaces around Chinese characters, which are no part of the text. */
+#define CHINESE_FIRST \
+	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
+	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"}," \
+	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},\"model\":{\"type\":\"WordLevel\"," \
+	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
 
 /* ids with a space before each; NULL: an error that says `why` */
 static const struct {
@@ -57,6 +63,11 @@ static const struct {
 	{WORDPIECE("none", "100"), "unaff", " 4", NULL},
 	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
 	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
+	{CHINESE_FIRST, "\xe4\xb8\xad" "a", " 1 4", NULL},
+	{CHINESE_FIRST, "\xe4\xb8\xad\xe4\xb8\xad a", " 1 2 4", NULL},
+	{CHINESE_FIRST, " \xe4\xb8\xad", " 2", NULL},
+	{CHINESE_FIRST, "\x01\xe4\xb8\xad", " 2", NULL},
+	{CHINESE_FIRST, "a\xe4\xb8\xad", " 3 2", NULL},
 	{WORDLEVEL("none"), "three", NULL, "\"none\" is not in the vocabulary"},
 };
 
