@@ -97,9 +97,9 @@ static void put_load(struct buffer *out, const struct stage *search, double load
 	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
 }
 
-/* The stages that say something, and in how many of them the client was late. */
+/* The stages, in how many of them the client was late, and how many of those say nothing. */
 struct tried {
-	size_t count, late;
+	size_t count, late, spoilt;
 };
 
 static void tell_answer(const struct stage *search, const struct search_answer *a, struct tried tried, struct buffer *out)
@@ -127,6 +127,8 @@ static void tell_answer(const struct stage *search, const struct search_answer *
 	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
 	if (tried.late)
 		buffer_format(out, "; in %zu of them the client was late itself, so that it may be the client's limit", tried.late);
+	if (tried.spoilt)
+		buffer_format(out, "; %zu of these failed for that and %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
 	if (!a->known)
 		buffer_text(out, "; given up before it was known to the precision asked for");
 	buffer_text(out, "\n");
@@ -171,8 +173,11 @@ static int search_resolve(struct stage *search, struct resources *resources, str
 			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is not whole: %s", stage->incomplete);
 		if (!counts(search, stage))
 			continue;
-		trials[tried.count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate, met(stage, &search->objectives)};
+		double odds = met(stage, &search->objectives);
+		bool spoilt = odds < 0.5 && observed_client_failed(stage);
+		trials[tried.count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate, spoilt ? 0.5 : odds};
 		tried.late += observed_client_late(stage);
+		tried.spoilt += spoilt;
 	}
 	if (status == 0 && tried.count == 0 && seen->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0, "no stage that was measured is %s: expected results of this search",

@@ -48,16 +48,25 @@ static int add_row(struct observed_stage *stage, const struct result *result, st
 		stage->cap = cap;
 	}
 	row = &stage->rows[stage->count++];
-	stage->late += result->client_lag_ns != IPF_ABSENT && result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
+	if (result->client_lag_ns != IPF_ABSENT) {
+		stage->late += result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
+		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
+	}
 	*row = (struct observed_row){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
 	for (int i = 0; i < LATENCY_COUNT; i++)
 		row->latency_ns[i] = latency_of(result, (enum latency)i);
 	return 0;
 }
 
+/* As the verdict has it, at p99. */
 bool observed_client_late(const struct observed_stage *stage)
 {
-	return (double)stage->late > 0.01 * (double)stage->count; /* as the verdict has it, at p99 */
+	return (double)stage->late > 0.01 * (double)stage->count;
+}
+
+bool observed_client_failed(const struct observed_stage *stage)
+{
+	return (double)stage->too_late > 0.01 * (double)stage->count;
 }
 
 /* What the one who wrote the results knew to be missing. */

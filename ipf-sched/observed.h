@@ -27,7 +27,7 @@ struct observed_stage {
 	char *incomplete; /* why some of its run is missing; NULL */
 	struct observed_row *rows; /* in the order in which the requests ended */
 	size_t count, cap;
-	size_t late;      /* so many of them were started late, and only the client was at fault */
+	size_t late, too_late; /* so many of them were started late, and only the client was at fault; so late that it spoils a measurement */
 };
 
 struct observed {
@@ -41,8 +41,10 @@ struct observed {
 /* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing. Release it also
  * after an error. */
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err);
-/* Was the client late itself, more than a measurement can bear? What the stage tells is not the server's alone then. */
+/* Was the client late itself, so that a report's verdict is DOUBTFUL? What the stage tells is not the server's alone then. */
 bool observed_client_late(const struct observed_stage *stage);
+/* So late that the verdict is INVALID? */
+bool observed_client_failed(const struct observed_stage *stage);
 void observed_release(struct observed *seen);
 
 #endif

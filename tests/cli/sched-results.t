@@ -105,6 +105,14 @@ status_is 10 "a late client's run counts"
 contains "$(cat "$OUT")" "after 1 stage; in 1 of them the client was late itself, so that it may be the client's limit" "but the answer says so"
 run "$BIN/ipf-sched" sweep:from=late.results,for=60s
 contains "$(cat "$ERR")" "; the client was late itself, and may be the limit" "and so does a sweep"
+# 100 ms late: what failed then says nothing, and is tried again; what met the goals all the same has met them.
+rows 130000000 | sed 's/"ttft_ns":50000000/"ttft_ns":500000000/' | results spoilt.results poisson 14
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r spoilt.results
+contains "$(cat "$ERR")" "in 1 of them the client was late itself, so that it may be the client's limit; 1 of these failed for that and is not counted" "a stage that the client spoilt is told"
+between "$(head -1 "$OUT" | jq '.stages[0].rate')" 14.1 14.2 "and tried again"
+rows 130000000 | results good.results poisson 14
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r good.results
+between "$(head -1 "$OUT" | jq '.stages[0].rate')" 20 100 "goals that were met in spite of a late client are met"
 # What never started failed: four of five did here.
 awk 'BEGIN { for (k = 0; k < 100; k++) if (k % 5) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"connect\",\"text\":\"x\"}}\n", k, k; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":50000000}\n", k, k, k, k + 1 }' |
 	results never.results poisson 14
