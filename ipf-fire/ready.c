@@ -1,6 +1,7 @@
 #include "ready.h"
 
 #include "clock.h"
+#include "connections.h"
 #include "protobuf.h"
 #include "reach.h"
 #include "units.h"
@@ -20,6 +21,7 @@ struct waiting {
 	const struct target *target;
 	const struct route *route;
 	CURL *easy;
+	enum http_kind http;
 	int64_t deadline_ns;
 	size_t place;   /* that is asked */
 	char why[800]; /* what was wrong last */
@@ -97,17 +99,26 @@ static enum answer understand_grpc(struct waiting *w, const char *path)
 	return status == 0 && whole && message.len >= sizeof yes && !memcmp(message.data, yes, sizeof yes) ? READY : NOT_YET;
 }
 
+/* As the requests are going to be sent: there are servers that speak nothing else. */
+static void set_version(struct waiting *w, const char *url)
+{
+	bool negotiate = w->http == HTTP_2 && !strncasecmp(url, "https:", 6);
+	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION, w->http == HTTP_1_1 ? CURL_HTTP_VERSION_1_1
+	                 : negotiate ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+	curl_easy_setopt(w->easy, CURLOPT_HTTPPROXYTUNNEL, w->http != HTTP_1_1 ? 1L : 0L);
+	/* libcurl before 8.0 cannot use a connection again that it made by prior knowledge */
+	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, w->http != HTTP_1_1 ? 1L : 0L);
+}
+
 static void prepare(struct waiting *w, const char *url)
 {
 	static const char empty[GRPC_PREFIX];
 	w->body_len = 0;
 	w->status[0] = '\0';
 	curl_easy_setopt(w->easy, CURLOPT_URL, url);
-	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION, target_http_version(w->target, url));
+	set_version(w, url);
 	if (!w->target->grpc)
 		return;
-	/* libcurl before 8.0 cannot use a connection again that it made by prior knowledge */
-	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDSIZE, (long)sizeof empty);
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDS, empty);
 }
@@ -172,6 +183,9 @@ int ready_wait(const struct fire_options *o, const struct api *api, struct targe
 	struct waiting w = {.target = target, .route = route, .deadline_ns = begin_ns + o->wait_ready_ns};
 	enum answer answer = NOT_YET;
 	char text[32];
+	http_parse(o->http, &w.http);
+	if (target->grpc)
+		w.http = HTTP_2;
 	if (open_handle(&w) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (;;) {

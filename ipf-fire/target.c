@@ -367,13 +367,6 @@ int target_address(const struct target *t, struct slice id, struct slice session
 	return 0;
 }
 
-long target_http_version(const struct target *t, const char *url)
-{
-	if (!t->grpc)
-		return CURL_HTTP_VERSION_1_1;
-	return !strncasecmp(url, "https:", 6) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
-}
-
 int target_shown(const struct target *t, size_t place, struct slice model, struct buffer *shown, struct ipf_error *err)
 {
 	if (t->url_varies)

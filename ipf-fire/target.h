@@ -50,8 +50,6 @@ char *target_sibling(const struct api *api, const struct target_options *options
  * model and there is none. */
 int target_address(const struct target *t, struct slice id, struct slice session, struct slice model, struct buffer *url,
                    struct curl_slist **headers, struct ipf_error *err);
-/* libcurl's CURLOPT_HTTP_VERSION for one of its URLs. */
-long target_http_version(const struct target *t, const char *url);
 void target_close(struct target *t);
 
 /* The URL of a place that may be shown. */

@@ -125,6 +125,8 @@ is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows | sort -u
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2 without TLS: all on one connection"
+fire one.sched -u "http://localhost:$H2C" --http 2-prior --wait-ready 5s
+is "$(cut -d ' ' -f 2,3 nginx.log | sort | uniq -c | tr -s ' ')" " 7 HTTP/2.0 200" "--wait-ready asks in the same protocol"
 fire one.sched -u "http://localhost:$H2C" --http 2-prior --connections fresh
 is "$(seen 2) $(distinct)" " 6 HTTP/2.0 6" "or each on its own"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 5

@@ -119,6 +119,22 @@ good "a SOCKS proxy that does not"
 is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "is told the address"
 proxy_stop
 
+# ---- HTTP/2 by a proxy that forwards in HTTP/1.1 ----
+if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1 &&
+	. "$TESTS/nginx.sh" && nginx_start "$PORT"; then
+	proxy_start
+	for wait in 0 5s; do
+		fire -u "http://localhost:$H2C" --http 2-prior --proxy "http://127.0.0.1:$PROXY" --wait-ready $wait
+		good "HTTP/2 without TLS by an HTTP proxy, --wait-ready $wait"
+		is "$(asked)" "CONNECT localhost:$H2C|" "which is asked to connect"
+	done
+	is "$(cut -d ' ' -f 2 nginx.log | sort -u)" "HTTP/2.0" "so that it is HTTP/2 that comes there"
+	proxy_stop
+	nginx_stop
+else
+	skip "HTTP/2 by an HTTP proxy" "nginx is not there"
+fi
+
 # ---- a Unix socket ----
 proxy_start --relay "$PWD/llm.sock" "$PORT"
 fire -u http://model.test --unix-socket llm.sock
