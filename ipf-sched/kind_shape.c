@@ -14,6 +14,7 @@
 struct piece {
 	double length_ns, mass; /* mass: the area under it, in arrivals */
 	double from, to;        /* rates per ns at its ends; of a sine its mean and its amplitude over the mean */
+	double last;            /* of a sine, the share of the period at which the last arrival came */
 };
 
 struct shape {
@@ -21,7 +22,8 @@ struct shape {
 	bool begun;
 	struct piece piece;
 	double begin_ns; /* of the piece */
-	double used;     /* of its mass, by the last arrival */
+	double used;     /* of its mass, by the last arrival … */
+	double last_ns;  /* … which came then */
 	int64_t index;   /* of the piece that comes next */
 	struct rng states;
 	bool on;
@@ -33,7 +35,7 @@ static double per_ns(double rate)
 }
 
 /* Where in the piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
-static double line_solve(const struct piece *piece, double mass)
+static double line_solve(struct piece *piece, double mass)
 {
 	double slope = (piece->to - piece->from) / piece->length_ns;
 	double root = sqrt(fmax(0, piece->from * piece->from + 2 * slope * mass));
@@ -43,7 +45,7 @@ static double line_solve(const struct piece *piece, double mass)
 
 /* The next arrival; `advance` gives the piece behind the last one, false: there is none. */
 static int64_t shape_next(struct arrival_process *p, bool (*advance)(struct arrival_process *p, struct piece *piece),
-                          double (*solve)(const struct piece *piece, double mass))
+                          double (*solve)(struct piece *piece, double mass))
 {
 	struct shape *s = p->state;
 	double target = s->used + (s->begun ? gaps_next(&s->gaps, &p->rng) : gaps_first(&s->gaps, &p->rng));
@@ -59,7 +61,8 @@ static int64_t shape_next(struct arrival_process *p, bool (*advance)(struct arri
 		s->index++;
 	}
 	s->used = target;
-	return arrival_round(s->begin_ns + solve(&s->piece, target));
+	s->last_ns = fmax(s->last_ns, s->begin_ns + solve(&s->piece, target));
+	return arrival_round(s->last_ns);
 }
 
 static int shape_begin(struct arrival_process *p, struct ipf_error *err)
@@ -73,7 +76,7 @@ static int shape_begin(struct arrival_process *p, struct ipf_error *err)
 
 static struct piece line(int64_t length_ns, double from, double to)
 {
-	return (struct piece){(double)length_ns, per_ns((from + to) / 2) * (double)length_ns, per_ns(from), per_ns(to)};
+	return (struct piece){(double)length_ns, per_ns((from + to) / 2) * (double)length_ns, per_ns(from), per_ns(to), 0};
 }
 
 static int shape_check(const struct stage *stage, struct ipf_error *err)
@@ -328,7 +331,7 @@ static bool onoff_advance(struct arrival_process *p, struct piece *piece)
 	s->on = !s->on;
 	rate = per_ns(s->on ? stage->peak : isnan(stage->base) ? 0 : stage->base);
 	length = rng_exponential(&s->states) * (double)(s->on ? stage->on_ns : stage->off_ns);
-	*piece = (struct piece){length, rate * length, rate, rate};
+	*piece = (struct piece){length, rate * length, rate, rate, 0};
 	return true;
 }
 
@@ -384,26 +387,28 @@ static double sine_of_turn(double y)
 }
 
 /* The rate is mean · (1 - e cos 2πy) after y periods, the area up to there mean · (y - e sin(2πy)/2π): Kepler's
- * equation, by Newton's method between bounds. */
-static double sine_solve(const struct piece *piece, double mass)
+ * equation, by Newton's method between bounds, from the last arrival on, which is near as a rule. */
+static double sine_solve(struct piece *piece, double mass)
 {
-	double e = piece->to, wanted = mass / piece->mass, low = 0, high = 1, y = wanted, error, slope;
-	bool near;
+	double e = piece->to, wanted = mass / piece->mass, low = piece->last, high = 1, y = piece->last > 0 ? piece->last : wanted;
+	double sine, cosine, error, slope, step;
+	bool near = false;
 
-	for (int i = 0; i < 64; i++) {
-		error = y - e * sine_of_turn(y) / 6.283185307179586 - wanted;
+	for (int i = 0; i < 64 && !near; i++) {
+		sine = sine_of_turn(y);
+		error = y - e * sine / 6.283185307179586 - wanted;
 		if (error > 0)
 			high = y;
 		else
 			low = y;
-		slope = 1 - e * sine_of_turn(y + 0.25);
-		error = slope > 1e-9 ? y - error / slope : -1;
-		error = error > low && error < high ? error : (low + high) / 2;
-		near = fabs(error - y) < 1e-9 * fmin(y, 1 - y); /* Newton's steps double the digits that are right */
-		y = error;
-		if (near)
-			break;
+		cosine = sqrt(fmax(0, 1 - sine * sine));
+		cosine = y > 0.25 && y < 0.75 ? -cosine : cosine;
+		slope = cosine > 0 ? 1 - e + e * (sine * sine) / (1 + cosine) : 1 - e * cosine; /* 1 - cos without the loss of digits */
+		step = slope > 1e-9 ? error / slope : 2;
+		near = fabs(step) < 1e-9 * fmin(y, 1 - y); /* Newton's steps double the digits that are right */
+		y = near ? fmin(high, fmax(low, y - step)) : y - step > low && y - step < high ? y - step : (low + high) / 2;
 	}
+	piece->last = y;
 	return y * piece->length_ns;
 }
 
@@ -411,7 +416,7 @@ static bool sine_advance(struct arrival_process *p, struct piece *piece)
 {
 	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns, mean = per_ns((high + low) / 2);
 
-	*piece = (struct piece){length, mean * length, mean, (high - low) / (high + low)};
+	*piece = (struct piece){length, mean * length, mean, (high - low) / (high + low), 0};
 	return true;
 }
 

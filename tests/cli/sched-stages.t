@@ -52,6 +52,13 @@ sched closed:users=4,for=30s constant:rate=1,n=1 -t "$DATA/five.trace"
 is "$(stage 0 '[.closed, .slots, .cycle, .end_ns, .arrivals]')" '[true,4,true,30000000000,5]' "a closed loop of some time goes round the trace"
 is "$(stage 1 '[.first_n, .begin_ns]')" '[4294967296,30000000000]' "and leaves numbers for its rounds"
 
+# Evenly spaced along the area under a sine, which awk knows, too: k arrivals have come by the k-th.
+"$BIN/ipf-sched" sine:low=0,high=100k,every=2s,for=2s,process=constant >sine.sched
+is "$(body sine.sched | awk -F'[:,]' '{ k = $2; t = $4 / 1e9; pi = atan2(0, -1); e = (50000 * t - 50000 * sin(pi * t) / pi - k) / (50000 * (1 - cos(pi * t)) + 1e-9) * 1e9
+	if (k > 10 && (e > 0.6 || e < -0.6)) far++
+	if ($4 < before) back++
+	before = $4 } END { print NR, far + 0, back + 0 }')" "100000 0 0" "the arrivals of a sine are right to half a nanosecond, and in order"
+
 # Nobody knows how far closed stages of some time get: what others leave of the trace is shared out among them by their times.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p%d\"}\n", i, i }' >hundred.lines
 printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":100,"sha256":"%s"}}\n' "$(cat hundred.lines)" "$(sha256sum <hundred.lines | cut -d' ' -f1)" >hundred.trace
