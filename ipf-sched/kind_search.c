@@ -126,9 +126,9 @@ static void tell_answer(const struct stage *search, const struct search_answer *
 	}
 	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
 	if (tried.late)
-		buffer_format(out, "; in %zu of them the client was late itself, so that it may be the client's limit", tried.late);
+		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried.late);
 	if (tried.spoilt)
-		buffer_format(out, "; %zu of these failed for that and %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
+		buffer_format(out, "; %zu that failed so %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
 	if (!a->known)
 		buffer_text(out, "; given up before it was known to the precision asked for");
 	buffer_text(out, "\n");

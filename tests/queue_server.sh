@@ -40,7 +40,7 @@ queue_run_search() { # SEED SEARCH
 		[ $queue_stages -le 40 ] && queue_run next.sched "run$queue_stages.results" || return 1
 		set -- "$@" -r "run$queue_stages.results"
 	done
-	sed -n "s/^\([0-9.]*\).* meet .*between \([0-9.]*\).* and \([0-9.]*\).*/\1 \2 \3 $queue_stages/p" answer
+	sed -n "s/^\([0-9.]*\).* meet .*between \([0-9.]*\)[^,]* and \([0-9.]*\).*/\1 \2 \3 $queue_stages/p" answer
 }
 
 # What a sweep finds in a run that asked for more than the server can do: "RATE LEAST MOST".
