@@ -134,6 +134,56 @@ static int keep_header(struct observed *seen, json_t *header, struct ipf_error *
 	return json_array_append_new(seen->headers, copy) < 0 ? out_of_memory(err) : 0;
 }
 
+/* Takes the plan of one shard for that of the whole where the results were collected from all of them. */
+static int join_shards(struct schedule *plan, json_t *header, const char *name, struct ipf_error *err)
+{
+	json_t *entry, *from = json_object_get(header, "from");
+	int64_t parts = 0, shards = plan->shards;
+	bool *seen = calloc((size_t)shards + 1, sizeof *seen), all = true;
+	size_t i;
+
+	if (!seen)
+		return out_of_memory(err);
+	json_array_foreach(from, i, entry) {
+		json_t *of = json_object_get(entry, "stages") ? entry : provenance_find(entry, "schedule");
+		struct schedule part = {0};
+		if (!of)
+			continue;
+		if (schedule_from_header(&part, of, name, err) < 0)
+			break;
+		all = all && part.shards == shards && part.count == plan->count && !seen[part.shard];
+		for (size_t k = 0; all && parts > 0 && k < part.count; k++)
+			if (part.stages[k].slots != IPF_ABSENT)
+				plan->stages[k].slots += part.stages[k].slots;
+		if (all)
+			seen[part.shard] = true;
+		parts++;
+		schedule_release(&part);
+	}
+	free(seen);
+	if (err->kind != IPF_OK)
+		return -1;
+	if (!all || parts != shards)
+		return ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load", (long long)plan->shard,
+		                    (long long)shards);
+	for (size_t k = 0; k < plan->count; k++)
+		plan->stages[k].rate *= (double)shards;
+	return 0;
+}
+
+/* The same stages twice would make a search surer than it is. */
+static int refuse_twice(const struct observed *seen, json_t *digest, const char *name, struct ipf_error *err)
+{
+	const char *sha256 = json_string_value(json_object_get(digest, "sha256")), *other;
+	size_t i;
+	json_t *before;
+
+	json_array_foreach(seen->digests, i, before)
+		if (sha256 && (other = json_string_value(json_object_get(before, "sha256"))) && strcmp(sha256, other) == 0)
+			return ipf_error_at(err, IPF_INPUT, name, 0, "given twice: these results were read already");
+	return 0;
+}
+
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err)
 {
 	struct result_reader *reader;
@@ -154,15 +204,14 @@ int observed_read(struct observed *seen, const char *path, struct ipf_error *err
 	/* The schedule's own header also says whether it was a shard's. */
 	if (schedule_from_header(&plan, schedule_find(header) ? schedule_find(header) : header, name, err) < 0)
 		goto out;
-	if (plan.shards > 1) {
-		ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load", (long long)plan.shard,
-		             (long long)plan.shards);
+	if (plan.shards > 1 && join_shards(&plan, header, name, err) < 0)
 		goto out;
-	}
 	if (add_stages(seen, &plan, name, err) < 0 || read_rows(seen, reader, first, err) < 0)
 		goto out;
 	digest = provenance_stream(result_reader_stream(reader));
-	if (json_array_append_new(seen->digests, digest) < 0)
+	if (refuse_twice(seen, digest, name, err) < 0)
+		json_decref(digest);
+	else if (json_array_append_new(seen->digests, digest) < 0)
 		out_of_memory(err);
 	else
 		status = keep_header(seen, header, err);

@@ -70,7 +70,7 @@ set --
 while run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] && [ "$i" -lt 40 ]; do
 	i=$((i + 1))
 	rate=$(head -1 next.sched | jq '.stages[0].rate')
-	awk -v r="$rate" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%d}\n", k, k, k, k + 1, r <= 20 ? 50e6 : 150e6 }' |
+	awk -v r="$rate" -v i="$i" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%d}\n", k, k, k, k + i, r <= 20 ? 50e6 : 150e6 }' |
 		results "run$i.results" poisson "$rate"
 	set -- "$@" -r "run$i.results"
 done
@@ -82,6 +82,26 @@ is "$(head -1 next.sched | jq -r '.from | length')" "$((i - 1))" "each schedule 
 run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
 status_is 2 "results without a search are wrong usage"
 complains ipf-sched "only a search looks at results" "and it says so"
+
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results -r run2.results -r ./run1.results
+status_is 3 "a run that is given twice is refused"
+complains ipf-sched "./run1.results: given twice" "and named"
+# Two shards of one run, collected together, are the whole; one of them is not.
+shards() { # INDEX…: results collected from these shards
+	local from="" index
+	for index; do from="$from,{\"ipf\":\"records\",\"tool\":\"t\",\"from\":[{\"ipf\":\"schedule\",\"tool\":\"t\",\"shard\":{\"index\":$index,\"of\":2},\"stages\":$(head -1 run1.results | jq -c '.stages | map(.rate /= 2)')}]}"; done
+	{ head -1 run1.results | jq -c --argjson from "[${from#,}]" '.from = $from | .stages[0].rate /= 2' && sed 1d run1.results; } >shards.results
+	run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r shards.results
+}
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results
+whole=$(head -1 "$OUT" | jq '.stages[0].rate')
+shards 1 2
+status_is 0 "a search takes results of all shards"
+is "$(head -1 "$OUT" | jq '.stages[0].rate')" "$whole" "for those of the whole rate"
+shards 2
+status_is 3 "and refuses those of one"
+shards 2 2
+status_is 3 "or of one twice"
 
 # What a run says of itself: one that was interrupted is no stage of a search, and one of a late client is told.
 rows() { # LATENESS OF EACH TENTH REQUEST, ns
