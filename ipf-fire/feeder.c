@@ -3,13 +3,13 @@
 #include "clock.h"
 #include "job.h"
 #include "meter.h"
+#include "turns.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define QUEUE_JOBS  1024
@@ -227,10 +227,9 @@ static void say_ready(struct feeder *f)
 static void *feeder_run(void *data)
 {
 	struct feeder *f = data;
-	/* what is rendered late is sent late: before others, where we may, and behind the thread that sends */
 	int64_t thread = thread_number();
 	gauge_set(&f->gauges->render_thread, thread);
-	setpriority(PRIO_PROCESS, (id_t)thread, -5);
+	turns_take(thread, TURNS_RENDER);
 	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
 		bool fed = false, all_ended = true, waits = false;

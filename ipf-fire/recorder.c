@@ -3,17 +3,15 @@
 #include "clock.h"
 #include "histogram.h"
 #include "probe.h"
+#include "turns.h"
 #include "warm.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#define NICE_CALM    10
-#define NICE_HURRIED (-10)            /* as the senders */
 #define BACKLOG_LONG (INT64_C(16) << 20) /* bytes */
 #define BACKLOG_CALM (INT64_C(4) << 20)
 #define TICK_MS    10                 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
@@ -71,7 +69,7 @@ static void mind_backlog(struct recorder *r)
 	if (!r->may_hurry || (r->hurried ? waiting > BACKLOG_CALM : waiting < BACKLOG_LONG))
 		return;
 	r->hurried = !r->hurried;
-	setpriority(PRIO_PROCESS, (id_t)r->number, r->hurried ? NICE_HURRIED : NICE_CALM);
+	turns_take(r->number, r->hurried ? TURNS_HURRY : TURNS_RECORD);
 }
 
 static void record(struct recorder *r, struct job *job)
@@ -125,9 +123,9 @@ static void *recorder_run(void *data)
 	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
 	/* who may not take a higher priority back had better keep the one that it has: the senders have no other then */
 	r->number = thread_number();
-	r->may_hurry = setpriority(PRIO_PROCESS, (id_t)r->number, NICE_HURRIED) == 0;
+	r->may_hurry = turns_take(r->number, TURNS_HURRY);
 	if (r->may_hurry)
-		setpriority(PRIO_PROCESS, (id_t)r->number, NICE_CALM);
+		turns_take(r->number, TURNS_RECORD);
 	for (bool stopping = false;;) {
 		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
 		int64_t now = clock_now();

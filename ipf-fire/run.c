@@ -30,6 +30,7 @@
 #define RECORDS_QUEUE 65536                /* of all threads together */
 #define JOBS_SPARE    4096
 #define FILES_BESIDE  64               /* open files beside the connections */
+#define FILES_PREPARED 65536           /* half a MiB of the kernel's memory */
 
 struct run {
 	const struct fire_options *options;
@@ -171,6 +172,18 @@ static int check_slots(const struct run *r, int64_t most, const char *of_what, c
 	return 0;
 }
 
+/* The kernel doubles the table of open files whenever it is full, and a process of several threads sleeps some ten milliseconds over that. So it
+ * is made long enough while there is one thread. */
+static void lengthen_table(rlim_t files)
+{
+	int last = files > FILES_PREPARED ? FILES_PREPARED - 1 : (int)files - 1, fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int far = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, last);
+	if (far >= 0)
+		close(far);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* As many files as we may have; an error where the schedule is sure to need more. */
 static int check_files(struct run *r, struct ipf_error *err)
 {
@@ -179,6 +192,7 @@ static int check_files(struct run *r, struct ipf_error *err)
 		return 0;
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
+	lengthen_table(files.rlim_cur);
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
 		return 0;
 	return check_slots(r, (int64_t)files.rlim_cur - FILES_BESIDE, "open files", "ulimit -n", err);

@@ -4,21 +4,18 @@
 #include "curl_memory.h"
 #include "interrupt.h"
 #include "job.h"
+#include "turns.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define TURN_NS    100000 /* the shortest that Linux gives */
 #define GLANCE 4    /* starts in a row, before a look at the sockets */
 #define EVENTS 256
 
@@ -274,28 +271,13 @@ static void tell_waiting(struct sender *s)
 	s->waiting = waiting;
 }
 
-/* Asks for short turns: since Linux 6.12 who wakes up for one need not wait until the turn of another is over. Earlier ones pay no attention. */
-static void take_short_turns(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime_ns, deadline_ns, period_ns;
-	} turns = {.size = 48, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0), .runtime_ns = TURN_NS};
-	syscall(SYS_sched_setattr, 0, &turns, 0U);
-}
-
 static void *sender_run(void *data)
 {
 	struct sender *s = data;
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* before others where processors are short and we may; it is no matter if not */
 	int64_t thread = thread_number();
 	gauge_set(&s->o.meter->thread, thread);
-	setpriority(PRIO_PROCESS, (id_t)thread, -10);
-	take_short_turns();
+	turns_take(thread, TURNS_SEND);
 	s->look = true;
 	while (!agenda_over(s->o.agenda) || s->backlog) {
 		drain_backlog(s);
