@@ -173,6 +173,7 @@ static int sweep_resolve(struct stage *sweep, struct resources *resources, struc
 	status = observed_read(&seen, sweep->file, err);
 	resources->observed.headers = json_incref(seen.headers);
 	resources->observed.digests = json_incref(seen.digests);
+	resources->first_req = seen.next_req;
 	if (status == 0 && (status = sustained_most(&seen, &s, &of, err)) == 0) {
 		tell_sustained(&s, of, &resources->notes);
 		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);

@@ -143,6 +143,8 @@ awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"
 printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d' ' -f1)" >many.trace
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results -t many.trace
 is "$(body "$OUT" | head -1 | jq .req)" 50 "the next stage of a search goes on in the trace"
+run "$BIN/ipf-sched" sweep:from=whole.results,for=10s -t many.trace
+is "$(body "$OUT" | head -1 | jq .req)" 50 "and so does a sweep"
 
 printf 'seconds,rate\n0,10\n10,30\n# a pause\n20s,0\n30,600/m\n40,10\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
