@@ -13,12 +13,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* 0, or the errno of why not. */
-static int try_address(const struct addrinfo *a, int64_t timeout_ns)
+/* From the k-th source address, where there are some. 0, or the errno of why not. */
+static int try_from(const struct route *route, size_t k, const struct addrinfo *a, int64_t timeout_ns)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), why = 0;
 	if (fd < 0)
 		return errno;
+	if ((why = route_bind(route, k, fd, a->ai_family)) != 0) {
+		close(fd);
+		return why;
+	}
 	if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
 		why = errno;
 	if (why == EINPROGRESS) {
@@ -34,6 +38,20 @@ static int try_address(const struct addrinfo *a, int64_t timeout_ns)
 			why = errno;
 	}
 	close(fd);
+	return why;
+}
+
+/* From each source address. 0, or the errno of why not; then `from` is the one that it is from, "" where the user gave none. */
+static int try_address(const struct route *route, const struct addrinfo *a, int64_t timeout_ns, char from[64])
+{
+	size_t k = 0, fitting = route_fitting(route, a->ai_family);
+	int why;
+	while (!(why = try_from(route, k, a, timeout_ns)) && ++k < fitting)
+		;
+	const struct route_source *s = why ? route_source(route, a->ai_family, k) : NULL;
+	from[0] = '\0';
+	if (s && getnameinfo((const struct sockaddr *)&s->address, s->len, from, 64, NULL, 0, NI_NUMERICHOST))
+		from[0] = '\0';
 	return why;
 }
 
@@ -111,10 +129,16 @@ static int reach(const struct reaching *how, struct place *t, char *host, const 
 	if (look_up(how->route, how->shown, host, port, &was_given, &list, err) < 0)
 		return -1;
 	const struct addrinfo *a = list;
-	for (; how->connect && a && (why = try_address(a, how->timeout_ns)); a = a->ai_next)
+	char from[64] = "";
+	for (; how->connect && a && (why = try_address(how->route, a, how->timeout_ns, from)); a = a->ai_next)
 		failed = why;
-	int result = !a ? ipf_error_errno(err, failed, how->shown, "cannot connect") : how->route->dns_each && !was_given ? 0
-		: pin(t, host, port, a, err);
+	int result = 0;
+	if (!a && failed == EAFNOSUPPORT)
+		result = ipf_error_at(err, IPF_SYSTEM, how->shown, 0, "cannot connect: no address of --bind is of its kind");
+	else if (!a)
+		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
+	else if (!how->route->dns_each || was_given)
+		result = pin(t, host, port, a, err);
 	freeaddrinfo(list);
 	return result;
 }
@@ -127,7 +151,7 @@ static int reach_unix(const struct reaching *how, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--unix-socket: %s: the path of a socket has %zu characters at most", path, sizeof address.sun_path - 1);
 	strcpy(address.sun_path, path);
 	const struct addrinfo a = {.ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&address, .ai_addrlen = sizeof address};
-	int why = try_address(&a, how->timeout_ns);
+	int why = try_from(how->route, 0, &a, how->timeout_ns);
 	return why ? ipf_error_errno(err, why, path, "cannot connect") : 0;
 }
 

@@ -105,7 +105,7 @@ static void set_version(struct waiting *w, const char *url)
 	bool negotiate = w->http == HTTP_2 && !strncasecmp(url, "https:", 6);
 	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION, w->http == HTTP_1_1 ? CURL_HTTP_VERSION_1_1
 	                 : negotiate ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
-	curl_easy_setopt(w->easy, CURLOPT_HTTPPROXYTUNNEL, w->http != HTTP_1_1 ? 1L : 0L);
+	curl_easy_setopt(w->easy, CURLOPT_HTTPPROXYTUNNEL, w->route->proxy_host && w->http != HTTP_1_1 ? 1L : 0L);
 	/* libcurl before 8.0 cannot use a connection again that it made by prior knowledge */
 	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, w->http != HTTP_1_1 ? 1L : 0L);
 }

@@ -167,12 +167,29 @@ void route_apply(const struct route *r, CURL *easy)
 		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
 }
 
-int route_bind(const struct route *r, size_t k, int fd)
+size_t route_fitting(const struct route *r, int family)
 {
-	if (!r->sources_count)
-		return 0;
-	const struct route_source *s = &r->sources[k % r->sources_count];
+	size_t count = 0;
+	for (size_t i = 0; i < r->sources_count; i++)
+		count += r->sources[i].address.ss_family == family;
+	return count;
+}
+
+const struct route_source *route_source(const struct route *r, int family, size_t k)
+{
+	size_t fitting = route_fitting(r, family), left = fitting ? k % fitting : 0;
+	for (size_t i = 0; fitting && i < r->sources_count; i++)
+		if (r->sources[i].address.ss_family == family && left-- == 0)
+			return &r->sources[i];
+	return NULL;
+}
+
+int route_bind(const struct route *r, size_t k, int fd, int family)
+{
+	const struct route_source *s = route_source(r, family, k);
 	int on = 1;
+	if (!s)
+		return r->sources_count ? EAFNOSUPPORT : 0;
 	/* the port is chosen when the socket connects, and need only differ from others to the same server */
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
 	return bind(fd, (const struct sockaddr *)&s->address, s->len) < 0 ? errno : 0;

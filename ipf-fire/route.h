@@ -43,9 +43,12 @@ void route_close(struct route *r);
 
 /* Tells a libcurl handle all of it but the source addresses. */
 void route_apply(const struct route *r, CURL *easy);
-/* Binds a new socket to the k-th source address (they are taken round and round); 0, or the errno of why not. Nothing where there are none
- * or the socket is not of the network. */
-int route_bind(const struct route *r, size_t k, int fd);
+/* How many of the source addresses a connection of this family (AF_INET, …) can come from, and the k-th of them (they are taken round and
+ * round); NULL: none. */
+size_t route_fitting(const struct route *r, int family);
+const struct route_source *route_source(const struct route *r, int family, size_t k);
+/* Binds a new socket of this family to it; 0, or the errno of why not. Nothing where the user gave no address. */
+int route_bind(const struct route *r, size_t k, int fd, int family);
 /* How many connections there can be at once to so many places, by the ports of the addresses that they are made from; INT64_MAX where ports do not
  * matter, or nobody says. */
 int64_t route_ports(const struct route *r, size_t places);

@@ -70,7 +70,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 			close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	int why = route_bind(m->transport->options->route, m->transport->next_source++, fd);
+	int why = route_bind(m->transport->options->route, m->transport->next_source++, fd, address->family);
 	if (why) {
 		exchange_no_socket(x, why);
 		close(fd);
@@ -324,7 +324,8 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
 	stamps_attach(t->setup.stamps);
-	curl_clock_stop();
+	if (!m->opening)
+		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
 	curl_multi_socket_action(m->handle, fd, bits, &running);
 	/* one read may have brought something for several streams, which libcurl sees to one after another */
 	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {

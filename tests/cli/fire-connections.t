@@ -186,6 +186,7 @@ is "$(seen 4)" " 1 . 5 r" "TLS sessions are resumed"
 is "$(jq -s -c 'sort_by(.start_ns) | map(.connection.resumed)' rows)" "[null,true,true,true,true,true]" "as the records say"
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh --no-tls-resumption
 is "$(seen 4)" " 6 ." "or not, with --no-tls-resumption"
+is "$(jq -c '.connect_ns < .tls_ns and .tls_ns <= .sent_ns' rows | sort -u)" true "and each handshake takes its time"
 is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "as the records say"
 
 # A session's own connection, whatever it goes over: the name that the certificate is for and the server hears is the URL's.

@@ -46,13 +46,18 @@ complains ipf-fire 'got "often"' "is refused"
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 	status_is 0 "--bind"
-	is "$(sed 1,2d binds | grep -o '127.0.0.[23]' | sort | uniq -c | tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
+	is "$(sed 1,4d binds | grep -o '127.0.0.[23]' | sort | uniq -c | tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
 else
 	skip "--bind takes the addresses in turn" "strace cannot be used here"
 fi
 fire -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 good "--bind"
 is "$(header .bind)" '"127.0.0.2,127.0.0.3"' "is in the header"
+fire -u "$URL" --bind ::1,127.0.0.2 --connections fresh
+good "--bind: addresses of the other kind are left out"
+run ipf-fire -u "$URL" -t chat.trace chat.sched --bind ::1
+status_is 1 "--bind: none of its kind"
+complains ipf-fire "cannot connect: no address of --bind is of its kind" "is refused"
 # More connections than there are ports, in a network of our own that has a thousand and no server.
 ipf-sched closed:users=1500,n=1600 -t chat.trace -q -o ports.sched
 alone() { # ARGUMENTS OF ipf-fire…
@@ -64,7 +69,7 @@ if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/
 	status_is 1 "more connections than there are ports"
 	complains ipf-fire "1500 connections at once need as many local ports, and there are 1000 for them (--bind adds addresses)" "are refused"
 	alone --bind 127.0.0.2,127.0.0.3
-	complains ipf-fire "cannot connect: Connection refused" "more addresses have more of them"
+	complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
 	alone --connections 10
 	complains ipf-fire "cannot connect: Connection refused" "and a pool needs no more than it has"
 else
