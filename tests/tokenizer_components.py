@@ -66,7 +66,7 @@ def all_normalizers():
 
 def all_pretokenizers():
     p = pre_tokenizers
-    patterns = (" ", "", "en", Regex(r"\s+"), Regex(r"\p{L}+|\d"), Regex(r"(?i:the|en)|x*"), Regex(r"[^\s\p{L}\p{N}]"), Regex(r"(?<=e)n|$"),
+    patterns = (" ", "", "en", Regex(""), Regex(r"\s+"), Regex(r"\p{L}+|\d"), Regex(r"(?i:the|en)|x*"), Regex(r"[^\s\p{L}\p{N}]"), Regex(r"(?<=e)n|$"),
                 Regex(r"\bA|\w\b"), Regex(r"a(?i)b|c"), Regex(r"(?x) \h{2,3}+ | \R # hex"), Regex(r"(?m:.)\u0301?|[[:^alpha:]a-f]++"))
     for behavior in ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"):
         yield f"Punctuation {behavior}", p.Punctuation(behavior)
@@ -223,6 +223,15 @@ def all_tokenizers(texts):
         made = bpe(True, True, None)
         made.normalizer, made.pre_tokenizer = part, pre_tokenizers.Metaspace("▁", "first", False)
         yield f"normalizer {name} before Metaspace first", made
+    for part in (normalizers.Lowercase(), normalizers.Prepend("▁")):
+        made = bpe(True, True, None)
+        made.normalizer = part
+        made.add_special_tokens([AddedToken("al", normalized=True), AddedToken("THE", normalized=True)])
+        made.add_tokens([AddedToken("EN", normalized=True)])  # of two that normalize to one text the reference takes any
+        yield f"model BPE with special texts, {type(part).__name__}", made
+    unknown = {"unk_token": None, "byte_fallback": False, "vocab": {c: i for i, c in enumerate(["a", "b", "e", "n", "en", "ab", "enen"])},
+               "merges": ["e n", "a b", "en en"]}
+    yield "model BPE without an unknown token", changed(bpe(True, False, None), **unknown)
     for part in (pre_tokenizers.WhitespaceSplit(), pre_tokenizers.BertPreTokenizer()):
         made = bpe(True, True, None)
         made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.Sequence([part, pre_tokenizers.Metaspace("▁", "first")])

@@ -36,8 +36,17 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* The reference knows special tokens by their text. */
+static bool is_special_text(const struct added *a, const struct added_record *records, struct slice text)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (records[i].special && records[i].bytes == text.len && memcmp(a->texts + records[i].text, text.data, text.len) == 0)
+			return true;
+	return false;
+}
+
 /* The normalized forms of the tokens that are looked for in normalized text; `text` and `bytes` of their records then mean these. */
-static int normalize_tokens(struct added *a, const struct normalizer *normalizer, struct ipf_error *err)
+static int normalize_tokens(struct added *a, const struct added_record *records, const struct normalizer *normalizer, struct ipf_error *err)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		struct added_record *r = &a->sorted[i];
@@ -52,6 +61,8 @@ static int normalize_tokens(struct added *a, const struct normalizer *normalizer
 			buffer_slice(&a->normal_texts, text);
 		r->text = (uint32_t)at;
 		r->bytes = (uint32_t)(a->normal_texts.len - at);
+		if (changed && !a->normal_texts.failed)
+			r->special = is_special_text(a, records, (struct slice){a->normal_texts.data + at, r->bytes});
 	}
 	return a->normal_texts.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
@@ -72,7 +83,7 @@ int added_init(struct added *a, const struct compiled *block, const struct norma
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	memcpy(a->sorted, compiled_section(block, SECTION_ADDED), bytes);
 	qsort(a->sorted, a->count, sizeof *a->sorted, by_id);
-	if (normalize_tokens(a, normalizer, err) < 0)
+	if (normalize_tokens(a, compiled_section(block, SECTION_ADDED), normalizer, err) < 0)
 		return -1;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct added_record *r = &a->sorted[i];

@@ -182,7 +182,11 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 	    read_flag(config, "byte_fallback", &b->byte_fallback, err) < 0 ||
 	    read_flag(config, "ignore_merges", &b->ignore_merges, err) < 0)
 		return -1;
-	if (dropout && !json_is_null(dropout) && json_number_value(dropout) != 0)
+	if (unk && !json_is_null(unk) && !json_is_string(unk))
+		return ipf_error_set(err, IPF_INPUT, "model.unk_token: expected a string");
+	if (dropout && !json_is_null(dropout) && !json_is_number(dropout))
+		return ipf_error_set(err, IPF_INPUT, "model.dropout: expected a number");
+	if (dropout && json_number_value(dropout) != 0)
 		return ipf_error_set(err, IPF_INPUT, "model.dropout: encoding by chance is not supported");
 	b->unk = VOCABULARY_NONE;
 	if (unk && !json_is_null(unk)) {
@@ -243,9 +247,8 @@ const uint64_t *bpe_neighbours(const struct model *model)
 	/* A byte below 0x80 is a character: if that has a token, its byte is never asked for. */
 	for (unsigned i = 0; i < 256 && bytes; i++)
 		bytes = b->fallback[i] != VOCABULARY_NONE || (i < 128 && b->chars[i] != VOCABULARY_NONE);
-	/* Unknown characters that are fused must not be parted, nor a whole text that may be a token. */
-	bool apart = bytes || b->unk == VOCABULARY_NONE || !b->fuse_unk;
-	return apart && !b->affixes && !b->ignore_merges ? b->neighbours : NULL;
+	/* Unknown characters may be fused, or left out so that those beside them meet; a whole text may be a token. */
+	return bytes && !b->affixes && !b->ignore_merges ? b->neighbours : NULL;
 }
 
 int bpe_mark_whole(struct compiled *block, struct ipf_error *err)

@@ -92,7 +92,7 @@ static int load_vocabulary(struct loader *l, const struct jdoc *j, struct ipf_er
 		if (loader_token(l, j, e.key, (uint32_t)id, err) < 0)
 			return -1;
 	}
-	return loader_vocabulary(l, err);
+	return loader_vocabulary(l, unigram, err);
 }
 
 static int merge_parts(const struct jdoc *j, jdoc_id merge, struct buffer *a, struct buffer *b)

@@ -30,7 +30,7 @@ struct loader {
 
 int loader_token(struct loader *l, const struct jdoc *j, jdoc_id text, uint32_t id, struct ipf_error *err);
 int loader_token_text(struct loader *l, struct slice text, uint32_t id, struct ipf_error *err);
-int loader_vocabulary(struct loader *l, struct ipf_error *err); /* after the last token */
+int loader_vocabulary(struct loader *l, bool twice, struct ipf_error *err); /* after the last token; twice: one may stand twice */
 /* The two ids, and which merge of SECTION_MERGED they are. */
 void loader_pair(struct loader *l, uint32_t left, uint32_t right, uint32_t rank);
 int loader_merge(struct loader *l, struct slice a, struct slice b, size_t prefix, struct ipf_error *err);

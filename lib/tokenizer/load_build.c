@@ -104,7 +104,7 @@ static int sort_texts(struct loader *l, struct ipf_error *err)
 	return 0;
 }
 
-int loader_vocabulary(struct loader *l, struct ipf_error *err)
+int loader_vocabulary(struct loader *l, bool twice, struct ipf_error *err)
 {
 	struct compiled_builder *b = &l->builder;
 	struct vocabulary *v = &l->by_text;
@@ -125,6 +125,11 @@ int loader_vocabulary(struct loader *l, struct ipf_error *err)
 		return OUT_OF_MEMORY(err);
 	v->slots = (const uint64_t *)(const void *)l->text_slots.data;
 	v->slot_mask = (uint32_t)(l->text_slots.len / sizeof(uint64_t) - 1);
+	for (uint32_t id = 0; id < v->size && !twice; id++) {
+		struct slice text = vocabulary_text(v, id);
+		if (text.data && vocabulary_find(v, text.data, text.len) != id)
+			return ipf_error_set(err, IPF_INPUT, "model.vocab: \"%.*s\" stands twice", SHOWN(text));
+	}
 	l->next_added = v->count;
 	if (!b->header.byte_mode) {
 		buffer_slice(&b->sections[SECTION_SLOTS], buffer_all(&l->text_slots));

@@ -25,7 +25,7 @@ static int compile(struct regex *re, struct slice pattern, struct ipf_error *err
 	}
 	if (context) {
 		pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-		re->code = pcre2_compile((PCRE2_SPTR)re->text.data, re->text.len, options, &number, &at, context);
+		re->code = pcre2_compile((PCRE2_SPTR)(re->text.data ? re->text.data : ""), re->text.len, options, &number, &at, context);
 		pcre2_compile_context_free(context);
 	}
 	if (!re->code) {

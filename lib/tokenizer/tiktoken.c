@@ -156,7 +156,7 @@ int load_ranks(struct compiled *out, const char *kind, const char *text, size_t 
 	l.builder.header.byte_mode = true;
 	l.builder.header.bpe = true;
 	write_config(e->regex, &l.builder.sections[SECTION_CONFIG]);
-	if (read_lines(&l, text, len, err) < 0 || loader_vocabulary(&l, err) < 0 || make_merges(&l, err) < 0)
+	if (read_lines(&l, text, len, err) < 0 || loader_vocabulary(&l, false, err) < 0 || make_merges(&l, err) < 0)
 		goto out;
 	for (const struct special *s = e->specials; s->text; s++) {
 		struct added_record record = {.id = s->id, .special = true};

@@ -45,6 +45,7 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"}," \
 	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},\"model\":{\"type\":\"WordLevel\"," \
 	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
+#define BPE(members) FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
 /* ids with a space before each; NULL: an error that says `why` */
 static const struct {
@@ -63,6 +64,8 @@ static const struct {
 	{WORDPIECE("none", "100"), "unaff", " 4", NULL},
 	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
 	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
+	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
+	{BPE("\"byte_fallback\":true,"), "a\xe4\xb8\xad" "b", " 2", NULL},
 	{CHINESE_FIRST, "\xe4\xb8\xad" "a", " 1 4", NULL},
 	{CHINESE_FIRST, "\xe4\xb8\xad\xe4\xb8\xad a", " 1 2 4", NULL},
 	{CHINESE_FIRST, " \xe4\xb8\xad", " 2", NULL},
@@ -107,6 +110,10 @@ static void test_refusals(void **state)
 		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"), "continuing_subword_prefix: expected a text"},
 		{FILE_OF("null", "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
 		 "byte_fallback: with end_of_word_suffix is not supported"},
+		{BPE("\"unk_token\":5,"), "model.unk_token: expected a string"},
+		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
+		{BPE("\"dropout\":0.5,"), "model.dropout: encoding by chance is not supported"},
+		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"), "model.vocab: \"a\" stands twice"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -135,6 +142,25 @@ static double best_of(const char *text, size_t len, const json_t *vocabulary)
 			best = score;
 	}
 	return best;
+}
+
+/* The reference knows special tokens by their text, which may be what the normalizer makes of another. */
+static void test_special_texts(void **state)
+{
+#define ADDED(id, text, special) \
+	"{\"id\":" id ",\"content\":\"" text "\",\"special\":" special ",\"normalized\":true,\"single_word\":false,\"lstrip\":false,\"rstrip\":false}"
+	static const char json[] = "{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Lowercase\"},\"added_tokens\":[" ADDED("3", "xy", "true") "," ADDED(
+		"4", "XY", "false") "," ADDED("5", "Z", "true") "],\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2}}}";
+	static const uint32_t ids[] = {0, 3, 1, 4, 2, 5};
+	struct tokenizer *t;
+	struct ipf_error err = {0};
+	struct buffer text = {0};
+	(void)state;
+	assert_int_equal(open_text(&t, json, &err), 0);
+	assert_int_equal(tokenizer_decode(t, ids, 6, TOKENIZER_SKIP_SPECIAL, &text, &err), 0);
+	assert_string_equal(text.data, "a b c z");
+	buffer_release(&text);
+	tokenizer_close(t);
 }
 
 static void test_viterbi(void **state)
@@ -304,7 +330,8 @@ static void test_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_models),     cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
+		cmocka_unit_test(test_models),     cmocka_unit_test(test_special_texts),
+		cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
 		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk), cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,7 @@ static const char *const pieces[][3] = {
 	{SPLIT("{\"Regex\":\"a(?i)b|c\"}", "Isolated", "false"), "aCaBC", "aC|aB|C|"},
 	{SPLIT("{\"Regex\":\"[a-f&&[^b]]+\"}", "Isolated", "false"), "abcdef", "a|b|cdef|"},
 	{SPLIT("{\"Regex\":\"a{2}+\"}", "Isolated", "false"), "aaaab", "aaaa|b|"},
+	{SPLIT("{\"Regex\":\"\"}", "Isolated", "false"), "ab", "a|b|"},
 	{"{\"type\":\"Digits\",\"individual_digits\":true}", "a12", "a|1|2|"},
 	{"{\"type\":\"Digits\",\"individual_digits\":false}", "a12", "a|12|"},
 	{"{\"type\":\"Punctuation\",\"behavior\":\"Isolated\"}", "a+b\xe2\x80\xa6", "a|+|b|\xe2\x80\xa6|"},
