@@ -40,6 +40,7 @@ struct exchange {
 	const char *cancelled;   /* why we ended it; NULL */
 	enum record_error cancelled_as;
 	uint64_t serial;         /* another one for each request */
+	size_t closed;           /* connections of the multi handle that had been closed when it began */
 	bool established;        /* TCP's connection is there */
 	bool opening, unplanned; /* a connection is being made for it; though there should have been one */
 	struct exchange *opener_next, *opener_previous; /* while it is `opening` */

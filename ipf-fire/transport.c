@@ -93,6 +93,7 @@ static int on_close(void *data, curl_socket_t fd)
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->ready -= s->ready;
+		s->multi->closed++;
 		*s = (struct socket){.id = -1};
 	}
 	return close(fd);
@@ -124,9 +125,12 @@ static void on_connected(struct exchange *x, int fd)
 	sharing_opened(x);
 }
 
+/* Where libcurl has not told yet which connection it took, as of one that others use: nothing has been sent, and none has been closed. */
 static bool alive(const struct exchange *x)
 {
-	const struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	if (x->fd < 0)
+		return x->multi->closed == x->closed;
+	const struct socket *s = socket_of(x->multi->transport, x->fd);
 	return s && s->open && s->id == x->job->connection;
 }
 
@@ -399,6 +403,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	t->spare = x->next;
 	t->spare_count--;
 	x->multi = m;
+	x->closed = m->closed;
 	x->previous = NULL;
 	x->next = t->under_way;
 	if (x->next)

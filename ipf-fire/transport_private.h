@@ -28,6 +28,7 @@ struct multi {
 	size_t most;       /* connections of a pool; 0: no limit */
 	size_t cell;       /* the sessions whose connections it has */
 	size_t ready;      /* connections that are made */
+	size_t closed;     /* how many have been closed so far */
 	size_t opening;    /* requests for which one is being made */
 	bool soon;         /* libcurl has more to do at once */
 	bool pinned;       /* it knows the address */

@@ -272,6 +272,17 @@ static json_t *records_of(json_t *header)
 	return found;
 }
 
+/* In the order in which they were given, whoever answers first. */
+static int number_targets(struct run *run, const struct part *part)
+{
+	json_t *url;
+	size_t i;
+	json_array_foreach(json_object_get(part->records, "targets"), i, url)
+		if (json_is_string(url) && number_of(&run->groups[BY_TARGET], json_string_value(url)) < 0)
+			return -1;
+	return 0;
+}
+
 /* What a sample of the pooled gaps is: "gap", "token" or "request". */
 const char *run_itl(const struct run *run, int part)
 {
@@ -292,7 +303,7 @@ static int begin_part(struct run *run, struct stream_reader *stream, struct ipf_
 		part->t0_ns = json_integer_value(t0);
 	part->records = records_of(part->header);
 	run->part_count++;
-	if (!part->name)
+	if (!part->name || number_targets(run, part) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 
 	struct schedule plan = {0};
