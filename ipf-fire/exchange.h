@@ -32,6 +32,7 @@ struct exchange {
 	struct curl_slist *signed_headers; /* the request's, with its signature; NULL */
 	int attempts;            /* how often the request was about to be sent */
 	int fd;                  /* its connection's socket; -1 */
+	int made;                /* the last that was made for it; -1 */
 	int64_t begin_ns;        /* when libcurl began with it: what its times count from */
 	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */

@@ -78,6 +78,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	}
 	*s = (struct socket){.multi = m, .id = atomic_fetch_add(m->transport->options->numbers, 1), .open = true, .connecting = x};
 	m->open++;
+	x->made = fd;
 	sharing_opening(x, false);
 	if (m->transport->setup.stamps)
 		watch_stamps(m->transport->setup.stamps, fd);
@@ -114,6 +115,8 @@ static void note_connection(struct exchange *x, int fd)
 
 static void on_connected(struct exchange *x, int fd)
 {
+	if (fd < 0 && x->fd < 0 && x->opening)
+		fd = x->made; /* nobody else has one for it */
 	if (fd >= 0)
 		note_connection(x, fd);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
@@ -404,6 +407,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	t->spare_count--;
 	x->multi = m;
 	x->closed = m->closed;
+	x->made = -1;
 	x->previous = NULL;
 	x->next = t->under_way;
 	if (x->next)
