@@ -129,8 +129,8 @@ def make_text(rng, specials, vocabulary):
     if kind == 17 and rng.random() < 0.1:
         return "".join(rng.choice([" ", "\n", "0", "7", "\t", "\r\n", "=", "a", "中", "\u00a0", "👍🏽", "\u0301"]) * rng.randrange(100, 3000)
                        for _ in range(rng.randrange(1, 4)))
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return "".join(rng.choice(letters) for _ in range(rng.randrange(1, 700)))
+    letters = rng.choice(["abcdefghijklmnopqrstuvwxyz", "ab", "etaoinsh", "abcdefghijklmnopqrstuvwxyz0123456789", "一二三四五六七八九十"])
+    return "".join(rng.choices(letters, k=rng.randrange(65000, 90000) if rng.random() < 0.01 else rng.randrange(1, 700)))
 
 
 def emoji(rng):

@@ -118,7 +118,8 @@ static bool is_letter(uint32_t c)
 }
 
 /* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not between letters: parts
- * of a word of random ones are hardly seen twice, and the whole is encoded faster, several windows side by side. */
+ * of a word of random ones are hardly seen twice, and much of it at once is encoded faster, several windows side by side. */
+#define LETTERS_MOST 65536
 static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends, size_t room)
 {
 	const char *at = text + begin, *stop = text + end;
@@ -133,8 +134,11 @@ static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begi
 		right = utf8_next(&at);
 		if (t->spaces_inside && right == ' ')
 			right = 0x2581;
-		if (!neighbours(t->neighbours, left, right) && !(is_letter(left) && is_letter(right)))
+		if (!neighbours(t->neighbours, left, right) &&
+		    !(is_letter(left) && is_letter(right) && here - (text + begin) < LETTERS_MOST)) {
 			ends[count++] = (size_t)(here - text);
+			begin = ends[count - 1];
+		}
 		left = right;
 	}
 	if (at >= stop && count < room)
