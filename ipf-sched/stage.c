@@ -420,8 +420,9 @@ static int resolve(struct stage *stage, struct resources *resources, struct ipf_
 
 	if (!stage->kind->resolve || !resources || stage->kind->resolve(stage, resources, &what) == 0)
 		return 0;
+	bool own = stage->file && !strcmp(what.file, stage->file); /* others were named by options */
 	if (what.file[0])
-		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
+		return ipf_error_at(err, what.kind, what.file, what.line, own ? "%s; it is what %s names" : "%s", what.text, stage->label);
 	return ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 }
 

@@ -21,6 +21,12 @@ for room in prep sched fire collect report; do
 done
 is "$(grep -lE '^#include <curl/' lib/*.c ipf-*/*.c ipf-*/*.h | grep -v '^ipf-fire/\|^ipf-prep/download.c$\|^ipf-prep/template.c$')" "" \
 	"only ipf-fire knows libcurl, what loads datasets, and what asks for the tokens of a chat template"
+if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
+	# what begins as programs, objects and archives do
+	is "$(git ls-files -z | xargs -0 grep -lE --binary-files=text "$(printf '^(\177ELF|!<arch>)')" -m 1 --)" "" "nothing that was built is kept in the repository"
+else
+	skip "nothing that was built is kept in the repository" "this is no checkout of it"
+fi
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2046
 	is "$(shellcheck -S warning tests/*.sh tests/run tests/bench/run tests/bench/*.sh examples/*.sh $(grep -lE '^#!.*(sh|bash)$' tests/cli/*.t) 2>&1)" "" \
