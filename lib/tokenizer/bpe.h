@@ -17,21 +17,22 @@ static inline uint64_t pair_key(uint32_t a, uint32_t b)
 }
 /* The table of pairs: slots in buckets of four that are compared at once, without a jump that depends on which of them it is. A bucket
  * that is full goes on in the next one, the last one in the first. The pairs of one left token lie together, in as many buckets as they
- * need: what a text asks for is then a small part of the table that stays at hand, though which pairs it asks for cannot be told. Row i
- * begins at bucket rows[i]; tokens without a row share bucket 0, which no row has. */
+ * need: what a text asks for is then a small part of the table that stays at hand, though which pairs it asks for cannot be told. Tokens
+ * without a row share bucket 0, which no row has. */
+struct pair_row {
+	uint32_t begin, buckets; /* 0 and 0: none */
+};
 struct pair_table {
 	const uint64_t *slots;
-	const uint32_t *rows; /* one more than rows, and one row more than ids: nothing begins with that */
-	size_t count;         /* slots */
+	const struct pair_row *rows; /* one more than ids: nothing begins with that */
+	size_t count;                /* slots */
 };
 #define PAIR_BUCKET 4
 static inline const uint64_t *pair_bucket(const struct pair_table *t, uint32_t left, uint32_t right)
 {
-	uint32_t row = t->rows[left], buckets = t->rows[left + 1] - row;
-	size_t at = row + (uint32_t)((uint64_t)(right * 0x9e3779b1u) * buckets >> 32);
-	size_t is = 0 - (size_t)(buckets > 0);
-	__asm__("" : "+r"(is)); /* no jump: it could not be guessed */
-	return t->slots + (at & is) * PAIR_BUCKET;
+	struct pair_row row = t->rows[left];
+	size_t at = row.begin + ((uint64_t)(right * 0x9e3779b1u) * row.buckets >> 32);
+	return t->slots + at * PAIR_BUCKET;
 }
 /* In the bucket that was found. */
 static inline uint32_t pair_rank(const struct pair_table *t, const uint64_t *s, uint64_t key)

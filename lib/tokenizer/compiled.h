@@ -21,7 +21,7 @@ enum compiled_section {
 	SECTION_ADDED_TEXT,
 	SECTION_MERGED,       /* uint32_t[merges]: the id that a merge gives, by rank */
 	SECTION_PAIRS,        /* uint64_t: pair to rank (bpe.h) */
-	SECTION_PAIR_ROWS,    /* uint32_t[size + 2]: where the pairs of a left token are */
+	SECTION_PAIR_ROWS,    /* struct pair_row[size + 1]: where the pairs of a left token are */
 	SECTION_BYTE_PAIRS,   /* uint32_t[65536]: rank of the merge of two single bytes (else: of ASCII) */
 	SECTION_BYTES,        /* uint32_t[256]: ids of single bytes (else: of ASCII) */
 	SECTION_CHARS,        /* uint32_t[65536]: id of a character of the basic plane; not byte mode */
@@ -34,7 +34,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 7
+#define COMPILED_VERSION 8
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

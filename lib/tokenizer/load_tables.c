@@ -66,17 +66,18 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 }
 
 /* Where rows begin: a bucket for each one and a half pairs of a left token. Returns the number of buckets. */
-static size_t lay_rows(uint32_t *rows, size_t size, const struct loader_pair *pair, size_t count)
+static size_t lay_rows(struct pair_row *rows, size_t size, const struct loader_pair *pair, size_t count)
 {
 	uint32_t at = 1;
 	for (size_t i = 0; i < count; i++)
-		rows[pair[i].left]++;
-	for (size_t id = 0; id <= size; id++) {
-		uint32_t pairs = rows[id];
-		rows[id] = at;
-		at += pairs <= 2 ? pairs > 0 : (pairs * 2 + 2) / 3;
+		rows[pair[i].left].buckets++;
+	for (size_t id = 0; id < size; id++) {
+		uint32_t pairs = rows[id].buckets;
+		if (pairs == 0)
+			continue;
+		rows[id] = (struct pair_row){at, pairs <= 2 ? 1 : (pairs * 2 + 2) / 3};
+		at += rows[id].buckets;
 	}
-	rows[size + 1] = at;
 	return at;
 }
 
@@ -84,7 +85,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 {
 	const struct loader_pair *pair = (const void *)pairs->data;
 	size_t count = pairs->len / sizeof *pair;
-	uint32_t *rows = section_space(b, SECTION_PAIR_ROWS, (v->size + 2) * sizeof *rows, 0);
+	struct pair_row *rows = section_space(b, SECTION_PAIR_ROWS, (v->size + 1) * sizeof *rows, 0);
 	size_t buckets = rows ? lay_rows(rows, v->size, pair, count) : 0;
 	uint64_t *slots = buckets ? section_space(b, SECTION_PAIRS, buckets * PAIR_BUCKET * sizeof *slots, 0xff) : NULL;
 	if (!slots)
