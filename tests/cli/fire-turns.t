@@ -21,10 +21,10 @@ end() {
 	status_of=$?
 	is $status_of 0 "it ends in order"
 }
-# Of each thread but the first: policy (0: ordinary, 1: FIFO) and nice value, in the order of the latter.
+# Of each thread but the first, in the order of their nice values: policy (0: ordinary, 1: FIFO), and that value where it counts.
 turns() {
 	for stat in /proc/"$fire"/task/*/stat; do
-		[ "${stat#*task/}" = "$fire/stat" ] || sed 's/.*) //' "$stat" | awk '{ print $39, $17 }'
+		[ "${stat#*task/}" = "$fire/stat" ] || sed 's/.*) //' "$stat" | awk '{ print $39, ($39 ? "-" : $17) }'
 	done | sort -k 2n | tr '\n' ';'
 }
 
@@ -41,7 +41,7 @@ end
 
 if chrt -f 1 true 2>/dev/null; then
 	begin chrt -f 1
-	is "$(turns)" "0 -5;1 0;0 10;" "a real-time process is one for the thread that sends"
+	is "$(turns)" "0 -5;1 -;0 10;" "a real-time process is one for the thread that sends"
 	end
 else
 	skip "a real-time process is one for the thread that sends" "chrt may not"
