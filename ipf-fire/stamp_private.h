@@ -24,6 +24,7 @@ struct stamps {
 	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */
 	bool stepped;                /* at the last look */
+	int64_t credit_ns, credit_at_ns; /* how much of its time may go into stamps of sends, as of when */
 	struct meter *meter;
 };
 

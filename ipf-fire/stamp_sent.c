@@ -12,6 +12,10 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* A stamp costs more than a microsecond: there is no more than one for each so many nanoseconds, but a number of them in a burst. */
+#define EVERY_NS (NS_PER_MS / 10)
+#define AT_ONCE  1024
+
 void stamps_watch_sends(struct stamps *s, int fd)
 {
 	struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
@@ -62,12 +66,41 @@ static bool drain(struct stamps *s, struct noted *n, int fd)
 	}
 }
 
-/* The kernel numbers what is stamped by the bytes sent since it was asked to, and refuses to be asked before there is a connection. */
+/* The kernel numbers what is stamped by the bytes sent since it was asked to, and refuses to be asked before there is a connection. Which sends
+ * are stamped each of them says. */
 static void ask(struct noted *n, int fd)
 {
-	int what = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
 	n->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0 ? SENDS_STAMPED : SENDS_UNASKED;
 	n->sent_bytes = 0;
+}
+
+static bool may_stamp(struct stamps *s)
+{
+	int64_t now = clock_now(), most = AT_ONCE * EVERY_NS;
+	s->credit_ns = now - s->credit_at_ns > most - s->credit_ns ? most : s->credit_ns + now - s->credit_at_ns;
+	s->credit_at_ns = now;
+	if (s->credit_ns < EVERY_NS)
+		return false;
+	s->credit_ns -= EVERY_NS;
+	return true;
+}
+
+static ssize_t send_with_stamp(int fd, const void *data, size_t len, int flags)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(uint32_t))];
+		struct cmsghdr align;
+	} control = {.bytes = {0}};
+	const uint32_t what = SOF_TIMESTAMPING_TX_SOFTWARE;
+	struct iovec from = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
+	struct msghdr m = {.msg_iov = &from, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SO_TIMESTAMPING;
+	c->cmsg_len = CMSG_LEN(sizeof what);
+	memcpy(CMSG_DATA(c), &what, sizeof what);
+	return sendmsg(fd, &m, flags);
 }
 
 /* As stamp.c does with recv. On most ways the stamp lies in the error queue when the call comes back, and is taken out before anybody polls the
@@ -80,7 +113,8 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 	struct noted *n = s && fd >= 0 ? stamps_noted(s, fd) : NULL;
 	if (n && n->sends == SENDS_WANTED)
 		ask(n, fd);
-	ssize_t sent = sendto(fd, data, len, flags, NULL, 0);
+	bool stamped = n && n->sends == SENDS_STAMPED && may_stamp(s);
+	ssize_t sent = stamped ? send_with_stamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
 	if (s && sent > 0)
 		s->empty_fd = fd;
 	if (n && n->sends == SENDS_STAMPED && sent > 0) {
@@ -88,7 +122,8 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 		n->sent_bytes += (uint32_t)sent;
 		n->sent_ns = 0;
 		s->last_sent_fd = fd;
-		drain(s, n, fd);
+		if (stamped)
+			drain(s, n, fd);
 		errno = kept;
 	}
 	return sent;

@@ -30,16 +30,18 @@ row() { # WHAT MEASURED BASELINE GOAL; numbers in us
 get() { # MEMBER FILE
 	jq -r "$1 // \"-\"" "$2"
 }
-rows() { # NAME FILE TTFT?: the lines of truth.py's
+rows() { # NAME FILE [whole]: the lines of truth.py's; while the core is another's only events have goals
+	local itl=-
+	[ -z "${3:-}" ] || itl=100
 	row "$1: event, p50" "$(get .event.p50 "$2")" "$(get .own_event.p50 "$2")" -
 	row "$1: event, p99" "$(get .event.p99 "$2")" "$(get .own_event.p99 "$2")" 50
 	# two packets that lie there when we come are one read, with one time: the results count them as coalesced
 	row "$1: event in a read of its own ($(jq '(1 - .coalesced) * 1000 | round / 10' "$2") %), p99" "$(get .event_alone.p99 "$2")" - 50
 	[ -z "${3:-}" ] || row "$1: TTFT, mean" "$(get .ttft.mean "$2")" - 500
 	[ -z "${3:-}" ] || row "$1: TTFT, p99" "$(get .ttft.p99 "$2")" - 3000
-	row "$1: ITL, p99" "$(get .itl.p99 "$2")" "$(get .own_itl.p99 "$2")" 100
-	row "$1: ITL between such, p99" "$(get .itl_alone.p99 "$2")" - 100
-	row "$1: ITL, standard deviation" "$(get .itl.std "$2")" "$(get .own_itl.std "$2")" 100
+	row "$1: ITL, p99" "$(get .itl.p99 "$2")" "$(get .own_itl.p99 "$2")" $itl
+	row "$1: ITL between such, p99" "$(get .itl_alone.p99 "$2")" - $itl
+	row "$1: ITL, standard deviation" "$(get .itl.std "$2")" "$(get .own_itl.std "$2")" $itl
 }
 
 measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
@@ -83,19 +85,19 @@ measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
 
 plan "$streams"
 measure "$streams streams"
-rows "$streams streams, sending thread at $busy %" by-log ttft
+rows "$streams streams, sending thread at $busy %" by-log whole
 
 if [ "$busy" -lt 55 ] && [ "$busy" -gt 0 ]; then
 	more=$((streams * 60 / busy))
 	plan "$more"
 	measure "$more streams"
-	rows "$more streams, sending thread at $busy %" by-log ttft
+	rows "$more streams, sending thread at $busy %" by-log whole
 	plan "$streams"
 fi
 
 if [ "$(id -u)" = 0 ] && command -v tcpdump >/dev/null; then
 	measure "$streams streams" capture
-	[ ! -s by-pcap ] || rows "$streams streams, against captured packets" by-pcap ttft
+	[ ! -s by-pcap ] || rows "$streams streams, against captured packets" by-pcap whole
 else
 	printf 'against captured packets\tskipped: needs tcpdump, as root\t-\t-\t-\t-\n'
 fi

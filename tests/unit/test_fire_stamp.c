@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <netinet/tcp.h>
+#include <linux/net_tstamp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -243,6 +244,21 @@ static void test_says_there_is_no_more_yet(void **state)
 	stamps_free(s);
 }
 
+/* A byte whose stamp nobody takes out of the way. */
+static void send_aside(int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(uint32_t))];
+		struct cmsghdr align;
+	} control = {.bytes = {0}};
+	const uint32_t what = SOF_TIMESTAMPING_TX_SOFTWARE;
+	struct iovec from = {.iov_base = (char[]){'x'}, .iov_len = 1};
+	struct msghdr m = {.msg_iov = &from, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SO_TIMESTAMPING, .cmsg_len = CMSG_LEN(sizeof what)};
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &what, sizeof what);
+	assert_int_equal(sendmsg(fd, &m, 0), 1);
+}
+
 static void test_tells_when_it_left(void **state)
 {
 	(void)state;
@@ -267,13 +283,13 @@ static void test_tells_when_it_left(void **state)
 	}
 	assert_true(right >= 15);
 	/* one that lies there for it did not come in time */
-	assert_int_equal(sendto(from, "x", 1, 0, NULL, 0), 1);
+	send_aside(from);
 	while (polled(from) != POLLERR)
 		;
 	assert_int_equal(stamps_late(s, from, POLLERR), 0);
 	assert_int_equal(polled(from), 0);
 	/* with an answer that came meanwhile */
-	assert_int_equal(sendto(from, "x", 1, 0, NULL, 0), 1);
+	send_aside(from);
 	assert_int_equal(send(to, "y", 1, 0), 1);
 	while (!(polled(from) & POLLIN))
 		;
@@ -290,6 +306,41 @@ static void test_tells_when_it_left(void **state)
 	stamps_free(s);
 }
 
+/* More sends than stamps are worth: the first ones, and from then on one in a tenth of a millisecond. */
+static void test_stamps_some_of_many(void **state)
+{
+	(void)state;
+	if (stamps_trial())
+		skip();
+	struct stamps *s = stamps_new(&meter);
+	int from, to, early = 0, late = 0;
+	char byte[16];
+	connect_to_self(s, &from, &to);
+	stamps_watch_sends(s, from);
+	stamps_attach(s);
+	int64_t begin = clock_now();
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(send(from, "x", 1, 0), 1);
+		*(i < 1000 ? &early : &late) += stamps_sent(s, from) != INT64_MIN;
+		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
+	}
+	int64_t tenths = (clock_now() - begin) / (NS_PER_MS / 10);
+	assert_true(early >= 900); /* one may come late, and is not counted then */
+	assert_true(late <= 24 + tenths + 1);
+	assert_int_equal(polled(from), 0);
+	poll(NULL, 0, 20);
+	for (int i = early = 0; i < 100; i++) {
+		assert_int_equal(send(from, "x", 1, 0), 1);
+		early += stamps_sent(s, from) != INT64_MIN;
+		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
+	}
+	assert_true(early >= 90);
+	stamps_attach(NULL);
+	close(from);
+	close(to);
+	stamps_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_says_there_is_no_more_yet),
 		cmocka_unit_test(test_tells_when_it_came),
 		cmocka_unit_test(test_tells_when_it_left),
+		cmocka_unit_test(test_stamps_some_of_many),
 	};
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
