@@ -32,16 +32,20 @@ static double number_in(const char *folder, const char *name)
 	return got == 1 ? value : 0;
 }
 
+static double most_in(const char *folder, const char *name)
+{
+	double most = number_in(folder, name); /* "max" is no number */
+	return most > 0 ? most : INFINITY;
+}
+
 static double memory_v2(const char *folder)
 {
-	double most = number_in(folder, "memory.max"); /* "max" is no number */
-	return most > 0 ? most : INFINITY;
+	return most_in(folder, "memory.max");
 }
 
 static double memory_v1(const char *folder)
 {
-	double most = number_in(folder, "memory.limit_in_bytes");
-	return most > 0 ? most : INFINITY;
+	return most_in(folder, "memory.limit_in_bytes");
 }
 
 static double quota_v1(const char *folder)

@@ -73,8 +73,7 @@ const struct schedule *warm_schedule(const struct warm *w)
 /* Nothing has to have been said or done before it. */
 static bool goes_alone(const struct trace_request *q, struct slice context)
 {
-	bool parents = q->parents.data && !slice_is(q->parents, "[]");
-	return !parents && !context.len && q->turn <= 0;
+	return !trace_has_parents(q) && !context.len && q->turn <= 0;
 }
 
 int warm_next(struct warm *w, struct schedule_arrival *arrival, struct trace_request *request, struct ipf_error *err)

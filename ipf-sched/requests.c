@@ -283,7 +283,7 @@ static int add_turn(struct requests *r, struct sessions *s, const struct trace_r
 			return ipf_error_set(err, IPF_INPUT,
 			                     "session: %.*s goes on after others began: a session's requests have to stand together",
 			                     (int)(request->session.len < 200 ? request->session.len : 200), request->session.data);
-		if (request->parents.data && !slice_is(request->parents, "[]"))
+		if (trace_has_parents(request))
 			return ipf_error_set(err, IPF_INPUT, "parents: expected none in a session's first request, got %.*s",
 			                     (int)(request->parents.len < 200 ? request->parents.len : 200), request->parents.data);
 		buffer_clear(&s->now);
@@ -312,7 +312,7 @@ static int add_request(struct requests *r, struct sessions *s, const struct trac
 		if (add_turn(r, s, request, line, err) < 0)
 			return -1;
 	} else {
-		if (request->parents.data && !slice_is(request->parents, "[]"))
+		if (trace_has_parents(request))
 			return ipf_error_set(err, IPF_INPUT, "parents: only a request with a session can have them");
 		buffer_clear(&s->now);
 		if (add_head(r, request, line, err) < 0)

@@ -33,6 +33,11 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+bool trace_has_parents(const struct trace_request *request)
+{
+	return request->parents.data && !slice_is(request->parents, "[]");
+}
+
 void trace_request_init(struct trace_request *request)
 {
 	fields_init(fields, FIELDS, request);

@@ -42,6 +42,8 @@ void trace_reader_close(struct trace_reader *reader);
 
 /* Renders a request as a body line into `line` (cleared first). */
 void trace_request_write(const struct trace_request *request, struct buffer *line);
+/* Does it name any? */
+bool trace_has_parents(const struct trace_request *request);
 /* All absent. */
 void trace_request_init(struct trace_request *request);
 
