@@ -28,6 +28,13 @@ bool http_parse(const char *text, enum http_kind *http)
 	return false;
 }
 
+enum http_kind http_of(const char *text, bool grpc)
+{
+	enum http_kind http = HTTP_1_1;
+	http_parse(text, &http);
+	return grpc ? HTTP_2 : http;
+}
+
 int64_t connections_streams(const struct connections *c)
 {
 	return c->http == HTTP_1_1 || c->kind == CONNECTIONS_FRESH ? 1 : c->streams;

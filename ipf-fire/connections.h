@@ -31,6 +31,9 @@ bool connections_parse(const char *text, struct connections *c);
 /* "1.1", "2", "2-prior". */
 bool http_parse(const char *text, enum http_kind *http);
 
+/* Of a run: gRPC is spoken over HTTP/2 whatever --http says, set up at once where there is no TLS. */
+enum http_kind http_of(const char *text, bool grpc);
+
 /* How many requests a connection carries at once. */
 int64_t connections_streams(const struct connections *c);
 

@@ -234,9 +234,7 @@ static void set_connection(CURL *easy, const struct exchange_setup *s)
 {
 	const struct transport_options *o = s->options;
 	bool fresh = o->connections.kind == CONNECTIONS_FRESH;
-	route_apply(o->route, easy);
-	/* a proxy that forwards does so in HTTP/1.1 */
-	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, o->route->proxy_host && o->connections.http != HTTP_1_1 ? 1L : 0L);
+	route_apply(o->route, easy, o->connections.http);
 	/* many streams wait for one connection, and do not open one each */
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, o->connections.http != HTTP_1_1 && !fresh ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_SHARE, s->share);

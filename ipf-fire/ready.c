@@ -63,7 +63,7 @@ static int open_handle(struct waiting *w)
 	CURL *e = w->easy = curl_easy_init();
 	if (!e)
 		return -1;
-	route_apply(w->route, e);
+	route_apply(w->route, e, w->http);
 	curl_easy_setopt(e, CURLOPT_RESOLVE, w->route->resolve);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -105,7 +105,6 @@ static void set_version(struct waiting *w, const char *url)
 	bool negotiate = w->http == HTTP_2 && !strncasecmp(url, "https:", 6);
 	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION, w->http == HTTP_1_1 ? CURL_HTTP_VERSION_1_1
 	                 : negotiate ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
-	curl_easy_setopt(w->easy, CURLOPT_HTTPPROXYTUNNEL, w->route->proxy_host && w->http != HTTP_1_1 ? 1L : 0L);
 	/* libcurl before 8.0 cannot use a connection again that it made by prior knowledge */
 	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, w->http != HTTP_1_1 ? 1L : 0L);
 }
@@ -180,12 +179,9 @@ int ready_wait(const struct fire_options *o, const struct api *api, struct targe
                const struct target_options *at, struct ipf_error *err)
 {
 	int64_t begin_ns = clock_now();
-	struct waiting w = {.target = target, .route = route, .deadline_ns = begin_ns + o->wait_ready_ns};
+	struct waiting w = {.target = target, .route = route, .http = http_of(o->http, target->grpc), .deadline_ns = begin_ns + o->wait_ready_ns};
 	enum answer answer = NOT_YET;
 	char text[32];
-	http_parse(o->http, &w.http);
-	if (target->grpc)
-		w.http = HTTP_2;
 	if (open_handle(&w) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	for (;;) {

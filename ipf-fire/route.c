@@ -141,11 +141,13 @@ void route_close(struct route *r)
 
 /* ---- using ---- */
 
-void route_apply(const struct route *r, CURL *easy)
+void route_apply(const struct route *r, CURL *easy, enum http_kind http)
 {
 	const struct route_options *o = &r->o;
 	curl_easy_setopt(easy, CURLOPT_PROXY, o->proxy ? o->proxy : "");
 	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	/* a proxy that forwards does so in HTTP/1.1 */
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->proxy_host && http != HTTP_1_1 ? 1L : 0L);
 	/* what a proxy says before the server can speak is no answer */
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	if (o->unix_socket)

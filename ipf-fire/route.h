@@ -4,6 +4,7 @@
 #ifndef IPF_ROUTE_H
 #define IPF_ROUTE_H
 
+#include "connections.h"
 #include "error.h"
 #include "options.h"
 
@@ -41,8 +42,8 @@ struct route {
 int route_open(struct route *r, const struct route_options *options, struct ipf_error *err);
 void route_close(struct route *r);
 
-/* Tells a libcurl handle all of it but the source addresses. */
-void route_apply(const struct route *r, CURL *easy);
+/* Tells a libcurl handle that is to speak so all of it but the source addresses. */
+void route_apply(const struct route *r, CURL *easy, enum http_kind http);
 /* How many of the source addresses a connection of this family (AF_INET, …) can come from, and the k-th of them (they are taken round and
  * round); NULL: none. */
 size_t route_fitting(const struct route *r, int family);

@@ -135,11 +135,9 @@ static int try_stamps(struct run *r, struct ipf_error *err)
 
 static struct connections connections_of(const struct run *r)
 {
-	struct connections c = {.streams = r->options->streams, .no_resumption = r->options->no_resumption};
+	struct connections c = {.streams = r->options->streams, .no_resumption = r->options->no_resumption,
+	                        .http = http_of(r->options->http, r->target.grpc)};
 	connections_parse(r->options->connections, &c);
-	http_parse(r->options->http, &c.http);
-	if (r->target.grpc)
-		c.http = HTTP_2; /* set up at once where there is no TLS */
 	return c;
 }
 
