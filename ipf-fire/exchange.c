@@ -23,22 +23,31 @@ static bool takes_more(const struct exchange *x)
 static const struct stamp *kernel_stamp(const struct exchange *x)
 {
 	const struct exchange_setup *s = x->setup;
-	const struct stamp *read = s->stamps ? stamps_of(s->stamps, x->fd) : NULL;
+	const struct stamp *read = stamps_of(s->stamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
 		stamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
 	return read;
+}
+
+/* When the last read was, if it is known: by the kernel, or else by our clock right after it. */
+static bool last_read(const struct exchange *x, int64_t *t_ns, int64_t *own_ns)
+{
+	const struct exchange_setup *s = x->setup;
+	const struct stamp *read = kernel_stamp(x);
+	int64_t own = read ? read->own_ns : stamps_own(s->stamps, x->fd);
+	if (own == IPF_ABSENT)
+		return false;
+	*t_ns = (read ? read->t_ns : own) - s->zero_ns;
+	*own_ns = own - s->zero_ns;
+	return true;
 }
 
 /* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
 static void stamp(struct exchange *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct exchange_setup *s = x->setup;
-	const struct stamp *read = kernel_stamp(x);
-	if (read) {
-		*t_ns = read->t_ns - s->zero_ns;
-		*own_ns = read->own_ns - s->zero_ns;
+	if (last_read(x, t_ns, own_ns))
 		return;
-	}
 	if (x->job->sent_ns != IPF_ABSENT && s->t_ns < x->job->sent_ns)
 		s->t_ns = s->own_ns = clock_now() - s->zero_ns;
 	*t_ns = s->t_ns;
@@ -102,7 +111,7 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 static void note_left(struct exchange *x)
 {
 	struct job *job = x->job;
-	int64_t left = x->setup->stamps ? stamps_sent(x->setup->stamps, x->fd) : IPF_ABSENT;
+	int64_t left = stamps_sent(x->setup->stamps, x->fd);
 	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
 		job->left_ns = left - x->setup->zero_ns;
 }
@@ -538,9 +547,9 @@ static void set_times(struct exchange *x)
 static int64_t end_of(const struct exchange *x, CURLcode code, int64_t t_ns)
 {
 	const struct job *job = x->job;
-	const struct stamp *read = code == CURLE_OK ? kernel_stamp(x) : NULL;
-	if (read && read->own_ns - x->setup->zero_ns >= t_ns)
-		t_ns = read->t_ns - x->setup->zero_ns;
+	int64_t read_ns, own_ns;
+	if (code == CURLE_OK && last_read(x, &read_ns, &own_ns) && own_ns >= t_ns)
+		t_ns = read_ns;
 	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
 	return t_ns > last ? t_ns : last;
 }

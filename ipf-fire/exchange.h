@@ -17,7 +17,7 @@ struct exchange_setup {
 	bool (*alive)(const struct exchange *x);       /* is the connection that it was sent on still open? */
 	CURLSH *share;                          /* of TLS sessions; NULL */
 	int64_t zero_ns;
-	struct stamps *stamps; /* NULL: none but our own */
+	struct stamps *stamps;
 	/* The event that is being worked on: when its bytes came, as far as we know, and our own clock. */
 	int64_t t_ns, own_ns;
 };

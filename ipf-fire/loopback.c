@@ -277,7 +277,7 @@ static void run(struct server *s, pid_t parent)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timer.data.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	s->meter = meter_new();
-	s->stamps = s->meter ? stamps_new(s->meter) : NULL;
+	s->stamps = s->meter ? stamps_new(s->meter, true) : NULL;
 	if (s->stamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->listen_fd, &listening) == 0)
 		serve(s);

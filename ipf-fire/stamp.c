@@ -1,6 +1,7 @@
 #include "stamp_private.h"
 
 #include "clock.h"
+#include "fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,12 +115,16 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	} control;
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	ssize_t got = recvmsg(fd, &m, flags);
+	bool watched = fd >= 0 && stamps_noted(s, fd);
+	ssize_t got = watched ? recvmsg(fd, &m, flags) : recvfrom(fd, data, len, flags, NULL, NULL);
 	s->empty_fd = got > 0 && (size_t)got < len ? fd : -1;
 	if (got > 0) {
-		int64_t own = clock_now();
-		stamps_look_now(s, own);
-		stamps_note(s, fd, stamp_in(&m), own);
+		s->read_fd = fd;
+		s->read_ns = clock_now();
+	}
+	if (got > 0 && watched) {
+		stamps_look_now(s, s->read_ns);
+		stamps_note(s, fd, stamp_in(&m), s->read_ns);
 	}
 	return got;
 }
@@ -146,6 +151,11 @@ const struct stamp *stamps_of(const struct stamps *s, int fd)
 	return n && n->wall_ns ? &n->stamp : NULL;
 }
 
+int64_t stamps_own(const struct stamps *s, int fd)
+{
+	return s->read_fd >= 0 && (fd < 0 || fd == s->read_fd) ? s->read_ns : IPF_ABSENT;
+}
+
 /* ---- sockets ---- */
 
 static bool make_room(struct stamps *s, int fd)
@@ -169,7 +179,7 @@ bool stamps_watch(struct stamps *s, int fd)
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
 	/* a Unix socket takes the option, and has no stamps */
-	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP || !make_room(s, fd))
+	if (!s->kernel || getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP || !make_room(s, fd))
 		return false;
 	s->sockets[fd] = (struct noted){.watched = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0};
 	return s->sockets[fd].watched;
@@ -185,18 +195,21 @@ void stamps_attach(struct stamps *s)
 {
 	stamps_attached = s;
 	if (s)
-		s->last_fd = s->last_sent_fd = s->empty_fd = -1;
+		s->last_fd = s->last_sent_fd = s->read_fd = s->empty_fd = -1;
 }
 
-struct stamps *stamps_new(struct meter *meter)
+struct stamps *stamps_new(struct meter *meter, bool kernel)
 {
 	struct stamps *s = calloc(1, sizeof *s);
 	int on = 1;
 	if (!s)
 		return NULL;
 	s->meter = meter;
+	s->kernel = kernel;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = s->last_sent_fd = s->empty_fd = -1;
+	s->last_fd = s->last_sent_fd = s->read_fd = s->empty_fd = s->held_fd = -1;
+	if (!kernel)
+		return s;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the
 	 * time, so that no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -4,7 +4,7 @@
  * own, which libcurl's dynamic link finds before the C library's; see stamp.c. It notes, by the descriptor, when the last read of each
  * socket came:
  *
- *     struct stamps *s = stamps_new(meter);         // one for each thread that reads
+ *     struct stamps *s = stamps_new(meter, true);   // one for each thread that reads
  *     stamps_watch(s, fd);                          // a new TCP socket
  *     stamps_attach(s);                             // from here on, what this thread reads is noted in s
  *     curl_multi_socket_action(…);                  // and in its callbacks:
@@ -34,8 +34,8 @@ struct stamp {
  * does the kernel stamp? Not before curl_global_init. NULL: they do; else why not. */
 const char *stamps_trial(void);
 
-/* How it goes is told in the meter (borrowed). NULL: out of memory. */
-struct stamps *stamps_new(struct meter *meter);
+/* How it goes is told in the meter (borrowed). Without `kernel` no socket is watched, and only our own clock is noted. NULL: out of memory. */
+struct stamps *stamps_new(struct meter *meter, bool kernel);
 void stamps_free(struct stamps *s); /* after its thread has ended or attached another; NULL is fine */
 
 /* Asks the kernel to stamp what comes on this socket. false: it does not. */
@@ -47,6 +47,8 @@ void stamps_attach(struct stamps *s);
 
 /* The last read of the socket (-1: of any, since stamps_attach); NULL where the kernel gave it no stamp, or nothing was read. */
 const struct stamp *stamps_of(const struct stamps *s, int fd);
+/* Our clock right after the last read since stamps_attach, stamped or not, if that was one of this socket (-1: any); else IPF_ABSENT. */
+int64_t stamps_own(const struct stamps *s, int fd);
 /* The last stamp of this socket cannot be: it counts as rejected. */
 void stamps_reject(struct stamps *s, int fd);
 

@@ -89,7 +89,7 @@ static const char *try_it(struct trial *t)
 const char *stamps_trial(void)
 {
 	struct trial t = {.meter = meter_new(), .listener = -1, .peer = -1, .fd = -1};
-	t.stamps = t.meter ? stamps_new(t.meter) : NULL;
+	t.stamps = t.meter ? stamps_new(t.meter, true) : NULL;
 	const char *why = t.stamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)

@@ -80,8 +80,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	m->open++;
 	x->made = fd;
 	sharing_opening(x, false);
-	if (m->transport->setup.stamps)
-		watch_stamps(m->transport->setup.stamps, fd);
+	watch_stamps(m->transport->setup.stamps, fd);
 	return fd;
 }
 
@@ -89,8 +88,7 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
-	if (t->setup.stamps)
-		stamps_forget(t->setup.stamps, fd);
+	stamps_forget(t->setup.stamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->ready -= s->ready;
@@ -204,7 +202,7 @@ int transport_open(struct transport **transport, const struct target *target, co
 	snprintf(t->no_token, sizeof t->no_token, "no first token within %s", format_duration(options->first_token_ns, text));
 	if (!t->alarms)
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	if (options->kernel_stamps && !(t->setup.stamps = stamps_new(meter)))
+	if (!(t->setup.stamps = stamps_new(meter, options->kernel_stamps)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	return 0;
 }
@@ -507,7 +505,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
-	if (events & EPOLLERR && t->setup.stamps && !(events = stamps_late(t->setup.stamps, fd, events)))
+	if (events & EPOLLERR && !(events = stamps_late(t->setup.stamps, fd, events)))
 		return;
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */

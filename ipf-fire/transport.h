@@ -8,7 +8,7 @@
  *         transport_expire(t, now);
  *     while ((job = transport_ended(t))) …                  // after each of these
  *
- * With kernel_stamps, t_ns only tells what no packet brought; the rest have the kernel's time, and our own as of the read.
+ * What was read has the time of the read: the kernel's with kernel_stamps, and our own, right after it. t_ns tells of the rest.
  *
  * libcurl's own limits shape it: looking for a connection and taking one out are linear in the connections of a multi handle, so there are
  * several, of some 256 connections each, and a request goes to one that has an idle connection. All times are from the run's start.

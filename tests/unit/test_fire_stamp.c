@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "clock.h"
+#include "fields.h"
 #include "stamp.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,7 @@ static struct meter meter;
 static struct stamps *fresh(int *fd)
 {
 	meter = (struct meter){0};
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	assert_non_null(s);
 	*fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(*fd >= 0);
@@ -123,7 +124,7 @@ static void test_recv_stays_recv(void **state)
 	int fds[2];
 	char text[8] = "";
 	meter = (struct meter){0};
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	pthread_t thread;
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
@@ -145,6 +146,46 @@ static void test_recv_stays_recv(void **state)
 	stamps_free(s); /* attached no more */
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
 	close(fds[0]);
+}
+
+static void test_tells_our_own_clock(void **state)
+{
+	int fds[2], others[2];
+	char text[8];
+	meter = (struct meter){0};
+	struct stamps *s = stamps_new(&meter, false);
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others), 0);
+	stamps_attach(s);
+	assert_int_equal(send(fds[1], "abcd", 4, 0), 4);
+	assert_int_equal(send(others[1], "ef", 2, 0), 2);
+	assert_true(stamps_own(s, fds[0]) == IPF_ABSENT && stamps_own(s, -1) == IPF_ABSENT);
+	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
+	assert_true(stamps_own(s, fds[0]) == IPF_ABSENT);
+	int64_t before = clock_now();
+	assert_int_equal(recv(fds[0], text, 2, 0), 2);
+	int64_t between = clock_now();
+	assert_true(stamps_own(s, fds[0]) >= before && stamps_own(s, fds[0]) <= between);
+	assert_int_equal(stamps_own(s, -1), stamps_own(s, fds[0]));
+	assert_int_equal(recv(fds[0], text, 2, 0), 2);
+	assert_true(stamps_own(s, fds[0]) >= between);
+	assert_int_equal(recv(others[0], text, 2, 0), 2);
+	assert_true(stamps_own(s, fds[0]) == IPF_ABSENT && stamps_own(s, others[0]) >= between);
+	/* nothing came */
+	int64_t last = stamps_own(s, others[0]);
+	assert_int_equal(recv(fds[0], text, 2, MSG_DONTWAIT), -1);
+	assert_int_equal(stamps_own(s, others[0]), last);
+	stamps_attach(s);
+	assert_true(stamps_own(s, others[0]) == IPF_ABSENT && stamps_own(s, -1) == IPF_ABSENT);
+	/* and no socket is watched */
+	int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_false(stamps_watch(s, tcp));
+	assert_int_equal(meter.without + meter.stamped, 0);
+	int open[] = {fds[0], fds[1], others[0], others[1], tcp};
+	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+		close(open[i]);
+	stamps_free(s);
 }
 
 /* A TCP connection to ourselves; `from` is watched. */
@@ -170,7 +211,7 @@ static void test_tells_when_it_came(void **state)
 	(void)state;
 	if (stamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	int from, to, right = 0;
 	char byte = 'x';
 	connect_to_self(s, &from, &to);
@@ -216,7 +257,7 @@ static void test_says_there_is_no_more_yet(void **state)
 {
 	(void)state;
 	char byte[4];
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	int from, to;
 	connect_to_self(s, &from, &to);
 	stamps_attach(s);
@@ -264,7 +305,7 @@ static void test_tells_when_it_left(void **state)
 	(void)state;
 	if (stamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	int from, to, right = 0;
 	connect_to_self(s, &from, &to);
 	stamps_attach(s);
@@ -312,7 +353,7 @@ static void test_stamps_some_of_many(void **state)
 	(void)state;
 	if (stamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter);
+	struct stamps *s = stamps_new(&meter, true);
 	int from, to, early = 0, late = 0;
 	char byte[16];
 	connect_to_self(s, &from, &to);
@@ -348,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_what_cannot_be),
 		cmocka_unit_test(test_follows_steps),
 		cmocka_unit_test(test_recv_stays_recv),
+		cmocka_unit_test(test_tells_our_own_clock),
 		cmocka_unit_test(test_says_there_is_no_more_yet),
 		cmocka_unit_test(test_tells_when_it_came),
 		cmocka_unit_test(test_tells_when_it_left),
