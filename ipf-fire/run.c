@@ -2,6 +2,7 @@
 
 #include "allowance.h"
 #include "calibration.h"
+#include "capacity.h"
 #include "clock.h"
 #include "engine.h"
 #include "header.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +29,6 @@
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define RECORDS_QUEUE 65536                /* of all threads together */
 #define JOBS_SPARE    4096
-#define FILES_BESIDE  64               /* open files beside the connections */
-#define FILES_PREPARED 65536           /* half a MiB of the kernel's memory */
 
 struct run {
 	const struct fire_options *options;
@@ -141,65 +139,14 @@ static struct connections connections_of(const struct run *r)
 	return c;
 }
 
-/* The fewest connections that so many requests at once can go on. */
-static int64_t connections_for(const struct run *r, int64_t requests)
+static int check_capacity(const struct run *r, struct ipf_error *err)
 {
-	struct connections c = connections_of(r);
-	int64_t streams = connections_streams(&c), pool = c.kind == CONNECTIONS_POOL ? c.pool : INT64_MAX;
-	int64_t least = c.kind == CONNECTIONS_SESSION ? requests : requests / streams + (requests % streams > 0);
-	int64_t places = (int64_t)r->target.count;
-	return pool < least / places ? pool * places : least;
-}
-
-/* No more than `most` connections at once: an error where the schedule is sure to need more. */
-static int check_slots(const struct run *r, int64_t most, const char *of_what, const char *see, struct ipf_error *err)
-{
-	const struct schedule *s = plan_schedule(r->plan);
-	for (size_t i = 0; i < s->count; i++) {
-		const struct schedule_stage *stage = &s->stages[i];
-		int64_t needed = stage->slots == IPF_ABSENT ? 0 : connections_for(r, stage->slots);
-		if (needed <= most)
-			continue;
-		if (stage->closed && (stage->cycle || connections_for(r, stage->arrivals) > most))
-			return ipf_error_set(err, IPF_SYSTEM, "stage %s: %lld connections at once need as many %s, and there are %lld for them (%s)", stage->name,
-			                     (long long)needed, of_what, (long long)most, see);
-		if (!r->options->common.quiet)
-			fprintf(stderr, "ipf-fire: stage %s: %lld slots, but only %lld connections can be open at once (%s)\n", stage->name,
-			        (long long)stage->slots, (long long)most, see);
-	}
-	return 0;
-}
-
-/* The kernel doubles the table of open files whenever it is full, and a process of several threads sleeps some ten milliseconds over that. So it
- * is made long enough while there is one thread. */
-static void lengthen_table(rlim_t files)
-{
-	int last = files > FILES_PREPARED ? FILES_PREPARED - 1 : (int)files - 1, fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int far = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, last);
-	if (far >= 0)
-		close(far);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* As many files as we may have; an error where the schedule is sure to need more. */
-static int check_files(struct run *r, struct ipf_error *err)
-{
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
-		return 0;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-	lengthen_table(files.rlim_cur);
-	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
-		return 0;
-	return check_slots(r, (int64_t)files.rlim_cur - FILES_BESIDE, "open files", "ulimit -n", err);
-}
-
-/* Each connection has a local port. */
-static int check_ports(struct run *r, struct ipf_error *err)
-{
-	return check_slots(r, route_ports(&r->route, r->target.count), "local ports", "--bind adds addresses", err);
+	const struct fire_options *o = r->options;
+	const struct capacity_options capacity = {
+		.schedule = plan_schedule(r->plan), .before = o->warm > 0, .path = o->probe ? r->probe.path : r->schedule, .trace = o->trace,
+		.connections = connections_of(r), .route = &r->route, .places = r->target.count, .quiet = o->common.quiet,
+	};
+	return capacity_check(&capacity, err);
 }
 
 static int catch_signals(struct run *r, struct ipf_error *err)
@@ -361,7 +308,7 @@ static size_t threads(const struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (open_inputs(r, err) < 0 || check_files(r, err) < 0 || check_ports(r, err) < 0 ||
+	if (open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
 	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
 	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)

@@ -168,6 +168,9 @@ if command -v python3 >/dev/null; then
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
 fi
+run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t chat.trace crowd.sched -u "http://localhost:$H2C" --http 2-prior --threads 2
+status_is 0 "more requests at once than there may be files are not refused where they share connections"
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort | uniq -c | tr -s ' ')" " 60 200" "and all are answered"
 fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --dns each
 good 60
 is "$(distinct)" 1 "HTTP/2 shares connections also where names are looked up for each"

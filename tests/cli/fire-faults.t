@@ -118,7 +118,8 @@ few() { # ARGUMENTS OF ipf-fire…: 36 connections are what 100 files leave
 }
 few users.sched
 status_is 1 "a closed loop of more users than files"
-complains ipf-fire "stage closed: 200 connections at once need as many open files, and there are 36 for them (ulimit -n)" "is refused before anything is sent"
+complains ipf-fire "stage closed: 200 connections at once need as many open files, and there are 36 for them (ulimit -n raises that; users= of the stage" \
+	"is refused before anything is sent"
 few users.sched --connections 37
 complains ipf-fire "stage closed: 37 connections at once need as many open files, and there are 36 for them" "as is a pool of more"
 for pool in 36 12; do
@@ -134,6 +135,67 @@ ipf-collect -q few.records -o few.results
 ipf-report -f json few.results >report.json
 is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == .errors.connect, .ok > 20]' report.json)" '[300,300,300,true,true]' "each of them is there"
 is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "and the verdict knows whose fault it was"
+
+# All that are due at one time have to be sent at once, however they came to be.
+sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(body "$OUT" | jq -c 'select(.n != null)')"; }
+refused() { # TEXT ARGUMENTS OF ipf-fire…
+	few "${@:2}"
+	status_is 1 "$1"
+	complains ipf-fire "40 connections at once need as many open files, and there are 36 for them (ulimit -n raises that; slots= of the stage or --connections N" \
+		"is refused before anything is sent"
+}
+goes() { # TEXT COUNT ARGUMENTS OF ipf-fire…
+	few "${@:3}"
+	status_is 0 "$1"
+	is "$(sent)" "[$2,0]" "is sent, and answered"
+}
+ipf-sched burst:n=40 -t chat.trace -q -o forty.sched
+refused "a burst of more requests than files" forty.sched
+refused "from a standard input that is a file" - <forty.sched
+refused "from a pipe, by its header" <(cat forty.sched)
+zstd -q -c forty.sched >forty.sched.zst
+refused "compressed" forty.sched.zst
+ipf-sched poisson:rate=100,n=9 burst:n=40 -t chat.trace -q -o later.sched
+refused "where it is not the first stage" later.sched
+refused "after --warm" later.sched --warm 2
+is "$(head -c 100000 "$OUT" | wc -c)" 0 "and nothing at all was written"
+sed '1s/"kind":"burst"/"kind":"mine"/' forty.sched >mine.sched
+refused "arrivals of any kind that are due at one nanosecond" mine.sched
+goes "a pool is enough for it" 40 forty.sched --connections 36
+ipf-sched burst:n=40,slots=36 -t chat.trace -q -o slots.sched
+goes "or slots" 40 slots.sched
+ipf-sched burst:n=36 -t chat.trace -q -o fits.sched
+goes "as many as there are files" 36 fits.sched
+few forty.sched --http 2-prior --streams 2
+status_is 0 "requests that share connections need fewer"
+few forty.sched --http 2-prior --streams 1
+status_is 1 "unless a connection carries one only"
+few forty.sched --http 2-prior --connections fresh
+status_is 1 "or is made for each"
+
+# Later turns come later; whether there are any, the header does not say, but the arrivals and the trace do.
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 4 -q -o talk.trace
+ipf-sched burst:n=30 -t talk.trace -q -o talk.sched
+talks=$(body talk.sched | grep -c '"n"')
+between "$talks" 37 1000 "sessions of many turns"
+talk() { run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t talk.trace -u "$URL" "$@"; }
+talk talk.sched
+stderr_is "" "thirty sessions at once are thirty requests"
+is "$(sent)" "[$talks,0]" "which are sent, and answered"
+talk <(cat talk.sched)
+stderr_contains "stage burst: it may need $talks connections at once, and there are open files for 36" "from a pipe there is a warning"
+is "$(sent)" "[$talks,0]" "and they are sent"
+ipf-sched "closed:users=60,n=30" -t talk.trace -q -o talk.sched
+talk talk.sched
+is "$(sent)" "[$(body talk.sched | grep -c '"n"'),0]" "more users than there are sessions for do not count"
+# Those who come one after another, or think, need not be there all at once.
+ipf-sched closed:users=60,for=1s,rampup=900ms,think=800ms -t chat.trace -q -o ramp.sched
+few ramp.sched
+status_is 0 "users who come over some time and think may be answered by few connections"
+stderr_contains "stage closed: it may need 60 connections at once, and there are open files for 36 (ulimit -n raises that)" "or not"
+ipf-sched closed:users=60,for=1s,rampup=900ms -t chat.trace -q -o ramp.sched
+few ramp.sched
+status_is 1 "but not those who never pause"
 server_stop
 
 # ---- everything at once, and an end that comes early ----

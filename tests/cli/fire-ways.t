@@ -62,15 +62,18 @@ complains ipf-fire "cannot connect: no address of --bind is of its kind" "is ref
 ipf-sched closed:users=1500,n=1600 -t chat.trace -q -o ports.sched
 alone() { # ARGUMENTS OF ipf-fire…
 	run unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' sh \
-		ipf-fire -u http://127.0.0.1:9 -t chat.trace ports.sched "$@"
+		ipf-fire -u http://127.0.0.1:9 -t chat.trace "$@"
 }
 if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/ip_local_port_range' 2>/dev/null; then
-	alone
-	status_is 1 "more connections than there are ports"
-	complains ipf-fire "1500 connections at once need as many local ports, and there are 1000 for them (--bind adds addresses)" "are refused"
-	alone --bind 127.0.0.2,127.0.0.3
-	complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
-	alone --connections 10
+	ipf-sched burst:n=1500 -t chat.trace -q -o burst.sched
+	for sched in ports burst; do
+		alone $sched.sched
+		status_is 1 "more connections than there are ports ($sched)"
+		complains ipf-fire "1500 connections at once need as many local ports, and there are 1000 for them (--bind adds addresses; " "are refused"
+		alone $sched.sched --bind 127.0.0.2,127.0.0.3
+		complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
+	done
+	alone ports.sched --connections 10
 	complains ipf-fire "cannot connect: Connection refused" "and a pool needs no more than it has"
 else
 	skip "more connections than there are ports" "no network of our own can be had"
