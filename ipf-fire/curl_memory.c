@@ -7,7 +7,7 @@
 
 #define LEAST 1032 /* bytes: up to here the C library keeps them by itself */
 #define STEP  ((size_t)1024)
-#define STEPS 33   /* libcurl's buffer is of 16 KiB and one byte */
+#define STEPS 66   /* libcurl's buffer is of 16 KiB and one byte, or of 64 KiB (exchange.h) */
 #define KEPT  32   /* of each size, by each thread */
 
 struct block {

@@ -246,6 +246,8 @@ static void set_connection(CURL *easy, const struct exchange_setup *s)
 	route_apply(o->route, easy, o->connections.http);
 	/* many streams wait for one connection, and do not open one each */
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, o->connections.http != HTTP_1_1 && !fresh ? 1L : 0L);
+	if (o->connections.http != HTTP_1_1)
+		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, SHARED_BUFFER);
 	curl_easy_setopt(easy, CURLOPT_SHARE, s->share);
 	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, o->connections.no_resumption ? 0L : 1L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -4,6 +4,12 @@
 
 #include "transport.h"
 
+/* Of a connection that carries several streams so many bytes are read before each of them gets what came for it; the last read may bring as many as
+ * libcurl asks for, 32 KiB. Each stream's buffer takes all of that: one that is full would stop the others, and a stream that ends in the
+ * meantime would lose its trailers to libcurl, and with them a gRPC call its status. */
+#define SHARED_READ   ((size_t)16 * 1024)
+#define SHARED_BUFFER (64L * 1024)
+
 struct exchange;
 
 /* What all exchanges of a transport share. */

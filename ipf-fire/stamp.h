@@ -22,6 +22,8 @@
 
 #include "meter.h"
 
+#include <stddef.h>
+
 struct stamps;
 
 /* A read: absolute times on CLOCK_MONOTONIC. Of several packets in one read, the kernel tells the last one's time only. */
@@ -44,6 +46,10 @@ void stamps_forget(struct stamps *s, int fd); /* the descriptor was closed */
 
 /* From here on, what the calling thread reads is noted in s; NULL: nowhere. */
 void stamps_attach(struct stamps *s);
+
+/* From so many bytes on that were read of one socket since stamps_attach, its reads find no more (0, the default: they do), so that what came for
+ * each of the streams on it is seen to before the next comes. The rest waits in the kernel, and epoll tells of it again. */
+void stamps_limit(struct stamps *s, size_t most);
 
 /* The last read of the socket (-1: of any, since stamps_attach); NULL where the kernel gave it no stamp, or nothing was read. */
 const struct stamp *stamps_of(const struct stamps *s, int fd);

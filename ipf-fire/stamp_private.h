@@ -23,6 +23,7 @@ struct stamps {
 	int last_fd, last_sent_fd;   /* of the last read, of the last send since stamps_attach; -1: none */
 	int read_fd;                 /* of the last read since then, of a watched socket or not; -1: none … */
 	int64_t read_ns;             /* … and our clock right after it */
+	size_t most, read_bytes;     /* see stamps_limit; what was read of read_fd since stamps_attach */
 	int empty_fd;                /* whose last read since then took all that there was; -1: none */
 	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */

@@ -204,6 +204,7 @@ int transport_open(struct transport **transport, const struct target *target, co
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (!(t->setup.stamps = stamps_new(meter, options->kernel_stamps)))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	stamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static void test_what_comes_back_is_clear_and_large_enough(void **state)
 	char *blocks[100];
 	for (int round = 0; round < 50; round++) {
 		for (size_t i = 0; i < 100; i++) {
-			size_t size = (i * 997 + (size_t)round * 131) % 40000 + 1;
+			size_t size = (i * 997 + (size_t)round * 131) % 70000 + 1;
 			/* both write into what they took, and ASan tells if that was too small */
 			blocks[i] = malloc(size);
 			memset(blocks[i], 'x', size - 1);

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <netinet/tcp.h>
 #include <linux/net_tstamp.h>
 #include <poll.h>
@@ -185,6 +186,39 @@ static void test_tells_our_own_clock(void **state)
 	int open[] = {fds[0], fds[1], others[0], others[1], tcp};
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
 		close(open[i]);
+	stamps_free(s);
+}
+
+static void test_leaves_the_rest_for_later(void **state)
+{
+	int fds[2], others[2];
+	char text[8];
+	meter = (struct meter){0};
+	struct stamps *s = stamps_new(&meter, false);
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others), 0);
+	assert_int_equal(send(fds[1], "abcdefgh", 8, 0), 8);
+	assert_int_equal(send(others[1], "ij", 2, 0), 2);
+	stamps_limit(s, 3);
+	stamps_attach(s);
+	assert_int_equal(recv(fds[0], text, 2, 0), 2);
+	assert_int_equal(recv(fds[0], text, 2, 0), 2);
+	errno = 0;
+	assert_int_equal(recv(fds[0], text, 2, 0), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2); /* whether it is still open may be asked */
+	assert_int_equal(recv(others[0], text, 2, 0), 2);     /* and another one is another matter */
+	stamps_attach(s);
+	assert_int_equal(recv(fds[0], text, 8, 0), 4);
+	assert_memory_equal(text, "efgh", 4);
+	stamps_limit(s, 0);
+	assert_int_equal(send(fds[1], "kl", 2, 0), 2);
+	assert_int_equal(recv(fds[0], text, 8, 0), 2);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(others[i]);
+	}
 	stamps_free(s);
 }
 
@@ -390,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_follows_steps),
 		cmocka_unit_test(test_recv_stays_recv),
 		cmocka_unit_test(test_tells_our_own_clock),
+		cmocka_unit_test(test_leaves_the_rest_for_later),
 		cmocka_unit_test(test_says_there_is_no_more_yet),
 		cmocka_unit_test(test_tells_when_it_came),
 		cmocka_unit_test(test_tells_when_it_left),
