@@ -7,6 +7,7 @@
 #include "units.h"
 
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,9 @@ struct waiting {
 	CURL *easy;
 	enum http_kind http;
 	int64_t deadline_ns;
-	size_t place;   /* that is asked */
-	char why[800]; /* what was wrong last */
+	size_t place;     /* that is asked */
+	char why[800];    /* what was wrong last … */
+	size_t why_place; /* … and with which */
 	/* of an answer of gRPC: its first bytes, and its status as text */
 	char body[64], status[16];
 	size_t body_len;
@@ -50,6 +52,16 @@ static size_t keep_status(char *line, size_t size, size_t count, void *user)
 		snprintf(w->status, sizeof w->status, "%.*s", (int)strcspn(line + skip, "\r\n"), line + skip);
 	}
 	return len;
+}
+
+/* Why it is not ready, and which of them. */
+__attribute__((format(printf, 2, 3))) static void because(struct waiting *w, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(w->why, sizeof w->why, format, args);
+	va_end(args);
+	w->why_place = w->place;
 }
 
 static long left_ms(const struct waiting *w, long most)
@@ -88,11 +100,11 @@ static enum answer understand_grpc(struct waiting *w, const char *path)
 	char *end;
 	long status = strtol(w->status, &end, 10);
 	if (end == w->status || *end) {
-		snprintf(w->why, sizeof w->why, "%s: no grpc-status", path);
+		because(w, "%s: no grpc-status", path);
 		return NOT_YET;
 	}
 	const char *name = grpc_status_name(status);
-	snprintf(w->why, sizeof w->why, "%s: %s", path, status ? (name ? name : w->status) : "not ready");
+	because(w, "%s: %s", path, status ? (name ? name : w->status) : "not ready");
 	if (status == 12) /* UNIMPLEMENTED */
 		return UNKNOWN_PATH;
 	bool whole = grpc_frame((struct slice){w->body, w->body_len}, 0, &compressed, &message, &next) == 1 && !compressed;
@@ -133,13 +145,13 @@ static enum answer ask(struct waiting *w, const char *path, const char *url)
 	if (code == CURLE_OPERATION_TIMEDOUT && ms < ANSWER_MS && w->why[0])
 		return NOT_YET;
 	if (code) {
-		snprintf(w->why, sizeof w->why, "%s: %s", path, curl_easy_strerror(code));
+		because(w, "%s: %s", path, curl_easy_strerror(code));
 		return NOT_YET;
 	}
 	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (w->target->grpc && status == 200)
 		return understand_grpc(w, path);
-	snprintf(w->why, sizeof w->why, "%s: status %ld", path, status);
+	because(w, "%s: status %ld", path, status);
 	return status == 404 || status == 405 ? UNKNOWN_PATH : status >= 200 && status < 300 ? READY : NOT_YET;
 }
 
@@ -163,7 +175,6 @@ static enum answer ask_all(struct waiting *w, const struct api *api, const struc
 	for (w->place = 0; w->place < w->target->count; w->place++)
 		if (ask_place(w, api, at, err) != READY)
 			return NOT_YET;
-	w->place = 0;
 	return READY;
 }
 
@@ -171,7 +182,7 @@ static enum answer try_connection(struct waiting *w, struct target *target)
 {
 	struct ipf_error why = {0};
 	int got = target_reach(target, w->route, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
-	snprintf(w->why, sizeof w->why, "%s", why.text);
+	because(w, "%s", why.text);
 	return got < 0 ? NOT_YET : READY;
 }
 
@@ -194,7 +205,7 @@ int ready_wait(const struct fire_options *o, const struct api *api, struct targe
 	if (err->kind)
 		return -1;
 	if (answer != READY)
-		return ipf_error_at(err, IPF_SYSTEM, target->places[w.place].shown, 0, "not ready after %s: %s", format_duration(clock_now() - begin_ns, text), w.why);
+		return ipf_error_at(err, IPF_SYSTEM, target->places[w.why_place].shown, 0, "not ready after %s: %s", format_duration(clock_now() - begin_ns, text), w.why);
 	if (o->common.verbose && !o->common.quiet)
 		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(clock_now() - begin_ns, text));
 	return 0;
