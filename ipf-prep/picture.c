@@ -95,9 +95,10 @@ int picture_draw(const struct picture *p, const char *path, struct ipf_error *er
 {
 	bool timed = p->at->count > 1 && p->at->values[p->at->count - 1] > p->at->values[0];
 	bool sized = p->input->count + p->output->count > 0, shared = p->sharing->count > 0 && p->sharing->tokens > 0;
-	FILE *to = gnuplot_open(path, 1200, timed ? 840 : 420, err);
-	if (!to)
+	struct gnuplot picture;
+	if (gnuplot_open(&picture, path, 1200, timed ? 840 : 420, err) < 0)
 		return -1;
+	FILE *to = picture.script;
 	fprintf(to, "set grid\nset key opaque\nset style fill solid 0.25 noborder\nset multiplot layout %d,2\n", timed ? 2 : 1);
 	if (timed) {
 		rate(p->at, to);
@@ -108,5 +109,5 @@ int picture_draw(const struct picture *p, const char *path, struct ipf_error *er
 	if (shared)
 		sharing(p->sharing, to);
 	fputs("unset multiplot\n", to);
-	return gnuplot_close(to, path, err);
+	return gnuplot_close(&picture, path, err);
 }

@@ -2,6 +2,8 @@
 
 #include "gnuplot.h"
 
+#include <stdbool.h>
+
 void plot_init(struct plot *plot, double begin_s, double end_s)
 {
 	*plot = (struct plot){.begin_s = begin_s, .end_s = end_s > begin_s ? end_s : begin_s + 1};
@@ -23,18 +25,21 @@ int plot_check(const char *path, struct ipf_error *err)
 int plot_draw(const struct plot *plot, const char *path, struct ipf_error *err)
 {
 	double width = (plot->end_s - plot->begin_s) / PLOT_BINS;
-	FILE *to = gnuplot_open(path, 1000, 400, err);
+	struct gnuplot picture;
+	bool some = false;
 
-	if (!to)
+	if (gnuplot_open(&picture, path, 1000, 400, err) < 0)
 		return -1;
-	fprintf(to, "set xlabel 'time (s)'\nset ylabel 'arrivals a second'\nset yrange [0:*]\nset xrange [%.9g:%.9g]\nset grid\nset key off\n"
-	            "set style fill solid 0.25 noborder\n"
-	            "plot '-' using 1:2 with fillsteps lc rgb '#1f77b4', '-' using 1:2 with steps lw 1.5 lc rgb '#1f77b4'\n",
-	        plot->begin_s, plot->end_s);
+	for (int i = 0; i < PLOT_BINS; i++)
+		some |= plot->counts[i] > 0;
+	fprintf(picture.script, "set xlabel 'time (s)'\nset ylabel 'arrivals a second'\nset yrange [0:%s]\nset xrange [%.9g:%.9g]\nset grid\nset key off\n"
+	                        "set style fill solid 0.25 noborder\n"
+	                        "plot '-' using 1:2 with fillsteps lc rgb '#1f77b4', '-' using 1:2 with steps lw 1.5 lc rgb '#1f77b4'\n",
+	        some ? "*" : "1", plot->begin_s, plot->end_s);
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i <= PLOT_BINS; i++)
-			fprintf(to, "%.9g %.9g\n", plot->begin_s + i * width, plot->counts[i < PLOT_BINS ? i : PLOT_BINS - 1] / width);
-		fputs("e\n", to);
+			fprintf(picture.script, "%.9g %.9g\n", plot->begin_s + i * width, plot->counts[i < PLOT_BINS ? i : PLOT_BINS - 1] / width);
+		fputs("e\n", picture.script);
 	}
-	return gnuplot_close(to, path, err);
+	return gnuplot_close(&picture, path, err);
 }

@@ -67,6 +67,19 @@ if command -v gnuplot >/dev/null; then
 	status_is 0 "stat --plot draws"
 	contains "$(cat rate.svg)" '<rect x="0" y="0" width="1000" height="400" fill="#ffffff"/>' "on white, whatever the page that shows it is like"
 	contains "$(head -c 200 rate.svg)" "<svg" "an SVG"
+	run "$BIN/ipf-sched" stat --plot no/rate.png spikes.sched
+	status_is 1 "a picture that cannot be written is an error"
+	is "$(cat "$ERR")" "ipf-sched: no/rate.png: cannot open for writing: No such file or directory" "that says why, in one line"
+	"$BIN/ipf-sched" stat spikes.sched >plain
+	same "$OUT" plain "and nothing but the text is on standard output"
+	ln -s /dev/full full.png
+	run "$BIN/ipf-sched" stat --plot full.png spikes.sched
+	status_is 1 "so is one for which the disk has no room"
+	complains ipf-sched "full.png: cannot write: No space left on device" "which is said, too"
+	"$BIN/ipf-sched" rest:for=5s -o rest.sched
+	run "$BIN/ipf-sched" stat --plot rest.png rest.sched
+	status_is 0 "a schedule of nothing is drawn"
+	is "$(cat "$ERR")" "" "without a word of gnuplot's"
 else
 	skip "stat --plot draws" "gnuplot is not installed"
 fi
