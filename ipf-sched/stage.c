@@ -193,18 +193,24 @@ static int unknown_kind(const char *name, struct ipf_error *err)
 	return -1;
 }
 
-static int unknown_key(const struct stage_kind *kind, const char *name, struct ipf_error *err)
+/* `list` is the key whose list stands before it, NULL where none does: then it may have been meant as a part of that. */
+static int unknown_key(const struct stage_kind *kind, const char *name, const char *list, struct ipf_error *err)
 {
-	struct buffer known = {0};
+	struct buffer known = {0}, what = {0};
 	struct nearest near = {0};
 
 	for (const struct stage_key *key = kind->keys; key->name; key++) {
 		buffer_format(&known, " %s%s", key->name, key->argument ? "=" : "");
 		nearest_try(&near, name, strlen(name), key->name);
 	}
-	ipf_error_set(err, IPF_USAGE, "unknown key \"%.100s\"%s%s%s (%s takes:%s)", name,
+	if (list)
+		buffer_format(&what, "%s: expected more of its list or a key behind the comma, got", list);
+	else
+		buffer_text(&what, "unknown key");
+	ipf_error_set(err, IPF_USAGE, "%s \"%.100s\"%s%s%s (%s takes:%s)", what.failed ? "unknown key" : what.data, name,
 	              near.name ? ", did you mean \"" : "", near.name ? near.name : "",
 	              near.name ? "\"?" : "", kind->name, known.failed ? "" : known.data);
+	buffer_release(&what);
 	buffer_release(&known);
 	return -1;
 }
@@ -213,6 +219,13 @@ static int unknown_key(const struct stage_kind *kind, const char *name, struct i
 static int at_key(const char *key, const struct ipf_error *what, struct ipf_error *err)
 {
 	return ipf_error_set(err, what->kind, "%s: %s", key, what->text);
+}
+
+/* Does the part with this key hold a list, which may go on behind a comma? */
+static bool holds_list(const struct stage_kind *kind, const char *name)
+{
+	const struct stage_key *key = name ? key_find(kind, name) : NULL;
+	return key && (key->type == KEY_RATES || key->type == KEY_COUNTS || key->type == KEY_OBJECTIVES);
 }
 
 /* "key=value" or "flag", one of the parts between the commas. `before` is the one before it, NULL for the first. */
@@ -229,7 +242,7 @@ static int read_part(struct stage *stage, char *part, const char *before, uint64
 	if (!key && before && !value && *part >= '0' && *part <= '9') /* 1,5 */
 		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got another one behind the comma: \"%.200s\"", before, part);
 	if (!key)
-		return unknown_key(stage->kind, part, err);
+		return unknown_key(stage->kind, part, holds_list(stage->kind, before) ? before : NULL, err);
 	bit = UINT64_C(1) << (key - stage->kind->keys);
 	if (*given & bit)
 		return ipf_error_set(err, IPF_USAGE, "%s: given twice", part);
@@ -279,6 +292,8 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 		comma = part_end(stage->kind, part);
 		if (comma)
 			*comma++ = '\0';
+		if (!*part && holds_list(stage->kind, before))
+			return ipf_error_set(err, IPF_USAGE, "%s: expected more of its list or a key behind the comma, got nothing", before);
 		if (!*part)
 			return ipf_error_set(err, IPF_USAGE, "expected key=value between commas, got nothing");
 		if (read_part(stage, part, before, &given, err) < 0)

@@ -173,7 +173,11 @@ static const struct {
 	 "process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
 	{"ramp:from=1,to=2,for=1s,process=gamma", "cv: missing: expected cv=NUMBER for this process="},
 	{"ramp:from=1,to=2,for=1s,cv=2", "cv: expected none for process=poisson and process=constant"},
-	{"steps:rates=1,x,each=1s", "unknown key \"x\" (steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+	{"steps:rates=1,x,each=1s", "rates: expected more of its list or a key behind the comma, got \"x\" "
+	                            "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+	{"steps:rates=1,warmpu,each=1s", "rates: expected more of its list or a key behind the comma, got \"warmpu\", did you mean \"warmup\"? "
+	                                 "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+	{"steps:rates=1,,2,each=1s", "rates: expected more of its list or a key behind the comma, got nothing"},
 	{"steps:rates=1,2y,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
 	{"steps:rates=0,0,each=1s", "rates: expected a rate above 0 among them"},
 	{"steps:rates=,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"\""},
