@@ -429,6 +429,15 @@ static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error
 	return got;
 }
 
+static const char *file_key(const struct stage_kind *kind)
+{
+	const struct stage_key *key = kind->keys;
+
+	while (key->name && key->offset != offsetof(struct stage, file))
+		key++;
+	return key->name ? key->name : "";
+}
+
 static int resolve(struct stage *stage, struct resources *resources, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
@@ -436,8 +445,10 @@ static int resolve(struct stage *stage, struct resources *resources, struct ipf_
 	if (!stage->kind->resolve || !resources || stage->kind->resolve(stage, resources, &what) == 0)
 		return 0;
 	bool own = stage->file && !strcmp(what.file, stage->file); /* others were named by options */
+	if (what.file[0] && own)
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s; it is %s= of %s", what.text, file_key(stage->kind), stage->label);
 	if (what.file[0])
-		return ipf_error_at(err, what.kind, what.file, what.line, own ? "%s; it is what %s names" : "%s", what.text, stage->label);
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
 	return ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 }
 
