@@ -1,5 +1,7 @@
 #include "route.h"
 
+#include "papers.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -111,7 +113,7 @@ static int check(const struct route_options *o, struct ipf_error *err)
 int route_open(struct route *r, const struct route_options *options, struct ipf_error *err)
 {
 	*r = (struct route){.o = *options};
-	if (check(options, err) < 0)
+	if (check(options, err) < 0 || papers_check(options->cacert, options->cert, options->key, err) < 0)
 		return -1;
 	r->dns_each = !strcmp(options->dns, "each");
 	int result = (options->proxy && open_proxy(r, err) < 0) || open_sources(r, err) < 0 ? -1 : 0;

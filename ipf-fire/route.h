@@ -38,7 +38,7 @@ struct route {
 	bool proxy_resolves;       /* it looks the servers' names up, not we */
 };
 
-/* The options are borrowed. -1: IPF_USAGE, or IPF_SYSTEM for an address that is none of this machine's. */
+/* The options are borrowed. -1: IPF_USAGE, or IPF_SYSTEM for an address that is none of this machine's or a file that cannot be opened. */
 int route_open(struct route *r, const struct route_options *options, struct ipf_error *err);
 void route_close(struct route *r);
 

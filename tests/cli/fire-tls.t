@@ -42,8 +42,27 @@ expected=2 ask -u "https://127.0.0.1:$PORT" --insecure
 is "$(jq -c '[.error, .status]' rows)" '[null,200]' "--insecure asks for none"
 expected=3 ask -u "https://localhost:$PORT" --insecure --cert cert.pem --key key.pem
 is "$(jq -c '[.error, .status]' rows)" '[null,200]' "with a certificate of our own"
-expected='' ask -u "https://localhost:$PORT" --cacert chat.trace
-is "$(jq -c '.error.kind' rows)" '"tls"' "a file that holds no certificate"
+openssl pkcs8 -topk8 -in key.pem -out locked.pem -passout pass:secret
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout other.pem -out other-cert.pem -days 2 -subj /CN=other >/dev/null 2>&1
+cat cert.pem key.pem >both.pem
+refused() { # STATUS ERROR TEXT ARGUMENTS…
+	expected_status=$1 error=$2 text=$3
+	shift 3
+	run ipf-fire -u "https://localhost:$PORT" -t chat.trace chat.sched "$@" </dev/null
+	status_is "$expected_status" "$text ends with $expected_status"
+	is "$(cat "$ERR")" "ipf-fire: $error" "and is refused before the run"
+}
+refused 1 "nope.pem: cannot open: No such file or directory" "a file of certificates that is not there" --cacert nope.pem
+refused 2 "chat.trace: --cacert: there is no certificate in it (PEM)" "a file that holds no certificate" --cacert chat.trace
+refused 1 "nope.pem: cannot open: No such file or directory" "no file of our own certificate" --cert nope.pem
+refused 2 "key.pem: --cert: there is no certificate in it (PEM)" "a key for a certificate" --cert key.pem --key key.pem
+refused 2 "cert.pem: --key: there is no key in it (PEM)" "a certificate without its key" --cert cert.pem
+refused 1 "nope.pem: cannot open: No such file or directory" "a key that is not there" --cert cert.pem --key nope.pem
+refused 2 "locked.pem: --key: it has a pass phrase, which cannot be given" "a key with a pass phrase" --cert cert.pem --key locked.pem
+refused 2 "other.pem: --key: it is not the key to the certificate of --cert" "another's key" --cert cert.pem --key other.pem
+refused 2 "--key: expected --cert with it" "a key without a certificate" --key key.pem
+expected=4 ask -u "https://localhost:$PORT" --insecure --cert both.pem
+is "$(jq -c '[.error, .status]' rows)" '[null,200]' "a certificate with its key in one file"
 
 # shellcheck disable=SC2119
 server_start
