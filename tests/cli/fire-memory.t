@@ -5,7 +5,7 @@
 
 [ -z "${SANITIZE:-}" ] || skip_all "sanitizers take memory of their own"
 
-# 200 prompts of 1 MB; the schedule asks for one a second after the first.
+# 200 prompts of 1 MB, of which eight at most are under way, however slow the server is.
 head -c 1000000 /dev/zero | tr '\0' x >megabyte
 for i in $(seq 200); do
 	printf '{"id":"r%d","messages":[{"role":"user","content":"' "$i"
@@ -17,7 +17,7 @@ done >lines
 	cat lines
 	printf '{"end":{"lines":200,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d ' ' -f 1)"
 } >big.trace
-ipf-sched constant:rate=100,n=200 -t big.trace -o big.sched
+ipf-sched constant:rate=100,n=200,slots=8 -t big.trace -o big.sched
 server_start --step-base 1ms --prefill-rate 1000M
 ipf-fire -u "$URL" -m sim -t big.trace big.sched -o /dev/null 2>"$ERR" &
 fire=$!
