@@ -60,6 +60,7 @@ void gaps_init(struct gaps *gaps, enum gaps_kind kind, double cv)
 	case GAPS_GAMMA:
 		gaps->shape = 1 / (cv * cv);
 		gaps->scale = 1 / gaps->shape;
+		gaps->gamma = gamma_shape_of(gaps->shape);
 		break;
 	case GAPS_WEIBULL:
 		gaps->shape = weibull_shape(cv);
@@ -77,7 +78,7 @@ double gaps_next(const struct gaps *gaps, struct rng *rng)
 	switch (gaps->kind) {
 	case GAPS_POISSON: return rng_exponential(rng);
 	case GAPS_CONSTANT: return 1;
-	case GAPS_GAMMA: return rng_gamma(rng, gaps->shape) * gaps->scale;
+	case GAPS_GAMMA: return rng_gamma_of(rng, &gaps->gamma) * gaps->scale;
 	case GAPS_WEIBULL: return power(rng_exponential(rng), 1 / gaps->shape) * gaps->scale;
 	case GAPS_UNIFORM: return gaps->shape + gaps->scale * rng_uniform(rng);
 	}

@@ -24,6 +24,7 @@ enum gaps_kind {
 struct gaps {
 	enum gaps_kind kind;
 	double shape, scale; /* of the distribution; for GAPS_UNIFORM its lower end and its width */
+	struct gamma_shape gamma;
 };
 
 /* The coefficients of variation that gaps_init takes for this kind. */

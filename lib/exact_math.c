@@ -1,7 +1,8 @@
-/* Logarithm and exponential from IEEE additions, multiplications and divisions, each of which rounds the same way on every
- * machine (the build forbids the compiler to fuse them). ldexp and floor are exact everywhere. */
+/* Logarithm and exponential from IEEE additions and multiplications, each of which rounds the same way on every machine (the build
+ * forbids the compiler to fuse them). ldexp is exact everywhere. */
 #include "rng.h"
 
+#include "exp_table.h"
 #include "log_table.h"
 
 #include <math.h>
@@ -32,11 +33,25 @@ static double split(double x, int64_t *e)
 	return m;
 }
 
+/* Added to x and taken away again, WHOLE leaves the nearest whole number, and a power of two of it the nearest multiple of that: the sum has
+ * no digits for more. Its bits count them. */
+#define WHOLE 0x1.8p+52
+
+static int64_t to_whole(double x, double whole, double *nearest)
+{
+	double sum = x + whole;
+	int64_t from, to;
+
+	memcpy(&from, &whole, sizeof from);
+	memcpy(&to, &sum, sizeof to);
+	*nearest = sum - whole;
+	return to - from;
+}
+
 double exact_log(double x)
 {
-	double m, r, sum;
-	int64_t e;
-	int k;
+	double m, nearest, r, square, sum;
+	int64_t e, k;
 
 	if (!(x > 0))
 		return x == 0 ? -INFINITY : NAN;
@@ -45,15 +60,18 @@ double exact_log(double x)
 	m = split(x, &e);
 	/* ln m = ln c + ln(1 + r) with c = k/128, the nearest, and m - c exact. With |r| < 0.0056 seven terms of the series reach 2^-58 of
 	 * r; around 1 they are the whole sum, so that nothing cancels. */
-	k = (int)(m * 128 + 0.5);
-	r = (m - k / 128.0) * near_one[k - 91].inverse;
-	sum = ((((r * (1.0 / 7) - 1.0 / 6) * r + 0.2) * r - 0.25) * r + 1.0 / 3) * r - 0.5;
-	return (double)e * LN2_HIGH + (near_one[k - 91].log + (r + (r * r * sum + (double)e * LN2_LOW)));
+	k = to_whole(m, WHOLE / 128, &nearest);
+	r = (m - nearest) * near_one[k - 91].inverse;
+	square = r * r;
+	sum = r * (1.0 / 3) - 0.5 + square * (r * 0.2 - 0.25 + square * (r * (1.0 / 7) - 1.0 / 6));
+	return (double)e * LN2_HIGH + (near_one[k - 91].log + (r + (square * sum + (double)e * LN2_LOW)));
 }
 
 double exact_exp(double x)
 {
-	double k, high, low, r, sum;
+	double nearest, r, square, sum, power, value;
+	uint64_t bits;
+	int64_t k;
 
 	if (isnan(x))
 		return x;
@@ -61,13 +79,18 @@ double exact_exp(double x)
 		return INFINITY;
 	if (x < -746)
 		return 0;
-	/* e^x = 2^k e^r with |r| <= ln 2 / 2: Taylor's series, of which the terms to the fourteenth power reach 2^-58. */
-	k = floor(x * INV_LN2 + 0.5);
-	high = x - k * LN2_HIGH;
-	low = k * LN2_LOW;
-	r = high - low;
-	sum = 0;
-	for (int n = 14; n >= 2; n--)
-		sum = (sum + 1) * r / n;
-	return ldexp(1 + (r + r * sum), (int)k);
+	/* e^x = 2^(k/64) e^r, where |r| is little more than ln 2 / 128: Taylor's series, of which the terms to the sixth power reach 2^-64. */
+	k = to_whole(x * (64 * INV_LN2), WHOLE, &nearest);
+	r = (x - nearest * (LN2_HIGH / 64)) - nearest * (LN2_LOW / 64);
+	square = r * r;
+	sum = 0.5 + r * (1.0 / 6) + square * (1.0 / 24 + r * (1.0 / 120) + square * (1.0 / 720));
+	power = powers[k & 63].power;
+	value = power + power * (r + (square * sum + powers[k & 63].missing));
+	k >>= 6;
+	if (k < -1021 || k > 1022) /* beside the normal numbers */
+		return ldexp(value, (int)k);
+	memcpy(&bits, &value, sizeof bits);
+	bits += (uint64_t)k << 52;
+	memcpy(&value, &bits, sizeof value);
+	return value;
 }

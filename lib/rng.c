@@ -1,7 +1,10 @@
 #include "rng.h"
 
+#include "ziggurat.h"
+
 #include <math.h>
 #include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,53 +76,97 @@ uint64_t rng_below(struct rng *rng, uint64_t bound)
 
 double rng_uniform(struct rng *rng)
 {
-	return (double)(rng_next(rng) >> 11) * 0x1p-53;
+	return (double)(int64_t)(rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* (0, 1]: what a logarithm can take. */
-static double uniform_above_zero(struct rng *rng)
+/* Marsaglia and Tsang, The Ziggurat Method for Generating Random Variables (2000): a point of a layer drawn at random is under the density, but
+ * for some of those that the layer above does not reach over. Layer, sign and place have bits of their own, unlike theirs.
+ *
+ * One that it does not reach over: is it under the density, e^-exponent? That falls through the layer from e^-above to e^-below. */
+static bool is_under(struct rng *rng, double exponent, double below, double above)
 {
-	return 1 - rng_uniform(rng);
+	double low = exact_exp(-below), high = exact_exp(-above);
+
+	return low + rng_uniform(rng) * (high - low) < exact_exp(-exponent);
 }
 
 double rng_exponential(struct rng *rng)
 {
-	return 0 - exact_log(uniform_above_zero(rng));
+	const double *edge = exponential_edges;
+	double beyond = 0;
+
+	for (;;) {
+		uint64_t bits = rng_next(rng);
+		size_t layer = bits % LAYERS;
+		double x = (double)(int64_t)(bits >> 11) * 0x1p-53 * edge[layer];
+		if (x < edge[layer + 1])
+			return beyond + x;
+		if (layer == 0) /* the tail, which is all of it again */
+			beyond += edge[1];
+		else if (is_under(rng, x, edge[layer], edge[layer + 1]))
+			return beyond + x;
+	}
 }
 
-/* Marsaglia's polar method. Its second number is thrown away: the state stays four words, and a draw never depends on whether
- * another one came before. */
+/* Marsaglia's way: what is beyond the last edge. */
+static double normal_tail(struct rng *rng)
+{
+	double edge = normal_edges[1], x;
+
+	do
+		x = rng_exponential(rng) / edge;
+	while (2 * rng_exponential(rng) < x * x);
+	return edge + x;
+}
+
 double rng_normal(struct rng *rng)
 {
-	double u, v, s;
+	const double *edge = normal_edges;
 
-	do {
-		u = 2 * rng_uniform(rng) - 1;
-		v = 2 * rng_uniform(rng) - 1;
-		s = u * u + v * v;
-	} while (s >= 1 || s == 0);
-	return u * sqrt(-2 * exact_log(s) / s);
+	for (;;) {
+		uint64_t bits = rng_next(rng);
+		size_t layer = bits % LAYERS;
+		double x = (double)((int64_t)bits >> 10) * 0x1p-53 * edge[layer]; /* to both sides */
+		if (fabs(x) < edge[layer + 1])
+			return x;
+		if (layer == 0)
+			return copysign(normal_tail(rng), x);
+		if (is_under(rng, x * x / 2, edge[layer] * edge[layer] / 2, edge[layer + 1] * edge[layer + 1] / 2))
+			return x;
+	}
 }
 
-/* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). */
+/* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). Their squeeze, u < 1 - 0.0331 x^4, spares most draws the
+ * logarithms whatever the shape. What it is below is a d-th power, and d is 2/3 at least, so that by Bernoulli's inequality a d of more lets it
+ * spare more. */
+struct gamma_shape gamma_shape_of(double shape)
+{
+	double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
+
+	return (struct gamma_shape){.d = d, .c = 1 / sqrt(9 * d), .squeeze = 0.0331 * 2 / 3 / d, .power = shape < 1 ? 1 / shape : 0};
+}
+
+double rng_gamma_of(struct rng *rng, const struct gamma_shape *g)
+{
+	double x, square, v, u;
+
+	do {
+		do {
+			x = rng_normal(rng);
+			v = 1 + g->c * x;
+		} while (v <= 0);
+		v = v * v * v;
+		u = 1 - rng_uniform(rng); /* above 0: what a logarithm can take */
+		square = x * x;
+	} while (u >= 1 - g->squeeze * (square * square) && exact_log(u) >= 0.5 * square + g->d - g->d * v + g->d * exact_log(v));
+	if (g->power > 0) /* G(shape) = G(shape + 1) U^(1/shape) */
+		v *= exact_exp(-rng_exponential(rng) * g->power);
+	return g->d * v;
+}
+
 double rng_gamma(struct rng *rng, double shape)
 {
-	double d, c, x, v, u;
+	struct gamma_shape g = gamma_shape_of(shape);
 
-	if (shape < 1) { /* G(shape) = G(shape + 1) U^(1/shape) */
-		v = rng_gamma(rng, shape + 1);
-		return v * exact_exp(exact_log(uniform_above_zero(rng)) / shape);
-	}
-	d = shape - 1.0 / 3;
-	c = 1 / sqrt(9 * d);
-	for (;;) {
-		x = rng_normal(rng);
-		v = 1 + c * x;
-		if (v <= 0)
-			continue;
-		v = v * v * v;
-		u = uniform_above_zero(rng);
-		if (exact_log(u) < 0.5 * x * x + d - d * v + d * exact_log(v))
-			return d * v;
-	}
+	return rng_gamma_of(rng, &g);
 }

@@ -6,7 +6,7 @@
  *     double x = rng_exponential(&gaps);
  *
  * xoshiro256++ seeded by SHA-256 of the three. The logarithm and the exponential that the distributions need are computed here from
- * additions, multiplications and divisions only, so that no C library's rounding shows in a schedule.
+ * IEEE's basic operations only, so that no C library's rounding shows in a schedule.
  */
 #ifndef IPF_RNG_H
 #define IPF_RNG_H
@@ -24,6 +24,13 @@ double rng_uniform(struct rng *rng);                     /* [0, 1), 53 bits */
 double rng_exponential(struct rng *rng);                 /* mean 1 */
 double rng_normal(struct rng *rng);                      /* mean 0, deviation 1 */
 double rng_gamma(struct rng *rng, double shape);         /* scale 1, mean = shape; shape > 0 */
+
+/* The same for many draws of one shape: what depends on the shape alone is worked out once. */
+struct gamma_shape {
+	double d, c, squeeze, power;
+};
+struct gamma_shape gamma_shape_of(double shape);
+double rng_gamma_of(struct rng *rng, const struct gamma_shape *g);
 
 /* Natural logarithm (x > 0) and exponential, the same bits everywhere; relative error below 1e-15. */
 double exact_log(double x);

@@ -1,5 +1,7 @@
 #include "rng.h"
 
+#include "ziggurat.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,16 +38,18 @@ static void first_numbers(void **state)
 	assert_true(rng_below(&rng, 1000) == 627); /* 0xa0ae… / 2^64 × 1000 */
 }
 
-/* The same Python with its own logarithm: equal to the last bit where only exact operations lead there, else within 1e-15. */
+/* The same Python with tables of its own (decimal, 60 digits), its own logarithm and exponential, and no squeeze: equal to the last bit where
+ * only exact operations lead there, else within 1e-15 or so. */
 static void first_draws(void **state)
 {
 	static const struct {
 		double shape, first, second;
 	} gammas[] = {
-		{0.25, 0x1.3457cf0265a3fp+0, 0x1.24e23b9631c70p-13},
-		{1, 0x1.bd7a9a0d6e05cp+1, 0x1.a80bf7f1507b1p-5},
-		{4, 0x1.09c5d28f01e77p+3, 0x1.94ca446cddc34p+0},
+		{0.25, 0x1.2b19968b5185dp-10, 0x1.6d062d4fe4960p-3},
+		{1, 0x1.b5fbad96fe271p-7, 0x1.9500190f589ebp-3},
+		{4, 0x1.339b191235a4bp+0, 0x1.286aaa804624fp+1},
 	};
+	double sum = 0;
 	struct rng rng;
 
 	(void)state;
@@ -53,18 +57,28 @@ static void first_draws(void **state)
 	assert_close(rng_uniform(&rng), 0x1.415cf8750a494p-1, 0);
 	assert_close(rng_uniform(&rng), 0x1.a7dd0b39123aap-2, 0);
 	rng_init(&rng, 1, "gaps", 0);
-	assert_close(rng_exponential(&rng), 0x1.f9d528bf8127fp-1, 1e-15);
-	assert_close(rng_exponential(&rng), 0x1.1191aed0b15afp-1, 1e-15);
-	assert_close(rng_exponential(&rng), 0x1.332b2b794b004p+0, 1e-15);
+	assert_close(rng_exponential(&rng), 0x1.21e76e513c0bfp+1, 1e-15);
+	assert_close(rng_exponential(&rng), 0x1.4f4819e3ee767p+0, 1e-15);
+	assert_close(rng_exponential(&rng), 0x1.e37b4f0d35722p-1, 1e-15);
+	for (int i = 3; i < 586; i++)
+		assert_true(rng_exponential(&rng) < exponential_edges[1]);
+	assert_close(rng_exponential(&rng), 0x1.f5c7b77c523b2p+2, 1e-14); /* the first of the tail */
 	rng_init(&rng, 1, "gaps", 0);
-	assert_close(rng_normal(&rng), 0x1.ccbcc2b5dcb5ap+0, 2e-15);
-	assert_close(rng_normal(&rng), 0x1.b989cd33c9e08p-1, 2e-15);
-	assert_close(rng_normal(&rng), -0x1.1416055f27cb8p-1, 2e-15);
+	assert_close(rng_normal(&rng), -0x1.c8b785a5ee47cp+0, 2e-15);
+	assert_close(rng_normal(&rng), 0x1.d737dafd9f4c8p+0, 2e-15);
+	assert_close(rng_normal(&rng), -0x1.a1bb3de4eccb0p-1, 2e-15);
+	for (int i = 3; i < 1114; i++)
+		assert_true(fabs(rng_normal(&rng)) < normal_edges[1]);
+	assert_close(rng_normal(&rng), -0x1.f2f25de95ec77p+1, 1e-14);
 	for (size_t i = 0; i < sizeof gammas / sizeof *gammas; i++) {
 		rng_init(&rng, 1, "gaps", 0);
 		assert_close(rng_gamma(&rng, gammas[i].shape), gammas[i].first, 1e-14);
 		assert_close(rng_gamma(&rng, gammas[i].shape), gammas[i].second, 1e-14);
 	}
+	rng_init(&rng, 1, "gaps", 0);
+	for (int i = 0; i < 1000; i++)
+		sum += rng_gamma(&rng, 0.3);
+	assert_close(sum, 0x1.3f11fed27ff67p+8, 1e-10);
 }
 
 /* A digest over many draws of every kind, so that a last bit that changes anywhere is noticed. */
@@ -82,7 +96,7 @@ static void all_bits(void **state)
 		for (size_t b = 0; b < sizeof bytes; b++)
 			hash = (hash ^ bytes[b]) * 0x100000001b3;
 	}
-	if (hash != 0x20a704113b7da96c)
+	if (hash != 0xee756cfc1a22452c)
 		fail_msg("%016llx", (unsigned long long)hash);
 }
 
@@ -181,7 +195,7 @@ static double cdf_uniform(double x, double unused)
 static double cdf_exponential(double x, double unused)
 {
 	(void)unused;
-	return -expm1(-x);
+	return x > 0 ? -expm1(-x) : 0;
 }
 
 static double cdf_normal(double x, double unused)
@@ -229,9 +243,96 @@ static void uniform_stays_in_range(void **state)
 	assert_close(rng_uniform(&zero), 0, 0);
 	assert_close(rng_exponential(&zero), 0, 0);
 	assert_false(signbit(rng_exponential(&zero)));
+	assert_close(rng_normal(&zero), 0, 0);
 	assert_close(rng_uniform(&ones), 1 - 0x1p-53, 0);
-	ones = (struct rng){{0, 0, 0, UINT64_MAX}};
-	assert_close(rng_exponential(&ones), 53 * log(2), 1e-13);
+}
+
+/* The edges fall to 0, where the density is 1, and all layers are of one size, the first with its tail. */
+static void check_layers(const double *edges, long double (*density)(long double), long double tail)
+{
+	long double size = (long double)edges[1] * density(edges[1]) + tail, layer;
+
+	for (size_t i = 0; i < LAYERS; i++) {
+		layer = i ? (long double)edges[i] * (density(edges[i + 1]) - density(edges[i])) : (long double)edges[0] * density(edges[1]);
+		assert_true(edges[i + 1] < edges[i]);
+		if (!(fabsl(layer / size - 1) < 1e-13L))
+			fail_msg("layer %zu: %.18Lg, not %.18Lg", i, layer, size);
+	}
+	assert_close(edges[LAYERS], 0, 0);
+}
+
+static long double long_exponential(long double x)
+{
+	return expl(-x);
+}
+
+static long double long_normal(long double x)
+{
+	return expl(-x * x / 2);
+}
+
+static void layers(void **state)
+{
+	(void)state;
+	check_layers(exponential_edges, long_exponential, expl(-exponential_edges[1]));
+	check_layers(normal_edges, long_normal, sqrtl(acosl(-1) / 2) * erfcl(normal_edges[1] / sqrtl(2)));
+}
+
+enum { MANY = 4000000, CELLS = 1000 };
+
+/* So many draws that a thousandth of the probability in the wrong place would show, wherever: chi-square over cells that are equally likely,
+ * for each sign, and what is beyond `far`, drawn once in some thousands. */
+static void check_many(const char *what, double (*draw)(struct rng *, double), double (*cdf)(double, double), double far)
+{
+	double counts[CELLS] = {0}, expected = (double)MANY / CELLS, chi = 0, beyond[2] = {0}, share = 1 - cdf(far, 0), distance = 0;
+	double *tail = calloc(MANY / 100, sizeof *tail);
+	size_t tails = 0;
+	struct rng rng;
+
+	assert_non_null(tail);
+	rng_init(&rng, 3, what, 0);
+	for (int i = 0; i < MANY; i++) {
+		double x = draw(&rng, 0);
+		counts[(size_t)fmin(CELLS - 1, cdf(x, 0) * CELLS)]++;
+		if (fabs(x) > far) {
+			beyond[x < 0]++;
+			assert_true(tails < MANY / 100);
+			tail[tails++] = (1 - cdf(fabs(x), 0)) / share; /* evenly spread */
+		}
+	}
+	for (int i = 0; i < CELLS; i++)
+		chi += (counts[i] - expected) * (counts[i] - expected) / expected;
+	qsort(tail, tails, sizeof *tail, by_size);
+	for (size_t i = 0; i < tails; i++)
+		distance = fmax(distance, fmax(tail[i] - (double)i / (double)tails, (double)(i + 1) / (double)tails - tail[i]));
+	free(tail);
+	print_message("# %s: chi-square %.1f of %d cells; beyond %g: %.0f and %.0f of %.1f, D sqrt(n) = %.3f\n", what, chi, CELLS, far, beyond[0],
+	              beyond[1], share * MANY, distance * sqrt((double)tails));
+	assert_true(fabs(chi - (CELLS - 1)) < 4 * sqrt(2 * CELLS));
+	assert_true(fabs(beyond[0] - share * MANY) < 4 * sqrt(share * MANY));
+	assert_true(fabs(beyond[1] - (cdf(-1, 0) > 0 ? share * MANY : 0)) < 4 * sqrt(share * MANY));
+	assert_true(distance * sqrt((double)tails) < 1.95);
+}
+
+static void layers_and_tails(void **state)
+{
+	(void)state;
+	check_many("normal", draw_normal, cdf_normal, 3.6);
+	check_many("exponential", draw_exponential, cdf_exponential, 7.5);
+}
+
+/* What spares the logarithms is never above what they say. */
+static void squeeze(void **state)
+{
+	(void)state;
+	for (double shape = 1; shape < 1e6; shape *= 1.1) {
+		struct gamma_shape g = gamma_shape_of(shape);
+		for (double x = -8; x < 8; x += 0.003) {
+			double v = pow(1 + g.c * x, 3);
+			if (v > 0 && 1 - g.squeeze * x * x * x * x > exp(0.5 * x * x + g.d - g.d * v + g.d * log(v)) * (1 + 1e-9 * shape))
+				fail_msg("shape %g, x %g", shape, x);
+		}
+	}
 }
 
 /* Pearson's chi-square; for so many cells it is normal enough with mean k - 1 and variance 2 (k - 1). */
@@ -283,12 +384,15 @@ static void check_log(double x)
 		fail_msg("log %a: %a, wrong by %Lg", x, exact_log(x), error);
 }
 
+/* In units of the last place. */
 static void check_exp(double x)
 {
 	long double wanted = expl((long double)x), error;
+	int exponent;
 
-	error = fabsl(((long double)exact_exp(x) - wanted) / wanted);
-	if (!(error < 1e-15L))
+	frexpl(wanted, &exponent);
+	error = ldexpl(fabsl((long double)exact_exp(x) - wanted), 53 - (exponent < -1021 ? -1021 : exponent));
+	if (!(error < (exponent < -1021 ? 1 : 0.52L)))
 		fail_msg("exp %a: %a, wrong by %Lg", x, exact_exp(x), error);
 }
 
@@ -324,12 +428,17 @@ static void exponential(void **state)
 	rng_init(&rng, 9, "exp", 0);
 	for (int i = 0; i < 100000; i++) {
 		double u = 2 * rng_uniform(&rng) - 1;
-		check_exp(u * 708);
+		check_exp(u * 709);
+		check_exp(-720 + u * 25); /* subnormal, or nearly so */
 		check_exp(u);
 		check_exp(ldexp(u, -(int)rng_below(&rng, 60)));
 	}
 	check_exp(709.78271289338397);
 	check_exp(-708.39641853226408);
+	for (int k = -1074 * 64; k < 1024 * 64; k++) { /* where one of the table's powers, or the next one, is nearest */
+		check_exp((k + 0.5) / 64 * log(2));
+		check_exp(nextafter((k + 0.5) / 64 * log(2), k));
+	}
 	assert_close(exact_exp(0), 1, 0);
 	assert_true(isinf(exact_exp(709.79)) && isinf(exact_exp(1e300)) && isinf(exact_exp(INFINITY)));
 	assert_close(exact_exp(-745), 5e-324, 0);
@@ -343,6 +452,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_numbers), cmocka_unit_test(first_draws), cmocka_unit_test(all_bits),
 		cmocka_unit_test(streams_are_independent), cmocka_unit_test(distributions), cmocka_unit_test(uniform_stays_in_range),
+		cmocka_unit_test(layers), cmocka_unit_test(layers_and_tails), cmocka_unit_test(squeeze),
 		cmocka_unit_test(below_is_even), cmocka_unit_test(below_is_even_for_great_bounds), cmocka_unit_test(logarithm),
 		cmocka_unit_test(exponential),
 	};
