@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +61,44 @@ int calibration_keep(const char *path, json_t *calibration, struct ipf_error *er
 	return bad ? ipf_error_errno(err, why, standard ? "standard output" : path, "cannot write") : 0;
 }
 
-json_t *calibration_for(const char *path, const char *stamps)
+static bool text_is(json_t *c, const char *member, const char *wanted)
 {
-	json_t *c = path && strcmp(path, "none") != 0 ? json_load_file(path, 0, NULL) : NULL, *host = host_json();
-	const char *kind = json_string_value(json_object_get(c, "ipf")), *tool = json_string_value(json_object_get(c, "tool"));
-	const char *with = json_string_value(json_object_get(c, "stamps"));
-	bool good = kind && !strcmp(kind, "calibration") && tool && !strcmp(tool, "ipf-fire " IPF_VERSION) && with && !strcmp(with, stamps) &&
-	            json_equal(json_object_get(c, "host"), host);
+	const char *text = json_string_value(json_object_get(c, member));
+	return text && !strcmp(text, wanted);
+}
+
+/* "": it is ours. */
+static const char *misfit(json_t *c, const char *stamps)
+{
+	json_t *host = host_json();
+	bool here = json_equal(json_object_get(c, "host"), host);
 	json_decref(host);
-	if (good)
-		return c;
-	json_decref(c);
-	return NULL;
+	if (!text_is(c, "tool", "ipf-fire " IPF_VERSION))
+		return "it was made by another version of this program";
+	if (!here)
+		return "it was made on another machine, or with another system on it";
+	return text_is(c, "stamps", stamps) ? "" : "it was made with another clock (--stamps)";
+}
+
+int calibration_for(const char *path, const char *stamps, json_t **calibration, const char **why, struct ipf_error *err)
+{
+	*calibration = NULL;
+	*why = "";
+	if (!path || !strcmp(path, "none"))
+		return 0;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	json_t *c = json_loadf(file, 0, NULL);
+	fclose(file);
+	if (!text_is(c, "ipf", "calibration")) {
+		json_decref(c);
+		return ipf_error_at(err, IPF_INPUT, path, 0, "expected a calibration, as --calibrate keeps it");
+	}
+	*why = misfit(c, stamps);
+	if (**why)
+		json_decref(c);
+	else
+		*calibration = c;
+	return 0;
 }

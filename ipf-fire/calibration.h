@@ -17,8 +17,8 @@ char *calibration_path(void);
 /* Writes it to the file ("-": standard output); its folder is made where it is missing. */
 int calibration_keep(const char *path, json_t *calibration, struct ipf_error *err);
 
-/* What the file holds, if it was found by this program on this machine with its present system; new. NULL: not, or there is no such file, or
- * none that can be read. */
-json_t *calibration_for(const char *path, const char *stamps);
+/* What the file holds, if it was found by this program on this machine with its present system; new. NULL where not: *why then says why not in
+ * words ("" where there is none: no `path`). -1: IPF_SYSTEM where it cannot be opened, IPF_INPUT where it is no calibration. */
+int calibration_for(const char *path, const char *stamps, json_t **calibration, const char **why, struct ipf_error *err);
 
 #endif

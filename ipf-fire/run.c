@@ -185,18 +185,29 @@ static struct engine_options engine_options(struct run *r)
 	};
 }
 
-/* How times are taken, and what is known of how right they are. */
-static int add_clocks(struct run *r, json_t *header)
+/* What is known of how right our times are. Of a file that was named, it is told why it is not used; of the one that was kept, nothing is. */
+static int find_calibration(const struct fire_options *o, const char *stamps, json_t **calibration, struct ipf_error *err)
 {
-	const struct fire_options *o = r->options;
-	const char *stamps = r->kernel_stamps ? "kernel" : "user";
-	int bad = json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) | json_object_set_new(header, "stamps", json_string(stamps));
+	struct ipf_error none = {0};
+	const char *why = "";
 	char *kept = o->calibration ? NULL : calibration_path();
-	json_t *calibration = o->common.reproducible ? NULL : calibration_for(o->calibration ? o->calibration : kept, stamps);
+	int result = calibration_for(o->calibration ? o->calibration : kept, stamps, calibration, &why, o->calibration ? err : &none);
+	free(kept);
+	if (o->calibration && *why && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: %s: not used: %s\n", o->calibration, why);
+	return o->calibration ? result : 0;
+}
+
+static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
+{
+	const char *stamps = r->kernel_stamps ? "kernel" : "user";
+	json_t *calibration = NULL;
+	if (!r->options->common.reproducible && find_calibration(r->options, stamps, &calibration, err) < 0)
+		return -1;
+	int bad = json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) | json_object_set_new(header, "stamps", json_string(stamps));
 	if (calibration)
 		bad |= json_object_set_new(header, "calibration", calibration);
-	free(kept);
-	return bad;
+	return bad ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
 /* A named pipe opens only when its reader comes: not within the run's time. */
@@ -207,12 +218,10 @@ static int open_output(struct run *r, struct ipf_error *err)
 	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	r->zero_ns = clock_now() + HEAD_START_NS;
 	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall_at(r->zero_ns));
-	if (header && add_clocks(r, header) < 0) {
-		json_decref(header);
-		header = NULL;
-	}
 	r->argv = NULL;
-	int result = header ? stream_writer_open(&r->writer, path, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	int result = header ? add_clocks(r, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (result == 0)
+		result = stream_writer_open(&r->writer, path, header, err);
 	json_decref(header);
 	if (held >= 0)
 		close(held);

@@ -51,6 +51,18 @@ fire
 status_is 0 "a broken file is none"
 fire --calibration mine.json
 is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . mine.json)" "--calibration FILE: from elsewhere"
+jq '.host.name = "another"' mine.json >theirs.json
+fire --calibration theirs.json
+is "$(head -1 chat.records | jq -c .calibration)" null "one of another machine is not taken"
+is "$(cat "$ERR")" "ipf-fire: theirs.json: not used: it was made on another machine, or with another system on it" "and that is said of a file that was named"
+fire --calibration theirs.json -q
+is "$(cat "$ERR")" "" "but not with -q"
+fire --calibration missing.json
+status_is 1 "a file that is not there ends with 1"
+is "$(cat "$ERR")" "ipf-fire: missing.json: cannot open: No such file or directory" "and is named"
+fire --calibration chat.sched
+status_is 3 "a file of something else ends with 3"
+is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration, as --calibrate keeps it" "and is named"
 
 # ---- by a schedule; with our own clock; to standard output ----
 run ipf-fire --calibrate --shape gap=1ms,first=2ms,for=50ms --stamps user -t chat.trace chat.sched -o -
