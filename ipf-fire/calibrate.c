@@ -309,7 +309,12 @@ static int set_up(struct calibration *c, const char *schedule, struct ipf_error 
 	c->kernel_stamps = !why;
 	if (why && *why && o->stamps)
 		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
-	return make_records(c, err) < 0 || loopback_start(&c->server, a, err) < 0 || make_trace(c, err) < 0 ? -1 : 0;
+	if (make_records(c, err) < 0)
+		return -1;
+	if (c->own.streams > c->most_streams)
+		return ipf_error_set(err, IPF_SYSTEM, "--calibrate: %.0f streams at once, but only %.0f can be tried (ulimit -n)", c->own.streams,
+		                     fmax(0, c->most_streams));
+	return loopback_start(&c->server, a, err) < 0 || make_trace(c, err) < 0 ? -1 : 0;
 }
 
 static int carry_out(struct calibration *c, const char *schedule, const char *path, struct ipf_error *err)

@@ -26,6 +26,8 @@ static int set(struct load_shape *shape, double *rate, const char *name, const c
 {
 	struct loopback_shape *a = &shape->answer;
 	int64_t count;
+	if (shape->load_said && (!strcmp(name, "streams") || !strcmp(name, "rate")))
+		return ipf_error_set(err, IPF_USAGE, "expected one of streams and rate, and once");
 	if (!strcmp(name, "streams")) {
 		if (parse_count(value, &count, err) < 0)
 			return -1;

@@ -85,6 +85,11 @@ wrong 'streams: expected a whole number' --calibrate --shape streams=some
 wrong 'users: expected streams, rate, events' --calibrate --shape users=3
 wrong 'gaps above 0' --calibrate --shape gap=0
 wrong 'at most 1000000 streams' --calibrate --shape streams=2M
+wrong 'rate: expected one of streams and rate, and once' --calibrate --shape streams=2,rate=3
+wrong 'streams: expected one of streams and rate, and once' --calibrate --shape streams=2,streams=3
+run sh -c 'ulimit -n 300; exec ipf-fire --calibrate --shape streams=1000'
+status_is 1 "a load of more connections than there can be ends with 1"
+complains ipf-fire '--calibrate: 1000 streams at once, but only ' "before anything is tried"
 wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
 wrong 'does not go with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
