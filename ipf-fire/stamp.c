@@ -136,19 +136,24 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 }
 
 /* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that answer costs nothing. Nor
- * is there an answer to what was sent just now. Both hold while libcurl works at one event; what comes in the meantime makes epoll wake us. */
+ * is there an answer to what was sent just now. Both hold while libcurl works at one event; what comes in the meantime makes epoll wake us.
+ * And a stamp of what was sent is no error. */
 int stamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
 
 __attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
-	const struct stamps *s = stamps_attached;
+	struct stamps *s = stamps_attached;
 	if (s && count == 1 && timeout == 0 && fds->fd >= 0 && fds->fd == s->empty_fd && !(fds->events & ~reading)) {
 		fds->revents = 0;
 		return 0;
 	}
 	struct timespec wait = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * NS_PER_MS};
-	return ppoll(fds, count, timeout < 0 ? NULL : &wait, NULL);
+	int ready = ppoll(fds, count, timeout < 0 ? NULL : &wait, NULL);
+	for (nfds_t i = 0; s && ready > 0 && i < count; i++)
+		if (fds[i].revents & POLLERR && stamps_settle(s, &fds[i]) && !fds[i].revents)
+			ready--;
+	return ready;
 }
 
 const struct stamp *stamps_of(const struct stamps *s, int fd)

@@ -4,6 +4,7 @@
 
 #include "stamp.h"
 
+#include <poll.h>
 #include <stddef.h>
 
 struct noted {
@@ -41,6 +42,9 @@ static inline struct noted *stamps_noted(const struct stamps *s, int fd)
 		fd = s->last_fd;
 	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
 }
+
+/* Polls the socket anew until none of the stamps of its sends, which look like errors, are left. false: its sends have none. */
+bool stamps_settle(struct stamps *s, struct pollfd *p);
 
 /* Looks at the clocks, where that was not just done. */
 void stamps_look_now(struct stamps *s, int64_t own_ns);

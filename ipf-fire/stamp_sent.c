@@ -137,12 +137,24 @@ int64_t stamps_sent(const struct stamps *s, int fd)
 	return n && n->sends == SENDS_STAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
 }
 
+bool stamps_settle(struct stamps *s, struct pollfd *p)
+{
+	struct noted *n = p->fd >= 0 ? stamps_noted(s, p->fd) : NULL;
+	const struct timespec at_once = {0};
+	if (!n || n->sends != SENDS_STAMPED)
+		return false;
+	/* an error that is there while no stamp is, is one; what epoll told of a while ago may have been taken out since */
+	do {
+		p->revents = 0;
+		if (ppoll(p, 1, &at_once, NULL) < 0)
+			return false;
+	} while (p->revents & POLLERR && drain(s, n, p->fd));
+	return true;
+}
+
 uint32_t stamps_late(struct stamps *s, int fd, uint32_t events)
 {
-	struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
 	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
-	if (!n || n->sends != SENDS_STAMPED || !drain(s, n, fd) || poll(&p, 1, 0) < 0)
-		return events;
 	/* poll's bits are epoll's; of what was not asked for only errors count */
-	return (uint32_t)p.revents & (events | POLLERR | POLLHUP);
+	return stamps_settle(s, &p) ? (uint32_t)p.revents & (events | POLLERR | POLLHUP) : events;
 }

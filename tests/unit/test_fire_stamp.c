@@ -363,6 +363,17 @@ static void test_tells_when_it_left(void **state)
 		;
 	assert_int_equal(stamps_late(s, from, POLLERR), 0);
 	assert_int_equal(polled(from), 0);
+	/* and one that epoll told of, and that has been taken out since */
+	assert_int_equal(stamps_late(s, from, POLLERR), 0);
+	/* nor is it an error to who polls before it is taken out */
+	send_aside(from);
+	while (polled(from) != POLLERR)
+		;
+	assert_int_equal(asked(from, POLLIN), 0);
+	send_aside(from);
+	while (polled(from) != POLLERR)
+		;
+	assert_int_equal(asked(from, POLLIN | POLLOUT), POLLOUT);
 	/* with an answer that came meanwhile */
 	send_aside(from);
 	assert_int_equal(send(to, "y", 1, 0), 1);
@@ -400,7 +411,7 @@ static void test_stamps_some_of_many(void **state)
 		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
 	}
 	int64_t tenths = (clock_now() - begin) / (NS_PER_MS / 10);
-	assert_true(early >= 900); /* one may come late, and is not counted then */
+	assert_true(early >= 700); /* some may come late, and are not counted then */
 	assert_true(late <= 24 + tenths + 1);
 	assert_int_equal(polled(from), 0);
 	poll(NULL, 0, 20);
@@ -409,7 +420,7 @@ static void test_stamps_some_of_many(void **state)
 		early += stamps_sent(s, from) != INT64_MIN;
 		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
 	}
-	assert_true(early >= 90);
+	assert_true(early >= 50);
 	stamps_attach(NULL);
 	close(from);
 	close(to);
