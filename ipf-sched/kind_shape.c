@@ -12,9 +12,24 @@
 #include <math.h>
 
 struct piece {
-	double length_ns, mass; /* mass: the area under it, in arrivals */
-	double from, to;        /* rates per ns at its ends; of a sine its mean and its amplitude over the mean */
-	double last;            /* of a sine, the share of the period at which the last arrival came */
+	double length_ns, mass;        /* mass: the area under it, in arrivals */
+	double from;                   /* rate per ns at its beginning */
+	double square, doubled_slope;  /* … that squared, and twice what it changes by, per ns */
+};
+
+/* A stretch of a sine's period in which arrivals come thick: their time by a polynomial of the area. */
+struct stretch {
+	double begin, end; /* areas */
+	double scale;
+	double at_ns[6];
+};
+
+/* A sine's rate is mean · (1 - e cos θ). */
+struct sine {
+	double e;
+	double step;            /* how long stretches are, see there */
+	double last;            /* the share of the period at which the last arrival came that was solved for */
+	struct stretch stretch; /* begins there */
 };
 
 struct shape {
@@ -25,8 +40,9 @@ struct shape {
 	double used;     /* of its mass, by the last arrival … */
 	double last_ns;  /* … which came then */
 	int64_t index;   /* of the piece that comes next */
-	struct rng states;
+	struct rng states; /* of onoff */
 	bool on;
+	struct sine sine;
 };
 
 static double per_ns(double rate)
@@ -34,18 +50,28 @@ static double per_ns(double rate)
 	return rate / (double)NS_PER_S;
 }
 
-/* Where in the piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
-static double line_solve(struct piece *piece, double mass)
+static double smaller(double a, double b)
 {
-	double slope = (piece->to - piece->from) / piece->length_ns;
-	double root = sqrt(fmax(0, piece->from * piece->from + 2 * slope * mass));
+	return a < b ? a : b;
+}
 
-	return mass > 0 ? fmin(2 * mass / (piece->from + root), piece->length_ns) : 0;
+static double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Where in its piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
+static double line_solve(struct shape *s, double mass)
+{
+	const struct piece *piece = &s->piece;
+	double root = sqrt(greater(0, piece->square + piece->doubled_slope * mass));
+
+	return mass > 0 ? smaller(2 * mass / (piece->from + root), piece->length_ns) : 0;
 }
 
 /* The next arrival; `advance` gives the piece behind the last one, false: there is none. */
 static int64_t shape_next(struct arrival_process *p, bool (*advance)(struct arrival_process *p, struct piece *piece),
-                          double (*solve)(struct piece *piece, double mass))
+                          double (*solve)(struct shape *s, double mass))
 {
 	struct shape *s = p->state;
 	double target = s->used + (s->begun ? gaps_next(&s->gaps, &p->rng) : gaps_first(&s->gaps, &p->rng));
@@ -61,7 +87,7 @@ static int64_t shape_next(struct arrival_process *p, bool (*advance)(struct arri
 		s->index++;
 	}
 	s->used = target;
-	s->last_ns = fmax(s->last_ns, s->begin_ns + solve(&s->piece, target));
+	s->last_ns = greater(s->last_ns, s->begin_ns + solve(s, target));
 	return arrival_round(s->last_ns);
 }
 
@@ -74,9 +100,12 @@ static int shape_begin(struct arrival_process *p, struct ipf_error *err)
 	return 0;
 }
 
-static struct piece line(int64_t length_ns, double from, double to)
+static struct piece line(double length_ns, double from, double to)
 {
-	return (struct piece){(double)length_ns, per_ns((from + to) / 2) * (double)length_ns, per_ns(from), per_ns(to), 0};
+	return (struct piece){
+		.length_ns = length_ns, .mass = per_ns((from + to) / 2) * length_ns, .from = per_ns(from), .square = per_ns(from) * per_ns(from),
+		.doubled_slope = 2 * (per_ns(to) - per_ns(from)) / length_ns,
+	};
 }
 
 static int shape_check(const struct stage *stage, struct ipf_error *err)
@@ -113,7 +142,7 @@ static bool ramp_advance(struct arrival_process *p, struct piece *piece)
 {
 	const struct shape *s = p->state;
 
-	*piece = line(p->stage->for_ns, p->stage->from_rate, p->stage->to_rate);
+	*piece = line((double)p->stage->for_ns, p->stage->from_rate, p->stage->to_rate);
 	return s->index == 0;
 }
 
@@ -159,7 +188,7 @@ static bool steps_advance(struct arrival_process *p, struct piece *piece)
 
 	if ((size_t)s->index == p->stage->rates.count)
 		return false;
-	*piece = line(p->stage->every_ns, p->stage->rates.list[s->index], p->stage->rates.list[s->index]);
+	*piece = line((double)p->stage->every_ns, p->stage->rates.list[s->index], p->stage->rates.list[s->index]);
 	return true;
 }
 
@@ -209,9 +238,9 @@ static bool rates_advance(struct arrival_process *p, struct piece *piece)
 	if ((size_t)s->index >= stage->point_count)
 		return false;
 	if ((size_t)s->index + 1 < stage->point_count)
-		*piece = line(point[1].at_ns - point->at_ns, point->rate, stage->linear ? point[1].rate : point->rate);
+		*piece = line((double)(point[1].at_ns - point->at_ns), point->rate, stage->linear ? point[1].rate : point->rate);
 	else if (stage->for_ns != IPF_ABSENT && stage->for_ns > point->at_ns)
-		*piece = line(stage->for_ns - point->at_ns, point->rate, point->rate);
+		*piece = line((double)(stage->for_ns - point->at_ns), point->rate, point->rate);
 	else
 		return false;
 	return true;
@@ -266,9 +295,9 @@ static bool spike_advance(struct arrival_process *p, struct piece *piece)
 	const struct shape *s = p->state;
 
 	if (s->index % 2)
-		*piece = line(stage->width_ns, stage->peak, stage->peak);
+		*piece = line((double)stage->width_ns, stage->peak, stage->peak);
 	else
-		*piece = line(stage->every_ns - stage->width_ns, stage->base, stage->base);
+		*piece = line((double)(stage->every_ns - stage->width_ns), stage->base, stage->base);
 	return true;
 }
 
@@ -329,9 +358,9 @@ static bool onoff_advance(struct arrival_process *p, struct piece *piece)
 	double rate, length;
 
 	s->on = !s->on;
-	rate = per_ns(s->on ? stage->peak : isnan(stage->base) ? 0 : stage->base);
+	rate = s->on ? stage->peak : isnan(stage->base) ? 0 : stage->base;
 	length = rng_exponential(&s->states) * (double)(s->on ? stage->on_ns : stage->off_ns);
-	*piece = (struct piece){length, rate * length, rate, rate, 0};
+	*piece = line(length, rate, rate);
 	return true;
 }
 
@@ -366,6 +395,8 @@ static int sine_check(const struct stage *stage, struct ipf_error *err)
 	return shape_check(stage, err);
 }
 
+#define TURN 6.283185307179586
+
 /* sin(2πy), from additions and multiplications, so that it is the same everywhere. */
 static double sine_of_turn(double y)
 {
@@ -379,44 +410,97 @@ static double sine_of_turn(double y)
 		y = 0.5 - y;
 	else if (y < -0.25)
 		y = -0.5 - y;
-	t = y * 6.283185307179586;
+	t = y * TURN;
 	z = t * t;
 	for (size_t i = 0; i < sizeof inverse / sizeof *inverse; i++)
 		sum = (sum + 1) * -z * inverse[i];
 	return t + t * sum;
 }
 
-/* The rate is mean · (1 - e cos 2πy) after y periods, the area up to there mean · (y - e sin(2πy)/2π): Kepler's
- * equation, by Newton's method between bounds, from the last arrival on, which is near as a rule. */
-static double sine_solve(struct piece *piece, double mass)
+/* 1 - e cos(2πy), without the loss of digits where the cosine is 1. */
+static double sine_slope(double e, double y)
 {
-	double e = piece->to, wanted = mass / piece->mass, low = piece->last, high = 1, y = piece->last > 0 ? piece->last : wanted;
-	double sine, cosine, error, slope, step;
+	double half = sine_of_turn(y / 2);
+
+	return 1 - e + 2 * e * half * half;
+}
+
+/* The area after y periods is mass · (y - e sin(2πy)/2π): Kepler's equation, by Newton's method between bounds, from the arrival on that
+ * was solved for last, which is near as a rule. */
+static double sine_newton(const struct sine *s, double wanted)
+{
+	double e = s->e, low = s->last, high = 1, y = s->last > 0 ? s->last : wanted;
+	double error, slope, step;
 	bool near = false;
 
 	for (int i = 0; i < 64 && !near; i++) {
-		sine = sine_of_turn(y);
-		error = y - e * sine / 6.283185307179586 - wanted;
+		error = y - e * sine_of_turn(y) / TURN - wanted;
 		if (error > 0)
 			high = y;
 		else
 			low = y;
-		cosine = sqrt(fmax(0, 1 - sine * sine));
-		cosine = y > 0.25 && y < 0.75 ? -cosine : cosine;
-		slope = cosine > 0 ? 1 - e + e * (sine * sine) / (1 + cosine) : 1 - e * cosine; /* 1 - cos without the loss of digits */
+		slope = sine_slope(e, y);
 		step = slope > 1e-9 ? error / slope : 2;
 		near = fabs(step) < 1e-9 * fmin(y, 1 - y); /* Newton's steps double the digits that are right */
 		y = near ? fmin(high, fmax(low, y - step)) : y - step > low && y - step < high ? y - step : (low + high) / 2;
 	}
-	piece->last = y;
-	return y * piece->length_ns;
+	return y;
+}
+
+/* Kepler's equation, K = θ - e sin θ, at an end of a stretch. */
+struct kepler {
+	double k, first, second; /* dθ/dK, d²θ/dK² */
+};
+
+static struct kepler kepler_at(double e, double y)
+{
+	double sine = sine_of_turn(y), slope = sine_slope(e, y);
+
+	return (struct kepler){y * TURN - e * sine, 1 / slope, -e * sine / (slope * slope * slope)};
+}
+
+/* From y on, for θ(K) the polynomial of the fifth degree that has its value and its first two derivatives at both ends (Hermite's). How near that
+ * is depends on how long the stretch is against the distance to where θ(K) has no derivative, which goes with the slope's root. */
+static void stretch_lay(struct stretch *stretch, const struct sine *s, double y, double length_ns, double mass)
+{
+	double width = s->step * sqrt(sine_slope(s->e, y));
+	struct kepler from = kepler_at(s->e, y), to = kepler_at(s->e, y + width);
+	double k = to.k - from.k, first = from.first * k, second = from.second * k * k, unit = length_ns / TURN;
+	double value = width * TURN - first - second / 2, slope = to.first * k - first - second, bend = to.second * k * k - second;
+
+	*stretch = (struct stretch){
+		.begin = from.k / TURN * mass, .end = to.k / TURN * mass, .scale = TURN / (mass * k),
+		.at_ns = {y * length_ns, first * unit, second / 2 * unit, (10 * value - 4 * slope + bend / 2) * unit,
+		          (7 * slope - 15 * value - bend) * unit, (6 * value - 3 * slope + bend / 2) * unit},
+	};
+}
+
+static double sine_solve(struct shape *shape, double mass)
+{
+	struct sine *s = &shape->sine;
+	const double *c = s->stretch.at_ns;
+	double t, square;
+
+	if (!(mass > 0))
+		return 0;
+	if (!(mass < s->stretch.end)) {
+		s->last = sine_newton(s, mass / shape->piece.mass);
+		stretch_lay(&s->stretch, s, s->last, shape->piece.length_ns, shape->piece.mass);
+		return s->last * shape->piece.length_ns;
+	}
+	t = (mass - s->stretch.begin) * s->stretch.scale;
+	square = t * t;
+	return c[0] + (t * (c[1] + t * c[2]) + t * square * (c[3] + t * c[4] + square * c[5]));
 }
 
 static bool sine_advance(struct arrival_process *p, struct piece *piece)
 {
-	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns, mean = per_ns((high + low) / 2);
+	struct shape *s = p->state;
+	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns;
 
-	*piece = (struct piece){length, mean * length, mean, (high - low) / (high + low), 0};
+	*piece = (struct piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
+	/* The error goes with the step's sixth power: below 0.02 ns in every period. */
+	s->sine = (struct sine){.e = (high - low) / (high + low), .step = 0.2 / exact_exp(exact_log(length) / 6)};
 	return true;
 }
 
@@ -429,7 +513,7 @@ static double sine_rate(const struct stage *stage)
 {
 	double periods = (double)(stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns) / (double)stage->every_ns;
 
-	return (stage->peak + stage->base) / 2 - (stage->peak - stage->base) / 2 * sine_of_turn(periods) / (6.283185307179586 * periods);
+	return (stage->peak + stage->base) / 2 - (stage->peak - stage->base) / 2 * sine_of_turn(periods) / (TURN * periods);
 }
 
 SHAPE(sine, sine_keys, sine_check, shape_begin, sine_next, sine_rate,

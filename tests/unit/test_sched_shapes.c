@@ -178,6 +178,42 @@ static void test_constant_along_a_rate(void **state)
 	}
 }
 
+/* Along a sine arrival k comes where the area is k, to the nanosecond, however long the period and however thick they come; but for what a
+ * double cannot tell of the area, which is much time where the rate is next to nothing. */
+static void test_a_sine_is_exact(void **state)
+{
+	enum { COUNT = 200000 };
+	static const struct {
+		const char *spec;
+		double low, high, every_ns;
+	} cases[] = {
+		{"low=5M,high=15M,every=100ms", 5e6, 15e6, 1e8}, {"low=0,high=20M,every=100ms", 0, 20e6, 1e8}, {"low=0,high=100M,every=1ms", 0, 1e8, 1e6},
+		{"low=1M,high=500M,every=1ms", 1e6, 5e8, 1e6}, {"low=1,high=1M,every=300ms", 1, 1e6, 3e8}, {"low=0,high=20k,every=1m", 0, 20e3, 6e10},
+		{"low=10k,high=10k,every=1s", 10e3, 10e3, 1e9}, {"low=1,high=3,every=24h", 1, 3, 86400e9}, {"low=0,high=20,every=1m", 0, 20, 6e10},
+		{"low=0.01,high=50,every=7s", 0.01, 50, 7e9}, {"low=0,high=5,every=24h", 0, 5, 86400e9}, {"low=0,high=1,every=365d", 0, 1, 365 * 86400e9},
+	};
+	const long double turn = 8 * atanl(1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		long double mean = ((long double)cases[i].low + cases[i].high) / 2e9L, e = (cases[i].high - cases[i].low) / 2e9L / mean;
+		char spec[100];
+		struct times t;
+		snprintf(spec, sizeof spec, "sine:%s,process=constant", cases[i].spec);
+		t = arrivals(spec, 1, 0, COUNT);
+		for (size_t k = 1; k < t.count; k++) {
+			long double y = t.ns[k] / (long double)cases[i].every_ns, part = y - floorl(y);
+			long double area = mean * cases[i].every_ns * (y - e * sinl(turn * part) / turn), rate = mean * (1 - e * cosl(turn * part));
+			long double allowed = 0.52L + 0x1p-51L * (k + mean * cases[i].every_ns) / rate;
+			assert_true(t.ns[k] >= t.ns[k - 1]);
+			if (fabsl(area - k) > allowed * rate)
+				fail_msg("%s: arrival %zu at %lld ns, %.3Lf ns from where the area is", spec, k, (long long)t.ns[k], (area - k) / rate);
+		}
+		assert_int_equal(t.ns[0], 0);
+		times_free(&t);
+	}
+}
+
 static void test_other_processes_keep_their_variation(void **state)
 {
 	static const struct {
@@ -318,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_poisson_along_a_rate),
 		cmocka_unit_test(test_poisson_along_a_file),
 		cmocka_unit_test(test_constant_along_a_rate),
+		cmocka_unit_test(test_a_sine_is_exact),
 		cmocka_unit_test(test_other_processes_keep_their_variation),
 		cmocka_unit_test(test_onoff_has_mean_and_variance),
 		cmocka_unit_test(test_onoff_states_are_their_own),
