@@ -218,6 +218,8 @@ bool added_next(const struct added_set *set, const char *text, size_t len, struc
 		}
 		if (p->rstrip)
 			end = spaces_behind(text, end, len);
+		if (begin >= end) /* a token of spaces that the one before has taken: nothing is left of it */
+			continue;
 		walk->at = at;
 		*match = (struct added_match){begin, end, p->id};
 		return true;

@@ -1,5 +1,6 @@
 /* tokenizer.json to the compiled form. */
 #include "load.h"
+#include "score.h"
 #include "trie.h"
 
 #include "../jout.h"
@@ -64,7 +65,8 @@ static void copy_config(const struct jdoc *j, struct buffer *out)
 static int load_score(struct loader *l, const struct jdoc *j, jdoc_id entry, uint32_t id, struct ipf_error *err)
 {
 	double score;
-	if (jdoc_type_of(j, jdoc_at(j, entry, 0)) != JDOC_TEXT || !jdoc_to_double(j, jdoc_at(j, entry, 1), &score))
+	jdoc_id number = jdoc_at(j, entry, 1);
+	if (jdoc_type_of(j, jdoc_at(j, entry, 0)) != JDOC_TEXT || jdoc_type_of(j, number) != JDOC_NUMBER || !score_read(jdoc_raw(j, number), &score))
 		return ipf_error_set(err, IPF_INPUT, "model.vocab: entry %u: expected [token, score]", id);
 	buffer_append(&l->builder.sections[SECTION_SCORES], &score, sizeof score);
 	return loader_token(l, j, jdoc_at(j, entry, 0), id, err);

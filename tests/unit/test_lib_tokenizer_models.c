@@ -3,6 +3,7 @@
 
 #include "tokenizer/pipeline.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/score.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/unicode_pins.h"
 
@@ -47,6 +48,11 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
 #define BPE(members) FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
+/* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
+#define ADDED_SPACES \
+	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
+	"\"special\":false}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}"
+
 /* ids with a space before each; NULL: an error that says `why` */
 static const struct {
 	const char *file, *text, *ids, *why;
@@ -64,6 +70,7 @@ static const struct {
 	{WORDPIECE("none", "100"), "unaff", " 4", NULL},
 	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
 	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
+	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
 	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
 	{BPE("\"byte_fallback\":true,"), "a\xe4\xb8\xad" "b", " 2", NULL},
 	{CHINESE_FIRST, "\xe4\xb8\xad" "a", " 1 4", NULL},
@@ -161,6 +168,65 @@ static void test_special_texts(void **state)
 	assert_string_equal(text.data, "a b c z");
 	buffer_release(&text);
 	tokenizer_close(t);
+}
+
+/* What the reference makes of numbers: its JSON reader rounds twice. */
+static void test_scores(void **state)
+{
+	static const struct {
+		const char *text;
+		double score;
+	} numbers[] = {
+		{"-1.0", -1.0},
+		{"-0.1", -0.1},
+		{"0.30000000000000004", 0.30000000000000004},
+		{"-12345678901234567890.5", -1.2345678901234567e+19},
+		{"-123456789012345678901234.5e-5", -1.2345678901234568e+18},
+		{"-1e-320", -1e-320},
+		{"-4.9e-324", -5e-324},
+		{"-2.5e-310", -2.5e-310},
+		{"-1.7976931348623157e308", -1.7976931348623157e+308},
+		{"-1e22", -1e+22},
+		{"-1e23", -1e+23},
+		{"-1.234567890123456789012345", -1.2345678901234567},
+		{"-0.00000000000000000000000012345678901234567", -1.2345678901234568e-25},
+		{"1844674407370955161.5", 1.8446744073709553e+18},
+		{"1844674407370955161.59", 1.8446744073709553e+18},
+		{"18446744073709551615", 1.8446744073709552e+19},
+		{"18446744073709551616", 1.8446744073709552e+19},
+		{"-9223372036854775809", -9.223372036854776e+18},
+		{"-1E+2", -100.0},
+		{"-1e-400", -0.0},
+		{"-0.0", -0.0},
+		{"5e-1", 0.5},
+		{"-3", -3.0},
+		{"-1e-30", -9.999999999999999e-31},
+		{"-7.123e-25", -7.123e-25},
+		{"-184467440737095516150.5", -1.844674407370955e+20},
+		{"-9.385958677423489e-21", -9.385958677423487e-21},
+		{"-9.014274576114835e-20", -9.014274576114837e-20},
+		{"-2.3308445025757262e-07", -2.3308445025757265e-07},
+		{"-9.522444552911937e-20", -9.522444552911936e-20},
+		{"-1.2088995980580641", -1.208899598058064},
+		{"-9364405.867994597", -9364405.867994595},
+		{"-3.933536230698396e-19", -3.9335362306983963e-19},
+		{"-4.143139993007743e-10", -4.1431399930077427e-10},
+		{"-920086434932721.9", -920086434932722.0},
+		{"-9.571162814602269e-21", -9.571162814602267e-21},
+		{"-941013.5113054549", -941013.5113054548},
+		{"-4.1442451883910534e-21", -4.144245188391054e-21},
+		{"-4.5814680009972443e-20", -4.581468000997244e-20},
+		{"-8.045694845140354e-10", -8.045694845140353e-10},
+	};
+	double score;
+	(void)state;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		assert_true(score_read(slice_of(numbers[i].text), &score));
+		if (score != numbers[i].score)
+			fail_msg("%s: %.17g", numbers[i].text, score);
+	}
+	assert_false(score_read(slice_of("1e309"), &score));
+	assert_false(score_read(slice_of("-1e99999999999"), &score));
 }
 
 static void test_viterbi(void **state)
@@ -331,7 +397,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_models),     cmocka_unit_test(test_special_texts),
-		cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
+		cmocka_unit_test(test_scores), cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
 		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk), cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
