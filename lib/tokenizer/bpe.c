@@ -103,10 +103,8 @@ size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, siz
 			flush_unknown(b, &s);
 			add_symbol(&s, id, i);
 		} else {
-			/* Byte mode with byte fallback is nobody's; a byte still has to fit where one symbol is its due. */
 			size_t spelled = as_reference(b, word + i, len, unknown);
-			if (!b->vocabulary->byte_mode || !b->byte_fallback)
-				add_unknown(b, &s, unknown, spelled, i);
+			add_unknown(b, &s, unknown, spelled, i);
 		}
 		i += len;
 	}

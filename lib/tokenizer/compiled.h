@@ -34,7 +34,7 @@ enum compiled_section {
 	SECTION_COUNT
 };
 
-#define COMPILED_VERSION 9
+#define COMPILED_VERSION 10
 
 struct compiled_header {
 	char magic[8]; /* "ipf-tok\n" */

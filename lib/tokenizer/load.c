@@ -62,6 +62,25 @@ static void copy_config(const struct jdoc *j, struct buffer *out)
 	buffer_release(&key);
 }
 
+/* Is there a token for each byte, or else nothing to write it with? Where bytes are missing and there is byte_fallback, the reference writes
+   the bytes of the characters that stand for them. */
+static bool bytes_suffice(const struct jdoc *j)
+{
+	struct ipf_error none = {0};
+	bool fallback = false;
+	jdoc_id vocab = jdoc_get(j, model_of(j), "vocab");
+
+	if (jdoc_get_bool(j, model_of(j), "byte_fallback", &fallback, &none) < 0 || !fallback)
+		return true;
+	for (unsigned i = 0; i < 256; i++) {
+		char name[5] = "";
+		utf8_put(name, byte_level_char((unsigned char)i));
+		if (jdoc_get(j, vocab, name) == JDOC_NONE)
+			return false;
+	}
+	return true;
+}
+
 static int load_score(struct loader *l, const struct jdoc *j, jdoc_id entry, uint32_t id, struct ipf_error *err)
 {
 	double score;
@@ -204,7 +223,7 @@ int load_json(struct compiled *out, const char *text, size_t len, const char *sh
 	/* Old files do not name BPE. */
 	jdoc_id type = jdoc_get(&j, model_of(&j), "type");
 	bool bpe = jdoc_text_is(&j, type, "BPE") || (jdoc_is_null(&j, type) && !jdoc_is_null(&j, jdoc_get(&j, model_of(&j), "merges")));
-	l.builder.header.byte_mode = bpe && ends_in_byte_level(&j, jdoc_get(&j, JDOC_ROOT, "pre_tokenizer"));
+	l.builder.header.byte_mode = bpe && ends_in_byte_level(&j, jdoc_get(&j, JDOC_ROOT, "pre_tokenizer")) && bytes_suffice(&j);
 	l.builder.header.bpe = bpe;
 	copy_config(&j, &l.builder.sections[SECTION_CONFIG]);
 	if (load_vocabulary(&l, &j, err) < 0 || (bpe && load_merges(&l, &j, err) < 0) || load_added(&l, &j, err) < 0)

@@ -48,6 +48,10 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
 #define BPE(members) FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
+/* No token for the byte 20: the character that stands for it is written in its bytes. */
+#define BYTES_OF_BYTES \
+	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}", \
+	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
 /* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
 #define ADDED_SPACES \
 	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
@@ -70,6 +74,7 @@ static const struct {
 	{WORDPIECE("none", "100"), "unaff", " 4", NULL},
 	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
 	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
+	{BYTES_OF_BYTES, "a a", " 0 1 2 0", NULL},
 	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
 	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
 	{BPE("\"byte_fallback\":true,"), "a\xe4\xb8\xad" "b", " 2", NULL},
