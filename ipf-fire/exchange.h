@@ -21,6 +21,7 @@ struct exchange_setup {
 	void *close_data;
 	void (*connected)(struct exchange *x, int fd); /* right before it is sent, and on which socket; -1: as known before */
 	bool (*alive)(const struct exchange *x);       /* is the connection that it was sent on still open? */
+	void (*refused)(struct exchange *x);           /* by the server that it was sent to, as one too many */
 	CURLSH *share;                          /* of TLS sessions; NULL */
 	int64_t zero_ns;
 	struct stamps *stamps;
@@ -54,12 +55,17 @@ struct exchange {
 	uint64_t key;            /* which connections it may take; see exchange_begin */
 	bool only_kept;          /* it can be sent on connections that there are, not on a new one */
 	bool anew;               /* there was none: begin again (exchange_anew) */
+	bool refused;            /* by a server that had no stream for it: to be sent once more, wherever there is one */
+	bool pipewait;           /* libcurl may let it wait for a connection that is being made */
+	bool shortened;          /* its time-out, by the time that had passed before */
 	bool no_memory;
 	char error[CURL_ERROR_SIZE];
 };
 
 struct exchange *exchange_new(struct exchange_setup *setup); /* NULL: out of memory */
 void exchange_free(struct exchange *x);
+/* Ready for the next, as soon as it is known that this one has ended: so that nothing is left to do when the next one begins. */
+void exchange_unused(struct exchange *x);
 /* `pin`: tell libcurl the address, once for each multi handle. With a `key` other than 0 it goes on a connection that another with this key
  * has used, or a new one; those without take none of these. `kept`: there should be a connection for it already. */
 void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept);
@@ -67,6 +73,9 @@ void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t 
 void exchange_anew(struct exchange *x);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */
 void exchange_end(struct exchange *x, CURLcode code, int64_t t_ns);
+
+/* When the last read of its connection was, if it is known. */
+bool exchange_last_read(const struct exchange *x, int64_t *t_ns, int64_t *own_ns);
 
 /* libcurl is about to try a second time (from the socket callback). false: it is not to; exchange_end will say why. */
 bool exchange_again(struct exchange *x);

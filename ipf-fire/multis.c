@@ -17,7 +17,7 @@ static struct multi *multi_new(struct transport *t, size_t place)
 	struct multi *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	*m = (struct multi){.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX};
+	*m = (struct multi){.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX, .sound = -1};
 	if (!m->handle) {
 		free(m);
 		return NULL;
@@ -28,7 +28,7 @@ static struct multi *multi_new(struct transport *t, size_t place)
 	curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
 	const struct connections *c = &t->options->connections;
 	curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, c->http == HTTP_1_1 ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX);
-	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)c->streams);
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)sharing_streams(t, place));
 	curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, c->kind == CONNECTIONS_SESSION ? SESSIONS_KEPT : 1L << 20);
 	return t->multis[t->count++] = m;
 }

@@ -4,7 +4,6 @@
 #include "curl_clock.h"
 #include "transport_private.h"
 #include "units.h"
-#include "warm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,9 +53,11 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct exchange *x = data;
 	struct multi *m = x->multi;
 	(void)purpose;
-	/* a second attempt behind our back: the kept connection broke */
-	if (x->attempts > 0 && !exchange_again(x))
+	/* a second attempt behind our back: the kept connection broke, or the server refused it */
+	if (x->attempts > 0) {
+		x->refused = exchange_again(x);
 		return CURL_SOCKET_BAD;
+	}
 	if (x->only_kept) {
 		x->anew = true;
 		return CURL_SOCKET_BAD;
@@ -91,11 +92,18 @@ static int on_close(void *data, curl_socket_t fd)
 	stamps_forget(t->setup.stamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
-		s->multi->ready -= s->ready;
 		s->multi->closed++;
+		sharing_closed(s, fd);
 		*s = (struct socket){.id = -1};
 	}
 	return close(fd);
+}
+
+/* The connection that it is on, while that is open; NULL. */
+static struct socket *socket_under(const struct exchange *x)
+{
+	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	return s && s->open && s->id == x->job->connection ? s : NULL;
 }
 
 static void note_connection(struct exchange *x, int fd)
@@ -104,11 +112,20 @@ static void note_connection(struct exchange *x, int fd)
 	struct socket *s = socket_of(x->multi->transport, fd);
 	if (!s || !s->open || job->connection == s->id)
 		return;
+	sharing_left(x, socket_under(x));
 	job->connection = s->id;
 	job->reused = s->used;
 	s->used = true;
 	x->fd = fd;
 	x->trip_ns = s->trip_ns;
+	sharing_joined(x, s);
+}
+
+static void on_refused(struct exchange *x)
+{
+	struct socket *s = socket_under(x);
+	sharing_left(x, s);
+	sharing_parts(s);
 }
 
 static void on_connected(struct exchange *x, int fd)
@@ -131,8 +148,7 @@ static bool alive(const struct exchange *x)
 {
 	if (x->fd < 0)
 		return x->multi->closed == x->closed;
-	const struct socket *s = socket_of(x->multi->transport, x->fd);
-	return s && s->open && s->id == x->job->connection;
+	return socket_under(x) || x->multi->sound == x->job->connection;
 }
 
 /* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next one would cost two
@@ -190,7 +206,7 @@ int transport_open(struct transport **transport, const struct target *target, co
 	t->soonest = INT64_MAX;
 	t->meter = meter;
 	t->setup = (struct exchange_setup){.target = target, .options = options, .open_socket = on_open, .close_socket = on_close,
-	                                   .close_data = t, .connected = on_connected, .alive = alive};
+	                                   .close_data = t, .connected = on_connected, .alive = alive, .refused = on_refused};
 	t->queues = calloc(target->count, sizeof *t->queues);
 	/* handles that share nothing would not know each other's TLS sessions */
 	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
@@ -280,6 +296,32 @@ static void leave(struct transport *t, size_t place)
 	balance_ended(t->balance, place);
 }
 
+static void take_off(struct transport *t, struct exchange *x)
+{
+	curl_multi_remove_handle(x->multi->handle, x->easy);
+	exchange_unused(x);
+	x->multi->busy--;
+	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
+	if (x->next)
+		x->next->previous = x->previous;
+	x->next = t->spare;
+	t->spare = x;
+	t->spare_count++;
+}
+
+/* Refused by a connection that has no stream left: it waits with those that have not been sent, so that as many connections are made at once
+ * as they all need. */
+static void send_again(struct transport *t, struct exchange *x)
+{
+	struct queueing *q = &t->queues[x->multi->place];
+	sharing_opened(x);
+	take_off(t, x);
+	put_job(&q->held, x->job);
+	q->held_count++;
+	t->held++;
+	x->job = NULL;
+}
+
 /* Takes it off the multi handle and gives the job back. */
 static void finish(struct transport *t, struct exchange *x, CURLcode code, int64_t t_ns)
 {
@@ -288,19 +330,13 @@ static void finish(struct transport *t, struct exchange *x, CURLcode code, int64
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
 		note_connection(x, fd);
 	sharing_opened(x);
+	struct socket *s = socket_under(x);
+	sharing_left(x, s);
 	exchange_end(x, code, t_ns);
-	struct socket *s = x->fd < 0 ? NULL : socket_of(t, x->fd);
-	if (s && s->open && s->id == job->connection && job->connect_ns != IPF_ABSENT)
+	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
 		s->trip_ns = job->connect_ns - job->start_ns;
-	curl_multi_remove_handle(x->multi->handle, x->easy);
-	x->multi->busy--;
+	take_off(t, x);
 	leave(t, x->multi->place);
-	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
-	if (x->next)
-		x->next->previous = x->previous;
-	x->next = t->spare;
-	t->spare = x;
-	t->spare_count++;
 	put_ended(t, job);
 }
 
@@ -312,6 +348,10 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
+		if (x->refused) {
+			send_again(t, x);
+			continue;
+		}
 		if (x->anew) {
 			curl_multi_remove_handle(m->handle, x->easy);
 			exchange_anew(x);
@@ -340,6 +380,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 	curl_clock_go();
+	sharing_learn(m);
 	look_for_ended(t, m);
 	if (m->deadline < t->soonest)
 		t->soonest = m->deadline;
@@ -350,45 +391,6 @@ static uint64_t key_of(const struct transport *t, const struct job *job)
 {
 	bool sticky = t->options->connections.kind == CONNECTIONS_SESSION && job->session.data;
 	return sticky ? text_number(job->session) | 1 : 0;
-}
-
-static void put_job(struct job_list *list, struct job *job)
-{
-	job->next = NULL;
-	*(list->first ? &list->last->next : &list->first) = job;
-	list->last = job;
-}
-
-static struct job *take_job(struct job_list *list)
-{
-	struct job *job = list->first;
-	list->first = job->next;
-	return job;
-}
-
-/* Is what it was set for over? */
-static bool alarm_over(const struct alarm *alarm, size_t kind)
-{
-	const struct exchange *x = alarm->what;
-	return !x->job || x->serial != alarm->serial || (kind == 0 && x->job->reads_count);
-}
-
-/* Where memory is out, it ends later than it was to. */
-static void set_alarms(struct transport *t, struct exchange *x)
-{
-	const struct transport_options *o = t->options;
-	int cancel = warm_is(&x->job->arrival) ? -1 : cancels_find(&o->cancels, x->job->arrival.n);
-	struct alarm alarm = {.at_ns = x->job->start_ns + o->first_token_ns, .what = x, .serial = x->serial};
-	if (o->first_token_ns)
-		alarms_set(t->alarms, 0, alarm);
-	/* so that nobody wakes up for those that are over */
-	for (size_t i = 0; i <= o->cancels.count; i++)
-		for (const struct alarm *first; (first = alarms_first(t->alarms, i)) && alarm_over(first, i);)
-			alarms_drop(t->alarms, i);
-	if (cancel < 0)
-		return;
-	alarm.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
-	alarms_set(t->alarms, 1 + (size_t)cancel, alarm);
 }
 
 /* Hands it to libcurl. */
@@ -422,7 +424,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	x->begin_ns = now;
 	if (job->start_ns == IPF_ABSENT)
 		job->start_ns = now;
-	set_alarms(t, x);
+	timing_begin(t, x);
 	curl_multi_add_handle(m->handle, x->easy);
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
@@ -442,12 +444,6 @@ static void begin(struct transport *t, struct job *job, size_t place)
 	t->held++;
 }
 
-static bool pool_full(const struct transport *t, size_t place)
-{
-	const struct connections *c = &t->options->connections;
-	return c->kind == CONNECTIONS_POOL && (int64_t)t->queues[place].busy >= c->pool * (int64_t)sharing_streams(t, place);
-}
-
 /* Those that waited, as far as there is room for them now. */
 static void admit(struct transport *t)
 {
@@ -459,7 +455,7 @@ static void admit(struct transport *t)
 			t->held--;
 			send_on(t, multis_choose(t, place, key_of(t, job)), job, place);
 		}
-		for (; q->waiting.first && !pool_full(t, place); t->waiting--) {
+		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
 			begin(t, take_job(&q->waiting), place);
 		}
@@ -471,7 +467,7 @@ void transport_start(struct transport *t, struct job *job)
 	size_t place = balance_choose(t->balance, job->session);
 	if (t->target->count > 1)
 		job->target = (int64_t)place;
-	if (!pool_full(t, place)) {
+	if (!sharing_pool_full(t, place)) {
 		begin(t, job, place);
 	} else {
 		put_job(&t->queues[place].waiting, job);
@@ -546,7 +542,7 @@ static void ring_alarms(struct transport *t, int64_t now)
 {
 	for (size_t i = 0; i <= t->options->cancels.count; i++)
 		for (const struct alarm *alarm; (alarm = alarms_first(t->alarms, i)) && alarm->at_ns <= now; alarms_drop(t->alarms, i)) {
-			if (!alarm_over(alarm, i))
+			if (!timing_over(alarm, i))
 				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token, now);
 		}
 }

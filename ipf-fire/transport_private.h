@@ -1,5 +1,5 @@
 /* The transport's inside, for its own files: transport.c sends and hears, multis.c keeps the multi handles, sharing.c
- * knows the connections that several requests are sent on at once. */
+ * knows the connections that several requests are sent on at once, timing.c when a request is to be given up. */
 #ifndef IPF_TRANSPORT_PRIVATE_H
 #define IPF_TRANSPORT_PRIVATE_H
 
@@ -14,8 +14,10 @@ struct socket {
 	bool open, idle;
 	bool used;        /* a request has been sent on it */
 	bool ready;       /* requests can be sent on it */
+	bool parting;     /* libcurl sends no more on it, and closes it after those that are on it */
 	struct exchange *connecting; /* whose connection it is to be; NULL */
 	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
+	uint32_t streams; /* requests that are on it now */
 };
 
 /* A multi handle with connections of its own. */
@@ -30,6 +32,8 @@ struct multi {
 	size_t ready;      /* connections that are made */
 	size_t closed;     /* how many have been closed so far */
 	size_t opening;    /* requests for which one is being made */
+	size_t parting;    /* requests on connections that libcurl closes after them; these are not among the ready ones */
+	int64_t sound;     /* the last connection that was closed while its server had not; -1 */
 	bool soon;         /* libcurl has more to do at once */
 	bool pinned;       /* it knows the address */
 };
@@ -37,6 +41,20 @@ struct multi {
 struct job_list {
 	struct job *first, *last;
 };
+
+static inline void put_job(struct job_list *list, struct job *job)
+{
+	job->next = NULL;
+	*(list->first ? &list->last->next : &list->first) = job;
+	list->last = job;
+}
+
+static inline struct job *take_job(struct job_list *list)
+{
+	struct job *job = list->first;
+	list->first = job->next;
+	return job;
+}
 
 /* What goes to a place. */
 struct queueing {
@@ -47,6 +65,7 @@ struct queueing {
 	struct exchange *openers; /* those for which a connection is being made */
 	size_t opening, unplanned; /* how many; of them, those that were to find one */
 	bool single;             /* the server agreed to HTTP/1.1 only */
+	uint32_t taken;          /* streams that the server takes on a connection, by its settings; 0: not known */
 };
 
 struct transport {
@@ -80,16 +99,31 @@ int transport_on_timer(CURLM *handle, long ms, void *multi);
  * exchange_begin. NULL: out of memory. */
 struct multi *multis_choose(struct transport *t, size_t place, uint64_t key);
 
-/* How many requests a connection to this place carries at once. */
+/* Sets the alarms of a request that begins. */
+void timing_begin(struct transport *t, struct exchange *x);
+/* Is what an alarm of this kind was set for over? */
+bool timing_over(const struct alarm *alarm, size_t kind);
+
+/* How many requests a connection to this place carries at once, as far as is known. */
 size_t sharing_streams(const struct transport *t, size_t place);
 /* How many more fit on its connections that are made. */
 size_t sharing_free(const struct transport *t, const struct multi *m);
+/* Has a pool no more room for another request? false where there is no pool. */
+bool sharing_pool_full(const struct transport *t, size_t place);
 /* Does it wait for a connection that is being made, where `ahead` wait already? Else it is sent on one that is made, or another one is made. */
 bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead);
 /* A connection is being made for it. `planned`: since there was none for it. */
 void sharing_opening(struct exchange *x, bool planned);
 /* It is made, or failed. */
 void sharing_opened(struct exchange *x);
+/* A request is on this connection now; or no more (NULL is fine). */
+void sharing_joined(struct exchange *x, struct socket *s);
+void sharing_left(struct exchange *x, struct socket *s);
+/* It will be closed after those that are on it (NULL is fine); it is about to be. */
+void sharing_parts(struct socket *s);
+void sharing_closed(const struct socket *s, int fd);
+/* Has libcurl, while it worked for this handle, read how many streams the server takes? */
+void sharing_learn(struct multi *m);
 /* A connection is made: which protocol does it speak? */
 void sharing_agreed(struct exchange *x);
 

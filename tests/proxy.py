@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A proxy to test with: HTTP (forwarding and CONNECT) and SOCKS 5 on one free port of 127.0.0.1, which is printed.
 
-usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS]
+usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS] [--together N]
        proxy.py LOG --relay PATH PORT
 
 A line of LOG for each connection: what was asked for, and whether it was let through. --refuse says no to everything:
-502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH.
+502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --together makes the first connection of SOCKS at once, and the next only when N of them are
+waiting: LOG has "together" then, or "alone" where they are fewer for 20 seconds. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH.
 """
 import asyncio
 import base64
@@ -14,6 +15,8 @@ import sys
 log = open(sys.argv[1], "a", buffering=1)
 auth = sys.argv[sys.argv.index("--auth") + 1] if "--auth" in sys.argv else None
 refuse = "--refuse" in sys.argv
+together = int(sys.argv[sys.argv.index("--together") + 1]) if "--together" in sys.argv else 0
+seen, enough = 0, asyncio.Event()
 slow = float(sys.argv[sys.argv.index("--slow") + 1]) if "--slow" in sys.argv else 0
 
 
@@ -31,6 +34,20 @@ async def pump(reader, writer):
 async def join(reader, writer, there, first=b""):
     there[1].write(first)
     await asyncio.gather(pump(reader, there[1]), pump(there[0], writer))
+
+
+async def gather():
+    global seen
+    seen += 1
+    if seen == 1 or enough.is_set():
+        return
+    if seen == together + 1:
+        log.write("together\n")
+        enough.set()
+    try:
+        await asyncio.wait_for(enough.wait(), 20)
+    except asyncio.TimeoutError:
+        log.write("alone\n")
 
 
 async def socks(reader, writer):
@@ -58,6 +75,8 @@ async def socks(reader, writer):
         writer.write(b"\5\4\0\1\0\0\0\0\0\0")
         return
     await asyncio.sleep(slow)
+    if together:
+        await gather()
     there = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"\5\0\0\1\0\0\0\0\0\0")
     await join(reader, writer, there)

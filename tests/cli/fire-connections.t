@@ -225,3 +225,51 @@ is "$(cut -d ' ' -f 1 nginx.log | sort | uniq -c | awk '$1 > 4' | wc -l)" 0 "as 
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --connections 1 --streams 4
 good 12
 is "$(distinct)" 1 "a pool of one connection with four streams"
+
+# How few it takes is known after the first connection, and the rest of them are made at once: by a proxy that makes none of these before five
+# are asked for.
+gathering() { # ARGUMENTS OF proxy.py…: $GATHER
+	: >proxy.port
+	: >gather.log
+	python3 "$TESTS/proxy.py" gather.log "$@" >proxy.port 2>proxy.err &
+	gatherer=$!
+	stop_at_exit $gatherer
+	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	GATHER="socks5h://127.0.0.1:$(cat proxy.port)"
+}
+gathering_stop() { kill $gatherer; wait $gatherer 2>/dev/null; }
+fewer() { # TEXT ARGUMENTS OF ipf-fire…
+	gathering --together 5
+	fire "${@:2}" --proxy "$GATHER"
+	good "$(wc -l <rows)"
+	is "$(grep -vc '^socks5' gather.log) $(grep -c together gather.log)" "1 1" "$1: as many connections as the rest needs are made at once"
+	between "$(distinct)" 6 16 "$1: and no more than that"
+	is "$(jq -c 'select(.connected_ns < .start_ns or .sent_ns < .connected_ns or .first_byte_ns < .sent_ns)' rows)" "" "$1: the times are in order"
+	gathering_stop
+}
+if command -v python3 >/dev/null; then
+	fewer "HTTP/2" crowd.sched -u "http://localhost:$H2C" --http 2-prior
+	fewer "by TLS" crowd.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
+	# one request, and then all of them: now it is known beforehand
+	ipf-sched closed:users=1,n=1 burst:n=60 -t chat.trace -q -o after.sched
+	fewer "known before" after.sched -u "http://localhost:$H2C" --http 2-prior
+	is "$(jq -c .connection.refused rows | sort -u)" null "and then no request is refused"
+	fire after.sched -u "http://localhost:$H2C" --http 2-prior --connections 3
+	good 61
+	is "$(distinct)" 3 "a pool keeps to its connections"
+	is "$(jq -c .connection.refused rows | sort -u)" null "and to the streams that the server takes"
+	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "so that some wait for a connection"
+else
+	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
+fi
+nginx_stop
+STREAMS=1 nginx_start "$PORT" || skip_all "nginx does not start again"
+fire burst.sched -u "http://localhost:$H2C" --http 2-prior
+good 12
+fire after.sched -u "http://localhost:$H2C" --http 2-prior --timeout 30s
+good 61
+fire after.sched -u "http://localhost:$H2C" --http 2-prior --connections 3
+good 61
+is "$(distinct)" 3 "a pool where a connection carries one request"
+fire talk.sched -u "http://localhost:$H2C" --http 2-prior --connections session
+good "$TALKS"
