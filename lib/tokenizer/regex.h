@@ -67,10 +67,10 @@ struct character_set {
 	uint32_t categories;
 	bool cased;          /* would grow where case is ignored */
 };
-/* \d \w \s \h and their negations; 0, or -1 where the letter is none of these (err is not set). */
-int character_set_escape(struct character_set *set, char letter);
+/* \d \w \s \h and their negations; 0, or -1 where the letter is none of these (err is not set). In brackets \w has fewer characters. */
+int character_set_escape(struct character_set *set, char letter, bool in_brackets);
 /* \p{name}, t->at after the 'p' or 'P'. */
-int character_set_property(struct translator *t, struct character_set *set, bool negated);
+int character_set_property(struct translator *t, struct character_set *set, bool negated, bool in_brackets);
 /* [:name:], t->at after "[:". -1: not one (t->at is back). */
 int character_set_bracket(struct translator *t, struct character_set *set);
 /* Appends a class that matches it. */

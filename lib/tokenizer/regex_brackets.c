@@ -45,9 +45,9 @@ static int item_escape(struct translator *t, struct item *item, const char *at)
 	}
 	if (c == 'p' || c == 'P') {
 		item->kind = ITEM_SET;
-		return character_set_property(t, &item->set, c == 'P');
+		return character_set_property(t, &item->set, c == 'P', true);
 	}
-	if (c && character_set_escape(&item->set, (char)c) == 0) {
+	if (c && character_set_escape(&item->set, (char)c, true) == 0) {
 		item->kind = ITEM_SET;
 		return 0;
 	}

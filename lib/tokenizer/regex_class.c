@@ -180,7 +180,7 @@ static const struct {
 #define NEW_LOWERCASE "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
 #define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 #define CIRCLED "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
-#define SUPERSCRIPTS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [[:word:]] */
+#define SUPERSCRIPTS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [\w], [\p{Word}] and [[:word:]] */
 #define CATEGORIES_SEEN (CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
 
 /* What brackets and \p{…} both name, and what brackets alone mean. */
@@ -222,14 +222,15 @@ static int add_named(struct character_set *set, const char *name)
 	return -1;
 }
 
-int character_set_escape(struct character_set *set, char letter)
+int character_set_escape(struct character_set *set, char letter, bool in_brackets)
 {
 	set->negated = isupper((unsigned char)letter);
 	switch (letter | 32) {
 	case 'd':
 		return add_named(set, "digit");
 	case 'w':
-		buffer_text(&set->items, SUPERSCRIPTS);
+		if (!in_brackets)
+			buffer_text(&set->items, SUPERSCRIPTS);
 		return add_named(set, "word");
 	case 's':
 		return add_named(set, "space");
@@ -267,7 +268,7 @@ static void add_script(struct character_set *set, const char *name)
 			write_range(newer[i].first, newer[i].last, &set->items);
 }
 
-int character_set_property(struct translator *t, struct character_set *set, bool negated)
+int character_set_property(struct translator *t, struct character_set *set, bool negated, bool in_brackets)
 {
 	const char *at = t->at;
 	char name[40];
@@ -298,7 +299,7 @@ int character_set_property(struct translator *t, struct character_set *set, bool
 			add_categories(set, category_names[i].categories);
 			return 0;
 		}
-	if (strcmp(name, "word") == 0)
+	if (strcmp(name, "word") == 0 && !in_brackets)
 		buffer_text(&set->items, SUPERSCRIPTS);
 	if (add_named(set, name) < 0)
 		add_script(set, name);

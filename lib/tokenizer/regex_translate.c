@@ -101,7 +101,7 @@ static int word_boundary(struct translator *t, bool negated)
 	struct character_set word = {0};
 	struct buffer w = {0};
 	int status = -1;
-	if (character_set_escape(&word, 'w') == 0 && character_set_write(t, t->at, &word, &w) == 0 && !w.failed) {
+	if (character_set_escape(&word, 'w', false) == 0 && character_set_write(t, t->at, &word, &w) == 0 && !w.failed) {
 		const char *s = w.data, *before = negated ? "=" : "!", *after = negated ? "!" : "=";
 		/* (?<=W)(?!W) or (?<!W)(?=W); the negation has both alike. */
 		buffer_format(t->out, "(?:(?<=%s)(?%s%s)|(?<!%s)(?%s%s))", s, before, s, s, after, s);
@@ -117,9 +117,9 @@ static int set_escape(struct translator *t, const char *at, char letter)
 	struct character_set set = {0};
 	int status = -1;
 	if (letter == 'p' || letter == 'P')
-		status = character_set_property(t, &set, letter == 'P');
+		status = character_set_property(t, &set, letter == 'P', false);
 	else
-		status = character_set_escape(&set, letter);
+		status = character_set_escape(&set, letter, false);
 	if (status == 0)
 		status = character_set_write(t, at, &set, t->out);
 	buffer_release(&set.items);

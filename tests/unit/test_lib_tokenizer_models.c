@@ -357,6 +357,30 @@ static void test_properties(void **state)
 	buffer_release(&all);
 }
 
+/* Superscripts and fractions of Latin-1 are of \w, but not where it stands in brackets. */
+static void test_word_characters(void **state)
+{
+	static const char *const patterns[][2] = {{"\\w+", "1-3 "}, {"\\p{Word}+", "1-3 "}, {"[\\w]+", ""}, {"[\\p{Word}]+", ""},
+	                                          {"[^\\w\\s]+", "0-4 "}, {"[\\W]+", "0-4 "}};
+	(void)state;
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+		struct regex *re;
+		struct regex_walk walk;
+		struct ipf_error err = {0};
+		struct buffer shown = {0};
+		size_t start, end;
+		assert_int_equal(regex_new(&re, slice_of(patterns[i][0]), false, &err), 0);
+		regex_walk_begin(&walk, re, slice_of(".\xc2\xbd."));
+		buffer_text(&shown, "");
+		while (regex_walk_next(&walk, &start, &end, &err) == 1)
+			buffer_format(&shown, "%zu-%zu ", start, end);
+		regex_walk_end(&walk);
+		assert_string_equal(shown.data, patterns[i][1]);
+		regex_free(re);
+		buffer_release(&shown);
+	}
+}
+
 static void test_walk(void **state)
 {
 	struct regex *re;
@@ -403,7 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_models),     cmocka_unit_test(test_special_texts),
 		cmocka_unit_test(test_scores), cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
-		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_word_characters), cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
