@@ -150,7 +150,7 @@ struct arrival_process {
 
 	/* A kind whose arrivals are the trace's own (replay) sets these in begin. */
 	int64_t first_head;              /* the first head it takes; IPF_ABSENT: where the stage before stopped */
-	bool recorded;                   /* followers keep their recorded times … */
+	bool recorded;                   /* each arrival sets what is below; followers keep their recorded times … */
 	int64_t zero_ns;                 /* … counted from this time of the trace (of the arrival that came last) … */
 	double recorded_rate;            /* that was changed to the stage's rate=; 0: none was */
 	struct ratio speed;              /* … and divided by this, as are their waits */

@@ -395,18 +395,39 @@ static int put_followers(struct output *o, const struct arrival_process *p, int6
 	return 0;
 }
 
+/* Arrivals drawn some ahead: what one of them waits for the next ones need not, but the text of a line is too much to look beyond. */
+struct ahead {
+	int64_t times[64];
+	int64_t count, taken;
+};
+
+static int64_t next_time(struct ahead *ahead, struct arrival_process *p, int64_t left)
+{
+	if (p->recorded) /* its arrivals say more than their time */
+		return p->stage->kind->next(p);
+	if (ahead->taken == ahead->count) {
+		int64_t most = (int64_t)(sizeof ahead->times / sizeof *ahead->times);
+		ahead->count = left < most ? left : most;
+		for (int64_t i = 0; i < ahead->count; i++)
+			ahead->times[i] = p->stage->kind->next(p);
+		ahead->taken = 0;
+	}
+	return ahead->times[ahead->taken++];
+}
+
 static int write_heads(struct output *o, size_t stage_index, struct arrival_process *p, struct ipf_error *err)
 {
 	const struct schedule_stage *s = &o->plan->schedule.stages[stage_index];
 	const struct plan_part *part = &o->plan->parts[stage_index];
 	const struct requests *requests = o->plan->requests;
 	struct schedule_arrival a = {.stage = (int64_t)stage_index, .wait_ns = IPF_ABSENT};
+	struct ahead ahead = {.count = 0};
 	int64_t head = part->first_head;
 
 	for (int64_t i = 0; i < part->heads; i++, head++) {
 		if (requests && head == part->round_end)
 			head = part->round_first;
-		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? p->stage->kind->next(p) : 0);
+		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? next_time(&ahead, p, part->heads - i) : 0);
 		if (part->picks) {
 			head = p->head;
 			a.copy = p->copy;

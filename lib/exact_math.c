@@ -6,6 +6,7 @@
 #include "log_table.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* ln 2 in two parts: the first has 21 zero bits at its end, so that its product with an exponent is exact. */
@@ -13,24 +14,24 @@
 #define LN2_LOW  0x1.cf79abc9e3b3ap-40
 #define INV_LN2  0x1.71547652b82fep+0
 
-/* x = 2^e m with m between the roots of 1/2 and of 2; for x that is finite and above 0. Without a branch that half of all x would take. */
-static double split(double x, int64_t *e)
-{
-	const uint64_t sqrt_half = UINT64_C(0x3fe6a09e667f3bcd);
-	uint64_t bits;
-	int64_t below = 0, over;
-	double m;
+#define INFINITE  UINT64_C(0x7ff0000000000000) /* the bits of some doubles */
+#define NORMAL    UINT64_C(0x0010000000000000)
+#define SQRT_HALF UINT64_C(0x3fe6a09e667f3bcd)
 
-	if (x < 0x1p-1022) { /* its first bits are zeros */
-		x *= 0x1p54;
-		below = 54;
-	}
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+
 	memcpy(&bits, &x, sizeof bits);
-	over = (int64_t)(bits - sqrt_half + (UINT64_C(1023) << 52)) >> 52;
-	bits -= (uint64_t)(over - 1023) << 52;
-	memcpy(&m, &bits, sizeof m);
-	*e = over - 1023 - below;
-	return m;
+	return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+	double x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
 }
 
 /* Added to x and taken away again, WHOLE leaves the nearest whole number, and a power of two of it the nearest multiple of that: the sum has
@@ -40,24 +41,29 @@ static double split(double x, int64_t *e)
 static int64_t to_whole(double x, double whole, double *nearest)
 {
 	double sum = x + whole;
-	int64_t from, to;
 
-	memcpy(&from, &whole, sizeof from);
-	memcpy(&to, &sum, sizeof to);
 	*nearest = sum - whole;
-	return to - from;
+	return (int64_t)(bits_of(sum) - bits_of(whole));
 }
 
 double exact_log(double x)
 {
 	double m, nearest, r, square, sum;
-	int64_t e, k;
+	uint64_t bits = bits_of(x);
+	int64_t e, k, below = 0;
 
-	if (!(x > 0))
-		return x == 0 ? -INFINITY : NAN;
-	if (x > 0x1.fffffffffffffp+1023)
-		return x;
-	m = split(x, &e);
+	if (bits - NORMAL >= INFINITE - NORMAL) { /* none of the normal numbers above 0 */
+		if (!(x > 0))
+			return x == 0 ? -INFINITY : NAN;
+		if (bits == INFINITE)
+			return x;
+		bits = bits_of(x * 0x1p54);
+		below = 54;
+	}
+	/* x = 2^e m with m between the roots of 1/2 and of 2. Without a branch that half of all x would take. */
+	e = (int64_t)(bits - SQRT_HALF) >> 52;
+	m = double_of(bits - ((uint64_t)e << 52));
+	e -= below;
 	/* ln m = ln c + ln(1 + r) with c = k/128, the nearest, and m - c exact. With |r| < 0.0056 seven terms of the series reach 2^-58 of
 	 * r; around 1 they are the whole sum, so that nothing cancels. */
 	k = to_whole(m, WHOLE / 128, &nearest);
@@ -70,15 +76,11 @@ double exact_log(double x)
 double exact_exp(double x)
 {
 	double nearest, r, square, sum, power, value;
-	uint64_t bits;
+	bool normal = fabs(x) < 708;
 	int64_t k;
 
-	if (isnan(x))
-		return x;
-	if (x > 710)
-		return INFINITY;
-	if (x < -746)
-		return 0;
+	if (!normal && !(fabs(x) < 746))
+		return isnan(x) ? x : x > 0 ? INFINITY : 0;
 	/* e^x = 2^(k/64) e^r, where |r| is little more than ln 2 / 128: Taylor's series, of which the terms to the sixth power reach 2^-64. */
 	k = to_whole(x * (64 * INV_LN2), WHOLE, &nearest);
 	r = (x - nearest * (LN2_HIGH / 64)) - nearest * (LN2_LOW / 64);
@@ -86,11 +88,5 @@ double exact_exp(double x)
 	sum = 0.5 + r * (1.0 / 6) + square * (1.0 / 24 + r * (1.0 / 120) + square * (1.0 / 720));
 	power = powers[k & 63].power;
 	value = power + power * (r + (square * sum + powers[k & 63].missing));
-	k >>= 6;
-	if (k < -1021 || k > 1022) /* beside the normal numbers */
-		return ldexp(value, (int)k);
-	memcpy(&bits, &value, sizeof bits);
-	bits += (uint64_t)k << 52;
-	memcpy(&value, &bits, sizeof value);
-	return value;
+	return normal ? double_of(bits_of(value) + ((uint64_t)(k >> 6) << 52)) : ldexp(value, (int)(k >> 6));
 }

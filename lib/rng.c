@@ -74,15 +74,22 @@ uint64_t rng_below(struct rng *rng, uint64_t bound)
 	return (uint64_t)(product >> 64);
 }
 
+static double uniform_from(uint64_t bits)
+{
+	return (double)(int64_t)(bits >> 11) * 0x1p-53;
+}
+
 double rng_uniform(struct rng *rng)
 {
-	return (double)(int64_t)(rng_next(rng) >> 11) * 0x1p-53;
+	return uniform_from(rng_next(rng));
 }
 
 /* Marsaglia and Tsang, The Ziggurat Method for Generating Random Variables (2000): a point of a layer drawn at random is under the density, but
- * for some of those that the layer above does not reach over. Layer, sign and place have bits of their own, unlike theirs.
- *
- * One that it does not reach over: is it under the density, e^-exponent? That falls through the layer from e^-above to e^-below. */
+ * for some of those that the layer above does not reach over. Layer, sign and place have bits of their own, unlike theirs. What one draw in
+ * fifty needs stands in functions of its own, so that the others need not save a register. */
+
+/* A point that the layer above does not reach over: is it under the density, e^-exponent? That falls through the layer from e^-above to
+ * e^-below. */
 static bool is_under(struct rng *rng, double exponent, double below, double above)
 {
 	double low = exact_exp(-below), high = exact_exp(-above);
@@ -90,50 +97,55 @@ static bool is_under(struct rng *rng, double exponent, double below, double abov
 	return low + rng_uniform(rng) * (high - low) < exact_exp(-exponent);
 }
 
-double rng_exponential(struct rng *rng)
+#define RARELY __attribute__((cold, noinline))
+
+RARELY static double exponential_rest(struct rng *rng, size_t layer, double x)
 {
 	const double *edge = exponential_edges;
-	double beyond = 0;
 
-	for (;;) {
-		uint64_t bits = rng_next(rng);
-		size_t layer = bits % LAYERS;
-		double x = (double)(int64_t)(bits >> 11) * 0x1p-53 * edge[layer];
-		if (x < edge[layer + 1])
-			return beyond + x;
-		if (layer == 0) /* the tail, which is all of it again */
-			beyond += edge[1];
-		else if (is_under(rng, x, edge[layer], edge[layer + 1]))
-			return beyond + x;
-	}
+	if (layer == 0) /* the tail, which is all of it again */
+		return edge[1] + rng_exponential(rng);
+	return is_under(rng, x, edge[layer], edge[layer + 1]) ? x : rng_exponential(rng);
 }
 
-/* Marsaglia's way: what is beyond the last edge. */
-static double normal_tail(struct rng *rng)
+static double exponential_from(struct rng *rng, uint64_t bits)
 {
-	double edge = normal_edges[1], x;
+	size_t layer = bits % LAYERS;
+	double x = uniform_from(bits) * exponential_edges[layer];
 
-	do
-		x = rng_exponential(rng) / edge;
-	while (2 * rng_exponential(rng) < x * x);
-	return edge + x;
+	return x < exponential_edges[layer + 1] ? x : exponential_rest(rng, layer, x);
+}
+
+double rng_exponential(struct rng *rng)
+{
+	return exponential_from(rng, rng_next(rng));
+}
+
+RARELY static double normal_rest(struct rng *rng, size_t layer, double x)
+{
+	const double *edge = normal_edges;
+	double beyond;
+
+	if (layer == 0) { /* Marsaglia's way to the tail */
+		do
+			beyond = rng_exponential(rng) / edge[1];
+		while (2 * rng_exponential(rng) < beyond * beyond);
+		return copysign(edge[1] + beyond, x);
+	}
+	return is_under(rng, x * x / 2, edge[layer] * edge[layer] / 2, edge[layer + 1] * edge[layer + 1] / 2) ? x : rng_normal(rng);
+}
+
+static double normal_from(struct rng *rng, uint64_t bits)
+{
+	size_t layer = bits % LAYERS;
+	double x = (double)((int64_t)bits >> 10) * 0x1p-53 * normal_edges[layer]; /* to both sides */
+
+	return fabs(x) < normal_edges[layer + 1] ? x : normal_rest(rng, layer, x);
 }
 
 double rng_normal(struct rng *rng)
 {
-	const double *edge = normal_edges;
-
-	for (;;) {
-		uint64_t bits = rng_next(rng);
-		size_t layer = bits % LAYERS;
-		double x = (double)((int64_t)bits >> 10) * 0x1p-53 * edge[layer]; /* to both sides */
-		if (fabs(x) < edge[layer + 1])
-			return x;
-		if (layer == 0)
-			return copysign(normal_tail(rng), x);
-		if (is_under(rng, x * x / 2, edge[layer] * edge[layer] / 2, edge[layer + 1] * edge[layer + 1] / 2))
-			return x;
-	}
+	return normal_from(rng, rng_next(rng));
 }
 
 /* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). Their squeeze, u < 1 - 0.0331 x^4, spares most draws the
@@ -146,21 +158,23 @@ struct gamma_shape gamma_shape_of(double shape)
 	return (struct gamma_shape){.d = d, .c = 1 / sqrt(9 * d), .squeeze = 0.0331 * 2 / 3 / d, .power = shape < 1 ? 1 / shape : 0};
 }
 
+/* All bits are drawn at once: the generator's state then stays in registers between them. */
 double rng_gamma_of(struct rng *rng, const struct gamma_shape *g)
 {
+	uint64_t for_power = g->power > 0 ? rng_next(rng) : 0;
 	double x, square, v, u;
 
 	do {
-		do {
-			x = rng_normal(rng);
-			v = 1 + g->c * x;
-		} while (v <= 0);
+		uint64_t for_normal = rng_next(rng), for_uniform = rng_next(rng);
+		x = normal_from(rng, for_normal);
+		u = 1 - uniform_from(for_uniform); /* above 0: what a logarithm can take */
+		v = 1 + g->c * x;
 		v = v * v * v;
-		u = 1 - rng_uniform(rng); /* above 0: what a logarithm can take */
 		square = x * x;
-	} while (u >= 1 - g->squeeze * (square * square) && exact_log(u) >= 0.5 * square + g->d - g->d * v + g->d * exact_log(v));
+	} while (v <= 0 ||
+	         (u >= 1 - g->squeeze * (square * square) && exact_log(u) >= 0.5 * square + g->d - g->d * v + g->d * exact_log(v)));
 	if (g->power > 0) /* G(shape) = G(shape + 1) U^(1/shape) */
-		v *= exact_exp(-rng_exponential(rng) * g->power);
+		v *= exact_exp(-exponential_from(rng, for_power) * g->power);
 	return g->d * v;
 }
 
