@@ -152,12 +152,12 @@ static int join(struct walk *w, const struct window *window)
 	return replace_tail(w, in_tail, &window->s, in_window) < 0 ? -1 : 1;
 }
 
-/* Of the tail: the last token that leaves `overlap` bytes behind its start. */
+/* Of the tail: the last token that leaves `overlap` bytes behind its start, and does not begin within a character, as its bytes may. */
 static size_t border_before_end(const struct walk *w, size_t overlap)
 {
 	const struct bpe_span *t = &w->tail.s;
 	size_t k = t->count ? t->count - 1 : 0;
-	while (k > 0 && t->end - t->starts[k] < overlap)
+	while (k > 0 && (t->end - t->starts[k] < overlap || character_start(w->bpe, w->word, w->len, t->starts[k]) != t->starts[k]))
 		k--;
 	return k;
 }

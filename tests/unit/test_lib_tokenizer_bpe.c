@@ -239,6 +239,37 @@ static void unknown_characters(void **state)
 	assert_memory_equal(ids, ((uint32_t[]){1, 2, 3, 2, 3, 0}), 24);
 }
 
+/* No window begins within a character whose bytes are tokens. */
+static void bytes_in_long_words(void **state)
+{
+	static const char *const characters[] = {"a", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x85\x97"};
+	uint64_t seed = test_seed("bytes_in_long_words");
+	struct buffer json = {0};
+	(void)state;
+	buffer_text(&json, "{\"type\":\"BPE\",\"ignore_merges\":true,\"byte_fallback\":true,\"merges\":[],\"vocab\":{\"\xc3\xa9\":256,\"a\":257");
+	for (unsigned i = 0; i < 256; i++)
+		buffer_format(&json, ",\"<0x%02X>\":%u", i, i);
+	buffer_text(&json, "}}");
+	for (int round = 0; round < 50; round++) {
+		uint32_t ids[4000], wanted[4000];
+		size_t count = 0;
+		struct buffer word = {0};
+		for (int i = 0; i < 20 + round * 10; i++) {
+			const char *c = characters[test_random(&seed) % 4];
+			buffer_text(&word, c);
+			if (c == characters[0] || c == characters[1])
+				wanted[count++] = c == characters[0] ? 257 : 256;
+			else
+				for (; *c; c++)
+					wanted[count++] = (unsigned char)*c;
+		}
+		assert_int_equal(encode_with(json.data, word.data, ids), count);
+		assert_memory_equal(ids, wanted, count * sizeof *ids);
+		buffer_release(&word);
+	}
+	buffer_release(&json);
+}
+
 static void affixes(void **state)
 {
 	uint32_t ids[16];
@@ -308,7 +339,7 @@ static void refuses_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merges_characters), cmocka_unit_test(merges_bytes), cmocka_unit_test(unknown_characters), cmocka_unit_test(affixes),
+		cmocka_unit_test(merges_characters), cmocka_unit_test(merges_bytes), cmocka_unit_test(unknown_characters), cmocka_unit_test(bytes_in_long_words), cmocka_unit_test(affixes),
 		cmocka_unit_test(whole_words), cmocka_unit_test(refuses_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
