@@ -1,7 +1,7 @@
 #!/bin/bash
 # How fast is a schedule of ten million arrivals written, as text and with its digest, on one core, and in how much memory? The baseline
-# is NumPy, which draws as many gaps of the same distribution, adds them up and writes the same lines (or does not even write them). CPU
-# time counts, not the clock: others may be at work. The lines go to /dev/null: what a disk costs is not ours.
+# is NumPy, which draws as many gaps of the same distribution, adds them up and writes the same lines (or does not even write them; for rates
+# that change it has nothing). CPU time counts, not the clock: others may be at work. The lines go to /dev/null: what a disk costs is not ours.
 set -eu
 
 count=${SCHED_COUNT:-10000000}
@@ -36,20 +36,41 @@ row() { # WHAT SECONDS BASELINE ITS-NAME GOAL-IN-MILLIONS
 	}'
 }
 
-# -P: a module of Python has the name of another file of this folder
-numpy=0 numbers=0
-if "$python" -c 'import numpy' 2>/dev/null; then
-	numpy=$(cpu "$python" -P "$BENCH/sched_numpy.py" text 10000000 "$count" /dev/null)
-	numbers=$(cpu "$python" -P "$BENCH/sched_numpy.py" numbers 10000000 "$count")
-else
+if ! numpy=$("$python" -c 'import numpy; print("yes")' 2>/dev/null); then
+	numpy=
 	echo "$python has no NumPy: without a baseline" >&2
 fi
+draw() { # WHAT PROCESS CV: seconds that NumPy takes
+	# -P: a module of Python has the name of another file of this folder
+	if [ -n "$numpy" ]; then cpu "$python" -P "$BENCH/sched_numpy.py" "$1" "$2" "$3" 10000000 "$count" /dev/null; else echo 0; fi
+}
+
 poisson=$(cpu ipf-sched poisson:rate=10M,n="$count")
-row "schedule of $count, poisson" "$poisson" "$numpy" "NumPy, text" 10
-row "the same" "$poisson" "$numbers" "NumPy, numbers only" ''
+row "schedule of $count, poisson" "$poisson" "$(draw text poisson 1)" "NumPy, text" 10
+row "the same" "$poisson" "$(draw numbers poisson 1)" "NumPy, numbers only" ''
 row "schedule of $count, constant" "$(cpu ipf-sched constant:rate=10M,n="$count")" 0 '' 10
-row "schedule of $count, gamma cv 2" "$(cpu ipf-sched gamma:rate=10M,cv=2,n="$count")" 0 '' ''
-row "schedule of $count, sine" "$(cpu ipf-sched sine:low=5M,high=15M,every=100ms,n="$count")" 0 '' ''
+row "schedule of $count, uniform" "$(cpu ipf-sched uniform:rate=10M,n="$count")" "$(draw numbers uniform 0)" "NumPy, numbers only" 10
+for process in gamma weibull; do
+	for cv in 0.5 2; do
+		row "schedule of $count, $process cv $cv" "$(cpu ipf-sched "$process:rate=10M,cv=$cv,n=$count")" "$(draw numbers "$process" "$cv")" \
+			"NumPy, numbers only" 10
+	done
+done
+
+# As many arrivals of rates that change, 10M a second on average.
+ns=$((count * 100))
+varied() { # WHAT SPEC
+	row "schedule of $count, $1" "$(cpu ipf-sched "$2")" 0 '' 10
+}
+printf '%s,%s\n' 0 5M "$((ns / 2))ns" 15M "${ns}ns" 5M >rates.csv
+varied ramp "ramp:from=5M,to=15M,for=${ns}ns"
+varied steps "steps:rates=5M,15M,each=$((ns / 2))ns"
+varied rates "rates:file=rates.csv,linear"
+varied spike "spike:base=5M,peak=55M,every=100ms,width=10ms,n=$count"
+varied onoff "onoff:peak=15M,base=5M,on=10ms,off=10ms,n=$count"
+varied sine "sine:low=5M,high=15M,every=100ms,n=$count"
+varied "sine, gamma cv 2" "sine:low=5M,high=15M,every=100ms,process=gamma,cv=2,n=$count"
+varied "ramp, gamma cv 2" "ramp:from=5M,to=15M,process=gamma,cv=2,for=${ns}ns"
 few=$(peak_memory ipf-sched poisson:rate=10M,n=$((count / 20))) many=$(peak_memory ipf-sched poisson:rate=10M,n="$count")
 awk -v OFS='\t' -v few="$few" -v many="$many" 'BEGIN {
-	print "its peak memory", many " MiB", few " MiB for a twentieth", "-", "as much", (many <= few + 1) ? "met" : "missed" }'
+	print "peak memory of that of poisson", many " MiB", few " MiB for a twentieth", "-", "as much", (many <= few + 1) ? "met" : "missed" }'
