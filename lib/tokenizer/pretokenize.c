@@ -45,10 +45,16 @@ static int split_sequence(const struct pretokenizer *self, struct slice text, bo
 		struct text_pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
 			text_pieces_clear(to);
-		to->cut = from->cut;
-		to->blank = from->blank;
-		for (size_t k = 0; k < from->count && status == 0; k++)
-			status = s->parts[i]->split(s->parts[i], text_pieces_at(from, k), first && k == 0 && !from->cut, to, err);
+		if (to->count == 0) {
+			to->cut = to->cut || from->cut;
+			to->blank = from->blank;
+		}
+		for (size_t k = 0; k < from->count && status == 0; k++) {
+			struct slice piece = text_pieces_at(from, k);
+			status = s->parts[i]->split(s->parts[i], piece, first && k == 0 && !from->cut, to, err);
+			if (to->count == 0) /* nothing is left of it */
+				pieces_begin(to, piece.len);
+		}
 		if (status == 0)
 			status = pieces_status(from, err);
 		from = to;

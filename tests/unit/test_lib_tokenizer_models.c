@@ -52,6 +52,11 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define BYTES_OF_BYTES \
 	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}", \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
+/* The first word is the one at the text's beginning, not the first that is left. */
+#define FIRST_WORD \
+	FILE_OF("{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
+	        "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}", \
+	        "{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
 /* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
 #define ADDED_SPACES \
 	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
@@ -75,6 +80,8 @@ static const struct {
 	{WORDPIECE("none", "100"), "x", NULL, "\"none\" is not in the vocabulary"},
 	{WORDLEVEL("[UNK]"), "one two three", " 1 2 0", NULL},
 	{BYTES_OF_BYTES, "a a", " 0 1 2 0", NULL},
+	{FIRST_WORD, "b !b", " 0 1 1", NULL},
+	{FIRST_WORD, "! b b", " 1 1", NULL},
 	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
 	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
 	{BPE("\"byte_fallback\":true,"), "a\xe4\xb8\xad" "b", " 2", NULL},
