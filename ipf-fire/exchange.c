@@ -212,7 +212,8 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
  * may have been sent. The connection is there as before, and the request goes on another one or waits: the time of that counts as its own. */
 static bool refused(const struct exchange *x)
 {
-	return x->setup->options->connections.http != HTTP_1_1 && x->job->first_byte_ns == IPF_ABSENT && x->setup->alive(x);
+	/* where the connection is gone, too, but nothing failed on it, the server took leave before it looked */
+	return x->setup->options->connections.http != HTTP_1_1 && x->job->first_byte_ns == IPF_ABSENT && (x->setup->alive(x) || !x->error[0]);
 }
 
 bool exchange_again(struct exchange *x)

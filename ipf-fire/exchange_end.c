@@ -48,10 +48,11 @@ static enum record_error broken(const struct exchange *x)
 	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
 }
 
-/* A kept connection broke before anything of an answer came; libcurl tries again most of the times, or would. */
+/* A kept connection broke before anything of an answer came; libcurl tries again most of the times, or would. CURLE_HTTP2 is what it says where
+ * the server had said goodbye. */
 static bool died_kept(const struct exchange *x, CURLcode code)
 {
-	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
+	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING || code == CURLE_HTTP2;
 	return x->again_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
 }
 

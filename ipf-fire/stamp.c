@@ -116,13 +116,17 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	} control;
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	if (s->most && fd == s->read_fd && s->read_bytes >= s->most) {
+	if (s->most && fd >= 0 && (fd == s->empty_fd || (fd == s->read_fd && s->read_bytes >= s->most))) {
 		errno = EAGAIN;
 		return -1;
 	}
 	bool watched = fd >= 0 && stamps_noted(s, fd);
 	ssize_t got = watched ? recvmsg(fd, &m, flags) : recvfrom(fd, data, len, flags, NULL, NULL);
 	s->empty_fd = got > 0 && (size_t)got < len ? fd : -1;
+	if (got == 0 && len && s->most && fd == s->read_fd) {
+		errno = EAGAIN;
+		return -1;
+	}
 	if (got > 0) {
 		s->read_bytes = fd == s->read_fd ? s->read_bytes + (size_t)got : (size_t)got;
 		s->read_fd = fd;
@@ -165,6 +169,11 @@ const struct stamp *stamps_of(const struct stamps *s, int fd)
 void stamps_limit(struct stamps *s, size_t most)
 {
 	s->most = most;
+}
+
+int stamps_last_read(const struct stamps *s)
+{
+	return s->read_fd;
 }
 
 int64_t stamps_own(const struct stamps *s, int fd)

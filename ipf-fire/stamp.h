@@ -47,14 +47,17 @@ void stamps_forget(struct stamps *s, int fd); /* the descriptor was closed */
 /* From here on, what the calling thread reads is noted in s; NULL: nowhere. */
 void stamps_attach(struct stamps *s);
 
-/* From so many bytes on that were read of one socket since stamps_attach, its reads find no more (0, the default: they do), so that what came for
- * each of the streams on it is seen to before the next comes. The rest waits in the kernel, and epoll tells of it again. */
+/* Once so many bytes were read of one socket since stamps_attach, or all that there were, its reads find no more (0, the default: they do), so
+ * that what came for each of the streams on it is seen to before the next comes, or the end. The rest waits in the kernel, and epoll tells of it
+ * again. */
 void stamps_limit(struct stamps *s, size_t most);
 
 /* The last read of the socket (-1: of any, since stamps_attach); NULL where the kernel gave it no stamp, or nothing was read. */
 const struct stamp *stamps_of(const struct stamps *s, int fd);
 /* Our clock right after the last read since stamps_attach, stamped or not, if that was one of this socket (-1: any); else IPF_ABSENT. */
 int64_t stamps_own(const struct stamps *s, int fd);
+/* The socket of the last read since stamps_attach; -1: there was none. */
+int stamps_last_read(const struct stamps *s);
 /* The last stamp of this socket cannot be: it counts as rejected. */
 void stamps_reject(struct stamps *s, int fd);
 

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "curl_clock.h"
+#include "goodbye.h"
 #include "transport_private.h"
 #include "units.h"
 
@@ -370,6 +371,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
 	stamps_attach(t->setup.stamps);
+	goodbye_attach(t);
 	if (!m->opening)
 		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
 	curl_multi_socket_action(m->handle, fd, bits, &running);

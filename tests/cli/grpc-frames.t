@@ -45,6 +45,16 @@ is "$(went closed | sed 's/|[^|]*|.*//' | sed 's/^reset$/cut/' | sort -u)" cut "
 is "$(went reset | cut -d'|' -f1 | sort -u)" reset "a stream that is reset"
 contains "$(went reset)" "CANCEL" "with its reason"
 
+# A server that closes its connection after each request: what it said before is heard, and what it has not looked at goes to another one.
+ipf-sched -q closed:users=1,n=6 -t one.trace -o three.sched # in place of the three
+is "$(went goodbye)" "ok||abcd|2|length" "a request that came after the server's goodbye is sent on another connection"
+is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "each gets one of its own"
+between "$(jq -s 'map(.connection.refused // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
+is "$(went goodbye-in-time)" "ok||abcd|2|length" "a goodbye right behind an answer costs it nothing"
+is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection behind that"
+contains "$(went closed-behind)" "ok||abcd|2|length" "an end without a goodbye …"
+is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records | sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
+
 # A message's time is that of the read that brought its last byte, not its first.
 is "$(ipf-collect -q late-end.records | jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
 is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "though it began before"

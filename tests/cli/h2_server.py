@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING = 0, 1, 3, 4, 6
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 
 
@@ -42,6 +42,10 @@ def data(stream, payload, end=False):
     return frame(DATA, END_STREAM if end else 0, stream, payload)
 
 
+def goaway(last):
+    return frame(GOAWAY, 0, 0, struct.pack(">II", last, 0))
+
+
 OK = ("grpc-status", "0")
 END = b"\x00\x00\x00\x00\x02\x38\x01"  # stop_reason of TGIS, MAX_TOKENS
 
@@ -69,6 +73,12 @@ def scripts(s):
         "no-end-mark": [head(s), data(s, message("ab")), trailers(s, OK)],
         "reset": [head(s), data(s, message("ab")), frame(RST_STREAM, 0, s, struct.pack(">I", 8))],
         "closed": [head(s), data(s, message("ab")), 0.05, None],
+        # one request a connection: the second is not looked at, or the goodbye comes in time
+        "goodbye": [head(s), data(s, ab), trailers(s, OK)] if s == 1 else [goaway(1), None],
+        "goodbye-in-time": [head(s), data(s, ab), trailers(s, OK) + goaway(1)],
+        "goodbye-closed": [head(s), data(s, ab), trailers(s, OK) + goaway(1), None],
+        "closed-behind": [head(s), data(s, ab), trailers(s, OK), None],
+        "closed-unseen": [head(s), data(s, ab), trailers(s, OK)] if s == 1 else [None],
         "http-503": [frame(HEADERS, END_HEADERS, s, literal(":status", "503")), data(s, b"upstream is gone", end=True)],
     }
 
