@@ -351,17 +351,6 @@ static void set_url(struct exchange *x, const struct job *job, size_t place)
 	x->place = place;
 }
 
-/* libcurl takes a kept connection only for the host that it was made to: so each key is a host of its own, whose name is nobody's and
- * leads to the place's address. */
-static void set_key(struct exchange *x, uint64_t key)
-{
-	const struct place *place = &x->setup->target->places[x->place];
-	snprintf(x->connect_to, sizeof x->connect_to, "::ipf-%016llx:", (unsigned long long)key);
-	x->connect_to_list = (struct curl_slist){.data = x->connect_to};
-	curl_easy_setopt(x->easy, CURLOPT_CONNECT_TO, key ? &x->connect_to_list : NULL);
-	curl_easy_setopt(x->easy, CURLOPT_RESOLVE, key ? place->any : place->resolve);
-}
-
 /* libcurl before 8.0 sets HTTP/2 up a second time, and fails, where prior knowledge meets a connection that has it already. So a request keeps
  * either to the connections that there are, not knowing, or makes one; where there is none after all, on_open has it begin anew. */
 static void set_version(struct exchange *x, bool kept)
@@ -415,10 +404,9 @@ static void set_timeout(struct exchange *x)
 	curl_easy_setopt(x->easy, CURLOPT_TIMEOUT_MS, left > 0 ? milliseconds(left) : 1L);
 }
 
-void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept)
+void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin, bool kept)
 {
 	x->job = job;
-	x->key = key;
 	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
@@ -436,7 +424,7 @@ void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t 
 	set_version(x, kept);
 	set_headers(x, job);
 	if (x->setup->options->connections.kind == CONNECTIONS_SESSION)
-		set_key(x, key);
-	else if (pin)
+		curl_easy_setopt(x->easy, CURLOPT_ADDRESS_SCOPE, (long)x->scope);
+	if (pin)
 		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->places[x->place].resolve);
 }

@@ -43,8 +43,6 @@ struct exchange {
 	int64_t begin_ns;        /* when libcurl began with it: what its times count from */
 	int64_t trip_ns;         /* a round trip on a connection that is used again; 0: unknown */
 	int64_t again_ns;        /* when libcurl wanted to try again; IPF_ABSENT */
-	char connect_to[32];     /* the key's host */
-	struct curl_slist connect_to_list;
 	const char *cancelled;   /* why we ended it; NULL */
 	enum record_error cancelled_as;
 	uint64_t serial;         /* another one for each request */
@@ -52,7 +50,8 @@ struct exchange {
 	bool established;        /* TCP's connection is there */
 	bool opening, unplanned; /* a connection is being made for it; though there should have been one */
 	struct exchange *opener_next, *opener_previous; /* while it is `opening` */
-	uint64_t key;            /* which connections it may take; see exchange_begin */
+	uint64_t key;            /* whose connections it may take: a session's; 0: those of nobody */
+	uint32_t scope;          /* the key's (scopes.h); 0 */
 	bool only_kept;          /* it can be sent on connections that there are, not on a new one */
 	bool anew;               /* there was none: begin again (exchange_anew) */
 	bool refused;            /* by a server that had no stream for it: to be sent once more, wherever there is one */
@@ -66,9 +65,9 @@ struct exchange *exchange_new(struct exchange_setup *setup); /* NULL: out of mem
 void exchange_free(struct exchange *x);
 /* Ready for the next, as soon as it is known that this one has ended: so that nothing is left to do when the next one begins. */
 void exchange_unused(struct exchange *x);
-/* `pin`: tell libcurl the address, once for each multi handle. With a `key` other than 0 it goes on a connection that another with this key
- * has used, or a new one; those without take none of these. `kept`: there should be a connection for it already. */
-void exchange_begin(struct exchange *x, struct job *job, size_t place, uint64_t key, bool pin, bool kept);
+/* With the key and scope that it has been given. `pin`: tell libcurl the address, once for each multi handle. `kept`: there should be a
+ * connection for it already. */
+void exchange_begin(struct exchange *x, struct job *job, size_t place, bool pin, bool kept);
 /* For a new connection, after `anew`. */
 void exchange_anew(struct exchange *x);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */

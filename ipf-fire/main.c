@@ -125,8 +125,8 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 		return ipf_error_set(err, IPF_USAGE, "--threads: expected at most %d, got %lld", THREADS_MOST, (long long)o->threads);
 	if (c.kind == CONNECTIONS_POOL && o->threads > c.pool)
 		return ipf_error_set(err, IPF_USAGE, "--threads: %lld of them cannot share %lld connections", (long long)o->threads, (long long)c.pool);
-	if (c.kind == CONNECTIONS_SESSION && (o->proxy || strcmp(o->dns, "once") != 0))
-		return ipf_error_set(err, IPF_USAGE, "--connections: session does not go with --%s", o->proxy ? "proxy" : "dns each");
+	if (c.kind == CONNECTIONS_SESSION && !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IPV6))
+		return ipf_error_set(err, IPF_SYSTEM, "--connections: session: this libcurl knows no IPv6, and cannot tell the connections apart");
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static size_t room_of(size_t connections)
 /* Sessions' connections are found again where their multi handle is found again. */
 static struct multi *multi_of_session(struct transport *t, size_t place, uint64_t key)
 {
-	size_t cell = (size_t)(key % SESSION_CELLS);
+	size_t cell = (size_t)(key >> 1) % SESSION_CELLS; /* its last bit is always set */
 	for (size_t i = 0; i < t->count; i++)
 		if (t->multis[i]->place == place && t->multis[i]->cell == cell)
 			return t->multis[i];

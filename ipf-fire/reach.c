@@ -73,8 +73,6 @@ static int pin(struct place *t, const char *host, const char *port, const struct
 	char address[64];
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
 		return 0; /* left to libcurl, then */
-	if (add_entry(&t->any, a->ai_family, "*", port, address, err) < 0)
-		return -1;
 	return strcmp(address, host) ? add_entry(&t->resolve, a->ai_family, host, port, address, err) : 0;
 }
 
@@ -170,8 +168,7 @@ static int reach_place(struct reaching how, struct place *t, struct ipf_error *e
 	char *host = NULL, *port = NULL;
 	int result = -1;
 	curl_slist_free_all(t->resolve);
-	curl_slist_free_all(t->any);
-	t->resolve = t->any = NULL;
+	t->resolve = NULL;
 	if (how.route->o.unix_socket)
 		return reach_unix(&how, err);
 	if (how.route->o.proxy && reach_proxy(how, t, err) < 0)

@@ -7,6 +7,12 @@
 #include <poll.h>
 #include <string.h>
 
+uint64_t sharing_key(const struct transport *t, const struct job *job)
+{
+	bool sticky = t->options->connections.kind == CONNECTIONS_SESSION && job->session.data;
+	return sticky ? text_number(job->session) | 1 : 0;
+}
+
 size_t sharing_streams(const struct transport *t, size_t place)
 {
 	const struct queueing *q = &t->queues[place];

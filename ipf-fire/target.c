@@ -251,7 +251,6 @@ static void close_place(struct place *p)
 	curl_url_cleanup(p->parsed);
 	free(p->shown);
 	curl_slist_free_all(p->resolve);
-	curl_slist_free_all(p->any);
 }
 
 void target_close(struct target *t)

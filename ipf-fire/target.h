@@ -16,7 +16,6 @@ struct place {
 	char *url;                  /* with the API's path; "$model" in it stands for each request's model */
 	CURLU *parsed;              /* the same */
 	char *shown;                /* without what is secret: credentials, query */
-	struct curl_slist *any;     /* the entry that pins it for every name: "*:PORT:ADDRESS"; NULL */
 	struct curl_slist *resolve; /* CURLOPT_RESOLVE's entries that pin the address, and that of a proxy; NULL for numeric ones */
 };
 

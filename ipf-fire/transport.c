@@ -78,7 +78,9 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 		close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	*s = (struct socket){.multi = m, .id = atomic_fetch_add(m->transport->options->numbers, 1), .open = true, .connecting = x};
+	*s = (struct socket){.multi = m, .id = atomic_fetch_add(m->transport->options->numbers, 1), .key = x->key, .open = true, .connecting = x};
+	if (s->key)
+		scopes_take(m->transport->scopes, s->key);
 	m->open++;
 	x->made = fd;
 	sharing_opening(x, false);
@@ -95,6 +97,8 @@ static int on_close(void *data, curl_socket_t fd)
 		s->multi->open--;
 		s->multi->closed++;
 		sharing_closed(s, fd);
+		if (s->key)
+			scopes_leave(t->scopes, s->key);
 		*s = (struct socket){.id = -1};
 	}
 	return close(fd);
@@ -214,6 +218,8 @@ int transport_open(struct transport **transport, const struct target *target, co
 		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (options->connections.kind == CONNECTIONS_SESSION && !(t->scopes = scopes_new()))
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	char text[32];
 	t->alarms = alarms_new(1 + options->cancels.count);
 	snprintf(t->no_token, sizeof t->no_token, "no first token within %s", format_duration(options->first_token_ns, text));
@@ -243,6 +249,7 @@ void transport_close(struct transport *t)
 		free(t->multis[i]);
 	}
 	curl_share_cleanup(t->setup.share);
+	scopes_free(t->scopes);
 	free(t->queues);
 	alarms_free(t->alarms);
 	free(t->multis);
@@ -301,6 +308,8 @@ static void take_off(struct transport *t, struct exchange *x)
 {
 	curl_multi_remove_handle(x->multi->handle, x->easy);
 	exchange_unused(x);
+	if (x->key)
+		scopes_leave(t->scopes, x->key);
 	x->multi->busy--;
 	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
 	if (x->next)
@@ -388,20 +397,17 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 		t->soonest = m->deadline;
 }
 
-/* Which connections it may take: 0 where it makes no difference. */
-static uint64_t key_of(const struct transport *t, const struct job *job)
-{
-	bool sticky = t->options->connections.kind == CONNECTIONS_SESSION && job->session.data;
-	return sticky ? text_number(job->session) | 1 : 0;
-}
-
 /* Hands it to libcurl. */
 static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
 {
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct exchange *x = t->spare;
-	if (!m || !x || job->request.failed) {
+	uint64_t key = sharing_key(t, job);
+	uint32_t scope = key ? scopes_take(t->scopes, key) : 0;
+	if (!m || !x || job->request.failed || (key && !scope)) {
+		if (scope)
+			scopes_leave(t->scopes, key);
 		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
 		leave(t, place);
 		return;
@@ -409,6 +415,8 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	t->spare = x->next;
 	t->spare_count--;
 	x->multi = m;
+	x->key = key;
+	x->scope = scope;
 	x->closed = m->closed;
 	x->made = -1;
 	x->previous = NULL;
@@ -418,7 +426,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	t->under_way = x;
 	bool kept = sharing_free(t, m) || t->queues[place].single;
 	m->busy++;
-	exchange_begin(x, job, place, key_of(t, job), !m->pinned, kept);
+	exchange_begin(x, job, place, !m->pinned, kept);
 	if (!kept)
 		sharing_opening(x, true);
 	m->pinned = true;
@@ -434,7 +442,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 static void begin(struct transport *t, struct job *job, size_t place)
 {
 	struct queueing *q = &t->queues[place];
-	uint64_t key = key_of(t, job);
+	uint64_t key = sharing_key(t, job);
 	q->busy++;
 	if (!sharing_has_to_wait(t, place, key, q->held_count)) {
 		send_on(t, multis_choose(t, place, key), job, place);
@@ -451,11 +459,11 @@ static void admit(struct transport *t)
 {
 	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
 		struct queueing *q = &t->queues[place];
-		while (q->held.first && !sharing_has_to_wait(t, place, key_of(t, q->held.first), q->held_count - 1)) {
+		while (q->held.first && !sharing_has_to_wait(t, place, sharing_key(t, q->held.first), q->held_count - 1)) {
 			struct job *job = take_job(&q->held);
 			q->held_count--;
 			t->held--;
-			send_on(t, multis_choose(t, place, key_of(t, job)), job, place);
+			send_on(t, multis_choose(t, place, sharing_key(t, job)), job, place);
 		}
 		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;

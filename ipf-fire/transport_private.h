@@ -5,6 +5,7 @@
 
 #include "alarms.h"
 #include "exchange.h"
+#include "scopes.h"
 
 /* A socket, by its descriptor. */
 struct socket {
@@ -18,6 +19,7 @@ struct socket {
 	struct exchange *connecting; /* whose connection it is to be; NULL */
 	int64_t trip_ns;  /* how long it took to connect: a round trip; 0: unknown */
 	uint32_t streams; /* requests that are on it now */
+	uint64_t key;     /* of the session whose it is; 0: nobody's */
 };
 
 /* A multi handle with connections of its own. */
@@ -82,6 +84,7 @@ struct transport {
 	size_t next_source;
 	struct meter *meter;
 	struct queueing *queues; /* by place */
+	struct scopes *scopes;   /* of sessions with connections of their own; NULL */
 	size_t waiting, held;
 	struct alarms *alarms;              /* kind 0: the first token; then the cancels */
 	char no_token[80];
@@ -95,8 +98,8 @@ struct transport {
 int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *multi, void *unused);
 int transport_on_timer(CURLM *handle, long ms, void *multi);
 
-/* Where a request to this place goes: a multi handle that has an idle connection; else one with room for another; else a new one. `key` as for
- * exchange_begin. NULL: out of memory. */
+/* Where a request to this place goes: a multi handle that has an idle connection; else one with room for another; else a new one. `key`: of
+ * the session whose connections it may take; 0: none's. NULL: out of memory. */
 struct multi *multis_choose(struct transport *t, size_t place, uint64_t key);
 
 /* Sets the alarms of a request that begins. */
@@ -104,6 +107,8 @@ void timing_begin(struct transport *t, struct exchange *x);
 /* Is what an alarm of this kind was set for over? */
 bool timing_over(const struct alarm *alarm, size_t kind);
 
+/* Which connections it may take, as for multis_choose: 0 where it makes no difference. */
+uint64_t sharing_key(const struct transport *t, const struct job *job);
 /* How many requests a connection to this place carries at once, as far as is known. */
 size_t sharing_streams(const struct transport *t, size_t place);
 /* How many more fit on its connections that are made. */

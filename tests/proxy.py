@@ -2,11 +2,12 @@
 """A proxy to test with: HTTP (forwarding and CONNECT) and SOCKS 5 on one free port of 127.0.0.1, which is printed.
 
 usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS] [--together N]
-       proxy.py LOG --relay PATH PORT
+       proxy.py LOG --relay PATH|::1 PORT
 
 A line of LOG for each connection: what was asked for, and whether it was let through. --refuse says no to everything:
 502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --together makes the first connection of SOCKS at once, and the next only when N of them are
-waiting: LOG has "together" then, or "alone" where they are fewer for 20 seconds. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH.
+waiting: LOG has "together" then, or "alone" where they are fewer for 20 seconds. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH; or
+what comes to a free port of ::1.
 """
 import asyncio
 import base64
@@ -126,6 +127,10 @@ async def relay(reader, writer):
 
 
 async def main():
+    if "--relay" in sys.argv and sys.argv[3] == "::1":
+        server = await asyncio.start_server(relay, "::1", 0)
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await server.serve_forever()
     if "--relay" in sys.argv:
         server = await asyncio.start_unix_server(relay, sys.argv[3])
         print(sys.argv[3], flush=True)

@@ -74,12 +74,6 @@ is "$(jq -s -c 'group_by(.connection.id) | map(map(.session) | unique | length) 
 is "$(jq -s -c '[.[] | select(.turn == 0) | .connection.reused] | unique' rows)" "[false]" "which is new at its first turn"
 fire talk.sched -u "http://model.test:$PORT" --resolve "model.test:$PORT:127.0.0.1" --connections session
 good "$TALKS"
-run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections session --proxy http://127.0.0.1:1
-status_is 2 "sessions by a proxy"
-complains ipf-fire "--connections: session does not go with --proxy" "are refused"
-run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections session --dns each
-status_is 2 "sessions with names that are looked up each time"
-complains ipf-fire "--connections: session does not go with --dns each" "are refused"
 for wrong in 0 -1 many 1.5; do
 	run ipf-fire -q -u "$URL" -t chat.trace one.sched --connections "$wrong"
 	status_is 2 "--connections $wrong is refused"
@@ -197,20 +191,67 @@ alone() { # TEXT FIELDS: of nginx.log, the same for all
 	is "$(jq -s -c '[group_by(.session), group_by(.connection.id)] | map(map(map([.session, .connection.id]) | unique | length) | unique)' rows)" "[[1],[1]]" \
 		"$1: a session has a connection, and that no other"
 	is "$(distinct)" "$SESSIONS" "$1: as nginx sees it"
-	is "$(cut -d ' ' -f 2-6 nginx.log | sort | uniq -c | tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
+	is "$(cut -d ' ' -f 2,3,5,6 nginx.log | sort | uniq -c | tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
 }
 fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session
 good "$TALKS"
-alone TLS "HTTP/1.1 200 . localhost localhost:$TLS"
+alone TLS "HTTP/1.1 200 localhost localhost:$TLS"
+fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session --no-tls-resumption
+alone "TLS anew" "HTTP/1.1 200 localhost localhost:$TLS"
+is "$(seen 4)" " $TALKS ." "TLS anew: no session of TLS is resumed"
 fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session --http 2
 good "$TALKS"
-alone "HTTP/2 and TLS" "HTTP/2.0 200 . localhost localhost:$TLS"
+alone "HTTP/2 and TLS" "HTTP/2.0 200 localhost localhost:$TLS"
 fire talk.sched -u http://localhost --unix-socket nginx.sock --connections session
 good "$TALKS"
-alone "a Unix socket" "HTTP/1.1 200 - - localhost"
+alone "a Unix socket" "HTTP/1.1 200 - localhost"
 fire talk.sched -u "http://localhost:$PLAIN" --connections session --bind 127.0.0.2 --threads 2
 good "$TALKS"
-alone "two threads" "HTTP/1.1 200 - - localhost:$PLAIN"
+alone "two threads" "HTTP/1.1 200 - localhost:$PLAIN"
+fire talk.sched -u "http://localhost:$PLAIN" --connections session --dns each
+good "$TALKS"
+alone "--dns each" "HTTP/1.1 200 - localhost:$PLAIN"
+is "$(jq -c 'select(.connection.reused | not) | .dns_ns > .start_ns and .dns_ns <= .connect_ns' rows | sort -u)" true "--dns each: every connection has its look-up"
+fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session --dns each --http 2
+good "$TALKS"
+alone "--dns each, HTTP/2 and TLS" "HTTP/2.0 200 localhost localhost:$TLS"
+if command -v python3 >/dev/null; then
+	: >proxy.port
+	python3 "$TESTS/proxy.py" proxy.log >proxy.port 2>proxy.err &
+	stop_at_exit $!
+	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	PROXY=127.0.0.1:$(cat proxy.port)
+	by() { # TEXT FIELDS ASKED ARGUMENTS OF ipf-fire…
+		: >proxy.log
+		fire talk.sched --connections session "${@:4}"
+		good "$TALKS"
+		alone "$1" "$2"
+		is "$(sort proxy.log | uniq -c | tr -s ' ')" " $SESSIONS $3" "$1: the proxy is asked for the server, once for each session"
+	}
+	# a proxy that forwards sees a request only when the connection begins
+	by "an HTTP proxy" "HTTP/1.1 200 - localhost:$PLAIN" "POST localhost:$PLAIN" -u "http://localhost:$PLAIN" --proxy "http://$PROXY"
+	by "by CONNECT" "HTTP/1.1 200 localhost localhost:$TLS" "CONNECT localhost:$TLS" -u "https://localhost:$TLS" --cacert cert.pem --proxy "http://$PROXY"
+	by "by CONNECT, HTTP/2" "HTTP/2.0 200 - localhost:$H2C" "CONNECT localhost:$H2C" -u "http://localhost:$H2C" --http 2-prior --proxy "http://$PROXY"
+	by "SOCKS by name" "HTTP/1.1 200 - localhost:$PLAIN" "socks5 name localhost:$PLAIN" -u "http://localhost:$PLAIN" --proxy "socks5h://$PROXY"
+	by "SOCKS by address" "HTTP/1.1 200 localhost localhost:$TLS" "socks5 address 127.0.0.1:$TLS" -u "https://localhost:$TLS" --cacert cert.pem \
+		--resolve "localhost:$TLS:127.0.0.1" --proxy "socks5://$PROXY" --dns each
+	# IPv6, where the kernel might look at what tells the connections apart
+	: >six.port
+	python3 "$TESTS/proxy.py" six.log --relay ::1 "$PLAIN" >six.port 2>six.err &
+	SIX=$!
+	stop_at_exit $SIX
+	six_or_gone() { [ -s six.port ] || ! kill -0 $SIX 2>/dev/null; }
+	wait_for 20 six_or_gone
+	if [ -s six.port ]; then
+		fire talk.sched -u "http://[::1]:$(cat six.port)" --connections session
+		good "$TALKS"
+		alone IPv6 "HTTP/1.1 200 - [::1]:$(cat six.port)"
+	else
+		skip "sessions' connections by IPv6" "there is no ::1 here"
+	fi
+else
+	skip "sessions' connections by proxies" "python3, which the proxy needs, is not installed"
+fi
 fire talk.sched -u "https://model.test:$TLS" --resolve "model.test:$TLS:127.0.0.1" --cacert cert.pem --connections session
 is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" " $TALKS [\"tls\",null]" "a certificate for another name"
 is "$(wc -l <nginx.log)" 0 "is not taken"
