@@ -221,7 +221,7 @@ bool exchange_again(struct exchange *x)
 	struct job *job = x->job;
 	if (x->again_ns != IPF_ABSENT)
 		return false;
-	if (!refused(x)) {
+	if (!refused(x) || job->refused >= MOST_REFUSALS) {
 		x->again_ns = x->setup->t_ns;
 		return false;
 	}
@@ -233,6 +233,11 @@ bool exchange_again(struct exchange *x)
 	x->fd = -1;
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	return true;
+}
+
+bool exchange_gave_up(struct exchange *x, CURLcode code)
+{
+	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && exchange_again(x);
 }
 
 void exchange_no_socket(struct exchange *x, int errno_value)

@@ -78,6 +78,9 @@ bool exchange_last_read(const struct exchange *x, int64_t *t_ns, int64_t *own_ns
 
 /* libcurl is about to try a second time (from the socket callback). false: it is not to; exchange_end will say why. */
 bool exchange_again(struct exchange *x);
+/* What was refused libcurl sends five times. True: it ended for that, and is to be sent once more. */
+bool exchange_gave_up(struct exchange *x, CURLcode code);
+#define MOST_REFUSALS 100 /* a server that never takes it is one that fails */
 void exchange_no_socket(struct exchange *x, int errno_value); /* likewise */
 
 #endif

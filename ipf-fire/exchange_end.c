@@ -109,6 +109,8 @@ static void set_error(struct exchange *x, CURLcode code)
 		text = x->cancelled;
 	else if (x->no_memory)
 		text = "out of memory";
+	else if (job->refused >= MOST_REFUSALS)
+		text = "the server refused it over and over";
 	else if (died_kept(x, code))
 		text = (job->stale = stale(x)) ? "the server had closed the kept connection" : "the kept connection broke before an answer";
 	else

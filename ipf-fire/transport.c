@@ -358,17 +358,15 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
-		if (x->refused) {
+		if (x->refused || exchange_gave_up(x, message->data.result)) {
 			send_again(t, x);
-			continue;
-		}
-		if (x->anew) {
+		} else if (x->anew) {
 			curl_multi_remove_handle(m->handle, x->easy);
 			exchange_anew(x);
 			curl_multi_add_handle(m->handle, x->easy);
-			continue;
+		} else {
+			finish(t, x, message->data.result, t->setup.t_ns);
 		}
-		finish(t, x, message->data.result, t->setup.t_ns);
 	}
 }
 
