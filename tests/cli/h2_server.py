@@ -76,7 +76,7 @@ def scripts(s):
         # one request a connection: the second is not looked at, or the goodbye comes in time
         "goodbye": [head(s), data(s, ab), trailers(s, OK)] if s == 1 else [goaway(1), None],
         "goodbye-in-time": [head(s), data(s, ab), trailers(s, OK) + goaway(1)],
-        "goodbye-always": [goaway(0), None],
+        "goodbye-always": [goaway(0)],
         "goodbye-closed": [head(s), data(s, ab), trailers(s, OK) + goaway(1), None],
         "closed-behind": [head(s), data(s, ab), trailers(s, OK), None],
         "closed-unseen": [head(s), data(s, ab), trailers(s, OK)] if s == 1 else [None],
