@@ -43,12 +43,6 @@ static void watch(struct transport *t, int fd, struct socket *s, uint32_t events
 		s->events = events;
 }
 
-static void watch_stamps(struct stamps *stamps, int fd)
-{
-	if (stamps_watch(stamps, fd))
-		stamps_watch_sends(stamps, fd);
-}
-
 static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *x = data;
@@ -84,7 +78,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	m->open++;
 	x->made = fd;
 	sharing_opening(x, false);
-	watch_stamps(m->transport->setup.stamps, fd);
+	if (stamps_watch(m->transport->setup.stamps, fd))
+		stamps_watch_sends(m->transport->setup.stamps, fd);
 	return fd;
 }
 
