@@ -180,19 +180,19 @@ static int try_load(struct calibration *c, double streams, struct ipf_error *err
 static int search(struct calibration *c, struct ipf_error *err)
 {
 	double good = c->own_good ? c->own.streams : 0, bad = c->own_good ? 0 : c->own.streams;
-	for (int i = 0; !bad && i < DOUBLINGS; i++) {
+	for (int i = 0; bad <= 0 && i < DOUBLINGS; i++) {
 		int got = try_load(c, 2 * good, err);
 		if (got < 0)
 			return -1;
 		*(got ? &good : &bad) = 2 * good;
 	}
-	for (int i = 0; !good && i < HALVINGS && bad > 1; i++) {
+	for (int i = 0; good <= 0 && i < HALVINGS && bad > 1; i++) {
 		int got = try_load(c, bad / 2, err);
 		if (got < 0)
 			return -1;
 		*(got ? &good : &bad) = bad / 2;
 	}
-	for (int i = 0; good && bad && i < STEPS; i++) {
+	for (int i = 0; good > 0 && bad > 0 && i < STEPS; i++) {
 		double middle = sqrt(good * bad);
 		int got = try_load(c, middle, err);
 		if (got < 0)
