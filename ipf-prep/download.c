@@ -215,9 +215,9 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 {
 	char more[128] = "";
 	if (d->status == 401 || d->status == 403)
-		snprintf(more, sizeof more, d->token ? " (with the token of HF_TOKEN)" : strncmp(d->url, "https", 5) ? "" : " (is a token wanted? hf:// takes HF_TOKEN)");
-	else if (d->status == 429 || d->status == 503)
-		snprintf(more, sizeof more, h->retry_s > 0 ? " (try again in %lld s)" : "", (long long)h->retry_s);
+		snprintf(more, sizeof more, "%s", d->token ? " (with the token of HF_TOKEN)" : strncmp(d->url, "https", 5) ? "" : " (is a token wanted? hf:// takes HF_TOKEN)");
+	else if ((d->status == 429 || d->status == 503) && h->retry_s > 0)
+		snprintf(more, sizeof more, " (try again in %lld s)", (long long)h->retry_s);
 	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server answered %ld%s%s%s", d->status, h->words[0] ? " " : "", h->words, more);
 }
 
@@ -266,7 +266,7 @@ static int check_place(const char *url, const struct download *d, const struct p
 
 int download_run(struct download *d, struct ipf_error *err)
 {
-	struct place own, place;
+	struct place own = {0}, place;
 	char why[CURL_ERROR_SIZE];
 	char *url = strdup(d->url);
 	int status = url ? check_place(url, d, NULL, &own, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
