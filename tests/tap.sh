@@ -79,6 +79,12 @@ between() { # ACTUAL LOW HIGH TEXT
 	fi
 }
 
+# ---- chance that is the same each time --------------------------------------------------------------------------------
+
+noise() { # SEED BYTES
+	LC_ALL=C awk -v x="$1" -v n="$2" 'BEGIN { while (n-- > 0) { x = x * 16807 % 2147483647; printf "%c", int(x / 8192) % 256 } }'
+}
+
 # ---- running programs -----------------------------------------------------------------------------------------------
 
 run() { # COMMAND…: $status, and what it wrote in $OUT and $ERR

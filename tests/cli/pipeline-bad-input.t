@@ -62,7 +62,7 @@ is "$(body cut.trace | wc -l)" 1 "and holds the request that was good"
 head -c 3000 "$ROOT/examples/chat.json" | zstd -q | head -c 900 >cut.json.zst
 wrong 3 cut.json.zst ipf-prep sharegpt cut.json.zst -o cut.trace
 yes_if "the trace of a compressed array that was cut is whole" whole cut.trace
-head -c 5000 /dev/urandom >noise
+noise 1 5000 >noise
 wrong 3 noise ipf-prep sharegpt noise -o noise.trace
 wrong 3 noise ipf-prep azure noise -o noise.trace
 wrong 3 noise ipf-sched constant:rate=5,n=2 -t noise

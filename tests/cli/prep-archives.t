@@ -42,7 +42,7 @@ status_is 3 "a file that is not in it: status 3"
 complains ipf-prep "c.tar.gz:d/none.jsonl: there is no such file in the archive" "and it is said"
 run "$prep" jsonl none.tar:a
 status_is 1 "an archive that is not there: status 1"
-head -c 300 /dev/urandom >broken.tar.gz
+noise 1 300 >broken.tar.gz
 run "$prep" jsonl broken.tar.gz
 status_is 3 "no archive at all: status 3"
 complains ipf-prep "broken.tar.gz" "and it is named"
