@@ -84,6 +84,22 @@ static int list_kinds(const struct sched_options *options)
 	return ipf_error_report(&err, stderr, program.name);
 }
 
+/* What makes a schedule says nothing of one that is made. */
+static int check_stat(const struct sched_options *options, const struct operands *operands, struct ipf_error *err)
+{
+	if (operands->count > 2)
+		return ipf_error_set(err, IPF_USAGE, "stat: expected one schedule, got another one: %s", operands->items[2]);
+	if (options->trace)
+		return ipf_error_set(err, IPF_USAGE, "stat: expected no trace, got -t %s", options->trace);
+	if (options->results.count)
+		return ipf_error_set(err, IPF_USAGE, "stat: expected no results, got -r %s", options->results.items[0]);
+	if (options->shard)
+		return ipf_error_set(err, IPF_USAGE, "stat: it shows the whole of a schedule, got --shard %s", options->shard);
+	if (options->common.seed_given)
+		return ipf_error_set(err, IPF_USAGE, "stat: --seed: nothing is drawn by chance");
+	return options->plot ? plot_check(options->plot, err) : 0;
+}
+
 /* ipf-sched stat [FILE] */
 static int show_stat(const struct sched_options *options, const struct operands *operands)
 {
@@ -91,13 +107,8 @@ static int show_stat(const struct sched_options *options, const struct operands 
 	struct buffer text = {0};
 	struct plot plot;
 
-	if (operands->count > 2)
-		ipf_error_set(&err, IPF_USAGE, "stat: expected one schedule, got another one: %s", operands->items[2]);
-	else if (options->trace)
-		ipf_error_set(&err, IPF_USAGE, "stat: expected no trace, got -t %s", options->trace);
-	else if ((!options->plot || plot_check(options->plot, &err) == 0) &&
-	         stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
-	         write_text(&text, options->common.output, &err) == 0 && options->plot && plot_draw(&plot, options->plot, &err) == 0)
+	if (check_stat(options, operands, &err) == 0 && stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
+	    write_text(&text, options->common.output, &err) == 0 && options->plot && plot_draw(&plot, options->plot, &err) == 0)
 		fprintf(stderr, "%s: gnuplot is not installed: %s is not drawn\n", program.name, options->plot);
 	buffer_release(&text);
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);

@@ -57,6 +57,16 @@ run "$sched" stat a b
 status_is 2 "one schedule at a time"
 run "$sched" stat -t "$DATA/five.trace" mixed.sched
 status_is 2 "and no trace"
+misplaced() { # WORDS ARGUMENTS…
+	words=$1
+	shift
+	run "$sched" stat "$@" mixed.sched
+	status_is 2 "stat $*: wrong usage"
+	complains ipf-sched "stat: $words" "said in one line"
+}
+misplaced 'expected no results, got -r some.results' -r some.results
+misplaced 'it shows the whole of a schedule, got --shard 1/2' --shard 1/2
+misplaced '--seed: nothing is drawn by chance' --seed 7
 status=0
 "$sched" stat mixed.sched >/dev/full 2>"$ERR" || status=$?
 status_is 1 "a full disk ends with 1"
