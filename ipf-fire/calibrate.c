@@ -312,8 +312,10 @@ static int set_up(struct calibration *c, const char *schedule, struct ipf_error 
 	if (make_records(c, err) < 0)
 		return -1;
 	if (c->own.streams > c->most_streams)
-		return ipf_error_set(err, IPF_SYSTEM, "--calibrate: %.0f streams at once, but only %.0f can be tried (ulimit -n)", c->own.streams,
-		                     fmax(0, c->most_streams));
+		return c->most_streams < 1
+		       ? ipf_error_set(err, IPF_SYSTEM, "--calibrate: too few files can be open for even one stream (ulimit -n raises that)")
+		       : ipf_error_set(err, IPF_SYSTEM, "--calibrate: %.0f streams at once, but only %.0f can be tried (ulimit -n raises that)",
+		                       c->own.streams, floor(c->most_streams));
 	return loopback_start(&c->server, a, err) < 0 || make_trace(c, err) < 0 ? -1 : 0;
 }
 

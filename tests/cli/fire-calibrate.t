@@ -90,6 +90,9 @@ wrong 'streams: expected one of streams and rate, and once' --calibrate --shape 
 run sh -c 'ulimit -n 300; exec ipf-fire --calibrate --shape streams=1000'
 status_is 1 "a load of more connections than there can be ends with 1"
 complains ipf-fire '--calibrate: 1000 streams at once, but only ' "before anything is tried"
+run sh -c 'ulimit -n 40; exec ipf-fire --calibrate --shape streams=2'
+status_is 1 "so does any load where hardly a file can be open"
+complains ipf-fire '--calibrate: too few files can be open for even one stream' "which is what is said"
 wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
 wrong 'does not go with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
