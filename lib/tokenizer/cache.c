@@ -4,9 +4,9 @@
  *     KEY.ref       64 characters: the digest of the file that had this device, inode, size and times (KEY is their digest), so that an
  *                   unchanged file need not be read at all
  *
- * Both appear by rename, whole or not at all. A block that is not as it should be (another version, another machine, damaged) is made
- * again; a cache that cannot be written is no error. A file that changed in the last seconds gets no .ref: it could change again
- * without its times showing it.
+ * Both appear by rename, whole or not at all. A block that is not as it should be (another version, another machine, damaged, no
+ * regular file) is made again; a cache that cannot be written is no error. A file that changed in the last seconds gets no .ref: it
+ * could change again without its times showing it.
  */
 #include "compiled.h"
 
@@ -49,6 +49,17 @@ static bool block_is_sound(const void *memory, size_t size, const char *sha256)
 	return true;
 }
 
+/* Only a regular file: opening another kind, or reading it, may wait for somebody who never comes. */
+static int open_entry(const struct buffer *path, struct stat *st)
+{
+	int fd = path->failed ? -1 : open(path->data, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 static bool map_block(struct compiled *out, const char *folder, const char *kind, const char *sha256)
 {
 	struct buffer path = {0};
@@ -56,8 +67,8 @@ static bool map_block(struct compiled *out, const char *folder, const char *kind
 	void *memory = MAP_FAILED;
 
 	buffer_format(&path, "%s/ipf/%s%s.tok", folder, sha256, kind);
-	int fd = path.failed ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+	int fd = open_entry(&path, &st);
+	if (fd >= 0 && st.st_size > 0)
 		memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (fd >= 0)
 		close(fd);
@@ -132,9 +143,10 @@ static void identity(const struct stat *st, const char *kind, char key[65])
 static bool read_ref(const char *folder, const char *key, char sha256[65])
 {
 	struct buffer path = {0};
+	struct stat st;
 	char read_back[66];
 	buffer_format(&path, "%s/ipf/%s.ref", folder, key);
-	int fd = path.failed ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
+	int fd = open_entry(&path, &st);
 	ssize_t n = fd >= 0 ? read(fd, read_back, sizeof read_back) : -1;
 	if (fd >= 0)
 		close(fd);

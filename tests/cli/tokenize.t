@@ -112,6 +112,13 @@ for length in 0 100 $((size / 2)) $((size - 1)); do
 done
 ok "nor is one that was cut"
 is "$(wc -c <"$block")" "$size" "the next start finds a whole one"
+for entry in "$PWD"/cache/ipf/*; do
+	rm "$entry"
+	mkfifo "$entry"
+done
+is "$(find cache/ipf -type p | wc -l)" 2 "where there are pipes in place of both files"
+is "$(timeout 60 "$BIN/ipf-prep" tokenize -t "$t" lines)" "$expected" "nothing is waited for"
+is "$(find cache/ipf -type p | wc -l) $(wc -c <"$block")" "0 $size" "and they are replaced"
 rm -rf cache && for _ in 1 2 3 4 5 6; do tokenize -t "$t" lines >"race.$_" & done
 wait
 is "$(cat race.* | sort | uniq -c | awk '{print $1}' | sort -u)" "6" "six at once get the same"
