@@ -16,7 +16,8 @@ struct turn {
 	struct buffer talk;      /* the messages before, and its own; then the answer's */
 	size_t own;              /* where its own begin */
 	uint64_t session;        /* its name's number */
-	int64_t *counted;        /* which of the counts its answer is one of */
+	_Atomic int64_t *gives;  /* the count that the next turn is one of: what stands for this one's answer */
+	_Atomic int64_t *counts; /* the one that it is one of itself, once it is sent; NULL: a first turn */
 	bool rendered, answered;
 	struct job *job;         /* that waits for the parent's answer */
 	struct turn *next_waiting, *waiting; /* in the parent's list; those that wait for this one */
@@ -36,7 +37,7 @@ struct history {
 	size_t held;             /* bytes of those that nobody has asked for */
 	_Atomic(struct turn *) ended; /* a stack, by any thread */
 	struct turn *ready, **ready_end; /* whose jobs may be rendered; by next_waiting */
-	struct history_counts counts;
+	_Atomic int64_t live, recorded, left_out;
 	struct answer answer;
 };
 
@@ -80,7 +81,7 @@ void history_free(struct history *h)
 
 struct history_counts history_counts(const struct history *h)
 {
-	return h->counts;
+	return (struct history_counts){.live = atomic_load(&h->live), .recorded = atomic_load(&h->recorded), .left_out = atomic_load(&h->left_out)};
 }
 
 /* ---- by their numbers ---- */
@@ -183,7 +184,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 	if (parent && parent->answered) {
 		if (!parent->waiting)
 			unhold(h, parent);
-		++*parent->counted;
+		t->counts = parent->gives;
 		t->talk = parent->talk;
 		parent->talk = (struct buffer){0};
 		/* whoever else waits for it is not the next turn */
@@ -191,7 +192,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 		forget(h, parent);
 	} else {
 		buffer_slice(&t->talk, draft_context(t->draft));
-		h->counts.recorded += job->deferred;
+		t->counts = job->deferred ? &h->recorded : NULL;
 	}
 	t->own = t->talk.len;
 	prompt_append_turn(&t->talk, &t->draft->request);
@@ -207,6 +208,8 @@ void history_ended(struct history *h, const struct job *job)
 	struct turn *t = job->remembered;
 	if (!t)
 		return;
+	if (t->counts && job->sent_ns != IPF_ABSENT)
+		atomic_fetch_add(t->counts, 1);
 	job_to_record(job, &t->headers, &t->record);
 	buffer_slice(&t->body, t->record.body);
 	/* when the bytes came makes no difference here */
@@ -245,14 +248,14 @@ static void answered(struct history *h, struct turn *t)
 	const struct trace_request *q = &t->draft->request;
 	size_t before = t->talk.len;
 	if (take_answer(h, t)) {
-		t->counted = &h->counts.live;
+		t->gives = &h->live;
 	} else if (q->answer.data) {
 		t->talk.len = before;
 		session_answer(&t->talk, q->answer);
-		t->counted = &h->counts.recorded;
+		t->gives = &h->recorded;
 	} else {
 		t->talk.len = t->own;
-		t->counted = &h->counts.left_out;
+		t->gives = &h->left_out;
 	}
 	t->answered = true;
 	draft_free(t->draft);

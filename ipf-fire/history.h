@@ -23,7 +23,7 @@ struct history;
 
 #define HISTORY_BYTES ((size_t)256 << 20)
 
-/* How many turns got what to stand for the turn before them. */
+/* How many turns that were sent, the whole of them, had what to stand for the turn before them. */
 struct history_counts {
 	int64_t live;     /* the server's answer */
 	int64_t recorded; /* the trace's */
@@ -46,6 +46,6 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 /* From the thread that sent it, any of several: it has ended. Its body is copied; nothing is parsed. */
 void history_ended(struct history *h, const struct job *job);
 
-struct history_counts history_counts(const struct history *h); /* the feeder's thread, or after it */
+struct history_counts history_counts(const struct history *h); /* of those that have ended */
 
 #endif

@@ -119,6 +119,24 @@ wait $fire
 status=$?
 status_is 0 "a run that is cut while turns wait for answers ends in order"
 yes_if "and its records are whole" whole cut.records
+server_stop
+
+# Second turns that were rendered, as their first ones had been answered, and whose time did not come.
+server
+jq -c 'if .turn > 0 then .wait_ns = 600000000000 else . end' lines >late
+rewrap late >c.trace
+ipf-sched burst -t c.trace -q -o now.sched
+ipf-fire -q -m sim -t c.trace now.sched -u "$URL" --history live -o cut.records &
+fire=$!
+stop_at_exit $fire
+first_turns() { [ "$(grep -c '"turn":0,.*"end_ns"' cut.records)" = "$(jq -s 'map(select(.turn == 0)) | length' lines)" ]; }
+wait_for 30 first_turns
+kill -INT $fire
+wait $fire
+status=$?
+status_is 0 "a run that is interrupted before later turns are due ends in order"
+is "$(tail -1 cut.records | jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0}' "and counts none of them, rendered or not"
+server_stop
 run ipf-fire -u "$URL" -t a.trace now.sched --history dead
 status_is 2 "--history dead"
 complains ipf-fire 'expected recorded or live, got "dead"' "is refused"
