@@ -227,10 +227,6 @@ static int store_value(const struct argument *a, void *variable, struct ipf_erro
 		++*(int *)variable;
 		return 0;
 	case OPTION_FILE:
-		if (!*a->value)
-			return ipf_error_set(err, IPF_USAGE, "expected %s, got \"\"", a->spec->argument);
-		*(const char **)variable = a->value;
-		return 0;
 	case OPTION_TEXT:
 		*(const char **)variable = a->value;
 		return 0;
@@ -258,6 +254,10 @@ static int store(const struct argument *a, void *options, bool first, int argc, 
 	void *variable = (char *)options + a->spec->offset;
 	struct ipf_error wrong = {0};
 
+	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST;
+	/* it would be as good as not given, or fail later in words of something else */
+	if (plain && !*a->value)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
 	if (a->spec->kind == OPTION_LIST)
 		return store_item(variable, a, first, argc, err);
 	if (store_value(a, variable, &wrong) < 0)

@@ -107,12 +107,12 @@ struct operands {
 	int count;
 };
 
-/* Ignores SIGPIPE and SIGXFSZ (writers then see EPIPE and EFBIG), makes sure that descriptors 0 to 2 are taken (one that was closed goes on failing, but no
- * file that is opened later gets its number), and parses. Options and operands may
- * be mixed; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long names are accepted. An
- * --output that is an operand, a file of another option or standard input is refused: it would be emptied before it is read. True: run.
- * False: end with *status at once (help, version, completion: 0, and 1 when they could not be written; wrong usage: 2, said on stderr with
- * the nearest option's name where there is one). */
+/* Ignores SIGPIPE and SIGXFSZ (writers then see EPIPE and EFBIG), makes sure that descriptors 0 to 2 are taken (one that was
+ * closed goes on failing, but no file that is opened later gets its number), and parses. Options and operands may be mixed;
+ * no option takes an empty value; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous beginnings of long
+ * names are accepted. An --output that is an operand, a file of another option or standard input is refused: it would be
+ * emptied before it is read. True: run. False: end with *status at once (help, version, completion: 0, and 1 when they could
+ * not be written; wrong usage: 2, said on stderr with the nearest option's name where there is one). */
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands, int *status);
 
 /* The header's "argv": the arguments as given, less the program's name and what does not shape the content; without the operands

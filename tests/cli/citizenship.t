@@ -23,6 +23,15 @@ for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
 	status_is 0 "$program does its work"
 	stderr_is "" "and says nothing where there is nothing to say"
 
+	asked=0 taken=
+	for option in $("$program" --help | sed -nE 's/^  (-., |    )(--[a-z-]+) [^ ].*/\2/p'); do
+		asked=$((asked + 1))
+		run "${words[@]}" "$option="
+		[ "$status $(wc -l <"$ERR")" = "2 1" ] && grep -q "^$program: $option: expected .*got \"\"$" "$ERR" || taken+=" $option"
+	done
+	between $asked 3 100 "$program has options with values"
+	is "$taken" "" "and none takes an empty one"
+
 	status=0
 	"${words[@]}" >/dev/full 2>"$ERR" || status=$?
 	status_is 1 "$program > /dev/full ends with 1"

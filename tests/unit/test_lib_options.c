@@ -113,7 +113,7 @@ static void every_kind(void **state)
 static void all_ways_to_write(void **state)
 {
 	char mixed[] = "one -vvk --verb two -n7 -- -v";
-	char dash[] = "- -t - -m ''";
+	char dash[] = "- -t - -m -";
 	char last_wins[] = "-n 1 -n 2 --co=3 x";
 	char value_like_option[] = "-t --unknown -m -5 -H=x x";
 	struct operands operands;
@@ -131,7 +131,7 @@ static void all_ways_to_write(void **state)
 	o = parse(dash, &operands);
 	assert_string_equal(operands.items[0], "-");
 	assert_string_equal(o.trace, "-");
-	assert_string_equal(o.model, "");
+	assert_string_equal(o.model, "-");
 	o = parse(last_wins, &operands);
 	assert_int_equal(o.n, 3);
 	o = parse(value_like_option, &operands);
@@ -258,6 +258,9 @@ static void misuse(void **state)
 		{"--seed 1.5 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"1.5\""},
 		{"--trace= x", "--trace: expected FILE, got \"\""},
 		{"-t '' x", "-t: expected FILE, got \"\""},
+		{"-m '' x", "-m: expected NAME, got \"\""},
+		{"--model= x", "--model: expected NAME, got \"\""},
+		{"-H X:1 --header '' x", "--header: expected TEXT, got \"\""},
 		{"", "expected STAGE… [FILE], got nothing"},
 		{"-v --", "expected STAGE… [FILE], got nothing"},
 		{"a b c d", "one operand too many: \"d\""},
