@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 import tokenizer_reference as texts_and_runs
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, PreTokenizedString, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tokenizer_components_charsmap import charsmap
 
 SENTENCES = texts_and_runs.SENTENCES
@@ -88,6 +88,27 @@ def all_pretokenizers():
             yield f"Metaspace {scheme} {split}, Digits, Split", p.Sequence([meta, p.Digits(True), p.Split(Regex("[a-z]"), "contiguous")])
     yield "BertPreTokenizer, Metaspace", p.Sequence([p.BertPreTokenizer(), p.Metaspace("▁", "first")])
     yield "Sequence of four", p.Sequence([p.WhitespaceSplit(), p.Punctuation("merged_with_next"), p.Digits(False), p.UnicodeScripts()])
+
+
+def all_beginnings():
+    """Pieces of which Metaspace asks whether they are the first: all that come of the text's first character."""
+    n, p = normalizers, pre_tokenizers
+    before = (("nothing", None), ("Prepend xy", n.Prepend("xy")), ("Prepend 'xy '", n.Prepend("xy ")), ("Prepend ▁", n.Prepend("▁")),
+              ("Prepend y, x", n.Sequence([n.Prepend("x"), n.Prepend("y")])), ("Prepend and take away", n.Sequence([n.Prepend("x"), n.Replace("x", "")])),
+              ("Strip, Prepend", n.Sequence([n.Strip(), n.Prepend("xy")])), ("Prepend, Strip", n.Sequence([n.Prepend("  "), n.Strip()])),
+              ("Replace one", n.Replace(Regex("[aeT]"), "b c")), ("Replace two", n.Replace(Regex("en|a[a-z]"), "x y")), ("Replace none", n.Replace("", "x")),
+              ("NFKD", n.NFKD()), ("NFD, NFC", n.Sequence([n.NFD(), n.NFC()])), ("BertNormalizer", n.BertNormalizer()), ("ByteLevel", n.ByteLevel()),
+              ("NFKD, Prepend", n.Sequence([n.NFKD(), n.StripAccents(), n.Prepend("xy ")])))
+    between = (("each", p.Split(Regex("(?m:.)"), "isolated")), ("x", p.Split("x", "removed")), ("y", p.Split("y", "merged_with_previous")),
+               ("spaces", p.WhitespaceSplit()), ("Bert", p.BertPreTokenizer()), ("two", p.FixedLength(2)), ("scripts", p.UnicodeScripts()),
+               ("words", p.Whitespace()), ("Digits", p.Digits(True)), ("nothing", p.Sequence([])), ("bytes", p.ByteLevel(True, use_regex=False)),
+               ("bytes, each", p.Sequence([p.ByteLevel(True), p.Split(Regex("(?m:.)"), "isolated")])),
+               ("always, each", p.Sequence([p.Metaspace("_", "always"), p.Sequence([p.Split(Regex("(?m:.)"), "isolated")])])),
+               ("first, _", p.Sequence([p.Metaspace("_", "first", False), p.Split("_", "isolated"), p.CharDelimiterSplit("y")])))
+    for name, normalizer in before:
+        for other, part in between:
+            if (name, other[:5]) != ("Replace none", "bytes"):  # of which the reference dies
+                yield f"{name} / {other}", normalizer, p.Sequence([part, p.Metaspace("▁", "first")])
 
 
 def all_decoders():
@@ -192,8 +213,12 @@ def added(made, normalized):
 def of_words(normalizer, pretokenizer, texts):
     words = {"<unk>": 0}
     for text in texts:
-        text = normalizer.normalize_str(text) if normalizer else text
-        for word, _ in pretokenizer.pre_tokenize_str(text) if pretokenizer else [(text, None)]:
+        pieces = PreTokenizedString(text)
+        if normalizer:
+            pieces.normalize(normalizer.normalize)
+        if pretokenizer:
+            pretokenizer.pre_tokenize(pieces)
+        for word, _, _ in pieces.get_splits():
             words.setdefault(word, len(words))
     made = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     if normalizer:
@@ -214,6 +239,8 @@ def all_tokenizers(texts):
         yield f"normalizer {name}", of_words(part, None, texts)
     for name, part in all_pretokenizers():
         yield f"pre-tokenizer {name}", of_words(None, part, texts)
+    for name, normalizer, part in all_beginnings():
+        yield f"beginning {name}", of_words(normalizer, part, texts)
     trained = list(all_models())
     for name, made in trained:
         yield f"model {name}", made

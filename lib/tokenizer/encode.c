@@ -195,9 +195,8 @@ static int encode_prepended(struct encoding *e, const char *text, size_t begin, 
 	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
 }
 
-enum beginning { INSIDE, FIRST, FIRST_BLANK }; /* of the input; the same behind a blank that a normalizer put there */
-
-static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, enum beginning where)
+/* text[0, head) comes of the character that the input begins with. */
+static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, size_t head)
 {
 	const struct tokenizer *t = e->t;
 	if (begin == end)
@@ -208,9 +207,8 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 		return encode_piece(e, text, begin, end);
 	struct text_pieces *pieces = &e->s->pieces;
 	text_pieces_clear(pieces);
-	bool first = where != INSIDE && begin == 0;
-	pieces->blank = where == FIRST_BLANK && first;
-	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, first, pieces, e->err) < 0)
+	pieces->head = head > begin ? head - begin : 0;
+	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, pieces, e->err) < 0)
 		return -1;
 	if (pieces->failed)
 		return no_memory(e);
@@ -231,24 +229,50 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 	return 0;
 }
 
+static size_t length_of(const char *text, size_t len, size_t characters)
+{
+	const char *at = text, *end = text + len;
+	for (; characters && at < end; characters--)
+		utf8_next(&at);
+	return (size_t)(at - text);
+}
+
+/* How much of the text `to` comes of the first character of what it was made of: as many characters as the normalizer makes of that alone. */
+static int head_of(struct encoding *e, struct slice first, int changed, const struct buffer *to, size_t *head)
+{
+	const struct normalizer *n = e->t->normalizer;
+	struct buffer alone = {0};
+	int of_it = n->apply(n, first, &alone, e->err);
+	size_t characters = 0;
+	for (size_t at = 0; of_it > 0 && at < alone.len; characters++)
+		at += length_of(alone.data + at, alone.len - at, 1);
+	if (of_it >= 0 && changed == NORMALIZER_CUT && of_it != NORMALIZER_CUT)
+		*head = 0;
+	else if (of_it >= 0)
+		*head = length_of(to->data ? to->data : "", to->len, characters || changed == NORMALIZER_CUT ? characters : 1);
+	bool failed = of_it < 0 || alone.failed;
+	buffer_release(&alone);
+	return failed ? of_it < 0 ? -1 : no_memory(e) : 0;
+}
+
 /* Text between tokens that were found in the raw text. */
 static int encode_between(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;
 	struct added_walk walk = {0};
 	struct added_match match;
-	enum beginning first = begin == 0 ? FIRST : INSIDE;
 
 	if (begin == end)
 		return 0;
+	size_t head = begin == 0 ? length_of(text, end, 1) : 0;
 	if (t->normalizer && !t->spaces_inside) {
 		struct buffer *to = &e->s->normalized;
 		buffer_clear(to);
 		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
 		if (changed < 0 || to->failed)
 			return to->failed ? no_memory(e) : -1;
-		if (first)
-			first = changed == NORMALIZER_CUT ? INSIDE : changed == NORMALIZER_BLANK ? FIRST_BLANK : FIRST;
+		if (changed && head && t->pretokenizer && head_of(e, (struct slice){text, head}, changed, to, &head) < 0)
+			return -1;
 		if (changed) {
 			text = to->data;
 			begin = 0;
@@ -256,15 +280,15 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		}
 	}
 	if (!t->added.normalized.count)
-		return encode_normalized(e, text, begin, end, first);
+		return encode_normalized(e, text, begin, end, head);
 	text += begin;
 	end -= begin;
 	while (added_next(&t->added.normalized, text, end, &walk, &match)) {
-		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, first) < 0) || add_id(e, match.id) < 0)
+		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, head) < 0) || add_id(e, match.id) < 0)
 			return -1;
 		walk.done = match.end;
 	}
-	return walk.done < end ? encode_normalized(e, text, walk.done, end, first) : 0;
+	return walk.done < end ? encode_normalized(e, text, walk.done, end, head) : 0;
 }
 
 static int encode_all(struct encoding *e, const char *text, size_t len)

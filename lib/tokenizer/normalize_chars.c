@@ -41,7 +41,7 @@ static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, st
 		if (!put(c, out))
 			continue;
 		if (!changed)
-			changed = begin > text.data ? 1 : out->len == before ? NORMALIZER_CUT : put == put_chinese ? NORMALIZER_BLANK : 1;
+			changed = begin > text.data ? 1 : out->len == before ? NORMALIZER_CUT : 1;
 		if (begin > kept) { /* the run before it goes first */
 			out->len = before;
 			buffer_append(out, kept, (size_t)(begin - kept));

@@ -30,7 +30,8 @@ void text_pieces_clear(struct text_pieces *p)
 {
 	buffer_clear(&p->text);
 	p->count = 0;
-	p->failed = p->cut = p->blank = false;
+	p->failed = false;
+	p->head = p->heads = 0;
 }
 
 void text_pieces_release(struct text_pieces *p)

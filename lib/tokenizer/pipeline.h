@@ -39,8 +39,9 @@ struct text_pieces {
 	size_t *ends;
 	size_t count, cap;
 	bool failed; /* memory ran out (also where text.failed): sticky */
-	bool cut;    /* pre-tokenizers: something was taken away before the first piece */
-	bool blank;  /* the text begins with a blank that a normalizer put there: taking it away is no cut */
+	/* Pre-tokenizers, as Metaspace's "first" asks for it: how many bytes come of the character that the input begins with, at the front
+	 * of the text that is cut now, and of the pieces. */
+	size_t head, heads;
 };
 void text_pieces_add(struct text_pieces *p, const char *text, size_t len); /* a whole piece */
 void text_pieces_end(struct text_pieces *p);                               /* what was appended to p->text since the last end is a piece */
@@ -83,13 +84,12 @@ static inline struct slice vocabulary_text(const struct vocabulary *v, uint32_t 
 
 /* ---- normalizer (normalize*.c) ------------------------------------------------------------------------------------------- */
 
-#define NORMALIZER_BLANK 2
-#define NORMALIZER_CUT 3
+#define NORMALIZER_CUT 2
 
 struct normalizer {
 	/* 1: `out` got the normalized text appended; 0: the text is normalized as it is (out untouched; cheap, and tried first: most texts
-	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. Instead of 1, as Metaspace's "first" asks for it:
-	 * NORMALIZER_BLANK: a blank was put before what the text began with; NORMALIZER_CUT: that is gone. */
+	 * are); -1 on error. `text` is valid UTF-8, and so is what comes out. NORMALIZER_CUT instead of 1, as
+	 * Metaspace's "first" asks for it: what the text began with is gone. */
 	int (*apply)(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err);
 	void (*free)(struct normalizer *self);
 };
@@ -99,9 +99,8 @@ int normalizer_new(struct normalizer **normalizer, const json_t *config, struct 
 /* ---- pre-tokenizer (pretokenize*.c) -------------------------------------------------------------------------------------- */
 
 struct pretokenizer {
-	/* Appends to `out` the pieces of `text` (no empty ones: the reference drops them). `first`: the text stands at the very beginning of
-	 * the input (Metaspace's prepend_scheme asks). */
-	int (*split)(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err);
+	/* Appends to `out` the pieces of `text` (no empty ones: the reference drops them), whose head `out` tells. */
+	int (*split)(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err);
 	void (*free)(struct pretokenizer *self);
 };
 int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err);

@@ -25,7 +25,7 @@ int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, s
 	return k < 0 ? -1 : makers[k](pretokenizer, config, err);
 }
 
-static int split_sequence(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_sequence(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;
 	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
@@ -33,27 +33,23 @@ static int split_sequence(const struct pretokenizer *self, struct slice text, bo
 	int status = 0;
 
 	if (s->count == 0) {
-		if (text.len)
-			text_pieces_add(out, text.data, text.len);
+		add_part(out, text, 0, text.len);
 		return pieces_status(out, err);
 	}
 	if (s->count == 1)
-		return s->parts[0]->split(s->parts[0], text, first, out, err);
-	from->blank = out->blank;
-	status = s->parts[0]->split(s->parts[0], text, first, from, err);
+		return s->parts[0]->split(s->parts[0], text, out, err);
+	from->head = out->head;
+	status = s->parts[0]->split(s->parts[0], text, from, err);
 	for (size_t i = 1; i < s->count && status == 0; i++) {
 		struct text_pieces *to = i + 1 == s->count ? out : &turns[i & 1];
 		if (to != out)
 			text_pieces_clear(to);
-		if (to->count == 0) {
-			to->cut = to->cut || from->cut;
-			to->blank = from->blank;
-		}
+		size_t begin = 0;
 		for (size_t k = 0; k < from->count && status == 0; k++) {
 			struct slice piece = text_pieces_at(from, k);
-			status = s->parts[i]->split(s->parts[i], piece, first && k == 0 && !from->cut, to, err);
-			if (to->count == 0) /* nothing is left of it */
-				pieces_begin(to, piece.len);
+			to->head = head_behind(from->heads, begin);
+			status = s->parts[i]->split(s->parts[i], piece, to, err);
+			begin += piece.len;
 		}
 		if (status == 0)
 			status = pieces_status(from, err);

@@ -33,13 +33,17 @@ void splitter_finish(struct splitter *s);
 /* What the reference does with a predicate on characters: each that fulfils it is a match. */
 void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, struct slice text, struct text_pieces *out);
 
-/* The first piece begins there in the text. */
-static inline void pieces_begin(struct text_pieces *out, size_t begin)
+/* What is left of the head behind so many bytes. */
+static inline size_t head_behind(size_t head, size_t begin)
 {
-	if (begin > out->blank)
-		out->cut = true;
-	if (begin)
-		out->blank = false;
+	return head > begin ? head - begin : 0;
+}
+
+/* text[begin, end) goes into `out` as it is. */
+static inline void head_kept(struct text_pieces *out, size_t begin, size_t end)
+{
+	size_t left = head_behind(out->head, begin);
+	out->heads += left < end - begin ? left : end - begin;
 }
 
 /* Adds text[begin, end) unless it is empty. */
@@ -47,8 +51,7 @@ static inline void add_part(struct text_pieces *out, struct slice text, size_t b
 {
 	if (end <= begin)
 		return;
-	if (out->count == 0)
-		pieces_begin(out, begin);
+	head_kept(out, begin, end);
 	text_pieces_add(out, text.data + begin, end - begin);
 }
 

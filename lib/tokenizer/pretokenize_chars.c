@@ -47,9 +47,8 @@ void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, stru
 	splitter_finish(&s);
 }
 
-static int split_digits(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_digits(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
-	(void)first;
 	split_characters(unicode_numeric, ((const struct chars *)self)->behavior, text, out);
 	return pieces_status(out, err);
 }
@@ -62,9 +61,8 @@ int pretokenizer_digits(struct pretokenizer **pretokenizer, const json_t *config
 	return chars_new(pretokenizer, (struct chars){{split_digits, NULL}, individual ? ISOLATED : CONTIGUOUS, 0, 0}, err);
 }
 
-static int split_punctuation(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_punctuation(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
-	(void)first;
 	split_characters(unicode_punctuation, ((const struct chars *)self)->behavior, text, out);
 	return pieces_status(out, err);
 }
@@ -77,10 +75,9 @@ int pretokenizer_punctuation(struct pretokenizer **pretokenizer, const json_t *c
 	return chars_new(pretokenizer, kind, err);
 }
 
-static int split_at_spaces(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_at_spaces(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	(void)self;
-	(void)first;
 	split_characters(unicode_white_space, REMOVED, text, out);
 	return pieces_status(out, err);
 }
@@ -91,17 +88,16 @@ int pretokenizer_whitespace_split(struct pretokenizer **pretokenizer, const json
 	return chars_new(pretokenizer, (struct chars){.base = {split_at_spaces, NULL}}, err);
 }
 
-static int split_bert(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_bert(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
+	size_t head = out->head;
 	(void)self;
-	(void)first;
 	while (at < end) {
 		const char *word = at, *next = at;
 		while (next < end && !unicode_white_space(utf8_next(&next)))
 			at = next;
-		if (out->count == 0)
-			pieces_begin(out, (size_t)(word - text.data));
+		out->head = head_behind(head, (size_t)(word - text.data));
 		split_characters(unicode_punctuation, ISOLATED, (struct slice){word, (size_t)(at - word)}, out);
 		at = next;
 	}
@@ -115,13 +111,12 @@ int pretokenizer_bert(struct pretokenizer **pretokenizer, const json_t *config, 
 }
 
 /* \w+|[^\w\s]+ */
-static int split_words(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_words(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	enum { NONE, SPACE, WORD, OTHER } kind, before = NONE;
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = 0;
 	(void)self;
-	(void)first;
 	for (; at < end; before = kind) {
 		const char *next = at;
 		uint32_t c = utf8_next(&next);
@@ -144,12 +139,11 @@ int pretokenizer_whitespace(struct pretokenizer **pretokenizer, const json_t *co
 	return chars_new(pretokenizer, (struct chars){.base = {split_words, NULL}}, err);
 }
 
-static int split_delimiter(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_delimiter(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = 0;
-	(void)first;
 	while (at < end) {
 		size_t stop = (size_t)(at - text.data);
 		if (utf8_next(&at) != p->delimiter)
@@ -171,13 +165,12 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 }
 
 /* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the beginning. */
-static int split_scripts(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_scripts(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = text.len;
 	unsigned last = 0;
 	(void)self;
-	(void)first;
 	while (at < end) {
 		size_t begin = (size_t)(at - text.data);
 		unsigned script = unicode_script(utf8_next(&at));
@@ -199,16 +192,15 @@ int pretokenizer_scripts(struct pretokenizer **pretokenizer, const json_t *confi
 	return chars_new(pretokenizer, (struct chars){.base = {split_scripts, NULL}}, err);
 }
 
-static int split_lengths(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_lengths(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;
-	(void)first;
 	while (at < end) {
 		const char *start = at;
 		for (size_t n = 0; n < p->length && at < end; n++)
 			utf8_next(&at);
-		text_pieces_add(out, start, (size_t)(at - start));
+		add_part(out, text, (size_t)(start - text.data), (size_t)(at - text.data));
 	}
 	return pieces_status(out, err);
 }

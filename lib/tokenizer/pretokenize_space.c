@@ -20,7 +20,7 @@ static bool starts_with(struct slice text, const char *prefix, size_t len)
 }
 
 /* Everything before and between replacements is a piece that begins with its replacement. */
-static int split_metaspace(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_metaspace(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct metaspace *m = (const struct metaspace *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -29,13 +29,16 @@ static int split_metaspace(const struct pretokenizer *self, struct slice text, b
 	if (!text.len)
 		return 0;
 	bool there = *at == ' ' || starts_with(text, m->replacement, m->len);
-	if (!there && (m->scheme == SCHEME_ALWAYS || (m->scheme == SCHEME_FIRST && first)))
+	if (!there && (m->scheme == SCHEME_ALWAYS || (m->scheme == SCHEME_FIRST && out->head))) {
 		buffer_append(&out->text, m->replacement, m->len);
+		out->heads += out->head ? m->len : 0;
+	}
 	while (at < end) {
 		const char *start = at;
 		while (at < end && *at != ' ' && !starts_with((struct slice){at, (size_t)(end - at)}, m->replacement, m->len))
 			at++;
 		buffer_append(&out->text, start, (size_t)(at - start));
+		head_kept(out, (size_t)(start - text.data), (size_t)(at - text.data));
 		if (at == end)
 			break;
 		if (m->split && out->text.len > begin) {
@@ -43,6 +46,7 @@ static int split_metaspace(const struct pretokenizer *self, struct slice text, b
 			begin = out->text.len;
 		}
 		buffer_append(&out->text, m->replacement, m->len);
+		out->heads += head_behind(out->head, (size_t)(at - text.data)) ? m->len : 0;
 		at += *at == ' ' ? 1 : m->len;
 	}
 	if (out->text.len > begin)
@@ -106,17 +110,18 @@ struct byte_level {
 	bool prefix;
 };
 
-static void add_mapped(struct text_pieces *out, const char *text, size_t len)
+static void add_mapped(struct text_pieces *out, struct slice text, size_t begin, size_t end)
 {
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = begin; i < end; i++) {
 		char *to = buffer_reserve(&out->text, 4);
-		if (to)
-			out->text.len += utf8_put(to, byte_level_char((unsigned char)text[i]));
+		size_t len = to ? utf8_put(to, byte_level_char((unsigned char)text.data[i])) : 0;
+		out->text.len += len;
+		out->heads += i < out->head ? len : 0;
 	}
 	text_pieces_end(out);
 }
 
-static int split_byte_level(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_byte_level(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct byte_level *b = (const struct byte_level *)self;
 	struct buffer prefixed = {0};
@@ -124,7 +129,6 @@ static int split_byte_level(const struct pretokenizer *self, struct slice text, 
 	size_t start, end, done = 0;
 	int found = 0;
 
-	(void)first;
 	if (!text.len)
 		return 0;
 	if (b->prefix && *text.data != ' ') {
@@ -133,19 +137,20 @@ static int split_byte_level(const struct pretokenizer *self, struct slice text, 
 		if (prefixed.failed)
 			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 		text = buffer_all(&prefixed);
+		out->head += out->head > 0;
 	}
 	if (b->words) {
 		regex_walk_begin(&walk, b->words, text);
 		while ((found = regex_walk_next(&walk, &start, &end, err)) == 1) {
 			if (start > done)
-				add_mapped(out, text.data + done, start - done);
-			add_mapped(out, text.data + start, end - start);
+				add_mapped(out, text, done, start);
+			add_mapped(out, text, start, end);
 			done = end;
 		}
 		regex_walk_end(&walk);
 	}
 	if (found == 0 && done < text.len)
-		add_mapped(out, text.data + done, text.len - done);
+		add_mapped(out, text, done, text.len);
 	buffer_release(&prefixed);
 	return found < 0 ? -1 : pieces_status(out, err);
 }

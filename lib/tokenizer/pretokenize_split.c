@@ -79,7 +79,7 @@ struct split {
 	bool invert;
 };
 
-static int split_pattern(const struct pretokenizer *self, struct slice text, bool first, struct text_pieces *out, struct ipf_error *err)
+static int split_pattern(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
 {
 	const struct split *p = (const struct split *)self;
 	struct splitter s = {.text = text, .out = out, .behavior = p->behavior};
@@ -87,7 +87,6 @@ static int split_pattern(const struct pretokenizer *self, struct slice text, boo
 	size_t start, end, done = 0;
 	int found;
 
-	(void)first;
 	if (!text.len)
 		return 0;
 	regex_walk_begin(&walk, p->pattern, text);

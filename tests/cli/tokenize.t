@@ -92,6 +92,23 @@ wrong 3 "own.tiktoken" -t own.tiktoken lines
 printf 'YQ== 0\nYg== one\n' >gpt2.tiktoken
 wrong 3 "gpt2.tiktoken:2: expected a token in base64 and its rank" -t gpt2.tiktoken lines
 
+# ---- what stands at the beginning -----------------------------------------------------------------------------------
+
+# All that a normalizer makes of the first character is first to Metaspace: here x, y and a (the ids as the reference gives them).
+begins() { # NORMALIZER TEXT
+	printf '{"normalizer":%s,"pre_tokenizer":{"type":"Sequence","pretokenizers":[
+		{"type":"Split","pattern":{"Regex":"."},"behavior":"Isolated","invert":false},
+		{"type":"Metaspace","replacement":"\342\226\201","prepend_scheme":"first","split":true}]},
+		"model":{"type":"WordLevel","unk_token":"<unk>","vocab":{"<unk>":0,"x":1,"y":2,"a":3,"b":4,
+		"\342\226\201x":11,"\342\226\201y":12,"\342\226\201a":13,"\342\226\201b":14}}}' "$1" >begins.json
+	printf '%s\n' "$2" | tokenize -t ./begins.json
+}
+is "$(begins '{"type":"Prepend","prepend":"xy"}' aba)" "[11,12,13,4,3]" "what was put before the text begins it, and so does its first character"
+is "$(begins '{"type":"Replace","pattern":{"String":"a"},"content":"xy"}' aba)" "[11,12,4,1,2]" "so does all that stands in place of that"
+is "$(begins '{"type":"Replace","pattern":{"String":"ab"},"content":"xy"}' aba)" "[1,2,3]" "nothing does where several were replaced"
+is "$(begins '{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"x"},{"type":"Replace","pattern":{"String":"x"},"content":""}]}' aba)" \
+	"[13,4,3]" "what was put there and taken away takes nothing with it"
+
 # ---- the cache ------------------------------------------------------------------------------------------------------
 
 expected=$(tokenize -t "$t" lines)
