@@ -126,13 +126,14 @@ static void order_upcoming(struct agenda *a)
 		job->ordered = job->deferred && feeder_order(a->o.feeder, job);
 }
 
-static void stop(struct agenda *a, int64_t now)
+static bool stop(struct agenda *a, int64_t now)
 {
 	if (atomic_load(&a->grace_end_ns) != INT64_MAX)
-		return;
+		return false;
 	dispatch_stop(a->dispatch);
 	atomic_store(&a->grace_end_ns, now + a->o.grace_ns);
 	call_all(a);
+	return true;
 }
 
 /* What waits for another comes after one that does not, and must not keep it out. */
@@ -314,6 +315,11 @@ int64_t agenda_wake(const struct agenda *a, size_t thread)
 	return agenda_own(a, thread) || wake > INT64_MAX - STAND_IN_NS ? wake : wake + STAND_IN_NS;
 }
 
+bool agenda_measured(const struct agenda *a, const struct job *job)
+{
+	return plan_schedule(a->o.plan)->stages[job->arrival.stage].measured;
+}
+
 bool agenda_over(const struct agenda *a)
 {
 	return atomic_load(&a->over);
@@ -331,11 +337,12 @@ int agenda_call_fd(const struct agenda *a, size_t thread)
 
 /* ---- ending before the time ---- */
 
-void agenda_stop(struct agenda *a, int64_t now)
+bool agenda_stop(struct agenda *a, int64_t now)
 {
 	lock(a);
-	stop(a, now);
+	bool first = stop(a, now);
 	unlock(a, THREADS_MOST);
+	return first;
 }
 
 int64_t agenda_grace_end(const struct agenda *a)

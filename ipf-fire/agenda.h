@@ -62,13 +62,15 @@ int64_t agenda_wake(const struct agenda *a, size_t thread);
 bool agenda_own(const struct agenda *a, size_t thread);
 int agenda_due_fd(const struct agenda *a, size_t thread);  /* a timer: read it, and look at agenda_next */
 int agenda_call_fd(const struct agenda *a, size_t thread); /* an eventfd: read it, look at agenda_next, agenda_cut_why, agenda_over */
+/* Is it of a stage that is measured? */
+bool agenda_measured(const struct agenda *a, const struct job *job);
 /* Nothing is in flight, and nothing will be. */
 bool agenda_over(const struct agenda *a);
 
 /* ---- ending before the time ---- */
 
-/* Starts nothing any more. What is in flight may go on for the time of grace. */
-void agenda_stop(struct agenda *a, int64_t now_ns);
+/* Starts nothing any more. What is in flight may go on for the time of grace. false: that was so already. For any thread. */
+bool agenda_stop(struct agenda *a, int64_t now_ns);
 int64_t agenda_grace_end(const struct agenda *a); /* INT64_MAX: not stopped, or cut already */
 /* Stops, and tells all threads to end what they have in flight. `why` has to stay. */
 void agenda_cut(struct agenda *a, int64_t now_ns, const char *why);

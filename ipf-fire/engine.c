@@ -21,6 +21,7 @@ struct engine {
 	struct transport_options transports[THREADS_MOST];
 	atomic_size_t running;
 	atomic_llong connections;
+	int64_t zero_ns;
 	int done_fd;
 };
 
@@ -91,6 +92,7 @@ static void one_done(void *data)
 int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err)
 {
 	struct sender_result nothing;
+	e->zero_ns = zero_ns;
 	agenda_begin(e->agenda, zero_ns);
 	atomic_store(&e->running, e->o.threads);
 	for (size_t i = 0; i < e->o.threads; i++) {
@@ -108,6 +110,11 @@ int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err)
 pthread_t engine_thread(const struct engine *e, size_t index)
 {
 	return sender_thread(e->senders[index]);
+}
+
+bool engine_stop(struct engine *e)
+{
+	return agenda_stop(e->agenda, clock_now() - e->zero_ns);
 }
 
 int engine_wake_fd(const struct engine *e)

@@ -30,6 +30,7 @@ struct engine_options {
 struct engine_result {
 	int signals;                    /* how many came */
 	bool memory_full;
+	const char *stopped;            /* why it was ended before its time, other than by signals and memory: the caller's; NULL */
 	int64_t starved;                /* requests that could not be sent because files ran out */
 	int64_t unstarted;              /* arrivals that were read and never started */
 	struct ipf_error error;         /* an arrival that makes no sense: nothing was started after it; IPF_OK */
@@ -43,6 +44,8 @@ int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err);
 pthread_t engine_thread(const struct engine *e, size_t index);
 int engine_wake_fd(const struct engine *e);     /* written to after gauges->output_gone was set */
 int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queues */
+/* Starts nothing any more, as at the first signal, from any thread. false: that was so already. */
+bool engine_stop(struct engine *e);
 void engine_finish(struct engine *e, struct engine_result *result); /* joins the threads */
 void engine_close(struct engine *e);            /* after the feeder was stopped; NULL is fine */
 

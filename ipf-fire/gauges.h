@@ -11,6 +11,7 @@
 struct gauges {
 	/* those of all threads that send together; meter.h has those of each */
 	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, failed among them */
+	atomic_llong unmeasured_done, unmeasured_failed; /* of them those of stages that are not measured */
 	atomic_llong pool_waiting;       /* started, and without a connection of a pool */
 	atomic_llong bytes, reads;       /* of bodies that came, and how many reads brought them */
 	atomic_llong unrecorded, unrecorded_bytes; /* ended and not yet written */

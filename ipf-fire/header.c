@@ -141,6 +141,8 @@ json_t *records_trailer(struct plan *plan, const struct engine_result *result, c
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)
 		why = json_string("stopped: the records could not be written as fast as they came");
+	else if (result->stopped)
+		why = json_string(result->stopped);
 	else if (result->signals)
 		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
 	if (why)

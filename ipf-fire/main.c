@@ -9,6 +9,7 @@
 #include "goodbye.h"
 #include "gauges.h"
 #include "run.h"
+#include "stop.h"
 #include "warm.h"
 
 #include <curl/curl.h>
@@ -48,6 +49,8 @@ static const struct option_spec specs[] = {
 	       "give up on a connection after this long (default: 30s)"),
 	OPTION(OPTION_DURATION, 0, "grace", "TIME", struct fire_options, grace_ns,
 	       "how long the first signal lets requests in flight go on (default: 30s)"),
+	OPTION(OPTION_TEXT, 0, "stop-on", "errors=SHARE|COUNT", struct fire_options, stop_on,
+	       "end the run when more than this share of the requests so far have failed, such as errors=5%, or so many"),
 	OPTION(OPTION_SIZE, 0, "memory", "BYTES", struct fire_options, memory_bytes,
 	       "end the run where records that cannot be written yet take more than this (default: half of the machine's)"),
 	OPTION(OPTION_TEXT, 0, "connections", "reuse|fresh|N|session", struct fire_options, connections,
@@ -142,6 +145,11 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--trace: missing: what to send");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
+	if (o->stop_on && (o->probe || o->calibrate))
+		return ipf_error_set(err, IPF_USAGE, "--stop-on: it does not go with --%s", o->probe ? "probe" : "calibrate");
+	struct stop_rule stop;
+	if (stop_parse(o->stop_on, &stop, err) < 0)
+		return -1;
 	if (o->warm && (o->probe || o->calibrate))
 		return ipf_error_set(err, IPF_USAGE, "--warm: it does not go with --%s", o->probe ? "probe" : "calibrate");
 	if (o->warm > WARM_MOST)

@@ -12,6 +12,7 @@
 #include "reach.h"
 #include "ready.h"
 #include "recorder.h"
+#include "stop.h"
 #include "threads.h"
 #include "units.h"
 
@@ -55,6 +56,8 @@ struct run {
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
 	bool streamed, kernel_stamps;
+	struct stop_rule stop;
+	char stopped[128]; /* why it was; "" */
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
 	int signal_fd;
@@ -298,8 +301,12 @@ static void watch(struct run *r)
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	int64_t planned = scheduled(r);
 	progress_init(&p, r->options->common.progress, r->options->common.quiet);
-	while (poll(&done, 1, p.on ? 100 : -1) <= 0) {
+	while (poll(&done, 1, p.on || r->options->stop_on ? 100 : -1) <= 0) {
 		int64_t now = clock_now();
+		char why[sizeof r->stopped];
+		/* what a signal has cut failed by that */
+		if (!r->stopped[0] && stop_due(&r->stop, r->options->stop_on, &r->gauges, why) && engine_stop(r->engine))
+			memcpy(r->stopped, why, sizeof why);
 		if (progress_due(&p, now))
 			show(r, &p, planned, now);
 	}
@@ -317,7 +324,7 @@ static size_t threads(const struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
+	if (stop_parse(r->options->stop_on, &r->stop, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
 	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
 	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
@@ -433,6 +440,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 		return -1;
 	watch(r);
 	engine_finish(r->engine, &r->result);
+	r->result.stopped = r->stopped[0] ? r->stopped : NULL;
 	wait_for_recorder(r);
 	json_t *client = recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);
@@ -453,6 +461,8 @@ static int carry_out(struct run *r, struct ipf_error *err)
 		return -1;
 	if (r->result.memory_full)
 		return ipf_error_set(err, IPF_SYSTEM, "stopped: what could not be written yet took more memory than --memory allows");
+	if (r->stopped[0])
+		return ipf_error_set(err, IPF_SYSTEM, "%s", r->stopped);
 	return 0;
 }
 

@@ -80,8 +80,13 @@ static void put_record(struct sender *s, struct job *job)
 static void end_job(struct sender *s, struct job *job)
 {
 	struct gauges *g = s->o.gauges;
+	bool failed = job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299);
+	if (!agenda_measured(s->o.agenda, job)) {
+		gauge_add(&g->unmeasured_done, 1);
+		gauge_add(&g->unmeasured_failed, failed);
+	}
 	gauge_add(&g->done, 1);
-	gauge_add(&g->failed, job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299));
+	gauge_add(&g->failed, failed);
 	gauge_add(&g->bytes, (int64_t)job->body.len);
 	gauge_add(&g->reads, (int64_t)job->reads_count);
 	job_sent(job);

@@ -1,0 +1,93 @@
+#!/bin/bash
+# --stop-on: a run that fails is not carried on to its end.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 20 -q -o chat.trace
+ipf-sched constant:rate=50,for=10m -t chat.trace -q -o long.sched
+
+# $status, $why; rows: what was recorded
+fire() { # RULE SCHEDULE MORE…
+	run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on "$1" "${@:2}" -o some.records
+	yes_if "--stop-on $1: the records are whole" whole some.records
+	body some.records | jq -c 'select(.n != null)' >rows
+	why=$(tail -1 some.records | jq -r .end.incomplete)
+}
+failed() { jq -s 'map(select(.error or .status != 200)) | length' rows; }
+
+# ---- a server that fails now and then ----
+server_start --step-base 1ms --fail 503:share=0.3
+fire errors=5% long.sched
+status_is 1 "a share that is passed ends the run"
+complains ipf-fire "requests failed (--stop-on errors=5%)" "and it is said"
+matches "$why" '^stopped: [0-9]+ of [0-9]+ requests failed \(--stop-on errors=5%\)$' "the trailer says why"
+is "$(tail -1 some.records | jq .end.interrupted)" null "it was no signal"
+read -r _ few _ many _ <<<"$why"
+between "$many" 20 29000 "not before twenty have ended"
+yes_if "and more than the share of them had failed" test $((few * 100)) -gt $((many * 5))
+between "$(wc -l <rows)" "$many" 29000 "what was in flight came to its end"
+is "$(jq -c '.error.kind' rows | sort -u)" null "none of it was cut"
+run ipf-collect -q some.records -o some.results
+run ipf-report --strict some.results
+status_is 4 "it is no measurement"
+
+fire errors=7 long.sched
+status_is 1 "a count ends the run as well"
+between "$(failed)" 7 9000 "as soon as so many have failed"
+matches "$why" '^stopped: ([7-9]|[1-9][0-9]+) of .*errors=7\)$' "and the trailer says so"
+
+ipf-sched constant:rate=200,n=60 -t chat.trace -q -o short.sched
+fire errors=99% short.sched
+status_is 0 "what stays below the limit runs to its end"
+is "$(wc -l <rows) $why" "60 null" "whole"
+fire errors=1000000 short.sched --threads 2
+status_is 0 "and so with a count, over threads"
+
+# a share of few says nothing
+ipf-sched constant:rate=100,n=19 -t chat.trace -q -o few.sched
+fire errors=0% few.sched
+status_is 0 "nineteen requests are too few for a share"
+
+# ---- what does not count ----
+ipf-sched constant:rate=200,n=100,warmup constant:rate=200,n=10 -t chat.trace -q -o warm.sched
+fire errors=5% warm.sched
+status_is 0 "failures of a stage that is not measured do not count"
+is "$(wc -l <rows)" 110 "and nothing is left out"
+fire errors=50 warm.sched --warm 80
+status_is 0 "nor do those of --warm"
+server_stop
+server_start --step-base 20ms
+ipf-sched constant:rate=100,n=60 -t chat.trace -q -o hung.sched
+fire errors=5% hung.sched --cancel 50%@10ms
+status_is 0 "whom we hang up on ourselves has not failed"
+between "$(jq -c 'select(.error.kind == "hung-up")' rows | wc -l)" 10 50 "though many are"
+server_stop
+
+# ---- what is in flight ----
+server_start --fail reset:share=0.5 --fail never
+fire errors=30 long.sched --grace 200ms
+status_is 1 "requests that do not end are cut after --grace"
+between "$(jq -c 'select(.error.kind == "cancelled")' rows | wc -l)" 1 29000 "and recorded"
+matches "$why" "^stopped: " "the reason stays the limit"
+ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on errors=100000 long.sched -o signal.records --grace 1h 2>"$ERR" &
+fire=$!
+stop_at_exit $fire
+in_flight() { plain signal.records 2>/dev/null | grep -q '"in_flight":[1-9]'; }
+wait_for 30 in_flight
+kill -INT $fire
+sleep 1 # what comes at once after it is part of it
+kill -INT $fire
+status=0
+wait $fire || status=$?
+status_is 0 "what a signal cuts is no reason"
+matches "$(tail -1 signal.records | jq -r .end.incomplete)" "^interrupted" "the trailer names the signal"
+server_stop
+
+# ---- wrong usage ----
+for bad in "" 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do
+	run ipf-fire -q -u http://127.0.0.1:1 -t chat.trace --stop-on "$bad" long.sched
+	status_is 2 "--stop-on '$bad'"
+	complains ipf-fire "--stop-on: expected errors=SHARE below 100%" "is refused in a line"
+done
+run ipf-fire -q --calibrate --stop-on errors=5%
+complains ipf-fire "--stop-on: it does not go with --calibrate" "nor does it go with --calibrate"
