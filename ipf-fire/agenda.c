@@ -410,8 +410,10 @@ int agenda_new(struct agenda **agenda, const struct agenda_options *options, str
 	return -1;
 }
 
-void agenda_begin(struct agenda *a, int64_t zero_ns)
+void agenda_begin(struct agenda *a, int64_t zero_ns, int64_t lead_ns)
 {
+	if (lead_ns)
+		dispatch_lead(a->dispatch, lead_ns);
 	a->zero_ns = zero_ns;
 }
 

@@ -47,8 +47,8 @@ struct agenda_result {
 
 int agenda_new(struct agenda **agenda, const struct agenda_options *options, struct ipf_error *err);
 void agenda_free(struct agenda *a); /* after the feeder was stopped; NULL is fine */
-/* The run's start on the monotonic clock; before the threads begin. */
-void agenda_begin(struct agenda *a, int64_t zero_ns);
+/* The run's start on the monotonic clock, and how long before it the first stage begins (dispatch_lead); before the threads begin. */
+void agenda_begin(struct agenda *a, int64_t zero_ns, int64_t lead_ns);
 
 /* ---- for the thread of that number; times from the run's start ---- */
 

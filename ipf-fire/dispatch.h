@@ -36,6 +36,9 @@ struct dispatch_start {
 
 /* `plan` is borrowed and has to outlive it. NULL: out of memory. */
 struct dispatch *dispatch_new(const struct schedule *plan);
+/* The first stage, which lasts as long as its requests do, begins so long before the run's start, and the next one at that: the time that it
+ * takes does not count. Before anything is added. */
+void dispatch_lead(struct dispatch *d, int64_t lead_ns);
 /* NULL is fine. What was started has to have ended; the data of what was not is forgotten. */
 void dispatch_free(struct dispatch *d);
 

@@ -35,6 +35,7 @@ struct dispatch {
 	int64_t last_due; /* of the last of them; IPF_ABSENT: not known */
 	size_t last_stage;
 	int64_t part, parts; /* of a schedule for one of several clients: which, from 0, of how many */
+	bool lead;        /* the first stage goes before the run's start */
 	bool finished, stopped;
 };
 

@@ -40,6 +40,12 @@ void stages_know_offsets(struct dispatch *d, int64_t offset)
 	}
 }
 
+void dispatch_lead(struct dispatch *d, int64_t lead_ns)
+{
+	d->lead = true;
+	d->stages[0].offset_ns = d->stages[0].last_end_ns = d->stages[0].last_start_ns = -lead_ns;
+}
+
 static bool complete(const struct dispatch *d, const struct stage *s)
 {
 	bool all_came = s->plan->cycle ? s->over : s->added >= s->plan->arrivals || d->finished;
@@ -110,7 +116,7 @@ static bool release(struct dispatch *d, int64_t now)
 	s->over_ns = s->plan->overlap ? s->last_start_ns : s->last_end_ns;
 	if (!standing(s) && s->over_ns < stage_end(s))
 		s->over_ns = stage_end(s);
-	stages_know_offsets(d, s->over_ns - (standing(s) ? s->plan->begin_ns : s->plan->end_ns));
+	stages_know_offsets(d, d->lead && s == d->stages ? 0 : s->over_ns - (standing(s) ? s->plan->begin_ns : s->plan->end_ns));
 	return true;
 }
 

@@ -89,11 +89,11 @@ static void one_done(void *data)
 		;
 }
 
-int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err)
+int engine_begin(struct engine *e, int64_t zero_ns, int64_t lead_ns, struct ipf_error *err)
 {
 	struct sender_result nothing;
 	e->zero_ns = zero_ns;
-	agenda_begin(e->agenda, zero_ns);
+	agenda_begin(e->agenda, zero_ns, lead_ns);
 	atomic_store(&e->running, e->o.threads);
 	for (size_t i = 0; i < e->o.threads; i++) {
 		if (sender_begin(e->senders[i], zero_ns, one_done, e, err) == 0)

@@ -37,14 +37,15 @@ struct engine_result {
 	int64_t *stage_begin_ns, *stage_end_ns; /* in run time, IPF_ABSENT where unknown; free them */
 };
 
-/* Makes everything ready but does not begin: engine_begin does, and the run's start is zero_ns on the monotonic clock. */
+/* Makes everything ready but does not begin: engine_begin does, and the run's start is zero_ns on the monotonic clock. The first stage begins
+ * lead_ns before it, where that is not 0. */
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
 /* -1: none of the threads runs. */
-int engine_begin(struct engine *e, int64_t zero_ns, struct ipf_error *err);
+int engine_begin(struct engine *e, int64_t zero_ns, int64_t lead_ns, struct ipf_error *err);
 pthread_t engine_thread(const struct engine *e, size_t index);
 int engine_wake_fd(const struct engine *e);     /* written to after gauges->output_gone was set */
 int engine_done_fd(const struct engine *e);     /* readable when all has ended and was put into the queues */
-/* Starts nothing any more, as at the first signal, from any thread. false: that was so already. */
+/* Starts nothing any more, as at the first signal, from any thread; also before it has begun. false: that was so already. */
 bool engine_stop(struct engine *e);
 void engine_finish(struct engine *e, struct engine_result *result); /* joins the threads */
 void engine_close(struct engine *e);            /* after the feeder was stopped; NULL is fine */

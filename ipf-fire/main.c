@@ -9,6 +9,7 @@
 #include "goodbye.h"
 #include "gauges.h"
 #include "run.h"
+#include "start.h"
 #include "stop.h"
 #include "warm.h"
 
@@ -29,6 +30,8 @@ static const struct option_spec specs[] = {
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, struct fire_options, list_apis, "list the APIs that are built in"),
 	OPTION_UNSHAPING(OPTION_DURATION, 0, "wait-ready", "TIME", struct fire_options, wait_ready_ns,
 	                 "wait until the server says that it is ready, at most this long (default: 0, do not ask)"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "start-at", "TIME", struct fire_options, start_at,
+	                 "begin the schedule at this time: 2026-11-20T18:00:00Z, @1763662800 or +30s (default: when all is ready)"),
 	OPTION(OPTION_COUNT, 0, "warm", "N", struct fire_options, warm,
 	       "before the schedule begins send N requests one after another, which are not measured (default: 0)"),
 	OPTION(OPTION_FLAG, 0, "probe", NULL, struct fire_options, probe,
@@ -147,8 +150,11 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--probe: it takes no schedule, got \"%s\"", schedule);
 	if (o->stop_on && (o->probe || o->calibrate))
 		return ipf_error_set(err, IPF_USAGE, "--stop-on: it does not go with --%s", o->probe ? "probe" : "calibrate");
+	if (o->start_at && (o->probe || o->calibrate))
+		return ipf_error_set(err, IPF_USAGE, "--start-at: it does not go with --%s", o->probe ? "probe" : "calibrate");
 	struct stop_rule stop;
-	if (stop_parse(o->stop_on, &stop, err) < 0)
+	struct start start;
+	if (stop_parse(o->stop_on, &stop, err) < 0 || start_parse(o->start_at, &start, err) < 0)
 		return -1;
 	if (o->warm && (o->probe || o->calibrate))
 		return ipf_error_set(err, IPF_USAGE, "--warm: it does not go with --%s", o->probe ? "probe" : "calibrate");

@@ -12,6 +12,7 @@
 #include "reach.h"
 #include "ready.h"
 #include "recorder.h"
+#include "start.h"
 #include "stop.h"
 #include "threads.h"
 #include "units.h"
@@ -56,7 +57,10 @@ struct run {
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
 	bool streamed, kernel_stamps;
+	struct start start;
+	int early_signals; /* came while the start was waited for */
 	struct stop_rule stop;
+	bool begun;        /* its time has come */
 	char stopped[128]; /* why it was; "" */
 	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
 	struct ipf_error input; /* what was wrong with it, while the run went on with what was good */
@@ -213,19 +217,47 @@ static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 	return bad ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
 }
 
-/* A named pipe opens only when its reader comes: not within the run's time. */
-static int open_output(struct run *r, struct ipf_error *err)
+/* When the run begins, which may take until nearly then. */
+static int choose_zero(struct run *r, struct ipf_error *err)
 {
-	struct stat st;
-	const char *path = r->options->common.output;
-	int held = path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+	const struct common_options *c = &r->options->common;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, clock_wall_at(r->zero_ns));
+	if (!r->start.text)
+		return 0;
+	/* what goes before the schedule has to have its time */
+	if (!r->options->warm)
+		r->early_signals = start_wait(&r->start, r->signal_fd, c->quiet, (c->progress ? START_SHOW : 0) | (c->verbose ? START_TELL : 0));
+	if (!r->early_signals && start_check(&r->start, HEAD_START_NS, err) < 0)
+		return -1;
+	r->zero_ns = start_monotonic(&r->start);
+	return 0;
+}
+
+static int write_header(struct run *r, const char *path, struct ipf_error *err)
+{
+	int64_t wall_ns = r->start.text && !r->start.relative ? r->start.at_ns : clock_wall_at(r->zero_ns);
+	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv, wall_ns);
 	r->argv = NULL;
 	int result = header ? add_clocks(r, header, err) : ipf_error_set(err, IPF_SYSTEM, "out of memory");
 	if (result == 0)
 		result = stream_writer_open(&r->writer, path, header, err);
 	json_decref(header);
+	return result;
+}
+
+/* A named pipe opens only when its reader comes: not within the run's time. And who waits for a time had better know before whether the file
+ * can be written. */
+static int open_output(struct run *r, struct ipf_error *err)
+{
+	struct stat st;
+	const char *path = r->options->common.output;
+	bool file = path && strcmp(path, "-") != 0;
+	int held = -1, result;
+	if (file && ((stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) || r->start.text))
+		held = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (held < 0 && file && r->start.text)
+		return ipf_error_errno(err, errno, path, "cannot open for writing");
+	result = choose_zero(r, err) < 0 ? -1 : write_header(r, path, err);
 	if (held >= 0)
 		close(held);
 	return result;
@@ -248,6 +280,8 @@ static void show(struct run *r, struct progress *p, int64_t planned, int64_t now
 	double elapsed = (double)(now - r->zero_ns) / 1e9;
 	int64_t started = gauge_get(&g->started), lag = gauge_get(&g->lag_p99_ns);
 	char lag_text[32], of[32] = "", lag_shown[64] = "";
+	if (elapsed <= 0 && r->start.text)
+		progress_show(p, "starting in %.0f s  done %lld/%lld", -elapsed, (long long)gauge_get(&g->done), (long long)r->options->warm);
 	if (elapsed <= 0)
 		return;
 	if (planned)
@@ -264,7 +298,10 @@ static int begin(struct run *r, struct ipf_error *err)
 	struct stat st;
 	const char *path = r->options->common.output;
 	int fd = path && strcmp(path, "-") != 0 ? -1 : STDOUT_FILENO;
-	if (engine_begin(r->engine, r->zero_ns, err) < 0)
+	int64_t lead_ns = r->zero_ns - clock_now();
+	if (r->early_signals)
+		engine_stop(r->engine);
+	if (engine_begin(r->engine, r->zero_ns, !r->start.text || !r->options->warm ? 0 : lead_ns > 0 ? lead_ns : 1, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->threads; i++)
 		r->senders[i] = engine_thread(r->engine, i);
@@ -295,17 +332,38 @@ static int begin(struct run *r, struct ipf_error *err)
 	return -1;
 }
 
+/* --start-at: what goes before the schedule has not ended in time. */
+static bool warm_late(struct run *r, int64_t now, char why[128])
+{
+	int64_t warm = r->options->warm, done = gauge_get(&r->gauges.done);
+	bool late = r->start.text && now >= r->zero_ns && !r->begun && done < warm;
+	if (late)
+		snprintf(why, 128, "stopped: %lld of %lld requests of --warm had ended at the time of --start-at", (long long)done, (long long)warm);
+	r->begun = now >= r->zero_ns;
+	return late;
+}
+
+/* How long it may sleep. */
+static int pause_ms(const struct run *r, const struct progress *p, int64_t now)
+{
+	int64_t left = r->zero_ns - now;
+	if (r->start.text && !r->begun && left < 100 * NS_PER_MS)
+		return left < 0 ? 0 : (int)(left / NS_PER_MS) + 1;
+	return p->on || r->options->stop_on || !r->begun ? 100 : -1;
+}
+
 static void watch(struct run *r)
 {
 	struct progress p;
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	int64_t planned = scheduled(r);
 	progress_init(&p, r->options->common.progress, r->options->common.quiet);
-	while (poll(&done, 1, p.on || r->options->stop_on ? 100 : -1) <= 0) {
+	r->begun = !r->start.text;
+	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();
 		char why[sizeof r->stopped];
 		/* what a signal has cut failed by that */
-		if (!r->stopped[0] && stop_due(&r->stop, r->options->stop_on, &r->gauges, why) && engine_stop(r->engine))
+		if (!r->stopped[0] && (stop_due(&r->stop, r->options->stop_on, &r->gauges, why) || warm_late(r, now, why)) && engine_stop(r->engine))
 			memcpy(r->stopped, why, sizeof why);
 		if (progress_due(&p, now))
 			show(r, &p, planned, now);
@@ -324,7 +382,8 @@ static size_t threads(const struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (stop_parse(r->options->stop_on, &r->stop, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
+	if (stop_parse(r->options->stop_on, &r->stop, err) < 0 || start_parse(r->options->start_at, &r->start, err) < 0 ||
+	    start_check(&r->start, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
 	    (r->options->wait_ready_ns && ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
 	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
@@ -420,10 +479,11 @@ static void tell_after(const struct run *r)
 {
 	const struct gauges *g = &r->gauges;
 	char length[32], lag[32];
+	int64_t now = clock_now();
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
 	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld of them failed", (long long)gauge_get(&g->started),
-	        format_duration(clock_now() - r->zero_ns, length), (long long)gauge_get(&g->failed));
+	        format_duration(now > r->zero_ns ? now - r->zero_ns : 0, length), (long long)gauge_get(&g->failed));
 	if (r->result.unstarted)
 		fprintf(stderr, ", %lld not started", (long long)r->result.unstarted);
 	if (gauge_get(&g->lag_p99_ns) >= 0)
@@ -441,6 +501,7 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	watch(r);
 	engine_finish(r->engine, &r->result);
 	r->result.stopped = r->stopped[0] ? r->stopped : NULL;
+	r->result.signals += r->early_signals;
 	wait_for_recorder(r);
 	json_t *client = recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);

@@ -14,6 +14,7 @@ struct fire_options {
 	const char *balance;     /* balance.h's names */
 	const char *shape;       /* --calibrate's load (calibrate.h); NULL */
 	const char *calibration; /* the file that holds what --calibrate found; "none"; NULL: where it is kept */
+	const char *start_at;    /* start.h; NULL: as soon as all is ready */
 	const char *stop_on;     /* stop.h; NULL: nothing */
 	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
 	struct string_list urls, resolve, cancels, params, headers, record_headers;

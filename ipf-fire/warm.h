@@ -1,6 +1,6 @@
 /* --warm: requests that go before the schedule, one after another, so that the server and the way there are warm when it begins. They are
  * an unmeasured stage of their own, put before the schedule's, and bounded by its count: the schedule's time stands still until the last of
- * them has ended.
+ * them has ended; or it begins at a time that is given (start.h), and they go before that, at negative times.
  *
  * They are the trace's first requests that stand alone or begin a session (of which no more comes), and the same again where there are too
  * few. Their n are far above those of any schedule, and others in each shard, so that an arrival keeps its n with and without them.

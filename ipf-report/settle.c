@@ -113,7 +113,8 @@ static void extent(const struct run *run, int32_t stage, int part, int64_t *firs
 static int64_t seen_begin(const struct part *part, size_t stage)
 {
 	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
-	bool sane = json_is_integer(begin) && json_integer_value(begin) >= 0 && json_integer_value(begin) < INT64_C(1000000000000000000);
+	const int64_t most = INT64_C(1000000000000000000);
+	bool sane = json_is_integer(begin) && json_integer_value(begin) > -most && json_integer_value(begin) < most;
 	return sane ? json_integer_value(begin) : IPF_ABSENT;
 }
 

@@ -285,6 +285,45 @@ static void test_a_stage_of_requests_moves_what_follows(void **state)
 	finish(&s);
 }
 
+static void test_a_first_stage_goes_before_the_start(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, -1, 1);
+	add_stage(&s, 0, 100, -1);
+	begin(&s);
+	dispatch_lead(s.d, 500 * MS);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 1, 0, -1, -1);
+	add(&s, 1, 20, -1, -1);
+	expect_none(&s, -501);
+	struct dispatch_start first = expect(&s, -500, 0);
+	assert_int_equal(first.due_ns, -500 * MS);
+	expect_none(&s, -499);
+	dispatch_ended(s.d, first.ticket, -300 * MS);
+	struct dispatch_start second = expect(&s, -300, 1);
+	assert_int_equal(second.slot_ns, -300 * MS);
+	dispatch_ended(s.d, second.ticket, -200 * MS);
+	expect_none(&s, -200);
+	assert_wakes(&s, 0);
+	expect_none(&s, -1);
+	first = expect(&s, 0, 2);
+	assert_int_equal(first.due_ns, 0);
+	expect_none(&s, 19);
+	second = expect(&s, 20, 3);
+	assert_int_equal(second.due_ns, 20 * MS);
+	dispatch_ended(s.d, first.ticket, 30 * MS);
+	dispatch_ended(s.d, second.ticket, 40 * MS);
+	int64_t begin_ns, end_ns;
+	dispatch_stage_times(s.d, 0, &begin_ns, &end_ns);
+	assert_int_equal(begin_ns, -500 * MS);
+	assert_int_equal(end_ns, -200 * MS);
+	dispatch_stage_times(s.d, 1, &begin_ns, &end_ns);
+	assert_int_equal(begin_ns, 0);
+	finish(&s);
+}
+
 static void test_a_cycle_stage_ends_on_time(void **state)
 {
 	struct setup s = {0};
@@ -425,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_a_closed_stage_keeps_its_slots_busy),
 		cmocka_unit_test(test_a_follower_goes_before_new_sessions),
 		cmocka_unit_test(test_a_stage_of_requests_moves_what_follows),
+		cmocka_unit_test(test_a_first_stage_goes_before_the_start),
 		cmocka_unit_test(test_a_cycle_stage_ends_on_time),
 		cmocka_unit_test(test_stopping_drops_what_has_not_started),
 		cmocka_unit_test(test_a_cut_schedule_ends),

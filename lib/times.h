@@ -1,6 +1,6 @@
-/* Times as recorded traces write them, read to the nanosecond without a detour over floating point. */
-#ifndef PREP_TIMES_H
-#define PREP_TIMES_H
+/* Times as recorded traces and people write them, read to the nanosecond without a detour over floating point. */
+#ifndef IPF_TIMES_H
+#define IPF_TIMES_H
 
 #include "buffer.h"
 #include "error.h"

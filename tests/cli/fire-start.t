@@ -1,0 +1,133 @@
+#!/bin/bash
+# --start-at: the schedule begins at a time of the wall clock.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --step-base 2ms
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 5 -n 20 -q -o chat.trace
+ipf-sched constant:rate=50,n=20 -t chat.trace -q -o chat.sched
+ipf-sched closed:users=4,for=300ms -t chat.trace -q -o users.sched
+for k in 1 2; do
+	ipf-sched constant:rate=100,n=20 --shard $k/2 -t chat.trace -q -o part$k.sched
+done
+fire() { ipf-fire -q -u "$URL" -m sim -t chat.trace "$@"; }
+rows() { body "$1" | jq -s -c 'map(select(.n != null)) | sort_by(.start_ns)'; }
+
+# ---- several at one time, which is written in several ways ----
+together() { # in $at seconds and a bit
+	local pids=() late=0 pid
+	rm -f ./*.status
+	fire --start-at "@$at.123456789" -o unix.records chat.sched 2>unix.err & pids+=($!)
+	fire --start-at "$(date -u -d "@$at" +%FT%T).123456789Z" -o utc.records chat.sched 2>utc.err & pids+=($!)
+	fire --start-at "$(TZ=XYZ-5:30 date -d "@$at" +%FT%T).123456789+05:30" --threads 2 -o east.records part1.sched 2>east.err & pids+=($!)
+	fire --start-at "$(TZ=XYZ3 date -d "@$at" +%FT%T).123456789-03:00" --warm 3 -o west.records part2.sched 2>west.err & pids+=($!)
+	fire --start-at "@$at.123456789" --warm 4 --threads 2 <users.sched >users.records 2>users.err & pids+=($!)
+	for pid in "${pids[@]}"; do
+		wait "$pid" || late=$?
+	done
+	return $late
+}
+for lead in 3 40; do # where the machine is very busy, it takes long to get ready
+	at=$(($(date +%s) + lead))
+	together && break
+	cat ./*.err
+done
+is "$(cat ./*.err)" "" "five clients that begin at one time"
+for name in unix utc east west users; do
+	yes_if "$name: the records are whole" whole $name.records
+	is "$(sed -n '1s/.*"t0_unix_ns":\([0-9]*\).*/\1/p' $name.records)" "${at}123456789" "the header has the time to the nanosecond"
+	is "$(head -1 $name.records | jq -r .t0)" "$(date -u -d "@$at" +%FT%T).123Z" "and as text"
+	rows $name.records >$name.json
+	is "$(jq -c 'map(select(.n < 4503599627370496)) | length > 0 and all(.[]; .start_ns >= 0)' $name.json)" true "nothing of the schedule starts before it"
+done
+is "$(jq -c 'map(.due_ns) == [range(20) * 20000000]' unix.json)" true "the schedule's times count from it"
+# the monotonic clock is the same for all on one machine
+between "$(for name in unix utc east west users; do head -1 $name.records | jq .t0_clock_ns; done | jq -s 'max - min')" 0 100000000 "which is the same moment for all"
+
+# ---- what goes before the schedule ----
+warm='map(select(.n >= 4503599627370496))'
+is "$(jq -c "$warm | length == 3 and all(.[]; .end_ns <= 0 and .start_ns < 0 and .error == null)" west.json)" true "requests of --warm come before it"
+is "$(jq -c "$warm as \$w | [range(1; 3) | \$w[.].start_ns >= \$w[. - 1].end_ns] | all" west.json)" true "one after another"
+is "$(jq -c 'map(select(.stage > 0) | .due_ns) == [range(10) * 20000000 + 10000000]' west.json)" true "the schedule's times do not count from their end"
+is "$(tail -1 west.records | jq -c '.end.stages | [.[0].begin_ns < 0, .[0].end_ns < 0, .[1].begin_ns]')" "[true,true,0]" "the trailer tells the stages' times"
+is "$(jq -c "$warm | length" users.json)" 4 "the same before users"
+between "$(jq -c 'map(select(.stage > 0)) | map(select(.n < 4503599627370496)) | length' users.json)" 4 1000 "who are all there"
+run ipf-collect -q west.records -o west.results
+run ipf-report -f json west.results
+is "$(jq -c '[.total.requests.scheduled, .total.requests.ok, .stages[0].requests.ok]' "$OUT")" "[10,10,3]" "the report leaves them out of its total"
+is "$(jq -c '.stages[0].rate.achieved > 0' "$OUT")" true "and knows how fast they went"
+
+for lead in 1s 40s; do
+	run fire --warm 100000 --start-at +$lead chat.sched -o slow.records
+	grep -q "too late" "$ERR" || break
+done
+status_is 1 "requests of --warm that have not ended at the time end the run"
+complains ipf-fire "requests of --warm had ended at the time of --start-at" "and it is said"
+yes_if "the records are whole" whole slow.records
+is "$(body slow.records | jq -s -c 'map(select(.stage == 1)) | length')" 0 "nothing of the schedule was started"
+matches "$(tail -1 slow.records | jq -r .end.incomplete)" "^stopped: [0-9]+ of 100000 requests" "the trailer says why"
+
+# ---- signals while waiting ----
+for signal in INT TERM; do
+	for more in "" "--warm 2"; do
+		rm -f wait.records wait.err
+		# shellcheck disable=SC2086
+		ipf-fire --progress -u "$URL" -m sim -t chat.trace --start-at +1h chat.sched $more -o wait.records 2>wait.err &
+		pid=$!
+		stop_at_exit $pid
+		yes_if "the progress says how long it waits" wait_for 30 grep -qs "^starting in" wait.err
+		kill -$signal $pid
+		status=0
+		wait $pid || status=$?
+		status_is 0 "SIG$signal while waiting $more"
+		yes_if "the records are whole" whole wait.records
+		is "$(body wait.records | jq -s -c 'map(select(.stage > 0 or (.n != null and .n < 4503599627370496))) | length')" 0 "with nothing of the schedule"
+		is "$(tail -1 wait.records | jq -c .end.interrupted)" true "and they say why"
+	done
+done
+run ipf-collect -q wait.records -o wait.results
+run ipf-report wait.results
+matches "$(cat "$OUT")" "^Verdict +INVALID" "a report says that there is nothing"
+
+# ---- too late ----
+asked() { curl -s "$1/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }'; }
+before=$(asked "$URL")
+for past in 2020-01-01T00:00:00Z @0 @1577836800.5 +0s; do
+	run fire --start-at $past chat.sched -o never.records
+	status_is 1 "$past is over"
+	complains ipf-fire "--start-at: too late by " "and it is said by how much"
+done
+is "$(asked "$URL")" "$before" "nothing was sent"
+yes_if "and nothing written" test ! -e never.records
+mkfifo pipe
+exec 9<>pipe
+at=$(($(date +%s) + 2))
+ipf-fire -q -u "$URL" -m sim -t chat.trace --start-at @$at -o never.records <pipe 2>"$ERR" 9>&- &
+pid=$!
+stop_at_exit $pid
+while [ "$(date +%s)" -le "$at" ]; do sleep 0.1; done
+cat chat.sched >&9
+exec 9>&-
+status=0
+wait $pid || status=$?
+status_is 1 "a schedule that comes too late"
+complains ipf-fire "--start-at: too late by " "makes the same error"
+is "$(asked "$URL")" "$before" "and nothing was sent"
+run fire --start-at +1h chat.sched -o no/such/folder/some.records
+status_is 1 "what cannot be written"
+complains ipf-fire "no/such/folder/some.records: cannot open for writing" "is known before the time"
+server_stop
+
+# ---- wrong usage ----
+for bad in "" now 10s + +10 ++10s +-1s @ @x @-5 @1.5e9 @1763662800. @.5 @17636628000000 @2000000000.0123456789 18:00 2026-11-20 2026-11-20T18:00:00 \
+	"2026-11-20 18:00:00Z" 2026-11-20T18:00Z 2026-11-20t18:00:00Z 2026-11-20T18:00:00z 2026-11-20T18:00:00+0100 2026-11-20T18:00:00+01 \
+	2026-13-20T18:00:00Z 2026-02-29T18:00:00Z 2026-11-20T24:00:00Z 2026-11-20T18:00:60Z 2026-11-20T18:00:00.Z 2026-11-20T18:00:00Zx \
+	"2026-11-20T18:00:00Z "; do
+	run fire --start-at "$bad" chat.sched
+	status_is 2 "--start-at '$bad'"
+	complains ipf-fire "--start-at: expected a time such as 2026-11-20T18:00:00Z" "is refused in a line"
+done
+run fire --start-at @9000000000 chat.sched
+complains ipf-fire "--start-at: more than a year from now" "so is a time that nobody can mean"
+run fire --start-at +1s --probe
+complains ipf-fire "--start-at: it does not go with --probe" "--probe does not wait"
