@@ -84,7 +84,7 @@ matches "$(tail -1 signal.records | jq -r .end.incomplete)" "^interrupted" "the 
 server_stop
 
 # ---- wrong usage ----
-for bad in "" 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do
+for bad in 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do
 	run ipf-fire -q -u http://127.0.0.1:1 -t chat.trace --stop-on "$bad" long.sched
 	status_is 2 "--stop-on '$bad'"
 	complains ipf-fire "--stop-on: expected errors=SHARE below 100%" "is refused in a line"
