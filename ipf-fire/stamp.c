@@ -116,25 +116,28 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	} control;
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	if (s->most && fd >= 0 && (fd == s->empty_fd || (fd == s->read_fd && s->read_bytes >= s->most))) {
+	struct noted *n = stamps_within(s, fd);
+	if (s->most && n && (n->emptied || n->read_bytes >= s->most)) {
 		errno = EAGAIN;
 		return -1;
 	}
 	bool watched = fd >= 0 && stamps_noted(s, fd);
 	ssize_t got = watched ? recvmsg(fd, &m, flags) : recvfrom(fd, data, len, flags, NULL, NULL);
-	s->empty_fd = got > 0 && (size_t)got < len ? fd : -1;
-	if (got == 0 && len && s->most && fd == s->read_fd) {
+	if (!n)
+		return got;
+	n->emptied = got > 0 && (size_t)got < len;
+	if (got == 0 && len && s->most && n->read_bytes) {
 		errno = EAGAIN;
 		return -1;
 	}
 	if (got > 0) {
-		s->read_bytes = fd == s->read_fd ? s->read_bytes + (size_t)got : (size_t)got;
 		s->read_fd = fd;
-		s->read_ns = clock_now();
+		n->read_bytes += (size_t)got;
+		n->read_ns = clock_now();
 	}
 	if (got > 0 && watched) {
-		stamps_look_now(s, s->read_ns);
-		stamps_note(s, fd, stamp_in(&m), s->read_ns);
+		stamps_look_now(s, n->read_ns);
+		stamps_note(s, fd, stamp_in(&m), n->read_ns);
 	}
 	return got;
 }
@@ -148,7 +151,8 @@ __attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds
 {
 	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
 	struct stamps *s = stamps_attached;
-	if (s && count == 1 && timeout == 0 && fds->fd >= 0 && fds->fd == s->empty_fd && !(fds->events & ~reading)) {
+	const struct noted *n = s && count == 1 && timeout == 0 ? stamps_within(s, fds->fd) : NULL;
+	if (n && n->emptied && !(fds->events & ~reading)) {
 		fds->revents = 0;
 		return 0;
 	}
@@ -178,7 +182,8 @@ int stamps_last_read(const struct stamps *s)
 
 int64_t stamps_own(const struct stamps *s, int fd)
 {
-	return s->read_fd >= 0 && (fd < 0 || fd == s->read_fd) ? s->read_ns : IPF_ABSENT;
+	const struct noted *n = stamps_within(s, fd < 0 ? s->read_fd : fd);
+	return n && n->read_bytes ? n->read_ns : IPF_ABSENT;
 }
 
 /* ---- sockets ---- */
@@ -204,9 +209,12 @@ bool stamps_watch(struct stamps *s, int fd)
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
 	/* a Unix socket takes the option, and has no stamps */
-	if (!s->kernel || getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP || !make_room(s, fd))
+	if (!make_room(s, fd))
 		return false;
-	s->sockets[fd] = (struct noted){.watched = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0};
+	s->sockets[fd] = (struct noted){.watched = false};
+	if (!s->kernel || getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP)
+		return false;
+	s->sockets[fd].watched = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
 	return s->sockets[fd].watched;
 }
 
@@ -219,8 +227,10 @@ void stamps_forget(struct stamps *s, int fd)
 void stamps_attach(struct stamps *s)
 {
 	stamps_attached = s;
-	if (s)
-		s->last_fd = s->last_sent_fd = s->read_fd = s->empty_fd = -1;
+	if (!s)
+		return;
+	s->event++;
+	s->last_fd = s->last_sent_fd = s->read_fd = -1;
 }
 
 struct stamps *stamps_new(struct meter *meter, bool kernel)
@@ -232,7 +242,7 @@ struct stamps *stamps_new(struct meter *meter, bool kernel)
 	s->meter = meter;
 	s->kernel = kernel;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = s->last_sent_fd = s->read_fd = s->empty_fd = s->held_fd = -1;
+	s->last_fd = s->last_sent_fd = s->read_fd = s->held_fd = -1;
 	if (!kernel)
 		return s;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the

@@ -40,7 +40,7 @@ const char *stamps_trial(void);
 struct stamps *stamps_new(struct meter *meter, bool kernel);
 void stamps_free(struct stamps *s); /* after its thread has ended or attached another; NULL is fine */
 
-/* Asks the kernel to stamp what comes on this socket. false: it does not. */
+/* Knows this socket from now on, and asks the kernel to stamp what comes on it. false: it does not. */
 bool stamps_watch(struct stamps *s, int fd);
 void stamps_forget(struct stamps *s, int fd); /* the descriptor was closed */
 
@@ -49,7 +49,7 @@ void stamps_attach(struct stamps *s);
 
 /* Once so many bytes were read of one socket since stamps_attach, or all that there were, its reads find no more (0, the default: they do), so
  * that what came for each of the streams on it is seen to before the next comes, or the end. The rest waits in the kernel, and epoll tells of it
- * again. */
+ * again. Nor do sends tell that the connection broke, before reads do. */
 void stamps_limit(struct stamps *s, size_t most);
 
 /* The last read of the socket (-1: of any, since stamps_attach); NULL where the kernel gave it no stamp, or nothing was read. */

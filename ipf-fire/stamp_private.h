@@ -14,6 +14,11 @@ struct noted {
 	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_STAMPED } sends;
 	uint32_t sent_bytes; /* since its sends are stamped: goes round, as the kernel's own count of them */
 	int64_t sent_ns;     /* when the last of them left; 0: not known yet */
+	/* while libcurl works at one event, of a socket that is watched or not */
+	uint64_t event;      /* which the rest is about */
+	size_t read_bytes;   /* so far */
+	int64_t read_ns;     /* our clock right after the last read */
+	bool emptied;        /* the last read took all that there was, or what was sent has had no time for an answer */
 };
 
 struct stamps {
@@ -22,10 +27,9 @@ struct stamps {
 	bool kernel;
 	int held_fd;                 /* see stamps_new */
 	int last_fd, last_sent_fd;   /* of the last read, of the last send since stamps_attach; -1: none */
-	int read_fd;                 /* of the last read since then, of a watched socket or not; -1: none … */
-	int64_t read_ns;             /* … and our clock right after it */
-	size_t most, read_bytes;     /* see stamps_limit; what was read of read_fd since stamps_attach */
-	int empty_fd;                /* whose last read since then took all that there was; -1: none */
+	int read_fd;                 /* of the last read since then, of a watched socket or not; -1: none */
+	uint64_t event;              /* counts stamps_attach */
+	size_t most;                 /* see stamps_limit */
 	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;           /* on our clock; INT64_MIN: not yet */
 	bool stepped;                /* at the last look */
@@ -41,6 +45,18 @@ static inline struct noted *stamps_noted(const struct stamps *s, int fd)
 	if (fd < 0)
 		fd = s->last_fd;
 	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
+}
+
+/* What is known of the socket's reads within this event; NULL: the socket is not known. */
+static inline struct noted *stamps_within(const struct stamps *s, int fd)
+{
+	struct noted *n = fd >= 0 && (size_t)fd < s->count ? &s->sockets[fd] : NULL;
+	if (n && n->event != s->event) {
+		n->event = s->event;
+		n->read_bytes = 0;
+		n->emptied = false;
+	}
+	return n;
 }
 
 /* Polls the socket anew until none of the stamps of its sends, which look like errors, are left. false: its sends have none. */

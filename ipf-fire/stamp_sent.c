@@ -115,8 +115,11 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 		ask(n, fd);
 	bool stamped = n && n->sends == SENDS_STAMPED && may_stamp(s);
 	ssize_t sent = stamped ? send_with_stamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
-	if (s && sent > 0)
-		s->empty_fd = fd;
+	if (s && s->most && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
+		return (ssize_t)len; /* that nobody reads any more is to be heard by reading, behind what they still had to say */
+	struct noted *within = s && sent > 0 ? stamps_within(s, fd) : NULL;
+	if (within)
+		within->emptied = true;
 	if (n && n->sends == SENDS_STAMPED && sent > 0) {
 		int kept = errno;
 		n->sent_bytes += (uint32_t)sent;

@@ -165,6 +165,15 @@ complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "is 
 run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 20s four.sched -o records
 status_is 0 "one that cannot be asked is ready when it listens"
 
+# ---- connections that grow old ----
+serve --age 0.2
+ipf-sched -q constant:rate=100,n=200 -t four.trace -o old.sched
+run ipf-fire -q -u "$URL" -m m --api tgis-grpc -t four.trace old.sched -o old.records
+status_is 0 "a server that closes its connections after a while"
+is "$(ipf-collect -q old.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' | sort | uniq -c | tr -s ' ')" ' 200 [true,true]' \
+	"loses no answer by that"
+between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u | wc -l)" 3 200 "nor does it say so in vain"
+
 # ---- TLS ----
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 serve --tls cert.pem key.pem

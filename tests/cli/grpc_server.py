@@ -1,8 +1,8 @@
 """Model servers that speak gRPC, by another's implementation: grpcio, and messages that protoc made of tests/data/grpc/.
 
-    grpc_server.py PROTOS LOG [--ready-after SECONDS] [--tls CERT KEY]
+    grpc_server.py PROTOS LOG [--ready-after SECONDS] [--age SECONDS] [--tls CERT KEY]
 
-Serves all of them on one port, which it prints. Each request adds a line of JSON to LOG: what was asked, what was answered and when the
+Serves all of them on one port, which it prints; with --age it says goodbye to connections that are so old. Each request adds a line of JSON to LOG: what was asked, what was answered and when the
 first content was handed over. The header x-mode asks for misbehaviour: unavailable, exhausted (after three messages), big (4 MB in one
 message), compressed, slow (never ends), fail (in the protocol's own way).
 """
@@ -279,7 +279,11 @@ class Health(MODULES["health"][1].HealthServicer):
 
 
 def main():
-    server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), options=[("grpc.max_send_message_length", -1)])
+    options = [("grpc.max_send_message_length", -1)]
+    if "--age" in sys.argv:
+        age_ms = int(1000 * float(sys.argv[sys.argv.index("--age") + 1]))
+        options += [("grpc.max_connection_age_ms", age_ms), ("grpc.max_connection_age_grace_ms", 60000)]
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), options=options)
     for name, servicer in (("fmaas", Fmaas), ("kserve", Kserve), ("jetstream", Jetstream), ("sax", Sax), ("caikit", Caikit), ("mii", Mii),
                            ("health", Health)):
         module = MODULES[name][1]
