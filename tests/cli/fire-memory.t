@@ -5,7 +5,7 @@
 
 [ -z "${SANITIZE:-}" ] || skip_all "sanitizers take memory of their own"
 
-# 200 prompts of 1 MB, of which eight at most are under way, however slow the server is.
+# 200 prompts of 1 MB twice over, of which eight at most are under way, however slow the server is.
 head -c 1000000 /dev/zero | tr '\0' x >megabyte
 for i in $(seq 200); do
 	printf '{"id":"r%d","messages":[{"role":"user","content":"' "$i"
@@ -17,7 +17,7 @@ done >lines
 	cat lines
 	printf '{"end":{"lines":200,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d ' ' -f 1)"
 } >big.trace
-ipf-sched constant:rate=100,n=200,slots=8 -t big.trace -o big.sched
+ipf-sched constant:rate=300,n=400,slots=8 -t big.trace -o big.sched
 server_start --step-base 1ms --prefill-rate 1000M
 ipf-fire -u "$URL" -m sim -t big.trace big.sched -o /dev/null 2>"$ERR" &
 fire=$!
@@ -30,8 +30,10 @@ while kill -0 $fire 2>/dev/null; do
 done
 status=0
 wait $fire || status=$?
-status_is 0 "200 prompts of a megabyte are sent"
-between "$peak" 1000 130000 "and never held all at once: $peak KiB at most"
+status_is 0 "400 prompts of a megabyte are sent"
+# Ahead are 32 MiB that were rendered and 32 that were fetched, and a body each: 90,000 KiB with those under way. What malloc loses between
+# them depends on the threads' turns. The trace alone is 195,000 KiB, and all the bodies are twice as much.
+between "$peak" 1000 180000 "and never held all at once: $peak KiB at most"
 
 # Records that nobody reads wait in memory, up to a limit; then the run ends in order, and all that came is still there.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":400}\n' >lines
