@@ -1,13 +1,16 @@
 #include "curl_streams.h"
 
 #include <dlfcn.h>
-#include <stdatomic.h>
 
 #define MAX_CONCURRENT_STREAMS 3 /* RFC 9113, 6.5.2 */
 
-typedef uint32_t (*settings_function)(void *session, int id);
-
+static uint32_t (*remote_settings)(void *session, int id);
 static _Thread_local uint32_t last;
+
+void curl_streams_init(void)
+{
+	*(void **)&remote_settings = dlsym(RTLD_NEXT, "nghttp2_session_get_remote_settings");
+}
 
 /* nghttp2's function, as far as anyone who calls it can tell; see stamped_recv of stamp.c for how libcurl comes to call it, as it does when a
  * server's settings have come. A libcurl that has nghttp2 built in does not, and then nothing is known. */
@@ -15,13 +18,7 @@ uint32_t noted_remote_settings(void *session, int id) __asm__("nghttp2_session_g
 
 __attribute__((visibility("default"), used)) uint32_t noted_remote_settings(void *session, int id)
 {
-	static _Atomic(settings_function) real;
-	settings_function f = atomic_load(&real);
-	if (!f) {
-		*(void **)&f = dlsym(RTLD_NEXT, "nghttp2_session_get_remote_settings");
-		atomic_store(&real, f);
-	}
-	uint32_t value = f ? f(session, id) : 0;
+	uint32_t value = remote_settings ? remote_settings(session, id) : 0;
 	if (id == MAX_CONCURRENT_STREAMS)
 		last = value;
 	return value;

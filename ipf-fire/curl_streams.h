@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+/* Once, before there are threads. */
+void curl_streams_init(void);
+
 /* What libcurl has read on the calling thread since the last call, the last of it; 0: nothing. */
 uint32_t curl_streams_read(void);
 

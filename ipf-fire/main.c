@@ -6,6 +6,7 @@
 #include "connections.h"
 #include "curl_clock.h"
 #include "curl_memory.h"
+#include "curl_streams.h"
 #include "goodbye.h"
 #include "gauges.h"
 #include "run.h"
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
 		return program_misuse(&program, &err);
 	curl_memory_init();
 	curl_clock_init();
+	curl_streams_init();
 	goodbye_init();
 	if (options.calibrate)
 		status = calibrate(&options, schedule);

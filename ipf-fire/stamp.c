@@ -131,7 +131,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 		return -1;
 	}
 	if (got > 0) {
-		s->read_fd = fd;
+		s->last_fd = fd;
 		n->read_bytes += (size_t)got;
 		n->read_ns = clock_now();
 	}
@@ -177,12 +177,12 @@ void stamps_limit(struct stamps *s, size_t most)
 
 int stamps_last_read(const struct stamps *s)
 {
-	return s->read_fd;
+	return s->last_fd;
 }
 
 int64_t stamps_own(const struct stamps *s, int fd)
 {
-	const struct noted *n = stamps_within(s, fd < 0 ? s->read_fd : fd);
+	const struct noted *n = stamps_within(s, fd < 0 ? s->last_fd : fd);
 	return n && n->read_bytes ? n->read_ns : IPF_ABSENT;
 }
 
@@ -230,7 +230,7 @@ void stamps_attach(struct stamps *s)
 	if (!s)
 		return;
 	s->event++;
-	s->last_fd = s->last_sent_fd = s->read_fd = -1;
+	s->last_fd = s->last_sent_fd = -1;
 }
 
 struct stamps *stamps_new(struct meter *meter, bool kernel)
@@ -242,7 +242,7 @@ struct stamps *stamps_new(struct meter *meter, bool kernel)
 	s->meter = meter;
 	s->kernel = kernel;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = s->last_sent_fd = s->read_fd = s->held_fd = -1;
+	s->last_fd = s->last_sent_fd = s->held_fd = -1;
 	if (!kernel)
 		return s;
 	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that asks all the

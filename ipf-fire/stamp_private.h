@@ -26,8 +26,7 @@ struct stamps {
 	size_t count;
 	bool kernel;
 	int held_fd;                 /* see stamps_new */
-	int last_fd, last_sent_fd;   /* of the last read, of the last send since stamps_attach; -1: none */
-	int read_fd;                 /* of the last read since then, of a watched socket or not; -1: none */
+	int last_fd, last_sent_fd;   /* of the last read, watched or not, and of the last send since stamps_attach; -1: none */
 	uint64_t event;              /* counts stamps_attach */
 	size_t most;                 /* see stamps_limit */
 	int64_t offset_ns, width_ns; /* wall clock less ours, as of the look that took `width_ns` */
