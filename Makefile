@@ -18,7 +18,7 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
-MANUALS  := $(wildcard ipf-*/*.1 lib/*.5 lib/*.7)
+MANUALS  := $(wildcard ipf-*/*.1 lib/*/*.5 lib/*.7)
 DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
             libpcre2-dev libutf8proc-dev libcmocka-dev ca-certificates curl jq zstd openssl mandoc
 
@@ -59,23 +59,24 @@ endif
 all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
-lib_sources := $(wildcard lib/*.c lib/tokenizer/*.c)
-lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/apis.o
-api_files   := $(sort $(wildcard lib/apis/*.json))
+sources_in  = $(sort $(shell find $(1) -name "*.c"))
+lib_sources := $(call sources_in,lib)
+lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/api/api_builtin.o
+api_files   := $(sort $(wildcard lib/api/apis/*.json))
 
 $(BUILD)/libipf.a: $(lib_objects)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
 
 # The descriptors, compiled in as C strings: {name, text} pairs.
-$(BUILD)/lib/apis.c: $(api_files) lib/apis/embed.sh Makefile
+$(BUILD)/lib/api/api_builtin.c: $(api_files) lib/api/apis/embed.sh Makefile
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && sh lib/apis/embed.sh $(api_files) > $@
+	$(Q)mkdir -p $(@D) && sh lib/api/apis/embed.sh $(api_files) > $@
 
 # ---- programs -------------------------------------------------------------------------------------------------------
 # rule: short name, folder, program
 define program_rules
-sources_$(1) := $$(wildcard $(2)/*.c)
+sources_$(1) := $$(call sources_in,$(2))
 objects_$(1) := $$(sources_$(1):%.c=$$(BUILD)/%.o)
 modules_$(1) := $$(filter-out %/main.o,$$(objects_$(1)))
 cflags_$(1)  := $$(call flags_of,$$(pkgs_$(1)))
@@ -146,6 +147,7 @@ fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs c
 
 # What benchmarks measure against: servers and clients of their own.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper)
+$(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/sendlog.o sim/timers.o)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a

@@ -1,12 +1,13 @@
 #include "collect.h"
 
-#include "answer.h"
+#include "absent.h"
+#include "api/answer.h"
 #include "clock.h"
-#include "interrupt.h"
-#include "progress.h"
-#include "schedule.h"
-#include "tally.h"
-#include "verdict.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "stream/schedule.h"
+#include "gap_histograms.h"
+#include "verdict/verdict.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,12 +24,12 @@ struct collect {
 	struct input *inputs;
 	size_t inputs_count;
 	bool live; /* somebody writes one of them while we read */
-	struct tokens *tokens;
+	struct token_counter *tokens;
 	struct answer_options answer_options;
 	struct measure_options measure_options;
 	struct answer answer;
 	struct measure measure;
-	struct tally *tally;
+	struct gap_histograms *tally;
 	struct verdict *verdict;
 	struct stream_writer *writer;
 	bool packed;        /* the output is compressed */
@@ -39,7 +40,7 @@ struct collect {
 	struct failure {
 		char kind[16]; /* as in the row, with its quotes */
 		int64_t count;
-	} failures[12];    /* in the order of their first; there are nine kinds */
+	} failures[12];        /* in the order of their first; there are nine kinds */
 	char incomplete[1024]; /* why some of the input is missing; "" */
 };
 
@@ -53,7 +54,8 @@ int collect_api(struct record_reader *records, const char *asked, struct api **a
 		return api_open(api, asked, err);
 	if (json_is_object(descriptor))
 		return api_from_json(api, descriptor, stream_reader_name(stream), err);
-	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no descriptor: name one with --api");
+	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1,
+	                    "api: the header has no descriptor: name one with --api");
 }
 
 static int read_plan(struct input *input, struct ipf_error *err)
@@ -71,18 +73,19 @@ static int check_twice(const struct collect *c, struct ipf_error *err)
 	for (size_t i = 0; json_object_get(header, "t0_unix_ns") && i + 1 < c->inputs_count; i++) {
 		struct stream_reader *other = record_reader_stream(c->inputs[i].reader);
 		if (json_equal(header, stream_reader_header(other)))
-			return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0, "the same run as in %s: its requests would count twice",
-			                    stream_reader_name(other));
+			return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0,
+			                    "the same run as in %s: its requests would count twice", stream_reader_name(other));
 	}
 	return 0;
 }
 
-static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records, struct ipf_error *err)
+static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records,
+                       struct ipf_error *err)
 {
 	size_t count = records->count ? (size_t)records->count : 1;
 	c->inputs = calloc(count, sizeof *c->inputs);
 	if (!c->inputs)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	while (c->inputs_count < count) {
 		struct input *input = &c->inputs[c->inputs_count];
 		int fd;
@@ -91,7 +94,8 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= interrupt_is_live(fd);
-		if (check_twice(c, err) < 0 || collect_api(input->reader, options->api, &input->api, err) < 0 || read_plan(input, err) < 0)
+		if (check_twice(c, err) < 0 || collect_api(input->reader, options->api, &input->api, err) < 0 ||
+		    read_plan(input, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -104,8 +108,8 @@ static json_t *stall_rule(const struct collect_options *options)
 	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
 }
 
-/* The results' header: what the inputs said, and the conventions that the figures follow. No date and no place, so that the same
- * records give the same bytes whenever and wherever they are understood. */
+/* The results' header: what the inputs said, and the conventions that the figures follow. No date and no place, so that
+ * the same records give the same bytes whenever and wherever they are understood. */
 static json_t *make_header(const struct collect *c, const struct collect_options *options, json_t *argv)
 {
 	json_t *from = json_array();
@@ -117,7 +121,7 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 	int bad = !header;
 	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
 	if (c->tokens)
-		bad |= json_object_set_new(header, "tokenizer", tokens_describe(c->tokens));
+		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(c->tokens));
 	bad |= json_object_set_new(header, "itl", json_string(options->itl));
 	bad |= json_object_set_new(header, "stall", stall_rule(options));
 	if (options->deadline_ns != IPF_ABSENT)
@@ -138,7 +142,7 @@ static int open_output(struct collect *c, const struct collect_options *options,
 	const char *path = options->common.output;
 	json_t *header = make_header(c, options, argv);
 	if (!header)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	c->packed = path && strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".zst");
 	int status = stream_writer_open(&c->writer, path, header, err);
 	json_decref(header);
@@ -150,23 +154,28 @@ static enum itl_mode itl_mode(const char *name)
 	return !strcmp(name, "token") ? ITL_TOKEN : !strcmp(name, "request") ? ITL_REQUEST : ITL_GAP;
 }
 
-int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records, json_t *argv,
-                 struct ipf_error *err)
+int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
+                 json_t *argv, struct ipf_error *err)
 {
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
-	if (!c || !(c->tally = tally_new()) || !(c->verdict = verdict_new())) {
+	if (!c || !(c->tally = gap_histograms_new()) || !(c->verdict = verdict_new())) {
 		json_decref(argv);
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	}
-	if ((options->tokenizer && tokens_open(&c->tokens, options->tokenizer, err) < 0) ||
+	if ((options->tokenizer && token_counter_open(&c->tokens, options->tokenizer, err) < 0) ||
 	    open_inputs(c, options, records, err) < 0) {
 		json_decref(argv);
 		return -1;
 	}
 	c->answer_options = (struct answer_options){.tokens = c->tokens, .keep_text = options->text};
-	c->measure_options = (struct measure_options){.itl = itl_mode(options->itl), .stall_ns = options->stall_ns, .deadline_ns = options->deadline_ns == IPF_ABSENT ? 0 : options->deadline_ns,
-		.keep_events = options->events, .keep_text = options->text, .tokens = c->tokens};
+	c->measure_options = (struct measure_options){
+		.itl = itl_mode(options->itl),
+		.stall_ns = options->stall_ns,
+		.deadline_ns = options->deadline_ns == IPF_ABSENT ? 0 : options->deadline_ns,
+		.keep_events = options->events,
+		.keep_text = options->text,
+		.tokens = c->tokens};
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress, options->common.quiet);
 	interrupt_watch(c->live ? 2 : 0);
@@ -179,19 +188,20 @@ int collect_open(struct collect **collect, const struct collect_options *options
 static int begin_input(struct collect *c, const struct input *input, struct ipf_error *err)
 {
 	if (verdict_part(c->verdict, &input->plan) < 0)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (c->inputs_count > 1)
 		verdict_shards(c->verdict);
 	return 0;
 }
 
-/* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records' own clock
- * instead, since every flush shows in its bytes, and these must not depend on how fast the input came. */
+/* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records'
+ * own clock instead, since every flush shows in its bytes, and these must not depend on how fast the input came. */
 static int flush(struct collect *c, const struct record *record, struct ipf_error *err)
 {
 	if (!c->packed)
 		return record ? 0 : stream_writer_flush(c->writer, err);
-	if (!record || record->end_ns == IPF_ABSENT || (c->flushed_ns != INT64_MIN && record->end_ns < c->flushed_ns + NS_PER_S))
+	if (!record || record->end_ns == IPF_ABSENT ||
+	    (c->flushed_ns != INT64_MIN && record->end_ns < c->flushed_ns + NS_PER_S))
 		return 0;
 	c->flushed_ns = record->end_ns;
 	return stream_writer_flush(c->writer, err);
@@ -214,7 +224,7 @@ static int take_record(struct collect *c, const struct input *input, const struc
 	if (answer_read(&c->answer, record, input->api, &c->answer_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->answer, &c->measure_options, &row, err) < 0)
 		return -1;
-	if (row.ok && tally_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
+	if (row.ok && gap_histograms_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	verdict_row(c->verdict, &row);
 	c->rows++;
@@ -256,7 +266,8 @@ static bool has_input(struct stream_reader *stream)
 	return poll(&wait, 1, -1) > 0 || errno != EINTR;
 }
 
-/* 1 when a line was taken or a signal woke us, 0 at the end; -1 for bad input in `bad`, or for output that fails in `err`. */
+/* 1 when a line was taken or a signal woke us, 0 at the end; -1 for bad input in `bad`, or for output that fails in
+ * `err`. */
 static int step(struct collect *c, const struct input *input, struct ipf_error *bad, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
@@ -318,15 +329,18 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 	if (verbose) {
 		buffer_format(out, "%lld requests, %lld failed", (long long)c->rows, (long long)c->failed);
 		for (size_t i = 0; i < sizeof c->failures / sizeof *c->failures && c->failures[i].count; i++)
-			buffer_format(out, "%s %.*s %lld", i ? "," : ":", (int)strlen(c->failures[i].kind) - 2, c->failures[i].kind + 1,
-			              (long long)c->failures[i].count);
+			buffer_format(out, "%s %.*s %lld", i ? "," : ":", (int)strlen(c->failures[i].kind) - 2,
+			              c->failures[i].kind + 1, (long long)c->failures[i].count);
 		if (c->hung_up)
 			buffer_format(out, "; %lld hung up on purpose", (long long)c->hung_up);
 		buffer_byte(out, '\n');
 	}
 	if (c->tokens_unknown)
-		buffer_format(out, "--itl token: %lld requests left out: the server did not send usage with every event, and no tokenizer "
-		              "is given (-t)\n", (long long)c->tokens_unknown);
+		buffer_format(
+			out,
+			"--itl token: %lld requests left out: the server did not send usage with every event, and no tokenizer "
+			"is given (-t)\n",
+			(long long)c->tokens_unknown);
 }
 
 /* ---- closing ---- */
@@ -337,9 +351,9 @@ static json_t *about_input(const struct input *input)
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *about = provenance_stream(stream), *value;
 	const char *key;
-	json_object_foreach(stream_reader_trailer(stream), key, value)
-		if (!json_object_get(about, key) && strcmp(key, "from") != 0 && strcmp(key, "incomplete") != 0)
-			json_object_set(about, key, value);
+	json_object_foreach(stream_reader_trailer(stream), key,
+	                    value) if (!json_object_get(about, key) && strcmp(key, "from") != 0 &&
+	                               strcmp(key, "incomplete") != 0) json_object_set(about, key, value);
 	return about;
 }
 
@@ -357,7 +371,7 @@ static json_t *make_trailer(struct collect *c)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = tally_write(c->tally, c->writer, &c->line, err);
+	int status = gap_histograms_write(c->tally, c->writer, &c->line, err);
 	if (status == 0) {
 		status = stream_writer_close(c->writer, make_trailer(c), err);
 		c->writer = NULL;
@@ -378,10 +392,10 @@ void collect_abandon(struct collect *c)
 	}
 	free(c->inputs);
 	stream_writer_abandon(c->writer);
-	tokens_close(c->tokens);
+	token_counter_close(c->tokens);
 	answer_release(&c->answer);
 	measure_release(&c->measure);
-	tally_free(c->tally);
+	gap_histograms_free(c->tally);
 	verdict_free(c->verdict);
 	buffer_release(&c->line);
 	free(c);

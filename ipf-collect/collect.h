@@ -2,7 +2,7 @@
 #ifndef COLLECT_COLLECT_H
 #define COLLECT_COLLECT_H
 
-#include "options.h"
+#include "cli/options.h"
 #include "measure.h"
 
 struct collect_options {
@@ -17,15 +17,15 @@ int collect_api(struct record_reader *records, const char *asked, struct api **a
 
 struct collect;
 
-/* Opens all inputs (none: standard input) and the output, and writes the header, which tells what every input said of itself.
- * `argv` (taken over) is what shapes the content. */
-int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records, json_t *argv,
-                 struct ipf_error *err);
-/* Rows until the inputs end. What is bad in one input is kept in `err`, and the next input follows; -1 only when nothing can be
- * written any more or the user has asked to stop. */
+/* Opens all inputs (none: standard input) and the output, and writes the header, which tells what every input said of
+ * itself. `argv` (taken over) is what shapes the content. */
+int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
+                 json_t *argv, struct ipf_error *err);
+/* Rows until the inputs end. What is bad in one input is kept in `err`, and the next input follows; -1 only when
+ * nothing can be written any more or the user has asked to stop. */
 int collect_run(struct collect *collect, struct ipf_error *err);
-/* What is to be said at the end, a line each: requests that --itl token had to leave out; with `verbose`, how many requests failed,
- * and of what. */
+/* What is to be said at the end, a line each: requests that --itl token had to leave out; with `verbose`, how many
+ * requests failed, and of what. */
 void collect_describe(const struct collect *collect, bool verbose, struct buffer *out);
 /* Histograms, trailer, close. Frees it in every case. */
 int collect_close(struct collect *collect, struct ipf_error *err);

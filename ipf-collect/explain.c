@@ -1,8 +1,9 @@
 #include "explain.h"
 
-#include "grpc.h"
-#include "message.h"
-#include "units.h"
+#include "absent.h"
+#include "api/grpc.h"
+#include "api/error_message.h"
+#include "cli/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,16 +11,38 @@
 #include <string.h>
 
 #define EVENTS_SHOWN 24
-#define PATHS_MOST 100
-#define EXAMPLE 44 /* characters of a value */
+#define PATHS_MOST   100
+#define EXAMPLE      44 /* characters of a value */
 
 /* What a pointer is for; a bit for each. */
 enum role {
-	TEXT, REASONING, TOOLS, DATA, FINISH, ERROR, END, INPUT_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS, CACHED_TOKENS, SERVER, ROLES
+	TEXT,
+	REASONING,
+	TOOLS,
+	DATA,
+	FINISH,
+	ERROR,
+	END,
+	INPUT_TOKENS,
+	OUTPUT_TOKENS,
+	REASONING_TOKENS,
+	CACHED_TOKENS,
+	SERVER,
+	ROLES
 };
 static const char *const role_names[ROLES] = {
-	"text", "reasoning", "tools", "data", "finish", "error", "end", "usage.input_tokens", "usage.output_tokens",
-	"usage.reasoning_tokens", "usage.cached_tokens", "server",
+	"text",
+	"reasoning",
+	"tools",
+	"data",
+	"finish",
+	"error",
+	"end",
+	"usage.input_tokens",
+	"usage.output_tokens",
+	"usage.reasoning_tokens",
+	"usage.cached_tokens",
+	"server",
 };
 
 /* A place in the events where values stand. */
@@ -35,15 +58,15 @@ struct explain {
 	struct api *api;
 	struct answer answer;
 	struct measure measure;
-	struct tokens *tokens;
+	struct token_counter *tokens;
 	struct jdoc doc;
 	unsigned *roles; /* of each node of the event */
 	size_t roles_cap;
-	unsigned role;   /* that is being looked for */
+	unsigned role; /* that is being looked for */
 	struct path paths[PATHS_MOST];
 	size_t paths_count;
 	struct buffer path, value, message;
-	unsigned seen;   /* the roles that were found anywhere */
+	unsigned seen; /* the roles that were found anywhere */
 };
 
 /* ---- which values are read as what ---- */
@@ -65,12 +88,14 @@ static void mark_all(struct explain *x, const struct api_pointers *from, enum ro
 
 static int mark_roles(struct explain *x, const struct api_response *r, struct ipf_error *err)
 {
-	const struct api_pointers *const all[] = {&r->text, &r->reasoning, &r->tools, &r->data, &r->finish, &r->error, &r->end_when,
-	                                          &r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens};
+	const struct api_pointers *const all[] = {
+		&r->text,         &r->reasoning, &r->tools,        &r->data,          &r->finish,
+		&r->error,        &r->end_when,  &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
+		&r->cached_tokens};
 	if (x->doc.count > x->roles_cap) {
 		unsigned *more = realloc(x->roles, x->doc.count * sizeof *more);
 		if (!more)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		x->roles = more;
 		x->roles_cap = x->doc.count;
 	}
@@ -100,7 +125,7 @@ static void note(struct explain *x, jdoc_id node, unsigned roles)
 			return;
 		x->paths_count++;
 		buffer_clear(&x->value);
-		message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
+		error_message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
 		bool cut = jdoc_raw(&x->doc, node).len > x->value.len + 4;
 		snprintf(p->example, sizeof p->example, "%s%s", x->value.data ? x->value.data : "", cut ? "…" : "");
 	}
@@ -188,13 +213,14 @@ static void show_time(struct explain *x, const struct record *record, size_t end
 	while (i < record->reads_count && (until += (size_t)record->reads[i].bytes) < end)
 		i++;
 	int64_t t_ns = i < record->reads_count ? record->reads[i].t_ns : record->end_ns;
-	fprintf(x->to, "    %-9s ", t_ns == IPF_ABSENT || record->start_ns == IPF_ABSENT ? "" : format_duration(t_ns - record->start_ns, text));
+	fprintf(x->to, "    %-9s ",
+	        t_ns == IPF_ABSENT || record->start_ns == IPF_ABSENT ? "" : format_duration(t_ns - record->start_ns, text));
 }
 
 static void show_value(struct explain *x, jdoc_id node, enum role role)
 {
 	buffer_clear(&x->value);
-	message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
+	error_message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
 	fprintf(x->to, " %s %s", role_names[role], x->value.data ? x->value.data : "");
 }
 
@@ -211,7 +237,8 @@ static bool show_finds(struct explain *x)
 	return any;
 }
 
-static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown, struct ipf_error *err)
+static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown,
+                      struct ipf_error *err)
 {
 	const struct api_response *r = x->answer.response;
 	struct ipf_error why = {0};
@@ -237,8 +264,9 @@ static int show_event(struct explain *x, const struct record *record, const stru
 		fputs(" end", x->to);
 	} else if (!json) {
 		buffer_clear(&x->value);
-		message_plain(data, EXAMPLE, &x->value);
-		fprintf(x->to, x->answer.protobuf ? " not understood: %s" : " not JSON: %s", x->value.data ? x->value.data : "(nothing)");
+		error_message_plain(data, EXAMPLE, &x->value);
+		fprintf(x->to, x->answer.protobuf ? " not understood: %s" : " not JSON: %s",
+		        x->value.data ? x->value.data : "(nothing)");
 	} else if (!show_finds(x)) {
 		fputs(" nothing that the descriptor looks for", x->to);
 	}
@@ -285,8 +313,8 @@ static void show_row(struct explain *x, const struct result *row)
 	if (row->ok)
 		fputs("  understood: ok", x->to);
 	else
-		fprintf(x->to, "  understood: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data, (int)row->error_text.len,
-		        row->error_text.data ? row->error_text.data : "");
+		fprintf(x->to, "  understood: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data,
+		        (int)row->error_text.len, row->error_text.data ? row->error_text.data : "");
 	show_count(x, "content events", row->events);
 	show_count(x, "output tokens", row->output_tokens);
 	if (row->tokens_source.data)
@@ -313,7 +341,8 @@ static void show_missing(struct explain *x)
 		enum role role;
 		bool described, found;
 	} all[] = {
-		{TEXT, r->text.count > 0, x->seen >> TEXT & 1}, {FINISH, r->finish.count > 0, x->answer.finish.len > 0},
+		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},
+		{FINISH, r->finish.count > 0, x->answer.finish.len > 0},
 		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->answer.input_tokens != IPF_ABSENT},
 		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->answer.output_tokens != IPF_ABSENT},
 		{END, true, x->answer.ended},
@@ -342,7 +371,8 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	if (record->status == IPF_ABSENT)
 		fputs("no answer\n", x->to);
 	else
-		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len, record->reads_count);
+		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len,
+		        record->reads_count);
 	if (x->answer.parsed) {
 		if (show_events(x, record, err) < 0)
 			return -1;
@@ -356,7 +386,8 @@ static int explain_record(struct explain *x, const struct record *record, struct
 
 /* ---- the run ---- */
 
-static int explain_input(struct explain *x, const char *path, const char *api, struct ipf_error *bad, struct ipf_error *err)
+static int explain_input(struct explain *x, const char *path, const char *api, struct ipf_error *bad,
+                         struct ipf_error *err)
 {
 	struct record_reader *reader;
 	struct record record;
@@ -378,7 +409,7 @@ static void release(struct explain *x)
 	free(x->roles);
 	answer_release(&x->answer);
 	measure_release(&x->measure);
-	tokens_close(x->tokens);
+	token_counter_close(x->tokens);
 	jdoc_release(&x->doc);
 	buffer_release(&x->path);
 	buffer_release(&x->value);
@@ -388,15 +419,16 @@ static void release(struct explain *x)
 
 int explain_run(const struct collect_options *options, const struct operands *records, struct ipf_error *err)
 {
-	const char *output = options->common.output && strcmp(options->common.output, "-") != 0 ? options->common.output : NULL;
+	const char *output = options->common.output && strcmp(options->common.output, "-") != 0 ? options->common.output
+	                                                                                        : NULL;
 	struct explain *x = calloc(1, sizeof *x);
 	struct ipf_error bad = {0};
 	if (!x)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	x->to = output ? fopen(output, "we") : stdout;
 	if (!x->to)
 		ipf_error_errno(err, errno, output, "cannot open");
-	else if (!options->tokenizer || tokens_open(&x->tokens, options->tokenizer, err) == 0)
+	else if (!options->tokenizer || token_counter_open(&x->tokens, options->tokenizer, err) == 0)
 		for (int i = 0; i < (records->count ? records->count : 1); i++)
 			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
 				break;

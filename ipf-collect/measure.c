@@ -1,6 +1,7 @@
 #include "measure.h"
 
-#include "jout.h"
+#include "absent.h"
+#include "json/jout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 /* Absent where one of them is, or no time at all (nine years from the start). */
 static int64_t difference(int64_t later, int64_t earlier)
 {
-	bool both = later >= -ANSWER_TIME_MAX && later <= ANSWER_TIME_MAX && earlier >= -ANSWER_TIME_MAX && earlier <= ANSWER_TIME_MAX;
+	bool both = later >= -ANSWER_TIME_MAX && later <= ANSWER_TIME_MAX && earlier >= -ANSWER_TIME_MAX &&
+	            earlier <= ANSWER_TIME_MAX;
 	return both ? later - earlier : IPF_ABSENT;
 }
 
@@ -41,7 +43,8 @@ static const char *cut_text(const struct record *record, const struct answer *a)
 		return "the answer has no body";
 	if (a->ended)
 		return "the answer is empty";
-	return a->finish.len ? "the stream ended without its end mark, after a finish reason" : "the stream ended without its end mark";
+	return a->finish.len ? "the stream ended without its end mark, after a finish reason"
+	                     : "the stream ended without its end mark";
 }
 
 static const char *transport_text(const struct record *record)
@@ -69,8 +72,8 @@ static const char *transport_text(const struct record *record)
 	return "no answer";
 }
 
-/* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not over yet, then
- * what the answer lacks. */
+/* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not
+ * over yet, then what the answer lacks. */
 static const char *error_kind(const struct record *record, const struct answer *a, struct slice *text)
 {
 	bool no_status = record->status == IPF_ABSENT;
@@ -176,7 +179,8 @@ static void measure_events(const struct record *record, const struct answer *a, 
 
 /* ---- tokens ---- */
 
-/* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known. */
+/* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known.
+ */
 static bool usage_goes_along(const struct answer *a)
 {
 	int64_t last = 0;
@@ -208,10 +212,11 @@ static void usage_by_event(struct measure *m, const struct answer *a)
 	}
 }
 
-/* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer is encoded
- * once, whole: encoded up to each event it would have other tokens there, and take the longer the more events there are. */
-static int find_tokens(struct measure *m, const struct answer *a, const struct measure_options *options, struct tokens_found *found,
-                       struct ipf_error *err)
+/* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer
+ * is encoded once, whole: encoded up to each event it would have other tokens there, and take the longer the more
+ * events there are. */
+static int find_tokens(struct measure *m, const struct answer *a, const struct measure_options *options,
+                       struct tokens_found *found, struct ipf_error *err)
 {
 	*found = (struct tokens_found){.by_event = usage_goes_along(a), .all = IPF_ABSENT};
 	if (found->by_event)
@@ -219,12 +224,13 @@ static int find_tokens(struct measure *m, const struct answer *a, const struct m
 	if (!a->events_count || !can_count(a, options))
 		return 0;
 	if (found->by_event) {
-		found->all = tokens_count(options->tokens, a->joined.data, a->joined.len);
-		return tokens_check(options->tokens, err);
+		found->all = token_counter_count(options->tokens, a->joined.data, a->joined.len);
+		return token_counter_check(options->tokens, err);
 	}
 	for (size_t i = 0; i < a->events_count; i++)
 		m->event_ends[i] = a->events[i].joined;
-	found->all = tokens_count_parts(options->tokens, a->joined.data, a->joined.len, m->event_ends, a->events_count, m->event_tokens, err);
+	found->all = token_counter_count_parts(options->tokens, a->joined.data, a->joined.len, m->event_ends,
+	                                       a->events_count, m->event_tokens, err);
 	if (found->all < 0)
 		return -1;
 	for (size_t i = a->events_count - 1; i > 0; i--)
@@ -233,7 +239,8 @@ static int find_tokens(struct measure *m, const struct answer *a, const struct m
 	return 0;
 }
 
-static void measure_tokens(const struct record *record, const struct answer *a, const struct tokens_found *found, struct result *row)
+static void measure_tokens(const struct record *record, const struct answer *a, const struct tokens_found *found,
+                           struct result *row)
 {
 	row->input_tokens_usage = a->input_tokens;
 	row->output_tokens_usage = a->output_tokens;
@@ -255,7 +262,8 @@ static void measure_tokens(const struct record *record, const struct answer *a, 
 	}
 }
 
-static void measure_per_token(const struct measure *m, const struct answer *a, const struct tokens_found *found, struct result *row)
+static void measure_per_token(const struct measure *m, const struct answer *a, const struct tokens_found *found,
+                              struct result *row)
 {
 	int64_t tokens = row->output_tokens;
 	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
@@ -298,7 +306,8 @@ static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
 	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count};
 }
 
-/* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has none. */
+/* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has
+ * none. */
 static void sample_tokens(struct measure *m, const struct answer *a, bool known)
 {
 	int64_t gap = 0;
@@ -312,8 +321,8 @@ static void sample_tokens(struct measure *m, const struct answer *a, bool known)
 	}
 }
 
-static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options, bool tokens_known,
-                         struct result *row)
+static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options,
+                         bool tokens_known, struct result *row)
 {
 	size_t count = a->events_count - 1;
 	int64_t longest = 0, sum = 0, samples = 0;
@@ -343,13 +352,15 @@ static void measure_gaps(struct measure *m, const struct answer *a, const struct
 static int64_t after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
 {
 	int64_t sum;
-	return __builtin_mul_overflow(deadlines, apart_ns, &sum) || __builtin_add_overflow(t_ns, sum, &sum) ? INT64_MAX : sum;
+	return __builtin_mul_overflow(deadlines, apart_ns, &sum) || __builtin_add_overflow(t_ns, sum, &sum) ? INT64_MAX
+	                                                                                                    : sum;
 }
 
-/* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or, where that was
- * missed, after its coming. The tokens of one event come together: after a first that is late the others are early. Where nobody
- * knows an event's tokens it counts as one. */
-static void measure_fluidity(const struct measure *m, const struct answer *a, int64_t deadline_ns, bool tokens_known, struct result *row)
+/* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or,
+ * where that was missed, after its coming. The tokens of one event come together: after a first that is late the others
+ * are early. Where nobody knows an event's tokens it counts as one. */
+static void measure_fluidity(const struct measure *m, const struct answer *a, int64_t deadline_ns, bool tokens_known,
+                             struct result *row)
 {
 	int64_t due = after(a->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
 	for (size_t i = 0; i < a->events_count; i++) {
@@ -386,7 +397,7 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	struct itl_sample *samples = realloc(m->samples, cap * sizeof *samples);
 	m->samples = samples ? samples : m->samples;
 	if (!gaps || !event_tokens || !event_ends || !samples)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	m->cap = cap;
 	return 0;
 }
@@ -430,8 +441,8 @@ static void keep_server_times(const struct answer *a, struct result *row)
 	row->server_total_ns = a->server_ns[API_SERVER_TOTAL];
 }
 
-int measure_row(struct measure *m, const struct record *record, const struct answer *a, const struct measure_options *options,
-                struct result *row, struct ipf_error *err)
+int measure_row(struct measure *m, const struct record *record, const struct answer *a,
+                const struct measure_options *options, struct result *row, struct ipf_error *err)
 {
 	struct tokens_found found;
 	result_init(row);
@@ -458,16 +469,18 @@ int measure_row(struct measure *m, const struct record *record, const struct ans
 	if (a->finish_server.len)
 		row->finish_server = json_text(&m->finish_server, buffer_all(&a->finish_server));
 	keep_server_times(a, row);
-	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->finish_server, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish,   &m->finish_server,
+	                              &m->text, &m->reasoning,  &m->event_ns, &m->tokens_list};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 	return 0;
 }
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish, &m->finish_server, &m->text, &m->reasoning, &m->event_ns, &m->tokens_list};
+	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish,   &m->finish_server,
+	                        &m->text, &m->reasoning,  &m->event_ns, &m->tokens_list};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	free(m->gaps);

@@ -1,10 +1,10 @@
-/* ipf-prep tokenize: a text a line in, a line of ids out. Lines are gathered as they come; with several threads up to some megabytes
- * of them, so that each has enough to do. */
+/* ipf-prep tokenize: a text a line in, a line of ids out. Lines are gathered as they come; with several threads up to
+ * some megabytes of them, so that each has enough to do. */
 #include "tokenize.h"
 
-#include "jdoc.h"
-#include "jout.h"
-#include "options.h"
+#include "json/jdoc.h"
+#include "json/jout.h"
+#include "cli/options.h"
 #include "tokenizer/tokenizer.h"
 
 #include <errno.h>
@@ -19,15 +19,19 @@ struct tokenize_options {
 	int64_t threads;
 };
 
-#define O(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct tokenize_options, member_, help_)
+#define O(kind_, letter_, name_, argument_, member_, help_)                                                            \
+	OPTION(kind_, letter_, name_, argument_, struct tokenize_options, member_, help_)
 
 static const struct option_spec specs[] = {
-	O(OPTION_FILE, 't', "tokenizer", "FILE", tokenizer, "a tokenizer.json, a folder with one, or a .tiktoken rank file"),
+	O(OPTION_FILE, 't', "tokenizer", "FILE", tokenizer,
+      "a tokenizer.json, a folder with one, or a .tiktoken rank file"),
 	O(OPTION_FLAG, 0, "json", NULL, json, "texts are JSON strings, one a line, in and out"),
 	O(OPTION_FLAG, 0, "count", NULL, count, "write how many ids there are in place of the ids"),
 	O(OPTION_FLAG, 0, "decode", NULL, decode, "the other way: JSON arrays of ids in, texts out"),
-	O(OPTION_FLAG, 0, "special", NULL, special, "with the special tokens that the tokenizer puts around a text; decoding: keep them"),
-	O(OPTION_COUNT, 0, "threads", "N", threads, "work on so many lines at a time (default: 1; 0: as many as there are cores)"),
+	O(OPTION_FLAG, 0, "special", NULL, special,
+      "with the special tokens that the tokenizer puts around a text; decoding: keep them"),
+	O(OPTION_COUNT, 0, "threads", "N", threads,
+      "work on so many lines at a time (default: 1; 0: as many as there are cores)"),
 	O(OPTION_FILE, 'o', "output", "FILE", output, "write to FILE (default: standard output)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
@@ -37,15 +41,15 @@ static const struct program program = {
 	.operands = "[FILE…]",
 	.summary = "turn texts into token ids, a line each",
 	.details = "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
-	           "  ipf-prep tokenize -t tokenizer.json --count texts.txt\n"
-	           "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
+			   "  ipf-prep tokenize -t tokenizer.json --count texts.txt\n"
+			   "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = -1,
 };
 
-#define READ_BYTES (1 << 20)
+#define READ_BYTES   (1 << 20)
 #define GATHER_BYTES (16 << 20) /* of lines, before several threads begin */
 
 struct filter {
@@ -68,7 +72,7 @@ struct filter {
 
 static int no_memory(struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return ipf_error_memory(err);
 }
 
 static int flush(struct filter *f, struct ipf_error *err)
@@ -80,7 +84,8 @@ static int flush(struct filter *f, struct ipf_error *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return ipf_error_errno(err, errno, f->options->output ? f->options->output : "standard output", "cannot write");
+			return ipf_error_errno(err, errno, f->options->output ? f->options->output : "standard output",
+			                       "cannot write");
 		done += (size_t)n;
 	}
 	buffer_clear(&f->output);
@@ -172,8 +177,8 @@ static int encode_in_parallel(struct filter *f, int flags, struct ipf_error *err
 	for (size_t i = 0; i < f->count; i++)
 		f->ids[i].count = 0;
 	int status = f->options->count
-	                     ? tokenizer_count_many(f->tokenizer, f->texts, f->count, flags, threads, f->counts, err)
-	                     : tokenizer_encode_many(f->tokenizer, f->texts, f->count, flags, threads, f->ids, err);
+	                 ? tokenizer_count_many(f->tokenizer, f->texts, f->count, flags, threads, f->counts, err)
+	                 : tokenizer_encode_many(f->tokenizer, f->texts, f->count, flags, threads, f->ids, err);
 	if (status < 0)
 		return -1;
 	for (size_t i = 0; i < f->count; i++) {
@@ -226,7 +231,8 @@ static int decode_line(struct filter *f, struct slice line, struct ipf_error *er
 			status = no_memory(err);
 	}
 	if (status == 0)
-		status = tokenizer_decode(f->tokenizer, f->one.ids, f->one.count, f->options->special ? 0 : TOKENIZER_SKIP_SPECIAL, &text, err);
+		status = tokenizer_decode(f->tokenizer, f->one.ids, f->one.count,
+		                          f->options->special ? 0 : TOKENIZER_SKIP_SPECIAL, &text, err);
 	if (status == 0 && f->options->json) {
 		struct jout w = {.out = &f->output};
 		jout_string(&w, text.data ? buffer_all(&text) : slice_of(""));
@@ -324,7 +330,8 @@ static int open_filter(struct filter *f, struct ipf_error *err)
 	f->scratch = tokenizer_scratch_new(f->tokenizer);
 	if (!f->scratch)
 		return no_memory(err);
-	f->out = o->output && strcmp(o->output, "-") != 0 ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+	f->out = o->output && strcmp(o->output, "-") != 0 ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+	                                                  : STDOUT_FILENO;
 	return f->out < 0 ? ipf_error_errno(err, errno, o->output, "cannot open") : 0;
 }
 

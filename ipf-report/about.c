@@ -1,7 +1,8 @@
 /* Where a run came from, as the headers of its streams tell it. */
 #include "clock.h"
-#include "options.h"
+#include "cli/options.h"
 #include "report.h"
+#include "version.h"
 
 #include <string.h>
 
@@ -16,10 +17,8 @@ static void forget(json_t *value, int depth)
 		return;
 	for (i = 0; json_is_object(value) && i < sizeof passing / sizeof *passing; i++)
 		json_object_del(value, passing[i]);
-	json_object_foreach(value, key, inner)
-		forget(inner, depth + 1);
-	json_array_foreach(value, i, inner)
-		forget(inner, depth + 1);
+	json_object_foreach(value, key, inner) forget(inner, depth + 1);
+	json_array_foreach(value, i, inner) forget(inner, depth + 1);
 }
 
 /* "ipf-fire 0.1.0" to {"ipf-fire": "0.1.0"}, of all headers. */
@@ -34,8 +33,7 @@ static void versions(json_t *header, json_t *to, int depth)
 		json_object_set_new(to, name, json_string(blank + 1));
 	}
 	if (depth < 16)
-		json_array_foreach(from, i, entry)
-			versions(entry, to, depth + 1);
+		json_array_foreach(from, i, entry) versions(entry, to, depth + 1);
 }
 
 static void copy(json_t *to, const char *name, json_t *value)
@@ -45,7 +43,7 @@ static void copy(json_t *to, const char *name, json_t *value)
 }
 
 /* From the first of the run to its last sign of life. */
-static double duration_s(const struct run *run)
+static double duration_s(const struct run_data *run)
 {
 	int64_t sum = 0, most = 0;
 	for (int i = 0; i < run->part_count; i++) {
@@ -56,7 +54,7 @@ static double duration_s(const struct run *run)
 	return (double)(run->shards ? most : sum) / 1e9;
 }
 
-static json_t *schedule_text(const struct run *run)
+static json_t *schedule_text(const struct run_data *run)
 {
 	struct buffer text = {0};
 	for (size_t i = 0; i < run->plan.count; i++)
@@ -76,7 +74,7 @@ static json_t *calibration(json_t *records)
 	return found;
 }
 
-static json_t *clients(const struct run *run)
+static json_t *clients(const struct run_data *run)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < run->part_count; i++)
@@ -88,10 +86,11 @@ static json_t *clients(const struct run *run)
 	return NULL;
 }
 
-json_t *report_about(const struct run *run, bool reproducible)
+json_t *report_about(const struct run_data *run, bool reproducible)
 {
 	json_t *about = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
-	json_t *header = run->parts[0].header, *records = provenance_find(header, "records"), *schedule = provenance_find(header, "schedule");
+	json_t *header = run->parts[0].header, *records = provenance_find(header, "records"),
+		   *schedule = provenance_find(header, "schedule");
 	for (int i = 0; i < run->part_count; i++) {
 		if (run->parts[i].incomplete[0])
 			json_array_append_new(incomplete, json_string(run->parts[i].incomplete));

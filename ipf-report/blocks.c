@@ -1,6 +1,7 @@
 #include "blocks.h"
 
-#include "flight.h"
+#include "absent.h"
+#include "in_flight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +9,9 @@
 
 /* Which rows a block is about. */
 struct selection {
-	const struct run *run;
+	const struct run_data *run;
 	const struct block_options *options;
-	int32_t stage;          /* -1: all measured ones */
+	int32_t stage; /* -1: all measured ones */
 	enum grouping by;
 	int32_t member;         /* of that grouping; -1: all */
 	const struct row *rows; /* where they are among others */
@@ -19,24 +20,26 @@ struct selection {
 
 static bool wanted(const struct selection *sel, const struct row *row)
 {
-	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) && (sel->member < 0 || row->group[sel->by] == sel->member);
+	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) &&
+	       (sel->member < 0 || row->group[sel->by] == sel->member);
 }
 
 /* for_rows(sel, row) { … } */
-#define for_rows(sel_, row_) \
-	for (const struct row *row_ = (sel_)->rows, *end_ = (sel_)->rows ? (sel_)->rows + (sel_)->count : NULL; row_ < end_; row_++) \
+#define for_rows(sel_, row_)                                                                                           \
+	for (const struct row *row_ = (sel_)->rows, *end_ = (sel_)->rows ? (sel_)->rows + (sel_)->count : NULL;            \
+	     row_ < end_; row_++)                                                                                          \
 		if (wanted(sel_, row_))
 
 /* Of a stage (-1: all measured ones), those of `all` and no others. */
 static struct selection select_rows(const struct selection *all, int32_t stage)
 {
-	const struct run *run = all->run;
+	const struct run_data *run = all->run;
 	struct selection sel = *all;
 	sel.stage = stage;
 	sel.rows = run->rows;
 	sel.count = run->row_count;
 	if (stage >= 0)
-		sel.rows = run_stage_rows(run, stage, &sel.count);
+		sel.rows = run_data_stage_rows(run, stage, &sel.count);
 	return sel;
 }
 
@@ -60,12 +63,14 @@ static double ratio(double a, double b)
 enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due where there is one, else from start */
 
 /* A metric's samples, and how many failures lie at infinity. -1: out of memory. */
-static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s, int64_t *infinite)
+static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s,
+                  int64_t *infinite)
 {
 	s->count = 0;
 	s->sorted = false;
 	*infinite = 0;
-	for_rows(sel, row) {
+	for_rows(sel, row)
+	{
 		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
 		if (version == FROM_DUE && lag == IPF_ABSENT)
 			continue;
@@ -92,12 +97,12 @@ static int build_times(struct block *b, const struct selection *sel, struct samp
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
 		if (gather(sel, m, FROM_START, s, &infinite) < 0)
 			return -1;
-		dist_of_samples(&b->start[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&b->start[m], s, infinite, 1e-6, list);
 		if (!metrics[m].from_due)
 			continue;
 		if (gather(sel, m, FROM_DUE, s, &infinite) < 0)
 			return -1;
-		dist_of_samples(&b->due[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&b->due[m], s, infinite, 1e-6, list);
 	}
 	return 0;
 }
@@ -110,31 +115,35 @@ static int build_gaps(struct block *b, const struct selection *sel)
 	for (size_t s = 0; s < sel->run->plan.count; s++) {
 		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->plan.stages[s].measured;
 		/* of targets there are none apart */
-		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL) ? run_gaps(sel->run, (int32_t)s, sel->member) : NULL;
+		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL)
+		                                   ? run_data_gaps(sel->run, (int32_t)s, sel->member)
+		                                   : NULL;
 		if (gaps)
 			histogram_merge(all, gaps);
 	}
-	dist_of_histogram(&b->itl, all, 1e-6, &sel->options->percentiles);
+	metric_summary_of_histogram(&b->itl, all, 1e-6, &sel->options->percentiles);
 	histogram_free(all);
 	return 0;
 }
 
 static int build_tokens(struct block *b, const struct selection *sel, struct samples *s)
 {
-	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens), offsetof(struct row, reasoning_tokens),
-	                                offsetof(struct row, asked_input), offsetof(struct row, asked_output)};
-	struct dist *of_block[] = {&b->input, &b->output, &b->reasoning, &b->asked_input, &b->asked_output};
+	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
+	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
+	                                offsetof(struct row, asked_output)};
+	struct metric_summary *of_block[] = {&b->input, &b->output, &b->reasoning, &b->asked_input, &b->asked_output};
 	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++) {
 		s->count = 0;
 		s->sorted = false;
-		for_rows(sel, row) {
+		for_rows(sel, row)
+		{
 			int64_t value = *(const int64_t *)((const char *)row + of_row[i]);
 			if (row->ok && value != IPF_ABSENT)
 				samples_add(s, (double)value);
 		}
 		if (s->failed)
 			return -1;
-		dist_of_samples(of_block[i], s, 0, 1, &sel->options->percentiles);
+		metric_summary_of_samples(of_block[i], s, 0, 1, &sel->options->percentiles);
 	}
 	return 0;
 }
@@ -143,7 +152,8 @@ static int build_tokens(struct block *b, const struct selection *sel, struct sam
 
 static void count_requests(struct block *b, const struct selection *sel)
 {
-	for_rows(sel, row) {
+	for_rows(sel, row)
+	{
 		b->started += row->start_ns != IPF_ABSENT;
 		if (row->ok) {
 			b->ok++;
@@ -172,10 +182,10 @@ static void count_requests(struct block *b, const struct selection *sel)
 
 static int64_t window_of(const struct selection *sel, int32_t stage)
 {
-	const struct run *run = sel->run;
+	const struct run_data *run = sel->run;
 	int64_t sum = 0;
 	for (int i = 0; i < run->part_count; i++) {
-		struct window w = run->shards ? run_window(run, stage) : run->parts[i].windows[stage];
+		struct window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
 		if (w.begin_ns != IPF_ABSENT)
 			sum += (sel->options->drain ? w.drain_ns : w.end_ns) - w.begin_ns;
 		if (run->shards)
@@ -185,7 +195,7 @@ static int64_t window_of(const struct selection *sel, int32_t stage)
 }
 
 /* What was scheduled for a stage, and over what length; IPF_ABSENT where that is not known. */
-static void schedule_of(const struct run *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
+static void schedule_of(const struct run_data *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
 {
 	const struct schedule_stage *plan = &run->plan.stages[stage];
 	*scheduled = *length_ns = IPF_ABSENT;
@@ -208,7 +218,8 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 	*after_first = *span_ns = 0;
 	for (int part = 0; part < sel->run->part_count; part++) {
 		int64_t first = IPF_ABSENT, last = IPF_ABSENT, n = 0;
-		for_rows(sel, row) {
+		for_rows(sel, row)
+		{
 			if ((!sel->run->shards && row->part != part) || row->start_ns == IPF_ABSENT)
 				continue;
 			first = first == IPF_ABSENT || row->start_ns < first ? row->start_ns : first;
@@ -229,7 +240,8 @@ static void build_rates(struct block *b, const struct selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
-	for_rows(sel, row) {
+	for_rows(sel, row)
+	{
 		b->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		b->good += row->goodness == SLO_GOOD;
 		b->left_out += row->goodness == SLO_LEFT_OUT;
@@ -271,10 +283,14 @@ static const struct {
 	const char *name;
 	size_t a, b;
 } residual_specs[RESIDUALS] = {
-	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", offsetof(struct row, output_usage), offsetof(struct row, output_tokenizer)},
-	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", offsetof(struct row, output_usage), offsetof(struct row, events)},
-	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer), offsetof(struct row, events)},
-	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", offsetof(struct row, input_usage), offsetof(struct row, input_tokenizer)},
+	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", offsetof(struct row, output_usage),
+                                offsetof(struct row, output_tokenizer)},
+	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", offsetof(struct row, output_usage),
+                             offsetof(struct row, events)},
+	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer),
+                                 offsetof(struct row, events)},
+	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", offsetof(struct row, input_usage),
+                               offsetof(struct row, input_tokenizer)},
 	[INPUT_ASKED] = {"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
 	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
 };
@@ -285,7 +301,8 @@ static void build_residuals(struct block *b, const struct selection *sel)
 		struct residual *r = &b->residuals[i];
 		double sum = 0, of = 0;
 		*r = (struct residual){.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
-		for_rows(sel, row) {
+		for_rows(sel, row)
+		{
 			int64_t a = *(const int64_t *)((const char *)row + residual_specs[i].a);
 			int64_t c = *(const int64_t *)((const char *)row + residual_specs[i].b);
 			if (!row->ok || a == IPF_ABSENT || c == IPF_ABSENT)
@@ -301,11 +318,11 @@ static void build_residuals(struct block *b, const struct selection *sel)
 		r->share = ratio(sum, of);
 	}
 	double cached = 0, input = 0;
-	for_rows(sel, row)
-		if (row->ok && row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT) {
-			cached += (double)row->cached_tokens;
-			input += (double)row->input_tokens;
-		}
+	for_rows(sel, row) if (row->ok && row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT)
+	{
+		cached += (double)row->cached_tokens;
+		input += (double)row->input_tokens;
+	}
 	b->cached_share = ratio(cached, input);
 }
 
@@ -317,7 +334,8 @@ static int build_objectives(struct block *b, const struct selection *sel, struct
 		struct attainment *a = &b->objectives[i];
 		*a = (struct attainment){.share = NAN, .value_ms = NAN};
 		int64_t rows = 0, met = 0, infinite;
-		for_rows(sel, row) {
+		for_rows(sel, row)
+		{
 			rows += row->error != VERDICT_HUNG_UP;
 			met += (row->met >> i) & 1;
 		}
@@ -346,13 +364,14 @@ static int build_block(struct block *b, const struct selection *sel, struct ipf_
 		count_requests(b, sel);
 		build_rates(b, sel);
 		build_residuals(b, sel);
-		bad = build_times(b, sel, &s) < 0 || build_gaps(b, sel) < 0 || build_tokens(b, sel, &s) < 0 || build_objectives(b, sel, &s) < 0;
+		bad = build_times(b, sel, &s) < 0 || build_gaps(b, sel) < 0 || build_tokens(b, sel, &s) < 0 ||
+		      build_objectives(b, sel, &s) < 0;
 	}
 	samples_release(&s);
-	return bad ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+	return bad ? ipf_error_memory(err) : 0;
 }
 
-static void set_stage(struct block *b, const struct selection *sel, const struct flight *flight)
+static void set_stage(struct block *b, const struct selection *sel, const struct in_flight *flight)
 {
 	const struct schedule_stage *plan = &sel->run->plan.stages[sel->stage];
 	b->name = plan->name;
@@ -392,19 +411,20 @@ static void set_total(struct block *b, const struct block *stages, size_t count)
 			b->length_ns += stage->length_ns;
 			b->offered_n += stage->offered_n;
 		}
-		b->scheduled = b->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT : b->scheduled + stage->scheduled;
+		b->scheduled = b->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT
+		                                                                            : b->scheduled + stage->scheduled;
 	}
 }
 
 /* The stages and the total of those of a member of a grouping, or of all. */
 static int build_level(struct block *stages, struct block *total, const struct selection *all, struct ipf_error *err)
 {
-	const struct run *run = all->run;
+	const struct run_data *run = all->run;
 	size_t count = run->plan.count;
-	struct flight *flights = calloc(count + 1, sizeof *flights);
+	struct in_flight *flights = calloc(count + 1, sizeof *flights);
 	if (!flights)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	int bad = flight_measure(run, all->by, all->member, all->options->drain, flights, err);
+		return ipf_error_memory(err);
+	int bad = in_flight_measure(run, all->by, all->member, all->options->drain, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
 		struct selection sel = select_rows(all, (int32_t)i);
 		set_stage(&stages[i], &sel, &flights[i]);
@@ -419,13 +439,13 @@ static int build_level(struct block *stages, struct block *total, const struct s
 	return bad;
 }
 
-static int build_groups(struct blocks *blocks, const struct run *run, const struct block_options *options, enum grouping by,
-                        struct ipf_error *err)
+static int build_groups(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
+                        enum grouping by, struct ipf_error *err)
 {
 	size_t members = (size_t)run->groups[by].count, level = blocks->count + 1;
 	struct block *all = calloc(members * level, sizeof *all);
 	if (!all)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	int bad = 0;
 	for (size_t m = 0; bad == 0 && m < members; m++) {
 		struct selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
@@ -435,7 +455,7 @@ static int build_groups(struct blocks *blocks, const struct run *run, const stru
 		struct block *to = i < blocks->count ? &blocks->stages[i] : &blocks->total;
 		to->groups[by] = calloc(members, sizeof **to->groups);
 		if (!to->groups[by]) {
-			bad = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			bad = ipf_error_memory(err);
 			break;
 		}
 		for (size_t m = 0; m < members; m++) {
@@ -450,12 +470,13 @@ static int build_groups(struct blocks *blocks, const struct run *run, const stru
 	return bad;
 }
 
-int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err)
+int blocks_build(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
+                 struct ipf_error *err)
 {
 	struct selection all = {.run = run, .options = options, .member = -1};
 	*blocks = (struct blocks){.stages = calloc(run->plan.count + 1, sizeof *blocks->stages), .count = run->plan.count};
 	if (!blocks->stages)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	int bad = build_level(blocks->stages, &blocks->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		blocks->group_counts[by] = run->groups[by].count;

@@ -1,17 +1,17 @@
-/* A block: all figures of one stage, of the total, or of one model or target in them. What does not exist is NAN, IPF_ABSENT or a
- * distribution with n = 0. Times are in milliseconds, rates per second.
+/* A block: all figures of one stage, of the total, or of one model or target in them. What does not exist is NAN,
+ * IPF_ABSENT or a distribution with n = 0. Times are in milliseconds, rates per second.
  */
 #ifndef REPORT_BLOCKS_H
 #define REPORT_BLOCKS_H
 
-#include "dist.h"
-#include "run.h"
+#include "metric_summary.h"
+#include "run_data.h"
 
 struct block_options {
 	struct percentiles percentiles;
-	bool drain;          /* --window drain: until the stage's last request ended */
+	bool drain; /* --window drain: until the stage's last request ended */
 	bool errors_as_inf;
-	bool by[GROUPINGS];  /* these as well */
+	bool by[GROUPINGS]; /* these as well */
 };
 
 /* Two counts of the same tokens, side by side: a − b over the requests that have both. */
@@ -22,12 +22,17 @@ struct residual {
 	double share; /* sum of the differences by the sum of b */
 };
 enum {
-	OUTPUT_USAGE_TOKENIZER, OUTPUT_USAGE_EVENTS, OUTPUT_TOKENIZER_EVENTS, INPUT_USAGE_TOKENIZER, INPUT_ASKED, OUTPUT_ASKED,
+	OUTPUT_USAGE_TOKENIZER,
+	OUTPUT_USAGE_EVENTS,
+	OUTPUT_TOKENIZER_EVENTS,
+	INPUT_USAGE_TOKENIZER,
+	INPUT_ASKED,
+	OUTPUT_ASKED,
 	RESIDUALS,
 };
 
 struct attainment {
-	double share; /* of the requests: those that met a per-request objective */
+	double share;    /* of the requests: those that met a per-request objective */
 	double value_ms; /* a p-objective's percentile */
 	bool met;
 };
@@ -40,18 +45,19 @@ struct block {
 	double offered, achieved, completed;
 	double input_per_s, output_per_s, total_per_s;
 	double in_flight_mean, in_flight_max, little;
-	struct dist start[METRIC_COUNT], due[METRIC_COUNT]; /* milliseconds; `due` where the metric counts from the start */
-	struct dist itl;
-	struct dist input, output, reasoning, asked_input, asked_output;
+	struct metric_summary start[METRIC_COUNT],
+		due[METRIC_COUNT]; /* milliseconds; `due` where the metric counts from the start */
+	struct metric_summary itl;
+	struct metric_summary input, output, reasoning, asked_input, asked_output;
 	int64_t input_total, output_total;
 	int64_t by_source[SOURCES];
-	int64_t *by_finish;  /* as run->finishes */
+	int64_t *by_finish; /* as run->finishes */
 	struct residual residuals[RESIDUALS];
 	double cached_share;
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one */
 	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */
-	int64_t judged, good; /* requests with objectives; those that met them all */
-	int64_t left_out;     /* those with objectives on which ipf-fire hung up; not in `judged` */
+	int64_t judged, good;                       /* requests with objectives; those that met them all */
+	int64_t left_out;                           /* those with objectives on which ipf-fire hung up; not in `judged` */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];
 	/* ok, failed (cut and cancelled are of these) and hung_up are all that have a row */
@@ -59,8 +65,8 @@ struct block {
 
 	/* what the total is made of */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
-	double flight_ns;    /* integral of the requests in flight */
-	double busy_ns;      /* times of those that ended in the window, of whatever stage */
+	double flight_ns; /* integral of the requests in flight */
+	double busy_ns;   /* times of those that ended in the window, of whatever stage */
 	bool has_length;
 };
 
@@ -74,7 +80,8 @@ struct blocks {
 /* How many requests it is about. */
 int64_t block_requests(const struct block *b);
 
-int blocks_build(struct blocks *blocks, const struct run *run, const struct block_options *options, struct ipf_error *err);
+int blocks_build(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
+                 struct ipf_error *err);
 void blocks_release(struct blocks *blocks);
 
 #endif

@@ -1,4 +1,5 @@
 /* -f csv: one line a stage, and one for the total; RFC 4180. What does not exist is empty. */
+#include "absent.h"
 #include "report.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static void count(struct csv *csv, const char *name, int64_t value)
 	raw(csv, csv->header ? name : digits);
 }
 
-static void dist(struct csv *csv, const char *name, const struct dist *d, const struct percentiles *list)
+static void dist(struct csv *csv, const char *name, const struct metric_summary *d, const struct percentiles *list)
 {
 	char full[80], p[24];
 	struct {
@@ -132,7 +133,8 @@ static void latencies(struct csv *csv, const struct block *b, const struct perce
 	}
 }
 
-static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage, const char *group)
+static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage,
+                   const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	csv->comma = false;

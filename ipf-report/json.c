@@ -1,4 +1,5 @@
 /* -f json: the shape of ipf-report(1). A figure that does not exist is left out. */
+#include "absent.h"
 #include "report.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void put_object(json_t *to, const char *name, json_t *value)
 	json_decref(value);
 }
 
-static json_t *dist_json(const struct dist *d, const struct percentiles *list)
+static json_t *dist_json(const struct metric_summary *d, const struct percentiles *list)
 {
 	json_t *json = json_object();
 	char name[24];
@@ -182,14 +183,16 @@ static json_t *block_json(const struct block *b, const struct report *report)
 	json_object_set_new(json, "tokens", tokens_json(b, report));
 	json_object_set_new(json, "latency", latency_json(b, list));
 	if (b->events > 0)
-		json_object_set_new(json, "events", json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)b->events, "coalesced",
-		                                              (json_int_t)b->coalesced, "coalesced_share",
-		                                              number((double)b->coalesced / (double)b->events), "stalls", (json_int_t)b->stalls,
-		                                              "stalled_requests", (json_int_t)b->stalled));
+		json_object_set_new(json, "events",
+		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)b->events, "coalesced",
+		                              (json_int_t)b->coalesced, "coalesced_share",
+		                              number((double)b->coalesced / (double)b->events), "stalls", (json_int_t)b->stalls,
+		                              "stalled_requests", (json_int_t)b->stalled));
 	if (b->deadlines > 0)
-		json_object_set_new(json, "fluidity", json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)b->deadlines, "met",
-		                                                (json_int_t)b->deadlines_met, "share",
-		                                                number((double)b->deadlines_met / (double)b->deadlines)));
+		json_object_set_new(json, "fluidity",
+		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)b->deadlines, "met",
+		                              (json_int_t)b->deadlines_met, "share",
+		                              number((double)b->deadlines_met / (double)b->deadlines)));
 	put(flight, "mean", b->in_flight_mean);
 	put(flight, "max", b->in_flight_max);
 	put(flight, "little", b->little);

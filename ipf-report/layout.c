@@ -1,6 +1,7 @@
 #include "layout.h"
 
-#include "jdoc.h"
+#include "absent.h"
+#include "json/jdoc.h"
 
 #include <math.h>
 #include <stdarg.h>

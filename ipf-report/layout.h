@@ -36,11 +36,13 @@ void layout_heading(struct layout *l, const char *text);
 /* A label, and what it is about, wrapped beside it. */
 void layout_entry(struct layout *l, const char *label, const char *text);
 
-/* Adds `what`, with `after` behind a blank, to a list in `text`; `before` goes between two of them. Nothing where what is NULL. */
+/* Adds `what`, with `after` behind a blank, to a list in `text`; `before` goes between two of them. Nothing where what
+ * is NULL. */
 void join(char *text, size_t size, const char *before, const char *what, const char *after);
 const char *plural(int64_t n); /* "" or "s" */
 
-/* Three significant digits, at most three decimals, thousands separated: 0.048 1.23 48.2 311 12,345; "-" for NAN, "inf". */
+/* Three significant digits, at most three decimals, thousands separated: 0.048 1.23 48.2 311 12,345; "-" for NAN,
+ * "inf". */
 const char *show_number(double value, char text[40]);
 const char *show_count(int64_t value, char text[40]); /* "-" where absent */
 const char *show_percent(double share, char text[40]);

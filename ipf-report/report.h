@@ -6,7 +6,7 @@
 #include "buffer.h"
 
 struct report {
-	const struct run *run;
+	const struct run_data *run;
 	const struct blocks *blocks;
 	const struct block_options *options;
 	const struct verdict_finding *finding;
@@ -17,7 +17,7 @@ struct report {
 };
 
 /* What is known of the run from the headers of its streams (about.c). New; NULL: out of memory. */
-json_t *report_about(const struct run *run, bool reproducible);
+json_t *report_about(const struct run_data *run, bool reproducible);
 
 /* 0; -1 when memory runs out. */
 int report_json(const struct report *report, struct buffer *out);

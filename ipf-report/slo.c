@@ -1,6 +1,7 @@
 #include "slo.h"
 
-#include "units.h"
+#include "absent.h"
+#include "cli/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static int take_percentile(const char **text, struct objective *objective)
 	memcpy(number, *text + 1, len - 1);
 	number[len - 1] = 0;
 	*text = colon + 1;
-	if (parse_number(number, &objective->percentile, &ignored) < 0 || objective->percentile <= 0 || objective->percentile >= 100)
+	if (parse_number(number, &objective->percentile, &ignored) < 0 || objective->percentile <= 0 ||
+	    objective->percentile >= 100)
 		return -1;
 	return 0;
 }
@@ -34,12 +36,15 @@ static int add_item(struct slo *slo, const char *item, struct ipf_error *err)
 	snprintf(objective->text, sizeof objective->text, "%s", item);
 	const char *name = item, *equals = strchr(item, '=');
 	if (!equals || take_percentile(&name, objective) < 0)
-		return ipf_error_set(err, IPF_USAGE, "--slo: expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"", item);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--slo: expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"", item);
 	objective->metric = metric_find(name, (size_t)(equals - name));
 	if (objective->metric == METRIC_COUNT)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "--slo: expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
-		                     "client_lag or slot_wait before the \"=\", got \"%s\"", item);
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"--slo: expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
+			"client_lag or slot_wait before the \"=\", got \"%s\"",
+			item);
 	if (parse_duration(equals + 1, &objective->limit_ns, &reason) < 0)
 		return ipf_error_set(err, IPF_USAGE, "--slo: %.*s: %s", (int)(equals - item), item, reason.text);
 	slo->per_request |= isnan(objective->percentile);
@@ -53,7 +58,8 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 	do {
 		size_t len = strcspn(text, ",");
 		if (len >= sizeof item)
-			return ipf_error_set(err, IPF_USAGE, "--slo: expected objectives such as ttft=500ms, got \"%.*s\"", (int)len, text);
+			return ipf_error_set(err, IPF_USAGE, "--slo: expected objectives such as ttft=500ms, got \"%.*s\"",
+			                     (int)len, text);
 		memcpy(item, text, len);
 		item[len] = 0;
 		if (add_item(slo, item, err) < 0)
@@ -74,7 +80,8 @@ static bool meets(const struct result *result, enum metric m, int64_t limit_ns)
 }
 
 /* A request's own objective: its metric and limit. 1; 0: none that we know; -1. */
-static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum metric *m, int64_t *limit_ns, struct ipf_error *err)
+static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum metric *m, int64_t *limit_ns,
+                         struct ipf_error *err)
 {
 	struct slice key = jdoc_raw(doc, e->key);
 	if (key.len < 3)
@@ -103,7 +110,8 @@ static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum
 	return 1;
 }
 
-int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met, struct ipf_error *err)
+int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met,
+              struct ipf_error *err)
 {
 	bool own[METRIC_COUNT] = {false}, any = slo->per_request, good = result->ok;
 	*met = 0;

@@ -3,15 +3,15 @@
  *     ttft=500ms,tpot=50ms        a request is good when it met both (goodput)
  *     p99:e2e=10s                 the 99th percentile has to
  *
- * A latency that counts from the start is held against the objective from the due time where there is one: that is what a user
- * waits. An objective on a figure that an answer cannot have (the TPOT of one token) is met.
+ * A latency that counts from the start is held against the objective from the due time where there is one: that is what
+ * a user waits. An objective on a figure that an answer cannot have (the TPOT of one token) is met.
  */
 #ifndef REPORT_SLO_H
 #define REPORT_SLO_H
 
 #include "error.h"
-#include "jdoc.h"
-#include "metric.h"
+#include "json/jdoc.h"
+#include "stream/metric.h"
 
 enum { OBJECTIVES_MOST = 16 };
 
@@ -31,11 +31,17 @@ struct slo {
 /* Adds the objectives of `text`; IPF_USAGE. */
 int slo_parse(struct slo *slo, const char *text, struct ipf_error *err);
 
-enum slo_answer { SLO_NONE, SLO_GOOD, SLO_MISSED, SLO_LEFT_OUT }; /* left out: ipf-fire hung up on purpose, so that nobody knows */
+enum slo_answer {
+	SLO_NONE,
+	SLO_GOOD,
+	SLO_MISSED,
+	SLO_LEFT_OUT
+}; /* left out: ipf-fire hung up on purpose, so that nobody knows */
 
-/* How the request did against `slo` and its own objectives (result->slo: {"ttft_ms": 500} or {"ttft": "500ms"}; they stand in
- * for those on the same metric). *met has a bit for each objective of the list that it met or that did not apply. -1: its own make no
- * sense. */
-int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met, struct ipf_error *err);
+/* How the request did against `slo` and its own objectives (result->slo: {"ttft_ms": 500} or {"ttft": "500ms"}; they
+ * stand in for those on the same metric). *met has a bit for each objective of the list that it met or that did not
+ * apply. -1: its own make no sense. */
+int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met,
+              struct ipf_error *err);
 
 #endif

@@ -1,7 +1,9 @@
-/* -f text: what a person reads, on 80 columns. The verdict comes first; nothing that does not exist is shown as a number. */
+/* -f text: what a person reads, on 80 columns. The verdict comes first; nothing that does not exist is shown as a
+ * number. */
 #include "text.h"
 
-#include "units.h"
+#include "absent.h"
+#include "cli/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,8 @@ static enum style status_style(enum verdict_status status)
 
 static void show_verdict(struct layout *l, const struct report *report)
 {
-	static const char *const titles[VERDICT_QUESTIONS] = {"load delivered", "client headroom", "server answers", "enough samples"};
+	static const char *const titles[VERDICT_QUESTIONS] = {"load delivered", "client headroom", "server answers",
+	                                                      "enough samples"};
 	const struct verdict_finding *finding = report->finding;
 	for (int i = 0; i < report->run->part_count; i++)
 		if (report->run->parts[i].incomplete[0]) {
@@ -57,7 +60,8 @@ static void show_stamps(struct layout *l, json_t *about)
 	size_t i;
 	int64_t p99 = -1, most = -1;
 	char text[160], a[32], b[32];
-	json_array_foreach(json_object_get(about, "clients"), i, client) {
+	json_array_foreach(json_object_get(about, "clients"), i, client)
+	{
 		if (ns_of(client, "delay_ns", "p99") > p99)
 			p99 = ns_of(client, "delay_ns", "p99");
 		if (ns_of(client, "delay_ns", "max") > most)
@@ -70,14 +74,16 @@ static void show_stamps(struct layout *l, json_t *about)
 		return;
 	snprintf(text, sizeof text, "the kernel's");
 	if (p99 >= 0)
-		snprintf(text, sizeof text, "the kernel's; we read %s after it at p99, %s at most", format_duration(p99, a), format_duration(most, b));
+		snprintf(text, sizeof text, "the kernel's; we read %s after it at p99, %s at most", format_duration(p99, a),
+		         format_duration(most, b));
 	layout_entry(l, "event times", text);
 }
 
 static void show_load(json_t *load, char *text, size_t size)
 {
 	char rate[40], events[40];
-	snprintf(text, size, "%s requests/s, %s events/s", show_number(json_number_value(json_object_get(load, "requests_per_s")), rate),
+	snprintf(text, size, "%s requests/s, %s events/s",
+	         show_number(json_number_value(json_object_get(load, "requests_per_s")), rate),
 	         show_number(json_number_value(json_object_get(load, "events_per_s")), events));
 }
 
@@ -86,14 +92,16 @@ static void show_calibration(struct layout *l, json_t *about)
 {
 	json_t *found = json_object_get(about, "calibration");
 	char text[400], load[120], top[120] = "", a[32], b[32], c[32];
-	int64_t ttft = ns_of(found, "ttft_error_ns", "p99"), itl = ns_of(found, "itl_error_ns", "p99"), lag = ns_of(found, "lag_ns", "p99");
+	int64_t ttft = ns_of(found, "ttft_error_ns", "p99"), itl = ns_of(found, "itl_error_ns", "p99"),
+			lag = ns_of(found, "lag_ns", "p99");
 	if (ttft < 0 || itl < 0 || lag < 0)
 		return;
 	show_load(json_object_get(found, "shape"), load, sizeof load);
 	if (json_object_get(found, "highest"))
 		show_load(json_object_get(found, "highest"), top, sizeof top);
-	snprintf(text, sizeof text, "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s", load, format_duration(ttft, a),
-	         format_duration(itl, b), format_duration(lag, c), *top ? "up to " : "at no load that was tried", top);
+	snprintf(text, sizeof text, "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s", load,
+	         format_duration(ttft, a), format_duration(itl, b), format_duration(lag, c),
+	         *top ? "up to " : "at no load that was tried", top);
 	layout_entry(l, "calibrated", text);
 }
 
@@ -116,9 +124,11 @@ static void show_about(struct layout *l, const struct report *report)
 			join(text, sizeof text, " ", number, "");
 		}
 		if (json_is_integer(json_object_get(object, "requests"))) {
-			join(text, sizeof text, "", show_count(json_integer_value(json_object_get(object, "requests")), number), "requests");
+			join(text, sizeof text, "", show_count(json_integer_value(json_object_get(object, "requests")), number),
+			     "requests");
 			/* enough of it to tell one trace from another; the whole stands in the JSON */
-			snprintf(number, sizeof number, "SHA-256 %.16s", about_text(object, "sha256") ? about_text(object, "sha256") : "unknown");
+			snprintf(number, sizeof number, "SHA-256 %.16s",
+			         about_text(object, "sha256") ? about_text(object, "sha256") : "unknown");
 			join(text, sizeof text, ", ", number, "");
 		}
 		if (text[0])
@@ -134,7 +144,8 @@ static void show_about(struct layout *l, const struct report *report)
 		snprintf(number, sizeof number, "seed %lld", (long long)json_integer_value(seed));
 		join(text, sizeof text, ", ", number, "");
 	}
-	join(text, sizeof text, ", ", report->run->part_count > 1 ? (report->run->shards ? "pooled from shards" : "pooled from repeats") : NULL, "");
+	join(text, sizeof text, ", ",
+	     report->run->part_count > 1 ? (report->run->shards ? "pooled from shards" : "pooled from repeats") : NULL, "");
 	if (text[0])
 		layout_entry(l, json_object_get(about, "started") ? "started" : "lasted", text);
 	show_stamps(l, about);
@@ -175,7 +186,7 @@ static void common_ends(const struct words *words, size_t *front, size_t *back)
 		(*back)--;
 }
 
-const char *text_member(const struct run *run, enum grouping by, int member, char name[200])
+const char *text_member(const struct run_data *run, enum grouping by, int member, char name[200])
 {
 	const struct words *words = &run->groups[by];
 	size_t front = 0, back = 0;
@@ -218,7 +229,8 @@ static void show_stages(struct layout *l, const struct report *report)
 	static const struct {
 		int column;
 		const char *text;
-	} heads[] = {{32, "offered"}, {41, "achieved"}, {50, "mean"}, {56, "max"}, {64, "ok"}, {71, "failed"}, {WIDTH, "tokens/s"}};
+	} heads[] = {{32, "offered"}, {41, "achieved"}, {50, "mean"},       {56, "max"},
+	             {64, "ok"},      {71, "failed"},   {WIDTH, "tokens/s"}};
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
 		layout_right(l, heads[i].column, FAINT, heads[i].text);
 	layout_end_line(l);
@@ -264,7 +276,8 @@ static void show_failures(struct layout *l, const struct block *b)
 	layout_wrapped(l, 14, PLAIN, text);
 	if (b->stale > 0) {
 		layout_to(l, 14);
-		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had closed already", show_count(b->stale, a));
+		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had closed already",
+		         show_count(b->stale, a));
 		layout_wrapped(l, 14, PLAIN, text);
 	}
 }
@@ -295,7 +308,8 @@ static void show_goodput(struct layout *l, const struct report *report)
 	if (b->judged > 0) {
 		layout_to(l, 14);
 		layout_format(l, PLAIN, "%s requests/s, ", show_number(b->goodput, a));
-		layout_format(l, PLAIN, "%s of the requests met all objectives", show_percent((double)b->good / (double)b->judged, a));
+		layout_format(l, PLAIN, "%s of the requests met all objectives",
+		              show_percent((double)b->good / (double)b->judged, a));
 		layout_end_line(l);
 	}
 	if (b->left_out > 0) {

@@ -43,7 +43,9 @@ static bool table_part(struct table *t, const char *title)
 	for (int i = 0; i < t->shown; i++) {
 		int column = t->columns[t->first + i];
 		layout_right(t->l, LABEL + (i + 1) * COLUMN, FAINT,
-		             column == MEAN ? "mean" : column == MAX ? "max" : percentile_name(t->list->p[column], name));
+		             column == MEAN  ? "mean"
+		             : column == MAX ? "max"
+		                             : percentile_name(t->list->p[column], name));
 	}
 	layout_end_line(t->l);
 	return true;
@@ -66,7 +68,7 @@ static bool cell(struct layout *l, int column, const char *text, bool weak)
 }
 
 /* Nothing where there are no samples. */
-static void table_row(struct table *t, const char *label, const char *version, const struct dist *d)
+static void table_row(struct table *t, const char *label, const char *version, const struct metric_summary *d)
 {
 	char text[40];
 	if (d->n == 0)
@@ -124,7 +126,7 @@ static bool total_latency(struct layout *l, const struct report *report)
 	if (b->ok == 0 && b->started == 0)
 		return false;
 	while (table_part(&t, "Latency, ms"))
-		latency_rows(&t, b, run_itl(report->run, 0));
+		latency_rows(&t, b, run_data_itl(report->run, 0));
 	weak_note(l, t.weak);
 	return t.weak;
 }
@@ -137,17 +139,18 @@ static int index_of(const struct percentiles *list, double p)
 	return -1;
 }
 
-static bool stage_row(struct layout *l, const struct block *b, const char *name, bool whole, const struct percentiles *list)
+static bool stage_row(struct layout *l, const struct block *b, const char *name, bool whole,
+                      const struct percentiles *list)
 {
 	static const double shown[] = {50, 99};
 	bool open = b->due[METRIC_TTFT].n > 0, weak = false;
-	const struct dist *dists[] = {open ? &b->due[METRIC_TTFT] : &b->start[METRIC_TTFT], &b->start[METRIC_TPOT],
-	                              open ? &b->due[METRIC_E2E] : &b->start[METRIC_E2E]};
+	const struct metric_summary *dists[] = {open ? &b->due[METRIC_TTFT] : &b->start[METRIC_TTFT],
+	                                        &b->start[METRIC_TPOT], open ? &b->due[METRIC_E2E] : &b->start[METRIC_E2E]};
 	char text[40];
 	text_label(l, 22, PLAIN, name, whole);
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 2; k++) {
-			const struct dist *d = dists[i];
+			const struct metric_summary *d = dists[i];
 			bool mark = d->n > 0 && !percentile_is_firm(d->n, shown[k]);
 			weak |= cell(l, 34 + i * 18 + k * 9, show_number(d->n ? d->at[index_of(list, shown[k])] : NAN, text), mark);
 		}
@@ -215,7 +218,8 @@ static void note_sources(struct layout *l, const struct block *b)
 	char text[160] = "", number[40], item[80];
 	for (int i = 0; i < SOURCES; i++)
 		if (b->by_source[i] > 0) {
-			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(b->by_source[i], number), plural(b->by_source[i]));
+			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(b->by_source[i], number),
+			         plural(b->by_source[i]));
 			join(text, sizeof text, ", ", item, "");
 		}
 	if (text[0])
@@ -257,13 +261,13 @@ static void note_events(struct layout *l, const struct block *b)
 	snprintf(text, sizeof text, "%s with content, %s of them shared a read", show_count(b->events, events),
 	         show_percent((double)b->coalesced / (double)b->events, share));
 	if (b->stalls > 0)
-		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s", show_count(b->stalls, stalls),
-		         plural(b->stalls), show_count(b->stalled, stalled), plural(b->stalled));
+		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s",
+		         show_count(b->stalls, stalls), plural(b->stalls), show_count(b->stalled, stalled), plural(b->stalled));
 	layout_entry(l, "events", text);
 	if (b->deadlines == 0)
 		return;
-	snprintf(text, sizeof text, "%s of %s tokens came by their deadline", show_percent((double)b->deadlines_met / (double)b->deadlines, share),
-	         show_count(b->deadlines, events));
+	snprintf(text, sizeof text, "%s of %s tokens came by their deadline",
+	         show_percent((double)b->deadlines_met / (double)b->deadlines, share), show_count(b->deadlines, events));
 	layout_entry(l, "fluidity", text);
 }
 

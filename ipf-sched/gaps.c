@@ -14,9 +14,9 @@ static double power(double x, double y)
 /* Lanczos, A Precision Approximation of the Gamma Function (1964), with g = 7 and Godfrey's nine coefficients. */
 double exact_gamma(double x)
 {
-	static const double c[] = {0.99999999999980993,   676.5203681218851,     -1259.1392167224028,
-	                           771.32342877765313,    -176.61502916214059,   12.507343278686905,
-	                           -0.13857109526572012,  9.9843695780195716e-6, 1.5056327351493116e-7};
+	static const double c[] = {0.99999999999980993,  676.5203681218851,     -1259.1392167224028,
+	                           771.32342877765313,   -176.61502916214059,   12.507343278686905,
+	                           -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
 	double z = x - 1, t = z + 7.5, sum = c[0];
 
 	for (size_t i = 1; i < sizeof c / sizeof *c; i++)
@@ -42,8 +42,8 @@ static double weibull_shape(double cv)
 void gaps_bounds(enum gaps_kind kind, double *least, double *most)
 {
 	static const double bounds[][2] = {
-		[GAPS_POISSON] = {1, 1}, [GAPS_CONSTANT] = {0, 0}, [GAPS_GAMMA] = {0.001, 100}, [GAPS_WEIBULL] = {0.02, 100},
-		[GAPS_UNIFORM] = {0.001, 0.5774},
+		[GAPS_POISSON] = {1, 1},      [GAPS_CONSTANT] = {0, 0},         [GAPS_GAMMA] = {0.001, 100},
+		[GAPS_WEIBULL] = {0.02, 100}, [GAPS_UNIFORM] = {0.001, 0.5774},
 	};
 
 	*least = bounds[kind][0];
@@ -76,11 +76,16 @@ void gaps_init(struct gaps *gaps, enum gaps_kind kind, double cv)
 double gaps_next(const struct gaps *gaps, struct rng *rng)
 {
 	switch (gaps->kind) {
-	case GAPS_POISSON: return rng_exponential(rng);
-	case GAPS_CONSTANT: return 1;
-	case GAPS_GAMMA: return rng_gamma_of(rng, &gaps->gamma) * gaps->scale;
-	case GAPS_WEIBULL: return power(rng_exponential(rng), 1 / gaps->shape) * gaps->scale;
-	case GAPS_UNIFORM: return gaps->shape + gaps->scale * rng_uniform(rng);
+	case GAPS_POISSON:
+		return rng_exponential(rng);
+	case GAPS_CONSTANT:
+		return 1;
+	case GAPS_GAMMA:
+		return rng_gamma_of(rng, &gaps->gamma) * gaps->scale;
+	case GAPS_WEIBULL:
+		return power(rng_exponential(rng), 1 / gaps->shape) * gaps->scale;
+	case GAPS_UNIFORM:
+		return gaps->shape + gaps->scale * rng_uniform(rng);
 	}
 	return 1;
 }

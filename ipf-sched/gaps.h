@@ -9,7 +9,7 @@
 #ifndef IPF_GAPS_H
 #define IPF_GAPS_H
 
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@ enum gaps_kind {
 	GAPS_CONSTANT, /* all of them 1; the first is 0 */
 	GAPS_GAMMA,
 	GAPS_WEIBULL,
-	GAPS_UNIFORM,  /* between 1 - w and 1 + w, where cv = w/√3 */
+	GAPS_UNIFORM, /* between 1 - w and 1 + w, where cv = w/√3 */
 };
 
 struct gaps {

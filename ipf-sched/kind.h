@@ -14,11 +14,11 @@
 
 #include "error.h"
 #include "gaps.h"
-#include "jdoc.h"
+#include "json/jdoc.h"
 #include "objective.h"
 #include "ratio.h"
 #include "requests.h"
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,23 +47,23 @@ enum replay_by {
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
-	const char *spec;   /* as it was typed; borrowed, or … */
-	char *own_spec;     /* … this one, of a stage that another one was short for */
-	int number;         /* of the operand that it comes from, from 1 */
-	char label[64];     /* "stage 2 (ramp)": what messages begin with */
-	char *name;         /* owned; unique after stages_parse */
-	uint64_t ordinal;   /* how many stages of its kind stand before it: picks its random generator */
-	int64_t for_ns;     /* how long */
-	int64_t n;          /* how many arrivals */
-	int64_t slots;      /* most in flight; a closed loop's users */
+	const char *spec;        /* as it was typed; borrowed, or … */
+	char *own_spec;          /* … this one, of a stage that another one was short for */
+	int number;              /* of the operand that it comes from, from 1 */
+	char label[64];          /* "stage 2 (ramp)": what messages begin with */
+	char *name;              /* owned; unique after stages_parse */
+	uint64_t ordinal;        /* how many stages of its kind stand before it: picks its random generator */
+	int64_t for_ns;          /* how long */
+	int64_t n;               /* how many arrivals */
+	int64_t slots;           /* most in flight; a closed loop's users */
 	int64_t to_slots, steps; /* of users that grow in steps, each a stage: up to this, in so many */
-	int64_t sessions;   /* a closed loop's users who take whole sessions */
+	int64_t sessions;        /* a closed loop's users who take whole sessions */
 	int64_t think_ns, rampup_ns;
-	double rate;        /* arrivals per second */
-	double cv;          /* coefficient of variation of the gaps */
+	double rate;            /* arrivals per second */
+	double cv;              /* coefficient of variation of the gaps */
 	int64_t from_ns, to_ns; /* part of the trace's time */
 	struct ratio speed;
-	enum replay_by by;  /* how a replay gets to its rate */
+	enum replay_by by; /* how a replay gets to its rate */
 	bool by_given;
 	enum gaps_kind process; /* of the gaps along a rate that changes */
 	bool process_given;
@@ -71,12 +71,12 @@ struct stage {
 	struct rates rates;
 	int64_t every_ns, width_ns, on_ns, off_ns;
 	bool warmup, cooldown, drain, overlap;
-	char *file;         /* owned, as is what was read from it: */
+	char *file; /* owned, as is what was read from it: */
 	struct rate_point *points;
 	size_t point_count;
-	bool linear;        /* from one point to the next in a straight line */
+	bool linear; /* from one point to the next in a straight line */
 	struct objectives objectives;
-	double low, high;   /* loads between which a search looks */
+	double low, high; /* loads between which a search looks */
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;
@@ -84,54 +84,63 @@ struct stage {
 };
 
 enum key_type {
-	KEY_RATE,     /* double, between a billionth and a thousand million a second */
-	KEY_RATE_0,   /* the same, or 0 */
-	KEY_RATES,    /* struct rates: several of these, with commas between them */
-	KEY_COUNTS,   /* struct rates: several counts, with commas between them */
-	KEY_NUMBER,   /* double above 0 */
-	KEY_DURATION, /* int64_t ns above 0 */
-	KEY_TIME,     /* int64_t ns, 0 allowed */
-	KEY_COUNT,    /* int64_t, at least 1 */
-	KEY_USERS,    /* the same; or two with .. between them, of which the other goes to to_slots */
-	KEY_RATIO,    /* struct ratio */
-	KEY_BY,       /* enum replay_by, by its name */
-	KEY_TEXT,     /* char *, owned by the stage */
-	KEY_GAPS,     /* enum gaps_kind, by its name */
-	KEY_SHARE,    /* double between 0 and 1 */
+	KEY_RATE,       /* double, between a billionth and a thousand million a second */
+	KEY_RATE_0,     /* the same, or 0 */
+	KEY_RATES,      /* struct rates: several of these, with commas between them */
+	KEY_COUNTS,     /* struct rates: several counts, with commas between them */
+	KEY_NUMBER,     /* double above 0 */
+	KEY_DURATION,   /* int64_t ns above 0 */
+	KEY_TIME,       /* int64_t ns, 0 allowed */
+	KEY_COUNT,      /* int64_t, at least 1 */
+	KEY_USERS,      /* the same; or two with .. between them, of which the other goes to to_slots */
+	KEY_RATIO,      /* struct ratio */
+	KEY_BY,         /* enum replay_by, by its name */
+	KEY_TEXT,       /* char *, owned by the stage */
+	KEY_GAPS,       /* enum gaps_kind, by its name */
+	KEY_SHARE,      /* double between 0 and 1 */
 	KEY_OBJECTIVES, /* struct objectives: several of these, with commas between them */
-	KEY_FLAG,     /* bool; takes no value */
+	KEY_FLAG,       /* bool; takes no value */
 };
 
 struct stage_key {
 	const char *name;     /* NULL ends a table */
 	const char *argument; /* what --list calls the value; NULL for a flag */
 	enum key_type type;
-	size_t offset;        /* in struct stage */
-	const char *about;    /* for --list */
+	size_t offset;     /* in struct stage */
+	const char *about; /* for --list */
 	bool required;
 };
 
-#define STAGE_KEY(name_, argument_, type_, member_, about_) \
-	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_ }
-#define REQUIRED_KEY(name_, argument_, type_, member_, about_) \
-	{ .name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_), .about = about_, \
-	  .required = true }
+#define STAGE_KEY(name_, argument_, type_, member_, about_)                                                            \
+	{                                                                                                                  \
+		.name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_),                \
+		.about = about_                                                                                                \
+	}
+#define REQUIRED_KEY(name_, argument_, type_, member_, about_)                                                         \
+	{                                                                                                                  \
+		.name = name_, .argument = argument_, .type = type_, .offset = offsetof(struct stage, member_),                \
+		.about = about_, .required = true                                                                              \
+	}
 
 /* Keys that mean the same in several kinds. */
 #define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals a second (5, 300/m, 1.5k)")
-#define KEY_FOR STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts")
-#define KEY_N STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions (default: the trace once)")
-#define KEY_SLOTS STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
-#define KEY_PHASES \
-	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured"), STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "not measured, either"), \
-	STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage waits until all of this one's have ended"), \
-	STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage begins when all were started")
-#define KEY_NAME STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
+#define KEY_FOR        STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts")
+#define KEY_N          STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions (default: the trace once)")
+#define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
+#define KEY_PHASES                                                                                                     \
+	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "not measured"),                                                       \
+		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "not measured, either"),                                       \
+		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage waits until all of this one's have ended"),          \
+		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage begins when all were started")
+#define KEY_NAME              STAGE_KEY("name", "NAME", KEY_TEXT, name, "what reports call it (default: the kind)")
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
-#define PROCESS_KEYS \
-	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"), \
-	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
-#define KEY_END {.name = NULL}
+#define PROCESS_KEYS                                                                                                   \
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"),           \
+		STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps, for a process that needs it")
+#define KEY_END                                                                                                        \
+	{                                                                                                                  \
+		.name = NULL                                                                                                   \
+	}
 
 enum stage_type {
 	STAGE_OPEN,    /* arrivals at times of their own */
@@ -145,19 +154,19 @@ struct arrival_process {
 	const struct stage *stage;
 	const struct requests *requests; /* NULL without a trace */
 	struct rng rng;
-	uint64_t seed;                   /* for a kind that draws more than one thing: rng_init with another name */
-	void *state;                     /* the kind's own, kind->state_size bytes, zero before begin */
+	uint64_t seed; /* for a kind that draws more than one thing: rng_init with another name */
+	void *state;   /* the kind's own, kind->state_size bytes, zero before begin */
 
 	/* A kind whose arrivals are the trace's own (replay) sets these in begin. */
-	int64_t first_head;              /* the first head it takes; IPF_ABSENT: where the stage before stopped */
-	bool recorded;                   /* each arrival sets what is below; followers keep their recorded times … */
-	int64_t zero_ns;                 /* … counted from this time of the trace (of the arrival that came last) … */
-	double recorded_rate;            /* that was changed to the stage's rate=; 0: none was */
-	struct ratio speed;              /* … and divided by this, as are their waits */
-	int64_t end_head;                /* behind this head the first comes again; IPF_ABSENT: behind the trace's last */
-	bool picks;                      /* its heads are not one after another: `next` says which one each arrival is … */
-	int64_t head, copy;              /* … and which copy of it, 0 for the head itself; end_head is set */
-	char note[240];                  /* what there is to say of how they were made; "" */
+	int64_t first_head;   /* the first head it takes; IPF_ABSENT: where the stage before stopped */
+	bool recorded;        /* each arrival sets what is below; followers keep their recorded times … */
+	int64_t zero_ns;      /* … counted from this time of the trace (of the arrival that came last) … */
+	double recorded_rate; /* that was changed to the stage's rate=; 0: none was */
+	struct ratio speed;   /* … and divided by this, as are their waits */
+	int64_t end_head;     /* behind this head the first comes again; IPF_ABSENT: behind the trace's last */
+	bool picks;           /* its heads are not one after another: `next` says which one each arrival is … */
+	int64_t head, copy;   /* … and which copy of it, 0 for the head itself; end_head is set */
+	char note[240];       /* what there is to say of how they were made; "" */
 	/* Where the stage ends once `next` has nothing more; IPF_ABSENT: with its requests. A kind that sets it ends by
 	 * itself. */
 	int64_t end_ns;
@@ -170,10 +179,10 @@ struct resources;
 
 struct stage_kind {
 	const char *name;
-	const char *about;            /* one line for --list */
+	const char *about; /* one line for --list */
 	enum stage_type type;
 	const struct stage_key *keys;
-	enum gaps_kind gaps;          /* of the kinds that draw one gap after another */
+	enum gaps_kind gaps; /* of the kinds that draw one gap after another */
 	/* The remaining ones may be NULL; begin and next are for STAGE_OPEN. */
 	/* What no key can see alone: IPF_USAGE, text "key: …". */
 	int (*check)(const struct stage *stage, struct ipf_error *err);
@@ -189,14 +198,14 @@ struct stage_kind {
 	int (*resolve)(struct stage *stage, struct resources *resources, struct ipf_error *err);
 	/* Is this one short for several stages? NULL: every one that has `expand` is. */
 	bool (*is_short)(const struct stage *stage);
-	/* A stage that is short for several has nothing else: fills in the stage at `index`, of which everything is absent so far,
-	 * with a spec and a name that are its own. 1, 0 behind the last, -1 on error. */
+	/* A stage that is short for several has nothing else: fills in the stage at `index`, of which everything is absent
+	 * so far, with a spec and a name that are its own. 1, 0 behind the last, -1 on error. */
 	int (*expand)(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err);
 };
 
 /* The kinds that have files of their own. */
-extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp, kind_steps,
-	kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_sweep, kind_search;
+extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp,
+	kind_steps, kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_sweep, kind_search;
 /* A check for those that are bounded by for= or by n=, not by both. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */

@@ -1,6 +1,7 @@
 /* Closed loops: users who send the next request when the last was answered, with pauses of theirs. */
 #include "kind.h"
 
+#include "absent.h"
 #include "buffer.h"
 #include "clock.h"
 
@@ -18,7 +19,9 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "of think=: constant (default), poisson, gamma, …"),
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of think=, for a process that needs it"),
 	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "most requests a second of one user"),
-	KEY_NAME, KEY_PHASES, KEY_END,
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
 };
 
 static int pauses_check(const struct stage *stage, struct ipf_error *err)
@@ -30,14 +33,17 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 	if (!stage->process_given && !isnan(stage->cv))
 		return ipf_error_set(err, IPF_USAGE, "cv: expected think=TIME and process=NAME with it");
 	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
-		return ipf_error_set(err, IPF_USAGE, "rate: expected none with sessions=, whose turns wait as they were recorded");
+		return ipf_error_set(err, IPF_USAGE,
+		                     "rate: expected none with sessions=, whose turns wait as they were recorded");
 	return stage->process_given ? process_check(stage, err) : 0;
 }
 
 static int closed_check(const struct stage *stage, struct ipf_error *err)
 {
 	bool both = stage->slots != IPF_ABSENT && stage->to_slots != IPF_ABSENT;
-	int64_t span = !both ? 0 : stage->to_slots > stage->slots ? stage->to_slots - stage->slots : stage->slots - stage->to_slots;
+	int64_t span = !both                            ? 0
+	               : stage->to_slots > stage->slots ? stage->to_slots - stage->slots
+	                                                : stage->slots - stage->to_slots;
 
 	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "users: missing: expected users=COUNT or sessions=COUNT");
@@ -46,11 +52,11 @@ static int closed_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->to_slots == IPF_ABSENT && stage->steps != IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "steps: expected users= with two counts such as 1..32 with it");
 	if (stage->to_slots != IPF_ABSENT && stage->steps == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "steps: missing: expected steps=COUNT with users=%lld..%lld", (long long)stage->slots,
-		                     (long long)stage->to_slots);
+		return ipf_error_set(err, IPF_USAGE, "steps: missing: expected steps=COUNT with users=%lld..%lld",
+		                     (long long)stage->slots, (long long)stage->to_slots);
 	if (stage->steps != IPF_ABSENT && (stage->steps < 2 || stage->steps > 1000 || stage->steps > span + 1))
-		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld", (long long)(span < 999 ? span + 1 : 1000),
-		                     (long long)stage->steps);
+		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld",
+		                     (long long)(span < 999 ? span + 1 : 1000), (long long)stage->steps);
 	return pauses_check(stage, err) < 0 ? -1 : limits_check(stage, err);
 }
 
@@ -103,7 +109,7 @@ static int closed_expand(const struct stage *of, size_t index, struct stage *sta
 	stage->slots = users;
 	stage->to_slots = stage->steps = IPF_ABSENT;
 	stage->ordinal = 0;
-	return spec.failed || name.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 1;
+	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
 }
 
 const struct stage_kind kind_closed = {

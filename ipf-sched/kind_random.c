@@ -35,23 +35,33 @@ static int64_t renewal_next(struct arrival_process *p)
 	return arrival_round(r->clock_ns);
 }
 
-#define RENEWAL(name_, gaps_, keys_, about_) \
-	const struct stage_kind kind_##name_ = { \
-		.name = #name_, .about = about_, .type = STAGE_OPEN, .keys = keys_, .gaps = gaps_, .check = renewal_check, \
-		.state_size = sizeof(struct renewal), .begin = renewal_begin, .next = renewal_next }
+#define RENEWAL(name_, gaps_, keys_, about_)                                                                           \
+	const struct stage_kind kind_##name_ = {.name = #name_,                                                            \
+	                                        .about = about_,                                                           \
+	                                        .type = STAGE_OPEN,                                                        \
+	                                        .keys = keys_,                                                             \
+	                                        .gaps = gaps_,                                                             \
+	                                        .check = renewal_check,                                                    \
+	                                        .state_size = sizeof(struct renewal),                                      \
+	                                        .begin = renewal_begin,                                                    \
+	                                        .next = renewal_next}
 
 static const struct stage_key poisson_keys[] = {KEY_RATE_PER_S, KEY_LENGTH_AND_LIMITS, KEY_END};
 RENEWAL(poisson, GAPS_POISSON, poisson_keys, "independent arrivals: exponential gaps");
 
 static const struct stage_key varied_keys[] = {
-	KEY_RATE_PER_S, REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 as Poisson, more is burstier"),
-	KEY_LENGTH_AND_LIMITS, KEY_END,
+	KEY_RATE_PER_S,
+	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 as Poisson, more is burstier"),
+	KEY_LENGTH_AND_LIMITS,
+	KEY_END,
 };
 RENEWAL(gamma, GAPS_GAMMA, varied_keys, "independent gamma-distributed gaps: burstier or smoother than Poisson");
 RENEWAL(weibull, GAPS_WEIBULL, varied_keys, "independent Weibull-distributed gaps: as gamma, with other tails");
 
 static const struct stage_key uniform_keys[] = {
-	KEY_RATE_PER_S, STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and most: 0.577)"),
-	KEY_LENGTH_AND_LIMITS, KEY_END,
+	KEY_RATE_PER_S,
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and most: 0.577)"),
+	KEY_LENGTH_AND_LIMITS,
+	KEY_END,
 };
 RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "gaps evenly spread around their mean: equal ones that jitter");

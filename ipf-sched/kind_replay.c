@@ -1,7 +1,8 @@
 /* The recorded arrivals of the trace, or of a slice of its time, at another speed, once or round and round. */
 #include "kind.h"
 
-#include "schedule.h"
+#include "absent.h"
+#include "stream/schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,10 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("to", "TIME", KEY_DURATION, to_ns, "end before this time of the trace"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: as long as the recording)"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "most requests, or sessions"),
-	KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
+	KEY_SLOTS,
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
 };
 
 /* Goes through the recording, or through a copy of it that is shifted. */
@@ -26,9 +30,9 @@ struct cursor {
 	int64_t zero_ns;   /* this time of the trace is the beginning of the round */
 	int64_t round;     /* -1: the one in which a shifted copy is at the beginning */
 	int64_t shift_ns;
-	int64_t base_ns;   /* where in the stage's time the round begins; below 0 where that is before the stage */
+	int64_t base_ns;      /* where in the stage's time the round begins; below 0 where that is before the stage */
 	int64_t wanted, left; /* of a thinned one: so many of the heads that are left in the round */
-	struct rng rng;    /* which ones */
+	struct rng rng;       /* which ones */
 	bool thinned;
 	int64_t head, at_ns, head_zero_ns; /* the arrival that comes next; ARRIVAL_NONE, ARRIVAL_LIMIT */
 };
@@ -74,7 +78,8 @@ static int64_t recorded(const struct arrival_process *p, int64_t head)
 	return requests_at(p->requests, requests_head(p->requests, head));
 }
 
-/* Moves on to the head: what is idle for too long before it is taken out of the trace's time, before that is divided by the speed. */
+/* Moves on to the head: what is idle for too long before it is taken out of the trace's time, before that is divided by
+ * the speed. */
 static void step_to(const struct arrival_process *p, struct cursor *c, int64_t head)
 {
 	int64_t at = recorded(p, head), idle = p->stage->off_ns;
@@ -94,9 +99,10 @@ static void rewind_to_first(const struct arrival_process *p, const struct replay
 	rng_init(&c->rng, p->seed, "replay.thin", p->stage->ordinal);
 }
 
-/* Goes through the recording once: how long is it, without a speed? One mean gap goes behind the last arrival, unless the user said
- * where it ends. `tail` is that last gap. */
-static void measure(const struct arrival_process *p, const struct replay *r, int64_t *first_ns, int64_t *last_ns, int64_t *tail)
+/* Goes through the recording once: how long is it, without a speed? One mean gap goes behind the last arrival, unless
+ * the user said where it ends. `tail` is that last gap. */
+static void measure(const struct arrival_process *p, const struct replay *r, int64_t *first_ns, int64_t *last_ns,
+                    int64_t *tail)
 {
 	int64_t to = p->stage->to_ns, idle = p->stage->off_ns;
 	struct cursor c = {0};
@@ -114,9 +120,11 @@ static void measure(const struct arrival_process *p, const struct replay *r, int
 }
 
 /* In the stage's time. */
-static int64_t natural_end(const struct arrival_process *p, const struct replay *r, int64_t first_ns, int64_t last_ns, int64_t tail)
+static int64_t natural_end(const struct arrival_process *p, const struct replay *r, int64_t first_ns, int64_t last_ns,
+                           int64_t tail)
 {
-	int64_t last = ratio_divide(last_ns, p->speed), span = last - ratio_divide(first_ns, p->speed), gaps = r->end - r->first - 1;
+	int64_t last = ratio_divide(last_ns, p->speed), span = last - ratio_divide(first_ns, p->speed),
+			gaps = r->end - r->first - 1;
 
 	if (tail != IPF_ABSENT)
 		return ratio_divide(last_ns + tail, p->speed);
@@ -125,15 +133,18 @@ static int64_t natural_end(const struct arrival_process *p, const struct replay 
 	return last > 0 ? last + 1 : IPF_ABSENT;
 }
 
-/* The speed at which the mean rate is the one asked for: time is scaled, so that every request comes once and the gaps keep their
- * proportions, and with them the dispersion of counts in windows that are scaled as well. */
+/* The speed at which the mean rate is the one asked for: time is scaled, so that every request comes once and the gaps
+ * keep their proportions, and with them the dispersion of counts in windows that are scaled as well. */
 static int scale_to_rate(struct arrival_process *p, double speed, struct ipf_error *err)
 {
 	if (speed < 1e-9 || speed > 1e9)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: %g times the recorded %.4g/s", p->stage->label, speed, p->recorded_rate);
+		return ipf_error_set(err, IPF_USAGE, "%s: rate: %g times the recorded %.4g/s", p->stage->label, speed,
+		                     p->recorded_rate);
 	p->speed = ratio_of(speed);
-	snprintf(p->note, sizeof p->note, "time is scaled: %.4g times as fast as the recorded %.4g/s; every request once, gaps keep their "
-	         "proportions", speed, p->recorded_rate);
+	snprintf(p->note, sizeof p->note,
+	         "time is scaled: %.4g times as fast as the recorded %.4g/s; every request once, gaps keep their "
+	         "proportions",
+	         speed, p->recorded_rate);
 	return 0;
 }
 
@@ -143,26 +154,29 @@ static int thin_to_rate(struct arrival_process *p, struct replay *r, double shar
 	int64_t heads = r->end - r->first;
 
 	if (share > 1)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: expected at most the recorded %.6g/s with by=thin, got %g", p->stage->label,
-		                     p->recorded_rate, p->stage->rate);
+		return ipf_error_set(err, IPF_USAGE, "%s: rate: expected at most the recorded %.6g/s with by=thin, got %g",
+		                     p->stage->label, p->recorded_rate, p->stage->rate);
 	r->last_wanted = (int64_t)fmax(1, floor(share * (double)heads + 0.5));
 	r->cursors[0].thinned = true;
 	p->picks = true;
-	snprintf(p->note, sizeof p->note, "thinned: %lld of %lld arrivals, drawn by chance, at their recorded times; the recorded rate is %.4g/s",
+	snprintf(p->note, sizeof p->note,
+	         "thinned: %lld of %lld arrivals, drawn by chance, at their recorded times; the recorded rate is %.4g/s",
 	         (long long)r->last_wanted, (long long)heads, p->recorded_rate);
 	return 0;
 }
 
-/* The recording, and over it copies of it that are shifted by chance and wrap at its end (shifts at equal distances would even out
- * whatever changes slowly); the last of them is thinned, where the rate is no multiple. */
+/* The recording, and over it copies of it that are shifted by chance and wrap at its end (shifts at equal distances
+ * would even out whatever changes slowly); the last of them is thinned, where the rate is no multiple. */
 static int copy_to_rate(struct arrival_process *p, struct replay *r, double times, struct ipf_error *err)
 {
 	int64_t heads = r->end - r->first, rest;
 	struct rng shifts;
 
 	if (times < 1 || times > SCHEDULE_COPIES + 1)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: expected the recorded %.6g/s or more with by=copies, up to %d times of it, got %g",
-		                     p->stage->label, p->recorded_rate, SCHEDULE_COPIES + 1, p->stage->rate);
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"%s: rate: expected the recorded %.6g/s or more with by=copies, up to %d times of it, got %g",
+			p->stage->label, p->recorded_rate, SCHEDULE_COPIES + 1, p->stage->rate);
 	r->count = (int64_t)times;
 	rest = (int64_t)floor((times - (double)r->count) * (double)heads + 0.5);
 	r->last_wanted = rest > 0 ? rest : heads;
@@ -174,8 +188,10 @@ static int copy_to_rate(struct arrival_process *p, struct replay *r, double time
 	}
 	r->cursors[r->count - 1].thinned = r->last_wanted < heads;
 	p->picks = true;
-	snprintf(p->note, sizeof p->note, "%lld shifted copies laid over the recording, the last with %lld of its %lld arrivals; the recorded "
-	         "rate is %.4g/s", (long long)r->count - 1, (long long)r->last_wanted, (long long)heads, p->recorded_rate);
+	snprintf(p->note, sizeof p->note,
+	         "%lld shifted copies laid over the recording, the last with %lld of its %lld arrivals; the recorded "
+	         "rate is %.4g/s",
+	         (long long)r->count - 1, (long long)r->last_wanted, (long long)heads, p->recorded_rate);
 	return 0;
 }
 
@@ -184,15 +200,19 @@ static int reach_rate(struct arrival_process *p, struct replay *r, struct ipf_er
 	double times;
 
 	if (r->length_ns == IPF_ABSENT || r->length_ns == 0)
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: rate: the recording has no length that could be scaled", p->stage->label);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0,
+		                    "%s: rate: the recording has no length that could be scaled", p->stage->label);
 	p->recorded_rate = (double)(r->end - r->first) / ((double)r->length_ns / 1e9);
 	times = p->stage->rate / p->recorded_rate;
 	if (fabs(times - 1) < 1e-9)
 		times = 1;
 	switch (p->stage->by) {
-	case REPLAY_THIN: return thin_to_rate(p, r, times, err);
-	case REPLAY_COPIES: return copy_to_rate(p, r, times, err);
-	case REPLAY_TIME: break;
+	case REPLAY_THIN:
+		return thin_to_rate(p, r, times, err);
+	case REPLAY_COPIES:
+		return copy_to_rate(p, r, times, err);
+	case REPLAY_TIME:
+		break;
 	}
 	return scale_to_rate(p, times, err);
 }
@@ -200,15 +220,17 @@ static int reach_rate(struct arrival_process *p, struct replay *r, struct ipf_er
 static int trace_check(const struct stage *stage, const struct requests *requests, struct ipf_error *err)
 {
 	if (!requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing", stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing",
+		                     stage->label);
 	if (requests->timed == 0)
 		return ipf_error_at(err, IPF_INPUT, requests->name, 0, "no recorded arrivals: no request has an at_ns");
 	if (requests->untimed_line)
 		return ipf_error_at(err, IPF_INPUT, requests->name, requests->untimed_line,
 		                    "at_ns is missing: a replay needs every recorded arrival");
 	if (requests->unsorted_line)
-		return ipf_error_at(err, IPF_INPUT, requests->name, requests->unsorted_line,
-		                    "at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
+		return ipf_error_at(
+			err, IPF_INPUT, requests->name, requests->unsorted_line,
+			"at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
 	return 0;
 }
 
@@ -265,7 +287,8 @@ static int lay_out(struct arrival_process *p, struct replay *r, struct ipf_error
 	if (!isnan(p->stage->rate) && reach_rate(p, r, err) < 0)
 		return -1;
 	if (p->stage->loop && (r->length_ns == IPF_ABSENT || r->length_ns == 0))
-		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: loop: the recording has no length", p->stage->label);
+		return ipf_error_at(err, IPF_INPUT, p->requests->name, 0, "%s: loop: the recording has no length",
+		                    p->stage->label);
 	if (p->stage->loop || p->picks)
 		p->end_head = r->end;
 	if (!p->stage->loop)

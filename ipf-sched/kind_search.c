@@ -1,6 +1,7 @@
 /* A search is short for the one stage that is to be tried next, as earlier runs went. */
 #include "kind.h"
 
+#include "absent.h"
 #include "resources.h"
 #include "search.h"
 
@@ -19,7 +20,9 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "give up after so many stages (default: 60)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long a stage lasts"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, a stage has"),
-	PROCESS_KEYS, KEY_SLOTS, STAGE_KEY("name", "NAME", KEY_TEXT, name, "what the stage's name begins with (default: search)"),
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "what the stage's name begins with (default: search)"),
 	KEY_END,
 };
 
@@ -28,7 +31,8 @@ static int search_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->low >= stage->high)
 		return ipf_error_set(err, IPF_USAGE, "high: expected more than low=");
 	if (stage->by_users && (stage->low != floor(stage->low) || stage->high != floor(stage->high)))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users", stage->low != floor(stage->low) ? "low" : "high");
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users",
+		                     stage->low != floor(stage->low) ? "low" : "high");
 	if (stage->precision < 0.005 || stage->precision > 0.5)
 		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%");
 	if (stage->confidence < 0.5 || stage->confidence > 0.999)
@@ -88,7 +92,8 @@ static bool counts(const struct stage *search, const struct observed_stage *stag
 {
 	double load = search->by_users ? (double)stage->users : stage->rate;
 
-	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 && (!search->by_users || stage->users != IPF_ABSENT) &&
+	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 &&
+	       (!search->by_users || stage->users != IPF_ABSENT) &&
 	       strcmp(stage->kind, search->by_users ? "closed" : gaps_kind_name(search->process)) == 0;
 }
 
@@ -102,7 +107,8 @@ struct tried {
 	size_t count, late, spoilt;
 };
 
-static void tell_answer(const struct stage *search, const struct search_answer *a, struct tried tried, struct buffer *out)
+static void tell_answer(const struct stage *search, const struct search_answer *a, struct tried tried,
+                        struct buffer *out)
 {
 	if (a->where == SEARCH_BELOW) {
 		buffer_text(out, "less than ");
@@ -135,8 +141,8 @@ static void tell_answer(const struct stage *search, const struct search_answer *
 }
 
 /* What is known so far; the seventh significant digit of a rate means nothing. */
-static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials, struct tried tried,
-                    struct ipf_error *err)
+static int conclude(struct stage *search, struct resources *resources, const struct search_trial *trials,
+                    struct tried tried, struct ipf_error *err)
 {
 	struct search by = {search->low, search->high, search->precision, search->confidence, search->by_users};
 	struct search_answer answer;
@@ -152,8 +158,10 @@ static int conclude(struct stage *search, struct resources *resources, const str
 		tell_answer(search, &answer, tried, &resources->answer);
 	} else if (tried.count > 0) {
 		buffer_text(&resources->notes, "so far ");
-		tell_answer(search, &(struct search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0}, tried,
-		            &resources->notes);
+		tell_answer(
+			search,
+			&(struct search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0},
+			tried, &resources->notes);
 	}
 	return 0;
 }
@@ -166,7 +174,7 @@ static int search_resolve(struct stage *search, struct resources *resources, str
 	int status = 0;
 
 	if (!trials)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	for (size_t i = 0; i < seen->count && status == 0; i++) {
 		const struct observed_stage *stage = &seen->stages[i];
 		if (stage->incomplete)
@@ -175,12 +183,14 @@ static int search_resolve(struct stage *search, struct resources *resources, str
 			continue;
 		double odds = met(stage, &search->objectives);
 		bool spoilt = odds < 0.5 && observed_client_failed(stage);
-		trials[tried.count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate, spoilt ? 0.5 : odds};
+		trials[tried.count++] = (struct search_trial){search->by_users ? (double)stage->users : stage->rate,
+		                                              spoilt ? 0.5 : odds};
 		tried.late += observed_client_late(stage);
 		tried.spoilt += spoilt;
 	}
 	if (status == 0 && tried.count == 0 && seen->count > 0)
-		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0, "no stage that was measured is %s: expected results of this search",
+		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0,
+		                      "no stage that was measured is %s: expected results of this search",
 		                      search->by_users ? "closed" : gaps_kind_name(search->process));
 	else if (status == 0)
 		status = conclude(search, resources, trials, tried, err);
@@ -197,7 +207,7 @@ static int search_expand(const struct stage *search, size_t index, struct stage 
 	if (isnan(load) || index > 0)
 		return 0;
 	if (!sweep.name)
-		sweep.name = (char *)(uintptr_t)"search";
+		sweep.name = (char *)(uintptr_t) "search";
 	sweep.rates = (struct rates){.list = &load, .count = 1, .counts = search->by_users};
 	stage->ordinal = search->ordinal;
 	return kind_sweep.expand(&sweep, 0, stage, err);

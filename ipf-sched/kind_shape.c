@@ -6,15 +6,16 @@
  */
 #include "kind.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "rate_file.h"
 
 #include <math.h>
 
 struct piece {
-	double length_ns, mass;        /* mass: the area under it, in arrivals */
-	double from;                   /* rate per ns at its beginning */
-	double square, doubled_slope;  /* … that squared, and twice what it changes by, per ns */
+	double length_ns, mass;       /* mass: the area under it, in arrivals */
+	double from;                  /* rate per ns at its beginning */
+	double square, doubled_slope; /* … that squared, and twice what it changes by, per ns */
 };
 
 /* A stretch of a sine's period in which arrivals come thick: their time by a polynomial of the area. */
@@ -36,10 +37,10 @@ struct shape {
 	struct gaps gaps;
 	bool begun;
 	struct piece piece;
-	double begin_ns; /* of the piece */
-	double used;     /* of its mass, by the last arrival … */
-	double last_ns;  /* … which came then */
-	int64_t index;   /* of the piece that comes next */
+	double begin_ns;   /* of the piece */
+	double used;       /* of its mass, by the last arrival … */
+	double last_ns;    /* … which came then */
+	int64_t index;     /* of the piece that comes next */
 	struct rng states; /* of onoff */
 	bool on;
 	struct sine sine;
@@ -103,7 +104,10 @@ static int shape_begin(struct arrival_process *p, struct ipf_error *err)
 static struct piece line(double length_ns, double from, double to)
 {
 	return (struct piece){
-		.length_ns = length_ns, .mass = per_ns((from + to) / 2) * length_ns, .from = per_ns(from), .square = per_ns(from) * per_ns(from),
+		.length_ns = length_ns,
+		.mass = per_ns((from + to) / 2) * length_ns,
+		.from = per_ns(from),
+		.square = per_ns(from) * per_ns(from),
 		.doubled_slope = 2 * (per_ns(to) - per_ns(from)) / length_ns,
 	};
 }
@@ -117,10 +121,16 @@ static int shape_check(const struct stage *stage, struct ipf_error *err)
 	return limits_check(stage, err);
 }
 
-#define SHAPE(name_, keys_, check_, begin_, next_, rate_, about_) \
-	const struct stage_kind kind_##name_ = { \
-		.name = #name_, .about = about_, .type = STAGE_OPEN, .keys = keys_, .check = check_, .state_size = sizeof(struct shape), \
-		.begin = begin_, .next = next_, .rate = rate_ }
+#define SHAPE(name_, keys_, check_, begin_, next_, rate_, about_)                                                      \
+	const struct stage_kind kind_##name_ = {.name = #name_,                                                            \
+	                                        .about = about_,                                                           \
+	                                        .type = STAGE_OPEN,                                                        \
+	                                        .keys = keys_,                                                             \
+	                                        .check = check_,                                                           \
+	                                        .state_size = sizeof(struct shape),                                        \
+	                                        .begin = begin_,                                                           \
+	                                        .next = next_,                                                             \
+	                                        .rate = rate_}
 
 /* ---- ramp ------------------------------------------------------------------------------------------------------- */
 
@@ -128,7 +138,11 @@ static const struct stage_key ramp_keys[] = {
 	REQUIRED_KEY("from", "RATE", KEY_RATE_0, from_rate, "rate at the beginning, 0 allowed"),
 	REQUIRED_KEY("to", "RATE", KEY_RATE_0, to_rate, "rate at the end, 0 allowed"),
 	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
 };
 
 static int ramp_check(const struct stage *stage, struct ipf_error *err)
@@ -163,7 +177,11 @@ SHAPE(ramp, ramp_keys, ramp_check, shape_begin, ramp_next, ramp_rate, "a rate th
 static const struct stage_key steps_keys[] = {
 	REQUIRED_KEY("rates", "RATE,…", KEY_RATES, rates, "the rates, one after another, 0 allowed"),
 	REQUIRED_KEY("each", "TIME", KEY_DURATION, every_ns, "how long each of them lasts"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
 };
 
 static int steps_check(const struct stage *stage, struct ipf_error *err)
@@ -214,7 +232,11 @@ static const struct stage_key rates_keys[] = {
 	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "lines of a time in seconds and a rate: CSV"),
 	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from line to line (default: steps)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: to the last line)"),
-	PROCESS_KEYS, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END,
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
 };
 
 static int rates_begin(struct arrival_process *p, struct ipf_error *err)
@@ -238,7 +260,8 @@ static bool rates_advance(struct arrival_process *p, struct piece *piece)
 	if ((size_t)s->index >= stage->point_count)
 		return false;
 	if ((size_t)s->index + 1 < stage->point_count)
-		*piece = line((double)(point[1].at_ns - point->at_ns), point->rate, stage->linear ? point[1].rate : point->rate);
+		*piece = line((double)(point[1].at_ns - point->at_ns), point->rate,
+		              stage->linear ? point[1].rate : point->rate);
 	else if (stage->for_ns != IPF_ABSENT && stage->for_ns > point->at_ns)
 		*piece = line((double)(stage->for_ns - point->at_ns), point->rate, point->rate);
 	else
@@ -268,8 +291,16 @@ static double rates_rate(const struct stage *stage)
 }
 
 const struct stage_kind kind_rates = {
-	.name = "rates", .about = "one rate after another, from a file", .type = STAGE_OPEN, .keys = rates_keys, .check = shape_check,
-	.state_size = sizeof(struct shape), .begin = rates_begin, .next = rates_next, .rate = rates_rate, .resolve = rate_file_read,
+	.name = "rates",
+	.about = "one rate after another, from a file",
+	.type = STAGE_OPEN,
+	.keys = rates_keys,
+	.check = shape_check,
+	.state_size = sizeof(struct shape),
+	.begin = rates_begin,
+	.next = rates_next,
+	.rate = rates_rate,
+	.resolve = rate_file_read,
 };
 
 /* ---- spike ------------------------------------------------------------------------------------------------------ */
@@ -279,7 +310,9 @@ static const struct stage_key spike_keys[] = {
 	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate in a spike"),
 	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from the end of one to the end of the next"),
 	REQUIRED_KEY("width", "TIME", KEY_DURATION, width_ns, "how long a spike lasts"),
-	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+	PROCESS_KEYS,
+	KEY_LENGTH_AND_LIMITS,
+	KEY_END,
 };
 
 static int spike_check(const struct stage *stage, struct ipf_error *err)
@@ -309,7 +342,8 @@ static int64_t spike_next(struct arrival_process *p)
 /* The mean over the stage's time, or in the long run. */
 static double spike_rate(const struct stage *stage)
 {
-	int64_t length = stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns, base = stage->every_ns - stage->width_ns;
+	int64_t length = stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns,
+			base = stage->every_ns - stage->width_ns;
 	int64_t peaks = length / stage->every_ns * stage->width_ns, rest = length % stage->every_ns;
 
 	if (rest > base)
@@ -317,7 +351,8 @@ static double spike_rate(const struct stage *stage)
 	return stage->base + (stage->peak - stage->base) * ((double)peaks / (double)length);
 }
 
-SHAPE(spike, spike_keys, spike_check, shape_begin, spike_next, spike_rate, "a base rate, and spikes at equal distances");
+SHAPE(spike, spike_keys, spike_check, shape_begin, spike_next, spike_rate,
+      "a base rate, and spikes at equal distances");
 
 /* ---- onoff ------------------------------------------------------------------------------------------------------ */
 
@@ -326,7 +361,9 @@ static const struct stage_key onoff_keys[] = {
 	STAGE_KEY("base", "RATE", KEY_RATE_0, base, "rate while off (default: 0)"),
 	REQUIRED_KEY("on", "TIME", KEY_DURATION, on_ns, "mean time for which it is on"),
 	REQUIRED_KEY("off", "TIME", KEY_DURATION, off_ns, "mean time for which it is off"),
-	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+	PROCESS_KEYS,
+	KEY_LENGTH_AND_LIMITS,
+	KEY_END,
 };
 
 static int onoff_check(const struct stage *stage, struct ipf_error *err)
@@ -385,7 +422,9 @@ static const struct stage_key sine_keys[] = {
 	REQUIRED_KEY("low", "RATE", KEY_RATE_0, base, "the lowest rate, with which it begins, 0 allowed"),
 	REQUIRED_KEY("high", "RATE", KEY_RATE, peak, "the highest"),
 	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from one low to the next"),
-	PROCESS_KEYS, KEY_LENGTH_AND_LIMITS, KEY_END,
+	PROCESS_KEYS,
+	KEY_LENGTH_AND_LIMITS,
+	KEY_END,
 };
 
 static int sine_check(const struct stage *stage, struct ipf_error *err)
@@ -402,7 +441,7 @@ static double sine_of_turn(double y)
 {
 	/* Taylor's series to t²³, of which each term is this times the one before: the next is below 2^-63 */
 	static const double inverse[] = {1.0 / 506, 1.0 / 420, 1.0 / 342, 1.0 / 272, 1.0 / 210, 1.0 / 156,
-	                                 1.0 / 110, 1.0 / 72, 1.0 / 42, 1.0 / 20, 1.0 / 6};
+	                                 1.0 / 110, 1.0 / 72,  1.0 / 42,  1.0 / 20,  1.0 / 6};
 	double t, z, sum = 0;
 
 	y -= floor(y + 0.5);
@@ -425,8 +464,8 @@ static double sine_slope(double e, double y)
 	return 1 - e + 2 * e * half * half;
 }
 
-/* The area after y periods is mass · (y - e sin(2πy)/2π): Kepler's equation, by Newton's method between bounds, from the arrival on that
- * was solved for last, which is near as a rule. */
+/* The area after y periods is mass · (y - e sin(2πy)/2π): Kepler's equation, by Newton's method between bounds, from
+ * the arrival on that was solved for last, which is near as a rule. */
 static double sine_newton(const struct sine *s, double wanted)
 {
 	double e = s->e, low = s->last, high = 1, y = s->last > 0 ? s->last : wanted;
@@ -459,19 +498,23 @@ static struct kepler kepler_at(double e, double y)
 	return (struct kepler){y * TURN - e * sine, 1 / slope, -e * sine / (slope * slope * slope)};
 }
 
-/* From y on, for θ(K) the polynomial of the fifth degree that has its value and its first two derivatives at both ends (Hermite's). How near that
- * is depends on how long the stretch is against the distance to where θ(K) has no derivative, which goes with the slope's root. */
+/* From y on, for θ(K) the polynomial of the fifth degree that has its value and its first two derivatives at both ends
+ * (Hermite's). How near that is depends on how long the stretch is against the distance to where θ(K) has no
+ * derivative, which goes with the slope's root. */
 static void stretch_lay(struct stretch *stretch, const struct sine *s, double y, double length_ns, double mass)
 {
 	double width = s->step * sqrt(sine_slope(s->e, y));
 	struct kepler from = kepler_at(s->e, y), to = kepler_at(s->e, y + width);
 	double k = to.k - from.k, first = from.first * k, second = from.second * k * k, unit = length_ns / TURN;
-	double value = width * TURN - first - second / 2, slope = to.first * k - first - second, bend = to.second * k * k - second;
+	double value = width * TURN - first - second / 2, slope = to.first * k - first - second,
+		   bend = to.second * k * k - second;
 
 	*stretch = (struct stretch){
-		.begin = from.k / TURN * mass, .end = to.k / TURN * mass, .scale = TURN / (mass * k),
+		.begin = from.k / TURN * mass,
+		.end = to.k / TURN * mass,
+		.scale = TURN / (mass * k),
 		.at_ns = {y * length_ns, first * unit, second / 2 * unit, (10 * value - 4 * slope + bend / 2) * unit,
-		          (7 * slope - 15 * value - bend) * unit, (6 * value - 3 * slope + bend / 2) * unit},
+	              (7 * slope - 15 * value - bend) * unit, (6 * value - 3 * slope + bend / 2) * unit},
 	};
 }
 

@@ -1,6 +1,7 @@
 /* A sweep is short for several stages, one for each rate or number of users, with rests between them where wanted. */
 #include "kind.h"
 
+#include "absent.h"
 #include "buffer.h"
 #include "clock.h"
 #include "resources.h"
@@ -20,8 +21,11 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long each of them lasts"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, each of them has"),
 	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest between one and the next"),
-	PROCESS_KEYS, KEY_SLOTS, STAGE_KEY("name", "NAME", KEY_TEXT, name, "what their names begin with (default: sweep)"),
-	KEY_PHASES, KEY_END,
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "what their names begin with (default: sweep)"),
+	KEY_PHASES,
+	KEY_END,
 };
 
 static int sweep_check(const struct stage *stage, struct ipf_error *err)
@@ -35,7 +39,8 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->file && (stage->upto < 0.2 || stage->upto > 100))
 		return ipf_error_set(err, IPF_USAGE, "upto: expected a number between 0.2 and 100, got %g", stage->upto);
 	if (stage->file && stage->point_number != IPF_ABSENT && (stage->point_number < 2 || stage->point_number > 1000))
-		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld", (long long)stage->point_number);
+		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld",
+		                     (long long)stage->point_number);
 	if (stage->rates.count == 0 && !stage->file)
 		return ipf_error_set(err, IPF_USAGE, "rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE");
 	for (size_t i = 0; i < stage->rates.count; i++)
@@ -54,8 +59,8 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 	return 0;
 }
 
-/* Shares of the highest sustained rate: the nearer to it the denser. Below it (some seven of ten) the distances shrink in equal
- * proportions from nine tenths to a twentieth, above it they grow again. */
+/* Shares of the highest sustained rate: the nearer to it the denser. Below it (some seven of ten) the distances shrink
+ * in equal proportions from nine tenths to a twentieth, above it they grow again. */
 static void lay_points(double *points, size_t count, double upto)
 {
 	size_t above = upto > 1.05 ? (count * 3 + 5) / 10 : 0, below;
@@ -65,13 +70,15 @@ static void lay_points(double *points, size_t count, double upto)
 		above = 1;
 	below = count - above;
 	for (size_t i = 0; i < below; i++)
-		points[i] = 1 - farthest * exact_exp(exact_log(nearest / farthest) * (below > 1 ? (double)i / (double)(below - 1) : 1));
+		points[i] = 1 - farthest * exact_exp(exact_log(nearest / farthest) *
+		                                     (below > 1 ? (double)i / (double)(below - 1) : 1));
 	for (size_t i = 0; i < above; i++)
 		points[below + i] = 1 + (upto - 1) * exact_exp(exact_log(0.5) * (double)(above - 1 - i));
 }
 
 /* The stage of the run that kept up the highest rate. */
-static int sustained_most(const struct observed *seen, struct sustained *most, const struct observed_stage **of, struct ipf_error *err)
+static int sustained_most(const struct observed *seen, struct sustained *most, const struct observed_stage **of,
+                          struct ipf_error *err)
 {
 	*of = NULL;
 	for (size_t i = 0; i < seen->count; i++) {
@@ -92,8 +99,8 @@ static int sustained_most(const struct observed *seen, struct sustained *most, c
 
 static void tell_sustained(const struct sustained *s, const struct observed_stage *of, struct buffer *out)
 {
-	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file, of->name, s->rate,
-	              s->least, s->most, s->begin_s, s->end_s);
+	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file,
+	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
 	if (of->users != IPF_ABSENT)
 		buffer_format(out, ", with %lld users", (long long)of->users);
 	if (!s->saturated)
@@ -105,9 +112,10 @@ static void tell_sustained(const struct sustained *s, const struct observed_stag
 	buffer_text(out, "\n");
 }
 
-/* As many users as keep the server just busy: its highest rate over the rate of one user where few are in each other's way, which is the
- * stage with the fewest. Where the two lines cross is the knee. */
-static int find_knee(const struct observed *seen, const struct sustained *most, double *knee, struct buffer *notes, struct ipf_error *err)
+/* As many users as keep the server just busy: its highest rate over the rate of one user where few are in each other's
+ * way, which is the stage with the fewest. Where the two lines cross is the knee. */
+static int find_knee(const struct observed *seen, const struct sustained *most, double *knee, struct buffer *notes,
+                     struct ipf_error *err)
 {
 	const struct observed_stage *fewest = NULL, *largest = NULL, *skipped = NULL;
 	double rate = 0, alone = 0;
@@ -130,10 +138,11 @@ static int find_knee(const struct observed *seen, const struct sustained *most, 
 	}
 	if (!fewest || fewest->users == largest->users)
 		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
-		                    "closed: expected closed stages of two numbers of users or more, each of %d answers", PACE_LEAST);
+		                    "closed: expected closed stages of two numbers of users or more, each of %d answers",
+		                    PACE_LEAST);
 	*knee = most->rate * (double)fewest->users / alone;
-	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name, alone,
-	              (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
+	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name,
+	              alone, (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
 	if (*knee > (double)largest->users)
 		buffer_format(notes, "; no stage had more than %lld, and it may be further up", (long long)largest->users);
 	if (alone > 0.9 * most->rate)
@@ -178,7 +187,7 @@ static int sweep_resolve(struct stage *sweep, struct resources *resources, struc
 		tell_sustained(&s, of, &resources->notes);
 		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
 		if (!sweep->rates.list)
-			status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			status = ipf_error_memory(err);
 	}
 	if (status == 0 && sweep->by_users)
 		status = find_knee(&seen, &s, &knee, &resources->notes, err);
@@ -199,7 +208,10 @@ static int sweep_resolve(struct stage *sweep, struct resources *resources, struc
 /* In the largest unit in which it is whole. */
 static void put_time(struct buffer *out, const char *key, int64_t ns)
 {
-	static const struct { const char *name; int64_t ns; } units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
 	size_t i = 0;
 
 	while (ns % units[i].ns != 0)
@@ -238,8 +250,8 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		buffer_format(spec, "n=%lld", (long long)stage->n);
 	if (!users && stage->slots != IPF_ABSENT)
 		buffer_format(spec, ",slots=%lld", (long long)stage->slots);
-	buffer_format(spec, "%s%s%s%s", stage->warmup ? ",warmup" : "", stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "",
-	              stage->overlap ? ",overlap" : "");
+	buffer_format(spec, "%s%s%s%s", stage->warmup ? ",warmup" : "", stage->cooldown ? ",cooldown" : "",
+	              stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
 }
 
 static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)
@@ -261,7 +273,7 @@ static int sweep_expand(const struct stage *sweep, size_t index, struct stage *s
 	}
 	stage->spec = stage->own_spec = spec.data;
 	stage->name = name.data;
-	return spec.failed || name.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 1;
+	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
 }
 
 const struct stage_kind kind_sweep = {

@@ -1,3 +1,4 @@
+#include "absent.h"
 #include "kind.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ int process_check(const struct stage *stage, struct ipf_error *err)
 const char *gaps_kind_name(enum gaps_kind gaps)
 {
 	static const char *const names[] = {
-		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma", [GAPS_WEIBULL] = "weibull",
-		[GAPS_UNIFORM] = "uniform",
+		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma",
+		[GAPS_WEIBULL] = "weibull", [GAPS_UNIFORM] = "uniform",
 	};
 
 	return names[gaps];
@@ -58,7 +59,9 @@ static const struct stage_kind kind_burst = {
 };
 
 static const struct stage_key rest_keys[] = {
-	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long"), KEY_NAME, KEY_END,
+	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long"),
+	KEY_NAME,
+	KEY_END,
 };
 static const struct stage_kind kind_rest = {
 	.name = "rest",
@@ -68,9 +71,9 @@ static const struct stage_kind kind_rest = {
 };
 
 const struct stage_kind *const stage_kinds[] = {
-	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_ramp, &kind_steps, &kind_sine,
-	&kind_spike, &kind_onoff, &kind_rates, &kind_replay, &kind_closed, &kind_burst, &kind_rest, &kind_sweep, &kind_search,
-	NULL,
+	&kind_constant, &kind_poisson, &kind_gamma, &kind_weibull, &kind_uniform, &kind_ramp,
+	&kind_steps,    &kind_sine,    &kind_spike, &kind_onoff,   &kind_rates,   &kind_replay,
+	&kind_closed,   &kind_burst,   &kind_rest,  &kind_sweep,   &kind_search,  NULL,
 };
 
 const struct stage_kind *stage_kind_find(const char *name)
@@ -85,13 +88,18 @@ int arrival_process_begin(struct arrival_process *p, const struct stage *stage, 
                           uint64_t seed, struct ipf_error *err)
 {
 	*p = (struct arrival_process){
-		.stage = stage, .requests = requests, .seed = seed,
-		.first_head = IPF_ABSENT, .speed = {1, 1}, .end_ns = IPF_ABSENT, .end_head = IPF_ABSENT,
+		.stage = stage,
+		.requests = requests,
+		.seed = seed,
+		.first_head = IPF_ABSENT,
+		.speed = {1, 1},
+		.end_ns = IPF_ABSENT,
+		.end_head = IPF_ABSENT,
 	};
 	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);
 	if (stage->kind->state_size && !(p->state = calloc(1, stage->kind->state_size)))
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (stage->kind->begin && stage->kind->begin(p, err) < 0) {
 		arrival_process_end(p);
 		return -1;

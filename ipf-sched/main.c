@@ -1,18 +1,19 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
-#include "options.h"
+#include "absent.h"
+#include "cli/options.h"
 #include "plan.h"
 #include "resources.h"
 #include "stage.h"
-#include "stat.h"
-#include "stream.h"
-#include "units.h"
+#include "schedule_stat.h"
+#include "stream/stream.h"
+#include "cli/units.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_SHARDS 4096
+#define MOST_SHARDS     4096
 #define STATUS_ANSWERED 10 /* a search knows its answer: no schedule */
 
 struct sched_options {
@@ -24,14 +25,14 @@ struct sched_options {
 
 static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
-	       "the request trace: its length, its sessions and its recorded arrivals"),
+           "the request trace: its length, its sessions and its recorded arrivals"),
 	OPTION(OPTION_LIST, 'r', "results", "FILE", struct sched_options, results,
-	       "results of an earlier run of a search; may stand several times"),
+           "results of an earlier run of a search; may stand several times"),
 	OPTION(OPTION_TEXT, 0, "shard", "K/N", struct sched_options, shard, "write only part K of N, for one of N clients"),
 	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct sched_options, plot,
-	                 "with stat: draw the rate over time to FILE, .png or .svg (needs gnuplot)"),
+                     "with stat: draw the rate over time to FILE, .png or .svg (needs gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
-	                 "list the kinds of stages with their keys"),
+                     "list the kinds of stages with their keys"),
 	SEED_OPTION(struct sched_options, common),
 	COMMON_OPTIONS(struct sched_options, common),
 };
@@ -41,10 +42,10 @@ static const struct program program = {
 	.operands = "STAGE… | stat [FILE]",
 	.summary = "decide when requests are sent",
 	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
-	           "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
-	           "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
-	           "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
-	           "`ipf-sched stat` describes a schedule: rates, gaps, are they as claimed?\n",
+			   "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
+			   "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
+			   "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
+			   "`ipf-sched stat` describes a schedule: rates, gaps, are they as claimed?\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -77,7 +78,7 @@ static int list_kinds(const struct sched_options *options)
 
 	stages_describe(&text);
 	if (text.failed)
-		ipf_error_set(&err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(&err);
 	else
 		write_text(&text, options->common.output, &err);
 	buffer_release(&text);
@@ -97,7 +98,7 @@ static int check_stat(const struct sched_options *options, const struct operands
 		return ipf_error_set(err, IPF_USAGE, "stat: it shows the whole of a schedule, got --shard %s", options->shard);
 	if (options->common.seed_given)
 		return ipf_error_set(err, IPF_USAGE, "stat: --seed: nothing is drawn by chance");
-	return options->plot ? plot_check(options->plot, err) : 0;
+	return options->plot ? rate_plot_check(options->plot, err) : 0;
 }
 
 /* ipf-sched stat [FILE] */
@@ -105,17 +106,19 @@ static int show_stat(const struct sched_options *options, const struct operands 
 {
 	struct ipf_error err = {0}, cut = {0};
 	struct buffer text = {0};
-	struct plot plot;
+	struct rate_plot plot;
 
-	if (check_stat(options, operands, &err) == 0 && stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
-	    write_text(&text, options->common.output, &err) == 0 && options->plot && plot_draw(&plot, options->plot, &err) == 0)
+	if (check_stat(options, operands, &err) == 0 &&
+	    schedule_stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
+	    write_text(&text, options->common.output, &err) == 0 && options->plot &&
+	    rate_plot_draw(&plot, options->plot, &err) == 0)
 		fprintf(stderr, "%s: gnuplot is not installed: %s is not drawn\n", program.name, options->plot);
 	buffer_release(&text);
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
 
-static json_t *make_header(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc,
-                           char **argv)
+static json_t *make_header(const struct plan *plan, const struct resources *resources,
+                           const struct sched_options *options, int argc, char **argv)
 {
 	struct provenance from = {
 		.tool = program.name,
@@ -155,15 +158,16 @@ static json_t *make_trailer(const struct plan *plan, const struct resources *res
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct resources *resources, const struct sched_options *options, int argc,
-                          char **argv, struct progress *progress, const struct ipf_error *cut, struct ipf_error *err)
+static int write_schedule(const struct plan *plan, const struct resources *resources,
+                          const struct sched_options *options, int argc, char **argv, struct progress *progress,
+                          const struct ipf_error *cut, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
 	json_t *header = make_header(plan, resources, options, argc, argv);
 	int status;
 
 	if (!header)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	status = stream_writer_open(&writer, options->common.output, header, err);
 	json_decref(header);
 	if (status < 0)
@@ -207,16 +211,18 @@ static int parse_shard(const char *text, struct plan *plan, struct ipf_error *er
 	if (!slash || (size_t)(slash - text) >= sizeof index)
 		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N such as 2/8, got \"%.200s\"", text);
 	snprintf(index, sizeof index, "%.*s", (int)(slash - text), text);
-	if (parse_count(index, &plan->shard, &what) < 0 || parse_count(slash + 1, &plan->shards, &what) < 0 || plan->shard < 1 ||
-	    plan->shard > plan->shards || plan->shards > MOST_SHARDS)
-		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N with K from 1 to N and N up to %d, got \"%.200s\"", MOST_SHARDS, text);
+	if (parse_count(index, &plan->shard, &what) < 0 || parse_count(slash + 1, &plan->shards, &what) < 0 ||
+	    plan->shard < 1 || plan->shard > plan->shards || plan->shards > MOST_SHARDS)
+		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N with K from 1 to N and N up to %d, got \"%.200s\"",
+		                     MOST_SHARDS, text);
 	return 0;
 }
 
 /* What was found in earlier results is decided upon here and nowhere else: the user should know. */
 static void tell_notes(const struct buffer *notes, const struct sched_options *options)
 {
-	for (const char *line = notes->len && !options->common.quiet ? notes->data : ""; *line; line += strcspn(line, "\n") + 1)
+	for (const char *line = notes->len && !options->common.quiet ? notes->data : ""; *line;
+	     line += strcspn(line, "\n") + 1)
 		fprintf(stderr, "%s: %.*s\n", program.name, (int)strcspn(line, "\n"), line);
 }
 
@@ -226,7 +232,8 @@ static int read_stages(struct stages *stages, struct resources *resources, const
 	bool search = false;
 
 	if (options->plot)
-		return ipf_error_set(err, IPF_USAGE, "--plot: only stat draws: … | ipf-sched stat --plot %.100s", options->plot);
+		return ipf_error_set(err, IPF_USAGE, "--plot: only stat draws: … | ipf-sched stat --plot %.100s",
+		                     options->plot);
 
 	for (int i = 0; i < operands->count; i++) {
 		bool this_one = strncmp(operands->items[i], "search:", strlen("search:")) == 0;

@@ -1,6 +1,7 @@
 #include "objective.h"
 
-#include "units.h"
+#include "absent.h"
+#include "cli/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static int read_one(const char *text, struct objective *o, struct ipf_error *err
 		return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms@p99, got \"%.200s\"", text);
 	o->latency = latency_find(text, (size_t)(equals - text));
 	if (o->latency == LATENCY_COUNT)
-		return ipf_error_set(err, IPF_USAGE, "expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"%.200s\"", text);
+		return ipf_error_set(
+			err, IPF_USAGE, "expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"%.200s\"", text);
 	snprintf(limit, sizeof limit, "%.*s", (int)(at - equals - 1), equals + 1);
 	if (parse_duration(limit, &o->limit_ns, &what) < 0)
 		return ipf_error_set(err, IPF_USAGE, "%.*s: %s", (int)(equals - text), text, what.text);

@@ -3,15 +3,15 @@
  *     struct objectives o = {0};
  *     objectives_parse("ttft=500ms@p99,tpot=50ms@p90", &o, &err);
  *
- * At least 99 of 100 requests then have to have their first token within 500 ms. A request that failed meets nothing; one that has
- * no such figure (the TPOT of a single token) meets it. Latencies that begin with a request count from when it was due, where it was
- * due at any time: that is what a user waits.
+ * At least 99 of 100 requests then have to have their first token within 500 ms. A request that failed meets nothing;
+ * one that has no such figure (the TPOT of a single token) meets it. Latencies that begin with a request count from
+ * when it was due, where it was due at any time: that is what a user waits.
  */
 #ifndef IPF_OBJECTIVE_H
 #define IPF_OBJECTIVE_H
 
 #include "error.h"
-#include "result.h"
+#include "stream/result.h"
 
 enum latency { LATENCY_TTFT, LATENCY_TTFA, LATENCY_E2E, LATENCY_TPOT, LATENCY_NTPOT, LATENCY_ITL, LATENCY_COUNT };
 

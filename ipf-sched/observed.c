@@ -1,8 +1,9 @@
 #include "observed.h"
 
+#include "absent.h"
 #include "clock.h"
-#include "schedule.h"
-#include "verdict.h"
+#include "stream/schedule.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 static int out_of_memory(struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return ipf_error_memory(err);
 }
 
 static int add_stages(struct observed *seen, const struct schedule *plan, const char *file, struct ipf_error *err)
@@ -25,8 +26,12 @@ static int add_stages(struct observed *seen, const struct schedule *plan, const 
 		const struct schedule_stage *s = &plan->stages[i];
 		struct observed_stage *to = &grown[seen->count++];
 		*to = (struct observed_stage){
-			.file = strdup(file), .kind = strdup(s->kind), .name = strdup(s->name), .rate = s->rate,
-			.users = s->closed ? s->slots : IPF_ABSENT, .measured = s->measured,
+			.file = strdup(file),
+			.kind = strdup(s->kind),
+			.name = strdup(s->name),
+			.rate = s->rate,
+			.users = s->closed ? s->slots : IPF_ABSENT,
+			.measured = s->measured,
 			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
 		};
 		if (!to->file || !to->kind || !to->name)
@@ -93,8 +98,8 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 			continue;
 		if (result.stage < 0 || (uint64_t)result.stage >= seen->count - first)
 			return ipf_error_at(err, IPF_INPUT, stream_reader_name(result_reader_stream(reader)),
-			                    stream_reader_line(result_reader_stream(reader)), "stage: %lld: the header has %zu stages",
-			                    (long long)result.stage, seen->count - first);
+			                    stream_reader_line(result_reader_stream(reader)),
+			                    "stage: %lld: the header has %zu stages", (long long)result.stage, seen->count - first);
 		if (result.req != IPF_ABSENT && result.n > last_n) {
 			last_n = result.n;
 			seen->next_req = result.req + 1;
@@ -110,8 +115,8 @@ static int read_rows(struct observed *seen, struct result_reader *reader, size_t
 	return got < 0 ? got : note_incomplete(seen, first, stream_reader_trailer(result_reader_stream(reader)), err);
 }
 
-/* Takes the results out of what a header was made of: each run of a search is made of all the runs before it, and with theirs in each
- * the headers would double with every run. They stand beside it. */
+/* Takes the results out of what a header was made of: each run of a search is made of all the runs before it, and with
+ * theirs in each the headers would double with every run. They stand beside it. */
 static void forget_results(json_t *header)
 {
 	json_t *from = json_object_get(header, "from");
@@ -144,7 +149,8 @@ static int join_shards(struct schedule *plan, json_t *header, const char *name, 
 
 	if (!seen)
 		return out_of_memory(err);
-	json_array_foreach(from, i, entry) {
+	json_array_foreach(from, i, entry)
+	{
 		json_t *of = json_object_get(entry, "stages") ? entry : provenance_find(entry, "schedule");
 		struct schedule part = {0};
 		if (!of)
@@ -164,8 +170,8 @@ static int join_shards(struct schedule *plan, json_t *header, const char *name, 
 	if (err->kind != IPF_OK)
 		return -1;
 	if (!all || parts != shards)
-		return ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load", (long long)plan->shard,
-		                    (long long)shards);
+		return ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load",
+		                    (long long)plan->shard, (long long)shards);
 	for (size_t k = 0; k < plan->count; k++)
 		plan->stages[k].rate *= (double)shards;
 	return 0;
@@ -178,9 +184,11 @@ static int refuse_twice(const struct observed *seen, json_t *digest, const char 
 	size_t i;
 	json_t *before;
 
-	json_array_foreach(seen->digests, i, before)
-		if (sha256 && (other = json_string_value(json_object_get(before, "sha256"))) && strcmp(sha256, other) == 0)
-			return ipf_error_at(err, IPF_INPUT, name, 0, "given twice: these results were read already");
+	json_array_foreach(seen->digests, i,
+	                   before) if (sha256 && (other = json_string_value(json_object_get(before, "sha256"))) &&
+	                               strcmp(sha256, other) ==
+	                                   0) return ipf_error_at(err, IPF_INPUT, name, 0,
+	                                                          "given twice: these results were read already");
 	return 0;
 }
 

@@ -1,4 +1,5 @@
-/* What earlier runs saw: the stages of results files (ipf-results(5)) with their requests, for a sweep or a search that goes on from there.
+/* What earlier runs saw: the stages of results files (ipf-results(5)) with their requests, for a sweep or a search that
+ * goes on from there.
  *
  *     struct observed seen = {0};
  *     if (observed_read(&seen, "run1.results.zst", &err) < 0) …
@@ -20,14 +21,15 @@ struct observed_row {
 
 struct observed_stage {
 	char *file, *kind, *name;
-	double rate;      /* planned arrivals a second; NAN */
-	int64_t users;    /* of a closed stage; IPF_ABSENT */
+	double rate;       /* planned arrivals a second; NAN */
+	int64_t users;     /* of a closed stage; IPF_ABSENT */
 	int64_t length_ns; /* as planned; IPF_ABSENT */
 	bool measured;
-	char *incomplete; /* why some of its run is missing; NULL */
+	char *incomplete;          /* why some of its run is missing; NULL */
 	struct observed_row *rows; /* in the order in which the requests ended */
 	size_t count, cap;
-	size_t late, too_late; /* so many of them were started late, and only the client was at fault; so late that it spoils a measurement */
+	size_t late, too_late; /* so many of them were started late, and only the client was at fault; so late that it
+	                          spoils a measurement */
 };
 
 struct observed {
@@ -38,10 +40,11 @@ struct observed {
 	json_t *digests;  /* … and our trailer's */
 };
 
-/* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing. Release it also
- * after an error. */
+/* Adds the stages of one more file. One that was cut, or is a single shard's, is IPF_INPUT: half a stage says nothing.
+ * Release it also after an error. */
 int observed_read(struct observed *seen, const char *path, struct ipf_error *err);
-/* Was the client late itself, so that a report's verdict is DOUBTFUL? What the stage tells is not the server's alone then. */
+/* Was the client late itself, so that a report's verdict is DOUBTFUL? What the stage tells is not the server's alone
+ * then. */
 bool observed_client_late(const struct observed_stage *stage);
 /* So late that the verdict is INVALID? */
 bool observed_client_failed(const struct observed_stage *stage);

@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "absent.h"
 #include "clock.h"
 
 #include <math.h>
@@ -14,8 +15,8 @@ static int count_given(const struct plan *plan, const struct stage *stage, int64
 	*heads = stage->n;
 	if (stage->n == IPF_ABSENT && !plan->requests)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once", stage->label,
-		                     stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
+		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once",
+		                     stage->label, stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
 	if (stage->n == IPF_ABSENT)
 		*heads = plan->requests->heads;
 	return 0;
@@ -44,8 +45,8 @@ static int64_t head_lines(const struct requests *requests, int64_t head)
 }
 
 /* Draws the stage's arrivals up to its end. */
-static int measure(const struct plan *plan, struct plan_part *part, struct arrival_process *p, int64_t most, struct extent *extent,
-                   struct ipf_error *err)
+static int measure(const struct plan *plan, struct plan_part *part, struct arrival_process *p, int64_t most,
+                   struct extent *extent, struct ipf_error *err)
 {
 	const struct stage *stage = p->stage;
 	int64_t length = stage->for_ns == IPF_ABSENT ? ARRIVAL_LIMIT : stage->for_ns, at, heads = 0;
@@ -129,7 +130,8 @@ static int count_at_once(const struct plan *plan, const struct stage *stage, str
 	return 0;
 }
 
-/* A closed stage that goes round has its think times once for each of its lines: short traces are written several times. */
+/* A closed stage that goes round has its think times once for each of its lines: short traces are written several
+ * times. */
 #define THINK_LEAST 4096
 
 static int count_closed(const struct plan *plan, const struct stage *stage, struct plan_part *part,
@@ -144,7 +146,9 @@ static int count_closed(const struct plan *plan, const struct stage *stage, stru
 	if (stage->for_ns == IPF_ABSENT)
 		return count_given(plan, stage, &part->heads, err);
 	if (!plan->requests)
-		return ipf_error_set(err, IPF_USAGE, "%s: for: a closed loop of some time goes round a trace: -t TRACE is missing", stage->label);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: for: a closed loop of some time goes round a trace: -t TRACE is missing",
+		                     stage->label);
 	s->cycle = true;
 	s->end_ns = s->begin_ns + stage->for_ns;
 	part->heads = plan->requests->heads;
@@ -189,20 +193,25 @@ static int64_t count_ours(const struct plan *plan, const struct plan_part *part)
 }
 
 /* Its share of the slots; the first shards have one more where they cannot be dealt out evenly. */
-static int share_slots(const struct plan *plan, const struct stage *stage, struct schedule_stage *s, struct ipf_error *err)
+static int share_slots(const struct plan *plan, const struct stage *stage, struct schedule_stage *s,
+                       struct ipf_error *err)
 {
 	if (s->slots == IPF_ABSENT)
 		return 0;
 	if (s->slots < plan->shards)
 		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->label,
-		                     !s->closed ? "slots" : s->sessions ? "sessions" : "users", (long long)s->slots, (long long)plan->shards);
+		                     !s->closed    ? "slots"
+		                     : s->sessions ? "sessions"
+		                                   : "users",
+		                     (long long)s->slots, (long long)plan->shards);
 	s->slots = s->slots / plan->shards + (plan->shard <= s->slots % plan->shards);
 	return 0;
 }
 
-/* What is different in a shard. Numbers of a stage that goes round have to have no gaps: each shard has its own range of them. */
-static int shard_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part, struct schedule_stage *s,
-                       struct ipf_error *err)
+/* What is different in a shard. Numbers of a stage that goes round have to have no gaps: each shard has its own range
+ * of them. */
+static int shard_stage(const struct plan *plan, const struct stage *stage, struct plan_part *part,
+                       struct schedule_stage *s, struct ipf_error *err)
 {
 	if (!plan->shards)
 		return 0;
@@ -210,7 +219,8 @@ static int shard_stage(const struct plan *plan, const struct stage *stage, struc
 	s->arrivals = count_ours(plan, part);
 	s->rate /= (double)plan->shards;
 	if (s->cycle && part->heads < plan->shards)
-		return ipf_error_set(err, IPF_USAGE, "%s: for: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: for: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
 		                     stage->label, (long long)part->heads, (long long)plan->shards);
 	if (s->cycle)
 		s->first_n += PLAN_CYCLE_NUMBERS / plan->shards * (plan->shard - 1);
@@ -228,10 +238,18 @@ static int count_stage(const struct plan *plan, const struct stage *stage, struc
 	s->end_ns = IPF_ABSENT;
 	s->rate = NAN;
 	switch (stage->kind->type) {
-	case STAGE_OPEN: status = count_open(plan, stage, part, s, err); break;
-	case STAGE_AT_ONCE: status = count_at_once(plan, stage, part, s, err); break;
-	case STAGE_CLOSED: status = count_closed(plan, stage, part, s, err); break;
-	case STAGE_REST: s->end_ns = s->begin_ns + stage->for_ns; break;
+	case STAGE_OPEN:
+		status = count_open(plan, stage, part, s, err);
+		break;
+	case STAGE_AT_ONCE:
+		status = count_at_once(plan, stage, part, s, err);
+		break;
+	case STAGE_CLOSED:
+		status = count_closed(plan, stage, part, s, err);
+		break;
+	case STAGE_REST:
+		s->end_ns = s->begin_ns + stage->for_ns;
+		break;
 	}
 	if (status < 0)
 		return -1;
@@ -250,7 +268,7 @@ static int describe(struct schedule_stage *s, const struct stage *stage, struct 
 	s->kind = strdup(stage->kind->name);
 	s->spec = strdup(stage->spec);
 	s->by = strdup(stage->kind == &kind_replay && !isnan(stage->rate) ? replay_by_name(stage->by) : "");
-	return s->name && s->kind && s->spec && s->by ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return s->name && s->kind && s->spec && s->by ? 0 : ipf_error_memory(err);
 }
 
 /* The first head that is this request or a later one; behind the last, the first again. */
@@ -288,8 +306,9 @@ static int count_stages(struct plan *plan, struct ipf_error *err)
 	return 0;
 }
 
-/* How far closed stages of some time get in the trace nobody knows beforehand. What the other stages leave of it is shared out among them by
- * their times, so that the stage behind one finds requests that were not asked yet, as long as the trace has any. */
+/* How far closed stages of some time get in the trace nobody knows beforehand. What the other stages leave of it is
+ * shared out among them by their times, so that the stage behind one finds requests that were not asked yet, as long as
+ * the trace has any. */
 static void share_trace(struct plan *plan)
 {
 	int64_t heads = plan->requests ? plan->requests->heads : 0, taken = 0, time = 0;
@@ -302,7 +321,8 @@ static void share_trace(struct plan *plan)
 	int64_t left = taken < heads ? heads - taken : heads;
 	for (size_t i = 0; i < plan->schedule.count; i++) {
 		const struct schedule_stage *s = &plan->schedule.stages[i];
-		plan->parts[i].advance = s->cycle ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time)) : plan->parts[i].heads;
+		plan->parts[i].advance = s->cycle ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time))
+		                                  : plan->parts[i].heads;
 	}
 }
 
@@ -322,7 +342,9 @@ static int place_stages(struct plan *plan, struct ipf_error *err)
 		if (shard_stage(plan, &plan->stages->list[i], part, s, err) < 0)
 			return -1;
 		n += s->cycle ? PLAN_CYCLE_NUMBERS : plan->shards ? s->all_arrivals : s->arrivals;
-		head = part->picks ? part->round_end % requests->heads : requests ? head_of(part, part->advance) : head + part->heads;
+		head = part->picks ? part->round_end % requests->heads
+		       : requests  ? head_of(part, part->advance)
+		                   : head + part->heads;
 		plan->arrivals += s->arrivals;
 	}
 	return 0;
@@ -337,7 +359,7 @@ int plan_make(struct plan *plan, struct ipf_error *err)
 	plan->parts = calloc(count ? count : 1, sizeof *plan->parts);
 	plan->arrivals = 0;
 	if (!plan->schedule.stages || !plan->parts)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (plan->requests) {
 		memcpy(plan->schedule.trace_sha256, plan->requests->sha256, sizeof plan->schedule.trace_sha256);
 		plan->schedule.trace_requests = plan->requests->count;
@@ -395,7 +417,8 @@ static int put_followers(struct output *o, const struct arrival_process *p, int6
 	return 0;
 }
 
-/* Arrivals drawn some ahead: what one of them waits for the next ones need not, but the text of a line is too much to look beyond. */
+/* Arrivals drawn some ahead: what one of them waits for the next ones need not, but the text of a line is too much to
+ * look beyond. */
 struct ahead {
 	int64_t times[64];
 	int64_t count, taken;
@@ -472,7 +495,7 @@ int plan_write(const struct plan *plan, struct stream_writer *writer, struct pro
 
 	o.after = calloc(parents, sizeof *o.after);
 	if (!o.after)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	for (size_t i = 0; status == 0 && i < plan->stages->count; i++)
 		status = write_stage(&o, i, err);
 	free(o.after);

@@ -1,9 +1,10 @@
 #include "rate_file.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "resources.h"
-#include "stream.h"
-#include "units.h"
+#include "stream/stream.h"
+#include "cli/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -55,7 +56,7 @@ static int add_point(struct stage *stage, char *line, struct ipf_error *err)
 	if ((stage->point_count & (stage->point_count - 1)) == 0) {
 		grown = realloc(stage->points, (stage->point_count ? 2 * stage->point_count : 1) * sizeof *grown);
 		if (!grown)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		stage->points = grown;
 	}
 	stage->points[stage->point_count++] = point;
@@ -80,7 +81,8 @@ static int read_lines(struct stage *stage, FILE *file, struct digest *digest, in
 	ssize_t len;
 
 	for (int64_t number = 1; err->kind == IPF_OK && (len = getline(&line, &cap, file)) >= 0; number++) {
-		char *text = line + (number == 1 && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); /* a spreadsheet's mark */
+		char *text =
+			line + (number == 1 && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); /* a spreadsheet's mark */
 		digest_update(digest, line, (size_t)len);
 		*bytes += len;
 		if (text[0] != '#' && !(number == 1 && is_heading(text)) && add_point(stage, text, err) < 0)
@@ -120,7 +122,7 @@ int rate_file_read(struct stage *stage, struct resources *resources, struct ipf_
 	if (!resources->files)
 		resources->files = json_array();
 	if (!(digest = digest_new())) {
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 		goto out;
 	}
 	if (read_lines(stage, file, digest, &bytes, err) < 0 || check(stage, err) < 0)
@@ -128,7 +130,7 @@ int rate_file_read(struct stage *stage, struct resources *resources, struct ipf_
 	digest_hex(digest, hex);
 	status = json_array_append_new(resources->files, provenance_file(stage->file, bytes, hex));
 	if (status < 0)
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 out:
 	digest_free(digest);
 	fclose(file);

@@ -5,8 +5,8 @@
  *     60,20
  *     90s,300/m
  *
- * Times are seconds, or durations with a unit, and increase; the first is the stage's beginning, whatever it says. A first line that does
- * not begin with a digit is a heading; empty lines and those that begin with # are skipped.
+ * Times are seconds, or durations with a unit, and increase; the first is the stage's beginning, whatever it says. A
+ * first line that does not begin with a digit is a heading; empty lines and those that begin with # are skipped.
  */
 #ifndef IPF_RATE_FILE_H
 #define IPF_RATE_FILE_H

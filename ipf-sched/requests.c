@@ -1,8 +1,9 @@
 #include "requests.h"
 
+#include "absent.h"
 #include "buffer.h"
 #include "clock.h"
-#include "trace.h"
+#include "stream/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 static int out_of_memory(struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return ipf_error_memory(err);
 }
 
 static int column_set(struct column *c, int64_t index, int64_t value, struct ipf_error *err)
@@ -77,14 +78,14 @@ int64_t requests_lines(const struct requests *requests, int64_t first, int64_t h
 /* The session being read, and which ones there were (by their hashes: two of 64 bits that are equal by chance, among
  * ten million sessions, are a matter of once in three hundred thousand traces). */
 struct sessions {
-	struct buffer now;       /* its name as it stands in the trace */
-	int64_t first, turn;     /* its head; the last turn number */
-	struct buffer ids;       /* of its requests, decoded, one after another */
+	struct buffer now;   /* its name as it stands in the trace */
+	int64_t first, turn; /* its head; the last turn number */
+	struct buffer ids;   /* of its requests, decoded, one after another */
 	size_t *id_end;
 	size_t id_cap;
 	struct jdoc doc;
 	struct buffer text;
-	uint64_t *seen;          /* open addressing; 0: free */
+	uint64_t *seen; /* open addressing; 0: free */
 	size_t seen_count, seen_size;
 };
 
@@ -280,9 +281,9 @@ static int add_turn(struct requests *r, struct sessions *s, const struct trace_r
 		if ((got = sessions_remember(s, request->session, err)) < 0)
 			return -1;
 		if (got == 0)
-			return ipf_error_set(err, IPF_INPUT,
-			                     "session: %.*s goes on after others began: a session's requests have to stand together",
-			                     (int)(request->session.len < 200 ? request->session.len : 200), request->session.data);
+			return ipf_error_set(
+				err, IPF_INPUT, "session: %.*s goes on after others began: a session's requests have to stand together",
+				(int)(request->session.len < 200 ? request->session.len : 200), request->session.data);
 		if (trace_has_parents(request))
 			return ipf_error_set(err, IPF_INPUT, "parents: expected none in a session's first request, got %.*s",
 			                     (int)(request->parents.len < 200 ? request->parents.len : 200), request->parents.data);

@@ -8,8 +8,8 @@
 #define IPF_REQUESTS_H
 
 #include "error.h"
-#include "jdoc.h"
-#include "progress.h"
+#include "json/jdoc.h"
+#include "cli/progress.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,17 +24,19 @@ struct column {
 
 struct requests {
 	int64_t count, heads;
-	struct column head;         /* the heads' requests; empty while every request is one */
+	struct column head; /* the heads' requests; empty while every request is one */
 	struct column at_ns, wait_ns;
-	struct column links;        /* of a follower: where in `pool` its parents stand; absent: it waits for the request before it */
-	uint32_t *pool;             /* a count, then that many distances back */
+	struct column
+		links;      /* of a follower: where in `pool` its parents stand; absent: it waits for the request before it */
+	uint32_t *pool; /* a count, then that many distances back */
 	size_t pool_count, pool_cap;
 	uint32_t most_parents;
-	int64_t timed;              /* heads with an at_ns */
-	int64_t untimed_line, unsorted_line; /* lines of the file: the first head without an at_ns, the first that goes back; 0: none */
-	char name[256];             /* of the file, for messages */
+	int64_t timed; /* heads with an at_ns */
+	int64_t untimed_line,
+		unsorted_line; /* lines of the file: the first head without an at_ns, the first that goes back; 0: none */
+	char name[256];    /* of the file, for messages */
 	char sha256[65];
-	json_t *header, *digest;    /* the trace's header; its entry for our trailer's "from" */
+	json_t *header, *digest; /* the trace's header; its entry for our trailer's "from" */
 };
 
 /* Reads the trace `path` once from beginning to end. A trace that was cut is good as far as it goes: the answer is 0
@@ -48,7 +50,8 @@ int64_t requests_wait(const struct requests *requests, int64_t req); /* likewise
 /* The request that the head is; head == heads gives count, so that the requests of head h end
  * before requests_head(h + 1). */
 int64_t requests_head(const struct requests *requests, int64_t head);
-/* How far back the requests stand that a follower waits for, each at least 1; *distance is good as long as `requests`. */
+/* How far back the requests stand that a follower waits for, each at least 1; *distance is good as long as `requests`.
+ */
 size_t requests_parents(const struct requests *requests, int64_t req, const uint32_t **distance);
 /* How many requests `heads` heads from `first` on have, going round the trace. */
 int64_t requests_lines(const struct requests *requests, int64_t first, int64_t heads);

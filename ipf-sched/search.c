@@ -1,20 +1,25 @@
 #include "search.h"
 
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* How steep the curve may be, in logarithms of the load, and how often a stage may come out wrong at any load: with their odds
- * beforehand. */
-static const struct { double width, odds; } spreads[] = {{0.005, 0.35}, {0.02, 0.3}, {0.05, 0.2}, {0.12, 0.15}};
-static const struct { double share, odds; } slips[] = {{0.01, 0.8}, {0.08, 0.2}};
+/* How steep the curve may be, in logarithms of the load, and how often a stage may come out wrong at any load: with
+ * their odds beforehand. */
+static const struct {
+	double width, odds;
+} spreads[] = {{0.005, 0.35}, {0.02, 0.3}, {0.05, 0.2}, {0.12, 0.15}};
+static const struct {
+	double share, odds;
+} slips[] = {{0.01, 0.8}, {0.08, 0.2}};
 enum { SPREADS = sizeof spreads / sizeof *spreads, SLIPS = sizeof slips / sizeof *slips };
 
 #define BEYOND 0.1 /* the odds beforehand that the answer lies below the lowest load; as many above the highest */
 enum { CELLS_LEAST = 100, CELLS_MOST = 4000 };
 
-/* Where the answer may lie: cells of equal width on the logarithmic scale, the first for all below, the last for all above. */
+/* Where the answer may lie: cells of equal width on the logarithmic scale, the first for all below, the last for all
+ * above. */
 struct grid {
 	double *weight;
 	size_t cells;     /* of the range; weight has two more */
@@ -36,7 +41,8 @@ double share_met(double good, double count, double effective, double wanted)
 
 /* How well an answer in this cell explains all trials, over every steepness and every share of slips. `at` are the
  * logarithms of their loads. */
-static double likelihood(const struct grid *g, size_t cell, const struct search_trial *trials, const double *at, size_t count)
+static double likelihood(const struct grid *g, size_t cell, const struct search_trial *trials, const double *at,
+                         size_t count)
 {
 	double middle = g->low + ((double)cell - 0.5) * g->step, sum = 0;
 
@@ -91,36 +97,43 @@ static double load_of(const struct search *search, double log)
 static void conclude(const struct search *search, const struct grid *g, size_t count, struct search_answer *a)
 {
 	/* Each side gets a third of the doubt, not a half: whoever looks after every stage stops where chance was kind. */
-	double rest = (1 - search->confidence) / 3, middle = quantile(g, 0.5), low = quantile(g, rest), high = quantile(g, 1 - rest);
+	double rest = (1 - search->confidence) / 3, middle = quantile(g, 0.5), low = quantile(g, rest),
+		   high = quantile(g, 1 - rest);
 
 	a->where = middle == -INFINITY ? SEARCH_BELOW : middle == INFINITY ? SEARCH_ABOVE : SEARCH_WITHIN;
 	a->answer = load_of(search, middle);
 	a->least = load_of(search, low);
 	a->most = load_of(search, high);
-	/* Near the answer a stage at the median comes out one way or the other by chance; one at either end of what would be precise enough says
-	 * whether it is. */
+	/* Near the answer a stage at the median comes out one way or the other by chance; one at either end of what would
+	 * be precise enough says whether it is. */
 	a->next = a->answer;
 	if (a->where == SEARCH_WITHIN && quantile(g, 0.75) - quantile(g, 0.25) < 2 * search->precision)
 		a->next = count % 2 ? a->answer * (1 + search->precision) : a->answer / (1 + search->precision);
 	if (search->whole) {
 		bool near = a->next != a->answer;
-		a->next = !near ? floor(a->answer + 0.5) : count % 2 ? fmax(floor(a->answer) + 1, floor(a->next)) : fmin(floor(a->answer), ceil(a->next));
+		a->next = !near       ? floor(a->answer + 0.5)
+		          : count % 2 ? fmax(floor(a->answer) + 1, floor(a->next))
+		                      : fmin(floor(a->answer), ceil(a->next));
 		a->answer = floor(a->answer);
 		a->least = floor(a->least);
 		a->most = floor(a->most);
 	}
 	a->next = fmin(search->high, fmax(search->low, a->next));
-	a->sure = a->where == SEARCH_BELOW ? g->weight[0] : a->where == SEARCH_ABOVE ? g->weight[g->cells + 1] : search->confidence;
-	a->known = a->where == SEARCH_WITHIN ? low > -INFINITY && high < INFINITY && a->most <= a->answer * (1 + search->precision) &&
-	                                           a->least >= a->answer * (1 - search->precision)
-	                                     : a->sure >= search->confidence;
+	a->sure = a->where == SEARCH_BELOW   ? g->weight[0]
+	          : a->where == SEARCH_ABOVE ? g->weight[g->cells + 1]
+	                                     : search->confidence;
+	a->known = a->where == SEARCH_WITHIN
+	               ? low > -INFINITY && high < INFINITY && a->most <= a->answer * (1 + search->precision) &&
+	                     a->least >= a->answer * (1 - search->precision)
+	               : a->sure >= search->confidence;
 }
 
-int search_next(const struct search *search, const struct search_trial *trials, size_t count, struct search_answer *answer,
-                struct ipf_error *err)
+int search_next(const struct search *search, const struct search_trial *trials, size_t count,
+                struct search_answer *answer, struct ipf_error *err)
 {
 	/* A whole answer k means that k meets them and k + 1 does not: the curve's middle lies between. */
-	double range = exact_log((search->high + search->whole) / search->low), cells = ceil(range / (search->precision / 6));
+	double range = exact_log((search->high + search->whole) / search->low),
+		   cells = ceil(range / (search->precision / 6));
 	struct grid g = {.low = exact_log(search->low)};
 	double *at = calloc(count ? count : 1, sizeof *at);
 
@@ -133,7 +146,7 @@ int search_next(const struct search *search, const struct search_trial *trials, 
 		weigh(&g, trials, at, count);
 		conclude(search, &g, count, answer);
 	} else {
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 	}
 	free(g.weight);
 	free(at);

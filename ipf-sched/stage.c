@@ -1,8 +1,9 @@
 #include "stage.h"
 
+#include "absent.h"
 #include "clock.h"
-#include "nearest.h"
-#include "units.h"
+#include "cli/nearest.h"
+#include "cli/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +94,8 @@ static int read_users(struct stage *stage, const char *text, struct ipf_error *e
 	snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - text) : 31, text);
 	if ((dots && dots - text >= (int)sizeof first) || read_count(first, &stage->slots, &what) < 0 ||
 	    (dots && read_count(dots + 2, &stage->to_slots, &what) < 0))
-		return expected(dots ? "two counts of at least 1 such as 1..32" : "a count of at least 1, or two such as 1..32", text, err);
+		return expected(dots ? "two counts of at least 1 such as 1..32" : "a count of at least 1, or two such as 1..32",
+		                text, err);
 	return 0;
 }
 
@@ -107,8 +109,8 @@ static int read_count_as_double(const char *text, double *value, struct ipf_erro
 }
 
 /* `text` is changed on the way and then as it was. */
-static int read_list(char *text, struct rates *rates, int (*one)(const char *text, double *value, struct ipf_error *err),
-                     struct ipf_error *err)
+static int read_list(char *text, struct rates *rates,
+                     int (*one)(const char *text, double *value, struct ipf_error *err), struct ipf_error *err)
 {
 	size_t count = 1;
 
@@ -118,7 +120,7 @@ static int read_list(char *text, struct rates *rates, int (*one)(const char *tex
 		count += *at == ',';
 	rates->list = calloc(count, sizeof *rates->list);
 	if (!rates->list)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	for (char *at = text, *comma; at; at = comma ? comma + 1 : NULL) {
 		int status;
 		comma = strchr(at, ',');
@@ -139,7 +141,7 @@ static int read_text(const char *text, char **copy, struct ipf_error *err)
 		return expected("a name in UTF-8", text, err);
 	free(*copy);
 	*copy = strdup(text);
-	return *copy ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return *copy ? 0 : ipf_error_memory(err);
 }
 
 static int read_value(struct stage *stage, const struct stage_key *key, char *text, struct ipf_error *err)
@@ -147,22 +149,42 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	void *where = (char *)stage + key->offset;
 
 	switch (key->type) {
-	case KEY_RATE: return read_rate(text, where, err);
-	case KEY_RATE_0: return read_rate_0(text, where, err);
-	case KEY_RATES: return read_list(text, where, read_rate_0, err);
-	case KEY_COUNTS: stage->rates.counts = true; return read_list(text, where, read_count_as_double, err);
-	case KEY_GAPS: stage->process_given = true; return read_gaps(text, where, err);
-	case KEY_BY: stage->by_given = true; return read_by(text, where, err);
-	case KEY_NUMBER: return read_number(text, where, err);
-	case KEY_DURATION: return read_duration(text, false, where, err);
-	case KEY_TIME: return read_duration(text, true, where, err);
-	case KEY_COUNT: return read_count(text, where, err);
-	case KEY_USERS: return read_users(stage, text, err);
-	case KEY_RATIO: return read_ratio(text, where, err);
-	case KEY_SHARE: return parse_share(text, where, err);
-	case KEY_OBJECTIVES: return objectives_parse(text, where, err);
-	case KEY_TEXT: return read_text(text, where, err);
-	case KEY_FLAG: *(bool *)where = true; return 0;
+	case KEY_RATE:
+		return read_rate(text, where, err);
+	case KEY_RATE_0:
+		return read_rate_0(text, where, err);
+	case KEY_RATES:
+		return read_list(text, where, read_rate_0, err);
+	case KEY_COUNTS:
+		stage->rates.counts = true;
+		return read_list(text, where, read_count_as_double, err);
+	case KEY_GAPS:
+		stage->process_given = true;
+		return read_gaps(text, where, err);
+	case KEY_BY:
+		stage->by_given = true;
+		return read_by(text, where, err);
+	case KEY_NUMBER:
+		return read_number(text, where, err);
+	case KEY_DURATION:
+		return read_duration(text, false, where, err);
+	case KEY_TIME:
+		return read_duration(text, true, where, err);
+	case KEY_COUNT:
+		return read_count(text, where, err);
+	case KEY_USERS:
+		return read_users(stage, text, err);
+	case KEY_RATIO:
+		return read_ratio(text, where, err);
+	case KEY_SHARE:
+		return parse_share(text, where, err);
+	case KEY_OBJECTIVES:
+		return objectives_parse(text, where, err);
+	case KEY_TEXT:
+		return read_text(text, where, err);
+	case KEY_FLAG:
+		*(bool *)where = true;
+		return 0;
 	}
 	return 0;
 }
@@ -187,13 +209,14 @@ static int unknown_kind(const char *name, struct ipf_error *err)
 		nearest_try(&near, name, strlen(name), stage_kinds[i]->name);
 	}
 	ipf_error_set(err, IPF_USAGE, "unknown kind of stage \"%.100s\"%s%s%s (known:%s)", name,
-	              near.name ? ", did you mean \"" : "",
-	              near.name ? near.name : "", near.name ? "\"?" : "", known.failed ? "" : known.data);
+	              near.name ? ", did you mean \"" : "", near.name ? near.name : "", near.name ? "\"?" : "",
+	              known.failed ? "" : known.data);
 	buffer_release(&known);
 	return -1;
 }
 
-/* `list` is the key whose list stands before it, NULL where none does: then it may have been meant as a part of that. */
+/* `list` is the key whose list stands before it, NULL where none does: then it may have been meant as a part of that.
+ */
 static int unknown_key(const struct stage_kind *kind, const char *name, const char *list, struct ipf_error *err)
 {
 	struct buffer known = {0}, what = {0};
@@ -208,8 +231,8 @@ static int unknown_key(const struct stage_kind *kind, const char *name, const ch
 	else
 		buffer_text(&what, "unknown key");
 	ipf_error_set(err, IPF_USAGE, "%s \"%.100s\"%s%s%s (%s takes:%s)", what.failed ? "unknown key" : what.data, name,
-	              near.name ? ", did you mean \"" : "", near.name ? near.name : "",
-	              near.name ? "\"?" : "", kind->name, known.failed ? "" : known.data);
+	              near.name ? ", did you mean \"" : "", near.name ? near.name : "", near.name ? "\"?" : "", kind->name,
+	              known.failed ? "" : known.data);
 	buffer_release(&what);
 	buffer_release(&known);
 	return -1;
@@ -240,7 +263,8 @@ static int read_part(struct stage *stage, char *part, const char *before, uint64
 		*value++ = '\0';
 	key = key_find(stage->kind, part);
 	if (!key && before && !value && *part >= '0' && *part <= '9') /* 1,5 */
-		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got another one behind the comma: \"%.200s\"", before, part);
+		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got another one behind the comma: \"%.200s\"",
+		                     before, part);
 	if (!key)
 		return unknown_key(stage->kind, part, holds_list(stage->kind, before) ? before : NULL, err);
 	bit = UINT64_C(1) << (key - stage->kind->keys);
@@ -293,7 +317,8 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 		if (comma)
 			*comma++ = '\0';
 		if (!*part && holds_list(stage->kind, before))
-			return ipf_error_set(err, IPF_USAGE, "%s: expected more of its list or a key behind the comma, got nothing", before);
+			return ipf_error_set(err, IPF_USAGE, "%s: expected more of its list or a key behind the comma, got nothing",
+			                     before);
 		if (!*part)
 			return ipf_error_set(err, IPF_USAGE, "expected key=value between commas, got nothing");
 		if (read_part(stage, part, before, &given, err) < 0)
@@ -310,11 +335,35 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 static struct stage empty_stage(const char *spec)
 {
 	return (struct stage){
-		.spec = spec, .for_ns = IPF_ABSENT, .n = IPF_ABSENT, .slots = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT,
-		.to_slots = IPF_ABSENT, .steps = IPF_ABSENT, .sessions = IPF_ABSENT, .think_ns = IPF_ABSENT, .rampup_ns = IPF_ABSENT,
-		.every_ns = IPF_ABSENT, .width_ns = IPF_ABSENT, .on_ns = IPF_ABSENT, .off_ns = IPF_ABSENT,
-		.rate = NAN, .cv = NAN, .from_rate = NAN, .to_rate = NAN, .base = NAN, .peak = NAN, .process = GAPS_POISSON,
-		.low = NAN, .high = NAN, .precision = 0.05, .confidence = 0.95, .upto = 1.2, .most = 60, .point_number = IPF_ABSENT,
+		.spec = spec,
+		.for_ns = IPF_ABSENT,
+		.n = IPF_ABSENT,
+		.slots = IPF_ABSENT,
+		.from_ns = IPF_ABSENT,
+		.to_ns = IPF_ABSENT,
+		.to_slots = IPF_ABSENT,
+		.steps = IPF_ABSENT,
+		.sessions = IPF_ABSENT,
+		.think_ns = IPF_ABSENT,
+		.rampup_ns = IPF_ABSENT,
+		.every_ns = IPF_ABSENT,
+		.width_ns = IPF_ABSENT,
+		.on_ns = IPF_ABSENT,
+		.off_ns = IPF_ABSENT,
+		.rate = NAN,
+		.cv = NAN,
+		.from_rate = NAN,
+		.to_rate = NAN,
+		.base = NAN,
+		.peak = NAN,
+		.process = GAPS_POISSON,
+		.low = NAN,
+		.high = NAN,
+		.precision = 0.05,
+		.confidence = 0.95,
+		.upto = 1.2,
+		.most = 60,
+		.point_number = IPF_ABSENT,
 	};
 }
 
@@ -332,7 +381,7 @@ static int parse_stage(struct stage *stage, const char *spec, int number, struct
 	*stage = empty_stage(spec);
 	label(stage, number, spec);
 	if (!text)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (read_spec(stage, text, &what) < 0)
 		ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 	free(text);
@@ -361,7 +410,7 @@ static int name_after(const struct stages *stages, struct stage *stage, const ch
 	}
 	if (name.failed) {
 		buffer_release(&name);
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	}
 	stage->name = name.data;
 	return 0;
@@ -384,7 +433,7 @@ static int add(struct stages *stages, const struct stage *stage, struct ipf_erro
 	if (!grown) {
 		struct stage lost = *stage;
 		stage_release(&lost);
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	}
 	stages->list = grown;
 	added = &grown[stages->count];
@@ -393,7 +442,8 @@ static int add(struct stages *stages, const struct stage *stage, struct ipf_erro
 		added->ordinal += grown[i].kind == stage->kind;
 	stages->count++;
 	if (added->name && name_taken(stages, added->name, added))
-		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is called \"%.200s\" already", added->label, added->name);
+		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is called \"%.200s\" already", added->label,
+		                     added->name);
 	return 0;
 }
 
@@ -446,13 +496,15 @@ static int resolve(struct stage *stage, struct resources *resources, struct ipf_
 		return 0;
 	bool own = stage->file && !strcmp(what.file, stage->file); /* others were named by options */
 	if (what.file[0] && own)
-		return ipf_error_at(err, what.kind, what.file, what.line, "%s; it is %s= of %s", what.text, file_key(stage->kind), stage->label);
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s; it is %s= of %s", what.text,
+		                    file_key(stage->kind), stage->label);
 	if (what.file[0])
 		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
 	return ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
 }
 
-int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources, struct ipf_error *err)
+int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources,
+                 struct ipf_error *err)
 {
 	struct stage stage;
 

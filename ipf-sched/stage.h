@@ -16,9 +16,10 @@ struct stages {
 };
 
 /* Reads them strictly. What was wrong is IPF_USAGE: `poisson:rate=0: rate: expected a rate above 0, got "0"`. The
- * specs are borrowed. Every stage has a name afterwards, unlike any other's. `resources` have the results of earlier runs, and take what
- * there is to say of them; NULL: no file is read. Release the stages also after an error. */
-int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources, struct ipf_error *err);
+ * specs are borrowed. Every stage has a name afterwards, unlike any other's. `resources` have the results of earlier
+ * runs, and take what there is to say of them; NULL: no file is read. Release the stages also after an error. */
+int stages_parse(struct stages *stages, char *const *specs, int count, struct resources *resources,
+                 struct ipf_error *err);
 void stages_release(struct stages *stages);
 
 /* What --list prints: every kind with its keys. */

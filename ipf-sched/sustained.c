@@ -1,3 +1,4 @@
+#include "absent.h"
 #include "sustained.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ int sustained_pace(const struct observed_stage *stage, double *rate, struct ipf_
 		return got;
 	times = answer_times(stage, &n);
 	if (!times)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	*rate = n < PACE_LEAST ? NAN : slope(times, n);
 	free(times);
 	return isfinite(*rate) ? 1 : 0;
@@ -108,7 +109,7 @@ int sustained_find(const struct observed_stage *stage, struct sustained *found, 
 
 	times = answer_times(stage, &n);
 	if (!times)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (n < SUSTAINED_LEAST)
 		goto out;
 	width = (times[n - 1] - times[0]) / BINS;

@@ -3,10 +3,11 @@
  *     struct sustained s;
  *     if (sustained_find(&seen.stages[0], &s, &err) == 1) … s.rate, between s.least and s.most …
  *
- * Not the mean from the first to the last answer, which has the time in it in which the server fills up and that in which it runs empty:
- * the stretch is looked for in which the rate of answers is steadiest (MSER, cut at both ends, a third of the time at least), and the rate
- * is the slope of the line through its answers, so that it makes no difference whether they come one by one or in lumps. How sure it is
- * comes from the slopes of five parts of it (Student's t, 95 %).
+ * Not the mean from the first to the last answer, which has the time in it in which the server fills up and that in
+ * which it runs empty: the stretch is looked for in which the rate of answers is steadiest (MSER, cut at both ends, a
+ * third of the time at least), and the rate is the slope of the line through its answers, so that it makes no
+ * difference whether they come one by one or in lumps. How sure it is comes from the slopes of five parts of it
+ * (Student's t, 95 %).
  */
 #ifndef IPF_SUSTAINED_H
 #define IPF_SUSTAINED_H
@@ -26,8 +27,8 @@ int sustained_find(const struct observed_stage *stage, struct sustained *found, 
 
 enum { PACE_LEAST = 8 };
 
-/* Answers a second of a stage that did not keep the server busy, such as one of a single user, of which there may be too few for more than this:
- * 1; 0: fewer than PACE_LEAST; -1: memory. */
+/* Answers a second of a stage that did not keep the server busy, such as one of a single user, of which there may be
+ * too few for more than this: 1; 0: fewer than PACE_LEAST; -1: memory. */
 int sustained_pace(const struct observed_stage *stage, double *rate, struct ipf_error *err);
 
 #endif

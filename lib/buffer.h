@@ -33,8 +33,8 @@ void buffer_text(struct buffer *b, const char *text);
 void buffer_slice(struct buffer *b, struct slice s);
 void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes room for at least `len` more bytes and returns where they go, NULL (and failed) when memory runs out. The caller
- * adds to b->len what it wrote. */
+/* Makes room for at least `len` more bytes and returns where they go, NULL (and failed) when memory runs out. The
+ * caller adds to b->len what it wrote. */
 char *buffer_reserve(struct buffer *b, size_t len);
 
 /* Empties it and keeps the memory; forgets a failure. */

@@ -8,10 +8,11 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S  INT64_C(1000000000)
 
-int64_t clock_now(void);      /* CLOCK_MONOTONIC */
-int64_t clock_wall(void);     /* CLOCK_REALTIME, since the epoch */
-int64_t clock_wall_at(int64_t now_ns); /* what the wall clock said, or will, when clock_now() says now_ns: right to a fraction of a microsecond */
-int64_t clock_cpu_thread(void); /* CPU time of the calling thread */
+int64_t clock_now(void);               /* CLOCK_MONOTONIC */
+int64_t clock_wall(void);              /* CLOCK_REALTIME, since the epoch */
+int64_t clock_wall_at(int64_t now_ns); /* what the wall clock said, or will, when clock_now() says now_ns: right to a
+                                          fraction of a microsecond */
+int64_t clock_cpu_thread(void);        /* CPU time of the calling thread */
 
 /* "2026-11-20T06:29:00.123Z" of wall-clock nanoseconds. */
 void clock_format(int64_t wall_ns, char text[32]);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, const char *file, int64_t line,
-                const char *format, va_list args)
-	__attribute__((format(printf, 6, 0)));
+                const char *format, va_list args) __attribute__((format(printf, 6, 0)));
 
 static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, const char *file, int64_t line,
                 const char *format, va_list args)
@@ -31,7 +30,8 @@ int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *f
 	return -1;
 }
 
-int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *file, int64_t line, const char *format, ...)
+int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *file, int64_t line, const char *format,
+                 ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -47,6 +47,11 @@ int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, co
 	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, file, 0, format, args);
 	va_end(args);
 	return -1;
+}
+
+int ipf_error_memory(struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
 void ipf_error_place(struct ipf_error *err, const char *file, int64_t line)

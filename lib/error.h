@@ -30,9 +30,9 @@ enum ipf_error_kind {
 
 struct ipf_error {
 	enum ipf_error_kind kind;
-	int errno_value;  /* 0 where no system call failed */
-	int64_t line;     /* 1-based line of `file`; 0 where there is none */
-	char file[256];   /* input or output concerned; "" where there is none */
+	int errno_value; /* 0 where no system call failed */
+	int64_t line;    /* 1-based line of `file`; 0 where there is none */
+	char file[256];  /* input or output concerned; "" where there is none */
 	char text[768];
 };
 
@@ -41,13 +41,16 @@ int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *f
 	__attribute__((format(printf, 3, 4)));
 
 /* The same with a place: file (NULL: none; "-" or a standard stream should be given as "standard input") and line. */
-int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *file, int64_t line, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *file, int64_t line, const char *format,
+                 ...) __attribute__((format(printf, 5, 6)));
 
 /* The same for a failed system call: kind is IPF_SYSTEM (IPF_CLOSED where errno_value is EPIPE); the text gets
  * ": strerror" appended. */
 int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Out of memory: IPF_SYSTEM, "out of memory". */
+int ipf_error_memory(struct ipf_error *err);
 
 /* Adds a place to an error that was set without one (a JSON reader knows the field, its caller the file and line). */
 void ipf_error_place(struct ipf_error *err, const char *file, int64_t line);

@@ -1,6 +1,6 @@
-#include "added.h"
+#include "tokenizer/added.h"
 
-#include "unicode_pins.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 
@@ -40,13 +40,16 @@ static int by_id(const void *a, const void *b)
 static bool is_special_text(const struct added *a, const struct added_record *records, struct slice text)
 {
 	for (size_t i = 0; i < a->count; i++)
-		if (records[i].special && records[i].bytes == text.len && memcmp(a->texts + records[i].text, text.data, text.len) == 0)
+		if (records[i].special && records[i].bytes == text.len &&
+		    memcmp(a->texts + records[i].text, text.data, text.len) == 0)
 			return true;
 	return false;
 }
 
-/* The normalized forms of the tokens that are looked for in normalized text; `text` and `bytes` of their records then mean these. */
-static int normalize_tokens(struct added *a, const struct added_record *records, const struct normalizer *normalizer, struct ipf_error *err)
+/* The normalized forms of the tokens that are looked for in normalized text; `text` and `bytes` of their records then
+ * mean these. */
+static int normalize_tokens(struct added *a, const struct added_record *records, const struct normalizer *normalizer,
+                            struct ipf_error *err)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		struct added_record *r = &a->sorted[i];
@@ -64,7 +67,7 @@ static int normalize_tokens(struct added *a, const struct added_record *records,
 		if (changed && !a->normal_texts.failed)
 			r->special = is_special_text(a, records, (struct slice){a->normal_texts.data + at, r->bytes});
 	}
-	return a->normal_texts.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+	return a->normal_texts.failed ? ipf_error_memory(err) : 0;
 }
 
 struct slice added_text(const struct added *a, const struct added_record *r)
@@ -72,15 +75,17 @@ struct slice added_text(const struct added *a, const struct added_record *r)
 	return (struct slice){(r->normalized ? a->normal_texts.data : a->texts) + r->text, r->bytes};
 }
 
-int added_init(struct added *a, const struct compiled *block, const struct normalizer *normalizer, struct ipf_error *err)
+int added_init(struct added *a, const struct compiled *block, const struct normalizer *normalizer,
+               struct ipf_error *err)
 {
 	size_t bytes = compiled_bytes(block, SECTION_ADDED);
-	*a = (struct added){.texts = compiled_section(block, SECTION_ADDED_TEXT), .count = bytes / sizeof(struct added_record)};
+	*a = (struct added){.texts = compiled_section(block, SECTION_ADDED_TEXT),
+	                    .count = bytes / sizeof(struct added_record)};
 	a->sorted = malloc(bytes + 1);
 	a->raw.patterns = calloc(a->count + 1, sizeof *a->raw.patterns);
 	a->normalized.patterns = calloc(a->count + 1, sizeof *a->normalized.patterns);
 	if (!a->sorted || !a->raw.patterns || !a->normalized.patterns)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	memcpy(a->sorted, compiled_section(block, SECTION_ADDED), bytes);
 	qsort(a->sorted, a->count, sizeof *a->sorted, by_id);
 	if (normalize_tokens(a, compiled_section(block, SECTION_ADDED), normalizer, err) < 0)
@@ -90,7 +95,8 @@ int added_init(struct added *a, const struct compiled *block, const struct norma
 		struct added_set *set = r->normalized ? &a->normalized : &a->raw;
 		struct slice text = added_text(a, r);
 		if (text.len)
-			set->patterns[set->count++] = (struct added_pattern){text.data, (uint32_t)text.len, r->id, r->lstrip, r->rstrip, r->single_word};
+			set->patterns[set->count++] = (struct added_pattern){text.data, (uint32_t)text.len, r->id,
+			                                                     r->lstrip, r->rstrip,          r->single_word};
 	}
 	index_set(&a->raw);
 	index_set(&a->normalized);
@@ -197,7 +203,8 @@ static size_t next_start(const struct added_set *set, const char *text, size_t a
 	return at;
 }
 
-bool added_next(const struct added_set *set, const char *text, size_t len, struct added_walk *walk, struct added_match *match)
+bool added_next(const struct added_set *set, const char *text, size_t len, struct added_walk *walk,
+                struct added_match *match)
 {
 	size_t at = set->count ? walk->at : len;
 	while (at < len && (at = next_start(set, text, at, len)) < len) {

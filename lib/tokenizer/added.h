@@ -2,7 +2,7 @@
 #ifndef IPF_TOKENIZER_ADDED_H
 #define IPF_TOKENIZER_ADDED_H
 
-#include "compiled.h"
+#include "tokenizer/compiled.h"
 
 struct added_pattern {
 	const char *text;
@@ -28,7 +28,8 @@ struct added {
 	size_t count;
 };
 
-int added_init(struct added *a, const struct compiled *block, const struct normalizer *normalizer, struct ipf_error *err);
+int added_init(struct added *a, const struct compiled *block, const struct normalizer *normalizer,
+               struct ipf_error *err);
 void added_release(struct added *a);
 /* The token of that id; NULL. */
 const struct added_record *added_by_id(const struct added *a, uint32_t id);
@@ -45,6 +46,7 @@ struct added_match {
 	uint32_t id;
 };
 /* The next token: text[walk->done before the call, match->begin) has none in it. False at the end. */
-bool added_next(const struct added_set *set, const char *text, size_t len, struct added_walk *walk, struct added_match *match);
+bool added_next(const struct added_set *set, const char *text, size_t len, struct added_walk *walk,
+                struct added_match *match);
 
 #endif

@@ -1,19 +1,19 @@
 /* Many texts at once: threads that each take the next few texts, with a scratch of their own. */
-#include "tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #define MOST_THREADS 256
-#define GRAB_BYTES 65536 /* of texts at a time: little enough to end together, enough to forget about the counter */
+#define GRAB_BYTES   65536 /* of texts at a time: little enough to end together, enough to forget about the counter */
 
 struct batch {
 	const struct tokenizer *tokenizer;
 	const struct slice *texts;
 	size_t count;
 	int flags;
-	int64_t *counts;       /* or: */
+	int64_t *counts; /* or: */
 	struct token_ids *ids;
 	pthread_mutex_t lock;
 	size_t next, failed; /* failed: the first text that did, count for none */
@@ -63,7 +63,7 @@ static void *work(void *batch)
 		for (size_t i = begin; i < end; i++) {
 			struct ipf_error err = {0};
 			if (!scratch)
-				ipf_error_set(&err, IPF_SYSTEM, "out of memory");
+				ipf_error_memory(&err);
 			if (!scratch || one(b, scratch, i, &err) < 0) {
 				fail(b, i, &err);
 				break;
@@ -103,15 +103,16 @@ static int run(struct batch *b, int threads)
 	return b->failed < b->count ? -1 : 0;
 }
 
-int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags, int threads,
-                         int64_t *counts, struct ipf_error *err)
+int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
+                         int threads, int64_t *counts, struct ipf_error *err)
 {
-	struct batch b = {.tokenizer = tokenizer, .texts = texts, .count = count, .flags = flags, .counts = counts, .err = err};
+	struct batch b = {
+		.tokenizer = tokenizer, .texts = texts, .count = count, .flags = flags, .counts = counts, .err = err};
 	return run(&b, threads);
 }
 
-int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags, int threads,
-                          struct token_ids *ids, struct ipf_error *err)
+int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
+                          int threads, struct token_ids *ids, struct ipf_error *err)
 {
 	struct batch b = {.tokenizer = tokenizer, .texts = texts, .count = count, .flags = flags, .ids = ids, .err = err};
 	return run(&b, threads);

@@ -1,10 +1,11 @@
 /* The BPE model: a word's first symbols, and which way its merging goes. */
-#include "bpe.h"
+#include "tokenizer/bpe.h"
 
 #include <stdlib.h>
 
 /* The id of one character (or byte) of a word, with the affixes that stand at the word's ends. */
-static uint32_t affixed_symbol(const struct bpe *b, const char *at, size_t len, bool first, bool last, struct buffer *text)
+static uint32_t affixed_symbol(const struct bpe *b, const char *at, size_t len, bool first, bool last,
+                               struct buffer *text)
 {
 	buffer_clear(text);
 	if (!first)
@@ -38,8 +39,8 @@ static void flush_unknown(const struct bpe *b, struct symbols *s)
 	s->unknown = false;
 }
 
-/* A character that is not in the vocabulary: its bytes' tokens where there are all of them, else the unknown token, else nothing.
- * The reference lets bytes overtake an unknown that waits; so do we. */
+/* A character that is not in the vocabulary: its bytes' tokens where there are all of them, else the unknown token,
+ * else nothing. The reference lets bytes overtake an unknown that waits; so do we. */
 static void add_unknown(const struct bpe *b, struct symbols *s, const char *text, size_t len, size_t start)
 {
 	if (b->byte_fallback) {
@@ -89,7 +90,8 @@ static uint32_t plain_symbol(const struct bpe *b, const char *at, size_t len)
 }
 
 /* A character may give up to four symbols, one for each of its bytes; never more than bytes. */
-size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, size_t end, bool last, uint32_t *ids, uint32_t *starts)
+size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, size_t end, bool last, uint32_t *ids,
+                        uint32_t *starts)
 {
 	struct symbols s = {.ids = ids, .starts = starts};
 	struct buffer text = {0};
@@ -116,7 +118,7 @@ size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, siz
 static int encode_short(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
 	if (!token_ids_grow(ids, len))
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	uint32_t *to = ids->ids + ids->count;
 	if (bpe_is_plain(b, word, len)) {
 		ids->count += bpe_merge_bytes(b, word, len, to);
@@ -126,14 +128,15 @@ static int encode_short(const struct bpe *b, const char *word, size_t len, struc
 	return 0;
 }
 
-static int bpe_encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
+static int bpe_encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
+                      struct ipf_error *err)
 {
 	const struct bpe *b = (const struct bpe *)self;
 	(void)scratch;
 	if (b->ignore_merges || !b->affixes) {
 		uint32_t id = vocabulary_find(b->vocabulary, word, len);
 		if (id != VOCABULARY_NONE && (b->ignore_merges || bpe_is_whole(b, id)))
-			return token_ids_add(ids, id) ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return token_ids_add(ids, id) ? 0 : ipf_error_memory(err);
 	}
 	return len <= BPE_SHORT ? encode_short(b, word, len, ids, err) : bpe_encode_long(b, word, len, ids, err);
 }
@@ -146,7 +149,8 @@ static void bpe_free(struct model *self)
 	free(b);
 }
 
-static int read_affix(struct bpe *b, const json_t *config, const char *name, struct buffer *affix, struct ipf_error *err)
+static int read_affix(struct bpe *b, const json_t *config, const char *name, struct buffer *affix,
+                      struct ipf_error *err)
 {
 	const json_t *value = json_object_get(config, name);
 	if (!value || json_is_null(value))
@@ -176,7 +180,8 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 	const json_t *unk = json_object_get(config, "unk_token"), *dropout = json_object_get(config, "dropout");
 
 	if (read_affix(b, config, "continuing_subword_prefix", &b->prefix, err) < 0 ||
-	    read_affix(b, config, "end_of_word_suffix", &b->suffix, err) < 0 || read_flag(config, "fuse_unk", &b->fuse_unk, err) < 0 ||
+	    read_affix(b, config, "end_of_word_suffix", &b->suffix, err) < 0 ||
+	    read_flag(config, "fuse_unk", &b->fuse_unk, err) < 0 ||
 	    read_flag(config, "byte_fallback", &b->byte_fallback, err) < 0 ||
 	    read_flag(config, "ignore_merges", &b->ignore_merges, err) < 0)
 		return -1;
@@ -209,12 +214,12 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 	return 0;
 }
 
-int bpe_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
-            struct ipf_error *err)
+int bpe_new(struct model **model, const json_t *config, const struct compiled *block,
+            const struct vocabulary *vocabulary, struct ipf_error *err)
 {
 	struct bpe *b = calloc(1, sizeof *b);
 	if (!b)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	b->model = (struct model){.encode = bpe_encode, .free = bpe_free};
 	b->vocabulary = vocabulary;
 	b->pairs.slots = compiled_section(block, SECTION_PAIRS);
@@ -259,7 +264,8 @@ int bpe_mark_whole(struct compiled *block, struct ipf_error *err)
 	int status = -1;
 
 	compiled_vocabulary(block, &v);
-	config = json_loadb(compiled_section(block, SECTION_CONFIG), compiled_bytes(block, SECTION_CONFIG), JSON_ALLOW_NUL, NULL);
+	config = json_loadb(compiled_section(block, SECTION_CONFIG), compiled_bytes(block, SECTION_CONFIG), JSON_ALLOW_NUL,
+	                    NULL);
 	if (!config || bpe_new(&model, json_object_get(config, "model"), block, &v, err) < 0) {
 		ipf_error_set(err, IPF_INPUT, "not JSON that can be read");
 		goto out;

@@ -2,23 +2,23 @@
 #ifndef IPF_TOKENIZER_BPE_H
 #define IPF_TOKENIZER_BPE_H
 
-#include "compiled.h"
+#include "tokenizer/compiled.h"
 
 #define NO_RANK UINT32_MAX
 
 /* A pair of ids and its rank in 64 bits: 21, 21 and 22. A free slot is all ones. */
 #define PAIR_RANK_BITS 22
-#define MAX_IDS ((1 << 21) - 1)
-#define MAX_MERGES ((1 << PAIR_RANK_BITS) - 1)
-#define PAIR_FREE UINT64_MAX
+#define MAX_IDS        ((1 << 21) - 1)
+#define MAX_MERGES     ((1 << PAIR_RANK_BITS) - 1)
+#define PAIR_FREE      UINT64_MAX
 static inline uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 43 | (uint64_t)b << PAIR_RANK_BITS;
 }
-/* The table of pairs: slots in buckets of four that are compared at once, without a jump that depends on which of them it is. A bucket
- * that is full goes on in the next one, the last one in the first. The pairs of one left token lie together, in as many buckets as they
- * need: what a text asks for is then a small part of the table that stays at hand, though which pairs it asks for cannot be told. Tokens
- * without a row share bucket 0, which no row has. */
+/* The table of pairs: slots in buckets of four that are compared at once, without a jump that depends on which of them
+ * it is. A bucket that is full goes on in the next one, the last one in the first. The pairs of one left token lie
+ * together, in as many buckets as they need: what a text asks for is then a small part of the table that stays at hand,
+ * though which pairs it asks for cannot be told. Tokens without a row share bucket 0, which no row has. */
 struct pair_row {
 	uint32_t begin, buckets; /* 0 and 0: none */
 };
@@ -92,8 +92,8 @@ static inline bool bpe_is_whole(const struct bpe *b, uint32_t id)
 }
 
 /* `block` outlives the model. config: "model" of the configuration. */
-int bpe_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
-            struct ipf_error *err);
+int bpe_new(struct model **model, const json_t *config, const struct compiled *block,
+            const struct vocabulary *vocabulary, struct ipf_error *err);
 /* Fills SECTION_WHOLE of a block that was just built. */
 int bpe_mark_whole(struct compiled *block, struct ipf_error *err);
 /* For `neighbours`; NULL where a word must not be cut between characters that stand beside each other in no token. */
@@ -101,16 +101,17 @@ const uint64_t *bpe_neighbours(const struct model *model);
 
 #define BPE_SHORT 96 /* symbols that looking at all of them is good for */
 
-/* The ids of the characters or bytes of word[begin, end), unmerged, and where in the word they begin (`starts` may be NULL): at most
- * as many as there are bytes. `last`: the word ends there. */
-size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, size_t end, bool last, uint32_t *ids, uint32_t *starts);
+/* The ids of the characters or bytes of word[begin, end), unmerged, and where in the word they begin (`starts` may be
+ * NULL): at most as many as there are bytes. `last`: the word ends there. */
+size_t bpe_symbol_spans(const struct bpe *b, const char *word, size_t begin, size_t end, bool last, uint32_t *ids,
+                        uint32_t *starts);
 
 /* Merging in place, BPE_SHORT symbols at most (bpe_merge.c); they return how many are left. */
 size_t bpe_merge(const struct bpe *b, uint32_t *ids, size_t count);
 /* From the bytes of a word that is plain; room for len ids. */
 size_t bpe_merge_bytes(const struct bpe *b, const char *word, size_t len, uint32_t *ids);
-/* A part of a word, word[begin, end), with `count` symbols in `ids` and where they begin in the word in `starts` (where it is plain only
- * room for them: they follow from the bytes). Afterwards they are tokens. */
+/* A part of a word, word[begin, end), with `count` symbols in `ids` and where they begin in the word in `starts` (where
+ * it is plain only room for them: they follow from the bytes). Afterwards they are tokens. */
 struct bpe_span {
 	const char *word;
 	size_t begin, end;

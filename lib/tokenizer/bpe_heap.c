@@ -1,6 +1,6 @@
-/* Merging any number of symbols with a heap of pairs and a linked list: n log n. Used for the windows of long words that sixty-odd
- * symbols cannot settle (bpe_long.c). */
-#include "bpe.h"
+/* Merging any number of symbols with a heap of pairs and a linked list: n log n. Used for the windows of long words
+ * that sixty-odd symbols cannot settle (bpe_long.c). */
+#include "tokenizer/bpe.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 /* Long words in linear time.
  *
- * A sequence of tokens is the encoding of a text exactly if every two neighbours among them encode to themselves: what is merged
- * inside a token does not depend on what stands outside, and the first merge across a border would show in the two tokens alone. So
- * two overlapping windows of a word, each encoded by itself, may be joined at any token that both have at the same place: all
- * neighbours in the joined sequence were neighbours in one of the windows.
+ * A sequence of tokens is the encoding of a text exactly if every two neighbours among them encode to themselves: what
+ * is merged inside a token does not depend on what stands outside, and the first merge across a border would show in
+ * the two tokens alone. So two overlapping windows of a word, each encoded by itself, may be joined at any token that
+ * both have at the same place: all neighbours in the joined sequence were neighbours in one of the windows.
  *
- * The tail is such a sequence from some border to the end of the last window; what is well behind is handed out. Should a window have
- * no token in common with it, windows grow backwards and forwards.
+ * The tail is such a sequence from some border to the end of the last window; what is well behind is handed out. Should
+ * a window have no token in common with it, windows grow backwards and forwards.
  */
-#include "bpe.h"
+#include "tokenizer/bpe.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static int window_room(struct window *w, size_t bytes, struct ipf_error *err)
 	if (starts)
 		w->s.starts = starts;
 	if (!ids || !starts)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	w->cap = bytes;
 	return 0;
 }
@@ -43,7 +43,8 @@ static size_t character_start(const struct bpe *b, const char *word, size_t len,
 }
 
 /* word[begin, begin + size), a bit less where that would cut a character, as unmerged symbols. */
-static int fill_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size, struct ipf_error *err)
+static int fill_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
+                       struct ipf_error *err)
 {
 	w->s.word = word;
 	w->s.begin = begin;
@@ -57,7 +58,8 @@ static int fill_window(const struct bpe *b, struct window *w, const char *word, 
 	return 0;
 }
 
-static int encode_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size, struct ipf_error *err)
+static int encode_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
+                         struct ipf_error *err)
 {
 	if (fill_window(b, w, word, len, begin, size, err) < 0)
 		return -1;
@@ -65,16 +67,16 @@ static int encode_window(const struct bpe *b, struct window *w, const char *word
 		w->s.count = bpe_merge_heap(b, w->s.ids, w->s.starts, w->s.count);
 	else
 		bpe_merge_span(b, &w->s);
-	return w->s.count == SIZE_MAX ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+	return w->s.count == SIZE_MAX ? ipf_error_memory(err) : 0;
 }
 
 /* Tokens that are kept before they are handed out, and how many of these stay. */
 #define TAIL_MOST 2048
 #define TAIL_KEPT 1024
 /* Windows side by side have so many bytes in common with what is before them, and up to so many more. */
-#define OVERLAP 10
+#define OVERLAP   10
 #define LOOK_BACK 8
-#define CALM 16 /* joins after which grown windows shrink */
+#define CALM      16 /* joins after which grown windows shrink */
 
 struct walk {
 	const struct bpe *bpe;
@@ -82,9 +84,9 @@ struct walk {
 	size_t len, size; /* size: of a window, in bytes */
 	struct window tail, windows[1 + BPE_SIDE_BY_SIDE];
 	struct window *last, *next[BPE_SIDE_BY_SIDE]; /* last: what the tail's end was taken of, as long as it repeats */
-	size_t abreast; /* windows that are tried at once */
+	size_t abreast;                               /* windows that are tried at once */
 	int calm;
-	size_t handed;    /* where in `ids` this word begins */
+	size_t handed; /* where in `ids` this word begins */
 	struct token_ids *ids;
 	struct ipf_error *err;
 };
@@ -118,7 +120,7 @@ static int hand_out(struct walk *w, size_t count)
 	if (count == 0)
 		return 0;
 	if (!token_ids_grow(w->ids, count))
-		return ipf_error_set(w->err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(w->err);
 	memcpy(w->ids->ids + w->ids->count, t->ids, count * sizeof *t->ids);
 	w->ids->count += count;
 	t->count -= count;
@@ -147,17 +149,20 @@ static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window
 static int join(struct walk *w, const struct window *window)
 {
 	size_t in_tail, in_window;
-	if (window->s.end <= w->tail.s.end || window->s.count == 0 || !common_token(&w->tail.s, &window->s, &in_tail, &in_window))
+	if (window->s.end <= w->tail.s.end || window->s.count == 0 ||
+	    !common_token(&w->tail.s, &window->s, &in_tail, &in_window))
 		return 0;
 	return replace_tail(w, in_tail, &window->s, in_window) < 0 ? -1 : 1;
 }
 
-/* Of the tail: the last token that leaves `overlap` bytes behind its start, and does not begin within a character, as its bytes may. */
+/* Of the tail: the last token that leaves `overlap` bytes behind its start, and does not begin within a character, as
+ * its bytes may. */
 static size_t border_before_end(const struct walk *w, size_t overlap)
 {
 	const struct bpe_span *t = &w->tail.s;
 	size_t k = t->count ? t->count - 1 : 0;
-	while (k > 0 && (t->end - t->starts[k] < overlap || character_start(w->bpe, w->word, w->len, t->starts[k]) != t->starts[k]))
+	while (k > 0 &&
+	       (t->end - t->starts[k] < overlap || character_start(w->bpe, w->word, w->len, t->starts[k]) != t->starts[k]))
 		k--;
 	return k;
 }
@@ -173,7 +178,8 @@ static bool repeats(const struct walk *w, size_t begin)
 {
 	/* up to three bytes less than it might be, where those are half a character */
 	size_t size = w->last->s.end - w->last->s.begin;
-	return w->last->s.count && size <= w->size && size + 4 > w->size && size <= w->len - begin && memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
+	return w->last->s.count && size <= w->size && size + 4 > w->size && size <= w->len - begin &&
+	       memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
 }
 
 /* The text of the next window is that of the last one (runs of a character, repeated patterns): so are its tokens. */
@@ -196,7 +202,8 @@ static int repeat_window(struct walk *w, size_t begin)
 static int try_window(struct walk *w, size_t begin, size_t size)
 {
 	bool repeated = size == w->size && repeats(w, begin);
-	int status = repeated ? repeat_window(w, begin) : encode_window(w->bpe, w->next[0], w->word, w->len, begin, size, w->err);
+	int status = repeated ? repeat_window(w, begin)
+	                      : encode_window(w->bpe, w->next[0], w->word, w->len, begin, size, w->err);
 	if (status == 0)
 		status = join(w, w->next[0]);
 	if (status > 0) {
@@ -209,7 +216,8 @@ static int try_window(struct walk *w, size_t begin, size_t size)
 	return status;
 }
 
-/* Twice the size each time, half of it behind the tail's end; where the tail does not reach back far enough, all over again. */
+/* Twice the size each time, half of it behind the tail's end; where the tail does not reach back far enough, all over
+ * again. */
 static int grow(struct walk *w)
 {
 	for (;;) {
@@ -225,7 +233,8 @@ static int grow(struct walk *w)
 		/* Nothing stands before the word's own beginning: what is encoded from there needs no token in common. */
 		w->ids->count = w->handed;
 		w->tail.s.count = 0;
-		if (encode_window(w->bpe, w->next[0], w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->next[0]->s, 0) < 0)
+		if (encode_window(w->bpe, w->next[0], w->word, w->len, 0, w->size, w->err) < 0 ||
+		    replace_tail(w, 0, &w->next[0]->s, 0) < 0)
 			return -1;
 		swap(&w->last, &w->next[0]);
 		return 1;
@@ -247,8 +256,8 @@ static int step_one(struct walk *w)
 	return grow(w);
 }
 
-/* The likeliest border of tokens among the last places up to `at`: where two bytes make no pair, or one that comes late. Windows that
- * begin there have a token in common with others soon. */
+/* The likeliest border of tokens among the last places up to `at`: where two bytes make no pair, or one that comes
+ * late. Windows that begin there have a token in common with others soon. */
 static size_t likely_border(const struct bpe *b, const char *word, size_t at)
 {
 	const unsigned char *s = (const unsigned char *)word;
@@ -288,7 +297,8 @@ static int step_abreast(struct walk *w)
 
 static int walk(struct walk *w)
 {
-	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
+	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 ||
+	    replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
 	while (w->tail.s.end < w->len) {
 		int moved = step_abreast(w);
@@ -301,7 +311,13 @@ static int walk(struct walk *w)
 int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
 	/* Symbols of an affix belong to the word's ends alone: no windows then. */
-	struct walk w = {.bpe = b, .word = word, .len = len, .size = b->affixes ? len : WINDOW, .handed = ids->count, .ids = ids, .err = err};
+	struct walk w = {.bpe = b,
+	                 .word = word,
+	                 .len = len,
+	                 .size = b->affixes ? len : WINDOW,
+	                 .handed = ids->count,
+	                 .ids = ids,
+	                 .err = err};
 	if (len > UINT32_MAX - 1)
 		return ipf_error_set(err, IPF_INPUT, "a word of more than 4 GiB");
 	w.abreast = BPE_SIDE_BY_SIDE;

@@ -1,22 +1,24 @@
-/* Merging a short word: the pair with the lowest rank first, the leftmost of equals, as the reference does with its heap. For up to
- * a hundred symbols looking at all of them is faster than any queue: rank and place of a pair make one number, and the lowest of
- * four at a time is found by the machine's vectors. Symbols stay where they are; merged ones drop out of a list of indices. */
-#include "bpe.h"
+/* Merging a short word: the pair with the lowest rank first, the leftmost of equals, as the reference does with its
+ * heap. For up to a hundred symbols looking at all of them is faster than any queue: rank and place of a pair make one
+ * number, and the lowest of four at a time is found by the machine's vectors. Symbols stay where they are; merged ones
+ * drop out of a list of indices. */
+#include "tokenizer/bpe.h"
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
 #define PLACE_BITS 7
-/* Numbers are at least 2^28, and so below 2^30: read as floating point they are neither denormal nor infinite, and in the same order. */
+/* Numbers are at least 2^28, and so below 2^30: read as floating point they are neither denormal nor infinite, and in
+ * the same order. */
 #define PAIR_BASE 0x10000000
-#define NO_PAIR 0x7f000000
+#define NO_PAIR   0x7f000000
 _Static_assert(BPE_SHORT + 2 <= 1 << PLACE_BITS, "a place has to fit beside the rank");
 
 typedef int32_t quad __attribute__((vector_size(16)));
 
-/* Symbols are at the places from 1 to count; before and behind them stands an id that makes no pair, so that nobody has to ask whether a
- * symbol is the first or the last, which cannot be guessed. */
+/* Symbols are at the places from 1 to count; before and behind them stands an id that makes no pair, so that nobody has
+ * to ask whether a symbol is the first or the last, which cannot be guessed. */
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* PAIR_BASE + (rank << 7 | place of the left symbol) */
 	uint32_t ids[1 << PLACE_BITS];
@@ -32,7 +34,8 @@ static inline void no_pair(struct chain *c, size_t place)
 static inline void set_pair(const struct bpe *b, struct chain *c, size_t place, uint32_t rank)
 {
 	bool none = rank == NO_RANK;
-	((int32_t *)(void *)c->pairs)[place] = none ? NO_PAIR : (int32_t)(PAIR_BASE + (rank << PLACE_BITS | (uint32_t)place));
+	((int32_t *)(void *)c->pairs)[place] = none ? NO_PAIR
+	                                            : (int32_t)(PAIR_BASE + (rank << PLACE_BITS | (uint32_t)place));
 	__builtin_prefetch(&b->merged[none ? 0 : rank]);
 }
 
@@ -77,10 +80,10 @@ static inline void begin_chain(const struct bpe *b, struct chain *c, size_t coun
 	c->ids[0] = c->ids[count + 1] = b->outside;
 }
 
-/* A merge in two halves: what it needs of the table of pairs is asked for in the first, so that several words can ask at a time before
- * one of them waits for memory. */
+/* A merge in two halves: what it needs of the table of pairs is asked for in the first, so that several words can ask
+ * at a time before one of them waits for memory. */
 struct step {
-	size_t at, before;    /* places */
+	size_t at, before; /* places */
 	/* Of the new pairs: */
 	uint64_t left, right; /* keys */
 	const uint64_t *left_bucket, *right_bucket;

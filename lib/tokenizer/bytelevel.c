@@ -1,5 +1,5 @@
 /* GPT-2's mapping of bytes to characters: printable Latin-1 stands for itself, the rest for U+0100 onwards in order. */
-#include "pipeline.h"
+#include "tokenizer/pipeline.h"
 
 static bool itself(uint32_t c)
 {

@@ -1,16 +1,16 @@
 /* Compiled tokenizers on disk: $XDG_CACHE_HOME/ipf (else ~/.cache/ipf).
  *
- *     SHA256.tok    the block of the file with that digest, mapped read-only (SHA256.cl100k.tok and the like for rank files)
- *     KEY.ref       64 characters: the digest of the file that had this device, inode, size and times (KEY is their digest), so that an
- *                   unchanged file need not be read at all
+ *     SHA256.tok    the block of the file with that digest, mapped read-only (SHA256.cl100k.tok and the like for rank
+ * files) KEY.ref       64 characters: the digest of the file that had this device, inode, size and times (KEY is their
+ * digest), so that an unchanged file need not be read at all
  *
- * Both appear by rename, whole or not at all. A block that is not as it should be (another version, another machine, damaged, no
- * regular file) is made again; a cache that cannot be written is no error. A file that changed in the last seconds gets no .ref: it
- * could change again without its times showing it.
+ * Both appear by rename, whole or not at all. A block that is not as it should be (another version, another machine,
+ * damaged, no regular file) is made again; a cache that cannot be written is no error. A file that changed in the last
+ * seconds gets no .ref: it could change again without its times showing it.
  */
-#include "compiled.h"
+#include "tokenizer/compiled.h"
 
-#include "../stream.h"
+#include "stream/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,13 +38,14 @@ static bool block_is_sound(const void *memory, size_t size, const char *sha256)
 {
 	const struct compiled_header *h = memory;
 	size_t head = offsetof(struct compiled_header, checksum) + sizeof h->checksum;
-	if (size < sizeof *h || memcmp(h->magic, "ipf-tok\n", 8) != 0 || h->version != COMPILED_VERSION || h->order != 0x01020304 ||
-	    h->size != size || memcmp(h->source_sha256, sha256, 65) != 0)
+	if (size < sizeof *h || memcmp(h->magic, "ipf-tok\n", 8) != 0 || h->version != COMPILED_VERSION ||
+	    h->order != 0x01020304 || h->size != size || memcmp(h->source_sha256, sha256, 65) != 0)
 		return false;
 	if (compiled_checksum((const char *)memory + head, size - head) != h->checksum)
 		return false;
 	for (int s = 0; s < SECTION_COUNT; s++)
-		if (h->sections[s].offset > size || h->sections[s].bytes > size - h->sections[s].offset || h->sections[s].offset % 64)
+		if (h->sections[s].offset > size || h->sections[s].bytes > size - h->sections[s].offset ||
+		    h->sections[s].offset % 64)
 			return false;
 	return true;
 }
@@ -131,9 +132,9 @@ static void digest_of(const void *data, size_t len, char hex[65])
 static void identity(const struct stat *st, const char *kind, char key[65])
 {
 	struct buffer text = {0};
-	buffer_format(&text, "%d%s %ju %ju %jd %jd.%09ld %jd.%09ld", COMPILED_VERSION, kind, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
-	              (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec,
-	              st->st_ctim.tv_nsec);
+	buffer_format(&text, "%d%s %ju %ju %jd %jd.%09ld %jd.%09ld", COMPILED_VERSION, kind, (uintmax_t)st->st_dev,
+	              (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+	              (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 	key[0] = '\0';
 	if (!text.failed)
 		digest_of(text.data, text.len, key);
@@ -174,7 +175,7 @@ static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_er
 	for (;;) {
 		char *to = buffer_reserve(text, text->len < expected ? expected - text->len + 1 : 65536);
 		if (!to)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		ssize_t n = read(fd, to, text->cap - text->len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -186,8 +187,8 @@ static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_er
 	}
 }
 
-static int compile(struct compiled *out, const char *kind, int fd, const struct stat *st, const char *folder, const char *key,
-                   struct ipf_error *err)
+static int compile(struct compiled *out, const char *kind, int fd, const struct stat *st, const char *folder,
+                   const char *key, struct ipf_error *err)
 {
 	struct buffer text = {0};
 	char sha256[65], name[100];
@@ -234,7 +235,8 @@ int cache_open(struct compiled *out, const char *path, struct ipf_error *err)
 	}
 	bool cached = cache_folder(&folder) && !folder.failed;
 	identity(&st, kind, key);
-	if (!(cached && key[0] && S_ISREG(st.st_mode) && read_ref(folder.data, key, sha256) && map_block(out, folder.data, kind, sha256)))
+	if (!(cached && key[0] && S_ISREG(st.st_mode) && read_ref(folder.data, key, sha256) &&
+	      map_block(out, folder.data, kind, sha256)))
 		status = compile(out, kind, fd, &st, cached ? folder.data : NULL, key, err);
 	close(fd);
 	buffer_release(&folder);

@@ -1,5 +1,5 @@
 /* Blocks: putting sections together, looking at them. */
-#include "load.h"
+#include "tokenizer/load.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,8 +15,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* Four lanes, so that the multiplications overlap: some 10 GB/s. Against damage, not against malice. */
 uint64_t compiled_checksum(const void *data, size_t len)
 {
-	static const uint64_t keys[4] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb),
-	                                 UINT64_C(0xd6e8feb86659fd93)};
+	static const uint64_t keys[4] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9),
+	                                 UINT64_C(0x94d049bb133111eb), UINT64_C(0xd6e8feb86659fd93)};
 	const unsigned char *at = data;
 	uint64_t lanes[4] = {len, 1, 2, 3};
 	for (; len >= 64; len -= 64, at += 64) {
@@ -45,7 +45,7 @@ int compiled_build(struct compiled_builder *b, struct compiled *out, struct ipf_
 	h.order = 0x01020304;
 	for (int s = 0; s < SECTION_COUNT; s++) {
 		if (b->sections[s].failed)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		h.sections[s].offset = size;
 		h.sections[s].bytes = b->sections[s].len;
 		/* At least one byte of nothing after each: texts may be read a word at a time. */
@@ -54,7 +54,7 @@ int compiled_build(struct compiled_builder *b, struct compiled *out, struct ipf_
 	h.size = size;
 	char *memory = aligned_alloc(ALIGNMENT, size);
 	if (!memory)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	memset(memory, 0, size);
 	memcpy(memory, &h, sizeof h);
 	for (int s = 0; s < SECTION_COUNT; s++) {

@@ -1,5 +1,5 @@
 /* Members of a part's configuration. */
-#include "config.h"
+#include "tokenizer/config.h"
 
 int config_refuse(const char *part, const char *name, const char *expected, struct ipf_error *err)
 {
@@ -20,7 +20,8 @@ int config_text(const json_t *config, const char *part, const char *name, struct
 	return 0;
 }
 
-int config_bool(const json_t *config, const char *part, const char *name, bool optional, bool *value, struct ipf_error *err)
+int config_bool(const json_t *config, const char *part, const char *name, bool optional, bool *value,
+                struct ipf_error *err)
 {
 	const json_t *found = json_object_get(config, name);
 	if (optional && !found)
@@ -31,7 +32,8 @@ int config_bool(const json_t *config, const char *part, const char *name, bool o
 	return 0;
 }
 
-int config_size(const json_t *config, const char *part, const char *name, bool optional, size_t *value, struct ipf_error *err)
+int config_size(const json_t *config, const char *part, const char *name, bool optional, size_t *value,
+                struct ipf_error *err)
 {
 	const json_t *found = json_object_get(config, name);
 	if (optional && !found)
@@ -42,7 +44,8 @@ int config_size(const json_t *config, const char *part, const char *name, bool o
 	return 0;
 }
 
-int config_character(const json_t *config, const char *part, const char *name, struct slice *text, struct ipf_error *err)
+int config_character(const json_t *config, const char *part, const char *name, struct slice *text,
+                     struct ipf_error *err)
 {
 	if (config_text(config, part, name, text, err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
 /* The configuration in a block to the parts that run it, and what can be left to the fast ways. */
-#include "private.h"
+#include "tokenizer/private.h"
 
 static const char *type_of(const json_t *step)
 {
@@ -14,7 +14,8 @@ static bool is(const json_t *value, const char *text)
 
 static bool replaces_spaces(const json_t *step)
 {
-	return strcmp(type_of(step), "Replace") == 0 && is(json_object_get(json_object_get(step, "pattern"), "String"), " ") &&
+	return strcmp(type_of(step), "Replace") == 0 &&
+	       is(json_object_get(json_object_get(step, "pattern"), "String"), " ") &&
 	       is(json_object_get(step, "content"), "\xe2\x96\x81");
 }
 
@@ -26,7 +27,8 @@ static bool only_spaces(const json_t *normalizer, bool *prepend)
 	*prepend = false;
 	if (replaces_spaces(normalizer))
 		return true;
-	if (strcmp(type_of(normalizer), "Sequence") != 0 || count == 0 || count > 2 || !replaces_spaces(json_array_get(steps, count - 1)))
+	if (strcmp(type_of(normalizer), "Sequence") != 0 || count == 0 || count > 2 ||
+	    !replaces_spaces(json_array_get(steps, count - 1)))
 		return false;
 	if (count == 1)
 		return true;
@@ -40,7 +42,8 @@ static bool never_splits(const json_t *pre, bool no_spaces)
 {
 	if (!pre || json_is_null(pre))
 		return true;
-	return no_spaces && strcmp(type_of(pre), "Split") == 0 && is(json_object_get(json_object_get(pre, "pattern"), "String"), " ") &&
+	return no_spaces && strcmp(type_of(pre), "Split") == 0 &&
+	       is(json_object_get(json_object_get(pre, "pattern"), "String"), " ") &&
 	       is(json_object_get(pre, "behavior"), "MergedWithPrevious") && !json_is_true(json_object_get(pre, "invert"));
 }
 
@@ -63,7 +66,7 @@ static int configure_bytes(struct tokenizer *t, const json_t *pre, struct ipf_er
 		return 0;
 	before = json_pack("{s:s, s:o}", "type", "Sequence", "pretokenizers", json_copy(steps));
 	if (!before)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	json_array_remove(json_object_get(before, "pretokenizers"), json_array_size(steps) - 1);
 	status = pretokenizer_new(&t->pretokenizer, before, err);
 	json_decref(before);
@@ -102,9 +105,11 @@ static int configure(struct tokenizer *t, const json_t *config, struct ipf_error
 	const json_t *normalizer = json_object_get(config, "normalizer"), *pre = json_object_get(config, "pre_tokenizer");
 	const json_t *decoder = json_object_get(config, "decoder");
 
-	if (normalizer_new(&t->normalizer, normalizer, err) < 0 || configure_model(t, json_object_get(config, "model"), err) < 0 ||
+	if (normalizer_new(&t->normalizer, normalizer, err) < 0 ||
+	    configure_model(t, json_object_get(config, "model"), err) < 0 ||
 	    added_init(&t->added, &t->block, t->normalizer, err) < 0 ||
-	    postprocess_new(&t->post, json_object_get(config, "post_processor"), err) < 0 || decoder_new(&t->decoder, decoder, err) < 0)
+	    postprocess_new(&t->post, json_object_get(config, "post_processor"), err) < 0 ||
+	    decoder_new(&t->decoder, decoder, err) < 0)
 		return -1;
 	t->byte_decoder = strcmp(type_of(decoder), "ByteLevel") == 0;
 	if (t->vocabulary.byte_mode)
@@ -120,7 +125,8 @@ int tokenizer_configure(struct tokenizer *t, struct ipf_error *err)
 
 	compiled_vocabulary(&t->block, &t->vocabulary);
 	classes_of(&t->classes, &t->block);
-	config = json_loadb(compiled_section(&t->block, SECTION_CONFIG), compiled_bytes(&t->block, SECTION_CONFIG), JSON_ALLOW_NUL, &where);
+	config = json_loadb(compiled_section(&t->block, SECTION_CONFIG), compiled_bytes(&t->block, SECTION_CONFIG),
+	                    JSON_ALLOW_NUL, &where);
 	if (!config)
 		return ipf_error_set(err, IPF_INPUT, "configuration: %s", where.text);
 	status = configure(t, config, err);

@@ -1,5 +1,5 @@
 /* Decoders by name, and sequences of them. */
-#include "decode.h"
+#include "tokenizer/decode.h"
 
 #include <stdlib.h>
 
@@ -11,10 +11,11 @@ struct sequence {
 
 int decoder_new(struct decoder **decoder, const json_t *config, struct ipf_error *err)
 {
-	static const char *const names[] = {"Sequence", "ByteLevel", "ByteFallback", "Fuse", "WordPiece", "Metaspace", "BPEDecoder", "Strip", "Replace",
-	                                    "CTC"};
-	static decoder_maker *const makers[] = {decoder_sequence, decoder_byte_level, decoder_byte_fallback, decoder_fuse, decoder_wordpiece,
-	                                        decoder_metaspace, decoder_bpe, decoder_strip, decoder_replace, decoder_ctc};
+	static const char *const names[] = {"Sequence",  "ByteLevel",  "ByteFallback", "Fuse",    "WordPiece",
+	                                    "Metaspace", "BPEDecoder", "Strip",        "Replace", "CTC"};
+	static decoder_maker *const makers[] = {decoder_sequence,  decoder_byte_level, decoder_byte_fallback, decoder_fuse,
+	                                        decoder_wordpiece, decoder_metaspace,  decoder_bpe,           decoder_strip,
+	                                        decoder_replace,   decoder_ctc};
 	*decoder = NULL;
 	if (!config || json_is_null(config))
 		return 0;
@@ -28,18 +29,20 @@ static void free_plain(struct decoder *self)
 }
 
 int decoder_plain(struct decoder **decoder,
-                  int (*apply)(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err),
+                  int (*apply)(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                               struct ipf_error *err),
                   struct ipf_error *err)
 {
 	struct decoder *d = malloc(sizeof *d);
 	if (!d)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	*d = (struct decoder){apply, free_plain};
 	*decoder = d;
 	return 0;
 }
 
-static int apply_sequence(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_sequence(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                          struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;
 	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
@@ -77,7 +80,7 @@ int decoder_sequence(struct decoder **decoder, const json_t *config, struct ipf_
 		return config_refuse("decoder: Sequence", "decoders", "a list", err);
 	struct sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
 	if (!s)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	s->base = (struct decoder){apply_sequence, free_sequence};
 	for (size_t i = 0; i < count; i++) {
 		struct decoder *part = NULL;

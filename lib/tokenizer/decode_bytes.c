@@ -1,10 +1,10 @@
 /* Decoders that turn tokens into bytes: ByteLevel, ByteFallback; and Fuse. */
-#include "decode.h"
+#include "tokenizer/decode.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Length of the well-formed sequence at `s`, or -n: n bytes that begin one but do not go on (or 1 that begins none), for which one
- * U+FFFD stands. */
+/* Length of the well-formed sequence at `s`, or -n: n bytes that begin one but do not go on (or 1 that begins none),
+ * for which one U+FFFD stands. */
 static int sequence_at(const unsigned char *s, size_t left)
 {
 	unsigned char low = 0x80, high = 0xbf;
@@ -47,7 +47,8 @@ static void append_lossy(struct buffer *out, const char *bytes, size_t len)
 	buffer_append(out, bytes + kept, len - kept);
 }
 
-static int apply_byte_level(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_byte_level(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                            struct ipf_error *err)
 {
 	struct buffer bytes = {0};
 	(void)self;
@@ -103,7 +104,8 @@ static void flush_bytes(struct buffer *bytes, struct text_pieces *out)
 	buffer_clear(bytes);
 }
 
-static int apply_byte_fallback(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_byte_fallback(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                               struct ipf_error *err)
 {
 	struct buffer bytes = {0};
 	(void)self;
@@ -120,7 +122,7 @@ static int apply_byte_fallback(const struct decoder *self, const struct text_pie
 	bool failed = bytes.failed;
 	flush_bytes(&bytes, out);
 	buffer_release(&bytes);
-	return failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : decoded(out, err);
+	return failed ? ipf_error_memory(err) : decoded(out, err);
 }
 
 int decoder_byte_fallback(struct decoder **decoder, const json_t *config, struct ipf_error *err)
@@ -129,7 +131,8 @@ int decoder_byte_fallback(struct decoder **decoder, const json_t *config, struct
 	return decoder_plain(decoder, apply_byte_fallback, err);
 }
 
-static int apply_fuse(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_fuse(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                      struct ipf_error *err)
 {
 	(void)self;
 	text_pieces_add(out, tokens->text.data, tokens->text.len);

@@ -1,6 +1,6 @@
 /* Decoders that work on the text of each token: WordPiece, Metaspace, BPEDecoder, Strip, Replace, CTC. */
-#include "decode.h"
-#include "regex.h"
+#include "tokenizer/decode.h"
+#include "tokenizer/regex.h"
 
 #include <stdlib.h>
 
@@ -21,21 +21,22 @@ static void free_texts(struct decoder *self)
 	free(t);
 }
 
-static struct texts *texts_new(int (*apply)(const struct decoder *, const struct text_pieces *, struct text_pieces *, struct ipf_error *),
+static struct texts *texts_new(int (*apply)(const struct decoder *, const struct text_pieces *, struct text_pieces *,
+                                            struct ipf_error *),
                                struct ipf_error *err)
 {
 	struct texts *t = calloc(1, sizeof *t);
 	if (t)
 		t->base = (struct decoder){apply, free_texts};
 	else
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 	return t;
 }
 
 static int finish(struct decoder **decoder, struct texts *t, int status, struct ipf_error *err)
 {
 	if (status == 0 && (t->a.failed || t->b.failed))
-		status = ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		status = ipf_error_memory(err);
 	if (status < 0)
 		free_texts(&t->base);
 	else
@@ -75,11 +76,13 @@ static void append_replaced(struct buffer *out, struct slice text, struct slice 
 	buffer_append(out, at, (size_t)(end - at));
 }
 
-/* What tokenizing put between punctuation and words, taken out again. `text` and `spare` are used in turn; the result is in `text`. */
+/* What tokenizing put between punctuation and words, taken out again. `text` and `spare` are used in turn; the result
+ * is in `text`. */
 static void cleanup(struct buffer *text, struct buffer *spare)
 {
-	static const char *const steps[][2] = {{" .", "."},      {" ?", "?"},     {" !", "!"},   {" ,", ","},     {" ' ", "'"},  {" n't", "n't"},
-	                                       {" 'm", "'m"},    {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+	static const char *const steps[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+	                                       {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+	                                       {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct slice from = slice_of(steps[i][0]);
 		if (!text->len || !memmem(text->data, text->len, from.data, from.len))
@@ -92,7 +95,8 @@ static void cleanup(struct buffer *text, struct buffer *spare)
 	}
 }
 
-static int apply_wordpiece(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_wordpiece(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                           struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	struct buffer text = {0}, spare = {0};
@@ -129,11 +133,13 @@ int decoder_wordpiece(struct decoder **decoder, const json_t *config, struct ipf
 	return finish(decoder, t, status, err);
 }
 
-static int apply_metaspace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_metaspace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                           struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a), slice_of(i == 0 && t->flag ? "" : " "));
+		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a),
+		                slice_of(i == 0 && t->flag ? "" : " "));
 		text_pieces_end(out);
 	}
 	return decoded(out, err);
@@ -154,11 +160,13 @@ int decoder_metaspace(struct decoder **decoder, const json_t *config, struct ipf
 	return finish(decoder, t, status, err);
 }
 
-static int apply_bpe(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_bpe(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                     struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
-		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a), slice_of(i + 1 == tokens->count ? "" : " "));
+		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a),
+		                slice_of(i + 1 == tokens->count ? "" : " "));
 		text_pieces_end(out);
 	}
 	return decoded(out, err);
@@ -173,7 +181,8 @@ int decoder_bpe(struct decoder **decoder, const json_t *config, struct ipf_error
 }
 
 /* Up to `start` characters at the beginning and `stop` at the end, where they are the one that is to go. */
-static int apply_strip(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_strip(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                       struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	size_t n = t->a.len;
@@ -205,7 +214,8 @@ int decoder_strip(struct decoder **decoder, const json_t *config, struct ipf_err
 	return finish(decoder, t, status, err);
 }
 
-static int apply_replace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_replace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                         struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
@@ -246,7 +256,8 @@ int decoder_replace(struct decoder **decoder, const json_t *config, struct ipf_e
 }
 
 /* What repeats is said once; pads go; what is then empty is no token. */
-static int apply_ctc(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out, struct ipf_error *err)
+static int apply_ctc(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
+                     struct ipf_error *err)
 {
 	const struct texts *t = (const struct texts *)self;
 	struct buffer text = {0}, spare = {0};

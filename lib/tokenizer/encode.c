@@ -1,7 +1,7 @@
 /* From text to ids. */
-#include "private.h"
+#include "tokenizer/private.h"
 
-#include "../jdoc.h"
+#include "json/jdoc.h"
 
 /* Where ids go: kept, or only counted. */
 struct sink {
@@ -19,7 +19,7 @@ struct encoding {
 
 static int no_memory(struct encoding *e)
 {
-	return ipf_error_set(e->err, IPF_SYSTEM, "out of memory");
+	return ipf_error_memory(e->err);
 }
 
 static void settle(struct encoding *e)
@@ -78,7 +78,8 @@ static int encode_long_word(struct encoding *e, const char *word, size_t len)
 }
 
 /* The words that end at `ends`; there is room for what the remembered ones give. */
-static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends, size_t count)
+static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends,
+                        size_t count)
 {
 	struct words *words = e->s->words;
 	struct token_ids *ids = e->sink.ids;
@@ -117,10 +118,12 @@ static bool is_letter(uint32_t c)
 	return (c | 0x20) - 'a' < 26;
 }
 
-/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not between letters: parts
- * of a word of random ones are hardly seen twice, and much of it at once is encoded faster, several windows side by side. */
+/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not
+ * between letters: parts of a word of random ones are hardly seen twice, and much of it at once is encoded faster,
+ * several windows side by side. */
 #define LETTERS_MOST 65536
-static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends, size_t room)
+static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends,
+                        size_t room)
 {
 	const char *at = text + begin, *stop = text + end;
 	uint32_t left, right;
@@ -151,7 +154,8 @@ static int encode_words(struct encoding *e, const char *text, size_t begin, size
 	const struct tokenizer *t = e->t;
 	size_t *ends = e->s->ends;
 	while (begin < end) {
-		size_t count = scan ? scan(&t->classes, text, begin, end, ends, BATCH) : cut_apart(t, text, begin, end, ends, BATCH);
+		size_t count = scan ? scan(&t->classes, text, begin, end, ends, BATCH)
+		                    : cut_apart(t, text, begin, end, ends, BATCH);
 		if (encode_batch(e, text, begin, end, ends, count) < 0)
 			return -1;
 		begin = ends[count - 1];
@@ -237,7 +241,8 @@ static size_t length_of(const char *text, size_t len, size_t characters)
 	return (size_t)(at - text);
 }
 
-/* How much of the text `to` comes of the first character of what it was made of: as many characters as the normalizer makes of that alone. */
+/* How much of the text `to` comes of the first character of what it was made of: as many characters as the normalizer
+ * makes of that alone. */
 static int head_of(struct encoding *e, struct slice first, int changed, const struct buffer *to, size_t *head)
 {
 	const struct normalizer *n = e->t->normalizer;
@@ -284,7 +289,8 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 	text += begin;
 	end -= begin;
 	while (added_next(&t->added.normalized, text, end, &walk, &match)) {
-		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, head) < 0) || add_id(e, match.id) < 0)
+		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, head) < 0) ||
+		    add_id(e, match.id) < 0)
 			return -1;
 		walk.done = match.end;
 	}
@@ -325,8 +331,8 @@ static int run(struct encoding *e, const char *text, size_t len, int flags)
 	return 0;
 }
 
-int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
-                     struct token_ids *ids, struct ipf_error *err)
+int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
+                     int flags, struct token_ids *ids, struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = ids}, .err = err};
 	size_t before = ids->count;
@@ -337,8 +343,8 @@ int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratc
 	return 0;
 }
 
-int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
-                        struct ipf_error *err)
+int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
+                        int flags, struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = &scratch->ids, .count_only = true}, .err = err};
 	scratch->ids.count = 0;

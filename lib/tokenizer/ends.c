@@ -1,23 +1,24 @@
 /* Where tokens end in the text that they were made of.
  *
- * The tokens' own texts are looked for in it, one behind the other. Where tokens are the bytes of the text (byte-level BPE, byte
- * fallback, added tokens) each stands where the one before it ends. What a normalizer or a pre-tokenizer took away lies between two
- * tokens and goes to the second; tokens that say something else than the text did (other letters, an unknown) share what lies between
- * the nearest that are found.
+ * The tokens' own texts are looked for in it, one behind the other. Where tokens are the bytes of the text (byte-level
+ * BPE, byte fallback, added tokens) each stands where the one before it ends. What a normalizer or a pre-tokenizer took
+ * away lies between two tokens and goes to the second; tokens that say something else than the text did (other letters,
+ * an unknown) share what lies between the nearest that are found.
  */
-#include "private.h"
+#include "tokenizer/private.h"
 
 #include <stdlib.h>
 
-#define WINDOW 32       /* bytes in which the next token is looked for */
+#define WINDOW      32  /* bytes in which the next token is looked for */
 #define WINDOW_MOST 512 /* with what tokens that were not found may have taken */
 
 struct places {
 	const struct tokenizer *t;
 	const char *text;
-	size_t len, at;           /* at: what is before it is given out */
+	size_t len, at; /* at: what is before it is given out */
 	size_t *ends;
-	size_t lost, lost_bytes;  /* the first token that was not found yet; what they have to say, which until then stands in their ends */
+	size_t lost, lost_bytes; /* the first token that was not found yet; what they have to say, which until then stands
+	                            in their ends */
 	struct text_pieces token, shown;
 	struct buffer before;
 	char byte;
@@ -67,13 +68,14 @@ static int decode(struct places *p, struct slice first, struct slice second, str
 	if (p->t->decoder->apply(p->t->decoder, &p->token, &p->shown, err) < 0)
 		return -1;
 	if (p->token.failed || p->shown.failed)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	*shown = (struct slice){p->shown.text.data, p->shown.count ? p->shown.ends[p->shown.count - 1] : 0};
 	return 0;
 }
 
 /* What the decoder makes of the token behind another one, which is often more than of it alone (a blank before it). */
-static int decoded_behind(struct places *p, struct slice before, struct slice token, struct slice *says, struct ipf_error *err)
+static int decoded_behind(struct places *p, struct slice before, struct slice token, struct slice *says,
+                          struct ipf_error *err)
 {
 	struct slice alone = {0};
 	if (before.data && decode(p, (struct slice){0}, before, &alone, err) < 0)
@@ -81,7 +83,7 @@ static int decoded_behind(struct places *p, struct slice before, struct slice to
 	buffer_clear(&p->before);
 	buffer_slice(&p->before, alone);
 	if (p->before.failed)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (decode(p, before, token, says, err) < 0)
 		return -1;
 	if (says->len < alone.len || (alone.len && memcmp(says->data, p->before.data, alone.len) != 0))
@@ -98,7 +100,8 @@ static int token_says(struct places *p, const uint32_t *ids, size_t i, struct sl
 	if (!says->data || added_by_id(&p->t->added, ids[i]))
 		return 0;
 	if (v->byte_mode)
-		*says = (struct slice){v->word + v->word_offsets[ids[i]], v->word_offsets[ids[i] + 1] - v->word_offsets[ids[i]]};
+		*says = (struct slice){v->word + v->word_offsets[ids[i]],
+		                       v->word_offsets[ids[i] + 1] - v->word_offsets[ids[i]]};
 	else if (is_byte(*says, &p->byte))
 		*says = (struct slice){&p->byte, 1};
 	else if (p->t->decoder)
@@ -137,8 +140,8 @@ static void share_out(struct places *p, size_t i, size_t end)
 	p->at = end;
 }
 
-int tokenizer_ends(const struct tokenizer *t, const uint32_t *ids, size_t count, const char *text, size_t len, size_t *ends,
-                   struct ipf_error *err)
+int tokenizer_ends(const struct tokenizer *t, const uint32_t *ids, size_t count, const char *text, size_t len,
+                   size_t *ends, struct ipf_error *err)
 {
 	struct places p = {.t = t, .text = text, .len = len, .ends = ends};
 	int status = 0;

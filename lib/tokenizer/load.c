@@ -1,9 +1,9 @@
 /* tokenizer.json to the compiled form. */
-#include "load.h"
-#include "score.h"
-#include "trie.h"
+#include "tokenizer/load.h"
+#include "tokenizer/score.h"
+#include "tokenizer/trie.h"
 
-#include "../jout.h"
+#include "json/jout.h"
 
 /* A member of an object that may be null. */
 static jdoc_id model_of(const struct jdoc *j)
@@ -62,8 +62,8 @@ static void copy_config(const struct jdoc *j, struct buffer *out)
 	buffer_release(&key);
 }
 
-/* Is there a token for each byte, or else nothing to write it with? Where bytes are missing and there is byte_fallback, the reference writes
-   the bytes of the characters that stand for them. */
+/* Is there a token for each byte, or else nothing to write it with? Where bytes are missing and there is byte_fallback,
+   the reference writes the bytes of the characters that stand for them. */
 static bool bytes_suffice(const struct jdoc *j)
 {
 	struct ipf_error none = {0};
@@ -85,7 +85,8 @@ static int load_score(struct loader *l, const struct jdoc *j, jdoc_id entry, uin
 {
 	double score;
 	jdoc_id number = jdoc_at(j, entry, 1);
-	if (jdoc_type_of(j, jdoc_at(j, entry, 0)) != JDOC_TEXT || jdoc_type_of(j, number) != JDOC_NUMBER || !score_read(jdoc_raw(j, number), &score))
+	if (jdoc_type_of(j, jdoc_at(j, entry, 0)) != JDOC_TEXT || jdoc_type_of(j, number) != JDOC_NUMBER ||
+	    !score_read(jdoc_raw(j, number), &score))
 		return ipf_error_set(err, IPF_INPUT, "model.vocab: entry %u: expected [token, score]", id);
 	buffer_append(&l->builder.sections[SECTION_SCORES], &score, sizeof score);
 	return loader_token(l, j, jdoc_at(j, entry, 0), id, err);
@@ -109,7 +110,9 @@ static int load_vocabulary(struct loader *l, const struct jdoc *j, struct ipf_er
 		if (!jdoc_to_int(j, e.value, &id) || id < 0)
 			return jdoc_expected(j, e.value, "model.vocab", "ids, 0 or more", err);
 		if (id >= MAX_IDS)
-			return ipf_error_set(err, IPF_INPUT, "model.vocab: id %lld is above %d, the highest that is known how to handle", (long long)id, MAX_IDS - 1);
+			return ipf_error_set(err, IPF_INPUT,
+			                     "model.vocab: id %lld is above %d, the highest that is known how to handle",
+			                     (long long)id, MAX_IDS - 1);
 		if (loader_token(l, j, e.key, (uint32_t)id, err) < 0)
 			return -1;
 	}
@@ -182,7 +185,10 @@ static int load_added(struct loader *l, const struct jdoc *j, struct ipf_error *
 		const struct {
 			const char *name;
 			uint8_t *value;
-		} flags[] = {{"special", &r.special}, {"normalized", &r.normalized}, {"lstrip", &r.lstrip}, {"rstrip", &r.rstrip},
+		} flags[] = {{"special", &r.special},
+		             {"normalized", &r.normalized},
+		             {"lstrip", &r.lstrip},
+		             {"rstrip", &r.rstrip},
 		             {"single_word", &r.single_word}};
 		buffer_clear(&content);
 		if (jdoc_get_text(j, e.value, "content", &content, err) != 1) {
@@ -222,8 +228,10 @@ int load_json(struct compiled *out, const char *text, size_t len, const char *sh
 		goto out;
 	/* Old files do not name BPE. */
 	jdoc_id type = jdoc_get(&j, model_of(&j), "type");
-	bool bpe = jdoc_text_is(&j, type, "BPE") || (jdoc_is_null(&j, type) && !jdoc_is_null(&j, jdoc_get(&j, model_of(&j), "merges")));
-	l.builder.header.byte_mode = bpe && ends_in_byte_level(&j, jdoc_get(&j, JDOC_ROOT, "pre_tokenizer")) && bytes_suffice(&j);
+	bool bpe = jdoc_text_is(&j, type, "BPE") ||
+	           (jdoc_is_null(&j, type) && !jdoc_is_null(&j, jdoc_get(&j, model_of(&j), "merges")));
+	l.builder.header.byte_mode = bpe && ends_in_byte_level(&j, jdoc_get(&j, JDOC_ROOT, "pre_tokenizer")) &&
+	                             bytes_suffice(&j);
 	l.builder.header.bpe = bpe;
 	copy_config(&j, &l.builder.sections[SECTION_CONFIG]);
 	if (load_vocabulary(&l, &j, err) < 0 || (bpe && load_merges(&l, &j, err) < 0) || load_added(&l, &j, err) < 0)

@@ -1,10 +1,10 @@
 /* Tokens, merges and added tokens, one by one, to a block. */
-#include "load.h"
-#include "bpe.h"
+#include "tokenizer/load.h"
+#include "tokenizer/bpe.h"
 
 #include <stdlib.h>
 
-#define OUT_OF_MEMORY(err) ipf_error_set(err, IPF_SYSTEM, "out of memory")
+#define OUT_OF_MEMORY(err) ipf_error_memory(err)
 
 /* At most so much of a token in a message. */
 #define SHOWN(s) (int)((s).len < 60 ? (s).len : 60), (s).data
@@ -88,7 +88,8 @@ static int sort_texts(struct loader *l, struct ipf_error *err)
 		if (taken[entries[i].id]) {
 			free(taken);
 			struct slice s = {l->names.data + entries[i].at, entries[i].bytes};
-			return ipf_error_set(err, IPF_INPUT, "model.vocab: id %u stands twice, for \"%.*s\" too", entries[i].id, SHOWN(s));
+			return ipf_error_set(err, IPF_INPUT, "model.vocab: id %u stands twice, for \"%.*s\" too", entries[i].id,
+			                     SHOWN(s));
 		}
 		taken[entries[i].id] = 1;
 		at[entries[i].id + 1] = entries[i].bytes;
@@ -168,7 +169,8 @@ int loader_merge(struct loader *l, struct slice a, struct slice b, size_t prefix
 			merged = vocabulary_find(&l->by_text, bad.data, bad.len);
 	}
 	if (merged == VOCABULARY_NONE)
-		return ipf_error_set(err, IPF_INPUT, "model.merges: entry %u: \"%.*s\" is not in the vocabulary", l->merges, SHOWN(bad));
+		return ipf_error_set(err, IPF_INPUT, "model.merges: entry %u: \"%.*s\" is not in the vocabulary", l->merges,
+		                     SHOWN(bad));
 	if (l->merges == MAX_MERGES)
 		return ipf_error_set(err, IPF_INPUT, "model.merges: more than %d", MAX_MERGES);
 	loader_pair(l, pair[0], pair[1], l->merges++);
@@ -186,7 +188,8 @@ int loader_merges(struct loader *l, struct ipf_error *err)
 	if (!b->header.byte_mode) {
 		load_chars(b, &l->by_text);
 		if (!l->byte_parts)
-			load_neighbours(b, &l->by_text, (const uint32_t *)(const void *)b->sections[SECTION_MERGED].data, l->merges);
+			load_neighbours(b, &l->by_text, (const uint32_t *)(const void *)b->sections[SECTION_MERGED].data,
+			                l->merges);
 	}
 	size_t words = (l->by_text.size + 63) / 64 * 8;
 	char *whole = buffer_reserve(&b->sections[SECTION_WHOLE], words);
@@ -217,7 +220,8 @@ static uint32_t find_added_text(const struct loader *l, struct slice content)
 	return VOCABULARY_NONE;
 }
 
-/* The reference does not look at the ids in the file: a token of the vocabulary keeps its id, others get the next ones. */
+/* The reference does not look at the ids in the file: a token of the vocabulary keeps its id, others get the next ones.
+ */
 int loader_added(struct loader *l, struct slice content, bool given, struct added_record record, struct ipf_error *err)
 {
 	struct buffer *texts = &l->builder.sections[SECTION_ADDED_TEXT];
@@ -243,7 +247,8 @@ int loader_added(struct loader *l, struct slice content, bool given, struct adde
 	return texts->failed || l->added.failed ? OUT_OF_MEMORY(err) : 0;
 }
 
-int loader_finish(struct loader *l, struct compiled *out, size_t source_bytes, const char *sha256, struct ipf_error *err)
+int loader_finish(struct loader *l, struct compiled *out, size_t source_bytes, const char *sha256,
+                  struct ipf_error *err)
 {
 	struct compiled_builder *b = &l->builder;
 	b->header.source_bytes = source_bytes;

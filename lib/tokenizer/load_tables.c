@@ -1,6 +1,6 @@
 /* Tables of a block that follow from the vocabulary and the merges. */
-#include "load.h"
-#include "bpe.h"
+#include "tokenizer/load.h"
+#include "tokenizer/bpe.h"
 
 #include <stdlib.h>
 
@@ -61,7 +61,8 @@ static int load_byte_tables(struct compiled_builder *b, const struct vocabulary 
 		bytes[i] = find_byte(v, i, b->header.byte_mode);
 	for (uint32_t i = 0; i < 65536; i++)
 		if (bytes[i >> 8] != VOCABULARY_NONE && bytes[i & 255] != VOCABULARY_NONE)
-			pairs[i] = pair_rank(table, pair_bucket(table, bytes[i >> 8], bytes[i & 255]), pair_key(bytes[i >> 8], bytes[i & 255]));
+			pairs[i] = pair_rank(table, pair_bucket(table, bytes[i >> 8], bytes[i & 255]),
+			                     pair_key(bytes[i >> 8], bytes[i & 255]));
 	return 0;
 }
 
@@ -81,7 +82,8 @@ static size_t lay_rows(struct pair_row *rows, size_t size, const struct loader_p
 	return at;
 }
 
-int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs, struct ipf_error *err)
+int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs,
+               struct ipf_error *err)
 {
 	const struct loader_pair *pair = (const void *)pairs->data;
 	size_t count = pairs->len / sizeof *pair;
@@ -89,7 +91,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 	size_t buckets = rows ? lay_rows(rows, v->size, pair, count) : 0;
 	uint64_t *slots = buckets ? section_space(b, SECTION_PAIRS, buckets * PAIR_BUCKET * sizeof *slots, 0xff) : NULL;
 	if (!slots)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	struct pair_table table = {.slots = slots, .rows = rows, .count = buckets * PAIR_BUCKET};
 	for (; count; count--, pair++) {
 		uint64_t key = pair_key(pair->left, pair->right);
@@ -100,7 +102,7 @@ int load_pairs(struct compiled_builder *b, const struct vocabulary *v, const str
 		slots[i] = key | pair->rank;
 	}
 	if (load_byte_tables(b, v, &table) < 0)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	return 0;
 }
 

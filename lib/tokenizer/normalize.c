@@ -1,5 +1,5 @@
 /* Normalizers by name, and sequences of them. */
-#include "normalize.h"
+#include "tokenizer/normalize.h"
 
 #include <stdlib.h>
 
@@ -11,12 +11,13 @@ struct sequence {
 
 int normalizer_new(struct normalizer **normalizer, const json_t *config, struct ipf_error *err)
 {
-	static const char *const names[] = {"Sequence", "BertNormalizer", "Lowercase", "StripAccents", "Nmt", "ByteLevel", "Strip",
-	                                    "Prepend", "Replace", "Precompiled", "NFC", "NFD", "NFKC", "NFKD"};
-	static normalizer_maker *const makers[] = {normalizer_sequence, normalizer_bert, normalizer_lowercase, normalizer_strip_accents,
-	                                           normalizer_nmt, normalizer_byte_level, normalizer_strip, normalizer_prepend,
-	                                           normalizer_replace, normalizer_charsmap, normalizer_nfc, normalizer_nfd,
-	                                           normalizer_nfkc, normalizer_nfkd};
+	static const char *const names[] = {
+		"Sequence", "BertNormalizer", "Lowercase",   "StripAccents", "Nmt", "ByteLevel", "Strip",
+		"Prepend",  "Replace",        "Precompiled", "NFC",          "NFD", "NFKC",      "NFKD"};
+	static normalizer_maker *const makers[] = {
+		normalizer_sequence,   normalizer_bert,  normalizer_lowercase, normalizer_strip_accents, normalizer_nmt,
+		normalizer_byte_level, normalizer_strip, normalizer_prepend,   normalizer_replace,       normalizer_charsmap,
+		normalizer_nfc,        normalizer_nfd,   normalizer_nfkc,      normalizer_nfkd};
 	*normalizer = NULL;
 	if (!config || json_is_null(config))
 		return 0;

@@ -1,6 +1,6 @@
 /* Normalizers that look at one character after the other. */
-#include "normalize.h"
-#include "unicode_pins.h"
+#include "tokenizer/normalize.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 
@@ -19,8 +19,9 @@ static bool put_chinese(uint32_t c, struct buffer *out)
 {
 	if (c < 0x3400)
 		return false;
-	if (!((c >= 0x4e00 && c <= 0x9fff) || c <= 0x4dbf || (c >= 0x20000 && c <= 0x2a6df) || (c >= 0x2a700 && c <= 0x2b81f) ||
-	      (c >= 0x2b920 && c <= 0x2ceaf) || (c >= 0xf900 && c <= 0xfaff) || (c >= 0x2f800 && c <= 0x2fa1f)))
+	if (!((c >= 0x4e00 && c <= 0x9fff) || c <= 0x4dbf || (c >= 0x20000 && c <= 0x2a6df) ||
+	      (c >= 0x2a700 && c <= 0x2b81f) || (c >= 0x2b920 && c <= 0x2ceaf) || (c >= 0xf900 && c <= 0xfaff) ||
+	      (c >= 0x2f800 && c <= 0x2fa1f)))
 		return false;
 	buffer_byte(out, ' ');
 	append_character(out, c);
@@ -99,8 +100,8 @@ static bool put_nmt(uint32_t c, struct buffer *out)
 {
 	if ((c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f || c == 0x8f || c == 0x9f)
 		return true;
-	if (c == 9 || c == 0xa || c == 0xc || c == 0xd || c == 0x1680 || (c >= 0x200b && c <= 0x200f) || c == 0x2028 || c == 0x2029 ||
-	    c == 0x2581 || c == 0xfeff || c == 0xfffd) {
+	if (c == 9 || c == 0xa || c == 0xc || c == 0xd || c == 0x1680 || (c >= 0x200b && c <= 0x200f) || c == 0x2028 ||
+	    c == 0x2029 || c == 0x2581 || c == 0xfeff || c == 0xfffd) {
 		buffer_byte(out, ' ');
 		return true;
 	}
@@ -172,12 +173,17 @@ int normalizer_bert(struct normalizer **normalizer, const json_t *config, struct
 	    config_bool(config, part, "lowercase", false, &lowercase, err) < 0)
 		return -1;
 	accents = lowercase; /* where it is not said */
-	if (!json_is_null(json_object_get(config, "strip_accents")) && config_bool(config, part, "strip_accents", true, &accents, err) < 0)
+	if (!json_is_null(json_object_get(config, "strip_accents")) &&
+	    config_bool(config, part, "strip_accents", true, &accents, err) < 0)
 		return -1;
 	const struct {
 		bool on;
 		bool (*put)(uint32_t, struct buffer *);
-	} steps[] = {{clean, put_clean}, {chinese, put_chinese}, {accents, NULL}, {accents, put_without_nonspacing}, {lowercase, put_lower}};
+	} steps[] = {{clean, put_clean},
+	             {chinese, put_chinese},
+	             {accents, NULL},
+	             {accents, put_without_nonspacing},
+	             {lowercase, put_lower}};
 	struct normalizer *s = sequence_new(sizeof steps / sizeof *steps, err);
 	if (!s)
 		return -1;

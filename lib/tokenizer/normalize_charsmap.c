@@ -1,12 +1,12 @@
 /* Precompiled: SentencePiece's map from strings to strings, a double-array trie in base64.
  *
- * The reference asks the trie for each grapheme cluster below six bytes, then for each character, and takes the first (shortest)
- * prefix that it finds: what follows that prefix in the cluster is dropped. So do we.
+ * The reference asks the trie for each grapheme cluster below six bytes, then for each character, and takes the first
+ * (shortest) prefix that it finds: what follows that prefix in the cluster is dropped. So do we.
  */
-#include "normalize.h"
-#include "unicode_pins.h"
+#include "tokenizer/normalize.h"
+#include "tokenizer/unicode_pins.h"
 
-#include "../jdoc.h"
+#include "json/jdoc.h"
 
 #include <stdlib.h>
 
@@ -18,14 +18,16 @@ struct charsmap {
 	size_t texts_len;
 };
 
-/* ---- the trie (Darts-clone's layout) ------------------------------------------------------------------------------------------- */
+/* ---- the trie (Darts-clone's layout)
+ * ------------------------------------------------------------------------------------------- */
 
 static size_t unit_offset(uint32_t unit)
 {
 	return (size_t)(unit >> 10) << ((unit & 0x200) >> 6);
 }
 
-/* The text for the shortest prefix of `key` that is in the map; absent. A damaged trie has nothing where it would lead outside. */
+/* The text for the shortest prefix of `key` that is in the map; absent. A damaged trie has nothing where it would lead
+ * outside. */
 static struct slice look_up(const struct charsmap *m, const char *key, size_t len)
 {
 	size_t node = unit_offset(m->units[0]);
@@ -50,7 +52,8 @@ static struct slice look_up(const struct charsmap *m, const char *key, size_t le
 	return (struct slice){NULL, 0};
 }
 
-/* ---- clusters ------------------------------------------------------------------------------------------------------------------ */
+/* ---- clusters
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *cluster_end(const char *at, const char *end)
 {
@@ -69,7 +72,8 @@ static const char *cluster_end(const char *at, const char *end)
 	return at;
 }
 
-/* ---- applying ------------------------------------------------------------------------------------------------------------------ */
+/* ---- applying
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 struct rewriting {
 	const struct charsmap *map;
@@ -113,7 +117,8 @@ static int apply_charsmap(const struct normalizer *self, struct slice text, stru
 	return out->failed ? out_of_memory(err) : r.changed;
 }
 
-/* ---- reading the map ------------------------------------------------------------------------------------------------------------- */
+/* ---- reading the map
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static int base64_value(char c)
 {

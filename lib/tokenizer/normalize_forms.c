@@ -1,11 +1,11 @@
-/* NFC, NFD, NFKC and NFKD: by utf8proc, but for what the reference does not know (unicode_unknown_to_forms) and for the order of marks,
- * which utf8proc finds by swapping neighbours: quadratic in a run of marks.
+/* NFC, NFD, NFKC and NFKD: by utf8proc, but for what the reference does not know (unicode_unknown_to_forms) and for the
+ * order of marks, which utf8proc finds by swapping neighbours: quadratic in a run of marks.
  *
- * A text is cut into what stays as it is (characters that are `safe`: they begin anew, are their own normal form and never combine
- * with what is before them) and stretches around the others, which alone are worked on.
+ * A text is cut into what stays as it is (characters that are `safe`: they begin anew, are their own normal form and
+ * never combine with what is before them) and stretches around the others, which alone are worked on.
  */
-#include "normalize.h"
-#include "unicode_pins.h"
+#include "tokenizer/normalize.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,8 @@ static size_t decompose_one(enum normal_form form, uint32_t c, utf8proc_int32_t 
 {
 	int boundary = UTF8PROC_BOUNDCLASS_START;
 	if (!unicode_unknown_to_forms(c)) {
-		utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)c, to, 32, options_of(form, UTF8PROC_DECOMPOSE), &boundary);
+		utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)c, to, 32, options_of(form, UTF8PROC_DECOMPOSE),
+		                                             &boundary);
 		if (n >= 0 && n <= 32)
 			return (size_t)n;
 	}
@@ -42,7 +43,8 @@ static size_t decompose_one(enum normal_form form, uint32_t c, utf8proc_int32_t 
 	return 1;
 }
 
-/* Could it combine with something before it? All second parts of compositions are marks, or vowels and finals of Hangul. */
+/* Could it combine with something before it? All second parts of compositions are marks, or vowels and finals of
+ * Hangul. */
 static bool joins(uint32_t c)
 {
 	return CATEGORY_IN(utf8proc_category((utf8proc_int32_t)c), CATEGORIES_M) || (c >= 0x1160 && c <= 0x11ff);
@@ -79,7 +81,8 @@ static unsigned combining_class(utf8proc_int32_t c)
 	return unicode_unknown_to_forms((uint32_t)c) ? 0 : (unsigned)utf8proc_get_property(c)->combining_class;
 }
 
-/* Sorts marks by their class, those of a class stay in order; by insertion where they are few, by counting where they are many. */
+/* Sorts marks by their class, those of a class stay in order; by insertion where they are few, by counting where they
+ * are many. */
 static bool sort_marks(utf8proc_int32_t *marks, size_t count)
 {
 	if (count <= 16) {
@@ -120,8 +123,8 @@ static bool order_marks(utf8proc_int32_t *c, size_t count)
 	return true;
 }
 
-/* What composes with nothing, whatever utf8proc says: characters that the reference does not know, and the one before the finals of
- * Hangul, which some versions of utf8proc take for the final that is none, and so for nothing. */
+/* What composes with nothing, whatever utf8proc says: characters that the reference does not know, and the one before
+ * the finals of Hangul, which some versions of utf8proc take for the final that is none, and so for nothing. */
 static bool stands_alone(utf8proc_int32_t c)
 {
 	return c == 0x11a7 || unicode_unknown_to_forms((uint32_t)c);

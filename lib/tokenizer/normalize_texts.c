@@ -1,7 +1,7 @@
 /* Normalizers that look at the whole text: Strip, Prepend, Replace. */
-#include "normalize.h"
-#include "regex.h"
-#include "unicode_pins.h"
+#include "tokenizer/normalize.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 
@@ -150,7 +150,8 @@ int normalizer_replace(struct normalizer **normalizer, const json_t *config, str
 	struct slice pattern, content;
 	bool literal;
 
-	if (config_pattern(config, part, &pattern, &literal, err) < 0 || config_text(config, part, "content", &content, err) < 0)
+	if (config_pattern(config, part, &pattern, &literal, err) < 0 ||
+	    config_text(config, part, "content", &content, err) < 0)
 		return -1;
 	struct replace *r = calloc(1, sizeof *r);
 	if (!r)

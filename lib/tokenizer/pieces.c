@@ -1,5 +1,5 @@
 /* Growing lists: pieces of text, ids. */
-#include "pipeline.h"
+#include "tokenizer/pipeline.h"
 
 #include <stdlib.h>
 

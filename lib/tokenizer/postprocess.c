@@ -1,5 +1,5 @@
 /* Post-processors, for a single text: what they put before and after its ids. */
-#include "config.h"
+#include "tokenizer/config.h"
 
 #include <stdlib.h>
 
@@ -9,15 +9,16 @@ static int add_id(struct token_ids *ids, const json_t *id, const char *name, str
 {
 	if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > UINT32_MAX - 1)
 		return config_refuse(part, name, "an id", err);
-	return token_ids_add(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return token_ids_add(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_memory(err);
 }
 
 /* A step of a sequence goes around what the steps before it made: its `before` stands first. */
 static int around(struct postprocess *post, const struct postprocess *step, struct ipf_error *err)
 {
 	size_t n = step->before.count;
-	if (!token_ids_grow(&post->before, n ? n : 1) || !token_ids_grow(&post->after, step->after.count ? step->after.count : 1))
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	if (!token_ids_grow(&post->before, n ? n : 1) ||
+	    !token_ids_grow(&post->after, step->after.count ? step->after.count : 1))
+		return ipf_error_memory(err);
 	memmove(post->before.ids + n, post->before.ids, post->before.count * sizeof *post->before.ids);
 	if (n)
 		memcpy(post->before.ids, step->before.ids, n * sizeof *step->before.ids);
@@ -30,15 +31,15 @@ static int around(struct postprocess *post, const struct postprocess *step, stru
 static int template_token(struct token_ids *ids, const json_t *config, const json_t *piece, struct ipf_error *err)
 {
 	const char *name = json_string_value(json_object_get(piece, "id"));
-	const json_t *list = json_object_get(json_object_get(json_object_get(config, "special_tokens"), name ? name : ""), "ids");
+	const json_t *list = json_object_get(json_object_get(json_object_get(config, "special_tokens"), name ? name : ""),
+	                                     "ids");
 	const json_t *id;
 	size_t i;
 
 	if (!name || !json_is_array(list))
-		return ipf_error_set(err, IPF_INPUT, "%s: TemplateProcessing: \"%.60s\" is not among its special_tokens", part, name ? name : "");
-	json_array_foreach(list, i, id)
-		if (add_id(ids, id, "TemplateProcessing: special_tokens", err) < 0)
-			return -1;
+		return ipf_error_set(err, IPF_INPUT, "%s: TemplateProcessing: \"%.60s\" is not among its special_tokens", part,
+		                     name ? name : "");
+	json_array_foreach(list, i, id) if (add_id(ids, id, "TemplateProcessing: special_tokens", err) < 0) return -1;
 	return 0;
 }
 
@@ -51,7 +52,8 @@ static int add_template(struct postprocess *step, const json_t *config, size_t *
 
 	if (!json_is_array(single))
 		return config_refuse(part, "TemplateProcessing: single", "a list", err);
-	json_array_foreach(single, i, piece) {
+	json_array_foreach(single, i, piece)
+	{
 		const json_t *sequence = json_object_get(piece, "Sequence"), *token = json_object_get(piece, "SpecialToken");
 		if (token) {
 			if (template_token(seen ? &step->after : &step->before, config, token, err) < 0)
@@ -83,7 +85,8 @@ static int add_ends(struct postprocess *step, const json_t *config, struct ipf_e
 /* `*pieces`: of how many pieces the text is made by now; only ByteLevel takes more than one. */
 static int add_step(struct postprocess *post, const json_t *config, size_t *pieces, int depth, struct ipf_error *err)
 {
-	static const char *const names[] = {"ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing", "Sequence"};
+	static const char *const names[] = {"ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing",
+	                                    "Sequence"};
 	const json_t *list, *entry;
 	struct postprocess step = {{0}, {0}};
 	size_t i;
@@ -97,13 +100,12 @@ static int add_step(struct postprocess *post, const json_t *config, size_t *piec
 		list = json_object_get(config, "processors");
 		if (!json_is_array(list))
 			return config_refuse(part, "Sequence: processors", "a list", err);
-		json_array_foreach(list, i, entry)
-			if (add_step(post, entry, pieces, depth + 1, err) < 0)
-				return -1;
+		json_array_foreach(list, i, entry) if (add_step(post, entry, pieces, depth + 1, err) < 0) return -1;
 		return 0;
 	}
 	if (*pieces > 1)
-		return ipf_error_set(err, IPF_INPUT, "%s: Sequence: %s after a TemplateProcessing is not supported", part, names[k]);
+		return ipf_error_set(err, IPF_INPUT, "%s: Sequence: %s after a TemplateProcessing is not supported", part,
+		                     names[k]);
 	status = k == 1 ? add_template(&step, config, pieces, err) : add_ends(&step, config, err);
 	if (status == 0)
 		status = around(post, &step, err);

@@ -1,5 +1,5 @@
 /* Pre-tokenizers by name, and sequences of them. */
-#include "pretokenize.h"
+#include "tokenizer/pretokenize.h"
 
 #include <stdlib.h>
 
@@ -11,12 +11,16 @@ struct sequence {
 
 int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
-	static const char *const names[] = {"Sequence", "Split", "Digits", "Punctuation", "Whitespace", "WhitespaceSplit", "BertPreTokenizer",
-	                                    "CharDelimiterSplit", "Delimiter", "UnicodeScripts", "FixedLength", "Metaspace", "ByteLevel"};
+	static const char *const names[] = {"Sequence",   "Split",           "Digits",           "Punctuation",
+	                                    "Whitespace", "WhitespaceSplit", "BertPreTokenizer", "CharDelimiterSplit",
+	                                    "Delimiter",  "UnicodeScripts",  "FixedLength",      "Metaspace",
+	                                    "ByteLevel"};
 	static pretokenizer_maker *const makers[] = {
-		pretokenizer_sequence, pretokenizer_split, pretokenizer_digits, pretokenizer_punctuation, pretokenizer_whitespace,
-		pretokenizer_whitespace_split, pretokenizer_bert, pretokenizer_delimiter, pretokenizer_delimiter, pretokenizer_scripts,
-		pretokenizer_fixed_length, pretokenizer_metaspace, pretokenizer_byte_level,
+		pretokenizer_sequence,    pretokenizer_split,        pretokenizer_digits,
+		pretokenizer_punctuation, pretokenizer_whitespace,   pretokenizer_whitespace_split,
+		pretokenizer_bert,        pretokenizer_delimiter,    pretokenizer_delimiter,
+		pretokenizer_scripts,     pretokenizer_fixed_length, pretokenizer_metaspace,
+		pretokenizer_byte_level,
 	};
 	*pretokenizer = NULL;
 	if (!config || json_is_null(config))
@@ -25,7 +29,8 @@ int pretokenizer_new(struct pretokenizer **pretokenizer, const json_t *config, s
 	return k < 0 ? -1 : makers[k](pretokenizer, config, err);
 }
 
-static int split_sequence(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_sequence(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                          struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;
 	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
@@ -77,7 +82,7 @@ int pretokenizer_sequence(struct pretokenizer **pretokenizer, const json_t *conf
 		return config_refuse("pre_tokenizer: Sequence", "pretokenizers", "a list", err);
 	struct sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
 	if (!s)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	s->base = (struct pretokenizer){split_sequence, free_sequence};
 	for (size_t i = 0; i < count; i++) {
 		struct pretokenizer *part = NULL;

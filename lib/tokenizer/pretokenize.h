@@ -2,19 +2,21 @@
 #ifndef IPF_TOKENIZER_PRETOKENIZE_H
 #define IPF_TOKENIZER_PRETOKENIZE_H
 
-#include "config.h"
+#include "tokenizer/config.h"
 
 typedef int pretokenizer_maker(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err);
 
 /* One a type (pretokenize.c, pretokenize_split.c, pretokenize_chars.c, pretokenize_space.c). */
-pretokenizer_maker pretokenizer_sequence, pretokenizer_split, pretokenizer_digits, pretokenizer_punctuation, pretokenizer_whitespace,
-	pretokenizer_whitespace_split, pretokenizer_bert, pretokenizer_delimiter, pretokenizer_scripts, pretokenizer_fixed_length,
-	pretokenizer_metaspace, pretokenizer_byte_level;
+pretokenizer_maker pretokenizer_sequence, pretokenizer_split, pretokenizer_digits, pretokenizer_punctuation,
+	pretokenizer_whitespace, pretokenizer_whitespace_split, pretokenizer_bert, pretokenizer_delimiter,
+	pretokenizer_scripts, pretokenizer_fixed_length, pretokenizer_metaspace, pretokenizer_byte_level;
 
 enum behavior { REMOVED, ISOLATED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS };
-int config_behavior(const json_t *config, const char *part, bool optional, enum behavior *behavior, struct ipf_error *err);
+int config_behavior(const json_t *config, const char *part, bool optional, enum behavior *behavior,
+                    struct ipf_error *err);
 
-/* Makes pieces out of stretches of a text, matches and what is between them, which come in order and cover it. (pretokenize_split.c)
+/* Makes pieces out of stretches of a text, matches and what is between them, which come in order and cover it.
+ * (pretokenize_split.c)
  *
  *     struct splitter s = {.text = text, .out = out, .behavior = ISOLATED};
  *     splitter_add(&s, start, end, true);
@@ -57,7 +59,7 @@ static inline void add_part(struct text_pieces *out, struct slice text, size_t b
 
 static inline int pieces_status(const struct text_pieces *p, struct ipf_error *err)
 {
-	return p->failed || p->text.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+	return p->failed || p->text.failed ? ipf_error_memory(err) : 0;
 }
 
 #endif

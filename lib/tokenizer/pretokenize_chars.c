@@ -1,6 +1,6 @@
 /* Pre-tokenizers that look at what kind of character each is. */
-#include "pretokenize.h"
-#include "unicode_pins.h"
+#include "tokenizer/pretokenize.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static int chars_new(struct pretokenizer **pretokenizer, struct chars kind, stru
 {
 	struct chars *p = malloc(sizeof *p);
 	if (!p)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	*p = kind;
 	p->base.free = free_chars;
 	*pretokenizer = &p->base;
@@ -47,7 +47,8 @@ void split_characters(bool (*is_match)(uint32_t c), enum behavior behavior, stru
 	splitter_finish(&s);
 }
 
-static int split_digits(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_digits(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                        struct ipf_error *err)
 {
 	split_characters(unicode_numeric, ((const struct chars *)self)->behavior, text, out);
 	return pieces_status(out, err);
@@ -61,7 +62,8 @@ int pretokenizer_digits(struct pretokenizer **pretokenizer, const json_t *config
 	return chars_new(pretokenizer, (struct chars){{split_digits, NULL}, individual ? ISOLATED : CONTIGUOUS, 0, 0}, err);
 }
 
-static int split_punctuation(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_punctuation(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                             struct ipf_error *err)
 {
 	split_characters(unicode_punctuation, ((const struct chars *)self)->behavior, text, out);
 	return pieces_status(out, err);
@@ -75,7 +77,8 @@ int pretokenizer_punctuation(struct pretokenizer **pretokenizer, const json_t *c
 	return chars_new(pretokenizer, kind, err);
 }
 
-static int split_at_spaces(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_at_spaces(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                           struct ipf_error *err)
 {
 	(void)self;
 	split_characters(unicode_white_space, REMOVED, text, out);
@@ -88,7 +91,8 @@ int pretokenizer_whitespace_split(struct pretokenizer **pretokenizer, const json
 	return chars_new(pretokenizer, (struct chars){.base = {split_at_spaces, NULL}}, err);
 }
 
-static int split_bert(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_bert(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                      struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	size_t head = out->head;
@@ -111,7 +115,8 @@ int pretokenizer_bert(struct pretokenizer **pretokenizer, const json_t *config, 
 }
 
 /* \w+|[^\w\s]+ */
-static int split_words(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_words(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                       struct ipf_error *err)
 {
 	enum { NONE, SPACE, WORD, OTHER } kind, before = NONE;
 	const char *at = text.data, *end = text.data + text.len;
@@ -139,7 +144,8 @@ int pretokenizer_whitespace(struct pretokenizer **pretokenizer, const json_t *co
 	return chars_new(pretokenizer, (struct chars){.base = {split_words, NULL}}, err);
 }
 
-static int split_delimiter(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_delimiter(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                           struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -164,8 +170,10 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 	return chars_new(pretokenizer, (struct chars){.base = {split_delimiter, NULL}, .delimiter = utf8_next(&at)}, err);
 }
 
-/* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the beginning. */
-static int split_scripts(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+/* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the
+ * beginning. */
+static int split_scripts(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                         struct ipf_error *err)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = text.len;
@@ -192,7 +200,8 @@ int pretokenizer_scripts(struct pretokenizer **pretokenizer, const json_t *confi
 	return chars_new(pretokenizer, (struct chars){.base = {split_scripts, NULL}}, err);
 }
 
-static int split_lengths(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_lengths(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                         struct ipf_error *err)
 {
 	const struct chars *p = (const struct chars *)self;
 	const char *at = text.data, *end = text.data + text.len;

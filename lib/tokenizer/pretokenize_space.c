@@ -1,6 +1,6 @@
 /* Pre-tokenizers that write something else for spaces: Metaspace, and ByteLevel where it is not left to the model. */
-#include "pretokenize.h"
-#include "regex.h"
+#include "tokenizer/pretokenize.h"
+#include "tokenizer/regex.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ static bool starts_with(struct slice text, const char *prefix, size_t len)
 }
 
 /* Everything before and between replacements is a piece that begins with its replacement. */
-static int split_metaspace(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_metaspace(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                           struct ipf_error *err)
 {
 	const struct metaspace *m = (const struct metaspace *)self;
 	const char *at = text.data, *end = text.data + text.len;
@@ -59,7 +60,8 @@ static void free_metaspace(struct pretokenizer *self)
 	free(self);
 }
 
-int config_metaspace(const json_t *config, const char *part, struct slice *replacement, bool *never, bool *first, struct ipf_error *err)
+int config_metaspace(const json_t *config, const char *part, struct slice *replacement, bool *never, bool *first,
+                     struct ipf_error *err)
 {
 	struct slice scheme = slice_of("always");
 	const json_t *old = json_object_get(config, "add_prefix_space");
@@ -92,7 +94,7 @@ int pretokenizer_metaspace(struct pretokenizer **pretokenizer, const json_t *con
 		return -1;
 	struct metaspace *m = calloc(1, sizeof *m);
 	if (!m)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	m->base = (struct pretokenizer){split_metaspace, free_metaspace};
 	memcpy(m->replacement, replacement.data, replacement.len);
 	m->len = replacement.len;
@@ -102,7 +104,9 @@ int pretokenizer_metaspace(struct pretokenizer **pretokenizer, const json_t *con
 	return 0;
 }
 
-/* ---- ByteLevel ------------------------------------------------------------------------------------------------------------------- */
+/* ---- ByteLevel
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 struct byte_level {
 	struct pretokenizer base;
@@ -121,7 +125,8 @@ static void add_mapped(struct text_pieces *out, struct slice text, size_t begin,
 	text_pieces_end(out);
 }
 
-static int split_byte_level(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_byte_level(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                            struct ipf_error *err)
 {
 	const struct byte_level *b = (const struct byte_level *)self;
 	struct buffer prefixed = {0};
@@ -135,7 +140,7 @@ static int split_byte_level(const struct pretokenizer *self, struct slice text, 
 		buffer_byte(&prefixed, ' ');
 		buffer_slice(&prefixed, text);
 		if (prefixed.failed)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		text = buffer_all(&prefixed);
 		out->head += out->head > 0;
 	}
@@ -169,7 +174,7 @@ int pretokenizer_byte_level(struct pretokenizer **pretokenizer, const json_t *co
 	struct byte_level *b = calloc(1, sizeof *b);
 
 	if (!b)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	b->base = (struct pretokenizer){split_byte_level, free_byte_level};
 	if (config_bool(config, part, "add_prefix_space", false, &b->prefix, err) < 0 ||
 	    config_bool(config, part, "use_regex", true, &use_regex, err) < 0 ||

@@ -1,10 +1,11 @@
 /* Splitting at matches, in the five ways that the reference has. */
-#include "pretokenize.h"
-#include "regex.h"
+#include "tokenizer/pretokenize.h"
+#include "tokenizer/regex.h"
 
 #include <stdlib.h>
 
-/* ---- the five ways ------------------------------------------------------------------------------------------------------------- */
+/* ---- the five ways
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static void flush(struct splitter *s)
 {
@@ -53,10 +54,14 @@ void splitter_finish(struct splitter *s)
 	flush(s);
 }
 
-int config_behavior(const json_t *config, const char *part, bool optional, enum behavior *behavior, struct ipf_error *err)
+int config_behavior(const json_t *config, const char *part, bool optional, enum behavior *behavior,
+                    struct ipf_error *err)
 {
-	static const char *const names[] = {[REMOVED] = "Removed", [ISOLATED] = "Isolated", [MERGED_WITH_PREVIOUS] = "MergedWithPrevious",
-	                                    [MERGED_WITH_NEXT] = "MergedWithNext", [CONTIGUOUS] = "Contiguous"};
+	static const char *const names[] = {[REMOVED] = "Removed",
+	                                    [ISOLATED] = "Isolated",
+	                                    [MERGED_WITH_PREVIOUS] = "MergedWithPrevious",
+	                                    [MERGED_WITH_NEXT] = "MergedWithNext",
+	                                    [CONTIGUOUS] = "Contiguous"};
 	struct slice text;
 	if (optional && !json_object_get(config, "behavior"))
 		return 0;
@@ -70,7 +75,9 @@ int config_behavior(const json_t *config, const char *part, bool optional, enum 
 	return ipf_error_set(err, IPF_INPUT, "%s: unknown behavior \"%.60s\"", part, text.data);
 }
 
-/* ---- Split ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Split
+ * -----------------------------------------------------------------------------------------------------------------------
+ */
 
 struct split {
 	struct pretokenizer base;
@@ -79,7 +86,8 @@ struct split {
 	bool invert;
 };
 
-static int split_pattern(const struct pretokenizer *self, struct slice text, struct text_pieces *out, struct ipf_error *err)
+static int split_pattern(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
+                         struct ipf_error *err)
 {
 	const struct split *p = (const struct split *)self;
 	struct splitter s = {.text = text, .out = out, .behavior = p->behavior};
@@ -119,10 +127,12 @@ int pretokenizer_split(struct pretokenizer **pretokenizer, const json_t *config,
 	struct split *p = calloc(1, sizeof *p);
 
 	if (!p)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	p->base = (struct pretokenizer){split_pattern, free_split};
-	if (config_pattern(config, part, &pattern, &literal, err) < 0 || config_behavior(config, part, false, &p->behavior, err) < 0 ||
-	    config_bool(config, part, "invert", false, &p->invert, err) < 0 || regex_new(&p->pattern, pattern, literal, err) < 0) {
+	if (config_pattern(config, part, &pattern, &literal, err) < 0 ||
+	    config_behavior(config, part, false, &p->behavior, err) < 0 ||
+	    config_bool(config, part, "invert", false, &p->invert, err) < 0 ||
+	    regex_new(&p->pattern, pattern, literal, err) < 0) {
 		free_split(&p->base);
 		return -1;
 	}

@@ -2,10 +2,10 @@
 #ifndef IPF_TOKENIZER_PRIVATE_H
 #define IPF_TOKENIZER_PRIVATE_H
 
-#include "added.h"
-#include "bpe.h"
-#include "scan.h"
-#include "words.h"
+#include "tokenizer/added.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/scan.h"
+#include "tokenizer/words.h"
 
 struct tokenizer {
 	char *name;
@@ -20,8 +20,8 @@ struct tokenizer {
 	struct decoder *decoder;
 	bool byte_decoder; /* the decoder is ByteLevel and nothing else */
 
-	scan_function *scan;        /* cuts the text, or (with a pretokenizer) its pieces, into words; NULL: they are words */
-	bool prefix_space;          /* byte mode: a piece that does not begin with a space gets one */
+	scan_function *scan; /* cuts the text, or (with a pretokenizer) its pieces, into words; NULL: they are words */
+	bool prefix_space;   /* byte mode: a piece that does not begin with a space gets one */
 	const uint64_t *neighbours; /* cuts words that no pre-tokenizer has cut; NULL */
 	bool spaces_inside;         /* the normalizer only replaces spaces by U+2581: done word by word */
 	bool prepend;               /* and puts one before each text */

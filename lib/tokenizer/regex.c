@@ -1,5 +1,5 @@
 /* Regular expressions: compiled and matched. */
-#include "regex.h"
+#include "tokenizer/regex.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +25,14 @@ static int compile(struct regex *re, struct slice pattern, struct ipf_error *err
 	}
 	if (context) {
 		pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-		re->code = pcre2_compile((PCRE2_SPTR)(re->text.data ? re->text.data : ""), re->text.len, options, &number, &at, context);
+		re->code = pcre2_compile((PCRE2_SPTR)(re->text.data ? re->text.data : ""), re->text.len, options, &number, &at,
+		                         context);
 		pcre2_compile_context_free(context);
 	}
 	if (!re->code) {
 		pcre2_get_error_message(number, message, sizeof message);
-		return ipf_error_set(err, IPF_INPUT, "regex \"%.*s\": %s", (int)(pattern.len < 200 ? pattern.len : 200), pattern.data,
-		                     (const char *)message);
+		return ipf_error_set(err, IPF_INPUT, "regex \"%.*s\": %s", (int)(pattern.len < 200 ? pattern.len : 200),
+		                     pattern.data, (const char *)message);
 	}
 	/* Without the compiler (a machine that it does not know) PCRE2 interprets. */
 	pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE);
@@ -43,7 +44,7 @@ int regex_new(struct regex **out, struct slice pattern, bool literal, struct ipf
 	struct regex *re = calloc(1, sizeof *re);
 	*out = NULL;
 	if (!re)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	if (literal) {
 		buffer_append(&re->text, pattern.data, pattern.len);
 	} else if (compile(re, pattern, err) < 0) {
@@ -52,7 +53,7 @@ int regex_new(struct regex **out, struct slice pattern, bool literal, struct ipf
 	}
 	if (re->text.failed) {
 		regex_free(re);
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	}
 	*out = re;
 	return 0;
@@ -80,8 +81,8 @@ void regex_walk_end(struct regex_walk *w)
 	w->data = w->context = w->stack = NULL;
 }
 
-/* The compiled code begins with 32 KiB of the machine's stack; what needs more gets its own, and in the end the interpreter, which
- * takes its memory from the heap. */
+/* The compiled code begins with 32 KiB of the machine's stack; what needs more gets its own, and in the end the
+ * interpreter, which takes its memory from the heap. */
 static int match(struct regex_walk *w)
 {
 	if (!w->data && !(w->data = pcre2_match_data_create(1, NULL)))
@@ -98,7 +99,8 @@ static int match(struct regex_walk *w)
 		pcre2_jit_stack_assign(w->context, NULL, w->stack);
 	n = pcre2_match(w->re->code, text, w->text.len, w->from, PCRE2_NO_UTF_CHECK, w->data, w->context);
 	if (n == PCRE2_ERROR_JIT_STACKLIMIT)
-		n = pcre2_match(w->re->code, text, w->text.len, w->from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, w->data, w->context);
+		n = pcre2_match(w->re->code, text, w->text.len, w->from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, w->data,
+		                w->context);
 	return n;
 }
 

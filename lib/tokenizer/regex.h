@@ -7,15 +7,16 @@
  *     while ((found = regex_walk_next(&w, &start, &end, &err)) == 1) …
  *     regex_walk_end(&w);
  *
- * The two differ in syntax (intersections of classes, possessive intervals, where (?i) ends, …), in what \w, \s, \b and $ mean and
- * in their versions of Unicode. regex_translate writes a pattern that means to PCRE2 what the original means to the reference, and
- * refuses what it cannot say: absent groups, calls of groups, \G, \K, \X, and ignoring the case of what folds to several characters.
+ * The two differ in syntax (intersections of classes, possessive intervals, where (?i) ends, …), in what \w, \s, \b and
+ * $ mean and in their versions of Unicode. regex_translate writes a pattern that means to PCRE2 what the original means
+ * to the reference, and refuses what it cannot say: absent groups, calls of groups, \G, \K, \X, and ignoring the case
+ * of what folds to several characters.
  */
 #ifndef IPF_TOKENIZER_REGEX_H
 #define IPF_TOKENIZER_REGEX_H
 
-#include "../buffer.h"
-#include "../error.h"
+#include "buffer.h"
+#include "error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ struct regex;
 int regex_new(struct regex **re, struct slice pattern, bool literal, struct ipf_error *err);
 void regex_free(struct regex *re); /* NULL is fine */
 
-/* Goes over the matches from left to right as the reference does: none overlap, and an empty one right after a match is passed over. */
+/* Goes over the matches from left to right as the reference does: none overlap, and an empty one right after a match is
+ * passed over. */
 struct regex_walk {
 	const struct regex *re;
 	struct slice text;
@@ -36,14 +38,16 @@ struct regex_walk {
 	void *data, *context, *stack; /* PCRE2's */
 };
 void regex_walk_begin(struct regex_walk *w, const struct regex *re, struct slice text);
-/* 1 with the bytes of a match; 0: no more; -1: memory ran out, or the expression needs more steps than PCRE2 can count. */
+/* 1 with the bytes of a match; 0: no more; -1: memory ran out, or the expression needs more steps than PCRE2 can count.
+ */
 int regex_walk_next(struct regex_walk *w, size_t *start, size_t *end, struct ipf_error *err);
 void regex_walk_end(struct regex_walk *w);
 
 /* Appends the translation. (regex_translate.c) */
 int regex_translate(struct slice pattern, struct buffer *out, struct ipf_error *err);
 
-/* ---- shared by regex_translate.c and regex_class.c ------------------------------------------------------------------------- */
+/* ---- shared by regex_translate.c and regex_class.c
+ * ------------------------------------------------------------------------- */
 
 struct translator {
 	const char *begin, *at, *end;
@@ -63,11 +67,12 @@ int translate_class(struct translator *t); /* at what follows '[' */
 struct character_set {
 	struct buffer items; /* as in [items] */
 	bool negated;
-	bool inexact;        /* PCRE2's has characters too many: `categories` says what is meant */
+	bool inexact; /* PCRE2's has characters too many: `categories` says what is meant */
 	uint32_t categories;
-	bool cased;          /* would grow where case is ignored */
+	bool cased; /* would grow where case is ignored */
 };
-/* \d \w \s \h and their negations; 0, or -1 where the letter is none of these (err is not set). In brackets \w has fewer characters. */
+/* \d \w \s \h and their negations; 0, or -1 where the letter is none of these (err is not set). In brackets \w has
+ * fewer characters. */
 int character_set_escape(struct character_set *set, char letter, bool in_brackets);
 /* \p{name}, t->at after the 'p' or 'P'. */
 int character_set_property(struct translator *t, struct character_set *set, bool negated, bool in_brackets);

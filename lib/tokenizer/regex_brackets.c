@@ -1,6 +1,6 @@
 /* What stands in brackets: items of classes, nested ones, intersections. */
-#include "pipeline.h"
-#include "regex.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/regex.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* Oniguruma's classes and properties to PCRE2's, with the characters that the two know differently.
  *
- * A class is written item by item where that can be said: \p{L} stays \p{L}, followed by what Unicode assigned since. Where it
- * cannot (intersections, nested classes, \P{…} beside others, a category that lost a character) the set is computed and written as
- * ranges.
+ * A class is written item by item where that can be said: \p{L} stays \p{L}, followed by what Unicode assigned since.
+ * Where it cannot (intersections, nested classes, \P{…} beside others, a category that lost a character) the set is
+ * computed and written as ranges.
  */
-#include "pipeline.h"
-#include "regex.h"
-#include "unicode_pins.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,7 +14,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* ---- ranges -------------------------------------------------------------------------------------------------------------------- */
+/* ---- ranges
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static void write_range(uint32_t first, uint32_t last, struct buffer *out)
 {
@@ -56,7 +58,8 @@ static int match_all(const struct translator *t, const struct buffer *class, uin
 	size_t offset = 0;
 	int number, status = -1;
 	PCRE2_SIZE where;
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR)class->data, class->len, PCRE2_UTF | PCRE2_UCP, &number, &where, NULL);
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR) class->data, class->len, PCRE2_UTF | PCRE2_UCP, &number, &where,
+	                                 NULL);
 	pcre2_match_data *data = code ? pcre2_match_data_create(1, NULL) : NULL;
 
 	if (!code) {
@@ -111,7 +114,8 @@ int character_set_fill(const struct translator *t, const struct character_set *s
 	return status;
 }
 
-/* ---- named sets ---------------------------------------------------------------------------------------------------------------- */
+/* ---- named sets
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void add_pins(struct character_set *set, uint32_t categories, unsigned flags)
 {
@@ -122,24 +126,27 @@ static void add_pins(struct character_set *set, uint32_t categories, unsigned fl
 			write_range(pins[i].first, pins[i].last, &set->items);
 }
 
-/* Categories as PCRE2 has them and the newer characters. Of those that Unicode 14 knew one alone has changed since, from Mn to Mc; but
- * all the new ones were Cn. */
+/* Categories as PCRE2 has them and the newer characters. Of those that Unicode 14 knew one alone has changed since,
+ * from Mn to Mc; but all the new ones were Cn. */
 static void add_categories(struct character_set *set, uint32_t categories)
 {
 	static const char names[][3] = {
-		[UTF8PROC_CATEGORY_LU] = "Lu", [UTF8PROC_CATEGORY_LL] = "Ll", [UTF8PROC_CATEGORY_LT] = "Lt", [UTF8PROC_CATEGORY_LM] = "Lm",
-		[UTF8PROC_CATEGORY_LO] = "Lo", [UTF8PROC_CATEGORY_MN] = "Mn", [UTF8PROC_CATEGORY_MC] = "Mc", [UTF8PROC_CATEGORY_ME] = "Me",
-		[UTF8PROC_CATEGORY_ND] = "Nd", [UTF8PROC_CATEGORY_NL] = "Nl", [UTF8PROC_CATEGORY_NO] = "No", [UTF8PROC_CATEGORY_PC] = "Pc",
-		[UTF8PROC_CATEGORY_PD] = "Pd", [UTF8PROC_CATEGORY_PS] = "Ps", [UTF8PROC_CATEGORY_PE] = "Pe", [UTF8PROC_CATEGORY_PI] = "Pi",
-		[UTF8PROC_CATEGORY_PF] = "Pf", [UTF8PROC_CATEGORY_PO] = "Po", [UTF8PROC_CATEGORY_SM] = "Sm", [UTF8PROC_CATEGORY_SC] = "Sc",
-		[UTF8PROC_CATEGORY_SK] = "Sk", [UTF8PROC_CATEGORY_SO] = "So", [UTF8PROC_CATEGORY_ZS] = "Zs", [UTF8PROC_CATEGORY_ZL] = "Zl",
-		[UTF8PROC_CATEGORY_ZP] = "Zp", [UTF8PROC_CATEGORY_CC] = "Cc", [UTF8PROC_CATEGORY_CF] = "Cf", [UTF8PROC_CATEGORY_CS] = "Cs",
-		[UTF8PROC_CATEGORY_CO] = "Co", [UTF8PROC_CATEGORY_CN] = "Cn",
+		[UTF8PROC_CATEGORY_LU] = "Lu", [UTF8PROC_CATEGORY_LL] = "Ll", [UTF8PROC_CATEGORY_LT] = "Lt",
+		[UTF8PROC_CATEGORY_LM] = "Lm", [UTF8PROC_CATEGORY_LO] = "Lo", [UTF8PROC_CATEGORY_MN] = "Mn",
+		[UTF8PROC_CATEGORY_MC] = "Mc", [UTF8PROC_CATEGORY_ME] = "Me", [UTF8PROC_CATEGORY_ND] = "Nd",
+		[UTF8PROC_CATEGORY_NL] = "Nl", [UTF8PROC_CATEGORY_NO] = "No", [UTF8PROC_CATEGORY_PC] = "Pc",
+		[UTF8PROC_CATEGORY_PD] = "Pd", [UTF8PROC_CATEGORY_PS] = "Ps", [UTF8PROC_CATEGORY_PE] = "Pe",
+		[UTF8PROC_CATEGORY_PI] = "Pi", [UTF8PROC_CATEGORY_PF] = "Pf", [UTF8PROC_CATEGORY_PO] = "Po",
+		[UTF8PROC_CATEGORY_SM] = "Sm", [UTF8PROC_CATEGORY_SC] = "Sc", [UTF8PROC_CATEGORY_SK] = "Sk",
+		[UTF8PROC_CATEGORY_SO] = "So", [UTF8PROC_CATEGORY_ZS] = "Zs", [UTF8PROC_CATEGORY_ZL] = "Zl",
+		[UTF8PROC_CATEGORY_ZP] = "Zp", [UTF8PROC_CATEGORY_CC] = "Cc", [UTF8PROC_CATEGORY_CF] = "Cf",
+		[UTF8PROC_CATEGORY_CS] = "Cs", [UTF8PROC_CATEGORY_CO] = "Co", [UTF8PROC_CATEGORY_CN] = "Cn",
 	};
 	static const struct {
 		uint32_t all;
 		char name;
-	} groups[] = {{CATEGORIES_L, 'L'}, {CATEGORIES_M, 'M'}, {CATEGORIES_N, 'N'}, {CATEGORIES_P, 'P'}, {CATEGORIES_S, 'S'}, {CATEGORIES_Z, 'Z'}};
+	} groups[] = {{CATEGORIES_L, 'L'}, {CATEGORIES_M, 'M'}, {CATEGORIES_N, 'N'},
+	              {CATEGORIES_P, 'P'}, {CATEGORIES_S, 'S'}, {CATEGORIES_Z, 'Z'}};
 	const uint32_t cases = CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT);
 	uint32_t left = categories;
 
@@ -161,27 +168,55 @@ static const struct {
 	const char *name, *longer;
 	uint32_t categories;
 } category_names[] = {
-	{"l", "letter", CATEGORIES_L}, {"lu", "uppercaseletter", CATEGORY_BIT(LU)}, {"ll", "lowercaseletter", CATEGORY_BIT(LL)},
-	{"lt", "titlecaseletter", CATEGORY_BIT(LT)}, {"lm", "modifierletter", CATEGORY_BIT(LM)}, {"lo", "otherletter", CATEGORY_BIT(LO)},
-	{"lc", "casedletter", CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT)}, {"m", "mark", CATEGORIES_M},
-	{"mn", "nonspacingmark", CATEGORY_BIT(MN)}, {"mc", "spacingmark", CATEGORY_BIT(MC)}, {"me", "enclosingmark", CATEGORY_BIT(ME)},
-	{"n", "number", CATEGORIES_N}, {"nd", "decimalnumber", CATEGORY_BIT(ND)}, {"nl", "letternumber", CATEGORY_BIT(NL)},
-	{"no", "othernumber", CATEGORY_BIT(NO)}, {"p", "punctuation", CATEGORIES_P}, {"pc", "connectorpunctuation", CATEGORY_BIT(PC)},
-	{"pd", "dashpunctuation", CATEGORY_BIT(PD)}, {"ps", "openpunctuation", CATEGORY_BIT(PS)}, {"pe", "closepunctuation", CATEGORY_BIT(PE)},
-	{"pi", "initialpunctuation", CATEGORY_BIT(PI)}, {"pf", "finalpunctuation", CATEGORY_BIT(PF)}, {"po", "otherpunctuation", CATEGORY_BIT(PO)},
-	{"s", "symbol", CATEGORIES_S}, {"sm", "mathsymbol", CATEGORY_BIT(SM)}, {"sc", "currencysymbol", CATEGORY_BIT(SC)},
-	{"sk", "modifiersymbol", CATEGORY_BIT(SK)}, {"so", "othersymbol", CATEGORY_BIT(SO)}, {"z", "separator", CATEGORIES_Z},
-	{"zs", "spaceseparator", CATEGORY_BIT(ZS)}, {"zl", "lineseparator", CATEGORY_BIT(ZL)}, {"zp", "paragraphseparator", CATEGORY_BIT(ZP)},
-	{"punct", "punct", CATEGORIES_P}, {"c", "other", CATEGORIES_C}, {"cc", "control", CATEGORY_BIT(CC)}, {"cf", "format", CATEGORY_BIT(CF)}, {"cn", "unassigned", CATEGORY_BIT(CN)},
-	{"co", "privateuse", CATEGORY_BIT(CO)}, {"cs", "surrogate", CATEGORY_BIT(CS)},
+	{"l", "letter", CATEGORIES_L},
+	{"lu", "uppercaseletter", CATEGORY_BIT(LU)},
+	{"ll", "lowercaseletter", CATEGORY_BIT(LL)},
+	{"lt", "titlecaseletter", CATEGORY_BIT(LT)},
+	{"lm", "modifierletter", CATEGORY_BIT(LM)},
+	{"lo", "otherletter", CATEGORY_BIT(LO)},
+	{"lc", "casedletter", CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT)},
+	{"m", "mark", CATEGORIES_M},
+	{"mn", "nonspacingmark", CATEGORY_BIT(MN)},
+	{"mc", "spacingmark", CATEGORY_BIT(MC)},
+	{"me", "enclosingmark", CATEGORY_BIT(ME)},
+	{"n", "number", CATEGORIES_N},
+	{"nd", "decimalnumber", CATEGORY_BIT(ND)},
+	{"nl", "letternumber", CATEGORY_BIT(NL)},
+	{"no", "othernumber", CATEGORY_BIT(NO)},
+	{"p", "punctuation", CATEGORIES_P},
+	{"pc", "connectorpunctuation", CATEGORY_BIT(PC)},
+	{"pd", "dashpunctuation", CATEGORY_BIT(PD)},
+	{"ps", "openpunctuation", CATEGORY_BIT(PS)},
+	{"pe", "closepunctuation", CATEGORY_BIT(PE)},
+	{"pi", "initialpunctuation", CATEGORY_BIT(PI)},
+	{"pf", "finalpunctuation", CATEGORY_BIT(PF)},
+	{"po", "otherpunctuation", CATEGORY_BIT(PO)},
+	{"s", "symbol", CATEGORIES_S},
+	{"sm", "mathsymbol", CATEGORY_BIT(SM)},
+	{"sc", "currencysymbol", CATEGORY_BIT(SC)},
+	{"sk", "modifiersymbol", CATEGORY_BIT(SK)},
+	{"so", "othersymbol", CATEGORY_BIT(SO)},
+	{"z", "separator", CATEGORIES_Z},
+	{"zs", "spaceseparator", CATEGORY_BIT(ZS)},
+	{"zl", "lineseparator", CATEGORY_BIT(ZL)},
+	{"zp", "paragraphseparator", CATEGORY_BIT(ZP)},
+	{"punct", "punct", CATEGORIES_P},
+	{"c", "other", CATEGORIES_C},
+	{"cc", "control", CATEGORY_BIT(CC)},
+	{"cf", "format", CATEGORY_BIT(CF)},
+	{"cn", "unassigned", CATEGORY_BIT(CN)},
+	{"co", "privateuse", CATEGORY_BIT(CO)},
+	{"cs", "surrogate", CATEGORY_BIT(CS)},
 };
 
 #define NEW_ALPHABETIC "\\x{363}-\\x{36f}\\x{c04}\\x{f82}\\x{f83}\\x{1dd3}-\\x{1de6}\\x{11080}\\x{11081}"
-#define NEW_LOWERCASE "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
-#define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define CIRCLED "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
-#define SUPERSCRIPTS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [\w], [\p{Word}] and [[:word:]] */
-#define CATEGORIES_SEEN (CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
+#define NEW_LOWERCASE  "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
+#define SPACES         "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define CIRCLED        "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+#define SUPERSCRIPTS                                                                                                   \
+	"\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [\w], [\p{Word}] and [[:word:]] */
+#define CATEGORIES_SEEN                                                                                                \
+	(CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
 
 /* What brackets and \p{…} both name, and what brackets alone mean. */
 static const struct named_set {
@@ -248,19 +283,56 @@ static void add_script(struct character_set *set, const char *name)
 		const char *script;
 		uint32_t first, last;
 	} newer[] = {
-		{"arabic", 0x897, 0x897}, {"arabic", 0x10ec2, 0x10ec4}, {"arabic", 0x10efc, 0x10eff}, {"balinese", 0x1b4e, 0x1b4f},
-		{"balinese", 0x1b7f, 0x1b7f}, {"common", 0x2427, 0x2429}, {"common", 0x2ffc, 0x2fff}, {"common", 0x31e4, 0x31e5},
-		{"common", 0x31ef, 0x31ef}, {"common", 0x1cc00, 0x1ccf9}, {"common", 0x1cd00, 0x1ceb3}, {"common", 0x1d2c0, 0x1d2d3},
-		{"common", 0x1f6dc, 0x1f6dc}, {"common", 0x1f774, 0x1f776}, {"common", 0x1f77b, 0x1f77f}, {"common", 0x1f7d9, 0x1f7d9},
-		{"common", 0x1f8b2, 0x1f8bb}, {"common", 0x1f8c0, 0x1f8c1}, {"common", 0x1fa75, 0x1fa77}, {"common", 0x1fa87, 0x1fa89},
-		{"common", 0x1fa8f, 0x1fa8f}, {"common", 0x1faad, 0x1faaf}, {"common", 0x1fabb, 0x1fabf}, {"common", 0x1fac6, 0x1fac6},
-		{"common", 0x1face, 0x1facf}, {"common", 0x1fada, 0x1fadc}, {"common", 0x1fadf, 0x1fadf}, {"common", 0x1fae8, 0x1fae9},
-		{"common", 0x1faf7, 0x1faf8}, {"common", 0x1fbcb, 0x1fbef}, {"cyrillic", 0x1c89, 0x1c8a}, {"cyrillic", 0x1e030, 0x1e06d},
-		{"cyrillic", 0x1e08f, 0x1e08f}, {"devanagari", 0x11b00, 0x11b09}, {"egyptianhieroglyphs", 0x1342f, 0x1342f},
-		{"egyptianhieroglyphs", 0x13439, 0x13455}, {"egyptianhieroglyphs", 0x13460, 0x143fa}, {"han", 0x2b739, 0x2b739},
-		{"han", 0x2ebf0, 0x2ee5d}, {"han", 0x31350, 0x323af}, {"hiragana", 0x1b132, 0x1b132}, {"kannada", 0xcf3, 0xcf3},
-		{"katakana", 0x1b155, 0x1b155}, {"khitansmallscript", 0x18cff, 0x18cff}, {"khojki", 0x1123f, 0x11241}, {"lao", 0xece, 0xece},
-		{"latin", 0xa7cb, 0xa7cd}, {"latin", 0xa7da, 0xa7dc}, {"latin", 0x1df25, 0x1df2a}, {"myanmar", 0x116d0, 0x116e3},
+		{"arabic", 0x897, 0x897},
+		{"arabic", 0x10ec2, 0x10ec4},
+		{"arabic", 0x10efc, 0x10eff},
+		{"balinese", 0x1b4e, 0x1b4f},
+		{"balinese", 0x1b7f, 0x1b7f},
+		{"common", 0x2427, 0x2429},
+		{"common", 0x2ffc, 0x2fff},
+		{"common", 0x31e4, 0x31e5},
+		{"common", 0x31ef, 0x31ef},
+		{"common", 0x1cc00, 0x1ccf9},
+		{"common", 0x1cd00, 0x1ceb3},
+		{"common", 0x1d2c0, 0x1d2d3},
+		{"common", 0x1f6dc, 0x1f6dc},
+		{"common", 0x1f774, 0x1f776},
+		{"common", 0x1f77b, 0x1f77f},
+		{"common", 0x1f7d9, 0x1f7d9},
+		{"common", 0x1f8b2, 0x1f8bb},
+		{"common", 0x1f8c0, 0x1f8c1},
+		{"common", 0x1fa75, 0x1fa77},
+		{"common", 0x1fa87, 0x1fa89},
+		{"common", 0x1fa8f, 0x1fa8f},
+		{"common", 0x1faad, 0x1faaf},
+		{"common", 0x1fabb, 0x1fabf},
+		{"common", 0x1fac6, 0x1fac6},
+		{"common", 0x1face, 0x1facf},
+		{"common", 0x1fada, 0x1fadc},
+		{"common", 0x1fadf, 0x1fadf},
+		{"common", 0x1fae8, 0x1fae9},
+		{"common", 0x1faf7, 0x1faf8},
+		{"common", 0x1fbcb, 0x1fbef},
+		{"cyrillic", 0x1c89, 0x1c8a},
+		{"cyrillic", 0x1e030, 0x1e06d},
+		{"cyrillic", 0x1e08f, 0x1e08f},
+		{"devanagari", 0x11b00, 0x11b09},
+		{"egyptianhieroglyphs", 0x1342f, 0x1342f},
+		{"egyptianhieroglyphs", 0x13439, 0x13455},
+		{"egyptianhieroglyphs", 0x13460, 0x143fa},
+		{"han", 0x2b739, 0x2b739},
+		{"han", 0x2ebf0, 0x2ee5d},
+		{"han", 0x31350, 0x323af},
+		{"hiragana", 0x1b132, 0x1b132},
+		{"kannada", 0xcf3, 0xcf3},
+		{"katakana", 0x1b155, 0x1b155},
+		{"khitansmallscript", 0x18cff, 0x18cff},
+		{"khojki", 0x1123f, 0x11241},
+		{"lao", 0xece, 0xece},
+		{"latin", 0xa7cb, 0xa7cd},
+		{"latin", 0xa7da, 0xa7dc},
+		{"latin", 0x1df25, 0x1df2a},
+		{"myanmar", 0x116d0, 0x116e3},
 	};
 	buffer_format(&set->items, "\\p{sc:%s}", name);
 	for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)

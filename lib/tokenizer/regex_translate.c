@@ -1,6 +1,6 @@
 /* Oniguruma's expressions to PCRE2's: groups, quantifiers, escapes (classes: regex_class.c). */
-#include "regex.h"
-#include "pipeline.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/pipeline.h"
 
 #define DEEPEST 200
 
@@ -9,8 +9,8 @@ static int alternatives(struct translator *t, bool in_group);
 int translate_refuse(const struct translator *t, const char *at, const char *what)
 {
 	size_t len = (size_t)(t->end - t->begin);
-	return ipf_error_set(t->err, IPF_INPUT, "regex \"%.*s\": byte %zu: %s", (int)(len < 200 ? len : 200), t->begin, (size_t)(at - t->begin),
-	                     what);
+	return ipf_error_set(t->err, IPF_INPUT, "regex \"%.*s\": byte %zu: %s", (int)(len < 200 ? len : 200), t->begin,
+	                     (size_t)(at - t->begin), what);
 }
 
 void write_character(uint32_t c, struct buffer *out)
@@ -64,14 +64,15 @@ int32_t translate_number(struct translator *t, char kind)
 	return digits(t, 8, 3);
 }
 
-/* ---- literals ------------------------------------------------------------------------------------------------------------------ */
+/* ---- literals
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Where case is ignored, "ss" also means ß to the reference, and the other way round. */
 static bool folds_with_others(uint32_t before, uint32_t c)
 {
 	static const char pairs[][3] = {"ss", "st", "ff", "fi", "fl"};
-	if (c == 0xdf || c == 0x149 || c == 0x1f0 || c == 0x390 || c == 0x3b0 || c == 0x587 || (c >= 0x1e96 && c <= 0x1e9e) ||
-	    (c >= 0x1f50 && c <= 0x1ffc) || (c >= 0xfb00 && c <= 0xfb17) || c == 0x130)
+	if (c == 0xdf || c == 0x149 || c == 0x1f0 || c == 0x390 || c == 0x3b0 || c == 0x587 ||
+	    (c >= 0x1e96 && c <= 0x1e9e) || (c >= 0x1f50 && c <= 0x1ffc) || (c >= 0xfb00 && c <= 0xfb17) || c == 0x130)
 		return true;
 	if (c == 0x3b9 || (c >= 0x300 && c <= 0x345) || c == 0x2bc || c == 0x2be || (c >= 0x565 && c <= 0x582))
 		return before != 0;
@@ -94,7 +95,9 @@ static int literal(struct translator *t, const char *at, uint32_t c)
 	return 0;
 }
 
-/* ---- escapes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- escapes
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static int word_boundary(struct translator *t, bool negated)
 {
@@ -157,11 +160,14 @@ static int escape(struct translator *t, const char *at)
 			return literal(t, at, (unsigned char)simple[i + 1]);
 	if (c >= '1' && c <= '9') {
 		buffer_format(t->out, "\\g{%d}", c - '0');
-		return t->at < t->end && *t->at >= '0' && *t->at <= '9' ? translate_refuse(t, at, "references above \\9 are not supported") : 0;
+		return t->at < t->end && *t->at >= '0' && *t->at <= '9'
+		           ? translate_refuse(t, at, "references above \\9 are not supported")
+		           : 0;
 	}
 	if (c == 'x' || c == 'u' || c == '0') {
 		int32_t value = translate_number(t, (char)c);
-		return value < 0 ? translate_refuse(t, at, "expected a number of a character") : literal(t, at, (uint32_t)value);
+		return value < 0 ? translate_refuse(t, at, "expected a number of a character")
+		                 : literal(t, at, (uint32_t)value);
 	}
 	t->previous = 0;
 	if (c && strchr("dDwWsShHpP", c))
@@ -194,7 +200,9 @@ static int escape(struct translator *t, const char *at)
 	return literal(t, at, c);
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static int close_group(struct translator *t, const char *at)
 {
@@ -221,7 +229,8 @@ static void open_options(struct translator *t)
 	buffer_byte(t->out, ':');
 }
 
-/* (?imx-imx) holds to the end of the group that it stands in, over all alternatives that follow; (?imx-imx:…) within. */
+/* (?imx-imx) holds to the end of the group that it stands in, over all alternatives that follow; (?imx-imx:…) within.
+ */
 static int options(struct translator *t, const char *at)
 {
 	struct translator before = *t;
@@ -306,7 +315,8 @@ out:
 	return status;
 }
 
-/* ---- quantifiers --------------------------------------------------------------------------------------------------------------- */
+/* ---- quantifiers
+ * --------------------------------------------------------------------------------------------------------------- */
 
 struct quantifier {
 	char text[40];
@@ -360,7 +370,8 @@ static void wrap(struct translator *t, size_t atom)
 	buffer_byte(t->out, ')');
 }
 
-/* `atom`: where in the output the thing begins that is repeated. Only *, + and ? can be possessive, and {n}? is an optional {n}. */
+/* `atom`: where in the output the thing begins that is repeated. Only *, + and ? can be possessive, and {n}? is an
+ * optional {n}. */
 static int quantifiers(struct translator *t, size_t atom, const char *at)
 {
 	struct quantifier q;
@@ -456,8 +467,9 @@ static int alternatives(struct translator *t, bool in_group)
 
 int regex_translate(struct slice pattern, struct buffer *out, struct ipf_error *err)
 {
-	struct translator t = {.begin = pattern.data, .at = pattern.data, .end = pattern.data + pattern.len, .out = out, .err = err};
+	struct translator t = {
+		.begin = pattern.data, .at = pattern.data, .end = pattern.data + pattern.len, .out = out, .err = err};
 	if (alternatives(&t, false) < 0)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	return out->failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+		return ipf_error_memory(err);
+	return out->failed ? ipf_error_memory(err) : 0;
 }

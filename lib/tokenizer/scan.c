@@ -1,5 +1,5 @@
 /* Scanners for the expressions of GPT-2, GPT-4 and their relatives. */
-#include "scan_chars.h"
+#include "tokenizer/scan_chars.h"
 
 void classes_of(struct classes *k, const struct compiled *c)
 {
@@ -13,10 +13,12 @@ void classes_of(struct classes *k, const struct compiled *c)
 /* What Digits takes for one: Rust's is_numeric knows a newer Unicode (17) than the expressions do. */
 static inline bool is_digit(struct character c)
 {
-	return c.class & UNICODE_NUMBER || (c.code >= 0x11de0 && c.code <= 0x11de9) || (c.code >= 0x16ff4 && c.code <= 0x16ff6);
+	return c.class & UNICODE_NUMBER || (c.code >= 0x11de0 && c.code <= 0x11de9) ||
+	       (c.code >= 0x16ff4 && c.code <= 0x16ff6);
 }
 
-/* Behind the run of characters that are neither letters, numbers nor spaces; no later than a digit where these were cut out before. */
+/* Behind the run of characters that are neither letters, numbers nor spaces; no later than a digit where these were cut
+ * out before. */
 static inline size_t skip_signs(const struct classes *k, const char *text, size_t at, size_t end, bool digits)
 {
 	while (at < end) {
@@ -88,7 +90,8 @@ static inline size_t numbers_end(const struct classes *k, const char *text, size
 	return at;
 }
 
-/* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,most}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ */
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,most}|
+ * ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ */
 static inline size_t cl100k_end(const struct classes *k, const char *text, size_t at, size_t end, int most)
 {
 	struct character c = character_at(k, text, at, end);
@@ -126,8 +129,8 @@ SCANNER(scan_qwen, qwen_next)
 #define UPPERS (UNICODE_UPPER | UNICODE_LETTER | UNICODE_MARK)
 #define LOWERS (UNICODE_LOWER | UNICODE_LETTER | UNICODE_MARK)
 
-/* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ : the uppers give back until a lower fits. 0: no match, and *uppers is
- * where the run of uppers ends. */
+/* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ : the uppers give back until a lower fits. 0: no match,
+ * and *uppers is where the run of uppers ends. */
 static inline size_t cased_end(const struct classes *k, const char *text, size_t at, size_t end, size_t *uppers)
 {
 	size_t lower = 0;
@@ -144,7 +147,8 @@ static inline size_t cased_end(const struct classes *k, const char *text, size_t
 }
 
 /* Both alternatives for words; 0: neither. */
-static inline size_t cased_word_end(const struct classes *k, const char *text, size_t at, size_t end, struct character c)
+static inline size_t cased_word_end(const struct classes *k, const char *text, size_t at, size_t end,
+                                    struct character c)
 {
 	bool prefix = !(c.class & (UNICODE_ANY_LETTER | UNICODE_NUMBER)) && !is_newline(c.code);
 	bool inside = c.class & (UPPERS | UNICODE_LOWER);
@@ -165,9 +169,11 @@ static inline size_t cased_word_end(const struct classes *k, const char *text, s
 	return inside && uppers > at ? uppers : 0;
 }
 
-/* o200k: two alternatives for words by case, each with a contraction behind it, \p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|
- * \s+(?!\S)|\s+ ; tekken: the same without contractions and with single numbers. */
-static inline size_t o200k_end(const struct classes *k, const char *text, size_t at, size_t end, int most, bool contractions)
+/* o200k: two alternatives for words by case, each with a contraction behind it, \p{N}{1,3}|
+ * ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+| \s+(?!\S)|\s+ ; tekken: the same without contractions and with single numbers.
+ */
+static inline size_t o200k_end(const struct classes *k, const char *text, size_t at, size_t end, int most,
+                               bool contractions)
 {
 	struct character c = character_at(k, text, at, end);
 	if (c.class & UNICODE_NUMBER)

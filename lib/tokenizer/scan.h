@@ -1,12 +1,13 @@
 /* Hand-written scanners: where the next word of a text ends, for the well-known chains of pre-tokenizers.
  *
- * A scanner knows one chain of pre-tokenizers by its exact configuration and gives what the chain's regular expressions give; the
- * property test in tests/unit holds each against PCRE2, and the comparison with the reference against Oniguruma.
+ * A scanner knows one chain of pre-tokenizers by its exact configuration and gives what the chain's regular expressions
+ * give; the property test in tests/unit holds each against PCRE2, and the comparison with the reference against
+ * Oniguruma.
  */
 #ifndef IPF_TOKENIZER_SCAN_H
 #define IPF_TOKENIZER_SCAN_H
 
-#include "compiled.h"
+#include "tokenizer/compiled.h"
 
 /* Classes of characters: two stages (compiled.h). */
 struct classes {
@@ -21,10 +22,11 @@ static inline unsigned class_of(const struct classes *k, uint32_t c)
 }
 
 /* Fills `ends` with the ends of the words from `begin` on, `room` at most, as offsets in the text; returns how many. */
-typedef size_t scan_function(const struct classes *k, const char *text, size_t begin, size_t end, size_t *ends, size_t room);
+typedef size_t scan_function(const struct classes *k, const char *text, size_t begin, size_t end, size_t *ends,
+                             size_t room);
 
-/* The scanner of a chain of Split and Digits steps followed by ByteLevel in byte mode (`config`: "pre_tokenizer"); NULL for one that is
- * not known. */
+/* The scanner of a chain of Split and Digits steps followed by ByteLevel in byte mode (`config`: "pre_tokenizer"); NULL
+ * for one that is not known. */
 scan_function *scan_known(const json_t *config);
 
 scan_function scan_gpt2;       /* ByteLevel with its own regular expression */

@@ -2,7 +2,7 @@
 #ifndef IPF_TOKENIZER_SCAN_CHARS_H
 #define IPF_TOKENIZER_SCAN_CHARS_H
 
-#include "scan.h"
+#include "tokenizer/scan.h"
 
 struct character {
 	unsigned class;
@@ -66,8 +66,8 @@ static inline size_t skip_newlines(const char *text, size_t at, size_t end, bool
 }
 
 struct spaces {
-	size_t end, last;     /* of the run; where its last character begins */
-	size_t newline;       /* behind the last newline in it; 0: none */
+	size_t end, last; /* of the run; where its last character begins */
+	size_t newline;   /* behind the last newline in it; 0: none */
 	struct character next;
 };
 
@@ -85,14 +85,15 @@ static inline struct spaces spaces_at(const struct classes *k, const char *text,
 	}
 }
 
-/* \s+(?!\S)|\s+ : all of it at the end of the text, else all but the last, else that one alone. `closed`: what follows counts as the
- * end (an earlier step has cut there). */
+/* \s+(?!\S)|\s+ : all of it at the end of the text, else all but the last, else that one alone. `closed`: what follows
+ * counts as the end (an earlier step has cut there). */
 static inline size_t spaces_end(const struct spaces *s, size_t at, bool closed)
 {
 	return s->next.len == 0 || closed || s->last == at ? s->end : s->last;
 }
 
-/* 's 't 're 've 'm 'll 'd behind the apostrophe at `at`: how many bytes with it, 0 for none. Folding cases, Unicode's long s is an s. */
+/* 's 't 're 've 'm 'll 'd behind the apostrophe at `at`: how many bytes with it, 0 for none. Folding cases, Unicode's
+ * long s is an s. */
 static inline size_t contraction(const char *text, size_t at, size_t end, bool fold)
 {
 	size_t left = end - at;
@@ -109,13 +110,13 @@ static inline size_t contraction(const char *text, size_t at, size_t end, bool f
 	return 0;
 }
 
-#define SCANNER(name, next_end)                                                                                                      \
-	size_t name(const struct classes *k, const char *text, size_t begin, size_t end, size_t *ends, size_t room)                  \
-	{                                                                                                                            \
-		size_t count = 0;                                                                                                    \
-		while (begin < end && count < room)                                                                                  \
-			ends[count++] = begin = next_end(k, text, begin, end);                                                       \
-		return count;                                                                                                        \
+#define SCANNER(name, next_end)                                                                                        \
+	size_t name(const struct classes *k, const char *text, size_t begin, size_t end, size_t *ends, size_t room)        \
+	{                                                                                                                  \
+		size_t count = 0;                                                                                              \
+		while (begin < end && count < room)                                                                            \
+			ends[count++] = begin = next_end(k, text, begin, end);                                                     \
+		return count;                                                                                                  \
 	}
 
 #endif

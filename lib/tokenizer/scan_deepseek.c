@@ -1,7 +1,7 @@
-/* DeepSeek's three splits one after another: numbers by three, runs of Han and kana, then the rest. What an earlier split has cut a later
- * one cannot join: a character belongs to the segment of its kind (number, Han or kana, other), and a segment's end is the text's
- * end for the expressions that follow. */
-#include "scan_chars.h"
+/* DeepSeek's three splits one after another: numbers by three, runs of Han and kana, then the rest. What an earlier
+ * split has cut a later one cannot join: a character belongs to the segment of its kind (number, Han or kana, other),
+ * and a segment's end is the text's end for the expressions that follow. */
+#include "tokenizer/scan_chars.h"
 
 #define WORD (UNICODE_ANY_LETTER | UNICODE_MARK)
 #define SIGN (UNICODE_PUNCTUATION | UNICODE_SYMBOL)
@@ -21,7 +21,8 @@ static inline struct character in_segment(const struct classes *k, const char *t
 	return c;
 }
 
-static inline size_t skip_segment(const struct classes *k, const char *text, size_t at, size_t end, bool east, unsigned wanted)
+static inline size_t skip_segment(const struct classes *k, const char *text, size_t at, size_t end, bool east,
+                                  unsigned wanted)
 {
 	for (;;) {
 		struct character c = in_segment(k, text, at, end, east);
@@ -44,7 +45,8 @@ static inline size_t letters_end(const char *text, size_t at, size_t end)
 }
 
 /* The third expression at `at`; `at` itself where it does not match. */
-static inline size_t match_end(const struct classes *k, const char *text, size_t at, size_t end, struct character c, bool east)
+static inline size_t match_end(const struct classes *k, const char *text, size_t at, size_t end, struct character c,
+                               bool east)
 {
 	if (c.class & WORD)
 		return skip_segment(k, text, at + c.len, end, east, WORD);

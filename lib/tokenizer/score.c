@@ -1,4 +1,4 @@
-#include "score.h"
+#include "tokenizer/score.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +19,8 @@ static double power_of_ten(int exponent)
 	return strtod(text, NULL);
 }
 
-/* The digits that fit into 64 bits; of those behind, only the places count. Returns the exponent of the last that was taken. */
+/* The digits that fit into 64 bits; of those behind, only the places count. Returns the exponent of the last that was
+ * taken. */
 static int read_digits(const char **at, const char *end, uint64_t *digits)
 {
 	bool point = false, full = false;

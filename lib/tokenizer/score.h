@@ -1,5 +1,6 @@
-/* Scores of a Unigram vocabulary, as the reference reads them. Its JSON reader (serde_json) rounds twice, so that every fifth score of 17
- * digits differs from the nearest double by the last bit; and where two ways to cut a word are equally good, that bit decides.
+/* Scores of a Unigram vocabulary, as the reference reads them. Its JSON reader (serde_json) rounds twice, so that every
+ * fifth score of 17 digits differs from the nearest double by the last bit; and where two ways to cut a word are
+ * equally good, that bit decides.
  */
 #ifndef IPF_TOKENIZER_SCORE_H
 #define IPF_TOKENIZER_SCORE_H

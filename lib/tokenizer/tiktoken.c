@@ -1,13 +1,13 @@
-/* Rank files of tiktoken: a token in base64 and its rank a line. The file says neither how text is cut nor which special tokens there
- * are: its name has to.
+/* Rank files of tiktoken: a token in base64 and its rank a line. The file says neither how text is cut nor which
+ * special tokens there are: its name has to.
  *
- * Two neighbours merge where their concatenation is a token, the lowest rank first; so each way to cut a token in two is a merge of the
- * token's rank.
+ * Two neighbours merge where their concatenation is a token, the lowest rank first; so each way to cut a token in two
+ * is a merge of the token's rank.
  */
-#include "load.h"
-#include "scan.h"
+#include "tokenizer/load.h"
+#include "tokenizer/scan.h"
 
-#include "../jout.h"
+#include "json/jout.h"
 
 #include <stdlib.h>
 
@@ -22,9 +22,14 @@ static const struct encoding {
 } encodings[] = {
 	{".r50k", {"r50k_base", "gpt2"}, scan_regex_gpt2, {{"<|endoftext|>", 50256}}},
 	{".p50k", {"p50k_base"}, scan_regex_gpt2, {{"<|endoftext|>", 50256}}},
-	{".cl100k", {"cl100k_base"}, scan_regex_cl100k,
-	 {{"<|endoftext|>", 100257}, {"<|fim_prefix|>", 100258}, {"<|fim_middle|>", 100259}, {"<|fim_suffix|>", 100260},
-	  {"<|endofprompt|>", 100276}}},
+	{".cl100k",
+     {"cl100k_base"},
+     scan_regex_cl100k,
+     {{"<|endoftext|>", 100257},
+      {"<|fim_prefix|>", 100258},
+      {"<|fim_middle|>", 100259},
+      {"<|fim_suffix|>", 100260},
+      {"<|endofprompt|>", 100276}}},
 	{".o200k", {"o200k_base"}, scan_regex_o200k, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}},
 	{".qwen", {"qwen"}, scan_regex_qwen, {{"<|endoftext|>", 151643}, {"<|im_start|>", 151644}, {"<|im_end|>", 151645}}},
 };
@@ -44,8 +49,10 @@ int rank_file_kind(const char *path, const char **kind, struct ipf_error *err)
 				*kind = encodings[i].kind;
 				return 0;
 			}
-	return ipf_error_set(err, IPF_INPUT, "a rank file does not say how text is cut, and \"%s\" is no name that does "
-	                     "(r50k_base, p50k_base, cl100k_base, o200k_base, qwen, gpt2)", base);
+	return ipf_error_set(err, IPF_INPUT,
+	                     "a rank file does not say how text is cut, and \"%s\" is no name that does "
+	                     "(r50k_base, p50k_base, cl100k_base, o200k_base, qwen, gpt2)",
+	                     base);
 }
 
 static int base64_value(char c)
@@ -78,7 +85,8 @@ static bool read_token(const char *at, const char *end, struct buffer *out)
 	return true;
 }
 
-static int read_line(struct loader *l, const char *at, const char *end, int64_t number, struct buffer *token, struct ipf_error *err)
+static int read_line(struct loader *l, const char *at, const char *end, int64_t number, struct buffer *token,
+                     struct ipf_error *err)
 {
 	const char *space = memchr(at, ' ', (size_t)(end - at));
 	unsigned long rank = 0;
@@ -130,22 +138,26 @@ static int make_merges(struct loader *l, struct ipf_error *err)
 	}
 	l->merges = v->size;
 	if (l->pairs.failed || l->builder.sections[SECTION_MERGED].failed)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	return loader_merges(l, err);
 }
 
 static void write_config(const char *regex, struct buffer *out)
 {
 	struct jout w = {.out = out};
-	buffer_text(out, "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":");
+	buffer_text(
+		out,
+		"{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":");
 	jout_string0(&w, regex);
-	buffer_text(out, "},\"behavior\":\"Isolated\",\"invert\":false},"
-	                 "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},"
-	                 "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true},"
-	                 "\"model\":{\"type\":\"BPE\",\"ignore_merges\":true}}");
+	buffer_text(
+		out, "},\"behavior\":\"Isolated\",\"invert\":false},"
+			 "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},"
+			 "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true},"
+			 "\"model\":{\"type\":\"BPE\",\"ignore_merges\":true}}");
 }
 
-int load_ranks(struct compiled *out, const char *kind, const char *text, size_t len, const char *sha256, struct ipf_error *err)
+int load_ranks(struct compiled *out, const char *kind, const char *text, size_t len, const char *sha256,
+               struct ipf_error *err)
 {
 	const struct encoding *e = encodings;
 	struct loader l = {0};

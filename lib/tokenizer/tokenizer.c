@@ -1,5 +1,5 @@
 /* Opening, closing, decoding. */
-#include "private.h"
+#include "tokenizer/private.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,13 +16,13 @@ int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_er
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		buffer_text(&file, file.len && file.data[file.len - 1] == '/' ? "tokenizer.json" : "/tokenizer.json");
 	if (!t || file.failed) {
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 		goto out;
 	}
 	const char *base = strrchr(file.data, '/');
 	t->name = strdup(base ? base + 1 : file.data);
 	if (!t->name) {
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 		goto out;
 	}
 	status = cache_open(&t->block, file.data, err);
@@ -46,7 +46,7 @@ int tokenizer_open_text(struct tokenizer **tokenizer, const char *json, size_t l
 	struct tokenizer *t = calloc(1, sizeof *t);
 	*tokenizer = NULL;
 	if (!t || !(t->name = strdup("tokenizer.json"))) {
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 	} else if (load_json(&t->block, json, len, no_digest, err) == 0 && tokenizer_configure(t, err) == 0) {
 		*tokenizer = t;
 		return 0;
@@ -106,7 +106,8 @@ void tokenizer_scratch_free(struct tokenizer_scratch *s)
 	free(s);
 }
 
-/* What decoders are given for an id: an added token's own text goes before the vocabulary's. Absent: no such id, or left out. */
+/* What decoders are given for an id: an added token's own text goes before the vocabulary's. Absent: no such id, or
+ * left out. */
 static struct slice token_text(const struct tokenizer *t, uint32_t id, int flags)
 {
 	const struct added_record *added = added_by_id(&t->added, id);
@@ -127,7 +128,8 @@ static int join(const struct text_pieces *texts, const char *between, struct buf
 	return out->failed ? -1 : 0;
 }
 
-int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count, int flags, struct buffer *text, struct ipf_error *err)
+int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count, int flags, struct buffer *text,
+                     struct ipf_error *err)
 {
 	struct text_pieces tokens = {0}, decoded = {0};
 	int status = 0;
@@ -146,7 +148,7 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t coun
 	text_pieces_release(&tokens);
 	text_pieces_release(&decoded);
 	if (status < 0 && !err->kind)
-		ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		ipf_error_memory(err);
 	return status;
 }
 

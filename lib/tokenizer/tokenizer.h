@@ -7,19 +7,20 @@
  *     if (tokenizer_encode(t, s, text, len, 0, &ids, &err) < 0) …
  *     int64_t n = tokenizer_count(t, s, text, len, 0, &err);
  *
- * Opens a Hugging Face tokenizer.json, a folder that holds one, or a .tiktoken rank file; gives the ids that the reference
- * implementation gives, to the last one. After opening it is never written to: any number of threads may use it, each with a scratch
- * of its own. What it does not know it refuses by name when it opens, never later. A text is never cut or padded, whatever the file's
- * "truncation" and "padding" say.
+ * Opens a Hugging Face tokenizer.json, a folder that holds one, or a .tiktoken rank file; gives the ids that the
+ * reference implementation gives, to the last one. After opening it is never written to: any number of threads may use
+ * it, each with a scratch of its own. What it does not know it refuses by name when it opens, never later. A text is
+ * never cut or padded, whatever the file's "truncation" and "padding" say.
  *
- * Opening the first time takes a fraction of a second for a large vocabulary; what was made is kept under $XDG_CACHE_HOME/ipf (else
+ * Opening the first time takes a fraction of a second for a large vocabulary; what was made is kept under
+ * $XDG_CACHE_HOME/ipf (else
  * ~/.cache/ipf), so that it takes milliseconds from then on.
  */
 #ifndef IPF_TOKENIZER_H
 #define IPF_TOKENIZER_H
 
-#include "../buffer.h"
-#include "../error.h"
+#include "buffer.h"
+#include "error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -49,27 +50,28 @@ struct tokenizer_scratch *tokenizer_scratch_new(const struct tokenizer *tokenize
 void tokenizer_scratch_free(struct tokenizer_scratch *scratch);
 
 /* Appends the ids of `text` (UTF-8; anything else is IPF_INPUT with the byte offset). */
-int tokenizer_encode(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
-                     struct token_ids *ids, struct ipf_error *err);
+int tokenizer_encode(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text, size_t len,
+                     int flags, struct token_ids *ids, struct ipf_error *err);
 /* Only how many; never slower than encoding. -1 on error. */
-int64_t tokenizer_count(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text, size_t len, int flags,
-                        struct ipf_error *err);
-/* Appends the text of the ids, as the reference decodes them. An id beyond the vocabulary is left out, as the reference does. */
-int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, struct buffer *text,
-                     struct ipf_error *err);
+int64_t tokenizer_count(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text,
+                        size_t len, int flags, struct ipf_error *err);
+/* Appends the text of the ids, as the reference decodes them. An id beyond the vocabulary is left out, as the reference
+ * does. */
+int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags,
+                     struct buffer *text, struct ipf_error *err);
 
-/* Where each of the text's ids ends: ends[i] bytes from its beginning, never falling, the last at its end (TOKENIZER_SPECIAL's ids are
- * not the text's). Exact where tokens are the bytes of the text; where the normalizer has changed it, at the nearest place that the
- * texts of the tokens tell. Linear. */
-int tokenizer_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text, size_t len, size_t *ends,
-                   struct ipf_error *err);
+/* Where each of the text's ids ends: ends[i] bytes from its beginning, never falling, the last at its end
+ * (TOKENIZER_SPECIAL's ids are not the text's). Exact where tokens are the bytes of the text; where the normalizer has
+ * changed it, at the nearest place that the texts of the tokens tell. Linear. */
+int tokenizer_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text, size_t len,
+                   size_t *ends, struct ipf_error *err);
 
 /* Many texts in parallel: counts[i] of texts[i]; `threads` 0: as many as the cores that this process may use. */
-int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags, int threads,
-                         int64_t *counts, struct ipf_error *err);
+int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
+                         int threads, int64_t *counts, struct ipf_error *err);
 /* The same with ids: ids[i] is appended to. */
-int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags, int threads,
-                          struct token_ids *ids, struct ipf_error *err);
+int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
+                          int threads, struct token_ids *ids, struct ipf_error *err);
 
 /* How many ids there are (the highest id + 1). */
 uint32_t tokenizer_size(const struct tokenizer *tokenizer);

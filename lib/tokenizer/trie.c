@@ -1,5 +1,5 @@
 /* Making a trie. */
-#include "trie.h"
+#include "tokenizer/trie.h"
 
 #include <stdlib.h>
 
@@ -48,10 +48,14 @@ int trie_build(struct compiled_builder *b, const struct vocabulary *v, struct ip
 {
 	uint64_t bytes = v->word_offsets[v->size], slots = 16;
 	if (bytes >= TRIE_NODES)
-		return ipf_error_set(err, IPF_INPUT, "model: Unigram: %llu bytes of tokens are more than it can hold", (unsigned long long)bytes);
+		return ipf_error_set(err, IPF_INPUT, "model: Unigram: %llu bytes of tokens are more than it can hold",
+		                     (unsigned long long)bytes);
 	while (slots < bytes * 2)
 		slots *= 2;
-	struct growing g = {.edges = calloc(slots, sizeof *g.edges), .ids = malloc((bytes + 1) * sizeof *g.ids), .mask = (uint32_t)(slots - 1), .nodes = 1};
+	struct growing g = {.edges = calloc(slots, sizeof *g.edges),
+	                    .ids = malloc((bytes + 1) * sizeof *g.ids),
+	                    .mask = (uint32_t)(slots - 1),
+	                    .nodes = 1};
 	bool good = g.edges && g.ids;
 	if (good)
 		g.ids[0] = VOCABULARY_NONE;
@@ -60,7 +64,7 @@ int trie_build(struct compiled_builder *b, const struct vocabulary *v, struct ip
 	good = good && settle(&g, b);
 	free(g.edges);
 	free(g.ids);
-	return good ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return good ? 0 : ipf_error_memory(err);
 }
 
 void trie_of(struct trie *t, const struct compiled *block)

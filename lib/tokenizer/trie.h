@@ -1,10 +1,11 @@
-/* The tokens of a Unigram model as a trie of bytes, in two sections of the block: its edges in one hash table (a slot has the node in 28
- * bits, the byte, and the child in 28 bits; 0 is free, for the root is nobody's child), and the token that ends at each node.
+/* The tokens of a Unigram model as a trie of bytes, in two sections of the block: its edges in one hash table (a slot
+ * has the node in 28 bits, the byte, and the child in 28 bits; 0 is free, for the root is nobody's child), and the
+ * token that ends at each node.
  */
 #ifndef IPF_TOKENIZER_TRIE_H
 #define IPF_TOKENIZER_TRIE_H
 
-#include "compiled.h"
+#include "tokenizer/compiled.h"
 
 #define TRIE_NODES (UINT32_C(1) << 28)
 

@@ -1,8 +1,8 @@
-/* Character classes for the scanners: as the reference's regular expressions see characters (Oniguruma in tokenizers 0.23: Unicode 16),
- * whatever version utf8proc has; test_lib_tokenizer_scan holds the digest of the whole. */
-#include "pipeline.h"
+/* Character classes for the scanners: as the reference's regular expressions see characters (Oniguruma in tokenizers
+ * 0.23: Unicode 16), whatever version utf8proc has; test_lib_tokenizer_scan holds the digest of the whole. */
+#include "tokenizer/pipeline.h"
 
-#include "unicode_pins.h"
+#include "tokenizer/unicode_pins.h"
 
 unsigned char unicode_class(uint32_t c)
 {

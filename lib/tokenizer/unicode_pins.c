@@ -5,7 +5,7 @@
  * newer characters are not in. Here are the differences: to Unicode 14 (the oldest that Debian 12's libraries know) for the first, to
  * utf8proc's for the second, to Unicode 16 for the old ones.
  */
-#include "unicode_pins.h"
+#include "tokenizer/unicode_pins.h"
 
 #include <stdlib.h>
 

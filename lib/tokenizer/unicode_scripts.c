@@ -1,6 +1,6 @@
 /* Scripts as UnicodeScripts sees them: those of Unicode 9, kana and Han as one, the space and whatever came later as none. Made from the
  * Unicode database; runs of code points, the first of each times 256 plus a number for its script. */
-#include "unicode_pins.h"
+#include "tokenizer/unicode_pins.h"
 
 static const uint32_t runs[] = {
 	0x18, 0x2000, 0x2118, 0x413c, 0x5b18, 0x613c, 0x7b18, 0xaa3c, 0xab18, 0xba3c, 0xbb18, 0xc03c,

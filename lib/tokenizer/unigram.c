@@ -1,22 +1,23 @@
-/* Unigram: of all ways to cut a word into tokens the one with the highest sum of scores (Viterbi), as the reference computes it: from
- * left to right in doubles, the first found of equals; a character that is no token of its own counts as unknown, ten below the lowest
- * score; unknown neighbours are one; what is unknown is written in bytes where there are tokens for them.
+/* Unigram: of all ways to cut a word into tokens the one with the highest sum of scores (Viterbi), as the reference
+ * computes it: from left to right in doubles, the first found of equals; a character that is no token of its own counts
+ * as unknown, ten below the lowest score; unknown neighbours are one; what is unknown is written in bytes where there
+ * are tokens for them.
  */
-#include "config.h"
-#include "trie.h"
+#include "tokenizer/config.h"
+#include "tokenizer/trie.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define UNKNOWN_PENALTY 10.0
-#define UNREACHED UINT32_MAX
+#define UNREACHED       UINT32_MAX
 
 struct unigram {
 	struct model model;
 	const struct vocabulary *vocabulary;
 	struct trie trie;
 	double unknown_score;
-	uint32_t unk; /* VOCABULARY_NONE: there is none */
+	uint32_t unk;       /* VOCABULARY_NONE: there is none */
 	bool byte_fallback; /* and each byte has a token or not: VOCABULARY_NONE */
 	uint32_t fallback[256];
 };
@@ -32,7 +33,8 @@ struct scratch {
 	size_t cap;
 };
 
-/* ---- the best way ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the best way
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void offer(struct place *to, double score, uint32_t from, uint32_t id)
 {
@@ -40,7 +42,8 @@ static void offer(struct place *to, double score, uint32_t from, uint32_t id)
 		*to = (struct place){score, from, id};
 }
 
-static int fill_places(const struct unigram *u, struct place *places, const char *word, uint32_t len, struct ipf_error *err)
+static int fill_places(const struct unigram *u, struct place *places, const char *word, uint32_t len,
+                       struct ipf_error *err)
 {
 	for (uint32_t i = 0; i <= len; i++)
 		places[i] = (struct place){0, UNREACHED, 0};
@@ -100,7 +103,8 @@ static bool add_unknown(const struct unigram *u, const char *text, size_t len, s
 	return token_ids_add(ids, id == VOCABULARY_NONE ? u->unk : id);
 }
 
-static int encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
+static int encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
+                  struct ipf_error *err)
 {
 	const struct unigram *u = (const struct unigram *)self;
 	struct scratch *s = scratch;
@@ -113,7 +117,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 		s->places = malloc(s->cap * sizeof *s->places);
 		if (!s->places) {
 			s->cap = 0;
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 		}
 	}
 	if (fill_places(u, s->places, word, (uint32_t)len, err) < 0)
@@ -125,7 +129,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 		while (id == u->unk && end < len && s->places[s->places[end].from].id == u->unk)
 			end = s->places[end].from;
 		if (id == u->unk ? !add_unknown(u, word + at, end - at, ids) : !token_ids_add(ids, id))
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+			return ipf_error_memory(err);
 	}
 	return 0;
 }
@@ -142,7 +146,9 @@ static void scratch_free(void *scratch)
 	free(scratch);
 }
 
-/* ---- making it ------------------------------------------------------------------------------------------------------------------- */
+/* ---- making it
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void free_unigram(struct model *self)
 {
@@ -178,14 +184,15 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 	return 0;
 }
 
-int unigram_new(struct model **model, const json_t *config, const struct compiled *block, const struct vocabulary *vocabulary,
-                struct ipf_error *err)
+int unigram_new(struct model **model, const json_t *config, const struct compiled *block,
+                const struct vocabulary *vocabulary, struct ipf_error *err)
 {
 	struct unigram *u = calloc(1, sizeof *u);
 	*model = NULL;
 	if (!u)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
-	u->model = (struct model){.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
+		return ipf_error_memory(err);
+	u->model = (struct model){
+		.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
 	trie_of(&u->trie, block);
 	if (configure(u, config, err) < 0) {

@@ -1,6 +1,6 @@
-/* WordPiece (the longest token first, what follows the first with a prefix; a word that does not come out even, or is too long, is
- * unknown) and WordLevel (a word is a token or unknown). */
-#include "config.h"
+/* WordPiece (the longest token first, what follows the first with a prefix; a word that does not come out even, or is
+ * too long, is unknown) and WordLevel (a word is a token or unknown). */
+#include "tokenizer/config.h"
 
 #include <stdlib.h>
 
@@ -15,13 +15,14 @@ struct wordpiece {
 
 static int add(struct token_ids *ids, uint32_t id, struct ipf_error *err)
 {
-	return token_ids_add(ids, id) ? 0 : ipf_error_set(err, IPF_SYSTEM, "out of memory");
+	return token_ids_add(ids, id) ? 0 : ipf_error_memory(err);
 }
 
 static int add_unknown(const struct wordpiece *w, struct token_ids *ids, struct ipf_error *err)
 {
 	if (w->unk == VOCABULARY_NONE)
-		return ipf_error_set(err, IPF_INPUT, "model: an unknown word, and \"%.60s\" is not in the vocabulary", w->unk_name.data);
+		return ipf_error_set(err, IPF_INPUT, "model: an unknown word, and \"%.60s\" is not in the vocabulary",
+		                     w->unk_name.data);
 	return add(ids, w->unk, err);
 }
 
@@ -35,7 +36,8 @@ static bool too_long(const struct wordpiece *w, const char *word, size_t len)
 	return characters > w->longest_word;
 }
 
-/* The longest token that `text` (behind a prefix of `before` bytes) begins with; its length goes to `*len`, 0 for none. */
+/* The longest token that `text` (behind a prefix of `before` bytes) begins with; its length goes to `*len`, 0 for none.
+ */
 static uint32_t longest(const struct wordpiece *w, const char *text, size_t before, size_t *len)
 {
 	size_t most = w->vocabulary->longest > before ? w->vocabulary->longest - before : 0, n = *len < most ? *len : most;
@@ -52,7 +54,8 @@ static uint32_t longest(const struct wordpiece *w, const char *text, size_t befo
 	return VOCABULARY_NONE;
 }
 
-static int encode_pieces(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
+static int encode_pieces(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
+                         struct ipf_error *err)
 {
 	const struct wordpiece *w = (const struct wordpiece *)self;
 	struct buffer *text = scratch;
@@ -65,7 +68,7 @@ static int encode_pieces(const struct model *self, void *scratch, const char *wo
 	buffer_slice(text, buffer_all(&w->prefix));
 	buffer_append(text, word, len);
 	if (text->failed)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	for (size_t at = 0; at < len;) {
 		size_t n = len - at;
 		if (at && before)
@@ -82,7 +85,8 @@ static int encode_pieces(const struct model *self, void *scratch, const char *wo
 	return 0;
 }
 
-static int encode_word(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
+static int encode_word(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
+                       struct ipf_error *err)
 {
 	const struct wordpiece *w = (const struct wordpiece *)self;
 	uint32_t id = vocabulary_find(w->vocabulary, word, len);
@@ -123,15 +127,16 @@ static int configure(struct wordpiece *w, const json_t *config, bool pieces, str
 	buffer_slice(&w->prefix, prefix);
 	buffer_slice(&w->unk_name, unk);
 	w->unk = vocabulary_find(w->vocabulary, unk.data, unk.len);
-	return w->prefix.failed || w->unk_name.failed ? ipf_error_set(err, IPF_SYSTEM, "out of memory") : 0;
+	return w->prefix.failed || w->unk_name.failed ? ipf_error_memory(err) : 0;
 }
 
-static int make(struct model **model, const json_t *config, const struct vocabulary *vocabulary, bool pieces, struct ipf_error *err)
+static int make(struct model **model, const json_t *config, const struct vocabulary *vocabulary, bool pieces,
+                struct ipf_error *err)
 {
 	struct wordpiece *w = calloc(1, sizeof *w);
 	*model = NULL;
 	if (!w)
-		return ipf_error_set(err, IPF_SYSTEM, "out of memory");
+		return ipf_error_memory(err);
 	w->vocabulary = vocabulary;
 	w->model.encode = pieces ? encode_pieces : encode_word;
 	if (pieces) {
@@ -147,12 +152,14 @@ static int make(struct model **model, const json_t *config, const struct vocabul
 	return 0;
 }
 
-int wordpiece_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err)
+int wordpiece_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary,
+                  struct ipf_error *err)
 {
 	return make(model, config, vocabulary, true, err);
 }
 
-int wordlevel_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary, struct ipf_error *err)
+int wordlevel_new(struct model **model, const json_t *config, const struct vocabulary *vocabulary,
+                  struct ipf_error *err)
 {
 	return make(model, config, vocabulary, false, err);
 }

@@ -1,15 +1,16 @@
-/* What a client costs that does nothing but HTTP: one thread, epoll, a state machine that counts the chunks of an answer. The baseline of
- * fire.sh and lag.sh, against the raw server.
+/* What a client costs that does nothing but HTTP: one thread, epoll, a state machine that counts the chunks of an
+ * answer. The baseline of fire.sh and lag.sh, against the raw server.
  *
- *     bareclient --port 8000 -c 64 --for 3s                 # closed loop: 64 connections, one request after another on each
- *     bareclient --port 8000 --rate 1k --for 10s            # open loop, Poisson: connections are opened as they are needed
+ *     bareclient --port 8000 -c 64 --for 3s                 # closed loop: 64 connections, one request after another on
+ * each bareclient --port 8000 --rate 1k --for 10s            # open loop, Poisson: connections are opened as they are
+ * needed
  *
- * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the raw server puts into
- * it, to our clock when its bytes had been read. Events that came in one read share that time. */
+ * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the
+ * raw server puts into it, to our clock when its bytes had been read. Events that came in one read share that time. */
 #include "clock.h"
-#include "histogram.h"
-#include "options.h"
-#include "rng.h"
+#include "stats/histogram.h"
+#include "cli/options.h"
+#include "stats/rng.h"
 
 #include <errno.h>
 #include <math.h>
@@ -34,8 +35,8 @@ struct conn {
 	int fd;
 	bool connecting;
 	enum state state;
-	int matched;      /* bytes of the head's end seen so far */
-	size_t size;      /* what is left of the chunk; while it is read: so far */
+	int matched;       /* bytes of the head's end seen so far */
+	size_t size;       /* what is left of the chunk; while it is read: so far */
 	struct conn *next; /* idle, or waiting to connect */
 };
 
@@ -53,9 +54,9 @@ struct client {
 	char *request;
 	size_t request_len;
 	int64_t wanted, started, done, failed, connections, reads, chunks, bytes;
-	int64_t begin_ns, end_ns;    /* end: nothing starts after it */
-	int64_t due_ns;              /* of the next request; INT64_MAX: closed loop, or none */
-	ptrdiff_t sent_at;           /* where sent_ns stands in a chunk; -1: not known */
+	int64_t begin_ns, end_ns; /* end: nothing starts after it */
+	int64_t due_ns;           /* of the next request; INT64_MAX: closed loop, or none */
+	ptrdiff_t sent_at;        /* where sent_ns stands in a chunk; -1: not known */
 	struct rng gaps;
 	struct histogram *lag, *delay;
 	struct ipf_error *err;
@@ -165,7 +166,9 @@ static void conn_failed(struct client *c, struct conn *k, const char *what)
 
 static struct conn *conn_open(struct client *c)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->options->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_port = htons((uint16_t)c->options->port),
+	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct conn *k = calloc(1, sizeof *k);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = k};
 	int on = 1;
@@ -310,8 +313,9 @@ static void run(struct client *c)
 static void print_times(const char *name, const struct histogram *h)
 {
 	if (histogram_count(h))
-		printf(",\"%s\":{\"p50\":%.1f,\"p99\":%.1f,\"p99.9\":%.1f,\"max\":%.1f,\"mean\":%.1f}", name, histogram_percentile(h, 50) / 1e3,
-		       histogram_percentile(h, 99) / 1e3, histogram_percentile(h, 99.9) / 1e3, (double)histogram_max(h) / 1e3, histogram_mean(h) / 1e3);
+		printf(",\"%s\":{\"p50\":%.1f,\"p99\":%.1f,\"p99.9\":%.1f,\"max\":%.1f,\"mean\":%.1f}", name,
+		       histogram_percentile(h, 50) / 1e3, histogram_percentile(h, 99) / 1e3,
+		       histogram_percentile(h, 99.9) / 1e3, (double)histogram_max(h) / 1e3, histogram_mean(h) / 1e3);
 }
 
 static void print_run(const struct client *c)
@@ -321,17 +325,21 @@ static void print_run(const struct client *c)
 	double answers = (double)(c->done - c->failed);
 	double events = (double)c->chunks - answers; /* the last chunk of each answer holds none */
 	getrusage(RUSAGE_SELF, &used);
-	double cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-	printf("{\"requests\":%lld,\"failed\":%lld,\"connections\":%lld,\"events\":%.0f,\"reads\":%lld,\"bytes\":%lld,\"seconds\":%.4f,\"requests_s\":%.1f,"
-	       "\"events_s\":%.1f,\"cpu_s\":%.4f,\"cpu_us_request\":%.3f,\"cpu_us_event\":%.3f,\"rss_kib\":%ld", (long long)c->done, (long long)c->failed,
-	       (long long)c->connections, events, (long long)c->reads, (long long)c->bytes, seconds, answers / seconds, events / seconds, cpu,
-	       cpu / answers * 1e6, cpu / events * 1e6, used.ru_maxrss);
+	double cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	             (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+	printf(
+		"{\"requests\":%lld,\"failed\":%lld,\"connections\":%lld,\"events\":%.0f,\"reads\":%lld,\"bytes\":%lld,\"seconds\":%.4f,\"requests_s\":%.1f,"
+		"\"events_s\":%.1f,\"cpu_s\":%.4f,\"cpu_us_request\":%.3f,\"cpu_us_event\":%.3f,\"rss_kib\":%ld",
+		(long long)c->done, (long long)c->failed, (long long)c->connections, events, (long long)c->reads,
+		(long long)c->bytes, seconds, answers / seconds, events / seconds, cpu, cpu / answers * 1e6, cpu / events * 1e6,
+		used.ru_maxrss);
 	print_times("lag_us", c->lag);
 	print_times("delay_us", c->delay);
 	puts("}");
 }
 
-#define ROW(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct options, member_, help_)
+#define ROW(kind_, letter_, name_, argument_, member_, help_)                                                          \
+	OPTION(kind_, letter_, name_, argument_, struct options, member_, help_)
 
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "where the server listens on 127.0.0.1"),
@@ -354,11 +362,14 @@ static const struct program program = {
 
 static int measure(struct client *c, const struct options *o, struct ipf_error *err)
 {
-	static const char body[] = "{\"model\":\"raw\",\"messages\":[{\"role\":\"user\",\"content\":\"Tell me.\"}],\"max_tokens\":1,\"stream\":true}";
+	static const char body[] =
+		"{\"model\":\"raw\",\"messages\":[{\"role\":\"user\",\"content\":\"Tell me.\"}],\"max_tokens\":1,\"stream\":true}";
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 	struct rlimit files;
-	int len = asprintf(&c->request, "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s", o->path,
-		(int)o->port, sizeof body - 1, body);
+	int len = asprintf(
+		&c->request,
+		"POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+		o->path, (int)o->port, sizeof body - 1, body);
 	c->lag = histogram_new();
 	c->delay = histogram_new();
 	if (len < 0 || !c->lag || !c->delay)
@@ -388,7 +399,11 @@ static int measure(struct client *c, const struct options *o, struct ipf_error *
 int main(int argc, char **argv)
 {
 	static struct client client; /* large */
-	struct options options = {.common = COMMON_DEFAULTS, .connections = 1, .requests = INT64_MAX, .for_ns = 10 * NS_PER_S, .path = "/v1/chat/completions"};
+	struct options options = {.common = COMMON_DEFAULTS,
+	                          .connections = 1,
+	                          .requests = INT64_MAX,
+	                          .for_ns = 10 * NS_PER_S,
+	                          .path = "/v1/chat/completions"};
 	struct operands operands;
 	struct ipf_error err = {0};
 	int status;

@@ -7,7 +7,8 @@
 #define NUMBER_DIGITS 8
 #define WORD_DIGITS   5
 
-static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n";
+static const char head[] =
+	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /* An event in its chunk, and where in it stands what changes. */
 static struct {
@@ -29,7 +30,8 @@ static size_t place_of(const char *text, const char *what)
 
 void rawanswer_init(void)
 {
-	static const char data[] = "data: {\"id\":\"chatcmpl-00000000\",\"object\":\"chat.completion.chunk\",\"created\":1763620000,\"model\":\"raw\","
+	static const char data[] =
+		"data: {\"id\":\"chatcmpl-00000000\",\"object\":\"chat.completion.chunk\",\"created\":1763620000,\"model\":\"raw\","
 		"\"sent_ns\":\"0000000000000000000\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" w00000\"},\"finish_reason\":null}]}\n\n";
 	event.len = (size_t)snprintf(event.text, sizeof event.text, "%zx\r\n%s\r\n", sizeof data - 1, data);
 	event.number = place_of(event.text, "chatcmpl-");
@@ -48,9 +50,12 @@ static void digits(char *to, size_t count, uint64_t value)
 static void make_tail(int64_t all)
 {
 	char data[400];
-	snprintf(data, sizeof data, "data: {\"id\":\"chatcmpl-00000000\",\"object\":\"chat.completion.chunk\",\"created\":1763620000,\"model\":\"raw\","
+	snprintf(
+		data, sizeof data,
+		"data: {\"id\":\"chatcmpl-00000000\",\"object\":\"chat.completion.chunk\",\"created\":1763620000,\"model\":\"raw\","
 		"\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":16,\"completion_tokens\":%lld,"
-		"\"total_tokens\":%lld}}\n\ndata: [DONE]\n\n", (long long)all, (long long)all + 16);
+		"\"total_tokens\":%lld}}\n\ndata: [DONE]\n\n",
+		(long long)all, (long long)all + 16);
 	tail.len = (size_t)snprintf(tail.text, sizeof tail.text, "%zx\r\n%s\r\n0\r\n\r\n", strlen(data), data);
 	tail.number = place_of(tail.text, "chatcmpl-");
 	tail.all = all;
@@ -84,12 +89,15 @@ size_t rawanswer_write(char *to, uint32_t request, int64_t from, int64_t count, 
 
 static size_t whole(char *to, const char *status, const char *body)
 {
-	return (size_t)snprintf(to, 1024, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s", status, strlen(body), body);
+	return (size_t)snprintf(to, 1024, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+	                        status, strlen(body), body);
 }
 
 size_t rawanswer_models(char *to)
 {
-	return whole(to, "200 OK", "{\"object\":\"list\",\"data\":[{\"id\":\"raw\",\"object\":\"model\",\"created\":1763620000,\"owned_by\":\"bench\"}]}\n");
+	return whole(
+		to, "200 OK",
+		"{\"object\":\"list\",\"data\":[{\"id\":\"raw\",\"object\":\"model\",\"created\":1763620000,\"owned_by\":\"bench\"}]}\n");
 }
 
 size_t rawanswer_refusal(char *to, int status, const char *why)

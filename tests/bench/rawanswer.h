@@ -1,7 +1,9 @@
-/* The raw server's answers: HTTP/1.1, chunked, an event of a chat's stream in each chunk. All events are the same but for the request's
- * number, their own, and the time at which they were sent, which are written into a copy of one made in advance:
+/* The raw server's answers: HTTP/1.1, chunked, an event of a chat's stream in each chunk. All events are the same but
+ * for the request's number, their own, and the time at which they were sent, which are written into a copy of one made
+ * in advance:
  *
- *     data: {"id":"chatcmpl-00000017","object":"chat.completion.chunk",…,"sent_ns":"1763631294000000000",…{"content":" w00042"}…}
+ *     data: {"id":"chatcmpl-00000017","object":"chat.completion.chunk",…,"sent_ns":"1763631294000000000",…{"content":"
+ * w00042"}…}
  *
  * The last one is followed, in the same piece, by usage and [DONE].
  */
@@ -11,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RAWANSWER_BATCH 1024                             /* most events in a piece */
-#define RAWANSWER_ROOM  (RAWANSWER_BATCH * 256 + 1024)   /* bytes of the largest piece */
+#define RAWANSWER_BATCH 1024                           /* most events in a piece */
+#define RAWANSWER_ROOM  (RAWANSWER_BATCH * 256 + 1024) /* bytes of the largest piece */
 
 void rawanswer_init(void); /* before the others */
 
-/* Writes events `from` to `from + count - 1` of `all` of a request, and what stands before the first and after the last. Returns its length.
- * `real_ns` (CLOCK_REALTIME) becomes each event's sent_ns. */
+/* Writes events `from` to `from + count - 1` of `all` of a request, and what stands before the first and after the
+ * last. Returns its length. `real_ns` (CLOCK_REALTIME) becomes each event's sent_ns. */
 size_t rawanswer_write(char *to, uint32_t request, int64_t from, int64_t count, int64_t all, int64_t real_ns);
 
 /* A whole response of its own. */

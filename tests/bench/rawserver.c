@@ -1,18 +1,20 @@
-/* A model server that costs next to nothing, to measure clients against: one thread, answers written in advance, each event sent at its
- * absolute time or as fast as the socket takes it, and a log of when each was really sent. See README.md.
+/* A model server that costs next to nothing, to measure clients against: one thread, answers written in advance, each
+ * event sent at its absolute time or as fast as the socket takes it, and a log of when each was really sent. See
+ * README.md.
  *
  *     rawserver --events 100 --first 50ms --gap 10ms --log sends     # prints `listening on http://127.0.0.1:PORT`
  *
- * Any POST is answered with a stream of chat completion chunks; a query changes its shape: POST /v1/chat/completions?events=5&first=1s&gap=2ms&batch=1.
- * A GET gets a list of models; there is nothing to tokenize with. It waits for nothing but the request: model, prompt and parameters are not looked at. */
+ * Any POST is answered with a stream of chat completion chunks; a query changes its shape: POST
+ * /v1/chat/completions?events=5&first=1s&gap=2ms&batch=1. A GET gets a list of models; there is nothing to tokenize
+ * with. It waits for nothing but the request: model, prompt and parameters are not looked at. */
 #include "rawanswer.h"
 #include "sendlog.h"
 #include "timers.h"
 
 #include "buffer.h"
 #include "clock.h"
-#include "options.h"
-#include "units.h"
+#include "cli/options.h"
+#include "cli/units.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -31,31 +33,32 @@
 
 #define BACKLOG   4096
 #define EVENTS    256
-#define TURN      256         /* pieces sent at full speed before the sockets are looked at again */
+#define TURN      256 /* pieces sent at full speed before the sockets are looked at again */
 #define READ_ROOM (256 * 1024)
 #define HEAD_MOST (16 * 1024) /* a longer request head is refused */
 
 /* What an answer looks like. */
 struct shape {
-	int64_t events, batch;     /* how many, and how many of them in each piece */
-	int64_t first_ns, gap_ns;  /* from the request's arrival to the first piece, from each piece to the next; gap 0: as fast as it goes */
+	int64_t events, batch;    /* how many, and how many of them in each piece */
+	int64_t first_ns, gap_ns; /* from the request's arrival to the first piece, from each piece to the next; gap 0: as
+	                             fast as it goes */
 };
 
 struct conn {
 	int fd;
-	uint32_t port;             /* the client's */
-	bool readable, blocked;    /* there may be more to read; the socket's buffer is full */
-	bool answering, last;      /* last: the client asked for the connection to be closed */
-	struct buffer head;        /* what came of a request's head so far */
-	int64_t body_left;         /* of the request's body; -1: its head is not there yet */
-	bool post, tokenize;       /* what is asked for */
-	struct shape shape;        /* of the answer */
+	uint32_t port;          /* the client's */
+	bool readable, blocked; /* there may be more to read; the socket's buffer is full */
+	bool answering, last;   /* last: the client asked for the connection to be closed */
+	struct buffer head;     /* what came of a request's head so far */
+	int64_t body_left;      /* of the request's body; -1: its head is not there yet */
+	bool post, tokenize;    /* what is asked for */
+	struct shape shape;     /* of the answer */
 	uint32_t request;
-	int64_t arrived_ns;        /* the request, on the monotonic clock */
-	int64_t next;              /* event to be sent */
-	int64_t stamp_ns;          /* sent_ns of the piece that is half sent */
-	size_t sent;               /* bytes of that piece that have gone */
-	struct timer timer;        /* of the next piece */
+	int64_t arrived_ns;               /* the request, on the monotonic clock */
+	int64_t next;                     /* event to be sent */
+	int64_t stamp_ns;                 /* sent_ns of the piece that is half sent */
+	size_t sent;                      /* bytes of that piece that have gone */
+	struct timer timer;               /* of the next piece */
 	struct conn *run_prev, *run_next; /* in the ring of those that send as fast as they can; NULL: not in it */
 	struct conn *dead_next;
 };
@@ -63,13 +66,13 @@ struct conn {
 struct rawserver {
 	struct shape shape;
 	int epoll_fd, listen_fd, timer_fd, signal_fd;
-	int64_t timer_at;          /* what timer_fd is set to; INT64_MAX: nothing */
+	int64_t timer_at; /* what timer_fd is set to; INT64_MAX: nothing */
 	struct timers timers;
-	struct conn *ring, *dead;  /* dead: closed in this turn of the loop, which may hold events for them */
+	struct conn *ring, *dead; /* dead: closed in this turn of the loop, which may hold events for them */
 	struct sendlog *log;
 	uint32_t requests;
 	int64_t events, connections;
-	bool awake;                /* it never sleeps */
+	bool awake; /* it never sleeps */
 	bool stop;
 	char input[READ_ROOM], output[RAWANSWER_ROOM];
 };
@@ -131,8 +134,13 @@ static int send_piece(struct rawserver *s, struct conn *c)
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	if (!c->sent && s->log)
-		sendlog_add(s->log, &(struct send_entry){.mono_ns = mono_ns, .real_ns = real_ns, .request = c->request, .event = (int32_t)c->next,
-			.count = (uint32_t)count, .bytes = (uint32_t)n, .port = c->port});
+		sendlog_add(s->log, &(struct send_entry){.mono_ns = mono_ns,
+		                                         .real_ns = real_ns,
+		                                         .request = c->request,
+		                                         .event = (int32_t)c->next,
+		                                         .count = (uint32_t)count,
+		                                         .bytes = (uint32_t)n,
+		                                         .port = c->port});
 	c->stamp_ns = real_ns;
 	c->sent += (size_t)n;
 	if (c->sent < len)
@@ -145,7 +153,8 @@ static int send_piece(struct rawserver *s, struct conn *c)
 
 static void set_timer(struct rawserver *s, struct conn *c)
 {
-	if (timers_set(&s->timers, &c->timer, c->arrived_ns + c->shape.first_ns + c->next / c->shape.batch * c->shape.gap_ns) < 0)
+	if (timers_set(&s->timers, &c->timer,
+	               c->arrived_ns + c->shape.first_ns + c->next / c->shape.batch * c->shape.gap_ns) < 0)
 		conn_close(s, c);
 }
 
@@ -182,7 +191,8 @@ static void on_timer(struct timer *timer, void *data)
 
 /* ---- requests ---- */
 
-static bool number_of(const char *text, const char *key, int64_t *value, int (*parse)(const char *, int64_t *, struct ipf_error *))
+static bool number_of(const char *text, const char *key, int64_t *value,
+                      int (*parse)(const char *, int64_t *, struct ipf_error *))
 {
 	char copy[32];
 	const char *at = strstr(text, key);
@@ -201,7 +211,8 @@ static bool shape_is_good(const struct shape *shape)
 static bool read_query(const char *line, struct shape *shape)
 {
 	const char *query = strchr(line, '?');
-	return !query || (number_of(query, "events=", &shape->events, parse_count) && number_of(query, "batch=", &shape->batch, parse_count) &&
+	return !query || (number_of(query, "events=", &shape->events, parse_count) &&
+	                  number_of(query, "batch=", &shape->batch, parse_count) &&
 	                  number_of(query, "first=", &shape->first_ns, parse_duration) &&
 	                  number_of(query, "gap=", &shape->gap_ns, parse_duration) && shape_is_good(shape));
 }
@@ -252,7 +263,11 @@ static void begin_answer(struct rawserver *s, struct conn *c, int64_t stamp_ns)
 	c->next = 0;
 	c->sent = 0;
 	c->answering = true;
-	sendlog_add(s->log, &(struct send_entry){.mono_ns = c->arrived_ns, .real_ns = real_ns, .request = c->request, .event = SENDLOG_ARRIVAL, .port = c->port});
+	sendlog_add(s->log, &(struct send_entry){.mono_ns = c->arrived_ns,
+	                                         .real_ns = real_ns,
+	                                         .request = c->request,
+	                                         .event = SENDLOG_ARRIVAL,
+	                                         .port = c->port});
 	if (c->shape.first_ns)
 		set_timer(s, c);
 	else
@@ -328,7 +343,8 @@ static void read_some(struct rawserver *s, struct conn *c)
 	while (c->fd >= 0 && c->readable && !c->answering) {
 		char control[64];
 		struct iovec room = {s->input, sizeof s->input};
-		struct msghdr message = {.msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+		struct msghdr message = {
+			.msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
 		ssize_t n = recvmsg(c->fd, &message, 0);
 		if (n == 0 || (n < 0 && errno != EAGAIN)) {
 			conn_close(s, c);
@@ -446,7 +462,8 @@ static int watch(struct rawserver *s, int *fd, struct ipf_error *err)
 
 static int open_server(struct rawserver *s, int port, bool share, struct ipf_error *err)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof address;
 	sigset_t set;
 	int on = 1;
@@ -480,14 +497,18 @@ struct options {
 	const char *log, *show, *sum;
 };
 
-#define ROW(kind_, letter_, name_, argument_, member_, help_) OPTION(kind_, letter_, name_, argument_, struct options, member_, help_)
+#define ROW(kind_, letter_, name_, argument_, member_, help_)                                                          \
+	OPTION(kind_, letter_, name_, argument_, struct options, member_, help_)
 
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free one)"),
-	ROW(OPTION_FLAG, 0, "share", NULL, share, "share the port with other servers that do: each gets some of the connections"),
+	ROW(OPTION_FLAG, 0, "share", NULL, share,
+        "share the port with other servers that do: each gets some of the connections"),
 	ROW(OPTION_COUNT, 0, "events", "N", shape.events, "events of an answer (default: 1)"),
-	ROW(OPTION_DURATION, 0, "first", "TIME", shape.first_ns, "from a request's arrival to its first event (default: 0)"),
-	ROW(OPTION_DURATION, 0, "gap", "TIME", shape.gap_ns, "from event to event (default: 0, as fast as the socket takes them)"),
+	ROW(OPTION_DURATION, 0, "first", "TIME", shape.first_ns,
+        "from a request's arrival to its first event (default: 0)"),
+	ROW(OPTION_DURATION, 0, "gap", "TIME", shape.gap_ns,
+        "from event to event (default: 0, as fast as the socket takes them)"),
 	ROW(OPTION_COUNT, 0, "batch", "N", shape.batch, "events in one send (default: 1)"),
 	ROW(OPTION_FLAG, 0, "awake", NULL, awake, "ask for what is new without end, so that nobody pays for waking it up"),
 	ROW(OPTION_FILE, 0, "log", "FILE", log, "write down when each request came and each send was made"),
@@ -501,7 +522,7 @@ static const struct program program = {
 	.name = "rawserver",
 	.summary = "a model server that costs next to nothing, to measure clients against",
 	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM\n"
-	           "and SIGINT end it, and so does the end of the process that started it.\n",
+			   "and SIGINT end it, and so does the end of the process that started it.\n",
 	.manual = "tests/bench/README.md",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
@@ -522,9 +543,10 @@ static int serve(struct rawserver *s, const struct options *o, struct ipf_error 
 	if ((!o->log || sendlog_open(&s->log, o->log, err) == 0) && open_server(s, (int)o->port, o->share, err) == 0)
 		run(s);
 	if (o->common.verbose && getrusage(RUSAGE_SELF, &used) == 0)
-		fprintf(stderr, "rawserver: %lld connections, %u requests, %lld events, %.3f s of CPU time\n", (long long)s->connections, s->requests,
-		        (long long)s->events, (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-		        (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+		fprintf(stderr, "rawserver: %lld connections, %u requests, %lld events, %.3f s of CPU time\n",
+		        (long long)s->connections, s->requests, (long long)s->events,
+		        (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+		            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
 	return sendlog_close(s->log, err);
 }
 
@@ -538,7 +560,8 @@ int main(int argc, char **argv)
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
 	if (!shape_is_good(&options.shape) || options.port > 65535) {
-		ipf_error_set(&err, IPF_USAGE, "expected 1 to 99,999 events, a batch of 1 to %d, a port below 65,536", RAWANSWER_BATCH);
+		ipf_error_set(&err, IPF_USAGE, "expected 1 to 99,999 events, a batch of 1 to %d, a port below 65,536",
+		              RAWANSWER_BATCH);
 		return program_misuse(&program, &err);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -1,6 +1,6 @@
 #include "sendlog.h"
 
-#include "histogram.h"
+#include "stats/histogram.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,8 +73,8 @@ int sendlog_show(const char *path, FILE *to, struct ipf_error *err)
 	if (!file)
 		return ipf_error_errno(err, errno, path, "cannot open");
 	while (fread(&e, sizeof e, 1, file) == 1) {
-		fprintf(to, "{\"request\":%u,\"port\":%u,\"mono_ns\":%lld,\"real_ns\":%lld", e.request, e.port, (long long)e.mono_ns,
-		        (long long)e.real_ns);
+		fprintf(to, "{\"request\":%u,\"port\":%u,\"mono_ns\":%lld,\"real_ns\":%lld", e.request, e.port,
+		        (long long)e.mono_ns, (long long)e.real_ns);
 		if (e.event == SENDLOG_ARRIVAL)
 			fputs(",\"arrived\":true}\n", to);
 		else
@@ -128,9 +128,9 @@ static void print_times(FILE *to, const char *name, const struct histogram *h)
 {
 	if (!histogram_count(h))
 		return;
-	fprintf(to, ",\"%s\":{\"mean\":%.4f,\"std\":%.4f,\"p50\":%.4f,\"p99\":%.4f,\"max\":%.4f}", name, histogram_mean(h) / 1e6,
-	        histogram_std(h) / 1e6, histogram_percentile(h, 50) / 1e6, histogram_percentile(h, 99) / 1e6,
-	        (double)histogram_max(h) / 1e6);
+	fprintf(to, ",\"%s\":{\"mean\":%.4f,\"std\":%.4f,\"p50\":%.4f,\"p99\":%.4f,\"max\":%.4f}", name,
+	        histogram_mean(h) / 1e6, histogram_std(h) / 1e6, histogram_percentile(h, 50) / 1e6,
+	        histogram_percentile(h, 99) / 1e6, (double)histogram_max(h) / 1e6);
 }
 
 int sendlog_sum(const char *path, FILE *to, struct ipf_error *err)
@@ -149,8 +149,8 @@ int sendlog_sum(const char *path, FILE *to, struct ipf_error *err)
 	if (result == 0 && ferror(file))
 		result = ipf_error_errno(err, errno, path, "cannot read");
 	if (result == 0) {
-		fprintf(to, "{\"requests\":%lld,\"sends\":%lld,\"events\":%lld,\"seconds\":%.3f", (long long)s.requests, (long long)s.sends,
-		        (long long)s.events, (double)(s.last_ns - s.first_ns) / 1e9);
+		fprintf(to, "{\"requests\":%lld,\"sends\":%lld,\"events\":%lld,\"seconds\":%.3f", (long long)s.requests,
+		        (long long)s.sends, (long long)s.events, (double)(s.last_ns - s.first_ns) / 1e9);
 		print_times(to, "ttft_ms", s.ttft);
 		print_times(to, "itl_ms", s.itl);
 		fputs("}\n", to);

@@ -1,5 +1,6 @@
-/* What the raw server says of its sends: a file of entries of 40 bytes in the machine's own byte order, in the order in which they
- * happened. numpy: [('mono_ns','i8'),('real_ns','i8'),('request','u4'),('event','i4'),('count','u4'),('bytes','u4'),('port','u4'),('','u4')].
+/* What the raw server says of its sends: a file of entries of 40 bytes in the machine's own byte order, in the order in
+ * which they happened. numpy:
+ * [('mono_ns','i8'),('real_ns','i8'),('request','u4'),('event','i4'),('count','u4'),('bytes','u4'),('port','u4'),('','u4')].
  * `rawserver --show FILE` prints them as lines of JSON, `rawserver --sum FILE` what they come to.
  */
 #ifndef BENCH_SENDLOG_H
@@ -29,7 +30,8 @@ void sendlog_add(struct sendlog *log, const struct send_entry *entry); /* NULL i
 int sendlog_close(struct sendlog *log, struct ipf_error *err);         /* NULL is fine */
 
 int sendlog_show(const char *path, FILE *to, struct ipf_error *err);
-/* One line of JSON: requests, events, the time to the first event from the request's arrival, and the times between events. */
+/* One line of JSON: requests, events, the time to the first event from the request's arrival, and the times between
+ * events. */
 int sendlog_sum(const char *path, FILE *to, struct ipf_error *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* How late is a process that does nothing but sleep until a time? 100 absolute deadlines a second on the monotonic clock; prints
- * p50, p99 and p99.9 of the lateness in microseconds. The baseline of lag.sh: what the machine does to anybody. */
+/* How late is a process that does nothing but sleep until a time? 100 absolute deadlines a second on the monotonic
+ * clock; prints p50, p99 and p99.9 of the lateness in microseconds. The baseline of lag.sh: what the machine does to
+ * anybody. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* How fast texts are encoded and counted: tokenize TOKENIZER TEXTS [SECONDS [THREADS]], texts with a NUL
- * behind each. Prints megabytes a second of encoding, counting and (with threads) both in batches, the best of the rounds that fit
- * in the time (three or more; one where it is 0); milliseconds to open; peak memory in KiB. */
+ * behind each. Prints megabytes a second of encoding, counting and (with threads) both in batches, the best of the
+ * rounds that fit in the time (three or more; one where it is 0); milliseconds to open; peak memory in KiB. */
 #include "tokenizer/tokenizer.h"
 
 #include <stdio.h>

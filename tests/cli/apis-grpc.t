@@ -141,7 +141,7 @@ matches "$(cat "$OUT")" '^  understood: ok, content events 6, output tokens 6 by
 is "$(grep -c missing "$OUT")" 0 "nothing is missing"
 
 # ---- a descriptor of one's own, from the manual ----
-awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "house-talk"/ { printf "%s", text; exit }' "$ROOT/lib/ipf-api.5" >house.json
+awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "house-talk"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >house.json
 jq '.path = "/caikit.runtime.Nlp.NlpService/ServerStreamingTextGenerationTaskPredict" | .grpc.messages = {Question: {text: "string = 1", most: "int64 = 2"},
 	Piece: {said: "string = 1", more: "More = 3"}, More: {end: "End = 1", words: "uint32 = 2"}}
 	| .request = {body: .request.body} | .response.finish = ["/more/end"] | .response.usage = {output_tokens: ["/more/words"]} | .response.end = {when: ["/more/end"]}' \

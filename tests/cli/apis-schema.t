@@ -16,9 +16,9 @@ for path in sys.argv[2:]:
 END
 
 # Those that are built in, and those of the manual.
-awk '/^\{$/ { text = ""; n++ } { text = text $0 "\n" } /^\}$/ { file = "manual." n ".json"; printf "%s", text > file; close(file) }' "$ROOT/lib/ipf-api.5"
+awk '/^\{$/ { text = ""; n++ } { text = text $0 "\n" } /^\}$/ { file = "manual." n ".json"; printf "%s", text > file; close(file) }' "$ROOT/lib/api/ipf-api.5"
 between "$(find . -name 'manual.*' | wc -l)" 3 9 "ipf-api(5) has descriptors"
-python3 validate.py "$ROOT/lib/api.schema.json" "$ROOT"/lib/apis/*.json manual.*.json >said
+python3 validate.py "$ROOT/lib/api/api.schema.json" "$ROOT"/lib/api/apis/*.json manual.*.json >said
 while read -r name verdict; do is "$verdict" valid "$name"; done <said
 is "$(wc -l <said)" "$(($(ipf-fire --list-apis | wc -l) + $(find . -name 'manual.*' | wc -l)))" "all of them"
 
@@ -32,7 +32,7 @@ printf '{"id":"a","prompt":"x"}\n' >line
 n=0
 while read -r change; do
 	n=$((n + 1))
-	jq "$change" "$ROOT/lib/apis/tgi.json" >bad.$n.json
+	jq "$change" "$ROOT/lib/api/apis/tgi.json" >bad.$n.json
 	echo "$change" >bad.$n.change
 done <<'END'
 .version = 2
@@ -63,7 +63,7 @@ del(.request.body)
 .response_whole.error_event = "error"
 del(.response_whole.text)
 END
-python3 validate.py "$ROOT/lib/api.schema.json" bad.*.json >said
+python3 validate.py "$ROOT/lib/api/api.schema.json" bad.*.json >said
 for ((i = 1; i <= n; i++)); do
 	run ipf-fire -u http://127.0.0.1:1 --api ./bad.$i.json -t one.trace --probe
 	is "$status $(grep -c "^bad.$i.json valid" said)" "3 0" "refused by both: $(cat bad.$i.change)"

@@ -68,7 +68,7 @@ run "$BIN/ipf-collect" --api ./mine.json --text "$records"
 is "$(jq -r 'select(.text) | .text' "$OUT")" "Let me see." "--api FILE overrides the records' descriptor"
 is "$(head -1 "$OUT" | jq -r .api)" "mine" "and the header says so"
 
-sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$TESTS/../lib/ipf-api.5" | sed -n '/^{/,/^}/p' >manual.json
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$TESTS/../lib/api/ipf-api.5" | sed -n '/^{/,/^}/p' >manual.json
 run "$BIN/ipf-collect" --api ./manual.json "$records"
 is "$status $(head -1 "$OUT" | jq -r .api)" "0 ollama-generate" "the manual's example is a descriptor"
 

@@ -13,7 +13,7 @@ printf '{"id":"a","session":"s-1","messages":[{"role":"user","content":"Which \\
 ipf-sched -q constant:rate=100,n=3 -t one.trace -o three.sched
 
 # ---- the manual's own example, against a server that speaks so ----
-awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "mine"/ { printf "%s", text; exit }' "$ROOT/lib/ipf-api.5" >mine.json
+awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "mine"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >mine.json
 is "$(jq -r .name mine.json)" mine "ipf-api(5) has a descriptor for a server of no known kind"
 server_start --step-base 5ms --log server.log
 run ipf-fire -q -u "$URL/mine" -m odd/1 --api ./mine.json -t one.trace three.sched -o mine.records --param 'tone="dry"'
@@ -79,7 +79,7 @@ printf '  sesame-4711\n\n' >key
 for api in openai-chat anthropic-messages gemini tgi; do
 	base=$URL/$api
 	[ $api != openai-chat ] || base=$URL
-	env=$(jq -r .request.auth.env "$ROOT/lib/apis/$api.json")
+	env=$(jq -r .request.auth.env "$ROOT/lib/api/apis/$api.json")
 	for how in file variable; do
 		if [ $how = file ]; then
 			run ipf-fire -v -u "$base" -m m --api $api --wait-ready 5s --key-file key -t one.trace --probe -o $api.$how.records

@@ -1,25 +1,31 @@
 #!/bin/sh
 # Rules of the house that a machine can hold: sizes, layers, and calls that we do without.
 . "$TESTS/tap.sh"
+work=$PWD
 cd "$TESTS/.." || exit 1
 
 c_files=$(find lib ipf-* tests -name '*.c' -o -name '*.h' | grep -v '^tests/unit/' | sort)
 # shellcheck disable=SC2086 # one word a file, here and below
-is "$(wc -l $c_files | awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }')" "" "no source is longer than 600 lines"
-# shellcheck disable=SC2086
-is "$(awk 'FNR == 1 { inside = 0 } /^\{/ { start = FNR; inside = 1 } /^\}/ && inside { inside = 0; if (FNR - start > 90) print FILENAME ":" start }' $c_files)" \
-	"" "no function is longer than 90 lines"
-is "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit)\(' lib/*.c)" "" "lib neither prints nor exits"
+is "$(awk -f "$TESTS/house/functions.awk" $c_files)" "" "no function has more than 60 lines or six parameters"
+# shellcheck disable=SC2046
+is "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit)\(' $(find lib -name "*.c"))" "" "lib neither prints nor exits"
 # shellcheck disable=SC2086
 is "$(grep -nwE '(sprintf|vsprintf|gets|strtok|atoi|atol|atof|system|popen|gettimeofday|usleep)\(' $c_files | grep -v '"')" "" "calls that we do without"
 # shellcheck disable=SC2086
-is "$(grep -nE '(TODO|FIXME|HACK)' $c_files Makefile README.md examples/* ipf-*/*.1 lib/*.[57])" "" "nothing is put off"
+is "$(grep -nE '(TODO|FIXME|HACK)' $c_files Makefile README.md examples/* ipf-*/*.1 lib/*/*.5 lib/*.7)" "" "nothing is put off"
 for room in prep sched fire collect report; do
-	is "$(grep -hoE '^#include "[^"]+"' ipf-$room/*.c ipf-$room/*.h | sort -u | cut -d '"' -f 2 |
+	is "$(grep -rhoE '^#include "[^"]+"' ipf-$room | sort -u | cut -d '"' -f 2 |
 		while read -r header; do test -e "ipf-$room/$header" || test -e "lib/$header" || echo "$header"; done)" "" \
-		"ipf-$room includes from lib and from itself only"
+		"ipf-$room includes by path, from lib and from itself only"
 done
-is "$(grep -lE '^#include <curl/' lib/*.c ipf-*/*.c ipf-*/*.h | grep -v '^ipf-fire/\|^ipf-prep/download.c$\|^ipf-prep/template.c$')" "" \
+is "$(for room in ipf-*; do
+	find lib "$room" -name '*.c' | sed 's,.*/,,' | sort | uniq -d | sed "s,^,$room and lib: ,"
+	find lib "$room" -name '*.h' | sed 's,.*/,,' | sort | uniq -d | sed "s,^,$room and lib: ,"
+done)" "" "no file name occurs twice within a program and lib"
+is "$(find lib ipf-* -name '*private*.h')" "" "no header is private to files that were one"
+sh "$TESTS/house/include_graph.sh" --check >"$work/graph" 2>&1
+is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"
+is "$(grep -rlE '^#include <curl/' lib ipf-* | grep -v '^ipf-fire/\|^ipf-prep/input/download.c$\|^ipf-prep/shape/chat_template.c$')" "" \
 	"only ipf-fire knows libcurl, what loads datasets, and what asks for the tokens of a chat template"
 if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
 	# what begins as programs, objects and archives do

@@ -21,22 +21,22 @@ is "$(grep -v 'Nothing to be done' "$OUT")" "" "nor would it, says make -n"
 build -n BUILD="$PWD/.build" V=1 -W lib/error.h
 contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "the folder's absolute name is the same folder"
 build -n V=1 -W lib/error.h
-contains "$(cat "$OUT")" " -c -o .build/lib/stream_read.o" "a changed header rebuilds the sources that include it"
+contains "$(cat "$OUT")" " -c -o .build/lib/stream/stream_read.o" "a changed header rebuilds the sources that include it"
 contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "and links the programs again"
 touch ipf-sched/main.c
 build
 is "$(grep -c 'CC ' "$OUT")" 1 "one changed source is one compilation"
 is "$(grep 'LD ' "$OUT" | tr -s ' ')" " LD .build/bin/ipf-sched" "and one program"
-touch lib/apis/openai-chat.json
+touch lib/api/apis/openai-chat.json
 build
-contains "$(cat "$OUT")" "lib/apis.c" "a changed API descriptor is compiled in again"
+contains "$(cat "$OUT")" "lib/api/api_builtin.c" "a changed API descriptor is compiled in again"
 run make -n CFLAGS='-O0 -DOTHER' V=1
-is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib/apis.c -name '*.c' | wc -l)" \
+is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib/api/api_builtin.c -name '*.c' | wc -l)" \
 	"other flags rebuild everything"
 run make -n SANITIZE=address
 contains "$(cat "$OUT")" ".build/address/bin/ipf-fire" "a sanitized build has a folder of its own"
-build V=1 -W lib/rng.c
-contains "$(cat "$OUT")" " -o .build/lib/rng.o" "V=1 shows the commands"
+build V=1 -W lib/stats/rng.c
+contains "$(cat "$OUT")" " -o .build/lib/stats/rng.o" "V=1 shows the commands"
 
 run make help
 sed -n 's/^\.PHONY: all /all /p' Makefile | tr ' ' '\n' >targets

@@ -23,10 +23,10 @@ wait $fire
 yes_if "a run that was interrupted is among them" grep -q '"interrupted":true' c.records
 
 for kind in trace schedule records results; do
-	page=$ROOT/lib/ipf-$kind.5
+	page=$ROOT/lib/stream/ipf-$kind.5
 	# The results hand on the schedule's stages and ipf-fire's own state, and their page points there.
 	also=
-	[ $kind != results ] || also="$ROOT/lib/ipf-schedule.5 $ROOT/lib/ipf-records.5"
+	[ $kind != results ] || also="$ROOT/lib/stream/ipf-schedule.5 $ROOT/lib/stream/ipf-records.5"
 	# shellcheck disable=SC2086
 	cat "$page" "$ROOT/lib/ipf.7" $also | sed -e 's/\\-/-/g' -e 's/\\&//g' >words
 	case $kind in schedule) set -- ?.sched ;; *) set -- ?."$kind" ;; esac

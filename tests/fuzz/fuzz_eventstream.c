@@ -1,7 +1,8 @@
-/* Amazon's event streams: any bytes are taken apart without reading outside of them. So that more than the checksums is tried, the first
- * byte may say that they are put right in a copy before. What is inside is as long as its parts say, and each ends within the body. */
-#include "envelope.h"
-#include "eventstream.h"
+/* Amazon's event streams: any bytes are taken apart without reading outside of them. So that more than the checksums is
+ * tried, the first byte may say that they are put right in a copy before. What is inside is as long as its parts say,
+ * and each ends within the body. */
+#include "api/envelope.h"
+#include "api/eventstream.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Any body under any status gives a row that reads back, and the same row however the body was split into reads.
  * The first four bytes choose: the API, the status and the error, what is asked of us, and how the body is split. */
-#include "../../lib/answer.h"
-#include "../../ipf-collect/measure.h"
+#include "absent.h"
+#include "api/answer.h"
+#include "measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,22 @@ static const char ndjson[] =
 static struct api *open_api(unsigned which)
 {
 	static struct api *apis[16];
-	static const char *const names[] = {"openai-chat", "openai-completions", "openai-chat", NULL,
-		"vllm-generate", "jetstream-http", "tgi", "sglang", "anthropic-messages", "gemini", "openai-responses", "triton-generate",
-		"ollama", "openai-embeddings", "naive-transformers", "llama-cpp"};
+	static const char *const names[] = {"openai-chat",
+	                                    "openai-completions",
+	                                    "openai-chat",
+	                                    NULL,
+	                                    "vllm-generate",
+	                                    "jetstream-http",
+	                                    "tgi",
+	                                    "sglang",
+	                                    "anthropic-messages",
+	                                    "gemini",
+	                                    "openai-responses",
+	                                    "triton-generate",
+	                                    "ollama",
+	                                    "openai-embeddings",
+	                                    "naive-transformers",
+	                                    "llama-cpp"};
 	struct ipf_error err = {0};
 
 	which = (which & 3) | (which >> 3 & 3) << 2;
@@ -47,13 +61,17 @@ static size_t split(struct record_read *reads, size_t len, size_t piece)
 	return count;
 }
 
-static void understand(struct record *record, unsigned how, unsigned which, const struct tokens *tokens, struct buffer *line)
+static void understand(struct record *record, unsigned how, unsigned which, const struct token_counter *tokens,
+                       struct buffer *line)
 {
 	static struct answer answer;
 	static struct measure measure;
 	const struct answer_options answer_options = {.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2};
-	const struct measure_options options = {.itl = (enum itl_mode)(how >> 2 & 3) % 3, .stall_ns = how & 16 ? 3 : IPF_ABSENT,
-		.keep_events = how & 32, .keep_text = how & 2, .tokens = answer_options.tokens};
+	const struct measure_options options = {.itl = (enum itl_mode)(how >> 2 & 3) % 3,
+	                                        .stall_ns = how & 16 ? 3 : IPF_ABSENT,
+	                                        .keep_events = how & 32,
+	                                        .keep_text = how & 2,
+	                                        .tokens = answer_options.tokens};
 	struct ipf_error err = {0};
 	struct jdoc doc = {0};
 	struct result row;
@@ -73,12 +91,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const int64_t statuses[] = {200, 200, 200, 503, IPF_ABSENT, 204, 404, 200};
 	static struct record_read reads[READS_MAX];
-	static struct tokens *tokens;
+	static struct token_counter *tokens;
 	struct buffer first = {0}, second = {0};
 	struct ipf_error err = {0};
 	struct record record;
 
-	if (size < 4 || size > READS_MAX || (!tokens && tokens_open(&tokens, "approx", &err) < 0))
+	if (size < 4 || size > READS_MAX || (!tokens && token_counter_open(&tokens, "approx", &err) < 0))
 		return 0;
 	record_init(&record);
 	record.n = record.stage = 0;
@@ -88,7 +106,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	record.error = (enum record_error)((data[1] >> 3) % (RECORD_PROTOCOL + 1));
 	record.streamed = !(data[0] & 4);
 	record.prompt_bytes = data[2] & 64 ? data[3] % 16 : IPF_ABSENT;
-	record.headers = data[2] & 128 ? slice_of("{\"x-queue-time\":\"3.5\",\"x-prompt-tokens\":\"7\",\"x-total-time\":\"-\"}") : (struct slice){0};
+	record.headers = data[2] & 128
+	                     ? slice_of("{\"x-queue-time\":\"3.5\",\"x-prompt-tokens\":\"7\",\"x-total-time\":\"-\"}")
+	                     : (struct slice){0};
 	record.body = (struct slice){(const char *)data + 4, size - 4};
 	record.reads = reads;
 	record.reads_count = split(reads, record.body.len, 1);

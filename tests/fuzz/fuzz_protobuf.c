@@ -1,6 +1,7 @@
-/* Messages of gRPC: any bytes are read by a description without reading outside of them, what is made of them is JSON, and that JSON, where it
- * holds nothing but what the description knows, is a message that is read as the same JSON. Frames and the dump take any bytes as well. */
-#include "protobuf.h"
+/* Messages of gRPC: any bytes are read by a description without reading outside of them, what is made of them is JSON,
+ * and that JSON, where it holds nothing but what the description knows, is a message that is read as the same JSON.
+ * Frames and the dump take any bytes as well. */
+#include "protobuf/protobuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,12 @@ static void check(const struct protobuf *p, struct slice message, struct jdoc *d
 	if (protobuf_decode(p, type, message, &json, &err) == 0) {
 		if (jdoc_parse(doc, json.data, json.len, &err) < 0)
 			abort();
-		/* numbers that are infinite are null, and empty lists are nothing at all, when they are sent; unknown fields cannot be */
+		/* numbers that are infinite are null, and empty lists are nothing at all, when they are sent; unknown fields
+		 * cannot be */
 		if (protobuf_encode(p, type, doc, buffer_all(&json), &wire, &err) == 0 &&
 		    (protobuf_decode(p, type, buffer_all(&wire), &again, &err) < 0 ||
-		     (!memmem(json.data, json.len, "null", 4) && !memmem(json.data, json.len, ":[]", 3) && !slice_equal(buffer_all(&json), buffer_all(&again)))))
+		     (!memmem(json.data, json.len, "null", 4) && !memmem(json.data, json.len, ":[]", 3) &&
+		      !slice_equal(buffer_all(&json), buffer_all(&again)))))
 			abort();
 	}
 	buffer_release(&json);

@@ -1,8 +1,9 @@
-/* The sources that read JSON: any record is taken, refused with a reason, or counted as of no use; what is taken is well-formed UTF-8, in
- * one piece with itself, and survives being copied. The first byte picks the source. */
-#include "../../ipf-prep/source.h"
+/* The sources that read JSON: any record is taken, refused with a reason, or counted as of no use; what is taken is
+ * well-formed UTF-8, in one piece with itself, and survives being copied. The first byte picks the source. */
+#include "sources/source.h"
 
-#include "../../ipf-prep/split.h"
+#include "absent.h"
+#include "input/json_splitter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static void check_draft(const struct draft *d)
 	check_text(d->session);
 	for (size_t i = 0; i < d->count; i++) {
 		const struct draft_request *r = &d->requests[i];
-		if (r->first != next || r->first + r->count > d->message_count || (r->input_tokens != IPF_ABSENT && r->input_tokens < 0) ||
+		if (r->first != next || r->first + r->count > d->message_count ||
+		    (r->input_tokens != IPF_ABSENT && r->input_tokens < 0) ||
 		    (r->output_tokens != IPF_ABSENT && r->output_tokens < 0) || (r->wait_ns != IPF_ABSENT && r->wait_ns < 0) ||
 		    (r->count == 0 && r->input_tokens == IPF_ABSENT))
 			abort();
@@ -71,7 +73,7 @@ static int64_t read_all(void *data, char *to, size_t cap, struct ipf_error *err)
 static void read_records(const struct source_format *format, void *state, struct slice text)
 {
 	struct sink sink = {.take = take, .unusable = unusable};
-	struct feed feed = {.read = read_all, .data = &text};
+	struct byte_window feed = {.read = read_all, .data = &text};
 	struct splitter splitter;
 	struct slice one;
 	struct jdoc json = {0};
@@ -93,26 +95,33 @@ static void read_records(const struct source_format *format, void *state, struct
 	draft_reset(&sink.draft);
 	if (format->end && format->end(state, &sink, &err) < 0)
 		abort();
-	feed_release(&feed);
+	byte_window_release(&feed);
 	jdoc_release(&json);
 	draft_release(&sink.draft);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = {"sharegpt", "alpaca", "jsonl", "mooncake", "jsonl", "sharegpt", "openorca", "quac", "mtbench", "oasst",
-	                                    "llm-load-test", "openai-batch", "qwen-bailian", "weka", "ragpulse", "lmcache", "aibrix",
-	                                    "llmservingsim", "mlperf-agentic", "otel", "openai-log", "tracelab", "otel", "weka"};
-	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t", "session=/s", "id=/i", "wait=/w", "input_tokens=/n", "messages=/m"};
+	static const char *const names[] = {
+		"sharegpt",       "alpaca", "jsonl",      "mooncake", "jsonl",         "sharegpt",
+		"openorca",       "quac",   "mtbench",    "oasst",    "llm-load-test", "openai-batch",
+		"qwen-bailian",   "weka",   "ragpulse",   "lmcache",  "aibrix",        "llmservingsim",
+		"mlperf-agentic", "otel",   "openai-log", "tracelab", "otel",          "weka"};
+	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t",        "session=/s",
+	                               "id=/i",     "wait=/w",     "input_tokens=/n", "messages=/m"};
 	if (size == 0)
 		return 0;
 	size_t pick = data[0] % (sizeof names / sizeof *names);
 	struct ipf_error err = {0};
 	const struct source_format *format = source_find(names[pick], &err);
-	struct dist as_recorded = {.kind = DIST_DATASET};
-	struct source_settings settings = {.lone = pick == 0, .answers_optional = data[0] >= 128, .n = IPF_ABSENT, .from_ns = IPF_ABSENT,
-	                                   .to_ns = IPF_ABSENT, .input = &as_recorded};
-	if (tokens_open((struct tokens **)(uintptr_t)&settings.tokens, "approx", &err) < 0)
+	struct distribution as_recorded = {.kind = DISTRIBUTION_DATASET};
+	struct source_settings settings = {.lone = pick == 0,
+	                                   .answers_optional = data[0] >= 128,
+	                                   .n = IPF_ABSENT,
+	                                   .from_ns = IPF_ABSENT,
+	                                   .to_ns = IPF_ABSENT,
+	                                   .input = &as_recorded};
+	if (token_counter_open((struct token_counter **)(uintptr_t)&settings.tokens, "approx", &err) < 0)
 		abort();
 	if (pick == 4)
 		settings.fields = (struct string_list){fields, sizeof fields / sizeof *fields};
@@ -122,6 +131,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_records(format, state, (struct slice){(const char *)data + 1, size - 1});
 	if (format->close)
 		format->close(state);
-	tokens_close((struct tokens *)(uintptr_t)settings.tokens);
+	token_counter_close((struct token_counter *)(uintptr_t)settings.tokens);
 	return 0;
 }

@@ -1,6 +1,7 @@
-/* The splitter: any bytes are cut into records without reading outside of them, in the same way whatever pieces they come in; and what
- * comes out of an input that jansson takes for an array is what jansson finds in it. The first byte sets the size of the pieces. */
-#include "../../ipf-prep/split.h"
+/* The splitter: any bytes are cut into records without reading outside of them, in the same way whatever pieces they
+ * come in; and what comes out of an input that jansson takes for an array is what jansson finds in it. The first byte
+ * sets the size of the pieces. */
+#include "input/json_splitter.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -8,14 +9,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct pieces {
+struct prompt_pieces {
 	const char *text;
 	size_t len, at, most;
 };
 
 static int64_t read_pieces(void *data, char *to, size_t cap, struct ipf_error *err)
 {
-	struct pieces *p = data;
+	struct prompt_pieces *p = data;
 	size_t len = p->most;
 	(void)err;
 	if (len > p->len - p->at)
@@ -30,8 +31,8 @@ static int64_t read_pieces(void *data, char *to, size_t cap, struct ipf_error *e
 /* The records, each with its length before it, and the ending. */
 static int split(const char *text, size_t len, size_t most, struct buffer *out, size_t *count)
 {
-	struct pieces pieces = {.text = text, .len = len, .most = most};
-	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct prompt_pieces pieces = {.text = text, .len = len, .most = most};
+	struct byte_window feed = {.read = read_pieces, .data = &pieces};
 	struct splitter s;
 	struct slice record;
 	struct ipf_error err = {0};
@@ -44,7 +45,7 @@ static int split(const char *text, size_t len, size_t most, struct buffer *out, 
 		++*count;
 	}
 	buffer_format(out, "%d %lld %s", got, (long long)s.line, err.text);
-	feed_release(&feed);
+	byte_window_release(&feed);
 	return got;
 }
 

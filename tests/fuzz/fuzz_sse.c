@@ -1,5 +1,5 @@
 /* Any bytes, cut into events: these come in order, end within the body, and only the last one may lack its end. */
-#include "../../lib/framing.h"
+#include "api/framing.h"
 
 #include <stdlib.h>
 

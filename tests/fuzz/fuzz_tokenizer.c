@@ -1,5 +1,5 @@
-/* A tokenizer.json (up to a NUL) and a text behind it: the file is refused with a reason, or the text encodes to the same ids again and
- * again, the count is that of the ids, and they decode. */
+/* A tokenizer.json (up to a NUL) and a text behind it: the file is refused with a reason, or the text encodes to the
+ * same ids again and again, the count is that of the ids, and they decode. */
 #include "tokenizer/private.h"
 
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static void use(const struct tokenizer *t, const char *text, size_t len)
 			goto out;
 		}
 	}
-	if (ids[0].count != ids[1].count || (ids[0].count && memcmp(ids[0].ids, ids[1].ids, ids[0].count * sizeof(uint32_t)) != 0) ||
+	if (ids[0].count != ids[1].count ||
+	    (ids[0].count && memcmp(ids[0].ids, ids[1].ids, ids[0].count * sizeof(uint32_t)) != 0) ||
 	    tokenizer_count(t, s, text, len, TOKENIZER_SPECIAL, &err) != (int64_t)ids[0].count)
 		abort();
 	if (tokenizer_decode(t, ids[0].ids, ids[0].count, 0, &decoded, &err) < 0)

@@ -1,5 +1,5 @@
 /* Quantities: any text is either refused, with a reason, or a value in its range. */
-#include "units.h"
+#include "cli/units.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,7 +24,8 @@ static void real(int (*parse)(const char *, double *, struct ipf_error *), const
 	double value = NAN;
 	int got = parse(text, &value, &err);
 
-	if (got == 0 ? !(value >= least && value <= most) || err.kind != IPF_OK : got != -1 || err.kind != IPF_USAGE || !err.text[0])
+	if (got == 0 ? !(value >= least && value <= most) || err.kind != IPF_OK
+	             : got != -1 || err.kind != IPF_USAGE || !err.text[0])
 		abort();
 }
 

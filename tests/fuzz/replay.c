@@ -1,4 +1,5 @@
-/* main() of a fuzz target in `make check`: runs it on every file of the folders (or the files) given, and prints one TAP line. */
+/* main() of a fuzz target in `make check`: runs it on every file of the folders (or the files) given, and prints one
+ * TAP line. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -8,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* 0, or -1 where the file cannot be read. The input stands in memory of exactly its size, so that a sanitizer sees every step
- * beyond it. */
+/* 0, or -1 where the file cannot be read. The input stands in memory of exactly its size, so that a sanitizer sees
+ * every step beyond it. */
 static int replay_file(const char *path)
 {
 	FILE *file = fopen(path, "rb");

@@ -3,12 +3,12 @@
 #include "dialect.h"
 #include "frame.h"
 #include "http.h"
-#include "jout.h"
+#include "json/jout.h"
 
 #include <string.h>
 
-#define CREATED 1700000000 /* a constant, so that equal requests get equal bytes */
-#define DIED "\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500"
+#define CREATED         1700000000 /* a constant, so that equal requests get equal bytes */
+#define DIED            "\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500"
 #define SHORT_OF_LENGTH 100000000 /* what a stream's Content-Length says when it is to fall short */
 
 static const struct mode *find(const struct answer *a, enum mode_kind kind)
@@ -20,7 +20,9 @@ static const struct mode *find(const struct answer *a, enum mode_kind kind)
 
 enum words answer_words(const struct modes *modes)
 {
-	return modes_find(modes, MODE_SPLIT_UTF8) ? WORDS_UTF8 : modes_find(modes, MODE_ESCAPES) ? WORDS_ESCAPES : WORDS_PLAIN;
+	return modes_find(modes, MODE_SPLIT_UTF8) ? WORDS_UTF8
+	       : modes_find(modes, MODE_ESCAPES)  ? WORDS_ESCAPES
+	                                          : WORDS_PLAIN;
 }
 
 uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
@@ -84,9 +86,11 @@ static void write_usage(struct answer *a, int64_t output_tokens)
 {
 	const struct mode *off = find(a, MODE_USAGE_OFF);
 	int64_t output = output_tokens + (off ? off->tokens : 0), reasoning = reasoning_tokens(a);
-	buffer_format(&a->json, "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,"
-	              "\"prompt_tokens_details\":{\"cached_tokens\":%lld}", (long long)a->prompt_tokens,
-	              (long long)(a->prompt_tokens + output), (long long)output, (long long)a->cached_tokens);
+	buffer_format(&a->json,
+	              "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,"
+	              "\"prompt_tokens_details\":{\"cached_tokens\":%lld}",
+	              (long long)a->prompt_tokens, (long long)(a->prompt_tokens + output), (long long)output,
+	              (long long)a->cached_tokens);
 	if (reasoning)
 		buffer_format(&a->json, ",\"completion_tokens_details\":{\"reasoning_tokens\":%lld}",
 		              (long long)(reasoning < output ? reasoning : output));
@@ -145,7 +149,8 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 		json->len--;
 	if (find(a, MODE_NULLS) && a->ask->chat)
 		write_nulls(a);
-	buffer_text(json, a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
+	buffer_text(json,
+	            a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
 	if (finish)
 		buffer_format(json, "\"%s\"}]", finish);
 	else
@@ -187,8 +192,10 @@ static void send_empty(struct answer *a)
 static void write_tool_delta(struct answer *a, bool named)
 {
 	if (named)
-		buffer_format(&a->json, "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\","
-		              "\"function\":{\"name\":\"find\",", (unsigned long long)a->number);
+		buffer_format(&a->json,
+		              "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\","
+		              "\"function\":{\"name\":\"find\",",
+		              (unsigned long long)a->number);
 	else
 		buffer_text(&a->json, "\"tool_calls\":[{\"index\":0,\"function\":{");
 	buffer_text(&a->json, "\"arguments\":\"");
@@ -205,7 +212,9 @@ static void send_pending(struct answer *a, const char *finish)
 	if (a->part == PART_TOOL) {
 		write_tool_delta(a, a->sent == tool_begin(a));
 	} else {
-		const char *field = a->part == PART_REASONING ? find(a, MODE_REASONING)->field : a->ask->chat ? "content" : "text";
+		const char *field = a->part == PART_REASONING ? find(a, MODE_REASONING)->field
+		                    : a->ask->chat            ? "content"
+		                                              : "text";
 		buffer_format(&a->json, "\"%s\":\"", field);
 		buffer_slice(&a->json, buffer_all(a->part == PART_REASONING ? &a->reasoning : &a->text));
 		buffer_byte(&a->json, '"');
@@ -299,7 +308,8 @@ const struct mode *answer_now(struct answer *a, enum mode_kind kind)
 static void send_broken_events(struct answer *a)
 {
 	if (answer_now(a, MODE_MALFORMED))
-		frame_event(a, slice_of("{\"id\":\"broken\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bro"), false, false);
+		frame_event(a, slice_of("{\"id\":\"broken\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bro"), false,
+		            false);
 	if (answer_now(a, MODE_BAD_UTF8)) {
 		begin_chunk(a);
 		buffer_text(&a->json, a->ask->chat ? "\"content\":\"\xff\xfe\"" : "\"text\":\"\xff\xfe\"");
@@ -309,7 +319,8 @@ static void send_broken_events(struct answer *a)
 
 static enum answer_next look_for_trouble(struct answer *a)
 {
-	const struct mode *error = answer_now(a, MODE_ERROR_INBAND), *cut = answer_now(a, MODE_CUT), *reset = answer_now(a, MODE_RESET);
+	const struct mode *error = answer_now(a, MODE_ERROR_INBAND), *cut = answer_now(a, MODE_CUT),
+					  *reset = answer_now(a, MODE_RESET);
 	const struct mode *late = answer_now(a, MODE_ROLE_LATE);
 	if (late && late->after && !a->role_sent)
 		send_role(a);
@@ -321,8 +332,10 @@ static enum answer_next look_for_trouble(struct answer *a)
 	if (cut && !cut->finish) {
 		a->out->corked = false;
 		if (cut->bytes)
-			frame_partial(a, slice_of("{\"id\":\"cut\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-			                          "\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lorem ipsum\"}}]}"), (size_t)cut->bytes);
+			frame_partial(a,
+			              slice_of("{\"id\":\"cut\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+			                       "\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lorem ipsum\"}}]}"),
+			              (size_t)cut->bytes);
 		if (cut->terminator)
 			frame_end(a);
 		return ANSWER_CUT;
@@ -396,9 +409,11 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 
 /* ---- whole answers ---- */
 
-void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body, bool keep_alive)
+void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body,
+                  bool keep_alive)
 {
-	buffer_format(&out->bytes, "HTTP/1.1 %d %s\r\nServer: ipf-sim\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+	buffer_format(&out->bytes,
+	              "HTTP/1.1 %d %s\r\nServer: ipf-sim\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
 	              http_reason(status), type, body.len, more ? more : "", keep_alive ? "" : "Connection: close\r\n");
 	buffer_slice(&out->bytes, body);
 }
@@ -406,14 +421,19 @@ void answer_plain(struct outbox *out, int status, const char *type, const char *
 static const char *error_type(int status)
 {
 	switch (status) {
-	case 401: return "AuthenticationError";
-	case 404: return "NotFoundError";
-	case 429: return "RateLimitError";
-	default: return status >= 500 ? "InternalServerError" : "BadRequestError";
+	case 401:
+		return "AuthenticationError";
+	case 404:
+		return "NotFoundError";
+	case 429:
+		return "RateLimitError";
+	default:
+		return status >= 500 ? "InternalServerError" : "BadRequestError";
 	}
 }
 
-void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param, bool keep_alive)
+void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param,
+                  bool keep_alive)
 {
 	struct buffer body = {0};
 	struct jout w = {.out = &body};

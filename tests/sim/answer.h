@@ -1,5 +1,5 @@
-/* An answer's bytes, as the server's API has them, and as its modes bend them. Knows of no sockets and no clocks: it writes
- * to an outbox.
+/* An answer's bytes, as the server's API has them, and as its modes bend them. Knows of no sockets and no clocks: it
+ * writes to an outbox.
  *
  *     answer_head(&a);                       // a streamed answer begins
  *     switch (answer_token(&a, k)) …         // once for every token; the last one ends the answer
@@ -10,7 +10,7 @@
 
 #include "ask.h"
 #include "outbox.h"
-#include "rng.h"
+#include "stats/rng.h"
 #include "words.h"
 
 enum answer_next {
@@ -35,16 +35,16 @@ struct answer {
 	int64_t arrival_ns, begun_ns, first_ns, now_ns;
 	const char *finish; /* "length" or "stop" */
 	/* Its own. */
-	bool whole; /* one JSON body */
-	int64_t sent, pending; /* tokens */
+	bool whole;              /* one JSON body */
+	int64_t sent, pending;   /* tokens */
 	int64_t events, written; /* all events; those with text, for coalescing */
-	bool usage_last;       /* the usage goes into the chunk that finishes */
-	bool usage_apart;      /* it has a chunk of its own */
-	bool finished;         /* that chunk was sent */
-	uint64_t shown;        /* a bit for each mode that shows once and has */
+	bool usage_last;         /* the usage goes into the chunk that finishes */
+	bool usage_apart;        /* it has a chunk of its own */
+	bool finished;           /* that chunk was sent */
+	uint64_t shown;          /* a bit for each mode that shows once and has */
 	enum { PART_TEXT, PART_REASONING, PART_TOOL } part;
 	bool role_sent;
-	struct buffer opening;                   /* how every chunk begins */
+	struct buffer opening;                    /* how every chunk begins */
 	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: what is pending */
 	struct buffer so_far;                     /* of a dialect: the whole answer until now */
 	struct buffer event, json;
@@ -60,13 +60,15 @@ void answer_head(struct answer *a);
 enum answer_next answer_token(struct answer *a, int64_t k);
 void answer_release(struct answer *a);
 
-/* Is it now, after so many tokens, that the mode shows? Each does so once; one that comes after more tokens than there are, after
- * the last. NULL: no. */
+/* Is it now, after so many tokens, that the mode shows? Each does so once; one that comes after more tokens than there
+ * are, after the last. NULL: no. */
 const struct mode *answer_now(struct answer *a, enum mode_kind kind);
 
 /* A whole response of another kind. `more` has further header lines, each with its CR LF, or NULL. */
-void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body, bool keep_alive);
+void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body,
+                  bool keep_alive);
 /* {"error":{…}} as OpenAI's servers say it. */
-void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param, bool keep_alive);
+void answer_error(struct outbox *out, int status, const char *more, const char *text, const char *param,
+                  bool keep_alive);
 
 #endif

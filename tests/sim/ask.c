@@ -1,5 +1,6 @@
 #include "ask.h"
 
+#include "absent.h"
 #include "dialect.h"
 #include "words.h"
 
@@ -194,7 +195,8 @@ static int finish_digest(struct reader *r)
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
-	if (r->digest.failed || !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
+	if (r->digest.failed ||
+	    !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
 		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
 	for (unsigned i = 0; i < 32; i++)
 		snprintf(r->ask->prompt_sha256 + 2 * i, 3, "%02x", sum[i]);
@@ -230,7 +232,8 @@ static int read_body(struct reader *r)
 
 /* ---- dialects ---- */
 
-/* The node at a path of names with dots between, in *doc. ">" goes on in the JSON that a text holds, parsed into r->inner. */
+/* The node at a path of names with dots between, in *doc. ">" goes on in the JSON that a text holds, parsed into
+ * r->inner. */
 static jdoc_id at_path(struct reader *r, const char *path, const struct jdoc **doc)
 {
 	jdoc_id node = JDOC_ROOT;
@@ -247,7 +250,8 @@ static jdoc_id at_path(struct reader *r, const char *path, const struct jdoc **d
 			jdoc_text(*doc, node, &r->inside);
 			struct ipf_error ignored = {0};
 			*doc = &r->inner;
-			node = r->inside.data && jdoc_parse(&r->inner, r->inside.data, r->inside.len, &ignored) == 0 ? JDOC_ROOT : JDOC_NONE;
+			node = r->inside.data && jdoc_parse(&r->inner, r->inside.data, r->inside.len, &ignored) == 0 ? JDOC_ROOT
+			                                                                                             : JDOC_NONE;
 		}
 		path += *path != '\0';
 	}
@@ -312,7 +316,8 @@ static int read_dialect(struct reader *r)
 	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
 		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
 	r->ask->max_tokens = IPF_ABSENT;
-	if (count_at(r, d->max_tokens, 1, &r->ask->max_tokens) < 0 || count_at(r, d->min_tokens, 0, &r->ask->min_tokens) < 0)
+	if (count_at(r, d->max_tokens, 1, &r->ask->max_tokens) < 0 ||
+	    count_at(r, d->min_tokens, 0, &r->ask->min_tokens) < 0)
 		return -1;
 	flag_at(r, d->ignore_eos, &r->ask->ignore_eos);
 	flag_at(r, d->stream, &r->ask->stream);
@@ -331,8 +336,8 @@ static void reader_release(struct reader *r)
 	buffer_release(&r->digest);
 }
 
-int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed, struct slice body,
-                      const struct ask_options *options, struct ipf_error *err)
+int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed,
+                      struct slice body, const struct ask_options *options, struct ipf_error *err)
 {
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
 	ask->dialect = dialect;
@@ -345,8 +350,8 @@ int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct d
 	return result;
 }
 
-int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body, const struct ask_options *options,
-              struct ipf_error *err)
+int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body,
+              const struct ask_options *options, struct ipf_error *err)
 {
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
 	ask->chat = chat;

@@ -1,7 +1,8 @@
 /* A request for an answer, out of its JSON body: how much is asked for, and the prompt as tokens.
  *
  * A token is four bytes of text, the last of a text perhaps fewer; a chat's count is the sum over its messages (plus
- * template_tokens each), at least 1; a list of token ids is as long as it is. Roles tell prefixes apart but take no room.
+ * template_tokens each), at least 1; a list of token ids is as long as it is. Roles tell prefixes apart but take no
+ * room.
  */
 #ifndef SIM_ASK_H
 #define SIM_ASK_H
@@ -21,21 +22,21 @@ struct ask {
 	bool chat, stream, include_usage, continuous_usage, ignore_eos;
 	int64_t max_tokens; /* IPF_ABSENT where the request doesn't say */
 	int64_t min_tokens;
-	struct buffer model; /* empty where it doesn't say */
-	struct buffer prompt; /* as JSON without its quotes, where the answer repeats it */
-	struct modes modes;  /* of the body's "sim" */
-	uint64_t fingerprint; /* of the prompt: equal prompts, equal answers */
+	struct buffer model;    /* empty where it doesn't say */
+	struct buffer prompt;   /* as JSON without its quotes, where the answer repeats it */
+	struct modes modes;     /* of the body's "sim" */
+	uint64_t fingerprint;   /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
 	/* Where a bad request was asked for: the member concerned, "" for none. */
 	char param[32];
 };
 
 /* Parses the body; the prompt goes into `sequence`. -1: err says what is wrong with the request (status 400). */
-int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body, const struct ask_options *options,
-              struct ipf_error *err);
+int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body,
+              const struct ask_options *options, struct ipf_error *err);
 /* The same for another server's API; `streamed` is what its path says. */
-int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed, struct slice body,
-                      const struct ask_options *options, struct ipf_error *err);
+int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed,
+                      struct slice body, const struct ask_options *options, struct ipf_error *err);
 void ask_release(struct ask *ask);
 
 /* The tokens that a text of so many bytes is. */

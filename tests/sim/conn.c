@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINGER_NS (2 * NS_PER_S)
+#define LINGER_NS   (2 * NS_PER_S)
 #define LATER_LIMIT (1 << 20)
 
 /* Its memory is freed when this turn of the loop ends: events for it may still be at hand. */
@@ -52,7 +52,8 @@ static void idle_is_over(struct timer *timer, void *data)
 	char head[96];
 	(void)timer;
 	if (c->idle_code && !c->answering) {
-		int len = snprintf(head, sizeof head, "HTTP/1.1 %d Idle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", (int)c->idle_code);
+		int len = snprintf(head, sizeof head, "HTTP/1.1 %d Idle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+		                   (int)c->idle_code);
 		(void)!send(c->fd, head, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 	conn_die(c, false);
@@ -190,8 +191,8 @@ static void begin_linger(struct conn *c)
 		conn_die(c, true);
 }
 
-/* Whoever closes while tokens are made for him wants no more of them, as model servers see it; an answer that is ready is
- * sent. */
+/* Whoever closes while tokens are made for him wants no more of them, as model servers see it; an answer that is ready
+ * is sent. */
 static void end_of_input(struct conn *c, bool orderly)
 {
 	if (!orderly || !c->answered || c->lingering) {

@@ -18,7 +18,8 @@ const struct dialect *dialect_at(size_t i)
 static struct slice within(const struct dialect *d, struct slice path)
 {
 	size_t len = strlen(d->name);
-	if (path.len < len + 2 || path.data[0] != '/' || memcmp(path.data + 1, d->name, len) != 0 || path.data[len + 1] != '/')
+	if (path.len < len + 2 || path.data[0] != '/' || memcmp(path.data + 1, d->name, len) != 0 ||
+	    path.data[len + 1] != '/')
 		return (struct slice){0};
 	return (struct slice){path.data + len + 1, path.len - len - 1};
 }
@@ -77,7 +78,8 @@ void dialect_send(struct answer *a, const char *name, bool content, bool last)
 
 static enum answer_next look_for_trouble(struct answer *a)
 {
-	const struct mode *error = answer_now(a, MODE_ERROR_INBAND), *cut = answer_now(a, MODE_CUT), *reset = answer_now(a, MODE_RESET);
+	const struct mode *error = answer_now(a, MODE_ERROR_INBAND), *cut = answer_now(a, MODE_CUT),
+					  *reset = answer_now(a, MODE_RESET);
 	if (answer_now(a, MODE_MALFORMED)) {
 		buffer_text(&a->json, "{\"text\":\"bro");
 		dialect_send(a, NULL, false, false);

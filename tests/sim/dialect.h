@@ -1,6 +1,6 @@
-/* Other servers' APIs: where a request says what, and how an answer is written. All are served at once, each under its name:
- * POST /tgi/generate_stream, POST /ollama/api/generate. Written from what is known of the servers, and not from lib/apis/, so that the one
- * can be held against the other.
+/* Other servers' APIs: where a request says what, and how an answer is written. All are served at once, each under its
+ * name: POST /tgi/generate_stream, POST /ollama/api/generate. Written from what is known of the servers, and not from
+ * lib/apis/, so that the one can be held against the other.
  *
  * Part of ask.c (the request), routes.c (the path) and answer.c (the bytes).
  */
@@ -21,17 +21,18 @@ struct dialect {
 	/* Where the request says what: names with dots between; ">" goes on in the JSON within a text. NULL: nowhere. */
 	const char *prompt, *messages, *content, *ids, *system;
 	const char *model, *max_tokens, *min_tokens, *ignore_eos;
-	const char *stream;                   /* NULL: the path says */
+	const char *stream; /* NULL: the path says */
 	/* Each appends what it has to say to a->json and sends it (dialect_send), or appends a whole body. */
 	void (*begin)(struct answer *a);
 	void (*token)(struct answer *a, bool last);
 	void (*end)(struct answer *a);
 	void (*whole)(struct answer *a, struct buffer *headers);
-	bool echoes;                          /* the prompt stands before the answer */
-	bool chat;                            /* it is OpenAI's chat completions, under another name */
+	bool echoes; /* the prompt stands before the answer */
+	bool chat;   /* it is OpenAI's chat completions, under another name */
 };
 
-/* The dialect whose path this is; *model is what stands in the "*" (absent), *streamed what the path says. NULL: none. */
+/* The dialect whose path this is; *model is what stands in the "*" (absent), *streamed what the path says. NULL: none.
+ */
 const struct dialect *dialect_of_path(struct slice path, struct slice *model, bool *streamed);
 /* Is this one's readiness route? */
 bool dialect_is_ready_path(struct slice path);

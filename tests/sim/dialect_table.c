@@ -1,14 +1,14 @@
 #include "dialect.h"
 
 #include "frame.h"
-#include "jout.h"
+#include "json/jout.h"
 
 #include <string.h>
 
 /* ---- what many of them say ---- */
 
-#define SAY(...) buffer_format(&a->json, __VA_ARGS__)
-#define TEXT(b) (int)(b).len, (b).data ? (b).data : ""
+#define SAY(...)  buffer_format(&a->json, __VA_ARGS__)
+#define TEXT(b)   (int)(b).len, (b).data ? (b).data : ""
 #define NUMBER(n) (long long)(n)
 
 static const char *finish(const struct answer *a, const char *length, const char *stop)
@@ -38,20 +38,22 @@ static void say_done(struct answer *a)
 static void responses_usage(struct answer *a)
 {
 	SAY("\"usage\":{\"input_tokens\":%lld,\"input_tokens_details\":{\"cached_tokens\":%lld},\"output_tokens\":%lld,"
-	    "\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":%lld}", NUMBER(a->prompt_tokens), NUMBER(a->cached_tokens),
-	    NUMBER(a->output_tokens), NUMBER(a->prompt_tokens + a->output_tokens));
+	    "\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":%lld}",
+	    NUMBER(a->prompt_tokens), NUMBER(a->cached_tokens), NUMBER(a->output_tokens),
+	    NUMBER(a->prompt_tokens + a->output_tokens));
 }
 
 static void responses_status(struct answer *a)
 {
-	SAY("\"object\":\"response\",\"status\":\"%s\",\"error\":null,\"incomplete_details\":%s,", finish(a, "incomplete", "completed"),
-	    finish(a, "{\"reason\":\"max_output_tokens\"}", "null"));
+	SAY("\"object\":\"response\",\"status\":\"%s\",\"error\":null,\"incomplete_details\":%s,",
+	    finish(a, "incomplete", "completed"), finish(a, "{\"reason\":\"max_output_tokens\"}", "null"));
 }
 
 static void responses_output(struct answer *a)
 {
 	SAY("\"output\":[{\"type\":\"reasoning\",\"summary\":[]},{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
-	    "\"output_text\",\"annotations\":[],\"text\":\"%.*s\"}]}],", TEXT(a->so_far));
+	    "\"output_text\",\"annotations\":[],\"text\":\"%.*s\"}]}],",
+	    TEXT(a->so_far));
 }
 
 static void responses_begin(struct answer *a)
@@ -66,7 +68,8 @@ static void responses_begin(struct answer *a)
 static void responses_token(struct answer *a, bool last)
 {
 	(void)last;
-	SAY("{\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,\"delta\":\"%.*s\"}", TEXT(a->text));
+	SAY("{\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,\"delta\":\"%.*s\"}",
+	    TEXT(a->text));
 	dialect_send(a, "response.output_text.delta", true, false);
 }
 
@@ -99,7 +102,8 @@ static void embeddings_whole(struct answer *a, struct buffer *headers)
 	(void)headers;
 	SAY("{\"object\":\"list\",\"data\":[{\"object\":\"embedding\",\"index\":0,\"embedding\":[0.25,-0.5,0.125]}],\"model\":");
 	say_model(a);
-	SAY(",\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld}}", NUMBER(a->prompt_tokens), NUMBER(a->prompt_tokens));
+	SAY(",\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld}}", NUMBER(a->prompt_tokens),
+	    NUMBER(a->prompt_tokens));
 }
 
 /* ---- Anthropic ---- */
@@ -120,7 +124,8 @@ static void anthropic_begin(struct answer *a)
 static void anthropic_token(struct answer *a, bool last)
 {
 	(void)last;
-	SAY("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%.*s\"}}", TEXT(a->text));
+	SAY("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%.*s\"}}",
+	    TEXT(a->text));
 	dialect_send(a, "content_block_delta", true, false);
 }
 
@@ -139,8 +144,8 @@ static void anthropic_whole(struct answer *a, struct buffer *headers)
 {
 	(void)headers;
 	SAY("{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"%.*s\"}],"
-	    "\"stop_reason\":\"%s\",\"usage\":{\"input_tokens\":%lld,\"output_tokens\":%lld}}", TEXT(a->so_far),
-	    finish(a, "max_tokens", "end_turn"), NUMBER(a->prompt_tokens), NUMBER(a->output_tokens));
+	    "\"stop_reason\":\"%s\",\"usage\":{\"input_tokens\":%lld,\"output_tokens\":%lld}}",
+	    TEXT(a->so_far), finish(a, "max_tokens", "end_turn"), NUMBER(a->prompt_tokens), NUMBER(a->output_tokens));
 }
 
 /* ---- vLLM's first ---- */
@@ -167,11 +172,11 @@ static void vllm_whole(struct answer *a, struct buffer *headers)
 
 static void tgi_token(struct answer *a, bool last)
 {
-	SAY("{\"index\":%lld,\"token\":{\"id\":5,\"text\":\"%.*s\",\"logprob\":-0.5,\"special\":false},\"generated_text\":", NUMBER(a->sent),
-	    TEXT(a->text));
+	SAY("{\"index\":%lld,\"token\":{\"id\":5,\"text\":\"%.*s\",\"logprob\":-0.5,\"special\":false},\"generated_text\":",
+	    NUMBER(a->sent), TEXT(a->text));
 	if (last)
-		SAY("\"%.*s\",\"details\":{\"finish_reason\":\"%s\",\"generated_tokens\":%lld,\"seed\":null,\"input_length\":%lld}}", TEXT(a->so_far),
-		    finish(a, "length", "eos_token"), NUMBER(a->output_tokens), NUMBER(a->prompt_tokens));
+		SAY("\"%.*s\",\"details\":{\"finish_reason\":\"%s\",\"generated_tokens\":%lld,\"seed\":null,\"input_length\":%lld}}",
+		    TEXT(a->so_far), finish(a, "length", "eos_token"), NUMBER(a->output_tokens), NUMBER(a->prompt_tokens));
 	else
 		SAY("null,\"details\":null}");
 	dialect_send(a, NULL, true, last);
@@ -180,11 +185,15 @@ static void tgi_token(struct answer *a, bool last)
 static void tgi_whole(struct answer *a, struct buffer *headers)
 {
 	SAY("{\"generated_text\":\"%.*s\",\"details\":{\"finish_reason\":\"%s\",\"generated_tokens\":%lld,\"seed\":null,\"prefill\":[],"
-	    "\"tokens\":[]}}", TEXT(a->so_far), finish(a, "length", "eos_token"), NUMBER(a->output_tokens));
-	buffer_format(headers, "x-prompt-tokens: %lld\r\nx-generated-tokens: %lld\r\nX-Queue-Time: %.0f\r\nx-inference-time: %.0f\r\n"
-	              "x-time-per-token: %.0f\r\nx-total-time: %.0f\r\n", NUMBER(a->prompt_tokens), NUMBER(a->output_tokens),
-	              milliseconds(a->arrival_ns, a->begun_ns), milliseconds(a->begun_ns, a->now_ns),
-	              milliseconds(a->begun_ns, a->now_ns) / (double)a->output_tokens, milliseconds(a->arrival_ns, a->now_ns));
+	    "\"tokens\":[]}}",
+	    TEXT(a->so_far), finish(a, "length", "eos_token"), NUMBER(a->output_tokens));
+	buffer_format(
+		headers,
+		"x-prompt-tokens: %lld\r\nx-generated-tokens: %lld\r\nX-Queue-Time: %.0f\r\nx-inference-time: %.0f\r\n"
+		"x-time-per-token: %.0f\r\nx-total-time: %.0f\r\n",
+		NUMBER(a->prompt_tokens), NUMBER(a->output_tokens), milliseconds(a->arrival_ns, a->begun_ns),
+		milliseconds(a->begun_ns, a->now_ns), milliseconds(a->begun_ns, a->now_ns) / (double)a->output_tokens,
+		milliseconds(a->arrival_ns, a->now_ns));
 }
 
 /* ---- Triton ---- */
@@ -231,7 +240,8 @@ static void kserve_whole(struct answer *a, struct buffer *headers)
 	SAY("{\"model_name\":");
 	say_model(a);
 	SAY(",\"model_version\":\"1\",\"outputs\":[{\"name\":\"cum_log_probs\",\"datatype\":\"FP32\",\"shape\":[1],\"data\":[0.0]},"
-	    "{\"name\":\"text_output\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"%.*s\"]}]}", TEXT(a->so_far));
+	    "{\"name\":\"text_output\",\"datatype\":\"BYTES\",\"shape\":[1],\"data\":[\"%.*s\"]}]}",
+	    TEXT(a->so_far));
 }
 
 /* ---- SGLang ---- */
@@ -243,8 +253,8 @@ static void sglang_say(struct answer *a, int64_t tokens, bool last)
 		SAY("{\"type\":\"%s\",\"length\":%lld}", a->finish, NUMBER(tokens));
 	else
 		SAY("null");
-	SAY(",\"prompt_tokens\":%lld,\"completion_tokens\":%lld,\"cached_tokens\":%lld", NUMBER(a->prompt_tokens), NUMBER(tokens),
-	    NUMBER(a->cached_tokens));
+	SAY(",\"prompt_tokens\":%lld,\"completion_tokens\":%lld,\"cached_tokens\":%lld", NUMBER(a->prompt_tokens),
+	    NUMBER(tokens), NUMBER(a->cached_tokens));
 	if (last)
 		SAY(",\"e2e_latency\":%.9f", milliseconds(a->arrival_ns, a->now_ns) / 1e3);
 	SAY("}}");
@@ -269,8 +279,9 @@ static void llama_end_of(struct answer *a, const struct buffer *text)
 	SAY("{\"index\":0,\"content\":\"%.*s\",\"stop\":true,\"stop_type\":\"%s\",\"tokens_predicted\":%lld,\"tokens_evaluated\":%lld,"
 	    "\"tokens_cached\":%lld,\"timings\":{\"cache_n\":%lld,\"prompt_ms\":%.6f,\"predicted_ms\":%.6f,\"predicted_per_token_ms\":%.6f}}",
 	    TEXT(*text), finish(a, "limit", "eos"), NUMBER(a->output_tokens), NUMBER(a->prompt_tokens),
-	    NUMBER(a->prompt_tokens + a->output_tokens - 1), NUMBER(a->cached_tokens), milliseconds(a->begun_ns, a->first_ns),
-	    milliseconds(a->first_ns, a->now_ns), milliseconds(a->first_ns, a->now_ns) / (double)a->output_tokens);
+	    NUMBER(a->prompt_tokens + a->output_tokens - 1), NUMBER(a->cached_tokens),
+	    milliseconds(a->begun_ns, a->first_ns), milliseconds(a->first_ns, a->now_ns),
+	    milliseconds(a->first_ns, a->now_ns) / (double)a->output_tokens);
 }
 
 static void llama_token(struct answer *a, bool last)
@@ -305,8 +316,9 @@ static void ollama_say(struct answer *a, const struct buffer *text, bool done)
 	SAY(chat ? "\"message\":{\"role\":\"assistant\",\"content\":\"%.*s\"}," : "\"response\":\"%.*s\",", TEXT(*text));
 	if (done)
 		SAY("\"done\":true,\"done_reason\":\"%s\",\"total_duration\":%lld,\"load_duration\":0,\"prompt_eval_count\":%lld,"
-		    "\"prompt_eval_duration\":%lld,\"eval_count\":%lld,\"eval_duration\":%lld}", a->finish, NUMBER(a->now_ns - a->arrival_ns),
-		    NUMBER(a->prompt_tokens), NUMBER(a->first_ns - a->begun_ns), NUMBER(a->output_tokens), NUMBER(a->now_ns - a->first_ns));
+		    "\"prompt_eval_duration\":%lld,\"eval_count\":%lld,\"eval_duration\":%lld}",
+		    a->finish, NUMBER(a->now_ns - a->arrival_ns), NUMBER(a->prompt_tokens), NUMBER(a->first_ns - a->begun_ns),
+		    NUMBER(a->output_tokens), NUMBER(a->now_ns - a->first_ns));
 	else
 		SAY("\"done\":false}");
 }
@@ -337,7 +349,8 @@ static void jetstream_token(struct answer *a, bool last)
 {
 	(void)last;
 	SAY("{\n  \"streamContent\": {\n    \"samples\": [\n      {\n        \"text\": \"%.*s\",\n        \"tokenIds\": [\n          5\n"
-	    "        ]\n      }\n    ]\n  }\n}", TEXT(a->text));
+	    "        ]\n      }\n    ]\n  }\n}",
+	    TEXT(a->text));
 	dialect_send(a, NULL, true, false);
 }
 
@@ -369,7 +382,8 @@ static void sax_gke_whole(struct answer *a, struct buffer *headers)
 static void transformers_whole(struct answer *a, struct buffer *headers)
 {
 	(void)headers;
-	SAY("{\"predictions\":[[{\"generated_text\":\"Prompt:\\n%.*s\\nOutput:\\n%.*s\"}]]}", TEXT(a->ask->prompt), TEXT(a->so_far));
+	SAY("{\"predictions\":[[{\"generated_text\":\"Prompt:\\n%.*s\\nOutput:\\n%.*s\"}]]}", TEXT(a->ask->prompt),
+	    TEXT(a->so_far));
 }
 
 /* ---- Caikit, DeepSpeed-MII, Gemini ---- */
@@ -377,16 +391,17 @@ static void transformers_whole(struct answer *a, struct buffer *headers)
 static void caikit_token(struct answer *a, bool last)
 {
 	SAY("{\"generated_text\":\"%.*s\",\"tokens\":[{\"text\":\"%.*s\"}],\"details\":{\"finish_reason\":\"%s\",\"generated_tokens\":%lld,"
-	    "\"input_token_count\":%lld}}", TEXT(a->text), TEXT(a->text), last ? finish(a, "MAX_TOKENS", "EOS_TOKEN") : "NOT_FINISHED",
-	    NUMBER(a->sent), NUMBER(a->prompt_tokens));
+	    "\"input_token_count\":%lld}}",
+	    TEXT(a->text), TEXT(a->text), last ? finish(a, "MAX_TOKENS", "EOS_TOKEN") : "NOT_FINISHED", NUMBER(a->sent),
+	    NUMBER(a->prompt_tokens));
 	dialect_send(a, "message", true, last);
 }
 
 static void caikit_whole(struct answer *a, struct buffer *headers)
 {
 	(void)headers;
-	SAY("{\"generated_text\":\"%.*s\",\"generated_tokens\":%lld,\"finish_reason\":\"%s\",\"input_token_count\":%lld}", TEXT(a->so_far),
-	    NUMBER(a->output_tokens), finish(a, "MAX_TOKENS", "EOS_TOKEN"), NUMBER(a->prompt_tokens));
+	SAY("{\"generated_text\":\"%.*s\",\"generated_tokens\":%lld,\"finish_reason\":\"%s\",\"input_token_count\":%lld}",
+	    TEXT(a->so_far), NUMBER(a->output_tokens), finish(a, "MAX_TOKENS", "EOS_TOKEN"), NUMBER(a->prompt_tokens));
 }
 
 static void mii_token(struct answer *a, bool last)
@@ -427,8 +442,8 @@ static void gemini_whole(struct answer *a, struct buffer *headers)
 
 static void mine_token(struct answer *a, bool last)
 {
-	SAY("{\n  \"said\": {\n    \"so\": {\"far\": \"%.*s\"},\n    \"words\": %lld\n  },\n  \"thought\": %.9f", TEXT(a->so_far),
-	    NUMBER(a->sent), milliseconds(a->arrival_ns, a->first_ns) / 1e3);
+	SAY("{\n  \"said\": {\n    \"so\": {\"far\": \"%.*s\"},\n    \"words\": %lld\n  },\n  \"thought\": %.9f",
+	    TEXT(a->so_far), NUMBER(a->sent), milliseconds(a->arrival_ns, a->first_ns) / 1e3);
 	if (last)
 		SAY(",\n  \"because\": \"%s\"", finish(a, "out of breath", "told all"));
 	SAY("\n}");
@@ -438,61 +453,215 @@ static void mine_token(struct answer *a, bool last)
 /* ---- the table ---- */
 
 const struct dialect dialects[] = {
-	{.name = "openai-responses", .stream_path = "/v1/responses", .whole_path = "/v1/responses", .ready = "/health", .messages = "input",
-	 .content = "content", .model = "model", .max_tokens = "max_output_tokens", .stream = "stream", .begin = responses_begin,
-	 .token = responses_token, .end = responses_end, .whole = responses_whole},
-	{.name = "openai-embeddings", .whole_path = "/v1/embeddings", .ready = "/health", .prompt = "input", .model = "model",
-	 .whole = embeddings_whole},
-	{.name = "anthropic-messages", .stream_path = "/v1/messages", .whole_path = "/v1/messages", .ready = "/v1/models",
-	 .key_header = "x-api-key", .messages = "messages", .content = "content", .system = "system", .model = "model",
-	 .max_tokens = "max_tokens", .stream = "stream", .begin = anthropic_begin, .token = anthropic_token, .end = anthropic_end,
-	 .whole = anthropic_whole},
-	{.name = "vllm-generate", .stream_path = "/generate", .whole_path = "/generate", .ready = "/health", .framing = DIALECT_LINES,
-	 .prompt = "prompt", .max_tokens = "max_tokens", .min_tokens = "min_tokens", .ignore_eos = "ignore_eos", .stream = "stream",
-	 .token = vllm_token, .whole = vllm_whole, .echoes = true},
-	{.name = "tgi", .stream_path = "/generate_stream", .whole_path = "/generate", .ready = "/health", .prompt = "inputs",
-	 .model = "parameters.adapter_id", .max_tokens = "parameters.max_new_tokens", .token = tgi_token, .whole = tgi_whole},
-	{.name = "triton-generate", .stream_path = "/v2/models/*/generate_stream", .whole_path = "/v2/models/*/generate",
-	 .ready = "/v2/health/ready", .prompt = "text_input", .max_tokens = "max_tokens", .min_tokens = "min_length", .token = trt_token,
-	 .whole = trt_whole},
-	{.name = "triton-vllm", .stream_path = "/v2/models/*/generate_stream", .whole_path = "/v2/models/*/generate",
-	 .ready = "/v2/health/ready", .prompt = "text_input", .max_tokens = "sampling_parameters>max_tokens",
-	 .min_tokens = "sampling_parameters>min_tokens", .ignore_eos = "sampling_parameters>ignore_eos", .token = triton_token,
-	 .whole = triton_whole},
-	{.name = "kserve-http", .whole_path = "/v2/models/*/infer", .ready = "/v2/health/ready", .prompt = "inputs.0.data.0",
-	 .max_tokens = "inputs.1.data.0", .min_tokens = "inputs.2.data.0", .whole = kserve_whole},
-	{.name = "sglang", .stream_path = "/generate", .whole_path = "/generate", .ready = "/health", .prompt = "text", .ids = "input_ids",
-	 .model = "lora_path", .max_tokens = "sampling_params.max_new_tokens", .min_tokens = "sampling_params.min_new_tokens",
-	 .ignore_eos = "sampling_params.ignore_eos", .stream = "stream", .token = sglang_token, .end = say_done, .whole = sglang_whole},
-	{.name = "llama-cpp", .stream_path = "/completion", .whole_path = "/completion", .ready = "/health", .prompt = "prompt", .ids = "prompt",
-	 .max_tokens = "n_predict", .ignore_eos = "ignore_eos", .stream = "stream", .token = llama_token, .end = llama_end,
-	 .whole = llama_whole},
-	{.name = "ollama", .stream_path = "/api/generate", .whole_path = "/api/generate", .ready = "/api/version", .framing = DIALECT_LINES,
-	 .prompt = "prompt", .model = "model", .max_tokens = "options.num_predict", .stream = "stream", .token = ollama_token,
-	 .end = ollama_end, .whole = ollama_whole},
-	{.name = "ollama-chat", .stream_path = "/api/chat", .whole_path = "/api/chat", .ready = "/api/version", .framing = DIALECT_LINES,
-	 .messages = "messages", .content = "content", .model = "model", .max_tokens = "options.num_predict", .stream = "stream",
-	 .token = ollama_token, .end = ollama_end, .whole = ollama_whole},
-	{.name = "jetstream-http", .stream_path = "/v1/generate", .framing = DIALECT_BARE, .prompt = "text_content.text",
-	 .max_tokens = "max_tokens", .token = jetstream_token},
-	{.name = "jetstream-gke", .stream_path = "/generate", .whole_path = "/generate", .framing = DIALECT_BARE, .prompt = "prompt",
-	 .max_tokens = "max_tokens", .stream = "stream", .token = jetstream_gke_token, .whole = jetstream_gke_whole},
-	{.name = "sax", .whole_path = "/generate", .prompt = "prompt", .model = "model", .max_tokens = "max_tokens", .whole = sax_whole},
-	{.name = "sax-gke", .whole_path = "/generate", .ready = "/", .prompt = "query", .model = "model",
-	 .max_tokens = "extra_inputs.per_example_max_decode_steps", .whole = sax_gke_whole},
-	{.name = "naive-transformers", .whole_path = "/generate", .prompt = "instances.0.prompt", .max_tokens = "instances.0.max_length",
-	 .whole = transformers_whole, .echoes = true},
-	{.name = "caikit-http", .stream_path = "/api/v1/task/server-streaming-text-generation", .whole_path = "/api/v1/task/text-generation",
-	 .ready = "/health", .prompt = "inputs", .model = "model_id", .max_tokens = "parameters.max_new_tokens",
-	 .min_tokens = "parameters.min_new_tokens", .token = caikit_token, .whole = caikit_whole},
-	{.name = "deepspeed-mii", .stream_path = "/generate", .whole_path = "/generate", .ready = "/health", .prompt = "prompt",
-	 .max_tokens = "max_tokens", .stream = "stream", .token = mii_token, .end = say_done, .whole = mii_whole},
-	{.name = "nim", .stream_path = "/v1/chat/completions", .whole_path = "/v1/chat/completions", .ready = "/v1/health/ready", .chat = true},
-	{.name = "gemini", .stream_path = "/v1beta/models/*:streamGenerateContent", .whole_path = "/v1beta/models/*:generateContent",
-	 .ready = "/v1beta/models", .key_header = "x-goog-api-key", .messages = "contents", .content = "parts",
-	 .system = "systemInstruction.parts.0.text", .max_tokens = "generationConfig.maxOutputTokens", .token = gemini_token,
-	 .whole = gemini_whole},
-	{.name = "mine", .stream_path = "/ask/*", .ready = "/awake", .framing = DIALECT_BARE, .prompt = "question",
-	 .max_tokens = "how>words", .token = mine_token},
+	{.name = "openai-responses",
+     .stream_path = "/v1/responses",
+     .whole_path = "/v1/responses",
+     .ready = "/health",
+     .messages = "input",
+     .content = "content",
+     .model = "model",
+     .max_tokens = "max_output_tokens",
+     .stream = "stream",
+     .begin = responses_begin,
+     .token = responses_token,
+     .end = responses_end,
+     .whole = responses_whole},
+	{.name = "openai-embeddings",
+     .whole_path = "/v1/embeddings",
+     .ready = "/health",
+     .prompt = "input",
+     .model = "model",
+     .whole = embeddings_whole},
+	{.name = "anthropic-messages",
+     .stream_path = "/v1/messages",
+     .whole_path = "/v1/messages",
+     .ready = "/v1/models",
+     .key_header = "x-api-key",
+     .messages = "messages",
+     .content = "content",
+     .system = "system",
+     .model = "model",
+     .max_tokens = "max_tokens",
+     .stream = "stream",
+     .begin = anthropic_begin,
+     .token = anthropic_token,
+     .end = anthropic_end,
+     .whole = anthropic_whole},
+	{.name = "vllm-generate",
+     .stream_path = "/generate",
+     .whole_path = "/generate",
+     .ready = "/health",
+     .framing = DIALECT_LINES,
+     .prompt = "prompt",
+     .max_tokens = "max_tokens",
+     .min_tokens = "min_tokens",
+     .ignore_eos = "ignore_eos",
+     .stream = "stream",
+     .token = vllm_token,
+     .whole = vllm_whole,
+     .echoes = true},
+	{.name = "tgi",
+     .stream_path = "/generate_stream",
+     .whole_path = "/generate",
+     .ready = "/health",
+     .prompt = "inputs",
+     .model = "parameters.adapter_id",
+     .max_tokens = "parameters.max_new_tokens",
+     .token = tgi_token,
+     .whole = tgi_whole},
+	{.name = "triton-generate",
+     .stream_path = "/v2/models/*/generate_stream",
+     .whole_path = "/v2/models/*/generate",
+     .ready = "/v2/health/ready",
+     .prompt = "text_input",
+     .max_tokens = "max_tokens",
+     .min_tokens = "min_length",
+     .token = trt_token,
+     .whole = trt_whole},
+	{.name = "triton-vllm",
+     .stream_path = "/v2/models/*/generate_stream",
+     .whole_path = "/v2/models/*/generate",
+     .ready = "/v2/health/ready",
+     .prompt = "text_input",
+     .max_tokens = "sampling_parameters>max_tokens",
+     .min_tokens = "sampling_parameters>min_tokens",
+     .ignore_eos = "sampling_parameters>ignore_eos",
+     .token = triton_token,
+     .whole = triton_whole},
+	{.name = "kserve-http",
+     .whole_path = "/v2/models/*/infer",
+     .ready = "/v2/health/ready",
+     .prompt = "inputs.0.data.0",
+     .max_tokens = "inputs.1.data.0",
+     .min_tokens = "inputs.2.data.0",
+     .whole = kserve_whole},
+	{.name = "sglang",
+     .stream_path = "/generate",
+     .whole_path = "/generate",
+     .ready = "/health",
+     .prompt = "text",
+     .ids = "input_ids",
+     .model = "lora_path",
+     .max_tokens = "sampling_params.max_new_tokens",
+     .min_tokens = "sampling_params.min_new_tokens",
+     .ignore_eos = "sampling_params.ignore_eos",
+     .stream = "stream",
+     .token = sglang_token,
+     .end = say_done,
+     .whole = sglang_whole},
+	{.name = "llama-cpp",
+     .stream_path = "/completion",
+     .whole_path = "/completion",
+     .ready = "/health",
+     .prompt = "prompt",
+     .ids = "prompt",
+     .max_tokens = "n_predict",
+     .ignore_eos = "ignore_eos",
+     .stream = "stream",
+     .token = llama_token,
+     .end = llama_end,
+     .whole = llama_whole},
+	{.name = "ollama",
+     .stream_path = "/api/generate",
+     .whole_path = "/api/generate",
+     .ready = "/api/version",
+     .framing = DIALECT_LINES,
+     .prompt = "prompt",
+     .model = "model",
+     .max_tokens = "options.num_predict",
+     .stream = "stream",
+     .token = ollama_token,
+     .end = ollama_end,
+     .whole = ollama_whole},
+	{.name = "ollama-chat",
+     .stream_path = "/api/chat",
+     .whole_path = "/api/chat",
+     .ready = "/api/version",
+     .framing = DIALECT_LINES,
+     .messages = "messages",
+     .content = "content",
+     .model = "model",
+     .max_tokens = "options.num_predict",
+     .stream = "stream",
+     .token = ollama_token,
+     .end = ollama_end,
+     .whole = ollama_whole},
+	{.name = "jetstream-http",
+     .stream_path = "/v1/generate",
+     .framing = DIALECT_BARE,
+     .prompt = "text_content.text",
+     .max_tokens = "max_tokens",
+     .token = jetstream_token},
+	{.name = "jetstream-gke",
+     .stream_path = "/generate",
+     .whole_path = "/generate",
+     .framing = DIALECT_BARE,
+     .prompt = "prompt",
+     .max_tokens = "max_tokens",
+     .stream = "stream",
+     .token = jetstream_gke_token,
+     .whole = jetstream_gke_whole},
+	{.name = "sax",
+     .whole_path = "/generate",
+     .prompt = "prompt",
+     .model = "model",
+     .max_tokens = "max_tokens",
+     .whole = sax_whole},
+	{.name = "sax-gke",
+     .whole_path = "/generate",
+     .ready = "/",
+     .prompt = "query",
+     .model = "model",
+     .max_tokens = "extra_inputs.per_example_max_decode_steps",
+     .whole = sax_gke_whole},
+	{.name = "naive-transformers",
+     .whole_path = "/generate",
+     .prompt = "instances.0.prompt",
+     .max_tokens = "instances.0.max_length",
+     .whole = transformers_whole,
+     .echoes = true},
+	{.name = "caikit-http",
+     .stream_path = "/api/v1/task/server-streaming-text-generation",
+     .whole_path = "/api/v1/task/text-generation",
+     .ready = "/health",
+     .prompt = "inputs",
+     .model = "model_id",
+     .max_tokens = "parameters.max_new_tokens",
+     .min_tokens = "parameters.min_new_tokens",
+     .token = caikit_token,
+     .whole = caikit_whole},
+	{.name = "deepspeed-mii",
+     .stream_path = "/generate",
+     .whole_path = "/generate",
+     .ready = "/health",
+     .prompt = "prompt",
+     .max_tokens = "max_tokens",
+     .stream = "stream",
+     .token = mii_token,
+     .end = say_done,
+     .whole = mii_whole},
+	{.name = "nim",
+     .stream_path = "/v1/chat/completions",
+     .whole_path = "/v1/chat/completions",
+     .ready = "/v1/health/ready",
+     .chat = true},
+	{.name = "gemini",
+     .stream_path = "/v1beta/models/*:streamGenerateContent",
+     .whole_path = "/v1beta/models/*:generateContent",
+     .ready = "/v1beta/models",
+     .key_header = "x-goog-api-key",
+     .messages = "contents",
+     .content = "parts",
+     .system = "systemInstruction.parts.0.text",
+     .max_tokens = "generationConfig.maxOutputTokens",
+     .token = gemini_token,
+     .whole = gemini_whole},
+	{.name = "mine",
+     .stream_path = "/ask/*",
+     .ready = "/awake",
+     .framing = DIALECT_BARE,
+     .prompt = "question",
+     .max_tokens = "how>words",
+     .token = mine_token},
 	{.name = NULL},
 };

@@ -363,7 +363,8 @@ static bool compute(struct engine *e, struct sequence *s)
 	return true;
 }
 
-bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data), void *data)
+bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
+                   void *data)
 {
 	if (!e->stepping) {
 		if (e->running && e->wake_ns <= now_ns)

@@ -37,15 +37,15 @@ struct engine_options {
 /* One request in the engine. The caller owns it and keeps it until it is done or removed. */
 struct sequence {
 	/* Set by the caller. */
-	int64_t output_tokens;                                        /* how many it will produce; at least 1 */
+	int64_t output_tokens;                                         /* how many it will produce; at least 1 */
 	uint32_t (*token)(const struct sequence *sequence, int64_t k); /* what the k-th is; NULL: they enter no cache */
 	/* Kept by sequence_push and the engine; to be read. */
 	int64_t prompt_tokens, produced, cached_tokens;
 	int preemptions;
 	int64_t added_ns, admitted_ns; /* admitted_ns: when its first step began */
 	/* The engine's own. */
-	uint64_t chain;           /* hash of all tokens so far */
-	uint64_t *hashes;         /* of the whole blocks so far */
+	uint64_t chain;   /* hash of all tokens so far */
+	uint64_t *hashes; /* of the whole blocks so far */
 	int32_t hash_count, hash_cap;
 	int32_t *blocks;
 	int32_t block_count, block_cap, published;
@@ -81,15 +81,17 @@ void engine_remove(struct engine *engine, struct sequence *sequence);
 /* It keeps its place and its blocks, but no step takes it before `until_ns`. */
 void engine_hold(struct sequence *sequence, int64_t until_ns);
 
-/* When to come back: the end of the step under way, else the end of the next hold; INT64_MAX when there is nothing to do. */
+/* When to come back: the end of the step under way, else the end of the next hold; INT64_MAX when there is nothing to
+ * do. */
 int64_t engine_deadline(const struct engine *engine);
 void engine_start(struct engine *engine, int64_t now_ns);
 
-/* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is more
- * than 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one the sequence
- * is out of the engine. It may call engine_hold and engine_remove for the sequence that it was called for. False: nothing was due. */
+/* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is
+ * more than 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one
+ * the sequence is out of the engine. It may call engine_hold and engine_remove for the sequence that it was called for.
+ * False: nothing was due. */
 bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
-	void *data);
+                   void *data);
 
 struct engine_counts engine_counts(const struct engine *engine);
 

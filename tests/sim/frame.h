@@ -1,11 +1,12 @@
-/* How an event of a streamed answer goes onto the connection: as server-sent events in HTTP chunks, with the manners that the
- * modes ask for. Part of answer.c, apart from it for its size. */
+/* How an event of a streamed answer goes onto the connection: as server-sent events in HTTP chunks, with the manners
+ * that the modes ask for. Part of answer.c, apart from it for its size. */
 #ifndef SIM_FRAME_H
 #define SIM_FRAME_H
 
 #include "answer.h"
 
-/* One event with this data (JSON, or [DONE]); `content`: it has text in it, so that its time matters. `last`: none follows. */
+/* One event with this data (JSON, or [DONE]); `content`: it has text in it, so that its time matters. `last`: none
+ * follows. */
 void frame_event(struct answer *a, struct slice data, bool content, bool last);
 /* One under a name. */
 void frame_named_event(struct answer *a, const char *name, struct slice data, bool content);

@@ -40,7 +40,15 @@ struct http_request {
 	const char *why;
 	/* The parser's own. */
 	struct buffer head;
-	enum { HTTP_IN_HEAD, HTTP_IN_BODY, HTTP_IN_SIZE, HTTP_IN_CHUNK, HTTP_AFTER_CHUNK, HTTP_IN_TRAILER, HTTP_AT_END } state;
+	enum {
+		HTTP_IN_HEAD,
+		HTTP_IN_BODY,
+		HTTP_IN_SIZE,
+		HTTP_IN_CHUNK,
+		HTTP_AFTER_CHUNK,
+		HTTP_IN_TRAILER,
+		HTTP_AT_END
+	} state;
 	uint64_t left;         /* bytes of the body, or of the chunk, still to come */
 	bool expects_continue; /* the head asks for it, and nobody took it yet */
 	size_t column;         /* in the line under way of a chunk's size or of the trailers */

@@ -1,9 +1,10 @@
 #include "server.h"
 
+#include "absent.h"
 #include "answer.h"
 #include "clock.h"
 #include "dialect.h"
-#include "jout.h"
+#include "json/jout.h"
 #include "reqlog.h"
 
 #include <errno.h>
@@ -134,7 +135,8 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 	int64_t room = engine_room(c->server->engine), length = job->sequence.prompt_tokens + job->sequence.output_tokens;
 	if (length > options->model_len || length > room) {
 		char text[160];
-		snprintf(text, sizeof text, "This model's maximum context length is %lld tokens. However, you requested %lld tokens",
+		snprintf(text, sizeof text,
+		         "This model's maximum context length is %lld tokens. However, you requested %lld tokens",
 		         (long long)(room < options->model_len ? room : options->model_len), (long long)length);
 		refuse(job, 400, NULL, text, chat ? "messages" : "prompt");
 		return -1;
@@ -195,7 +197,8 @@ static bool answer_at_once(struct job *job)
 	if (status) {
 		char more[64] = "";
 		if (status->retry_ns)
-			snprintf(more, sizeof more, "Retry-After: %lld\r\n", (long long)((status->retry_ns + NS_PER_S - 1) / NS_PER_S));
+			snprintf(more, sizeof more, "Retry-After: %lld\r\n",
+			         (long long)((status->retry_ns + NS_PER_S - 1) / NS_PER_S));
 		refuse(job, (int)status->code, more, "as the mode asks", NULL);
 		return true;
 	}
@@ -203,7 +206,7 @@ static bool answer_at_once(struct job *job)
 		return true;
 	if (modes_find(&job->modes, MODE_HTML200)) {
 		answer_plain(&c->out, 200, "text/html", NULL, slice_of("<html><body><h1>It works!</h1></body></html>\n"),
-			c->then == CONN_STAY);
+		             c->then == CONN_STAY);
 	} else if (modes_find(&job->modes, MODE_NOTHING)) {
 		answer_plain(&c->out, 200, "text/event-stream; charset=utf-8", NULL, slice_of(""), c->then == CONN_STAY);
 	} else if (modes_find(&job->modes, MODE_GARBAGE)) {
@@ -223,7 +226,8 @@ static bool answer_at_once(struct job *job)
 /* How long to wait before the model begins. */
 static int64_t delay_of(const struct job *job)
 {
-	const struct mode *slow = modes_find(&job->modes, MODE_SLOW_HEADERS), *late = modes_find(&job->modes, MODE_ROLE_LATE);
+	const struct mode *slow = modes_find(&job->modes, MODE_SLOW_HEADERS),
+					  *late = modes_find(&job->modes, MODE_ROLE_LATE);
 	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
 	int64_t delay_ns = slow ? slow->delay_ns : 0;
 	if (late && !late->after)

@@ -1,4 +1,5 @@
-/* The KV cache: a fixed number of blocks of KV_BLOCK tokens, some of them known by the hash of the prompt up to their end.
+/* The KV cache: a fixed number of blocks of KV_BLOCK tokens, some of them known by the hash of the prompt up to their
+ * end.
  *
  * A block that nobody uses any more stays findable until it is needed for something else; the one that was dropped
  * longest ago goes first. That is a prefix cache in vLLM's manner.
@@ -21,10 +22,10 @@ struct kv;
 struct kv *kv_new(int32_t blocks); /* NULL: no memory */
 void kv_free(struct kv *kv);
 
-int32_t kv_take(struct kv *kv);                             /* a block of one's own, -1 when all are in use */
-int32_t kv_find(const struct kv *kv, uint64_t hash);        /* the block published under this hash, -1 */
-void kv_hold(struct kv *kv, int32_t block);                 /* one more user */
-void kv_drop(struct kv *kv, int32_t block);                 /* one less */
+int32_t kv_take(struct kv *kv);                               /* a block of one's own, -1 when all are in use */
+int32_t kv_find(const struct kv *kv, uint64_t hash);          /* the block published under this hash, -1 */
+void kv_hold(struct kv *kv, int32_t block);                   /* one more user */
+void kv_drop(struct kv *kv, int32_t block);                   /* one less */
 void kv_publish(struct kv *kv, int32_t block, uint64_t hash); /* nothing where another block has the hash already */
 
 int32_t kv_used(const struct kv *kv); /* blocks that somebody uses */

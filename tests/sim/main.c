@@ -1,8 +1,8 @@
 #include "server.h"
 
 #include "clock.h"
-#include "options.h"
-#include "units.h"
+#include "cli/options.h"
+#include "cli/units.h"
 
 #include <openssl/crypto.h>
 #include <errno.h>
@@ -24,36 +24,42 @@ struct sim_options {
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
 };
 
-#define ROW(kind_, letter_, name_, argument_, member_, help_) \
+#define ROW(kind_, letter_, name_, argument_, member_, help_)                                                          \
 	OPTION(kind_, letter_, name_, argument_, struct sim_options, member_, help_)
 
 static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free one)"),
-	ROW(OPTION_TEXT, 'm', "model", "NAME", model, "the model's name; requests for another get 404 (default: any name will do)"),
+	ROW(OPTION_TEXT, 'm', "model", "NAME", model,
+        "the model's name; requests for another get 404 (default: any name will do)"),
 	ROW(OPTION_TEXT, 0, "api-key", "KEY", api_key, "ask for this key: Authorization: Bearer KEY"),
 	ROW(OPTION_DURATION, 0, "step-base", "TIME", step_base_ns, "what a step takes at least (default: 8ms)"),
-	ROW(OPTION_DURATION, 0, "step-per-seq", "TIME", step_per_seq_ns, "and more for each sequence in it (default: 20us)"),
+	ROW(OPTION_DURATION, 0, "step-per-seq", "TIME", step_per_seq_ns,
+        "and more for each sequence in it (default: 20us)"),
 	ROW(OPTION_RATE, 0, "prefill-rate", "TOKENS/S", prefill_rate, "how fast prompts are computed (default: 100k)"),
 	ROW(OPTION_COUNT, 0, "step-tokens", "N", step_tokens,
-		"most tokens computed in a step, prompts and answers together (default: 8192)"),
+        "most tokens computed in a step, prompts and answers together (default: 8192)"),
 	ROW(OPTION_COUNT, 0, "max-batch", "N", max_batch, "most sequences in a step; others wait (default: 1024)"),
 	ROW(OPTION_COUNT, 0, "kv-blocks", "N", kv_blocks, "the KV cache's size, in blocks of 16 tokens (default: 262144)"),
 	ROW(OPTION_FLAG, 0, "no-prefix-cache", NULL, no_prefix_cache, "compute every prompt from its beginning"),
-	ROW(OPTION_COUNT, 0, "template-tokens", "N", template_tokens, "tokens added to each message of a chat (default: 0)"),
-	ROW(OPTION_COUNT, 0, "max-model-len", "N", model_len, "most tokens of prompt and answer together (default: 131072)"),
+	ROW(OPTION_COUNT, 0, "template-tokens", "N", template_tokens,
+        "tokens added to each message of a chat (default: 0)"),
+	ROW(OPTION_COUNT, 0, "max-model-len", "N", model_len,
+        "most tokens of prompt and answer together (default: 131072)"),
 	ROW(OPTION_COUNT, 0, "default-tokens", "N", default_tokens,
-		"length of an answer whose request doesn't say (default: 128)"),
+        "length of an answer whose request doesn't say (default: 128)"),
 	ROW(OPTION_NUMBER, 0, "eos-mean", "N", eos_mean,
-		"answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
+        "answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
 	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails,
-		"misbehave so; share=0.1 in a tenth of the requests; may stand several times"),
+        "misbehave so; share=0.1 in a tenth of the requests; may stand several times"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and end"),
-	ROW(OPTION_FLAG, 0, "role-early", NULL, role_early, "send a chat's role chunk with the head, not with the first token"),
+	ROW(OPTION_FLAG, 0, "role-early", NULL, role_early,
+        "send a chat's role chunk with the head, not with the first token"),
 	ROW(OPTION_DURATION, 0, "keep-alive", "TIME", keep_alive_ns,
-		"close connections that are idle for so long (default: 75s)"),
+        "close connections that are idle for so long (default: 75s)"),
 	ROW(OPTION_DURATION, 0, "loading", "TIME", loading_ns, "answer 503 for so long after the start (default: 0)"),
 	ROW(OPTION_SIZE, 0, "max-body", "SIZE", max_body, "largest request body (default: 64MiB)"),
-	ROW(OPTION_SIZE, 0, "out-limit", "SIZE", out_limit, "reset a connection whose reader is so far behind (default: 4MiB)"),
+	ROW(OPTION_SIZE, 0, "out-limit", "SIZE", out_limit,
+        "reset a connection whose reader is so far behind (default: 4MiB)"),
 	ROW(OPTION_FILE, 0, "log", "FILE", log, "append a line of JSON for each request that generates"),
 	ROW(OPTION_DURATION, 0, "max-time", "TIME", max_time_ns, "end after so long (default: 0, never)"),
 	ROW(OPTION_FLAG, 0, "die-with-parent", NULL, die_with_parent, "end when the process that started this one ends"),
@@ -68,7 +74,7 @@ static struct program program = {
 	.name = "ipf-sim",
 	.summary = "a simulated model server, for tests",
 	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM\n"
-	           "and SIGINT end it.\n",
+			   "and SIGINT end it.\n",
 	.manual = "tests/sim/README.md",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
@@ -81,7 +87,7 @@ static int range(const char *name, int64_t value, int64_t least, int64_t most, s
 	if (value >= least && value <= most)
 		return 0;
 	return ipf_error_set(err, IPF_USAGE, "--%s: expected %lld to %lld, got %lld", name, (long long)least,
-		(long long)most, (long long)value);
+	                     (long long)most, (long long)value);
 }
 
 static int read_fails(const struct sim_options *o, struct server_options *server, struct ipf_error *err)
@@ -110,15 +116,28 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 		return ipf_error_set(err, IPF_USAGE, "--step-base and --step-per-seq: a step has to take some time");
 	if (!(o->prefill_rate > 0) || o->eos_mean < 0)
 		return ipf_error_set(err, IPF_USAGE, "--prefill-rate has to be above 0, --eos-mean not below");
-	*server = (struct server_options){
-		.engine = {.step_base_ns = o->step_base_ns, .step_per_seq_ns = o->step_per_seq_ns, .prefill_rate = o->prefill_rate,
-		           .step_tokens = o->step_tokens, .max_batch = o->max_batch, .kv_blocks = o->kv_blocks,
-		           .prefix_cache = !o->no_prefix_cache},
-		.ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
-		.port = (int)o->port, .model = o->model, .api_key = o->api_key, .model_len = o->model_len,
-		.default_tokens = o->default_tokens, .eos_mean = o->eos_mean, .seed = o->common.seed,
-		.keep_alive_ns = o->keep_alive_ns, .loading_ns = o->loading_ns, .max_time_ns = o->max_time_ns,
-		.body_limit = o->max_body, .out_limit = o->out_limit, .role_early = o->role_early, .verbose = o->common.verbose};
+	*server = (struct server_options){.engine = {.step_base_ns = o->step_base_ns,
+	                                             .step_per_seq_ns = o->step_per_seq_ns,
+	                                             .prefill_rate = o->prefill_rate,
+	                                             .step_tokens = o->step_tokens,
+	                                             .max_batch = o->max_batch,
+	                                             .kv_blocks = o->kv_blocks,
+	                                             .prefix_cache = !o->no_prefix_cache},
+	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
+	                                  .port = (int)o->port,
+	                                  .model = o->model,
+	                                  .api_key = o->api_key,
+	                                  .model_len = o->model_len,
+	                                  .default_tokens = o->default_tokens,
+	                                  .eos_mean = o->eos_mean,
+	                                  .seed = o->common.seed,
+	                                  .keep_alive_ns = o->keep_alive_ns,
+	                                  .loading_ns = o->loading_ns,
+	                                  .max_time_ns = o->max_time_ns,
+	                                  .body_limit = o->max_body,
+	                                  .out_limit = o->out_limit,
+	                                  .role_early = o->role_early,
+	                                  .verbose = o->common.verbose};
 	return read_fails(o, server, err);
 }
 
@@ -143,13 +162,15 @@ static void say_totals(const struct server *s)
 {
 	struct engine_counts c = engine_counts(s->engine);
 	char up[32], slipped[32];
-	fprintf(stderr, "ipf-sim: %s: %lld connections, %lld requests (%lld refused, %lld left early), "
+	fprintf(stderr,
+	        "ipf-sim: %s: %lld connections, %lld requests (%lld refused, %lld left early), "
 	        "%lld prompt tokens (%lld of %lld cached), %lld tokens generated in %lld steps, %lld preemptions, "
 	        "steps moved by %s, %lld readers too slow, %lld times without descriptors\n",
-	        format_duration(clock_now() - s->begin_ns, up), (long long)s->totals.connections, (long long)s->totals.requests,
-	        (long long)s->totals.refused, (long long)s->totals.cut, (long long)c.prompt_tokens, (long long)c.cache_hits,
-	        (long long)c.cache_queries, (long long)c.output_tokens, (long long)c.steps, (long long)c.preemptions,
-	        format_duration(c.slipped_ns, slipped), (long long)s->totals.overrun, (long long)s->totals.starved);
+	        format_duration(clock_now() - s->begin_ns, up), (long long)s->totals.connections,
+	        (long long)s->totals.requests, (long long)s->totals.refused, (long long)s->totals.cut,
+	        (long long)c.prompt_tokens, (long long)c.cache_hits, (long long)c.cache_queries, (long long)c.output_tokens,
+	        (long long)c.steps, (long long)c.preemptions, format_duration(c.slipped_ns, slipped),
+	        (long long)s->totals.overrun, (long long)s->totals.starved);
 }
 
 static int serve(const struct sim_options *o, struct server_options *options, struct ipf_error *err)
@@ -184,10 +205,18 @@ static int list_modes(void)
 int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
-	struct sim_options options = {.common = COMMON_DEFAULTS, .step_base_ns = 8 * NS_PER_MS,
-		.step_per_seq_ns = 20 * NS_PER_US,
-		.prefill_rate = 100000, .step_tokens = 8192, .max_batch = 1024, .kv_blocks = 262144, .model_len = 131072,
-		.default_tokens = 128, .keep_alive_ns = 75 * NS_PER_S, .max_body = 64 << 20, .out_limit = 4 << 20};
+	struct sim_options options = {.common = COMMON_DEFAULTS,
+	                              .step_base_ns = 8 * NS_PER_MS,
+	                              .step_per_seq_ns = 20 * NS_PER_US,
+	                              .prefill_rate = 100000,
+	                              .step_tokens = 8192,
+	                              .max_batch = 1024,
+	                              .kv_blocks = 262144,
+	                              .model_len = 131072,
+	                              .default_tokens = 128,
+	                              .keep_alive_ns = 75 * NS_PER_S,
+	                              .max_body = 64 << 20,
+	                              .out_limit = 4 << 20};
 	struct server_options server = {0};
 	struct operands operands;
 	struct ipf_error err = {0};

@@ -15,7 +15,10 @@ static const double length_bounds[METRICS_MOST_BOUNDS] = {
 	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000,
 };
 
-#define SHOWN(name_, member_, bounds_, help_) { name_, help_, offsetof(struct metrics, member_), bounds_ }
+#define SHOWN(name_, member_, bounds_, help_)                                                                          \
+	{                                                                                                                  \
+		name_, help_, offsetof(struct metrics, member_), bounds_                                                       \
+	}
 
 /* A vLLM histogram: where it lies, what it is called, and its bounds (0 ends them). */
 static const struct shown {
@@ -25,12 +28,16 @@ static const struct shown {
 } histograms[] = {
 	SHOWN("time_to_first_token_seconds", ttft, ttft_bounds, "Histogram of time to first token in seconds."),
 	SHOWN("inter_token_latency_seconds", itl, token_bounds, "Histogram of inter-token latency in seconds."),
-	SHOWN("request_time_per_output_token_seconds", tpot, token_bounds, "Histogram of time_per_output_token_seconds per request."),
+	SHOWN("request_time_per_output_token_seconds", tpot, token_bounds,
+          "Histogram of time_per_output_token_seconds per request."),
 	SHOWN("e2e_request_latency_seconds", e2e, request_bounds, "Histogram of e2e request latency in seconds."),
 	SHOWN("request_queue_time_seconds", queue, request_bounds, "Histogram of time spent in WAITING phase for request."),
-	SHOWN("request_prefill_time_seconds", prefill, request_bounds, "Histogram of time spent in PREFILL phase for request."),
-	SHOWN("request_decode_time_seconds", decode, request_bounds, "Histogram of time spent in DECODE phase for request."),
-	SHOWN("request_inference_time_seconds", inference, request_bounds, "Histogram of time spent in RUNNING phase for request."),
+	SHOWN("request_prefill_time_seconds", prefill, request_bounds,
+          "Histogram of time spent in PREFILL phase for request."),
+	SHOWN("request_decode_time_seconds", decode, request_bounds,
+          "Histogram of time spent in DECODE phase for request."),
+	SHOWN("request_inference_time_seconds", inference, request_bounds,
+          "Histogram of time spent in RUNNING phase for request."),
 	SHOWN("request_prompt_tokens", prompt, length_bounds, "Number of prefill tokens processed."),
 	SHOWN("request_generation_tokens", generation, length_bounds, "Number of generation tokens processed."),
 };
@@ -69,8 +76,8 @@ static void write_histogram(struct buffer *out, const char *labels, const struct
 		buffer_format(out, "vllm:%s_bucket{%s,le=\"%.10g\"} %lld\n", h->name, labels, h->bounds[i], (long long)sum);
 	}
 	buffer_format(out, "vllm:%s_bucket{%s,le=\"+Inf\"} %lld\n", h->name, labels, (long long)m->count);
-	buffer_format(out, "vllm:%s_count{%s} %lld\nvllm:%s_sum{%s} %.17g\n", h->name, labels, (long long)m->count,
-		h->name, labels, m->sum);
+	buffer_format(out, "vllm:%s_count{%s} %lld\nvllm:%s_sum{%s} %.17g\n", h->name, labels, (long long)m->count, h->name,
+	              labels, m->sum);
 }
 
 static void write_label_value(struct buffer *out, const char *text)
@@ -113,7 +120,7 @@ void metrics_write(const struct metrics *metrics, const struct engine_counts *c,
 	write_about(out, "request_success_total", "Count of successfully processed requests.", "counter");
 	for (int i = 0; i < FINISH_COUNT; i++)
 		buffer_format(out, "vllm:request_success_total{%s,finished_reason=\"%s\"} %lld\n", l, reasons[i],
-			(long long)metrics->finished[i]);
+		              (long long)metrics->finished[i]);
 	for (size_t i = 0; i < HISTOGRAMS; i++)
 		write_histogram(out, l, &histograms[i], metric_at(metrics, histograms[i].offset));
 	buffer_release(&labels);

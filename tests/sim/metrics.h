@@ -26,6 +26,6 @@ void metrics_add(struct metrics *metrics, struct metric *metric, double value);
 
 /* The Prometheus text. */
 void metrics_write(const struct metrics *metrics, const struct engine_counts *counts, const char *model,
-	struct buffer *out);
+                   struct buffer *out);
 
 #endif

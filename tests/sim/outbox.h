@@ -1,7 +1,7 @@
 /* What a connection is to send: bytes, and between them moments to wait, so that the other side sees separate reads.
  *
- * Whoever writes an answer writes it here and knows of no sockets; conn.c sends it. Positions count from the connection's
- * beginning and never go back.
+ * Whoever writes an answer writes it here and knows of no sockets; conn.c sends it. Positions count from the
+ * connection's beginning and never go back.
  */
 #ifndef SIM_OUTBOX_H
 #define SIM_OUTBOX_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct outbox_hold {
-	uint64_t at;   /* position that is sent up to before */
+	uint64_t at; /* position that is sent up to before */
 	int64_t for_ns;
 };
 

@@ -1,7 +1,7 @@
 #include "reqlog.h"
 
 #include "clock.h"
-#include "jout.h"
+#include "json/jout.h"
 
 static void member_time(struct jout *w, const char *key, int64_t ns)
 {

@@ -3,7 +3,7 @@
 #include "answer.h"
 #include "clock.h"
 #include "dialect.h"
-#include "jout.h"
+#include "json/jout.h"
 
 #include <string.h>
 
@@ -31,7 +31,8 @@ static void get_models(struct conn *c)
 	struct jout w = {.out = &body};
 	buffer_text(&body, "{\"object\":\"list\",\"data\":[{\"id\":");
 	jout_string0(&w, model_name(c->server));
-	buffer_format(&body, ",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"ipf-sim\",\"max_model_len\":%lld}]}",
+	buffer_format(&body,
+	              ",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"ipf-sim\",\"max_model_len\":%lld}]}",
 	              (long long)c->server->options->model_len);
 	reply(c, "application/json", &body);
 	buffer_release(&body);
@@ -77,7 +78,8 @@ static void post_tokenize(struct conn *c)
 	else if (found == 0 && (found = jdoc_get_text(&doc, JDOC_ROOT, "prompt", &text, &err)) > 0)
 		count = ask_count(text.len);
 	if (found > 0) {
-		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)count, (long long)c->server->options->model_len);
+		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)count,
+		              (long long)c->server->options->model_len);
 		reply(c, "application/json", &body);
 	} else {
 		fail(c, 400, NULL, found < 0 ? err.text : "prompt: missing");
@@ -119,7 +121,7 @@ static bool key_fits(const struct conn *c, const struct dialect *dialect)
 	if (dialect && dialect->key_header)
 		return slice_is(http_header(&c->request, dialect->key_header), key);
 	return given.len > 7 && memcmp(given.data, "Bearer ", 7) == 0 &&
-		slice_is((struct slice){given.data + 7, given.len - 7}, key);
+	       slice_is((struct slice){given.data + 7, given.len - 7}, key);
 }
 
 static bool loading(const struct conn *c)

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #define BACKLOG 4096
-#define EVENTS 256
+#define EVENTS  256
 #define ACCEPTS 64 /* in one turn of the loop */
 
 /* ---- opening ---- */
 
 static int listen_on(struct server *s, int port, struct ipf_error *err)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int on = 1;
 	s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->listen_fd < 0)

@@ -1,7 +1,7 @@
 /* The simulated model server: one thread, one epoll, the connections, and the engine whose steps the clock drives.
  *
- * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers the
- * small endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token;
+ * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers
+ * the small endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token;
  * answer.c writes its bytes.
  */
 #ifndef SIM_SERVER_H
@@ -27,7 +27,7 @@ struct server_options {
 	int64_t default_tokens; /* output where a request does not say */
 	double eos_mean;        /* mean of the output's length where the end may come by itself; 0: it never does */
 	uint64_t seed;
-	struct mode *fails;     /* by chance */
+	struct mode *fails; /* by chance */
 	size_t fail_count;
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
@@ -45,14 +45,14 @@ struct conn {
 	struct http_request request;
 	struct buffer later; /* bytes of the requests after the one under way */
 	struct outbox out;
-	struct job *job;      /* NULL: the request is none that generates */
-	int64_t arrival_ns;   /* when the last byte of the request under way was read */
-	int64_t idle_ns;      /* how long it may be idle */
-	int64_t idle_code;    /* the status that is sent when it was; 0: none */
+	struct job *job;    /* NULL: the request is none that generates */
+	int64_t arrival_ns; /* when the last byte of the request under way was read */
+	int64_t idle_ns;    /* how long it may be idle */
+	int64_t idle_code;  /* the status that is sent when it was; 0: none */
 	struct timer hold, idle;
 	enum { CONN_STAY, CONN_CLOSE, CONN_RESET } then; /* what follows once all is sent */
-	bool answering;       /* a request is under way */
-	bool answered;        /* and its response is complete in the outbox */
+	bool answering;                                  /* a request is under way */
+	bool answered;                                   /* and its response is complete in the outbox */
 	bool holding, blocked, eof, lingering, dead, dirty;
 	struct conn *next_dirty, *next_dead, *before, *after;
 };
@@ -86,7 +86,7 @@ void server_close(struct server *server);
 /* conn.c */
 struct conn *conn_open(struct server *server, int fd);
 void conn_event(struct conn *conn, uint32_t events);
-void conn_dirty(struct conn *conn); /* something is in its outbox: send it when this turn of the loop ends */
+void conn_dirty(struct conn *conn);    /* something is in its outbox: send it when this turn of the loop ends */
 void conn_answered(struct conn *conn); /* the response is complete in the outbox; what follows stands in conn->then */
 void conn_flush(struct conn *conn);
 void conn_close(struct conn *conn);
@@ -99,7 +99,7 @@ void route(struct conn *conn); /* the request is whole */
 /* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are what its path says. */
 void job_begin(struct conn *conn, bool chat, const struct dialect *dialect, struct slice model, bool streamed);
 void job_token(struct sequence *sequence, void *server); /* the engine's on_token */
-void job_sent(struct conn *conn, int64_t at_ns); /* bytes of its answer went out; the outbox knows how far */
+void job_sent(struct conn *conn, int64_t at_ns);         /* bytes of its answer went out; the outbox knows how far */
 void job_close(struct conn *conn); /* the response is sent, or the connection is gone: the end of the job */
 
 #endif

@@ -18,9 +18,9 @@ struct timers {
 };
 
 int timers_set(struct timers *timers, struct timer *timer, int64_t at_ns); /* -1: no memory */
-void timers_stop(struct timers *timers, struct timer *timer);             /* nothing where it is not set */
-int64_t timers_next(const struct timers *timers);                         /* INT64_MAX: none */
-void timers_run(struct timers *timers, int64_t now_ns);                   /* fires all whose time has come */
+void timers_stop(struct timers *timers, struct timer *timer);              /* nothing where it is not set */
+int64_t timers_next(const struct timers *timers);                          /* INT64_MAX: none */
+void timers_run(struct timers *timers, int64_t now_ns);                    /* fires all whose time has come */
 void timers_release(struct timers *timers);
 
 #endif

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-#define W(text) {text, text}
+#define W(text)                                                                                                        \
+	{                                                                                                                  \
+		text, text                                                                                                     \
+	}
 
 static const struct word plain[] = {
 	W("Lore"), W("m ip"), W("sum "), W("dolo"), W("r si"), W("t am"), W("et, "), W("cons"), W("ecte"), W("tur "),
@@ -14,14 +17,12 @@ static const struct word plain[] = {
 };
 
 static const struct word utf8[] = {
-	W("\xc3\xa9\xc3\xa0"),         /* two of two bytes */
-	W("\xe6\xbc\xa2."),            /* one of three */
-	W("\xf0\x9f\x98\x80"),         /* one of four */
-	W("na\xc3\xaf"),               /* the last of two */
-	W(" \xe2\x82\xac"),            /* the last of three */
-	W("\xc3\x9f\xd0\xb6"),
-	W("\xed\x95\x9c "),
-	W("\xf0\x9d\x84\x9e"),
+	W("\xc3\xa9\xc3\xa0"), /* two of two bytes */
+	W("\xe6\xbc\xa2."),    /* one of three */
+	W("\xf0\x9f\x98\x80"), /* one of four */
+	W("na\xc3\xaf"),       /* the last of two */
+	W(" \xe2\x82\xac"),    /* the last of three */
+	W("\xc3\x9f\xd0\xb6"), W("\xed\x95\x9c "), W("\xf0\x9d\x84\x9e"),
 };
 
 static const struct word escapes[] = {

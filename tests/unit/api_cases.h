@@ -2,7 +2,7 @@
 #ifndef IPF_TEST_API_CASES_H
 #define IPF_TEST_API_CASES_H
 
-#include "api.h"
+#include "api/api.h"
 #include "unit.h"
 
 #include <jansson.h>
@@ -16,7 +16,8 @@ static inline json_t *parse(const char *text)
 	return json;
 }
 
-/* Sets (or with "gone" removes) the member at a dotted path of the descriptor; it is refused as `expected` says, NULL: it stays good. */
+/* Sets (or with "gone" removes) the member at a dotted path of the descriptor; it is refused as `expected` says, NULL:
+ * it stays good. */
 static inline void api_told(const char *descriptor, const char *path, const char *value, const char *expected)
 {
 	json_t *json = parse(descriptor), *map = json;

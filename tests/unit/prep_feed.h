@@ -2,19 +2,19 @@
 #ifndef IPF_TEST_PREP_FEED_H
 #define IPF_TEST_PREP_FEED_H
 
-#include "feed.h"
+#include "input/byte_window.h"
 #include "unit.h"
 
-struct pieces {
+struct prompt_pieces {
 	const char *text;
 	size_t len, at;
-	size_t most;      /* bytes at a time; 0: a random number up to 20 */
+	size_t most; /* bytes at a time; 0: a random number up to 20 */
 	uint64_t random;
 };
 
 static inline int64_t read_pieces(void *data, char *to, size_t cap, struct ipf_error *err)
 {
-	struct pieces *p = data;
+	struct prompt_pieces *p = data;
 	size_t len = p->most ? p->most : 1 + (size_t)(test_random(&p->random) % 20);
 	(void)err;
 	if (len > p->len - p->at)

@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "resources.h"
 #include "stage.h"
@@ -42,7 +43,8 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	assert_int_equal(arrival_process_begin(&p, &stages.list[0], NULL, seed, &err), 0);
 	for (;;) {
 		at = stages.list[0].kind->next(&p);
-		if (at == ARRIVAL_NONE || (n ? t.count == n : stages.list[0].for_ns != IPF_ABSENT && at >= stages.list[0].for_ns))
+		if (at == ARRIVAL_NONE ||
+		    (n ? t.count == n : stages.list[0].for_ns != IPF_ABSENT && at >= stages.list[0].for_ns))
 			break;
 		if (t.count == cap) {
 			cap = cap ? cap * 2 : 1024;

@@ -1,8 +1,9 @@
-#include "answer.h"
+#include "absent.h"
+#include "api/answer.h"
 #include "clock.h"
 #include "collect_cases.h"
 #include "measure.h"
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,7 +179,8 @@ static void reads_never_change_what_is_understood(void **state)
 			split(&m, &rng, round < 10 ? 3 : 300);
 			line_of(&m, &got);
 			if (strcmp(got.data, expected.data) != 0)
-				fail_msg("seed %llu, %s, round %d:\n%s\n%s", (unsigned long long)seed, collect_cases[i].name, round, got.data, expected.data);
+				fail_msg("seed %llu, %s, round %d:\n%s\n%s", (unsigned long long)seed, collect_cases[i].name, round,
+				         got.data, expected.data);
 		}
 	}
 	buffer_release(&expected);

@@ -1,3 +1,4 @@
+#include "absent.h"
 #include "measure.h"
 
 #include <setjmp.h>
@@ -8,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* An answer as answer_read leaves one, made by hand: events at these times (in ns), the k-th one ending at joined[k] bytes of "a"s. */
+/* An answer as answer_read leaves one, made by hand: events at these times (in ns), the k-th one ending at joined[k]
+ * bytes of "a"s. */
 struct scene {
 	struct record record;
 	struct answer answer;
@@ -55,8 +57,9 @@ static void samples_are(const struct scene *s, const struct itl_sample *expected
 		assert_int_equal(s->measure.samples[i].count, expected[i].count);
 	}
 }
-#define SAMPLES_ARE(s_, ...) \
-	samples_are(s_, (const struct itl_sample[]){__VA_ARGS__}, sizeof((const struct itl_sample[]){__VA_ARGS__}) / sizeof(struct itl_sample))
+#define SAMPLES_ARE(s_, ...)                                                                                           \
+	samples_are(s_, (const struct itl_sample[]){__VA_ARGS__},                                                          \
+	            sizeof((const struct itl_sample[]){__VA_ARGS__}) / sizeof(struct itl_sample))
 
 /* ---- when it started ---- */
 
@@ -112,8 +115,8 @@ static void three_counts_stand_side_by_side(void **state)
 	(void)state;
 	struct scene s;
 	struct ipf_error err = {0};
-	struct tokens *tokens;
-	assert_int_equal(tokens_open(&tokens, "approx", &err), 0);
+	struct token_counter *tokens;
+	assert_int_equal(token_counter_open(&tokens, "approx", &err), 0);
 	scene_begin(&s, (const int64_t[]){100, 200, 300}, 3);
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens, 3);
@@ -152,7 +155,7 @@ static void three_counts_stand_side_by_side(void **state)
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens_tokenizer, IPF_ABSENT);
 	scene_end(&s);
-	tokens_close(tokens);
+	token_counter_close(tokens);
 }
 
 static void per_token_figures_need_two(void **state)
@@ -276,7 +279,7 @@ static void a_sample_is_a_token(void **state)
 	scene_measure(&s);
 	assert_false(s.measure.tokens_unknown);
 	SAMPLES_ARE(&s, {10, 3}, {20, 4});
-	assert_int_equal(s.row.itl_mean_ns, 16); /* 110 / 7 */
+	assert_int_equal(s.row.itl_mean_ns, 16);       /* 110 / 7 */
 	assert_int_equal(s.row.tpot_corrected_ns, 16); /* 110 / (9 - 2) */
 	assert_int_equal(s.row.tpot_ns, 14);
 
@@ -386,7 +389,8 @@ int main(void)
 		cmocka_unit_test(an_empty_answer_has_no_figures),
 		cmocka_unit_test(a_sample_is_a_gap),
 		cmocka_unit_test(a_sample_is_a_request),
-		cmocka_unit_test(fluidity_carries_time_saved_over), cmocka_unit_test(a_sample_is_a_token),
+		cmocka_unit_test(fluidity_carries_time_saved_over),
+		cmocka_unit_test(a_sample_is_a_token),
 		cmocka_unit_test(stalls_are_long_gaps),
 		cmocka_unit_test(events_are_listed_on_demand),
 		cmocka_unit_test(a_stale_connection_is_told),

@@ -1,7 +1,8 @@
-#include "answer.h"
+#include "absent.h"
+#include "api/answer.h"
 #include "measure.h"
-#include "tally.h"
-#include "histogram.h"
+#include "gap_histograms.h"
+#include "stats/histogram.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,28 +15,29 @@
 
 /* Other kinds of servers: what a descriptor says of them is followed. */
 
-#define HEAD "{\"ipf\":\"api\",\"version\":1,\"name\":\"x\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
+#define HEAD                                                                                                           \
+	"{\"ipf\":\"api\",\"version\":1,\"name\":\"x\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
 
-static const char lines_of_json[] =
-	HEAD "\"response\":{\"framing\":\"ndjson\",\"text\":[\"/response\"],\"finish\":[\"/done_reason\"],\"error\":[\"/error\"],"
-	     "\"usage\":{\"input_tokens\":[\"/prompt_eval_count\"],\"output_tokens\":[\"/eval_count\"]},\"end\":{\"when\":[\"/done\"]}}}";
-static const char cumulative[] =
-	HEAD "\"response\":{\"framing\":\"sse\",\"text_mode\":\"cumulative\",\"text\":[\"/text\"],\"reasoning\":[\"/thoughts\"],"
-	     "\"usage\":{\"output_tokens\":[\"/meta_info/completion_tokens\"]},\"end\":{\"data\":\"[DONE]\"}}}";
-static const char no_end_mark[] =
-	HEAD "\"response\":{\"framing\":\"ndjson\",\"text_mode\":\"cumulative-with-prompt\",\"text\":[\"/text/*\"],\"end\":{\"eof\":true}}}";
-static const char named_events[] =
-	HEAD "\"response\":{\"framing\":\"sse\",\"text\":[\"/delta/text\"],\"reasoning\":[\"/delta/thinking\"],\"error\":[\"/error\"],"
-	     "\"usage\":{\"input_tokens\":[\"/message/usage/input_tokens\"],\"output_tokens\":[\"/usage/output_tokens\"]},"
-	     "\"end\":{\"when\":[{\"at\":\"/type\",\"is\":\"message_stop\"}]}}}";
-static const char with_tools[] =
-	HEAD "\"response\":{\"framing\":\"ndjson\",\"text\":[\"/a\",\"/b\"],\"tools\":[\"/name\",\"/arguments\"],\"end\":{\"eof\":true}}}";
-static const char only_whole[] =
-	HEAD "\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
+static const char lines_of_json[] = HEAD
+	"\"response\":{\"framing\":\"ndjson\",\"text\":[\"/response\"],\"finish\":[\"/done_reason\"],\"error\":[\"/error\"],"
+	"\"usage\":{\"input_tokens\":[\"/prompt_eval_count\"],\"output_tokens\":[\"/eval_count\"]},\"end\":{\"when\":[\"/done\"]}}}";
+static const char cumulative[] = HEAD
+	"\"response\":{\"framing\":\"sse\",\"text_mode\":\"cumulative\",\"text\":[\"/text\"],\"reasoning\":[\"/thoughts\"],"
+	"\"usage\":{\"output_tokens\":[\"/meta_info/completion_tokens\"]},\"end\":{\"data\":\"[DONE]\"}}}";
+static const char no_end_mark[] = HEAD
+	"\"response\":{\"framing\":\"ndjson\",\"text_mode\":\"cumulative-with-prompt\",\"text\":[\"/text/*\"],\"end\":{\"eof\":true}}}";
+static const char named_events[] = HEAD
+	"\"response\":{\"framing\":\"sse\",\"text\":[\"/delta/text\"],\"reasoning\":[\"/delta/thinking\"],\"error\":[\"/error\"],"
+	"\"usage\":{\"input_tokens\":[\"/message/usage/input_tokens\"],\"output_tokens\":[\"/usage/output_tokens\"]},"
+	"\"end\":{\"when\":[{\"at\":\"/type\",\"is\":\"message_stop\"}]}}}";
+static const char with_tools[] = HEAD
+	"\"response\":{\"framing\":\"ndjson\",\"text\":[\"/a\",\"/b\"],\"tools\":[\"/name\",\"/arguments\"],\"end\":{\"eof\":true}}}";
+static const char only_whole[] = HEAD
+	"\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
 
 static struct answer answer;
 static struct measure measure;
-static struct tokens *tokens;
+static struct token_counter *tokens;
 
 /* "kind text events output_tokens(tokenizer's)/source finish", the text with --text. */
 static void says(const char *descriptor, enum record_error error, const char *body, const char *expected)
@@ -87,11 +89,16 @@ static void json_by_lines(void **state)
 	     "{\"response\":\"Hello\",\"done\":false}\n{\"response\":\" you\",\"done\":false}\r\n\n"
 	     "{\"response\":\"\",\"done\":true,\"done_reason\":\"stop\",\"prompt_eval_count\":5,\"eval_count\":2}\n",
 	     "ok \"Hello you\" 2 2(3)\"usage\"\"stop\"");
-	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"response\":\"!\",\"done\":true}", "ok \"Hello!\" 2 2(2)\"tokenizer\"");
-	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n", "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
-	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"resp", "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
-	says(lines_of_json, RECORD_RESET, "{\"response\":\"Hello\",\"done\":false}\n{\"resp", "\"reset\" \"Hello\" 1 2(2)\"tokenizer\"");
-	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\"}\noops\n{\"done\":true}\n", "\"malformed\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"response\":\"!\",\"done\":true}",
+	     "ok \"Hello!\" 2 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n",
+	     "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\",\"done\":false}\n{\"resp",
+	     "\"cut\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_RESET, "{\"response\":\"Hello\",\"done\":false}\n{\"resp",
+	     "\"reset\" \"Hello\" 1 2(2)\"tokenizer\"");
+	says(lines_of_json, RECORD_OK, "{\"response\":\"Hello\"}\noops\n{\"done\":true}\n",
+	     "\"malformed\" \"Hello\" 1 2(2)\"tokenizer\"");
 	says(lines_of_json, RECORD_OK, "{\"error\":\"model not found\"}\n", "\"in-band\"  0");
 	says(lines_of_json, RECORD_OK, "<html></html>\n", "\"malformed\"  0");
 	says(lines_of_json, RECORD_OK, "", "\"cut\"  0");
@@ -100,32 +107,44 @@ static void json_by_lines(void **state)
 static void the_whole_text_each_time(void **state)
 {
 	(void)state;
-	says(cumulative, RECORD_OK,
-	     "data: {\"text\":\"\"}\n\ndata: {\"text\":\"Hel\"}\n\ndata: {\"text\":\"Hello\"}\n\ndata: {\"text\":\"Hello\"}\n\n"
-	     "data: {\"text\":\"Hello you\",\"meta_info\":{\"completion_tokens\":3}}\n\ndata: [DONE]\n\n",
-	     "ok \"Hello you\" 3 3(3)\"usage\"");
+	says(
+		cumulative, RECORD_OK,
+		"data: {\"text\":\"\"}\n\ndata: {\"text\":\"Hel\"}\n\ndata: {\"text\":\"Hello\"}\n\ndata: {\"text\":\"Hello\"}\n\n"
+		"data: {\"text\":\"Hello you\",\"meta_info\":{\"completion_tokens\":3}}\n\ndata: [DONE]\n\n",
+		"ok \"Hello you\" 3 3(3)\"usage\"");
 	/* a reasoning that stays while the answer grows is no content any more */
-	says(cumulative, RECORD_OK,
-	     "data: {\"thoughts\":\"hm\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"a\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"ab\"}\n\ndata: [DONE]\n\n",
-	     "ok \"hm\"\"ab\" 3 1(1)\"tokenizer\"");
+	says(
+		cumulative, RECORD_OK,
+		"data: {\"thoughts\":\"hm\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"a\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"ab\"}\n\ndata: [DONE]\n\n",
+		"ok \"hm\"\"ab\" 3 1(1)\"tokenizer\"");
 	/* taken back and said otherwise: the text is what the server said last, and what differs is new */
-	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n", "ok \"abd\" 2 1(1)\"tokenizer\"");
-	says(cumulative, RECORD_OK, "data: {\"text\":\"ab\xef\xbf\xbd\"}\n\ndata: {\"text\":\"ab\xc3\xa9\"}\n\ndata: {\"text\":\"ab\xc3\xa9" "de\"}\n\ndata: [DONE]\n\n",
-	     "ok \"ab\xc3\xa9" "de\" 3 2(2)\"tokenizer\"");
+	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n",
+	     "ok \"abd\" 2 1(1)\"tokenizer\"");
+	says(cumulative, RECORD_OK,
+	     "data: {\"text\":\"ab\xef\xbf\xbd\"}\n\ndata: {\"text\":\"ab\xc3\xa9\"}\n\ndata: {\"text\":\"ab\xc3\xa9"
+	     "de\"}\n\ndata: [DONE]\n\n",
+	     "ok \"ab\xc3\xa9"
+	     "de\" 3 2(2)\"tokenizer\"");
 }
 
 /* So many characters of what was said stay: a byte more or less of them would be seen here. */
-static const char prefix[] = "{\"ipf\":\"api\",\"version\":1,\"name\":\"p\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
+static const char prefix[] =
+	"{\"ipf\":\"api\",\"version\":1,\"name\":\"p\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
 	"\"response\":{\"framing\":\"sse\",\"text_mode\":\"prefix\",\"text\":[\"/t\"],\"prefix_len\":[\"/k\"],\"end\":{\"data\":\"[DONE]\"}}}";
 
 static void a_prefix_stays(void **state)
 {
 	(void)state;
-	says(prefix, RECORD_OK, "data: {\"t\":\"a\xc3\xa9z\"}\n\ndata: {\"t\":\"bc\",\"k\":2}\n\ndata: {\"t\":\"d\",\"k\":4}\n\ndata: [DONE]\n\n",
-	     "ok \"a\xc3\xa9" "bcd\" 3 2(2)\"tokenizer\"");
+	says(
+		prefix, RECORD_OK,
+		"data: {\"t\":\"a\xc3\xa9z\"}\n\ndata: {\"t\":\"bc\",\"k\":2}\n\ndata: {\"t\":\"d\",\"k\":4}\n\ndata: [DONE]\n\n",
+		"ok \"a\xc3\xa9"
+		"bcd\" 3 2(2)\"tokenizer\"");
 	/* more than there is: all of it stays; nothing: all is new */
-	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\",\"k\":9}\n\ndata: [DONE]\n\n", "ok \"abc\" 2 1(1)\"tokenizer\"");
-	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\"}\n\ndata: [DONE]\n\n", "ok \"c\" 2 1(1)\"tokenizer\"");
+	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\",\"k\":9}\n\ndata: [DONE]\n\n",
+	     "ok \"abc\" 2 1(1)\"tokenizer\"");
+	says(prefix, RECORD_OK, "data: {\"t\":\"ab\"}\n\ndata: {\"t\":\"c\"}\n\ndata: [DONE]\n\n",
+	     "ok \"c\" 2 1(1)\"tokenizer\"");
 }
 
 static void without_an_end_mark(void **state)
@@ -142,30 +161,35 @@ static void without_an_end_mark(void **state)
 static void events_with_types(void **state)
 {
 	(void)state;
-	says(named_events, RECORD_OK,
-	     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n"
-	     "event: ping\ndata: {\"type\":\"ping\"}\n\n"
-	     "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"hm\"}}\n\n"
-	     "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
-	     "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":4}}\n\n"
-	     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-	     "ok \"hm\"\"Hi\" 2 4(1)\"usage\"");
-	says(named_events, RECORD_OK, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
-	     "\"in-band\"  0");
+	says(
+		named_events, RECORD_OK,
+		"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n"
+		"event: ping\ndata: {\"type\":\"ping\"}\n\n"
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"hm\"}}\n\n"
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
+		"event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":4}}\n\n"
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+		"ok \"hm\"\"Hi\" 2 4(1)\"usage\"");
+	says(
+		named_events, RECORD_OK,
+		"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+		"\"in-band\"  0");
 }
 
 /* Of the answer's text the first pointer that leads somewhere counts, of a tool call all. */
 static void alternatives_and_all(void **state)
 {
 	(void)state;
-	says(with_tools, RECORD_OK, "{\"a\":\"abcd\",\"b\":\"abcd\"}\n{\"a\":\"\",\"b\":\"efgh\"}\n", "ok \"abcdefgh\" 2 2(2)\"tokenizer\"");
+	says(with_tools, RECORD_OK, "{\"a\":\"abcd\",\"b\":\"abcd\"}\n{\"a\":\"\",\"b\":\"efgh\"}\n",
+	     "ok \"abcdefgh\" 2 2(2)\"tokenizer\"");
 	says(with_tools, RECORD_OK, "{\"name\":\"abcd\",\"arguments\":\"efgh\"}\n", "ok  1 2(2)\"tokenizer\"");
 }
 
 static void a_server_that_never_streams(void **state)
 {
 	(void)state;
-	says(only_whole, RECORD_OK, "{\"predictions\":[{\"text\":\"ab\"},{\"text\":\"c\"}]}", "ok \"abc\" 1 1(1)\"tokenizer\"");
+	says(only_whole, RECORD_OK, "{\"predictions\":[{\"text\":\"ab\"},{\"text\":\"c\"}]}",
+	     "ok \"abc\" 1 1(1)\"tokenizer\"");
 	says(only_whole, RECORD_OK, "{\"prediction\":[]}", "\"malformed\"  0");
 }
 
@@ -177,12 +201,12 @@ static void gaps_are_pooled_by_stage(void **state)
 	char path[] = "/tmp/ipf-test-tally-XXXXXX";
 	close(mkstemp(path));
 	struct ipf_error err = {0};
-	struct tally *tally = tally_new();
+	struct gap_histograms *tally = gap_histograms_new();
 	const struct itl_sample first[] = {{10, 1}, {30, 2}}, second[] = {{5, 1}};
-	assert_int_equal(tally_add(tally, 2, first, 2, &err), 0);
-	assert_int_equal(tally_add(tally, 0, second, 1, &err), 0);
-	assert_int_equal(tally_add(tally, 2, second, 1, &err), 0);
-	assert_int_equal(tally_add(tally, 1, second, 0, &err), 0); /* no samples: no line */
+	assert_int_equal(gap_histograms_add(tally, 2, first, 2, &err), 0);
+	assert_int_equal(gap_histograms_add(tally, 0, second, 1, &err), 0);
+	assert_int_equal(gap_histograms_add(tally, 2, second, 1, &err), 0);
+	assert_int_equal(gap_histograms_add(tally, 1, second, 0, &err), 0); /* no samples: no line */
 
 	struct provenance p = {.tool = "test", .undated = true};
 	json_t *header = stream_header("results", &p);
@@ -190,10 +214,12 @@ static void gaps_are_pooled_by_stage(void **state)
 	struct stream_reader *reader = NULL;
 	struct buffer line = {0};
 	assert_int_equal(stream_writer_open(&writer, path, header, &err), 0);
-	assert_int_equal(tally_write(tally, writer, &line, &err), 0);
+	assert_int_equal(gap_histograms_write(tally, writer, &line, &err), 0);
 	assert_int_equal(stream_writer_close(writer, NULL, &err), 0);
 
-	static const struct { int64_t stage, count, min, max; } expected[] = {{0, 1, 5, 5}, {2, 4, 5, 30}};
+	static const struct {
+		int64_t stage, count, min, max;
+	} expected[] = {{0, 1, 5, 5}, {2, 4, 5, 30}};
 	struct slice raw;
 	struct jdoc doc = {0};
 	int64_t stage;
@@ -212,13 +238,13 @@ static void gaps_are_pooled_by_stage(void **state)
 	}
 	assert_int_equal(stream_reader_next(reader, &raw, &err), 0);
 
-	assert_int_equal(tally_add(tally, 100000, second, 1, &err), -1);
+	assert_int_equal(gap_histograms_add(tally, 100000, second, 1, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	stream_reader_close(reader);
 	jdoc_release(&doc);
 	buffer_release(&line);
 	json_decref(header);
-	tally_free(tally);
+	gap_histograms_free(tally);
 	unlink(path);
 }
 
@@ -226,13 +252,13 @@ static int open_tokens(void **state)
 {
 	(void)state;
 	struct ipf_error err = {0};
-	return tokens_open(&tokens, "approx", &err);
+	return token_counter_open(&tokens, "approx", &err);
 }
 
 static int close_all(void **state)
 {
 	(void)state;
-	tokens_close(tokens);
+	token_counter_close(tokens);
 	answer_release(&answer);
 	measure_release(&measure);
 	return 0;

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "balance.h"
+#include "endpoint/balance.h"
 
 static struct slice name(char text[16], int i)
 {

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "alarms.h"
-#include "cancel.h"
+#include "http/deadlines.h"
+#include "http/cancel.h"
 
 static int open_cancels(struct cancels *c, const char *a, const char *b, int seed, struct ipf_error *err)
 {
@@ -56,27 +56,27 @@ static void test_all_and_none(void **state)
 /* Set and taken at different paces, so that the ring goes round and grows in the middle of it. */
 static void test_alarms_come_in_order(void **state)
 {
-	struct alarms *a = alarms_new(2);
+	struct deadlines *a = deadlines_new(2);
 	int64_t set = 0, taken = 0;
 	int what;
 	(void)state;
-	assert_null(alarms_first(a, 0));
+	assert_null(deadlines_first(a, 0));
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 7 + round % 5; i++, set++)
-			assert_true(alarms_set(a, 1, (struct alarm){.at_ns = 10 * set, .what = &what, .serial = (uint64_t)set}));
+			assert_true(deadlines_set(a, 1, (struct alarm){.at_ns = 10 * set, .what = &what, .serial = (uint64_t)set}));
 		for (int i = 0; i < 3 + round % 4; i++, taken++) {
-			assert_int_equal(alarms_first(a, 1)->at_ns, 10 * taken);
-			assert_int_equal(alarms_first(a, 1)->serial, taken);
-			alarms_drop(a, 1);
+			assert_int_equal(deadlines_first(a, 1)->at_ns, 10 * taken);
+			assert_int_equal(deadlines_first(a, 1)->serial, taken);
+			deadlines_drop(a, 1);
 		}
 	}
 	for (; taken < set; taken++) {
-		assert_int_equal(alarms_first(a, 1)->serial, taken);
-		alarms_drop(a, 1);
+		assert_int_equal(deadlines_first(a, 1)->serial, taken);
+		deadlines_drop(a, 1);
 	}
-	assert_null(alarms_first(a, 1));
-	assert_null(alarms_first(a, 0));
-	alarms_free(a);
+	assert_null(deadlines_first(a, 1));
+	assert_null(deadlines_first(a, 0));
+	deadlines_free(a);
 }
 
 int main(void)

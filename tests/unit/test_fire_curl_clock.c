@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "clock.h"
-#include "curl_clock.h"
+#include "http/curl_clock.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "curl_memory.h"
+#include "http/curl_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 #include "unit.h"
 
+#include "absent.h"
 #include "clock.h"
-#include "dispatch.h"
+#include "dispatch/dispatch.h"
 
 #include <stdbool.h>
 
@@ -21,8 +22,10 @@ struct setup {
 static struct schedule_stage *add_stage(struct setup *s, int64_t begin_ms, int64_t end_ms, int64_t slots)
 {
 	struct schedule_stage *stage = &s->stages[s->plan.count++];
-	*stage = (struct schedule_stage){.begin_ns = begin_ms * MS, .end_ns = end_ms < 0 ? IPF_ABSENT : end_ms * MS,
-	                                 .slots = slots < 0 ? IPF_ABSENT : slots, .measured = true};
+	*stage = (struct schedule_stage){.begin_ns = begin_ms * MS,
+	                                 .end_ns = end_ms < 0 ? IPF_ABSENT : end_ms * MS,
+	                                 .slots = slots < 0 ? IPF_ABSENT : slots,
+	                                 .measured = true};
 	s->plan.stages = s->stages;
 	return stage;
 }
@@ -35,8 +38,13 @@ static void begin(struct setup *s)
 
 static int try_add(struct setup *s, int64_t stage, int64_t at_ms, int64_t after, int64_t wait_ms)
 {
-	struct schedule_arrival a = {.n = s->n, .req = s->n, .stage = stage, .at_ns = at_ms < 0 ? IPF_ABSENT : at_ms * MS,
-	                             .after = &after, .after_count = after >= 0, .wait_ns = wait_ms < 0 ? IPF_ABSENT : wait_ms * MS};
+	struct schedule_arrival a = {.n = s->n,
+	                             .req = s->n,
+	                             .stage = stage,
+	                             .at_ns = at_ms < 0 ? IPF_ABSENT : at_ms * MS,
+	                             .after = &after,
+	                             .after_count = after >= 0,
+	                             .wait_ns = wait_ms < 0 ? IPF_ABSENT : wait_ms * MS};
 	int result = dispatch_add(s->d, &a, &s->marks[s->n], &s->err);
 	s->n++;
 	return result;
@@ -138,7 +146,8 @@ static void test_followers_wait_for_all_they_name(void **state)
 	add(&s, 0, 0, -1, -1);
 	add(&s, 0, 0, -1, -1);
 	int64_t both[] = {0, 1};
-	struct schedule_arrival join = {.n = 2, .stage = 0, .at_ns = IPF_ABSENT, .after = both, .after_count = 2, .wait_ns = 5 * MS};
+	struct schedule_arrival join = {
+		.n = 2, .stage = 0, .at_ns = IPF_ABSENT, .after = both, .after_count = 2, .wait_ns = 5 * MS};
 	assert_int_equal(dispatch_add(s.d, &join, &s.marks[2], &s.err), 0);
 	s.n = 3;
 	struct dispatch_start a = expect(&s, 0, 0), b = expect(&s, 0, 1);
@@ -420,7 +429,8 @@ static void test_what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(s.err.kind, IPF_INPUT);
 	/* one good parent, one that is unknown: nothing is left of the attempt */
 	int64_t mixed[] = {0, 41};
-	struct schedule_arrival a = {.n = 9, .stage = 0, .at_ns = IPF_ABSENT, .after = mixed, .after_count = 2, .wait_ns = IPF_ABSENT};
+	struct schedule_arrival a = {
+		.n = 9, .stage = 0, .at_ns = IPF_ABSENT, .after = mixed, .after_count = 2, .wait_ns = IPF_ABSENT};
 	ipf_error_clear(&s.err);
 	assert_int_equal(dispatch_add(s.d, &a, &s.marks[9], &s.err), -1);
 	struct dispatch_start first = expect(&s, 0, 0);

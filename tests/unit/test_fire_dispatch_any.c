@@ -1,8 +1,9 @@
-/* Any schedule: stages of all kinds with random arrivals are carried out against a clock and requests that are made up, and every start is
- * held against what the schedule says. */
+/* Any schedule: stages of all kinds with random arrivals are carried out against a clock and requests that are made up,
+ * and every start is held against what the schedule says. */
 #include "unit.h"
 
-#include "dispatch.h"
+#include "absent.h"
+#include "dispatch/dispatch.h"
 
 #include <stdbool.h>
 
@@ -22,7 +23,8 @@ struct world {
 	struct schedule plan;
 	struct one all[MOST];
 	int64_t count, next; /* of all; next to add in lane 0 */
-	int64_t lane_next[STAGES], in_flight[STAGES], last_ready[STAGES], last_n[STAGES], last_start[STAGES], last_end[STAGES];
+	int64_t lane_next[STAGES], in_flight[STAGES], last_ready[STAGES], last_n[STAGES], last_start[STAGES],
+		last_end[STAGES];
 	int64_t now;
 	uint64_t random;
 	int index;
@@ -43,9 +45,14 @@ static void make_world(struct world *w)
 		struct schedule_stage *s = &w->stages[i];
 		int64_t kind = below(w, 5), lines = below(w, 20), length = 1 + below(w, 200), rounds = 1, at = begin, head = n;
 		bool thinks = false;
-		*s = (struct schedule_stage){.begin_ns = begin, .end_ns = kind == 1 || kind == 2 ? IPF_ABSENT : begin + length,
-		                             .slots = kind >= 2 || below(w, 2) ? 1 + below(w, 4) : IPF_ABSENT, .closed = kind == 2 || kind == 3,
-		                             .cycle = kind == 3, .arrivals = lines, .first_n = n, .measured = true};
+		*s = (struct schedule_stage){.begin_ns = begin,
+		                             .end_ns = kind == 1 || kind == 2 ? IPF_ABSENT : begin + length,
+		                             .slots = kind >= 2 || below(w, 2) ? 1 + below(w, 4) : IPF_ABSENT,
+		                             .closed = kind == 2 || kind == 3,
+		                             .cycle = kind == 3,
+		                             .arrivals = lines,
+		                             .first_n = n,
+		                             .measured = true};
 		if (s->closed && below(w, 2)) {
 			s->rampup_ns = below(w, 2) * below(w, 60);
 			s->pace_ns = below(w, 2) * below(w, 40);
@@ -59,8 +66,8 @@ static void make_world(struct world *w)
 		int64_t first = n;
 		for (int64_t k = 0; k < lines * rounds && w->count < MOST; k++, n++) {
 			struct one *x = &w->all[w->count++];
-			x->a = (struct schedule_arrival){.n = n, .req = n, .stage = (int64_t)i, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT,
-			                                 .after = x->parents};
+			x->a = (struct schedule_arrival){
+				.n = n, .req = n, .stage = (int64_t)i, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT, .after = x->parents};
 			int64_t in_round = k % lines, base = n - in_round;
 			bool follows = in_round && below(w, 2);
 			head = follows ? head : n;
@@ -150,7 +157,8 @@ static int64_t sessions_in_flight(const struct world *w, const struct one *x)
 	return count;
 }
 
-/* What has users or slots: never more at once, each with its pauses; those of closed stages that follow one another are the same. */
+/* What has users or slots: never more at once, each with its pauses; those of closed stages that follow one another are
+ * the same. */
 static void check_users(const struct world *w, const struct one *x, int64_t begin)
 {
 	const struct schedule_stage *stage = &w->stages[x->a.stage];
@@ -225,14 +233,16 @@ static void check_start(struct world *w, struct dispatch *d, const struct dispat
 	/* nothing but time and slots holds it back, and this clock stands still while it works */
 	assert_true(s->ready_ns <= w->now);
 	if ((s->slot_ns == IPF_ABSENT ? s->ready_ns : s->slot_ns) != w->now)
-		fail_msg("world %d: n %lld of stage %lld is ready at %lld, slot %lld, started at %lld", w->index, (long long)x->a.n,
-		         (long long)x->a.stage, (long long)s->ready_ns, (long long)s->slot_ns, (long long)w->now);
+		fail_msg("world %d: n %lld of stage %lld is ready at %lld, slot %lld, started at %lld", w->index,
+		         (long long)x->a.n, (long long)x->a.stage, (long long)s->ready_ns, (long long)s->slot_ns,
+		         (long long)w->now);
 	/* first come, first served; a closed stage's new sessions stand back, and are in order among themselves */
 	if (s->slot_ns != IPF_ABSENT && x->a.at_ns != IPF_ABSENT) {
 		assert_true(s->ready_ns >= w->last_ready[x->a.stage]);
 		w->last_ready[x->a.stage] = s->ready_ns;
 	}
-	bool in_order = !stage->rampup_ns && !stage->pace_ns && x->a.wait_ns == IPF_ABSENT && (x->a.stage == 0 || !stage[-1].closed);
+	bool in_order = !stage->rampup_ns && !stage->pace_ns && x->a.wait_ns == IPF_ABSENT &&
+	                (x->a.stage == 0 || !stage[-1].closed);
 	if (stage->closed && !x->a.after_count && in_order) {
 		assert_true(x->a.n > w->last_n[x->a.stage]);
 		w->last_n[x->a.stage] = x->a.n;

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "job.h"
+#include "job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "queue.h"
+#include "job/queue.h"
 
 #include <pthread.h>
 #include <sched.h>

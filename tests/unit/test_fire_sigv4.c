@@ -1,4 +1,4 @@
-#include "sigv4.h"
+#include "endpoint/sigv4.h"
 #include "unit.h"
 
 /* The cases that Amazon publishes for those who write this themselves. */
@@ -19,8 +19,10 @@ static void signature(const char *method, const char *url, const char *expected)
 	char wanted[300];
 	for (int again = 0; again < 2; again++) {
 		struct curl_slist *list = signer_headers(s, method, url, (struct slice){0}, then);
-		snprintf(wanted, sizeof wanted, "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
-		         "SignedHeaders=host;x-amz-date, Signature=%s", expected);
+		snprintf(wanted, sizeof wanted,
+		         "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+		         "SignedHeaders=host;x-amz-date, Signature=%s",
+		         expected);
 		assert_non_null(list);
 		assert_string_equal(list->data, wanted);
 		assert_string_equal(list->next->data, "X-Amz-Date: 20150830T123600Z");
@@ -34,11 +36,16 @@ static void published_cases(void **state)
 {
 	(void)state;
 	setenv("AWS_REGION", "us-east-1", 1);
-	signature("GET", "https://example.amazonaws.com/", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
-	signature("GET", "https://example.amazonaws.com", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
-	signature("GET", "https://example.amazonaws.com:443/", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
-	signature("POST", "https://example.amazonaws.com/", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
-	signature("GET", "https://example.amazonaws.com/?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
+	signature("GET", "https://example.amazonaws.com/",
+	          "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
+	signature("GET", "https://example.amazonaws.com",
+	          "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
+	signature("GET", "https://example.amazonaws.com:443/",
+	          "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
+	signature("POST", "https://example.amazonaws.com/",
+	          "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
+	signature("GET", "https://example.amazonaws.com/?Param2=value2&Param1=value1",
+	          "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 }
 
 static void refused(const char *url, const char *expected)
@@ -60,7 +67,8 @@ static void keys_and_region_are_needed(void **state)
 	refused("https://amazonaws.com/", no_region);
 	refused("https://localhost/x.amazonaws.com", no_region);
 	struct signer *s = signer_for("bedrock", "https://bedrock-runtime.eu-west-3.amazonaws.com/model/x/converse");
-	struct curl_slist *list = signer_headers(s, "POST", "https://bedrock-runtime.eu-west-3.amazonaws.com/model/x/converse", slice_of("{}"), then);
+	struct curl_slist *list = signer_headers(
+		s, "POST", "https://bedrock-runtime.eu-west-3.amazonaws.com/model/x/converse", slice_of("{}"), then);
 	assert_non_null(strstr(list->data, "/20150830/eu-west-3/bedrock/aws4_request"));
 	curl_slist_free_all(list);
 	/* another day, another key; a session's token is signed and sent */
@@ -74,11 +82,13 @@ static void keys_and_region_are_needed(void **state)
 	curl_slist_free_all(list);
 	signer_free(s);
 	setenv("AWS_SECRET_ACCESS_KEY", "", 1);
-	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY is not set in the environment, and this API signs its requests");
+	refused("https://a.us-east-1.amazonaws.com/",
+	        "AWS_SECRET_ACCESS_KEY is not set in the environment, and this API signs its requests");
 	setenv("AWS_SECRET_ACCESS_KEY", "a\nb", 1);
 	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY: a key of several lines cannot be sent");
 	unsetenv("AWS_ACCESS_KEY_ID");
-	refused("https://a.us-east-1.amazonaws.com/", "AWS_ACCESS_KEY_ID is not set in the environment, and this API signs its requests");
+	refused("https://a.us-east-1.amazonaws.com/",
+	        "AWS_ACCESS_KEY_ID is not set in the environment, and this API signs its requests");
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "api.h"
+#include "api/api.h"
 #include "api_cases.h"
 
 #include <unistd.h>
@@ -121,9 +121,20 @@ static void each_goes_through_all(void **state)
 static void bad_pointers_are_refused(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"\"a\"", "\"a/b\"", "\"/a~\"", "\"/a~2\"", "5", "null", "[]", "{}", "{\"at\":\"/a\"}",
-	                                  "{\"is\":1}", "{\"at\":\"/a\",\"is\":null}", "{\"at\":\"/a\",\"is\":1.5}",
-	                                  "{\"at\":\"a\",\"is\":1}", "{\"at\":\"/a\",\"is\":1,\"or\":2}"};
+	static const char *const bad[] = {"\"a\"",
+	                                  "\"a/b\"",
+	                                  "\"/a~\"",
+	                                  "\"/a~2\"",
+	                                  "5",
+	                                  "null",
+	                                  "[]",
+	                                  "{}",
+	                                  "{\"at\":\"/a\"}",
+	                                  "{\"is\":1}",
+	                                  "{\"at\":\"/a\",\"is\":null}",
+	                                  "{\"at\":\"/a\",\"is\":1.5}",
+	                                  "{\"at\":\"a\",\"is\":1}",
+	                                  "{\"at\":\"/a\",\"is\":1,\"or\":2}"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ipf_error err = {0};
 		struct api_pointer *p = NULL;
@@ -175,7 +186,8 @@ static void the_chat_descriptor_is_compiled(void **state)
 	assert_int_equal(r->reasoning.count, 3);
 	assert_int_equal(r->tools.count, 4);
 	assert_true(api_pointer_conditional(r->error.list[1]));
-	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")), "$messages");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")),
+	                    "$messages");
 	api_close(api);
 }
 
@@ -247,39 +259,55 @@ static void every_member_is_checked(void **state)
 	told("request.params", "\"/options\"", NULL);
 	told("request.params", "\"options\"", "request.params: expected a JSON Pointer into the body, got \"options\"");
 	told("request.headers", "{\"A\":\"$session\"}", NULL);
-	told("request.headers", "{\"A\":\"$prompt\"}", "request.A: expected \"$id\", \"$session\" or \"$model\", got \"$prompt\"");
+	told("request.headers", "{\"A\":\"$prompt\"}",
+	     "request.A: expected \"$id\", \"$session\" or \"$model\", got \"$prompt\"");
 	told("request.body.n", "{\"$first\":[\"$output_tokens\",16]}", NULL);
 	told("request.body.n", "{\"$first\":16}", "request.$first: expected a list, and nothing beside it, got 16");
 	told("request.body.n", "{\"$json\":{\"a\":\"$id\"}}", NULL);
 	told("request.body.n", "{\"$if\":\"$system\",\"then\":[\"$system\"]}", NULL);
-	told("request.body.n", "{\"$if\":\"$system\"}", "request.$if: expected a field, and \"then\" beside it, got {\"$if\":\"$system\"}");
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"who\":\"$role\",\"what\":\"$content\"},\"roles\":{\"user\":\"human\"}}", NULL);
-	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}", "request.$each: expected \"messages\", \"turns\", \"parts\" or \"tools\", got \"all\"");
-	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$tool_name\",\"input_schema\":\"$tool_parameters\"}}", NULL);
-	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$role\"}}", "request.name: expected a field of the trace, such as \"$messages\", got \"$role\"");
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\",\"text\":{\"t\":\"$text\"},\"image\":\"$url\"}}}", NULL);
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}", "request.$each: expected \"text\" or \"image\" beside it, got {\"$each\":\"parts\"}");
-	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}", "request.$each: expected \"parts\" only within the messages, got \"parts\"");
-	told("request.body.n", "\"$role\"", "request.n: expected a field of the trace, such as \"$messages\", got \"$role\"");
+	told("request.body.n", "{\"$if\":\"$system\"}",
+	     "request.$if: expected a field, and \"then\" beside it, got {\"$if\":\"$system\"}");
+	told("request.body.n",
+	     "{\"$each\":\"turns\",\"as\":{\"who\":\"$role\",\"what\":\"$content\"},\"roles\":{\"user\":\"human\"}}", NULL);
+	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}",
+	     "request.$each: expected \"messages\", \"turns\", \"parts\" or \"tools\", got \"all\"");
+	told("request.body.n",
+	     "{\"$each\":\"tools\",\"as\":{\"name\":\"$tool_name\",\"input_schema\":\"$tool_parameters\"}}", NULL);
+	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$role\"}}",
+	     "request.name: expected a field of the trace, such as \"$messages\", got \"$role\"");
+	told("request.body.n",
+	     "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\",\"text\":{\"t\":\"$text\"},\"image\":\"$url\"}}}",
+	     NULL);
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}",
+	     "request.$each: expected \"text\" or \"image\" beside it, got {\"$each\":\"parts\"}");
+	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}",
+	     "request.$each: expected \"parts\" only within the messages, got \"parts\"");
+	told("request.body.n", "\"$role\"",
+	     "request.n: expected a field of the trace, such as \"$messages\", got \"$role\"");
 	told("request", "gone", "request: expected a map, got nothing");
 	told("request.body", "gone", "request.body: expected a map, got nothing");
 	told("request.body", "[]", "request.body: expected a map, got []");
 	told("request.bodies", "{}", "request.bodies: unknown member");
-	told("request.body.prompt", "\"$promt\"", "request.prompt: expected a field of the trace, such as \"$messages\", got \"$promt\"");
+	told("request.body.prompt", "\"$promt\"",
+	     "request.prompt: expected a field of the trace, such as \"$messages\", got \"$promt\"");
 	told("request.body.prompt", "\"$$5\"", NULL);
 	told("request.body.prompt", "[{\"text\":\"$prompt\"},1,null]", NULL);
 	told("request.headers", "{\"A\":1}", "request.A: expected a text, got 1");
-	told("request.headers", "{\"A\":\"b\\r\\nC: d\"}", "request.A: expected a header's name and value, got \"b\\r\\nC: d\"");
+	told("request.headers", "{\"A\":\"b\\r\\nC: d\"}",
+	     "request.A: expected a header's name and value, got \"b\\r\\nC: d\"");
 	told("request.auth", "{\"header\":\"x-api-key\",\"env\":\"KEY\"}", NULL);
 	told("request.auth", "{\"env\":\"KEY\"}", "request.auth.header: expected a text, got nothing");
 	told("request.auth", "{\"header\":\"H\",\"key\":\"K\"}", "request.auth.key: unknown member");
 	told("response", "gone", "response: expected a map, got nothing");
 	told("response", "7", "response: expected a map, got 7");
-	told("response.framing", "gone", "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got nothing");
-	told("response.framing", "\"http\"", "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got \"http\"");
+	told("response.framing", "gone",
+	     "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got nothing");
+	told("response.framing", "\"http\"",
+	     "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got \"http\"");
 	told("response.text_mode", "\"delta\"", NULL);
-	told("response.text_mode", "\"deltas\"",
-	     "response.text_mode: expected \"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\", got \"deltas\"");
+	told(
+		"response.text_mode", "\"deltas\"",
+		"response.text_mode: expected \"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\", got \"deltas\"");
 	told("response.text", "gone", "response.text: expected a list of JSON Pointers, got nothing");
 	told("response.text", "\"/text\"", "response.text: expected a list of JSON Pointers, got \"/text\"");
 	told("response.text", "[]", "response.text: expected a list of JSON Pointers, got []");
@@ -303,12 +331,16 @@ static void every_member_is_checked(void **state)
 	     "response.finish_words.eos: expected stop, length, tool_calls, content_filter, error or null, got \"end\"");
 	told("response.server", "{\"queue\":{\"at\":[\"/q\"],\"unit\":\"ms\"}}", NULL);
 	told("response.server", "{\"queue\":{\"at\":[{\"header\":\"X-Queue\"}],\"unit\":\"s\"}}", NULL);
-	told("response.server", "{\"queue\":{\"at\":[\"/q\"]}}", "response.server.queue.unit: expected ns, us, ms or s, got nothing");
-	told("response.server", "{\"queue\":{\"unit\":\"s\"}}", "response.server.queue.at: expected a list of JSON Pointers, got nothing");
+	told("response.server", "{\"queue\":{\"at\":[\"/q\"]}}",
+	     "response.server.queue.unit: expected ns, us, ms or s, got nothing");
+	told("response.server", "{\"queue\":{\"unit\":\"s\"}}",
+	     "response.server.queue.at: expected a list of JSON Pointers, got nothing");
 	told("response.server", "{\"wait\":{\"at\":[\"/q\"],\"unit\":\"s\"}}", "response.server.wait: unknown member");
 	told("response.usage", "{\"input_tokens\":[\"/a\",{\"header\":\"x-tokens\"}]}", NULL);
-	told("response.text", "[{\"header\":\"x-text\"},\"/a\"]", "response.header: expected it only in usage and server, got nothing");
-	told("response_whole", "{\"framing\":\"json\"}", "response_whole.end: expected a map with data, when or eof, got nothing");
+	told("response.text", "[{\"header\":\"x-text\"},\"/a\"]",
+	     "response.header: expected it only in usage and server, got nothing");
+	told("response_whole", "{\"framing\":\"json\"}",
+	     "response_whole.end: expected a map with data, when or eof, got nothing");
 }
 
 static void a_descriptor_is_like_another(void **state)
@@ -318,14 +350,16 @@ static void a_descriptor_is_like_another(void **state)
 	int fd = mkstemps(path, 5);
 	struct ipf_error err = {0};
 	struct api *api = NULL;
-	static const char text[] = "{\"like\":\"openai-chat\",\"name\":\"mine\",\"path\":\"/x\",\"request\":{\"exact_output\":null,\"body\":{\"n\":1}}}";
+	static const char text[] =
+		"{\"like\":\"openai-chat\",\"name\":\"mine\",\"path\":\"/x\",\"request\":{\"exact_output\":null,\"body\":{\"n\":1}}}";
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	assert_int_equal(api_open(&api, path, &err), 0);
 	assert_string_equal(api_name(api), "mine");
 	assert_string_equal(api_path(api, true), "/x");
 	assert_null(json_object_get(api_request(api), "exact_output"));
-	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")), "$messages");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")),
+	                    "$messages");
 	assert_string_equal(api_response(api, true)->end_data, "[DONE]");
 	assert_null(json_object_get(api_json(api), "like"));
 	api_close(api);

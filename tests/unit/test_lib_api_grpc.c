@@ -1,6 +1,6 @@
-#include "api.h"
+#include "api/api.h"
 #include "api_cases.h"
-#include "protobuf.h"
+#include "protobuf/protobuf.h"
 
 /* A descriptor that makes sense; tests change one member of it at a time. */
 static const char small[] =
@@ -24,7 +24,8 @@ static void members_are_checked(void **state)
 	told("grpc.colour", "1", "grpc.colour: unknown member");
 	told("grpc.request", "gone", "grpc.request: expected the name of one of the messages, got nothing");
 	told("grpc.request", "\"Other\"", "grpc.request: expected the name of one of the messages, got \"Other\"");
-	told("grpc.response", "{\"stream\":\"Other\"}", "grpc.response: expected the name of one of the messages, got \"Other\"");
+	told("grpc.response", "{\"stream\":\"Other\"}",
+	     "grpc.response: expected the name of one of the messages, got \"Other\"");
 	told("grpc.response", "{\"both\":\"Piece\"}", "grpc.both: unknown member");
 	told("grpc.messages", "gone", "grpc.messages: expected a map of message types");
 	told("grpc.enums", "[]", "grpc.enums: expected a map, got []");
@@ -33,27 +34,37 @@ static void members_are_checked(void **state)
 	told("response.end", "{\"when\":[\"/said\"]}", NULL);
 	told("response_whole", "{\"framing\":\"json\",\"text\":[\"/said\"],\"end\":{\"when\":[\"/said\"]}}",
 	     "response_whole.framing: expected \"grpc\", as the rest has it");
-	told("response.text_mode", "\"prefix\"", "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got nothing");
-	told("response.prefix_len", "[\"/n\"]", "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got [\"/n\"]");
+	told("response.text_mode", "\"prefix\"",
+	     "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got nothing");
+	told("response.prefix_len", "[\"/n\"]",
+	     "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got [\"/n\"]");
 }
 
 /* A template's names are those of the messages, through all operators. */
 static void templates_are_checked(void **state)
 {
 	(void)state;
-	told("request.body", "{\"text\":\"$prompt\",\"how\":{\"anything\":{\"i\":\"$output_tokens\"}},\"list\":[{\"s\":\"x\"}]}", NULL);
-	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"i\":1},\"b\":{\"$if\":\"$id\",\"then\":{\"s\":\"$id\"}}}}}", NULL);
+	told("request.body",
+	     "{\"text\":\"$prompt\",\"how\":{\"anything\":{\"i\":\"$output_tokens\"}},\"list\":[{\"s\":\"x\"}]}", NULL);
+	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"i\":1},\"b\":{\"$if\":\"$id\",\"then\":{\"s\":\"$id\"}}}}}",
+	     NULL);
 	told("request.body", "{\"prompt\":\"$prompt\"}", "request.body: \"prompt\" is no field of its message");
 	told("request.body", "{\"how\":{\"anything\":{\"x\":1}}}", "request.body: \"x\" is no field of its message");
 	told("request.body", "{\"list\":[{\"x\":1}]}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"x\":1}}}}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"list\":{\"$each\":\"messages\",\"as\":{\"x\":\"$content\"}}}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"how\":{\"a\":{\"$first\":[{\"x\":1}]}}}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"how\":{\"a\":{\"$if\":\"$id\",\"then\":{\"x\":1}}}}", "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"x\":1}}}}",
+	     "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"list\":{\"$each\":\"messages\",\"as\":{\"x\":\"$content\"}}}",
+	     "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"how\":{\"a\":{\"$first\":[{\"x\":1}]}}}",
+	     "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"how\":{\"a\":{\"$if\":\"$id\",\"then\":{\"x\":1}}}}",
+	     "request.body: \"x\" is no field of its message");
 	told("request.exact_output", "{\"least\":1}", "request.exact_output: \"least\" is no field of its message");
 	told("request.stream", "{\"stream\":true}", "request.stream: \"stream\" is no field of its message");
-	told("request.body", "{\"list\":{\"$values\":[1]}}", "request.$values: expected a map, and nothing beside it, got [1]");
-	told("request.body", "{\"list\":{\"$values\":{},\"x\":1}}", "request.$values: expected a map, and nothing beside it, got {}");
+	told("request.body", "{\"list\":{\"$values\":[1]}}",
+	     "request.$values: expected a map, and nothing beside it, got [1]");
+	told("request.body", "{\"list\":{\"$values\":{},\"x\":1}}",
+	     "request.$values: expected a map, and nothing beside it, got {}");
 }
 
 static void what_it_needs_is_known(void **state)

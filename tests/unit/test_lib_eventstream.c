@@ -1,8 +1,9 @@
-#include "envelope.h"
-#include "eventstream.h"
+#include "api/envelope.h"
+#include "api/eventstream.h"
 #include "unit.h"
 
-/* {"contentBlockIndex": 1, "delta": {"text": "I"}} as an event named contentBlockDelta, its checksums by zlib's crc32. */
+/* {"contentBlockIndex": 1, "delta": {"text": "I"}} as an event named contentBlockDelta, its checksums by zlib's crc32.
+ */
 static const char delta[] =
 	"0000007600000036dc0a5f9f0d3a6d6573736167652d747970650700056576656e740b3a6576656e742d74797065070011636f6e74656e74426c6f63"
 	"6b44656c74617b22636f6e74656e74426c6f636b496e646578223a20312c202264656c7461223a207b2274657874223a202249227d7d4d23538a";

@@ -1,8 +1,9 @@
 /* The four formats: what is written comes back, what is wrong is named. */
-#include "record.h"
-#include "result.h"
-#include "schedule.h"
-#include "trace.h"
+#include "absent.h"
+#include "stream/record.h"
+#include "stream/result.h"
+#include "stream/schedule.h"
+#include "stream/trace.h"
 #include "unit.h"
 
 #include <math.h>
@@ -57,8 +58,10 @@ static void trace_comes_back(void **state)
 	a.answer = SLICE("\"yes\"");
 	a.context_session = true;
 	trace_request_write(&a, &line);
-	assert_string_equal(line.data, "{\"id\":\"c-1\",\"messages\":[{\"role\":\"user\",\"content\":\"h\\u00e9\"}],\"input_tokens\":12,\"at_ns\":0,"
-	                               "\"session\":\"s\",\"turn\":3,\"answer\":\"yes\",\"tags\":[\"x\"],\"context\":\"session\"}");
+	assert_string_equal(
+		line.data,
+		"{\"id\":\"c-1\",\"messages\":[{\"role\":\"user\",\"content\":\"h\\u00e9\"}],\"input_tokens\":12,\"at_ns\":0,"
+		"\"session\":\"s\",\"turn\":3,\"answer\":\"yes\",\"tags\":[\"x\"],\"context\":\"session\"}");
 	put("trace", NULL, &line, 1);
 	assert_int_equal(trace_reader_open(&r, path, &err), 0);
 	assert_int_equal(trace_reader_next(r, &b, &err), 1);
@@ -74,13 +77,17 @@ static void trace_comes_back(void **state)
 static void bad_requests_are_named(void **state)
 {
 	(void)state;
-	static const struct { const char *line, *says; } cases[] = {
+	static const struct {
+		const char *line, *says;
+	} cases[] = {
 		{"{\"prompt\":\"x\"}", "id: missing"},
 		{"{\"id\":\"a\"}", "messages, prompt or prompt_token_ids: missing"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "only one of them"},
 		{"{\"id\":7,\"prompt\":\"x\"}", "id: expected a string, got 7"},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":\"many\"}", "output_tokens: expected an integer of 0 or more, got \"many\""},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":-1}", "output_tokens: expected an integer of 0 or more, got -1"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":\"many\"}",
+	     "output_tokens: expected an integer of 0 or more, got \"many\""},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":-1}",
+	     "output_tokens: expected an integer of 0 or more, got -1"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"all\"}", "context: expected \"session\", got \"all\""},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "needs session and messages"},
 		{"{\"id\":\"a\",\"prompt\":\"x\"", "not JSON: the text ends too early"},
@@ -103,10 +110,30 @@ static void schedule_comes_back(void **state)
 	(void)state;
 	char by[] = "thin";
 	struct schedule_stage stages[2] = {
-		{.name = "warm", .kind = "poisson", .spec = "poisson:rate=5,for=10s,warmup", .begin_ns = 0, .end_ns = 10, .slots = IPF_ABSENT,
-		 .arrivals = 1, .first_n = 0, .rate = 5, .by = by, .recorded_rate = 2.5, .measured = false},
-		{.name = "closed", .kind = "closed", .spec = "closed:users=2,for=1s", .begin_ns = 10, .end_ns = 20, .slots = 2, .arrivals = 1,
-		 .first_n = 1, .rate = NAN, .closed = true, .cycle = true, .measured = true},
+		{.name = "warm",
+	     .kind = "poisson",
+	     .spec = "poisson:rate=5,for=10s,warmup",
+	     .begin_ns = 0,
+	     .end_ns = 10,
+	     .slots = IPF_ABSENT,
+	     .arrivals = 1,
+	     .first_n = 0,
+	     .rate = 5,
+	     .by = by,
+	     .recorded_rate = 2.5,
+	     .measured = false},
+		{.name = "closed",
+	     .kind = "closed",
+	     .spec = "closed:users=2,for=1s",
+	     .begin_ns = 10,
+	     .end_ns = 20,
+	     .slots = 2,
+	     .arrivals = 1,
+	     .first_n = 1,
+	     .rate = NAN,
+	     .closed = true,
+	     .cycle = true,
+	     .measured = true},
 	};
 	struct schedule plan = {.stages = stages, .count = 2, .trace_requests = 4};
 	memset(plan.trace_sha256, 'a', 64);
@@ -134,7 +161,8 @@ static void schedule_comes_back(void **state)
 	assert_int_equal(back->stages[0].slots, IPF_ABSENT);
 	assert_string_equal(back->stages[0].by, "thin");
 	assert_true(back->stages[0].recorded_rate == 2.5 && back->stages[1].by[0] == '\0');
-	assert_true(!back->stages[0].measured && back->stages[1].measured && back->stages[1].closed && back->stages[1].cycle);
+	assert_true(!back->stages[0].measured && back->stages[1].measured && back->stages[1].closed &&
+	            back->stages[1].cycle);
 	struct schedule_arrival a;
 	assert_int_equal(schedule_reader_next(r, &a, &err), 1);
 	assert_true(a.n == 0 && a.at_ns == 7 && a.after_count == 0 && a.wait_ns == IPF_ABSENT && a.copy == 0);
@@ -153,15 +181,19 @@ static void schedule_comes_back(void **state)
 static void bad_arrivals_are_named(void **state)
 {
 	(void)state;
-	static const char head[] = "{\"stages\":[{\"name\":\"a\",\"kind\":\"poisson\",\"begin_ns\":0,\"end_ns\":9,\"arrivals\":1,\"first_n\":0}],"
-	                           "\"trace\":{\"sha256\":\"00\",\"requests\":2}}";
-	static const struct { const char *line, *says; } cases[] = {
+	static const char head[] =
+		"{\"stages\":[{\"name\":\"a\",\"kind\":\"poisson\",\"begin_ns\":0,\"end_ns\":9,\"arrivals\":1,\"first_n\":0}],"
+		"\"trace\":{\"sha256\":\"00\",\"requests\":2}}";
+	static const struct {
+		const char *line, *says;
+	} cases[] = {
 		{"{\"n\":0,\"req\":0,\"stage\":0}", "at_ns: missing"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":2,\"stage\":0}", "req: 2: the trace has 2 requests"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":1}", "stage: 1: the header has 1 stages"},
 		{"{\"n\":0,\"at_ns\":-1,\"req\":0,\"stage\":0}", "at_ns: expected an integer of 0 or more, got -1"},
 		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected an n that is earlier"},
-		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}", "after: expected an n that is earlier than this line's, got \"x\""},
+		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}",
+	     "after: expected an n that is earlier than this line's, got \"x\""},
 		{"{\"at_ns\":1,\"req\":0,\"stage\":0}", "n: missing"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":0,\"copy\":64}", "copy: expected at most 63, got 64"},
 	};
@@ -187,7 +219,8 @@ static void record_comes_back_with(struct slice body)
 	struct buffer line = {0};
 	struct slice client;
 	struct record_reader *r = NULL;
-	struct record_read reads[] = {{.t_ns = 5, .bytes = 1, .own_ns = 6}, {.t_ns = 9, .bytes = (int64_t)body.len - 1, .own_ns = 9}};
+	struct record_read reads[] = {{.t_ns = 5, .bytes = 1, .own_ns = 6},
+	                              {.t_ns = 9, .bytes = (int64_t)body.len - 1, .own_ns = 9}};
 	record_init(&a);
 	a.n = 4;
 	a.req = 2;
@@ -212,7 +245,8 @@ static void record_comes_back_with(struct slice body)
 		fail_msg("%s", err.text);
 	assert_true(slice_equal(a.body, b.body));
 	assert_true(slice_equal(a.error_text, b.error_text) && slice_equal(a.headers, b.headers));
-	assert_true(b.error == RECORD_RESET && b.stale && b.reused && b.streamed && b.connection == 8 && b.due_ns == -3 && b.end_ns == IPF_ABSENT);
+	assert_true(b.error == RECORD_RESET && b.stale && b.reused && b.streamed && b.connection == 8 && b.due_ns == -3 &&
+	            b.end_ns == IPF_ABSENT);
 	assert_int_equal(b.reads_count, 2);
 	assert_memory_equal(b.reads, reads, sizeof reads);
 	assert_int_equal(record_reader_next(r, &b, &client, &err), 0);
@@ -249,10 +283,13 @@ static void client_lines_and_bad_records(void **state)
 	assert_int_equal(record_reader_next(r, &record, &client, &err), 2);
 	assert_true(slice_is(client, "{\"t_ns\":5}"));
 	record_reader_close(r);
-	static const struct { const char *line, *says; } cases[] = {
+	static const struct {
+		const char *line, *says;
+	} cases[] = {
 		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}", "reads: 5 bytes in all, the body has 4"},
 		{"{\"n\":0,\"stage\":0,\"reads\":[[1,-5,1]],\"body\":\"\"}", "reads: expected [time, bytes, own time]"},
-		{"{\"n\":0,\"stage\":0,\"error\":{\"kind\":\"odd\"}}", "error.kind: expected the name of an error, got \"odd\""},
+		{"{\"n\":0,\"stage\":0,\"error\":{\"kind\":\"odd\"}}",
+	     "error.kind: expected the name of an error, got \"odd\""},
 		{"{\"n\":0,\"stage\":0,\"body_base64\":\"!!!!\"}", "body_base64: expected base64"},
 		{"{\"n\":0}", "stage: missing"},
 	};
@@ -291,7 +328,8 @@ static void result_comes_back(void **state)
 	put("results", NULL, lines, 3);
 	assert_int_equal(result_reader_open(&r, path, &err), 0);
 	assert_int_equal(result_reader_next(r, &b, &line, &err), RESULT_ROW);
-	assert_true(!b.ok && b.status == 429 && b.lag_ns == -5 && b.tpot_ns == IPF_ABSENT && slice_is(b.error_kind, "\"http-status\""));
+	assert_true(!b.ok && b.status == 429 && b.lag_ns == -5 && b.tpot_ns == IPF_ABSENT &&
+	            slice_is(b.error_kind, "\"http-status\""));
 	assert_int_equal(result_reader_next(r, &b, &line, &err), RESULT_HISTOGRAM);
 	assert_int_equal(result_reader_next(r, &b, &line, &err), RESULT_SAMPLE);
 	assert_true(slice_is(line, "{\"sample\":\"client\"}"));
@@ -326,12 +364,16 @@ static void numbers_of_every_length(void **state)
 	char wanted[200];
 
 	(void)state;
-	for (int64_t power = 1, last = 0; power > last; last = power, power = power > INT64_MAX / 10 ? INT64_MAX : power * 10)
+	for (int64_t power = 1, last = 0; power > last;
+	     last = power, power = power > INT64_MAX / 10 ? INT64_MAX : power * 10)
 		for (int64_t n = power - 1; n <= power && n >= 0; n = n == INT64_MAX ? -1 : n + 1) {
 			const int64_t after[] = {n / 3, n};
-			struct schedule_arrival a = {.n = n, .at_ns = n / 7, .req = n / 2, .stage = n % 10, .wait_ns = n, .after = after, .after_count = 2};
-			snprintf(wanted, sizeof wanted, "{\"n\":%lld,\"at_ns\":%lld,\"req\":%lld,\"stage\":%lld,\"wait_ns\":%lld,\"after\":[%lld,%lld]}",
-			         (long long)n, (long long)a.at_ns, (long long)a.req, (long long)a.stage, (long long)n, (long long)after[0], (long long)n);
+			struct schedule_arrival a = {
+				.n = n, .at_ns = n / 7, .req = n / 2, .stage = n % 10, .wait_ns = n, .after = after, .after_count = 2};
+			snprintf(wanted, sizeof wanted,
+			         "{\"n\":%lld,\"at_ns\":%lld,\"req\":%lld,\"stage\":%lld,\"wait_ns\":%lld,\"after\":[%lld,%lld]}",
+			         (long long)n, (long long)a.at_ns, (long long)a.req, (long long)a.stage, (long long)n,
+			         (long long)after[0], (long long)n);
 			buffer_clear(&line);
 			schedule_arrival_write(&a, &line);
 			assert_string_equal(line.data, wanted);
@@ -342,9 +384,13 @@ static void numbers_of_every_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trace_comes_back), cmocka_unit_test(bad_requests_are_named), cmocka_unit_test(schedule_comes_back),
+		cmocka_unit_test(trace_comes_back),
+		cmocka_unit_test(bad_requests_are_named),
+		cmocka_unit_test(schedule_comes_back),
 		cmocka_unit_test(numbers_of_every_length),
-		cmocka_unit_test(bad_arrivals_are_named), cmocka_unit_test(record_comes_back), cmocka_unit_test(client_lines_and_bad_records),
+		cmocka_unit_test(bad_arrivals_are_named),
+		cmocka_unit_test(record_comes_back),
+		cmocka_unit_test(client_lines_and_bad_records),
 		cmocka_unit_test(result_comes_back),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -1,5 +1,5 @@
-#include "framing.h"
-#include "rng.h"
+#include "api/framing.h"
+#include "stats/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,10 @@ static void sse_begins_and_ends(void **state)
 {
 	(void)state;
 	gives(API_SSE, "", "");
-	gives(API_SSE, "\xEF\xBB\xBF" "data: a\n\n", "|a@12;");
+	gives(API_SSE,
+	      "\xEF\xBB\xBF"
+	      "data: a\n\n",
+	      "|a@12;");
 	gives(API_SSE, "\xEF\xBB\xBF", "");
 	gives(API_SSE, "data: a", "|a@7?;");
 	gives(API_SSE, "data: a\n", "|a@8?;");
@@ -188,8 +191,8 @@ static void reference_frame(struct reference *r, const char *text, size_t len)
 static void it_agrees_with_the_reference(void **state)
 {
 	(void)state;
-	static const char *const pieces[] = {"data", "data:", "data: ", "event: e", ":", ": x", "\n", "\n\n", "\r", "\r\n", "\r\n\r\n",
-	                                     " ", "x", "id: 1", "a:b", "[DONE]"};
+	static const char *const pieces[] = {"data", "data:", "data: ",   "event: e", ":", ": x",   "\n",  "\n\n",
+	                                     "\r",   "\r\n",  "\r\n\r\n", " ",        "x", "id: 1", "a:b", "[DONE]"};
 	struct reference r = {0};
 	struct buffer body = {0}, out = {0};
 	struct rng rng;
@@ -204,8 +207,8 @@ static void it_agrees_with_the_reference(void **state)
 		reference_frame(&r, body.data, body.len);
 		frame(API_SSE, buffer_all(&body), &out);
 		if (strcmp(out.data, r.out.data) != 0)
-			fail_msg("seed %llu round %d: of \"%s\": got \"%s\", expected \"%s\"", (unsigned long long)seed, round, body.data,
-			         out.data, r.out.data);
+			fail_msg("seed %llu round %d: of \"%s\": got \"%s\", expected \"%s\"", (unsigned long long)seed, round,
+			         body.data, out.data, r.out.data);
 	}
 	buffer_release(&r.line);
 	buffer_release(&r.data);

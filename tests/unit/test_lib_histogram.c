@@ -1,7 +1,8 @@
-#include "histogram.h"
+#include "stats/histogram.h"
 
-#include "rng.h"
-#include "stats.h"
+#include "absent.h"
+#include "stats/rng.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -232,9 +233,14 @@ static void great_numbers(void **state)
 	(void)state;
 	histogram_add(h, INT64_MAX, 2);
 	histogram_add(h, 0, 1);
-	assert_text(h, "{\"count\":3,\"min\":0,\"max\":9223372036854775807,\"sum\":18446744073709551614,\"buckets\":[[0,1],[28159,2]]}");
-	assert_int_equal(read_text(again, "{\"count\":3,\"min\":0,\"max\":9223372036854775807,\"sum\":18446744073709551614,"
-	                                  "\"buckets\":[[0,1],[28159,2]]}", &err), 0);
+	assert_text(
+		h,
+		"{\"count\":3,\"min\":0,\"max\":9223372036854775807,\"sum\":18446744073709551614,\"buckets\":[[0,1],[28159,2]]}");
+	assert_int_equal(read_text(again,
+	                           "{\"count\":3,\"min\":0,\"max\":9223372036854775807,\"sum\":18446744073709551614,"
+	                           "\"buckets\":[[0,1],[28159,2]]}",
+	                           &err),
+	                 0);
 	assert_close(histogram_mean(again), 18446744073709551614.0 / 3, 4096);
 	histogram_add(h, 5, INT64_MAX); /* the count stops at its end */
 	assert_true(histogram_count(h) == INT64_MAX);
@@ -246,7 +252,12 @@ static void great_numbers(void **state)
 static void refuses_what_makes_no_sense(void **state)
 {
 	static const char *const bad[] = {
-		"[]", "7", "{}", "{\"count\":1}", "{\"count\":0,\"sum\":0}", "{\"count\":0,\"buckets\":[]}",
+		"[]",
+		"7",
+		"{}",
+		"{\"count\":1}",
+		"{\"count\":0,\"sum\":0}",
+		"{\"count\":0,\"buckets\":[]}",
 		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[]}",
 		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":{}}",
 		"{\"count\":1,\"min\":5,\"max\":5,\"sum\":5,\"buckets\":[5,1]}",
@@ -287,10 +298,15 @@ static void refuses_what_makes_no_sense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty), cmocka_unit_test(small_values_are_exact), cmocka_unit_test(one_value),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(small_values_are_exact),
+		cmocka_unit_test(one_value),
 		cmocka_unit_test(interpolates_from_the_ends),
-		cmocka_unit_test(error_bound), cmocka_unit_test(merging), cmocka_unit_test(agrees_with_samples),
-		cmocka_unit_test(great_numbers), cmocka_unit_test(refuses_what_makes_no_sense),
+		cmocka_unit_test(error_bound),
+		cmocka_unit_test(merging),
+		cmocka_unit_test(agrees_with_samples),
+		cmocka_unit_test(great_numbers),
+		cmocka_unit_test(refuses_what_makes_no_sense),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

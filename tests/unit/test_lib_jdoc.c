@@ -1,5 +1,6 @@
-#include "jdoc.h"
-#include "jout.h"
+#include "absent.h"
+#include "json/jdoc.h"
+#include "json/jout.h"
 #include "unit.h"
 
 #include <jansson.h>
@@ -40,9 +41,42 @@ static void refuses_what_is_not_json(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-		"", " ", "{", "[1,]", "{\"a\":1,}", "[1 2]", "{\"a\" 1}", "{a:1}", "01", "-", "1.", ".5", "1e", "1e+", "+1", "nul", "truee",
-		"\"", "\"\\x\"", "\"\\u12g4\"", "\"\t\"", "[1]]", "{} {}", "NaN", "Infinity", "'a'", "\"\xff\"", "\"\xc0\x80\"",
-		"\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\"", "[,1]", "{,}", "{\"a\":}", "[\"a\":1]", "{1:2}",
+		"",
+		" ",
+		"{",
+		"[1,]",
+		"{\"a\":1,}",
+		"[1 2]",
+		"{\"a\" 1}",
+		"{a:1}",
+		"01",
+		"-",
+		"1.",
+		".5",
+		"1e",
+		"1e+",
+		"+1",
+		"nul",
+		"truee",
+		"\"",
+		"\"\\x\"",
+		"\"\\u12g4\"",
+		"\"\t\"",
+		"[1]]",
+		"{} {}",
+		"NaN",
+		"Infinity",
+		"'a'",
+		"\"\xff\"",
+		"\"\xc0\x80\"",
+		"\"\xed\xa0\x80\"",
+		"\"\xf4\x90\x80\x80\"",
+		"\"\xe2\x82\"",
+		"[,1]",
+		"{,}",
+		"{\"a\":}",
+		"[\"a\":1]",
+		"{1:2}",
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		if (parse(bad[i]) == 0)
@@ -108,7 +142,9 @@ static void keeps_integers_to_the_last_bit(void **state)
 
 static void random_text(struct jout *w, uint64_t *seed)
 {
-	static const char *const pieces[] = {"a", "\"", "\\", "\n", "\x01", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "long plain run of text", "\x7f", "/"};
+	static const char *const pieces[] = {
+		"a",    "\"", "\\", "\n", "\x01", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "long plain run of text",
+		"\x7f", "/"};
 	struct buffer text = {0};
 	buffer_text(&text, "");
 	for (uint64_t n = test_random(seed) % 8; n; n--)
@@ -206,7 +242,8 @@ static void agrees_with_jansson(void **state)
 		struct ipf_error why = {0};
 		int ours = jdoc_parse(&doc, text.data, text.len, &why);
 		other = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-		/* jansson also refuses numbers out of range, which are fine as long as nobody asks for their value, and lone surrogates */
+		/* jansson also refuses numbers out of range, which are fine as long as nobody asks for their value, and lone
+		 * surrogates */
 		if ((ours == 0) != (other != NULL) && !strstr(text.data, "\\u") && !strpbrk(text.data, "eE0123456789"))
 			fail_msg("ours %d, jansson %d: %s", ours == 0, other != NULL, text.data);
 		if (ours != 0)
@@ -238,8 +275,10 @@ static void writes_what_reads_back(void **state)
 	jout_string0(&w, "\x1f\x7f");
 	jout_end_list(&w);
 	jout_end_map(&w);
-	assert_string_equal(text.data, "{\"n\":9223372036854775807,\"bad\":\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\",\"d\":0.1,\"nan\":null,"
-	                               "\"l\":[-1,{},\"\\u001f\x7f\"]}");
+	assert_string_equal(
+		text.data,
+		"{\"n\":9223372036854775807,\"bad\":\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\",\"d\":0.1,\"nan\":null,"
+		"\"l\":[-1,{},\"\\u001f\x7f\"]}");
 	buffer_release(&text);
 }
 
@@ -273,7 +312,8 @@ static void escapes_texts_of_any_length(void **state)
 		/* from texts without an escape to some of nothing else */
 		size_t plain = test_random(&seed) % 11;
 		for (size_t i = 0; i < len; i++)
-			text[i] = letters[test_random(&seed) % 10 < plain ? test_random(&seed) % 9 : test_random(&seed) % (sizeof letters - 1)];
+			text[i] = letters[test_random(&seed) % 10 < plain ? test_random(&seed) % 9
+			                                                  : test_random(&seed) % (sizeof letters - 1)];
 		struct buffer fast = {0}, plainly = {0};
 		struct jout w = {.out = &fast};
 		jout_string(&w, (struct slice){text, len});
@@ -288,7 +328,8 @@ static void escapes_texts_of_any_length(void **state)
 static void writes_jansson_values_in_their_shortest_form(void **state)
 {
 	(void)state;
-	static const char text[] = "{\"a\":[1,-2,0.1,5.333333333333333,2.0,1e+300],\"b\\\"\":{\"c\":null,\"d\":true,\"e\":false,\"f\":\"\xc3\xa9\\n\"},\"g\":[],\"h\":{}}";
+	static const char text[] =
+		"{\"a\":[1,-2,0.1,5.333333333333333,2.0,1e+300],\"b\\\"\":{\"c\":null,\"d\":true,\"e\":false,\"f\":\"\xc3\xa9\\n\"},\"g\":[],\"h\":{}}";
 	json_t *value = json_loads(text, 0, NULL);
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
@@ -309,9 +350,14 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_members_and_elements), cmocka_unit_test(refuses_what_is_not_json), cmocka_unit_test(decodes_escapes),
-		cmocka_unit_test(names_field_and_value_of_a_wrong_type), cmocka_unit_test(keeps_integers_to_the_last_bit),
-		cmocka_unit_test(agrees_with_jansson), cmocka_unit_test(writes_what_reads_back), cmocka_unit_test(escapes_texts_of_any_length),
+		cmocka_unit_test(finds_members_and_elements),
+		cmocka_unit_test(refuses_what_is_not_json),
+		cmocka_unit_test(decodes_escapes),
+		cmocka_unit_test(names_field_and_value_of_a_wrong_type),
+		cmocka_unit_test(keeps_integers_to_the_last_bit),
+		cmocka_unit_test(agrees_with_jansson),
+		cmocka_unit_test(writes_what_reads_back),
+		cmocka_unit_test(escapes_texts_of_any_length),
 		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);

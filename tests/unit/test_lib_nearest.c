@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "nearest.h"
+#include "cli/nearest.h"
 
 #include <string.h>
 

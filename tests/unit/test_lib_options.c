@@ -1,4 +1,4 @@
-#include "options.h"
+#include "cli/options.h"
 
 #include "clock.h"
 
@@ -31,25 +31,33 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct test_options, trace, "the request trace"),
 	OPTION(OPTION_TEXT, 'm', "model", "NAME", struct test_options, model, "the model that is asked for"),
 	OPTION(OPTION_LIST, 'H', "header", "TEXT", struct test_options, headers,
-	       "a header for every request, as in 'X-Team: 7'; may stand several times, and then all of them are sent"),
+           "a header for every request, as in 'X-Team: 7'; may stand several times, and then all of them are sent"),
 	OPTION(OPTION_COUNT, 'n', "count", "N", struct test_options, n, "how many"),
-	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct test_options, timeout, "longest time of a request (default: 10m)"),
+	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct test_options, timeout,
+           "longest time of a request (default: 10m)"),
 	OPTION(OPTION_SIZE, 0, "buffer", "SIZE", struct test_options, buffer,
-	       "one two three four five six seven eight nine ten eleven y x"),
+           "one two three four five six seven eight nine ten eleven y x"),
 	OPTION(OPTION_RATE, 0, "rate", "RATE", struct test_options, rate,
-	       "one two three four five six seven eight nine ten eleven zz"),
+           "one two three four five six seven eight nine ten eleven zz"),
 	OPTION(OPTION_SHARE, 0, "share", "SHARE", struct test_options, share, "a share"),
 	OPTION(OPTION_NUMBER, 0, "ratio", "X", struct test_options, ratio, "a number"),
 	OPTION(OPTION_FLAG, 'k', "insecure", NULL, struct test_options, insecure, "trust every certificate"),
-	OPTION(OPTION_TEXT, 0, "a-name-that-is-far-too-long-for-a-column", "NAME|FILE", struct test_options, model, "also the model"),
+	OPTION(OPTION_TEXT, 0, "a-name-that-is-far-too-long-for-a-column", "NAME|FILE", struct test_options, model,
+           "also the model"),
 	SEED_OPTION(struct test_options, common),
 	COMMON_OPTIONS(struct test_options, common),
 };
 
 static const struct program program = {
-	.name = "ipf-test", .operands = "STAGE… [FILE]", .summary = "try the options",
-	.details = "Stages:\n  rest:for=TIME   nothing\n", .specs = specs, .count = sizeof specs / sizeof *specs,
-	.min_operands = 1, .max_operands = 3, .libraries = "libother 1.5.4",
+	.name = "ipf-test",
+	.operands = "STAGE… [FILE]",
+	.summary = "try the options",
+	.details = "Stages:\n  rest:for=TIME   nothing\n",
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.min_operands = 1,
+	.max_operands = 3,
+	.libraries = "libother 1.5.4",
 };
 
 /* ---- parsing in this process ------------------------------------------------------------------------------------- */
@@ -84,8 +92,9 @@ static struct test_options parse(char *line, struct operands *operands)
 
 static void every_kind(void **state)
 {
-	char line[] = "--trace=a.zst --model m -H X:1 --header Y:2 -HZ:3 --count 1.5k --timeout 90s --buffer 64KiB --rate 300/m "
-	              "--share 5% --ratio -0.5 -k stage";
+	char line[] =
+		"--trace=a.zst --model m -H X:1 --header Y:2 -HZ:3 --count 1.5k --timeout 90s --buffer 64KiB --rate 300/m "
+		"--share 5% --ratio -0.5 -k stage";
 	struct operands operands;
 	struct test_options o = parse(line, &operands);
 
@@ -146,7 +155,12 @@ static void seeds(void **state)
 		const char *text;
 		uint64_t seed;
 	} cases[] = {
-		{"0", 0}, {"7", 7}, {"007", 7}, {"0x2a", 42}, {"0xFFFFFFFFFFFFFFFF", UINT64_MAX}, {"18446744073709551615", UINT64_MAX},
+		{"0", 0},
+		{"7", 7},
+		{"007", 7},
+		{"0x2a", 42},
+		{"0xFFFFFFFFFFFFFFFF", UINT64_MAX},
+		{"18446744073709551615", UINT64_MAX},
 	};
 
 	(void)state;
@@ -254,7 +268,8 @@ static void misuse(void **state)
 		{"--ratio nan x", "--ratio: expected a number such as 2 or -0.5, got \"nan\""},
 		{"--seed -1 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"-1\""},
 		{"--seed 0x x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"0x\""},
-		{"--seed 18446744073709551616 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"18446744073709551616\""},
+		{"--seed 18446744073709551616 x",
+	     "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"18446744073709551616\""},
 		{"--seed 1.5 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"1.5\""},
 		{"--trace= x", "--trace: expected FILE, got \"\""},
 		{"-t '' x", "-t: expected FILE, got \"\""},
@@ -443,10 +458,12 @@ static void completes(const char *words, const char *wanted)
 
 	assert_int_equal(r.status, 0);
 	assert_non_null(mkdtemp(folder));
-	snprintf(script, sizeof script,
-	         "cd %s && : >'a file.zst' && : >b.csv\ncompopt() { :; }\n%s\nCOMP_WORDS=(ipf-test %s)\n"
-	         "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nset -u\n_ipf_test ipf-test\nprintf '%%s\\n' \"${COMPREPLY[@]}\" | sort\n"
-	         "complete -p ipf-test\nrm -r %s\n", folder, r.out, words, folder);
+	snprintf(
+		script, sizeof script,
+		"cd %s && : >'a file.zst' && : >b.csv\ncompopt() { :; }\n%s\nCOMP_WORDS=(ipf-test %s)\n"
+		"COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nset -u\n_ipf_test ipf-test\nprintf '%%s\\n' \"${COMPREPLY[@]}\" | sort\n"
+		"complete -p ipf-test\nrm -r %s\n",
+		folder, r.out, words, folder);
 	assert_int_equal(setenv("IPF_TEST_SCRIPT", script, 1), 0);
 	bash = popen("exec bash -c \"$IPF_TEST_SCRIPT\" 2>&1", "r");
 	assert_non_null(bash);
@@ -479,7 +496,8 @@ static void completion(void **state)
 
 /* ---- the header's argv ------------------------------------------------------------------------------------------- */
 
-static void check_argv(const struct program *p, const char *arguments, bool operands, bool reproducible, const char *wanted)
+static void check_argv(const struct program *p, const char *arguments, bool operands, bool reproducible,
+                       const char *wanted)
 {
 	char line[512], *text;
 	struct words w;
@@ -517,10 +535,12 @@ static void header_argv(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind), cmocka_unit_test(all_ways_to_write), cmocka_unit_test(seeds),
-		cmocka_unit_test(list_defaults_are_replaced), cmocka_unit_test(misuse), cmocka_unit_test(help), cmocka_unit_test(version),
-		cmocka_unit_test(unwritable_help), cmocka_unit_test(descriptors), cmocka_unit_test(misuse_found_later),
-		cmocka_unit_test(completion), cmocka_unit_test(header_argv),
+		cmocka_unit_test(every_kind),  cmocka_unit_test(all_ways_to_write),
+		cmocka_unit_test(seeds),       cmocka_unit_test(list_defaults_are_replaced),
+		cmocka_unit_test(misuse),      cmocka_unit_test(help),
+		cmocka_unit_test(version),     cmocka_unit_test(unwritable_help),
+		cmocka_unit_test(descriptors), cmocka_unit_test(misuse_found_later),
+		cmocka_unit_test(completion),  cmocka_unit_test(header_argv),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

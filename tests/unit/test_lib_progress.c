@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "cli/progress.h"
 
 #include "clock.h"
 
@@ -158,7 +158,7 @@ static void long_texts_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(silent_unless_wanted), cmocka_unit_test(a_line_a_second_in_a_log),
+		cmocka_unit_test(silent_unless_wanted),   cmocka_unit_test(a_line_a_second_in_a_log),
 		cmocka_unit_test(one_line_on_a_terminal), cmocka_unit_test(terminals_without_a_width_have_80),
 		cmocka_unit_test(long_texts_are_cut),
 	};

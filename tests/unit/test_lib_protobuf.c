@@ -1,4 +1,4 @@
-#include "protobuf.h"
+#include "protobuf/protobuf.h"
 #include "unit.h"
 
 static const char description[] =
@@ -105,13 +105,18 @@ static void scalars_are_written_as_everywhere(void **state)
 
 static void lists_and_maps_too(void **state)
 {
-	char text[600] = "{\"s\":\"", hex[1200] = "7290" "02";
+	char text[600] = "{\"s\":\"", hex[1200] = "7290"
+											  "02";
 	(void)state;
 	is("Lists", "{\"n\":[3,270,86942]}", "2206038e029ea705");
 	is("Lists", "{\"plain\":[1,2]}", "28012802");
-	is("Lists", "{\"s\":[\"a\",\"\",\"bc\"]}", "3201613200" "32026263");
+	is("Lists", "{\"s\":[\"a\",\"\",\"bc\"]}",
+	   "3201613200"
+	   "32026263");
 	is("Lists", "{\"m\":[{\"i32\":1},{}]}", "3a0228013a00");
-	is("Lists", "{\"map\":{\"a\":1,\"b\":-2}}", "42080a0161150000803f" "42080a016215000000c0");
+	is("Lists", "{\"map\":{\"a\":1,\"b\":-2}}",
+	   "42080a0161150000803f"
+	   "42080a016215000000c0");
 	is("Lists", "{\"by\":{\"5\":{\"i32\":1}}}", "4a06080512022801");
 	is("Lists", "{\"d\":[1]}", "5208000000000000f03f");
 	is("Lists", "{\"e\":[\"GOES_ON\",\"STOP\"]}", "5a020001");
@@ -119,14 +124,20 @@ static void lists_and_maps_too(void **state)
 	assert_int_equal(encode("Lists", "{\"n\":[],\"s\":[],\"map\":null}"), 0);
 	assert_int_equal(wire.len, 0);
 	/* numbers may come packed or not, in pieces, with other fields between */
-	assert_int_equal(decode("Lists", "2001" "320161" "22020203" "2004"), 0);
+	assert_int_equal(decode("Lists", "2001"
+	                                 "320161"
+	                                 "22020203"
+	                                 "2004"),
+	                 0);
 	assert_string_equal(json.data, "{\"n\":[1,2,3,4],\"s\":[\"a\"]}");
 	assert_int_equal(decode("Lists", "2a020102"), 0);
 	assert_string_equal(json.data, "{\"plain\":[1,2]}");
 	/* the last of one that is not repeated; an entry without a value, and one without a key */
 	assert_int_equal(decode("All", "28012802"), 0);
 	assert_string_equal(json.data, "{\"i32\":2}");
-	assert_int_equal(decode("Lists", "42030a0161" "4205150000803f"), 0);
+	assert_int_equal(decode("Lists", "42030a0161"
+	                                 "4205150000803f"),
+	                 0);
 	assert_string_equal(json.data, "{\"map\":{\"a\":0,\"\":1}}");
 	/* a length of two bytes */
 	for (size_t i = 0; i < 272; i++) {
@@ -181,9 +192,9 @@ static void bytes_that_are_no_message(void **state)
 		{"All", "72ffffffffffffffffff01", "All: these bytes are no message"},
 		{"All", "49000000", "All: these bytes are no message"},
 		{"All", "5500", "All: these bytes are no message"},
-		{"All", "00", "All: these bytes are no message"},                       /* field 0 */
-		{"All", "1b", "All: these bytes are no message"},                       /* a group */
-		{"All", "8a010118", "All: these bytes are no message"},                 /* within */
+		{"All", "00", "All: these bytes are no message"},       /* field 0 */
+		{"All", "1b", "All: these bytes are no message"},       /* a group */
+		{"All", "8a010118", "All: these bytes are no message"}, /* within */
 		{"All", "1a0101", "All.i64: another wire type than the description's"},
 		{"All", "7001", "All.s: another wire type than the description's"},
 		{"Lists", "220180", "Lists.n: a packed list that ends within a number"},
@@ -222,12 +233,20 @@ static void tensors_are_lists(void **state)
 {
 	(void)state;
 	/* contents first: an INT32 of -3 and 1; then two texts */
-	assert_int_equal(decode("Answer", "3208fdffffff01000000" "320e" "02000000c3a9" "0400000061626364"
-	                                  "2a0a0a016e1205494e543332" "2a0a0a017412054259544553"), 0);
-	assert_string_equal(json.data, "{\"tensors\":{\"n\":[-3,1],\"t\":[\"\xc3\xa9\",\"abcd\"]},"
-	                               "\"outputs\":[{\"name\":\"n\",\"datatype\":\"INT32\"},{\"name\":\"t\",\"datatype\":\"BYTES\"}]}");
+	assert_int_equal(decode("Answer", "3208fdffffff01000000"
+	                                  "320e"
+	                                  "02000000c3a9"
+	                                  "0400000061626364"
+	                                  "2a0a0a016e1205494e543332"
+	                                  "2a0a0a017412054259544553"),
+	                 0);
+	assert_string_equal(
+		json.data, "{\"tensors\":{\"n\":[-3,1],\"t\":[\"\xc3\xa9\",\"abcd\"]},"
+				   "\"outputs\":[{\"name\":\"n\",\"datatype\":\"INT32\"},{\"name\":\"t\",\"datatype\":\"BYTES\"}]}");
 	/* a text that is none in UTF-8 does not break the JSON */
-	assert_int_equal(decode("Answer", "2a0a0a017412054259544553" "320501000000ff"), 0);
+	assert_int_equal(decode("Answer", "2a0a0a017412054259544553"
+	                                  "320501000000ff"),
+	                 0);
 	assert_non_null(strstr(json.data, "{\"t\":[\"\xef\xbf\xbd\"]}"));
 }
 
@@ -236,10 +255,24 @@ static void what_is_not_described_is_shown(void **state)
 {
 	struct buffer said = {0};
 	(void)state;
-	assert_int_equal(decode("Tensor", "0a0161" "9a0602" "6869" "a006ac02" "aa0603" "089601" "c50600000040" "c9060000000000000840"), 0);
-	assert_string_equal(json.data, "{\"name\":\"a\",\"99\":\"hi\",\"100\":300,\"101\":{\"1\":150},\"104\":2,\"105\":3}");
-	protobuf_dump((struct slice){"\x0a\x01" "a\x1a\x03\x08\x96\x01\x25\x00\x00\x00\x40\xff", 14}, 2, &said);
-	assert_string_equal(said.data, "  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 bytes that are no field\n");
+	assert_int_equal(decode("Tensor", "0a0161"
+	                                  "9a0602"
+	                                  "6869"
+	                                  "a006ac02"
+	                                  "aa0603"
+	                                  "089601"
+	                                  "c50600000040"
+	                                  "c9060000000000000840"),
+	                 0);
+	assert_string_equal(json.data,
+	                    "{\"name\":\"a\",\"99\":\"hi\",\"100\":300,\"101\":{\"1\":150},\"104\":2,\"105\":3}");
+	protobuf_dump((struct slice){"\x0a\x01"
+	                             "a\x1a\x03\x08\x96\x01\x25\x00\x00\x00\x40\xff",
+	                             14},
+	              2, &said);
+	assert_string_equal(
+		said.data,
+		"  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 bytes that are no field\n");
 	buffer_release(&said);
 }
 
@@ -281,16 +314,32 @@ static void told(const char *text, const char *expected)
 static void descriptions_are_checked(void **state)
 {
 	static const char *const bad[] = {
-		"string", "string = 0", "string = x", "string=1", "strin = 1", "string = 1 ", "string = 536870912", "string = 1 [packed=true]",
-		"repeated map<string, string> = 1", "map<string> = 1", "map<M, string> = 1", "map<float, string> = 1", "map<string, string = 1",
-		"repeated repeated string = 1", "string = -1", "tensors(x = 1", "",
+		"string",
+		"string = 0",
+		"string = x",
+		"string=1",
+		"strin = 1",
+		"string = 1 ",
+		"string = 536870912",
+		"string = 1 [packed=true]",
+		"repeated map<string, string> = 1",
+		"map<string> = 1",
+		"map<M, string> = 1",
+		"map<float, string> = 1",
+		"map<string, string = 1",
+		"repeated repeated string = 1",
+		"string = -1",
+		"tensors(x = 1",
+		"",
 	};
 	char text[200], expected[300];
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		snprintf(text, sizeof text, "{\"messages\":{\"M\":{\"a\":\"%s\"}}}", bad[i]);
-		snprintf(expected, sizeof expected,
-		         "grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got \"%s\"", bad[i]);
+		snprintf(
+			expected, sizeof expected,
+			"grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got \"%s\"",
+			bad[i]);
 		told(text, expected);
 	}
 	told("{\"messages\":{\"M\":{\"a\":1}}}",

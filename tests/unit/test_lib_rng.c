@@ -1,6 +1,6 @@
-#include "rng.h"
+#include "stats/rng.h"
 
-#include "ziggurat.h"
+#include "stats/ziggurat.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@ static void assert_close(double got, double wanted, double most)
 		fail_msg("got %.17g, expected %.17g", got, wanted);
 }
 
-/* The numbers below were computed apart from this code, by a few lines of Python (hashlib, the generator written down again from
- * its authors' page): a change of the stream would change every schedule. */
+/* The numbers below were computed apart from this code, by a few lines of Python (hashlib, the generator written down
+ * again from its authors' page): a change of the stream would change every schedule. */
 static void first_numbers(void **state)
 {
 	static const uint64_t gaps[] = {0xa0ae7c3a8524a020, 0x69f742ce448ead2d, 0xb2e2847022d13f9b, 0x41b49ce20eb5baae};
@@ -38,8 +38,8 @@ static void first_numbers(void **state)
 	assert_true(rng_below(&rng, 1000) == 627); /* 0xa0ae… / 2^64 × 1000 */
 }
 
-/* The same Python with tables of its own (decimal, 60 digits), its own logarithm and exponential, and no squeeze: equal to the last bit where
- * only exact operations lead there, else within 1e-15 or so. */
+/* The same Python with tables of its own (decimal, 60 digits), its own logarithm and exponential, and no squeeze: equal
+ * to the last bit where only exact operations lead there, else within 1e-15 or so. */
 static void first_draws(void **state)
 {
 	static const struct {
@@ -90,7 +90,8 @@ static void all_bits(void **state)
 	(void)state;
 	rng_init(&rng, 42, "all", 3);
 	for (int i = 0; i < 10000; i++) {
-		double draws[] = {rng_uniform(&rng), rng_exponential(&rng), rng_normal(&rng), rng_gamma(&rng, 0.3), rng_gamma(&rng, 9)};
+		double draws[] = {rng_uniform(&rng), rng_exponential(&rng), rng_normal(&rng), rng_gamma(&rng, 0.3),
+		                  rng_gamma(&rng, 9)};
 		unsigned char bytes[sizeof draws];
 		memcpy(bytes, draws, sizeof draws);
 		for (size_t b = 0; b < sizeof bytes; b++)
@@ -131,7 +132,8 @@ static void streams_are_independent(void **state)
 			for (size_t j = 0; j < i; j++)
 				sums[i][j] += draws[i] * draws[j];
 	}
-	/* each correlation is normal with deviation 1/sqrt(n); 300 of them stay below 4.5 deviations but once in 500 seeds */
+	/* each correlation is normal with deviation 1/sqrt(n); 300 of them stay below 4.5 deviations but once in 500 seeds
+	 */
 	for (size_t i = 0; i < 25; i++)
 		for (size_t j = 0; j < i; j++)
 			if (fabs(sums[i][j] / DRAWS) > 4.5 / sqrt(DRAWS))
@@ -145,10 +147,10 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov–Smirnov: the greatest distance between the empirical and the wanted distribution, times sqrt(n). Above 1.95 once in
- * 1,000 seeds. */
-static void follows(const char *what, uint64_t seed, double (*draw)(struct rng *, double), double (*cdf)(double, double),
-                    double parameter)
+/* Kolmogorov–Smirnov: the greatest distance between the empirical and the wanted distribution, times sqrt(n).
+ * Above 1.95 once in 1,000 seeds. */
+static void follows(const char *what, uint64_t seed, double (*draw)(struct rng *, double),
+                    double (*cdf)(double, double), double parameter)
 {
 	double *draws = calloc(DRAWS, sizeof *draws), distance = 0;
 	struct rng rng;
@@ -163,9 +165,11 @@ static void follows(const char *what, uint64_t seed, double (*draw)(struct rng *
 		distance = fmax(distance, fmax(p - (double)i / DRAWS, (double)(i + 1) / DRAWS - p));
 	}
 	free(draws);
-	print_message("# %s(%g): seed %llu, D sqrt(n) = %.3f\n", what, parameter, (unsigned long long)seed, distance * sqrt(DRAWS));
+	print_message("# %s(%g): seed %llu, D sqrt(n) = %.3f\n", what, parameter, (unsigned long long)seed,
+	              distance * sqrt(DRAWS));
 	if (!(distance * sqrt(DRAWS) < 1.95))
-		fail_msg("%s(%g) with seed %llu: D sqrt(n) = %g", what, parameter, (unsigned long long)seed, distance * sqrt(DRAWS));
+		fail_msg("%s(%g) with seed %llu: D sqrt(n) = %g", what, parameter, (unsigned long long)seed,
+		         distance * sqrt(DRAWS));
 }
 
 static double draw_uniform(struct rng *rng, double unused)
@@ -253,7 +257,8 @@ static void check_layers(const double *edges, long double (*density)(long double
 	long double size = (long double)edges[1] * density(edges[1]) + tail, layer;
 
 	for (size_t i = 0; i < LAYERS; i++) {
-		layer = i ? (long double)edges[i] * (density(edges[i + 1]) - density(edges[i])) : (long double)edges[0] * density(edges[1]);
+		layer = i ? (long double)edges[i] * (density(edges[i + 1]) - density(edges[i]))
+		          : (long double)edges[0] * density(edges[1]);
 		assert_true(edges[i + 1] < edges[i]);
 		if (!(fabsl(layer / size - 1) < 1e-13L))
 			fail_msg("layer %zu: %.18Lg, not %.18Lg", i, layer, size);
@@ -280,11 +285,13 @@ static void layers(void **state)
 
 enum { MANY = 4000000, CELLS = 1000 };
 
-/* So many draws that a thousandth of the probability in the wrong place would show, wherever: chi-square over cells that are equally likely,
- * for each sign, and what is beyond `far`, drawn once in some thousands. */
-static void check_many(const char *what, double (*draw)(struct rng *, double), double (*cdf)(double, double), double far)
+/* So many draws that a thousandth of the probability in the wrong place would show, wherever: chi-square over cells
+ * that are equally likely, for each sign, and what is beyond `far`, drawn once in some thousands. */
+static void check_many(const char *what, double (*draw)(struct rng *, double), double (*cdf)(double, double),
+                       double far)
 {
-	double counts[CELLS] = {0}, expected = (double)MANY / CELLS, chi = 0, beyond[2] = {0}, share = 1 - cdf(far, 0), distance = 0;
+	double counts[CELLS] = {0}, expected = (double)MANY / CELLS, chi = 0, beyond[2] = {0}, share = 1 - cdf(far, 0),
+		   distance = 0;
 	double *tail = calloc(MANY / 100, sizeof *tail);
 	size_t tails = 0;
 	struct rng rng;
@@ -306,8 +313,8 @@ static void check_many(const char *what, double (*draw)(struct rng *, double), d
 	for (size_t i = 0; i < tails; i++)
 		distance = fmax(distance, fmax(tail[i] - (double)i / (double)tails, (double)(i + 1) / (double)tails - tail[i]));
 	free(tail);
-	print_message("# %s: chi-square %.1f of %d cells; beyond %g: %.0f and %.0f of %.1f, D sqrt(n) = %.3f\n", what, chi, CELLS, far, beyond[0],
-	              beyond[1], share * MANY, distance * sqrt((double)tails));
+	print_message("# %s: chi-square %.1f of %d cells; beyond %g: %.0f and %.0f of %.1f, D sqrt(n) = %.3f\n", what, chi,
+	              CELLS, far, beyond[0], beyond[1], share * MANY, distance * sqrt((double)tails));
 	assert_true(fabs(chi - (CELLS - 1)) < 4 * sqrt(2 * CELLS));
 	assert_true(fabs(beyond[0] - share * MANY) < 4 * sqrt(share * MANY));
 	assert_true(fabs(beyond[1] - (cdf(-1, 0) > 0 ? share * MANY : 0)) < 4 * sqrt(share * MANY));
@@ -329,7 +336,8 @@ static void squeeze(void **state)
 		struct gamma_shape g = gamma_shape_of(shape);
 		for (double x = -8; x < 8; x += 0.003) {
 			double v = pow(1 + g.c * x, 3);
-			if (v > 0 && 1 - g.squeeze * x * x * x * x > exp(0.5 * x * x + g.d - g.d * v + g.d * log(v)) * (1 + 1e-9 * shape))
+			if (v > 0 &&
+			    1 - g.squeeze * x * x * x * x > exp(0.5 * x * x + g.d - g.d * v + g.d * log(v)) * (1 + 1e-9 * shape))
 				fail_msg("shape %g, x %g", shape, x);
 		}
 	}
@@ -358,7 +366,8 @@ static void below_is_even(void **state)
 	}
 }
 
-/* Where two 64-bit numbers lead to some results and one to others: half of all that is drawn would be divisible by three. */
+/* Where two 64-bit numbers lead to some results and one to others: half of all that is drawn would be divisible by
+ * three. */
 static void below_is_even_for_great_bounds(void **state)
 {
 	uint64_t third = UINT64_C(1) << 62;
@@ -450,10 +459,18 @@ static void exponential(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_numbers), cmocka_unit_test(first_draws), cmocka_unit_test(all_bits),
-		cmocka_unit_test(streams_are_independent), cmocka_unit_test(distributions), cmocka_unit_test(uniform_stays_in_range),
-		cmocka_unit_test(layers), cmocka_unit_test(layers_and_tails), cmocka_unit_test(squeeze),
-		cmocka_unit_test(below_is_even), cmocka_unit_test(below_is_even_for_great_bounds), cmocka_unit_test(logarithm),
+		cmocka_unit_test(first_numbers),
+		cmocka_unit_test(first_draws),
+		cmocka_unit_test(all_bits),
+		cmocka_unit_test(streams_are_independent),
+		cmocka_unit_test(distributions),
+		cmocka_unit_test(uniform_stays_in_range),
+		cmocka_unit_test(layers),
+		cmocka_unit_test(layers_and_tails),
+		cmocka_unit_test(squeeze),
+		cmocka_unit_test(below_is_even),
+		cmocka_unit_test(below_is_even_for_great_bounds),
+		cmocka_unit_test(logarithm),
 		cmocka_unit_test(exponential),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-#include "stats.h"
+#include "stats/stats.h"
 
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -57,8 +57,8 @@ static void one(void **state)
 	samples_release(&s);
 }
 
-/* By hand: rank = p/100 × (n - 1), and the line between the two neighbours. The worked example of NumPy's documentation is among
- * them: percentile([10, 7, 4, 3, 2, 1], 50) = 3.5. */
+/* By hand: rank = p/100 × (n - 1), and the line between the two neighbours. The worked example of NumPy's documentation
+ * is among them: percentile([10, 7, 4, 3, 2, 1], 50) = 3.5. */
 static void percentiles(void **state)
 {
 	struct samples five = samples_of((double[]){50, 15, 40, 20, 35}, 5);
@@ -163,8 +163,8 @@ static void constant_samples(void **state)
 	samples_release(&s);
 }
 
-/* The interval holds the true mean about 95 times in 100, also where neighbours resemble each other (an autoregressive series, whose
- * effective size is n (1 - r) / (1 + r)). */
+/* The interval holds the true mean about 95 times in 100, also where neighbours resemble each other (an autoregressive
+ * series, whose effective size is n (1 - r) / (1 + r)). */
 static void coverage(double r, uint64_t seed, int *covered, double *effective)
 {
 	struct rng rng;
@@ -184,8 +184,8 @@ static void coverage(double r, uint64_t seed, int *covered, double *effective)
 		*effective += samples_effective(&s) / 400;
 		samples_release(&s);
 	}
-	print_message("# r = %g: seed %llu, %d of 400 intervals hold the mean, effective size %.0f\n", r, (unsigned long long)seed,
-	              *covered, *effective);
+	print_message("# r = %g: seed %llu, %d of 400 intervals hold the mean, effective size %.0f\n", r,
+	              (unsigned long long)seed, *covered, *effective);
 }
 
 static void intervals_cover(void **state)
@@ -249,10 +249,11 @@ static void percentile_properties(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing), cmocka_unit_test(one), cmocka_unit_test(percentiles),
-		cmocka_unit_test(infinities_stay_at_the_end), cmocka_unit_test(moments), cmocka_unit_test(interval_by_hand),
-		cmocka_unit_test(constant_samples), cmocka_unit_test(intervals_cover), cmocka_unit_test(enough),
-		cmocka_unit_test(percentile_properties),
+		cmocka_unit_test(nothing),          cmocka_unit_test(one),
+		cmocka_unit_test(percentiles),      cmocka_unit_test(infinities_stay_at_the_end),
+		cmocka_unit_test(moments),          cmocka_unit_test(interval_by_hand),
+		cmocka_unit_test(constant_samples), cmocka_unit_test(intervals_cover),
+		cmocka_unit_test(enough),           cmocka_unit_test(percentile_properties),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "stream.h"
+#include "stream/stream.h"
 #include "unit.h"
 
 #include <sys/stat.h>
@@ -29,7 +29,8 @@ static void write_stream(const char *path, int lines, int whole)
 	assert_int_equal(stream_writer_open(&w, path, head, &err), 0);
 	for (int i = 0; i < lines; i++) {
 		buffer_clear(&line);
-		buffer_format(&line, "{\"i\":%d,\"x\":\"%.*s\"}", i, i % 50, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		buffer_format(&line, "{\"i\":%d,\"x\":\"%.*s\"}", i, i % 50,
+		              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 		assert_int_equal(stream_writer_line(w, &line, &err), 0);
 		if (i % 7 == 0)
 			assert_int_equal(stream_writer_flush(w, &err), 0);
@@ -204,7 +205,11 @@ static void put_file(const char *path, const char *text)
 static void says_what_is_wrong_with_a_stream(void **state)
 {
 	(void)state;
-	static const struct { const char *text; enum ipf_error_kind kind; const char *says; } cases[] = {
+	static const struct {
+		const char *text;
+		enum ipf_error_kind kind;
+		const char *says;
+	} cases[] = {
 		{"", IPF_CUT, "empty: expected an ipf trace stream"},
 		{"{\"ipf\":\"tra", IPF_CUT, "cut in its header"},
 		{"hello\n", IPF_INPUT, "not an ipf stream"},
@@ -214,12 +219,15 @@ static void says_what_is_wrong_with_a_stream(void **state)
 		{"{\"ipf\":\"trace\",\"version\":2}\n", IPF_INPUT, "version: 2 is newer"},
 		{"{\"ipf\":\"trace\",\"version\":\"1\"}\n", IPF_INPUT, "version: expected an integer"},
 		{"{\"ipf\":\"trace\"}\n", IPF_INPUT, "version: expected an integer"},
-		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":1,\"sha256\":\"x\"}}\n", IPF_INPUT, "the trailer counts 1 lines, there are 0"},
-		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"x\"}}\n", IPF_INPUT, "the digest of the 0 lines differs"},
+		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":1,\"sha256\":\"x\"}}\n", IPF_INPUT,
+	     "the trailer counts 1 lines, there are 0"},
+		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"x\"}}\n", IPF_INPUT,
+	     "the digest of the 0 lines differs"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{}}\n", IPF_INPUT, "expected lines and sha256"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\nmore\n",
-		 IPF_INPUT, "data after the trailer"},
-		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\n", IPF_OK, ""},
+	     IPF_INPUT, "data after the trailer"},
+		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\n",
+	     IPF_OK, ""},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum ipf_error_kind end;
@@ -275,7 +283,8 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"a.trace", "a.trace.zst", "r.zst", "c.trace", "c.trace.zst", "cut", "f.trace", "k.zst", "bad"};
+	static const char *const names[] = {"a.trace", "a.trace.zst", "r.zst", "c.trace", "c.trace.zst",
+	                                    "cut",     "f.trace",     "k.zst", "bad"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unlink(path_of(names[i]));
 	return rmdir(folder);
@@ -284,9 +293,13 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_back_whole), cmocka_unit_test(rewinds), cmocka_unit_test(cuts_are_noticed_at_every_byte),
-		cmocka_unit_test(every_flipped_byte_is_noticed_or_harmless), cmocka_unit_test(flushed_lines_are_there_without_a_trailer),
-		cmocka_unit_test(says_what_is_wrong_with_a_stream), cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(comes_back_whole),
+		cmocka_unit_test(rewinds),
+		cmocka_unit_test(cuts_are_noticed_at_every_byte),
+		cmocka_unit_test(every_flipped_byte_is_noticed_or_harmless),
+		cmocka_unit_test(flushed_lines_are_there_without_a_trailer),
+		cmocka_unit_test(says_what_is_wrong_with_a_stream),
+		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(finds_headers_in_their_descendants),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,4 +1,4 @@
-#include "times.h"
+#include "cli/times.h"
 
 #include "clock.h"
 #include "unit.h"

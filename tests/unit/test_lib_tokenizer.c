@@ -1,8 +1,9 @@
-/* The public functions, on the tokenizers of tests/data/tokenizer: what the command-line test of `ipf-prep tokenize` cannot see. */
+/* The public functions, on the tokenizers of tests/data/tokenizer: what the command-line test of `ipf-prep tokenize`
+ * cannot see. */
 #include "unit.h"
 
 #include "tokenizer/private.h"
-#include "tokens.h"
+#include "tokenizer/token_counter.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,7 +84,8 @@ static void errors_leave_nothing_behind(void **state)
 	tokenizer_close(t);
 }
 
-static const char *const words[] = {"one", " two", " three", "\n", "  ", "é", "人人", "<|end|>", "don't", " 1234567", "word", "ßß", "👍🏽", "[x]", "e\xcc\x81"};
+static const char *const words[] = {"one",   " two",     " three", "\n", "  ",       "é",   "人人",     "<|end|>",
+                                    "don't", " 1234567", "word",   "ßß", "👍🏽", "[x]", "e\xcc\x81"};
 
 static size_t random_text(char *text, size_t room, uint64_t *seed)
 {
@@ -172,56 +174,63 @@ static void cuts_at_tokens(void **state)
 {
 	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
 	uint64_t seed = test_seed("cuts");
-	struct tokens *t;
+	struct token_counter *t;
 	struct ipf_error err = {0};
 	(void)state;
 	for (size_t n = 0; n < 4; n++) {
 		int exact = 0, tried = 0;
-		assert_int_equal(tokens_open(&t, fixture(names[n]), &err), 0);
-		assert_true(tokens_exact(t));
+		assert_int_equal(token_counter_open(&t, fixture(names[n]), &err), 0);
+		assert_true(token_counter_exact(t));
 		for (int i = 0; i < 200; i++) {
 			char text[512];
 			size_t len = random_text(text, sizeof text, &seed);
-			int64_t whole = tokens_count(t, text, len), want = (int64_t)(test_random(&seed) % 40);
-			size_t cut = tokens_cut(t, text, len, want);
+			int64_t whole = token_counter_count(t, text, len), want = (int64_t)(test_random(&seed) % 40);
+			size_t cut = token_counter_cut(t, text, len, want);
 			assert_true(cut <= len);
-			assert_true(tokens_count(t, text, cut) <= want);
+			assert_true(token_counter_count(t, text, cut) <= want);
 			assert_true(cut == len || ((unsigned char)text[cut] & 0xc0) != 0x80);
 			if (whole <= want)
 				assert_int_equal(cut, len);
 			if (whole > want && want > 0) {
 				tried++;
-				exact += tokens_count(t, text, cut) == want;
+				exact += token_counter_count(t, text, cut) == want;
 			}
 		}
 		/* where fewer come of it, a character has several tokens, or no beginning of the text has so many */
 		assert_true(exact * 10 > tried * 8);
-		tokens_close(t);
+		token_counter_close(t);
 	}
-	assert_int_equal(tokens_open(&t, NULL, &err), 0);
-	assert_false(tokens_exact(t));
-	tokens_close(t);
+	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
+	assert_false(token_counter_exact(t));
+	token_counter_close(t);
 }
 
 static void counts_what_is_not_utf8(void **state)
 {
-	struct tokens *t;
+	struct token_counter *t;
 	struct ipf_error err = {0};
 	(void)state;
-	assert_int_equal(tokens_open(&t, fixture("bytelevel"), &err), 0);
+	assert_int_equal(token_counter_open(&t, fixture("bytelevel"), &err), 0);
 	static const struct {
 		const char *bad, *replaced;
 	} cases[] = {
-		{"a\xff" "b", "a\xef\xbf\xbd" "b"},
-		{"a\xe4\xb8" "b", "a\xef\xbf\xbd" "b"},                    /* the beginning of a character is one */
+		{"a\xff"
+	     "b",
+	     "a\xef\xbf\xbd"
+	     "b"},
+		{"a\xe4\xb8"
+	     "b",
+	     "a\xef\xbf\xbd"
+	     "b"}, /* the beginning of a character is one */
 		{"\xf0\x9f\x91", "\xef\xbf\xbd"},
 		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* what no character begins with is each one */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(tokens_count(t, cases[i].bad, strlen(cases[i].bad)), tokens_count(t, cases[i].replaced, strlen(cases[i].replaced)));
-	assert_int_equal(tokens_cut(t, "a\xff\xff\xff", 4, 1), 1);
-	tokens_close(t);
+		assert_int_equal(token_counter_count(t, cases[i].bad, strlen(cases[i].bad)),
+		                 token_counter_count(t, cases[i].replaced, strlen(cases[i].replaced)));
+	assert_int_equal(token_counter_cut(t, "a\xff\xff\xff", 4, 1), 1);
+	token_counter_close(t);
 }
 
 static struct tokenizer *open_json(const char *json)
@@ -262,7 +271,8 @@ static void ends_are_where_decoding_says(void **state)
 					continue;
 				seen++;
 				if (decoded.len != ends[k])
-					fail_msg("%s: \"%.*s\": token %zu ends at %zu, not %zu", names[n], (int)len, text, k, ends[k], decoded.len);
+					fail_msg("%s: \"%.*s\": token %zu ends at %zu, not %zu", names[n], (int)len, text, k, ends[k],
+					         decoded.len);
 			}
 			assert_true(ids.count == 0 || ends[ids.count - 1] == len);
 			buffer_release(&decoded);
@@ -277,11 +287,12 @@ static void ends_are_where_decoding_says(void **state)
 /* Tokens that are not what the text said: others around them are where they are, and they share what lies between. */
 static void ends_of_changed_texts(void **state)
 {
-	static const char json[] = "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,"
-	                           "\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-	                           "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
-	                           "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
-	                           "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"un\":1,\"##der\":2,\"ete\":3,\",\":4,\"the\":5}}}";
+	static const char json[] =
+		"{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,"
+		"\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+		"\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
+		"\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+		"\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"un\":1,\"##der\":2,\"ete\":3,\",\":4,\"the\":5}}}";
 	static const char text[] = "  UNder  xyz the \xc3\xa9t\xc3\xa9, the ";
 	static const size_t expected[] = {4, 7, 12, 16, 22, 23, sizeof text - 1};
 	struct tokenizer *t = open_json(json);
@@ -303,11 +314,11 @@ static void ends_of_changed_texts(void **state)
 static void counts_in_parts(void **state)
 {
 	uint64_t seed = test_seed("parts");
-	struct tokens *t;
+	struct token_counter *t;
 	struct ipf_error err = {0};
 	int64_t few[2];
 	(void)state;
-	assert_int_equal(tokens_open(&t, fixture("gpt2"), &err), 0);
+	assert_int_equal(token_counter_open(&t, fixture("gpt2"), &err), 0);
 	for (int i = 0; i < 200; i++) {
 		char text[512] = "";
 		size_t len = random_text(text, sizeof text, &seed), ends[9];
@@ -316,26 +327,27 @@ static void counts_in_parts(void **state)
 			text[len / 2] = (char)0xff;
 		for (size_t k = 0; k < 9; k++)
 			ends[k] = len * (k + 1) / 9;
-		int64_t all = tokens_count_parts(t, text, len, ends, 9, counts, &err);
-		assert_int_equal(all, tokens_count(t, text, len));
+		int64_t all = token_counter_count_parts(t, text, len, ends, 9, counts, &err);
+		assert_int_equal(all, token_counter_count(t, text, len));
 		for (size_t k = 0; k < 9; before = counts[k++])
 			assert_true(counts[k] >= before);
 		assert_int_equal(counts[8], all);
 	}
-	tokens_close(t);
-	assert_int_equal(tokens_open(&t, NULL, &err), 0);
-	assert_int_equal(tokens_count_parts(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
+	token_counter_close(t);
+	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
+	assert_int_equal(token_counter_count_parts(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
 	assert_int_equal(few[0], 2);
 	assert_int_equal(few[1], 3);
-	tokens_close(t);
+	token_counter_close(t);
 }
 
 /* A count that cannot be had is neither the end of the program nor believed. */
 static void failures_of_counting_are_kept(void **state)
 {
-	static const char json[] = "{\"model\":{\"type\":\"Unigram\",\"unk_id\":null,\"vocab\":[[\"a\",-1.0],[\"b\",-2.0]]}}";
+	static const char json[] =
+		"{\"model\":{\"type\":\"Unigram\",\"unk_id\":null,\"vocab\":[[\"a\",-1.0],[\"b\",-2.0]]}}";
 	char path[sizeof cache + 20];
-	struct tokens *t;
+	struct token_counter *t;
 	struct ipf_error err = {0};
 	int64_t counts[1];
 	(void)state;
@@ -343,22 +355,22 @@ static void failures_of_counting_are_kept(void **state)
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
 	assert_true(fputs(json, f) >= 0 && fclose(f) == 0);
-	assert_int_equal(tokens_open(&t, path, &err), 0);
-	assert_int_equal(tokens_count(t, "abba", 4), 4);
-	assert_int_equal(tokens_check(t, &err), 0);
-	assert_int_equal(tokens_count_parts(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
+	assert_int_equal(token_counter_open(&t, path, &err), 0);
+	assert_int_equal(token_counter_count(t, "abba", 4), 4);
+	assert_int_equal(token_counter_check(t, &err), 0);
+	assert_int_equal(token_counter_count_parts(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	ipf_error_clear(&err);
-	assert_int_equal(tokens_check(t, &err), 0);
-	assert_int_equal(tokens_count(t, "abcabcabc", 9), 3);
-	assert_int_equal(tokens_check(t, &err), -1);
+	assert_int_equal(token_counter_check(t, &err), 0);
+	assert_int_equal(token_counter_count(t, "abcabcabc", 9), 3);
+	assert_int_equal(token_counter_check(t, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	assert_non_null(strstr(err.text, "unknown character"));
 	ipf_error_clear(&err);
-	assert_int_equal(tokens_count(t, "ab", 2), 2);
-	assert_int_equal(tokens_cut(t, "abcabcabc", 9, 2), 8);
-	assert_int_equal(tokens_check(t, &err), -1);
-	tokens_close(t);
+	assert_int_equal(token_counter_count(t, "ab", 2), 2);
+	assert_int_equal(token_counter_cut(t, "abcabcabc", 9, 2), 8);
+	assert_int_equal(token_counter_check(t, &err), -1);
+	token_counter_close(t);
 }
 
 static void expect(struct tokenizer *t, const char *text, const char *ids_expected)
@@ -379,9 +391,10 @@ static void expect(struct tokenizer *t, const char *text, const char *ids_expect
 /* Ids in the file do not count: the vocabulary's, else the next ones. As the reference answers for the same file. */
 static void added_tokens_get_their_ids(void **state)
 {
-	struct tokenizer *t = open_json("{\"added_tokens\":[{\"id\":77,\"content\":\"<b>\"},{\"id\":5,\"content\":\"a\",\"normalized\":false},"
-	                                "{\"id\":9,\"content\":\"<bb>\"},{\"id\":9,\"content\":\"\"}],"
-	                                "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":10},\"merges\":[]}}");
+	struct tokenizer *t = open_json(
+		"{\"added_tokens\":[{\"id\":77,\"content\":\"<b>\"},{\"id\":5,\"content\":\"a\",\"normalized\":false},"
+		"{\"id\":9,\"content\":\"<bb>\"},{\"id\":9,\"content\":\"\"}],"
+		"\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":10},\"merges\":[]}}");
 	(void)state;
 	expect(t, "<b>ab<bb>c<b", "3 0 1 4 10 1");
 	assert_int_equal(tokenizer_size(t), 11);
@@ -391,9 +404,15 @@ static void added_tokens_get_their_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(describes_itself), cmocka_unit_test(errors_leave_nothing_behind), cmocka_unit_test(many_at_once),
-		cmocka_unit_test(remembering_changes_nothing), cmocka_unit_test(cuts_at_tokens), cmocka_unit_test(counts_what_is_not_utf8),
-		cmocka_unit_test(ends_are_where_decoding_says), cmocka_unit_test(ends_of_changed_texts), cmocka_unit_test(counts_in_parts),
+		cmocka_unit_test(describes_itself),
+		cmocka_unit_test(errors_leave_nothing_behind),
+		cmocka_unit_test(many_at_once),
+		cmocka_unit_test(remembering_changes_nothing),
+		cmocka_unit_test(cuts_at_tokens),
+		cmocka_unit_test(counts_what_is_not_utf8),
+		cmocka_unit_test(ends_are_where_decoding_says),
+		cmocka_unit_test(ends_of_changed_texts),
+		cmocka_unit_test(counts_in_parts),
 		cmocka_unit_test(failures_of_counting_are_kept),
 		cmocka_unit_test(added_tokens_get_their_ids),
 	};

@@ -1,4 +1,5 @@
-/* Merging against a plain reading of the definition, on random vocabularies: short words, long ones in windows, and the heap. */
+/* Merging against a plain reading of the definition, on random vocabularies: short words, long ones in windows, and the
+ * heap. */
 #include "unit.h"
 
 #include "tokenizer/bpe.h"
@@ -26,13 +27,15 @@ static bool has(const struct toy *t, const char *text)
 static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
 {
 	size_t last = t->count < 6 ? t->count : 6;
-	return t->texts[longest > 30 && test_random(seed) % 4 ? t->count - 1 - test_random(seed) % last : test_random(seed) % t->count];
+	return t->texts[longest > 30 && test_random(seed) % 4 ? t->count - 1 - test_random(seed) % last
+	                                                      : test_random(seed) % t->count];
 }
 
 /* Merges of tokens that there are, in an order that has nothing to do with how they were made. */
 static void make_toy(struct toy *t, uint64_t *seed)
 {
-	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 90, longest = test_random(seed) % 2 ? 30 : 190;
+	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 90,
+		   longest = test_random(seed) % 2 ? 30 : 190;
 	t->count = t->merge_count = 0;
 	for (size_t i = 0; i < letters; i++)
 		snprintf(t->texts[t->count++], 200, "%c", (char)('a' + i));
@@ -85,7 +88,8 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
 		buffer_format(&json, "%s[\"%s\",\"%s\"]", i ? "," : "", t->merges[i].left, t->merges[i].right);
 	buffer_text(&json, "]}}");
 	assert_false(json.failed);
-	if (load_json(block, json.data, json.len, "0123456789012345678901234567890123456789012345678901234567890123", &err) < 0)
+	if (load_json(block, json.data, json.len, "0123456789012345678901234567890123456789012345678901234567890123",
+	              &err) < 0)
 		fail_msg("%s: %s", err.text, json.data);
 	buffer_release(&json);
 }
@@ -112,7 +116,8 @@ static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, u
 	}
 }
 
-/* Letters at random, a pattern that repeats, or tokens with letters between them: long ones then often cross what is looked at at once. */
+/* Letters at random, a pattern that repeats, or tokens with letters between them: long ones then often cross what is
+ * looked at at once. */
 static void random_word(const struct toy *t, char *word, size_t len, size_t letters, uint64_t *seed)
 {
 	size_t period = 1 + test_random(seed) % 40, kind = test_random(seed) % 3;
@@ -221,7 +226,8 @@ static void unknown_characters(void **state)
 {
 	uint32_t ids[16];
 	(void)state;
-	static const char plain[] = "{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":%s,\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}";
+	static const char plain[] =
+		"{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":%s,\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}";
 	char json[300];
 	snprintf(json, sizeof json, plain, "true");
 	assert_int_equal(encode_with(json, "abxyzab", ids), 3);
@@ -230,11 +236,16 @@ static void unknown_characters(void **state)
 	assert_int_equal(encode_with(json, "abxyzab", ids), 5);
 	assert_memory_equal(ids, ((uint32_t[]){3, 0, 0, 0, 3}), 20);
 	/* without an unknown token what is not known is left out, and what stood around it are neighbours */
-	assert_int_equal(encode_with("{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}", "axbx", ids), 1);
+	assert_int_equal(
+		encode_with("{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}", "axbx", ids), 1);
 	assert_int_equal(ids[0], 3);
 	/* bytes, where all of a character's have a token */
-	assert_int_equal(encode_with("{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,\"<0xA9>\":3},"
-	                             "\"merges\":[]}", "a\xc3\xa9\xc3\xa8\xc3\xa9", ids), 6);
+	assert_int_equal(
+		encode_with(
+			"{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,\"<0xA9>\":3},"
+			"\"merges\":[]}",
+			"a\xc3\xa9\xc3\xa8\xc3\xa9", ids),
+		6);
 	/* the bytes overtake the unknown token that waits: as the reference does */
 	assert_memory_equal(ids, ((uint32_t[]){1, 2, 3, 2, 3, 0}), 24);
 }
@@ -246,7 +257,9 @@ static void bytes_in_long_words(void **state)
 	uint64_t seed = test_seed("bytes_in_long_words");
 	struct buffer json = {0};
 	(void)state;
-	buffer_text(&json, "{\"type\":\"BPE\",\"ignore_merges\":true,\"byte_fallback\":true,\"merges\":[],\"vocab\":{\"\xc3\xa9\":256,\"a\":257");
+	buffer_text(
+		&json,
+		"{\"type\":\"BPE\",\"ignore_merges\":true,\"byte_fallback\":true,\"merges\":[],\"vocab\":{\"\xc3\xa9\":256,\"a\":257");
 	for (unsigned i = 0; i < 256; i++)
 		buffer_format(&json, ",\"<0x%02X>\":%u", i, i);
 	buffer_text(&json, "}}");
@@ -274,7 +287,8 @@ static void affixes(void **state)
 {
 	uint32_t ids[16];
 	(void)state;
-	static const char json[] = "{\"type\":\"BPE\",\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"/\",\"vocab\":{\"a\":0,\"#b\":1,\"#c/\":2,"
+	static const char json[] =
+		"{\"type\":\"BPE\",\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"/\",\"vocab\":{\"a\":0,\"#b\":1,\"#c/\":2,"
 		"\"#bc/\":3,\"abc/\":4,\"a/\":5,\"#b/\":6,\"ab/\":7},\"merges\":[\"#b #c/\",\"a #bc/\",\"a #b/\"]}";
 	assert_int_equal(encode_with(json, "abc", ids), 1);
 	assert_int_equal(ids[0], 4);
@@ -291,7 +305,8 @@ static void whole_words(void **state)
 	uint32_t ids[16];
 	(void)state;
 	/* "abc" is a token that no merges make */
-	static const char json[] = "{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\"]}";
+	static const char json[] =
+		"{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\"]}";
 	char text[300];
 	snprintf(text, sizeof text, json, "false");
 	assert_int_equal(encode_with(text, "abc", ids), 2);
@@ -326,21 +341,27 @@ static void refuses_by_name(void **state)
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":4000000},\"merges\":[]}}", "4000000");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":1},\"merges\":[]}}", "id 1 stands twice");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1}}}", "model.merges: expected a list");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a b\"]}}", "\"b\" is not in the vocabulary");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a a\"]}}", "\"aa\" is not in the vocabulary");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a a a\"]}}", "entry 0: expected two tokens");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a b\"]}}",
+	        "\"b\" is not in the vocabulary");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a a\"]}}",
+	        "\"aa\" is not in the vocabulary");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a a a\"]}}",
+	        "entry 0: expected two tokens");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[[\"a\"]]}}", "entry 0: expected two tokens");
 	refuses("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", "entry 0: expected [token, score]");
 	refuses("{\"added_tokens\":[{}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[]}}", "added_tokens");
-	refuses("{\"added_tokens\":[{\"content\":\"x\",\"lstrip\":1}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[]}}", "lstrip");
+	refuses(
+		"{\"added_tokens\":[{\"content\":\"x\",\"lstrip\":1}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[]}}",
+		"lstrip");
 	refuses("{\"model\":{\"type\":\"BPE\",\"dropout\":0.5,\"vocab\":{\"a\":1},\"merges\":[]}}", "dropout");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merges_characters), cmocka_unit_test(merges_bytes), cmocka_unit_test(unknown_characters), cmocka_unit_test(bytes_in_long_words), cmocka_unit_test(affixes),
-		cmocka_unit_test(whole_words), cmocka_unit_test(refuses_by_name),
+		cmocka_unit_test(merges_characters),   cmocka_unit_test(merges_bytes), cmocka_unit_test(unknown_characters),
+		cmocka_unit_test(bytes_in_long_words), cmocka_unit_test(affixes),      cmocka_unit_test(whole_words),
+		cmocka_unit_test(refuses_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Unigram, WordPiece, WordLevel and post-processors with vocabularies made here; regular expressions over all characters. */
+/* Unigram, WordPiece, WordLevel and post-processors with vocabularies made here; regular expressions over all
+ * characters. */
 #include "unit.h"
 
 #include "tokenizer/pipeline.h"
@@ -31,34 +32,39 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 }
 
 #define FILE_OF(pre, model) "{\"version\":\"1.0\",\"added_tokens\":[],\"pre_tokenizer\":" pre ",\"model\":" model "}"
-#define SMALL \
+#define SMALL                                                                                                          \
 	"[[\"<unk>\",0.0],[\"a\",0.0],[\"b\",0.0],[\"c\",0.0],[\"d\",0.0],[\"cd\",1.0],[\"ab\",2.0],[\"abc\",5.0],[\"abcd\",10.0],[\"<0xC3>\",-1],[\"<0xA9>\",-1]]"
-#define UNIGRAM(unk, fallback) \
+#define UNIGRAM(unk, fallback)                                                                                         \
 	FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":" unk ",\"byte_fallback\":" fallback ",\"vocab\":" SMALL "}")
-#define WORDPIECE(unk, longest) \
-	FILE_OF("{\"type\":\"Whitespace\"}", "{\"type\":\"WordPiece\",\"unk_token\":\"" unk "\",\"continuing_subword_prefix\":\"##\"," \
-	        "\"max_input_chars_per_word\":" longest ",\"vocab\":{\"[UNK]\":0,\"un\":1,\"##aff\":2,\"##able\":3,\"unaff\":4,\"\xc3\xa9\":5,\"##\xc3\xa9\":6}}")
-#define WORDLEVEL(unk) \
-	FILE_OF("{\"type\":\"Whitespace\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
+#define WORDPIECE(unk, longest)                                                                                        \
+	FILE_OF("{\"type\":\"Whitespace\"}",                                                                               \
+	        "{\"type\":\"WordPiece\",\"unk_token\":\"" unk "\",\"continuing_subword_prefix\":\"##\","                  \
+	        "\"max_input_chars_per_word\":" longest                                                                    \
+	        ",\"vocab\":{\"[UNK]\":0,\"un\":1,\"##aff\":2,\"##able\":3,\"unaff\":4,\"\xc3\xa9\":5,\"##\xc3\xa9\":6}}")
+#define WORDLEVEL(unk)                                                                                                 \
+	FILE_OF("{\"type\":\"Whitespace\"}",                                                                               \
+	        "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
 /* The normalizer puts spaces around Chinese characters, which are no part of the text. */
-#define CHINESE_FIRST \
+#define CHINESE_FIRST                                                                                                                         \
 	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
-	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"}," \
-	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},\"model\":{\"type\":\"WordLevel\"," \
+	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},"  \
+	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},\"model\":{\"type\":\"WordLevel\","         \
 	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
-#define BPE(members) FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
+#define BPE(members)                                                                                                   \
+	FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
 /* No token for the byte 20: the character that stands for it is written in its bytes. */
-#define BYTES_OF_BYTES \
-	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}", \
+#define BYTES_OF_BYTES                                                                                                 \
+	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}",           \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
 /* The first word is the one at the text's beginning, not the first that is left. */
-#define FIRST_WORD \
-	FILE_OF("{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
-	        "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}", \
-	        "{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
+#define FIRST_WORD                                                                                                                 \
+	FILE_OF(                                                                                                                       \
+		"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
+		"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}",                            \
+		"{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
 /* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
-#define ADDED_SPACES \
+#define ADDED_SPACES                                                                                                                                  \
 	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
 	"\"special\":false}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}"
 
@@ -69,7 +75,10 @@ static const struct {
 	{UNIGRAM("0", "false"), "abcdacdxx", " 8 1 5 0", NULL},
 	{UNIGRAM("0", "false"), "x<unk>y<unk>a", " 0 1", NULL},
 	{UNIGRAM("0", "false"), "<unk>", " 0", NULL},
-	{UNIGRAM("0", "true"), "a\xc3\xa9" "b", " 1 9 10 2", NULL},
+	{UNIGRAM("0", "true"),
+     "a\xc3\xa9"
+     "b",
+     " 1 9 10 2", NULL},
 	{UNIGRAM("0", "true"), "\xc3\xa9z", " 0", NULL}, /* one unknown, and z has no byte */
 	{UNIGRAM("null", "false"), "abc", " 7", NULL},
 	{UNIGRAM("null", "false"), "abz", NULL, "an unknown character, and no unk_id"},
@@ -84,8 +93,14 @@ static const struct {
 	{FIRST_WORD, "! b b", " 1 1", NULL},
 	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
 	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
-	{BPE("\"byte_fallback\":true,"), "a\xe4\xb8\xad" "b", " 2", NULL},
-	{CHINESE_FIRST, "\xe4\xb8\xad" "a", " 1 4", NULL},
+	{BPE("\"byte_fallback\":true,"),
+     "a\xe4\xb8\xad"
+     "b",
+     " 2", NULL},
+	{CHINESE_FIRST,
+     "\xe4\xb8\xad"
+     "a",
+     " 1 4", NULL},
 	{CHINESE_FIRST, "\xe4\xb8\xad\xe4\xb8\xad a", " 1 2 4", NULL},
 	{CHINESE_FIRST, " \xe4\xb8\xad", " 2", NULL},
 	{CHINESE_FIRST, "\x01\xe4\xb8\xad", " 2", NULL},
@@ -124,15 +139,21 @@ static void test_refusals(void **state)
 {
 	static const char *const files[][2] = {
 		{FILE_OF("null", "{\"type\":\"Foo\",\"vocab\":{\"a\":0}}"), "unknown type \"Foo\""},
-		{FILE_OF("{\"type\":\"Foo\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"), "pre_tokenizer: unknown type \"Foo\""},
-		{FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":11,\"vocab\":" SMALL "}"), "unk_id: expected an id of the vocabulary"},
-		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"), "continuing_subword_prefix: expected a text"},
-		{FILE_OF("null", "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
-		 "byte_fallback: with end_of_word_suffix is not supported"},
+		{FILE_OF("{\"type\":\"Foo\"}", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"),
+	     "pre_tokenizer: unknown type \"Foo\""},
+		{FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":11,\"vocab\":" SMALL "}"),
+	     "unk_id: expected an id of the vocabulary"},
+		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"),
+	     "continuing_subword_prefix: expected a text"},
+		{FILE_OF(
+			 "null",
+			 "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
+	     "byte_fallback: with end_of_word_suffix is not supported"},
 		{BPE("\"unk_token\":5,"), "model.unk_token: expected a string"},
 		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
 		{BPE("\"dropout\":0.5,"), "model.dropout: encoding by chance is not supported"},
-		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"), "model.vocab: \"a\" stands twice"},
+		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"),
+	     "model.vocab: \"a\" stands twice"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -151,7 +172,8 @@ static double best_of(const char *text, size_t len, const json_t *vocabulary)
 	double best = len ? -1e9 : 0;
 	const json_t *entry;
 	size_t i;
-	json_array_foreach(vocabulary, i, entry) {
+	json_array_foreach(vocabulary, i, entry)
+	{
 		const char *token = json_string_value(json_array_get(entry, 0));
 		size_t n = strlen(token);
 		if (n > len || memcmp(token, text, n) != 0)
@@ -166,10 +188,14 @@ static double best_of(const char *text, size_t len, const json_t *vocabulary)
 /* The reference knows special tokens by their text, which may be what the normalizer makes of another. */
 static void test_special_texts(void **state)
 {
-#define ADDED(id, text, special) \
-	"{\"id\":" id ",\"content\":\"" text "\",\"special\":" special ",\"normalized\":true,\"single_word\":false,\"lstrip\":false,\"rstrip\":false}"
-	static const char json[] = "{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Lowercase\"},\"added_tokens\":[" ADDED("3", "xy", "true") "," ADDED(
-		"4", "XY", "false") "," ADDED("5", "Z", "true") "],\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2}}}";
+#define ADDED(id, text, special)                                                                                       \
+	"{\"id\":" id ",\"content\":\"" text "\",\"special\":" special                                                     \
+	",\"normalized\":true,\"single_word\":false,\"lstrip\":false,\"rstrip\":false}"
+	static const char json[] =
+		"{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Lowercase\"},\"added_tokens\":[" ADDED("3", "xy", "true") "," ADDED(
+			"4", "XY",
+			"false") "," ADDED("5", "Z",
+	                           "true") "],\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2}}}";
 	static const uint32_t ids[] = {0, 3, 1, 4, 2, 5};
 	struct tokenizer *t;
 	struct ipf_error err = {0};
@@ -269,11 +295,12 @@ static void test_viterbi(void **state)
 	json_decref(vocabulary);
 }
 
-#define TEMPLATE(pieces) \
-	"{\"type\":\"TemplateProcessing\",\"single\":[" pieces "],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":\"<s>\",\"ids\":[1,7],\"tokens\":[]}}}"
+#define TEMPLATE(pieces)                                                                                               \
+	"{\"type\":\"TemplateProcessing\",\"single\":[" pieces                                                             \
+	"],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":\"<s>\",\"ids\":[1,7],\"tokens\":[]}}}"
 #define TOKEN_A "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
 #define TOKEN_S "{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}}"
-#define BERT "{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",102],\"cls\":[\"[CLS]\",101]}"
+#define BERT    "{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",102],\"cls\":[\"[CLS]\",101]}"
 
 static void test_postprocessors(void **state)
 {
@@ -287,8 +314,10 @@ static void test_postprocessors(void **state)
 		{"{\"type\":\"Sequence\",\"processors\":[" BERT "," TEMPLATE(TOKEN_S "," TOKEN_A) "]}", " 1 7 101 | 102"},
 		{TEMPLATE(TOKEN_S), "the text once ($A)"},
 		{TEMPLATE(TOKEN_A "," TOKEN_A), "the text once ($A)"},
-		{TEMPLATE(TOKEN_A ",{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}"), "\"</s>\" is not among its special_tokens"},
-		{"{\"type\":\"Sequence\",\"processors\":[" TEMPLATE(TOKEN_S "," TOKEN_A) "," BERT "]}", "BertProcessing after a TemplateProcessing"},
+		{TEMPLATE(TOKEN_A ",{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}"),
+	     "\"</s>\" is not among its special_tokens"},
+		{"{\"type\":\"Sequence\",\"processors\":[" TEMPLATE(TOKEN_S "," TOKEN_A) "," BERT "]}",
+	     "BertProcessing after a TemplateProcessing"},
 		{"{\"type\":\"Foo\"}", "unknown type \"Foo\""},
 	};
 	(void)state;
@@ -313,7 +342,8 @@ static void test_postprocessors(void **state)
 	}
 }
 
-/* ---- regular expressions ----------------------------------------------------------------------------------------------------------- */
+/* ---- regular expressions
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* Whichever Unicode PCRE2 and utf8proc have: a property matches what Unicode 16 says. */
 static void matches_exactly(const char *pattern, uint32_t categories, const char *all)
@@ -367,8 +397,8 @@ static void test_properties(void **state)
 /* Superscripts and fractions of Latin-1 are of \w, but not where it stands in brackets. */
 static void test_word_characters(void **state)
 {
-	static const char *const patterns[][2] = {{"\\w+", "1-3 "}, {"\\p{Word}+", "1-3 "}, {"[\\w]+", ""}, {"[\\p{Word}]+", ""},
-	                                          {"[^\\w\\s]+", "0-4 "}, {"[\\W]+", "0-4 "}};
+	static const char *const patterns[][2] = {{"\\w+", "1-3 "},     {"\\p{Word}+", "1-3 "}, {"[\\w]+", ""},
+	                                          {"[\\p{Word}]+", ""}, {"[^\\w\\s]+", "0-4 "}, {"[\\W]+", "0-4 "}};
 	(void)state;
 	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
 		struct regex *re;
@@ -432,10 +462,10 @@ static void test_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_models),     cmocka_unit_test(test_special_texts),
-		cmocka_unit_test(test_scores), cmocka_unit_test(test_viterbi), cmocka_unit_test(test_postprocessors),
-		cmocka_unit_test(test_properties), cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_word_characters), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_models),   cmocka_unit_test(test_special_texts),  cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_viterbi),  cmocka_unit_test(test_postprocessors), cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_refusals), cmocka_unit_test(test_walk),           cmocka_unit_test(test_word_characters),
+		cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The hand-written scanners against the expressions that they stand for, run by PCRE2; and the character classes. */
 #include "unit.h"
 
-#include "stream.h"
+#include "stream/stream.h"
 #include "tokenizer/load.h"
 #include "tokenizer/scan.h"
 
@@ -30,8 +30,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As the reference's Oniguruma (Unicode 16) answered for \p{Lu}\p{Lt}, \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P}, \p{S}: the digest of one
- * byte a code point. */
+/* As the reference's Oniguruma (Unicode 16) answered for \p{Lu}\p{Lt}, \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P},
+ * \p{S}: the digest of one byte a code point. */
 static void classes_are_those_of_the_reference(void **state)
 {
 	struct digest *d = digest_new();
@@ -46,14 +46,102 @@ static void classes_are_those_of_the_reference(void **state)
 	assert_string_equal(hex, "26425451af5182aea7bdcf4981772d7d1bce28762e9ecd87cb646b27976ba371");
 }
 
-/* Every kind of character that an expression tells apart, and what is special in it; all of them older than PCRE2's Unicode. */
+/* Every kind of character that an expression tells apart, and what is special in it; all of them older than PCRE2's
+ * Unicode. */
 static const char *const alphabet[] = {
-	"a", "b", "z", "A", "B", "Z", "s", "S", "t", "r", "e", "v", "m", "l", "L", "d", "D", "'", "'", "'s", "'ll", "'RE", "'\xc5\xbf", "\xc5\xbf",
-	" ", " ", " ", "\n", "\r", "\r\n", "\t", "\x0b", "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x83", "\xc2\x85", "\xe2\x80\xa8", "1", "9", "\xd9\xa3", "\xc2\xbd",
-	"\xe2\x85\xa7", "\xc3\xa9", "\xc3\x89", "\xc7\x85", "\xca\xb0", "\xc2\xaa", "\xe4\xb8\x80", "\xe9\xbe\xa5", "\xe9\xbe\xa6", "\xe3\x81\x82", "\xe3\x82\xa2",
-	"\xe3\x83\xbc", "\xe3\x83\xbb", "\xe3\x82\xa0", "\xe3\x82\x9b", "\xe3\x82\x99", "\xe3\x81\x80", "\xe3\x80\x87", "\xcc\x81", "\xe0\xa4\xbe", "\xe2\x83\x9d", ".", ",", "/", "//", "_", "-",
-	"(", "$", "+", "<", "^", "`", "|", "~", "@", "\xe2\x82\xac", "\xe3\x80\x82", "\xf0\x9f\x98\x80", "\xf0\x9d\x90\x80", "\xf0\x90\x90\x80", "\xf0\x90\x90\xa8", "\x01", "\x7f",
-	"\xe2\x80\x8d", "\xc2\xad", "\xee\x80\x80", "\xf4\x8f\xbf\xbf", "\xd7\xa9", "\xd8\xa7", "\xe0\xb8\x81", "\xe0\xb8\xb3",
+	"a",
+	"b",
+	"z",
+	"A",
+	"B",
+	"Z",
+	"s",
+	"S",
+	"t",
+	"r",
+	"e",
+	"v",
+	"m",
+	"l",
+	"L",
+	"d",
+	"D",
+	"'",
+	"'",
+	"'s",
+	"'ll",
+	"'RE",
+	"'\xc5\xbf",
+	"\xc5\xbf",
+	" ",
+	" ",
+	" ",
+	"\n",
+	"\r",
+	"\r\n",
+	"\t",
+	"\x0b",
+	"\xc2\xa0",
+	"\xe3\x80\x80",
+	"\xe2\x80\x83",
+	"\xc2\x85",
+	"\xe2\x80\xa8",
+	"1",
+	"9",
+	"\xd9\xa3",
+	"\xc2\xbd",
+	"\xe2\x85\xa7",
+	"\xc3\xa9",
+	"\xc3\x89",
+	"\xc7\x85",
+	"\xca\xb0",
+	"\xc2\xaa",
+	"\xe4\xb8\x80",
+	"\xe9\xbe\xa5",
+	"\xe9\xbe\xa6",
+	"\xe3\x81\x82",
+	"\xe3\x82\xa2",
+	"\xe3\x83\xbc",
+	"\xe3\x83\xbb",
+	"\xe3\x82\xa0",
+	"\xe3\x82\x9b",
+	"\xe3\x82\x99",
+	"\xe3\x81\x80",
+	"\xe3\x80\x87",
+	"\xcc\x81",
+	"\xe0\xa4\xbe",
+	"\xe2\x83\x9d",
+	".",
+	",",
+	"/",
+	"//",
+	"_",
+	"-",
+	"(",
+	"$",
+	"+",
+	"<",
+	"^",
+	"`",
+	"|",
+	"~",
+	"@",
+	"\xe2\x82\xac",
+	"\xe3\x80\x82",
+	"\xf0\x9f\x98\x80",
+	"\xf0\x9d\x90\x80",
+	"\xf0\x90\x90\x80",
+	"\xf0\x90\x90\xa8",
+	"\x01",
+	"\x7f",
+	"\xe2\x80\x8d",
+	"\xc2\xad",
+	"\xee\x80\x80",
+	"\xf4\x8f\xbf\xbf",
+	"\xd7\xa9",
+	"\xd8\xa7",
+	"\xe0\xb8\x81",
+	"\xe0\xb8\xb3",
 };
 
 #define LETTERS (sizeof alphabet / sizeof *alphabet)
@@ -62,7 +150,8 @@ static pcre2_code *compile(const char *regex)
 {
 	int number;
 	PCRE2_SIZE offset;
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &number, &offset, NULL);
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &number, &offset,
+	                                 NULL);
 	assert_non_null(code);
 	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	return code;
@@ -86,7 +175,8 @@ static size_t split(pcre2_code *code, const char *text, size_t begin, size_t end
 }
 
 /* Every expression in turn on what the ones before it have cut. */
-static size_t split_chain(pcre2_code **codes, size_t steps, const char *text, size_t begin, size_t end, size_t *ends, size_t count)
+static size_t split_chain(pcre2_code **codes, size_t steps, const char *text, size_t begin, size_t end, size_t *ends,
+                          size_t count)
 {
 	size_t *mine = malloc((end - begin + 1) * sizeof *mine), pieces = split(codes[0], text, begin, end, mine, 0);
 	for (size_t i = 0; i < pieces; begin = mine[i++]) {
@@ -108,7 +198,8 @@ static void compare(scan_function *scan, const char *const *regexes, size_t step
 		codes[i] = compile(regexes[i]);
 	for (int round = 0; round < 20000; round++) {
 		char text[512];
-		size_t len = 0, letters = 1 + test_random(&seed) % (round % 8 ? 12 : 60), few = round % 3 ? LETTERS : 1 + test_random(&seed) % 6;
+		size_t len = 0, letters = 1 + test_random(&seed) % (round % 8 ? 12 : 60),
+			   few = round % 3 ? LETTERS : 1 + test_random(&seed) % 6;
 		size_t offset = test_random(&seed) % LETTERS;
 		for (size_t i = 0; i < letters; i++) {
 			const char *c = alphabet[(offset + test_random(&seed) % few) % LETTERS];
@@ -194,11 +285,14 @@ static void knows_only_what_it_has_proven(void **state)
 		{"{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", NULL},
 		{"{\"type\":\"ByteLevel\"}", NULL},
 		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":true},"
-		 "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}]}", scan_gpt2_digit},
+	     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}]}",
+	     scan_gpt2_digit},
 		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":false},"
-		 "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}]}", NULL},
+	     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}]}",
+	     NULL},
 		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}{1,3}\"},\"behavior\":\"Isolated\"},"
-		 "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}", NULL},
+	     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}",
+	     NULL},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -211,11 +305,13 @@ static void knows_only_what_it_has_proven(void **state)
 		const char *behavior;
 		int invert;
 		scan_function *scan;
-	} kept[] = {{"Isolated", 0, scan_o200k}, {"Removed", 1, scan_o200k}, {"Removed", 0, NULL}, {"MergedWithNext", 0, NULL}};
+	} kept[] = {
+		{"Isolated", 0, scan_o200k}, {"Removed", 1, scan_o200k}, {"Removed", 0, NULL}, {"MergedWithNext", 0, NULL}};
 	for (size_t i = 0; i < 4; i++) {
-		json_t *config = json_pack("{s:s, s:[{s:s, s:{s:s}, s:s, s:b}, {s:s, s:b, s:b}]}", "type", "Sequence", "pretokenizers", "type", "Split",
-		                           "pattern", "Regex", scan_regex_o200k, "behavior", kept[i].behavior, "invert", kept[i].invert, "type",
-		                           "ByteLevel", "add_prefix_space", 0, "use_regex", 0);
+		json_t *config = json_pack("{s:s, s:[{s:s, s:{s:s}, s:s, s:b}, {s:s, s:b, s:b}]}", "type", "Sequence",
+		                           "pretokenizers", "type", "Split", "pattern", "Regex", scan_regex_o200k, "behavior",
+		                           kept[i].behavior, "invert", kept[i].invert, "type", "ByteLevel", "add_prefix_space",
+		                           0, "use_regex", 0);
 		assert_ptr_equal(scan_known(config), kept[i].scan);
 		json_decref(config);
 	}
@@ -237,7 +333,9 @@ static void bytes_have_characters(void **state)
 	assert_int_equal(byte_level_byte(' '), -1);
 	assert_false(byte_level_bytes("a b", 3, &back));
 	assert_int_equal(back.len, 0);
-	assert_true(byte_level_bytes("a\xc4\xa0" "b", 4, &back));
+	assert_true(byte_level_bytes("a\xc4\xa0"
+	                             "b",
+	                             4, &back));
 	assert_string_equal(back.data, "a b");
 	buffer_release(&back);
 }
@@ -245,9 +343,16 @@ static void bytes_have_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_are_those_of_the_reference), cmocka_unit_test(gpt2), cmocka_unit_test(gpt2_behind_digits),
-		cmocka_unit_test(cl100k), cmocka_unit_test(qwen), cmocka_unit_test(o200k), cmocka_unit_test(tekken), cmocka_unit_test(deepseek),
-		cmocka_unit_test(knows_only_what_it_has_proven), cmocka_unit_test(bytes_have_characters),
+		cmocka_unit_test(classes_are_those_of_the_reference),
+		cmocka_unit_test(gpt2),
+		cmocka_unit_test(gpt2_behind_digits),
+		cmocka_unit_test(cl100k),
+		cmocka_unit_test(qwen),
+		cmocka_unit_test(o200k),
+		cmocka_unit_test(tekken),
+		cmocka_unit_test(deepseek),
+		cmocka_unit_test(knows_only_what_it_has_proven),
+		cmocka_unit_test(bytes_have_characters),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

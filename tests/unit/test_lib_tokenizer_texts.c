@@ -12,15 +12,22 @@ static json_t *parse(const char *text)
 }
 
 static const char *const normalized[][3] = {
-	{"{\"type\":\"NFC\"}", "e\xcc\x81\xcc\xa3 \xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "\xe1\xba\xb9\xcc\x81 \xea\xb0\x81"},
-	{"{\"type\":\"NFC\"}", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa7\xe1\x86\xa8", "\xea\xb0\x80\xe1\x86\xa7\xe1\x86\xa8"}, /* no final */
+	{"{\"type\":\"NFC\"}", "e\xcc\x81\xcc\xa3 \xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8",
+     "\xe1\xba\xb9\xcc\x81 \xea\xb0\x81"},
+	{"{\"type\":\"NFC\"}", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa7\xe1\x86\xa8",
+     "\xea\xb0\x80\xe1\x86\xa7\xe1\x86\xa8"}, /* no final */
 	{"{\"type\":\"NFD\"}", "\xc3\xa9\xcc\xa3", "e\xcc\xa3\xcc\x81"},
 	{"{\"type\":\"NFD\"}", "\xf0\x91\xa4\xb8", "\xf0\x91\xa4\xb8"}, /* newer than the reference's tables */
 	{"{\"type\":\"NFKC\"}", "\xef\xac\x81 \xe2\x85\xa7 \xe3\x8b\xbf", "fi VIII \xe3\x8b\xbf"},
-	{"{\"type\":\"NFKD\"}", "\xc2\xbd\xc3\xa9", "1\xe2\x81\x84" "2e\xcc\x81"},
+	{"{\"type\":\"NFKD\"}", "\xc2\xbd\xc3\xa9",
+     "1\xe2\x81\x84"
+     "2e\xcc\x81"},
 	{"{\"type\":\"Lowercase\"}", "\xc4\xb0S\xe1\xba\x9e\xce\xa3\xe1\xb2\x89", "i\xcc\x87s\xc3\x9f\xcf\x83\xe1\xb2\x8a"},
 	{"{\"type\":\"StripAccents\"}", "e\xcc\x81\xe0\xa2\x97", "e\xe0\xa2\x97"},
-	{"{\"type\":\"Nmt\"}", "a\x01" "b\tc\xe2\x80\x8b", "ab c "},
+	{"{\"type\":\"Nmt\"}",
+     "a\x01"
+     "b\tc\xe2\x80\x8b",
+     "ab c "},
 	{"{\"type\":\"ByteLevel\"}", " \xc3\xa9", "\xc4\xa0\xc3\x83\xc2\xa9"},
 	{"{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}", " \xe3\x80\x80x ", "x"},
 	{"{\"type\":\"Strip\",\"strip_left\":false,\"strip_right\":true}", "  ", ""},
@@ -29,8 +36,9 @@ static const char *const normalized[][3] = {
 	{"{\"type\":\"Replace\",\"pattern\":{\"String\":\"\"},\"content\":\"-\"}", "ab", "-a-b-"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"x*\"},\"content\":\"-\"}", "axxb", "-a-b-"},
 	{"{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":true}",
-	 "\x01\xc3\x89\t\xe4\xb8\xad!", "e  \xe4\xb8\xad !"},
-	{"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKD\"},{\"type\":\"StripAccents\"},{\"type\":\"Lowercase\"}]}", "\xc3\x89\xef\xac\x81", "efi"},
+     "\x01\xc3\x89\t\xe4\xb8\xad!", "e  \xe4\xb8\xad !"},
+	{"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKD\"},{\"type\":\"StripAccents\"},{\"type\":\"Lowercase\"}]}",
+     "\xc3\x89\xef\xac\x81", "efi"},
 	{"{\"type\":\"Sequence\",\"normalizers\":[]}", "x", "x"},
 };
 
@@ -108,7 +116,7 @@ static void test_many_marks(void **state)
 	json_decref(config);
 }
 
-#define SPLIT(pattern, behavior, invert) \
+#define SPLIT(pattern, behavior, invert)                                                                               \
 	"{\"type\":\"Split\",\"pattern\":" pattern ",\"behavior\":\"" behavior "\",\"invert\":" invert "}"
 #define DASH "{\"String\":\"-\"}"
 
@@ -132,14 +140,18 @@ static const char *const pieces[][3] = {
 	{"{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"e\"}", "eaeeb", "a|b|"},
 	{"{\"type\":\"UnicodeScripts\"}", " \xe3\x81\x82\xe4\xb8\xad a\xce\xb1", "\xe3\x81\x82\xe4\xb8\xad |a|\xce\xb1|"},
 	{"{\"type\":\"FixedLength\",\"length\":2}", "a\xc3\xa9z", "a\xc3\xa9|z|"},
-	{"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"always\",\"split\":true}", "a b _c", "_a|_b|_|_c|"},
+	{"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"always\",\"split\":true}", "a b _c",
+     "_a|_b|_|_c|"},
 	{"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"never\",\"split\":false}", "a b", "a_b|"},
 	{"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"add_prefix_space\":true}", "a b", "_a|_b|"},
-	{"{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", "a b", "\xc4\xa0" "a|\xc4\xa0" "b|"},
+	{"{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", "a b",
+     "\xc4\xa0"
+     "a|\xc4\xa0"
+     "b|"},
 	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
-	 "a b", "_a|b|"},
+     "a b", "_a|b|"},
 	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
-	 " a b", "a|b|"}, /* what is at the beginning was taken away */
+     " a b", "a|b|"}, /* what is at the beginning was taken away */
 };
 
 static void test_pretokenizers(void **state)
@@ -168,7 +180,10 @@ static void test_pretokenizers(void **state)
 
 /* Tokens stand with a bar after each. */
 static const char *const decoded[][3] = {
-	{"{\"type\":\"ByteLevel\"}", "\xc4\xa0" "a|\xc3\x83|\xc2\xa9|\xc3\x83|", " a\xc3\xa9\xef\xbf\xbd|"},
+	{"{\"type\":\"ByteLevel\"}",
+     "\xc4\xa0"
+     "a|\xc3\x83|\xc2\xa9|\xc3\x83|",
+     " a\xc3\xa9\xef\xbf\xbd|"},
 	{"{\"type\":\"ByteFallback\"}", "<0xC3>|<0xA9>|a|<0xC3>|<0xC3>|", "\xc3\xa9|a|\xef\xbf\xbd|\xef\xbf\xbd|"},
 	{"{\"type\":\"Fuse\"}", "a|b|", "ab|"},
 	{"{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}", "do|##n't|stop|!|##x|", "do|n't| stop|!|x|"},
@@ -178,8 +193,10 @@ static const char *const decoded[][3] = {
 	{"{\"type\":\"BPEDecoder\",\"suffix\":\"</w>\"}", "a</w>|b</w>|", "a |b|"},
 	{"{\"type\":\"Strip\",\"content\":\"_\",\"start\":2,\"stop\":1}", "___a__|b|", "_a_|b|"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" \"}", "_a_|", " a |"},
-	{"{\"type\":\"CTC\",\"pad_token\":\"<p>\",\"word_delimiter_token\":\"_\",\"cleanup\":true}", "<p>|h|h|<p>|i|_|_|", "h|i| |"},
-	{"{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}", " a| b|", "a b|"},
+	{"{\"type\":\"CTC\",\"pad_token\":\"<p>\",\"word_delimiter_token\":\"_\",\"cleanup\":true}", "<p>|h|h|<p>|i|_|_|",
+     "h|i| |"},
+	{"{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}",
+     " a| b|", "a b|"},
 };
 
 static void test_decoders(void **state)
@@ -212,8 +229,10 @@ static const char *const refused[][2] = {
 	{"{\"type\":\"Foo\"}", "unknown type \"Foo\""},
 	{"[]", "expected an object with a \"type\""},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Glob\":\"*\"},\"content\":\"\"}", "pattern: expected"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}", "byte 0: an escape that is not supported"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a(?~b)\"},\"content\":\"\"}", "byte 1: a kind of group that is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}",
+     "byte 0: an escape that is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a(?~b)\"},\"content\":\"\"}",
+     "byte 1: a kind of group that is not supported"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "folds to several characters"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "a group that is not closed"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "a class that is not closed"},
@@ -242,8 +261,8 @@ static void test_refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_normalizers), cmocka_unit_test(test_cut), cmocka_unit_test(test_many_marks), cmocka_unit_test(test_pretokenizers),
-		cmocka_unit_test(test_decoders),    cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_normalizers),   cmocka_unit_test(test_cut),      cmocka_unit_test(test_many_marks),
+		cmocka_unit_test(test_pretokenizers), cmocka_unit_test(test_decoders), cmocka_unit_test(test_refusals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

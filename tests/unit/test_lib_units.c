@@ -1,7 +1,7 @@
-#include "units.h"
+#include "cli/units.h"
 
 #include "clock.h"
-#include "rng.h"
+#include "stats/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,8 @@ static void check_integers(int (*parse)(const char *, int64_t *, struct ipf_erro
 		int64_t value = -77;
 		int got = parse(cases->text, &value, &err);
 		if (cases->value >= 0 && (got != 0 || value != cases->value || err.kind))
-			fail_msg("\"%s\": expected %lld, got %lld %s", cases->text, (long long)cases->value, (long long)value, err.text);
+			fail_msg("\"%s\": expected %lld, got %lld %s", cases->text, (long long)cases->value, (long long)value,
+			         err.text);
 		if (cases->value < 0 && (got != -1 || value != -77 || err.kind != IPF_USAGE || !strstr(err.text, "got \"")))
 			fail_msg("\"%s\": expected an error, got %lld \"%s\"", cases->text, (long long)value, err.text);
 	}
@@ -51,22 +52,77 @@ static void check_doubles(int (*parse)(const char *, double *, struct ipf_error 
 static void durations(void **state)
 {
 	static const struct integer_case cases[] = {
-		{"0", 0}, {"0s", 0}, {"0ns", 0}, {"1ns", 1}, {"1us", 1000}, {"250ms", 250 * NS_PER_MS}, {"10s", 10 * NS_PER_S},
-		{"2m", 120 * NS_PER_S}, {"1.5h", 5400 * NS_PER_S}, {"1m30s", 90 * NS_PER_S}, {"1d", 86400 * NS_PER_S},
-		{"1d2h3m4s5ms6us7ns", ((26 * 60 + 3) * 60 + 4) * NS_PER_S + 5006007}, {"1m0.5s", 60 * NS_PER_S + NS_PER_S / 2},
-		{"007s", 7 * NS_PER_S}, {"0.25s", NS_PER_S / 4}, {"0.1s", 100 * NS_PER_MS}, {"90s", 90 * NS_PER_S},
+		{"0", 0},
+		{"0s", 0},
+		{"0ns", 0},
+		{"1ns", 1},
+		{"1us", 1000},
+		{"250ms", 250 * NS_PER_MS},
+		{"10s", 10 * NS_PER_S},
+		{"2m", 120 * NS_PER_S},
+		{"1.5h", 5400 * NS_PER_S},
+		{"1m30s", 90 * NS_PER_S},
+		{"1d", 86400 * NS_PER_S},
+		{"1d2h3m4s5ms6us7ns", ((26 * 60 + 3) * 60 + 4) * NS_PER_S + 5006007},
+		{"1m0.5s", 60 * NS_PER_S + NS_PER_S / 2},
+		{"007s", 7 * NS_PER_S},
+		{"0.25s", NS_PER_S / 4},
+		{"0.1s", 100 * NS_PER_MS},
+		{"90s", 90 * NS_PER_S},
 		/* to the nearest nanosecond */
-		{"1.0000000001s", NS_PER_S}, {"1.0000000005s", NS_PER_S + 1}, {"1.00000000049999999999999999s", NS_PER_S},
-		{"0.4ns", 0}, {"0.5ns", 1}, {"0.999999999999999999999d", 86400 * NS_PER_S},
+		{"1.0000000001s", NS_PER_S},
+		{"1.0000000005s", NS_PER_S + 1},
+		{"1.00000000049999999999999999s", NS_PER_S},
+		{"0.4ns", 0},
+		{"0.5ns", 1},
+		{"0.999999999999999999999d", 86400 * NS_PER_S},
 		/* to the end of the range and over it */
-		{"9223372036854775807ns", INT64_MAX}, {"9223372036854775808ns", -1}, {"106751d", INT64_C(106751) * 86400 * NS_PER_S},
-		{"106752d", -1}, {"9999999999d", -1}, {"99999999999999999999999999ns", -1}, {"106751d23h47m17s", -1},
-		{"106751d23h47m16s854775807ns", INT64_MAX}, {"106751d23h47m16s854775808ns", -1}, {"9223372036854775807.5ns", -1},
+		{"9223372036854775807ns", INT64_MAX},
+		{"9223372036854775808ns", -1},
+		{"106751d", INT64_C(106751) * 86400 * NS_PER_S},
+		{"106752d", -1},
+		{"9999999999d", -1},
+		{"99999999999999999999999999ns", -1},
+		{"106751d23h47m17s", -1},
+		{"106751d23h47m16s854775807ns", INT64_MAX},
+		{"106751d23h47m16s854775808ns", -1},
+		{"9223372036854775807.5ns", -1},
 		/* not durations */
-		{"", -1}, {"10", -1}, {"1.5", -1}, {"0.0", -1}, {"00", -1}, {"s", -1}, {"1e9s", -1}, {"0x10", -1}, {"0x10s", -1},
-		{" 5s", -1}, {"5s ", -1}, {"5 s", -1}, {"-1s", -1}, {"+1s", -1}, {"1S", -1}, {"1sec", -1}, {"1min", -1}, {"1,5s", -1},
-		{".5s", -1}, {"5.s", -1}, {"1..5s", -1}, {"1.5.5s", -1}, {"inf", -1}, {"nan", -1}, {"infs", -1}, {"1s1", -1}, {"1s\n", -1},
-		{"30s1m", -1}, {"1m1m", -1}, {"1.5m30s", -1}, {"1s-1ms", -1}, {"1m 30s", -1}, {"5µs", -1}, {"1w", -1}, {"5/s", -1},
+		{"", -1},
+		{"10", -1},
+		{"1.5", -1},
+		{"0.0", -1},
+		{"00", -1},
+		{"s", -1},
+		{"1e9s", -1},
+		{"0x10", -1},
+		{"0x10s", -1},
+		{" 5s", -1},
+		{"5s ", -1},
+		{"5 s", -1},
+		{"-1s", -1},
+		{"+1s", -1},
+		{"1S", -1},
+		{"1sec", -1},
+		{"1min", -1},
+		{"1,5s", -1},
+		{".5s", -1},
+		{"5.s", -1},
+		{"1..5s", -1},
+		{"1.5.5s", -1},
+		{"inf", -1},
+		{"nan", -1},
+		{"infs", -1},
+		{"1s1", -1},
+		{"1s\n", -1},
+		{"30s1m", -1},
+		{"1m1m", -1},
+		{"1.5m30s", -1},
+		{"1s-1ms", -1},
+		{"1m 30s", -1},
+		{"5µs", -1},
+		{"1w", -1},
+		{"5/s", -1},
 		{0},
 	};
 	(void)state;
@@ -76,12 +132,42 @@ static void durations(void **state)
 static void counts(void **state)
 {
 	static const struct integer_case cases[] = {
-		{"0", 0}, {"1000", 1000}, {"1k", 1000}, {"1.5k", 1500}, {"2M", 2000000}, {"3G", INT64_C(3000000000)}, {"0.001k", 1},
-		{"1.5", -1}, {"1.0", 1}, {"1.0005k", -1}, {"1.0000k", 1000}, {"1.00000000000000000000000000001k", -1},
-		{"9223372036854775807", INT64_MAX}, {"9223372036854775808", -1}, {"9223372036854775.807k", INT64_MAX},
-		{"9223372036854775.808k", -1}, {"9999999999999999999999", -1}, {"10000000000G", -1},
-		{"", -1}, {"k", -1}, {"1K", -1}, {"1kk", -1}, {"1e3", -1}, {"0x10", -1}, {" 5", -1}, {"5 ", -1}, {"-1", -1}, {"+1", -1},
-		{"1KiB", -1}, {"1_000", -1}, {"1,000", -1}, {"5%", -1}, {"5s", -1}, {"nan", -1}, {"１", -1}, {0},
+		{"0", 0},
+		{"1000", 1000},
+		{"1k", 1000},
+		{"1.5k", 1500},
+		{"2M", 2000000},
+		{"3G", INT64_C(3000000000)},
+		{"0.001k", 1},
+		{"1.5", -1},
+		{"1.0", 1},
+		{"1.0005k", -1},
+		{"1.0000k", 1000},
+		{"1.00000000000000000000000000001k", -1},
+		{"9223372036854775807", INT64_MAX},
+		{"9223372036854775808", -1},
+		{"9223372036854775.807k", INT64_MAX},
+		{"9223372036854775.808k", -1},
+		{"9999999999999999999999", -1},
+		{"10000000000G", -1},
+		{"", -1},
+		{"k", -1},
+		{"1K", -1},
+		{"1kk", -1},
+		{"1e3", -1},
+		{"0x10", -1},
+		{" 5", -1},
+		{"5 ", -1},
+		{"-1", -1},
+		{"+1", -1},
+		{"1KiB", -1},
+		{"1_000", -1},
+		{"1,000", -1},
+		{"5%", -1},
+		{"5s", -1},
+		{"nan", -1},
+		{"１", -1},
+		{0},
 	};
 	(void)state;
 	check_integers(parse_count, cases);
@@ -90,11 +176,34 @@ static void counts(void **state)
 static void sizes(void **state)
 {
 	static const struct integer_case cases[] = {
-		{"0", 0}, {"4096", 4096}, {"64KiB", 65536}, {"1.5MiB", 1572864}, {"10MB", 10000000}, {"1kB", 1000}, {"2GB", INT64_C(2000000000)},
-		{"1TB", INT64_C(1000000000000)}, {"1GiB", INT64_C(1) << 30}, {"1TiB", INT64_C(1) << 40}, {"0.5KiB", 512},
-		{"8388607TiB", INT64_C(8388607) << 40}, {"8388608TiB", -1}, {"0.1KiB", -1}, {"1.5", -1},
-		{"", -1}, {"1K", -1}, {"1k", -1}, {"1KB", -1}, {"1kiB", -1}, {"1MIB", -1}, {"1B", -1}, {"1M", -1}, {" 1", -1}, {"1 KiB", -1},
-		{"-1KiB", -1}, {"KiB", -1}, {0},
+		{"0", 0},
+		{"4096", 4096},
+		{"64KiB", 65536},
+		{"1.5MiB", 1572864},
+		{"10MB", 10000000},
+		{"1kB", 1000},
+		{"2GB", INT64_C(2000000000)},
+		{"1TB", INT64_C(1000000000000)},
+		{"1GiB", INT64_C(1) << 30},
+		{"1TiB", INT64_C(1) << 40},
+		{"0.5KiB", 512},
+		{"8388607TiB", INT64_C(8388607) << 40},
+		{"8388608TiB", -1},
+		{"0.1KiB", -1},
+		{"1.5", -1},
+		{"", -1},
+		{"1K", -1},
+		{"1k", -1},
+		{"1KB", -1},
+		{"1kiB", -1},
+		{"1MIB", -1},
+		{"1B", -1},
+		{"1M", -1},
+		{" 1", -1},
+		{"1 KiB", -1},
+		{"-1KiB", -1},
+		{"KiB", -1},
+		{0},
 	};
 	(void)state;
 	check_integers(parse_size, cases);
@@ -103,11 +212,18 @@ static void sizes(void **state)
 static void rates(void **state)
 {
 	static const struct double_case cases[] = {
-		{"0", 0}, {"5", 5}, {"5/s", 5}, {"300/m", 5}, {"1.5k", 1500}, {"1.5k/s", 1500}, {"3.6k/h", 1}, {"86400/d", 1}, {"1/ms", 1000},
-		{"0.25", 0.25}, {"0.57k", 570}, {"1.1", 1.1}, {"2M", 2e6}, {"1G", 1e9}, {"1.234567890123456789", 1.234567890123456789},
-		{"", REFUSED}, {"/s", REFUSED}, {"5/", REFUSED}, {"5/s/s", REFUSED}, {"5/x", REFUSED}, {"5s", REFUSED}, {"5 /s", REFUSED},
-		{"-5", REFUSED}, {"+5", REFUSED}, {"1e3", REFUSED}, {"0x10", REFUSED}, {"inf", REFUSED}, {"nan", REFUSED}, {".5", REFUSED},
-		{"5.", REFUSED}, {" 5", REFUSED}, {"5 ", REFUSED}, {"5%", REFUSED}, {"5/s ", REFUSED}, {"1,5", REFUSED}, {0},
+		{"0", 0},           {"5", 5},          {"5/s", 5},
+		{"300/m", 5},       {"1.5k", 1500},    {"1.5k/s", 1500},
+		{"3.6k/h", 1},      {"86400/d", 1},    {"1/ms", 1000},
+		{"0.25", 0.25},     {"0.57k", 570},    {"1.1", 1.1},
+		{"2M", 2e6},        {"1G", 1e9},       {"1.234567890123456789", 1.234567890123456789},
+		{"", REFUSED},      {"/s", REFUSED},   {"5/", REFUSED},
+		{"5/s/s", REFUSED}, {"5/x", REFUSED},  {"5s", REFUSED},
+		{"5 /s", REFUSED},  {"-5", REFUSED},   {"+5", REFUSED},
+		{"1e3", REFUSED},   {"0x10", REFUSED}, {"inf", REFUSED},
+		{"nan", REFUSED},   {".5", REFUSED},   {"5.", REFUSED},
+		{" 5", REFUSED},    {"5 ", REFUSED},   {"5%", REFUSED},
+		{"5/s ", REFUSED},  {"1,5", REFUSED},  {0},
 	};
 	char digits[1001];
 
@@ -121,9 +237,17 @@ static void rates(void **state)
 static void shares(void **state)
 {
 	static const struct double_case cases[] = {
-		{"0", 0}, {"1", 1}, {"0.05", 0.05}, {"5%", 0.05}, {"100%", 1}, {"0%", 0}, {"99.9%", 0.999}, {"0.1%", 0.001}, {"7%", 0.07},
-		{"1.01", REFUSED}, {"101%", REFUSED}, {"100.0001%", REFUSED}, {"5", REFUSED}, {"", REFUSED}, {"%", REFUSED}, {"5 %", REFUSED},
-		{"5%%", REFUSED}, {"-5%", REFUSED}, {"5%x", REFUSED}, {"nan", REFUSED}, {".05", REFUSED}, {0},
+		{"0", 0},          {"1", 1},
+		{"0.05", 0.05},    {"5%", 0.05},
+		{"100%", 1},       {"0%", 0},
+		{"99.9%", 0.999},  {"0.1%", 0.001},
+		{"7%", 0.07},      {"1.01", REFUSED},
+		{"101%", REFUSED}, {"100.0001%", REFUSED},
+		{"5", REFUSED},    {"", REFUSED},
+		{"%", REFUSED},    {"5 %", REFUSED},
+		{"5%%", REFUSED},  {"-5%", REFUSED},
+		{"5%x", REFUSED},  {"nan", REFUSED},
+		{".05", REFUSED},  {0},
 	};
 	(void)state;
 	check_doubles(parse_share, cases);
@@ -132,10 +256,11 @@ static void shares(void **state)
 static void numbers(void **state)
 {
 	static const struct double_case cases[] = {
-		{"0", 0}, {"2", 2}, {"-0.5", -0.5}, {"+3.25", 3.25}, {"1e3", 1000}, {"1.5E-3", 0.0015}, {"1e+2", 100}, {"1e-999", 0},
-		{"", REFUSED}, {"-", REFUSED}, {"--1", REFUSED}, {"1e", REFUSED}, {"1e+", REFUSED}, {"1e999", REFUSED}, {"0x10", REFUSED},
-		{"inf", REFUSED}, {"-inf", REFUSED}, {"nan", REFUSED}, {" 1", REFUSED}, {"1 ", REFUSED}, {"1.", REFUSED}, {".5", REFUSED},
-		{"1k", REFUSED}, {"1,5", REFUSED}, {0},
+		{"0", 0},           {"2", 2},          {"-0.5", -0.5},   {"+3.25", 3.25},    {"1e3", 1000},
+		{"1.5E-3", 0.0015}, {"1e+2", 100},     {"1e-999", 0},    {"", REFUSED},      {"-", REFUSED},
+		{"--1", REFUSED},   {"1e", REFUSED},   {"1e+", REFUSED}, {"1e999", REFUSED}, {"0x10", REFUSED},
+		{"inf", REFUSED},   {"-inf", REFUSED}, {"nan", REFUSED}, {" 1", REFUSED},    {"1 ", REFUSED},
+		{"1.", REFUSED},    {".5", REFUSED},   {"1k", REFUSED},  {"1,5", REFUSED},   {0},
 	};
 	(void)state;
 	check_doubles(parse_number, cases);
@@ -192,12 +317,32 @@ static void durations_for_people(void **state)
 		int64_t ns;
 		const char *text;
 	} cases[] = {
-		{0, "0 s"}, {1, "1 ns"}, {999, "999 ns"}, {1000, "1 us"}, {1500, "1.5 us"}, {1234567, "1.23 ms"}, {1500000, "1.5 ms"},
-		{99949999, "99.9 ms"}, {99950000, "100 ms"}, {999499999, "999 ms"}, {999500000, "1 s"}, {23400000000, "23.4 s"},
-		{59949999999, "59.9 s"}, {59950000000, "1 m 0 s"}, {125 * NS_PER_S, "2 m 5 s"}, {119999999999, "2 m 0 s"},
-		{3599 * NS_PER_S, "59 m 59 s"}, {3600 * NS_PER_S, "1 h 0 m"}, {3599600 * NS_PER_MS, "1 h 0 m"},
-		{7199 * NS_PER_S, "2 h 0 m"}, {86399 * NS_PER_S, "1 d 0 h"}, {90000 * NS_PER_S, "1 d 1 h"}, {-1500000, "-1.5 ms"},
-		{-125 * NS_PER_S, "-2 m 5 s"}, {INT64_MAX, "106752 d 0 h"}, {INT64_MIN, "-106752 d 0 h"},
+		{0, "0 s"},
+		{1, "1 ns"},
+		{999, "999 ns"},
+		{1000, "1 us"},
+		{1500, "1.5 us"},
+		{1234567, "1.23 ms"},
+		{1500000, "1.5 ms"},
+		{99949999, "99.9 ms"},
+		{99950000, "100 ms"},
+		{999499999, "999 ms"},
+		{999500000, "1 s"},
+		{23400000000, "23.4 s"},
+		{59949999999, "59.9 s"},
+		{59950000000, "1 m 0 s"},
+		{125 * NS_PER_S, "2 m 5 s"},
+		{119999999999, "2 m 0 s"},
+		{3599 * NS_PER_S, "59 m 59 s"},
+		{3600 * NS_PER_S, "1 h 0 m"},
+		{3599600 * NS_PER_MS, "1 h 0 m"},
+		{7199 * NS_PER_S, "2 h 0 m"},
+		{86399 * NS_PER_S, "1 d 0 h"},
+		{90000 * NS_PER_S, "1 d 1 h"},
+		{-1500000, "-1.5 ms"},
+		{-125 * NS_PER_S, "-2 m 5 s"},
+		{INT64_MAX, "106752 d 0 h"},
+		{INT64_MIN, "-106752 d 0 h"},
 	};
 	char text[32];
 
@@ -212,9 +357,15 @@ static void counts_for_people(void **state)
 		double value;
 		const char *text;
 	} cases[] = {
-		{0, "0"}, {999, "999"}, {1000, "1.00k"}, {1500, "1.50k"}, {999.4, "999"}, {999.5, "1.00k"}, {12.345, "12.3"}, {0.5, "0.5"},
-		{23400000, "23.4M"}, {999499, "999k"}, {999500, "1.00M"}, {1e9, "1.00G"}, {1e12, "1.00T"}, {1e15, "1.00P"}, {1e18, "1.00E"},
-		{-1500, "-1.50k"}, {-0.001, "-0.001"}, {0.0000123, "1.23e-05"}, {0.01, "0.01"}, {9.994, "9.99"}, {9.996, "10"}, {9994, "9.99k"}, {9996, "10.0k"}, {99960, "100k"}, {1e22, "1e+22"},
+		{0, "0"},          {999, "999"},       {1000, "1.00k"},
+		{1500, "1.50k"},   {999.4, "999"},     {999.5, "1.00k"},
+		{12.345, "12.3"},  {0.5, "0.5"},       {23400000, "23.4M"},
+		{999499, "999k"},  {999500, "1.00M"},  {1e9, "1.00G"},
+		{1e12, "1.00T"},   {1e15, "1.00P"},    {1e18, "1.00E"},
+		{-1500, "-1.50k"}, {-0.001, "-0.001"}, {0.0000123, "1.23e-05"},
+		{0.01, "0.01"},    {9.994, "9.99"},    {9.996, "10"},
+		{9994, "9.99k"},   {9996, "10.0k"},    {99960, "100k"},
+		{1e22, "1e+22"},
 	};
 	char text[32];
 
@@ -263,10 +414,18 @@ static void wall_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations), cmocka_unit_test(counts), cmocka_unit_test(sizes), cmocka_unit_test(rates),
-		cmocka_unit_test(shares), cmocka_unit_test(numbers), cmocka_unit_test(errors_carry_the_value),
-		cmocka_unit_test(durations_round_trip), cmocka_unit_test(durations_for_people), cmocka_unit_test(counts_for_people),
-		cmocka_unit_test(texts_for_people_stay_short), cmocka_unit_test(wall_clock),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(counts),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(errors_carry_the_value),
+		cmocka_unit_test(durations_round_trip),
+		cmocka_unit_test(durations_for_people),
+		cmocka_unit_test(counts_for_people),
+		cmocka_unit_test(texts_for_people_stay_short),
+		cmocka_unit_test(wall_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

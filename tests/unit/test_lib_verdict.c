@@ -1,7 +1,8 @@
 /* The verdict: each question, at and on both sides of its limits. */
 #include "unit.h"
 
-#include "verdict.h"
+#include "absent.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 
@@ -9,9 +10,23 @@
 #define S  INT64_C(1000000000)
 
 static struct schedule_stage stages[] = {
-	{.name = "warm", .kind = "poisson", .spec = "", .begin_ns = 0, .end_ns = S, .slots = IPF_ABSENT, .arrivals = 10, .rate = 10},
-	{.name = "main", .kind = "poisson", .spec = "", .begin_ns = S, .end_ns = 101 * S, .slots = IPF_ABSENT, .arrivals = 1000, .rate = 10,
-	 .measured = true},
+	{.name = "warm",
+     .kind = "poisson",
+     .spec = "",
+     .begin_ns = 0,
+     .end_ns = S,
+     .slots = IPF_ABSENT,
+     .arrivals = 10,
+     .rate = 10},
+	{.name = "main",
+     .kind = "poisson",
+     .spec = "",
+     .begin_ns = S,
+     .end_ns = 101 * S,
+     .slots = IPF_ABSENT,
+     .arrivals = 1000,
+     .rate = 10,
+     .measured = true},
 };
 static struct schedule plan = {.stages = stages, .count = 2};
 
@@ -41,8 +56,8 @@ static void clients(struct verdict *v, int seconds, double cpu, int64_t lag_ns)
 {
 	char line[160];
 	for (int i = 0; i < seconds; i++) {
-		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%.6f},\"loop_lag_ns\":{\"max\":%lld}}", (long long)((i + 1) * S),
-		         cpu * (i + 1), (long long)lag_ns);
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%.6f},\"loop_lag_ns\":{\"max\":%lld}}",
+		         (long long)((i + 1) * S), cpu * (i + 1), (long long)lag_ns);
 		verdict_client(v, slice_of(line));
 	}
 }
@@ -68,8 +83,9 @@ static void expect(struct verdict *v, enum verdict_question question, enum verdi
 	const struct verdict_finding *f = verdict_judge(v);
 	assert_non_null(f);
 	if (f->checks[question].status != status || !strstr(f->checks[question].detail, part))
-		fail_msg("%s: %s: \"%s\" (expected %s and \"%s\")", f->checks[question].name, verdict_status_name(f->checks[question].status),
-		         f->checks[question].detail, verdict_status_name(status), part);
+		fail_msg("%s: %s: \"%s\" (expected %s and \"%s\")", f->checks[question].name,
+		         verdict_status_name(f->checks[question].status), f->checks[question].detail,
+		         verdict_status_name(status), part);
 	verdict_free(v);
 }
 
@@ -119,7 +135,11 @@ static void requests_that_never_started(void **state)
 	static const struct {
 		int64_t started;
 		enum verdict_status status;
-	} cases[] = {{1000, VERDICT_OK}, {990, VERDICT_OK}, {989, VERDICT_DOUBTFUL}, {950, VERDICT_DOUBTFUL}, {949, VERDICT_INVALID}};
+	} cases[] = {{1000, VERDICT_OK},
+	             {990, VERDICT_OK},
+	             {989, VERDICT_DOUBTFUL},
+	             {950, VERDICT_DOUBTFUL},
+	             {949, VERDICT_INVALID}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		good_rows(v, 0, cases[i].started);
@@ -135,7 +155,10 @@ static void starts_that_fall_behind(void **state)
 		double slower;
 		bool slots;
 		enum verdict_status status;
-	} cases[] = {{0.005, false, VERDICT_OK}, {0.03, false, VERDICT_DOUBTFUL}, {0.2, false, VERDICT_INVALID}, {0.2, true, VERDICT_DOUBTFUL}};
+	} cases[] = {{0.005, false, VERDICT_OK},
+	             {0.03, false, VERDICT_DOUBTFUL},
+	             {0.2, false, VERDICT_INVALID},
+	             {0.2, true, VERDICT_DOUBTFUL}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		for (int64_t n = 0; n < 1000; n++) {
@@ -146,7 +169,10 @@ static void starts_that_fall_behind(void **state)
 				r.slot_wait_ns = late;
 			verdict_row(v, &r);
 		}
-		expect(v, VERDICT_LOAD, cases[i].status, cases[i].slots ? "held back by its slots" : cases[i].status == VERDICT_OK ? "all 1000" : "pace");
+		expect(v, VERDICT_LOAD, cases[i].status,
+		       cases[i].slots                  ? "held back by its slots"
+		       : cases[i].status == VERDICT_OK ? "all 1000"
+		                                       : "pace");
 	}
 }
 
@@ -187,8 +213,8 @@ static void cpu_and_loop_of_the_client(void **state)
 		double cpu;
 		int64_t loop_ns;
 		enum verdict_status status;
-	} cases[] = {{0.79, MS, VERDICT_OK},          {0.85, MS, VERDICT_DOUBTFUL},      {0.97, MS, VERDICT_INVALID},
-	             {0.1, 9 * MS, VERDICT_OK},       {0.1, 15 * MS, VERDICT_DOUBTFUL},  {0.1, 150 * MS, VERDICT_INVALID}};
+	} cases[] = {{0.79, MS, VERDICT_OK},    {0.85, MS, VERDICT_DOUBTFUL},     {0.97, MS, VERDICT_INVALID},
+	             {0.1, 9 * MS, VERDICT_OK}, {0.1, 15 * MS, VERDICT_DOUBTFUL}, {0.1, 150 * MS, VERDICT_INVALID}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		good_rows(v, 0, 1000);
@@ -223,14 +249,16 @@ static void what_the_client_ran_out_of(void **state)
 		{"\"started\":1000,\"starved\":5", VERDICT_DOUBTFUL, "5 requests could not be sent: out of open files"},
 		{"\"started\":1000,\"starved\":50", VERDICT_INVALID, "50 requests could not be sent: out of open files"},
 		{"\"stamps\":{\"kernel\":1000,\"rejected\":1,\"clock_steps\":1}", VERDICT_OK, ""},
-		{"\"stamps\":{\"kernel\":900,\"rejected\":100,\"clock_steps\":1}", VERDICT_DOUBTFUL, "10.0 % of the kernel's stamps could not be"},
+		{"\"stamps\":{\"kernel\":900,\"rejected\":100,\"clock_steps\":1}", VERDICT_DOUBTFUL,
+	     "10.0 % of the kernel's stamps could not be"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		good_rows(v, 0, 1000);
 		for (int s = 1; s <= 101; s++) {
 			char line[240];
-			snprintf(line, sizeof line, "{\"t_ns\":%lld,\"loop_lag_ns\":{\"max\":1000},%s}", (long long)(s * S), cases[i].members);
+			snprintf(line, sizeof line, "{\"t_ns\":%lld,\"loop_lag_ns\":{\"max\":1000},%s}", (long long)(s * S),
+			         cases[i].members);
 			verdict_client(v, slice_of(line));
 		}
 		expect(v, VERDICT_CLIENT, cases[i].status, cases[i].said);
@@ -245,11 +273,13 @@ static void a_busy_client_outside_the_measured_time(void **state)
 	good_rows(v, 500, 900); /* from 51 s on */
 	char line[120];
 	for (int i = 0; i < 50; i++) {
-		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%d},\"loop_lag_ns\":{\"max\":900000000}}", (long long)((i + 1) * S), i + 1);
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%d},\"loop_lag_ns\":{\"max\":900000000}}",
+		         (long long)((i + 1) * S), i + 1);
 		verdict_client(v, slice_of(line));
 	}
 	for (int i = 50; i < 90; i++) {
-		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":50.%02d},\"loop_lag_ns\":{\"max\":1000}}", (long long)((i + 1) * S), i - 50);
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":50.%02d},\"loop_lag_ns\":{\"max\":1000}}",
+		         (long long)((i + 1) * S), i - 50);
 		verdict_client(v, slice_of(line));
 	}
 	expect(v, VERDICT_CLIENT, VERDICT_OK, "1.0 % of a core");
@@ -266,7 +296,8 @@ static void coalesced_events(void **state)
 			verdict_row(v, &r);
 		}
 		clients(v, 101, 0.1, MS);
-		expect(v, VERDICT_CLIENT, percent > 5 ? VERDICT_DOUBTFUL : VERDICT_OK, percent > 5 ? "6.0 % of the content events" : "core");
+		expect(v, VERDICT_CLIENT, percent > 5 ? VERDICT_DOUBTFUL : VERDICT_OK,
+		       percent > 5 ? "6.0 % of the content events" : "core");
 	}
 }
 
@@ -278,10 +309,14 @@ static void errors_of_the_server(void **state)
 		const char *kind;
 		bool stale;
 		enum verdict_status status;
-	} cases[] = {{10, "\"timeout\"", false, VERDICT_OK},      {11, "\"timeout\"", false, VERDICT_DOUBTFUL},
-	             {50, "\"in-band\"", false, VERDICT_DOUBTFUL}, {51, "\"in-band\"", false, VERDICT_INVALID},
-	             {90, "\"reset\"", true, VERDICT_OK},          {10, "\"cancelled\"", false, VERDICT_OK},
-	             {90, "\"cancelled\"", false, VERDICT_DOUBTFUL}, {60, "\"of-tomorrow\"", false, VERDICT_INVALID}};
+	} cases[] = {{10, "\"timeout\"", false, VERDICT_OK},
+	             {11, "\"timeout\"", false, VERDICT_DOUBTFUL},
+	             {50, "\"in-band\"", false, VERDICT_DOUBTFUL},
+	             {51, "\"in-band\"", false, VERDICT_INVALID},
+	             {90, "\"reset\"", true, VERDICT_OK},
+	             {10, "\"cancelled\"", false, VERDICT_OK},
+	             {90, "\"cancelled\"", false, VERDICT_DOUBTFUL},
+	             {60, "\"of-tomorrow\"", false, VERDICT_INVALID}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		for (int64_t n = 0; n < 1000; n++) {
@@ -313,7 +348,8 @@ static void hung_up_on_purpose(void **state)
 			verdict_row(v, &r);
 		}
 		char said[64];
-		snprintf(said, sizeof said, "%d of 500 requests failed (%.1f %%): %d timeout;", timeouts, timeouts / 5.0, timeouts);
+		snprintf(said, sizeof said, "%d of 500 requests failed (%.1f %%): %d timeout;", timeouts, timeouts / 5.0,
+		         timeouts);
 		expect(v, VERDICT_SERVER, timeouts > 5 ? VERDICT_DOUBTFUL : VERDICT_OK, said);
 	}
 	struct verdict *v = begin();
@@ -331,7 +367,8 @@ static void lengths_not_as_asked(void **state)
 	static const struct {
 		int64_t got;
 		enum verdict_status status;
-	} cases[] = {{100, VERDICT_OK}, {90, VERDICT_OK}, {89, VERDICT_DOUBTFUL}, {110, VERDICT_OK}, {111, VERDICT_DOUBTFUL}};
+	} cases[] = {
+		{100, VERDICT_OK}, {90, VERDICT_OK}, {89, VERDICT_DOUBTFUL}, {110, VERDICT_OK}, {111, VERDICT_DOUBTFUL}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
 		for (int64_t n = 0; n < 1000; n++) {
@@ -350,7 +387,9 @@ static void samples_enough(void **state)
 		int64_t n;
 		enum verdict_status status;
 		const char *said;
-	} cases[] = {{459, VERDICT_OK, "enough for p99"}, {458, VERDICT_DOUBTFUL, "not for p99"}, {44, VERDICT_DOUBTFUL, "not for p99"},
+	} cases[] = {{459, VERDICT_OK, "enough for p99"},
+	             {458, VERDICT_DOUBTFUL, "not for p99"},
+	             {44, VERDICT_DOUBTFUL, "not for p99"},
 	             {43, VERDICT_DOUBTFUL, "too few even for p90"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
@@ -421,14 +460,25 @@ static void rules_are_for_the_checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_run_is_ok), cmocka_unit_test(nothing_at_all_is_invalid),
-		cmocka_unit_test(requests_of_the_warm_up_do_not_count), cmocka_unit_test(requests_that_never_started),
-		cmocka_unit_test(starts_that_fall_behind), cmocka_unit_test(a_burst_is_on_time), cmocka_unit_test(lateness_of_the_client),
-		cmocka_unit_test(cpu_and_loop_of_the_client), cmocka_unit_test(what_the_client_ran_out_of), cmocka_unit_test(a_busy_client_outside_the_measured_time),
-		cmocka_unit_test(coalesced_events), cmocka_unit_test(errors_of_the_server), cmocka_unit_test(hung_up_on_purpose),
+		cmocka_unit_test(a_good_run_is_ok),
+		cmocka_unit_test(nothing_at_all_is_invalid),
+		cmocka_unit_test(requests_of_the_warm_up_do_not_count),
+		cmocka_unit_test(requests_that_never_started),
+		cmocka_unit_test(starts_that_fall_behind),
+		cmocka_unit_test(a_burst_is_on_time),
+		cmocka_unit_test(lateness_of_the_client),
+		cmocka_unit_test(cpu_and_loop_of_the_client),
+		cmocka_unit_test(what_the_client_ran_out_of),
+		cmocka_unit_test(a_busy_client_outside_the_measured_time),
+		cmocka_unit_test(coalesced_events),
+		cmocka_unit_test(errors_of_the_server),
+		cmocka_unit_test(hung_up_on_purpose),
 		cmocka_unit_test(lengths_not_as_asked),
-		cmocka_unit_test(samples_enough), cmocka_unit_test(repeats_add_up_and_shards_do_not), cmocka_unit_test(what_is_missing_is_said),
-		cmocka_unit_test(rows_without_a_schedule), cmocka_unit_test(rules_are_for_the_checks),
+		cmocka_unit_test(samples_enough),
+		cmocka_unit_test(repeats_add_up_and_shards_do_not),
+		cmocka_unit_test(what_is_missing_is_said),
+		cmocka_unit_test(rows_without_a_schedule),
+		cmocka_unit_test(rules_are_for_the_checks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
-#include "csv.h"
+#include "input/csv.h"
 
 #include "prep_feed.h"
 
 /* The rows of a text: fields in brackets, the line first; errors in angles. */
 static void rows(const char *text, size_t most, struct buffer *out)
 {
-	struct pieces pieces = {.text = text, .len = strlen(text), .most = most};
-	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct prompt_pieces pieces = {.text = text, .len = strlen(text), .most = most};
+	struct byte_window feed = {.read = read_pieces, .data = &pieces};
 	struct csv csv = {0};
 	struct ipf_error err = {0};
 	int got;
@@ -21,7 +21,7 @@ static void rows(const char *text, size_t most, struct buffer *out)
 		ipf_error_clear(&err);
 	}
 	csv_release(&csv);
-	feed_release(&feed);
+	byte_window_release(&feed);
 }
 
 static void gives(const char *text, const char *expected)
@@ -66,8 +66,8 @@ static void columns_by_name(void **state)
 {
 	(void)state;
 	static const char text[] = "\xef\xbb\xbfTIMESTAMP,\"NumImages\",ContextTokens\r\n1,2,3\r\n";
-	struct pieces pieces = {.text = text, .len = strlen(text), .most = 5};
-	struct feed feed = {.read = read_pieces, .data = &pieces};
+	struct prompt_pieces pieces = {.text = text, .len = strlen(text), .most = 5};
+	struct byte_window feed = {.read = read_pieces, .data = &pieces};
 	struct csv csv = {0};
 	struct ipf_error err = {0};
 	csv_begin(&csv, &feed);
@@ -79,7 +79,7 @@ static void columns_by_name(void **state)
 	assert_int_equal(csv.line, 2);
 	assert_true(slice_is(csv.fields[2], "3"));
 	csv_release(&csv);
-	feed_release(&feed);
+	byte_window_release(&feed);
 }
 
 int main(void)

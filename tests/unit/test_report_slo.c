@@ -53,8 +53,9 @@ static void how_they_are_written(void **state)
 	assert_true(slo.per_request);
 	parse(&slo, "p50:lag=1ms");
 	assert_false(slo.per_request);
-	static const char *const wrong[] = {"", "ttft", "ttft=", "ttft=5", "ttft=-5ms", "=5ms", "TTFT=5ms", "ttft=5ms,", "p:ttft=5ms", "p100:ttft=5ms",
-	                                    "99:ttft=5ms", "p99 ttft=5ms", "ttft<5ms", "p99:p90:ttft=5ms"};
+	static const char *const wrong[] = {
+		"",          "ttft",       "ttft=",         "ttft=5",      "ttft=-5ms",    "=5ms",     "TTFT=5ms",
+		"ttft=5ms,", "p:ttft=5ms", "p100:ttft=5ms", "99:ttft=5ms", "p99 ttft=5ms", "ttft<5ms", "p99:p90:ttft=5ms"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct ipf_error err = {0};
 		slo = (struct slo){0};
@@ -135,7 +136,8 @@ static void objectives_of_its_own(void **state)
 	assert_int_equal(met, 0);
 	parse(&slo, "ttft=10ms,e2e=10ms");
 	assert_int_equal(judge(&slo, &r, &met), SLO_MISSED);
-	static const char *const wrong[] = {"{\"ttft\":500}", "{\"ttft_ms\":\"500\"}", "{\"ttft_ms\":-1}", "{\"ttft\":\"soon\"}", "{\"ttft\":null}"};
+	static const char *const wrong[] = {"{\"ttft\":500}", "{\"ttft_ms\":\"500\"}", "{\"ttft_ms\":-1}",
+	                                    "{\"ttft\":\"soon\"}", "{\"ttft\":null}"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct ipf_error err = {0};
 		r.slo = slice_of(wrong[i]);
@@ -148,8 +150,9 @@ static void objectives_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_they_are_written), cmocka_unit_test(limits_are_met_up_to_themselves), cmocka_unit_test(waiting_counts),
-		cmocka_unit_test(failures_and_absent_figures), cmocka_unit_test(objectives_of_its_own),
+		cmocka_unit_test(how_they_are_written),  cmocka_unit_test(limits_are_met_up_to_themselves),
+		cmocka_unit_test(waiting_counts),        cmocka_unit_test(failures_and_absent_figures),
+		cmocka_unit_test(objectives_of_its_own),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	jdoc_release(&doc);

@@ -96,8 +96,10 @@ static void test_stages_are_independent(void **state)
 {
 	enum { COUNT = 20000 };
 	uint64_t seed = test_seed(__func__);
-	struct times a = arrivals("poisson:rate=10,for=1s", seed, 0, COUNT), b = arrivals("poisson:rate=10,for=1s", seed, 1, COUNT);
-	struct times again = arrivals("poisson:rate=10,for=1s", seed, 0, COUNT), other = arrivals("poisson:rate=10,for=1s", seed + 1, 0, COUNT);
+	struct times a = arrivals("poisson:rate=10,for=1s", seed, 0, COUNT),
+				 b = arrivals("poisson:rate=10,for=1s", seed, 1, COUNT);
+	struct times again = arrivals("poisson:rate=10,for=1s", seed, 0, COUNT),
+				 other = arrivals("poisson:rate=10,for=1s", seed + 1, 0, COUNT);
 	double *x = gaps_of(&a), *y = gaps_of(&b), product = 0, half = 0;
 
 	(void)state;
@@ -123,7 +125,8 @@ static void test_stages_are_independent(void **state)
 static void test_the_rate_scales_time_only(void **state)
 {
 	uint64_t seed = test_seed(__func__);
-	struct times slow = arrivals("poisson:rate=10,n=1", seed, 0, 1000), fast = arrivals("poisson:rate=20,n=1", seed, 0, 1000);
+	struct times slow = arrivals("poisson:rate=10,n=1", seed, 0, 1000),
+				 fast = arrivals("poisson:rate=20,n=1", seed, 0, 1000);
 
 	(void)state;
 	for (size_t i = 0; i < 1000; i++)
@@ -223,12 +226,14 @@ static void test_the_gamma_function(void **state)
 			fail_msg("gamma(%g) is %.17g, not %.17g", x, exact_gamma(x), tgamma(x));
 }
 
-/* Short stages have the mean count from their first moment on, however bursty; and without an arrival at the beginning. */
+/* Short stages have the mean count from their first moment on, however bursty; and without an arrival at the beginning.
+ */
 static void test_renewals_are_stationary(void **state)
 {
 	enum { STAGES = 4000 };
-	static const char *const specs[] = {"gamma:rate=1,cv=0.3,for=3s", "gamma:rate=1,cv=3,for=3s", "gamma:rate=1,cv=8,for=3s",
-	                                    "weibull:rate=1,cv=0.4,for=3s", "weibull:rate=1,cv=3,for=3s", "uniform:rate=1,for=3s",
+	static const char *const specs[] = {"gamma:rate=1,cv=0.3,for=3s",      "gamma:rate=1,cv=3,for=3s",
+	                                    "gamma:rate=1,cv=8,for=3s",        "weibull:rate=1,cv=0.4,for=3s",
+	                                    "weibull:rate=1,cv=3,for=3s",      "uniform:rate=1,for=3s",
 	                                    "uniform:rate=1,cv=0.1,for=2500ms"};
 	uint64_t seed = test_seed(__func__);
 
@@ -254,8 +259,10 @@ static void test_constant_is_exact(void **state)
 		const char *rate;
 		int64_t num, den; /* the rate as a fraction */
 	} cases[] = {
-		{"1", 1, 1}, {"3", 3, 1}, {"7", 7, 1}, {"0.3", 3, 10}, {"33.3", 333, 10}, {"100/m", 5, 3}, {"7/h", 7, 3600}, {"1000", 1000, 1},
-		{"300/m", 5, 1}, {"0.8", 4, 5}, {"1G", 1000000000, 1}, {"999999999", 999999999, 1}, {"1.5k", 1500, 1}, {"0.001", 1, 1000},
+		{"1", 1, 1},       {"3", 3, 1},        {"7", 7, 1},           {"0.3", 3, 10},
+		{"33.3", 333, 10}, {"100/m", 5, 3},    {"7/h", 7, 3600},      {"1000", 1000, 1},
+		{"300/m", 5, 1},   {"0.8", 4, 5},      {"1G", 1000000000, 1}, {"999999999", 999999999, 1},
+		{"1.5k", 1500, 1}, {"0.001", 1, 1000},
 	};
 	enum { COUNT = 300000 };
 
@@ -269,7 +276,8 @@ static void test_constant_is_exact(void **state)
 		for (int64_t k = 0; k < COUNT; k++) {
 			int64_t exact = (int64_t)((2 * k * second + num) / (2 * num)); /* round(k·1e9/rate), halves up */
 			if (t.ns[k] != exact)
-				fail_msg("%s: arrival %lld at %lld, not %lld", spec, (long long)k, (long long)t.ns[k], (long long)exact);
+				fail_msg("%s: arrival %lld at %lld, not %lld", spec, (long long)k, (long long)t.ns[k],
+				         (long long)exact);
 			if (second % num == 0 && k > 0 && t.ns[k] - t.ns[k - 1] != (int64_t)(second / num))
 				fail_msg("%s: gap %lld is not equal", spec, (long long)k);
 		}
@@ -290,7 +298,8 @@ static void test_constant_does_not_drift(void **state)
 
 static void test_times_never_go_back(void **state)
 {
-	static const char *const specs[] = {"poisson:rate=1G,n=1", "gamma:rate=1M,cv=100,n=1", "gamma:rate=1M,cv=0.001,n=1", "constant:rate=1G,n=1",
+	static const char *const specs[] = {"poisson:rate=1G,n=1",          "gamma:rate=1M,cv=100,n=1",
+	                                    "gamma:rate=1M,cv=0.001,n=1",   "constant:rate=1G,n=1",
 	                                    "poisson:rate=0.000000001,n=1", "constant:rate=0.000000001,n=1"};
 	uint64_t seed = test_seed(__func__);
 

@@ -1,9 +1,11 @@
-/* From a trace to a schedule and back: what is read of a trace, and that every line of the schedule says the right thing. */
+/* From a trace to a schedule and back: what is read of a trace, and that every line of the schedule says the right
+ * thing. */
 #include "unit.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "plan.h"
-#include "trace.h"
+#include "stream/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,10 +14,10 @@
 /* ---- a trace of our own making ---------------------------------------------------------------------------------- */
 
 struct turn {
-	int session;        /* -1: none */
+	int session; /* -1: none */
 	bool first;
 	int64_t at_ns, wait_ns;
-	int parents[4];     /* requests of the trace */
+	int parents[4];      /* requests of the trace */
 	size_t parent_count; /* 0: the one before, unless first */
 };
 
@@ -100,7 +102,8 @@ static size_t random_turns(struct turn *turns, size_t most, uint64_t *seed)
 		at += (int64_t)(test_random(seed) % 1000000007);
 		for (size_t k = 0; k < (lone ? 1 : length) && count < most; k++, count++) {
 			struct turn *t = &turns[count];
-			*t = (struct turn){.session = lone ? -1 : session, .first = k == 0, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT};
+			*t = (struct turn){
+				.session = lone ? -1 : session, .first = k == 0, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT};
 			if (k == 0 || test_random(seed) % 2)
 				t->at_ns = at + (k ? (int64_t)(test_random(seed) % 5000000000) : 0);
 			if (k && test_random(seed) % 2)
@@ -138,8 +141,8 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	snprintf(text, sizeof text, "%s", specs);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		list[count++] = word;
-	if (stages_parse(&stages, list, count, NULL, err) < 0 || (with_trace && requests_read(&requests, trace_path, &silent, &cut, err) < 0) ||
-	    plan_make(&plan, err) < 0)
+	if (stages_parse(&stages, list, count, NULL, err) < 0 ||
+	    (with_trace && requests_read(&requests, trace_path, &silent, &cut, err) < 0) || plan_make(&plan, err) < 0)
 		goto out;
 	header = stream_header("schedule", &from);
 	assert_int_equal(schedule_to_header(&plan.schedule, header), 0);
@@ -211,8 +214,10 @@ static void assert_refused(const char *specs, bool with_trace, enum ipf_error_ki
 
 static void test_stages_follow_one_another(void **state)
 {
-	struct made m = make_and_read("constant:rate=4,for=2s,warmup rest:for=500ms poisson:rate=100,n=50 burst:n=3,for=1s burst:n=2 "
-	                              "closed:users=3,n=5 constant:rate=1,n=2,slots=9", false);
+	struct made m = make_and_read(
+		"constant:rate=4,for=2s,warmup rest:for=500ms poisson:rate=100,n=50 burst:n=3,for=1s burst:n=2 "
+		"closed:users=3,n=5 constant:rate=1,n=2,slots=9",
+		false);
 	const struct schedule_stage *s = m.plan.stages;
 
 	(void)state;
@@ -249,7 +254,8 @@ static void test_stages_follow_one_another(void **state)
 		if (a->stage == 5)
 			assert_int_equal(a->at_ns, IPF_ABSENT);
 		else
-			assert_true(a->at_ns >= s[a->stage].begin_ns && (s[a->stage].end_ns == IPF_ABSENT || a->at_ns < s[a->stage].end_ns));
+			assert_true(a->at_ns >= s[a->stage].begin_ns &&
+			            (s[a->stage].end_ns == IPF_ABSENT || a->at_ns < s[a->stage].end_ns));
 	}
 	for (size_t i = 58; i < 63; i++)
 		assert_int_equal(m.list[i].at_ns, s[3].begin_ns + (i < 61 ? 0 : NS_PER_S));
@@ -259,29 +265,36 @@ static void test_stages_follow_one_another(void **state)
 static void test_what_needs_a_trace_says_so(void **state)
 {
 	(void)state;
-	assert_refused("poisson:rate=5", false, IPF_USAGE,
-	               "stage 1 (poisson): n: missing: expected for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
-	assert_refused("burst", false, IPF_USAGE, "stage 1 (burst): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
+	assert_refused(
+		"poisson:rate=5", false, IPF_USAGE,
+		"stage 1 (poisson): n: missing: expected for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
+	assert_refused("burst", false, IPF_USAGE,
+	               "stage 1 (burst): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2", false, IPF_USAGE,
 	               "stage 1 (closed): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2,for=1m", false, IPF_USAGE,
 	               "stage 1 (closed): for: a closed loop of some time goes round a trace: -t TRACE is missing");
-	assert_refused("replay", false, IPF_USAGE, "stage 1 (replay): recorded arrivals come from a trace: -t TRACE is missing");
+	assert_refused("replay", false, IPF_USAGE,
+	               "stage 1 (replay): recorded arrivals come from a trace: -t TRACE is missing");
 }
 
 static void test_too_much_is_refused_at_once(void **state)
 {
 	(void)state;
 	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE, "stage 1 (constant): n: lasts longer than 146 years");
-	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE, "stage 1 (poisson): for: 8.64e+14 arrivals, and a schedule holds 1e+10 at most");
-	assert_refused("burst:n=100G", false, IPF_USAGE, "stage 1 (burst): n: 1e+11 arrivals, and a schedule holds 1e+10 at most");
-	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE, "stage 2 (rest): for: ends more than 146 years after the beginning");
+	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE,
+	               "stage 1 (poisson): for: 8.64e+14 arrivals, and a schedule holds 1e+10 at most");
+	assert_refused("burst:n=100G", false, IPF_USAGE,
+	               "stage 1 (burst): n: 1e+11 arrivals, and a schedule holds 1e+10 at most");
+	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE,
+	               "stage 2 (rest): for: ends more than 146 years after the beginning");
 }
 
 /* ---- with one --------------------------------------------------------------------------------------------------- */
 
 /* The lines of one stage against the trace: whole sessions from `req` on, wrapping. */
-static void check_stage(const struct made *m, int64_t stage, const struct turn *turns, size_t count, int64_t *req, bool closed)
+static void check_stage(const struct made *m, int64_t stage, const struct turn *turns, size_t count, int64_t *req,
+                        bool closed)
 {
 	const struct schedule_stage *s = &m->plan.stages[stage];
 	int64_t last_at = 0;
@@ -335,8 +348,10 @@ static void test_sessions_become_followers(void **state)
 		int64_t req = 0;
 		struct made m;
 		write_turns(turns, count);
-		m = make_and_read("poisson:rate=10,n=37 burst closed:users=4,n=50 constant:rate=100,for=1s closed:users=3,for=1m gamma:rate=9,cv=2 "
-		                  "burst:n=1", true);
+		m = make_and_read(
+			"poisson:rate=10,n=37 burst closed:users=4,n=50 constant:rate=100,for=1s closed:users=3,for=1m gamma:rate=9,cv=2 "
+			"burst:n=1",
+			true);
 		assert_int_equal(m.plan.trace_requests, count);
 		assert_int_equal(m.plan.stages[1].arrivals, count);
 		assert_int_equal(m.plan.stages[5].arrivals, count);
@@ -369,7 +384,8 @@ static void test_replay_sends_each_at_its_time(void **state)
 		bool inside = false;
 		write_turns(turns, count);
 		/* A poisson stage before it does not move the slice. */
-		snprintf(specs, sizeof specs, "constant:rate=10,n=20 replay:speed=1.25,from=%lldns,to=%lldns", (long long)zero, (long long)end);
+		snprintf(specs, sizeof specs, "constant:rate=10,n=20 replay:speed=1.25,from=%lldns,to=%lldns", (long long)zero,
+		         (long long)end);
 		m = make_and_read(specs, true);
 		while (m.list[line].stage == 0)
 			line++;
@@ -421,8 +437,8 @@ static void test_replay_ends(void **state)
 {
 	(void)state;
 	write_arrivals((const int64_t[]){100, 200, 400, 1000}, 4);
-	assert_replay("replay", 4, 1300);              /* one mean gap after the last */
-	assert_replay("replay:n=2", 2, 400);           /* one gap after the last */
+	assert_replay("replay", 4, 1300);    /* one mean gap after the last */
+	assert_replay("replay:n=2", 2, 400); /* one gap after the last */
 	assert_replay("replay:n=4", 4, 1300);
 	assert_replay("replay:for=150ns", 1, 150);
 	assert_replay("replay:for=5us", 4, 5000);
@@ -449,12 +465,14 @@ static void test_replay_needs_recorded_arrivals(void **state)
 	               "at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
 	write_arrivals((const int64_t[]){0, 5}, 2);
 	assert_refused("replay:from=6ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
-	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
+	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT,
+	               "stage 1 (replay): from: no arrival was recorded in this time");
 }
 
 static void test_another_stage_changes_no_draws(void **state)
 {
-	static const char *const specs[] = {"poisson:rate=50,n=100", "rest:for=10s closed:users=2,n=3 poisson:rate=50,n=100",
+	static const char *const specs[] = {"poisson:rate=50,n=100",
+	                                    "rest:for=10s closed:users=2,n=3 poisson:rate=50,n=100",
 	                                    "gamma:rate=3,cv=2,for=9s poisson:rate=50,n=100,name=main poisson:rate=1,n=4"};
 	int64_t gaps[99];
 
@@ -484,22 +502,34 @@ static void test_bad_traces_name_their_line(void **state)
 		int64_t line;
 		const char *error;
 	} cases[] = {
-		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ""), REQUEST("c", ",\"session\":\"s\"")}, 4,
-		 "session: \"s\" goes on after others began: a session's requests have to stand together"},
-		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"z\"]")}, 3,
-		 "parents: expected the id of an earlier request of the session, got \"z\""},
-		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"b\"]")}, 3,
-		 "parents: expected the id of an earlier request of the session, got \"b\""},
-		{{REQUEST("z", ""), REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"a\",\"z\"]")}, 4,
-		 "parents: expected the id of an earlier request of the session, got \"z\""},
-		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[7]")}, 3,
-		 "parents: expected the id of an earlier request of the session, got 7"},
-		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[]")}, 3,
-		 "parents: expected at least one id, got [] (only a session's first request waits for none)"},
-		{{REQUEST("a", ",\"session\":\"s\",\"parents\":[\"q\"]")}, 2, "parents: expected none in a session's first request, got [\"q\"]"},
-		{{REQUEST("a", ""), REQUEST("b", ",\"parents\":[\"a\"]")}, 3, "parents: only a request with a session can have them"},
-		{{REQUEST("a", ",\"session\":\"s\",\"turn\":3"), REQUEST("b", ",\"session\":\"s\",\"turn\":3")}, 3,
-		 "turn: expected more than 3, that of the request before, got 3"},
+		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ""), REQUEST("c", ",\"session\":\"s\"")},
+	     4,
+	     "session: \"s\" goes on after others began: a session's requests have to stand together"},
+		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"z\"]")},
+	     3,
+	     "parents: expected the id of an earlier request of the session, got \"z\""},
+		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"b\"]")},
+	     3,
+	     "parents: expected the id of an earlier request of the session, got \"b\""},
+		{{REQUEST("z", ""), REQUEST("a", ",\"session\":\"s\""),
+	      REQUEST("b", ",\"session\":\"s\",\"parents\":[\"a\",\"z\"]")},
+	     4,
+	     "parents: expected the id of an earlier request of the session, got \"z\""},
+		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[7]")},
+	     3,
+	     "parents: expected the id of an earlier request of the session, got 7"},
+		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[]")},
+	     3,
+	     "parents: expected at least one id, got [] (only a session's first request waits for none)"},
+		{{REQUEST("a", ",\"session\":\"s\",\"parents\":[\"q\"]")},
+	     2,
+	     "parents: expected none in a session's first request, got [\"q\"]"},
+		{{REQUEST("a", ""), REQUEST("b", ",\"parents\":[\"a\"]")},
+	     3,
+	     "parents: only a request with a session can have them"},
+		{{REQUEST("a", ",\"session\":\"s\",\"turn\":3"), REQUEST("b", ",\"session\":\"s\",\"turn\":3")},
+	     3,
+	     "turn: expected more than 3, that of the request before, got 3"},
 		{{REQUEST("a", ""), REQUEST("b", ",\"at_ns\":-4")}, 3, NULL},
 	};
 

@@ -25,8 +25,8 @@ static void test_decimals_are_read_exactly(void **state)
 
 static void test_what_is_no_decimal_is_refused(void **state)
 {
-	static const char *const bad[] = {"", "0", "0.0", "-1", "+1", " 1", "1 ", "1.", ".5", "1e3", "2x", "1.2.3", "1,5", "nan", "inf",
-	                                  "1234567890", "0.1234567890"};
+	static const char *const bad[] = {"",    "0",  "0.0",   "-1",  "+1",  " 1",  "1 ",         "1.",          ".5",
+	                                  "1e3", "2x", "1.2.3", "1,5", "nan", "inf", "1234567890", "0.1234567890"};
 	struct ratio r = {0};
 
 	(void)state;
@@ -42,8 +42,17 @@ static void test_fractions_of_doubles(void **state)
 		double value;
 		uint64_t num, den;
 	} cases[] = {
-		{1, 1, 1}, {0.1, 1, 10}, {0.3, 3, 10}, {33.3, 333, 10}, {100 / 60.0, 5, 3}, {1e9, 1000000000, 1}, {1e-9, 1, 1000000000},
-		{5 / 3600.0, 1, 720}, {1500, 1500, 1}, {0.57e3, 570, 1}, {123456789.125, 987654313, 8},
+		{1, 1, 1},
+		{0.1, 1, 10},
+		{0.3, 3, 10},
+		{33.3, 333, 10},
+		{100 / 60.0, 5, 3},
+		{1e9, 1000000000, 1},
+		{1e-9, 1, 1000000000},
+		{5 / 3600.0, 1, 720},
+		{1500, 1500, 1},
+		{0.57e3, 570, 1},
+		{123456789.125, 987654313, 8},
 	};
 
 	(void)state;
@@ -87,10 +96,8 @@ static void test_division_rounds_to_the_nearest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decimals_are_read_exactly),
-		cmocka_unit_test(test_what_is_no_decimal_is_refused),
-		cmocka_unit_test(test_fractions_of_doubles),
-		cmocka_unit_test(test_every_double_is_met),
+		cmocka_unit_test(test_decimals_are_read_exactly),      cmocka_unit_test(test_what_is_no_decimal_is_refused),
+		cmocka_unit_test(test_fractions_of_doubles),           cmocka_unit_test(test_every_double_is_met),
 		cmocka_unit_test(test_division_rounds_to_the_nearest),
 	};
 

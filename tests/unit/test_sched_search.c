@@ -1,17 +1,18 @@
-/* A search over servers that are made up here, noisy in a way of their own: is its answer as near as it says? And the highest sustained rate of runs
- * whose rate is known. */
+/* A search over servers that are made up here, noisy in a way of their own: is its answer as near as it says? And the
+ * highest sustained rate of runs whose rate is known. */
 #include "unit.h"
 
-#include "rng.h"
+#include "absent.h"
+#include "stats/rng.h"
 #include "search.h"
 #include "sustained.h"
 
 #include <math.h>
 
 struct server {
-	double truth;  /* meets the objectives up to this load */
-	double noise;  /* deviation of the logarithm of what it can do, from stage to stage */
-	double slips;  /* share of stages that come out anyhow */
+	double truth; /* meets the objectives up to this load */
+	double noise; /* deviation of the logarithm of what it can do, from stage to stage */
+	double slips; /* share of stages that come out anyhow */
 };
 
 /* One search to its end; how many stages it took. */
@@ -51,7 +52,8 @@ static void check_searches(bool whole, double noise, double slips, int searches,
 		double truth = whole ? floor(server.truth) : server.truth;
 		right += answer.where == SEARCH_WITHIN && fabs(answer.answer - truth) <= by.precision * truth;
 	}
-	printf("# noise %g, slips %g: %d of %d right, %.1f stages each\n", noise, slips, right, searches, (double)stages / searches);
+	printf("# noise %g, slips %g: %d of %d right, %.1f stages each\n", noise, slips, right, searches,
+	       (double)stages / searches);
 	/* 95 % of them, less three deviations of the count */
 	assert_true(right >= 0.95 * searches - 3 * sqrt(searches * 0.95 * 0.05));
 	assert_true((double)stages / searches <= most_stages);
@@ -114,8 +116,8 @@ static void test_shares(void **state)
 
 /* ---- the highest sustained rate --------------------------------------------------------------------------------- */
 
-/* A server that answers `lump` requests at a time, 100 a second in all, after it has filled up for ten seconds at half that, and runs empty
- * for five at a fifth. */
+/* A server that answers `lump` requests at a time, 100 a second in all, after it has filled up for ten seconds at half
+ * that, and runs empty for five at a fifth. */
 static void run_of(struct observed_stage *stage, size_t lump, double noise, struct rng *rng)
 {
 	double t = 1;
@@ -127,7 +129,8 @@ static void run_of(struct observed_stage *stage, size_t lump, double noise, stru
 		double rate = t < 11 ? 50 : t < 51 ? 100 : 20;
 		t += (double)lump / rate * (1 + noise * (rng_uniform(rng) - 0.5));
 		for (size_t i = 0; i < lump; i++)
-			stage->rows[stage->count++] = (struct observed_row){.start_ns = 0, .end_ns = (int64_t)(t * 1e9), .ok = true};
+			stage->rows[stage->count++] = (struct observed_row){
+				.start_ns = 0, .end_ns = (int64_t)(t * 1e9), .ok = true};
 	}
 }
 
@@ -173,8 +176,9 @@ static void test_too_few_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_quiet_server), cmocka_unit_test(test_a_noisy_server), cmocka_unit_test(test_beyond_the_range),
-		cmocka_unit_test(test_one_wrong_stage), cmocka_unit_test(test_shares), cmocka_unit_test(test_the_steady_rate),
+		cmocka_unit_test(test_a_quiet_server),   cmocka_unit_test(test_a_noisy_server),
+		cmocka_unit_test(test_beyond_the_range), cmocka_unit_test(test_one_wrong_stage),
+		cmocka_unit_test(test_shares),           cmocka_unit_test(test_the_steady_rate),
 		cmocka_unit_test(test_too_few_answers),
 	};
 

@@ -1,5 +1,5 @@
-/* Do the arrivals of kinds whose rate changes follow it? Laid along the area under the rate, computed here anew, they have to be what
- * their process= has at a rate of 1. */
+/* Do the arrivals of kinds whose rate changes follow it? Laid along the area under the rate, computed here anew, they
+ * have to be what their process= has at a rate of 1. */
 #include "sched_arrivals.h"
 
 #include <stdio.h>
@@ -53,8 +53,9 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Chi-square: do the counts in windows of `window` seconds have the variance of Poisson's, around the area that each window has? Its mean is the
- * number of windows, its variance 2 a window and 1/mean more for each (a Poisson count's fourth moment). */
+/* Chi-square: do the counts in windows of `window` seconds have the variance of Poisson's, around the area that each
+ * window has? Its mean is the number of windows, its variance 2 a window and 1/mean more for each (a Poisson count's
+ * fourth moment). */
 static double windows_off(const struct times *t, double window, double length, double (*area)(double t))
 {
 	double chi = 0, expected = 0, variance = 0;
@@ -87,7 +88,8 @@ static void check_poisson_along(const char *spec, double length, double (*area)(
 	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
 		deviation = windows_off(&t, scales[i], length, area);
 		if (fabs(deviation) > 5)
-			fail_msg("%s, seed %llu: counts in %g s: chi-square %.1f deviations off", spec, (unsigned long long)seed, scales[i], deviation);
+			fail_msg("%s, seed %llu: counts in %g s: chi-square %.1f deviations off", spec, (unsigned long long)seed,
+			         scales[i], deviation);
 	}
 	for (size_t k = 0; k < t.count; k++)
 		t.s[k] = area(t.s[k]);
@@ -178,8 +180,8 @@ static void test_constant_along_a_rate(void **state)
 	}
 }
 
-/* Along a sine arrival k comes where the area is k, to the nanosecond, however long the period and however thick they come; but for what a
- * double cannot tell of the area, which is much time where the rate is next to nothing. */
+/* Along a sine arrival k comes where the area is k, to the nanosecond, however long the period and however thick they
+ * come; but for what a double cannot tell of the area, which is much time where the rate is next to nothing. */
 static void test_a_sine_is_exact(void **state)
 {
 	enum { COUNT = 200000 };
@@ -187,27 +189,32 @@ static void test_a_sine_is_exact(void **state)
 		const char *spec;
 		double low, high, every_ns;
 	} cases[] = {
-		{"low=5M,high=15M,every=100ms", 5e6, 15e6, 1e8}, {"low=0,high=20M,every=100ms", 0, 20e6, 1e8}, {"low=0,high=100M,every=1ms", 0, 1e8, 1e6},
-		{"low=1M,high=500M,every=1ms", 1e6, 5e8, 1e6}, {"low=1,high=1M,every=300ms", 1, 1e6, 3e8}, {"low=0,high=20k,every=1m", 0, 20e3, 6e10},
-		{"low=10k,high=10k,every=1s", 10e3, 10e3, 1e9}, {"low=1,high=3,every=24h", 1, 3, 86400e9}, {"low=0,high=20,every=1m", 0, 20, 6e10},
-		{"low=0.01,high=50,every=7s", 0.01, 50, 7e9}, {"low=0,high=5,every=24h", 0, 5, 86400e9}, {"low=0,high=1,every=365d", 0, 1, 365 * 86400e9},
+		{"low=5M,high=15M,every=100ms", 5e6, 15e6, 1e8}, {"low=0,high=20M,every=100ms", 0, 20e6, 1e8},
+		{"low=0,high=100M,every=1ms", 0, 1e8, 1e6},      {"low=1M,high=500M,every=1ms", 1e6, 5e8, 1e6},
+		{"low=1,high=1M,every=300ms", 1, 1e6, 3e8},      {"low=0,high=20k,every=1m", 0, 20e3, 6e10},
+		{"low=10k,high=10k,every=1s", 10e3, 10e3, 1e9},  {"low=1,high=3,every=24h", 1, 3, 86400e9},
+		{"low=0,high=20,every=1m", 0, 20, 6e10},         {"low=0.01,high=50,every=7s", 0.01, 50, 7e9},
+		{"low=0,high=5,every=24h", 0, 5, 86400e9},       {"low=0,high=1,every=365d", 0, 1, 365 * 86400e9},
 	};
 	const long double turn = 8 * atanl(1);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		long double mean = ((long double)cases[i].low + cases[i].high) / 2e9L, e = (cases[i].high - cases[i].low) / 2e9L / mean;
+		long double mean = ((long double)cases[i].low + cases[i].high) / 2e9L,
+					e = (cases[i].high - cases[i].low) / 2e9L / mean;
 		char spec[100];
 		struct times t;
 		snprintf(spec, sizeof spec, "sine:%s,process=constant", cases[i].spec);
 		t = arrivals(spec, 1, 0, COUNT);
 		for (size_t k = 1; k < t.count; k++) {
 			long double y = t.ns[k] / (long double)cases[i].every_ns, part = y - floorl(y);
-			long double area = mean * cases[i].every_ns * (y - e * sinl(turn * part) / turn), rate = mean * (1 - e * cosl(turn * part));
+			long double area = mean * cases[i].every_ns * (y - e * sinl(turn * part) / turn),
+						rate = mean * (1 - e * cosl(turn * part));
 			long double allowed = 0.52L + 0x1p-51L * (k + mean * cases[i].every_ns) / rate;
 			assert_true(t.ns[k] >= t.ns[k - 1]);
 			if (fabsl(area - k) > allowed * rate)
-				fail_msg("%s: arrival %zu at %lld ns, %.3Lf ns from where the area is", spec, k, (long long)t.ns[k], (area - k) / rate);
+				fail_msg("%s: arrival %zu at %lld ns, %.3Lf ns from where the area is", spec, k, (long long)t.ns[k],
+				         (area - k) / rate);
 		}
 		assert_int_equal(t.ns[0], 0);
 		times_free(&t);
@@ -219,7 +226,11 @@ static void test_other_processes_keep_their_variation(void **state)
 	static const struct {
 		const char *process;
 		double cv;
-	} cases[] = {{"gamma,cv=2", 2}, {"gamma,cv=0.5", 0.5}, {"weibull,cv=1.5", 1.5}, {"uniform", 0.57735}, {"uniform,cv=0.2", 0.2}};
+	} cases[] = {{"gamma,cv=2", 2},
+	             {"gamma,cv=0.5", 0.5},
+	             {"weibull,cv=1.5", 1.5},
+	             {"uniform", 0.57735},
+	             {"uniform,cv=0.2", 0.2}};
 	uint64_t seed = test_seed(__func__);
 
 	(void)state;
@@ -248,15 +259,16 @@ static void test_other_processes_keep_their_variation(void **state)
 	}
 }
 
-/* Rate 20 when on (mean 3 s), 2 when off (mean 5 s): mean and variance of the counts in 10 s, from the covariance of the states,
- * which falls with exp(-(1/3 + 1/5) t). */
+/* Rate 20 when on (mean 3 s), 2 when off (mean 5 s): mean and variance of the counts in 10 s, from the covariance of
+ * the states, which falls with exp(-(1/3 + 1/5) t). */
 static void test_onoff_has_mean_and_variance(void **state)
 {
 	enum { STAGES = 4000 };
 	uint64_t seed = test_seed(__func__);
 	double c = 1.0 / 3 + 1.0 / 5, share = 3.0 / 8, length = 10, sum = 0, squares = 0, mean, variance;
 	double expected_mean = length * (2 + 18 * share);
-	double expected = expected_mean + 2 * 18 * 18 * share * (1 - share) * (length / c - (1 - exp(-c * length)) / (c * c));
+	double expected = expected_mean +
+	                  2 * 18 * 18 * share * (1 - share) * (length / c - (1 - exp(-c * length)) / (c * c));
 
 	(void)state;
 	for (uint64_t i = 0; i < STAGES; i++) {
@@ -287,13 +299,15 @@ static void test_onoff_states_are_their_own(void **state)
 		while (at + 1 < dense.count && dense.s[at + 1] <= sparse.s[i])
 			at++;
 		/* an arrival of the dense ones is near, on either side */
-		assert_true(sparse.s[i] - dense.s[at] < 0.00011 || (at + 1 < dense.count && dense.s[at + 1] - sparse.s[i] < 0.00011));
+		assert_true(sparse.s[i] - dense.s[at] < 0.00011 ||
+		            (at + 1 < dense.count && dense.s[at + 1] - sparse.s[i] < 0.00011));
 	}
 	times_free(&dense);
 	times_free(&sparse);
 }
 
-/* How long it is on and off: arrivals come every millisecond while it is on, so that a longer gap is a time in which it was off. */
+/* How long it is on and off: arrivals come every millisecond while it is on, so that a longer gap is a time in which it
+ * was off. */
 static void test_onoff_times_are_exponential(void **state)
 {
 	static const double on_rate = 0.5, off_rate = 1; /* ends a second */
@@ -316,7 +330,8 @@ static void test_onoff_times_are_exponential(void **state)
 		}
 		distance = fmax(ks(offs, off_count, exponential_cdf, &off_rate), ks(ons, on_count, exponential_cdf, &on_rate));
 		if (off_count < 900 || distance > KS_BOUND)
-			fail_msg("seed %llu: %zu times, which are not exponential: %.2f", (unsigned long long)seed, off_count, distance);
+			fail_msg("seed %llu: %zu times, which are not exponential: %.2f", (unsigned long long)seed, off_count,
+			         distance);
 		free(offs);
 		free(ons);
 		times_free(&t);
@@ -329,11 +344,17 @@ static void test_planned_rates(void **state)
 		const char *spec;
 		double rate;
 	} cases[] = {
-		{"ramp:from=2,to=30,for=10m", 16}, {"steps:rates=5,0,20,10,each=200s", 8.75}, {"sine:low=0,high=20,every=1m,for=1m", 10},
-		{"sine:low=0,high=20,every=1m,for=990s", 10}, {"sine:low=4,high=20,every=1m,for=15s", 12 - 8 / (2 * PI * 0.25)},
-		{"spike:base=4,peak=40,every=30s,width=5s,for=60s", 10}, {"spike:base=4,peak=40,every=30s,width=5s,for=25s", 4},
-		{"spike:base=4,peak=40,every=30s,width=5s,for=28s", (25 * 4 + 3 * 40) / 28.0}, {"spike:base=0,peak=40,every=30s,width=5s", 40 / 6.0},
-		{"onoff:peak=20,base=2,on=3s,off=5s,for=10s", 8.75}, {"onoff:peak=20,on=3s,off=5s,for=10s", 7.5},
+		{"ramp:from=2,to=30,for=10m", 16},
+		{"steps:rates=5,0,20,10,each=200s", 8.75},
+		{"sine:low=0,high=20,every=1m,for=1m", 10},
+		{"sine:low=0,high=20,every=1m,for=990s", 10},
+		{"sine:low=4,high=20,every=1m,for=15s", 12 - 8 / (2 * PI * 0.25)},
+		{"spike:base=4,peak=40,every=30s,width=5s,for=60s", 10},
+		{"spike:base=4,peak=40,every=30s,width=5s,for=25s", 4},
+		{"spike:base=4,peak=40,every=30s,width=5s,for=28s", (25 * 4 + 3 * 40) / 28.0},
+		{"spike:base=0,peak=40,every=30s,width=5s", 40 / 6.0},
+		{"onoff:peak=20,base=2,on=3s,off=5s,for=10s", 8.75},
+		{"onoff:peak=20,on=3s,off=5s,for=10s", 7.5},
 	};
 
 	(void)state;

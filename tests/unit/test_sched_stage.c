@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "stage.h"
 
@@ -24,7 +25,8 @@ static void test_values(void **state)
 {
 	struct ipf_error err = {0};
 	struct stages s = parse("poisson:rate=300/m,for=1m30s,slots=1.5k,name=main,warmup gamma:cv=2.5,n=2k,rate=0.5 "
-	                        "replay:speed=1.25,from=0,to=10m,n=5,for=2h closed:users=32,for=60s rest:for=250ms", &err);
+	                        "replay:speed=1.25,from=0,to=10m,n=5,for=2h closed:users=32,for=60s rest:for=250ms",
+	                        &err);
 
 	(void)state;
 	assert_int_equal(err.kind, IPF_OK);
@@ -51,7 +53,9 @@ static void test_values(void **state)
 static void test_lists_of_rates(void **state)
 {
 	struct ipf_error err = {0};
-	struct stages s = parse("steps:rates=1,2.5,0,300/m,1k,each=30s steps:each=1s,rates=7 steps:warmup,rates=0,1,process=uniform,each=2s", &err);
+	struct stages s = parse(
+		"steps:rates=1,2.5,0,300/m,1k,each=30s steps:each=1s,rates=7 steps:warmup,rates=0,1,process=uniform,each=2s",
+		&err);
 	static const double rates[] = {1, 2.5, 0, 5, 1000};
 
 	(void)state;
@@ -69,12 +73,15 @@ static void test_lists_of_rates(void **state)
 
 static void test_a_sweep_is_several_stages(void **state)
 {
-	static const char *const names[] = {"poisson", "sweep 1/s", "sweep rest 1", "sweep 2.5/s", "sweep rest 2", "sweep 1/s-2",
-	                                    "load 1 user", "load 32 users", "sweep 9/s"};
-	static const char *const kinds[] = {"poisson", "poisson", "rest", "poisson", "rest", "poisson", "closed", "closed", "gamma"};
+	static const char *const names[] = {"poisson",     "sweep 1/s",   "sweep rest 1",  "sweep 2.5/s", "sweep rest 2",
+	                                    "sweep 1/s-2", "load 1 user", "load 32 users", "sweep 9/s"};
+	static const char *const kinds[] = {"poisson", "poisson", "rest",   "poisson", "rest",
+	                                    "poisson", "closed",  "closed", "gamma"};
 	struct ipf_error err = {0};
-	struct stages s = parse("poisson:rate=9,n=1 sweep:rates=1,2.5,1,for=10s,rest=2s,slots=7,warmup sweep:users=1,32,n=5,name=load "
-	                        "sweep:rates=9,n=4,process=gamma,cv=2", &err);
+	struct stages s = parse(
+		"poisson:rate=9,n=1 sweep:rates=1,2.5,1,for=10s,rest=2s,slots=7,warmup sweep:users=1,32,n=5,name=load "
+		"sweep:rates=9,n=4,process=gamma,cv=2",
+		&err);
 
 	(void)state;
 	assert_int_equal(err.kind, IPF_OK);
@@ -101,8 +108,10 @@ static void test_names_and_ordinals(void **state)
 	static const char *const names[] = {"poisson-3", "rest", "poisson", "constant", "poisson-2", "again"};
 	static const uint64_t ordinals[] = {0, 0, 1, 0, 2, 1};
 	struct ipf_error err = {0};
-	struct stages s = parse("poisson:rate=1 rest:for=1s poisson:rate=2,name=poisson constant:rate=1 poisson:rate=3,name=poisson-2 "
-	                        "constant:rate=1,name=again", &err);
+	struct stages s = parse(
+		"poisson:rate=1 rest:for=1s poisson:rate=2,name=poisson constant:rate=1 poisson:rate=3,name=poisson-2 "
+		"constant:rate=1,name=again",
+		&err);
 
 	(void)state;
 	assert_int_equal(err.kind, IPF_OK);
@@ -136,11 +145,15 @@ static const struct {
 	{"poisson:rate=1,n=0", "n: expected a count of at least 1, got \"0\""},
 	{"poisson:rate=1,for=1s,n=2", "n: expected either for= or n=, got both"},
 	{"poisson:rate=1,name=", "name: expected a name in UTF-8, got \"\""},
-	{"poisson:rate=1,cv=2", "unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
-	{"poisson:rat=1", "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
-	{"poison:rate=1", "unknown kind of stage \"poison\", did you mean \"poisson\"? "
-	                  "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
-	{"", "unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+	{"poisson:rate=1,cv=2",
+     "unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+	{"poisson:rat=1",
+     "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+	{"poison:rate=1",
+     "unknown kind of stage \"poison\", did you mean \"poisson\"? "
+     "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+	{"",
+     "unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
 	{"gamma:rate=1", "cv: missing: expected cv=NUMBER"},
 	{"gamma:rate=1,cv=0", "cv: expected a number above 0, got \"0\""},
 	{"gamma:rate=1,cv=101", "cv: expected a number between 0.001 and 100, got 101"},
@@ -162,7 +175,8 @@ static const struct {
 	{"closed:sessions=4,n=1,rate=2", "rate: expected none with sessions=, whose turns wait as they were recorded"},
 	{"closed:users=4,n=1,drain,overlap", "overlap: expected either drain or overlap, got both"},
 	{"closed:users=4,n=1,for=1s", "n: expected either for= or n=, got both"},
-	{"closed:users=4,slots=4", "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= rate= name= warmup cooldown drain overlap)"},
+	{"closed:users=4,slots=4",
+     "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= rate= name= warmup cooldown drain overlap)"},
 	{"rest", "for: missing: expected for=TIME"},
 	{"uniform:rate=1,cv=0.6", "cv: expected a number between 0.001 and 0.5774, got 0.6"},
 	{"weibull:rate=1,cv=0.01", "cv: expected a number between 0.02 and 100, got 0.01"},
@@ -170,13 +184,14 @@ static const struct {
 	{"ramp:from=1,to=fast,for=1s", "to: expected a rate such as 5, 1.5k or 300/m, got \"fast\""},
 	{"ramp:from=0,to=0,for=1s", "to: expected a rate above 0 where from= is 0"},
 	{"ramp:from=1,to=2,for=1s,process=even",
-	 "process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
+     "process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
 	{"ramp:from=1,to=2,for=1s,process=gamma", "cv: missing: expected cv=NUMBER for this process="},
 	{"ramp:from=1,to=2,for=1s,cv=2", "cv: expected none for process=poisson and process=constant"},
 	{"steps:rates=1,x,each=1s", "rates: expected more of its list or a key behind the comma, got \"x\" "
-	                            "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
-	{"steps:rates=1,warmpu,each=1s", "rates: expected more of its list or a key behind the comma, got \"warmpu\", did you mean \"warmup\"? "
-	                                 "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+                                "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+	{"steps:rates=1,warmpu,each=1s",
+     "rates: expected more of its list or a key behind the comma, got \"warmpu\", did you mean \"warmup\"? "
+     "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
 	{"steps:rates=1,,2,each=1s", "rates: expected more of its list or a key behind the comma, got nothing"},
 	{"steps:rates=1,2y,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
 	{"steps:rates=0,0,each=1s", "rates: expected a rate above 0 among them"},
@@ -199,16 +214,13 @@ static const struct {
 	{"sweep:rates=1,2,points=3,for=1s", "points: expected from=FILE with it"},
 	{"rates:linear", "file: missing: expected file=FILE"},
 	{"search:low=1,high=2,for=1s", "slo: missing: expected slo=GOAL,…"},
-	{"search:slo=ttft=1s,low=1,high=2,for=1s",
-	 "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s\""},
+	{"search:slo=ttft=1s,low=1,high=2,for=1s", "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s\""},
 	{"search:slo=ttft=1s@p100,low=1,high=2,for=1s",
-	 "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s@p100\""},
-	{"search:slo=ttft=fast@p9,low=1,high=2,for=1s",
-	 "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
+     "slo: expected objectives such as ttft=500ms@p99, got \"ttft=1s@p100\""},
+	{"search:slo=ttft=fast@p9,low=1,high=2,for=1s", "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
 	{"search:slo=load=1s@p9,low=1,high=2,for=1s",
-	 "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
-	{"search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s",
-	 "high: expected more than low="},
+     "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
+	{"search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s", "high: expected more than low="},
 	{"search:slo=ttft=1s@p9,low=1,high=2", "for: missing: expected for=TIME or n=COUNT"},
 	{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "low: expected a whole number of users"},
 	{"onoff:peak=2,on=1s,off=1us,n=5", "off: expected 1ms at least"},
@@ -232,20 +244,39 @@ static void test_misuse_names_stage_kind_key_and_value(void **state)
 /* Every key of every kind, wrong in every way that its type knows. */
 static const char *const *wrong_values(enum key_type type)
 {
-	static const char *const rates[] = {"fast", "-1", "", "2G", "1x", NULL}, *const counts[] = {"many", "0", "-1", "1.5", "", NULL};
-	static const char *const times[] = {"soon", "10", "-1s", "", "100000d", NULL}, *const numbers[] = {"big", "0", "-1", "", NULL};
-	static const char *const names[] = {"even", "", NULL}, *const texts[] = {"", "\xff", NULL}, *const shares[] = {"half", "1.5", "101%", "", NULL};
+	static const char *const rates[] = {"fast", "-1", "", "2G", "1x", NULL}, *const counts[] = {"many", "0", "-1",
+	                                                                                            "1.5",  "",  NULL};
+	static const char *const times[] = {"soon", "10", "-1s", "", "100000d", NULL}, *const numbers[] = {"big", "0", "-1",
+	                                                                                                   "", NULL};
+	static const char *const names[] = {"even", "", NULL}, *const texts[] = {"", "\xff", NULL},
+							 *const shares[] = {"half", "1.5", "101%", "", NULL};
 	static const char *const goals[] = {"ttft", "ttft=1s", "ttft=1s@p0", "ttft=x@p9", "", NULL}, *const none[] = {NULL};
 	switch (type) {
-	case KEY_RATE: case KEY_RATE_0: case KEY_RATES: return rates;
-	case KEY_COUNT: case KEY_COUNTS: case KEY_USERS: return counts;
-	case KEY_DURATION: case KEY_TIME: return times;
-	case KEY_NUMBER: case KEY_RATIO: return numbers;
-	case KEY_GAPS: case KEY_BY: return names;
-	case KEY_TEXT: return texts;
-	case KEY_SHARE: return shares;
-	case KEY_OBJECTIVES: return goals;
-	case KEY_FLAG: return none;
+	case KEY_RATE:
+	case KEY_RATE_0:
+	case KEY_RATES:
+		return rates;
+	case KEY_COUNT:
+	case KEY_COUNTS:
+	case KEY_USERS:
+		return counts;
+	case KEY_DURATION:
+	case KEY_TIME:
+		return times;
+	case KEY_NUMBER:
+	case KEY_RATIO:
+		return numbers;
+	case KEY_GAPS:
+	case KEY_BY:
+		return names;
+	case KEY_TEXT:
+		return texts;
+	case KEY_SHARE:
+		return shares;
+	case KEY_OBJECTIVES:
+		return goals;
+	case KEY_FLAG:
+		return none;
 	}
 	return none;
 }
@@ -254,7 +285,7 @@ static void assert_blames(const char *spec, const char *kind, const char *key)
 {
 	struct ipf_error err = {0};
 	struct stages stages;
-	char *specs[] = {(char *)(uintptr_t)"rest:for=1s", (char *)(uintptr_t)spec}, begin[100];
+	char *specs[] = {(char *)(uintptr_t) "rest:for=1s", (char *)(uintptr_t)spec}, begin[100];
 
 	snprintf(begin, sizeof begin, "stage 2 (%s): %s: ", kind, key);
 	assert_int_equal(stages_parse(&stages, specs, 2, NULL, &err), -1);

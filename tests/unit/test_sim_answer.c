@@ -20,11 +20,17 @@ static void prompts_are_counted(void **state)
 		const char *body;
 		int64_t tokens;
 	} cases[] = {
-		{false, "{\"prompt\":\"abcd\"}", 1}, {false, "{\"prompt\":\"abcde\"}", 2}, {false, "{\"prompt\":[5,6,7]}", 3},
-		{false, "{\"prompt\":[\"abcde\"]}", 2}, {false, "{\"prompt\":[9]}", 1},
-			{false, "{\"prompt\":\"\\u00e9\\u00e9\\u00e9\"}", 2},
-		{true, "{\"messages\":[{\"role\":\"user\",\"content\":\"abcde\"},{\"role\":\"assistant\",\"content\":\"abc\"}]}", 3},
-		{true, "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"abc\"},{\"type\":\"text\",\"text\":\"de\"}]}]}", 2},
+		{false, "{\"prompt\":\"abcd\"}", 1},
+		{false, "{\"prompt\":\"abcde\"}", 2},
+		{false, "{\"prompt\":[5,6,7]}", 3},
+		{false, "{\"prompt\":[\"abcde\"]}", 2},
+		{false, "{\"prompt\":[9]}", 1},
+		{false, "{\"prompt\":\"\\u00e9\\u00e9\\u00e9\"}", 2},
+		{true,
+	     "{\"messages\":[{\"role\":\"user\",\"content\":\"abcde\"},{\"role\":\"assistant\",\"content\":\"abc\"}]}", 3},
+		{true,
+	     "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"abc\"},{\"type\":\"text\",\"text\":\"de\"}]}]}",
+	     2},
 		{true, "{\"messages\":[{\"role\":\"user\",\"content\":null}],\"tools\":[{}]}", 1},
 	};
 	(void)state;
@@ -44,8 +50,10 @@ static void members_are_read(void **state)
 	struct ask ask;
 	struct sequence s;
 	(void)state;
-	parse(&ask, &s, true, "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":5,\"max_completion_tokens\":6,"
-	      "\"min_tokens\":6,\"ignore_eos\":true,\"stream\":true,\"stream_options\":{\"include_usage\":true},\"stop\":[\"x\"],\"sim\":\"cut;after=2\"}");
+	parse(
+		&ask, &s, true,
+		"{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":5,\"max_completion_tokens\":6,"
+		"\"min_tokens\":6,\"ignore_eos\":true,\"stream\":true,\"stream_options\":{\"include_usage\":true},\"stop\":[\"x\"],\"sim\":\"cut;after=2\"}");
 	assert_string_equal(ask.model.data, "m");
 	assert_int_equal(ask.max_tokens, 6);
 	assert_int_equal(ask.min_tokens, 6);
@@ -63,18 +71,28 @@ static void wrong_requests(void **state)
 		bool chat;
 		const char *body, *param;
 	} cases[] = {
-		{true, "", ""}, {true, "{", ""}, {true, "[]", ""}, {true, "{}", "messages"},
-			{true, "{\"messages\":\"x\"}", "messages"},
-		{true, "{\"messages\":[]}", "messages"}, {true, "{\"messages\":[{\"content\":\"x\"}]}", "messages"},
-		{true, "{\"messages\":[{\"role\":\"user\",\"content\":5}]}", "messages"}, {true, "{\"messages\":[5]}", "messages"},
-		{false, "{}", "prompt"}, {false, "{\"prompt\":\"\"}", "prompt"}, {false, "{\"prompt\":[\"a\",\"b\"]}", "prompt"},
-		{false, "{\"prompt\":[-1]}", "prompt"}, {false, "{\"prompt\":\"x\",\"max_tokens\":0}", "max_tokens"},
-		{false, "{\"prompt\":\"x\",\"max_tokens\":\"5\"}", "max_tokens"}, {false, "{\"prompt\":\"x\",\"n\":2}", "n"},
+		{true, "", ""},
+		{true, "{", ""},
+		{true, "[]", ""},
+		{true, "{}", "messages"},
+		{true, "{\"messages\":\"x\"}", "messages"},
+		{true, "{\"messages\":[]}", "messages"},
+		{true, "{\"messages\":[{\"content\":\"x\"}]}", "messages"},
+		{true, "{\"messages\":[{\"role\":\"user\",\"content\":5}]}", "messages"},
+		{true, "{\"messages\":[5]}", "messages"},
+		{false, "{}", "prompt"},
+		{false, "{\"prompt\":\"\"}", "prompt"},
+		{false, "{\"prompt\":[\"a\",\"b\"]}", "prompt"},
+		{false, "{\"prompt\":[-1]}", "prompt"},
+		{false, "{\"prompt\":\"x\",\"max_tokens\":0}", "max_tokens"},
+		{false, "{\"prompt\":\"x\",\"max_tokens\":\"5\"}", "max_tokens"},
+		{false, "{\"prompt\":\"x\",\"n\":2}", "n"},
 		{false, "{\"prompt\":\"x\",\"max_tokens\":2,\"min_tokens\":3}", "min_tokens"},
-			{false, "{\"prompt\":\"x\",\"stream\":1}", ""},
+		{false, "{\"prompt\":\"x\",\"stream\":1}", ""},
 		{false, "{\"prompt\":\"x\",\"stream_options\":{}}", "stream_options"},
-			{false, "{\"prompt\":\"x\",\"sim\":\"cot\"}", "sim"},
-		{false, "{\"prompt\":\"x\"} {}", ""}, {false, "{\"prompt\":\"\xff\"}", ""},
+		{false, "{\"prompt\":\"x\",\"sim\":\"cot\"}", "sim"},
+		{false, "{\"prompt\":\"x\"} {}", ""},
+		{false, "{\"prompt\":\"\xff\"}", ""},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -194,8 +212,16 @@ static enum answer_next answer(const char *body, bool chat, const char *mode, in
 	parse(&ask, &s, chat, body);
 	if (*mode && modes_parse_header(&modes, slice_of(mode), &err) < 0)
 		fail_msg("%s", err.text);
-	struct answer a = {.ask = &ask, .modes = &modes, .out = out, .model = "m", .keep_alive = true, .seed = 1, .number = 7,
-		.prompt_tokens = s.prompt_tokens, .output_tokens = tokens, .finish = "length"};
+	struct answer a = {.ask = &ask,
+	                   .modes = &modes,
+	                   .out = out,
+	                   .model = "m",
+	                   .keep_alive = true,
+	                   .seed = 1,
+	                   .number = 7,
+	                   .prompt_tokens = s.prompt_tokens,
+	                   .output_tokens = tokens,
+	                   .finish = "length"};
 	answer_init(&a);
 	answer_head(&a);
 	enum answer_next next = ANSWER_ON;
@@ -209,7 +235,8 @@ static enum answer_next answer(const char *body, bool chat, const char *mode, in
 	return next;
 }
 
-#define CHAT "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
+#define CHAT                                                                                                           \
+	"{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
 #define TEXT "{\"prompt\":\"hello\",\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
 
 /* Is it one of the modes listed? */
@@ -260,13 +287,46 @@ static void check_manner(const char *mode, bool chat, int64_t tokens)
 }
 
 static const char *const manners[] = {
-	"", "role-late", "role-late;after=3", "role-late;events=2", "role-never", "role-each", "multi", "coalesce",
-		"split", "split;pieces=9",
-	"split-utf8", "escapes", "crlf", "cr", "no-space", "fields", "multi-line", "ping", "ping;alone=1", "bom",
-		"pad;bytes=300", "no-usage",
-	"usage-each", "usage-null", "nulls", "usage-in-last", "usage-off", "no-done", "unterminated", "finish-in-last",
-		"late-end", "reasoning", "reasoning;tokens=1",
-	"tools", "tools;after=2", "http10", "close", "slow-headers", "stall", "idle-close",
+	"",
+	"role-late",
+	"role-late;after=3",
+	"role-late;events=2",
+	"role-never",
+	"role-each",
+	"multi",
+	"coalesce",
+	"split",
+	"split;pieces=9",
+	"split-utf8",
+	"escapes",
+	"crlf",
+	"cr",
+	"no-space",
+	"fields",
+	"multi-line",
+	"ping",
+	"ping;alone=1",
+	"bom",
+	"pad;bytes=300",
+	"no-usage",
+	"usage-each",
+	"usage-null",
+	"nulls",
+	"usage-in-last",
+	"usage-off",
+	"no-done",
+	"unterminated",
+	"finish-in-last",
+	"late-end",
+	"reasoning",
+	"reasoning;tokens=1",
+	"tools",
+	"tools;after=2",
+	"http10",
+	"close",
+	"slow-headers",
+	"stall",
+	"idle-close",
 };
 #define MANNERS (sizeof manners / sizeof *manners)
 
@@ -287,7 +347,7 @@ static void property_manners_go_together(void **state)
 	for (int round = 0; round < 3000; round++) {
 		char mode[200];
 		const char *a = manners[1 + test_random(&seed) % (MANNERS - 1)],
-			*b = manners[1 + test_random(&seed) % (MANNERS - 1)];
+				   *b = manners[1 + test_random(&seed) % (MANNERS - 1)];
 		const char *c = manners[1 + test_random(&seed) % (MANNERS - 1)];
 		snprintf(mode, sizeof mode, "%s,%s,%s", a, b, c);
 		if (says(mode, "role-late") && (says(mode, "role-never") || says(mode, "role-each")))
@@ -309,7 +369,8 @@ static void whole_answers(void **state)
 	const char *json = strstr(out.bytes.data, "\r\n\r\n") + 4;
 	assert_int_equal(strtoul(strstr(out.bytes.data, "Content-Length: ") + 16, NULL, 10), strlen(json));
 	assert_int_equal(jdoc_parse(&doc, json, strlen(json), &err), 0);
-	jdoc_id choice = jdoc_at(&doc, jdoc_get(&doc, JDOC_ROOT, "choices"), 0), message = jdoc_get(&doc, choice, "message");
+	jdoc_id choice = jdoc_at(&doc, jdoc_get(&doc, JDOC_ROOT, "choices"), 0),
+			message = jdoc_get(&doc, choice, "message");
 	struct buffer text = {0};
 	jdoc_text(&doc, jdoc_get(&doc, message, "content"), &text);
 	assert_int_equal(text.len, 12);
@@ -317,8 +378,10 @@ static void whole_answers(void **state)
 	jdoc_text(&doc, jdoc_get(&doc, message, "reasoning_content"), &text);
 	assert_int_equal(text.len, 8);
 	buffer_clear(&text);
-	jdoc_text(&doc, jdoc_get(&doc, jdoc_get(&doc, jdoc_at(&doc, jdoc_get(&doc, message, "tool_calls"), 0),
-		"function"), "arguments"), &text);
+	jdoc_text(&doc,
+	          jdoc_get(&doc, jdoc_get(&doc, jdoc_at(&doc, jdoc_get(&doc, message, "tool_calls"), 0), "function"),
+	                   "arguments"),
+	          &text);
 	assert_string_equal(text.data, "{\"q\": \"aok\"}");
 	assert_true(jdoc_text_is(&doc, jdoc_get(&doc, choice, "finish_reason"), "tool_calls"));
 	buffer_release(&text);
@@ -338,10 +401,12 @@ struct trouble {
 static void trouble_comes_where_it_should(void **state)
 {
 	static const struct trouble cases[] = {
-		{"cut;after=3", ANSWER_CUT, 3, false, false, NULL}, {"cut;after=0", ANSWER_CUT, 0, false, false, NULL},
+		{"cut;after=3", ANSWER_CUT, 3, false, false, NULL},
+		{"cut;after=0", ANSWER_CUT, 0, false, false, NULL},
 		{"cut;after=3;terminator=1", ANSWER_CUT, 3, false, true, NULL},
-			{"cut;finish=1", ANSWER_CUT, 8, false, false, "\"finish_reason\":\"length\""},
-		{"cut;after=99", ANSWER_CUT, 8, false, false, NULL}, {"cut;after=5,multi", ANSWER_CUT, 2, false, false, NULL},
+		{"cut;finish=1", ANSWER_CUT, 8, false, false, "\"finish_reason\":\"length\""},
+		{"cut;after=99", ANSWER_CUT, 8, false, false, NULL},
+		{"cut;after=5,multi", ANSWER_CUT, 2, false, false, NULL},
 		{"reset;after=4", ANSWER_RESET, 4, false, false, NULL},
 		{"error-inband;after=2", ANSWER_WHOLE, 2, true, true, "{\"error\":{\"message\":"},
 		{"error-inband;after=2;form=vllm", ANSWER_WHOLE, 2, true, true, "{\"object\":\"error\""},
@@ -358,8 +423,7 @@ static void trouble_comes_where_it_should(void **state)
 		if (next != cases[i].next || seen.content_events != cases[i].content_events || seen.done != cases[i].done ||
 		    seen.terminated != cases[i].terminated || (cases[i].has && !strstr(seen.body.data, cases[i].has)))
 			fail_msg("%s: next %d, %lld events, done %d, terminated %d", cases[i].mode, (int)next,
-				(long long)seen.content_events,
-			         seen.done, seen.terminated);
+			         (long long)seen.content_events, seen.done, seen.terminated);
 		seen_release(&seen);
 		outbox_release(&out);
 	}
@@ -402,11 +466,15 @@ static void every_word_is_four_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prompts_are_counted), cmocka_unit_test(members_are_read), cmocka_unit_test(wrong_requests),
-		cmocka_unit_test(every_manner_says_the_same), cmocka_unit_test(property_manners_go_together),
-			cmocka_unit_test(whole_answers),
-		cmocka_unit_test(trouble_comes_where_it_should), cmocka_unit_test(same_prompt_same_text),
-			cmocka_unit_test(every_word_is_four_bytes),
+		cmocka_unit_test(prompts_are_counted),
+		cmocka_unit_test(members_are_read),
+		cmocka_unit_test(wrong_requests),
+		cmocka_unit_test(every_manner_says_the_same),
+		cmocka_unit_test(property_manners_go_together),
+		cmocka_unit_test(whole_answers),
+		cmocka_unit_test(trouble_comes_where_it_should),
+		cmocka_unit_test(same_prompt_same_text),
+		cmocka_unit_test(every_word_is_four_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

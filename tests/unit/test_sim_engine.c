@@ -8,8 +8,12 @@
 #define MS NS_PER_MS
 
 static const struct engine_options plain = {
-	.step_base_ns = 8 * MS, .step_per_seq_ns = MS / 10, .prefill_rate = 10000, .step_tokens = 1000, .max_batch = 4,
-		.kv_blocks = 100,
+	.step_base_ns = 8 * MS,
+	.step_per_seq_ns = MS / 10,
+	.prefill_rate = 10000,
+	.step_tokens = 1000,
+	.max_batch = 4,
+	.kv_blocks = 100,
 	.prefix_cache = true,
 };
 
@@ -224,7 +228,8 @@ static void marks_tell_prefixes_apart(void **state)
 	sequence_release(&b);
 }
 
-/* Three that fit when they begin, and grow: the last let in is thrown out, begins again, and still gets all its tokens. */
+/* Three that fit when they begin, and grow: the last let in is thrown out, begins again, and still gets all its tokens.
+ */
 static void preemption_recomputes(void **state)
 {
 	struct sequence s[3];
@@ -353,10 +358,16 @@ static void property_nothing_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_alone), cmocka_unit_test(long_prompts_are_cut), cmocka_unit_test(batch_limit_makes_a_queue),
-		cmocka_unit_test(saturation_follows_from_the_options), cmocka_unit_test(prefix_is_found),
-		cmocka_unit_test(answers_enter_the_cache), cmocka_unit_test(marks_tell_prefixes_apart),
-		cmocka_unit_test(preemption_recomputes), cmocka_unit_test(holds_and_removals), cmocka_unit_test(late_callers),
+		cmocka_unit_test(one_alone),
+		cmocka_unit_test(long_prompts_are_cut),
+		cmocka_unit_test(batch_limit_makes_a_queue),
+		cmocka_unit_test(saturation_follows_from_the_options),
+		cmocka_unit_test(prefix_is_found),
+		cmocka_unit_test(answers_enter_the_cache),
+		cmocka_unit_test(marks_tell_prefixes_apart),
+		cmocka_unit_test(preemption_recomputes),
+		cmocka_unit_test(holds_and_removals),
+		cmocka_unit_test(late_callers),
 		cmocka_unit_test(property_nothing_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

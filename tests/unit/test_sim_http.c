@@ -24,9 +24,10 @@ static const struct http_case cases[] = {
 	{POST "Content-Length: 5\r\n\r\nhelloGET", 0, "hello", "/v1/x", true, "GET"},
 	{POST "Content-Length: 0\r\n\r\n", 0, "", "/v1/x", true, ""},
 	{POST "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 0, "hello", "/v1/x", true, ""},
-	{POST "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n00A;x=\"y\"\r\n0123456789\r\n0\r\n\r\nGE", 0,
-		"abc0123456789", "/v1/x", true, "GE"},
-	{POST "transfer-encoding: Chunked\r\n\r\n1 \r\na\r\n0\r\nTrailer: x\r\nOther: y\r\n\r\n", 0, "a", "/v1/x", true, ""},
+	{POST "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n00A;x=\"y\"\r\n0123456789\r\n0\r\n\r\nGE", 0, "abc0123456789",
+     "/v1/x", true, "GE"},
+	{POST "transfer-encoding: Chunked\r\n\r\n1 \r\na\r\n0\r\nTrailer: x\r\nOther: y\r\n\r\n", 0, "a", "/v1/x", true,
+     ""},
 	{POST "Transfer-Encoding: chunked\n\n2\nab\n0\n\n", 0, "ab", "/v1/x", true, ""},
 	{"lorem ipsum\r\n\r\n", 400, NULL, NULL, false, NULL},
 	{"GET /\r\n\r\n", 400, NULL, NULL, false, NULL},
@@ -55,8 +56,8 @@ static const struct http_case cases[] = {
 	{POST "Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", 400, NULL, NULL, false, NULL},
 	{POST "Transfer-Encoding: chunked\r\n\r\n65\r\n", 413, NULL, NULL, false, NULL},
 	{POST "Transfer-Encoding: chunked\r\n\r\n60\r\n"
-	 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n5\r\n", 413,
-		NULL, NULL, false, NULL},
+          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n5\r\n",
+     413, NULL, NULL, false, NULL},
 	{POST "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", 413, NULL, NULL, false, NULL},
 };
 
@@ -174,8 +175,10 @@ static void who_waits_to_continue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_in_any_pieces), cmocka_unit_test(heads_are_limited),
-		cmocka_unit_test(several_on_one_connection), cmocka_unit_test(who_waits_to_continue),
+		cmocka_unit_test(requests_in_any_pieces),
+		cmocka_unit_test(heads_are_limited),
+		cmocka_unit_test(several_on_one_connection),
+		cmocka_unit_test(who_waits_to_continue),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

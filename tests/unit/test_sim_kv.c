@@ -51,7 +51,7 @@ static void shared_blocks_have_several_users(void **state)
 
 struct naive {
 	int users[BLOCKS];
-	uint64_t hash[BLOCKS]; /* 0: none */
+	uint64_t hash[BLOCKS];   /* 0: none */
 	int64_t dropped[BLOCKS]; /* when; 0: never taken */
 };
 
@@ -125,7 +125,8 @@ static void property_like_the_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(least_recently_dropped_goes_first), cmocka_unit_test(shared_blocks_have_several_users),
+		cmocka_unit_test(least_recently_dropped_goes_first),
+		cmocka_unit_test(shared_blocks_have_several_users),
 		cmocka_unit_test(property_like_the_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

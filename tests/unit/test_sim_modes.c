@@ -37,12 +37,18 @@ static void refused(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{"cat", "unknown mode \"cat\""}, {"", "unknown mode \"\""}, {"cut:after", "cut: expected key=value, got \"after\""},
-		{"cut:after=x", "cut: after: "}, {"cut:after=-1", "cut: after: "}, {"cut:pause=1s", "cut: it takes no \"pause\""},
-		{"stall:pause=5", "stall: pause: "}, {"cut:finish=2", "cut: finish: expected 0 or 1, got \"2\""},
-		{"status:code=99", "status: code: expected 200 to 599, got 99"}, {"multi:tokens=0", "multi: expected at least 1"},
-		{"cut:share=2", "cut: share: "}, {"error-inband:form=x",
-			"error-inband: form: expected openai, vllm or event, got \"x\""},
+		{"cat", "unknown mode \"cat\""},
+		{"", "unknown mode \"\""},
+		{"cut:after", "cut: expected key=value, got \"after\""},
+		{"cut:after=x", "cut: after: "},
+		{"cut:after=-1", "cut: after: "},
+		{"cut:pause=1s", "cut: it takes no \"pause\""},
+		{"stall:pause=5", "stall: pause: "},
+		{"cut:finish=2", "cut: finish: expected 0 or 1, got \"2\""},
+		{"status:code=99", "status: code: expected 200 to 599, got 99"},
+		{"multi:tokens=0", "multi: expected at least 1"},
+		{"cut:share=2", "cut: share: "},
+		{"error-inband:form=x", "error-inband: form: expected openai, vllm or event, got \"x\""},
 		{"reasoning:field=x", "reasoning: field: expected reasoning_content"},
 	};
 	(void)state;
@@ -100,8 +106,8 @@ static void json(void **state)
 	assert_int_equal(from_json(&modes, "[\"crlf\",{\"mode\":\"stall\",\"pause\":\"20ms\"}]", &err), 0);
 	assert_int_equal(modes.count, 2);
 	assert_int_equal(modes.list[1].pause_ns, 20 * MS);
-	static const char *const wrong[] = {"7", "{\"after\":3}", "{\"mode\":\"cut\",\"x\":1}", "[[\"cut\"]]",
-		"{\"mode\":5}", "\"cot\"", "[7]"};
+	static const char *const wrong[] = {
+		"7", "{\"after\":3}", "{\"mode\":\"cut\",\"x\":1}", "[[\"cut\"]]", "{\"mode\":5}", "\"cot\"", "[7]"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		ipf_error_clear(&err);
 		assert_int_equal(from_json(&modes, wrong[i], &err), -1);
@@ -112,7 +118,10 @@ static void json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options), cmocka_unit_test(refused), cmocka_unit_test(headers), cmocka_unit_test(json),
+		cmocka_unit_test(options),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(json),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,8 @@ static void property_timers_fire_in_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(holds_part_the_bytes), cmocka_unit_test(property_in_order),
+		cmocka_unit_test(holds_part_the_bytes),
+		cmocka_unit_test(property_in_order),
 		cmocka_unit_test(property_timers_fire_in_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,133 @@
+/* The load that is tried: as it was asked for, or as a schedule and a trace have it. */
+#include "absent.h"
+#include "calibrate/calibrate.h"
+#include "clock.h"
+#include "stream/schedule.h"
+#include "stream/trace.h"
+#include "cli/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STREAMS_MOST 1e6
+#define LENGTH_MOST  (3600 * NS_PER_S)
+
+int64_t load_shape_length(const struct load_shape *shape)
+{
+	return shape->answer.first_ns + (shape->answer.events - 1) * shape->answer.gap_ns;
+}
+
+double load_shape_rate(const struct load_shape *shape)
+{
+	return shape->streams / ((double)load_shape_length(shape) / 1e9);
+}
+
+static int set(struct load_shape *shape, double *rate, const char *name, const char *value, struct ipf_error *err)
+{
+	struct calibration_server_shape *a = &shape->answer;
+	int64_t count;
+	if (shape->load_said && (!strcmp(name, "streams") || !strcmp(name, "rate")))
+		return ipf_error_set(err, IPF_USAGE, "expected one of streams and rate, and once");
+	if (!strcmp(name, "streams")) {
+		if (parse_count(value, &count, err) < 0)
+			return -1;
+		shape->streams = (double)count;
+		shape->load_said = true;
+		return 0;
+	}
+	if (!strcmp(name, "rate")) {
+		shape->load_said = true;
+		return parse_rate(value, rate, err);
+	}
+	if (!strcmp(name, "events")) {
+		shape->events_said = true;
+		return parse_count(value, &a->events, err);
+	}
+	if (!strcmp(name, "first"))
+		return parse_duration(value, &a->first_ns, err);
+	if (!strcmp(name, "gap"))
+		return parse_duration(value, &a->gap_ns, err);
+	if (!strcmp(name, "for"))
+		return parse_duration(value, &shape->for_ns, err);
+	return ipf_error_set(err, IPF_USAGE, "expected streams, rate, events, first, gap or for");
+}
+
+int load_shape_parse(struct load_shape *shape, const char *text, struct ipf_error *err)
+{
+	double rate = NAN;
+	for (;; text++) {
+		char name[64], *value;
+		size_t len = strcspn(text, ",");
+		struct ipf_error why = {0};
+		snprintf(name, sizeof name, "%.*s", (int)len, text);
+		value = strchr(name, '=');
+		if (!value || len >= sizeof name)
+			return ipf_error_set(
+				err, IPF_USAGE,
+				"--shape: expected a list such as streams=1000,events=100,first=50ms,gap=10ms, got \"%.*s\"", (int)len,
+				text);
+		*value++ = '\0';
+		if (set(shape, &rate, name, value, &why) < 0)
+			return ipf_error_set(err, IPF_USAGE, "--shape: %s: %s", name, why.text);
+		text += len;
+		if (!*text)
+			break;
+	}
+	const struct calibration_server_shape *a = &shape->answer;
+	if (a->events < 1 || a->events > 1000000 || a->gap_ns < 1 || a->first_ns < 1 ||
+	    a->gap_ns > LENGTH_MOST / a->events || a->first_ns > LENGTH_MOST)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--shape: expected at least one event, gaps above 0, and answers of an hour at most");
+	if (shape->for_ns < NS_PER_MS || shape->for_ns > LENGTH_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--shape: for: expected 1ms to 1h");
+	if (!isnan(rate))
+		shape->streams = rate * (double)load_shape_length(shape) / 1e9;
+	if (!(shape->streams > 0) || shape->streams > STREAMS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--shape: expected more than 0 and at most %.0f streams, got %.0f",
+		                     STREAMS_MOST, shape->streams);
+	return 0;
+}
+
+static int mean_output(const char *trace, int64_t *mean, struct ipf_error *err)
+{
+	struct trace_reader *reader;
+	struct trace_request request;
+	double sum = 0, count = 0;
+	int got;
+	if (trace_reader_open(&reader, trace, err) < 0)
+		return -1;
+	while ((got = trace_reader_next(reader, &request, err)) > 0)
+		if (request.output_tokens != IPF_ABSENT) {
+			sum += (double)request.output_tokens;
+			count++;
+		}
+	trace_reader_close(reader);
+	if (got == 0 && sum >= count && count > 0)
+		*mean = llround(sum / count);
+	return got;
+}
+
+int load_shape_of(struct load_shape *shape, const char *schedule, const char *trace, struct ipf_error *err)
+{
+	struct schedule_reader *reader;
+	if (trace && !shape->events_said && mean_output(trace, &shape->answer.events, err) < 0)
+		return -1;
+	if (!schedule || shape->load_said)
+		return 0;
+	if (schedule_reader_open(&reader, schedule, err) < 0)
+		return -1;
+	const struct schedule *plan = schedule_reader_plan(reader);
+	double most = 0;
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct schedule_stage *s = &plan->stages[i];
+		double streams = isfinite(s->rate) ? s->rate * (double)load_shape_length(shape) / 1e9 : 0;
+		if (s->slots != IPF_ABSENT && (s->closed || streams > (double)s->slots))
+			streams = (double)s->slots;
+		most = fmax(most, streams);
+	}
+	schedule_reader_close(reader);
+	if (most > 0)
+		shape->streams = fmin(most, STREAMS_MOST);
+	return 0;
+}

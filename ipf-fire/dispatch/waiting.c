@@ -1,0 +1,77 @@
+#include "dispatch/waiting.h"
+
+#include <stdlib.h>
+
+void list_put(struct list *list, struct dispatch_node *node)
+{
+	node->next = NULL;
+	if (list->last)
+		list->last->next = node;
+	else
+		list->first = node;
+	list->last = node;
+	list->count++;
+}
+
+struct dispatch_node *list_take(struct list *list)
+{
+	struct dispatch_node *node = list->first;
+	if (!node)
+		return NULL;
+	list->first = node->next;
+	if (!list->first)
+		list->last = NULL;
+	list->count--;
+	return node;
+}
+
+static bool earlier(const struct dispatch_node *a, const struct dispatch_node *b)
+{
+	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->n < b->n;
+}
+
+bool heap_reserve(struct heap *heap, size_t nodes)
+{
+	if (nodes < heap->cap)
+		return true;
+	size_t cap = heap->cap ? 2 * heap->cap : 256;
+	struct dispatch_node **grown = realloc(heap->nodes, cap * sizeof(struct dispatch_node *));
+	if (!grown)
+		return false;
+	heap->nodes = grown;
+	heap->cap = cap;
+	return true;
+}
+
+void heap_put(struct heap *heap, struct dispatch_node *node)
+{
+	size_t i = heap->count++;
+	for (size_t up; i && earlier(node, heap->nodes[up = (i - 1) / 2]); i = up)
+		heap->nodes[i] = heap->nodes[up];
+	heap->nodes[i] = node;
+	node->state = TIMED;
+}
+
+struct dispatch_node *heap_take(struct heap *heap)
+{
+	struct dispatch_node *top = heap->nodes[0], *last = heap->nodes[--heap->count];
+	size_t i = 0;
+	for (size_t down; (down = 2 * i + 1) < heap->count; i = down) {
+		if (down + 1 < heap->count && earlier(heap->nodes[down + 1], heap->nodes[down]))
+			down++;
+		if (!earlier(heap->nodes[down], last))
+			break;
+		heap->nodes[i] = heap->nodes[down];
+	}
+	heap->nodes[i] = last;
+	return top;
+}
+
+void node_free(struct dispatch_node *node)
+{
+	for (struct edge *e = node->children, *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+	free(node);
+}

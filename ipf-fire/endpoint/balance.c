@@ -1,0 +1,91 @@
+#include "endpoint/balance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct balance {
+	enum balance_kind kind;
+	size_t places;
+	pthread_mutex_t lock; /* of what follows */
+	size_t next;
+	int64_t in_flight[];
+};
+
+bool balance_parse(const char *name, enum balance_kind *kind)
+{
+	static const char *const names[] = {
+		[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		*kind = (enum balance_kind)i;
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
+struct balance *balance_new(enum balance_kind kind, size_t places)
+{
+	struct balance *b = calloc(1, sizeof *b + places * sizeof *b->in_flight);
+	if (!b)
+		return NULL;
+	b->kind = kind;
+	b->places = places;
+	pthread_mutex_init(&b->lock, NULL);
+	return b;
+}
+
+void balance_free(struct balance *b)
+{
+	if (b)
+		pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+/* FNV-1a, and a last mixing: its low bits alone are poor. */
+uint64_t text_number(struct slice text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < text.len; i++)
+		h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return h ^ h >> 33;
+}
+
+static size_t least(const struct balance *b)
+{
+	size_t best = b->next;
+	for (size_t i = 1; i < b->places; i++) {
+		size_t place = (b->next + i) % b->places;
+		if (b->in_flight[place] < b->in_flight[best])
+			best = place;
+	}
+	return best;
+}
+
+size_t balance_choose(struct balance *b, struct slice session)
+{
+	if (b->places == 1)
+		return 0;
+	pthread_mutex_lock(&b->lock);
+	size_t place = b->next;
+	if (b->kind == BALANCE_SESSION && session.data)
+		place = (size_t)(text_number(session) % b->places);
+	else if (b->kind == BALANCE_LEAST)
+		place = least(b);
+	if (b->kind != BALANCE_SESSION || !session.data)
+		b->next = (place + 1) % b->places;
+	b->in_flight[place]++;
+	pthread_mutex_unlock(&b->lock);
+	return place;
+}
+
+void balance_ended(struct balance *b, size_t place)
+{
+	if (b->places == 1)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->in_flight[place]--;
+	pthread_mutex_unlock(&b->lock);
+}

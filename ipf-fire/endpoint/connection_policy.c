@@ -1,0 +1,43 @@
+#include "endpoint/connection_policy.h"
+
+#include "cli/units.h"
+
+#include <string.h>
+
+bool connection_policy_parse(const char *text, struct connection_policy *c)
+{
+	static const char *const names[] = {[CONNECTION_POLICY_REUSE] = "reuse",
+	                                    [CONNECTION_POLICY_FRESH] = "fresh",
+	                                    [CONNECTION_POLICY_SESSION] = "session"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i] && !strcmp(names[i], text)) {
+			c->kind = (enum connection_policy_kind)i;
+			return true;
+		}
+	c->kind = CONNECTION_POLICY_POOL;
+	struct ipf_error ignored = {0};
+	return parse_count(text, &c->pool, &ignored) == 0 && c->pool > 0;
+}
+
+bool http_parse(const char *text, enum http_kind *http)
+{
+	static const char *const names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], text)) {
+			*http = (enum http_kind)i;
+			return true;
+		}
+	return false;
+}
+
+enum http_kind http_of(const char *text, bool grpc)
+{
+	enum http_kind http = HTTP_1_1;
+	http_parse(text, &http);
+	return grpc ? HTTP_2 : http;
+}
+
+int64_t connection_policy_streams(const struct connection_policy *c)
+{
+	return c->http == HTTP_1_1 || c->kind == CONNECTION_POLICY_FRESH ? 1 : c->streams;
+}

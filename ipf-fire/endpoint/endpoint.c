@@ -1,0 +1,444 @@
+#include "endpoint/endpoint.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- the URL ---- */
+
+/* The API's path, of `path_len`, after the URL's own; where the one ends as the other begins (or is the whole of it),
+ * that part stands once. */
+static char *join_paths(const char *base, const char *path, size_t path_len)
+{
+	size_t len = strlen(base), overlap = path_len;
+	while (len && base[len - 1] == '/')
+		len--;
+	while (overlap) {
+		bool seam = overlap == path_len || path[overlap] == '/';
+		if (seam && overlap <= len && !strncmp(base + len - overlap, path, overlap))
+			break;
+		overlap--;
+	}
+	char *joined = NULL;
+	int written = asprintf(&joined, "%.*s%.*s", (int)len, base, (int)(path_len - overlap), path + overlap);
+	return written < 0 ? NULL : joined;
+}
+
+static int url_wrong(const char *url, const char *why, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "--url: %s: expected http://HOST[:PORT][/PATH] or https://…, got \"%s\"", why,
+	                     url);
+}
+
+/* Never shown: a user's name and password, and the query, which may hold a key. */
+static int show(struct place *t, CURLU *u)
+{
+	CURLU *copy = curl_url_dup(u);
+	char *text = NULL;
+	if (copy && !curl_url_set(copy, CURLUPART_USER, NULL, 0) && !curl_url_set(copy, CURLUPART_PASSWORD, NULL, 0) &&
+	    !curl_url_set(copy, CURLUPART_QUERY, NULL, 0) && !curl_url_get(copy, CURLUPART_URL, &text, 0))
+		t->shown = strdup(text);
+	curl_free(text);
+	curl_url_cleanup(copy);
+	return t->shown ? 0 : -1;
+}
+
+/* The API's path after the URL's own, its query after the user's. */
+static CURLUcode set_path(CURLU *u, const char *base, const char *path)
+{
+	size_t len = strcspn(path, "?");
+	char *joined = join_paths(base, path, len);
+	CURLUcode code = joined ? curl_url_set(u, CURLUPART_PATH, joined, 0) : CURLUE_OUT_OF_MEMORY;
+	if (!code && path[len])
+		code = curl_url_set(u, CURLUPART_QUERY, path + len + 1, CURLU_APPENDQUERY);
+	free(joined);
+	return code;
+}
+
+static int open_url(struct place *t, const char *url, const char *path, struct ipf_error *err)
+{
+	char *scheme = NULL, *base = NULL, *whole = NULL;
+	int result = -1;
+	CURLU *u = curl_url();
+	if (!u) {
+		ipf_error_memory(err);
+		goto out;
+	}
+	/* libcurl would take "http:/h" as well */
+	CURLUcode code = strstr(url, "://") ? curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME)
+	                                    : CURLUE_BAD_SCHEME;
+	if (code) {
+		url_wrong(url, code == CURLUE_BAD_SCHEME ? "no scheme" : curl_url_strerror(code), err);
+		goto out;
+	}
+	if (curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) ||
+	    (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)) {
+		url_wrong(url, "another scheme", err);
+		goto out;
+	}
+	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+	if (curl_url_get(u, CURLUPART_PATH, &base, 0) || set_path(u, base, path) ||
+	    curl_url_get(u, CURLUPART_URL, &whole, 0) || !(t->url = strdup(whole)) || show(t, u) < 0 ||
+	    curl_url_set(u, CURLUPART_URL, whole, 0)) {
+		ipf_error_memory(err);
+		goto out;
+	}
+	t->parsed = u;
+	u = NULL;
+	result = 0;
+out:
+	curl_free(scheme);
+	curl_free(base);
+	curl_free(whole);
+	curl_url_cleanup(u);
+	return result;
+}
+
+/* ---- headers ---- */
+
+static bool same_name(const char *header, const char *name, size_t len)
+{
+	return !strncasecmp(header, name, len) && (header[len] == ':' || header[len] == ';');
+}
+
+static bool overridden(const struct string_list *headers, const char *name)
+{
+	for (size_t i = 0; i < headers->count; i++)
+		if (same_name(headers->items[i], name, strlen(name)))
+			return true;
+	return false;
+}
+
+static int add(struct endpoint *t, const char *line, struct ipf_error *err)
+{
+	const char *value = strchr(line, ':');
+	value = value ? value + 1 + strspn(value + 1, " \t") : "";
+	struct curl_slist **to = api_header_field(value) ? &t->varying : &t->headers, *list = curl_slist_append(*to, line);
+	if (!list)
+		return ipf_error_memory(err);
+	*to = list;
+	return 0;
+}
+
+static int add_pair(struct endpoint *t, const struct string_list *user, const char *name, const char *prefix,
+                    const char *value, struct ipf_error *err)
+{
+	char *line;
+	if (overridden(user, name))
+		return 0;
+	if (asprintf(&line, "%s: %s%s", name, prefix, value) < 0)
+		return ipf_error_memory(err);
+	int result = add(t, line, err);
+	free(line);
+	return result;
+}
+
+#define KEY_MAX 16384
+
+/* The file's text without the white space around it. */
+static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
+{
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	size_t len = fread(key, 1, KEY_MAX - 1, file);
+	int why = ferror(file) ? errno : 0;
+	fclose(file);
+	if (why)
+		return ipf_error_errno(err, why, path, "cannot read");
+	while (len && strchr(" \t\r\n", key[len - 1]))
+		len--;
+	key[len] = '\0';
+	size_t blank = strspn(key, " \t\r\n");
+	memmove(key, key + blank, len - blank + 1);
+	if (!*key || strlen(key) != len - blank)
+		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: there is no key in it");
+	return 0;
+}
+
+static int add_key(struct endpoint *t, json_t *auth, const struct endpoint_options *o, struct ipf_error *err)
+{
+	const char *env = o->key_env ? o->key_env : json_string_value(json_object_get(auth, "env"));
+	const char *key = env ? getenv(env) : NULL, *prefix = json_string_value(json_object_get(auth, "prefix"));
+	const char *source = o->key_file ? o->key_file : env;
+	char from_file[KEY_MAX];
+	const char *service = json_string_value(json_object_get(auth, "service"));
+	if ((o->key_env || o->key_file) && service)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: this API signs with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		                     o->key_file ? "--key-file" : "--key-env");
+	if (service)
+		return signer_new(&t->signer, service, t->places[0].url, err);
+	if ((o->key_env || o->key_file) && !auth)
+		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
+	if (o->key_env && o->key_file)
+		return ipf_error_set(err, IPF_USAGE, "--key-file: one of it and --key-env is enough");
+	if (o->key_env && (!key || !*key))
+		return ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env);
+	if (o->key_file && read_key(o->key_file, from_file, err) < 0)
+		return -1;
+	if (o->key_file)
+		key = from_file;
+	int result = 0;
+	if (auth && key && *key)
+		result = strpbrk(key, "\r\n")
+		             ? ipf_error_set(err, IPF_USAGE, "%s: a key of several lines cannot be sent", source)
+		             : add_pair(t, o->headers, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "",
+		                        key, err);
+	explicit_bzero(from_file, sizeof from_file);
+	return result;
+}
+
+/* The deadline in gRPC's way: at most eight digits and a unit. */
+static void grpc_timeout(int64_t ns, char text[16])
+{
+	int64_t ms = (ns + NS_PER_MS - 1) / NS_PER_MS;
+	if (ms <= 99999999)
+		snprintf(text, 16, "%lldm", (long long)ms);
+	else
+		snprintf(text, 16, "%lldS", (long long)(ms / 1000 > 99999999 ? 99999999 : ms / 1000));
+}
+
+static int add_grpc(struct endpoint *t, const struct endpoint_options *o, struct ipf_error *err)
+{
+	char timeout[16];
+	if (add_pair(t, o->headers, "Content-Type", "", "application/grpc", err) < 0 ||
+	    add_pair(t, o->headers, "TE", "", "trailers", err) < 0 ||
+	    add_pair(t, o->headers, "grpc-accept-encoding", "", "identity", err) < 0)
+		return -1;
+	grpc_timeout(o->timeout_ns, timeout);
+	return o->timeout_ns ? add_pair(t, o->headers, "grpc-timeout", "", timeout, err) : 0;
+}
+
+static int add_headers(struct endpoint *t, json_t *request, const struct endpoint_options *o, struct ipf_error *err)
+{
+	const struct string_list *user = o->headers;
+	const char *name;
+	json_t *value;
+	for (size_t i = 0; i < user->count; i++) {
+		const char *colon = strchr(user->items[i], ':');
+		if (!colon || colon == user->items[i] || strpbrk(user->items[i], "\r\n"))
+			return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got \"%s\"", user->items[i]);
+		if (add(t, user->items[i], err) < 0)
+			return -1;
+	}
+	json_object_foreach(json_object_get(request, "headers"), name,
+	                    value) if (add_pair(t, user, name, "", json_string_value(value), err) < 0) return -1;
+	if ((t->grpc && add_grpc(t, o, err) < 0) || add_pair(t, user, "Accept-Encoding", "", "identity", err) < 0 ||
+	    add_key(t, json_object_get(request, "auth"), o, err) < 0)
+		return -1;
+	/* no waiting for "100 Continue" before the body */
+	return overridden(user, "Expect") ? 0 : add(t, "Expect:", err);
+}
+
+int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoint_options *o, struct ipf_error *err)
+{
+	const char *path = api_path(api, o->streamed);
+	*t = (struct endpoint){.method = api_method(api),
+	                       .grpc = api_protobuf(api),
+	                       .url_varies = strstr(path, "$model") != NULL,
+	                       .places = calloc(o->urls->count, sizeof(struct place))};
+	int result = t->places ? 0 : ipf_error_memory(err);
+	for (; result == 0 && t->count < o->urls->count; t->count++)
+		result = open_url(&t->places[t->count], o->urls->items[t->count], path, err);
+	if (result == 0)
+		result = add_headers(t, api_request(api), o, err);
+	if (result < 0)
+		endpoint_close(t);
+	return result;
+}
+
+static void close_place(struct place *p)
+{
+	free(p->url);
+	curl_url_cleanup(p->parsed);
+	free(p->shown);
+	curl_slist_free_all(p->resolve);
+}
+
+void endpoint_close(struct endpoint *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		close_place(&t->places[i]);
+	free(t->places);
+	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->varying);
+	signer_free(t->signer);
+	*t = (struct endpoint){0};
+}
+
+/* The URL as the user gave it may hold the whole of the API's path already, or a part. */
+char *endpoint_sibling(const struct api *api, const struct endpoint_options *o, size_t index, const char *path,
+                       struct ipf_error *err)
+{
+	struct place base = {0};
+	const char *own = api_path(api, o->streamed);
+	char *url = NULL, *shorter = strdup(o->urls->items[index]);
+	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
+	while (len && shorter[len - 1] == '/')
+		len--;
+	/* the longest beginning of the API's path that the URL ends in is not the user's */
+	for (; most; most--)
+		if ((own[most] == '/' || own[most] == '\0' || own[most] == '?') && most <= len &&
+		    !strncmp(shorter + len - most, own, most)) {
+			shorter[len - most] = '\0';
+			break;
+		}
+	if (!shorter)
+		ipf_error_memory(err);
+	else if (open_url(&base, shorter, path, err) == 0)
+		url = strdup(base.url);
+	close_place(&base);
+	free(shorter);
+	return url;
+}
+
+/* ---- what each request has for itself ---- */
+
+/* A JSON text's characters. */
+static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
+{
+	struct jdoc doc = {0};
+	int result = json.data ? jdoc_parse(&doc, json.data, json.len, err) : 0;
+	if (json.data && result == 0)
+		jdoc_text(&doc, JDOC_ROOT, out);
+	jdoc_release(&doc);
+	return result;
+}
+
+/* `from`: a URL with "$model" in it. */
+static int fill_url(const char *from, struct slice model, struct buffer *url, struct ipf_error *err)
+{
+	struct buffer name = {0};
+	if (!model.data)
+		return ipf_error_set(err, IPF_INPUT, "model: missing: this API has it in its path (--model names one for all)");
+	int result = decode(model, &name, err);
+	char *escaped = result == 0 ? curl_easy_escape(NULL, name.data ? name.data : "", (int)name.len) : NULL;
+	for (const char *at; escaped && (at = strstr(from, "$model")); from = at + strlen("$model")) {
+		buffer_append(url, from, (size_t)(at - from));
+		buffer_text(url, escaped);
+	}
+	buffer_text(url, from);
+	if (result == 0 && (!escaped || url->failed))
+		result = ipf_error_memory(err);
+	curl_free(escaped);
+	buffer_release(&name);
+	return result;
+}
+
+static int append_header(struct curl_slist **list, const char *line, struct ipf_error *err)
+{
+	struct curl_slist *longer = curl_slist_append(*list, line);
+	if (!longer)
+		return ipf_error_memory(err);
+	*list = longer;
+	return 0;
+}
+
+static int fill_header(const char *line, struct slice value, struct curl_slist **headers, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	if (!value.data)
+		return 0;
+	buffer_append(&text, line, (size_t)(strrchr(line, '$') - line));
+	int result = decode(value, &text, err);
+	for (size_t i = 0; i < text.len; i++)
+		if (strchr("\r\n", text.data[i])) /* NUL too */
+			text.data[i] = ' ';
+	if (result == 0)
+		result = text.failed ? ipf_error_memory(err) : append_header(headers, text.data, err);
+	buffer_release(&text);
+	return result;
+}
+
+int endpoint_address(const struct endpoint *t, struct slice id, struct slice session, struct slice model,
+                     struct buffer *url, struct curl_slist **headers, struct ipf_error *err)
+{
+	for (size_t i = 0; t->url_varies && i < t->count; i++) {
+		if (fill_url(t->places[i].url, model, url, err) < 0)
+			return -1;
+		buffer_byte(url, '\0');
+	}
+	for (const struct curl_slist *own = t->varying; own; own = own->next) {
+		const char *field = strrchr(own->data, '$');
+		struct slice value = !strcmp(field, "$id") ? id : !strcmp(field, "$session") ? session : model;
+		if (fill_header(own->data, value, headers, err) < 0)
+			return -1;
+	}
+	for (const struct curl_slist *all = t->headers; t->varying && all; all = all->next)
+		if (append_header(headers, all->data, err) < 0)
+			return -1;
+	return 0;
+}
+
+int endpoint_shown(const struct endpoint *t, size_t place, struct slice model, struct buffer *shown,
+                   struct ipf_error *err)
+{
+	if (t->url_varies)
+		return fill_url(t->places[place].shown, model, shown, err);
+	buffer_text(shown, t->places[place].shown);
+	return shown->failed ? ipf_error_memory(err) : 0;
+}
+
+/* ---- what must not be kept ---- */
+
+bool header_is_secret(const char *name, size_t len)
+{
+	static const char *const signs[] = {"auth", "key", "token", "secret", "cookie", "password", "signature"};
+	char lower[64] = "";
+	for (size_t i = 0; i < len && i + 1 < sizeof lower; i++)
+		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		const char *found = strstr(lower, signs[i]);
+		if (found && strncmp(found, "tokens", 6) != 0) /* x-prompt-tokens counts some */
+			return true;
+	}
+	return false;
+}
+
+/* "…://user:password@host/path?query" without the secret parts. */
+static char *redact_url(const char *text)
+{
+	const char *authority = strstr(text, "://"), *at, *query;
+	if (!authority)
+		return NULL;
+	authority += 3;
+	size_t host = strcspn(authority, "/?#");
+	at = memrchr(authority, '@', host);
+	query = strchr(authority, '?');
+	if (!at && !query)
+		return NULL;
+	char *clean = NULL;
+	const char *rest = at ? at + 1 : authority;
+	int rest_len = (int)(query ? query - rest : (ptrdiff_t)strlen(rest));
+	int len = asprintf(&clean, "%.*s%.*s%s", (int)(authority - text), text, rest_len, rest, query ? "?…" : "");
+	return len < 0 ? NULL : clean;
+}
+
+static char *redact_header(const char *text)
+{
+	const char *from = !strncmp(text, "--header=", 9) ? text + 9 : !strncmp(text, "-H", 2) ? text + 2 : text;
+	const char *colon = strchr(from, ':');
+	char *clean = NULL;
+	if (!colon || !strncmp(colon, "://", 3) || !header_is_secret(from, (size_t)(colon - from)))
+		return NULL;
+	return asprintf(&clean, "%.*s: …", (int)(colon - text), text) < 0 ? NULL : clean;
+}
+
+void argv_redact(json_t *argv)
+{
+	for (size_t i = 0; i < json_array_size(argv); i++) {
+		const char *text = json_string_value(json_array_get(argv, i));
+		char *clean = text ? redact_url(text) : NULL;
+		if (text && !clean)
+			clean = redact_header(text);
+		if (clean)
+			json_array_set_new(argv, i, json_string(clean));
+		free(clean);
+	}
+}

@@ -1,0 +1,206 @@
+#include "endpoint/preflight.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* From the k-th source address, where there are some. 0, or the errno of why not. */
+static int try_from(const struct network_path *route, size_t k, const struct addrinfo *a, int64_t timeout_ns)
+{
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), why = 0;
+	if (fd < 0)
+		return errno;
+	if ((why = network_path_bind(route, k, fd, a->ai_family)) != 0) {
+		close(fd);
+		return why;
+	}
+	if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
+		why = errno;
+	if (why == EINPROGRESS) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
+		int64_t ms = timeout_ns / NS_PER_MS + 1;
+		socklen_t len = sizeof why;
+		int got = poll(&p, 1, ms > 1000000 ? 1000000 : (int)ms);
+		if (got < 0)
+			why = errno;
+		else if (got == 0)
+			why = ETIMEDOUT;
+		else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0)
+			why = errno;
+	}
+	close(fd);
+	return why;
+}
+
+/* From each source address. 0, or the errno of why not; then `from` is the one that it is from, "" where the user gave
+ * none. */
+static int try_address(const struct network_path *route, const struct addrinfo *a, int64_t timeout_ns, char from[64])
+{
+	size_t k = 0, fitting = network_path_fitting(route, a->ai_family);
+	int why;
+	while (!(why = try_from(route, k, a, timeout_ns)) && ++k < fitting)
+		;
+	const struct network_path_source *s = why ? network_path_source(route, a->ai_family, k) : NULL;
+	from[0] = '\0';
+	if (s && getnameinfo((const struct sockaddr *)&s->address, s->len, from, 64, NULL, 0, NI_NUMERICHOST))
+		from[0] = '\0';
+	return why;
+}
+
+static int add_entry(struct curl_slist **to, int family, const char *host, const char *port, const char *address,
+                     struct ipf_error *err)
+{
+	char *entry;
+	if (asprintf(&entry, family == AF_INET6 ? "%s:%s:[%s]" : "%s:%s:%s", host, port, address) < 0)
+		return ipf_error_memory(err);
+	struct curl_slist *list = curl_slist_append(*to, entry);
+	free(entry);
+	if (list)
+		*to = list;
+	return list ? 0 : ipf_error_memory(err);
+}
+
+/* CURLOPT_RESOLVE's entries for it, as far as the name is no address already. */
+static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
+{
+	char address[64];
+	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
+		return 0; /* left to libcurl, then */
+	return strcmp(address, host) ? add_entry(&t->resolve, a->ai_family, host, port, address, err) : 0;
+}
+
+/* The address that the user gives for it; NULL. New. */
+static char *given(const struct network_path *route, const char *host, const char *port)
+{
+	for (size_t i = 0; i < route->o.resolve->count; i++) {
+		const char *entry = route->o.resolve->items[i], *colon = strchr(entry, ':'), *second = strchr(colon + 1, ':');
+		size_t name = (size_t)(colon - entry), number = (size_t)(second - colon - 1), len = strlen(second + 1);
+		bool any = name == 1 && *entry == '*';
+		if ((!any && (strlen(host) != name || strncasecmp(host, entry, name) != 0)) || strlen(port) != number ||
+		    strncmp(port, colon + 1, number) != 0)
+			continue;
+		bool brackets = second[1] == '[' && second[len] == ']';
+		return brackets ? strndup(second + 2, len - 2) : strdup(second + 1);
+	}
+	return NULL;
+}
+
+static int look_up(const struct network_path *route, const char *shown, const char *host, const char *port,
+                   bool *was_given, struct addrinfo **list, struct ipf_error *err)
+{
+	char *address = given(route, host, port);
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = address ? AI_NUMERICHOST : 0};
+	int why = getaddrinfo(address ? address : host, port, &hints, list);
+	*was_given = address;
+	if (why && address)
+		ipf_error_set(err, IPF_USAGE, "--resolve: %s:%s: expected an address in figures, got \"%s\"", host, port,
+		              address);
+	else if (why)
+		ipf_error_at(err, IPF_SYSTEM, shown, 0, "cannot resolve %s: %s", host,
+		             why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why));
+	free(address);
+	return why ? -1 : 0;
+}
+
+struct reaching {
+	const struct network_path *route;
+	int64_t timeout_ns;
+	bool connect; /* try it, too */
+	const char *shown;
+};
+
+static int reach(const struct reaching *how, struct place *t, char *host, const char *port, struct ipf_error *err)
+{
+	struct addrinfo *list = NULL;
+	size_t len = strlen(host);
+	bool was_given;
+	int why = 0, failed = 0;
+	if (*host == '[' && host[len - 1] == ']') {
+		host[len - 1] = '\0';
+		host++;
+	}
+	if (look_up(how->route, how->shown, host, port, &was_given, &list, err) < 0)
+		return -1;
+	const struct addrinfo *a = list;
+	char from[64] = "";
+	for (; how->connect && a && (why = try_address(how->route, a, how->timeout_ns, from)); a = a->ai_next)
+		failed = why;
+	int result = 0;
+	if (!a && failed == EAFNOSUPPORT)
+		result = ipf_error_at(err, IPF_SYSTEM, how->shown, 0, "cannot connect: no address of --bind is of its kind");
+	else if (!a)
+		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
+	else if (!how->route->dns_each || was_given)
+		result = pin(t, host, port, a, err);
+	freeaddrinfo(list);
+	return result;
+}
+
+static int reach_unix(const struct reaching *how, struct ipf_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = how->route->o.unix_socket;
+	if (strlen(path) >= sizeof address.sun_path)
+		return ipf_error_set(err, IPF_USAGE, "--unix-socket: %s: the path of a socket has %zu characters at most", path,
+		                     sizeof address.sun_path - 1);
+	strcpy(address.sun_path, path);
+	const struct addrinfo a = {
+		.ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&address, .ai_addrlen = sizeof address};
+	int why = try_from(how->route, 0, &a, how->timeout_ns);
+	return why ? ipf_error_errno(err, why, path, "cannot connect") : 0;
+}
+
+/* By a proxy the connection is to it, and only some leave it to us to look the servers' names up. */
+static int reach_proxy(struct reaching how, struct place *t, struct ipf_error *err)
+{
+	char *host = strdup(how.route->proxy_host);
+	how.shown = how.route->proxy_shown;
+	int result = host ? reach(&how, t, host, how.route->proxy_port, err) : ipf_error_memory(err);
+	free(host);
+	return result;
+}
+
+static int reach_place(struct reaching how, struct place *t, struct ipf_error *err)
+{
+	char *host = NULL, *port = NULL;
+	int result = -1;
+	curl_slist_free_all(t->resolve);
+	t->resolve = NULL;
+	if (how.route->o.unix_socket)
+		return reach_unix(&how, err);
+	if (how.route->o.proxy && reach_proxy(how, t, err) < 0)
+		return -1;
+	if (how.route->o.proxy && how.route->proxy_resolves)
+		return 0;
+	how.connect = !how.route->o.proxy;
+	CURLU *u = curl_url();
+	if (u && !curl_url_set(u, CURLUPART_URL, t->url, 0) && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
+	    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
+		result = reach(&how, t, host, port, err);
+	else
+		ipf_error_memory(err);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(u);
+	return result;
+}
+
+int target_reach(struct endpoint *t, const struct network_path *route, int64_t timeout_ns, struct ipf_error *err)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct reaching how = {
+			.route = route, .timeout_ns = timeout_ns, .connect = true, .shown = t->places[i].shown};
+		if (reach_place(how, &t->places[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}

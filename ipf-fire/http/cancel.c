@@ -1,0 +1,56 @@
+#include "http/cancel.h"
+
+#include "endpoint/balance.h"
+#include "cli/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add(struct cancels *c, const char *text, struct ipf_error *err)
+{
+	const char *at = strchr(text, '@');
+	char *share = at ? strndup(text, (size_t)(at - text)) : NULL;
+	double sum = c->count ? c->list[c->count - 1].below : 0, part = 0;
+	struct cancel *to = &c->list[c->count];
+	struct ipf_error why = {0};
+	int bad = !share || parse_share(share, &part, &why) < 0 || parse_duration(at + 1, &to->after_ns, &why) < 0;
+	free(share);
+	if (bad)
+		return ipf_error_set(err, IPF_USAGE, "--cancel: expected a share and a time such as 5%%@2s, got \"%s\"", text);
+	/* as written, shares that are 1 in all may be a little more in binary */
+	if (sum + part > 1 + 1e-9)
+		return ipf_error_set(err, IPF_USAGE, "--cancel: more than 100 %% of the requests");
+	to->below = sum + part;
+	c->count++;
+	return 0;
+}
+
+int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, struct ipf_error *err)
+{
+	*c = (struct cancels){0};
+	if (texts->count > CANCELS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--cancel: %zu of them, and %d can be given", texts->count, CANCELS_MOST);
+	for (size_t i = 0; i < texts->count; i++)
+		if (add(c, texts->items[i], err) < 0)
+			return -1;
+	json_t *seed = json_object_get(schedule, "seed");
+	char *text = seed ? json_dumps(seed, JSON_ENCODE_ANY) : NULL;
+	c->seed = text ? text_number(slice_of(text)) : 0;
+	free(text);
+	return 0;
+}
+
+int cancels_find(const struct cancels *c, int64_t n)
+{
+	if (!c->count)
+		return -1;
+	/* SplitMix64: the n-th number of the seed's sequence */
+	uint64_t z = c->seed + ((uint64_t)n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	double u = (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+	for (size_t i = 0; i < c->count; i++)
+		if (u < c->list[i].below)
+			return (int)i;
+	return -1;
+}

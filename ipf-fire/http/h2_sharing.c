@@ -1,0 +1,151 @@
+/* Connections that carry several requests at once: who waits for one that is being made, and who has another one made.
+ * libcurl, asked for all at once, would make one for each, or fail. */
+#include "http/curl_streams.h"
+#include "http/transport_private.h"
+
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <string.h>
+
+uint64_t sharing_key(const struct transport *t, const struct job *job)
+{
+	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
+	return sticky ? text_number(job->session) | 1 : 0;
+}
+
+size_t sharing_streams(const struct transport *t, size_t place)
+{
+	const struct queueing *q = &t->queues[place];
+	size_t streams = q->single ? 1 : (size_t)connection_policy_streams(&t->options->connections);
+	return q->taken && q->taken < streams ? q->taken : streams;
+}
+
+/* On a connection whose settings have not come, libcurl would take as many as we have set. */
+void sharing_learn(struct multi *m)
+{
+	struct transport *t = m->transport;
+	uint32_t streams = curl_streams_read();
+	if (!streams || streams == t->queues[m->place].taken)
+		return;
+	t->queues[m->place].taken = streams;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->multis[i]->place == m->place)
+			curl_multi_setopt(t->multis[i]->handle, CURLMOPT_MAX_CONCURRENT_STREAMS,
+			                  (long)sharing_streams(t, m->place));
+}
+
+size_t sharing_free(const struct transport *t, const struct multi *m)
+{
+	size_t most = m->ready * sharing_streams(t, m->place), used = m->busy - m->opening - m->parting;
+	return most > used ? most - used : 0;
+}
+
+bool sharing_pool_full(const struct transport *t, size_t place)
+{
+	const struct connection_policy *c = &t->options->connections;
+	return c->kind == CONNECTION_POLICY_POOL &&
+	       (int64_t)t->queues[place].busy >= c->pool * (int64_t)sharing_streams(t, place);
+}
+
+bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead)
+{
+	const struct queueing *q = &t->queues[place];
+	size_t streams = sharing_streams(t, place);
+	const struct connection_policy *c = &t->options->connections;
+	/* the pool was laid out for more streams, until the server told how many it takes */
+	if (c->kind == CONNECTION_POLICY_POOL && (q->busy - ahead - 1) / streams >= (size_t)c->pool)
+		return true;
+	if (streams == 1 || !q->opening)
+		return false;
+	if (c->kind == CONNECTION_POLICY_SESSION) {
+		const struct transfer *x = q->openers;
+		while (x && x->key != key)
+			x = x->opener_next;
+		return x;
+	}
+	/* libcurl finds no room where there should be some: nobody knows how much there is */
+	if (q->unplanned)
+		return true;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->multis[i]->place == place && sharing_free(t, t->multis[i]))
+			return false;
+	return ahead < q->opening * (streams - 1);
+}
+
+void sharing_opening(struct transfer *x, bool planned)
+{
+	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	if (x->opening)
+		return;
+	x->opening = true;
+	x->unplanned = !planned;
+	x->multi->opening++;
+	q->opening++;
+	q->unplanned += x->unplanned;
+	x->opener_previous = NULL;
+	x->opener_next = q->openers;
+	if (q->openers)
+		q->openers->opener_previous = x;
+	q->openers = x;
+}
+
+void sharing_opened(struct transfer *x)
+{
+	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	if (!x->opening)
+		return;
+	x->opening = false;
+	x->multi->opening--;
+	q->opening--;
+	q->unplanned -= x->unplanned;
+	*(x->opener_previous ? &x->opener_previous->opener_next : &q->openers) = x->opener_next;
+	if (x->opener_next)
+		x->opener_next->opener_previous = x->opener_previous;
+}
+
+void sharing_joined(struct transfer *x, struct socket *s)
+{
+	s->streams++;
+	x->multi->parting += s->parting;
+}
+
+void sharing_left(struct transfer *x, struct socket *s)
+{
+	if (!s)
+		return;
+	s->streams--;
+	x->multi->parting -= s->parting;
+}
+
+void sharing_parts(struct socket *s)
+{
+	if (!s || s->parting)
+		return;
+	s->parting = true;
+	s->multi->parting += s->streams;
+	s->multi->ready -= s->ready;
+}
+
+/* Whether its server has closed it tells one that broke from one that libcurl closes for having refused a request. */
+void sharing_closed(const struct socket *s, int fd)
+{
+	struct multi *m = s->multi;
+	struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+	m->ready -= s->ready && !s->parting;
+	m->parting -= s->parting ? s->streams : 0;
+	if (m->transport->options->connections.http != HTTP_1_1 && poll(&p, 1, 0) == 0)
+		m->sound = s->id;
+}
+
+void sharing_agreed(struct transfer *x)
+{
+	struct transport *t = x->multi->transport;
+	struct curl_tlssessioninfo *tls = NULL;
+	const unsigned char *protocol = NULL;
+	unsigned len = 0;
+	if (t->options->connections.http != HTTP_2 || curl_easy_getinfo(x->easy, CURLINFO_TLS_SSL_PTR, &tls) || !tls ||
+	    tls->backend != CURLSSLBACKEND_OPENSSL || !tls->internals)
+		return;
+	SSL_get0_alpn_selected(tls->internals, &protocol, &len);
+	t->queues[x->multi->place].single = len != 2 || memcmp(protocol, "h2", 2) != 0;
+}

@@ -1,0 +1,90 @@
+#include "http/transport_private.h"
+
+#include <stdlib.h>
+
+#define SESSION_CELLS      16    /* multi handles that sessions' connections are spread over */
+#define SESSIONS_KEPT      1024L /* connections in each of them, before the oldest that is not in use is closed */
+#define FEWEST_CONNECTIONS ((size_t)16) /* of a multi handle, before another one is made */
+#define MOST_CONNECTIONS   ((size_t)256)
+#define MULTIS             16 /* up to so many, a handle has the fewest connections */
+
+static struct multi *multi_new(struct transport *t, size_t place)
+{
+	struct multi **multis = realloc(t->multis, (t->count + 1) * sizeof(struct multi *));
+	if (!multis)
+		return NULL;
+	t->multis = multis;
+	struct multi *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	*m = (struct multi){
+		.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX, .sound = -1};
+	if (!m->handle) {
+		free(m);
+		return NULL;
+	}
+	curl_multi_setopt(m->handle, CURLMOPT_SOCKETFUNCTION, transport_on_socket);
+	curl_multi_setopt(m->handle, CURLMOPT_SOCKETDATA, m);
+	curl_multi_setopt(m->handle, CURLMOPT_TIMERFUNCTION, transport_on_timer);
+	curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
+	const struct connection_policy *c = &t->options->connections;
+	curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, c->http == HTTP_1_1 ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX);
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)sharing_streams(t, place));
+	curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, c->kind == CONNECTION_POLICY_SESSION ? SESSIONS_KEPT : 1L << 20);
+	return t->multis[t->count++] = m;
+}
+
+/* How many connections a multi handle is to have where there are so many in all. For each request libcurl walks those
+ * of a handle, which is why it has few of them; it takes some 40 KiB by itself, which is why it has more of them where
+ * they are many. */
+static size_t room_of(size_t connections)
+{
+	size_t room = connections / MULTIS;
+	return room < FEWEST_CONNECTIONS ? FEWEST_CONNECTIONS : room > MOST_CONNECTIONS ? MOST_CONNECTIONS : room;
+}
+
+/* Sessions' connections are found again where their multi handle is found again. */
+static struct multi *multi_of_session(struct transport *t, size_t place, uint64_t key)
+{
+	size_t cell = (size_t)(key >> 1) % SESSION_CELLS; /* its last bit is always set */
+	for (size_t i = 0; i < t->count; i++)
+		if (t->multis[i]->place == place && t->multis[i]->cell == cell)
+			return t->multis[i];
+	struct multi *m = multi_new(t, place);
+	if (m)
+		m->cell = cell;
+	return m;
+}
+
+/* One more for a pool, with its share of the connections. */
+static struct multi *multi_of_pool(struct transport *t, size_t place)
+{
+	size_t pool = (size_t)t->options->connections.pool, left = pool;
+	for (size_t i = 0; i < t->count; i++)
+		left -= t->multis[i]->place == place ? t->multis[i]->most : 0;
+	struct multi *m = left ? multi_new(t, place) : NULL;
+	if (!m)
+		return NULL;
+	m->most = left < room_of(pool) ? left : room_of(pool);
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)m->most);
+	return m;
+}
+
+struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
+{
+	const struct connection_policy *c = &t->options->connections;
+	size_t streams = sharing_streams(t, place), most = room_of(t->queues[place].busy);
+	struct multi *room = NULL;
+	if (c->kind == CONNECTION_POLICY_SESSION)
+		return multi_of_session(t, place, key);
+	for (size_t i = 0; i < t->count; i++) {
+		struct multi *m = t->multis[i];
+		if (m->place != place)
+			continue;
+		if (c->kind != CONNECTION_POLICY_FRESH && (streams == 1 ? m->open > m->busy : sharing_free(t, m)))
+			return m;
+		if (!room && (streams == 1 ? m->busy : m->ready + m->opening) < (m->most ? m->most : most))
+			room = m;
+	}
+	return room ? room : c->kind == CONNECTION_POLICY_POOL ? multi_of_pool(t, place) : multi_new(t, place);
+}

@@ -1,0 +1,187 @@
+/* How a request ended, and what libcurl knows of it by then. */
+#include "absent.h"
+#include "clock.h"
+#include "http/transfer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STALE_NS (2 * NS_PER_MS) /* beside two round trips */
+
+static bool is_tls(CURLcode code)
+{
+	switch (code) {
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_ENGINE_NOTFOUND:
+	case CURLE_SSL_ENGINE_SETFAILED:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_USE_SSL_FAILED:
+	case CURLE_SSL_ENGINE_INITFAILED:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_SHUTDOWN_FAILED:
+	case CURLE_SSL_CRL_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+	case CURLE_SSL_INVALIDCERTSTATUS:
+	case CURLE_SSL_CLIENTCERT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool connected(const struct transfer *x)
+{
+	return x->attempts > 0;
+}
+
+/* Without a connection: it was TCP's, a proxy's, or TLS's on top of it. */
+static enum record_error unconnected(const struct transfer *x)
+{
+	const struct transfer_setup *s = x->setup;
+	bool tls = !strncmp(s->target->places[x->place].url, "https:", 6);
+	long tunnel = 0;
+	if (s->options->route->o.proxy &&
+	    (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
+		return RECORD_CONNECT;
+	/* libcurl may have seen it before epoll told us */
+	bool established = x->established || strstr(x->error, "SSL connection");
+	return tls && established ? RECORD_TLS : RECORD_CONNECT;
+}
+
+/* A connection that broke: by a reset, or closed in order but too early. */
+static enum record_error broken(const struct transfer *x)
+{
+	long os = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os);
+	if (strstr(x->error, "chunked-encoding") || strstr(x->error, "response headers"))
+		return RECORD_PROTOCOL;
+	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
+}
+
+/* A kept connection broke before anything of an answer came; libcurl tries again most of the times, or would.
+ * CURLE_HTTP2 is what it says where the server had said goodbye. */
+static bool died_kept(const struct transfer *x, CURLcode code)
+{
+	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
+	             code == CURLE_HTTP2;
+	return x->again_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
+}
+
+static enum record_error kind_of(const struct transfer *x, CURLcode code)
+{
+	if (x->cancelled)
+		return x->cancelled_as;
+	if (died_kept(x, code))
+		return RECORD_RESET;
+	if (is_tls(code))
+		return RECORD_TLS;
+	switch (code) {
+	case CURLE_OK:
+		return RECORD_OK;
+	case CURLE_OPERATION_TIMEDOUT: {
+		const struct transport_options *o = x->setup->options;
+		bool whole = o->timeout_ns && x->job->end_ns - x->job->start_ns >= o->timeout_ns - NS_PER_MS;
+		return connected(x) || whole ? RECORD_TIMEOUT : unconnected(x);
+	}
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+		return connected(x) ? broken(x) : unconnected(x);
+	case CURLE_HTTP2_STREAM: /* the server ended the stream, or the connection under it */
+		return strstr(x->error, "before end of the underlying") ? RECORD_CUT : RECORD_RESET;
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+		return RECORD_CUT;
+	case CURLE_OUT_OF_MEMORY:
+	case CURLE_WRITE_ERROR:
+		return RECORD_CANCELLED;
+	default:
+		return connected(x) ? RECORD_PROTOCOL : unconnected(x);
+	}
+}
+
+/* Had the server closed the kept connection before it saw the request? Then the reset came back with the first packet;
+ * one that comes later is the end of a request that was being worked on. */
+static bool stale(const struct transfer *x)
+{
+	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
+	return x->job->end_ns - sent <= 2 * x->trip_ns + STALE_NS;
+}
+
+static void set_error(struct transfer *x, CURLcode code)
+{
+	struct job *job = x->job;
+	const char *text = x->error[0] ? x->error : curl_easy_strerror(code);
+	job->error = kind_of(x, code);
+	if (job->error == RECORD_OK) {
+		job->error_text[0] = '\0';
+		return;
+	}
+	if (!connected(x)) /* there was none */
+		job->connection = IPF_ABSENT;
+	bool own = true;
+	if (x->cancelled)
+		text = x->cancelled;
+	else if (x->no_memory)
+		text = "out of memory";
+	else if (job->refused >= MOST_REFUSALS)
+		text = "the server refused it over and over";
+	else if (died_kept(x, code))
+		text = (job->stale = stale(x)) ? "the server had closed the kept connection"
+		                               : "the kept connection broke before an answer";
+	else
+		own = false;
+	if (own || !job->error_text[0]) /* it may say already why there was no socket */
+		snprintf(job->error_text, sizeof job->error_text, "%s", text);
+}
+
+/* libcurl's own times are microseconds from its start of the transfer; 0 where a step was not taken. */
+static int64_t step(const struct transfer *x, CURLINFO info)
+{
+	curl_off_t us = 0;
+	if (curl_easy_getinfo(x->easy, info, &us) != CURLE_OK || us <= 0)
+		return IPF_ABSENT;
+	return x->begin_ns + us * NS_PER_US;
+}
+
+static void set_times(struct transfer *x)
+{
+	struct job *job = x->job;
+	if (job->connection == IPF_ABSENT || job->reused)
+		return;
+	/* an address that was pinned took no look-up */
+	if (x->setup->options->route->dns_each)
+		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
+	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
+	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
+}
+
+/* An answer is complete when the bytes came that completed it; what ends otherwise ends now. */
+static int64_t end_of(const struct transfer *x, CURLcode code, int64_t t_ns)
+{
+	const struct job *job = x->job;
+	int64_t read_ns, own_ns;
+	if (code == CURLE_OK && transfer_last_read(x, &read_ns, &own_ns) && own_ns >= t_ns)
+		t_ns = read_ns;
+	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
+	return t_ns > last ? t_ns : last;
+}
+
+void transfer_end(struct transfer *x, CURLcode code, int64_t t_ns)
+{
+	struct job *job = x->job;
+	long status = 0, version = 0;
+	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : end_of(x, code, t_ns);
+	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
+		job->status = status;
+	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
+	    version >= CURL_HTTP_VERSION_2_0)
+		job->http = 2;
+	set_error(x, code);
+	set_times(x);
+	if (job->end_ns < job->start_ns)
+		job->end_ns = job->start_ns;
+	x->job = NULL;
+}

@@ -1,0 +1,615 @@
+#include "http/transport.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "http/curl_clock.h"
+#include "http/h2_goaway.h"
+#include "http/transport_private.h"
+#include "cli/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define STREAMS_AT_ONCE 1024 /* of one read */
+
+/* ---- sockets ---- */
+
+static struct socket *socket_of(struct transport *t, int fd)
+{
+	if ((size_t)fd >= t->sockets_count) {
+		size_t count = t->sockets_count ? t->sockets_count : 256;
+		while (count <= (size_t)fd)
+			count *= 2;
+		struct socket *sockets = realloc(t->sockets, count * sizeof *sockets);
+		if (!sockets)
+			return NULL;
+		memset(sockets + t->sockets_count, 0, (count - t->sockets_count) * sizeof *sockets);
+		t->sockets = sockets;
+		t->sockets_count = count;
+	}
+	return &t->sockets[fd];
+}
+
+static void watch(struct transport *t, int fd, struct socket *s, uint32_t events)
+{
+	if (s->events == events)
+		return;
+	struct epoll_event e = {.events = events, .data.fd = fd};
+	if (epoll_ctl(t->epoll_fd,
+	              !events     ? EPOLL_CTL_DEL
+	              : s->events ? EPOLL_CTL_MOD
+	                          : EPOLL_CTL_ADD,
+	              fd, &e) == 0 ||
+	    !events)
+		s->events = events;
+}
+
+static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct transfer *x = data;
+	struct multi *m = x->multi;
+	(void)purpose;
+	/* a second attempt behind our back: the kept connection broke, or the server refused it */
+	if (x->attempts > 0) {
+		x->refused = transfer_again(x);
+		return CURL_SOCKET_BAD;
+	}
+	if (x->only_kept) {
+		x->anew = true;
+		return CURL_SOCKET_BAD;
+	}
+	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
+	if (!s) {
+		transfer_no_socket(x, fd < 0 ? errno : ENOMEM);
+		thread_stats_count(&m->transport->meter->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
+		if (fd >= 0)
+			close(fd);
+		return CURL_SOCKET_BAD;
+	}
+	int why = network_path_bind(m->transport->options->route, m->transport->next_source++, fd, address->family);
+	if (why) {
+		transfer_no_socket(x, why);
+		close(fd);
+		return CURL_SOCKET_BAD;
+	}
+	*s = (struct socket){.multi = m,
+	                     .id = atomic_fetch_add(m->transport->options->numbers, 1),
+	                     .key = x->key,
+	                     .open = true,
+	                     .connecting = x};
+	if (s->key)
+		session_scopes_take(m->transport->scopes, s->key);
+	m->open++;
+	x->made = fd;
+	sharing_opening(x, false);
+	if (stamps_watch(m->transport->setup.stamps, fd))
+		stamps_watch_sends(m->transport->setup.stamps, fd);
+	return fd;
+}
+
+static int on_close(void *data, curl_socket_t fd)
+{
+	struct transport *t = data;
+	struct socket *s = socket_of(t, fd);
+	stamps_forget(t->setup.stamps, fd);
+	if (s && s->open) {
+		s->multi->open--;
+		s->multi->closed++;
+		sharing_closed(s, fd);
+		if (s->key)
+			session_scopes_leave(t->scopes, s->key);
+		*s = (struct socket){.id = -1};
+	}
+	return close(fd);
+}
+
+/* The connection that it is on, while that is open; NULL. */
+static struct socket *socket_under(const struct transfer *x)
+{
+	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	return s && s->open && s->id == x->job->connection ? s : NULL;
+}
+
+static void note_connection(struct transfer *x, int fd)
+{
+	struct job *job = x->job;
+	struct socket *s = socket_of(x->multi->transport, fd);
+	if (!s || !s->open || job->connection == s->id)
+		return;
+	sharing_left(x, socket_under(x));
+	job->connection = s->id;
+	job->reused = s->used;
+	s->used = true;
+	x->fd = fd;
+	x->trip_ns = s->trip_ns;
+	sharing_joined(x, s);
+}
+
+static void on_refused(struct transfer *x)
+{
+	struct socket *s = socket_under(x);
+	sharing_left(x, s);
+	sharing_parts(s);
+}
+
+static void on_connected(struct transfer *x, int fd)
+{
+	if (fd < 0 && x->fd < 0 && x->opening)
+		fd = x->made; /* nobody else has one for it */
+	if (fd >= 0)
+		note_connection(x, fd);
+	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
+	if (s && s->open && !s->ready) {
+		s->ready = true;
+		x->multi->ready++;
+		sharing_agreed(x);
+	}
+	sharing_opened(x);
+}
+
+/* Where libcurl has not told yet which connection it took, as of one that others use: nothing has been sent, and none
+ * has been closed. */
+static bool alive(const struct transfer *x)
+{
+	if (x->fd < 0)
+		return x->multi->closed == x->closed;
+	return socket_under(x) || x->multi->sound == x->job->connection;
+}
+
+/* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next
+ * one would cost two system calls a request: it stays registered until something happens on it while it is idle. */
+int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
+{
+	struct multi *m = data;
+	struct transport *t = m->transport;
+	struct socket *s = socket_of(t, fd);
+	(void)unused;
+	if (!s)
+		return -1;
+	if (!s->multi)
+		*s = (struct socket){.multi = m, .id = -1};
+	if (what == CURL_POLL_REMOVE) {
+		s->idle = true;
+		s->connecting = NULL;
+		if (!s->open || s->events & EPOLLOUT)
+			watch(t, fd, s, s->open ? EPOLLIN : 0);
+		if (!s->open)
+			*s = (struct socket){.id = -1};
+		return 0;
+	}
+	s->idle = false;
+	struct transfer *x = NULL;
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
+	if (x && x->job)
+		note_connection(x, fd);
+	watch(t, fd, s, (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
+	return 0;
+}
+
+int transport_on_timer(CURLM *handle, long ms, void *data)
+{
+	struct multi *m = data;
+	(void)handle;
+	m->soon = ms == 0;
+	m->deadline = ms < 0 ? INT64_MAX : clock_now() - m->transport->setup.zero_ns + (int64_t)ms * NS_PER_MS;
+	return 0;
+}
+
+/* ---- opening and closing ---- */
+
+int transport_open(struct transport **transport, const struct endpoint *target, const struct transport_options *options,
+                   int epoll_fd, struct thread_stats *meter, struct ipf_error *err)
+{
+	struct transport *t = calloc(1, sizeof *t);
+	*transport = t;
+	if (!t)
+		return ipf_error_memory(err);
+	t->balance = options->balance;
+	t->options = options;
+	t->target = target;
+	t->epoll_fd = epoll_fd;
+	t->soonest = INT64_MAX;
+	t->meter = meter;
+	t->setup = (struct transfer_setup){.target = target,
+	                                   .options = options,
+	                                   .open_socket = on_open,
+	                                   .close_socket = on_close,
+	                                   .close_data = t,
+	                                   .connected = on_connected,
+	                                   .alive = alive,
+	                                   .refused = on_refused};
+	t->queues = calloc(target->count, sizeof *t->queues);
+	/* handles that share nothing would not know each other's TLS sessions */
+	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
+		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
+		return ipf_error_memory(err);
+	if (options->connections.kind == CONNECTION_POLICY_SESSION && !(t->scopes = session_scopes_new()))
+		return ipf_error_memory(err);
+	char text[32];
+	t->alarms = deadlines_new(1 + options->cancels.count);
+	snprintf(t->no_token, sizeof t->no_token, "no first token within %s",
+	         format_duration(options->first_token_ns, text));
+	if (!t->alarms)
+		return ipf_error_memory(err);
+	if (!(t->setup.stamps = stamps_new(meter, options->kernel_stamps)))
+		return ipf_error_memory(err);
+	stamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
+	return 0;
+}
+
+void transport_zero(struct transport *t, int64_t zero_ns)
+{
+	t->setup.zero_ns = zero_ns;
+}
+
+void transport_close(struct transport *t)
+{
+	if (!t)
+		return;
+	for (struct transfer *x = t->spare, *next; x; x = next) {
+		next = x->next;
+		transfer_free(x);
+	}
+	for (size_t i = 0; i < t->count; i++) {
+		curl_multi_cleanup(t->multis[i]->handle);
+		free(t->multis[i]);
+	}
+	curl_share_cleanup(t->setup.share);
+	session_scopes_free(t->scopes);
+	free(t->queues);
+	deadlines_free(t->alarms);
+	free(t->multis);
+	free(t->sockets);
+	stamps_free(t->setup.stamps);
+	free(t);
+}
+
+bool transport_prepare(struct transport *t, size_t spare)
+{
+	for (int i = 0; i < 4 && t->spare_count < spare; i++) {
+		struct transfer *x = transfer_new(&t->setup);
+		if (!x)
+			return false;
+		x->next = t->spare;
+		t->spare = x;
+		t->spare_count++;
+	}
+	return t->spare_count < spare;
+}
+
+/* ---- requests ---- */
+
+static void put_ended(struct transport *t, struct job *job)
+{
+	job->next = NULL;
+	*(t->ended ? &t->ended_last->next : &t->ended) = job;
+	t->ended_last = job;
+}
+
+struct job *transport_ended(struct transport *t)
+{
+	struct job *job = t->ended;
+	if (job)
+		t->ended = job->next;
+	return job;
+}
+
+static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
+{
+	if (job->start_ns == IPF_ABSENT)
+		job->start_ns = now;
+	job->end_ns = now;
+	job->error = RECORD_CANCELLED;
+	strncpy(job->error_text, why, sizeof job->error_text - 1);
+	put_ended(t, job);
+}
+
+static void leave(struct transport *t, size_t place)
+{
+	t->queues[place].busy--;
+	balance_ended(t->balance, place);
+}
+
+static void take_off(struct transport *t, struct transfer *x)
+{
+	curl_multi_remove_handle(x->multi->handle, x->easy);
+	transfer_unused(x);
+	if (x->key)
+		session_scopes_leave(t->scopes, x->key);
+	x->multi->busy--;
+	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
+	if (x->next)
+		x->next->previous = x->previous;
+	x->next = t->spare;
+	t->spare = x;
+	t->spare_count++;
+}
+
+/* Refused by a connection that has no stream left: it waits with those that have not been sent, so that as many
+ * connections are made at once as they all need. */
+static void send_again(struct transport *t, struct transfer *x)
+{
+	struct queueing *q = &t->queues[x->multi->place];
+	sharing_opened(x);
+	take_off(t, x);
+	put_job(&q->held, x->job);
+	q->held_count++;
+	t->held++;
+	x->job = NULL;
+}
+
+/* Takes it off the multi handle and gives the job back. */
+static void finish(struct transport *t, struct transfer *x, CURLcode code, int64_t t_ns)
+{
+	struct job *job = x->job;
+	curl_socket_t fd = -1;
+	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
+		note_connection(x, fd);
+	sharing_opened(x);
+	struct socket *s = socket_under(x);
+	sharing_left(x, s);
+	transfer_end(x, code, t_ns);
+	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
+		s->trip_ns = job->connect_ns - job->start_ns;
+	take_off(t, x);
+	leave(t, x->multi->place);
+	put_ended(t, job);
+}
+
+static void look_for_ended(struct transport *t, const struct multi *m)
+{
+	int left;
+	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
+		struct transfer *x = NULL;
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
+		if (x->refused || transfer_gave_up(x, message->data.result)) {
+			send_again(t, x);
+		} else if (x->anew) {
+			curl_multi_remove_handle(m->handle, x->easy);
+			transfer_anew(x);
+			curl_multi_add_handle(m->handle, x->easy);
+		} else {
+			finish(t, x, message->data.result, t->setup.t_ns);
+		}
+	}
+}
+
+/* Lets libcurl work, on a socket or its timers; what it hands over meanwhile came at t_ns, where the kernel does not
+ * know better. */
+static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
+{
+	struct transport *t = m->transport;
+	int running;
+	t->setup.t_ns = t_ns;
+	t->setup.own_ns = own_ns;
+	stamps_attach(t->setup.stamps);
+	h2_goaway_attach(t);
+	if (!m->opening)
+		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
+	curl_multi_socket_action(m->handle, fd, bits, &running);
+	/* one read may have brought something for several streams, which libcurl sees to one after another */
+	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
+		m->soon = false;
+		m->deadline = INT64_MAX;
+		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
+	curl_clock_go();
+	sharing_learn(m);
+	look_for_ended(t, m);
+	if (m->deadline < t->soonest)
+		t->soonest = m->deadline;
+}
+
+/* Hands it to libcurl. */
+static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
+{
+	if (m && !t->spare)
+		transport_prepare(t, 1);
+	struct transfer *x = t->spare;
+	uint64_t key = sharing_key(t, job);
+	uint32_t scope = key ? session_scopes_take(t->scopes, key) : 0;
+	if (!m || !x || job->request.failed || (key && !scope)) {
+		if (scope)
+			session_scopes_leave(t->scopes, key);
+		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
+		leave(t, place);
+		return;
+	}
+	t->spare = x->next;
+	t->spare_count--;
+	x->multi = m;
+	x->key = key;
+	x->scope = scope;
+	x->closed = m->closed;
+	x->made = -1;
+	x->previous = NULL;
+	x->next = t->under_way;
+	if (x->next)
+		x->next->previous = x;
+	t->under_way = x;
+	bool kept = sharing_free(t, m) || t->queues[place].single;
+	m->busy++;
+	transfer_begin(x, job, place, !m->pinned, kept);
+	if (!kept)
+		sharing_opening(x, true);
+	m->pinned = true;
+	int64_t now = clock_now() - t->setup.zero_ns;
+	x->begin_ns = now;
+	if (job->start_ns == IPF_ABSENT)
+		job->start_ns = now;
+	timing_begin(t, x);
+	curl_multi_add_handle(m->handle, x->easy);
+	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
+}
+
+static void begin(struct transport *t, struct job *job, size_t place)
+{
+	struct queueing *q = &t->queues[place];
+	uint64_t key = sharing_key(t, job);
+	q->busy++;
+	if (!sharing_has_to_wait(t, place, key, q->held_count)) {
+		send_on(t, multis_choose(t, place, key), job, place);
+		return;
+	}
+	job->start_ns = clock_now() - t->setup.zero_ns;
+	put_job(&q->held, job);
+	q->held_count++;
+	t->held++;
+}
+
+/* Those that waited, as far as there is room for them now. */
+static void admit(struct transport *t)
+{
+	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
+		struct queueing *q = &t->queues[place];
+		while (q->held.first && !sharing_has_to_wait(t, place, sharing_key(t, q->held.first), q->held_count - 1)) {
+			struct job *job = take_job(&q->held);
+			q->held_count--;
+			t->held--;
+			send_on(t, multis_choose(t, place, sharing_key(t, job)), job, place);
+		}
+		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
+			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
+			begin(t, take_job(&q->waiting), place);
+		}
+	}
+}
+
+void transport_start(struct transport *t, struct job *job)
+{
+	size_t place = balance_choose(t->balance, job->session);
+	if (t->target->count > 1)
+		job->target = (int64_t)place;
+	if (!sharing_pool_full(t, place)) {
+		begin(t, job, place);
+	} else {
+		put_job(&t->queues[place].waiting, job);
+		t->waiting++;
+	}
+	admit(t);
+}
+
+size_t transport_waiting(const struct transport *t)
+{
+	return t->waiting;
+}
+
+/* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the
+ * server closes it, or bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session
+ * ticket, in HTTP/2 a frame that is nobody's answer, and is left alone.) */
+static void end_speaker(const struct transport *t, int fd, size_t place)
+{
+	char said[4096];
+	bool plain = !strncmp(t->target->places[place].url, "http:", 5) && !t->options->route->proxy_tls;
+	if (!plain || t->options->connections.http != HTTP_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
+		return;
+	shutdown(fd, SHUT_RDWR);
+	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
+		; /* so that libcurl reads the end */
+}
+
+void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
+{
+	struct socket *s = socket_of(t, fd);
+	if (!s || !s->multi) {
+		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		return;
+	}
+	if (events & EPOLLERR && !(events = stamps_late(t->setup.stamps, fd, events)))
+		return;
+	if (s->idle) {
+		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
+		end_speaker(t, fd, s->multi->place);
+		watch(t, fd, s, 0);
+		return;
+	}
+	int bits = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+	           (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+	if (s->connecting && !(events & (EPOLLERR | EPOLLHUP))) {
+		s->connecting->established = true;
+		s->connecting = NULL;
+	}
+	work(s->multi, fd, bits, t_ns, own_ns);
+	admit(t);
+}
+
+int64_t transport_deadline(const struct transport *t)
+{
+	int64_t deadline = t->soonest;
+	for (size_t i = 0; i <= t->options->cancels.count; i++) {
+		const struct alarm *alarm = deadlines_first(t->alarms, i);
+		if (alarm && alarm->at_ns < deadline)
+			deadline = alarm->at_ns;
+	}
+	return deadline;
+}
+
+static void end_now(struct transport *t, struct transfer *x, enum record_error as, const char *why, int64_t now)
+{
+	x->cancelled = why;
+	x->cancelled_as = as;
+	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
+}
+
+static void ring_alarms(struct transport *t, int64_t now)
+{
+	for (size_t i = 0; i <= t->options->cancels.count; i++)
+		for (const struct alarm *alarm; (alarm = deadlines_first(t->alarms, i)) && alarm->at_ns <= now;
+		     deadlines_drop(t->alarms, i)) {
+			if (!timing_over(alarm, i))
+				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token,
+				        now);
+		}
+}
+
+static void expire(struct multi *m, int64_t now)
+{
+	long ms = -1;
+	if (m->deadline > now)
+		return;
+	m->deadline = INT64_MAX;
+	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
+	/* a timer that it thinks it has told already is not told again */
+	if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
+		m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
+}
+
+void transport_expire(struct transport *t, int64_t now)
+{
+	ring_alarms(t, now);
+	if (t->soonest <= now) {
+		t->soonest = INT64_MAX;
+		for (size_t i = 0; i < t->count; i++) {
+			expire(t->multis[i], now);
+			if (t->multis[i]->deadline < t->soonest)
+				t->soonest = t->multis[i]->deadline;
+		}
+	}
+	admit(t);
+}
+
+void transport_cancel(struct transport *t, int64_t now, const char *why)
+{
+	for (size_t place = 0; place < t->target->count; place++) {
+		struct queueing *q = &t->queues[place];
+		for (; q->waiting.first; t->waiting--) {
+			balance_ended(t->balance, place);
+			refuse(t, take_job(&q->waiting), now, why);
+		}
+		for (; q->held.first; t->held--, q->held_count--) {
+			leave(t, place);
+			refuse(t, take_job(&q->held), now, why);
+		}
+	}
+	while (t->under_way)
+		end_now(t, t->under_way, RECORD_CANCELLED, why, now);
+}

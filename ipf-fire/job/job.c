@@ -1,0 +1,183 @@
+#include "absent.h"
+#include "job/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_BYTES  2048 /* of each of its buffers */
+#define KEPT_READS  128
+#define FIRST_READS 8
+
+/* Of cleared memory. */
+static void make_absent(struct job *job)
+{
+	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
+	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
+		job->tls_ns = IPF_ABSENT;
+	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
+		job->http = job->refused = job->status = IPF_ABSENT;
+}
+
+struct job *job_new(void)
+{
+	struct job *job = calloc(1, sizeof *job);
+	if (job)
+		make_absent(job);
+	return job;
+}
+
+void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	free(job->after);
+	deferred_request_free(job->draft);
+	free(job->reads);
+	buffer_release(&job->text);
+	buffer_release(&job->request);
+	buffer_release(&job->url);
+	curl_slist_free_all(job->headers_sent);
+	buffer_release(&job->headers);
+	buffer_release(&job->body);
+	free(job);
+}
+
+static void keep_little(struct buffer *b)
+{
+	if (b->cap > KEPT_BYTES)
+		buffer_release(b);
+	else
+		buffer_clear(b);
+}
+
+void job_sent(struct job *job)
+{
+	keep_little(&job->request);
+}
+
+static void make_new(struct job *job)
+{
+	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
+	struct job new = {0};
+	struct buffer *kept[] = {&new.text, &new.request, &new.url, &new.headers, &new.body};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+		keep_little(buffers[i]);
+		*kept[i] = *buffers[i];
+	}
+	free(job->after);
+	deferred_request_free(job->draft);
+	curl_slist_free_all(job->headers_sent);
+	if (job->reads_cap <= KEPT_READS) {
+		new.reads = job->reads;
+		new.reads_cap = job->reads_cap;
+	} else {
+		free(job->reads);
+	}
+	memcpy(job, &new, sizeof *job);
+	make_absent(job);
+}
+
+void job_put_back(struct queue *spare, struct job *job)
+{
+	if (queue_full(spare)) {
+		job_free(job);
+		return;
+	}
+	make_new(job);
+	queue_put(spare, job);
+}
+
+struct job *job_take(struct queue *spare)
+{
+	struct job *job = queue_take(spare);
+	return job ? job : job_new();
+}
+
+void jobs_free(struct queue *spare)
+{
+	for (struct job *job; spare && (job = queue_take(spare));)
+		job_free(job);
+	queue_free(spare);
+}
+
+size_t job_bytes(const struct job *job)
+{
+	return sizeof *job + job->text.cap + job->request.cap + job->url.cap + job->headers.cap + job->body.cap +
+	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
+}
+
+int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns)
+{
+	if (!len)
+		return 0;
+	if (!job->reads_count || t_ns > job->reads[job->reads_count - 1].t_ns) {
+		if (job->reads_count == job->reads_cap) {
+			size_t cap = job->reads_cap ? 2 * job->reads_cap : FIRST_READS;
+			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);
+			if (!reads)
+				return -1;
+			job->reads = reads;
+			job->reads_cap = cap;
+		}
+		job->reads[job->reads_count++] = (struct record_read){.t_ns = t_ns, .bytes = 0, .own_ns = own_ns};
+	}
+	buffer_append(&job->body, data, len);
+	if (job->body.failed)
+		return -1;
+	job->reads[job->reads_count - 1].bytes += (int64_t)len;
+	return 0;
+}
+
+void job_to_record(const struct job *job, struct buffer *headers, struct record *record)
+{
+	record_init(record);
+	record->n = job->arrival.n;
+	record->req = job->arrival.req;
+	record->stage = job->arrival.stage;
+	record->copy = job->arrival.copy ? job->arrival.copy : IPF_ABSENT;
+	record->id = job->id;
+	record->session = job->session;
+	record->turn = job->turn;
+	record->model = job->model;
+	record->asked_input_tokens = job->input_tokens;
+	record->asked_output_tokens = job->output_tokens;
+	record->slo = job->slo;
+	record->due_ns = job->due_ns;
+	record->ready_ns = job->ready_ns;
+	record->slot_ns = job->slot_ns;
+	record->pool_ns = job->pool_ns;
+	record->start_ns = job->start_ns;
+	record->dns_ns = job->dns_ns;
+	record->connect_ns = job->connect_ns;
+	record->tls_ns = job->tls_ns;
+	record->connected_ns = job->connected_ns;
+	record->sent_ns = job->sent_ns;
+	record->left_ns = job->left_ns;
+	record->first_byte_ns = job->first_byte_ns;
+	record->end_ns = job->end_ns;
+	record->target = job->target;
+	record->connection = job->connection;
+	record->reused = job->reused;
+	record->http = job->http;
+	record->refused = job->refused;
+	record->resumed = job->resumed;
+	record->status = job->status;
+	record->error = job->error;
+	record->stale = job->stale;
+	if (job->error_text[0])
+		record->error_text = slice_of(job->error_text);
+	if (job->headers.len) {
+		buffer_clear(headers);
+		buffer_byte(headers, '{');
+		buffer_slice(headers, buffer_all(&job->headers));
+		buffer_byte(headers, '}');
+		record->headers = buffer_all(headers);
+	}
+	record->streamed = job->streamed;
+	record->request_bytes = job->request_bytes;
+	record->prompt_bytes = job->prompt_bytes;
+	record->reads = job->reads;
+	record->reads_count = job->reads_count;
+	if (job->body.len)
+		record->body = buffer_all(&job->body);
+}

@@ -1,0 +1,105 @@
+#include "run/calibration.h"
+
+#include "cli/options.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+json_t *host_json(void)
+{
+	struct utsname u;
+	if (uname(&u) < 0)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", u.nodename, "system", u.sysname, "release", u.release,
+	                 "machine", u.machine, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+char *calibration_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+	int len = -1;
+	if (state && state[0] == '/')
+		len = asprintf(&path, "%s/ipf/calibration.json", state);
+	else if (home && home[0] == '/')
+		len = asprintf(&path, "%s/.local/state/ipf/calibration.json", home);
+	return len < 0 ? NULL : path;
+}
+
+/* All folders above it. What cannot be made shows when the file is opened. */
+static void make_folders(const char *path)
+{
+	char *copy = strdup(path);
+	for (char *slash = copy; slash && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		mkdir(copy, 0777);
+		*slash = '/';
+	}
+	free(copy);
+}
+
+int calibration_keep(const char *path, json_t *calibration, struct ipf_error *err)
+{
+	bool standard = !strcmp(path, "-");
+	if (!standard)
+		make_folders(path);
+	FILE *f = standard ? stdout : fopen(path, "we");
+	if (!f)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	int bad = json_dumpf(calibration, f, JSON_INDENT(1)) | (fputc('\n', f) == EOF) | (fflush(f) != 0);
+	int why = errno;
+	if (!standard && fclose(f) != 0) {
+		bad = -1;
+		why = errno;
+	}
+	return bad ? ipf_error_errno(err, why, standard ? "standard output" : path, "cannot write") : 0;
+}
+
+static bool text_is(json_t *c, const char *member, const char *wanted)
+{
+	const char *text = json_string_value(json_object_get(c, member));
+	return text && !strcmp(text, wanted);
+}
+
+/* "": it is ours. */
+static const char *misfit(json_t *c, const char *stamps)
+{
+	json_t *host = host_json();
+	bool here = json_equal(json_object_get(c, "host"), host);
+	json_decref(host);
+	if (!text_is(c, "tool", "ipf-fire " IPF_VERSION))
+		return "it was made by another version of this program";
+	if (!here)
+		return "it was made on another machine, or with another system on it";
+	return text_is(c, "stamps", stamps) ? "" : "it was made with another clock (--stamps)";
+}
+
+int calibration_for(const char *path, const char *stamps, json_t **calibration, const char **why, struct ipf_error *err)
+{
+	*calibration = NULL;
+	*why = "";
+	if (!path || !strcmp(path, "none"))
+		return 0;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	json_t *c = json_loadf(file, 0, NULL);
+	fclose(file);
+	if (!text_is(c, "ipf", "calibration")) {
+		json_decref(c);
+		return ipf_error_at(err, IPF_INPUT, path, 0, "expected a calibration, as --calibrate keeps it");
+	}
+	*why = misfit(c, stamps);
+	if (**why)
+		json_decref(c);
+	else
+		*calibration = c;
+	return 0;
+}

@@ -1,0 +1,166 @@
+#include "run/probe.h"
+
+#include "absent.h"
+#include "protobuf/protobuf.h"
+#include "cli/units.h"
+
+#include <string.h>
+
+#define READS_SHOWN 24
+#define BYTES_SHOWN 2000 /* of a read, of a body */
+
+int probe_schedule(struct generated_input *made, struct ipf_error *err)
+{
+	static const int64_t at_once = 0;
+	const struct schedule_stage stage = {.name = (char *)"probe",
+	                                     .kind = (char *)"burst",
+	                                     .spec = (char *)"burst:n=1",
+	                                     .end_ns = IPF_ABSENT,
+	                                     .slots = IPF_ABSENT,
+	                                     .arrivals = 1,
+	                                     .rate = 0,
+	                                     .measured = true};
+	return generated_input_schedule(made, &stage, &at_once, err);
+}
+
+/* ---- showing ---- */
+
+/* Text by lines, each behind a mark; what a terminal might obey is shown as a dot. */
+static void show_text(FILE *to, const char *mark, struct slice text)
+{
+	size_t shown = text.len < BYTES_SHOWN ? text.len : BYTES_SHOWN;
+	bool begun = false;
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+		if (!begun)
+			fputs(mark, to);
+		begun = c != '\n';
+		fputc(c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f) ? c : c == '\r' ? ' ' : '.', to);
+	}
+	if (begun)
+		fputc('\n', to);
+	if (shown < text.len)
+		fprintf(to, "%s… %zu bytes more\n", mark, text.len - shown);
+}
+
+/* Messages of gRPC, with the numbers and wire types of their fields, which is all that can be known of them here. */
+static void show_messages(FILE *to, struct slice body)
+{
+	struct buffer text = {0};
+	struct slice message;
+	bool compressed;
+	int got = 0;
+	for (size_t at = 0, next, n = 1; at < body.len && n <= READS_SHOWN; at = next, n++) {
+		got = grpc_frame(body, at, &compressed, &message, &next);
+		if (got <= 0) {
+			fprintf(to, "* %zu bytes that are no whole message\n", body.len - at);
+			break;
+		}
+		fprintf(to, "* message %zu: %zu bytes%s\n", n, message.len, compressed ? ", compressed" : "");
+		buffer_clear(&text);
+		if (!compressed)
+			protobuf_dump(message, 2, &text);
+		show_text(to, "* ", buffer_all(&text));
+	}
+	buffer_release(&text);
+}
+
+static void show_headers(FILE *to, const struct curl_slist *list)
+{
+	for (; list; list = list->next) {
+		size_t name = strcspn(list->data, ":");
+		if (!strcmp(list->data, "Expect:"))
+			continue;
+		if (header_is_secret(list->data, name))
+			fprintf(to, "> %.*s: …\n", (int)name, list->data);
+		else
+			fprintf(to, "> %s\n", list->data);
+	}
+}
+
+static int show(FILE *to, const struct endpoint *t, struct renderer *renderer, const struct trace_request *q,
+                struct ipf_error *err)
+{
+	struct buffer body = {0}, url = {0}, shown = {0};
+	struct curl_slist *headers = NULL;
+	struct slice model = renderer_model(renderer, q);
+	int result = renderer_body(renderer, q, (struct slice){0}, &body, err);
+	if (result == 0)
+		result = endpoint_address(t, q->id, q->session, model, &url, &headers, err);
+	if (result == 0)
+		result = endpoint_shown(t, 0, model, &shown, err);
+	if (result == 0) {
+		fprintf(to, "> %s %s\n", t->method, shown.data);
+		show_headers(to, t->varying ? headers : t->headers);
+		if (t->signer)
+			fputs("> Authorization: …\n", to);
+		fputs(">\n", to);
+		show_text(to, "> ", renderer_json(renderer).data ? renderer_json(renderer) : buffer_all(&body));
+		if (renderer_json(renderer).data)
+			show_messages(to, buffer_all(&body));
+	}
+	curl_slist_free_all(headers);
+	buffer_release(&body);
+	buffer_release(&url);
+	buffer_release(&shown);
+	return result;
+}
+
+int probe_show_request(FILE *to, const struct endpoint *target, struct renderer *renderer, const char *trace,
+                       struct ipf_error *err)
+{
+	struct trace_reader *reader;
+	struct trace_request q;
+	if (trace_reader_open(&reader, trace, err) < 0)
+		return -1;
+	int got = trace_reader_next(reader, &q, err);
+	int result = got == 1 ? show(to, target, renderer, &q, err) : got;
+	trace_reader_close(reader);
+	return result;
+}
+
+static void show_response_headers(FILE *to, struct slice headers)
+{
+	struct jdoc doc = {0};
+	struct ipf_error ignored = {0};
+	struct buffer text = {0};
+	if (headers.data && jdoc_parse(&doc, headers.data, headers.len, &ignored) == 0)
+		for (struct jdoc_each e = jdoc_each(&doc, JDOC_ROOT); jdoc_step(&e);) {
+			jdoc_text(&doc, e.key, &text);
+			buffer_text(&text, ": ");
+			jdoc_text(&doc, e.value, &text);
+			buffer_byte(&text, '\n');
+		}
+	show_text(to, "< ", buffer_all(&text));
+	buffer_release(&text);
+	jdoc_release(&doc);
+}
+
+void probe_show_response(FILE *to, const struct record *record, bool messages)
+{
+	char time[32];
+	size_t at = 0;
+	if (record->status != IPF_ABSENT)
+		fprintf(to, "< status %lld, after %s\n", (long long)record->status,
+		        format_duration(record->first_byte_ns - record->start_ns, time));
+	show_response_headers(to, record->headers);
+	for (size_t i = 0; i < record->reads_count && at < record->body.len; i++) {
+		size_t len = (size_t)record->reads[i].bytes < record->body.len - at ? (size_t)record->reads[i].bytes
+		                                                                    : record->body.len - at;
+		if (i == READS_SHOWN) {
+			fprintf(to, "* %zu reads more, %zu bytes\n", record->reads_count - i, record->body.len - at);
+			break;
+		}
+		fprintf(to, "* %zu bytes after %s\n", len, format_duration(record->reads[i].t_ns - record->start_ns, time));
+		if (!messages)
+			show_text(to, "< ", (struct slice){record->body.data + at, len});
+		at += len;
+	}
+	if (messages)
+		show_messages(to, record->body);
+	if (record->error != RECORD_OK)
+		fprintf(to, "* %s: %.*s\n", record_error_name(record->error), (int)record->error_text.len,
+		        record->error_text.data);
+	fprintf(to, "* ended after %s\n", format_duration(record->end_ns - record->start_ns, time));
+	fflush(to);
+}

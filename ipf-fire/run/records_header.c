@@ -1,0 +1,158 @@
+#include "run/records_header.h"
+
+#include "absent.h"
+#include "run/calibration.h"
+#include "clock.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+static json_t *limits_json(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
+		return json_object();
+	return json_pack("{s:I}", "files", (json_int_t)files.rlim_cur);
+}
+
+static int set_times(json_t *header, const struct fire_options *o, int64_t wall_ns)
+{
+	char t0[32];
+	clock_format(wall_ns, t0);
+	int bad = json_object_set_new(header, "t0", json_string(t0));
+	bad |= json_object_set_new(header, "t0_unix_ns", json_integer(wall_ns));
+	bad |= json_object_set_new(header, "clock", json_string("CLOCK_MONOTONIC"));
+	if (o->timeout_ns)
+		bad |= json_object_set_new(header, "timeout_ns", json_integer(o->timeout_ns));
+	if (o->first_token_timeout_ns)
+		bad |= json_object_set_new(header, "first_token_timeout_ns", json_integer(o->first_token_timeout_ns));
+	if (o->connect_timeout_ns)
+		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
+	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
+}
+
+/* "target" for people; where there are several, "targets" as a list: requests name theirs by its index. */
+static int set_places(json_t *header, const struct fire_options *o, const struct endpoint *target)
+{
+	struct buffer all = {0};
+	json_t *list = json_array();
+	int bad = 0;
+	for (size_t i = 0; i < target->count; i++) {
+		buffer_text(&all, i ? ", " : "");
+		buffer_text(&all, target->places[i].shown);
+		bad |= json_array_append_new(list, json_string(target->places[i].shown));
+	}
+	bad |= all.failed || json_object_set_new(header, "target", json_stringn(all.data ? all.data : "", all.len));
+	if (target->count > 1) {
+		bad |= json_object_set(header, "targets", list);
+		bad |= json_object_set_new(header, "balance", json_string(o->balance));
+	}
+	json_decref(list);
+	buffer_release(&all);
+	return bad;
+}
+
+/* The way there, where it is not the plain one. */
+static int set_route(json_t *header, const struct network_path *route)
+{
+	int bad = 0;
+	if (route->o.unix_socket)
+		bad |= json_object_set_new(header, "unix_socket", json_string(route->o.unix_socket));
+	if (route->o.proxy)
+		bad |= json_object_set_new(header, "proxy", json_string(route->proxy_shown));
+	if (route->o.bind)
+		bad |= json_object_set_new(header, "bind", json_string(route->o.bind));
+	if (route->dns_each)
+		bad |= json_object_set_new(header, "dns", json_string(route->o.dns));
+	return bad;
+}
+
+json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed,
+                       const struct endpoint *target, const struct network_path *route, struct arrival_reader *plan,
+                       json_t *params, json_t *argv, int64_t wall_ns)
+{
+	argv_redact(argv);
+	struct provenance p = {
+		.tool = "ipf-fire",
+		.argv = argv,
+		.from = json_pack("[O, O]", stream_reader_header(arrival_reader_stream(plan)),
+	                      arrival_reader_trace_header(plan)),
+		.reproducible = o->common.reproducible,
+	};
+	json_t *header = stream_header("records", &p);
+	if (!header)
+		return NULL;
+	/* what the stages' numbers mean, where they are not the schedule's */
+	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(plan), header) : 0;
+	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
+	bad |= set_places(header, o, target);
+	bad |= set_route(header, route);
+	bad |= json_object_set(header, "api", api_json(api));
+	if (o->model)
+		bad |= json_object_set_new(header, "model", json_string(o->model));
+	for (size_t i = 0; i < o->cancels.count; i++) {
+		if (!i)
+			bad |= json_object_set_new(header, "cancel", json_array());
+		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.items[i]));
+	}
+	if (json_object_size(params))
+		bad |= json_object_set(header, "params", params);
+	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
+	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
+	bad |= json_object_set_new(header, "connections", json_string(o->connections));
+	bad |= json_object_set_new(header, "history", json_string(o->history));
+	bad |= json_object_set_new(header, "http", json_string(o->http));
+	bad |= json_object_set_new(header, "limits", limits_json());
+	bad |= set_times(header, o, wall_ns);
+	if (bad) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
+}
+
+static json_t *stages_json(const struct schedule *schedule, const struct engine_result *result)
+{
+	json_t *stages = json_array();
+	if (!result->stage_begin_ns || !result->stage_end_ns)
+		return stages;
+	for (size_t i = 0; i < schedule->count; i++) {
+		json_t *stage = json_object();
+		if (result->stage_begin_ns[i] != IPF_ABSENT)
+			json_object_set_new(stage, "begin_ns", json_integer(result->stage_begin_ns[i]));
+		if (result->stage_end_ns[i] != IPF_ABSENT)
+			json_object_set_new(stage, "end_ns", json_integer(result->stage_end_ns[i]));
+		json_array_append_new(stages, stage);
+	}
+	return stages;
+}
+
+json_t *records_trailer(struct arrival_reader *plan, const struct engine_result *result,
+                        const struct run_counters *gauges, const struct history *history, const struct ipf_error *bad,
+                        json_t *client)
+{
+	json_t *end = json_object(), *why = NULL;
+	json_object_set_new(end, "from", arrival_reader_from(plan));
+	json_object_set_new(end, "stages", stages_json(arrival_reader_schedule(plan), result));
+	if (client)
+		json_object_set_new(end, "client", client);
+	if (history) {
+		struct history_counts c = history_counts(history);
+		json_object_set_new(end, "history",
+		                    json_pack("{s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded", (json_int_t)c.recorded,
+		                              "left_out", (json_int_t)c.left_out));
+	}
+	if (bad->kind)
+		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
+	else if (result->memory_full)
+		why = json_string("stopped: the records could not be written as fast as they came");
+	else if (result->stopped)
+		why = json_string(result->stopped);
+	else if (result->signals)
+		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
+	if (why)
+		json_object_set_new(end, "incomplete", why);
+	if (result->signals)
+		json_object_set_new(end, "interrupted", json_true());
+	return end;
+}

@@ -1,0 +1,134 @@
+#include "input/archive_members.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct archive_members {
+	struct archive *archive;
+	char *path; /* of the archive */
+	bool at_end;
+};
+
+size_t member_split(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) == 0)
+		return 0;
+	for (const char *colon = strrchr(path, ':'); colon && colon > path;) {
+		char *front = strndup(path, (size_t)(colon - path));
+		bool there = front && stat(front, &st) == 0 && S_ISREG(st.st_mode) && colon[1];
+		free(front);
+		if (there)
+			return (size_t)(colon - path);
+		do
+			colon--;
+		while (colon > path && *colon != ':');
+	}
+	return 0;
+}
+
+bool is_archive(const char *path)
+{
+	static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2", ".zip", ".7z"};
+	size_t len = strlen(path);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (len > strlen(endings[i]) && strcmp(path + len - strlen(endings[i]), endings[i]) == 0)
+			return true;
+	return false;
+}
+
+static int broken(struct archive_members *m, struct ipf_error *err)
+{
+	const char *why = archive_error_string(m->archive);
+	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot be read as an archive: %s", why ? why : "unknown error");
+}
+
+static int begin(struct archive_members **opened, const char *path, size_t len, struct ipf_error *err)
+{
+	struct archive_members *m = calloc(1, sizeof *m);
+	if (!m || !(m->path = strndup(path, len)) || !(m->archive = archive_read_new())) {
+		archive_members_close(m);
+		return ipf_error_memory(err);
+	}
+	archive_read_support_filter_all(m->archive);
+	archive_read_support_format_tar(m->archive);
+	archive_read_support_format_zip(m->archive);
+	archive_read_support_format_7zip(m->archive);
+	if (archive_read_open_filename(m->archive, m->path, 128 << 10) != ARCHIVE_OK) {
+		broken(m, err);
+		archive_members_close(m);
+		return -1;
+	}
+	*opened = m;
+	return 0;
+}
+
+/* The next regular file: 1 and its name, 0 at the end, -1. */
+static int next_member(struct archive_members *m, const char **name, struct ipf_error *err)
+{
+	struct archive_entry *entry;
+	int status;
+	while ((status = archive_read_next_header(m->archive, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
+		if (archive_entry_filetype(entry) == AE_IFREG && (*name = archive_entry_pathname(entry)))
+			return 1;
+	m->at_end = true;
+	return status == ARCHIVE_EOF ? 0 : broken(m, err);
+}
+
+int archive_members_list(const char *archive, int (*found)(void *data, const char *path, struct ipf_error *err),
+                         void *data, struct ipf_error *err)
+{
+	struct archive_members *m = NULL;
+	const char *name;
+	int got = begin(&m, archive, strlen(archive), err);
+	while (got == 0 && (got = next_member(m, &name, err)) == 1) {
+		char *path = NULL;
+		got = asprintf(&path, "%s:%s", archive, name) < 0 ? ipf_error_memory(err) : found(data, path, err);
+		free(path);
+	}
+	archive_members_close(m);
+	return got < 0 ? -1 : 0;
+}
+
+int archive_members_open(struct archive_members **members, const char *path, struct ipf_error *err)
+{
+	size_t len = member_split(path);
+	const char *wanted = path + len + 1, *name;
+	struct archive_members *m = *members;
+	bool goes_on = m && strlen(m->path) == len && memcmp(m->path, path, len) == 0 && !m->at_end;
+	for (int pass = goes_on ? 0 : 1; pass < 2; pass++) {
+		if (pass == 1) {
+			archive_members_close(*members);
+			*members = NULL;
+			if (begin(members, path, len, err) < 0)
+				return -1;
+			m = *members;
+		}
+		int got;
+		while ((got = next_member(m, &name, err)) == 1)
+			if (strcmp(name, wanted) == 0)
+				return 0;
+		if (got < 0)
+			return -1;
+	}
+	return ipf_error_at(err, IPF_INPUT, path, 0, "there is no such file in the archive");
+}
+
+int64_t archive_members_read(struct archive_members *m, char *to, size_t cap, struct ipf_error *err)
+{
+	la_ssize_t got = archive_read_data(m->archive, to, cap);
+	return got >= 0 ? (int64_t)got : broken(m, err);
+}
+
+void archive_members_close(struct archive_members *m)
+{
+	if (!m)
+		return;
+	archive_read_free(m->archive);
+	free(m->path);
+	free(m);
+}

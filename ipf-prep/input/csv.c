@@ -1,0 +1,173 @@
+#include "input/csv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void csv_begin(struct csv *csv, struct byte_window *feed)
+{
+	csv->feed = feed;
+	csv->count = 0;
+	csv->line = csv->next_line = 1;
+}
+
+void csv_release(struct csv *csv)
+{
+	for (size_t i = 0; i < csv->column_count; i++)
+		free(csv->columns[i]);
+	free(csv->columns);
+	free(csv->fields);
+	free(csv->ends);
+	buffer_release(&csv->text);
+	*csv = (struct csv){0};
+}
+
+#define ROW_MAX ((size_t)1 << 20) /* a quote that is never closed must not take the rest of the file with it */
+
+/* The bytes of the next row with its end, all of them in the window: a line end within quotes does not end it. Where
+ * the quotes don't close, the row is its first line. */
+static int row_length(struct csv *csv, size_t *len, struct ipf_error *err)
+{
+	bool quoted = false;
+	size_t at = 0, line = 0;
+	for (;;) {
+		const char *text = byte_window_at(csv->feed);
+		size_t held = csv->feed->end - csv->feed->begin;
+		for (; at < held; at++) {
+			if (text[at] == '"')
+				quoted = !quoted;
+			if (text[at] != '\n')
+				continue;
+			if (line == 0)
+				line = at + 1;
+			if (!quoted) {
+				*len = at + 1;
+				return 1;
+			}
+		}
+		int got = quoted && line && held > ROW_MAX ? 0 : byte_window_more(csv->feed, err);
+		if (got < 0)
+			return -1;
+		if (got == 0) {
+			*len = quoted && line ? line : held;
+			return held > 0;
+		}
+	}
+}
+
+static int add_field(struct csv *csv, struct ipf_error *err)
+{
+	if (csv->count == csv->cap) {
+		size_t cap = csv->cap ? csv->cap * 2 : 16;
+		struct slice *fields = reallocarray(csv->fields, cap, sizeof *fields);
+		if (fields)
+			csv->fields = fields;
+		size_t *ends = reallocarray(csv->ends, cap, sizeof *ends);
+		if (ends)
+			csv->ends = ends;
+		if (!fields || !ends)
+			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a row");
+		csv->cap = cap;
+	}
+	csv->ends[csv->count++] = csv->text.len;
+	return 0;
+}
+
+/* Takes a field at text[*at] up to the comma or the end. */
+static int take_field(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
+{
+	size_t i = *at;
+	if (i < len && text[i] == '"') {
+		for (i++;; i++) {
+			if (i >= len)
+				return ipf_error_set(err, IPF_INPUT, "a quoted field without its closing quote");
+			if (text[i] == '"') {
+				if (i + 1 < len && text[i + 1] == '"')
+					i++;
+				else
+					break;
+			}
+			buffer_byte(&csv->text, text[i]);
+		}
+		i++;
+		if (i < len && text[i] != ',')
+			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%.20s\"", (char[21]){text[i]});
+	} else {
+		while (i < len && text[i] != ',')
+			i++;
+		buffer_append(&csv->text, text + *at, i - *at);
+	}
+	*at = i;
+	return add_field(csv, err);
+}
+
+static int take_row(struct csv *csv, const char *text, size_t len, struct ipf_error *err)
+{
+	csv->count = 0;
+	buffer_clear(&csv->text);
+	for (size_t at = 0;; at++) {
+		if (take_field(csv, text, len, &at, err) < 0)
+			return -1;
+		if (at >= len)
+			break;
+	}
+	if (csv->text.failed)
+		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a row");
+	for (size_t i = 0, begin = 0; i < csv->count; begin = csv->ends[i++])
+		csv->fields[i] = (struct slice){csv->text.data ? csv->text.data + begin : "", csv->ends[i] - begin};
+	return 1;
+}
+
+int csv_next(struct csv *csv, struct ipf_error *err)
+{
+	for (;;) {
+		size_t len;
+		int got = row_length(csv, &len, err);
+		if (got <= 0)
+			return got;
+		const char *text = byte_window_at(csv->feed);
+		csv->feed->begin += len;
+		csv->line = csv->next_line;
+		for (size_t i = 0; i < len; i++)
+			csv->next_line += text[i] == '\n';
+		if (len > 0 && text[len - 1] == '\n')
+			len--;
+		if (len > 0 && text[len - 1] == '\r')
+			len--;
+		if (len > 0)
+			return take_row(csv, text, len, err);
+	}
+}
+
+int csv_header(struct csv *csv, struct ipf_error *err)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	for (size_t i = 0; i < csv->column_count; i++)
+		free(csv->columns[i]);
+	free(csv->columns);
+	csv->columns = NULL;
+	csv->column_count = 0;
+	int got = csv_next(csv, err);
+	if (got <= 0)
+		return got;
+	csv->columns = calloc(csv->count, sizeof *csv->columns);
+	if (!csv->columns)
+		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a header");
+	for (size_t i = 0; i < csv->count; i++) {
+		struct slice name = csv->fields[i];
+		if (i == 0 && name.len >= 3 && memcmp(name.data, mark, 3) == 0)
+			name = (struct slice){name.data + 3, name.len - 3};
+		if (!(csv->columns[csv->column_count++] = slice_dup(name)))
+			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a header");
+	}
+	return 1;
+}
+
+int csv_column(const struct csv *csv, const char *name)
+{
+	for (size_t i = 0; i < csv->column_count; i++)
+		if (strcmp(csv->columns[i], name) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,325 @@
+#include "input/input.h"
+
+#include "absent.h"
+#include "buffer.h"
+#include "json/jdoc.h"
+#include "input/archive_members.h"
+#include "input/parquet.h"
+#include "input/remote.h"
+#include "stream/stream.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_MAX 16 /* first bytes, enough to know every compression */
+#define RAW_MAX  ((size_t)128 << 10)
+
+struct input {
+	char *path;
+	int fd;
+	bool regular, ended;
+	pid_t duckdb; /* 0: none */
+	int64_t bytes, size;
+	struct digest *digest;
+	char head[HEAD_MAX]; /* read ahead to look at, given out first */
+	size_t head_len, head_given;
+	struct archive *archive;         /* NULL: plain */
+	struct archive_members *members; /* of a file in an archive */
+	bool nothing;                    /* compressed, and nothing in it */
+	struct buffer peeked;            /* was looked at, given out first */
+	char *raw;                       /* what the decompressor reads from */
+};
+
+const char *input_name(const struct input *input)
+{
+	return strcmp(input->path, "-") == 0 ? "standard input" : input->path;
+}
+
+int64_t input_bytes(const struct input *input)
+{
+	return input->bytes;
+}
+
+int64_t input_size(const struct input *input)
+{
+	return input->size;
+}
+
+/* Bytes as they stand in the file. */
+static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_error *err)
+{
+	if (input->head_given < input->head_len) {
+		size_t left = input->head_len - input->head_given;
+		size_t len = left < cap ? left : cap;
+		memcpy(to, input->head + input->head_given, len);
+		input->head_given += len;
+		return (int64_t)len;
+	}
+	if (input->ended)
+		return 0;
+	ssize_t got;
+	do
+		got = read(input->fd, to, cap);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return ipf_error_errno(err, errno, input_name(input), "cannot read");
+	if (got == 0) {
+		pid_t duckdb = input->duckdb;
+		input->ended = true;
+		input->duckdb = 0;
+		if (duckdb && parquet_close(input->path, duckdb, err) < 0)
+			return -1;
+	}
+	input->bytes += got;
+	digest_update(input->digest, to, (size_t)got);
+	return got;
+}
+
+static la_ssize_t archive_feed(struct archive *archive, void *data, const void **bytes)
+{
+	struct input *input = data;
+	struct ipf_error err = {0};
+	int64_t got = read_raw(input, input->raw, RAW_MAX, &err);
+	if (got < 0)
+		archive_set_error(archive, err.errno_value ? err.errno_value : EIO, "%s", err.text);
+	*bytes = input->raw;
+	return (la_ssize_t)got;
+}
+
+static bool is_compressed(const char *head, size_t len)
+{
+	return (len >= 3 && memcmp(head, "\x1f\x8b\x08", 3) == 0) ||
+	       (len >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0) ||
+	       (len >= 6 && memcmp(head,
+	                           "\xfd"
+	                           "7zXZ",
+	                           6) == 0) ||
+	       (len >= 10 && memcmp(head, "BZh", 3) == 0 && memcmp(head + 4, "1AY&SY", 6) == 0);
+}
+
+static int open_archive(struct input *input, struct ipf_error *err)
+{
+	input->raw = malloc(RAW_MAX);
+	input->archive = archive_read_new();
+	if (!input->raw || !input->archive)
+		return ipf_error_errno(err, ENOMEM, input_name(input), "cannot open");
+	archive_read_support_filter_gzip(input->archive);
+	archive_read_support_filter_zstd(input->archive);
+	archive_read_support_filter_xz(input->archive);
+	archive_read_support_filter_bzip2(input->archive);
+	archive_read_support_format_raw(input->archive);
+	archive_read_support_format_empty(input->archive);
+	struct archive_entry *entry;
+	int status = archive_read_open(input->archive, input, NULL, archive_feed, NULL);
+	if (status == ARCHIVE_OK)
+		status = archive_read_next_header(input->archive, &entry);
+	if (status == ARCHIVE_EOF)
+		input->nothing = true;
+	else if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
+		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot be uncompressed: %s",
+		                    archive_error_string(input->archive));
+	return 0;
+}
+
+static int open_file(struct input *input, struct ipf_error *err)
+{
+	if (is_parquet(input->path)) {
+		input->size = IPF_ABSENT;
+		return parquet_open(input->path, &input->fd, &input->duckdb, err);
+	}
+	input->fd = strcmp(input->path, "-") == 0 ? STDIN_FILENO : open(input->path, O_RDONLY | O_CLOEXEC);
+	if (input->fd < 0)
+		return ipf_error_errno(err, errno, input->path, "cannot open");
+	struct stat st;
+	if (fstat(input->fd, &st) < 0)
+		return ipf_error_errno(err, errno, input_name(input), "cannot open");
+	if (S_ISDIR(st.st_mode))
+		return ipf_error_errno(err, EISDIR, input_name(input), "cannot open");
+	input->regular = S_ISREG(st.st_mode);
+	input->size = input->regular ? (int64_t)st.st_size : IPF_ABSENT;
+	/* A pipe may bring its first bytes one by one. */
+	while (input->head_len < HEAD_MAX && !input->ended) {
+		input->head_given = input->head_len;
+		int64_t got = read_raw(input, input->head + input->head_len, HEAD_MAX - input->head_len, err);
+		if (got < 0)
+			return -1;
+		input->head_len += (size_t)got;
+	}
+	input->head_given = 0;
+	return is_compressed(input->head, input->head_len) ? open_archive(input, err) : 0;
+}
+
+int input_open(struct input **opened, const char *path, struct ipf_error *err)
+{
+	return input_next(opened, NULL, path, err);
+}
+
+int input_next(struct input **opened, struct input *before, const char *path, struct ipf_error *err)
+{
+	struct input *input = calloc(1, sizeof *input);
+	struct archive_members *members = before ? before->members : NULL;
+	if (before)
+		before->members = NULL;
+	input_close(before);
+	if (input)
+		input->fd = -1;
+	if (member_split(path) == 0) {
+		archive_members_close(members);
+		members = NULL;
+	} else if (archive_members_open(&members, path, err) < 0) {
+		archive_members_close(members);
+		input_close(input);
+		return -1;
+	}
+	if (input) {
+		input->members = members;
+		input->size = IPF_ABSENT;
+	} else {
+		archive_members_close(members);
+	}
+	if (!input || !(input->path = strdup(path)) || !(input->digest = digest_new())) {
+		input_close(input);
+		return ipf_error_errno(err, ENOMEM, path, "cannot open");
+	}
+	if (!members && open_file(input, err) < 0) {
+		input_close(input);
+		return -1;
+	}
+	*opened = input;
+	return 0;
+}
+
+static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_error *err)
+{
+	if (input->members) {
+		int64_t got = archive_members_read(input->members, to, cap, err);
+		if (got > 0) {
+			input->bytes += got;
+			digest_update(input->digest, to, (size_t)got);
+		}
+		input->ended |= got == 0;
+		return got;
+	}
+	if (!input->archive)
+		return read_raw(input, to, cap, err);
+	if (input->nothing)
+		return 0;
+	la_ssize_t got = archive_read_data(input->archive, to, cap);
+	if (got >= 0)
+		return got;
+	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot be uncompressed any further: %s",
+	                    archive_error_string(input->archive));
+}
+
+int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)
+{
+	while (input->peeked.len < want) {
+		char *to = buffer_reserve(&input->peeked, want - input->peeked.len);
+		if (!to)
+			return ipf_error_errno(err, ENOMEM, input_name(input), "cannot look into it");
+		int64_t got = read_more(input, to, want - input->peeked.len, err);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		input->peeked.len += (size_t)got;
+	}
+	*bytes = input->peeked.data ? input->peeked.data : "";
+	return (int64_t)input->peeked.len;
+}
+
+int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
+{
+	struct input *input = data;
+	size_t len = input->peeked.len < cap ? input->peeked.len : cap;
+	if (len == 0)
+		return read_more(input, to, cap, err);
+	memcpy(to, input->peeked.data, len);
+	buffer_consume(&input->peeked, len);
+	if (input->peeked.len == 0)
+		buffer_release(&input->peeked);
+	return (int64_t)len;
+}
+
+/* The digest of a file that was not read by us. */
+static json_t *provenance_apart(const char *path, struct ipf_error *err)
+{
+	char rest[16384], hex[65];
+	int64_t bytes = 0;
+	ssize_t got = -1;
+	struct digest *digest = digest_new();
+	int fd = digest ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	while (fd >= 0 && (got = read(fd, rest, sizeof rest)) > 0) {
+		digest_update(digest, rest, (size_t)got);
+		bytes += got;
+	}
+	if (got < 0)
+		ipf_error_errno(err, errno, path, "cannot read");
+	else
+		digest_hex(digest, hex);
+	if (fd >= 0)
+		close(fd);
+	digest_free(digest);
+	return got < 0 ? NULL : provenance_file(path, bytes, hex);
+}
+
+json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
+{
+	char rest[16384];
+	if (is_parquet(input->path) && !input->members)
+		return provenance_apart(input->path, err);
+	if (input->members && !whole) {
+		int64_t got;
+		while ((got = read_more(input, rest, sizeof rest, err)) > 0)
+			;
+		if (got < 0)
+			return NULL;
+	}
+	if (input->regular) {
+		int64_t got;
+		while ((got = read_raw(input, rest, sizeof rest, err)) > 0)
+			;
+		if (got < 0)
+			return NULL;
+	}
+	json_t *entry;
+	const char *origin = remote_origin(input->path);
+	if (input->ended && (whole || input->regular || input->members)) {
+		char hex[65];
+		digest_hex(input->digest, hex);
+		entry = provenance_file(input_name(input), input->bytes, hex);
+	} else {
+		const char *base = strrchr(input->path, '/');
+		entry = json_pack("{s:s, s:b}", "file", base ? base + 1 : input_name(input), "partial", 1);
+	}
+	if (entry && origin)
+		json_object_set_new(entry, "url", json_string(origin));
+	if (!entry)
+		ipf_error_errno(err, ENOMEM, input_name(input), "no memory for its digest");
+	return entry;
+}
+
+void input_close(struct input *input)
+{
+	if (!input)
+		return;
+	archive_read_free(input->archive);
+	archive_members_close(input->members);
+	if (input->fd > STDIN_FILENO)
+		close(input->fd);
+	if (input->duckdb) { /* its pipe is closed: it ends */
+		struct ipf_error ignored = {0};
+		parquet_close(input->path, input->duckdb, &ignored);
+	}
+	digest_free(input->digest);
+	buffer_release(&input->peeked);
+	free(input->raw);
+	free(input->path);
+	free(input);
+}

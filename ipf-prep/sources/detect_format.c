@@ -1,0 +1,123 @@
+#include "sources/detect_format.h"
+
+#include "input/json_splitter.h"
+
+#include <string.h>
+
+#define LOOK ((size_t)4 << 20) /* bytes at most */
+
+struct memory {
+	struct slice left;
+};
+
+static int64_t read_memory(void *data, char *to, size_t cap, struct ipf_error *err)
+{
+	struct memory *m = data;
+	size_t len = m->left.len < cap ? m->left.len : cap;
+	(void)err;
+	memcpy(to, m->left.data, len);
+	m->left.data += len;
+	m->left.len -= len;
+	return (int64_t)len;
+}
+
+/* Calls found(name) for each word of the list; false as soon as one is not there. */
+static bool each_word(const char *names, bool (*found)(const struct sniff *sniff, const char *name),
+                      const struct sniff *sniff)
+{
+	char name[64];
+	while (*names) {
+		size_t len = strcspn(names, " ");
+		memcpy(name, names, len < sizeof name ? len : 0);
+		name[len < sizeof name ? len : 0] = '\0';
+		if (!found(sniff, name))
+			return false;
+		names += len + (names[len] == ' ');
+	}
+	return true;
+}
+
+static bool has_member(const struct sniff *sniff, const char *name)
+{
+	return jdoc_get(sniff->json, JDOC_ROOT, name) != JDOC_NONE;
+}
+
+static bool has_column(const struct sniff *sniff, const char *name)
+{
+	return csv_column(sniff->csv, name) >= 0;
+}
+
+bool sniff_has(const struct sniff *sniff, const char *names)
+{
+	return sniff->json && each_word(names, has_member, sniff);
+}
+
+bool sniff_columns(const struct sniff *sniff, const char *names)
+{
+	return sniff->csv && each_word(names, has_column, sniff);
+}
+
+bool sniff_text(const struct sniff *sniff, const char *text)
+{
+	return memmem(sniff->head.data, sniff->head.len, text, strlen(text)) != NULL;
+}
+
+static const struct source_format *ask_all(const struct sniff *sniff)
+{
+	const struct source_format *format;
+	for (size_t i = 0; (format = source_at(i)); i++)
+		if (format->knows && format->knows(sniff))
+			return format;
+	return NULL;
+}
+
+/* The first record of JSON; NULL where it is none, or none of a whole. */
+static const struct jdoc *first_record(struct byte_window *feed, struct jdoc *j, struct jdoc *row)
+{
+	struct splitter splitter;
+	struct slice text;
+	struct ipf_error ignored = {0};
+	splitter_begin(&splitter, feed);
+	if (splitter_next(&splitter, &text, &ignored) != 1 || jdoc_parse(j, text.data, text.len, &ignored) < 0)
+		return NULL;
+	jdoc_id rows = jdoc_get(j, JDOC_ROOT, "rows");
+	struct slice inner = jdoc_raw(j, jdoc_get(j, jdoc_at(j, rows, 0), "row"));
+	if (jdoc_get(j, JDOC_ROOT, "features") == JDOC_NONE || !inner.data)
+		return j;
+	return jdoc_parse(row, inner.data, inner.len, &ignored) == 0 ? row : NULL;
+}
+
+const struct source_format *source_guess(struct input *input, struct ipf_error *err)
+{
+	const char *bytes;
+	int64_t len = input_peek(input, LOOK, &bytes, err);
+	if (len < 0)
+		return NULL;
+	struct sniff sniff = {.head = {bytes, (size_t)len}};
+	struct memory memory = {sniff.head};
+	struct byte_window feed = {.read = read_memory, .data = &memory};
+	struct jdoc j = {0}, row = {0};
+	struct csv csv = {0};
+	struct ipf_error ignored = {0};
+	size_t blank = 0;
+	while (blank < (size_t)len && strchr(" \t\r\n\xef\xbb\xbf", bytes[blank]))
+		blank++;
+	if (blank < (size_t)len && (bytes[blank] == '{' || bytes[blank] == '[')) {
+		sniff.json = first_record(&feed, &j, &row);
+	} else {
+		csv_begin(&csv, &feed);
+		if (csv_header(&csv, &ignored) == 1)
+			sniff.csv = &csv;
+	}
+	const struct source_format *format = len > 0 ? ask_all(&sniff) : NULL;
+	if (!format && len == 0)
+		ipf_error_at(err, IPF_INPUT, input_name(input), 0, "the file is empty");
+	else if (!format)
+		ipf_error_at(err, IPF_INPUT, input_name(input), 0,
+		             "no source knows this format (see --list, and jsonl and csv with --field)");
+	jdoc_release(&j);
+	jdoc_release(&row);
+	csv_release(&csv);
+	byte_window_release(&feed);
+	return format;
+}

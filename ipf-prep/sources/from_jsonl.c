@@ -1,0 +1,488 @@
+/* Any JSON layout, by saying where in a record things are: --field prompt=/question --field output=/response. Without a
+ * --field the usual names are tried.
+ */
+#include "sources/detect_format.h"
+#include "sources/record_fields.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "sources/name_set.h"
+#include "cli/times.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum field {
+	PROMPT,
+	MESSAGES,
+	SYSTEM,
+	OUTPUT,
+	OUTPUT_TOKENS,
+	INPUT_TOKENS,
+	TOOLS,
+	RESPONSE_FORMAT,
+	MODEL,
+	ID,
+	SESSION,
+	SLO,
+	AT,
+	WAIT,
+	FIELDS
+};
+
+static const char *const field_names[FIELDS] = {
+	"prompt",          "messages", "system", "output",  "output_tokens", "input_tokens", "tools",
+	"response_format", "model",    "id",     "session", "slo",           "at",           "wait",
+};
+
+/* What is tried, in this order, where no --field is given. */
+static const struct {
+	enum field field;
+	const char *pointer;
+} usual[] = {
+	{MESSAGES, "/messages"},
+	{PROMPT, "/prompt"},
+	{PROMPT, "/question"},
+	{PROMPT, "/instruction"},
+	{PROMPT, "/input"},
+	{PROMPT, "/text"},
+	{PROMPT, "/query"},
+	{PROMPT, "/text_input"},
+	{PROMPT, "/turns/0"},
+	{SYSTEM, "/system_prompt"},
+	{SYSTEM, "/system"},
+	{OUTPUT, "/output"},
+	{OUTPUT, "/response"},
+	{OUTPUT, "/answer"},
+	{OUTPUT, "/completion"},
+	{OUTPUT, "/expected_output"},
+	{OUTPUT_TOKENS, "/output_tokens"},
+	{OUTPUT_TOKENS, "/max_tokens"},
+	{OUTPUT_TOKENS, "/output_length"},
+	{TOOLS, "/tools"},
+	{RESPONSE_FORMAT, "/response_format"},
+};
+
+/* A JSON Pointer taken apart. */
+struct mapping {
+	enum field field;
+	char *pointer; /* as given */
+	char *steps;   /* each with its NUL, unescaped */
+	size_t count;
+	int64_t unit_ns; /* of a time */
+};
+
+struct state {
+	struct mapping *mappings;
+	size_t count;
+	bool given;          /* by --field */
+	int64_t first_ns;    /* of the file */
+	struct name_set ids; /* of the requests so far */
+};
+
+static void close_source(void *opened)
+{
+	struct state *state = opened;
+	if (!state)
+		return;
+	for (size_t i = 0; i < state->count; i++) {
+		free(state->mappings[i].pointer);
+		free(state->mappings[i].steps);
+	}
+	free(state->mappings);
+	name_set_release(&state->ids);
+	free(state);
+}
+
+/* ---- what is where ---- */
+
+static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_error *err)
+{
+	if (*pointer && *pointer != '/')
+		return ipf_error_set(err, IPF_USAGE, "--field: expected a JSON Pointer such as /question, got \"%s\"", pointer);
+	m->pointer = strdup(pointer);
+	m->steps = calloc(1, strlen(pointer) + 1);
+	if (!m->pointer || !m->steps)
+		return ipf_error_memory(err);
+	char *to = m->steps;
+	for (const char *at = pointer; *at; at++) {
+		if (*at == '/') {
+			if (m->count++)
+				*to++ = '\0';
+		} else if (*at == '~') {
+			at++;
+			if (*at != '0' && *at != '1')
+				return ipf_error_set(err, IPF_USAGE, "--field: \"~\" is written \"~0\" in a JSON Pointer, got \"%s\"",
+				                     pointer);
+			*to++ = *at == '0' ? '~' : '/';
+		} else {
+			*to++ = *at;
+		}
+	}
+	return 0;
+}
+
+/* at, at_s, at_ms, at_us, at_ns */
+static bool parse_name(const char *name, size_t len, struct mapping *m)
+{
+	static const struct {
+		const char *suffix;
+		int64_t ns;
+	} units[] = {{"", NS_PER_S}, {"_s", NS_PER_S}, {"_ms", NS_PER_MS}, {"_us", NS_PER_US}, {"_ns", 1}};
+	for (int f = 0; f < FIELDS; f++) {
+		size_t base = strlen(field_names[f]);
+		if (len < base || memcmp(name, field_names[f], base) != 0)
+			continue;
+		m->field = (enum field)f;
+		if (len == base && f != AT && f != WAIT)
+			return true;
+		for (size_t u = 0; (f == AT || f == WAIT) && u < sizeof units / sizeof *units; u++)
+			if (strlen(units[u].suffix) == len - base && memcmp(name + base, units[u].suffix, len - base) == 0) {
+				m->unit_ns = units[u].ns;
+				return true;
+			}
+	}
+	return false;
+}
+
+static int parse_field(struct mapping *m, const char *text, struct ipf_error *err)
+{
+	const char *equals = strchr(text, '=');
+	if (!equals)
+		return ipf_error_set(err, IPF_USAGE, "--field: expected NAME=/POINTER, got \"%s\"", text);
+	if (!parse_name(text, (size_t)(equals - text), m))
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"--field: unknown name \"%.*s\" (known: prompt, messages, system, output, output_tokens, "
+			"input_tokens, tools, response_format, model, id, session, slo, at, wait; at and wait also with _ms, _us, _ns)",
+			(int)(equals - text), text);
+	return parse_pointer(m, equals + 1, err);
+}
+
+static int map_fields(struct state *state, const struct string_list *fields, struct ipf_error *err)
+{
+	size_t wanted = fields->count ? fields->count : sizeof usual / sizeof *usual;
+	bool prompts = fields->count == 0;
+	state->given = fields->count > 0;
+	state->mappings = calloc(wanted, sizeof *state->mappings);
+	if (!state->mappings)
+		return ipf_error_memory(err);
+	for (; state->count < wanted; state->count++) {
+		struct mapping *m = &state->mappings[state->count];
+		if (!state->given)
+			m->field = usual[state->count].field;
+		int status = state->given ? parse_field(m, fields->items[state->count], err)
+		                          : parse_pointer(m, usual[state->count].pointer, err);
+		if (status < 0) {
+			state->count++; /* what there is of it is freed */
+			return -1;
+		}
+		prompts |= m->field == PROMPT || m->field == MESSAGES || m->field == INPUT_TOKENS;
+	}
+	return prompts ? 0
+	               : ipf_error_set(err, IPF_USAGE, "--field: one of prompt, messages and input_tokens has to be given");
+}
+
+static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+{
+	struct state *state = calloc(1, sizeof *state);
+	if (!state)
+		return ipf_error_memory(err);
+	if (map_fields(state, &settings->fields, err) < 0) {
+		close_source(state);
+		return -1;
+	}
+	*opened = state;
+	return 0;
+}
+
+static bool maps(const struct state *state, enum field field)
+{
+	for (size_t i = 0; i < state->count; i++)
+		if (state->mappings[i].field == field)
+			return true;
+	return false;
+}
+
+static unsigned traits_of(const void *opened)
+{
+	return HAS_FIELDS | (maps(opened, AT) ? HAS_TIMES | GATHERS : 0) |
+	       (maps(opened, SESSION) ? HAS_SESSIONS | GATHERS : 0) | (maps(opened, INPUT_TOKENS) ? MAKES_TEXT : 0);
+}
+
+static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
+{
+	(void)csv;
+	(void)err;
+	((struct state *)opened)->first_ns = IPF_ABSENT;
+	return 0;
+}
+
+/* ---- looking things up ---- */
+
+static jdoc_id follow(const struct jdoc *j, const struct mapping *m)
+{
+	jdoc_id at = JDOC_ROOT;
+	const char *step = m->steps;
+	for (size_t i = 0; i < m->count && at != JDOC_NONE; i++, step += strlen(step) + 1) {
+		if (jdoc_type_of(j, at) == JDOC_LIST) {
+			char *end;
+			errno = 0;
+			unsigned long index = strtoul(step, &end, 10);
+			at = *step < '0' || *step > '9' || *end || errno || index >= UINT32_MAX ? JDOC_NONE
+			                                                                        : jdoc_at(j, at, (uint32_t)index);
+		} else {
+			at = jdoc_get(j, at, step);
+		}
+	}
+	return at;
+}
+
+/* The first mapping of this field that leads to something that is not null; *m is the last that was tried, NULL for
+ * none. */
+static jdoc_id look_up(const struct state *state, const struct jdoc *j, enum field field, const struct mapping **m)
+{
+	*m = NULL;
+	for (size_t i = 0; i < state->count; i++)
+		if (state->mappings[i].field == field) {
+			*m = &state->mappings[i];
+			jdoc_id node = follow(j, *m);
+			if (!jdoc_is_null(j, node))
+				return node;
+		}
+	return JDOC_NONE;
+}
+
+static int look_up_text(const struct state *state, const struct jdoc *j, enum field field, struct draft *d,
+                        struct slice *text, struct ipf_error *err)
+{
+	const struct mapping *m;
+	jdoc_id node = look_up(state, j, field, &m);
+	*text = (struct slice){0};
+	if (node == JDOC_NONE)
+		return 0;
+	if (jdoc_type_of(j, node) != JDOC_TEXT)
+		return jdoc_expected(j, node, m->pointer, "a string", err);
+	*text = draft_text(d, j, node);
+	return 1;
+}
+
+/* A text or a number, as a name. */
+static int look_up_name(const struct state *state, const struct jdoc *j, enum field field, struct draft *d,
+                        struct slice *name, struct ipf_error *err)
+{
+	const struct mapping *m;
+	jdoc_id node = look_up(state, j, field, &m);
+	*name = (struct slice){0};
+	if (node == JDOC_NONE)
+		return m ? ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer) : 0;
+	if (jdoc_type_of(j, node) == JDOC_NUMBER)
+		*name = jdoc_raw(j, node);
+	else if (!jdoc_text_empty(j, node))
+		*name = draft_text(d, j, node);
+	else
+		return jdoc_expected(j, node, m->pointer, "a name", err);
+	return 1;
+}
+
+/* CSV has texts only: an empty one is nothing, and a number may stand in one. */
+static bool is_empty(const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node);
+}
+
+static struct slice inner(const struct jdoc *j, jdoc_id text)
+{
+	struct slice raw = jdoc_raw(j, text);
+	return (struct slice){raw.data + 1, raw.len - 2};
+}
+
+static int look_up_count(const struct state *state, const struct jdoc *j, enum field field, int64_t *count,
+                         struct ipf_error *err)
+{
+	const struct mapping *m;
+	jdoc_id node = look_up(state, j, field, &m);
+	if (node == JDOC_NONE)
+		return 0;
+	if (is_empty(j, node))
+		return 0;
+	if (!jdoc_to_int(j, node, count) &&
+	    (jdoc_type_of(j, node) != JDOC_TEXT || time_from_number(inner(j, node), 1, count) < 0))
+		*count = -1;
+	if (*count < 0)
+		return jdoc_expected(j, node, m->pointer, "an integer of 0 or more", err);
+	return 1;
+}
+
+static int look_up_time(const struct state *state, const struct jdoc *j, enum field field, int64_t *ns, struct draft *d,
+                        struct ipf_error *err)
+{
+	const struct mapping *m;
+	jdoc_id node = look_up(state, j, field, &m);
+	if (node == JDOC_NONE)
+		return m && field == AT ? ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer) : 0;
+	if (is_empty(j, node) && field == WAIT)
+		return 0;
+	bool text = jdoc_type_of(j, node) == JDOC_TEXT;
+	if ((text || jdoc_type_of(j, node) == JDOC_NUMBER) &&
+	    time_from_number(text ? inner(j, node) : jdoc_raw(j, node), m->unit_ns, ns) == 0 && (field == AT || *ns >= 0))
+		return 1;
+	struct ipf_error wrong = {0};
+	if (field == AT && jdoc_type_of(j, node) == JDOC_TEXT && time_parse(draft_text(d, j, node), ns, &wrong) == 0)
+		return 1;
+	return jdoc_expected(j, node, m->pointer,
+	                     field == AT ? "a number or a time such as 2023-11-16T18:15:46Z" : "a number of 0 or more",
+	                     err);
+}
+
+/* ---- a record ---- */
+
+static int take_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+                       struct ipf_error *err)
+{
+	const struct mapping *messages, *last;
+	struct slice prompt, system;
+	if (look_up_text(state, j, SYSTEM, d, &system, err) < 0)
+		return -1;
+	if (system.len > 0)
+		draft_message(d, ROLE_SYSTEM, system);
+	jdoc_id list = look_up(state, j, MESSAGES, &messages);
+	if (list != JDOC_NONE)
+		return record_fields_chat(d, j, list, messages->pointer, err);
+	int got = look_up_text(state, j, PROMPT, d, &prompt, err);
+	if (got < 0)
+		return -1;
+	if (got == 1) {
+		if (prompt.len > 0)
+			draft_message(d, ROLE_USER, prompt);
+		return 0;
+	}
+	if (maps(state, INPUT_TOKENS)) {
+		d->message_count = r->first; /* only lengths: a prompt will be made */
+		r->count = 0;
+		return 0;
+	}
+	look_up(state, j, PROMPT, &last);
+	if (!state->given)
+		return ipf_error_set(
+			err, IPF_INPUT,
+			"prompt: missing (none of messages, prompt, question, instruction, input, text, query, text_input; "
+			"see --field)");
+	return ipf_error_set(err, IPF_INPUT, "%s: missing", last ? last->pointer : messages->pointer);
+}
+
+static int take_lengths(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+                        struct ipf_error *err)
+{
+	struct slice output;
+	const struct mapping *m;
+	if (look_up_count(state, j, INPUT_TOKENS, &r->input_tokens, err) < 0 ||
+	    look_up_count(state, j, OUTPUT_TOKENS, &r->output_tokens, err) < 0)
+		return -1;
+	if (r->count == 0 && r->input_tokens == IPF_ABSENT && maps(state, INPUT_TOKENS)) {
+		look_up(state, j, INPUT_TOKENS, &m);
+		return ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer);
+	}
+	if (look_up_text(state, j, OUTPUT, d, &output, err) < 0)
+		return -1;
+	if (output.data)
+		r->answer = output;
+	return 0;
+}
+
+static int take_rest(struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+                     struct ipf_error *err)
+{
+	const struct mapping *m;
+	if (look_up_name(state, j, ID, d, &r->id, err) < 0 || look_up_name(state, j, SESSION, d, &d->session, err) < 0 ||
+	    look_up_text(state, j, MODEL, d, &r->model, err) < 0 || look_up_time(state, j, AT, &r->at_ns, d, err) < 0 ||
+	    look_up_time(state, j, WAIT, &r->wait_ns, d, err) < 0)
+		return -1;
+	if (r->id.data && name_set_add(&state->ids, r->id) == 0) {
+		jdoc_id id = look_up(state, j, ID, &m);
+		return jdoc_expected(j, id, m->pointer, "another name than the records before", err);
+	}
+	d->failed |= state->ids.failed;
+	jdoc_id tools = look_up(state, j, TOOLS, &m);
+	r->tools = record_fields_tools(d, j, tools);
+	if (tools != JDOC_NONE && !r->tools.data && state->given)
+		return jdoc_expected(j, tools, m->pointer, "a list of tools", err);
+	jdoc_id slo = look_up(state, j, SLO, &m);
+	if (!jdoc_is_null(j, slo) && jdoc_type_of(j, slo) != JDOC_MAP)
+		return jdoc_expected(j, slo, m->pointer, "an object such as {\"ttft\": \"500ms\"}", err);
+	r->slo = record_fields_object(d, j, slo);
+	r->response_format = record_fields_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
+	if (r->at_ns != IPF_ABSENT) {
+		if (state->first_ns == IPF_ABSENT)
+			state->first_ns = r->at_ns;
+		r->at_ns -= state->first_ns;
+	}
+	return 0;
+}
+
+static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+{
+	struct state *state = opened;
+	const struct jdoc *j = record->json;
+	struct draft *d = &sink->draft;
+	if (jdoc_type_of(j, JDOC_ROOT) != JDOC_MAP)
+		return jdoc_expected(j, JDOC_ROOT, "record", "an object", err);
+	struct draft_request *r = draft_request(d);
+	if (!r)
+		return 0;
+	if (take_prompt(state, j, d, r, err) < 0 || take_lengths(state, j, d, r, err) < 0 ||
+	    take_rest(state, j, d, r, err) < 0)
+		return -1;
+	bool text = false;
+	for (size_t i = 0; i < d->message_count; i++)
+		text |= d->messages[i].json.data || (d->messages[i].role != ROLE_SYSTEM && d->messages[i].text.len > 0);
+	if (!text && (d->message_count > 0 || r->input_tokens <= 0))
+		sink->unusable(sink, "empty prompt");
+	else if (r->output_tokens == 0)
+		sink->unusable(sink, "no output token");
+	else
+		return sink->take(sink, d, err);
+	return 0;
+}
+
+static bool knows(const struct sniff *sniff)
+{
+	return sniff_has(sniff, "messages") || sniff_has(sniff, "prompt") || sniff_has(sniff, "question") ||
+	       sniff_has(sniff, "instruction") || sniff_has(sniff, "text") || sniff_has(sniff, "query") ||
+	       sniff_has(sniff, "text_input");
+}
+
+const struct source_format source_jsonl = {
+	.name = "jsonl",
+	.about = "any layout of JSON records, by --field; without it the usual names",
+	.kind = SOURCE_DATASET,
+	.unit = UNIT_JSON,
+	.filled = "prose of the recorded length, another for each record, where a record has no text",
+	.open = open_source,
+	.begin = begin_file,
+	.knows = knows,
+	.record = one_record,
+	.traits_of = traits_of,
+	.close = close_source,
+};
+
+static bool knows_csv(const struct sniff *sniff)
+{
+	return sniff_columns(sniff, "prompt") || sniff_columns(sniff, "question") || sniff_columns(sniff, "instruction") ||
+	       sniff_columns(sniff, "text");
+}
+
+const struct source_format source_csv = {
+	.name = "csv",
+	.about = "any CSV, by --field NAME=/COLUMN; without it the usual names",
+	.kind = SOURCE_DATASET,
+	.unit = UNIT_TABLE,
+	.filled = "prose of the recorded length, another for each record, where a record has no text",
+	.open = open_source,
+	.begin = begin_file,
+	.knows = knows_csv,
+	.record = one_record,
+	.traits_of = traits_of,
+	.close = close_source,
+};

@@ -1,0 +1,72 @@
+/* llm-load-test: JSON Lines, the first of them metadata, then {"question", "system_prompt", "tok_input_length",
+ * "tok_output_length"}. An older layout is one object: {"dataset": [{"input": {"text"}, "expected_output"}],
+ * "metadata"}.
+ */
+#include "sources/detect_format.h"
+#include "sources/record_fields.h"
+
+static int old_layout(const struct source_record *record, jdoc_id list, struct sink *sink, struct ipf_error *err)
+{
+	const struct jdoc *j = record->json;
+	struct draft *d = &sink->draft;
+	int64_t part = 0;
+	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e); part++) {
+		struct slice text, answer;
+		draft_reset(d);
+		d->number = record->number;
+		d->part = part;
+		if (need_text(d, j, jdoc_get(j, e.value, "input"), "text", &text, err) < 0 ||
+		    record_fields_text(d, j, e.value, "expected_output", &answer, err) < 0 ||
+		    record_fields_pair(sink, (struct slice){0}, text, answer, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int one_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+{
+	(void)state;
+	const struct jdoc *j = record->json;
+	struct draft *d = &sink->draft;
+	struct slice question, system;
+	if (need_map(j, JDOC_ROOT, "record", err) < 0)
+		return -1;
+	jdoc_id list = jdoc_get(j, JDOC_ROOT, "dataset");
+	if (jdoc_type_of(j, list) == JDOC_LIST)
+		return old_layout(record, list, sink, err);
+	if (jdoc_get(j, JDOC_ROOT, "question") == JDOC_NONE && jdoc_get(j, JDOC_ROOT, "name") != JDOC_NONE) {
+		sink->unusable(sink, "metadata");
+		return 0;
+	}
+	if (need_text(d, j, JDOC_ROOT, "question", &question, err) < 0 ||
+	    record_fields_text(d, j, JDOC_ROOT, "system_prompt", &system, err) < 0)
+		return -1;
+	struct draft_request *r = draft_request(d);
+	if (!r)
+		return 0;
+	if (jdoc_get_uint(j, JDOC_ROOT, "tok_input_length", &r->input_tokens, err) < 0 ||
+	    jdoc_get_uint(j, JDOC_ROOT, "tok_output_length", &r->output_tokens, err) < 0)
+		return -1;
+	if (question.len == 0 || r->output_tokens == 0) {
+		sink->unusable(sink, question.len == 0 ? "empty prompt" : "no output token");
+		return 0;
+	}
+	if (system.len > 0)
+		draft_message(d, ROLE_SYSTEM, system);
+	draft_message(d, ROLE_USER, question);
+	return sink->take(sink, d, err);
+}
+
+static bool knows(const struct sniff *sniff)
+{
+	return sniff_text(sniff, "\"tok_input_length\"") || (sniff_has(sniff, "dataset metadata"));
+}
+
+const struct source_format source_llm_load_test = {
+	.name = "llm-load-test",
+	.about = "llm-load-test's datasets: metadata, then questions with their lengths in tokens",
+	.kind = SOURCE_DATASET,
+	.unit = UNIT_JSON,
+	.knows = knows,
+	.record = one_record,
+};

@@ -1,0 +1,71 @@
+#include "sources/prompt_pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void prompt_pieces_add(struct prompt_pieces *p, uint64_t id, int64_t size)
+{
+	if (size <= 0)
+		return;
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? p->cap * 2 : 32;
+		uint64_t *ids = reallocarray(p->ids, cap, sizeof *ids);
+		if (ids)
+			p->ids = ids;
+		int64_t *sizes = reallocarray(p->sizes, cap, 2 * sizeof *sizes);
+		if (sizes)
+			p->sizes = sizes;
+		if (!ids || !sizes) {
+			p->failed = true;
+			return;
+		}
+		p->cap = cap;
+	}
+	p->ids[p->count] = id;
+	p->sizes[2 * p->count] = p->sizes[2 * p->count + 1] = size;
+	p->count++;
+	p->tokens += size;
+}
+
+void prompt_pieces_cut(struct prompt_pieces *p, int64_t tokens)
+{
+	while (p->count > 0 && p->tokens > tokens) {
+		int64_t *there = &p->sizes[2 * p->count - 1], over = p->tokens - tokens;
+		if (over < *there) {
+			*there -= over;
+			p->tokens = tokens;
+		} else {
+			p->tokens -= *there;
+			p->count--;
+		}
+	}
+}
+
+void prompt_pieces_give(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks)
+{
+	uint64_t *ids = draft_ids(d, p->count), *sizes = draft_ids(d, 2 * p->count);
+	d->failed |= p->failed;
+	if (!ids || !sizes || p->count == 0)
+		return;
+	memcpy(ids, p->ids, p->count * sizeof *ids);
+	memcpy(sizes, p->sizes, 2 * p->count * sizeof *sizes);
+	*blocks = (struct draft_blocks){.ids = ids, .count = p->count, .sizes = (const int64_t *)sizes};
+}
+
+void prompt_pieces_release(struct prompt_pieces *p)
+{
+	free(p->ids);
+	free(p->sizes);
+	*p = (struct prompt_pieces){0};
+}
+
+uint64_t piece_id(struct slice name, uint64_t number)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (size_t i = 0; i < name.len; i++)
+		h = (h ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
+	h = (h ^ h >> 32) + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return h ^ h >> 31;
+}

@@ -1,0 +1,386 @@
+#include "sources/reader.h"
+
+#include "clock.h"
+#include "json/jout.h"
+#include "input/json_splitter.h"
+#include "cli/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAID_MAX 10
+
+/* One file under way. */
+struct file {
+	struct reading *reading;
+	struct input *input;
+	struct byte_window *feed;
+	struct jdoc *json, *row;
+	struct csv *csv;
+	struct buffer *text;
+	int index;
+};
+
+/* Is this the input's fault? Then it is said, and reading ends here; otherwise it is the caller's matter. */
+static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+{
+	if (wrong->kind != IPF_INPUT && wrong->kind != IPF_CUT) {
+		*err = *wrong;
+		return -1;
+	}
+	r->ended_early = true;
+	const char *slash = strrchr(wrong->file, '/'), *name = slash ? slash + 1 : wrong->file;
+	if (wrong->line)
+		snprintf(r->why, sizeof r->why, "%s:%lld: %s", name, (long long)wrong->line, wrong->text);
+	else
+		snprintf(r->why, sizeof r->why, "%s: %s", name, wrong->text);
+	size_t good; /* it will stand in the trailer, and may quote bytes that cannot */
+	if (!utf8_valid(r->why, strlen(r->why), &good))
+		r->why[good] = '\0';
+	ipf_error_report(wrong, stderr, "ipf-prep");
+	return 0;
+}
+
+/* A record is bad: it is said and left out, or reading ends. 0, or -1 for what is not the input's fault. */
+static int complain(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+{
+	r->bad++;
+	if (r->stop)
+		return end_reading(r, wrong, err);
+	if (!r->quiet && r->bad <= SAID_MAX)
+		ipf_error_report(wrong, stderr, "ipf-prep");
+	if (!r->quiet && r->bad == SAID_MAX + 1)
+		fputs("ipf-prep: more records were skipped; their number follows at the end\n", stderr);
+	ipf_error_clear(wrong);
+	return 0;
+}
+
+static bool going_on(const struct reading *r)
+{
+	return !r->sink->full && !r->ended_early;
+}
+
+static void show_progress(const struct file *f)
+{
+	struct reading *r = f->reading;
+	int64_t now;
+	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, now = clock_now()))
+		return;
+	char count[32], size[32];
+	int64_t total = input_size(f->input);
+	if (total > 0)
+		progress_show(&r->progress, "%s: %s records, %.0f %%", input_name(f->input),
+		              format_count((double)r->records, count), 100.0 * (double)input_bytes(f->input) / (double)total);
+	else
+		progress_show(&r->progress, "%s: %s records, %sB", input_name(f->input),
+		              format_count((double)r->records, count), format_count((double)input_bytes(f->input), size));
+}
+
+/* Hands a record over: 0, or -1 for what is not the record's fault. */
+static int hand_over(struct file *f, struct source_record *record, struct ipf_error *err)
+{
+	struct reading *r = f->reading;
+	struct ipf_error wrong = {0};
+	struct sink *sink = r->sink;
+	draft_reset(&sink->draft);
+	sink->draft.number = record->number;
+	int status = r->format->record(r->state, record, sink, &wrong);
+	if (sink->draft.failed)
+		return ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
+		                       (long long)record->line);
+	if (status < 0) {
+		ipf_error_place(&wrong, record->file, record->line);
+		if (wrong.kind != IPF_INPUT) {
+			*err = wrong;
+			return -1;
+		}
+		if (complain(r, &wrong, err) < 0)
+			return -1;
+	}
+	show_progress(f);
+	return 0;
+}
+
+static struct source_record next_record(struct file *f, int64_t line)
+{
+	return (struct source_record){
+		.number = ++f->reading->records, .file = input_name(f->input), .line = line, .file_index = f->index};
+}
+
+/* How a hub serves rows of a dataset: {"features": …, "rows": [{"row": {…}}, …]}. */
+static bool is_page(const struct jdoc *j)
+{
+	return jdoc_type_of(j, jdoc_get(j, JDOC_ROOT, "rows")) == JDOC_LIST &&
+	       jdoc_get(j, JDOC_ROOT, "features") != JDOC_NONE;
+}
+
+static int read_page(struct file *f, struct source_record *record, struct ipf_error *err)
+{
+	const struct jdoc *page = f->json;
+	bool first = true;
+	for (struct jdoc_each e = jdoc_each(page, jdoc_get(page, JDOC_ROOT, "rows"));
+	     jdoc_step(&e) && going_on(f->reading);) {
+		struct slice row = jdoc_raw(page, jdoc_get(page, e.value, "row"));
+		struct ipf_error wrong = {0};
+		record->number = first ? record->number : ++f->reading->records;
+		first = false;
+		if (jdoc_parse(f->row, row.data ? row.data : "", row.len, &wrong) < 0) {
+			ipf_error_place(&wrong, record->file, record->line);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		record->json = f->row;
+		if (hand_over(f, record, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_json(struct file *f, struct ipf_error *err)
+{
+	struct splitter splitter;
+	struct slice text;
+	struct ipf_error wrong = {0};
+	int got;
+	splitter_begin(&splitter, f->feed);
+	while (going_on(f->reading) && (got = splitter_next(&splitter, &text, &wrong)) != 0) {
+		if (got < 0) {
+			ipf_error_place(&wrong, input_name(f->input), splitter.line);
+			return end_reading(f->reading, &wrong, err);
+		}
+		struct source_record record = next_record(f, splitter.line);
+		if (jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
+			ipf_error_place(&wrong, record.file, record.line);
+			/* Bytes that are not UTF-8 put nothing else out of step; a wrong bracket or quote does. */
+			if (wrong.kind != IPF_INPUT || (!splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
+				return end_reading(f->reading, &wrong, err);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		record.json = f->json;
+		if ((is_page(f->json) ? read_page(f, &record, err) : hand_over(f, &record, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_lines(struct file *f, struct ipf_error *err)
+{
+	struct slice text;
+	struct ipf_error wrong = {0};
+	int got;
+	for (int64_t line = 1;
+	     going_on(f->reading) && (got = byte_window_line(f->feed, &text.data, &text.len, &wrong)) != 0; line++) {
+		if (got < 0) {
+			ipf_error_place(&wrong, input_name(f->input), line);
+			return end_reading(f->reading, &wrong, err);
+		}
+		if (line == 1 && text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
+			text = (struct slice){text.data + 3, text.len - 3};
+		if (text.len == 0)
+			continue;
+		struct source_record record = next_record(f, line);
+		record.text = text;
+		size_t good;
+		if (!utf8_valid(text.data, text.len, &good)) {
+			ipf_error_at(&wrong, IPF_INPUT, record.file, line, "not UTF-8: byte 0x%02x at byte %zu of the line",
+			             (unsigned char)text.data[good], good + 1);
+			if (complain(f->reading, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		if (hand_over(f, &record, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_whole(struct file *f, struct ipf_error *err)
+{
+	struct ipf_error wrong = {0};
+	int got;
+	while ((got = byte_window_more(f->feed, &wrong)) > 0)
+		;
+	if (got < 0) {
+		ipf_error_place(&wrong, input_name(f->input), 0);
+		return end_reading(f->reading, &wrong, err);
+	}
+	if (f->feed->end == f->feed->begin)
+		return 0;
+	struct source_record record = next_record(f, 0);
+	record.text = (struct slice){byte_window_at(f->feed), f->feed->end - f->feed->begin};
+	return hand_over(f, &record, err);
+}
+
+/* A row as a JSON object of texts: 0, -1 where it is none. */
+static int row_as_json(struct file *f, struct ipf_error *err)
+{
+	struct jout w = {.out = f->text};
+	buffer_clear(f->text);
+	jout_begin_map(&w);
+	for (size_t i = 0; i < f->csv->count; i++) {
+		if (i)
+			buffer_byte(f->text, ',');
+		w.comma = false;
+		jout_string(&w, slice_of(f->csv->columns[i]));
+		buffer_byte(f->text, ':');
+		w.comma = false;
+		jout_string(&w, f->csv->fields[i]);
+	}
+	buffer_byte(f->text, '}');
+	if (f->text->failed)
+		return ipf_error_memory(err);
+	return jdoc_parse(f->json, f->text->data, f->text->len, err);
+}
+
+static int read_rows(struct file *f, struct ipf_error *err)
+{
+	struct reading *r = f->reading;
+	struct csv *csv = f->csv;
+	struct ipf_error wrong = {0};
+	csv_begin(csv, f->feed);
+	int got = csv_header(csv, &wrong);
+	if (got == 0)
+		return 0;
+	if (got < 0 || (r->format->begin && r->format->begin(r->state, csv, &wrong) < 0)) {
+		ipf_error_place(&wrong, input_name(f->input), csv->line);
+		return end_reading(r, &wrong, err);
+	}
+	while (going_on(r) && (got = csv_next(csv, &wrong)) != 0) {
+		if (got < 0 && (wrong.kind != IPF_INPUT || f->feed->end - f->feed->begin > BYTE_WINDOW_MAX)) {
+			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
+			return end_reading(r, &wrong, err);
+		}
+		struct source_record record = next_record(f, csv->line);
+		record.csv = csv;
+		if (got < 0) {
+			ipf_error_place(&wrong, record.file, record.line);
+			if (complain(r, &wrong, err) < 0)
+				return -1;
+			continue;
+		}
+		if (csv->count != csv->column_count)
+			ipf_error_at(&wrong, IPF_INPUT, record.file, record.line, "expected %zu fields as in the header, got %zu",
+			             csv->column_count, csv->count);
+		else if (r->format->unit == UNIT_TABLE && row_as_json(f, &wrong) < 0)
+			ipf_error_place(&wrong, record.file, record.line);
+		record.json = f->json;
+		if ((wrong.kind ? complain(r, &wrong, err) : hand_over(f, &record, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Is it CSV? JSON begins with a bracket. */
+static bool is_csv(struct byte_window *feed)
+{
+	struct ipf_error ignored = {0}; /* it will come again */
+	for (size_t at = 0;; at++) {
+		if (feed->begin + at >= feed->end && byte_window_more(feed, &ignored) <= 0)
+			return false;
+		unsigned char c = (unsigned char)byte_window_at(feed)[at];
+		if (!strchr(" \t\r\n\xef\xbb\xbf", c))
+			return c != '{' && c != '[';
+	}
+}
+
+static int read_records(struct file *f, struct ipf_error *err)
+{
+	switch (f->reading->format->unit) {
+	case UNIT_JSON:
+		return read_json(f, err);
+	case UNIT_CSV:
+		return read_rows(f, err);
+	case UNIT_LINE:
+		return read_lines(f, err);
+	case UNIT_FILE:
+		return read_whole(f, err);
+	default:
+		break;
+	}
+	if (is_csv(f->feed))
+		return read_rows(f, err);
+	if (f->reading->format->begin && f->reading->format->begin(f->reading->state, NULL, err) < 0)
+		return -1;
+	return read_json(f, err);
+}
+
+static int read_file(struct file *f, const char *path, struct ipf_error *err)
+{
+	struct reading *r = f->reading;
+	struct ipf_error wrong = {0};
+	struct input *last = f->input;
+	f->input = r->first;
+	r->first = NULL;
+	if (!f->input && input_next(&f->input, last, path, &wrong) < 0) {
+		f->input = NULL;
+		return end_reading(r, &wrong, err);
+	}
+	byte_window_restart(f->feed);
+	f->feed->read = input_read;
+	f->feed->data = f->input;
+	int64_t before = r->records;
+	int status = 0;
+	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin)
+		status = r->format->begin(r->state, NULL, err);
+	if (status == 0)
+		status = read_records(f, err);
+	if (status == 0 && r->records == before && !r->ended_early && !r->sink->full) {
+		ipf_error_at(&wrong, IPF_INPUT, input_name(f->input), 0, "%s",
+		             input_bytes(f->input) ? "there is no record in it" : "the file is empty");
+		status = end_reading(r, &wrong, err);
+	}
+	if (status == 0) {
+		json_t *entry = input_provenance(f->input, !r->sink->full, err);
+		status = entry ? json_array_append_new(r->from, entry) : -1;
+	}
+	r->bytes += input_bytes(f->input);
+	return status; /* it stays open: what follows may be in the same archive */
+}
+
+int reading_run(struct reading *r, char **files, int count, struct ipf_error *err)
+{
+	struct byte_window feed = {0};
+	struct jdoc json = {0};
+	struct csv csv = {0};
+	struct jdoc row = {0};
+	struct buffer text = {0};
+	struct file file = {.reading = r, .feed = &feed, .json = &json, .row = &row, .csv = &csv, .text = &text};
+	int status = 0;
+	r->from = json_array();
+	if (!r->from)
+		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
+	if (count == 0)
+		status = read_file(&file, "-", err);
+	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++) {
+		file.index = i;
+		status = read_file(&file, files[i], err);
+	}
+	input_close(file.input);
+	if (status == 0 && r->format->end && !r->sink->full) {
+		draft_reset(&r->sink->draft);
+		status = r->format->end(r->state, r->sink, err);
+		if (r->sink->draft.failed)
+			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for what was read");
+	}
+	progress_end(&r->progress);
+	if (!r->quiet && r->bad > SAID_MAX)
+		fprintf(stderr, "ipf-prep: %lld records of %lld were skipped as bad\n", (long long)r->bad,
+		        (long long)r->records);
+	byte_window_release(&feed);
+	jdoc_release(&json);
+	jdoc_release(&row);
+	buffer_release(&text);
+	csv_release(&csv);
+	return status;
+}
+
+void reading_release(struct reading *r)
+{
+	input_close(r->first);
+	json_decref(r->from);
+	r->from = NULL;
+}

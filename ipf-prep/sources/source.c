@@ -1,0 +1,51 @@
+#include "sources/source.h"
+
+#include "cli/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The order is that of --list, and that in which auto asks them: the particular before the general. */
+#define EACH_FORMAT(F)                                                                                                 \
+	F(sharegpt)                                                                                                        \
+	F(openorca) F(alpaca) F(cnn_dailymail) F(stories) F(sonnet) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst)      \
+		F(llm_load_test) F(openai_batch) F(mlperf_samples) F(azure) F(burstgpt) F(vidur) F(mooncake) F(qwen_bailian)   \
+			F(weka) F(tracelab) F(ragpulse) F(lmcache) F(aibrix) F(llmservingsim) F(otel) F(servegen)                  \
+				F(mlperf_agentic) F(vllm_log) F(openai_log) F(jsonl) F(csv) F(text)
+
+#define DECLARE(name_) extern const struct source_format source_##name_;
+#define ADDRESS(name_) &source_##name_,
+EACH_FORMAT(DECLARE)
+
+static const struct source_format *const formats[] = {EACH_FORMAT(ADDRESS)};
+
+#define FORMATS (sizeof formats / sizeof *formats)
+
+int source_state(void **state, size_t size, struct ipf_error *err)
+{
+	*state = calloc(1, size);
+	return *state ? 0 : ipf_error_memory(err);
+}
+
+const struct source_format *source_at(size_t i)
+{
+	return i < FORMATS ? formats[i] : NULL;
+}
+
+const struct source_format *source_find(const char *name, struct ipf_error *err)
+{
+	struct buffer known = {0};
+	struct nearest near = {0};
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (strcmp(formats[i]->name, name) == 0) {
+			buffer_release(&known);
+			return formats[i];
+		}
+		buffer_format(&known, "%s%s", i ? " " : "", formats[i]->name);
+		nearest_try(&near, name, strlen(name), formats[i]->name);
+	}
+	ipf_error_set(err, IPF_USAGE, "unknown source \"%s\"%s%s%s (known: %s)", name, near.name ? ", did you mean \"" : "",
+	              near.name ? near.name : "", near.name ? "\"?" : "", known.data ? known.data : "");
+	buffer_release(&known);
+	return NULL;
+}

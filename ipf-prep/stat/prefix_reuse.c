@@ -1,0 +1,178 @@
+#include "stat/prefix_reuse.h"
+
+#include "absent.h"
+#include "json/jdoc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct prefix_reuse_prompt {
+	int64_t at_ns, inherited;
+	size_t first, count, index;
+	int64_t own;           /* tokens that are in no block */
+	int64_t tokens, found; /* once reckoned */
+};
+
+struct prefix_reuse_block {
+	uint64_t chain;
+	int64_t tokens;
+};
+
+static uint64_t mix(uint64_t h)
+{
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	h ^= h >> 32;
+	return h ? h : 1;
+}
+
+static size_t place_of(const struct seen *s, uint64_t key)
+{
+	size_t at = (size_t)key & (s->cap - 1);
+	while (s->keys[at] && s->keys[at] != key)
+		at = (at + 1) & (s->cap - 1);
+	return at;
+}
+
+static bool grow(struct seen *s)
+{
+	struct seen more = {.cap = s->cap ? s->cap * 2 : 4096, .count = s->count};
+	more.keys = calloc(more.cap, sizeof *more.keys);
+	more.values = calloc(more.cap, sizeof *more.values);
+	if (!more.keys || !more.values) {
+		free(more.keys);
+		free(more.values);
+		return false;
+	}
+	for (size_t i = 0; i < s->cap; i++)
+		if (s->keys[i]) {
+			size_t at = place_of(&more, s->keys[i]);
+			more.keys[at] = s->keys[i];
+			more.values[at] = s->values[i];
+		}
+	free(s->keys);
+	free(s->values);
+	*s = more;
+	return true;
+}
+
+/* The value that came with the key first; it is new where that is NULL. */
+static const uint32_t *seen_add(struct seen *s, uint64_t key, uint32_t value, bool *failed)
+{
+	if (s->count * 2 >= s->cap && !grow(s)) {
+		*failed = true;
+		return NULL;
+	}
+	size_t at = place_of(s, key);
+	if (s->keys[at])
+		return &s->values[at];
+	s->keys[at] = key;
+	s->values[at] = value;
+	s->count++;
+	return NULL;
+}
+
+static void *room(void *array, size_t count, size_t *cap, size_t size, bool *failed)
+{
+	if (count < *cap)
+		return array;
+	size_t wanted = *cap ? *cap * 2 : 1024;
+	void *moved = reallocarray(array, wanted, size);
+	*failed |= !moved;
+	if (moved)
+		*cap = wanted;
+	return moved ? moved : array;
+}
+
+void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited)
+{
+	r->prompts = room(r->prompts, r->count, &r->cap, sizeof *r->prompts, &r->failed);
+	if (r->failed)
+		return;
+	r->prompts[r->count] = (struct prefix_reuse_prompt){
+		.at_ns = at_ns, .inherited = inherited, .first = r->block_count, .index = r->count};
+	r->count++;
+	if (!inherited)
+		r->chain = 0;
+}
+
+/* a block that was cut is another one */
+void prefix_reuse_pass(struct prefix_reuse *r, uint64_t id, int64_t tokens)
+{
+	r->chain = mix(r->chain * 31 + mix(id + 1) + (uint64_t)tokens * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+void prefix_reuse_block(struct prefix_reuse *r, uint64_t id, int64_t tokens)
+{
+	r->blocks = room(r->blocks, r->block_count, &r->block_cap, sizeof *r->blocks, &r->failed);
+	if (r->failed)
+		return;
+	struct prefix_reuse_prompt *prompt = &r->prompts[r->count - 1];
+	prefix_reuse_pass(r, id, tokens);
+	r->blocks[r->block_count++] = (struct prefix_reuse_block){r->chain, tokens};
+	prompt->count++;
+	const uint32_t *first = seen_add(&r->ids, mix(id ^ UINT64_C(0x94d049bb133111eb)), (uint32_t)r->count, &r->failed);
+	r->again += first && *first != (uint32_t)r->count;
+}
+
+void prefix_reuse_rest(struct prefix_reuse *r, int64_t tokens)
+{
+	if (!r->failed)
+		r->prompts[r->count - 1].own += tokens;
+}
+
+static int by_arrival(const void *a, const void *b)
+{
+	const struct prefix_reuse_prompt *x = a, *y = b;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void prefix_reuse_reckon(struct prefix_reuse *r)
+{
+	struct seen chains = {0};
+	bool timed = true;
+	for (size_t i = 0; i < r->count; i++)
+		timed &= r->prompts[i].at_ns != IPF_ABSENT;
+	if (timed && r->count)
+		qsort(r->prompts, r->count, sizeof *r->prompts, by_arrival);
+	for (size_t i = 0; i < r->count && !r->failed; i++) {
+		struct prefix_reuse_prompt *p = &r->prompts[i];
+		bool leading = true;
+		p->tokens = p->inherited + p->own;
+		p->found = p->inherited;
+		if ((int64_t)p->count > r->most)
+			r->most = (int64_t)p->count;
+		for (size_t k = 0; k < p->count; k++) {
+			const struct prefix_reuse_block *b = &r->blocks[p->first + k];
+			const uint32_t *first = seen_add(&chains, b->chain, (uint32_t)i, &r->failed);
+			leading = leading && first && *first != (uint32_t)i;
+			r->leading += leading;
+			p->found += leading ? b->tokens : 0;
+			p->tokens += b->tokens;
+		}
+		r->tokens += p->tokens;
+		r->found += p->found;
+	}
+	free(chains.keys);
+	free(chains.values);
+}
+
+void prefix_reuse_span(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *found)
+{
+	*tokens = *found = 0;
+	for (size_t i = from; i < to; i++) {
+		*tokens += r->prompts[i].tokens;
+		*found += r->prompts[i].found;
+	}
+}
+
+void prefix_reuse_release(struct prefix_reuse *r)
+{
+	free(r->prompts);
+	free(r->blocks);
+	free(r->ids.keys);
+	free(r->ids.values);
+	*r = (struct prefix_reuse){0};
+}

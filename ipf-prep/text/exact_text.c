@@ -1,0 +1,170 @@
+#include "text/exact_text.h"
+
+#include "text/synthetic_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BEFORE       "." /* what a piece is counted behind */
+#define BETWEEN      "\n\n"
+#define SAMPLE_BYTES 8192
+#define FILL_MAX     4 /* words that a piece is filled up with, at most */
+
+static int64_t count_of(const struct exact_text *e, const char *text, size_t len)
+{
+	return token_counter_count(e->tokens, text, len);
+}
+
+/* The lists of words, and how much prose makes a token. */
+static void prepare(struct exact_text *e)
+{
+	struct rng rng;
+	if (e->made)
+		return;
+	e->made = true;
+	opening_words_make(&e->first, e->tokens, NULL);
+	opening_words_make(&e->next, e->tokens, BEFORE);
+	rng_init(&rng, 0, "sample", 0);
+	buffer_clear(&e->text);
+	synthetic_text_prose(&rng, SAMPLE_BYTES, &e->text);
+	int64_t tokens = e->text.failed ? 1 : count_of(e, e->text.data, e->text.len);
+	e->bytes_a_token = (double)SAMPLE_BYTES / (double)(tokens > 0 ? tokens : 1);
+	e->failed |= e->first.failed || e->next.failed || e->text.failed;
+}
+
+/* Where the last word begins, with its blank; 0: there is none. */
+static size_t last_blank(const char *text, size_t len)
+{
+	while (len > 0 && text[len - 1] != ' ')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/* Words of one token each, until the text from `skip` on, and `after` with it, has `count`. What it has may only be
+ * less. */
+static void fill(const struct exact_text *e, struct rng *rng, size_t skip, int64_t count, const char *after,
+                 struct buffer *text)
+{
+	for (int tries = 0; tries < FILL_MAX && e->next.count > 0 && !text->failed; tries++) {
+		size_t len = text->len;
+		buffer_text(text, after);
+		int64_t have = text->failed ? count : count_of(e, text->data, text->len);
+		text->len = len;
+		if (have == count)
+			return;
+		if (have > count) { /* the last word goes */
+			size_t end = last_blank(text->data, text->len);
+			if (end <= skip)
+				return;
+			text->len = end;
+			continue;
+		}
+		for (; have < count; have++) {
+			buffer_byte(text, ' ');
+			buffer_slice(text, opening_words_word(&e->next, rng_next(rng) >> 32));
+		}
+	}
+}
+
+/* The first `count` tokens of a text of `full`. `first`: nothing stands before it. */
+static void append(struct exact_text *e, struct rng *rng, struct slice opener, bool first, int64_t full, int64_t count,
+                   struct buffer *out)
+{
+	size_t skip = first ? 0 : strlen(BEFORE);
+	int64_t before = skip ? count_of(e, BEFORE, skip) : 0;
+	double room = e->bytes_a_token * 1.1;
+	size_t end = 0;
+	for (struct rng again = *rng;; room *= 2, *rng = again) {
+		buffer_clear(&e->text);
+		buffer_text(&e->text, skip ? BEFORE " " : "");
+		if (opener.data) {
+			buffer_slice(&e->text, opener);
+			buffer_text(&e->text, ": ");
+		}
+		synthetic_text_prose(rng, (size_t)((double)full * room) + 128, &e->text);
+		if (e->text.failed)
+			break;
+		end = token_counter_cut(e->tokens, e->text.data, e->text.len, before + count);
+		if (end < e->text.len || room > 64)
+			break;
+	}
+	if (!e->text.failed) {
+		e->text.len = end;
+		/* a cut within a word that would not leave its beginning as it is was not made, and a token is missing */
+		if (count_of(e, e->text.data, end) != before + count)
+			fill(e, rng, skip + 1, before + count, "", &e->text);
+		if (e->text.len > skip)
+			buffer_append(out, e->text.data + skip, e->text.len - skip);
+	}
+	e->failed |= e->text.failed || out->failed;
+}
+
+/* The first child stands for itself until there is a second: made sentences begin with none of these words. */
+static struct slice opener_of(const struct exact_text *e, const struct exact_text_start *start, const char *salt,
+                              bool first)
+{
+	struct rng rng;
+	char name[512];
+	if (!start || !start->apart || start->place == 0)
+		return (struct slice){0};
+	rng_init(&rng, 0, synthetic_text_name("opener", salt, name), start->parent);
+	const struct opening_words *words = first ? &e->first : &e->next;
+	return opening_words_word(words, words->count ? rng_next(&rng) % words->count + start->place : 0);
+}
+
+void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, const char *salt,
+                      int64_t count, struct buffer *out)
+{
+	bool first = out->len == 0;
+	prepare(e);
+	append(e, rng, opener_of(e, start, salt, first), first, count, count, out);
+}
+
+void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, const char *salt,
+                      int64_t full, int64_t count, struct buffer *out)
+{
+	char name[512];
+	struct rng rng;
+	bool first = out->len == 0;
+	prepare(e);
+	rng_init(&rng, 0, synthetic_text_name("block", salt, name), id);
+	append(e, &rng, opener_of(e, start, salt, first), first, full, count, out);
+}
+
+int64_t exact_text_settle(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
+{
+	int64_t have = text->data ? count_of(e, text->data, text->len) : 0;
+	for (int tries = 0; have != count && tries < 8 && !text->failed; tries++) {
+		if (have < count)
+			exact_text_prose(e, rng, NULL, NULL, count - have + 4, text);
+		if (text->failed)
+			break;
+		text->len = token_counter_cut(e->tokens, text->data, text->len, count);
+		text->data[text->len] = '\0';
+		have = count_of(e, text->data, text->len);
+	}
+	return have;
+}
+
+void exact_text_fill(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
+{
+	prepare(e);
+	fill(e, rng, 0, count, "", text);
+	e->failed |= text->failed;
+}
+
+void exact_text_prefix(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *out)
+{
+	buffer_clear(out);
+	if (count > 1)
+		exact_text_prose(e, rng, NULL, NULL, count - 1, out);
+	fill(e, rng, 0, count, BETWEEN, out);
+	buffer_text(out, BETWEEN);
+}
+
+void exact_text_release(struct exact_text *e)
+{
+	opening_words_release(&e->first);
+	opening_words_release(&e->next);
+	buffer_release(&e->text);
+}

@@ -1,0 +1,235 @@
+/* What can only be known when all has been read: the order of the rows, shards or repeats, and each stage's window. */
+#include "absent.h"
+#include "run_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_stage_and_start(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->stage != y->stage)
+		return x->stage < y->stage ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Does no arrival stand in two parts? -1: out of memory. */
+static int disjoint(const struct run_data *run, struct ipf_error *err)
+{
+	int64_t *all = malloc((size_t)(run->row_count + 1) * sizeof *all);
+	if (!all)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++)
+		all[i] = run->rows[i].n;
+	qsort(all, (size_t)run->row_count, sizeof *all, by_value);
+	int answer = 1;
+	for (int64_t i = 1; i < run->row_count && answer; i++)
+		answer = all[i] != all[i - 1];
+	free(all);
+	return answer;
+}
+
+/* Did any two parts run at the same time, by the wall clock? -1: nobody knows. */
+static int overlapping(const struct run_data *run)
+{
+	int answer = 0;
+	for (int i = 0; i < run->part_count; i++)
+		for (int k = 0; k < i; k++) {
+			const struct part *a = &run->parts[i], *b = &run->parts[k];
+			if (a->t0_ns == IPF_ABSENT || b->t0_ns == IPF_ABSENT)
+				return -1;
+			answer |= a->t0_ns < b->t0_ns + b->last_ns && b->t0_ns < a->t0_ns + a->last_ns;
+		}
+	return answer;
+}
+
+/* Clients that ran at the same time are shards, whose rates add up; the wall clock tells, or else that no arrival was
+ * sent twice. */
+static int find_shards(struct run_data *run, struct ipf_error *err)
+{
+	if (run->part_count < 2)
+		return 0;
+	int apart = disjoint(run, err), together = overlapping(run);
+	if (apart < 0)
+		return -1;
+	run->one_schedule = apart;
+	run->shards = together < 0 ? apart : together;
+	if (run->one_schedule)
+		verdict_shards(run->verdict);
+	return 0;
+}
+
+/* Stages that rows speak of but no schedule names. */
+static int name_stages(struct run_data *run, struct ipf_error *err)
+{
+	size_t count = run->plan.count;
+	if (run->row_count > 0 && (size_t)run->rows[run->row_count - 1].stage + 1 > count)
+		count = (size_t)run->rows[run->row_count - 1].stage + 1;
+	if (count == run->plan.count)
+		return 0;
+	struct schedule_stage *stages = realloc(run->plan.stages, count * sizeof *stages);
+	if (!stages)
+		return ipf_error_memory(err);
+	run->plan.stages = stages;
+	while (run->plan.count < count) {
+		char name[32];
+		snprintf(name, sizeof name, "stage %zu", run->plan.count);
+		struct schedule_stage *stage = &stages[run->plan.count];
+		*stage = (struct schedule_stage){.name = strdup(name),
+		                                 .kind = strdup("unknown"),
+		                                 .spec = strdup(""),
+		                                 .begin_ns = IPF_ABSENT,
+		                                 .end_ns = IPF_ABSENT,
+		                                 .slots = IPF_ABSENT,
+		                                 .arrivals = IPF_ABSENT,
+		                                 .rate = NAN,
+		                                 .measured = true};
+		run->plan.count++;
+		if (!stage->name || !stage->kind || !stage->spec)
+			return ipf_error_memory(err);
+	}
+	return 0;
+}
+
+/* First start and last end of a part's requests in one stage; IPF_ABSENT. */
+static void extent(const struct run_data *run, int32_t stage, int part, int64_t *first, int64_t *last)
+{
+	int64_t count;
+	const struct row *rows = run_data_stage_rows(run, stage, &count);
+	*first = *last = IPF_ABSENT;
+	for (int64_t i = 0; i < count; i++) {
+		if (rows[i].part != part || rows[i].start_ns == IPF_ABSENT)
+			continue;
+		if (*first == IPF_ABSENT)
+			*first = rows[i].start_ns;
+		if (rows[i].end_ns != IPF_ABSENT && rows[i].end_ns > *last)
+			*last = rows[i].end_ns;
+	}
+}
+
+/* When ipf-fire saw a stage begin; IPF_ABSENT. */
+static int64_t seen_begin(const struct part *part, size_t stage)
+{
+	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
+	const int64_t most = INT64_C(1000000000000000000);
+	bool sane = json_is_integer(begin) && json_integer_value(begin) > -most && json_integer_value(begin) < most;
+	return sane ? json_integer_value(begin) : IPF_ABSENT;
+}
+
+/* A stage without an end lasts until its last request has ended, and the schedule's time stands still meanwhile: what
+ * follows is later by that much, if nobody noted when it really began. A part that is incomplete tells nothing of the
+ * time after its last line. */
+static void set_windows(const struct run_data *run, int part_index)
+{
+	struct part *part = &run->parts[part_index];
+	int64_t shift = 0;
+	for (size_t s = 0; s < run->plan.count; s++) {
+		const struct schedule_stage *stage = &run->plan.stages[s];
+		struct window *w = &part->windows[s];
+		int64_t first, last;
+		extent(run, (int32_t)s, part_index, &first, &last);
+		int64_t begin = seen_begin(part, s);
+		if (begin == IPF_ABSENT)
+			begin = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift;
+		*w = (struct window){.begin_ns = begin,
+		                     .end_ns = IPF_ABSENT,
+		                     .drain_ns = IPF_ABSENT,
+		                     .length_ns = IPF_ABSENT,
+		                     .counted = stage->end_ns == IPF_ABSENT};
+		if (w->begin_ns == IPF_ABSENT)
+			continue;
+		if (w->counted) {
+			w->end_ns = last > w->begin_ns ? last : w->begin_ns;
+			if (stage->begin_ns != IPF_ABSENT)
+				shift += w->end_ns - w->begin_ns;
+		} else {
+			w->length_ns = stage->end_ns - stage->begin_ns;
+			w->end_ns = w->begin_ns + w->length_ns;
+		}
+		if (part->incomplete[0] && w->end_ns > part->last_ns)
+			w->end_ns = part->last_ns;
+		if (w->end_ns <= w->begin_ns)
+			w->begin_ns = w->end_ns = IPF_ABSENT;
+		w->drain_ns = last != IPF_ABSENT && last > w->end_ns ? last : w->end_ns;
+	}
+}
+
+static bool share_lines(const struct part *a, const struct part *b)
+{
+	json_t *x, *y;
+	size_t i, k;
+	json_array_foreach(a->digests, i, x) json_array_foreach(b->digests, k, y) if (json_equal(x, y)) return true;
+	return false;
+}
+
+const struct part *run_data_twice(const struct run_data *run, int part)
+{
+	for (int k = 0; k < part; k++)
+		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
+			return &run->parts[k];
+	return NULL;
+}
+
+int run_data_settle(struct run_data *run, struct ipf_error *err)
+{
+	if (run->row_count > 1)
+		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
+	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)
+		return -1;
+	for (int i = 0; i < run->part_count; i++) {
+		run->parts[i].windows = calloc(run->plan.count + 1, sizeof *run->parts[i].windows);
+		if (!run->parts[i].windows)
+			return ipf_error_memory(err);
+		set_windows(run, i);
+	}
+	return 0;
+}
+
+/* Where the rows of a stage begin. */
+static int64_t begin_of(const struct run_data *run, int32_t stage)
+{
+	int64_t low = 0, high = run->row_count;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (run->rows[middle].stage < stage)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count)
+{
+	int64_t begin = begin_of(run, stage);
+	*count = begin_of(run, stage + 1) - begin;
+	return run->rows ? run->rows + begin : NULL;
+}
+
+struct window run_data_window(const struct run_data *run, int32_t stage)
+{
+	struct window all = run->parts[0].windows[stage];
+	for (int i = 1; i < run->part_count; i++) {
+		const struct window *w = &run->parts[i].windows[stage];
+		if (w->begin_ns == IPF_ABSENT)
+			continue;
+		if (all.begin_ns == IPF_ABSENT || w->begin_ns < all.begin_ns)
+			all.begin_ns = w->begin_ns;
+		if (w->end_ns > all.end_ns)
+			all.end_ns = w->end_ns;
+		if (w->drain_ns > all.drain_ns)
+			all.drain_ns = w->drain_ns;
+	}
+	return all;
+}

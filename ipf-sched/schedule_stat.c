@@ -1,0 +1,325 @@
+#include "schedule_stat.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "stream/schedule.h"
+#include "stage.h"
+#include "stats/stats.h"
+#include "cli/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What of a stage was read. */
+struct seen {
+	struct samples at; /* seconds from the stage's beginning, of its heads */
+	int64_t untimed;   /* heads without a time */
+	int64_t followers;
+};
+
+/* ---- figures ---------------------------------------------------------------------------------------------------- */
+
+double kolmogorov_p(double distance, double n)
+{
+	/* Stephens' correction makes the limit good from n = 5 on. */
+	double root = sqrt(n), x = distance * (root + 0.12 + 0.11 / root), sum = 0;
+
+	for (int k = 1; k <= 100; k++)
+		sum += (k % 2 ? 2 : -2) * exp(-2.0 * k * k * x * x);
+	return x < 0.2 ? 1 : fmin(1, fmax(0, sum));
+}
+
+static char *span(double seconds, char text[32])
+{
+	return format_duration(llrint(seconds * 1e9), text);
+}
+
+/* Gaps between heads, in seconds; 0, or -1 when memory runs out. */
+static int gaps_between(const struct samples *at, struct samples *gaps)
+{
+	for (size_t i = 0; i + 1 < at->count; i++)
+		samples_add(gaps, at->values[i + 1] - at->values[i]);
+	return gaps->failed ? -1 : 0;
+}
+
+static void tell_gaps(struct samples *gaps, struct buffer *out)
+{
+	char mean[32], p50[32], p99[32], most[32];
+	double average = samples_mean(gaps), cv = samples_std(gaps) / average;
+
+	buffer_format(out, "  gaps         mean %s, ", span(average, mean));
+	if (isfinite(cv))
+		buffer_format(out, "cv %.3f, ", cv);
+	buffer_format(out, "p50 %s, p99 %s, max %s\n", span(samples_percentile(gaps, 50), p50),
+	              span(samples_percentile(gaps, 99), p99), span(samples_percentile(gaps, 100), most));
+}
+
+/* Variance over mean of the counts in windows. */
+static double dispersion(const struct samples *at, double window, size_t windows)
+{
+	double sum = 0, squares = 0;
+	size_t i = 0;
+
+	for (size_t w = 1; w <= windows; w++) {
+		size_t before = i;
+		while (i < at->count && at->values[i] < (double)w * window)
+			i++;
+		sum += (double)(i - before);
+		squares += (double)(i - before) * (double)(i - before);
+	}
+	return (squares - sum * sum / (double)windows) / ((double)windows - 1) / (sum / (double)windows);
+}
+
+/* At the scales at which the stage has enough windows, with an arrival or more each. */
+static void tell_dispersion(const struct samples *at, double length, struct buffer *out)
+{
+	static const double scales[] = {0.001, 0.01, 0.05, 0.2, 1, 5, 20, 60, 600};
+	bool first = true;
+	char text[32];
+
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+		double windows = floor(length / scales[i]);
+		if (windows < 30 || (double)at->count / windows < 1)
+			continue;
+		buffer_format(out, "%s%.2f over %s", first ? "  dispersion   " : ", ",
+		              dispersion(at, scales[i], (size_t)windows), span(scales[i], text));
+		first = false;
+	}
+	if (!first)
+		buffer_text(out, "\n");
+}
+
+static void tell_over_time(const struct samples *at, double length, struct buffer *out)
+{
+	enum { PARTS = 10 };
+	size_t i = 0;
+	char text[32];
+
+	buffer_text(out, "  over time   ");
+	for (int part = 1; part <= PARTS; part++) {
+		size_t before = i;
+		while (i < at->count && (part == PARTS || at->values[i] < length * part / PARTS))
+			i++;
+		buffer_format(out, " %s", format_count((double)(i - before) * PARTS / length, text));
+	}
+	buffer_text(out, " a second\n");
+}
+
+/* ---- claims ----------------------------------------------------------------------------------------------------- */
+
+static void claim_constant(const struct samples *at, double rate, struct buffer *out)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < at->count; i++)
+		most = fmax(most, fabs(at->values[i] - (double)i / rate));
+	/* Half a nanosecond of rounding, and what doubles lose over a day. */
+	buffer_format(out, "  as claimed   %s: arrivals at k/rate, to %.2g ns\n", most < 1e-9 ? "yes" : "no", most * 1e9);
+}
+
+static void claim_poisson(struct samples *gaps, double rate, struct buffer *out)
+{
+	double most = 0, p;
+
+	samples_sort(gaps);
+	for (size_t i = 0; i < gaps->count; i++) {
+		double f = 1 - exp(-gaps->values[i] * rate);
+		most = fmax(most, fmax(f - (double)i / (double)gaps->count, (double)(i + 1) / (double)gaps->count - f));
+	}
+	p = kolmogorov_p(most, (double)gaps->count);
+	buffer_format(out, "  as claimed   %s: exponential gaps, Kolmogorov-Smirnov D %.4f, p %.3g\n",
+	              p >= 0.001 ? "yes" : "no", most, p);
+}
+
+/* Is the coefficient of variation what it should be, within four of its deviations (by the delta method, from the
+ * gaps' own moments)? */
+static void claim_cv(const struct samples *gaps, double wanted, struct buffer *out)
+{
+	double mean = samples_mean(gaps), moments[5] = {0}, n = (double)gaps->count, cv, deviation;
+
+	for (size_t i = 0; i < gaps->count; i++)
+		for (int k = 2; k <= 4; k++)
+			moments[k] += pow(gaps->values[i] / mean - 1, k) / n;
+	cv = sqrt(moments[2]);
+	deviation = cv * sqrt(((moments[4] / (moments[2] * moments[2]) - 1) / 4 - moments[3] / moments[2] + cv * cv) / n);
+	buffer_format(out, "  as claimed   %s: cv %.3f +- %.3f, asked for %.3f\n",
+	              fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv, 2 * deviation, wanted);
+}
+
+static void claim(const struct stage *stage, const struct samples *at, struct samples *gaps, struct buffer *out)
+{
+	double least, most;
+
+	if (strcmp(stage->kind->name, "constant") == 0) {
+		claim_constant(at, stage->rate, out);
+	} else if (strcmp(stage->kind->name, "poisson") == 0) {
+		claim_poisson(gaps, stage->rate, out);
+	} else if (stage->kind->gaps != GAPS_POISSON && !isnan(stage->rate)) {
+		gaps_bounds(stage->kind->gaps, &least, &most);
+		claim_cv(gaps, isnan(stage->cv) ? most : stage->cv, out);
+	}
+}
+
+/* What the spec says that the arrivals are, where that can be tested. */
+static void tell_claim(const struct schedule_stage *s, const struct samples *at, struct samples *gaps,
+                       struct buffer *out)
+{
+	struct ipf_error ignored = {0}; /* a spec of somebody else's claims nothing that we know */
+	struct stages stages;
+
+	if (s->all_arrivals > 0) /* every second arrival of a Poisson process, say, is none */
+		return;
+	if (stages_parse(&stages, &(char *){s->spec}, 1, NULL, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
+		claim(&stages.list[0], at, gaps, out);
+	stages_release(&stages);
+}
+
+/* ---- stages ----------------------------------------------------------------------------------------------------- */
+
+static void tell_times(const struct schedule_stage *s, const struct samples *at, double length, struct buffer *out)
+{
+	struct samples gaps = {0};
+	char got[32], planned[32];
+
+	if (length > 0) {
+		buffer_format(out, "  rate         %s/s", format_count((double)at->count / length, got));
+		if (isfinite(s->rate))
+			buffer_format(out, ", planned %s/s", format_count(s->rate, planned));
+		buffer_text(out, "\n");
+		tell_over_time(at, length, out);
+		tell_dispersion(at, length, out);
+	}
+	if (gaps_between(at, &gaps) < 0)
+		out->failed = true;
+	else if (gaps.count > 0 && at->values[at->count - 1] > at->values[0]) {
+		/* The claims first: percentiles sort. */
+		struct buffer claimed = {0};
+		tell_claim(s, at, &gaps, &claimed);
+		tell_gaps(&gaps, out);
+		if (claimed.len)
+			buffer_slice(out, buffer_all(&claimed));
+		out->failed |= claimed.failed;
+		buffer_release(&claimed);
+	}
+	samples_release(&gaps);
+}
+
+static void tell_stage(const struct schedule_stage *s, const struct seen *seen, struct buffer *out)
+{
+	double length = s->end_ns == IPF_ABSENT ? NAN : (double)(s->end_ns - s->begin_ns) / 1e9;
+	char begin[32], text[32];
+
+	buffer_format(out, "\n%s: %s%s\n  arrivals     %lld", s->name, s->spec, s->measured ? "" : " (not measured)",
+	              (long long)seen->at.count + seen->untimed);
+	if (isnan(length))
+		buffer_text(out, ", until the last has ended");
+	else
+		buffer_format(out, " in %s from %s on", span(length, text), format_duration(s->begin_ns, begin));
+	if (seen->followers)
+		buffer_format(out, ", and %lld that follow them", (long long)seen->followers);
+	if (s->closed)
+		buffer_format(out, ", %lld at a time%s", (long long)s->slots, s->cycle ? ", round and round" : "");
+	else if (s->slots != IPF_ABSENT)
+		buffer_format(out, ", %lld at a time at most", (long long)s->slots);
+	buffer_text(out, "\n");
+	if (seen->at.count > 0)
+		tell_times(s, &seen->at, isnan(length) ? 0 : length, out);
+}
+
+static void tell_whole(const struct schedule *plan, json_t *header, int64_t lines, struct buffer *out)
+{
+	const char *tool = json_string_value(json_object_get(header, "tool"));
+	json_t *seed = json_object_get(header, "seed");
+
+	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, plan->count, plan->count == 1 ? "" : "s");
+	if (plan->shards)
+		buffer_format(out, ", shard %lld of %lld", (long long)plan->shard, (long long)plan->shards);
+	if (tool)
+		buffer_format(out, ", by %s", tool);
+	if (json_is_integer(seed))
+		buffer_format(out, ", seed %lld", (long long)json_integer_value(seed));
+	else if (json_is_string(seed))
+		buffer_format(out, ", seed %s", json_string_value(seed));
+	if (plan->trace_requests != IPF_ABSENT)
+		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)plan->trace_requests,
+		              plan->trace_sha256);
+	buffer_text(out, "\n");
+}
+
+static int read_arrivals(struct schedule_reader *reader, struct seen *seen, struct ipf_error *cut,
+                         struct ipf_error *err)
+{
+	const struct schedule *plan = schedule_reader_plan(reader);
+	struct schedule_arrival a;
+	int got;
+
+	while ((got = schedule_reader_next(reader, &a, err)) == 1) {
+		struct seen *s = &seen[a.stage];
+		if (a.after_count)
+			s->followers++;
+		else if (a.at_ns == IPF_ABSENT)
+			s->untimed++;
+		else
+			samples_add(&s->at, (double)(a.at_ns - plan->stages[a.stage].begin_ns) / 1e9);
+		if (s->at.failed)
+			return ipf_error_memory(err);
+	}
+	if (got < 0 && err->kind == IPF_CUT) {
+		*cut = *err;
+		ipf_error_clear(err);
+		got = 0;
+	}
+	return got;
+}
+
+/* From the first stage's beginning to the last one's end, or its last arrival. */
+static void fill_plot(const struct schedule *plan, const struct seen *seen, struct rate_plot *plot)
+{
+	double end = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct schedule_stage *s = &plan->stages[i];
+		const struct samples *at = &seen[i].at;
+		double begin = (double)s->begin_ns / 1e9;
+		end = fmax(end, s->end_ns == IPF_ABSENT ? begin + (at->count ? at->values[at->count - 1] : 0)
+		                                        : (double)s->end_ns / 1e9);
+	}
+	rate_plot_init(plot, 0, end);
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t k = 0; k < seen[i].at.count; k++)
+			rate_plot_add(plot, (double)plan->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
+}
+
+int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
+                           struct ipf_error *err)
+{
+	struct schedule_reader *reader = NULL;
+	const struct schedule *plan = NULL;
+	struct seen *seen = NULL;
+	int status = -1;
+
+	if (schedule_reader_open(&reader, path, err) < 0)
+		goto out;
+	plan = schedule_reader_plan(reader);
+	seen = calloc(plan->count ? plan->count : 1, sizeof *seen);
+	if (!seen) {
+		ipf_error_memory(err);
+		goto out;
+	}
+	if (read_arrivals(reader, seen, cut, err) < 0)
+		goto out;
+	tell_whole(plan, stream_reader_header(schedule_reader_stream(reader)),
+	           stream_reader_lines(schedule_reader_stream(reader)), out);
+	for (size_t i = 0; i < plan->count; i++)
+		tell_stage(&plan->stages[i], &seen[i], out);
+	if (plot)
+		fill_plot(plan, seen, plot);
+	status = out->failed ? ipf_error_memory(err) : 0;
+out:
+	for (size_t i = 0; seen && i < plan->count; i++)
+		samples_release(&seen[i].at);
+	free(seen);
+	schedule_reader_close(reader);
+	return status;
+}

@@ -1,0 +1,79 @@
+#include "api/envelope.h"
+
+#include "api/eventstream.h"
+#include "json/jdoc.h"
+#include "api/error_message.h"
+
+#include <stdlib.h>
+
+static int add_part(struct envelope *e, size_t body, struct ipf_error *err)
+{
+	if (e->count == e->cap) {
+		size_t cap = e->cap ? 2 * e->cap : 64;
+		struct envelope_part *parts = realloc(e->parts, cap * sizeof *parts);
+		if (!parts)
+			return ipf_error_memory(err);
+		e->parts = parts;
+		e->cap = cap;
+	}
+	e->parts[e->count++] = (struct envelope_part){.inside = e->inside.len, .body = body};
+	return 0;
+}
+
+/* Its name and what it says: "throttlingException: Too many requests". */
+static void note_error(struct envelope *e, const struct eventstream_message *m)
+{
+	struct jdoc doc = {0};
+	buffer_slice(&e->error, m->name);
+	buffer_text(&e->error, m->name.len && (m->detail.len || m->payload.len) ? ": " : "");
+	if (m->detail.len)
+		error_message_plain(m->detail, 300, &e->error);
+	else
+		error_message_of_body(&doc, m->payload, &e->error);
+	if (!e->error.len)
+		buffer_text(&e->error, "an error without a message");
+	jdoc_release(&doc);
+}
+
+int envelope_open(struct envelope *e, struct slice body, struct ipf_error *err)
+{
+	struct eventstream_message m;
+	size_t at = 0;
+	int got;
+	buffer_clear(&e->inside);
+	buffer_clear(&e->error);
+	e->count = e->at = 0;
+	e->torn = e->broken = false;
+	while ((got = eventstream_next(body, &at, &m)) > 0) {
+		if (m.type.len && !slice_is(m.type, "event")) {
+			if (!e->error.len)
+				note_error(e, &m);
+			continue;
+		}
+		buffer_slice(&e->inside, m.payload);
+		if (add_part(e, at, err) < 0)
+			return -1;
+	}
+	e->broken = got < 0;
+	e->torn = got == 0 && at < body.len;
+	return e->inside.failed || e->error.failed ? ipf_error_memory(err) : 0;
+}
+
+size_t envelope_end(struct envelope *e, size_t inside)
+{
+	while (e->at + 1 < e->count && e->parts[e->at].inside < inside)
+		e->at++;
+	return e->count ? e->parts[e->at].body : inside;
+}
+
+void envelope_rewind(struct envelope *e)
+{
+	e->at = 0;
+}
+
+void envelope_release(struct envelope *e)
+{
+	buffer_release(&e->inside);
+	buffer_release(&e->error);
+	free(e->parts);
+}

@@ -1,0 +1,235 @@
+#include "api/framing.h"
+
+#include "protobuf/protobuf.h"
+
+#include <string.h>
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static size_t bom_length(struct slice body)
+{
+	return body.len >= 3 && !memcmp(body.data, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
+
+struct slice framing_trim(struct slice body)
+{
+	size_t from = body.len ? bom_length(body) : 0, to = body.len;
+	while (from < to && is_space(body.data[from]))
+		from++;
+	while (to > from && is_space(body.data[to - 1]))
+		to--;
+	return (struct slice){body.data ? body.data + from : NULL, to - from};
+}
+
+/* ---- lines ---- */
+
+/* The line at f->at without its end; moves on past the end. False where nothing is left. *ended: did it have one? */
+static bool next_line(struct framing *f, struct slice *line, bool *ended)
+{
+	const char *text = f->body.data;
+	size_t len = f->body.len;
+	if (f->at >= len)
+		return false;
+	if (f->newline < f->at || f->newline == 0) {
+		const char *lf = memchr(text + f->at, '\n', len - f->at);
+		f->newline = lf ? (size_t)(lf - text) : len;
+	}
+	size_t stop = f->newline;
+	*line = (struct slice){text + f->at, stop - f->at};
+	const char *cr = f->kind == API_SSE ? memchr(line->data, '\r', line->len) : NULL;
+	if (cr)
+		stop = (size_t)(cr - text);
+	line->len = stop - f->at;
+	*ended = stop < len;
+	f->at = stop + (stop < len);
+	if (cr && f->at < len && text[f->at] == '\n')
+		f->at++;
+	return true;
+}
+
+/* ---- server-sent events ---- */
+
+static void add_data(struct framing *f, struct slice value)
+{
+	if (f->lines++ == 0) {
+		f->data = value;
+		return;
+	}
+	if (f->lines == 2) {
+		buffer_clear(&f->many);
+		buffer_slice(&f->many, f->data);
+	}
+	buffer_byte(&f->many, '\n');
+	buffer_slice(&f->many, value);
+}
+
+/* What a line adds to the event; true where it is an event by itself. */
+static bool take_line(struct framing *f, struct slice line)
+{
+	const char *colon = memchr(line.data, ':', line.len);
+	struct slice field = {line.data, colon ? (size_t)(colon - line.data) : line.len}, value = {line.data + line.len, 0};
+	if (colon) {
+		value = (struct slice){colon + 1, line.len - field.len - 1};
+		if (value.len && *value.data == ' ')
+			value = (struct slice){value.data + 1, value.len - 1};
+	}
+	if (slice_is(field, "data")) {
+		add_data(f, value);
+	} else if (slice_is(field, "event")) {
+		f->name = value;
+	} else if (slice_is(field, "error")) {
+		f->name = field;
+		add_data(f, value);
+	} else if (*line.data == '{') {
+		return true;
+	} else if (field.len && !slice_is(field, "id") && !slice_is(field, "retry")) {
+		f->unknown++;
+	}
+	return false;
+}
+
+/* Hands out what was gathered (a name without data too: `event: error` alone says enough); false where that is nothing.
+ */
+static bool dispatch(struct framing *f, struct framing_event *event, bool pending)
+{
+	bool any = f->lines > 0 || f->name.data;
+	*event = (struct framing_event){.name = f->name, .end = f->at, .pending = pending};
+	event->data = f->lines > 1 ? buffer_all(&f->many) : f->data;
+	f->name = f->data = (struct slice){0};
+	f->lines = 0;
+	return any;
+}
+
+static bool next_sse(struct framing *f, struct framing_event *event)
+{
+	struct slice line;
+	bool ended;
+	while (next_line(f, &line, &ended)) {
+		if (line.len && take_line(f, line)) {
+			*event = (struct framing_event){.data = line, .end = f->at, .pending = !ended, .bare = true};
+			return true;
+		}
+		if (!line.len && dispatch(f, event, false))
+			return true;
+	}
+	return dispatch(f, event, true);
+}
+
+/* ---- the others ---- */
+
+static bool next_ndjson(struct framing *f, struct framing_event *event)
+{
+	struct slice line;
+	bool ended;
+	while (next_line(f, &line, &ended)) {
+		line = framing_trim(line);
+		if (line.len) {
+			*event = (struct framing_event){.data = line, .end = f->at, .pending = !ended};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool between_maps(char c)
+{
+	return is_space(c) || c == ',' || c == '[' || c == ']' || c == '\0' || c == '\x1e';
+}
+
+/* Where the map that begins at `from` ends; the body's length, and false, where it does not. */
+static bool map_end(struct slice body, size_t from, size_t *end)
+{
+	size_t depth = 0;
+	bool in_text = false;
+	for (size_t i = from; i < body.len; i++) {
+		char c = body.data[i];
+		if (c == '"')
+			in_text = !in_text;
+		else if (in_text && c == '\\')
+			i++;
+		else if (!in_text && c == '{')
+			depth++;
+		else if (!in_text && c == '}' && --depth == 0) {
+			*end = i + 1;
+			return true;
+		}
+	}
+	*end = body.len;
+	return false;
+}
+
+static bool next_map(struct framing *f, struct framing_event *event)
+{
+	while (f->at < f->body.len && between_maps(f->body.data[f->at]))
+		f->at++;
+	if (f->at == f->body.len)
+		return false;
+	size_t from = f->at;
+	bool ended;
+	struct slice line;
+	if (f->body.data[from] == '{')
+		ended = map_end(f->body, from, &f->at);
+	else
+		next_line(f, &line, &ended); /* something else: as far as its line goes */
+	*event = (struct framing_event){.data = {f->body.data + from, f->at - from}, .end = f->at, .pending = !ended};
+	return true;
+}
+
+/* A prefix that is none of gRPC's: what follows cannot be cut any more. */
+static bool next_message(struct framing *f, struct framing_event *event)
+{
+	size_t next = f->body.len;
+	*event = (struct framing_event){0};
+	if (f->done || f->at >= f->body.len)
+		return false;
+	int got = grpc_frame(f->body, f->at, &event->compressed, &event->data, &next);
+	if (got <= 0) {
+		event->data = (struct slice){f->body.data + f->at, f->body.len - f->at};
+		event->pending = got == 0;
+		event->bare = got < 0;
+		f->done = true;
+	}
+	event->end = f->at = next;
+	return true;
+}
+
+static bool next_whole(struct framing *f, struct framing_event *event)
+{
+	struct slice all = framing_trim(f->body);
+	if (f->done || !all.len)
+		return false;
+	f->done = true;
+	*event = (struct framing_event){.data = all, .end = f->body.len, .pending = true};
+	return true;
+}
+
+void framing_begin(struct framing *f, enum api_framing kind, struct slice body)
+{
+	*f = (struct framing){
+		.kind = kind, .body = body, .at = body.len && kind != API_GRPC ? bom_length(body) : 0, .many = f->many};
+}
+
+bool framing_next(struct framing *f, struct framing_event *event)
+{
+	switch (f->kind) {
+	case API_SSE:
+		return next_sse(f, event);
+	case API_NDJSON:
+		return next_ndjson(f, event);
+	case API_JSON_SEQUENCE:
+		return next_map(f, event);
+	case API_JSON:
+		return next_whole(f, event);
+	case API_GRPC:
+		return next_message(f, event);
+	}
+	return false;
+}
+
+void framing_release(struct framing *f)
+{
+	buffer_release(&f->many);
+}

@@ -1,0 +1,49 @@
+#include "cli/interrupt.h"
+
+#include "clock.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+static volatile sig_atomic_t left, stop;
+
+bool interrupt_counts(void)
+{
+	static int64_t last_ns = INT64_MIN;
+	int64_t now = clock_now();
+	bool again = last_ns != INT64_MIN && now - last_ns < 100 * NS_PER_MS;
+	last_ns = now;
+	return !again;
+}
+
+static void count(int number)
+{
+	if (!interrupt_counts() || left-- > 0)
+		return;
+	stop = 1;
+	signal(number, SIG_DFL);
+}
+
+void interrupt_watch(int patience)
+{
+	struct sigaction action = {.sa_handler = count};
+	left = patience;
+	stop = 0;
+	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGINT);
+	sigaddset(&action.sa_mask, SIGTERM);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool interrupted(void)
+{
+	return stop;
+}
+
+bool interrupt_is_live(int fd)
+{
+	struct stat about;
+	return fstat(fd, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+}

@@ -1,0 +1,481 @@
+#include "cli/options.h"
+#include "cli/options_private.h"
+
+#include "cli/nearest.h"
+#include "cli/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool option_takes_value(const struct option_spec *spec)
+{
+	switch (spec->kind) {
+	case OPTION_FLAG:
+	case OPTION_COUNTER:
+	case OPTION_HELP:
+	case OPTION_VERSION:
+	case OPTION_COMPLETION:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* ---- walking along the command line ------------------------------------------------------------------------------ */
+
+struct walk {
+	const struct program *program;
+	char **argv;
+	int argc, at;
+	const char *cluster; /* what is left of "-vqn5" */
+	bool operands_only;  /* "--" was seen */
+};
+
+struct argument {
+	const struct option_spec *spec; /* NULL: an operand */
+	const char *value;              /* of the option (NULL: none), or the operand */
+	const char *word;               /* long options: the word as typed */
+	bool attached;                  /* the value stands in the same word */
+	char shown[80];                 /* "--trace" or "-t", for messages */
+};
+
+/* The option that a text names exactly: "--trace" or "-t". */
+static const struct option_spec *find_exact(const struct program *program, const char *text)
+{
+	for (size_t i = 0; text[0] == '-' && i < program->count; i++) {
+		const struct option_spec *spec = &program->specs[i];
+		if (text[1] == '-' ? strcmp(text + 2, spec->name) == 0 : spec->letter && text[1] == spec->letter && !text[2])
+			return spec;
+	}
+	return NULL;
+}
+
+static int unknown_option(const struct program *program, const char *name, size_t len, struct ipf_error *err)
+{
+	struct nearest near = {0};
+
+	for (size_t i = 0; i < program->count; i++)
+		nearest_try(&near, name, len, program->specs[i].name);
+	if (near.name)
+		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
+	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)(len < 100 ? len : 100), name);
+}
+
+/* The option of this long name, or of the only name that begins so. */
+static const struct option_spec *find_long(const struct program *program, const char *name, size_t len,
+                                           struct ipf_error *err)
+{
+	const struct option_spec *found = NULL, *other = NULL;
+
+	for (size_t i = 0; i < program->count; i++) {
+		const struct option_spec *spec = &program->specs[i];
+		if (strncmp(spec->name, name, len) != 0)
+			continue;
+		if (spec->name[len] == '\0')
+			return spec;
+		if (spec->kind == OPTION_COMPLETION) /* nobody types it: it makes no other name ambiguous */
+			continue;
+		if (found)
+			other = spec;
+		else
+			found = spec;
+	}
+	if (other && len > 0)
+		ipf_error_set(err, IPF_USAGE, "--%.*s is ambiguous: --%s or --%s", (int)len, name, found->name, other->name);
+	else if (!found || len == 0)
+		unknown_option(program, name, len, err);
+	return err->kind ? NULL : found;
+}
+
+/* An option's value that stands in the next word. A word that is itself one of our options was hardly meant as a value.
+ */
+static int next_value(struct walk *w, struct argument *a, struct ipf_error *err)
+{
+	const char *value;
+
+	if (w->at == w->argc)
+		return ipf_error_set(err, IPF_USAGE, "%s: %s is missing", a->shown, a->spec->argument);
+	value = w->argv[w->at++];
+	if (strlen(value) > 1 && find_exact(w->program, value))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got the option %s", a->shown, a->spec->argument, value);
+	a->value = value;
+	return 1;
+}
+
+static int next_long(struct walk *w, struct argument *a, const char *word, struct ipf_error *err)
+{
+	size_t len = strcspn(word + 2, "=");
+
+	a->word = word;
+	a->spec = find_long(w->program, word + 2, len, err);
+	if (!a->spec)
+		return -1;
+	snprintf(a->shown, sizeof a->shown, "--%s", a->spec->name);
+	if (word[2 + len] == '=') {
+		if (!option_takes_value(a->spec))
+			return ipf_error_set(err, IPF_USAGE, "%s takes no value, got \"%.200s\"", a->shown, word + 3 + len);
+		a->value = word + 3 + len;
+		a->attached = true;
+		return 1;
+	}
+	return option_takes_value(a->spec) ? next_value(w, a, err) : 1;
+}
+
+static int next_letter(struct walk *w, struct argument *a, struct ipf_error *err)
+{
+	char letter = *w->cluster++;
+
+	snprintf(a->shown, sizeof a->shown, "-%c", letter);
+	a->spec = find_exact(w->program, a->shown);
+	if (!a->spec)
+		return ipf_error_set(err, IPF_USAGE, "unknown option -%c", letter);
+	if (!option_takes_value(a->spec))
+		return 1;
+	if (*w->cluster == '\0')
+		return next_value(w, a, err);
+	a->value = w->cluster;
+	a->attached = true;
+	w->cluster = NULL;
+	return 1;
+}
+
+/* 1 and the next option or operand; 0 at the end; -1. */
+static int next_argument(struct walk *w, struct argument *a, struct ipf_error *err)
+{
+	const char *word;
+
+	*a = (struct argument){0};
+	if (w->cluster && *w->cluster)
+		return next_letter(w, a, err);
+	while (w->at < w->argc) {
+		word = w->argv[w->at++];
+		if (w->operands_only || word[0] != '-' || word[1] == '\0') {
+			a->value = word;
+			return 1;
+		}
+		if (word[1] != '-') {
+			w->cluster = word + 1;
+			return next_letter(w, a, err);
+		}
+		if (word[2] != '\0')
+			return next_long(w, a, word, err);
+		w->operands_only = true;
+	}
+	return 0;
+}
+
+/* ---- storing ----------------------------------------------------------------------------------------------------- */
+
+/* What the parser allocates lives as long as the program; it is kept in a list so that it stays reachable. */
+struct kept {
+	struct kept *next;
+	const char *items[];
+};
+static struct kept *kept;
+
+static const char **keep_items(int count, struct ipf_error *err)
+{
+	struct kept *k = malloc(sizeof *k + (size_t)count * sizeof *k->items);
+
+	if (!k) {
+		ipf_error_memory(err);
+		return NULL;
+	}
+	k->next = kept;
+	kept = k;
+	return k->items;
+}
+
+/* The first occurrence replaces what the program may have put there as a default. */
+static int store_item(struct string_list *list, const struct argument *a, bool first, int argc, struct ipf_error *err)
+{
+	if (first) {
+		list->items = keep_items(argc, err);
+		list->count = 0;
+		if (!list->items)
+			return -1;
+	}
+	list->items[list->count++] = a->value;
+	return 0;
+}
+
+static int parse_seed(const char *text, struct common_options *common, struct ipf_error *err)
+{
+	bool hex = text[0] == '0' && text[1] == 'x';
+	const char *digits = hex ? text + 2 : text;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(digits, NULL, hex ? 16 : 10);
+	if (errno || !*digits || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
+		return ipf_error_set(err, IPF_USAGE, "expected a seed such as 7 or 0x2a, below 2^64, got \"%.200s\"", text);
+	common->seed = value;
+	common->seed_given = true;
+	return 0;
+}
+
+static int store_value(const struct argument *a, void *variable, struct ipf_error *err)
+{
+	switch (a->spec->kind) {
+	case OPTION_FLAG:
+		*(bool *)variable = true;
+		return 0;
+	case OPTION_COUNTER:
+		++*(int *)variable;
+		return 0;
+	case OPTION_FILE:
+	case OPTION_TEXT:
+		*(const char **)variable = a->value;
+		return 0;
+	case OPTION_COUNT:
+		return parse_count(a->value, variable, err);
+	case OPTION_DURATION:
+		return parse_duration(a->value, variable, err);
+	case OPTION_SIZE:
+		return parse_size(a->value, variable, err);
+	case OPTION_RATE:
+		return parse_rate(a->value, variable, err);
+	case OPTION_SHARE:
+		return parse_share(a->value, variable, err);
+	case OPTION_NUMBER:
+		return parse_number(a->value, variable, err);
+	case OPTION_SEED:
+		return parse_seed(a->value, variable, err);
+	default:
+		return 0;
+	}
+}
+
+static int store(const struct argument *a, void *options, bool first, int argc, struct ipf_error *err)
+{
+	void *variable = (char *)options + a->spec->offset;
+	struct ipf_error wrong = {0};
+
+	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST;
+	/* it would be as good as not given, or fail later in words of something else */
+	if (plain && !*a->value)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
+	if (a->spec->kind == OPTION_LIST)
+		return store_item(variable, a, first, argc, err);
+	if (store_value(a, variable, &wrong) < 0)
+		return ipf_error_set(err, wrong.kind, "%s: %s", a->shown, wrong.text);
+	return 0;
+}
+
+/* ---- the command line as a whole --------------------------------------------------------------------------------- */
+
+static int check_operands(const struct program *program, const struct operands *operands, struct ipf_error *err)
+{
+	if (operands->count < program->min_operands)
+		return ipf_error_set(err, IPF_USAGE, "expected %s, got %s", program->operands,
+		                     operands->count ? "too few" : "nothing");
+	if (program->max_operands >= 0 && operands->count > program->max_operands)
+		return ipf_error_set(err, IPF_USAGE, "one operand too many: \"%.200s\"",
+		                     operands->items[program->max_operands]);
+	return 0;
+}
+
+static bool only_prints(const struct option_spec *spec)
+{
+	return spec->kind == OPTION_HELP || spec->kind == OPTION_VERSION || spec->kind == OPTION_COMPLETION;
+}
+
+/* 1: run; 0: *prints is what was asked for instead; -1. */
+static int parse(struct walk *w, void *options, struct operands *operands, const struct option_spec **prints,
+                 struct ipf_error *err)
+{
+	const char **items = keep_items(w->argc + 1, err);
+	bool *seen = calloc(w->program->count + 1, sizeof *seen);
+	struct argument a;
+	int got = -1;
+
+	*operands = (struct operands){.items = (char **)items};
+	*prints = NULL;
+	if (!items || !seen) {
+		ipf_error_memory(err);
+		goto out;
+	}
+	while ((got = next_argument(w, &a, err)) == 1) {
+		if (!a.spec) {
+			items[operands->count++] = a.value;
+			continue;
+		}
+		if (only_prints(a.spec)) {
+			*prints = a.spec;
+			got = 0;
+			goto out;
+		}
+		got = store(&a, options, !seen[a.spec - w->program->specs], w->argc, err);
+		if (got < 0)
+			goto out;
+		seen[a.spec - w->program->specs] = true;
+	}
+	items[operands->count] = NULL;
+	if (got == 0)
+		got = check_operands(w->program, operands, err) < 0 ? -1 : 1;
+out:
+	free(seen);
+	return got;
+}
+
+/* A closed standard descriptor would be taken by the next file opened, which then gets our messages. It is filled with
+ * one that fails as a closed one does: standard input cannot be read from, standard output not written to. */
+static void fill_descriptors(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", modes[fd]); /* the lowest that is free: fd */
+}
+
+/* ---- output over input ------------------------------------------------------------------------------------------- */
+
+static bool is_file(const struct stat *file, const char *path)
+{
+	struct stat other;
+
+	return path && stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+/* Opening the output would empty a file that is still to be read: perhaps the only record of a run. */
+static int keep_inputs(const struct program *program, const void *options, const struct operands *operands,
+                       struct ipf_error *err)
+{
+	const char *output = NULL, *input = NULL;
+	struct stat file, standard_input;
+
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") == 0)
+			output = *(const char *const *)((const char *)options + program->specs[i].offset);
+	if (!output || stat(output, &file) < 0 || !S_ISREG(file.st_mode))
+		return 0;
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") != 0) {
+			const char *path = *(const char *const *)((const char *)options + program->specs[i].offset);
+			input = is_file(&file, path) ? path : input;
+		}
+	for (int i = 0; i < operands->count; i++)
+		input = is_file(&file, operands->items[i]) ? operands->items[i] : input;
+	if (fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file.st_dev &&
+	    standard_input.st_ino == file.st_ino)
+		input = output;
+	return input ? ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output) : 0;
+}
+
+bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
+                   int *status)
+{
+	struct walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	const struct option_spec *prints;
+	struct ipf_error err = {0};
+	int got;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	fill_descriptors();
+	got = parse(&w, options, operands, &prints, &err);
+	if (got == 1)
+		got = keep_inputs(program, options, operands, &err) < 0 ? -1 : 1;
+	if (got == 1)
+		return true;
+	if (got == 0) {
+		if (prints->kind == OPTION_HELP)
+			options_print_help(program, &err);
+		else if (prints->kind == OPTION_VERSION)
+			options_print_version(program, &err);
+		else
+			options_print_completion(program, &err);
+	}
+	*status = ipf_error_report(&err, stderr, program->name);
+	return false;
+}
+
+int program_misuse(const struct program *program, const struct ipf_error *err)
+{
+	ipf_error_report(err, stderr, program->name);
+	return 2;
+}
+
+/* ---- the header's argv ------------------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path, size_t *len)
+{
+	const char *slash;
+
+	*len = strlen(path);
+	while (*len > 1 && path[*len - 1] == '/')
+		--*len;
+	slash = memrchr(path, '/', *len);
+	if (slash && *len > 1) {
+		*len -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	return path;
+}
+
+/* Appends before + value, the value cut to its last part where `shorten`. */
+static void append(json_t *list, const char *before, size_t before_len, const char *value, bool shorten)
+{
+	size_t len = value ? strlen(value) : 0;
+	char *text;
+
+	if (value && shorten)
+		value = last_part(value, &len);
+	text = malloc(before_len + len + 1);
+	if (!text)
+		return;
+	memcpy(text, before, before_len);
+	if (len)
+		memcpy(text + before_len, value, len);
+	text[before_len + len] = '\0';
+	/* JSON has no place for bytes that are not UTF-8 */
+	if (json_array_append_new(list, json_string(text)) < 0)
+		json_array_append_new(list, json_string("(not UTF-8)"));
+	free(text);
+}
+
+static void append_argument(json_t *list, const struct argument *a, bool reproducible)
+{
+	bool shorten = reproducible && a->spec->kind == OPTION_FILE;
+	const char *name = a->word ? a->word : a->shown;
+	size_t len = a->word ? strcspn(a->word, "=") : strlen(a->shown);
+
+	if (a->value && a->attached) {
+		append(list, name, a->word ? len + 1 : len, a->value, shorten);
+		return;
+	}
+	append(list, name, len, NULL, false);
+	if (a->value)
+		append(list, "", 0, a->value, shorten);
+}
+
+json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible)
+{
+	struct walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	json_t *list = json_array();
+	struct ipf_error err = {0};
+	bool marked = false;
+	struct argument a;
+
+	while (list && next_argument(&w, &a, &err) == 1) {
+		if (a.spec) {
+			if (!a.spec->unshaping)
+				append_argument(list, &a, reproducible);
+			continue;
+		}
+		if (!keep_operands)
+			continue;
+		if (w.operands_only && !marked) {
+			append(list, "--", 2, NULL, false);
+			marked = true;
+		}
+		append(list, "", 0, a.value, reproducible && !program->plain_operands);
+	}
+	return list;
+}

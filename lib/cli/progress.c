@@ -1,0 +1,87 @@
+#include "cli/progress.h"
+
+#include "clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define EVERY_TERMINAL (200 * NS_PER_MS)
+#define EVERY_LOG      NS_PER_S
+#define WIPE           "\r\033[K"
+
+void progress_init(struct progress *p, bool wanted, bool quiet)
+{
+	*p = (struct progress){0};
+	p->terminal = isatty(STDERR_FILENO);
+	p->on = !quiet && (p->terminal || wanted);
+}
+
+bool progress_due(struct progress *p, int64_t now_ns)
+{
+	if (!p->on || now_ns < p->next_ns)
+		return false;
+	p->next_ns = now_ns + (p->terminal ? EVERY_TERMINAL : EVERY_LOG);
+	return true;
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+/* Makes the text safe for one line (no control characters) and cuts it to so many characters; returns its bytes. */
+static size_t fit(char *text, size_t columns)
+{
+	size_t i, seen = 0;
+
+	for (i = 0; text[i]; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c < 0x20 || c == 0x7f)
+			text[i] = ' ';
+		if ((c & 0xc0) != 0x80 && seen++ == columns)
+			break;
+	}
+	return i;
+}
+
+/* One write, so that lines of several programs on one terminal don't mix. That it fails is nobody's concern. */
+static void put(const char *data, size_t len)
+{
+	ssize_t wrote = write(STDERR_FILENO, data, len);
+	(void)wrote;
+}
+
+void progress_show(struct progress *p, const char *format, ...)
+{
+	char text[1024], line[sizeof text + 8];
+	va_list args;
+	size_t len;
+	int n;
+
+	if (!p->on)
+		return;
+	va_start(args, format);
+	n = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	/* The last column stays free: some terminals wrap when it is filled. */
+	len = fit(text, p->terminal ? terminal_width() - 1 : sizeof text);
+	n = snprintf(line, sizeof line, "%s%.*s%s", p->terminal ? "\r" : "", (int)len, text, p->terminal ? "\033[K" : "\n");
+	put(line, (size_t)n);
+	p->shown = true;
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->on && p->terminal && p->shown)
+		put(WIPE, strlen(WIPE));
+	p->shown = false;
+}

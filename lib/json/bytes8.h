@@ -1,0 +1,44 @@
+/* Eight bytes of a text looked at in one word, the first of them lowest: each function answers a word in which the
+ * highest bit of a byte marks that it is one of those looked for. Whether any is marked is always right. Which one is
+ * only sure of the first in the text's order: a borrow can mark a byte falsely, but only behind one that is marked
+ * rightly.
+ */
+#ifndef IPF_BYTES8_H
+#define IPF_BYTES8_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define BYTES8_ONES  UINT64_C(0x0101010101010101)
+#define BYTES8_HIGHS UINT64_C(0x8080808080808080)
+
+static inline uint64_t bytes8_load(const char *at)
+{
+	uint64_t word;
+	memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* The first that is marked; there is one. */
+static inline unsigned bytes8_first(uint64_t marks)
+{
+	return (unsigned)__builtin_ctzll(marks) / 8;
+}
+
+static inline uint64_t bytes8_equal(uint64_t word, char c)
+{
+	uint64_t other = word ^ (BYTES8_ONES * (unsigned char)c);
+	return (other - BYTES8_ONES) & ~other & BYTES8_HIGHS;
+}
+
+/* What a JSON string cannot hold as it stands: quotes, backslashes and control characters. */
+static inline uint64_t bytes8_escaped(uint64_t word)
+{
+	uint64_t control = (word - BYTES8_ONES * 0x20) & ~word & BYTES8_HIGHS;
+	return bytes8_equal(word, '"') | bytes8_equal(word, '\\') | control;
+}
+
+#endif

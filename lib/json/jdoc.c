@@ -1,0 +1,288 @@
+#include "json/jdoc.h"
+
+#include "json/bytes8.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 512
+
+struct parser {
+	struct jdoc *j;
+	const char *text, *at, *end;
+	struct ipf_error *err;
+};
+
+static int fail(struct parser *p, const char *what)
+{
+	return ipf_error_set(p->err, IPF_INPUT, "not JSON: %s at byte %zu", what, (size_t)(p->at - p->text));
+}
+
+static jdoc_id add_node(struct parser *p, enum jdoc_type type)
+{
+	struct jdoc *j = p->j;
+	if (j->count == j->cap) {
+		uint32_t cap = j->cap ? j->cap * 2 : 64;
+		struct jdoc_node *nodes = cap > j->cap && cap < JDOC_NONE / 2 ? realloc(j->nodes, cap * sizeof *nodes) : NULL;
+		if (!nodes) {
+			ipf_error_set(p->err, IPF_SYSTEM, "out of memory for a JSON text of %zu bytes", (size_t)(p->end - p->text));
+			return JDOC_NONE;
+		}
+		j->nodes = nodes;
+		j->cap = cap;
+	}
+	j->nodes[j->count] = (struct jdoc_node){.begin = (uint32_t)(p->at - p->text), .type = (uint8_t)type};
+	return j->count++;
+}
+
+static void end_node(struct parser *p, jdoc_id id)
+{
+	p->j->nodes[id].end = (uint32_t)(p->at - p->text);
+	p->j->nodes[id].next = p->j->count;
+}
+
+static void skip_space(struct parser *p)
+{
+	while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
+		p->at++;
+}
+
+/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. */
+static const char *plain_run(const char *at, const char *end)
+{
+	while (at + 8 <= end) {
+		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word) | (word & BYTES8_HIGHS);
+		if (marks)
+			return at + bytes8_first(marks);
+		at += 8;
+	}
+	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		at++;
+	return at;
+}
+
+static bool is_hex4(const char *at, const char *end)
+{
+	if (end - at < 4)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		char c = at[i];
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
+			return false;
+	}
+	return true;
+}
+
+static int parse_escape(struct parser *p)
+{
+	static const bool simple[256] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
+	                                 ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
+	p->at++;
+	if (p->at < p->end && simple[(unsigned char)*p->at]) {
+		p->at++;
+		return 0;
+	}
+	if (p->at < p->end && *p->at == 'u' && is_hex4(p->at + 1, p->end)) {
+		p->at += 5;
+		return 0;
+	}
+	return fail(p, "a bad escape in a string");
+}
+
+static int parse_not_ascii(struct parser *p)
+{
+	/* all of the run that is not ASCII at once: scripts without spaces would otherwise pay for a call a character */
+	const char *run = p->at;
+	while (run < p->end && (unsigned char)*run >= 0x80)
+		run++;
+	size_t good;
+	bool valid = utf8_valid(p->at, (size_t)(run - p->at), &good);
+	p->at += good;
+	return valid ? 0 : fail(p, "invalid UTF-8");
+}
+
+/* p->at is on the opening quote; leaves it behind the closing one. */
+static int parse_string(struct parser *p, bool *escaped)
+{
+	p->at++;
+	for (;;) {
+		p->at = plain_run(p->at, p->end);
+		if (p->at == p->end)
+			return fail(p, "a string without its end");
+		unsigned char c = (unsigned char)*p->at;
+		if (c == '"') {
+			p->at++;
+			return 0;
+		}
+		if (c == '\\') {
+			*escaped = true;
+			if (parse_escape(p) < 0)
+				return -1;
+		} else if (c < 0x20) {
+			return fail(p, "a control character in a string");
+		} else if (parse_not_ascii(p) < 0) {
+			return -1;
+		}
+	}
+}
+
+static bool digits(struct parser *p)
+{
+	const char *from = p->at;
+	while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
+		p->at++;
+	return p->at > from;
+}
+
+static int parse_number(struct parser *p)
+{
+	if (*p->at == '-')
+		p->at++;
+	if (p->at < p->end && *p->at == '0')
+		p->at++;
+	else if (!digits(p))
+		return fail(p, "not a value");
+	if (p->at < p->end && *p->at == '.') {
+		p->at++;
+		if (!digits(p))
+			return fail(p, "a number without digits behind its point");
+	}
+	if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
+		p->at++;
+		if (p->at < p->end && (*p->at == '+' || *p->at == '-'))
+			p->at++;
+		if (!digits(p))
+			return fail(p, "a number without digits in its exponent");
+	}
+	return 0;
+}
+
+static int parse_word(struct parser *p, const char *word)
+{
+	size_t len = strlen(word);
+	if ((size_t)(p->end - p->at) < len || memcmp(p->at, word, len) != 0)
+		return fail(p, "not a value");
+	p->at += len;
+	return 0;
+}
+
+/* A value that holds no others. */
+static int parse_scalar(struct parser *p)
+{
+	static const enum jdoc_type types[256] = {
+		['"'] = JDOC_TEXT, ['t'] = JDOC_BOOL, ['f'] = JDOC_BOOL, ['n'] = JDOC_NULL};
+	char c = *p->at;
+	bool escaped = false;
+	int status;
+	jdoc_id id = add_node(p, c == '-' || (c >= '0' && c <= '9') ? JDOC_NUMBER : types[(unsigned char)c]);
+	if (id == JDOC_NONE)
+		return -1;
+	switch (c) {
+	case '"':
+		status = parse_string(p, &escaped);
+		break;
+	case 't':
+		status = parse_word(p, "true");
+		break;
+	case 'f':
+		status = parse_word(p, "false");
+		break;
+	case 'n':
+		status = parse_word(p, "null");
+		break;
+	default:
+		status = parse_number(p);
+	}
+	p->j->nodes[id].escaped = escaped;
+	end_node(p, id);
+	return status;
+}
+
+/* What may come next in an open list or map. */
+enum place { BEFORE_FIRST, BEFORE_NEXT, AFTER_VALUE };
+
+static int parse_key(struct parser *p)
+{
+	if (p->at == p->end || *p->at != '"')
+		return fail(p, p->at == p->end ? "the text ends too early" : "a key that is not a string");
+	if (parse_scalar(p) < 0)
+		return -1;
+	skip_space(p);
+	if (p->at == p->end || *p->at != ':')
+		return fail(p, p->at == p->end ? "the text ends too early" : "a key without a colon");
+	p->at++;
+	skip_space(p);
+	return 0;
+}
+
+static int parse_tree(struct parser *p)
+{
+	jdoc_id open[MAX_DEPTH];
+	int depth = 0;
+	enum place place = BEFORE_NEXT;
+	for (;;) {
+		skip_space(p);
+		if (p->at == p->end)
+			return fail(p, "the text ends too early");
+		struct jdoc_node *in = depth ? &p->j->nodes[open[depth - 1]] : NULL;
+		char close = in && in->type == JDOC_MAP ? '}' : ']';
+		if (in && place != BEFORE_NEXT && *p->at == close) {
+			p->at++;
+			end_node(p, open[--depth]);
+			place = AFTER_VALUE;
+		} else if (in && place == AFTER_VALUE) {
+			if (*p->at != ',')
+				return fail(p, "no comma between two values");
+			p->at++;
+			place = BEFORE_NEXT;
+			continue;
+		} else {
+			if (in)
+				in->count++;
+			if (in && in->type == JDOC_MAP && parse_key(p) < 0)
+				return -1;
+			if (p->at == p->end)
+				return fail(p, "the text ends too early");
+			if (*p->at == '{' || *p->at == '[') {
+				if (depth == MAX_DEPTH)
+					return fail(p, "nested too deeply");
+				open[depth] = add_node(p, *p->at == '{' ? JDOC_MAP : JDOC_LIST);
+				if (open[depth++] == JDOC_NONE)
+					return -1;
+				p->at++;
+				place = BEFORE_FIRST;
+				continue;
+			}
+			if (parse_scalar(p) < 0)
+				return -1;
+			place = AFTER_VALUE;
+		}
+		if (depth == 0)
+			return 0;
+	}
+}
+
+int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err)
+{
+	struct parser p = {.j = j, .text = text, .at = text, .end = text + len, .err = err};
+	j->text = text;
+	j->count = 0;
+	if (len >= UINT32_MAX)
+		return ipf_error_set(err, IPF_INPUT, "a JSON text of %zu bytes is too long (the limit is 4 GiB)", len);
+	if (parse_tree(&p) == 0) {
+		skip_space(&p);
+		if (p.at == p.end)
+			return 0;
+		fail(&p, "something after the value");
+	}
+	j->count = 0;
+	return -1;
+}
+
+void jdoc_release(struct jdoc *j)
+{
+	free(j->nodes);
+	*j = (struct jdoc){0};
+}

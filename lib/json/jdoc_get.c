@@ -1,0 +1,339 @@
+/* Looking around in a parsed text. */
+#include "json/jdoc.h"
+
+#include "json/bytes8.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct jdoc_node *node_at(const struct jdoc *j, jdoc_id node)
+{
+	return node < j->count ? &j->nodes[node] : NULL;
+}
+
+uint32_t jdoc_count(const struct jdoc *j, jdoc_id node)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	return n ? n->count : 0;
+}
+
+struct slice jdoc_raw(const struct jdoc *j, jdoc_id node)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	return n ? (struct slice){j->text + n->begin, n->end - n->begin} : (struct slice){0};
+}
+
+bool jdoc_is_null(const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_type_of(j, node) == JDOC_NULL;
+}
+
+struct jdoc_each jdoc_each(const struct jdoc *j, jdoc_id node)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	if (!n || (n->type != JDOC_MAP && n->type != JDOC_LIST))
+		return (struct jdoc_each){.j = j, .key = JDOC_NONE, .value = JDOC_NONE};
+	return (struct jdoc_each){
+		.j = j, .at = node + 1, .end = n->next, .map = n->type == JDOC_MAP, .key = JDOC_NONE, .value = JDOC_NONE};
+}
+
+bool jdoc_step(struct jdoc_each *e)
+{
+	if (e->at >= e->end)
+		return false;
+	if (e->map)
+		e->key = e->at++;
+	e->value = e->at;
+	e->at = e->j->nodes[e->value].next;
+	return true;
+}
+
+bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	if (!n || n->type != JDOC_TEXT)
+		return false;
+	size_t len = strlen(text);
+	if (!n->escaped)
+		return n->end - n->begin - 2 == len && memcmp(j->text + n->begin + 1, text, len) == 0;
+	struct buffer decoded = {0};
+	jdoc_text(j, node, &decoded);
+	bool same = !decoded.failed && slice_is(buffer_all(&decoded), text);
+	buffer_release(&decoded);
+	return same;
+}
+
+bool jdoc_text_empty(const struct jdoc *j, jdoc_id node)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	return !n || n->type != JDOC_TEXT || n->end - n->begin == 2;
+}
+
+jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key)
+{
+	const struct jdoc_node *m = node_at(j, map);
+	if (!m || m->type != JDOC_MAP)
+		return JDOC_NONE;
+	for (jdoc_id at = map + 1; at < m->next; at = j->nodes[at + 1].next) {
+		const struct jdoc_node *k = &j->nodes[at];
+		const char *text = j->text + k->begin + 1;
+		if (k->escaped ? jdoc_text_is(j, at, key.data)
+		               : k->end - k->begin == key.len + 2 && (!key.len || *text == *key.data) &&
+		                     !memcmp(text, key.data, key.len))
+			return at + 1;
+	}
+	return JDOC_NONE;
+}
+
+jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key)
+{
+	return jdoc_member(j, map, slice_of(key));
+}
+
+jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index)
+{
+	if (jdoc_type_of(j, list) != JDOC_LIST || index >= jdoc_count(j, list))
+		return JDOC_NONE;
+	struct jdoc_each e = jdoc_each(j, list);
+	for (uint32_t i = 0; jdoc_step(&e) && i < index; i++)
+		;
+	return e.value;
+}
+
+/* ---- decoding ---- */
+
+static unsigned hex4(const char *at)
+{
+	unsigned value = 0;
+	for (int i = 0; i < 4; i++) {
+		char c = at[i];
+		value = value * 16 + (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return value;
+}
+
+static char *put_utf8(char *to, unsigned c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+	} else if (c < 0x800) {
+		*to++ = (char)(0xc0 | (c >> 6));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | (c >> 12));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | (c >> 18));
+		*to++ = (char)(0x80 | ((c >> 12) & 0x3f));
+		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	}
+	return to;
+}
+
+/* `*at` is behind the `\u`; moves it behind the digits (of both halves of a pair). */
+static char *put_unicode_escape(char *to, const char **at, const char *end)
+{
+	unsigned c = hex4(*at);
+	*at += 4;
+	if (c >= 0xd800 && c < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+		unsigned low = hex4(*at + 2);
+		if (low >= 0xdc00 && low < 0xe000) {
+			*at += 6;
+			return put_utf8(to, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+		}
+	}
+	return put_utf8(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+}
+
+/* Copies up to the next backslash; eight bytes at a time, since in JSON within JSON the next one is never far. There is
+ * as much room as there is text. */
+static void copy_plain(char **to, const char **at, const char *end)
+{
+	char *out = *to;
+	const char *in = *at;
+	for (; end - in >= 8; in += 8, out += 8) {
+		uint64_t word = bytes8_load(in);
+		if (bytes8_equal(word, '\\'))
+			break;
+		memcpy(out, &word, 8);
+	}
+	while (in < end && *in != '\\')
+		*out++ = *in++;
+	*to = out;
+	*at = in;
+}
+
+/* Decodes a string's inside, which never grows by that; returns behind what it wrote. */
+static char *decode(char *to, const char *at, const char *end)
+{
+	for (;;) {
+		copy_plain(&to, &at, end);
+		if (at == end)
+			return to;
+		at += 2;
+		switch (at[-1]) {
+		case 'b':
+			*to++ = '\b';
+			break;
+		case 'f':
+			*to++ = '\f';
+			break;
+		case 'n':
+			*to++ = '\n';
+			break;
+		case 'r':
+			*to++ = '\r';
+			break;
+		case 't':
+			*to++ = '\t';
+			break;
+		case 'u':
+			to = put_unicode_escape(to, &at, end);
+			break;
+		default:
+			*to++ = at[-1];
+		}
+	}
+}
+
+void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	if (!n || n->type != JDOC_TEXT)
+		return;
+	const char *at = j->text + n->begin + 1, *end = j->text + n->end - 1;
+	if (!n->escaped) {
+		buffer_append(out, at, (size_t)(end - at));
+		return;
+	}
+	char *to = buffer_reserve(out, (size_t)(end - at));
+	if (!to)
+		return;
+	to = decode(to, at, end);
+	out->len = (size_t)(to - out->data);
+	*to = '\0';
+}
+
+bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	if (!n || n->type != JDOC_NUMBER)
+		return false;
+	const char *at = j->text + n->begin, *end = j->text + n->end;
+	bool negative = *at == '-';
+	uint64_t sum = 0;
+	for (at += negative; at < end; at++) {
+		if (*at < '0' || *at > '9')
+			return false;
+		unsigned digit = (unsigned)(*at - '0');
+		if (sum > ((uint64_t)INT64_MAX - digit) / 10)
+			return false;
+		sum = sum * 10 + digit;
+	}
+	*value = negative ? -(int64_t)sum : (int64_t)sum;
+	return true;
+}
+
+bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value)
+{
+	const struct jdoc_node *n = node_at(j, node);
+	if (!n || n->type != JDOC_NUMBER)
+		return false;
+	/* the text need not end in a NUL: strtod must not run past it */
+	char copy[64];
+	size_t len = n->end - n->begin;
+	char *text = len < sizeof copy ? copy : malloc(len + 1);
+	if (!text)
+		return false;
+	memcpy(text, j->text + n->begin, len);
+	text[len] = '\0';
+	*value = strtod(text, NULL);
+	if (text != copy)
+		free(text);
+	return isfinite(*value);
+}
+
+/* ---- typed members ---- */
+
+int jdoc_expected(const struct jdoc *j, jdoc_id node, const char *key, const char *wanted, struct ipf_error *err)
+{
+	struct slice raw = node_at(j, node) ? jdoc_raw(j, node) : slice_of("nothing");
+	size_t shown = raw.len > 60 ? 57 : raw.len;
+	while (shown && shown < raw.len && ((unsigned char)raw.data[shown] & 0xc0) == 0x80)
+		shown--;
+	return ipf_error_set(err, IPF_INPUT, "%s: expected %s, got %.*s%s", key, wanted, (int)shown, raw.data,
+	                     shown < raw.len ? "..." : "");
+}
+
+/* 1: there and of that type; 0; -1 */
+static int find(const struct jdoc *j, jdoc_id map, const char *key, enum jdoc_type type, jdoc_id *node,
+                struct ipf_error *err)
+{
+	static const char *const names[] = {"null", "true or false", "a number", "a string", "a list", "an object"};
+	*node = jdoc_get(j, map, key);
+	if (jdoc_is_null(j, *node))
+		return 0;
+	if (jdoc_type_of(j, *node) != type)
+		return jdoc_expected(j, *node, key, names[type], err);
+	return 1;
+}
+
+int jdoc_get_int(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err)
+{
+	jdoc_id node = jdoc_get(j, map, key);
+	if (jdoc_is_null(j, node))
+		return 0;
+	return jdoc_to_int(j, node, value) ? 1 : jdoc_expected(j, node, key, "an integer", err);
+}
+
+int jdoc_get_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err)
+{
+	jdoc_id node = jdoc_get(j, map, key);
+	if (jdoc_is_null(j, node))
+		return 0;
+	if (!jdoc_to_int(j, node, value) || *value < 0)
+		return jdoc_expected(j, node, key, "an integer of 0 or more", err);
+	return 1;
+}
+
+int jdoc_get_double(const struct jdoc *j, jdoc_id map, const char *key, double *value, struct ipf_error *err)
+{
+	jdoc_id node;
+	int got = find(j, map, key, JDOC_NUMBER, &node, err);
+	if (got == 1 && !jdoc_to_double(j, node, value))
+		return jdoc_expected(j, node, key, "a finite number", err);
+	return got;
+}
+
+int jdoc_get_bool(const struct jdoc *j, jdoc_id map, const char *key, bool *value, struct ipf_error *err)
+{
+	jdoc_id node;
+	int got = find(j, map, key, JDOC_BOOL, &node, err);
+	if (got == 1)
+		*value = j->text[j->nodes[node].begin] == 't';
+	return got;
+}
+
+int jdoc_get_text(const struct jdoc *j, jdoc_id map, const char *key, struct buffer *out, struct ipf_error *err)
+{
+	jdoc_id node;
+	int got = find(j, map, key, JDOC_TEXT, &node, err);
+	if (got == 1)
+		jdoc_text(j, node, out);
+	return got;
+}
+
+int jdoc_get_raw(const struct jdoc *j, jdoc_id map, const char *key, enum jdoc_type type, struct slice *raw,
+                 struct ipf_error *err)
+{
+	jdoc_id node;
+	*raw = (struct slice){0};
+	int got = find(j, map, key, type, &node, err);
+	if (got == 1)
+		*raw = jdoc_raw(j, node);
+	return got;
+}

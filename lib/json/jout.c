@@ -1,0 +1,248 @@
+#include "json/jout.h"
+
+#include "absent.h"
+#include "json/bytes8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART ((size_t)512) /* of a text, for which room is made at a time */
+
+static void before_value(struct jout *w)
+{
+	if (w->comma)
+		buffer_byte(w->out, ',');
+	w->comma = true;
+}
+
+void jout_begin_map(struct jout *w)
+{
+	before_value(w);
+	buffer_byte(w->out, '{');
+	w->comma = false;
+}
+
+void jout_end_map(struct jout *w)
+{
+	buffer_byte(w->out, '}');
+	w->comma = true;
+}
+
+void jout_begin_list(struct jout *w)
+{
+	before_value(w);
+	buffer_byte(w->out, '[');
+	w->comma = false;
+}
+
+void jout_end_list(struct jout *w)
+{
+	buffer_byte(w->out, ']');
+	w->comma = true;
+}
+
+void jout_key(struct jout *w, const char *key)
+{
+	before_value(w);
+	buffer_byte(w->out, '"');
+	buffer_text(w->out, key);
+	buffer_append(w->out, "\":", 2);
+	w->comma = false;
+}
+
+void jout_int(struct jout *w, int64_t value)
+{
+	char digits[24], *at = digits + sizeof digits;
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		*--at = '-';
+	before_value(w);
+	buffer_append(w->out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void jout_double(struct jout *w, double value)
+{
+	char text[40];
+	before_value(w);
+	if (!isfinite(value)) {
+		buffer_text(w->out, "null");
+		return;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(text, sizeof text, "%.*g", precision, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buffer_text(w->out, text);
+}
+
+void jout_bool(struct jout *w, bool value)
+{
+	before_value(w);
+	buffer_text(w->out, value ? "true" : "false");
+}
+
+void jout_null(struct jout *w)
+{
+	before_value(w);
+	buffer_text(w->out, "null");
+}
+
+/* Six bytes at most. Returns where the next one goes. */
+static char *put_escaped(char *to, unsigned char c)
+{
+	static const char shorts[] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'};
+	static const char digits[] = "0123456789abcdef";
+	*to++ = '\\';
+	if (c < sizeof shorts && shorts[c]) {
+		*to++ = shorts[c];
+		return to;
+	}
+	memcpy(to, "u00", 3);
+	to[3] = digits[c >> 4];
+	to[4] = digits[c & 15];
+	return to + 5;
+}
+
+static bool is_escaped(unsigned char c)
+{
+	return c < 0x20 || c == '"' || c == '\\';
+}
+
+/* Texts in texts are full of quotes: each step takes eight bytes, of which those before the first that needs an escape
+ * count. There is room. */
+static char *put_part(char *to, const char *at, const char *end)
+{
+	while (end - at >= 8) {
+		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word);
+		size_t run = marks ? bytes8_first(marks) : 8;
+		memcpy(to, at, 8);
+		to += run;
+		at += run;
+		if (marks)
+			to = put_escaped(to, (unsigned char)*at++);
+	}
+	for (; at < end; at++)
+		if (is_escaped((unsigned char)*at))
+			to = put_escaped(to, (unsigned char)*at);
+		else
+			*to++ = *at;
+	return to;
+}
+
+static void put_string(struct buffer *out, const char *at, size_t len)
+{
+	while (len) {
+		size_t part = len < PART ? len : PART;
+		char *begin = buffer_reserve(out, 6 * part + 8);
+		if (!begin)
+			return;
+		out->len += (size_t)(put_part(begin, at, at + part) - begin);
+		out->data[out->len] = '\0';
+		at += part;
+		len -= part;
+	}
+}
+
+void jout_string(struct jout *w, struct slice text)
+{
+	before_value(w);
+	buffer_byte(w->out, '"');
+	while (text.len) {
+		size_t good;
+		bool valid = utf8_valid(text.data, text.len, &good);
+		put_string(w->out, text.data, good);
+		if (!valid) {
+			buffer_text(w->out, "\xef\xbf\xbd");
+			good++;
+		}
+		text.data += good;
+		text.len -= good;
+	}
+	buffer_byte(w->out, '"');
+}
+
+void jout_string0(struct jout *w, const char *text)
+{
+	jout_string(w, slice_of(text));
+}
+
+void jout_value(struct jout *w, struct slice raw)
+{
+	before_value(w);
+	buffer_slice(w->out, raw);
+}
+
+void jout_json(struct jout *w, json_t *value)
+{
+	json_t *inner;
+	const char *key;
+	size_t i, before;
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		jout_begin_map(w);
+		json_object_foreach(value, key, inner)
+		{
+			jout_string0(w, key);
+			buffer_byte(w->out, ':');
+			w->comma = false;
+			jout_json(w, inner);
+		}
+		jout_end_map(w);
+		break;
+	case JSON_ARRAY:
+		jout_begin_list(w);
+		json_array_foreach(value, i, inner) jout_json(w, inner);
+		jout_end_list(w);
+		break;
+	case JSON_STRING:
+		jout_string(w, (struct slice){json_string_value(value), json_string_length(value)});
+		break;
+	case JSON_INTEGER:
+		jout_int(w, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		before = w->out->len;
+		jout_double(w, json_real_value(value));
+		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* a real stays one when it is read back */
+			buffer_text(w->out, ".0");
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		jout_bool(w, json_is_true(value));
+		break;
+	case JSON_NULL:
+		jout_null(w);
+		break;
+	}
+}
+
+void jout_member_int(struct jout *w, const char *key, int64_t value)
+{
+	if (value == IPF_ABSENT)
+		return;
+	jout_key(w, key);
+	jout_int(w, value);
+}
+
+void jout_member_string(struct jout *w, const char *key, struct slice text)
+{
+	if (!text.data)
+		return;
+	jout_key(w, key);
+	jout_string(w, text);
+}
+
+void jout_member_value(struct jout *w, const char *key, struct slice raw)
+{
+	if (!raw.data)
+		return;
+	jout_key(w, key);
+	jout_value(w, raw);
+}

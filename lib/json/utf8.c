@@ -1,0 +1,52 @@
+/* UTF-8 as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#include "json/jdoc.h"
+
+#include <string.h>
+
+/* Length of the well-formed sequence at `at` (lead byte >= 0x80), 0 where there is none. */
+static size_t sequence(const unsigned char *at, size_t left)
+{
+	unsigned char c = at[0];
+	size_t len = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	if (c < 0xc2 || c > 0xf4 || left < len)
+		return 0;
+	unsigned char low = 0x80, high = 0xbf;
+	if (c == 0xe0)
+		low = 0xa0;
+	else if (c == 0xed)
+		high = 0x9f;
+	else if (c == 0xf0)
+		low = 0x90;
+	else if (c == 0xf4)
+		high = 0x8f;
+	if (at[1] < low || at[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+bool utf8_valid(const char *text, size_t len, size_t *good)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t i = 0;
+	while (i < len) {
+		uint64_t eight;
+		while (i + 8 <= len && (memcpy(&eight, s + i, 8), (eight & UINT64_C(0x8080808080808080)) == 0))
+			i += 8;
+		if (i == len)
+			break;
+		if (s[i] < 0x80) {
+			i++;
+			continue;
+		}
+		size_t n = sequence(s + i, len - i);
+		if (n == 0)
+			break;
+		i += n;
+	}
+	if (good)
+		*good = i;
+	return i == len;
+}

@@ -1,0 +1,93 @@
+/* Logarithm and exponential from IEEE additions and multiplications, each of which rounds the same way on every machine
+ * (the build forbids the compiler to fuse them). ldexp is exact everywhere. */
+#include "stats/rng.h"
+
+#include "stats/exp_table.h"
+#include "stats/log_table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* ln 2 in two parts: the first has 21 zero bits at its end, so that its product with an exponent is exact. */
+#define LN2_HIGH 0x1.62e42fefap-1
+#define LN2_LOW  0x1.cf79abc9e3b3ap-40
+#define INV_LN2  0x1.71547652b82fep+0
+
+#define INFINITE  UINT64_C(0x7ff0000000000000) /* the bits of some doubles */
+#define NORMAL    UINT64_C(0x0010000000000000)
+#define SQRT_HALF UINT64_C(0x3fe6a09e667f3bcd)
+
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+	double x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+/* Added to x and taken away again, WHOLE leaves the nearest whole number, and a power of two of it the nearest multiple
+ * of that: the sum has no digits for more. Its bits count them. */
+#define WHOLE 0x1.8p+52
+
+static int64_t to_whole(double x, double whole, double *nearest)
+{
+	double sum = x + whole;
+
+	*nearest = sum - whole;
+	return (int64_t)(bits_of(sum) - bits_of(whole));
+}
+
+double exact_log(double x)
+{
+	double m, nearest, r, square, sum;
+	uint64_t bits = bits_of(x);
+	int64_t e, k, below = 0;
+
+	if (bits - NORMAL >= INFINITE - NORMAL) { /* none of the normal numbers above 0 */
+		if (!(x > 0))
+			return x == 0 ? -INFINITY : NAN;
+		if (bits == INFINITE)
+			return x;
+		bits = bits_of(x * 0x1p54);
+		below = 54;
+	}
+	/* x = 2^e m with m between the roots of 1/2 and of 2. Without a branch that half of all x would take. */
+	e = (int64_t)(bits - SQRT_HALF) >> 52;
+	m = double_of(bits - ((uint64_t)e << 52));
+	e -= below;
+	/* ln m = ln c + ln(1 + r) with c = k/128, the nearest, and m - c exact. With |r| < 0.0056 seven terms of the series
+	 * reach 2^-58 of r; around 1 they are the whole sum, so that nothing cancels. */
+	k = to_whole(m, WHOLE / 128, &nearest);
+	r = (m - nearest) * near_one[k - 91].inverse;
+	square = r * r;
+	sum = r * (1.0 / 3) - 0.5 + square * (r * 0.2 - 0.25 + square * (r * (1.0 / 7) - 1.0 / 6));
+	return (double)e * LN2_HIGH + (near_one[k - 91].log + (r + (square * sum + (double)e * LN2_LOW)));
+}
+
+double exact_exp(double x)
+{
+	double nearest, r, square, sum, power, value;
+	bool normal = fabs(x) < 708;
+	int64_t k;
+
+	if (!normal && !(fabs(x) < 746))
+		return isnan(x) ? x : x > 0 ? INFINITY : 0;
+	/* e^x = 2^(k/64) e^r, where |r| is little more than ln 2 / 128: Taylor's series, of which the terms to the sixth
+	 * power reach 2^-64. */
+	k = to_whole(x * (64 * INV_LN2), WHOLE, &nearest);
+	r = (x - nearest * (LN2_HIGH / 64)) - nearest * (LN2_LOW / 64);
+	square = r * r;
+	sum = 0.5 + r * (1.0 / 6) + square * (1.0 / 24 + r * (1.0 / 120) + square * (1.0 / 720));
+	power = powers[k & 63].power;
+	value = power + power * (r + (square * sum + powers[k & 63].missing));
+	return normal ? double_of(bits_of(value) + ((uint64_t)(k >> 6) << 52)) : ldexp(value, (int)(k >> 6));
+}

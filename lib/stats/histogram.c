@@ -1,0 +1,271 @@
+#include "stats/histogram.h"
+
+#include "absent.h"
+#include "json/jout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SUB_BITS 9
+#define SUBS     (1 << SUB_BITS)                 /* buckets an octave */
+#define BUCKETS  (SUBS + (63 - SUB_BITS) * SUBS) /* those below SUBS, and the octaves up to 2^63 */
+
+struct histogram {
+	int64_t counts[BUCKETS];
+	int64_t count, min, max;
+	unsigned __int128 sum;
+};
+
+struct histogram *histogram_new(void)
+{
+	return calloc(1, sizeof(struct histogram)); /* pages that no value falls into are never touched */
+}
+
+void histogram_free(struct histogram *h)
+{
+	free(h);
+}
+
+static int index_of(int64_t value)
+{
+	int octave, shift;
+
+	if (value < SUBS)
+		return (int)value;
+	octave = 63 - __builtin_clzll((unsigned long long)value);
+	shift = octave - SUB_BITS;
+	return (shift + 1) * SUBS + (int)((value >> shift) - SUBS);
+}
+
+static int64_t lowest_of(int index)
+{
+	if (index < SUBS)
+		return index;
+	return ((int64_t)SUBS + index % SUBS) << (index / SUBS - 1);
+}
+
+static int64_t highest_of(int index)
+{
+	return index + 1 < BUCKETS ? lowest_of(index + 1) - 1 : INT64_MAX;
+}
+
+static double middle_of(int index)
+{
+	return (double)lowest_of(index) + (double)(highest_of(index) - lowest_of(index)) / 2;
+}
+
+/* Counts stop at their greatest number instead of turning negative. */
+static void add_to(int64_t *count, int64_t n)
+{
+	if (__builtin_add_overflow(*count, n, count))
+		*count = INT64_MAX;
+}
+
+static void widen(struct histogram *h, int64_t min, int64_t max)
+{
+	if (h->count == 0 || min < h->min)
+		h->min = min;
+	if (h->count == 0 || max > h->max)
+		h->max = max;
+}
+
+void histogram_add(struct histogram *h, int64_t value, int64_t count)
+{
+	if (count <= 0)
+		return;
+	if (value < 0)
+		value = 0;
+	widen(h, value, value);
+	add_to(&h->counts[index_of(value)], count);
+	add_to(&h->count, count);
+	h->sum += (unsigned __int128)value * (unsigned __int128)count;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+	if (from->count == 0)
+		return;
+	widen(into, from->min, from->max);
+	for (int i = index_of(from->min); i <= index_of(from->max); i++)
+		add_to(&into->counts[i], from->counts[i]);
+	add_to(&into->count, from->count);
+	into->sum += from->sum;
+}
+
+int64_t histogram_count(const struct histogram *h)
+{
+	return h->count;
+}
+
+int64_t histogram_min(const struct histogram *h)
+{
+	return h->count ? h->min : IPF_ABSENT;
+}
+
+int64_t histogram_max(const struct histogram *h)
+{
+	return h->count ? h->max : IPF_ABSENT;
+}
+
+double histogram_mean(const struct histogram *h)
+{
+	return h->count ? (double)h->sum / (double)h->count : NAN;
+}
+
+double histogram_std(const struct histogram *h)
+{
+	double sum = 0, distance, mean = histogram_mean(h);
+
+	if (h->count == 0)
+		return NAN;
+	for (int i = index_of(h->min); i <= index_of(h->max); i++) {
+		distance = middle_of(i) - mean;
+		sum += (double)h->counts[i] * distance * distance;
+	}
+	return sqrt(sum / (double)h->count);
+}
+
+/* The value of bucket i as far as it is known. */
+static double value_of(const struct histogram *h, int i)
+{
+	return fmin(fmax(middle_of(i), (double)h->min), (double)h->max);
+}
+
+double histogram_percentile(const struct histogram *h, double p)
+{
+	double rank, part, low;
+	int64_t below, passed = 0;
+	int i, next;
+
+	if (h->count == 0 || isnan(p))
+		return NAN;
+	rank = fmin(fmax(p / 100, 0), 1) * (double)(h->count - 1);
+	if (rank >= (double)(h->count - 1))
+		return (double)h->max;
+	below = (int64_t)rank;
+	part = rank - (double)below;
+	if (below == 0 && part == 0)
+		return (double)h->min;
+	for (i = index_of(h->min); h->counts[i] <= below - passed; i++)
+		passed += h->counts[i];
+	low = below == 0 ? (double)h->min : value_of(h, i);
+	next = i;
+	if (h->counts[i] <= below + 1 - passed)
+		for (next++; h->counts[next] == 0; next++)
+			;
+	/* the last of all is known exactly, like the first */
+	return low + ((below + 1 == h->count - 1 ? (double)h->max : value_of(h, next)) - low) * part;
+}
+
+static void write_sum(unsigned __int128 sum, struct buffer *out)
+{
+	char digits[40];
+	size_t i = sizeof digits;
+
+	do {
+		digits[--i] = (char)('0' + (int)(sum % 10));
+		sum /= 10;
+	} while (sum);
+	buffer_append(out, digits + i, sizeof digits - i);
+}
+
+void histogram_write(const struct histogram *h, struct buffer *out)
+{
+	struct buffer sum = {0};
+	struct jout w = {.out = out};
+
+	write_sum(h->sum, &sum);
+	jout_begin_map(&w);
+	jout_member_int(&w, "count", h->count);
+	jout_member_int(&w, "min", histogram_min(h));
+	jout_member_int(&w, "max", histogram_max(h));
+	jout_member_value(&w, "sum", buffer_all(&sum));
+	out->failed = out->failed || sum.failed;
+	buffer_release(&sum);
+	jout_key(&w, "buckets");
+	jout_begin_list(&w);
+	for (int i = h->count ? index_of(h->min) : 0; h->count && i <= index_of(h->max); i++) {
+		if (h->counts[i] == 0)
+			continue;
+		jout_begin_list(&w);
+		jout_int(&w, i);
+		jout_int(&w, h->counts[i]);
+		jout_end_list(&w);
+	}
+	jout_end_list(&w);
+	jout_end_map(&w);
+}
+
+static int read_sum(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
+{
+	jdoc_id node = jdoc_get(doc, map, "sum");
+	struct slice digits = jdoc_raw(doc, node);
+
+	for (size_t i = 0; i < digits.len; i++) {
+		if (digits.data[i] < '0' || digits.data[i] > '9' || i == 38)
+			return jdoc_expected(doc, node, "sum", "a non-negative integer", err);
+		h->sum = h->sum * 10 + (unsigned)(digits.data[i] - '0');
+	}
+	return digits.len ? 0 : ipf_error_set(err, IPF_INPUT, "sum is missing");
+}
+
+static int read_buckets(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
+{
+	jdoc_id list = jdoc_get(doc, map, "buckets");
+	int64_t index, count, last = -1;
+
+	if (list == JDOC_NONE || jdoc_type_of(doc, list) != JDOC_LIST)
+		return jdoc_expected(doc, list, "buckets", "a list of [index, count]", err);
+	for (struct jdoc_each e = jdoc_each(doc, list); jdoc_step(&e);) {
+		if (jdoc_type_of(doc, e.value) != JDOC_LIST || jdoc_count(doc, e.value) != 2 ||
+		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 0), &index) ||
+		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 1), &count) || index <= last || index >= BUCKETS || count <= 0)
+			return jdoc_expected(doc, e.value, "buckets", "[index, count], the indices rising", err);
+		h->counts[index] = count;
+		if (last < 0)
+			h->min = index;
+		h->max = last = index;
+		add_to(&h->count, count);
+	}
+	return 0;
+}
+
+/* Into an empty histogram. */
+static int read_new(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
+{
+	int64_t count, min = 0, max = 0;
+	int got, got_min, got_max;
+
+	got = jdoc_get_uint(doc, map, "count", &count, err);
+	got_min = jdoc_get_uint(doc, map, "min", &min, err);
+	got_max = jdoc_get_uint(doc, map, "max", &max, err);
+	if (got < 0 || got_min < 0 || got_max < 0 || read_sum(h, doc, map, err) < 0 || read_buckets(h, doc, map, err) < 0)
+		return -1;
+	if (got == 0)
+		return ipf_error_set(err, IPF_INPUT, "count is missing");
+	if (count != h->count)
+		return ipf_error_set(err, IPF_INPUT, "count: %lld, but the buckets hold %lld", (long long)count,
+		                     (long long)h->count);
+	if (count == 0)
+		return 0;
+	/* read_buckets left the first and the last bucket in min and max */
+	if (got_min == 0 || got_max == 0 || min > max || index_of(min) != h->min || index_of(max) != h->max)
+		return ipf_error_set(err, IPF_INPUT, "min and max do not lie in the first and the last bucket");
+	h->min = min;
+	h->max = max;
+	return 0;
+}
+
+int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, struct ipf_error *err)
+{
+	struct histogram *fresh = histogram_new();
+	int result;
+
+	if (!fresh)
+		return ipf_error_memory(err);
+	result = read_new(fresh, doc, node, err);
+	if (result == 0)
+		histogram_merge(h, fresh);
+	histogram_free(fresh);
+	return result;
+}

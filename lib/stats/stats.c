@@ -1,0 +1,159 @@
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define BATCHES    20
+#define STUDENT_19 2.093024054408263 /* 97.5 % point of Student's t with 19 degrees of freedom */
+#define CONFIDENCE 0.99
+
+void samples_add(struct samples *s, double value)
+{
+	if (isnan(value)) /* a figure that does not exist */
+		return;
+	if (s->count == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 256;
+		double *values = cap <= SIZE_MAX / sizeof *values ? realloc(s->values, cap * sizeof *values) : NULL;
+		if (!values) {
+			s->failed = true;
+			return;
+		}
+		s->values = values;
+		s->cap = cap;
+	}
+	s->values[s->count++] = value;
+	s->sorted = false;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void samples_sort(struct samples *s)
+{
+	if (!s->sorted && s->count)
+		qsort(s->values, s->count, sizeof *s->values, by_size);
+	s->sorted = true;
+}
+
+void samples_release(struct samples *s)
+{
+	free(s->values);
+	*s = (struct samples){0};
+}
+
+double samples_percentile(struct samples *s, double p)
+{
+	double rank, part, low, high;
+	size_t below;
+
+	if (s->count == 0 || isnan(p))
+		return NAN;
+	samples_sort(s);
+	rank = fmin(fmax(p / 100, 0), 1) * (double)(s->count - 1);
+	below = (size_t)rank;
+	part = rank - (double)below;
+	low = s->values[below];
+	if (part == 0 || below + 1 == s->count || isinf(low))
+		return low;
+	high = s->values[below + 1];
+	if (isinf(high)) /* a failure that counts as infinitely late: no arithmetic with it */
+		return high;
+	/* from the nearer end, as NumPy: the result never leaves [low, high] */
+	return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
+}
+
+/* Sum with the lost low-order bits carried along (Neumaier), so that the order hardly shows in it. */
+static double sum_of(const double *values, size_t count)
+{
+	double sum = 0, lost = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double next = sum + values[i];
+		if (fabs(sum) >= fabs(values[i]))
+			lost += (sum - next) + values[i];
+		else
+			lost += (values[i] - next) + sum;
+		sum = next;
+	}
+	return isfinite(sum) ? sum + lost : sum;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+	return count ? sum_of(values, count) / (double)count : NAN;
+}
+
+/* Mean of the squared distances from the mean. */
+static double variance_of(const double *values, size_t count)
+{
+	double mean = mean_of(values, count), sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return count ? sum / (double)count : NAN;
+}
+
+double samples_mean(const struct samples *s)
+{
+	return mean_of(s->values, s->count);
+}
+
+double samples_std(const struct samples *s)
+{
+	return sqrt(variance_of(s->values, s->count));
+}
+
+/* Batches in the order of arrival, their sizes equal but for one sample. */
+static bool batch_means(const struct samples *s, double means[BATCHES])
+{
+	if (s->count < 2 * BATCHES || s->sorted)
+		return false;
+	for (size_t i = 0; i < BATCHES; i++) {
+		size_t begin = i * s->count / BATCHES, end = (i + 1) * s->count / BATCHES;
+		means[i] = mean_of(s->values + begin, end - begin);
+	}
+	return true;
+}
+
+bool samples_mean_interval(const struct samples *s, double *low, double *high)
+{
+	double means[BATCHES], half, mean;
+
+	if (!batch_means(s, means))
+		return false;
+	mean = samples_mean(s);
+	/* deviation of the batch means over BATCHES - 1, then of their mean */
+	half = STUDENT_19 * sqrt(variance_of(means, BATCHES) / (BATCHES - 1));
+	if (!isfinite(half))
+		return false;
+	*low = mean - half;
+	*high = mean + half;
+	return true;
+}
+
+double samples_effective(const struct samples *s)
+{
+	double means[BATCHES], between, count = (double)s->count;
+
+	if (!batch_means(s, means))
+		return NAN;
+	between = variance_of(means, BATCHES) * BATCHES / (BATCHES - 1);
+	if (between == 0)
+		return count;
+	return fmin(count, BATCHES * variance_of(s->values, s->count) / between);
+}
+
+size_t samples_needed(double p)
+{
+	double tail = p < 50 ? 100 - p : p, n;
+
+	if (!(tail < 100)) /* minimum and maximum: no number is enough */
+		return SIZE_MAX;
+	n = ceil(log(1 - CONFIDENCE) / log(tail / 100));
+	return n < 0x1p63 ? (size_t)n : SIZE_MAX;
+}

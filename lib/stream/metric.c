@@ -1,0 +1,32 @@
+#include "stream/metric.h"
+
+#include <string.h>
+
+#define METRIC(name_, due_)                                                                                            \
+	{                                                                                                                  \
+#name_, offsetof(struct result, name_##_ns), due_                                                              \
+	}
+const struct metric_spec metrics[METRIC_COUNT] = {
+	[METRIC_TTFB] = METRIC(ttfb, true),
+	[METRIC_TTFT] = METRIC(ttft, true),
+	[METRIC_TTFA] = METRIC(ttfa, true),
+	[METRIC_TTST] = METRIC(ttst, false),
+	[METRIC_E2E] = METRIC(e2e, true),
+	[METRIC_STREAM] = METRIC(stream, true),
+	[METRIC_TPOT] = METRIC(tpot, false),
+	[METRIC_TPOT_CORRECTED] = METRIC(tpot_corrected, false),
+	[METRIC_NTPOT] = METRIC(ntpot, false),
+	[METRIC_ITL_MEAN] = METRIC(itl_mean, false),
+	[METRIC_ITL_MAX] = METRIC(itl_max, false),
+	[METRIC_LAG] = METRIC(lag, false),
+	[METRIC_CLIENT_LAG] = METRIC(client_lag, false),
+	[METRIC_SLOT_WAIT] = METRIC(slot_wait, false),
+};
+
+enum metric metric_find(const char *name, size_t len)
+{
+	enum metric m = 0;
+	while (m < METRIC_COUNT && (strlen(metrics[m].name) != len || memcmp(metrics[m].name, name, len) != 0))
+		m++;
+	return m;
+}

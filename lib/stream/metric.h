@@ -1,0 +1,42 @@
+/* The per-request metrics that have a distribution: one table for reading, objectives, blocks and every format. */
+#ifndef IPF_METRIC_H
+#define IPF_METRIC_H
+
+#include "stream/result.h"
+
+enum metric {
+	METRIC_TTFB,
+	METRIC_TTFT,
+	METRIC_TTFA,
+	METRIC_TTST,
+	METRIC_E2E,
+	METRIC_STREAM,
+	METRIC_TPOT,
+	METRIC_TPOT_CORRECTED,
+	METRIC_NTPOT,
+	METRIC_ITL_MEAN,
+	METRIC_ITL_MAX,
+	METRIC_LATENCIES, /* how many of them are latencies of an answer; what follows is known of failures as well */
+	METRIC_LAG = METRIC_LATENCIES,
+	METRIC_CLIENT_LAG,
+	METRIC_SLOT_WAIT,
+	METRIC_COUNT,
+};
+
+struct metric_spec {
+	const char *name; /* "ttft": in --slo and, with _ms after it, in JSON and CSV */
+	size_t offset;    /* of its int64_t nanoseconds in struct result */
+	bool from_due;    /* counts from the start, so that there is a second version from the due time */
+};
+
+extern const struct metric_spec metrics[METRIC_COUNT];
+
+static inline int64_t metric_of_result(const struct result *result, enum metric m)
+{
+	return *(const int64_t *)((const char *)result + metrics[m].offset);
+}
+
+/* The metric of this name, METRIC_COUNT where there is none. */
+enum metric metric_find(const char *name, size_t len);
+
+#endif

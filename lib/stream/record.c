@@ -1,0 +1,324 @@
+#include "stream/record.h"
+
+#include "absent.h"
+#include "stream/fields.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct record_reader {
+	struct stream_reader *stream;
+	struct jdoc doc;
+	struct record_read *reads;
+	size_t reads_cap;
+	struct buffer body, error_text;
+};
+
+#define INT(name_)                                                                                                     \
+	{                                                                                                                  \
+#name_, FIELD_INT, offsetof(struct record, name_), false                                                       \
+	}
+#define UINT(name_)                                                                                                    \
+	{                                                                                                                  \
+#name_, FIELD_UINT, offsetof(struct record, name_), false                                                      \
+	}
+static const struct field fields[] = {
+	{"n", FIELD_UINT, offsetof(struct record, n), true},
+	UINT(req),
+	{"stage", FIELD_UINT, offsetof(struct record, stage), true},
+	UINT(copy),
+	{"id", FIELD_TEXT, offsetof(struct record, id), false},
+	{"session", FIELD_TEXT, offsetof(struct record, session), false},
+	UINT(turn),
+	{"model", FIELD_TEXT, offsetof(struct record, model), false},
+	UINT(asked_input_tokens),
+	UINT(asked_output_tokens),
+	{"slo", FIELD_MAP, offsetof(struct record, slo), false},
+	INT(due_ns),
+	INT(ready_ns),
+	INT(slot_ns),
+	INT(pool_ns),
+	INT(start_ns),
+	INT(dns_ns),
+	INT(connect_ns),
+	INT(tls_ns),
+	INT(connected_ns),
+	INT(sent_ns),
+	INT(left_ns),
+	INT(first_byte_ns),
+	INT(end_ns),
+	UINT(target),
+	UINT(status),
+	{"headers", FIELD_MAP, offsetof(struct record, headers), false},
+	{"streamed", FIELD_BOOL, offsetof(struct record, streamed), false},
+	UINT(request_bytes),
+	UINT(prompt_bytes),
+};
+static const struct field connection_fields[] = {
+	{"id", FIELD_UINT, offsetof(struct record, connection), true},
+	{"reused", FIELD_BOOL, offsetof(struct record, reused), true},
+	{"http", FIELD_UINT, offsetof(struct record, http), false},
+	{"refused", FIELD_UINT, offsetof(struct record, refused), false},
+	{"resumed", FIELD_BOOL, offsetof(struct record, resumed), false},
+};
+enum {
+	FIELDS = sizeof fields / sizeof *fields,
+	CONNECTION_FIELDS = sizeof connection_fields / sizeof *connection_fields,
+};
+
+static const char *const error_names[] = {
+	[RECORD_OK] = NULL,
+	[RECORD_CONNECT] = "connect",
+	[RECORD_TLS] = "tls",
+	[RECORD_TIMEOUT] = "timeout",
+	[RECORD_RESET] = "reset",
+	[RECORD_CUT] = "cut",
+	[RECORD_CANCELLED] = "cancelled",
+	[RECORD_HUNG_UP] = "hung-up",
+	[RECORD_PROTOCOL] = "malformed",
+};
+enum { ERRORS = sizeof error_names / sizeof *error_names };
+
+const char *record_error_name(enum record_error error)
+{
+	return (size_t)error < ERRORS ? error_names[error] : NULL;
+}
+
+void record_init(struct record *record)
+{
+	*record = (struct record){0};
+	fields_init(fields, FIELDS, record);
+	fields_init(connection_fields, CONNECTION_FIELDS, record);
+}
+
+/* ---- writing ---- */
+
+static void write_reads(struct jout *w, const struct record *record)
+{
+	jout_key(w, "reads");
+	jout_begin_list(w);
+	for (size_t i = 0; i < record->reads_count; i++) {
+		jout_begin_list(w);
+		jout_int(w, record->reads[i].t_ns);
+		jout_int(w, record->reads[i].bytes);
+		jout_int(w, record->reads[i].own_ns);
+		jout_end_list(w);
+	}
+	jout_end_list(w);
+}
+
+static void write_base64(struct jout *w, struct slice bytes)
+{
+	jout_key(w, "body_base64");
+	jout_value(w, slice_of("\""));
+	/* EVP_EncodeBlock takes an int: by pieces of a multiple of three */
+	for (size_t at = 0, piece; at < bytes.len; at += piece) {
+		piece = bytes.len - at < 3 * 65536 ? bytes.len - at : 3 * 65536;
+		char *to = buffer_reserve(w->out, piece / 3 * 4 + 8);
+		if (!to)
+			return;
+		w->out->len += (size_t)EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)bytes.data + at, (int)piece);
+	}
+	buffer_byte(w->out, '"');
+}
+
+void record_write(const struct record *record, struct buffer *line)
+{
+	struct jout w = {.out = line};
+	buffer_clear(line);
+	jout_begin_map(&w);
+	fields_write(fields, FIELDS, record, &w);
+	if (record->connection != IPF_ABSENT) {
+		jout_key(&w, "connection");
+		jout_begin_map(&w);
+		fields_write(connection_fields, CONNECTION_FIELDS, record, &w);
+		jout_end_map(&w);
+	}
+	if (record->error != RECORD_OK) {
+		jout_key(&w, "error");
+		jout_begin_map(&w);
+		jout_member_string(&w, "kind", slice_of(record_error_name(record->error)));
+		jout_member_string(&w, "text", record->error_text);
+		if (record->stale) {
+			jout_key(&w, "stale");
+			jout_bool(&w, true);
+		}
+		jout_end_map(&w);
+	}
+	if (record->reads_count)
+		write_reads(&w, record);
+	if (record->body.data && utf8_valid(record->body.data, record->body.len, NULL))
+		jout_member_string(&w, "body", record->body);
+	else if (record->body.data)
+		write_base64(&w, record->body);
+	jout_end_map(&w);
+}
+
+/* ---- reading ---- */
+
+int record_reader_open(struct record_reader **reader, const char *path, struct ipf_error *err)
+{
+	*reader = NULL;
+	struct record_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return ipf_error_memory(err);
+	if (stream_reader_open(&r->stream, path, "records", err) < 0) {
+		free(r);
+		return -1;
+	}
+	*reader = r;
+	return 0;
+}
+
+static int parse_error(struct record_reader *r, struct record *record, struct ipf_error *err)
+{
+	jdoc_id error = jdoc_get(&r->doc, JDOC_ROOT, "error"), kind = jdoc_get(&r->doc, error, "kind");
+	record->error = RECORD_OK;
+	record->stale = false;
+	record->error_text = (struct slice){0};
+	if (jdoc_is_null(&r->doc, error))
+		return 0;
+	for (size_t i = RECORD_CONNECT; i < ERRORS; i++)
+		if (jdoc_text_is(&r->doc, kind, error_names[i]))
+			record->error = (enum record_error)i;
+	if (record->error == RECORD_OK)
+		return jdoc_expected(&r->doc, jdoc_is_null(&r->doc, kind) ? error : kind, "error.kind", "the name of an error",
+		                     err);
+	buffer_clear(&r->error_text);
+	int got = jdoc_get_text(&r->doc, error, "text", &r->error_text, err);
+	if (got < 0 || jdoc_get_bool(&r->doc, error, "stale", &record->stale, err) < 0)
+		return -1;
+	if (got == 1)
+		record->error_text = buffer_all(&r->error_text);
+	return 0;
+}
+
+static int parse_reads(struct record_reader *r, struct record *record, struct ipf_error *err)
+{
+	jdoc_id reads = jdoc_get(&r->doc, JDOC_ROOT, "reads");
+	if (!jdoc_is_null(&r->doc, reads) && jdoc_type_of(&r->doc, reads) != JDOC_LIST)
+		return jdoc_expected(&r->doc, reads, "reads", "a list", err);
+	size_t count = jdoc_count(&r->doc, reads);
+	if (count > r->reads_cap) {
+		struct record_read *grown = realloc(r->reads, count * sizeof *grown);
+		if (!grown)
+			return ipf_error_memory(err);
+		r->reads = grown;
+		r->reads_cap = count;
+	}
+	struct record_read *to = r->reads;
+	for (struct jdoc_each e = jdoc_each(&r->doc, reads); jdoc_step(&e); to++) {
+		struct jdoc_each part = jdoc_each(&r->doc, e.value);
+		bool good = jdoc_type_of(&r->doc, e.value) == JDOC_LIST && jdoc_step(&part) &&
+		            jdoc_to_int(&r->doc, part.value, &to->t_ns) && jdoc_step(&part) &&
+		            jdoc_to_int(&r->doc, part.value, &to->bytes) && to->bytes >= 0;
+		to->own_ns = to->t_ns;
+		if (good && jdoc_step(&part))
+			good = jdoc_to_int(&r->doc, part.value, &to->own_ns);
+		if (!good)
+			return jdoc_expected(&r->doc, e.value, "reads", "[time, bytes, own time] in integers", err);
+	}
+	record->reads = r->reads;
+	record->reads_count = count;
+	return 0;
+}
+
+static int decode_base64(struct slice raw, struct buffer *out, struct ipf_error *err)
+{
+	size_t len = raw.len - 2; /* less the quotes; base64 has no escapes but "\/" */
+	char *text = malloc(len + 1);
+	if (!text)
+		return ipf_error_memory(err);
+	size_t kept = 0;
+	for (size_t i = 0; i < len; i++)
+		if (raw.data[1 + i] != '\\')
+			text[kept++] = raw.data[1 + i];
+	int status = 0;
+	size_t pad = 0;
+	while (pad < 2 && pad < kept && text[kept - 1 - pad] == '=')
+		pad++;
+	for (size_t at = 0, piece; at < kept && status == 0; at += piece) {
+		piece = kept - at < 65536 ? kept - at : 65536;
+		char *to = buffer_reserve(out, piece / 4 * 3 + 4);
+		int got = to ? EVP_DecodeBlock((unsigned char *)to, (const unsigned char *)text + at, (int)piece) : -1;
+		if (got < 0)
+			status = ipf_error_set(err, IPF_INPUT, "body_base64: expected base64");
+		else
+			out->len += (size_t)got;
+	}
+	if (status == 0)
+		out->len -= pad;
+	free(text);
+	return status;
+}
+
+static int parse_body(struct record_reader *r, struct record *record, struct ipf_error *err)
+{
+	struct slice raw;
+	buffer_clear(&r->body);
+	record->body = (struct slice){0};
+	int text = jdoc_get_text(&r->doc, JDOC_ROOT, "body", &r->body, err);
+	int base64 = text == 0 ? jdoc_get_raw(&r->doc, JDOC_ROOT, "body_base64", JDOC_TEXT, &raw, err) : 0;
+	if (text < 0 || base64 < 0 || (base64 == 1 && decode_base64(raw, &r->body, err) < 0))
+		return -1;
+	if (r->body.failed)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory for a body");
+	if (text == 1 || base64 == 1)
+		record->body = buffer_all(&r->body);
+	uint64_t sum = 0; /* wraps around where the numbers are nonsense */
+	for (size_t i = 0; i < record->reads_count; i++)
+		sum += (uint64_t)record->reads[i].bytes;
+	if (sum != record->body.len)
+		return ipf_error_set(err, IPF_INPUT, "reads: %llu bytes in all, the body has %zu", (unsigned long long)sum,
+		                     record->body.len);
+	return 0;
+}
+
+static int parse(struct record_reader *r, struct slice line, struct record *record, struct slice *client,
+                 struct ipf_error *err)
+{
+	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0)
+		return -1;
+	jdoc_id note = jdoc_get(&r->doc, JDOC_ROOT, "client");
+	if (jdoc_type_of(&r->doc, note) == JDOC_MAP) {
+		*client = jdoc_raw(&r->doc, note);
+		return 2;
+	}
+	jdoc_id connection = jdoc_get(&r->doc, JDOC_ROOT, "connection");
+	if (fields_read(fields, FIELDS, record, &r->doc, JDOC_ROOT, err) < 0)
+		return -1;
+	fields_init(connection_fields, CONNECTION_FIELDS, record);
+	if (!jdoc_is_null(&r->doc, connection) &&
+	    fields_read(connection_fields, CONNECTION_FIELDS, record, &r->doc, connection, err) < 0)
+		return -1;
+	if (parse_error(r, record, err) < 0 || parse_reads(r, record, err) < 0 || parse_body(r, record, err) < 0)
+		return -1;
+	return 1;
+}
+
+int record_reader_next(struct record_reader *r, struct record *record, struct slice *client, struct ipf_error *err)
+{
+	struct slice line;
+	int got = stream_reader_next(r->stream, &line, err);
+	if (got == 1 && (got = parse(r, line, record, client, err)) < 0)
+		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
+	return got;
+}
+
+struct stream_reader *record_reader_stream(struct record_reader *r)
+{
+	return r->stream;
+}
+
+void record_reader_close(struct record_reader *r)
+{
+	if (!r)
+		return;
+	stream_reader_close(r->stream);
+	jdoc_release(&r->doc);
+	buffer_release(&r->body);
+	buffer_release(&r->error_text);
+	free(r->reads);
+	free(r);
+}

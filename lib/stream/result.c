@@ -1,0 +1,186 @@
+#include "stream/result.h"
+
+#include "stream/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct result_reader {
+	struct stream_reader *stream;
+	struct jdoc doc;
+};
+
+#define INT(name_)                                                                                                     \
+	{                                                                                                                  \
+#name_, FIELD_INT, offsetof(struct result, name_), false                                                       \
+	}
+#define UINT(name_)                                                                                                    \
+	{                                                                                                                  \
+#name_, FIELD_UINT, offsetof(struct result, name_), false                                                      \
+	}
+#define TEXT(name_)                                                                                                    \
+	{                                                                                                                  \
+#name_, FIELD_TEXT, offsetof(struct result, name_), false                                                      \
+	}
+#define LIST(name_)                                                                                                    \
+	{                                                                                                                  \
+#name_, FIELD_LIST, offsetof(struct result, name_), false                                                      \
+	}
+static const struct field fields[] = {
+	{"n", FIELD_UINT, offsetof(struct result, n), true},
+	UINT(req),
+	{"stage", FIELD_UINT, offsetof(struct result, stage), true},
+	TEXT(id),
+	TEXT(session),
+	UINT(turn),
+	TEXT(model),
+	UINT(target),
+	{"ok", FIELD_BOOL, offsetof(struct result, ok), true},
+	INT(due_ns),
+	INT(ready_ns),
+	INT(start_ns),
+	INT(end_ns),
+	INT(lag_ns),
+	INT(slot_wait_ns),
+	INT(pool_wait_ns),
+	INT(client_lag_ns),
+	INT(ttfb_ns),
+	INT(ttft_ns),
+	INT(ttfa_ns),
+	INT(ttst_ns),
+	INT(e2e_ns),
+	INT(stream_ns),
+	INT(tpot_ns),
+	INT(tpot_corrected_ns),
+	INT(ntpot_ns),
+	INT(itl_mean_ns),
+	INT(itl_max_ns),
+	UINT(stalls),
+	UINT(events),
+	UINT(coalesced),
+	UINT(deadlines),
+	UINT(deadlines_met),
+	UINT(input_tokens),
+	UINT(output_tokens),
+	UINT(output_tokens_usage),
+	UINT(output_tokens_tokenizer),
+	UINT(input_tokens_usage),
+	UINT(input_tokens_tokenizer),
+	UINT(reasoning_tokens),
+	UINT(cached_tokens),
+	UINT(asked_input_tokens),
+	UINT(asked_output_tokens),
+	TEXT(tokens_source),
+	TEXT(finish),
+	TEXT(finish_server),
+	UINT(server_load_ns),
+	UINT(server_queue_ns),
+	UINT(server_prefill_ns),
+	UINT(server_ttft_ns),
+	UINT(server_decode_ns),
+	UINT(server_tpot_ns),
+	UINT(server_inference_ns),
+	UINT(server_total_ns),
+	{"slo", FIELD_MAP, offsetof(struct result, slo), false},
+	LIST(event_ns),
+	LIST(event_tokens),
+	TEXT(text),
+	TEXT(reasoning),
+};
+static const struct field error_fields[] = {
+	{"kind", FIELD_TEXT, offsetof(struct result, error_kind), true},
+	{"text", FIELD_TEXT, offsetof(struct result, error_text), false},
+	{"status", FIELD_UINT, offsetof(struct result, status), false},
+	{"stale", FIELD_BOOL, offsetof(struct result, stale), false},
+};
+enum { FIELDS = sizeof fields / sizeof *fields, ERROR_FIELDS = sizeof error_fields / sizeof *error_fields };
+
+void result_init(struct result *result)
+{
+	fields_init(fields, FIELDS, result);
+	fields_init(error_fields, ERROR_FIELDS, result);
+}
+
+void result_write(const struct result *result, struct buffer *line)
+{
+	struct jout w = {.out = line};
+	buffer_clear(line);
+	jout_begin_map(&w);
+	fields_write(fields, FIELDS, result, &w);
+	if (result->error_kind.data) {
+		jout_key(&w, "error");
+		jout_begin_map(&w);
+		fields_write(error_fields, ERROR_FIELDS, result, &w);
+		jout_end_map(&w);
+	}
+	jout_end_map(&w);
+}
+
+int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err)
+{
+	*reader = NULL;
+	struct result_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return ipf_error_memory(err);
+	if (stream_reader_open(&r->stream, path, "results", err) < 0) {
+		free(r);
+		return -1;
+	}
+	*reader = r;
+	return 0;
+}
+
+static bool begins(struct slice line, const char *text)
+{
+	size_t len = strlen(text);
+	return line.len >= len && memcmp(line.data, text, len) == 0;
+}
+
+static int parse(struct result_reader *r, struct slice line, struct result *result, struct ipf_error *err)
+{
+	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0 ||
+	    fields_read(fields, FIELDS, result, &r->doc, JDOC_ROOT, err) < 0)
+		return -1;
+	jdoc_id error = jdoc_get(&r->doc, JDOC_ROOT, "error");
+	fields_init(error_fields, ERROR_FIELDS, result);
+	if (!jdoc_is_null(&r->doc, error) && fields_read(error_fields, ERROR_FIELDS, result, &r->doc, error, err) < 0)
+		return -1;
+	if (result->ok == (result->error_kind.data != NULL))
+		return ipf_error_set(err, IPF_INPUT,
+		                     result->ok ? "error: there although ok is true" : "error: missing although ok is false");
+	return RESULT_ROW;
+}
+
+bool result_hung_up(const struct result *result)
+{
+	return !result->ok && slice_is(result->error_kind, "\"hung-up\"");
+}
+
+int result_reader_next(struct result_reader *r, struct result *result, struct slice *line, struct ipf_error *err)
+{
+	int got = stream_reader_next(r->stream, line, err);
+	if (got != 1)
+		return got;
+	/* writers put the word that tells the kind first */
+	if (begins(*line, "{\"histogram\":"))
+		return RESULT_HISTOGRAM;
+	if (begins(*line, "{\"sample\":"))
+		return RESULT_SAMPLE;
+	if ((got = parse(r, *line, result, err)) < 0)
+		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
+	return got;
+}
+
+struct stream_reader *result_reader_stream(struct result_reader *r)
+{
+	return r->stream;
+}
+
+void result_reader_close(struct result_reader *r)
+{
+	if (!r)
+		return;
+	stream_reader_close(r->stream);
+	jdoc_release(&r->doc);
+	free(r);
+}

@@ -1,0 +1,376 @@
+#include "stream/schedule.h"
+
+#include "absent.h"
+#include "stream/fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct schedule_reader {
+	struct stream_reader *stream;
+	struct schedule plan;
+	struct jdoc doc;
+	int64_t *after;
+	size_t after_cap;
+	int64_t last_n;
+};
+
+static const struct field fields[] = {
+	{"n", FIELD_UINT, offsetof(struct schedule_arrival, n), true},
+	{"at_ns", FIELD_UINT, offsetof(struct schedule_arrival, at_ns), false},
+	{"req", FIELD_UINT, offsetof(struct schedule_arrival, req), true},
+	{"stage", FIELD_UINT, offsetof(struct schedule_arrival, stage), true},
+	{"copy", FIELD_UINT, offsetof(struct schedule_arrival, copy), false},
+	{"wait_ns", FIELD_UINT, offsetof(struct schedule_arrival, wait_ns), false},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* ---- the plan in the header ---- */
+
+/* Of a stage; those that are false are left out. */
+static const struct {
+	const char *name;
+	size_t offset;
+} flags[] = {
+	{"closed", offsetof(struct schedule_stage, closed)},     {"cycle", offsetof(struct schedule_stage, cycle)},
+	{"sessions", offsetof(struct schedule_stage, sessions)}, {"drain", offsetof(struct schedule_stage, drain)},
+	{"overlap", offsetof(struct schedule_stage, overlap)},
+};
+enum { FLAGS = sizeof flags / sizeof *flags };
+
+static int add_int(json_t *object, const char *key, int64_t value)
+{
+	return value == IPF_ABSENT ? 0 : json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *stage_json(const struct schedule_stage *s)
+{
+	json_t *object = json_pack("{s:s, s:s, s:s}", "name", s->name, "kind", s->kind, "spec", s->spec);
+	if (!object)
+		return NULL;
+	int bad = add_int(object, "begin_ns", s->begin_ns) | add_int(object, "end_ns", s->end_ns) |
+	          add_int(object, "slots", s->slots) | add_int(object, "arrivals", s->arrivals) |
+	          add_int(object, "first_n", s->first_n);
+	if (s->all_arrivals > 0)
+		bad |= add_int(object, "all_arrivals", s->all_arrivals);
+	if (isfinite(s->rate))
+		bad |= json_object_set_new(object, "rate", json_real(s->rate));
+	if (s->by && s->by[0])
+		bad |= json_object_set_new(object, "by", json_string(s->by)) |
+		       json_object_set_new(object, "recorded_rate", json_real(s->recorded_rate));
+	for (size_t i = 0; i < FLAGS; i++)
+		if (*(const bool *)((const char *)s + flags[i].offset))
+			bad |= json_object_set_new(object, flags[i].name, json_true());
+	bad |= add_int(object, "rampup_ns", s->rampup_ns ? s->rampup_ns : IPF_ABSENT) |
+	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT);
+	bad |= json_object_set_new(object, "measured", json_boolean(s->measured));
+	if (bad) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+int schedule_to_header(const struct schedule *schedule, json_t *header)
+{
+	json_t *stages = json_array();
+	int bad = !stages;
+	for (size_t i = 0; i < schedule->count; i++)
+		bad |= json_array_append_new(stages, stage_json(&schedule->stages[i]));
+	bad |= json_object_set_new(header, "stages", stages);
+	if (schedule->shards)
+		bad |= json_object_set_new(
+			header, "shard",
+			json_pack("{s:I, s:I}", "index", (json_int_t)schedule->shard, "of", (json_int_t)schedule->shards));
+	if (schedule->trace_sha256[0])
+		bad |= json_object_set_new(header, "trace",
+		                           json_pack("{s:s, s:I}", "sha256", schedule->trace_sha256, "requests",
+		                                     (json_int_t)schedule->trace_requests));
+	return bad ? -1 : 0;
+}
+
+static int64_t get_int(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+	return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value) : IPF_ABSENT;
+}
+
+/* 0 where it is absent; sums of two never overflow. */
+static int64_t get_time(json_t *object, const char *key)
+{
+	int64_t ns = get_int(object, key);
+	return ns == IPF_ABSENT ? 0 : ns < INT64_MAX / 4 ? ns : INT64_MAX / 4;
+}
+
+static char *get_text(json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return strdup(text ? text : "");
+}
+
+static int stage_from_json(struct schedule_stage *s, json_t *object, size_t index, const char *file,
+                           struct ipf_error *err)
+{
+	s->name = get_text(object, "name");
+	s->kind = get_text(object, "kind");
+	s->spec = get_text(object, "spec");
+	s->by = get_text(object, "by");
+	if (!s->name || !s->kind || !s->spec || !s->by)
+		return ipf_error_memory(err);
+	s->begin_ns = get_int(object, "begin_ns");
+	s->end_ns = get_int(object, "end_ns");
+	s->slots = get_int(object, "slots");
+	s->arrivals = get_int(object, "arrivals");
+	s->all_arrivals = get_int(object, "all_arrivals");
+	if (s->all_arrivals == IPF_ABSENT)
+		s->all_arrivals = 0;
+	s->first_n = get_int(object, "first_n");
+	json_t *rate = json_object_get(object, "rate");
+	s->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
+	s->recorded_rate = json_number_value(json_object_get(object, "recorded_rate"));
+	for (size_t i = 0; i < FLAGS; i++)
+		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
+	s->rampup_ns = get_time(object, "rampup_ns");
+	s->pace_ns = get_time(object, "pace_ns");
+	s->measured = !json_is_false(json_object_get(object, "measured"));
+	static const char *const needed[] = {"begin_ns", "arrivals", "first_n"};
+	const int64_t have[] = {s->begin_ns, s->arrivals, s->first_n};
+	for (size_t i = 0; i < 3; i++)
+		if (have[i] == IPF_ABSENT)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].%s: expected an integer of 0 or more", index,
+			                    needed[i]);
+	if (s->slots == 0)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: expected at least 1, got 0", index);
+	if (s->closed && s->slots == IPF_ABSENT)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: missing: a closed stage has them", index);
+	if (s->end_ns != IPF_ABSENT && s->end_ns < s->begin_ns)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].end_ns: %lld is before begin_ns", index,
+		                    (long long)s->end_ns);
+	return 0;
+}
+
+json_t *schedule_find(json_t *header)
+{
+	json_t *records = provenance_find(header, "records");
+	return json_object_get(records, "stages") ? records : provenance_find(header, "schedule");
+}
+
+int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err)
+{
+	*schedule = (struct schedule){.trace_requests = IPF_ABSENT};
+	json_t *stages = json_object_get(header, "stages"), *object;
+	if (!json_is_array(stages))
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages: expected a list in the header");
+	size_t count = json_array_size(stages), i;
+	schedule->stages = calloc(count ? count : 1, sizeof *schedule->stages);
+	if (!schedule->stages)
+		return ipf_error_memory(err);
+	schedule->count = count;
+	json_array_foreach(stages, i, object) if (stage_from_json(&schedule->stages[i], object, i, file, err) < 0)
+	{
+		schedule_release(schedule);
+		return -1;
+	}
+	json_t *shard = json_object_get(header, "shard");
+	schedule->shard = get_int(shard, "index");
+	schedule->shards = get_int(shard, "of");
+	if (schedule->shard < 1 || schedule->shards < schedule->shard)
+		schedule->shard = schedule->shards = 0;
+	json_t *trace = json_object_get(header, "trace");
+	const char *sha256 = json_string_value(json_object_get(trace, "sha256"));
+	snprintf(schedule->trace_sha256, sizeof schedule->trace_sha256, "%s", sha256 ? sha256 : "");
+	schedule->trace_requests = get_int(trace, "requests");
+	return 0;
+}
+
+void schedule_release(struct schedule *schedule)
+{
+	for (size_t i = 0; i < schedule->count; i++) {
+		free(schedule->stages[i].name);
+		free(schedule->stages[i].kind);
+		free(schedule->stages[i].spec);
+		free(schedule->stages[i].by);
+	}
+	free(schedule->stages);
+	*schedule = (struct schedule){0};
+}
+
+/* ---- arrivals ---- */
+
+/* A schedule of ten million lines is written in a second: by hand, a field at a time, into room that is reserved once.
+ */
+
+/* How many decimal digits: from that of bits, by log10(2) in 1/4096, which is one too few at most. */
+static int count_digits(uint64_t value)
+{
+	static const uint64_t powers[] = {
+		1,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		UINT64_C(10000000000),
+		UINT64_C(100000000000),
+		UINT64_C(1000000000000),
+		UINT64_C(10000000000000),
+		UINT64_C(100000000000000),
+		UINT64_C(1000000000000000),
+		UINT64_C(10000000000000000),
+		UINT64_C(100000000000000000),
+		UINT64_C(1000000000000000000),
+		UINT64_C(10000000000000000000),
+	};
+	int few = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+	return few + (value >= powers[few]);
+}
+
+/* Where they will stand, from the last on; two a division halve what they cost. */
+static char *put_int(char *at, int64_t value)
+{
+	static const char pairs[] =
+		"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+		"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	if (value < 0)
+		*at++ = '-';
+	char *end = at + (left ? count_digits(left) : 1), *first = end;
+	for (; left >= 100; left /= 100)
+		memcpy(first -= 2, &pairs[left % 100 * 2], 2);
+	if (left >= 10)
+		memcpy(first - 2, &pairs[left * 2], 2);
+	else
+		first[-1] = (char)('0' + left);
+	return end;
+}
+
+#define PUT_MEMBER(at, before, value)                                                                                  \
+	(memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
+
+enum { LINE_MOST = 192, AFTER_MOST = 21 }; /* bytes: of a line but its list, and of a list's element */
+
+void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *line)
+{
+	char *start = buffer_reserve(line, LINE_MOST + a->after_count * AFTER_MOST), *at = start;
+	if (!start)
+		return;
+	at = PUT_MEMBER(at, "{\"n\":", a->n);
+	if (a->at_ns != IPF_ABSENT)
+		at = PUT_MEMBER(at, ",\"at_ns\":", a->at_ns);
+	at = PUT_MEMBER(at, ",\"req\":", a->req);
+	at = PUT_MEMBER(at, ",\"stage\":", a->stage);
+	if (a->copy)
+		at = PUT_MEMBER(at, ",\"copy\":", a->copy);
+	if (a->wait_ns != IPF_ABSENT)
+		at = PUT_MEMBER(at, ",\"wait_ns\":", a->wait_ns);
+	for (size_t i = 0; i < a->after_count; i++)
+		at = i ? PUT_MEMBER(at, ",", a->after[i]) : PUT_MEMBER(at, ",\"after\":[", a->after[i]);
+	if (a->after_count)
+		*at++ = ']';
+	*at++ = '}';
+	*at = '\0';
+	line->len += (size_t)(at - start);
+}
+
+int schedule_reader_open(struct schedule_reader **reader, const char *path, struct ipf_error *err)
+{
+	*reader = NULL;
+	struct schedule_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return ipf_error_memory(err);
+	r->last_n = -1;
+	if (stream_reader_open(&r->stream, path, "schedule", err) < 0 ||
+	    schedule_from_header(&r->plan, stream_reader_header(r->stream), stream_reader_name(r->stream), err) < 0) {
+		schedule_reader_close(r);
+		return -1;
+	}
+	*reader = r;
+	return 0;
+}
+
+const struct schedule *schedule_reader_plan(const struct schedule_reader *r)
+{
+	return &r->plan;
+}
+
+/* "after": an earlier n, or a list of them */
+static int parse_after(struct schedule_reader *r, struct schedule_arrival *a, struct ipf_error *err)
+{
+	jdoc_id after = jdoc_get(&r->doc, JDOC_ROOT, "after");
+	bool list = jdoc_type_of(&r->doc, after) == JDOC_LIST;
+	size_t count = list ? jdoc_count(&r->doc, after) : !jdoc_is_null(&r->doc, after);
+	if (count > r->after_cap) {
+		int64_t *grown = realloc(r->after, count * sizeof *grown);
+		if (!grown)
+			return ipf_error_memory(err);
+		r->after = grown;
+		r->after_cap = count;
+	}
+	a->after = r->after;
+	a->after_count = count;
+	struct jdoc_each e = jdoc_each(&r->doc, after);
+	for (size_t i = 0; i < count; i++) {
+		jdoc_id node = list && jdoc_step(&e) ? e.value : after;
+		if (!jdoc_to_int(&r->doc, node, &r->after[i]) || r->after[i] < 0 || r->after[i] >= a->n)
+			return jdoc_expected(&r->doc, node, "after", "an n that is earlier than this line's", err);
+	}
+	return 0;
+}
+
+static int parse(struct schedule_reader *r, struct slice line, struct schedule_arrival *a, struct ipf_error *err)
+{
+	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0 ||
+	    fields_read(fields, FIELDS, a, &r->doc, JDOC_ROOT, err) < 0 || parse_after(r, a, err) < 0)
+		return -1;
+	if (a->n <= r->last_n)
+		return ipf_error_set(err, IPF_INPUT, "n: %lld does not increase (the line before has %lld)", (long long)a->n,
+		                     (long long)r->last_n);
+	if ((uint64_t)a->stage >= r->plan.count)
+		return ipf_error_set(err, IPF_INPUT, "stage: %lld: the header has %zu stages", (long long)a->stage,
+		                     r->plan.count);
+	if (r->plan.trace_requests != IPF_ABSENT && a->req >= r->plan.trace_requests)
+		return ipf_error_set(err, IPF_INPUT, "req: %lld: the trace has %lld requests", (long long)a->req,
+		                     (long long)r->plan.trace_requests);
+	if (a->copy == IPF_ABSENT)
+		a->copy = 0;
+	if (a->copy > SCHEDULE_COPIES)
+		return ipf_error_set(err, IPF_INPUT, "copy: expected at most %d, got %lld", SCHEDULE_COPIES,
+		                     (long long)a->copy);
+	const struct schedule_stage *stage = &r->plan.stages[a->stage];
+	if (a->at_ns == IPF_ABSENT && !stage->closed && a->after_count == 0)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "at_ns: missing: the stage is open-loop and the request waits for no other");
+	r->last_n = a->n;
+	return 1;
+}
+
+int schedule_reader_next(struct schedule_reader *r, struct schedule_arrival *arrival, struct ipf_error *err)
+{
+	struct slice line;
+	int got = stream_reader_next(r->stream, &line, err);
+	if (got == 1 && (got = parse(r, line, arrival, err)) < 0)
+		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
+	return got;
+}
+
+struct stream_reader *schedule_reader_stream(struct schedule_reader *r)
+{
+	return r->stream;
+}
+
+void schedule_reader_close(struct schedule_reader *r)
+{
+	if (!r)
+		return;
+	stream_reader_close(r->stream);
+	schedule_release(&r->plan);
+	jdoc_release(&r->doc);
+	free(r->after);
+	free(r);
+}

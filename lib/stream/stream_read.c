@@ -1,0 +1,363 @@
+#include "stream/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { STREAM_VERSION = 1, IN_SIZE = 256 * 1024 };
+
+struct stream_reader {
+	int fd;
+	char *name;
+	char kind[16];
+	bool seekable, eof, compressed;
+	bool frame_open; /* in the middle of a compressed frame: its checksum has not been seen */
+	char *in;        /* bytes as they are in the file */
+	size_t in_at, in_len;
+	ZSTD_DStream *zstd;
+	struct buffer text; /* decompressed; lines are handed out from text_at */
+	size_t text_at, searched;
+	struct digest *digest;
+	char sha256[65];
+	json_t *header, *trailer;
+	int64_t lines, line;
+	struct ipf_error failure; /* given again on every further call */
+};
+
+/* ---- bytes ---- */
+
+static int fill_in(struct stream_reader *r, struct ipf_error *err)
+{
+	ssize_t got;
+	do
+		got = read(r->fd, r->in, IN_SIZE);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return ipf_error_errno(err, errno, r->name, "cannot read");
+	r->in_at = 0;
+	r->in_len = (size_t)got;
+	r->eof = got == 0;
+	return 0;
+}
+
+/* Moves what is in `in` to `text`, as much as comes at once. */
+static int decode(struct stream_reader *r, struct ipf_error *err)
+{
+	if (!r->compressed) {
+		buffer_append(&r->text, r->in + r->in_at, r->in_len - r->in_at);
+		r->in_at = r->in_len;
+	} else {
+		ZSTD_inBuffer in = {r->in, r->in_len, r->in_at};
+		size_t room = ZSTD_DStreamOutSize();
+		char *to = buffer_reserve(&r->text, room);
+		if (to) {
+			ZSTD_outBuffer out = {to, room, 0};
+			size_t left = ZSTD_decompressStream(r->zstd, &out, &in);
+			if (ZSTD_isError(left))
+				return ipf_error_at(err, IPF_INPUT, r->name, 0, "damaged compressed data after %lld good lines: %s",
+				                    (long long)r->lines, ZSTD_getErrorName(left));
+			if (out.pos || in.pos > r->in_at) /* else it was only asked for what it held back */
+				r->frame_open = left != 0;
+			r->text.len += out.pos;
+			r->in_at = in.pos;
+		}
+	}
+	return r->text.failed ? ipf_error_at(err, IPF_SYSTEM, r->name, r->line + 1, "out of memory for a line") : 0;
+}
+
+/* More text: 1, 0 at the end of the input, -1. */
+static int more(struct stream_reader *r, struct ipf_error *err)
+{
+	size_t before;
+	if (r->text_at > 0 && r->text_at >= r->text.len / 2) {
+		buffer_consume(&r->text, r->text_at);
+		r->searched -= r->text_at;
+		r->text_at = 0;
+	}
+	do {
+		before = r->text.len;
+		/* a full output of the last call may have left decompressed bytes inside zstd: ask it before reading on */
+		if (r->in_at == r->in_len && !r->compressed) {
+			if (r->eof || fill_in(r, err) < 0)
+				return r->eof ? 0 : -1;
+		} else if (r->in_at == r->in_len) {
+			if (decode(r, err) < 0)
+				return -1;
+			if (r->text.len > before)
+				return 1;
+			if (r->eof || fill_in(r, err) < 0)
+				return r->eof ? 0 : -1;
+		}
+		if (decode(r, err) < 0)
+			return -1;
+	} while (r->text.len == before && !r->eof);
+	return r->text.len > before;
+}
+
+/* A whole line (without its newline): 1; 0 at the end of the input, what is left being no whole line; -1. */
+static int next_line(struct stream_reader *r, struct slice *line, struct ipf_error *err)
+{
+	for (;;) {
+		size_t from = r->searched > r->text_at ? r->searched : r->text_at;
+		char *newline = r->text.len > from ? memchr(r->text.data + from, '\n', r->text.len - from) : NULL;
+		if (newline) {
+			*line = (struct slice){r->text.data + r->text_at, (size_t)(newline - r->text.data) - r->text_at};
+			r->text_at = r->searched = (size_t)(newline - r->text.data) + 1;
+			r->line++;
+			return 1;
+		}
+		r->searched = r->text.len;
+		int got = more(r, err);
+		if (got <= 0)
+			return got;
+	}
+}
+
+/* ---- opening ---- */
+
+static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
+{
+	return ipf_error_at(
+		err, IPF_CUT, r->name, 0,
+		r->text.len || r->compressed ? "cut in its header: 0 good lines" : "empty: expected an ipf %s stream", r->kind);
+}
+
+static int read_header(struct stream_reader *r, struct ipf_error *err)
+{
+	struct slice line;
+	int got = next_line(r, &line, err);
+	if (got < 0)
+		return -1;
+	if (got == 0) {
+		if (r->text.len && r->text.data[0] != '{')
+			return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: it does not begin with a header");
+		return cut_at_header(r, err);
+	}
+	json_error_t why;
+	json_decref(r->header);
+	r->header = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &why);
+	const char *kind = json_string_value(json_object_get(r->header, "ipf"));
+	if (!kind)
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: it does not begin with a header");
+	if (strcmp(kind, r->kind) != 0)
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "expected an ipf %s stream, got \"%s\"", r->kind, kind);
+	json_t *version = json_object_get(r->header, "version");
+	if (!json_is_integer(version) || json_integer_value(version) < 1)
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "version: expected an integer of 1 or more");
+	if (json_integer_value(version) > STREAM_VERSION)
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "version: %lld is newer than this program understands (%d)",
+		                    (long long)json_integer_value(version), STREAM_VERSION);
+	return 0;
+}
+
+static bool is_standard(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+/* By its first bytes; a pipe may give them one by one. */
+static int detect_compression(struct stream_reader *r, struct ipf_error *err)
+{
+	static const char magic[4] = {'\x28', '\xb5', '\x2f', '\xfd'};
+	while (r->in_len < sizeof magic && !r->eof) {
+		ssize_t got = read(r->fd, r->in + r->in_len, IN_SIZE - r->in_len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return ipf_error_errno(err, errno, r->name, "cannot read");
+		r->eof = got == 0;
+		r->in_len += (size_t)got;
+	}
+	size_t compare = r->in_len < sizeof magic ? r->in_len : sizeof magic;
+	r->compressed = compare > 0 && memcmp(r->in, magic, compare) == 0;
+	if (!r->compressed)
+		return 0;
+	if (!r->zstd && !(r->zstd = ZSTD_createDStream()))
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "out of memory");
+	ZSTD_initDStream(r->zstd);
+	return 0;
+}
+
+static int start(struct stream_reader *r, struct ipf_error *err)
+{
+	r->eof = r->frame_open = false;
+	r->in_at = r->in_len = r->text_at = r->searched = 0;
+	r->lines = r->line = 0;
+	buffer_clear(&r->text);
+	json_decref(r->trailer);
+	r->trailer = NULL;
+	ipf_error_clear(&r->failure);
+	digest_free(r->digest);
+	if (!(r->digest = digest_new()))
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "out of memory");
+	if (detect_compression(r, err) < 0)
+		return -1;
+	return read_header(r, err);
+}
+
+int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err)
+{
+	*reader = NULL;
+	struct stream_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return ipf_error_memory(err);
+	r->fd = -1;
+	r->name = strdup(is_standard(path) ? "standard input" : path);
+	r->in = malloc(IN_SIZE);
+	snprintf(r->kind, sizeof r->kind, "%s", kind);
+	if (!r->name || !r->in) {
+		ipf_error_memory(err);
+		goto fail;
+	}
+	r->fd = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0) {
+		ipf_error_errno(err, errno, r->name, "cannot open");
+		goto fail;
+	}
+	r->seekable = lseek(r->fd, 0, SEEK_CUR) >= 0;
+	if (start(r, err) < 0)
+		goto fail;
+	*reader = r;
+	return 0;
+fail:
+	stream_reader_close(r);
+	return -1;
+}
+
+/* ---- the body ---- */
+
+static int seen_all(struct stream_reader *r, struct slice line, struct ipf_error *err)
+{
+	json_error_t why;
+	json_t *end = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &why);
+	r->trailer = json_incref(json_object_get(end, "end"));
+	json_decref(end);
+	const char *sha256 = json_string_value(json_object_get(r->trailer, "sha256"));
+	json_t *lines = json_object_get(r->trailer, "lines");
+	if (!sha256 || !json_is_integer(lines))
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: expected lines and sha256 in the trailer");
+	if (json_integer_value(lines) != r->lines)
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: the trailer counts %lld lines, there are %lld",
+		                    (long long)json_integer_value(lines), (long long)r->lines);
+	if (strcmp(sha256, stream_reader_sha256(r)) != 0)
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line,
+		                    "end: the digest of the %lld lines differs from the trailer's: "
+		                    "the stream was changed",
+		                    (long long)r->lines);
+	struct slice rest;
+	int got = next_line(r, &rest, err);
+	if (got < 0)
+		return -1;
+	if (r->frame_open)
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut in its last bytes, after %lld good line%s",
+		                    (long long)r->lines, r->lines == 1 ? "" : "s");
+	if (got > 0 || r->text_at < r->text.len)
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "data after the trailer");
+	return 0;
+}
+
+static int read_body_line(struct stream_reader *r, struct slice *line, struct ipf_error *err)
+{
+	static const char trailer[] = "{\"end\":";
+	int got = next_line(r, line, err);
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut after %lld good line%s: the trailer is missing",
+		                    (long long)r->lines, r->lines == 1 ? "" : "s");
+	if (line->len >= sizeof trailer - 1 && memcmp(line->data, trailer, sizeof trailer - 1) == 0)
+		return seen_all(r, *line, err);
+	r->lines++;
+	digest_update(r->digest, line->data, line->len + 1); /* its newline follows it in the buffer */
+	return 1;
+}
+
+int stream_reader_next(struct stream_reader *r, struct slice *line, struct ipf_error *err)
+{
+	if (r->failure.kind == IPF_OK && r->trailer)
+		return 0;
+	if (r->failure.kind == IPF_OK) {
+		int got = read_body_line(r, line, &r->failure);
+		if (got >= 0)
+			return got;
+	}
+	if (err && err->kind == IPF_OK)
+		*err = r->failure;
+	return -1;
+}
+
+int stream_reader_rewind(struct stream_reader *r, struct ipf_error *err)
+{
+	if (!r->seekable || lseek(r->fd, 0, SEEK_SET) < 0)
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot be read a second time: it is not a regular file");
+	return start(r, err);
+}
+
+int stream_reader_ready(struct stream_reader *r, int *fd)
+{
+	*fd = r->fd;
+	if (r->failure.kind != IPF_OK || r->trailer || r->eof)
+		return 1;
+	size_t from = r->searched > r->text_at ? r->searched : r->text_at;
+	if (r->compressed && r->in_at < r->in_len && !memchr(r->text.data + from, '\n', r->text.len - from) &&
+	    decode(r, &r->failure) < 0)
+		return 1;
+	return r->text.len > from && memchr(r->text.data + from, '\n', r->text.len - from) != NULL;
+}
+
+json_t *stream_reader_header(const struct stream_reader *r)
+{
+	return r->header;
+}
+
+json_t *stream_reader_trailer(const struct stream_reader *r)
+{
+	return r->trailer;
+}
+
+int64_t stream_reader_lines(const struct stream_reader *r)
+{
+	return r->lines;
+}
+
+int64_t stream_reader_line(const struct stream_reader *r)
+{
+	return r->line;
+}
+
+const char *stream_reader_name(const struct stream_reader *r)
+{
+	return r->name;
+}
+
+const char *stream_reader_sha256(struct stream_reader *r)
+{
+	digest_hex(r->digest, r->sha256);
+	return r->sha256;
+}
+
+void stream_reader_close(struct stream_reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd > STDIN_FILENO)
+		close(r->fd);
+	ZSTD_freeDStream(r->zstd);
+	buffer_release(&r->text);
+	digest_free(r->digest);
+	json_decref(r->header);
+	json_decref(r->trailer);
+	free(r->in);
+	free(r->name);
+	free(r);
+}
+
+json_t *provenance_stream(struct stream_reader *r)
+{
+	return json_pack("{s:s, s:I, s:s}", "ipf", r->kind, "lines", (json_int_t)r->lines, "sha256",
+	                 stream_reader_sha256(r));
+}

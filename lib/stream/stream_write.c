@@ -1,0 +1,299 @@
+#include "stream/stream.h"
+
+#include "clock.h"
+#include "json/jout.h"
+#include "cli/options.h"
+#include "version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { OUT_SIZE = 128 * 1024, LEVEL = 3, FAR_LOG = 27 /* the most that zstd -d takes unasked */ };
+
+struct stream_writer {
+	int fd;
+	char *name;
+	struct buffer out; /* plain text on its way to zstd or to the file */
+	size_t digested;   /* of it: the digest takes many lines at once, which is faster by half for short ones */
+	ZSTD_CStream *zstd;
+	char *packed;
+	size_t packed_size;
+	struct digest *digest;
+	int64_t lines;
+	struct ipf_error failure;
+};
+
+/* ---- headers ---- */
+
+json_t *stream_header(const char *kind, struct provenance *p)
+{
+	char tool[64];
+	snprintf(tool, sizeof tool, "%s %s", p->tool, IPF_VERSION);
+	json_t *header = json_pack("{s:s, s:i, s:s}", "ipf", kind, "version", 1, "tool", tool);
+	int bad = !header;
+	if (p->argv)
+		bad |= json_object_set_new(header, "argv", p->argv);
+	if (p->has_seed)
+		/* as text where JSON's integers end: a reader must get the seed back to the last bit */
+		bad |= json_object_set_new(header, "seed",
+		                           p->seed <= INT64_MAX ? json_integer((json_int_t)p->seed)
+		                                                : json_sprintf("%llu", (unsigned long long)p->seed));
+	if (!p->reproducible && !p->undated) {
+		char now[32];
+		clock_format(clock_wall(), now);
+		bad |= json_object_set_new(header, "created", json_string(now));
+	}
+	if (p->from)
+		bad |= json_object_set_new(header, "from", p->from);
+	if (bad) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
+}
+
+json_t *provenance_file(const char *path, int64_t bytes, const char *sha256)
+{
+	const char *slash = strrchr(path, '/');
+	return json_pack("{s:s%, s:I, s:s}", "file", slash ? slash + 1 : path, strlen(slash ? slash + 1 : path), "bytes",
+	                 (json_int_t)bytes, "sha256", sha256);
+}
+
+static json_t *find_in(json_t *header, const char *kind, int depth)
+{
+	const char *own = json_string_value(json_object_get(header, "ipf"));
+	/* an entry with a digest in a trailer's "from" has the kind too, but is no header: headers name their tool */
+	if (own && strcmp(own, kind) == 0 && json_object_get(header, "tool"))
+		return header;
+	json_t *from = json_object_get(header, "from"), *entry;
+	size_t i;
+	if (depth < 16)
+		json_array_foreach(from, i, entry)
+		{
+			json_t *found = find_in(entry, kind, depth + 1);
+			if (found)
+				return found;
+		}
+	return NULL;
+}
+
+json_t *provenance_find(json_t *header, const char *kind)
+{
+	return find_in(header, kind, 0);
+}
+
+/* ---- bytes ---- */
+
+static int write_all(struct stream_writer *w, const char *data, size_t len, struct ipf_error *err)
+{
+	while (len) {
+		ssize_t put = write(w->fd, data, len);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return ipf_error_errno(err, errno, w->name, "cannot write");
+		data += put;
+		len -= (size_t)put;
+	}
+	return 0;
+}
+
+static void digest_lines(struct stream_writer *w)
+{
+	if (w->out.len > w->digested)
+		digest_update(w->digest, w->out.data + w->digested, w->out.len - w->digested);
+	w->digested = w->out.len;
+}
+
+static void out_clear(struct stream_writer *w)
+{
+	buffer_clear(&w->out);
+	w->digested = 0;
+}
+
+static int pass_on(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_error *err)
+{
+	digest_lines(w);
+	if (!w->zstd) {
+		if (write_all(w, w->out.data, w->out.len, err) < 0)
+			return -1;
+		out_clear(w);
+		return 0;
+	}
+	ZSTD_inBuffer in = {w->out.data, w->out.len, 0};
+	size_t left;
+	do {
+		ZSTD_outBuffer out = {w->packed, w->packed_size, 0};
+		left = ZSTD_compressStream2(w->zstd, &out, &in, how);
+		if (ZSTD_isError(left))
+			return ipf_error_at(err, IPF_SYSTEM, w->name, 0, "cannot compress: %s", ZSTD_getErrorName(left));
+		if (write_all(w, w->packed, out.pos, err) < 0)
+			return -1;
+	} while (how == ZSTD_e_continue ? in.pos < in.size : left > 0);
+	out_clear(w);
+	return 0;
+}
+
+/* Every failure is kept: what follows would leave a hole. */
+static int failed(struct stream_writer *w, struct ipf_error *err)
+{
+	if (err && err->kind == IPF_OK)
+		*err = w->failure;
+	return -1;
+}
+
+/* The header or the trailer, which are not digested. */
+static int put_json(struct stream_writer *w, json_t *value, struct ipf_error *err)
+{
+	struct jout out = {.out = &w->out};
+	jout_json(&out, value);
+	buffer_byte(&w->out, '\n');
+	w->digested = w->out.len;
+	return w->out.failed ? ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory") : 0;
+}
+
+static int open_output(struct stream_writer *w, const char *path, struct ipf_error *err)
+{
+	bool standard = !path || strcmp(path, "-") == 0;
+	w->name = strdup(standard ? "standard output" : path);
+	w->digest = digest_new();
+	if (!w->name || !w->digest)
+		return ipf_error_memory(err);
+	w->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		return ipf_error_errno(err, errno, w->name, "cannot open for writing");
+	size_t len = standard ? 0 : strlen(path);
+	if (len < 4 || strcmp(path + len - 4, ".zst") != 0)
+		return 0;
+	w->packed_size = ZSTD_CStreamOutSize();
+	w->packed = malloc(w->packed_size);
+	w->zstd = ZSTD_createCStream();
+	if (!w->packed || !w->zstd)
+		return ipf_error_memory(err);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	return 0;
+}
+
+int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
+{
+	*writer = NULL;
+	struct stream_writer *w = calloc(1, sizeof *w);
+	if (!w)
+		return ipf_error_memory(err);
+	w->fd = -1;
+	if (open_output(w, path, err) < 0 || put_json(w, header, err) < 0) {
+		stream_writer_abandon(w);
+		return -1;
+	}
+	*writer = w;
+	return 0;
+}
+
+void stream_writer_far(struct stream_writer *w)
+{
+	if (!w->zstd)
+		return;
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_enableLongDistanceMatching, 1);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, FAR_LOG);
+}
+
+int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)
+{
+	if (w->failure.kind != IPF_OK)
+		return failed(w, err);
+	if (line->failed) {
+		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");
+		return failed(w, err);
+	}
+	buffer_append(&w->out, line->data, line->len);
+	return stream_writer_end(w, err);
+}
+
+struct buffer *stream_writer_begin(struct stream_writer *w)
+{
+	return &w->out;
+}
+
+int stream_writer_end(struct stream_writer *w, struct ipf_error *err)
+{
+	if (w->failure.kind != IPF_OK)
+		return failed(w, err);
+	buffer_byte(&w->out, '\n');
+	if (w->out.failed) {
+		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");
+		return failed(w, err);
+	}
+	w->lines++;
+	if (w->out.len >= OUT_SIZE && pass_on(w, ZSTD_e_continue, &w->failure) < 0)
+		return failed(w, err);
+	return 0;
+}
+
+int stream_writer_flush(struct stream_writer *w, struct ipf_error *err)
+{
+	if (w->failure.kind != IPF_OK || pass_on(w, ZSTD_e_flush, &w->failure) < 0)
+		return failed(w, err);
+	return 0;
+}
+
+static int put_trailer(struct stream_writer *w, json_t *extra, struct ipf_error *err)
+{
+	char sha256[65];
+	digest_lines(w);
+	digest_hex(w->digest, sha256);
+	json_t *end = json_pack("{s:I, s:s}", "lines", (json_int_t)w->lines, "sha256", sha256);
+	if (extra && json_object_update(end, extra) < 0) {
+		json_decref(end);
+		end = NULL;
+	}
+	json_t *trailer = json_pack("{s:o}", "end", end);
+	if (!trailer)
+		return ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory");
+	int status = put_json(w, trailer, err);
+	json_decref(trailer);
+	return status;
+}
+
+int stream_writer_close(struct stream_writer *w, json_t *extra, struct ipf_error *err)
+{
+	if (w->failure.kind == IPF_OK && put_trailer(w, extra, &w->failure) == 0)
+		pass_on(w, ZSTD_e_end, &w->failure);
+	int fd = w->fd;
+	w->fd = -1;
+	/* a file system may tell only now that it had no room */
+	if (close(fd) < 0 && w->failure.kind == IPF_OK)
+		ipf_error_errno(&w->failure, errno, w->name, "cannot close");
+	int status = w->failure.kind == IPF_OK ? 0 : failed(w, err);
+	json_decref(extra);
+	stream_writer_abandon(w);
+	return status;
+}
+
+void stream_writer_abandon(struct stream_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0) {
+		/* after an error what was good is still worth having: push it out, but never a trailer */
+		if (w->failure.kind == IPF_OK && (w->zstd || w->out.len))
+			pass_on(w, ZSTD_e_end, &w->failure);
+		if (w->fd > STDERR_FILENO)
+			close(w->fd);
+	}
+	ZSTD_freeCStream(w->zstd);
+	buffer_release(&w->out);
+	digest_free(w->digest);
+	free(w->packed);
+	free(w->name);
+	free(w);
+}
+
+int64_t stream_writer_lines(const struct stream_writer *w)
+{
+	return w->lines;
+}

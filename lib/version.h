@@ -1,0 +1,7 @@
+/* The version of ipf, the only place that has it: the programs print it, and the Makefile reads it for `make dist`. */
+#ifndef IPF_VERSION_H
+#define IPF_VERSION_H
+
+#define IPF_VERSION "0.1.0"
+
+#endif

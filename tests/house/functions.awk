@@ -1,0 +1,22 @@
+# Prints functions that have more than 60 lines or more than six parameters. Relies on the house's layout: a function's head begins in
+# the first column, its braces stand there alone.
+FNR == 1 { head = ""; start = 0 }
+/^\{/ {
+	start = FNR
+	parameters = head
+	# The innermost parentheses are types of callbacks: they count as one.
+	sub(/^[^(]*\(/, "", parameters)
+	while (gsub(/\([^()]*\)/, "", parameters))
+		;
+	count = gsub(/,/, ",", parameters) + 1
+	if (head ~ /\(/ && head !~ /=/ && count > 6)
+		print FILENAME ":" start ": " count " parameters"
+}
+/^\}/ && start {
+	if (FNR - start + 1 > 60)
+		print FILENAME ":" start ": " FNR - start + 1 " lines"
+	start = 0
+}
+/^[a-z_]/ { head = $0; next }
+/^[ \t]/ && !start { head = head " " $0; next }
+/^$/ { head = "" }
