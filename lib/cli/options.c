@@ -1,6 +1,7 @@
 #include "cli/options.h"
-#include "cli/options_private.h"
 
+#include "cli/completion.h"
+#include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
 
@@ -15,6 +16,7 @@
 bool option_takes_value(const struct option_spec *spec)
 {
 	switch (spec->kind) {
+	case OPTION_GROUP:
 	case OPTION_FLAG:
 	case OPTION_COUNTER:
 	case OPTION_HELP:
@@ -49,6 +51,8 @@ static const struct option_spec *find_exact(const struct program *program, const
 {
 	for (size_t i = 0; text[0] == '-' && i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
+		if (spec->kind == OPTION_GROUP)
+			continue;
 		if (text[1] == '-' ? strcmp(text + 2, spec->name) == 0 : spec->letter && text[1] == spec->letter && !text[2])
 			return spec;
 	}
@@ -60,7 +64,8 @@ static int unknown_option(const struct program *program, const char *name, size_
 	struct nearest near = {0};
 
 	for (size_t i = 0; i < program->count; i++)
-		nearest_try(&near, name, len, program->specs[i].name);
+		if (program->specs[i].kind != OPTION_GROUP)
+			nearest_try(&near, name, len, program->specs[i].name);
 	if (near.name)
 		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
 	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)(len < 100 ? len : 100), name);
@@ -74,7 +79,7 @@ static const struct option_spec *find_long(const struct program *program, const 
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (strncmp(spec->name, name, len) != 0)
+		if (spec->kind == OPTION_GROUP || strncmp(spec->name, name, len) != 0)
 			continue;
 		if (spec->name[len] == '\0')
 			return spec;
@@ -219,6 +224,26 @@ static int parse_seed(const char *text, struct common_options *common, struct ip
 	return 0;
 }
 
+/* "expected a, b or c, got "x"" */
+static int parse_choice(const char *text, const char *const *choices, int *index, struct ipf_error *err)
+{
+	char expected[300] = "";
+	size_t used = 0, count = 0;
+
+	for (; choices[count]; count++)
+		if (!strcmp(choices[count], text)) {
+			*index = (int)count;
+			return 0;
+		}
+	for (size_t i = 0; i < count && used < sizeof expected; i++)
+		used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
+		                         i == 0          ? ""
+		                         : i + 1 < count ? ", "
+		                                         : " or ",
+		                         choices[i]);
+	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%.200s\"", expected, text);
+}
+
 static int store_value(const struct argument *a, void *variable, struct ipf_error *err)
 {
 	switch (a->spec->kind) {
@@ -232,6 +257,10 @@ static int store_value(const struct argument *a, void *variable, struct ipf_erro
 	case OPTION_TEXT:
 		*(const char **)variable = a->value;
 		return 0;
+	case OPTION_CHOICE:
+		return parse_choice(a->value, a->spec->choices, variable, err);
+	case OPTION_PARSED:
+		return a->spec->parse(a->value, variable, err);
 	case OPTION_COUNT:
 		return parse_count(a->value, variable, err);
 	case OPTION_DURATION:
@@ -256,7 +285,8 @@ static int store(const struct argument *a, void *options, bool first, int argc, 
 	void *variable = (char *)options + a->spec->offset;
 	struct ipf_error wrong = {0};
 
-	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST;
+	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST ||
+	             a->spec->kind == OPTION_PARSED;
 	/* it would be as good as not given, or fail later in words of something else */
 	if (plain && !*a->value)
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
@@ -368,6 +398,40 @@ static int keep_inputs(const struct program *program, const void *options, const
 	return input ? ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output) : 0;
 }
 
+/* ---- what is asked for instead of a run ----------------------------------------------------------------------------
+ */
+
+static int print(struct buffer *out, struct ipf_error *err)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (out->failed)
+		ipf_error_memory(err);
+	while (!err->kind && done < out->len) {
+		n = write(STDOUT_FILENO, out->data + done, out->len - done);
+		if (n < 0 && errno != EINTR)
+			ipf_error_errno(err, errno, "standard output", "cannot write");
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	buffer_release(out);
+	return err->kind ? -1 : 0;
+}
+
+static int print_instead(const struct program *program, enum option_kind what, struct ipf_error *err)
+{
+	struct buffer out = {0};
+
+	if (what == OPTION_HELP)
+		help_format(program, &out);
+	else if (what == OPTION_VERSION)
+		version_format(program, &out);
+	else
+		completion_format(program, &out);
+	return print(&out, err);
+}
+
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status)
 {
@@ -384,14 +448,8 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 		got = keep_inputs(program, options, operands, &err) < 0 ? -1 : 1;
 	if (got == 1)
 		return true;
-	if (got == 0) {
-		if (prints->kind == OPTION_HELP)
-			options_print_help(program, &err);
-		else if (prints->kind == OPTION_VERSION)
-			options_print_version(program, &err);
-		else
-			options_print_completion(program, &err);
-	}
+	if (got == 0)
+		print_instead(program, prints->kind, &err);
 	*status = ipf_error_report(&err, stderr, program->name);
 	return false;
 }

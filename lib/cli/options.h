@@ -20,56 +20,12 @@
 #ifndef IPF_OPTIONS_H
 #define IPF_OPTIONS_H
 
+#include "cli/option_table.h"
 #include "error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-enum option_kind {
-	OPTION_FLAG,     /* bool */
-	OPTION_COUNTER,  /* int: how often it stands */
-	OPTION_TEXT,     /* const char * */
-	OPTION_FILE,     /* const char *: a path; --reproducible keeps only its last part in argv */
-	OPTION_LIST,     /* struct string_list: may stand several times; the first one replaces a default */
-	OPTION_COUNT,    /* int64_t, units.h's count */
-	OPTION_DURATION, /* int64_t ns */
-	OPTION_SIZE,     /* int64_t bytes */
-	OPTION_RATE,     /* double per second */
-	OPTION_SHARE,    /* double 0…1 */
-	OPTION_NUMBER,   /* double */
-	OPTION_SEED,     /* uint64_t, and sets common_options.seed_given */
-	OPTION_HELP,
-	OPTION_VERSION,
-	OPTION_COMPLETION,
-};
-
-struct string_list {
-	const char **items;
-	size_t count;
-};
-
-struct option_spec {
-	enum option_kind kind;
-	char letter;          /* 0: none */
-	const char *name;     /* long name */
-	const char *argument; /* "FILE"; NULL for flags */
-	size_t offset;        /* of the variable in the program's options */
-	const char *help;     /* a line or two; wrapped by --help */
-	bool unshaping; /* does not shape the output's content: left out of the header's argv (-o, -v, -q, --progress) */
-};
-
-#define OPTION(kind_, letter_, name_, argument_, type_, member_, help_)                                                \
-	{                                                                                                                  \
-		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
-		.help = help_                                                                                                  \
-	}
-#define OPTION_UNSHAPING(kind_, letter_, name_, argument_, type_, member_, help_)                                      \
-	{                                                                                                                  \
-		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
-		.help = help_, .unshaping = true                                                                               \
-	}
 
 struct common_options {
 	const char *output; /* NULL: standard output */
@@ -84,37 +40,25 @@ struct common_options {
 	}
 
 /* The row of the programs that leave something to chance. */
-#define SEED_OPTION(type_, member_)                                                                                    \
-	OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "seed of everything that is drawn by chance (default: 1)")
+#define SEED_OPTION(type_, member_) OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "random seed (default: 1)")
 
 /* The rows that all five programs share. */
 #define COMMON_OPTIONS(type_, member_)                                                                                 \
-	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                        \
-	                 "write to FILE, compressed where its name ends in .zst (default: standard output)"),              \
-		OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose, "say more on standard error"),  \
+	OPTION_HEADING("Common options"),                                                                                  \
+		OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                    \
+	                     "write to FILE, compressed if its name ends in .zst (default: standard output)"),             \
+		OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose,                                 \
+	                     "report more on standard error"),                                                             \
 		OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, type_, member_.quiet, "no progress, no warnings"),           \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "progress", NULL, type_, member_.progress,                                    \
-	                     "show progress also where standard error is no terminal"),                                    \
+	                     "show progress even if standard error is not a terminal"),                                    \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "reproducible", NULL, type_, member_.reproducible,                            \
-	                     "leave out of the header what changes from run to run"),                                      \
+	                     "omit from the header what changes from run to run"),                                         \
 		{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},                                \
 		{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},           \
 	{                                                                                                                  \
-		.kind = OPTION_COMPLETION, .name = "completion", .help = "print a completion for bash"                         \
+		.kind = OPTION_COMPLETION, .name = "completion", .help = "print a completion script for bash"                  \
 	}
-
-struct program {
-	const char *name;
-	const char *operands; /* as shown in the usage line: "SOURCE [FILE…]" */
-	const char *summary;  /* one line, lower case */
-	const char *details;  /* shown by --help after the options (examples, kinds); NULL */
-	const struct option_spec *specs;
-	size_t count;
-	int min_operands, max_operands; /* max -1: any number */
-	bool plain_operands;            /* operands are never paths, whatever slashes they have (poisson:rate=300/m) */
-	const char *manual;             /* where it is described, where that is no manual page of its name; NULL */
-	const char *libraries;          /* for --version, beyond lib's own: "libcurl/7.88.1 OpenSSL/3.0.17"; NULL */
-};
 
 struct operands {
 	char **items; /* of argv; the list lives as long as the program */

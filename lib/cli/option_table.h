@@ -1,0 +1,102 @@
+/* The table of a program's options: parsed by options.h, shown by help.h, completed by completion.h, and held against
+ * the manual page by a test.
+ *
+ *     static const struct option_spec specs[] = {
+ *         OPTION_HEADING("Requests"),
+ *         OPTION(OPTION_FILE, 't', "trace", "FILE", struct fire_options, trace, "the request trace"),
+ *         OPTION_CHOICE_OF(0, "history", "recorded|live", struct fire_options, history, history_names, "…"),
+ *     };
+ */
+#ifndef IPF_OPTION_TABLE_H
+#define IPF_OPTION_TABLE_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_GROUP,    /* no option: a heading of --help, in `help` */
+	OPTION_FLAG,     /* bool */
+	OPTION_COUNTER,  /* int: how often the option occurs */
+	OPTION_TEXT,     /* const char * */
+	OPTION_FILE,     /* const char *: a path; --reproducible keeps only its last part in argv */
+	OPTION_LIST,     /* struct string_list: may occur several times; the first one replaces a default */
+	OPTION_CHOICE,   /* int (an enum): the index of the value in `choices` */
+	OPTION_PARSED,   /* anything: `parse` reads it */
+	OPTION_COUNT,    /* int64_t, units.h's count */
+	OPTION_DURATION, /* int64_t ns */
+	OPTION_SIZE,     /* int64_t bytes */
+	OPTION_RATE,     /* double per second */
+	OPTION_SHARE,    /* double 0…1 */
+	OPTION_NUMBER,   /* double */
+	OPTION_SEED,     /* uint64_t, and sets common_options.seed_given */
+	OPTION_HELP,
+	OPTION_VERSION,
+	OPTION_COMPLETION,
+};
+
+struct string_list {
+	const char **items;
+	size_t count;
+};
+
+/* Reads the value of an option into its variable. 0, or -1 with `err`: what was expected and what was given; the caller
+ * puts the option's name before it. */
+typedef int option_parser(const char *value, void *variable, struct ipf_error *err);
+
+struct option_spec {
+	enum option_kind kind;
+	char letter;                /* 0: none */
+	const char *name;           /* long name; NULL for a heading */
+	const char *argument;       /* "FILE"; NULL for flags */
+	size_t offset;              /* of the variable in the program's options */
+	const char *help;           /* a line or two, its first sentence the option's meaning; wrapped by --help */
+	const char *const *choices; /* OPTION_CHOICE: its values, NULL at the end */
+	option_parser *parse;       /* OPTION_PARSED */
+	bool unshaping; /* does not shape the output's content: left out of the header's argv (-o, -v, -q, --progress) */
+};
+
+#define OPTION_HEADING(text_)                                                                                          \
+	{                                                                                                                  \
+		.kind = OPTION_GROUP, .help = text_                                                                            \
+	}
+#define OPTION(kind_, letter_, name_, argument_, type_, member_, help_)                                                \
+	{                                                                                                                  \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
+		.help = help_                                                                                                  \
+	}
+#define OPTION_CHOICE_OF(letter_, name_, argument_, type_, member_, choices_, help_)                                   \
+	{                                                                                                                  \
+		.kind = OPTION_CHOICE, .letter = letter_, .name = name_, .argument = argument_,                                \
+		.offset = offsetof(type_, member_), .help = help_, .choices = choices_                                         \
+	}
+#define OPTION_PARSED_BY(letter_, name_, argument_, type_, member_, parse_, help_)                                     \
+	{                                                                                                                  \
+		.kind = OPTION_PARSED, .letter = letter_, .name = name_, .argument = argument_,                                \
+		.offset = offsetof(type_, member_), .help = help_, .parse = parse_                                             \
+	}
+#define OPTION_UNSHAPING(kind_, letter_, name_, argument_, type_, member_, help_)                                      \
+	{                                                                                                                  \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
+		.help = help_, .unshaping = true                                                                               \
+	}
+
+struct program {
+	const char *name;
+	const char *operands; /* as shown in the usage line: "SOURCE [FILE…]" */
+	const char *summary;  /* one line, lower case */
+	const char *details;  /* shown by --help after the options (examples, kinds); NULL */
+	const struct option_spec *specs;
+	size_t count;
+	int min_operands, max_operands; /* max -1: any number */
+	bool plain_operands;            /* operands are never paths, whatever slashes they have (poisson:rate=300/m) */
+	const char *manual;             /* where it is described, where that is no manual page of its name; NULL */
+	const char *libraries;          /* for --version, beyond lib's own: "libcurl/7.88.1 OpenSSL/3.0.17"; NULL */
+};
+
+/* Does the option take a value? */
+bool option_takes_value(const struct option_spec *spec);
+
+#endif

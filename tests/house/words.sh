@@ -1,0 +1,35 @@
+#!/bin/sh
+# Finds wording of words.txt in what users read: words.sh [FILE…]; without files, README and the other pages, the manual pages, and
+# --help of the programs in $BUILD/bin where they are built. Prints FILE:LINE: words: advice, and exits with 1 if there is any.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ $# -eq 0 ]; then
+	# shellcheck disable=SC2046 # one word a file
+	set -- README.md HACKING.md NEWS.md $(find examples tests -name '*.md') $(find ipf-* lib -name '*.[157]')
+	for program in prep sched fire collect report; do
+		[ -x "${BUILD:-.build}/bin/ipf-$program" ] || continue
+		"${BUILD:-.build}/bin/ipf-$program" --help | tr -s ' \n' ' ' | sed 's/\. /.\n/g' >"$work/ipf-$program--help"
+		set -- "$@" "$work/ipf-$program--help"
+	done
+fi
+found=0
+for file; do
+	[ -e "$file" ] || continue
+	# Names of options, files and fields are not prose: macros with arguments and code between backquotes are left out.
+	sed -e 's/`[^`]*`//g' -e '/^\.\(Fl\|Ic\|Cm\|Va\|Pa\|It\|Dl\|Xr\|Op\|Nm\|Sx\|Ql\|Li\|Ar\)/s/.*//' -e 's/\\-/-/g' "$file" >"$work/text"
+	while IFS='	' read -r pattern advice; do
+		case $pattern in '' | \#*) continue ;; esac
+		if grep -niP -e "$pattern" "$work/text" >"$work/hits"; then
+			found=1
+			while IFS=: read -r line text; do
+				printf '%s:%s: "%s": %s\n' "$file" "$line" \
+					"$(printf '%s\n' "$text" | grep -oiP -m 1 -e "$pattern" | head -1)" "$advice"
+			done <"$work/hits"
+		fi
+	done <"$here/words.txt"
+done
+exit $found
