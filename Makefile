@@ -1,10 +1,11 @@
-# ipf: build, test, install. `make help` lists what there is.
+# ipf: build, test, install. `make help` lists the targets; HACKING.md explains the sources.
 #
-#   make                       the five programs and the simulated server, in .build/bin
-#   make SANITIZE=address,undefined check
+#   make                                     the five programs and the simulated server, in .build/bin
+#   make SANITIZE=address,undefined check    the tests under sanitizers, in a build folder of their own
 #   make CC=clang WERROR=1 CFLAGS=-O1
 #   make prefix=/usr DESTDIR=/tmp/stage install
-# V=1 shows the commands. Build output lives in $(BUILD) and nowhere else.
+#
+# V=1 shows the commands. All build output is in $(BUILD).
 
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
@@ -13,16 +14,21 @@ completions ?= $(prefix)/share/bash-completion/completions
 BUILD       ?= .build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 PKG_CONFIG  ?= pkg-config
 comma       := ,
-# One name for one folder, however it was given: the dependencies that the compiler writes go by it.
+# One spelling for the folder, however it was given: the compiler's dependency files contain it.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
+VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 MANUALS  := $(wildcard ipf-*/*.1 lib/*/*.5 lib/*.7)
-DEBS     := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-            libpcre2-dev libutf8proc-dev libcmocka-dev ca-certificates curl jq zstd openssl mandoc
+# Debian packages: to build and run, to test, to lint.
+DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
+             libpcre2-dev libutf8proc-dev ca-certificates curl jq zstd openssl mandoc
+DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light gnuplot-nox groff \
+             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data
+DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
-# What each program uses beside lib/; lib itself needs $(pkgs_lib).
+# pkg-config packages of lib, which every program links, and of each program.
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
 pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
@@ -31,7 +37,7 @@ pkgs_collect  :=
 pkgs_report   :=
 pkgs_sim      :=
 
-# The user's CFLAGS come last, so that they win.
+# The user's CFLAGS come last and win.
 all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -pthread -Ilib -MMD -MP \
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
              $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
@@ -41,8 +47,8 @@ all_ldflags = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-# A list of package names, asked once each; in silence where nothing is compiled, or not yet.
-quietly  := $(if $(filter check clean demo deps fuzz help lint uninstall,$(MAKECMDGOALS)),2>/dev/null)
+# Asks pkg-config, silently if the target compiles nothing.
+quietly  := $(if $(filter check clean demo deps dist format format-check fuzz graph help html lint tables tidy uninstall,$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
 cflags_lib := $(call flags_of,$(pkgs_lib))
@@ -51,7 +57,8 @@ ifeq ($(quietly)$(strip $(libs_lib)),-lm)
 $(warning packages are missing: `make deps` installs them)
 endif
 
-.PHONY: all check demo deps bench bench-tools fuzz tests install uninstall clean help lint
+.PHONY: all tests check bench bench-tools fuzz demo deps deps-all
+.PHONY: lint format format-check tidy tables graph html dist install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -68,7 +75,7 @@ $(BUILD)/libipf.a: $(lib_objects)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
 
-# The descriptors, compiled in as C strings: {name, text} pairs.
+# The API descriptors, compiled in as C strings: {name, text} pairs.
 $(BUILD)/lib/api/api_builtin.c: $(api_files) lib/api/apis/embed.sh Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh lib/api/apis/embed.sh $(api_files) > $@
@@ -85,7 +92,7 @@ $$(BUILD)/$(2)/%.o: room_cflags = -I$(2) $$(cflags_$(1))
 $$(BUILD)/bin/$(3): $$(objects_$(1)) $$(BUILD)/libipf.a
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$(objects_$(1)) $$(BUILD)/libipf.a $$(libs_$(1)) $$(libs_lib)
-# A unit test of one of its modules links all of them but main.
+# A unit test links all modules of its program but main.
 $$(BUILD)/tests/unit/test_$(1)_%.o: room_cflags = -I$(2) $$(cflags_$(1))
 $$(BUILD)/unit/test_$(1)_%: $$(BUILD)/tests/unit/test_$(1)_%.o $$(modules_$(1)) $$(BUILD)/libipf.a
 	$$(call say,LD,$$@)
@@ -105,7 +112,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(all_cflags) $(cflags_lib) -c -o $@ $<
 
-# Other flags or another compiler: everything again.
+# Other flags or another compiler rebuild everything.
 flags_now = $(CC) $(all_cflags) $(all_ldflags)
 ifneq ($(file <$(BUILD)/flags),$(flags_now))
 $(BUILD)/flags: FORCE
@@ -122,12 +129,12 @@ unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/te
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## build the tests and what they test
-check: ## install what is missing, build, and run all tests (TESTS=… picks some by name)
-	-$(Q)$(MAKE) --no-print-directory deps
+check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
 
-# Each fuzz target is linked twice: here with a main that replays its corpus, for `make fuzz` (FUZZER=1) with libFuzzer's.
+# A fuzz target is linked with a main that replays its corpus, or with libFuzzer's for `make fuzz` (FUZZER=1).
 fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
 	$(call say,LD,$@)
@@ -137,7 +144,7 @@ $(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(module
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)
 
 FUZZ_TIME ?= 30
-fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
+fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
 	$(Q)$(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
 		BUILD=.build/fuzzer $(fuzz_names:%=.build/fuzzer/fuzz/%)
 	$(Q)cd .build/fuzzer && for f in $(fuzz_names); do \
@@ -145,7 +152,7 @@ fuzz: ## look for inputs that break a reader, FUZZ_TIME=30 seconds each (needs c
 		fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=5 -max_len=65536 -print_final_stats=1 -verbosity=0 \
 			corpus/$$f $(CURDIR)/tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
 
-# What benchmarks measure against: servers and clients of their own.
+# The servers and clients that benchmarks use as baselines.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper)
 $(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
@@ -154,27 +161,63 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(libs_lib)
 
-bench-tools: all $(bench_tools) ## build what benchmarks need, and measure nothing
-bench: bench-tools ## measure, as ratios against baselines in the same run
+bench-tools: all $(bench_tools) ## build what the benchmarks need
+bench: bench-tools ## measure, as ratios to baselines in the same run (BENCHES=…)
 	$(Q)BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
-demo: ## install what is missing, build, and run the whole pipeline against the simulated server
+demo: ## install what is missing, build, run the pipeline against the simulated server
 	-$(Q)$(MAKE) --no-print-directory deps
 	$(Q)$(MAKE) --no-print-directory $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc)) all
 	$(Q)BUILD=$(abspath $(BUILD)) examples/demo.sh
 
-deps: ## install the Debian packages that the build and the tests need
-	$(Q)if ! command -v dpkg-query >/dev/null; then echo "deps: no Debian here; needed are what these hold: $(DEBS)"; exit 0; fi; \
-	missing=; for p in $(DEBS); do \
+# DEPS: which packages; `make check` adds those of the tests. RUNLEVEL=1 keeps packages from starting services.
+DEPS ?= $(DEBS)
+deps: ## install the Debian packages that the build needs (DEPS=… others)
+	$(Q)if ! command -v dpkg-query >/dev/null; then echo "deps: not Debian; install the equivalents of: $(DEPS)"; exit 0; fi; \
+	missing=; for p in $(DEPS); do \
 		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; done; \
 	if [ -z "$$missing" ]; then [ "$(MAKELEVEL)" != 0 ] || echo "deps: nothing to install"; exit 0; fi; \
 	echo "deps: installing with apt-get:$$missing"; \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+		apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+deps-all: ## install the packages for building, testing and linting
+	$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_LINT)"
 
-lint: ## manual pages, shell scripts and C, by their linters (where installed)
+# ---- the state of the sources ---------------------------------------------------------------------------------------
+# Generated tables keep the layout that their scripts gave them.
+formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests -name '*.[ch]')))
+
+lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
-	$(Q)! command -v shellcheck >/dev/null || shellcheck -S warning tests/tap.sh $$(git ls-files | xargs grep -lE '^#!.*(sh|bash)$$')
+	$(Q)BUILD=$(BUILD) tests/house/words.sh
+	$(Q)! command -v shellcheck >/dev/null || shellcheck -S warning tests/tap.sh \
+		$$(find .ci examples lib tests -type f | xargs grep -lE '^#!.*(sh|bash)$$')
+
+format: ## lay the C sources out by .clang-format
+	$(Q)clang-format -i $(formatted)
+format-check: ## check that `make format` would change nothing
+	$(Q)! command -v clang-format >/dev/null || clang-format --dry-run --Werror $(formatted)
+
+tidy: $(BUILD)/lib/api/api_builtin.c ## check the C sources by .clang-tidy (minutes)
+	$(Q)find lib ipf-* -name '*.c' | sort | xargs -P $(shell nproc) -n 8 sh -c 'status=0; for file; do \
+		clang-tidy --quiet $$file -- -std=c11 -D_GNU_SOURCE -Ilib -I$${file%%/*} $(cflags_lib) 2>/dev/null || status=1; \
+		done; exit $$status' tidy
+
+tables: ## generate the tables of lib again, and check that they are the same
+	$(Q)tests/house/tables.sh
+
+graph: ## print the include graph of the folders for Graphviz
+	$(Q)tests/house/include_graph.sh
+
+# ---- documents and releases -----------------------------------------------------------------------------------------
+html: ## the manual pages as linked HTML pages, in $(BUILD)/html
+	$(Q)tests/house/html.sh $(BUILD)/html $(MANUALS)
+
+# A release: what git tracks, in a folder that is named after the version.
+dist: ## a tar archive of the sources, in $(BUILD)
+	$(Q)mkdir -p $(BUILD) && git archive --prefix=ipf-$(VERSION)/ -o $(BUILD)/ipf-$(VERSION).tar.gz HEAD
+	$(call say,DIST,$(BUILD)/ipf-$(VERSION).tar.gz)
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
@@ -183,7 +226,7 @@ install: all ## install programs, manual pages and completions under $(DESTDIR)$
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	for p in $(PROGRAMS); do $(BUILD)/bin/$$p --completion > $(DESTDIR)$(completions)/$$p || exit 1; done
 
-uninstall: ## remove what install put there
+uninstall: ## remove what `make install` installed
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
 
@@ -191,4 +234,4 @@ clean: ## remove the build folder
 	rm -rf .build
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The README's commands, run as they stand there. A block to run has "<!-- test: NAME -->" on the line before it; only the
+# The README's commands, run as written. A block to run has "<!-- test: NAME -->" on the line before it; only the
 # server's address, the name of a dataset that a reader would bring and the length of a stage are replaced.
 . "$TESTS/tap.sh"
 ROOT=$TESTS/..
@@ -27,13 +27,14 @@ while read -r name <&3; do
 done 3<names
 is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 2))" "README: all blocks of commands but the two that call make are run here"
 
-# What it says of make.
-grep -oE '^make [a-z]+' "$README" | sort -u >makes
-while read -r _ target; do
-	yes_if "README: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
-done <makes
-# Files that it names.
-grep -oE '\b(tests|examples|lib|ipf-[a-z]+)/[A-Za-z0-9._/-]+[a-z0-9]' "$README" | sort -u >files
-while read -r file; do
-	yes_if "README: $file exists" test -e "$ROOT/$file"
-done <files
+# Targets and files that README and HACKING name.
+for page in README.md HACKING.md; do
+	grep -ohE '`make [a-z-]+|^make [a-z-]+' "$ROOT/$page" | tr -d '`' | sort -u >makes
+	while read -r _ target; do
+		yes_if "$page: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
+	done <makes
+	grep -oE '\b(tests|examples|lib|ipf-[a-z]+)/[A-Za-z0-9._/-]+[a-z0-9]' "$ROOT/$page" | sort -u >files
+	while read -r file; do
+		yes_if "$page: $file exists" test -e "$ROOT/$file"
+	done <files
+done
