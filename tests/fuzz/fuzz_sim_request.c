@@ -1,6 +1,6 @@
 /* Any bytes, as requests to the simulated server: parsed alike however they come in pieces, understood or refused.
  * The first two bytes choose the pieces' length, and how bodies are read. */
-#include "../sim/ask.h"
+#include "../sim/generate_request.h"
 #include "../sim/http.h"
 
 #include <stdlib.h>
@@ -12,18 +12,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void understand(const struct http_request *r, bool chat, bool digest)
 {
-	struct ask ask = {.chat = false};
+	struct generate_request ask = {.chat = false};
 	struct sequence sequence = {.output_tokens = 1};
-	struct ask_options options = {.digest = digest, .template_tokens = digest};
+	struct generate_request_options options = {.digest = digest, .template_tokens = digest};
 	struct modes modes = {.count = 0};
 	struct slice named = http_header(r, "x-sim");
 	struct ipf_error err = {0}, mode_err = {0};
-	int result = ask_parse(&ask, &sequence, chat, buffer_all(&r->body), &options, &err);
+	int result = generate_request_parse(&ask, &sequence, chat, buffer_all(&r->body), &options, &err);
 	if ((result == 0) != (err.kind == IPF_OK) || (result == 0 && sequence.prompt_tokens < 1))
 		abort();
 	if (named.data && (modes_parse_header(&modes, named, &mode_err) == 0) != (mode_err.kind == IPF_OK))
 		abort();
-	ask_release(&ask);
+	generate_request_release(&ask);
 	sequence_release(&sequence);
 }
 

@@ -18,11 +18,11 @@ static const struct mode *find(const struct answer *a, enum mode_kind kind)
 
 /* ---- the parts of chunks and bodies ---- */
 
-enum words answer_words(const struct modes *modes)
+enum token_text answer_words(const struct modes *modes)
 {
-	return modes_find(modes, MODE_SPLIT_UTF8) ? WORDS_UTF8
-	       : modes_find(modes, MODE_ESCAPES)  ? WORDS_ESCAPES
-	                                          : WORDS_PLAIN;
+	return modes_find(modes, MODE_SPLIT_UTF8) ? TOKEN_TEXT_UTF8
+	       : modes_find(modes, MODE_ESCAPES)  ? TOKEN_TEXT_ESCAPES
+	                                          : TOKEN_TEXT_PLAIN;
 }
 
 uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
@@ -103,19 +103,19 @@ static const char *finish_of(const struct answer *a)
 }
 
 /* A tool's arguments are one JSON text of `count` tokens. */
-static struct word argument_at(const struct answer *a, int64_t i, int64_t count)
+static struct token_bytes argument_at(const struct answer *a, int64_t i, int64_t count)
 {
 	if (count == 1)
-		return (struct word){"{}  ", "{}  "};
+		return (struct token_bytes){"{}  ", "{}  "};
 	if (i == 0)
-		return (struct word){"{\\\"q\\\"", "{\"q\""};
+		return (struct token_bytes){"{\\\"q\\\"", "{\"q\""};
 	if (count == 2)
-		return (struct word){": 1}", ": 1}"};
+		return (struct token_bytes){": 1}", ": 1}"};
 	if (i == 1)
-		return (struct word){": \\\"a", ": \"a"};
+		return (struct token_bytes){": \\\"a", ": \"a"};
 	if (i == count - 1)
-		return (struct word){"ok\\\"}", "ok\"}"};
-	return word_at(WORDS_PLAIN, answer_start(a->seed, a->ask->fingerprint), i);
+		return (struct token_bytes){"ok\\\"}", "ok\"}"};
+	return token_text_at(TOKEN_TEXT_PLAIN, answer_start(a->seed, a->ask->fingerprint), i);
 }
 
 /* ---- chunks ---- */
@@ -233,14 +233,14 @@ static void add_token(struct answer *a, int64_t k)
 	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
 	if (k < reasoning_tokens(a)) {
 		a->part = PART_REASONING;
-		buffer_text(&a->reasoning, word_at(answer_words(a->modes), start, k).json);
+		buffer_text(&a->reasoning, token_text_at(answer_words(a->modes), start, k).json);
 	} else if (k >= tool) {
 		a->part = PART_TOOL;
 		if (k > tool)
 			buffer_text(&a->arguments, argument_at(a, k - tool - 1, a->output_tokens - tool - 1).json);
 	} else {
 		a->part = PART_TEXT;
-		buffer_text(&a->text, word_at(answer_words(a->modes), start, k).json);
+		buffer_text(&a->text, token_text_at(answer_words(a->modes), start, k).json);
 	}
 	a->pending++;
 }

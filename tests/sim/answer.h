@@ -8,10 +8,10 @@
 #ifndef SIM_ANSWER_H
 #define SIM_ANSWER_H
 
-#include "ask.h"
+#include "generate_request.h"
 #include "outbox.h"
 #include "stats/rng.h"
-#include "words.h"
+#include "token_text.h"
 
 enum answer_next {
 	ANSWER_ON,    /* more is to come */
@@ -22,7 +22,7 @@ enum answer_next {
 
 struct answer {
 	/* Set by the caller. */
-	const struct ask *ask;
+	const struct generate_request *ask;
 	const struct modes *modes;
 	struct outbox *out;
 	const char *model;
@@ -52,8 +52,8 @@ struct answer {
 };
 
 void answer_init(struct answer *a); /* after the caller's members are set */
-enum words answer_words(const struct modes *modes);
-uint64_t answer_start(uint64_t seed, uint64_t fingerprint); /* where the text begins, for word_at */
+enum token_text answer_words(const struct modes *modes);
+uint64_t answer_start(uint64_t seed, uint64_t fingerprint); /* where the text begins, for token_text_at */
 
 /* The status line and head of a streamed answer, and what goes out with it. Nothing for a whole one. */
 void answer_head(struct answer *a);

@@ -9,7 +9,7 @@
 
 struct engine {
 	struct engine_options options;
-	struct kv *kv;
+	struct kv_cache *kv;
 	struct sequence **batch; /* in the order in which they were let in; NULL where one was removed during the step */
 	int64_t batch_count;
 	int64_t running;
@@ -85,7 +85,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 	if (!e)
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	e->options = *options;
-	e->kv = kv_new((int32_t)options->kv_blocks);
+	e->kv = kv_cache_new((int32_t)options->kv_blocks);
 	e->batch = calloc((size_t)options->max_batch, sizeof(struct sequence *));
 	if (!e->kv || !e->batch) {
 		engine_close(e);
@@ -99,14 +99,14 @@ void engine_close(struct engine *e)
 {
 	if (!e)
 		return;
-	kv_free(e->kv);
+	kv_cache_free(e->kv);
 	free(e->batch);
 	free(e);
 }
 
 int64_t engine_room(const struct engine *e)
 {
-	return (int64_t)kv_total(e->kv) * KV_BLOCK;
+	return (int64_t)kv_cache_total(e->kv) * KV_BLOCK;
 }
 
 static void enqueue(struct engine *e, struct sequence *s, bool in_front)
@@ -143,7 +143,7 @@ static void dequeue(struct engine *e, struct sequence *s)
 static void drop_blocks(struct engine *e, struct sequence *s)
 {
 	while (s->block_count)
-		kv_drop(e->kv, s->blocks[--s->block_count]);
+		kv_cache_drop(e->kv, s->blocks[--s->block_count]);
 	s->published = 0;
 }
 
@@ -187,7 +187,7 @@ static bool get_blocks(struct engine *e, struct sequence *s, int64_t tokens)
 	while ((int64_t)s->block_count * KV_BLOCK < tokens) {
 		if (!grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
 			return false;
-		int32_t block = kv_take(e->kv);
+		int32_t block = kv_cache_take(e->kv);
 		if (block < 0)
 			return false;
 		s->blocks[s->block_count++] = block;
@@ -200,10 +200,10 @@ static void take_cached(struct engine *e, struct sequence *s)
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK;
 	while (s->block_count < s->hash_count && s->block_count < most) {
-		int32_t block = kv_find(e->kv, s->hashes[s->block_count]);
+		int32_t block = kv_cache_find(e->kv, s->hashes[s->block_count]);
 		if (block < 0 || !grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
 			break;
-		kv_hold(e->kv, block);
+		kv_cache_hold(e->kv, block);
 		s->blocks[s->block_count++] = block;
 	}
 	s->published = s->block_count;
@@ -337,7 +337,7 @@ int64_t engine_deadline(const struct engine *e)
 static void publish(struct engine *e, struct sequence *s)
 {
 	while (s->published < s->hash_count && (int64_t)(s->published + 1) * KV_BLOCK <= s->computed) {
-		kv_publish(e->kv, s->blocks[s->published], s->hashes[s->published]);
+		kv_cache_publish(e->kv, s->blocks[s->published], s->hashes[s->published]);
 		s->published++;
 	}
 }
@@ -396,6 +396,6 @@ struct engine_counts engine_counts(const struct engine *e)
 	struct engine_counts counts = e->counts;
 	counts.running = e->running;
 	counts.waiting = e->waiting;
-	counts.kv_usage = (double)kv_used(e->kv) / (double)kv_total(e->kv);
+	counts.kv_usage = (double)kv_cache_used(e->kv) / (double)kv_cache_total(e->kv);
 	return counts;
 }

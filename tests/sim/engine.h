@@ -20,7 +20,7 @@
 #define SIM_ENGINE_H
 
 #include "error.h"
-#include "kv.h"
+#include "kv_cache.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
 
 struct job {
 	struct conn *conn;
-	struct ask ask;
+	struct generate_request ask;
 	struct modes modes;
 	struct sequence sequence;
 	struct answer answer;
@@ -36,7 +36,7 @@ static struct job *job_of(struct sequence *sequence)
 static uint32_t token_of(const struct sequence *sequence, int64_t k)
 {
 	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
-	return word_token(answer_words(&job->modes), answer_start(job->answer.seed, job->ask.fingerprint), k);
+	return token_text_token(answer_words(&job->modes), answer_start(job->answer.seed, job->ask.fingerprint), k);
 }
 
 static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)
@@ -109,8 +109,10 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 	const struct server_options *options = c->server->options;
 	struct ipf_error err = {0};
 	struct slice body = buffer_all(&c->request.body);
-	int parsed = dialect ? ask_parse_dialect(&job->ask, &job->sequence, dialect, streamed, body, &options->ask, &err)
-	                     : ask_parse(&job->ask, &job->sequence, chat, body, &options->ask, &err);
+	job->ask.dialect = dialect;
+	int parsed = dialect
+	                 ? generate_request_parse_dialect(&job->ask, &job->sequence, streamed, body, &options->ask, &err)
+	                 : generate_request_parse(&job->ask, &job->sequence, chat, body, &options->ask, &err);
 	if (parsed < 0) {
 		refuse(job, err.kind == IPF_SYSTEM ? 500 : 400, NULL, err.text, job->ask.param);
 		return -1;
@@ -356,7 +358,7 @@ static void gather_text(const struct job *job, struct buffer *text)
 {
 	uint64_t start = answer_start(job->answer.seed, job->ask.fingerprint);
 	for (int64_t k = 0; k < job->line.output_tokens; k++)
-		buffer_append(text, word_at(answer_words(&job->modes), start, k).bytes, WORD_BYTES);
+		buffer_append(text, token_text_at(answer_words(&job->modes), start, k).bytes, TOKEN_BYTES);
 }
 
 static void write_log(struct server *s, struct job *job)
@@ -398,7 +400,7 @@ void job_close(struct conn *c)
 		write_log(s, job);
 	sequence_release(&job->sequence);
 	answer_release(&job->answer);
-	ask_release(&job->ask);
+	generate_request_release(&job->ask);
 	buffer_release(&job->model);
 	free(job->request_id);
 	free(job);

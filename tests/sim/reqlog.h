@@ -3,7 +3,7 @@
 #ifndef SIM_REQLOG_H
 #define SIM_REQLOG_H
 
-#include "ask.h"
+#include "generate_request.h"
 
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ struct reqlog_line {
 	const char *id, *path, *finish; /* id, finish: may be NULL */
 	struct slice text;              /* of the answer; absent */
 	bool stream, cancelled;
-	const struct ask *ask;
+	const struct generate_request *ask;
 	const struct modes *modes;
 	const struct sequence *sequence;
 };

@@ -56,11 +56,11 @@ static void get_metrics(struct conn *c)
 /* As the same chat would be counted for an answer. */
 static int count_chat(struct conn *c, struct slice body, int64_t *count, struct ipf_error *err)
 {
-	struct ask ask = {0};
+	struct generate_request ask = {0};
 	struct sequence sequence = {0};
-	int parsed = ask_parse(&ask, &sequence, true, body, &c->server->options->ask, err);
+	int parsed = generate_request_parse(&ask, &sequence, true, body, &c->server->options->ask, err);
 	*count = parsed == 0 ? sequence.prompt_tokens : 0;
-	ask_release(&ask);
+	generate_request_release(&ask);
 	sequence_release(&sequence);
 	return parsed < 0 ? -1 : 1;
 }
@@ -76,7 +76,7 @@ static void post_tokenize(struct conn *c)
 	if (found == 0 && jdoc_type_of(&doc, jdoc_get(&doc, JDOC_ROOT, "messages")) == JDOC_LIST)
 		found = count_chat(c, in, &count, &err);
 	else if (found == 0 && (found = jdoc_get_text(&doc, JDOC_ROOT, "prompt", &text, &err)) > 0)
-		count = ask_count(text.len);
+		count = generate_request_count(text.len);
 	if (found > 0) {
 		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)count,
 		              (long long)c->server->options->model_len);

@@ -7,7 +7,7 @@
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
-#include "ask.h"
+#include "generate_request.h"
 #include "engine.h"
 #include "http.h"
 #include "metrics.h"
@@ -19,7 +19,7 @@
 
 struct server_options {
 	struct engine_options engine;
-	struct ask_options ask;
+	struct generate_request_options ask;
 	int port;               /* 0: any */
 	const char *model;      /* NULL: any name will do */
 	const char *api_key;    /* NULL: none is asked for */

@@ -3,13 +3,13 @@
 
 #include "unit.h"
 
-static void parse(struct ask *ask, struct sequence *s, bool chat, const char *body)
+static void parse(struct generate_request *ask, struct sequence *s, bool chat, const char *body)
 {
-	struct ask_options options = {.digest = true};
+	struct generate_request_options options = {.digest = true};
 	struct ipf_error err = {0};
-	*ask = (struct ask){.chat = false};
+	*ask = (struct generate_request){.chat = false};
 	*s = (struct sequence){.output_tokens = 1};
-	if (ask_parse(ask, s, chat, slice_of(body), &options, &err) < 0)
+	if (generate_request_parse(ask, s, chat, slice_of(body), &options, &err) < 0)
 		fail_msg("%s: %s", body, err.text);
 }
 
@@ -35,19 +35,19 @@ static void prompts_are_counted(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ask ask;
+		struct generate_request ask;
 		struct sequence s;
 		parse(&ask, &s, cases[i].chat, cases[i].body);
 		assert_int_equal(s.prompt_tokens, cases[i].tokens);
 		assert_int_equal(strlen(ask.prompt_sha256), 64);
-		ask_release(&ask);
+		generate_request_release(&ask);
 		sequence_release(&s);
 	}
 }
 
 static void members_are_read(void **state)
 {
-	struct ask ask;
+	struct generate_request ask;
 	struct sequence s;
 	(void)state;
 	parse(
@@ -61,7 +61,7 @@ static void members_are_read(void **state)
 	assert_int_equal(modes_find(&ask.modes, MODE_CUT)->after, 2);
 	/* echo -n hello | sha256sum */
 	assert_string_equal(ask.prompt_sha256, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
-	ask_release(&ask);
+	generate_request_release(&ask);
 	sequence_release(&s);
 }
 
@@ -96,15 +96,15 @@ static void wrong_requests(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ask ask = {.chat = false};
+		struct generate_request ask = {.chat = false};
 		struct sequence s = {.output_tokens = 1};
-		struct ask_options options = {.digest = true};
+		struct generate_request_options options = {.digest = true};
 		struct ipf_error err = {0};
-		if (ask_parse(&ask, &s, cases[i].chat, slice_of(cases[i].body), &options, &err) == 0)
+		if (generate_request_parse(&ask, &s, cases[i].chat, slice_of(cases[i].body), &options, &err) == 0)
 			fail_msg("%s: expected an error", cases[i].body);
 		assert_true(*err.text);
 		assert_string_equal(ask.param, cases[i].param);
-		ask_release(&ask);
+		generate_request_release(&ask);
 		sequence_release(&s);
 	}
 }
@@ -205,7 +205,7 @@ static void read_events(struct seen *seen)
 
 static enum answer_next answer(const char *body, bool chat, const char *mode, int64_t tokens, struct outbox *out)
 {
-	struct ask ask;
+	struct generate_request ask;
 	struct sequence s;
 	struct modes modes = {.count = 0};
 	struct ipf_error err = {0};
@@ -230,7 +230,7 @@ static enum answer_next answer(const char *body, bool chat, const char *mode, in
 		next = answer_token(&a, k);
 	}
 	answer_release(&a);
-	ask_release(&ask);
+	generate_request_release(&ask);
 	sequence_release(&s);
 	return next;
 }
@@ -446,17 +446,17 @@ static void same_prompt_same_text(void **state)
 static void every_word_is_four_bytes(void **state)
 {
 	(void)state;
-	for (int words = WORDS_PLAIN; words <= WORDS_ESCAPES; words++)
+	for (int words = TOKEN_TEXT_PLAIN; words <= TOKEN_TEXT_ESCAPES; words++)
 		for (int64_t k = 0; k < 200; k++) {
-			struct word word = word_at((enum words)words, 0, k);
+			struct token_bytes word = token_text_at((enum token_text)words, 0, k);
 			struct jdoc doc = {0};
 			struct ipf_error err = {0};
 			struct buffer json = {0}, text = {0};
 			buffer_format(&json, "\"%s\"", word.json);
 			assert_int_equal(jdoc_parse(&doc, json.data, json.len, &err), 0);
 			jdoc_text(&doc, JDOC_ROOT, &text);
-			assert_int_equal(text.len, WORD_BYTES);
-			assert_memory_equal(text.data, word.bytes, WORD_BYTES);
+			assert_int_equal(text.len, TOKEN_BYTES);
+			assert_memory_equal(text.data, word.bytes, TOKEN_BYTES);
 			buffer_release(&json);
 			buffer_release(&text);
 			jdoc_release(&doc);

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "token_text.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 		text, text                                                                                                     \
 	}
 
-static const struct word plain[] = {
+static const struct token_bytes plain[] = {
 	W("Lore"), W("m ip"), W("sum "), W("dolo"), W("r si"), W("t am"), W("et, "), W("cons"), W("ecte"), W("tur "),
 	W("adip"), W("isci"), W("ng e"), W("lit,"), W(" sed"), W(" do "), W("eius"), W("mod "), W("temp"), W("or i"),
 	W("ncid"), W("idun"), W("t ut"), W(" lab"), W("ore "), W("et d"), W("olor"), W("e ma"), W("gna "), W("aliq"),
@@ -16,7 +16,7 @@ static const struct word plain[] = {
 	W("liqu"), W("ip e"), W("x ea"), W(" com"), W("modo"), W(" con"), W("sequ"), W("at. "),
 };
 
-static const struct word utf8[] = {
+static const struct token_bytes utf8[] = {
 	W("\xc3\xa9\xc3\xa0"), /* two of two bytes */
 	W("\xe6\xbc\xa2."),    /* one of three */
 	W("\xf0\x9f\x98\x80"), /* one of four */
@@ -25,7 +25,7 @@ static const struct word utf8[] = {
 	W("\xc3\x9f\xd0\xb6"), W("\xed\x95\x9c "), W("\xf0\x9d\x84\x9e"),
 };
 
-static const struct word escapes[] = {
+static const struct token_bytes escapes[] = {
 	{"\\u00e9\\u00E9", "\xc3\xa9\xc3\xa9"},
 	{"a\\\"b\\\\", "a\"b\\"},
 	{"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
@@ -35,23 +35,23 @@ static const struct word escapes[] = {
 	{"\\b\\f{}", "\b\f{}"},
 };
 
-struct word word_at(enum words words, uint64_t start, int64_t k)
+struct token_bytes token_text_at(enum token_text words, uint64_t start, int64_t k)
 {
 	uint64_t at = start + (uint64_t)k;
 	switch (words) {
-	case WORDS_UTF8:
+	case TOKEN_TEXT_UTF8:
 		return utf8[at % (sizeof utf8 / sizeof *utf8)];
-	case WORDS_ESCAPES:
+	case TOKEN_TEXT_ESCAPES:
 		return escapes[at % (sizeof escapes / sizeof *escapes)];
-	case WORDS_PLAIN:
+	case TOKEN_TEXT_PLAIN:
 		break;
 	}
 	return plain[at % (sizeof plain / sizeof *plain)];
 }
 
-uint32_t word_token(enum words words, uint64_t start, int64_t k)
+uint32_t token_text_token(enum token_text words, uint64_t start, int64_t k)
 {
 	uint32_t token;
-	memcpy(&token, word_at(words, start, k).bytes, sizeof token);
+	memcpy(&token, token_text_at(words, start, k).bytes, sizeof token);
 	return token;
 }

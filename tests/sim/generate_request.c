@@ -1,8 +1,8 @@
-#include "ask.h"
+#include "generate_request.h"
 
 #include "absent.h"
 #include "dialect.h"
-#include "words.h"
+#include "token_text.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 
 struct reader {
-	struct ask *ask;
+	struct generate_request *ask;
 	struct sequence *sequence;
-	const struct ask_options *options;
+	const struct generate_request_options *options;
 	struct jdoc doc, inner;
 	struct buffer inside; /* the text that `inner` was parsed from */
 	struct buffer text;   /* of one message */
@@ -20,9 +20,9 @@ struct reader {
 	struct ipf_error *err;
 };
 
-int64_t ask_count(size_t bytes)
+int64_t generate_request_count(size_t bytes)
 {
-	return (int64_t)((bytes + WORD_BYTES - 1) / WORD_BYTES);
+	return (int64_t)((bytes + TOKEN_BYTES - 1) / TOKEN_BYTES);
 }
 
 static int wrong(struct reader *r, const char *param, const char *text)
@@ -33,10 +33,10 @@ static int wrong(struct reader *r, const char *param, const char *text)
 
 static void push_text(struct reader *r, struct slice text)
 {
-	for (size_t i = 0; i < text.len; i += WORD_BYTES) {
+	for (size_t i = 0; i < text.len; i += TOKEN_BYTES) {
 		uint32_t token = 0;
 		size_t left = text.len - i;
-		memcpy(&token, text.data + i, left < WORD_BYTES ? left : WORD_BYTES);
+		memcpy(&token, text.data + i, left < TOKEN_BYTES ? left : TOKEN_BYTES);
 		sequence_push(r->sequence, token);
 	}
 	if (r->options->digest)
@@ -158,7 +158,7 @@ static int read_count(struct reader *r, const char *key, int64_t least, int64_t 
 
 static int read_lengths(struct reader *r)
 {
-	struct ask *ask = r->ask;
+	struct generate_request *ask = r->ask;
 	int64_t n = 1;
 	ask->max_tokens = IPF_ABSENT;
 	if (read_count(r, "max_tokens", 1, &ask->max_tokens) < 0 ||
@@ -174,7 +174,7 @@ static int read_lengths(struct reader *r)
 
 static int read_switches(struct reader *r)
 {
-	struct ask *ask = r->ask;
+	struct generate_request *ask = r->ask;
 	const struct jdoc *doc = &r->doc;
 	jdoc_id options = jdoc_get(doc, JDOC_ROOT, "stream_options");
 	if (jdoc_get_bool(doc, JDOC_ROOT, "stream", &ask->stream, r->err) < 0 ||
@@ -336,12 +336,13 @@ static void reader_release(struct reader *r)
 	buffer_release(&r->digest);
 }
 
-int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed,
-                      struct slice body, const struct ask_options *options, struct ipf_error *err)
+int generate_request_parse_dialect(struct generate_request *ask, struct sequence *sequence, bool streamed,
+                                   struct slice body, const struct generate_request_options *options,
+                                   struct ipf_error *err)
 {
+	const struct dialect *dialect = ask->dialect;
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
-	ask->dialect = dialect;
-	/* where the body says it, it may not, and then its API's default holds: Ollama streams, others do not */
+	/* a body that may say it but does not gets the default of its API: Ollama streams, others do not */
 	ask->stream = dialect->stream ? !strncmp(dialect->name, "ollama", 6) : streamed;
 	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
 	if (result == 0)
@@ -350,8 +351,8 @@ int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct d
 	return result;
 }
 
-int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body,
-              const struct ask_options *options, struct ipf_error *err)
+int generate_request_parse(struct generate_request *ask, struct sequence *sequence, bool chat, struct slice body,
+                           const struct generate_request_options *options, struct ipf_error *err)
 {
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
 	ask->chat = chat;
@@ -362,7 +363,7 @@ int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slic
 	return result;
 }
 
-void ask_release(struct ask *ask)
+void generate_request_release(struct generate_request *ask)
 {
 	buffer_release(&ask->model);
 	buffer_release(&ask->prompt);

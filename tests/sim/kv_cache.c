@@ -1,4 +1,4 @@
-#include "kv.h"
+#include "kv_cache.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct block {
 	bool published;
 };
 
-struct kv {
+struct kv_cache {
 	struct block *blocks;
 	int32_t total, used;
 	int32_t fresh;          /* blocks from here on were never taken */
@@ -21,9 +21,9 @@ struct kv {
 	uint32_t mask;
 };
 
-struct kv *kv_new(int32_t blocks)
+struct kv_cache *kv_cache_new(int32_t blocks)
 {
-	struct kv *kv = calloc(1, sizeof *kv);
+	struct kv_cache *kv = calloc(1, sizeof *kv);
 	if (!kv)
 		return NULL;
 	uint32_t size = 16;
@@ -35,13 +35,13 @@ struct kv *kv_new(int32_t blocks)
 	kv->blocks = calloc((size_t)blocks, sizeof *kv->blocks);
 	kv->slots = calloc(size, sizeof *kv->slots);
 	if (!kv->blocks || !kv->slots) {
-		kv_free(kv);
+		kv_cache_free(kv);
 		return NULL;
 	}
 	return kv;
 }
 
-void kv_free(struct kv *kv)
+void kv_cache_free(struct kv_cache *kv)
 {
 	if (!kv)
 		return;
@@ -50,12 +50,12 @@ void kv_free(struct kv *kv)
 	free(kv);
 }
 
-static uint32_t home_of(const struct kv *kv, uint64_t hash)
+static uint32_t home_of(const struct kv_cache *kv, uint64_t hash)
 {
 	return (uint32_t)(hash ^ (hash >> 32)) & kv->mask;
 }
 
-int32_t kv_find(const struct kv *kv, uint64_t hash)
+int32_t kv_cache_find(const struct kv_cache *kv, uint64_t hash)
 {
 	for (uint32_t i = home_of(kv, hash); kv->slots[i]; i = (i + 1) & kv->mask)
 		if (kv->blocks[kv->slots[i] - 1].hash == hash)
@@ -63,7 +63,7 @@ int32_t kv_find(const struct kv *kv, uint64_t hash)
 	return NONE;
 }
 
-static void forget(struct kv *kv, int32_t block)
+static void forget(struct kv_cache *kv, int32_t block)
 {
 	struct block *b = &kv->blocks[block];
 	if (!b->published)
@@ -83,10 +83,10 @@ static void forget(struct kv *kv, int32_t block)
 	kv->slots[hole] = 0;
 }
 
-void kv_publish(struct kv *kv, int32_t block, uint64_t hash)
+void kv_cache_publish(struct kv_cache *kv, int32_t block, uint64_t hash)
 {
 	struct block *b = &kv->blocks[block];
-	if (b->published || kv_find(kv, hash) != NONE)
+	if (b->published || kv_cache_find(kv, hash) != NONE)
 		return;
 	b->hash = hash;
 	b->published = true;
@@ -96,7 +96,7 @@ void kv_publish(struct kv *kv, int32_t block, uint64_t hash)
 	kv->slots[i] = block + 1;
 }
 
-static void unlink_unused(struct kv *kv, int32_t block)
+static void unlink_unused(struct kv_cache *kv, int32_t block)
 {
 	struct block *b = &kv->blocks[block];
 	if (b->older == NONE)
@@ -109,7 +109,7 @@ static void unlink_unused(struct kv *kv, int32_t block)
 		kv->blocks[b->newer].older = b->older;
 }
 
-int32_t kv_take(struct kv *kv)
+int32_t kv_cache_take(struct kv_cache *kv)
 {
 	int32_t block;
 	if (kv->fresh < kv->total) {
@@ -126,7 +126,7 @@ int32_t kv_take(struct kv *kv)
 	return block;
 }
 
-void kv_hold(struct kv *kv, int32_t block)
+void kv_cache_hold(struct kv_cache *kv, int32_t block)
 {
 	struct block *b = &kv->blocks[block];
 	if (b->users++ == 0) {
@@ -135,7 +135,7 @@ void kv_hold(struct kv *kv, int32_t block)
 	}
 }
 
-void kv_drop(struct kv *kv, int32_t block)
+void kv_cache_drop(struct kv_cache *kv, int32_t block)
 {
 	struct block *b = &kv->blocks[block];
 	if (--b->users > 0)
@@ -150,12 +150,12 @@ void kv_drop(struct kv *kv, int32_t block)
 	kv->used--;
 }
 
-int32_t kv_used(const struct kv *kv)
+int32_t kv_cache_used(const struct kv_cache *kv)
 {
 	return kv->used;
 }
 
-int32_t kv_total(const struct kv *kv)
+int32_t kv_cache_total(const struct kv_cache *kv)
 {
 	return kv->total;
 }

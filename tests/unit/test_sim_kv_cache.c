@@ -1,49 +1,49 @@
 /* The KV cache against a slow model of it: a list of unused blocks in the order in which they were dropped. */
-#include "kv.h"
+#include "kv_cache.h"
 
 #include "unit.h"
 
 static void least_recently_dropped_goes_first(void **state)
 {
-	struct kv *kv = kv_new(3);
+	struct kv_cache *kv = kv_cache_new(3);
 	(void)state;
-	int32_t a = kv_take(kv), b = kv_take(kv), c = kv_take(kv);
-	assert_int_equal(kv_take(kv), -1);
-	assert_int_equal(kv_used(kv), 3);
-	kv_publish(kv, a, 100);
-	kv_publish(kv, b, 200);
-	kv_publish(kv, c, 300);
-	kv_drop(kv, b);
-	kv_drop(kv, a);
-	kv_drop(kv, c);
-	assert_int_equal(kv_used(kv), 0);
-	assert_int_equal(kv_find(kv, 200), b);
-	kv_hold(kv, b);
-	assert_int_equal(kv_take(kv), a); /* b is in use again, a was dropped before c */
-	assert_int_equal(kv_find(kv, 100), -1);
-	assert_int_equal(kv_find(kv, 300), c);
-	assert_int_equal(kv_take(kv), c);
-	assert_int_equal(kv_take(kv), -1);
-	assert_int_equal(kv_find(kv, 200), b);
-	kv_free(kv);
+	int32_t a = kv_cache_take(kv), b = kv_cache_take(kv), c = kv_cache_take(kv);
+	assert_int_equal(kv_cache_take(kv), -1);
+	assert_int_equal(kv_cache_used(kv), 3);
+	kv_cache_publish(kv, a, 100);
+	kv_cache_publish(kv, b, 200);
+	kv_cache_publish(kv, c, 300);
+	kv_cache_drop(kv, b);
+	kv_cache_drop(kv, a);
+	kv_cache_drop(kv, c);
+	assert_int_equal(kv_cache_used(kv), 0);
+	assert_int_equal(kv_cache_find(kv, 200), b);
+	kv_cache_hold(kv, b);
+	assert_int_equal(kv_cache_take(kv), a); /* b is in use again, a was dropped before c */
+	assert_int_equal(kv_cache_find(kv, 100), -1);
+	assert_int_equal(kv_cache_find(kv, 300), c);
+	assert_int_equal(kv_cache_take(kv), c);
+	assert_int_equal(kv_cache_take(kv), -1);
+	assert_int_equal(kv_cache_find(kv, 200), b);
+	kv_cache_free(kv);
 }
 
 static void shared_blocks_have_several_users(void **state)
 {
-	struct kv *kv = kv_new(2);
+	struct kv_cache *kv = kv_cache_new(2);
 	(void)state;
-	int32_t a = kv_take(kv), b = kv_take(kv);
-	kv_publish(kv, a, 7);
-	kv_publish(kv, b, 7); /* the first one keeps the name */
-	assert_int_equal(kv_find(kv, 7), a);
-	kv_hold(kv, a);
-	kv_drop(kv, a);
-	assert_int_equal(kv_used(kv), 2);
-	kv_drop(kv, a);
-	assert_int_equal(kv_used(kv), 1);
-	kv_drop(kv, b);
-	assert_int_equal(kv_total(kv), 2);
-	kv_free(kv);
+	int32_t a = kv_cache_take(kv), b = kv_cache_take(kv);
+	kv_cache_publish(kv, a, 7);
+	kv_cache_publish(kv, b, 7); /* the first one keeps the name */
+	assert_int_equal(kv_cache_find(kv, 7), a);
+	kv_cache_hold(kv, a);
+	kv_cache_drop(kv, a);
+	assert_int_equal(kv_cache_used(kv), 2);
+	kv_cache_drop(kv, a);
+	assert_int_equal(kv_cache_used(kv), 1);
+	kv_cache_drop(kv, b);
+	assert_int_equal(kv_cache_total(kv), 2);
+	kv_cache_free(kv);
 }
 
 #define BLOCKS 13
@@ -63,7 +63,7 @@ static int naive_find(const struct naive *n, uint64_t hash)
 	return -1;
 }
 
-static void one_step(struct kv *kv, struct naive *n, uint64_t *seed, int64_t now)
+static void one_step(struct kv_cache *kv, struct naive *n, uint64_t *seed, int64_t now)
 {
 	uint64_t hash = (1 + test_random(seed) % HASHES) << 20; /* collisions of the low bits on purpose */
 	int32_t block = (int32_t)(test_random(seed) % BLOCKS);
@@ -73,7 +73,7 @@ static void one_step(struct kv *kv, struct naive *n, uint64_t *seed, int64_t now
 		for (int i = 0; i < BLOCKS; i++)
 			if (!n->users[i] && (best < 0 || n->dropped[i] < n->dropped[best]))
 				best = i;
-		int32_t got = kv_take(kv);
+		int32_t got = kv_cache_take(kv);
 		assert_int_equal(got, best);
 		if (got >= 0) {
 			n->users[got] = 1;
@@ -82,22 +82,22 @@ static void one_step(struct kv *kv, struct naive *n, uint64_t *seed, int64_t now
 		break;
 	}
 	case 1:
-		assert_int_equal(kv_find(kv, hash), naive_find(n, hash));
+		assert_int_equal(kv_cache_find(kv, hash), naive_find(n, hash));
 		if (naive_find(n, hash) >= 0) {
-			kv_hold(kv, naive_find(n, hash));
+			kv_cache_hold(kv, naive_find(n, hash));
 			n->users[naive_find(n, hash)]++;
 		}
 		break;
 	case 2:
 		if (n->users[block]) {
-			kv_drop(kv, block);
+			kv_cache_drop(kv, block);
 			if (--n->users[block] == 0)
 				n->dropped[block] = now;
 		}
 		break;
 	default:
 		if (n->users[block]) {
-			kv_publish(kv, block, hash);
+			kv_cache_publish(kv, block, hash);
 			if (!n->hash[block] && naive_find(n, hash) < 0)
 				n->hash[block] = hash;
 		}
@@ -107,7 +107,7 @@ static void one_step(struct kv *kv, struct naive *n, uint64_t *seed, int64_t now
 static void property_like_the_model(void **state)
 {
 	uint64_t seed = test_seed("property_like_the_model");
-	struct kv *kv = kv_new(BLOCKS);
+	struct kv_cache *kv = kv_cache_new(BLOCKS);
 	struct naive n = {.dropped = {0}};
 	(void)state;
 	for (int i = 0; i < BLOCKS; i++)
@@ -117,9 +117,9 @@ static void property_like_the_model(void **state)
 		int used = 0;
 		for (int i = 0; i < BLOCKS; i++)
 			used += n.users[i] > 0;
-		assert_int_equal(kv_used(kv), used);
+		assert_int_equal(kv_cache_used(kv), used);
 	}
-	kv_free(kv);
+	kv_cache_free(kv);
 }
 
 int main(void)

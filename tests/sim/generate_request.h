@@ -4,20 +4,20 @@
  * template_tokens each), at least 1; a list of token ids is as long as it is. Roles tell prefixes apart but take no
  * room.
  */
-#ifndef SIM_ASK_H
-#define SIM_ASK_H
+#ifndef SIM_GENERATE_REQUEST_H
+#define SIM_GENERATE_REQUEST_H
 
 #include "engine.h"
 #include "modes.h"
 
-struct ask_options {
+struct generate_request_options {
 	int64_t template_tokens; /* added to each message */
 	bool digest;             /* compute prompt_sha256 */
 };
 
 struct dialect;
 
-struct ask {
+struct generate_request {
 	const struct dialect *dialect; /* NULL: OpenAI's chat or completions */
 	bool chat, stream, include_usage, continuous_usage, ignore_eos;
 	int64_t max_tokens; /* IPF_ABSENT where the request doesn't say */
@@ -32,14 +32,15 @@ struct ask {
 };
 
 /* Parses the body; the prompt goes into `sequence`. -1: err says what is wrong with the request (status 400). */
-int ask_parse(struct ask *ask, struct sequence *sequence, bool chat, struct slice body,
-              const struct ask_options *options, struct ipf_error *err);
-/* The same for another server's API; `streamed` is what its path says. */
-int ask_parse_dialect(struct ask *ask, struct sequence *sequence, const struct dialect *dialect, bool streamed,
-                      struct slice body, const struct ask_options *options, struct ipf_error *err);
-void ask_release(struct ask *ask);
+int generate_request_parse(struct generate_request *ask, struct sequence *sequence, bool chat, struct slice body,
+                           const struct generate_request_options *options, struct ipf_error *err);
+/* The same for another server's API, which ask->dialect names; `streamed` is what its path says. */
+int generate_request_parse_dialect(struct generate_request *ask, struct sequence *sequence, bool streamed,
+                                   struct slice body, const struct generate_request_options *options,
+                                   struct ipf_error *err);
+void generate_request_release(struct generate_request *ask);
 
 /* The tokens that a text of so many bytes is. */
-int64_t ask_count(size_t bytes);
+int64_t generate_request_count(size_t bytes);
 
 #endif

@@ -1,0 +1,35 @@
+/* The KV cache: a fixed number of blocks of KV_BLOCK tokens, some of them known by the hash of the prompt up to their
+ * end.
+ *
+ * A block that nobody uses any more stays findable until it is needed for something else; the one that was dropped
+ * longest ago goes first. That is a prefix cache in vLLM's manner.
+ *
+ *     int32_t b = kv_cache_find(kv, hash);        // -1: nobody computed this prefix lately
+ *     if (b >= 0) kv_cache_hold(kv, b);
+ *     else if ((b = kv_cache_take(kv)) >= 0) …    // computed: kv_cache_publish(kv, b, hash)
+ *     kv_cache_drop(kv, b);
+ */
+#ifndef SIM_KV_CACHE_H
+#define SIM_KV_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KV_BLOCK 16
+
+struct kv_cache;
+
+struct kv_cache *kv_cache_new(int32_t blocks); /* NULL: no memory */
+void kv_cache_free(struct kv_cache *kv);
+
+int32_t kv_cache_take(struct kv_cache *kv);                      /* a block of one's own, -1 when all are in use */
+int32_t kv_cache_find(const struct kv_cache *kv, uint64_t hash); /* the block published under this hash, -1 */
+void kv_cache_hold(struct kv_cache *kv, int32_t block);          /* one more user */
+void kv_cache_drop(struct kv_cache *kv, int32_t block);          /* one less */
+void kv_cache_publish(struct kv_cache *kv, int32_t block,
+                      uint64_t hash); /* nothing where another block has the hash already */
+
+int32_t kv_cache_used(const struct kv_cache *kv); /* blocks that somebody uses */
+int32_t kv_cache_total(const struct kv_cache *kv);
+
+#endif
