@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The whole pipeline in some forty-five seconds, against the simulated model server: `make demo` builds and runs it.
+# The whole pipeline in about 45 seconds, against the simulated model server: `make demo` builds and runs it.
 #
-# Every command is shown before it runs, just as you would type it. Set DEMO to keep the streams and reports in another
+# Every command is shown before it runs, as you would type it. Set DEMO to keep the streams and reports in another
 # folder, BUILD to use programs from another build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,7 +27,7 @@ show() { # COMMAND LINE
 	printf '\n$ %s\n' "$1"
 	eval "$1"
 }
-# What follows is text that is shown first, then evaluated.
+# What follows is text that is printed, then evaluated.
 # shellcheck disable=SC2016,SC2034
 {
 say 'A model server to measure: simulated, on a free port of this machine.'
@@ -42,20 +42,20 @@ done
 cat "$DEMO/server.txt"
 URL=http://127.0.0.1:$(grep -oE '[0-9]+' "$DEMO/server.txt" | tail -1)
 
-say 'What is asked: conversations in the ShareGPT layout become a request trace.'
+say 'What is asked: conversations in ShareGPT format become a request trace.'
 show 'ipf-prep sharegpt examples/chat.json -o $DEMO/chat.trace.zst'
-say 'When: some warming up, then two stages that are measured. Nothing has been sent yet.'
+say 'When: a warm-up, then two measured stages. Nothing has been sent yet.'
 show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=15,for=12s poisson:rate=30,for=12s \
     -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
 show 'ipf-sched stat $DEMO/chat.sched'
-say 'The run: requests go out on time, and every byte that comes back is noted.'
+say 'The run: requests are sent on time, and every byte that comes back is recorded.'
 show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress -o $DEMO/chat.records.zst'
-say 'What it meant. This needs no server any more and can be done again, with other definitions.'
+say 'What it meant. This needs no server and can be repeated with other definitions.'
 show 'ipf-collect $DEMO/chat.records.zst -o $DEMO/chat.results.zst'
 show 'ipf-report $DEMO/chat.results.zst | tee $DEMO/chat.report.txt'
 show 'ipf-report -f json -o $DEMO/chat.report.json $DEMO/chat.results.zst'
 
-say 'Recorded arrivals, six times as fast, and this time all in one pipe. (200 answers are few: see what the verdict says to that.)'
+say 'Recorded arrivals, six times as fast, all in one pipe. (200 answers are few: see the verdict.)'
 show 'ipf-prep azure examples/arrivals.csv -o $DEMO/arrivals.trace.zst'
 show 'ipf-sched replay:speed=6 -t $DEMO/arrivals.trace.zst | tee $DEMO/arrivals.sched |
     ipf-fire -u $URL -m sim -t $DEMO/arrivals.trace.zst --progress | tee $DEMO/arrivals.records |
