@@ -23,7 +23,7 @@ struct renderer {
 	jdoc_id tool;  /* in tools: the one that is being written */
 	json_t *roles; /* of the EACH that is being written */
 	struct buffer scratch;
-	const struct protobuf *protobuf; /* NULL: the body is JSON */
+	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
 	int message_type;
 	struct buffer json; /* what the message was made of */
 	struct jdoc json_doc;

@@ -79,7 +79,7 @@ void completion_format(const struct program *program, struct buffer *out)
 	case_of(program, false, ":", out);
 	buffer_text(out, "\tesac\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '");
 	for (size_t i = 0, n = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_GROUP)
+		if (program->specs[i].kind != OPTION_HEADING)
 			buffer_format(out, "%s--%s", n++ ? " " : "", program->specs[i].name);
 	buffer_text(out, "' -- \"$cur\") ;;\n");
 	if (program->max_operands != 0)

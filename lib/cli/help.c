@@ -71,7 +71,7 @@ static size_t help_column(const struct program *program)
 	size_t widest = 0, wide;
 
 	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_GROUP)
+		if (program->specs[i].kind == OPTION_HEADING)
 			continue;
 		wide = option_left(&program->specs[i], &left);
 		if (wide <= WIDEST_LEFT && wide > widest)
@@ -87,7 +87,7 @@ static void help_options(const struct program *program, struct buffer *out)
 	size_t column = help_column(program), at;
 
 	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_GROUP) {
+		if (program->specs[i].kind == OPTION_HEADING) {
 			buffer_format(out, "%s%s:\n", i ? "\n" : "", program->specs[i].help);
 			continue;
 		}

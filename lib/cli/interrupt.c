@@ -8,7 +8,7 @@
 
 static volatile sig_atomic_t left, stop;
 
-bool interrupt_counts(void)
+bool interrupt_is_new(void)
 {
 	static int64_t last_ns = INT64_MIN;
 	int64_t now = clock_now();
@@ -19,7 +19,7 @@ bool interrupt_counts(void)
 
 static void count(int number)
 {
-	if (!interrupt_counts() || left-- > 0)
+	if (!interrupt_is_new() || left-- > 0)
 		return;
 	stop = 1;
 	signal(number, SIG_DFL);
@@ -42,7 +42,7 @@ bool interrupted(void)
 	return stop;
 }
 
-bool interrupt_is_live(int fd)
+bool input_is_live(int fd)
 {
 	struct stat about;
 	return fstat(fd, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));

@@ -2,7 +2,7 @@
  * first signal ipf-fire ends its run in good order, at the second it cuts short what is in flight, and what it still
  * writes is worth reading. So the programs behind it leave so many signals to it.
  *
- *     interrupt_watch(interrupt_is_live(STDIN_FILENO) ? 2 : 0);
+ *     interrupt_watch(input_is_live(STDIN_FILENO) ? 2 : 0);
  *     while (!interrupted() && …) …
  */
 #ifndef IPF_INTERRUPT_H
@@ -18,9 +18,9 @@ bool interrupted(void);
 /* Is this signal one of its own, or part of the last one? timeout(1) signals a program and then its whole group, it
  * among them, and whoever ends a terminal's session sends SIGTERM and SIGHUP: what comes within a tenth of a second is
  * one wish. For one thread, or handlers that don't interrupt each other. */
-bool interrupt_counts(void);
+bool interrupt_is_new(void);
 
 /* Does somebody write this input while we read it (a pipe, a socket)? */
-bool interrupt_is_live(int fd);
+bool input_is_live(int fd);
 
 #endif

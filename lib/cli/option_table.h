@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_GROUP,    /* no option: a heading of --help, in `help` */
+	OPTION_HEADING,    /* no option: a heading of --help, in `help` */
 	OPTION_FLAG,     /* bool */
 	OPTION_COUNTER,  /* int: how often the option occurs */
 	OPTION_TEXT,     /* const char * */
@@ -60,7 +60,7 @@ struct option_spec {
 
 #define OPTION_HEADING(text_)                                                                                          \
 	{                                                                                                                  \
-		.kind = OPTION_GROUP, .help = text_                                                                            \
+		.kind = OPTION_HEADING, .help = text_                                                                            \
 	}
 #define OPTION(kind_, letter_, name_, argument_, type_, member_, help_)                                                \
 	{                                                                                                                  \

@@ -16,7 +16,7 @@
 bool option_takes_value(const struct option_spec *spec)
 {
 	switch (spec->kind) {
-	case OPTION_GROUP:
+	case OPTION_HEADING:
 	case OPTION_FLAG:
 	case OPTION_COUNTER:
 	case OPTION_HELP:
@@ -51,7 +51,7 @@ static const struct option_spec *find_exact(const struct program *program, const
 {
 	for (size_t i = 0; text[0] == '-' && i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (spec->kind == OPTION_GROUP)
+		if (spec->kind == OPTION_HEADING)
 			continue;
 		if (text[1] == '-' ? strcmp(text + 2, spec->name) == 0 : spec->letter && text[1] == spec->letter && !text[2])
 			return spec;
@@ -64,7 +64,7 @@ static int unknown_option(const struct program *program, const char *name, size_
 	struct nearest near = {0};
 
 	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_GROUP)
+		if (program->specs[i].kind != OPTION_HEADING)
 			nearest_try(&near, name, len, program->specs[i].name);
 	if (near.name)
 		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
@@ -79,7 +79,7 @@ static const struct option_spec *find_long(const struct program *program, const 
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (spec->kind == OPTION_GROUP || strncmp(spec->name, name, len) != 0)
+		if (spec->kind == OPTION_HEADING || strncmp(spec->name, name, len) != 0)
 			continue;
 		if (spec->name[len] == '\0')
 			return spec;

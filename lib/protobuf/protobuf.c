@@ -12,7 +12,7 @@ const char *const protobuf_scalars[PB_SCALARS] = {
 
 /* ---- looking up ---- */
 
-const struct protobuf_field *protobuf_by_number(const struct protobuf *p, int type, uint32_t number)
+const struct protobuf_field *protobuf_by_number(const struct protobuf_schema *p, int type, uint32_t number)
 {
 	const struct protobuf_type *t = &p->types[type];
 	for (size_t i = 0; i < t->count; i++)
@@ -21,7 +21,7 @@ const struct protobuf_field *protobuf_by_number(const struct protobuf *p, int ty
 	return NULL;
 }
 
-const struct protobuf_field *protobuf_by_name(const struct protobuf *p, int type, const char *name, size_t len)
+const struct protobuf_field *protobuf_by_name(const struct protobuf_schema *p, int type, const char *name, size_t len)
 {
 	const struct protobuf_type *t = &p->types[type];
 	for (size_t i = 0; i < t->count; i++)
@@ -30,12 +30,12 @@ const struct protobuf_field *protobuf_by_name(const struct protobuf *p, int type
 	return NULL;
 }
 
-const char *protobuf_type_name(const struct protobuf *p, int type)
+const char *protobuf_type_name(const struct protobuf_schema *p, int type)
 {
 	return p->types[type].name;
 }
 
-bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, struct protobuf_shape *shape)
+bool protobuf_field_shape(const struct protobuf_schema *p, int type, const char *name, struct protobuf_shape *shape)
 {
 	const struct protobuf_field *f = protobuf_by_name(p, type, name, strlen(name));
 	if (f)
@@ -44,7 +44,7 @@ bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, str
 	return f != NULL;
 }
 
-int protobuf_message(const struct protobuf *p, const char *name)
+int protobuf_message_type(const struct protobuf_schema *p, const char *name)
 {
 	for (size_t i = 0; i < p->types_count; i++)
 		if (!strcmp(p->types[i].name, name))
@@ -55,7 +55,7 @@ int protobuf_message(const struct protobuf *p, const char *name)
 /* ---- "repeated string = 4" ---- */
 
 struct making {
-	struct protobuf *p;
+	struct protobuf_schema *p;
 	const char *where;
 	struct ipf_error *err;
 };
@@ -78,7 +78,7 @@ static int scalar(const char *text, size_t len)
 }
 
 /* A type by its name: a scalar, an enum or a message. */
-static bool find_type(const struct protobuf *p, struct protobuf_field *f, const char *text, size_t len)
+static bool find_type(const struct protobuf_schema *p, struct protobuf_field *f, const char *text, size_t len)
 {
 	int found = scalar(text, len);
 	f->type = -1;
@@ -102,7 +102,7 @@ static bool keys_a_map(enum protobuf_kind kind)
 }
 
 /* "map<KEY, TYPE>", "tensors(FIELD)" or the name of a type; where it ends, or NULL. */
-static const char *parse_type(const struct protobuf *p, struct protobuf_field *f, const char *text)
+static const char *parse_type(const struct protobuf_schema *p, struct protobuf_field *f, const char *text)
 {
 	size_t len;
 	if (!strncmp(text, "map<", 4)) {
@@ -133,7 +133,7 @@ static const char *skip_word(const char *text, const char *word)
 	return strncmp(text, word, len) ? text : text + len;
 }
 
-static bool parse_field(const struct protobuf *p, struct protobuf_field *f, const char *text)
+static bool parse_field(const struct protobuf_schema *p, struct protobuf_field *f, const char *text)
 {
 	const char *begin = skip_word(text, "repeated ");
 	char *rest;
@@ -235,7 +235,7 @@ static int add_fields(struct making *m, int type, json_t *fields)
 
 static int add_types(struct making *m, json_t *messages)
 {
-	struct protobuf *p = m->p;
+	struct protobuf_schema *p = m->p;
 	const char *name;
 	json_t *fields;
 	int type = 0;
@@ -260,22 +260,23 @@ static int add_types(struct making *m, json_t *messages)
 	return 0;
 }
 
-int protobuf_new(struct protobuf **protobuf, json_t *description, const char *where, struct ipf_error *err)
+int protobuf_schema_new(struct protobuf_schema **protobuf, json_t *description, const char *where,
+                        struct ipf_error *err)
 {
-	struct making m = {.p = calloc(1, sizeof(struct protobuf)), .where = where, .err = err};
+	struct making m = {.p = calloc(1, sizeof(struct protobuf_schema)), .where = where, .err = err};
 	*protobuf = NULL;
 	if (!m.p)
 		return out_of_memory(&m);
 	if (add_enums(&m, json_object_get(description, "enums")) < 0 ||
 	    add_types(&m, json_object_get(description, "messages")) < 0) {
-		protobuf_free(m.p);
+		protobuf_schema_free(m.p);
 		return -1;
 	}
 	*protobuf = m.p;
 	return 0;
 }
 
-void protobuf_free(struct protobuf *p)
+void protobuf_schema_free(struct protobuf_schema *p)
 {
 	if (!p)
 		return;
@@ -301,7 +302,7 @@ void protobuf_free(struct protobuf *p)
 
 /* ---- showing ---- */
 
-void protobuf_place(const struct protobuf *p, int type, const char *pointer, struct buffer *out)
+void protobuf_field_path(const struct protobuf_schema *p, int type, const char *pointer, struct buffer *out)
 {
 	const struct protobuf_field *f = NULL;
 	bool first = true, inside_map = false;

@@ -1,7 +1,7 @@
 /* Protocol buffers by a description that is data: the `grpc` part of an API's descriptor, see ipf-api(5).
  *
- *     protobuf_new(&p, json, "mine.json", &err);            // {"messages": {…}, "enums": {…}, …}
- *     int type = protobuf_message(p, "GenerationRequest");
+ *     protobuf_schema_new(&p, json, "mine.json", &err);            // {"messages": {…}, "enums": {…}, …}
+ *     int type = protobuf_message_type(p, "GenerationRequest");
  *     protobuf_encode(p, type, &scratch, json_text, &out, &err);
  *     protobuf_decode(p, type, message, &json, &err);
  *
@@ -21,36 +21,37 @@
 
 #include <jansson.h>
 
-struct protobuf;
+struct protobuf_schema;
 
 /* `description` has "messages", {NAME: {FIELD: "TYPE = NUMBER"}}, and perhaps "enums", {NAME: {WORD: NUMBER}};
  * borrowed, and not needed afterwards. -1: memory, or IPF_INPUT (file `where`, the member and what was expected). */
-int protobuf_new(struct protobuf **protobuf, json_t *description, const char *where, struct ipf_error *err);
-void protobuf_free(struct protobuf *p); /* NULL is fine */
+int protobuf_schema_new(struct protobuf_schema **protobuf, json_t *description, const char *where,
+                        struct ipf_error *err);
+void protobuf_schema_free(struct protobuf_schema *p); /* NULL is fine */
 
 /* The message type of this name; -1. */
-int protobuf_message(const struct protobuf *p, const char *name);
+int protobuf_message_type(const struct protobuf_schema *p, const char *name);
 
 /* What a field is, by its name; false where the message type has none of it. */
 struct protobuf_shape {
 	int message;        /* the type of its messages; -1: they are no messages */
 	bool repeated, map; /* at most one of them */
 };
-bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, struct protobuf_shape *shape);
+bool protobuf_field_shape(const struct protobuf_schema *p, int type, const char *name, struct protobuf_shape *shape);
 
 /* Appends the message that the JSON map (`len` bytes; parsed in `scratch`) stands for. -1: memory, or IPF_INPUT for
  * what does not fit the description: `Parameters.max_new_tokens: expected a uint32, got "many"`. */
-int protobuf_encode(const struct protobuf *p, int type, struct jdoc *scratch, struct slice json, struct buffer *out,
-                    struct ipf_error *err);
+int protobuf_encode(const struct protobuf_schema *p, int type, struct jdoc *scratch, struct slice json,
+                    struct buffer *out, struct ipf_error *err);
 
 /* Appends the message as a JSON map. -1: memory, or IPF_INPUT for bytes that are no such message. `out` then has a part
  * of it. */
-int protobuf_decode(const struct protobuf *p, int type, struct slice message, struct buffer *out,
+int protobuf_decode(const struct protobuf_schema *p, int type, struct slice message, struct buffer *out,
                     struct ipf_error *err);
 
 /* Where a place in such a map, "/params/method" with a star for the elements of a list, is on the wire: appends "10.1
  * DecodingMethod", or "not described" where the description does not have it. */
-void protobuf_place(const struct protobuf *p, int type, const char *pointer, struct buffer *out);
+void protobuf_field_path(const struct protobuf_schema *p, int type, const char *pointer, struct buffer *out);
 
 /* Appends what a message holds without a description, a line for each field: number, wire type and value. `indent`
  * spaces before. */
@@ -70,6 +71,6 @@ int grpc_frame(struct slice body, size_t at, bool *compressed, struct slice *mes
 /* The name of a status code, "UNAVAILABLE"; NULL for a number that is none. */
 const char *grpc_status_name(int64_t code);
 /* Appends a grpc-message with its %XX undone. */
-void grpc_message(struct slice encoded, struct buffer *out);
+void grpc_message_decode(struct slice encoded, struct buffer *out);
 
 #endif

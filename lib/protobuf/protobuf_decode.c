@@ -9,7 +9,7 @@
 #define UNKNOWN_MOST 32
 
 struct decoding {
-	const struct protobuf *p;
+	const struct protobuf_schema *p;
 	struct jout w;
 	struct ipf_error *err;
 	int depth;
@@ -443,7 +443,8 @@ static int decode_message(struct decoding *d, int type, struct slice message)
 	return 0;
 }
 
-int protobuf_decode(const struct protobuf *p, int type, struct slice message, struct buffer *out, struct ipf_error *err)
+int protobuf_decode(const struct protobuf_schema *p, int type, struct slice message, struct buffer *out,
+                    struct ipf_error *err)
 {
 	struct decoding d = {.p = p, .w = {.out = out}, .err = err};
 	if (decode_message(&d, type, message) < 0)

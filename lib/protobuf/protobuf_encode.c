@@ -6,7 +6,7 @@
 
 /* What is being made of what. */
 struct encoding {
-	const struct protobuf *p;
+	const struct protobuf_schema *p;
 	const struct jdoc *doc;
 	struct buffer *out;
 	struct ipf_error *err;
@@ -242,8 +242,8 @@ static int encode_message(struct encoding *e, int type, jdoc_id map)
 	return 0;
 }
 
-int protobuf_encode(const struct protobuf *p, int type, struct jdoc *scratch, struct slice json, struct buffer *out,
-                    struct ipf_error *err)
+int protobuf_encode(const struct protobuf_schema *p, int type, struct jdoc *scratch, struct slice json,
+                    struct buffer *out, struct ipf_error *err)
 {
 	struct encoding e = {.p = p, .doc = scratch, .out = out, .err = err};
 	if (jdoc_parse(scratch, json.data, json.len, err) < 0)

@@ -59,7 +59,7 @@ struct protobuf_enum {
 	size_t count;
 };
 
-struct protobuf {
+struct protobuf_schema {
 	struct protobuf_type *types;
 	size_t types_count;
 	struct protobuf_enum *enums;
@@ -67,9 +67,9 @@ struct protobuf {
 };
 
 /* NULL where the message type has none of that number, of that name. */
-const struct protobuf_field *protobuf_by_number(const struct protobuf *p, int type, uint32_t number);
-const struct protobuf_field *protobuf_by_name(const struct protobuf *p, int type, const char *name, size_t len);
-const char *protobuf_type_name(const struct protobuf *p, int type);
+const struct protobuf_field *protobuf_by_number(const struct protobuf_schema *p, int type, uint32_t number);
+const struct protobuf_field *protobuf_by_name(const struct protobuf_schema *p, int type, const char *name, size_t len);
+const char *protobuf_type_name(const struct protobuf_schema *p, int type);
 
 /* ---- the wire ---- */
 

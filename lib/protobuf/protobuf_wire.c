@@ -172,7 +172,7 @@ static int hex(char c)
 	                              : -1;
 }
 
-void grpc_message(struct slice encoded, struct buffer *out)
+void grpc_message_decode(struct slice encoded, struct buffer *out)
 {
 	for (size_t i = 0; i < encoded.len; i++) {
 		const char *c = encoded.data + i;

@@ -150,7 +150,7 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	return 0;
 }
 
-json_t *schedule_find(json_t *header)
+json_t *schedule_find_header(json_t *header)
 {
 	json_t *records = provenance_find(header, "records");
 	return json_object_get(records, "stages") ? records : provenance_find(header, "schedule");
@@ -294,7 +294,7 @@ int schedule_reader_open(struct schedule_reader **reader, const char *path, stru
 	return 0;
 }
 
-const struct schedule *schedule_reader_plan(const struct schedule_reader *r)
+const struct schedule *schedule_reader_header(const struct schedule_reader *r)
 {
 	return &r->plan;
 }

@@ -61,7 +61,7 @@ enum { SCHEDULE_COPIES = 63 };
 struct schedule_reader;
 
 int schedule_reader_open(struct schedule_reader **reader, const char *path, struct ipf_error *err);
-const struct schedule *schedule_reader_plan(const struct schedule_reader *reader);
+const struct schedule *schedule_reader_header(const struct schedule_reader *reader);
 int schedule_reader_next(struct schedule_reader *reader, struct schedule_arrival *arrival,
                          struct ipf_error *err); /* 1, 0, -1 */
 struct stream_reader *schedule_reader_stream(struct schedule_reader *reader);
@@ -69,7 +69,7 @@ void schedule_reader_close(struct schedule_reader *reader);
 
 /* The header that says what the stages are that the lines below a header of records or results speak of: that of the
  * records where they had stages of their own, else the schedule's. Borrowed; NULL: nobody says. */
-json_t *schedule_find(json_t *header);
+json_t *schedule_find_header(json_t *header);
 /* Adds "stages" and "trace" to a header; 0, or -1 when memory runs out. */
 int schedule_to_header(const struct schedule *schedule, json_t *header);
 /* Reads them back (also from a schedule's header that stands in another stream's "from"). Frees with schedule_release.

@@ -72,14 +72,14 @@ json_t *stream_header(const char *kind, struct provenance *p);
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
 /* Of a stream that was just opened: what is equal in it lies far apart (megabytes; the texts of shared prefixes).
  * Compressed, it is looked for over 128 MiB, which is also what a reader then needs in memory. */
-void stream_writer_far(struct stream_writer *writer);
+void stream_writer_long_distance(struct stream_writer *writer);
 /* One body line (no newline in it). Buffered. -1: IPF_SYSTEM, or IPF_CLOSED when the reader went away. A failed buffer
  * is IPF_SYSTEM ("out of memory"). Once failed, stays failed. */
 int stream_writer_line(struct stream_writer *writer, const struct buffer *line, struct ipf_error *err);
 /* The same for lines that are short and many: the buffer to append one to (not cleared: others stand before it), then
  * its end. */
-struct buffer *stream_writer_begin(struct stream_writer *writer);
-int stream_writer_end(struct stream_writer *writer, struct ipf_error *err);
+struct buffer *stream_writer_begin_line(struct stream_writer *writer);
+int stream_writer_end_line(struct stream_writer *writer, struct ipf_error *err);
 /* All that was written becomes readable by others now (a zstd block is closed). */
 int stream_writer_flush(struct stream_writer *writer, struct ipf_error *err);
 /* Trailer, flush, close: the stream is whole from then on. `extra` (taken over, may be NULL) adds members to the

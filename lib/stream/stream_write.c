@@ -194,7 +194,7 @@ int stream_writer_open(struct stream_writer **writer, const char *path, json_t *
 	return 0;
 }
 
-void stream_writer_far(struct stream_writer *w)
+void stream_writer_long_distance(struct stream_writer *w)
 {
 	if (!w->zstd)
 		return;
@@ -211,15 +211,15 @@ int stream_writer_line(struct stream_writer *w, const struct buffer *line, struc
 		return failed(w, err);
 	}
 	buffer_append(&w->out, line->data, line->len);
-	return stream_writer_end(w, err);
+	return stream_writer_end_line(w, err);
 }
 
-struct buffer *stream_writer_begin(struct stream_writer *w)
+struct buffer *stream_writer_begin_line(struct stream_writer *w)
 {
 	return &w->out;
 }
 
-int stream_writer_end(struct stream_writer *w, struct ipf_error *err)
+int stream_writer_end_line(struct stream_writer *w, struct ipf_error *err)
 {
 	if (w->failure.kind != IPF_OK)
 		return failed(w, err);

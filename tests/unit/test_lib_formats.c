@@ -152,7 +152,7 @@ static void schedule_comes_back(void **state)
 	put("schedule", head, lines, 3);
 	struct schedule_reader *r = NULL;
 	assert_int_equal(schedule_reader_open(&r, path, &err), 0);
-	const struct schedule *back = schedule_reader_plan(r);
+	const struct schedule *back = schedule_reader_header(r);
 	assert_int_equal(back->count, 2);
 	assert_string_equal(back->trace_sha256, plan.trace_sha256);
 	assert_int_equal(back->trace_requests, 4);

@@ -12,7 +12,7 @@ static const char description[] =
 	"\"Answer\":{\"outputs\":\"repeated Tensor = 5\",\"tensors\":\"tensors(outputs) = 6\"}},"
 	"\"enums\":{\"End\":{\"GOES_ON\":0,\"STOP\":1,\"BACK\":-1}}}";
 
-static struct protobuf *p;
+static struct protobuf_schema *p;
 static struct buffer wire, json;
 static struct jdoc scratch;
 static struct ipf_error err;
@@ -21,7 +21,7 @@ static int set_up(void **state)
 {
 	json_t *value = json_loads(description, 0, NULL);
 	(void)state;
-	int got = protobuf_new(&p, value, "mine.json", &err);
+	int got = protobuf_schema_new(&p, value, "mine.json", &err);
 	json_decref(value);
 	return got;
 }
@@ -29,7 +29,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	protobuf_free(p);
+	protobuf_schema_free(p);
 	buffer_release(&wire);
 	buffer_release(&json);
 	jdoc_release(&scratch);
@@ -40,7 +40,7 @@ static int encode(const char *type, const char *text)
 {
 	ipf_error_clear(&err);
 	buffer_clear(&wire);
-	return protobuf_encode(p, protobuf_message(p, type), &scratch, slice_of(text), &wire, &err);
+	return protobuf_encode(p, protobuf_message_type(p, type), &scratch, slice_of(text), &wire, &err);
 }
 
 static int decode(const char *type, const char *hex)
@@ -54,7 +54,7 @@ static int decode(const char *type, const char *hex)
 	/* of its own size, so that a sanitizer sees what is read beyond */
 	char *exact = malloc(len ? len : 1);
 	memcpy(exact, bytes, len);
-	int got = protobuf_decode(p, protobuf_message(p, type), (struct slice){exact, len}, &json, &err);
+	int got = protobuf_decode(p, protobuf_message_type(p, type), (struct slice){exact, len}, &json, &err);
 	free(exact);
 	return got;
 }
@@ -224,7 +224,7 @@ static void bytes_that_are_no_message(void **state)
 		wire = outer;
 	}
 	ipf_error_clear(&err);
-	assert_int_equal(protobuf_decode(p, protobuf_message(p, "All"), buffer_all(&wire), &json, &err), -1);
+	assert_int_equal(protobuf_decode(p, protobuf_message_type(p, "All"), buffer_all(&wire), &json, &err), -1);
 	assert_string_equal(err.text, "All: messages are nested too deeply");
 }
 
@@ -279,7 +279,7 @@ static void what_is_not_described_is_shown(void **state)
 static void place(const char *type, const char *pointer, const char *expected)
 {
 	struct buffer said = {0};
-	protobuf_place(p, protobuf_message(p, type), pointer, &said);
+	protobuf_field_path(p, protobuf_message_type(p, type), pointer, &said);
 	assert_string_equal(said.data, expected);
 	buffer_release(&said);
 }
@@ -301,10 +301,10 @@ static void places_have_numbers(void **state)
 /* One field of Lists with the wrong description, or a part of the whole. */
 static void told(const char *text, const char *expected)
 {
-	struct protobuf *made = NULL;
+	struct protobuf_schema *made = NULL;
 	json_t *value = json_loads(text, 0, NULL);
 	ipf_error_clear(&err);
-	assert_int_equal(protobuf_new(&made, value, "mine.json", &err), -1);
+	assert_int_equal(protobuf_schema_new(&made, value, "mine.json", &err), -1);
 	assert_null(made);
 	assert_string_equal(err.file, "mine.json");
 	assert_string_equal(err.text, expected);
@@ -355,7 +355,7 @@ static void descriptions_are_checked(void **state)
 	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
 	told("{\"messages\":{\"M\":{\"o\":\"repeated M = 2\",\"t\":\"tensors(o) = 1\"}}}",
 	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
-	assert_int_equal(protobuf_message(p, "Other"), -1);
+	assert_int_equal(protobuf_message_type(p, "Other"), -1);
 }
 
 /* ---- frames ---- */
@@ -388,7 +388,7 @@ static void statuses_have_names(void **state)
 	assert_string_equal(grpc_status_name(16), "UNAUTHENTICATED");
 	assert_null(grpc_status_name(17));
 	assert_null(grpc_status_name(-1));
-	grpc_message(slice_of("100%25 gone,%0asorry %C3%A9 %zz %4"), &text);
+	grpc_message_decode(slice_of("100%25 gone,%0asorry %C3%A9 %zz %4"), &text);
 	assert_string_equal(text.data, "100% gone,\nsorry \xc3\xa9 %zz %4");
 	buffer_release(&text);
 }
@@ -438,13 +438,13 @@ static void what_is_written_is_read(void **state)
 		if (encode("All", text.data) < 0)
 			fail_msg("%s: %s", text.data, err.text);
 		buffer_clear(&json);
-		if (protobuf_decode(p, protobuf_message(p, "All"), buffer_all(&wire), &json, &err) < 0)
+		if (protobuf_decode(p, protobuf_message_type(p, "All"), buffer_all(&wire), &json, &err) < 0)
 			fail_msg("%s: %s", text.data, err.text);
 		assert_string_equal(json.data, text.data);
 		size_t len = wire.len ? (size_t)(test_random(&seed) % wire.len) : 0;
 		char *part = malloc(len ? len : 1);
 		memcpy(part, wire.data ? wire.data : "", len);
-		protobuf_decode(p, protobuf_message(p, "All"), (struct slice){part, len}, &json, &err);
+		protobuf_decode(p, protobuf_message_type(p, "All"), (struct slice){part, len}, &json, &err);
 		free(part);
 	}
 	buffer_release(&text);

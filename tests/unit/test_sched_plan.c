@@ -187,7 +187,7 @@ static struct made make_and_read(const char *specs, bool with_trace)
 	}
 	if (got != 0)
 		fail_msg("%s: %s", specs, err.text);
-	m.plan = *schedule_reader_plan(m.reader);
+	m.plan = *schedule_reader_header(m.reader);
 	return m;
 }
 

@@ -1,8 +1,8 @@
 /* Statistics that are exact: percentiles by linear interpolation between order statistics (NumPy's default), moments,
  * batch means. For pooled gaps, of which there are too many to keep, histogram.h.
  */
-#ifndef IPF_STATS_H
-#define IPF_STATS_H
+#ifndef IPF_SAMPLES_H
+#define IPF_SAMPLES_H
 
 #include "error.h"
 

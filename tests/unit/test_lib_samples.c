@@ -1,4 +1,4 @@
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 #include "stats/rng.h"
 
