@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "gap_histograms.h"
 #include "verdict/verdict.h"

@@ -9,6 +9,7 @@
 #include "shape/selection.h"
 #include "stat/trace_stat.h"
 #include "tokenize.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <errno.h>

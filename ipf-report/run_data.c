@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "cli/interrupt.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "verdict/verdict.h"
 

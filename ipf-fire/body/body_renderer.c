@@ -4,6 +4,7 @@
 #include "body/chat_parts.h"
 #include "json/jout.h"
 #include "body/prompt.h"
+#include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "body/body_template.h"
 

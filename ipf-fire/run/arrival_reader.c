@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "body/trace_cursor.h"
 #include "run/warmup.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <stdlib.h>

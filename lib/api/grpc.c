@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "api/error_message.h"
+#include "protobuf/grpc_wire.h"
 
 int grpc_event(const struct protobuf_schema *protobuf, int type, const struct framing_event *event, struct buffer *json,
                struct ipf_error *err)

@@ -91,7 +91,4 @@ int jdoc_get_raw(const struct jdoc *j, jdoc_id map, const char *key, enum jdoc_t
 /* Sets err to `key: expected <wanted>, got <the value, shortened>` and returns -1. */
 int jdoc_expected(const struct jdoc *j, jdoc_id node, const char *key, const char *wanted, struct ipf_error *err);
 
-/* Is it well-formed UTF-8? *good (may be NULL) is how many bytes from the start are. */
-bool utf8_valid(const char *text, size_t len, size_t *good);
-
 #endif

@@ -1,6 +1,6 @@
-/* UTF-8 as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF. */
-#include "json/jdoc.h"
+#include "json/utf8.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Length of the well-formed sequence at `at` (lead byte >= 0x80), 0 where there is none. */

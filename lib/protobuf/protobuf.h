@@ -57,20 +57,4 @@ void protobuf_field_path(const struct protobuf_schema *p, int type, const char *
  * spaces before. */
 void protobuf_dump(struct slice message, int indent, struct buffer *out);
 
-/* ---- gRPC's frames around messages ---- */
-
-#define GRPC_PREFIX 5
-
-/* The five bytes before a message: not compressed, its length. */
-void grpc_prefix(size_t len, char prefix[GRPC_PREFIX]);
-
-/* The frame at body[at]: 1 with its message and where the next begins; 0 where the rest is not a whole one; -1 where
- * the first byte is none of gRPC's. */
-int grpc_frame(struct slice body, size_t at, bool *compressed, struct slice *message, size_t *next);
-
-/* The name of a status code, "UNAVAILABLE"; NULL for a number that is none. */
-const char *grpc_status_name(int64_t code);
-/* Appends a grpc-message with its %XX undone. */
-void grpc_message_decode(struct slice encoded, struct buffer *out);
-
 #endif

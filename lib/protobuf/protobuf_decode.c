@@ -1,6 +1,7 @@
 #include "protobuf/protobuf_private.h"
 
 #include "json/jout.h"
+#include "json/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>

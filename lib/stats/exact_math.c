@@ -1,12 +1,11 @@
-/* Logarithm and exponential from IEEE additions and multiplications, each of which rounds the same way on every machine
- * (the build forbids the compiler to fuse them). ldexp is exact everywhere. */
-#include "stats/rng.h"
+#include "stats/exact_math.h"
 
 #include "stats/exp_table.h"
 #include "stats/log_table.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* ln 2 in two parts: the first has 21 zero bits at its end, so that its product with an exponent is exact. */

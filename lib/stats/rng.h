@@ -32,9 +32,4 @@ struct gamma_shape {
 struct gamma_shape gamma_shape_of(double shape);
 double rng_gamma_of(struct rng *rng, const struct gamma_shape *g);
 
-/* Natural logarithm (x > 0) and exponential, the same bits everywhere; relative error below 1e-15, of the exponential
- * 0.52 units in the last place (of numbers below the normal ones a whole one). */
-double exact_log(double x);
-double exact_exp(double x);
-
 #endif

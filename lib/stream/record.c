@@ -1,6 +1,7 @@
 #include "stream/record.h"
 
 #include "absent.h"
+#include "json/utf8.h"
 #include "stream/fields.h"
 
 #include <openssl/evp.h>

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "stream/fields.h"
+#include "stream/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -53,20 +53,6 @@ const char *stream_reader_name(const struct stream_reader *reader); /* path, or 
 const char *stream_reader_sha256(struct stream_reader *reader);
 void stream_reader_close(struct stream_reader *reader); /* NULL is fine */
 
-/* How a program says, in a header, where its stream comes from. */
-struct provenance {
-	const char *tool; /* "ipf-prep" */
-	json_t *argv;     /* what shaped the content (options_argv); taken over */
-	json_t *from;     /* array: headers of the streams it was made of, and data files; taken over */
-	bool has_seed;
-	uint64_t seed;
-	bool reproducible; /* leave out what changes from run to run */
-	bool undated;      /* a pure function of its input (ipf-collect): never a date, so same records, same bytes */
-};
-/* A new header object: ipf, version, tool, argv, seed, created, from. The caller adds fields of its own with
- * json_object_set_new. NULL when memory runs out. */
-json_t *stream_header(const char *kind, struct provenance *p);
-
 /* Opens `path` for writing (NULL or "-": standard output, plain; a name in .zst: compressed) and writes the header
  * (borrowed). An existing file is replaced. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
@@ -89,20 +75,5 @@ int stream_writer_close(struct stream_writer *writer, json_t *extra, struct ipf_
 /* Closes without a trailer (after an error); what was written stays. NULL is fine. */
 void stream_writer_abandon(struct stream_writer *writer);
 int64_t stream_writer_lines(const struct stream_writer *writer);
-
-/* {"file": base name, "bytes": …, "sha256": …}: a data file's entry in "from". */
-json_t *provenance_file(const char *path, int64_t bytes, const char *sha256);
-/* {"ipf": kind, "lines": …, "sha256": …}: what was read of a stream, for the trailer's "from". */
-json_t *provenance_stream(struct stream_reader *reader);
-
-/* Finds the header of this kind in `header` itself or, depth first, in its "from"; borrowed; NULL. */
-json_t *provenance_find(json_t *header, const char *kind);
-
-/* SHA-256 as it goes (OpenSSL's). */
-struct digest;
-struct digest *digest_new(void); /* NULL: out of memory */
-void digest_update(struct digest *d, const void *data, size_t len);
-void digest_hex(struct digest *d, char hex[65]); /* of all so far; may be called again later */
-void digest_free(struct digest *d);
 
 #endif

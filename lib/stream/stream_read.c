@@ -1,5 +1,7 @@
 #include "stream/stream.h"
 
+#include "stream/digest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -354,10 +356,4 @@ void stream_reader_close(struct stream_reader *r)
 	free(r->in);
 	free(r->name);
 	free(r);
-}
-
-json_t *provenance_stream(struct stream_reader *r)
-{
-	return json_pack("{s:s, s:I, s:s}", "ipf", r->kind, "lines", (json_int_t)r->lines, "sha256",
-	                 stream_reader_sha256(r));
 }

@@ -3,6 +3,8 @@
  * Frames and the dump take any bytes as well. */
 #include "protobuf/protobuf.h"
 
+#include "protobuf/grpc_wire.h"
+
 #include <stdlib.h>
 #include <string.h>
 

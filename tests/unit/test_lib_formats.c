@@ -1,5 +1,6 @@
 /* The four formats: what is written comes back, what is wrong is named. */
 #include "absent.h"
+#include "stream/provenance.h"
 #include "stream/record.h"
 #include "stream/result.h"
 #include "stream/schedule.h"

@@ -1,3 +1,4 @@
+#include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+#include "stream/provenance.h"
 #include "stream/stream.h"
 #include "unit.h"
 

@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "plan.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <math.h>
