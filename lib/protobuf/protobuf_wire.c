@@ -1,35 +1,6 @@
-#include "protobuf/protobuf_private.h"
+#include "protobuf/protobuf_wire.h"
 
 #include <string.h>
-
-enum wire_type protobuf_wire_type(enum protobuf_kind kind)
-{
-	switch (kind) {
-	case PB_DOUBLE:
-	case PB_FIXED64:
-	case PB_SFIXED64:
-		return WIRE_I64;
-	case PB_FLOAT:
-	case PB_FIXED32:
-	case PB_SFIXED32:
-		return WIRE_I32;
-	case PB_INT64:
-	case PB_UINT64:
-	case PB_INT32:
-	case PB_UINT32:
-	case PB_SINT64:
-	case PB_SINT32:
-	case PB_BOOL:
-	case PB_ENUM:
-		return WIRE_VARINT;
-	case PB_STRING:
-	case PB_BYTES:
-	case PB_MESSAGE:
-	case PB_TENSORS:
-		break;
-	}
-	return WIRE_LEN;
-}
 
 /* ---- reading ---- */
 
@@ -79,7 +50,7 @@ int wire_next(struct slice message, size_t *at, struct wire_field *field)
 		*at += (size_t)len;
 		return 1;
 	}
-	return -1; /* groups, which nobody has used for long, and what is no type at all */
+	return -1; /* groups, which are deprecated, and unknown types */
 }
 
 int wire_packed(struct slice list, size_t *at, enum wire_type type, uint64_t *value)

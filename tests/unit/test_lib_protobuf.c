@@ -185,25 +185,26 @@ static void bytes_that_are_no_message(void **state)
 	static const struct {
 		const char *type, *hex, *told;
 	} all[] = {
-		{"All", "18", "All: these bytes are no message"},                       /* no value */
-		{"All", "1896", "All: these bytes are no message"},                     /* a number that does not end */
-		{"All", "18ffffffffffffffffff02", "All: these bytes are no message"},   /* of more than 64 bits */
-		{"All", "18ffffffffffffffffffff01", "All: these bytes are no message"}, /* of more than ten bytes */
-		{"All", "7207616263", "All: these bytes are no message"},               /* a text longer than there is */
-		{"All", "72ffffffffffffffffff01", "All: these bytes are no message"},
-		{"All", "49000000", "All: these bytes are no message"},
-		{"All", "5500", "All: these bytes are no message"},
-		{"All", "00", "All: these bytes are no message"},       /* field 0 */
-		{"All", "1b", "All: these bytes are no message"},       /* a group */
-		{"All", "8a010118", "All: these bytes are no message"}, /* within */
-		{"All", "1a0101", "All.i64: another wire type than the description's"},
-		{"All", "7001", "All.s: another wire type than the description's"},
-		{"Lists", "220180", "Lists.n: a packed list that ends within a number"},
-		{"Lists", "520101", "Lists.d: a packed list that ends within a number"},
-		{"Lists", "4001", "Lists.map: another wire type than the description's"},
-		{"Lists", "420108", "Lists.map: no entry of a map"},
-		{"Answer", "320101", "Answer.tensors: contents without a description"},
-		{"Answer", "2a0a0a0174120542595445533203020000", "Answer.tensors: contents that are not of their datatype"},
+		{"All", "18", "All: malformed message"},                       /* no value */
+		{"All", "1896", "All: malformed message"},                     /* a number that does not end */
+		{"All", "18ffffffffffffffffff02", "All: malformed message"},   /* of more than 64 bits */
+		{"All", "18ffffffffffffffffffff01", "All: malformed message"}, /* of more than ten bytes */
+		{"All", "7207616263", "All: malformed message"},               /* a text longer than there is */
+		{"All", "72ffffffffffffffffff01", "All: malformed message"},
+		{"All", "49000000", "All: malformed message"},
+		{"All", "5500", "All: malformed message"},
+		{"All", "00", "All: malformed message"},       /* field 0 */
+		{"All", "1b", "All: malformed message"},       /* a group */
+		{"All", "8a010118", "All: malformed message"}, /* within */
+		{"All", "1a0101", "All.i64: its wire type differs from the description"},
+		{"All", "7001", "All.s: its wire type differs from the description"},
+		{"Lists", "220180", "Lists.n: the packed list ends within a number"},
+		{"Lists", "520101", "Lists.d: the packed list ends within a number"},
+		{"Lists", "4001", "Lists.map: its wire type differs from the description"},
+		{"Lists", "420108", "Lists.map: malformed map entry"},
+		{"Answer", "320101", "Answer.tensors: tensor contents without a description"},
+		{"Answer", "2a0a0a0174120542595445533203020000",
+	     "Answer.tensors: the tensor contents do not match their datatype"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -273,7 +274,7 @@ static void what_is_not_described_is_shown(void **state)
 	              2, &said);
 	assert_string_equal(
 		said.data,
-		"  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 bytes that are no field\n");
+		"  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 malformed bytes\n");
 	buffer_release(&said);
 }
 
@@ -337,14 +338,13 @@ static void descriptions_are_checked(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		snprintf(text, sizeof text, "{\"messages\":{\"M\":{\"a\":\"%s\"}}}", bad[i]);
-		snprintf(
-			expected, sizeof expected,
-			"grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got \"%s\"",
-			bad[i]);
+		snprintf(expected, sizeof expected,
+		         "grpc.messages.M.a: expected a known type and a number, such as \"repeated string = 4\", got \"%s\"",
+		         bad[i]);
 		told(text, expected);
 	}
 	told("{\"messages\":{\"M\":{\"a\":1}}}",
-	     "grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got 1");
+	     "grpc.messages.M.a: expected a known type and a number, such as \"repeated string = 4\", got 1");
 	told("{\"messages\":{\"M\":{\"a\":\"string = 1\",\"b\":\"bool = 1\"}}}",
 	     "grpc.messages.M.b: expected a number that no other field has, got \"bool = 1\"");
 	told("{\"messages\":{\"M\":[]}}", "grpc.messages.M: expected a map of fields");
@@ -353,9 +353,9 @@ static void descriptions_are_checked(void **state)
 	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":1}}", "grpc.enums.E: expected a map of numbers");
 	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":{\"A\":\"1\"}}}", "grpc.enums.E.A: expected an integer");
 	told("{\"messages\":{\"M\":{\"t\":\"tensors(o) = 1\"}}}",
-	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
+	     "grpc.messages.M.t: expected the name of a repeated message with string fields name and datatype, got \"o\"");
 	told("{\"messages\":{\"M\":{\"o\":\"repeated M = 2\",\"t\":\"tensors(o) = 1\"}}}",
-	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
+	     "grpc.messages.M.t: expected the name of a repeated message with string fields name and datatype, got \"o\"");
 	assert_int_equal(protobuf_message_type(p, "Other"), -1);
 }
 
