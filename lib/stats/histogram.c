@@ -2,13 +2,12 @@
 
 #include "absent.h"
 #include "json/jout.h"
+#include "stats/log_linear.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SUB_BITS 9
-#define SUBS     (1 << SUB_BITS)                 /* buckets an octave */
-#define BUCKETS  (SUBS + (63 - SUB_BITS) * SUBS) /* those below SUBS, and the octaves up to 2^63 */
+enum { SUB_BITS = 9, BUCKETS = LOG_LINEAR_BUCKETS(SUB_BITS) };
 
 struct histogram {
 	int64_t counts[BUCKETS];
@@ -28,20 +27,12 @@ void histogram_free(struct histogram *h)
 
 static int index_of(int64_t value)
 {
-	int octave, shift;
-
-	if (value < SUBS)
-		return (int)value;
-	octave = 63 - __builtin_clzll((unsigned long long)value);
-	shift = octave - SUB_BITS;
-	return (shift + 1) * SUBS + (int)((value >> shift) - SUBS);
+	return log_linear_bucket(value, SUB_BITS);
 }
 
 static int64_t lowest_of(int index)
 {
-	if (index < SUBS)
-		return index;
-	return ((int64_t)SUBS + index % SUBS) << (index / SUBS - 1);
+	return log_linear_lowest(index, SUB_BITS);
 }
 
 static int64_t highest_of(int index)
