@@ -136,18 +136,6 @@ bool samples_mean_interval(const struct samples *s, double *low, double *high)
 	return true;
 }
 
-double samples_effective(const struct samples *s)
-{
-	double means[BATCHES], between, count = (double)s->count;
-
-	if (!batch_means(s, means))
-		return NAN;
-	between = variance_of(means, BATCHES) * BATCHES / (BATCHES - 1);
-	if (between == 0)
-		return count;
-	return fmin(count, BATCHES * variance_of(s->values, s->count) / between);
-}
-
 size_t samples_needed(double p)
 {
 	double tail = p < 50 ? 100 - p : p, n;

@@ -14,7 +14,7 @@ json_t *stream_header(const char *kind, struct provenance *p)
 	if (p->argv)
 		bad |= json_object_set_new(header, "argv", p->argv);
 	if (p->has_seed)
-		/* as text where JSON's integers end: a reader must get the seed back to the last bit */
+		/* as text if JSON integers end before it: a reader must get every bit of the seed */
 		bad |= json_object_set_new(header, "seed",
 		                           p->seed <= INT64_MAX ? json_integer((json_int_t)p->seed)
 		                                                : json_sprintf("%llu", (unsigned long long)p->seed));
@@ -42,7 +42,7 @@ json_t *provenance_file(const char *path, int64_t bytes, const char *sha256)
 static json_t *find_in(json_t *header, const char *kind, int depth)
 {
 	const char *own = json_string_value(json_object_get(header, "ipf"));
-	/* an entry with a digest in a trailer's "from" has the kind too, but is no header: headers name their tool */
+	/* an entry of a trailer's "from" has the kind too, but only a header names its tool */
 	if (own && strcmp(own, kind) == 0 && json_object_get(header, "tool"))
 		return header;
 	json_t *from = json_object_get(header, "from"), *entry;

@@ -10,13 +10,18 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { OUT_SIZE = 128 * 1024, LEVEL = 3, FAR_LOG = 27 /* the most that zstd -d takes unasked */ };
+enum {
+	OUT_SIZE = 128 * 1024,
+	LEVEL = 3,
+	LONG_WINDOW_LOG = 27 /* 128 MiB, the most that zstd -d accepts without an option */
+};
 
 struct stream_writer {
 	int fd;
 	char *name;
-	struct buffer out; /* plain text on its way to zstd or to the file */
-	size_t digested;   /* of it: the digest takes many lines at once, which is faster by half for short ones */
+	struct buffer out; /* plain text for zstd or for the file */
+	size_t digested;   /* bytes of `out` that the digest has: it takes many lines at once, which saves half the time for
+	                      short ones */
 	ZSTD_CStream *zstd;
 	char *packed;
 	size_t packed_size;
@@ -54,7 +59,7 @@ static void out_clear(struct stream_writer *w)
 	w->digested = 0;
 }
 
-static int pass_on(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_error *err)
+static int write_out(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_error *err)
 {
 	digest_lines(w);
 	if (!w->zstd) {
@@ -77,7 +82,7 @@ static int pass_on(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_er
 	return 0;
 }
 
-/* Every failure is kept: what follows would leave a hole. */
+/* A failure is permanent: a later line would leave a hole in the stream. */
 static int failed(struct stream_writer *w, struct ipf_error *err)
 {
 	if (err && err->kind == IPF_OK)
@@ -85,7 +90,7 @@ static int failed(struct stream_writer *w, struct ipf_error *err)
 	return -1;
 }
 
-/* The header or the trailer, which are not digested. */
+/* Writes the header or the trailer, which the digest leaves out. */
 static int put_json(struct stream_writer *w, json_t *value, struct ipf_error *err)
 {
 	struct jout out = {.out = &w->out};
@@ -138,7 +143,7 @@ void stream_writer_long_distance(struct stream_writer *w)
 	if (!w->zstd)
 		return;
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_enableLongDistanceMatching, 1);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, FAR_LOG);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, LONG_WINDOW_LOG);
 }
 
 int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)
@@ -168,14 +173,14 @@ int stream_writer_end_line(struct stream_writer *w, struct ipf_error *err)
 		return failed(w, err);
 	}
 	w->lines++;
-	if (w->out.len >= OUT_SIZE && pass_on(w, ZSTD_e_continue, &w->failure) < 0)
+	if (w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0)
 		return failed(w, err);
 	return 0;
 }
 
 int stream_writer_flush(struct stream_writer *w, struct ipf_error *err)
 {
-	if (w->failure.kind != IPF_OK || pass_on(w, ZSTD_e_flush, &w->failure) < 0)
+	if (w->failure.kind != IPF_OK || write_out(w, ZSTD_e_flush, &w->failure) < 0)
 		return failed(w, err);
 	return 0;
 }
@@ -201,10 +206,10 @@ static int put_trailer(struct stream_writer *w, json_t *extra, struct ipf_error 
 int stream_writer_close(struct stream_writer *w, json_t *extra, struct ipf_error *err)
 {
 	if (w->failure.kind == IPF_OK && put_trailer(w, extra, &w->failure) == 0)
-		pass_on(w, ZSTD_e_end, &w->failure);
+		write_out(w, ZSTD_e_end, &w->failure);
 	int fd = w->fd;
 	w->fd = -1;
-	/* a file system may tell only now that it had no room */
+	/* a file system may report only now that it is full */
 	if (close(fd) < 0 && w->failure.kind == IPF_OK)
 		ipf_error_errno(&w->failure, errno, w->name, "cannot close");
 	int status = w->failure.kind == IPF_OK ? 0 : failed(w, err);
@@ -218,9 +223,9 @@ void stream_writer_abandon(struct stream_writer *w)
 	if (!w)
 		return;
 	if (w->fd >= 0) {
-		/* after an error what was good is still worth having: push it out, but never a trailer */
+		/* keep the lines that are good, but never write a trailer */
 		if (w->failure.kind == IPF_OK && (w->zstd || w->out.len))
-			pass_on(w, ZSTD_e_end, &w->failure);
+			write_out(w, ZSTD_e_end, &w->failure);
 		if (w->fd > STDERR_FILENO)
 			close(w->fd);
 	}

@@ -212,7 +212,7 @@ static void says_what_is_wrong_with_a_stream(void **state)
 		const char *says;
 	} cases[] = {
 		{"", IPF_CUT, "empty: expected an ipf trace stream"},
-		{"{\"ipf\":\"tra", IPF_CUT, "cut in its header"},
+		{"{\"ipf\":\"tra", IPF_CUT, "cut in the header"},
 		{"hello\n", IPF_INPUT, "not an ipf stream"},
 		{"hello", IPF_INPUT, "not an ipf stream"},
 		{"{\"a\":1}\n", IPF_INPUT, "not an ipf stream"},
@@ -221,7 +221,7 @@ static void says_what_is_wrong_with_a_stream(void **state)
 		{"{\"ipf\":\"trace\",\"version\":\"1\"}\n", IPF_INPUT, "version: expected an integer"},
 		{"{\"ipf\":\"trace\"}\n", IPF_INPUT, "version: expected an integer"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":1,\"sha256\":\"x\"}}\n", IPF_INPUT,
-	     "the trailer counts 1 lines, there are 0"},
+	     "the trailer counts 1 lines, the stream has 0"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"x\"}}\n", IPF_INPUT,
 	     "the digest of the 0 lines differs"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{}}\n", IPF_INPUT, "expected lines and sha256"},
