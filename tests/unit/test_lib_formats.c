@@ -83,14 +83,14 @@ static void bad_requests_are_named(void **state)
 	} cases[] = {
 		{"{\"prompt\":\"x\"}", "id: missing"},
 		{"{\"id\":\"a\"}", "messages, prompt, prompt_token_ids: expected one of them, got none"},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "only one of them"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "expected one of them, got several"},
 		{"{\"id\":7,\"prompt\":\"x\"}", "id: expected a string, got 7"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":\"many\"}",
 	     "output_tokens: expected an integer of 0 or more, got \"many\""},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":-1}",
 	     "output_tokens: expected an integer of 0 or more, got -1"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"all\"}", "context: expected \"session\", got \"all\""},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "needs session and messages"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "requires session and messages"},
 		{"{\"id\":\"a\",\"prompt\":\"x\"", "not JSON: unexpected end"},
 		{"[]", "expected an object"},
 	};
@@ -192,9 +192,8 @@ static void bad_arrivals_are_named(void **state)
 		{"{\"n\":0,\"at_ns\":1,\"req\":2,\"stage\":0}", "req: 2: the trace has 2 requests"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":1}", "stage: 1: the header has 1 stages"},
 		{"{\"n\":0,\"at_ns\":-1,\"req\":0,\"stage\":0}", "at_ns: expected an integer of 0 or more, got -1"},
-		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected an n that is earlier"},
-		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}",
-	     "after: expected the n of an earlier line, got \"x\""},
+		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected the n of an earlier line, got 3"},
+		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}", "after: expected the n of an earlier line, got \"x\""},
 		{"{\"at_ns\":1,\"req\":0,\"stage\":0}", "n: missing"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":0,\"copy\":64}", "copy: expected at most 63, got 64"},
 	};
@@ -287,7 +286,8 @@ static void client_lines_and_bad_records(void **state)
 	static const struct {
 		const char *line, *says;
 	} cases[] = {
-		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}", "reads: they sum up to 5 bytes, the body has 4"},
+		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}",
+	     "reads: they sum up to 5 bytes, the body has 4"},
 		{"{\"n\":0,\"stage\":0,\"reads\":[[1,-5,1]],\"body\":\"\"}", "reads: expected [t_ns, bytes, own_ns]"},
 		{"{\"n\":0,\"stage\":0,\"error\":{\"kind\":\"odd\"}}",
 	     "error.kind: expected a kind of error that ipf-records(5) lists, got \"odd\""},
