@@ -1,6 +1,6 @@
 /* SIGINT and SIGTERM in a pipeline. Ctrl-C reaches every program of a pipeline at once, but only the first one should
  * act on it: at the first signal ipf-fire stops starting requests, at the second it aborts those in flight, and both
- * times it still writes records. The programs behind it therefore ignore two signals.
+ * times it still writes records. The programs after it therefore ignore two signals.
  *
  *     interrupt_watch(input_is_live(STDIN_FILENO) ? 2 : 0);
  *     while (!interrupted() && …) …

@@ -191,10 +191,10 @@ static int check_tensors(struct compiler *c, const struct protobuf_type *t, int 
 		name = message ? protobuf_by_name(c->p, of->type, "name", 4) : NULL;
 		datatype = message ? protobuf_by_name(c->p, of->type, "datatype", 8) : NULL;
 		if (!name || !datatype || name->kind != PB_STRING || datatype->kind != PB_STRING)
-			return ipf_error_at(
-				c->err, IPF_INPUT, c->file, 0,
-				"grpc.messages.%s.%s: expected the name of a repeated message with string fields name and datatype, got \"%s\"",
-				t->name, f->name, f->of ? f->of : "");
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0,
+			                    "grpc.messages.%s.%s: expected the name of a repeated message "
+			                    "with string fields name and datatype, got \"%s\"",
+			                    t->name, f->name, f->of ? f->of : "");
 	}
 	return 0;
 }
