@@ -1,6 +1,7 @@
 /* Where a run came from, as the headers of its streams tell it. */
 #include "clock.h"
 #include "cli/options.h"
+#include "stream/provenance.h"
 #include "report.h"
 #include "version.h"
 

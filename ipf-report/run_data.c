@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "cli/interrupt.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -340,7 +341,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 		return ipf_error_memory(err);
 
 	struct schedule plan = {0};
-	json_t *schedule = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
+	json_t *schedule = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
 	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
 		return -1;
 	/* Results that were collected from the records of several shards carry the schedule of one. */

@@ -9,6 +9,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "rate_file.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 

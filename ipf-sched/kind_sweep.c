@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "resources.h"
 #include "sustained.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 #include <stdio.h>

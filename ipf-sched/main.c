@@ -5,6 +5,7 @@
 #include "resources.h"
 #include "stage.h"
 #include "schedule_stat.h"
+#include "stream/provenance.h"
 #include "stream/stream.h"
 #include "cli/units.h"
 

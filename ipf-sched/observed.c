@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "verdict/verdict.h"
 
@@ -210,7 +211,8 @@ int observed_read(struct observed *seen, const char *path, struct ipf_error *err
 	header = stream_reader_header(result_reader_stream(reader));
 	name = stream_reader_name(result_reader_stream(reader));
 	/* The schedule's own header also says whether it was a shard's. */
-	if (schedule_from_header(&plan, schedule_find(header) ? schedule_find(header) : header, name, err) < 0)
+	if (schedule_from_header(&plan, schedule_find_header(header) ? schedule_find_header(header) : header, name, err) <
+	    0)
 		goto out;
 	if (plan.shards > 1 && join_shards(&plan, header, name, err) < 0)
 		goto out;

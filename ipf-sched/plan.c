@@ -382,11 +382,11 @@ struct output {
 
 static int put(struct output *o, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
-	schedule_arrival_write(arrival, stream_writer_begin(o->writer));
+	schedule_arrival_write(arrival, stream_writer_begin_line(o->writer));
 	if ((arrival->n & 0xfff) == 0 && progress_due(o->progress, clock_now()))
 		progress_show(o->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(o->writer),
 		              (long long)o->plan->arrivals);
-	return stream_writer_end(o->writer, err);
+	return stream_writer_end_line(o->writer, err);
 }
 
 /* The requests of a session behind its head, which is `head_n` and `head_req`. */

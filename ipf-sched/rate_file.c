@@ -3,8 +3,9 @@
 #include "absent.h"
 #include "clock.h"
 #include "resources.h"
-#include "stream/stream.h"
+#include "stream/digest.h"
 #include "cli/units.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <math.h>

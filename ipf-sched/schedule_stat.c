@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "stream/schedule.h"
 #include "stage.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -250,7 +250,7 @@ static void tell_whole(const struct schedule *plan, json_t *header, int64_t line
 static int read_arrivals(struct schedule_reader *reader, struct seen *seen, struct ipf_error *cut,
                          struct ipf_error *err)
 {
-	const struct schedule *plan = schedule_reader_plan(reader);
+	const struct schedule *plan = schedule_reader_header(reader);
 	struct schedule_arrival a;
 	int got;
 
@@ -301,7 +301,7 @@ int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buff
 
 	if (schedule_reader_open(&reader, path, err) < 0)
 		goto out;
-	plan = schedule_reader_plan(reader);
+	plan = schedule_reader_header(reader);
 	seen = calloc(plan->count ? plan->count : 1, sizeof *seen);
 	if (!seen) {
 		ipf_error_memory(err);

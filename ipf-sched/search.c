@@ -1,6 +1,6 @@
 #include "search.h"
 
-#include "stats/rng.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 #include <stdlib.h>

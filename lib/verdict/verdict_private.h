@@ -3,7 +3,7 @@
 #define IPF_VERDICT_PRIVATE_H
 
 #include "stats/histogram.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "verdict/verdict.h"
 
 struct verdict_stage {
