@@ -96,7 +96,7 @@ def answer(path, asked, headers):
 def answer(path, asked, headers):
     return 200, {'count': 1}"
 	run prep -n 3 --template-tokens "$URL"
-	is "$status $(grep -c "is the tokenizer (-t) the server's" "$ERR")" "3 1" "a server that counts less than there is"
+	is "$status $(grep -c "check that -t is the server's tokenizer" "$ERR")" "3 1" "a server that counts less than there is"
 	stop
 fi
 run prep -n 3 --template-tokens http://127.0.0.1:1
