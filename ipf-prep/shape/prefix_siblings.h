@@ -18,8 +18,8 @@ struct prefix_siblings {
 	bool failed; /* memory ran out: places are 0 from then on */
 };
 
-/* The place of a block among its siblings; registers it if it is new. `block` is a 64-bit key that stands for the block
- * and all blocks before it; `parent` is the key of the block before. */
+/* The place of a block among its siblings; registers it if it is new. `block` is a 64-bit key of the block and
+ * all blocks before it; `parent` is the key of the block before. */
 uint32_t prefix_siblings_place(struct prefix_siblings *s, uint64_t parent, uint64_t block);
 void prefix_siblings_release(struct prefix_siblings *s);
 

@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "draft/reorder.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -126,11 +125,6 @@ static int write_unit(struct selection *s, const struct unit *unit, struct ipf_e
 
 /* ---- writing what is held ---- */
 
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold the requests");
-}
-
 static void shuffle(struct selection *s, struct unit *units, size_t count)
 {
 	for (size_t i = count; i > 1; i--) {
@@ -161,11 +155,11 @@ static int write_with_replacement(struct selection *s, struct unit *units, size_
 static int write_scaled(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
-	size_t made;
+	size_t scaled;
 	struct scaled *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
-	                                     c->common.seed, &made);
-	int status = list ? 0 : no_memory(err);
-	for (size_t i = 0; i < made && status == 0; i++) {
+	                                     c->common.seed, &scaled);
+	int status = list ? 0 : ipf_error_memory(err);
+	for (size_t i = 0; i < scaled && status == 0; i++) {
 		struct unit *unit = &units[list[i].unit];
 		int64_t shift_ns = list[i].shift_ns;
 		for (size_t k = 0; k < unit->count; k++) {
@@ -183,27 +177,28 @@ static int write_scaled(struct selection *s, struct unit *units, size_t count, s
 
 static int write_held(struct selection *s, struct ipf_error *err)
 {
+	const struct prep_config *c = s->config;
 	struct reorder *held = &s->held;
 	size_t kept = 0;
-	if (s->config->dequantise && arrivals_dequantise(held, s->config->common.seed) < 0)
-		return no_memory(err);
+	if (c->dequantise && arrivals_dequantise(held, c->common.seed) < 0)
+		return ipf_error_memory(err);
 	if (reorder_order(held) < 0)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	for (size_t i = 0; i < held->unit_count; i++) {
-		const char *why = s->config->hold_all ? excluded(s, &held->units[i]) : NULL;
+		const char *why = c->hold_all ? excluded(s, &held->units[i]) : NULL;
 		if (why)
 			selection_counts_drop(s->counts, why, 1);
 		else
 			held->units[kept++] = held->units[i];
 	}
-	if (!isnan(s->config->scale)) {
+	if (!isnan(c->scale)) {
 		int status = write_scaled(s, held->units, kept, err);
 		reorder_release(held);
 		return status;
 	}
-	if (s->config->sample == SAMPLE_WITH)
+	if (c->sample == SAMPLE_WITH)
 		return write_with_replacement(s, held->units, kept, err);
-	if (s->config->sample == SAMPLE_WITHOUT)
+	if (c->sample == SAMPLE_WITHOUT)
 		shuffle(s, held->units, kept);
 	for (size_t i = 0; i < kept; i++) {
 		if (write_unit(s, &held->units[i], err) < 0)
@@ -220,12 +215,12 @@ static int write_held(struct selection *s, struct ipf_error *err)
 
 static void cut_turns(const struct selection *s, struct draft *d)
 {
-	const struct prep_config *config = s->config;
-	if (!d->chain || !(config->traits & HAS_TURNS) || config->turns.distribution.kind == DISTRIBUTION_DATASET)
+	const struct prep_config *c = s->config;
+	if (!d->chain || !(c->traits & HAS_TURNS) || c->turns.distribution.kind == DISTRIBUTION_DATASET)
 		return;
 	struct rng rng;
-	rng_init(&rng, config->common.seed, "turns", (uint64_t)d->number);
-	int64_t turns = distribution_draw(&config->turns.distribution, &rng);
+	rng_init(&rng, c->common.seed, "turns", (uint64_t)d->number);
+	int64_t turns = distribution_draw(&c->turns.distribution, &rng);
 	if ((int64_t)d->count > turns)
 		d->count = (size_t)turns;
 }
@@ -235,12 +230,12 @@ static void cut_turns(const struct selection *s, struct draft *d)
 static int64_t reservoir_size(const struct selection *s)
 {
 	const struct prep_config *c = s->config;
-	if (s->config->sample != SAMPLE_WITHOUT || s->config->hold_all)
+	if (c->sample != SAMPLE_WITHOUT || c->hold_all)
 		return 0;
 	if (c->max_sessions != IPF_ABSENT && c->max_requests == IPF_ABSENT)
 		return c->max_sessions;
-	return c->max_requests != IPF_ABSENT && c->max_sessions == IPF_ABSENT && s->config->first_turn_only &&
-	               !(s->config->traits & HAS_SESSIONS)
+	return c->max_requests != IPF_ABSENT && c->max_sessions == IPF_ABSENT && c->first_turn_only &&
+	               !(c->traits & HAS_SESSIONS)
 	           ? c->max_requests
 	           : 0;
 }
@@ -249,10 +244,10 @@ static int put_into_reservoir(struct selection *s, const struct draft *d, int64_
 {
 	int64_t place = s->seen++;
 	if (place < size)
-		return reorder_add(&s->held, d) < 0 ? no_memory(err) : 0;
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
 	selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
-	return place < size && reorder_replace(&s->held, (size_t)place, d) < 0 ? no_memory(err) : 0;
+	return place < size && reorder_replace(&s->held, (size_t)place, d) < 0 ? ipf_error_memory(err) : 0;
 }
 
 /* Is the recorded answer empty? A server cannot be asked for one, unless its length is drawn. */
@@ -266,20 +261,20 @@ static bool answer_is_empty(const struct prep_config *config, const struct draft
 static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
-	const struct prep_config *config = s->config;
+	const struct prep_config *c = s->config;
 	struct unit unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
 	bool failed = false;
-	for (size_t i = 0; i < d->count && config->format->kind == SOURCE_TRACE; i++) {
+	for (size_t i = 0; i < d->count && c->format->kind == SOURCE_TRACE; i++) {
 		d->requests[i].failed |= d->requests[i].output_tokens == 0;
 		failed |= d->requests[i].failed;
 	}
-	if (failed && config->failed == DROP && d->count == 1) {
+	if (failed && c->failed == DROP && d->count == 1) {
 		selection_counts_drop(s->counts, "failed when it was recorded", 1);
 		return 0;
 	}
-	if (answer_is_empty(config, d)) {
+	if (answer_is_empty(c, d)) {
 		selection_counts_drop(s->counts, "empty answer", 1);
 		return 0;
 	}
@@ -289,27 +284,27 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)d->requests[i].input_tokens);
 	trace_renderer_learn_blocks(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;
-	if (!config->hold_all && at_ns != IPF_ABSENT) {
+	if (!c->hold_all && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)
 			return ipf_error_set(err, IPF_INPUT, "arrives before the previous record; sort the file by time");
 		s->last_at_ns = at_ns;
 	}
 	trace_renderer_learn_text(s->renderer, d);
 	cut_turns(s, d);
-	if (config->hold_all)
-		return reorder_add(&s->held, d) < 0 ? no_memory(err) : 0;
+	if (c->hold_all)
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	const char *why = excluded(s, &unit);
 	if (why) {
 		selection_counts_drop(s->counts, why, 1);
 		/* Arrivals never decrease here. */
-		sink->full = at_ns != IPF_ABSENT && config->to_ns != IPF_ABSENT && at_ns >= config->to_ns;
+		sink->full = at_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && at_ns >= c->to_ns;
 		return 0;
 	}
 	int64_t size = reservoir_size(s);
 	if (size > 0)
 		return put_into_reservoir(s, d, size, err);
-	if (config->sample != SAMPLE_ALL || trace_renderer_wants_more(s->renderer))
-		return reorder_add(&s->held, d) < 0 ? no_memory(err) : 0;
+	if (c->sample != SAMPLE_ALL || trace_renderer_wants_more(s->renderer))
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	if (s->held.count > 0 && write_held(s, err) < 0)
 		return -1;
 	if (write_unit(s, &unit, err) < 0)
@@ -335,7 +330,7 @@ int selection_new(struct selection **made, const struct prep_config *config, str
 {
 	struct selection *s = calloc(1, sizeof *s);
 	if (!s)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	s->sink.take = take;
 	s->sink.unusable = unusable;
 	s->config = config;

@@ -59,9 +59,8 @@ void selection_counts_print(const struct selection_counts *counts, int64_t recor
 		fprintf(to, "ipf-prep: left out: %lld (bad)\n", (long long)bad);
 	if (counts->requests) {
 		double n = (double)counts->requests;
-		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n",
-		        (long long)counts->input_tokens, (double)counts->input_tokens / n, (long long)counts->output_tokens,
-		        (double)counts->output_tokens / n);
+		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)counts->input_tokens,
+		        (double)counts->input_tokens / n, (long long)counts->output_tokens, (double)counts->output_tokens / n);
 	}
 	if (counts->unfitted)
 		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)counts->unfitted);

@@ -16,7 +16,7 @@ static uint64_t own_key(const struct draft *d, size_t turn)
 	return key;
 }
 
-/* Does the id of a block stand for all blocks before it too? Then the block has siblings. */
+/* Does the id of a block identify all blocks before it too? Then the block has siblings. */
 static bool has_siblings(const struct synthetic_prompt *p, const struct draft_request *request)
 {
 	return (p->config->traits & HAS_BLOCKS) && !request->blocks.sizes && request->count == 0;

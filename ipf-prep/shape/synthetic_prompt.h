@@ -35,7 +35,7 @@ struct synthetic_prompt {
 	bool failed; /* memory ran out */
 };
 
-/* Learns which blocks follow the same beginning. Called for every record in the order of the data, so that selecting
+/* Learns which blocks follow the same beginning. Call it with every record in the order of the data, so that selecting
  * other records changes no text. */
 void synthetic_prompt_register(struct synthetic_prompt *p, const struct draft *d);
 /* Text of `count` tokens for the request at index `turn`, which has no message. `blocks` are those of the request, in

@@ -48,6 +48,12 @@ void trace_renderer_release(struct trace_renderer *r)
 		buffer_release(buffers[i]);
 }
 
+/* A generator for one decision about the request at index `turn`. */
+static struct rng rng_for(const struct trace_renderer *r, const char *decision, const struct draft *d, size_t turn)
+{
+	return draft_rng(r->config->common.seed, decision, d, turn);
+}
+
 /* ---- what later requests need to know of earlier records ---- */
 
 static bool fits_lengths(const struct prep_config *config)
@@ -106,7 +112,7 @@ int64_t answer_tokens(const struct token_counter *tokens, struct draft_request *
 
 /* ---- the prompt ---- */
 
-/* The blocks of a request. Those of a copy get a scope of their own, so that copies share only among copies. */
+/* The blocks of a request. Those of a copy get a separate scope, so that copies share only with copies. */
 static struct draft_blocks blocks_of(struct trace_renderer *r, const struct draft *d,
                                      const struct draft_request *request)
 {
@@ -129,12 +135,12 @@ static struct draft_message *resizable_message(struct draft *work)
 	return NULL;
 }
 
+/* Brings the prompt to a length from --input-tokens. */
 static void fit_input(struct trace_renderer *r, const struct draft *d, size_t turn)
 {
 	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
 		return;
-	struct rng drawn = draft_rng(r->config->common.seed, "input-tokens", d, turn),
-			   filler = draft_rng(r->config->common.seed, "extend", d, turn);
+	struct rng drawn = rng_for(r, "input-tokens", d, turn), filler = rng_for(r, "extend", d, turn);
 	int64_t target = distribution_draw(&r->config->input.distribution, &drawn);
 	struct draft *work = &r->work;
 	struct draft_message *m = resizable_message(work);
@@ -152,10 +158,11 @@ static void fit_input(struct trace_renderer *r, const struct draft *d, size_t tu
 		selection_counts_residual(r->counts, wanted, text_tokens(r->config->tokens, m->text));
 }
 
+/* The index of the prefix of a request; *tokens is its length. */
 static size_t pick_prefix(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t *tokens)
 {
 	const struct prep_config *config = r->config;
-	struct rng pick = draft_rng(r->config->common.seed, "prefix", d, turn);
+	struct rng pick = rng_for(r, "prefix", d, turn);
 	size_t i = config->prefixes.shares.count > 1 ? share_list_pick(&config->prefixes.shares, rng_uniform(&pick)) : 0;
 	const struct prefix_group *group = &config->prefixes.groups[i];
 	*tokens = group->tokens;
@@ -208,7 +215,7 @@ static int64_t synthetic_tokens(const struct trace_renderer *r, const struct dra
 {
 	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
 		return d->requests[turn].input_tokens;
-	struct rng drawn = draft_rng(r->config->common.seed, "input-tokens", d, turn);
+	struct rng drawn = rng_for(r, "input-tokens", d, turn);
 	return distribution_draw(&r->config->input.distribution, &drawn);
 }
 
@@ -219,13 +226,13 @@ static void make_messages(struct trace_renderer *r, const struct draft *d, size_
 	const struct prep_config *config = r->config;
 	const struct draft_request *request = &d->requests[turn];
 	struct draft *work = &r->work;
-	bool opens = !d->chain || turn == 0, synthetic = request->count == 0;
+	bool first_turn = !d->chain || turn == 0, synthetic = request->count == 0;
 	struct slice system = config->system ? buffer_all(&config->system_message) : (struct slice){0};
 	draft_reset(work);
 	draft_request(work);
 	for (size_t i = 0; i < request->count; i++) {
 		const struct draft_message *from = &d->messages[request->first + i];
-		if (opens && system.data && from->role == ROLE_SYSTEM)
+		if (first_turn && system.data && from->role == ROLE_SYSTEM)
 			continue;
 		struct draft_message *m = draft_message(work, from->role, from->text);
 		if (m)
@@ -245,9 +252,9 @@ static void make_messages(struct trace_renderer *r, const struct draft *d, size_
 	} else {
 		fit_input(r, d, turn);
 	}
-	if (opens && system.data)
+	if (first_turn && system.data)
 		prepend_message(work, ROLE_SYSTEM, system);
-	if (opens && work->message_count > 0 && !work->failed)
+	if (first_turn && work->message_count > 0 && !work->failed)
 		put_prefix(r, d, turn);
 }
 
@@ -272,7 +279,7 @@ static void write_messages(struct trace_renderer *r)
 	jout_end_list(&w);
 }
 
-/* The prompt's blocks, for the programs that compute cache hits from them. */
+/* The blocks of the prompt, for programs that compute prefix cache hits. */
 static struct slice write_blocks(struct trace_renderer *r, const struct draft_blocks *blocks)
 {
 	if (blocks->count == 0)
@@ -311,8 +318,7 @@ static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
 	if (config->output.distribution.kind != DISTRIBUTION_DATASET) {
-		struct rng drawn = draft_rng(r->config->common.seed, "output-tokens", d, turn),
-				   filler = draft_rng(r->config->common.seed, "extend answer", d, turn);
+		struct rng drawn = rng_for(r, "output-tokens", d, turn), filler = rng_for(r, "extend answer", d, turn);
 		int64_t count = distribution_draw(&config->output.distribution, &drawn);
 		if (answer->data)
 			*answer = fit_length_to(&r->fit, *answer, count, &filler, &r->work);
@@ -332,18 +338,18 @@ static struct slice pick_model(const struct trace_renderer *r, const struct draf
 	const struct share_list *models = &r->config->models;
 	if (!models->count)
 		return request->model;
-	struct rng rng = draft_rng(r->config->common.seed, "model", d, 0);
+	struct rng rng = rng_for(r, "model", d, 0);
 	return slice_of(models->items[share_list_pick(models, rng_uniform(&rng))].name);
 }
 
 /* The time since the end of the previous turn; absent for the first turn. */
-static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t place)
+static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t turn_number)
 {
-	if (place == IPF_ABSENT || place == 0)
+	if (turn_number == IPF_ABSENT || turn_number == 0)
 		return IPF_ABSENT;
 	if (r->config->wait.distribution.kind == DISTRIBUTION_DATASET)
 		return d->requests[turn].wait_ns;
-	struct rng rng = draft_rng(r->config->common.seed, "wait", d, turn);
+	struct rng rng = rng_for(r, "wait", d, turn);
 	return distribution_draw(&r->config->wait.distribution, &rng);
 }
 
@@ -507,7 +513,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
 		    r->blocks.failed || r->scope.failed || r->fit.failed)
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);
+			return ipf_error_memory(err);
 		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;
 		r->counts->requests++;

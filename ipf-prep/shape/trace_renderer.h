@@ -33,7 +33,7 @@ int trace_renderer_init(struct trace_renderer *r, const struct prep_config *conf
                         struct selection_counts *counts, struct ipf_error *err);
 void trace_renderer_release(struct trace_renderer *r);
 
-/* Learns which blocks follow the same beginning. Called for every record in the order of the data. */
+/* Learns which blocks follow the same beginning. Call it with every record in the order of the data. */
 void trace_renderer_learn_blocks(struct trace_renderer *r, const struct draft *d);
 /* Remembers the texts of a record if prompts may have to be extended. */
 void trace_renderer_learn_text(struct trace_renderer *r, const struct draft *d);

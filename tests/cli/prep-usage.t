@@ -105,12 +105,12 @@ complains ipf-prep 'lengths:3: expected a number such as 2 or -0.5, got "many"' 
 printf '7 1\n' >lengths
 run "$prep" jsonl a.jsonl --output-tokens histogram:lengths
 is "$(body "$OUT" | jq .output_tokens)" 7 "a histogram gives its lengths"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and stands in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and is in the trailer"
 
 # ---- a system message from a file ----
 printf 'Be kind.\n' >system.txt
 run "$prep" jsonl a.jsonl --system system.txt
 is "$(body "$OUT" | jq -r '.messages[0].content')" "Be kind." "--system takes a file"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which stands in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which is in the trailer"
 run "$prep" jsonl a.jsonl --system "Be brief."
 is "$(body "$OUT" | jq -r '.messages[0].content')" "Be brief." "or a text"
