@@ -157,10 +157,10 @@ static int ask_counts(struct template_server *s, int64_t *one, int64_t *three, s
 		if (*one != IPF_ABSENT)
 			return ways[i](s, 3, three, err) < 0 ? -1 : 0;
 	}
-	return ipf_error_set(
-		err, IPF_INPUT,
-		"--template-tokens: %s: expected a count from /tokenize, /apply-template or /v1/chat/completions, got status %ld",
-		s->base.data, s->status);
+	return ipf_error_set(err, IPF_INPUT,
+	                     "--template-tokens: %s: expected a count from /tokenize, /apply-template or "
+	                     "/v1/chat/completions, got status %ld",
+	                     s->base.data, s->status);
 }
 
 static int set_tokens(struct chat_template *template, const struct template_server *s, int64_t one, int64_t three,

@@ -16,11 +16,11 @@ static void plot_rate(const struct samples *at, FILE *to)
 {
 	double begin = at->values[0], end = at->values[at->count - 1], width = (end - begin) / BINS;
 	size_t next = 0;
-	fprintf(
-		to,
-		"set title 'Arrivals over time'\nset xlabel 'time (s)'\nset ylabel 'requests per second'\nset yrange [0:*]\nset xrange [0:%.9g]\nset key off\n"
-		"$rate << E\n",
-		end - begin);
+	fprintf(to,
+	        "set title 'Arrivals over time'\nset xlabel 'time (s)'\nset ylabel 'requests per second'\n"
+	        "set yrange [0:*]\nset xrange [0:%.9g]\nset key off\n"
+	        "$rate << E\n",
+	        end - begin);
 	for (int i = 0; i < BINS; i++) {
 		size_t first = next;
 		while (next < at->count && (i == BINS - 1 || at->values[next] - begin < (i + 1) * width))
@@ -51,12 +51,12 @@ static void plot_gaps(const struct samples *at, FILE *to)
 	samples_sort(&gaps);
 	write_cumulative(&gaps, "gaps", to);
 	double most = gaps.values[(gaps.count - 1) * 99 / 100] * 1.1;
-	fprintf(
-		to,
-		"set title 'Gaps between arrivals'\nset xlabel 'gap (s)'\nset ylabel 'cumulative share'\nset yrange [0:1]\nset xrange [0:%.9g]\n"
-		"set key bottom right\nplot $gaps using 1:2 with steps lw 1.5 lc rgb " BLUE " title 'recorded', "
-		"1-exp(-x/%.9g) with lines dt 2 lc rgb " GREY " title 'Poisson process of this rate'\n",
-		fmin(fmax(mean * 6, most), mean * 30), mean);
+	fprintf(to,
+	        "set title 'Gaps between arrivals'\nset xlabel 'gap (s)'\nset ylabel 'cumulative share'\n"
+	        "set yrange [0:1]\nset xrange [0:%.9g]\n"
+	        "set key bottom right\nplot $gaps using 1:2 with steps lw 1.5 lc rgb " BLUE " title 'recorded', "
+	        "1-exp(-x/%.9g) with lines dt 2 lc rgb " GREY " title 'Poisson process of this rate'\n",
+	        fmin(fmax(mean * 6, most), mean * 30), mean);
 	samples_release(&gaps);
 }
 
@@ -69,11 +69,11 @@ static void plot_lengths(const struct trace_plot *p, FILE *to)
 		write_cumulative(p->input, "input", to);
 	if (p->output->count)
 		write_cumulative(p->output, "output", to);
-	fprintf(
-		to,
-		"set title 'Lengths'\nset xlabel 'tokens'\nset ylabel 'cumulative share'\nset yrange [0:1]\nset logscale x\nset xrange [1:%.9g]\n"
-		"set key top left\nplot ",
-		most * 1.1 + 1);
+	fprintf(to,
+	        "set title 'Lengths'\nset xlabel 'tokens'\nset ylabel 'cumulative share'\nset yrange [0:1]\n"
+	        "set logscale x\nset xrange [1:%.9g]\n"
+	        "set key top left\nplot ",
+	        most * 1.1 + 1);
 	if (p->input->count) {
 		fprintf(to, "$input using (($1)<1?1:$1):2 with steps lw 1.5 lc rgb " BLUE " title 'input'");
 		comma = ", ";
@@ -97,13 +97,13 @@ static void plot_hits(const struct prefix_reuse *r, FILE *to)
 		fprintf(to, "%zu %.6g %.6g\n", end, tokens_here ? 100.0 * (double)hits_here / (double)tokens_here : 0,
 		        tokens ? 100.0 * (double)hits / (double)tokens : 0);
 	}
-	fprintf(
-		to,
-		"E\nset title 'Hits of an unlimited prefix cache'\nset xlabel 'requests, in order'\nset ylabel '%% of input tokens'\nset yrange [0:100]\n"
-		"set xrange [0:%zu]\nset key top left\nplot $hits using 1:2 with fsteps lw 1.2 lc rgb " BLUE
-		" title 'of these requests', "
-		"$hits using 1:3 with lines lw 1.5 dt 2 lc rgb " ORANGE " title 'cumulative'\n",
-		r->count);
+	fprintf(to,
+	        "E\nset title 'Hits of an unlimited prefix cache'\nset xlabel 'requests, in order'\n"
+	        "set ylabel '%% of input tokens'\nset yrange [0:100]\n"
+	        "set xrange [0:%zu]\nset key top left\nplot $hits using 1:2 with fsteps lw 1.2 lc rgb " BLUE
+	        " title 'of these requests', "
+	        "$hits using 1:3 with lines lw 1.5 dt 2 lc rgb " ORANGE " title 'cumulative'\n",
+	        r->count);
 }
 
 int trace_plot_draw(const struct trace_plot *p, const char *path, struct ipf_error *err)
