@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds a trace's prompts against the reference implementation of tokenizers (the package `tokenizers`).
+"""Compares the prompts of a trace with the reference implementation of tokenizers (the package `tokenizers`).
 
     python prep_prompts.py TOKENIZER.json TRACE
 
-Prints: requests, how many of them have exactly the tokens that `input_tokens` says, the most that one is off, and how many pairs of
-prompts share another number of tokens at their beginning than their recorded blocks say. All pairs are covered by looking at
-neighbours in two orders, that of the tokens and that of the blocks: a pair shares the least that neighbours between them share.
+Prints the number of requests, how many of them have exactly `input_tokens` tokens, the largest difference, and how many pairs of
+prompts share a different number of leading tokens than their recorded blocks say. Comparing neighbours in two orders, by tokens and
+by blocks, covers all pairs: a pair shares the minimum of what the neighbours between them share.
 """
 import array
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The filter of vLLM's benchmark on a ShareGPT file, written anew with the reference implementation of tokenizers.
+"""An independent implementation of the filter of vLLM's benchmark for ShareGPT, with the reference implementation of tokenizers.
 
     python prep_vllm.py TOKENIZER.json FILE
 
-Prints what it would send, a JSON list a line: prompt, its tokens, tokens to ask for.
+Prints a JSON list for each request: prompt, its tokens, tokens to request.
 """
 import json
 import sys
@@ -16,7 +16,7 @@ tokenizer.no_padding()
 
 
 def count(text):
-    """As the tokenizer of a model is called: with the special tokens that it adds."""
+    """With the special tokens that a model's tokenizer adds."""
     return len(tokenizer.encode(text).ids)
 
 

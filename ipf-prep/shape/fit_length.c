@@ -3,87 +3,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MAX ((size_t)1 << 20)
-#define BETWEEN  "\n\n"
+#define POOL_MAX  ((size_t)1 << 20)
+#define SEPARATOR "\n\n"
 
-void fit_length_feed(struct fit_length *s, struct slice text)
+void fit_length_learn(struct fit_length *f, struct slice text)
 {
-	if (text.len == 0 || s->pool.len >= POOL_MAX || s->failed)
+	if (text.len == 0 || f->pool.len >= POOL_MAX || f->failed)
 		return;
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		struct piece *pieces = reallocarray(s->pieces, cap, sizeof *pieces);
-		if (!pieces) {
-			s->failed = true;
+	if (f->count == f->cap) {
+		size_t cap = f->cap ? f->cap * 2 : 256;
+		struct pool_text *pool_texts = reallocarray(f->pool_texts, cap, sizeof *pool_texts);
+		if (!pool_texts) {
+			f->failed = true;
 			return;
 		}
-		s->pieces = pieces;
-		s->cap = cap;
+		f->pool_texts = pool_texts;
+		f->cap = cap;
 	}
-	s->pieces[s->count++] = (struct piece){s->pool.len, text.len};
-	buffer_append(&s->pool, text.data, text.len);
-	s->failed |= s->pool.failed;
+	f->pool_texts[f->count++] = (struct pool_text){f->pool.len, text.len};
+	buffer_append(&f->pool, text.data, text.len);
+	f->failed |= f->pool.failed;
 }
 
-static struct slice keep(struct fit_length *s, struct draft *space)
+static struct slice copy_text(struct fit_length *f, struct draft *space)
 {
-	char *to = s->text.failed ? NULL : draft_space(space, s->text.len);
+	char *to = f->text.failed ? NULL : draft_space(space, f->text.len);
 	if (!to) {
 		space->failed = true;
 		return (struct slice){"", 0};
 	}
-	memcpy(to, s->text.data, s->text.len);
-	return (struct slice){to, s->text.len};
+	memcpy(to, f->text.data, f->text.len);
+	return (struct slice){to, f->text.len};
 }
 
-/* Not every text can be cut to every length: what lacks is made up for by a word. */
-static struct slice cut(struct fit_length *s, struct slice text, int64_t count, struct rng *rng, struct draft *space)
+/* Cuts the text. If no cut gives exactly `count` tokens, words of one token fill it up. */
+static struct slice cut(struct fit_length *f, struct slice text, int64_t count, struct rng *rng, struct draft *space)
 {
-	text.len = token_counter_cut(s->tokens, text.data, text.len, count);
-	if (!token_counter_exact(s->tokens) || token_counter_count(s->tokens, text.data, text.len) == count)
+	text.len = token_counter_cut(f->tokens, text.data, text.len, count);
+	if (!token_counter_exact(f->tokens) || token_counter_count(f->tokens, text.data, text.len) == count)
 		return text;
-	if (text.data != s->text.data) {
-		buffer_clear(&s->text);
-		buffer_slice(&s->text, text);
+	if (text.data != f->text.data) {
+		buffer_clear(&f->text);
+		buffer_slice(&f->text, text);
 	}
-	s->text.len = text.len;
-	exact_text_fill(s->exact, rng, count, &s->text);
-	s->failed |= s->exact->failed;
-	return keep(s, space);
+	f->text.len = text.len;
+	exact_text_fill(f->exact, rng, count, &f->text);
+	f->failed |= f->exact->failed;
+	return copy_text(f, space);
 }
 
-struct slice fit_length_to(struct fit_length *s, struct slice text, int64_t count, struct rng *rng, struct draft *space)
+struct slice fit_length_to(struct fit_length *f, struct slice text, int64_t count, struct rng *rng, struct draft *space)
 {
-	int64_t have = token_counter_count(s->tokens, text.data, text.len);
+	int64_t have = token_counter_count(f->tokens, text.data, text.len);
 	if (have == count)
 		return text;
 	if (have > count)
-		return cut(s, text, count, rng, space);
-	if (s->count == 0)
+		return cut(f, text, count, rng, space);
+	if (f->count == 0)
 		return text;
-	buffer_clear(&s->text);
-	buffer_slice(&s->text, text);
-	size_t at = (size_t)rng_below(rng, s->count);
-	while (have < count && !s->text.failed) {
-		if (s->text.len > 0)
-			buffer_text(&s->text, BETWEEN);
-		buffer_append(&s->text, s->pool.data + s->pieces[at].begin, s->pieces[at].len);
-		at = (at + 1) % s->count;
-		have = token_counter_count(s->tokens, s->text.data, s->text.len);
+	buffer_clear(&f->text);
+	buffer_slice(&f->text, text);
+	size_t at = (size_t)rng_below(rng, f->count);
+	while (have < count && !f->text.failed) {
+		if (f->text.len > 0)
+			buffer_text(&f->text, SEPARATOR);
+		buffer_append(&f->text, f->pool.data + f->pool_texts[at].begin, f->pool_texts[at].len);
+		at = (at + 1) % f->count;
+		have = token_counter_count(f->tokens, f->text.data, f->text.len);
 	}
-	struct slice longer = s->text.failed ? (struct slice){0} : cut(s, buffer_all(&s->text), count, rng, space);
-	if (longer.data == s->text.data && !s->text.failed) {
-		s->text.len = longer.len;
-		longer = keep(s, space);
+	struct slice longer = f->text.failed ? (struct slice){0} : cut(f, buffer_all(&f->text), count, rng, space);
+	if (longer.data == f->text.data && !f->text.failed) {
+		f->text.len = longer.len;
+		longer = copy_text(f, space);
 	}
-	space->failed |= s->text.failed;
+	space->failed |= f->text.failed;
 	return longer.data ? longer : text;
 }
 
-void fit_length_release(struct fit_length *s)
+void fit_length_release(struct fit_length *f)
 {
-	buffer_release(&s->pool);
-	buffer_release(&s->text);
-	free(s->pieces);
-	*s = (struct fit_length){0};
+	buffer_release(&f->pool);
+	buffer_release(&f->text);
+	free(f->pool_texts);
+	*f = (struct fit_length){0};
 }

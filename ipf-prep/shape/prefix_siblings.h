@@ -1,26 +1,26 @@
-/* Which blocks stand side by side: those that some prompts have behind the same beginning. Each gets a place among its
- * siblings, in the order in which they were met, so that their texts can be made to differ from the first token on.
+/* Which blocks follow the same beginning of a prompt. Such siblings are numbered in the order in which they are
+ * registered, so that their texts can be made to differ from the first token on.
  *
- *     uint32_t place = prefix_siblings_place(&kin, parent, block);   // 0, 1, 2, … ; the same whenever the block comes
- * again
+ *     uint32_t place = prefix_siblings_place(&siblings, parent, block);   // 0, 1, 2, …; the same for the same block
  */
-#ifndef PREP_KIN_H
-#define PREP_KIN_H
+#ifndef PREP_PREFIX_SIBLINGS_H
+#define PREP_PREFIX_SIBLINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PREFIX_SIBLINGS_ROOT UINT64_C(0) /* the parent of what begins a prompt */
+#define PREFIX_SIBLINGS_ROOT UINT64_C(0) /* the parent of a block that begins a prompt */
 
 struct prefix_siblings {
-	struct kinsman *slots;
+	struct sibling *slots; /* an open hash table */
 	size_t count, cap;
 	bool failed; /* memory ran out: places are 0 from then on */
 };
 
-/* `block` is a key of 64 bits that stands for the block and all before it; `parent` that of the block before. */
-uint32_t prefix_siblings_place(struct prefix_siblings *kin, uint64_t parent, uint64_t block);
-void prefix_siblings_release(struct prefix_siblings *kin);
+/* The place of a block among its siblings; registers it if it is new. `block` is a 64-bit key of the block and
+ * all blocks before it; `parent` is the key of the block before. */
+uint32_t prefix_siblings_place(struct prefix_siblings *s, uint64_t parent, uint64_t block);
+void prefix_siblings_release(struct prefix_siblings *s);
 
 #endif

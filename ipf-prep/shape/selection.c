@@ -5,73 +5,73 @@
 #include "clock.h"
 #include "draft/reorder.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 struct selection {
-	struct sink sink; /* first: a pointer to it is one to the selection */
-	const struct prep_plan *plan;
-	struct renderer *renderer;
-	struct selection_counts *tally;
+	struct sink sink; /* must be first: take() casts it to the selection */
+	const struct prep_config *config;
+	struct trace_renderer *renderer;
+	struct selection_counts *counts;
 	struct rng order;
-	struct reorder hold;
-	int64_t seen;            /* units that reached the reservoir */
+	struct reorder held;
+	int64_t seen;            /* units that were offered to the reservoir */
 	int64_t requests, units; /* written */
-	bool written;            /* the last unit was */
+	bool written;            /* was the last unit written? */
 	int64_t last_at_ns;
 	struct progress *progress;
 };
 
-/* No server takes a longer prompt, and a slip in a file must not ask for all the memory there is. */
-#define MADE_TOKENS_MAX INT64_C(100000000)
+/* No server accepts a longer prompt; a wrong number in a file must not make us allocate all memory. */
+#define SYNTHETIC_TOKENS_MAX INT64_C(100000000)
 
 /* ---- what is left out ---- */
 
-static bool has_limits(const struct prep_options *o)
+static bool has_limits(const struct token_limits *l)
 {
-	return o->min_input != IPF_ABSENT || o->max_input != IPF_ABSENT || o->min_output != IPF_ABSENT ||
-	       o->max_output != IPF_ABSENT || o->max_total != IPF_ABSENT;
+	return l->min_input != IPF_ABSENT || l->max_input != IPF_ABSENT || l->min_output != IPF_ABSENT ||
+	       l->max_output != IPF_ABSENT || l->max_total != IPF_ABSENT;
 }
 
-static const char *why_not(const struct selection *s, struct draft *d)
+/* Why the limits on lengths exclude a draft; NULL if they do not. */
+static const char *excluded_by_length(const struct selection *s, struct draft *d)
 {
-	const struct prep_options *o = s->plan->options;
-	const struct token_counter *tokens = s->plan->tokens;
-	int64_t context = 0;
-	for (size_t i = 0; i < d->count && has_limits(o); i++) {
+	const struct token_limits *l = &s->config->limits;
+	const struct token_counter *tokens = s->config->tokens;
+	int64_t special_tokens = s->config->special_tokens, context = 0;
+	for (size_t i = 0; i < d->count && has_limits(l); i++) {
 		struct draft_request *r = &d->requests[i];
-		int64_t answer = answer_tokens(tokens, r) + s->plan->around;
-		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r) + s->plan->around;
+		int64_t answer = answer_tokens(tokens, r) + special_tokens;
+		int64_t now = r->input_tokens != IPF_ABSENT ? r->input_tokens : messages_tokens(tokens, d, r) + special_tokens;
 		int64_t input = context + now, output = r->output_tokens != IPF_ABSENT ? r->output_tokens : answer;
 		bool known = r->output_tokens != IPF_ABSENT || r->answer.len > 0;
-		if (o->min_input != IPF_ABSENT && input < o->min_input)
+		if (l->min_input != IPF_ABSENT && input < l->min_input)
 			return "shorter than --min-input";
-		if (o->max_input != IPF_ABSENT && input > o->max_input)
+		if (l->max_input != IPF_ABSENT && input > l->max_input)
 			return "longer than --max-input";
-		if (o->min_output != IPF_ABSENT && known && output < o->min_output)
+		if (l->min_output != IPF_ABSENT && known && output < l->min_output)
 			return "shorter than --min-output";
-		if (o->max_output != IPF_ABSENT && known && output > o->max_output)
+		if (l->max_output != IPF_ABSENT && known && output > l->max_output)
 			return "longer than --max-output";
-		if (o->max_total != IPF_ABSENT && input + output > o->max_total)
+		if (l->max_total != IPF_ABSENT && input + output > l->max_total)
 			return "longer than --max-total";
 		context = d->chain ? input + answer : 0;
 	}
 	return NULL;
 }
 
-/* A session stands or falls as a whole, its time is that of its first request. */
-static const char *unit_why_not(const struct selection *s, const struct unit *unit)
+/* The same for a unit, which is kept or left out as a whole. Its time is that of its first request. */
+static const char *excluded(const struct selection *s, const struct unit *unit)
 {
-	const struct prep_options *o = s->plan->options;
+	const struct prep_config *c = s->config;
 	int64_t at_ns = unit->drafts[0]->requests[0].at_ns;
-	if (at_ns != IPF_ABSENT && o->from_ns != IPF_ABSENT && at_ns < o->from_ns)
+	if (at_ns != IPF_ABSENT && c->from_ns != IPF_ABSENT && at_ns < c->from_ns)
 		return "before --from";
-	if (at_ns != IPF_ABSENT && o->to_ns != IPF_ABSENT && at_ns >= o->to_ns)
+	if (at_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && at_ns >= c->to_ns)
 		return "not before --to";
 	const char *why = NULL;
 	for (size_t i = 0; i < unit->count && !why; i++)
-		why = why_not(s, unit->drafts[i]);
+		why = excluded_by_length(s, unit->drafts[i]);
 	return why;
 }
 
@@ -87,8 +87,9 @@ static int64_t unit_requests(const struct unit *unit)
 
 static bool enough(const struct selection *s)
 {
-	const struct prep_options *o = s->plan->options;
-	return (o->n != IPF_ABSENT && s->requests >= o->n) || (o->sessions != IPF_ABSENT && s->units >= o->sessions);
+	const struct prep_config *c = s->config;
+	return (c->max_requests != IPF_ABSENT && s->requests >= c->max_requests) ||
+	       (c->max_sessions != IPF_ABSENT && s->units >= c->max_sessions);
 }
 
 static void move_arrivals(struct draft *d, int64_t ns)
@@ -98,36 +99,31 @@ static void move_arrivals(struct draft *d, int64_t ns)
 			d->requests[i].at_ns += ns;
 }
 
-/* Writes a unit where it still fits. */
+/* Writes a unit if it still fits. */
 static int write_unit(struct selection *s, const struct unit *unit, struct ipf_error *err)
 {
-	const struct prep_options *o = s->plan->options;
+	const struct prep_config *c = s->config;
 	int64_t requests = unit_requests(unit);
 	s->written = false;
-	if (enough(s) || (o->n != IPF_ABSENT && s->requests + requests > o->n)) {
-		selection_counts_drop(s->tally, "beyond -n or --sessions", 1);
+	if (enough(s) || (c->max_requests != IPF_ABSENT && s->requests + requests > c->max_requests)) {
+		selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
 		return 0;
 	}
 	for (size_t i = 0; i < unit->count; i++) {
 		struct draft *d = unit->drafts[i];
-		if (o->from_ns != IPF_ABSENT)
-			move_arrivals(d, -o->from_ns);
-		if (renderer_write(s->renderer, d, err) < 0)
+		if (c->from_ns != IPF_ABSENT)
+			move_arrivals(d, -c->from_ns);
+		if (trace_renderer_write(s->renderer, d, err) < 0)
 			return -1;
 	}
 	s->written = true;
 	s->requests += requests;
 	s->units++;
-	s->tally->units++;
+	s->counts->units++;
 	return 0;
 }
 
-/* ---- what was held ---- */
-
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold what was read");
-}
+/* ---- writing what is held ---- */
 
 static void shuffle(struct selection *s, struct unit *units, size_t count)
 {
@@ -139,13 +135,13 @@ static void shuffle(struct selection *s, struct unit *units, size_t count)
 	}
 }
 
-/* Draws units until there are enough, each as often as it comes up. */
-static int write_replaced(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+/* Draws units with replacement until there are enough. */
+static int write_with_replacement(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
 {
-	const struct prep_options *o = s->plan->options;
+	const struct prep_config *c = s->config;
 	while (count > 0 && !enough(s)) {
 		struct unit *unit = &units[rng_below(&s->order, count)];
-		if (o->n != IPF_ABSENT && s->requests + unit_requests(unit) > o->n)
+		if (c->max_requests != IPF_ABSENT && s->requests + unit_requests(unit) > c->max_requests)
 			break;
 		if (write_unit(s, unit, err) < 0)
 			return -1;
@@ -155,15 +151,15 @@ static int write_replaced(struct selection *s, struct unit *units, size_t count,
 	return 0;
 }
 
-/* Units that stay and copies of them, each at its own time. */
+/* Writes the units that remain and their copies, each at its own time. */
 static int write_scaled(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
 {
-	const struct prep_options *o = s->plan->options;
-	size_t made;
-	struct scaled *list = arrivals_scale(units, count, o->scale, o->from_ns == IPF_ABSENT ? 0 : o->from_ns,
-	                                     o->common.seed, &made);
-	int status = list ? 0 : no_memory(err);
-	for (size_t i = 0; i < made && status == 0; i++) {
+	const struct prep_config *c = s->config;
+	size_t scaled;
+	struct scaled *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
+	                                     c->common.seed, &scaled);
+	int status = list ? 0 : ipf_error_memory(err);
+	for (size_t i = 0; i < scaled && status == 0; i++) {
 		struct unit *unit = &units[list[i].unit];
 		int64_t shift_ns = list[i].shift_ns;
 		for (size_t k = 0; k < unit->count; k++) {
@@ -171,142 +167,145 @@ static int write_scaled(struct selection *s, struct unit *units, size_t count, s
 			move_arrivals(unit->drafts[k], shift_ns);
 		}
 		status = write_unit(s, unit, err);
-		/* writing has taken --from off */
+		/* write_unit has subtracted --from */
 		for (size_t k = 0; k < unit->count; k++)
-			move_arrivals(unit->drafts[k], (o->from_ns != IPF_ABSENT && s->written ? o->from_ns : 0) - shift_ns);
+			move_arrivals(unit->drafts[k], (c->from_ns != IPF_ABSENT && s->written ? c->from_ns : 0) - shift_ns);
 	}
 	free(list);
 	return status;
 }
 
-/* Writes what is held. */
 static int write_held(struct selection *s, struct ipf_error *err)
 {
-	struct reorder *h = &s->hold;
+	const struct prep_config *c = s->config;
+	struct reorder *held = &s->held;
 	size_t kept = 0;
-	if (s->plan->options->dequantise && arrivals_dequantise(h, s->plan->options->common.seed) < 0)
-		return no_memory(err);
-	if (reorder_order(h) < 0)
-		return no_memory(err);
-	for (size_t i = 0; i < h->unit_count; i++) {
-		const char *why = s->plan->gather ? unit_why_not(s, &h->units[i]) : NULL;
+	if (c->dequantise && arrivals_dequantise(held, c->common.seed) < 0)
+		return ipf_error_memory(err);
+	if (reorder_order(held) < 0)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < held->unit_count; i++) {
+		const char *why = c->hold_all ? excluded(s, &held->units[i]) : NULL;
 		if (why)
-			selection_counts_drop(s->tally, why, 1);
+			selection_counts_drop(s->counts, why, 1);
 		else
-			h->units[kept++] = h->units[i];
+			held->units[kept++] = held->units[i];
 	}
-	if (!isnan(s->plan->options->scale)) {
-		int status = write_scaled(s, h->units, kept, err);
-		reorder_release(h);
+	if (!isnan(c->scale)) {
+		int status = write_scaled(s, held->units, kept, err);
+		reorder_release(held);
 		return status;
 	}
-	if (s->plan->sample == SAMPLE_WITH)
-		return write_replaced(s, h->units, kept, err);
-	if (s->plan->sample == SAMPLE_WITHOUT)
-		shuffle(s, h->units, kept);
+	if (c->sample == SAMPLE_WITH)
+		return write_with_replacement(s, held->units, kept, err);
+	if (c->sample == SAMPLE_WITHOUT)
+		shuffle(s, held->units, kept);
 	for (size_t i = 0; i < kept; i++) {
-		if (write_unit(s, &h->units[i], err) < 0)
+		if (write_unit(s, &held->units[i], err) < 0)
 			return -1;
 		if (s->progress->on && progress_due(s->progress, clock_now()))
 			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests,
 			              100.0 * (double)(i + 1) / (double)kept);
 	}
-	reorder_release(h);
+	reorder_release(held);
 	return 0;
 }
 
-/* ---- taking in ---- */
+/* ---- receiving drafts ---- */
 
 static void cut_turns(const struct selection *s, struct draft *d)
 {
-	const struct prep_plan *plan = s->plan;
-	if (!d->chain || !(plan->traits & HAS_TURNS) || plan->turns.kind == DISTRIBUTION_DATASET)
+	const struct prep_config *c = s->config;
+	if (!d->chain || !(c->traits & HAS_TURNS) || c->turns.distribution.kind == DISTRIBUTION_DATASET)
 		return;
 	struct rng rng;
-	rng_init(&rng, plan->options->common.seed, "turns", (uint64_t)d->number);
-	int64_t turns = distribution_draw(&plan->turns, &rng);
+	rng_init(&rng, c->common.seed, "turns", (uint64_t)d->number);
+	int64_t turns = distribution_draw(&c->turns.distribution, &rng);
 	if ((int64_t)d->count > turns)
 		d->count = (size_t)turns;
 }
 
-/* So many units at most can be wanted, each of one request: the sample is drawn as they come by (algorithm R). */
+/* How many units the sample has if that is known and each unit is one request: it is then drawn while reading
+ * (reservoir sampling, algorithm R). Otherwise 0. */
 static int64_t reservoir_size(const struct selection *s)
 {
-	const struct prep_options *o = s->plan->options;
-	if (s->plan->sample != SAMPLE_WITHOUT || s->plan->gather)
+	const struct prep_config *c = s->config;
+	if (c->sample != SAMPLE_WITHOUT || c->hold_all)
 		return 0;
-	if (o->sessions != IPF_ABSENT && o->n == IPF_ABSENT)
-		return o->sessions;
-	return o->n != IPF_ABSENT && o->sessions == IPF_ABSENT && s->plan->lone && !(s->plan->traits & HAS_SESSIONS) ? o->n
-	                                                                                                             : 0;
+	if (c->max_sessions != IPF_ABSENT && c->max_requests == IPF_ABSENT)
+		return c->max_sessions;
+	return c->max_requests != IPF_ABSENT && c->max_sessions == IPF_ABSENT && c->first_turn_only &&
+	               !(c->traits & HAS_SESSIONS)
+	           ? c->max_requests
+	           : 0;
 }
 
-static int into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)
+static int put_into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)
 {
 	int64_t place = s->seen++;
 	if (place < size)
-		return reorder_add(&s->hold, d) < 0 ? no_memory(err) : 0;
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
-	selection_counts_drop(s->tally, "beyond -n or --sessions", 1);
-	return place < size && reorder_replace(&s->hold, (size_t)place, d) < 0 ? no_memory(err) : 0;
+	selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
+	return place < size && reorder_replace(&s->held, (size_t)place, d) < 0 ? ipf_error_memory(err) : 0;
 }
 
-/* The data have an answer to it, and it is empty: nobody can be asked for that, unless the length is drawn anyway. */
-static bool answer_is_empty(const struct prep_plan *plan, const struct draft *d)
+/* Is the recorded answer empty? A server cannot be asked for one, unless its length is drawn. */
+static bool answer_is_empty(const struct prep_config *config, const struct draft *d)
 {
 	const struct draft_request *r = &d->requests[0];
 	return !d->chain && r->answer.data && r->answer.len == 0 && r->output_tokens == IPF_ABSENT &&
-	       plan->output.kind == DISTRIBUTION_DATASET;
+	       config->output.distribution.kind == DISTRIBUTION_DATASET;
 }
 
 static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
-	const struct prep_plan *plan = s->plan;
+	const struct prep_config *c = s->config;
 	struct unit unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
 	bool failed = false;
-	for (size_t i = 0; i < d->count && plan->format->kind == SOURCE_TRACE; i++) {
+	for (size_t i = 0; i < d->count && c->format->kind == SOURCE_TRACE; i++) {
 		d->requests[i].failed |= d->requests[i].output_tokens == 0;
 		failed |= d->requests[i].failed;
 	}
-	if (failed && plan->drop_failed && d->count == 1) {
-		selection_counts_drop(s->tally, "failed when it was recorded", 1);
+	if (failed && c->failed == DROP && d->count == 1) {
+		selection_counts_drop(s->counts, "failed when it was recorded", 1);
 		return 0;
 	}
-	if (answer_is_empty(plan, d)) {
-		selection_counts_drop(s->tally, "empty answer", 1);
+	if (answer_is_empty(c, d)) {
+		selection_counts_drop(s->counts, "empty answer", 1);
 		return 0;
 	}
 	for (size_t i = 0; i < d->count; i++)
-		if (d->requests[i].count == 0 && d->requests[i].input_tokens > MADE_TOKENS_MAX)
-			return ipf_error_set(err, IPF_INPUT, "a prompt of %lld tokens, more than %lld",
-			                     (long long)d->requests[i].input_tokens, (long long)MADE_TOKENS_MAX);
-	renderer_meet(s->renderer, d);
+		if (d->requests[i].count == 0 && d->requests[i].input_tokens > SYNTHETIC_TOKENS_MAX)
+			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
+			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)d->requests[i].input_tokens);
+	trace_renderer_learn_blocks(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;
-	if (!plan->gather && at_ns != IPF_ABSENT) {
+	if (!c->hold_all && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)
-			return ipf_error_set(err, IPF_INPUT, "arrives before the record above it; sort the file by time");
+			return ipf_error_set(err, IPF_INPUT, "arrives before the previous record; sort the file by time");
 		s->last_at_ns = at_ns;
 	}
-	renderer_feed(s->renderer, d);
+	trace_renderer_learn_text(s->renderer, d);
 	cut_turns(s, d);
-	if (plan->gather)
-		return reorder_add(&s->hold, d) < 0 ? no_memory(err) : 0;
-	const char *why = unit_why_not(s, &unit);
+	if (c->hold_all)
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
+	const char *why = excluded(s, &unit);
 	if (why) {
-		selection_counts_drop(s->tally, why, 1);
-		/* Arrivals only grow here. */
-		sink->full = at_ns != IPF_ABSENT && plan->options->to_ns != IPF_ABSENT && at_ns >= plan->options->to_ns;
+		selection_counts_drop(s->counts, why, 1);
+		/* Arrivals never decrease here. */
+		sink->full = at_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && at_ns >= c->to_ns;
 		return 0;
 	}
 	int64_t size = reservoir_size(s);
 	if (size > 0)
-		return into_reservoir(s, d, size, err);
-	if (plan->sample != SAMPLE_ALL || renderer_is_hungry(s->renderer))
-		return reorder_add(&s->hold, d) < 0 ? no_memory(err) : 0;
-	if (s->hold.count > 0 && write_held(s, err) < 0)
+		return put_into_reservoir(s, d, size, err);
+	if (c->sample != SAMPLE_ALL || trace_renderer_wants_more(s->renderer))
+		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
+	if (s->held.count > 0 && write_held(s, err) < 0)
 		return -1;
 	if (write_unit(s, &unit, err) < 0)
 		return -1;
@@ -316,7 +315,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 
 static void unusable(struct sink *sink, const char *why)
 {
-	selection_counts_drop(((struct selection *)sink)->tally, why, 1);
+	selection_counts_drop(((struct selection *)sink)->counts, why, 1);
 }
 
 int selection_finish(struct selection *s, struct ipf_error *err)
@@ -326,20 +325,20 @@ int selection_finish(struct selection *s, struct ipf_error *err)
 	return status;
 }
 
-int selection_new(struct selection **made, const struct prep_plan *plan, struct renderer *renderer,
-                  struct selection_counts *tally, struct progress *progress, struct ipf_error *err)
+int selection_new(struct selection **made, const struct prep_config *config, struct trace_renderer *renderer,
+                  struct selection_counts *counts, struct progress *progress, struct ipf_error *err)
 {
 	struct selection *s = calloc(1, sizeof *s);
 	if (!s)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	s->sink.take = take;
 	s->sink.unusable = unusable;
-	s->plan = plan;
+	s->config = config;
 	s->renderer = renderer;
-	s->tally = tally;
+	s->counts = counts;
 	s->progress = progress;
 	s->last_at_ns = INT64_MIN;
-	rng_init(&s->order, plan->options->common.seed, "order", 0);
+	rng_init(&s->order, config->common.seed, "order", 0);
 	*made = s;
 	return 0;
 }
@@ -354,6 +353,6 @@ void selection_free(struct selection *s)
 	if (!s)
 		return;
 	draft_release(&s->sink.draft);
-	reorder_release(&s->hold);
+	reorder_release(&s->held);
 	free(s);
 }

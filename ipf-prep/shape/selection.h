@@ -1,26 +1,27 @@
-/* Which drafts become requests: turns, time slice, filters, -n and --sessions, samples; what has to wait for the end is
- * held.
+/* Which drafts become requests: applies --turns, the time slice, the limits on lengths, -n and --sessions, and samples.
+ * It holds in memory what can only be written at the end, and hands the rest to the renderer at once.
  *
  *     struct selection *s;
- *     selection_new(&s, &plan, &renderer, &tally, &progress, &err);
+ *     selection_new(&s, &config, &renderer, &counts, &progress, &err);
  *     … the reader hands drafts to selection_sink(s) …
- *     selection_finish(s, &err);           // what was held is written now
+ *     selection_finish(s, &err);           // writes what is held
  *     selection_free(s);
  *
- * Sessions are kept or left out whole.
+ * Sessions are kept or left out as a whole.
  */
-#ifndef PREP_SELECT_H
-#define PREP_SELECT_H
+#ifndef PREP_SELECTION_H
+#define PREP_SELECTION_H
 
 #include "cli/progress.h"
 #include "shape/trace_renderer.h"
 
 struct selection;
 
-int selection_new(struct selection **s, const struct prep_plan *plan, struct renderer *renderer,
-                  struct selection_counts *tally, struct progress *progress, struct ipf_error *err);
+/* All arguments must outlive the selection. */
+int selection_new(struct selection **s, const struct prep_config *config, struct trace_renderer *renderer,
+                  struct selection_counts *counts, struct progress *progress, struct ipf_error *err);
 struct sink *selection_sink(struct selection *s);
 int selection_finish(struct selection *s, struct ipf_error *err);
-void selection_free(struct selection *s);
+void selection_free(struct selection *s); /* may be NULL */
 
 #endif

@@ -2,22 +2,22 @@
 
 #include <string.h>
 
-void selection_counts_drop(struct selection_counts *tally, const char *why, int64_t count)
+void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t count)
 {
 	int i = 0;
-	while (i < tally->reason_count && strcmp(tally->reasons[i].why, why) != 0)
+	while (i < counts->reason_count && strcmp(counts->reasons[i].why, why) != 0)
 		i++;
 	if (i == REASONS_MAX)
 		return;
-	if (i == tally->reason_count)
-		tally->reasons[tally->reason_count++] = (struct reason){.why = why};
-	tally->reasons[i].count += count;
+	if (i == counts->reason_count)
+		counts->reasons[counts->reason_count++] = (struct reason){.why = why};
+	counts->reasons[i].count += count;
 }
 
-void selection_counts_residual(struct selection_counts *tally, int64_t asked, int64_t made)
+void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made)
 {
-	struct residual *r = &tally->residual;
-	int64_t off = made > asked ? made - asked : asked - made;
+	struct residual *r = &counts->residual;
+	int64_t off = made > wanted ? made - wanted : wanted - made;
 	r->requests++;
 	r->sum += off;
 	r->max = off > r->max ? off : r->max;
@@ -40,31 +40,31 @@ int64_t residual_p99(const struct residual *r)
 void residual_print(const struct residual *r, FILE *to)
 {
 	if (r->requests)
-		fprintf(
-			to,
-			"ipf-prep: %lld prompts made, %.4g %% of them with exactly the tokens asked for (off by: mean %.3g, p99 %lld, max %lld)\n",
-			(long long)r->requests, 100 * residual_exact(r), (double)r->sum / (double)r->requests,
-			(long long)residual_p99(r), (long long)r->max);
+		fprintf(to,
+		        "ipf-prep: %lld prompts made to length, %.4g %% of them exactly "
+		        "(difference in tokens: mean %.3g, p99 %lld, max %lld)\n",
+		        (long long)r->requests, 100 * residual_exact(r), (double)r->sum / (double)r->requests,
+		        (long long)residual_p99(r), (long long)r->max);
 }
 
-void selection_counts_print(const struct selection_counts *tally, int64_t records, int64_t bad, FILE *to)
+void selection_counts_print(const struct selection_counts *counts, int64_t records, int64_t bad, FILE *to)
 {
-	fprintf(to, "ipf-prep: %lld records read, %lld requests written", (long long)records, (long long)tally->requests);
-	if (tally->units != tally->requests)
-		fprintf(to, " in %lld sessions", (long long)tally->units);
+	fprintf(to, "ipf-prep: %lld records read, %lld requests written", (long long)records, (long long)counts->requests);
+	if (counts->units != counts->requests)
+		fprintf(to, " in %lld sessions", (long long)counts->units);
 	fputc('\n', to);
-	for (int i = 0; i < tally->reason_count; i++)
-		fprintf(to, "ipf-prep: left out: %lld (%s)\n", (long long)tally->reasons[i].count, tally->reasons[i].why);
+	for (int i = 0; i < counts->reason_count; i++)
+		fprintf(to, "ipf-prep: left out: %lld (%s)\n", (long long)counts->reasons[i].count, counts->reasons[i].why);
 	if (bad)
 		fprintf(to, "ipf-prep: left out: %lld (bad)\n", (long long)bad);
-	if (tally->requests) {
-		double n = (double)tally->requests;
-		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)tally->input_tokens,
-		        (double)tally->input_tokens / n, (long long)tally->output_tokens, (double)tally->output_tokens / n);
+	if (counts->requests) {
+		double n = (double)counts->requests;
+		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)counts->input_tokens,
+		        (double)counts->input_tokens / n, (long long)counts->output_tokens, (double)counts->output_tokens / n);
 	}
-	if (tally->unshaped)
-		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)tally->unshaped);
-	if (tally->assumed)
-		fprintf(to, "ipf-prep: %lld answers of unknown length are asked for with %d tokens\n",
-		        (long long)tally->assumed, OUTPUT_TOKENS_ASSUMED);
+	if (counts->unfitted)
+		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)counts->unfitted);
+	if (counts->assumed)
+		fprintf(to, "ipf-prep: %lld requests ask for %d output tokens, because the data gives no length\n",
+		        (long long)counts->assumed, OUTPUT_TOKENS_ASSUMED);
 }

@@ -1,8 +1,8 @@
-#include "shape/render_private.h"
+#include "shape/trace_renderer.h"
 
 #include "absent.h"
 #include "json/jout.h"
-#include "stats/rng.h"
+#include "shape/draft_rng.h"
 #include "text/synthetic_text.h"
 #include "stream/trace.h"
 
@@ -11,59 +11,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-int renderer_init(struct renderer *r, const struct prep_plan *plan, struct stream_writer *writer,
-                  struct selection_counts *tally, struct ipf_error *err)
+int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct stream_writer *writer,
+                        struct selection_counts *counts, struct ipf_error *err)
 {
-	*r = (struct renderer){.plan = plan,
-	                       .writer = writer,
-	                       .tally = tally,
-	                       .stretch = {.tokens = plan->tokens},
-	                       .exact = {.tokens = plan->tokens}};
-	r->stretch.exact = &r->exact;
-	if (plan->prefix_count) {
-		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);
+	*r = (struct trace_renderer){.config = config,
+	                             .writer = writer,
+	                             .counts = counts,
+	                             .exact = {.tokens = config->tokens},
+	                             .fit = {.tokens = config->tokens},
+	                             .synthetic = {.config = config, .counts = counts}};
+	r->fit.exact = &r->exact;
+	r->synthetic.exact = &r->exact;
+	if (config->prefixes.count) {
+		r->prefixes = calloc((size_t)config->prefixes.count, sizeof *r->prefixes);
 		if (!r->prefixes)
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for %lld prefixes", (long long)plan->prefix_count);
+			return ipf_error_errno(err, ENOMEM, NULL, "--prefixes: no memory for %lld prefixes",
+			                       (long long)config->prefixes.count);
 	}
 	return 0;
 }
 
-void renderer_release(struct renderer *r)
+void trace_renderer_release(struct trace_renderer *r)
 {
-	for (int64_t i = 0; r->prefixes && i < r->plan->prefix_count; i++)
+	for (int64_t i = 0; r->prefixes && i < r->config->prefixes.count; i++)
 		buffer_release(&r->prefixes[i]);
 	free(r->prefixes);
-	free(r->spans);
-	fit_length_release(&r->stretch);
+	synthetic_prompt_release(&r->synthetic);
+	fit_length_release(&r->fit);
 	exact_text_release(&r->exact);
 	flat_prompt_release(&r->flat);
-	prefix_siblings_release(&r->kin);
 	draft_release(&r->work);
-	struct buffer *const buffers[] = {&r->made,   &r->messages, &r->id,   &r->session, &r->model, &r->answer,
-	                                  &r->blocks, &r->parents,  &r->tags, &r->scope,   &r->line};
+	jdoc_release(&r->tags_document);
+	struct buffer *const buffers[] = {&r->messages, &r->id,      &r->session, &r->model, &r->answer,
+	                                  &r->blocks,   &r->parents, &r->tags,    &r->scope, &r->line};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
 
-static bool shapes_texts(const struct prep_plan *plan)
+/* A generator for one decision about the request at index `turn`. */
+static struct rng rng_for(const struct trace_renderer *r, const char *decision, const struct draft *d, size_t turn)
 {
-	return plan->input.kind != DISTRIBUTION_DATASET || (plan->output.kind != DISTRIBUTION_DATASET && !plan->lone);
+	return draft_rng(r->config->common.seed, decision, d, turn);
 }
 
-void renderer_feed(struct renderer *r, const struct draft *d)
+/* ---- what later requests need to know of earlier records ---- */
+
+static bool fits_lengths(const struct prep_config *config)
 {
-	if (!shapes_texts(r->plan))
+	return config->input.distribution.kind != DISTRIBUTION_DATASET ||
+	       (config->output.distribution.kind != DISTRIBUTION_DATASET && !config->first_turn_only);
+}
+
+void trace_renderer_learn_blocks(struct trace_renderer *r, const struct draft *d)
+{
+	synthetic_prompt_register(&r->synthetic, d);
+}
+
+void trace_renderer_learn_text(struct trace_renderer *r, const struct draft *d)
+{
+	if (!fits_lengths(r->config))
 		return;
 	for (size_t i = 0; i < d->message_count; i++)
-		fit_length_feed(&r->stretch, d->messages[i].text);
+		fit_length_learn(&r->fit, d->messages[i].text);
 	for (size_t i = 0; i < d->count; i++)
-		fit_length_feed(&r->stretch, d->requests[i].answer);
+		fit_length_learn(&r->fit, d->requests[i].answer);
 }
 
-bool renderer_is_hungry(const struct renderer *r)
+bool trace_renderer_wants_more(const struct trace_renderer *r)
 {
-	return shapes_texts(r->plan) && !(r->plan->traits & MAKES_TEXT) && r->stretch.pool.len < FIT_LENGTH_READY;
+	return fits_lengths(r->config) && !(r->config->traits & MAKES_TEXT) && r->fit.pool.len < FIT_LENGTH_READY;
 }
+
+/* ---- tokens ---- */
 
 static int64_t text_tokens(const struct token_counter *tokens, struct slice text)
 {
@@ -91,21 +110,11 @@ int64_t answer_tokens(const struct token_counter *tokens, struct draft_request *
 	return request->answer_tokens;
 }
 
-/* A generator for one decision about one request. */
-struct rng renderer_chance(const struct renderer *r, const char *what, const struct draft *d, size_t turn)
-{
-	struct rng rng;
-	/* odd constants spread what are mostly small numbers over all 64 bits: no two requests meet */
-	rng_init(&rng, r->plan->options->common.seed, what,
-	         (uint64_t)d->number + (uint64_t)d->part * UINT64_C(0x9e3779b97f4a7c15) +
-	             (uint64_t)d->copy * UINT64_C(0xbf58476d1ce4e5b9) + (uint64_t)turn * UINT64_C(0x94d049bb133111eb));
-	return rng;
-}
-
 /* ---- the prompt ---- */
 
-/* The blocks of a prompt; those of copies are to be found among copies only. */
-struct draft_blocks renderer_blocks(struct renderer *r, const struct draft *d, const struct draft_request *request)
+/* The blocks of a request. Those of a copy get a separate scope, so that copies share only with copies. */
+static struct draft_blocks blocks_of(struct trace_renderer *r, const struct draft *d,
+                                     const struct draft_request *request)
 {
 	struct draft_blocks blocks = request->blocks;
 	if (d->copy && blocks.count) {
@@ -113,13 +122,12 @@ struct draft_blocks renderer_blocks(struct renderer *r, const struct draft *d, c
 		buffer_slice(&r->scope, blocks.scope);
 		buffer_format(&r->scope, "~%lld", (long long)d->copy);
 		blocks.scope = buffer_all(&r->scope);
-		r->work.failed |= r->scope.failed;
 	}
 	return blocks;
 }
 
-/* The last message that the user wrote, unless it has to be passed on as it stands: the one whose length is changed. */
-static struct draft_message *asking(struct draft *work)
+/* The message whose length can be changed: the last of the user that is not passed on verbatim; or NULL. */
+static struct draft_message *resizable_message(struct draft *work)
 {
 	for (size_t i = work->message_count; i-- > 0;)
 		if (work->messages[i].role == ROLE_USER && !work->messages[i].json.data)
@@ -127,43 +135,54 @@ static struct draft_message *asking(struct draft *work)
 	return NULL;
 }
 
-static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
+/* Brings the prompt to a length from --input-tokens. */
+static void fit_input(struct trace_renderer *r, const struct draft *d, size_t turn)
 {
-	if (r->plan->input.kind == DISTRIBUTION_DATASET)
+	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
 		return;
-	struct rng drawn = renderer_chance(r, "input-tokens", d, turn), filler = renderer_chance(r, "extend", d, turn);
-	int64_t target = distribution_draw(&r->plan->input, &drawn);
+	struct rng drawn = rng_for(r, "input-tokens", d, turn), filler = rng_for(r, "extend", d, turn);
+	int64_t target = distribution_draw(&r->config->input.distribution, &drawn);
 	struct draft *work = &r->work;
-	struct draft_message *m = asking(work);
+	struct draft_message *m = resizable_message(work);
 	if (!m) {
-		r->tally->unshaped++;
+		r->counts->unfitted++;
 		return;
 	}
-	int64_t others = messages_tokens(r->plan->tokens, work, &work->requests[0]) -
-	                 text_tokens(r->plan->tokens, m->text) +
-	                 chat_template_adds(&r->plan->template, work->message_count, d->chain && turn > 0);
+	int64_t others = messages_tokens(r->config->tokens, work, &work->requests[0]) -
+	                 text_tokens(r->config->tokens, m->text) +
+	                 chat_template_tokens(&r->config->template, work->message_count, d->chain && turn > 0);
 	int64_t wanted = target > others ? target - others : 1;
 	m->counted = false;
-	m->text = fit_length_to(&r->stretch, m->text, wanted, &filler, work);
-	if (token_counter_exact(r->plan->tokens))
-		selection_counts_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
+	m->text = fit_length_to(&r->fit, m->text, wanted, &filler, work);
+	if (token_counter_exact(r->config->tokens))
+		selection_counts_residual(r->counts, wanted, text_tokens(r->config->tokens, m->text));
 }
 
-static size_t pick_prefix(const struct renderer *r, const struct draft *d, size_t turn, int64_t *tokens)
+/* The index of the prefix of a request; *tokens is its length. */
+static size_t pick_prefix(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t *tokens)
 {
-	const struct prep_plan *plan = r->plan;
-	struct rng pick = renderer_chance(r, "prefix", d, turn);
-	size_t i = plan->prefix_shares.count > 1 ? shares_pick(&plan->prefix_shares, rng_uniform(&pick)) : 0;
-	const struct prefix_group *group = &plan->prefix_groups[i];
+	const struct prep_config *config = r->config;
+	struct rng pick = rng_for(r, "prefix", d, turn);
+	size_t i = config->prefixes.shares.count > 1 ? share_list_pick(&config->prefixes.shares, rng_uniform(&pick)) : 0;
+	const struct prefix_group *group = &config->prefixes.groups[i];
 	*tokens = group->tokens;
 	return (size_t)(group->first + (int64_t)rng_below(&pick, (uint64_t)group->count));
 }
 
-/* A shared text at the very beginning: what a prefix cache is to find. */
-static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
+/* Puts a message before all others. */
+static void prepend_message(struct draft *work, enum role role, struct slice text)
 {
-	const struct prep_plan *plan = r->plan;
-	if (!plan->prefix_count)
+	if (!draft_message(work, role, text))
+		return;
+	memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
+	work->messages[0] = (struct draft_message){.role = role, .text = text};
+}
+
+/* Puts a shared text at the very beginning, for a prefix cache to find. */
+static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t turn)
+{
+	const struct prep_config *config = r->config;
+	if (!config->prefixes.count)
 		return;
 	int64_t tokens;
 	size_t k = pick_prefix(r, d, turn, &tokens);
@@ -171,11 +190,11 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 	if (prefix->len == 0) {
 		char name[512];
 		struct rng rng;
-		rng_init(&rng, plan->options->common.seed, synthetic_text_name("prefix text", plan->options->salt, name), k);
-		if (token_counter_exact(plan->tokens)) {
+		rng_init(&rng, config->common.seed, synthetic_text_name("prefix text", config->salt, name), k);
+		if (token_counter_exact(config->tokens)) {
 			exact_text_prefix(&r->exact, &rng, tokens, prefix);
 		} else {
-			/* A blank at the end parts it from what follows. */
+			/* The blank separates it from the text that follows. */
 			synthetic_text_prose(&rng, (size_t)tokens * 4 - 1, prefix);
 			buffer_byte(prefix, ' ');
 		}
@@ -186,58 +205,60 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 	if (!first->json.data) {
 		first->text = draft_join(work, buffer_all(prefix), "", first->text);
 		first->counted = false;
-	} else if (draft_message(work, ROLE_SYSTEM, (struct slice){0})) {
-		memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
-		work->messages[0] = (struct draft_message){.role = ROLE_SYSTEM, .text = buffer_all(prefix)};
+	} else {
+		prepend_message(work, ROLE_SYSTEM, buffer_all(prefix));
 	}
 }
 
-/* How long a prompt is made. */
-static int64_t made_tokens(const struct renderer *r, const struct draft *d, size_t turn)
+/* The length of a synthetic prompt. */
+static int64_t synthetic_tokens(const struct trace_renderer *r, const struct draft *d, size_t turn)
 {
-	if (r->plan->input.kind == DISTRIBUTION_DATASET)
+	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
 		return d->requests[turn].input_tokens;
-	struct rng drawn = renderer_chance(r, "input-tokens", d, turn);
-	return distribution_draw(&r->plan->input, &drawn);
+	struct rng drawn = rng_for(r, "input-tokens", d, turn);
+	return distribution_draw(&r->config->input.distribution, &drawn);
 }
 
-/* The messages of a request as they will be sent, in r->work. */
-static void make_messages(struct renderer *r, const struct draft *d, size_t turn)
+/* Makes the messages of a request as they will be sent, in r->work. */
+static void make_messages(struct trace_renderer *r, const struct draft *d, size_t turn,
+                          const struct draft_blocks *blocks)
 {
-	const struct prep_plan *plan = r->plan;
+	const struct prep_config *config = r->config;
 	const struct draft_request *request = &d->requests[turn];
 	struct draft *work = &r->work;
-	bool opens = !d->chain || turn == 0, made = request->count == 0;
-	struct slice system = plan->options->system ? buffer_all(&plan->system) : (struct slice){0};
+	bool first_turn = !d->chain || turn == 0, synthetic = request->count == 0;
+	struct slice system = config->system ? buffer_all(&config->system_message) : (struct slice){0};
 	draft_reset(work);
 	draft_request(work);
 	for (size_t i = 0; i < request->count; i++) {
 		const struct draft_message *from = &d->messages[request->first + i];
-		if (opens && system.data && from->role == ROLE_SYSTEM)
+		if (first_turn && system.data && from->role == ROLE_SYSTEM)
 			continue;
 		struct draft_message *m = draft_message(work, from->role, from->text);
 		if (m)
 			*m = *from;
 	}
-	if (made) {
-		int64_t count = made_tokens(r, d, turn), added = chat_template_adds(&plan->template, 1, d->chain && turn > 0);
-		if (plan->prompt == AS_NOTHING)
+	if (synthetic) {
+		int64_t count = synthetic_tokens(r, d, turn),
+				added = chat_template_tokens(&config->template, 1, d->chain && turn > 0);
+		if (config->prompt == PROMPT_NONE)
 			return;
-		struct slice text = renderer_text(r, d, turn, request, count > added ? count - added : count > 0 ? 1 : 0);
+		struct slice text = synthetic_prompt_make(&r->synthetic, d, turn, blocks,
+		                                          count > added ? count - added
+		                                          : count > 0   ? 1
+		                                                        : 0);
 		draft_message(work, ROLE_USER, text.data ? text : slice_of(""));
-		work->failed |= r->made.failed;
+		work->failed |= r->synthetic.failed;
 	} else {
-		shape_input(r, d, turn);
+		fit_input(r, d, turn);
 	}
-	if (opens && system.data && draft_message(work, ROLE_SYSTEM, system)) {
-		memmove(work->messages + 1, work->messages, (work->message_count - 1) * sizeof *work->messages);
-		work->messages[0] = (struct draft_message){.role = ROLE_SYSTEM, .text = system};
-	}
-	if (opens && work->message_count > 0 && !work->failed)
+	if (first_turn && system.data)
+		prepend_message(work, ROLE_SYSTEM, system);
+	if (first_turn && work->message_count > 0 && !work->failed)
 		put_prefix(r, d, turn);
 }
 
-static void write_messages(struct renderer *r)
+static void write_messages(struct trace_renderer *r)
 {
 	static const char *const names[] = {[ROLE_SYSTEM] = "system", [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant"};
 	struct jout w = {.out = &r->messages};
@@ -258,11 +279,9 @@ static void write_messages(struct renderer *r)
 	jout_end_list(&w);
 }
 
-/* The ids of what the prompt is made of, for who reckons with them. */
-static struct slice write_blocks(struct renderer *r, const struct draft *d, const struct draft_request *request)
+/* The blocks of the prompt, for programs that compute prefix cache hits. */
+static struct slice write_blocks(struct trace_renderer *r, const struct draft_blocks *blocks)
 {
-	struct draft_blocks of_copy = renderer_blocks(r, d, request);
-	const struct draft_blocks *blocks = &of_copy;
 	if (blocks->count == 0)
 		return (struct slice){0};
 	struct jout w = {.out = &r->blocks};
@@ -292,46 +311,46 @@ static struct slice write_blocks(struct renderer *r, const struct draft *d, cons
 
 /* ---- the answer ---- */
 
-/* What is asked for, and the recorded answer that a session's later turns will have in their context. */
-static int64_t shape_output(struct renderer *r, struct draft *d, size_t turn, struct slice *answer)
+/* The tokens to request; *answer is the recorded answer that later turns of a session have in their context. */
+static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn, struct slice *answer)
 {
-	const struct prep_plan *plan = r->plan;
+	const struct prep_config *config = r->config;
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
-	if (plan->output.kind != DISTRIBUTION_DATASET) {
-		struct rng drawn = renderer_chance(r, "output-tokens", d, turn),
-				   filler = renderer_chance(r, "extend answer", d, turn);
-		int64_t count = distribution_draw(&plan->output, &drawn);
+	if (config->output.distribution.kind != DISTRIBUTION_DATASET) {
+		struct rng drawn = rng_for(r, "output-tokens", d, turn), filler = rng_for(r, "extend answer", d, turn);
+		int64_t count = distribution_draw(&config->output.distribution, &drawn);
 		if (answer->data)
-			*answer = fit_length_to(&r->stretch, *answer, count, &filler, &r->work);
+			*answer = fit_length_to(&r->fit, *answer, count, &filler, &r->work);
 		return count;
 	}
 	if (request->output_tokens != IPF_ABSENT)
 		return request->output_tokens;
 	if (request->answer.len > 0)
-		return answer_tokens(plan->tokens, request) + plan->around;
-	r->tally->assumed++;
+		return answer_tokens(config->tokens, request) + config->special_tokens;
+	r->counts->assumed++;
 	return OUTPUT_TOKENS_ASSUMED;
 }
 
-static struct slice pick_model(const struct renderer *r, const struct draft *d, const struct draft_request *request)
+static struct slice pick_model(const struct trace_renderer *r, const struct draft *d,
+                               const struct draft_request *request)
 {
-	const struct shares *models = &r->plan->models;
+	const struct share_list *models = &r->config->models;
 	if (!models->count)
 		return request->model;
-	struct rng rng = renderer_chance(r, "model", d, 0);
-	return slice_of(models->list[shares_pick(models, rng_uniform(&rng))].name);
+	struct rng rng = rng_for(r, "model", d, 0);
+	return slice_of(models->items[share_list_pick(models, rng_uniform(&rng))].name);
 }
 
-/* How long after the turn before; the first turn has none. */
-static int64_t pick_wait(const struct renderer *r, const struct draft *d, size_t turn, int64_t place)
+/* The time since the end of the previous turn; absent for the first turn. */
+static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t turn_number)
 {
-	if (place == IPF_ABSENT || place == 0)
+	if (turn_number == IPF_ABSENT || turn_number == 0)
 		return IPF_ABSENT;
-	if (r->plan->wait.kind == DISTRIBUTION_DATASET)
+	if (r->config->wait.distribution.kind == DISTRIBUTION_DATASET)
 		return d->requests[turn].wait_ns;
-	struct rng rng = renderer_chance(r, "wait", d, turn);
-	return distribution_draw(&r->plan->wait, &rng);
+	struct rng rng = rng_for(r, "wait", d, turn);
+	return distribution_draw(&r->config->wait.distribution, &rng);
 }
 
 /* ---- the line ---- */
@@ -346,7 +365,7 @@ static struct slice quoted(struct buffer *to, struct slice text)
 	return buffer_all(to);
 }
 
-/* NUMBER[.PART], or the data's own name; ~COPY where it was drawn again. */
+/* NUMBER[.PART] or the name in the data; with ~COPY for a copy. */
 static void unit_name(const struct draft *d, struct slice own, struct buffer *name)
 {
 	buffer_clear(name);
@@ -360,7 +379,7 @@ static void unit_name(const struct draft *d, struct slice own, struct buffer *na
 		buffer_format(name, "~%lld", (long long)d->copy);
 }
 
-/* A request's own name; that of its session and its place in it. */
+/* The request's name in the data; else the name of its session, followed by /TURN if the session has several. */
 static void request_name(const struct draft *d, size_t turn, struct buffer *name)
 {
 	bool several = d->chain || d->count > 1;
@@ -372,8 +391,8 @@ static void request_name(const struct draft *d, size_t turn, struct buffer *name
 	buffer_format(name, "/%zu", turn);
 }
 
-/* Ids in other drafts: those of the same copy. */
-static struct slice after_of_copy(struct renderer *r, const struct draft *d, struct slice after)
+/* Renames the ids of parents in other drafts to those of the same copy. */
+static struct slice parents_of_copy(struct trace_renderer *r, const struct draft *d, struct slice after)
 {
 	bool within = false;
 	buffer_clear(&r->parents);
@@ -387,7 +406,7 @@ static struct slice after_of_copy(struct renderer *r, const struct draft *d, str
 	return buffer_all(&r->parents);
 }
 
-static void write_names(struct renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
+static void write_names(struct trace_renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
 {
 	struct buffer name = {0};
 	const struct draft_request *request = &d->requests[turn];
@@ -398,7 +417,7 @@ static void write_names(struct renderer *r, const struct draft *d, size_t turn, 
 		out->session = quoted(&r->session, buffer_all(&name));
 		out->turn = d->turn + (int64_t)turn;
 	}
-	out->parents = d->copy && request->after.data ? after_of_copy(r, d, request->after) : request->after;
+	out->parents = d->copy && request->after.data ? parents_of_copy(r, d, request->after) : request->after;
 	if (request->parents) {
 		struct jout w = {.out = &r->parents};
 		buffer_clear(&r->parents);
@@ -414,7 +433,7 @@ static void write_names(struct renderer *r, const struct draft *d, size_t turn, 
 	buffer_release(&name);
 }
 
-static struct slice write_tags(struct renderer *r, const struct draft_request *request)
+static struct slice write_tags(struct trace_renderer *r, const struct draft_request *request)
 {
 	if (!request->failed)
 		return request->tags;
@@ -430,59 +449,61 @@ static struct slice write_tags(struct renderer *r, const struct draft_request *r
 	return buffer_all(&r->tags);
 }
 
-/* The prompt as the trace is to have it, and its tokens. */
-static int64_t write_prompt(struct renderer *r, struct draft *d, size_t turn, struct trace_request *out)
+/* Writes the prompt in the form that --prompt selects; returns its tokens. */
+static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t turn, struct trace_request *out)
 {
-	const struct prep_plan *plan = r->plan;
+	const struct prep_config *config = r->config;
 	const struct draft_request *request = &d->requests[turn];
 	struct draft *work = &r->work;
-	if (plan->prompt == AS_NOTHING && request->count == 0)
-		return made_tokens(r, d, turn);
-	if (plan->prompt == AS_TEXT || plan->prompt == AS_IDS) {
-		int64_t tokens = (plan->prompt == AS_IDS ? flat_prompt_ids : flat_prompt_text)(
-			&r->flat, plan->tokens, work->messages, work->message_count);
-		*(plan->prompt == AS_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
+	if (config->prompt == PROMPT_NONE && request->count == 0)
+		return synthetic_tokens(r, d, turn);
+	if (config->prompt == PROMPT_TEXT || config->prompt == PROMPT_IDS) {
+		int64_t tokens = (config->prompt == PROMPT_IDS ? flat_prompt_ids : flat_prompt_text)(
+			&r->flat, config->tokens, work->messages, work->message_count);
+		*(config->prompt == PROMPT_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
 		r->work.failed |= r->flat.json.failed;
 		return tokens;
 	}
-	if (plan->prompt != AS_NOTHING) {
+	if (config->prompt != PROMPT_NONE) {
 		write_messages(r);
 		out->messages = buffer_all(&r->messages);
 	}
-	int64_t now = messages_tokens(plan->tokens, work, &work->requests[0]);
+	int64_t now = messages_tokens(config->tokens, work, &work->requests[0]);
 	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
-		return now + request->input_tokens - messages_tokens(plan->tokens, d, request);
-	return now + chat_template_adds(&plan->template, work->message_count, d->chain && turn > 0) + plan->around;
+		return now + request->input_tokens - messages_tokens(config->tokens, d, request);
+	return now + chat_template_tokens(&config->template, work->message_count, d->chain && turn > 0) +
+	       config->special_tokens;
 }
 
-int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err)
+int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
-	const struct token_counter *tokens = r->plan->tokens;
-	int64_t context = 0; /* of the turns before, with their answers */
+	const struct token_counter *tokens = r->config->tokens;
+	int64_t context = 0; /* tokens of the previous turns, with their answers */
 	for (size_t turn = 0; turn < d->count; turn++) {
 		struct draft_request *request = &d->requests[turn];
 		struct trace_request out;
 		struct slice answer;
 		trace_request_init(&out);
-		if (d->chain && d->count > 1 && (r->plan->prompt == AS_TEXT || r->plan->prompt == AS_IDS))
-			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session of turns, which are messages",
+		if (d->chain && d->count > 1 && (r->config->prompt == PROMPT_TEXT || r->config->prompt == PROMPT_IDS))
+			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session, which needs --prompt messages",
 			                     (long long)d->number);
-		make_messages(r, d, turn);
+		struct draft_blocks blocks = blocks_of(r, d, request);
+		make_messages(r, d, turn, &blocks);
 		int64_t now = write_prompt(r, d, turn, &out);
 		write_names(r, d, turn, &out);
 		out.context_session = d->chain && out.messages.data;
 		out.input_tokens = context + now;
-		out.output_tokens = shape_output(r, d, turn, &answer);
+		out.output_tokens = fit_output(r, d, turn, &answer);
 		out.answer = out.context_session ? quoted(&r->answer, answer) : (struct slice){0};
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
-		out.blocks = write_blocks(r, d, request);
+		out.blocks = write_blocks(r, &blocks);
 		out.tools = request->tools;
 		out.response_format = request->response_format;
 		out.tags = write_tags(r, request);
 		struct slice model = pick_model(r, d, request);
 		out.model = quoted(&r->model, model);
-		out.slo = r->plan->goals ? slo_option_of(r->plan->goals, model, out.tags) : (struct slice){0};
+		out.slo = slo_rules_apply(&r->config->slo, model, out.tags, &r->tags_document);
 		if (!out.slo.data)
 			out.slo = request->slo;
 		if (d->chain)
@@ -491,13 +512,13 @@ int renderer_write(struct renderer *r, struct draft *d, struct ipf_error *err)
 			                      : text_tokens(tokens, answer));
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
-		    r->blocks.failed || r->stretch.failed)
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for record %lld", (long long)d->number);
+		    r->blocks.failed || r->scope.failed || r->fit.failed)
+			return ipf_error_memory(err);
 		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;
-		r->tally->requests++;
-		r->tally->input_tokens += out.input_tokens;
-		r->tally->output_tokens += out.output_tokens;
+		r->counts->requests++;
+		r->counts->input_tokens += out.input_tokens;
+		r->counts->output_tokens += out.output_tokens;
 	}
 	return 0;
 }

@@ -9,8 +9,8 @@
 struct prefix_reuse_prompt {
 	int64_t at_ns, inherited;
 	size_t first, count, index;
-	int64_t own;           /* tokens that are in no block */
-	int64_t tokens, found; /* once reckoned */
+	int64_t rest;               /* tokens that are in no block */
+	int64_t tokens, hit_tokens; /* set by prefix_reuse_compute */
 };
 
 struct prefix_reuse_block {
@@ -26,7 +26,7 @@ static uint64_t mix(uint64_t h)
 	return h ? h : 1;
 }
 
-static size_t place_of(const struct seen *s, uint64_t key)
+static size_t place_of(const struct first_seen *s, uint64_t key)
 {
 	size_t at = (size_t)key & (s->cap - 1);
 	while (s->keys[at] && s->keys[at] != key)
@@ -34,30 +34,30 @@ static size_t place_of(const struct seen *s, uint64_t key)
 	return at;
 }
 
-static bool grow(struct seen *s)
+static bool grow(struct first_seen *s)
 {
-	struct seen more = {.cap = s->cap ? s->cap * 2 : 4096, .count = s->count};
+	struct first_seen more = {.cap = s->cap ? s->cap * 2 : 4096, .count = s->count};
 	more.keys = calloc(more.cap, sizeof *more.keys);
-	more.values = calloc(more.cap, sizeof *more.values);
-	if (!more.keys || !more.values) {
+	more.prompts = calloc(more.cap, sizeof *more.prompts);
+	if (!more.keys || !more.prompts) {
 		free(more.keys);
-		free(more.values);
+		free(more.prompts);
 		return false;
 	}
 	for (size_t i = 0; i < s->cap; i++)
 		if (s->keys[i]) {
 			size_t at = place_of(&more, s->keys[i]);
 			more.keys[at] = s->keys[i];
-			more.values[at] = s->values[i];
+			more.prompts[at] = s->prompts[i];
 		}
 	free(s->keys);
-	free(s->values);
+	free(s->prompts);
 	*s = more;
 	return true;
 }
 
-/* The value that came with the key first; it is new where that is NULL. */
-static const uint32_t *seen_add(struct seen *s, uint64_t key, uint32_t value, bool *failed)
+/* The prompt in which the key occurred first; NULL if it is new. */
+static const uint32_t *first_seen_add(struct first_seen *s, uint64_t key, uint32_t prompt, bool *failed)
 {
 	if (s->count * 2 >= s->cap && !grow(s)) {
 		*failed = true;
@@ -65,14 +65,14 @@ static const uint32_t *seen_add(struct seen *s, uint64_t key, uint32_t value, bo
 	}
 	size_t at = place_of(s, key);
 	if (s->keys[at])
-		return &s->values[at];
+		return &s->prompts[at];
 	s->keys[at] = key;
-	s->values[at] = value;
+	s->prompts[at] = prompt;
 	s->count++;
 	return NULL;
 }
 
-static void *room(void *array, size_t count, size_t *cap, size_t size, bool *failed)
+static void *grow_array(void *array, size_t count, size_t *cap, size_t size, bool *failed)
 {
 	if (count < *cap)
 		return array;
@@ -86,7 +86,7 @@ static void *room(void *array, size_t count, size_t *cap, size_t size, bool *fai
 
 void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited)
 {
-	r->prompts = room(r->prompts, r->count, &r->cap, sizeof *r->prompts, &r->failed);
+	r->prompts = grow_array(r->prompts, r->count, &r->cap, sizeof *r->prompts, &r->failed);
 	if (r->failed)
 		return;
 	r->prompts[r->count] = (struct prefix_reuse_prompt){
@@ -96,29 +96,30 @@ void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited
 		r->chain = 0;
 }
 
-/* a block that was cut is another one */
-void prefix_reuse_pass(struct prefix_reuse *r, uint64_t id, int64_t tokens)
+/* A block that was cut is another block. */
+void prefix_reuse_add_answer(struct prefix_reuse *r, uint64_t id, int64_t tokens)
 {
 	r->chain = mix(r->chain * 31 + mix(id + 1) + (uint64_t)tokens * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-void prefix_reuse_block(struct prefix_reuse *r, uint64_t id, int64_t tokens)
+void prefix_reuse_add_block(struct prefix_reuse *r, uint64_t id, int64_t tokens)
 {
-	r->blocks = room(r->blocks, r->block_count, &r->block_cap, sizeof *r->blocks, &r->failed);
+	r->blocks = grow_array(r->blocks, r->block_count, &r->block_cap, sizeof *r->blocks, &r->failed);
 	if (r->failed)
 		return;
 	struct prefix_reuse_prompt *prompt = &r->prompts[r->count - 1];
-	prefix_reuse_pass(r, id, tokens);
+	prefix_reuse_add_answer(r, id, tokens);
 	r->blocks[r->block_count++] = (struct prefix_reuse_block){r->chain, tokens};
 	prompt->count++;
-	const uint32_t *first = seen_add(&r->ids, mix(id ^ UINT64_C(0x94d049bb133111eb)), (uint32_t)r->count, &r->failed);
-	r->again += first && *first != (uint32_t)r->count;
+	const uint32_t *first = first_seen_add(&r->ids, mix(id ^ UINT64_C(0x94d049bb133111eb)), (uint32_t)r->count,
+	                                       &r->failed);
+	r->repeated_blocks += first && *first != (uint32_t)r->count;
 }
 
-void prefix_reuse_rest(struct prefix_reuse *r, int64_t tokens)
+void prefix_reuse_add_rest(struct prefix_reuse *r, int64_t tokens)
 {
 	if (!r->failed)
-		r->prompts[r->count - 1].own += tokens;
+		r->prompts[r->count - 1].rest += tokens;
 }
 
 static int by_arrival(const void *a, const void *b)
@@ -129,9 +130,9 @@ static int by_arrival(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-void prefix_reuse_reckon(struct prefix_reuse *r)
+void prefix_reuse_compute(struct prefix_reuse *r)
 {
-	struct seen chains = {0};
+	struct first_seen chains = {0};
 	bool timed = true;
 	for (size_t i = 0; i < r->count; i++)
 		timed &= r->prompts[i].at_ns != IPF_ABSENT;
@@ -140,31 +141,31 @@ void prefix_reuse_reckon(struct prefix_reuse *r)
 	for (size_t i = 0; i < r->count && !r->failed; i++) {
 		struct prefix_reuse_prompt *p = &r->prompts[i];
 		bool leading = true;
-		p->tokens = p->inherited + p->own;
-		p->found = p->inherited;
-		if ((int64_t)p->count > r->most)
-			r->most = (int64_t)p->count;
+		p->tokens = p->inherited + p->rest;
+		p->hit_tokens = p->inherited;
+		if ((int64_t)p->count > r->max_blocks)
+			r->max_blocks = (int64_t)p->count;
 		for (size_t k = 0; k < p->count; k++) {
 			const struct prefix_reuse_block *b = &r->blocks[p->first + k];
-			const uint32_t *first = seen_add(&chains, b->chain, (uint32_t)i, &r->failed);
+			const uint32_t *first = first_seen_add(&chains, b->chain, (uint32_t)i, &r->failed);
 			leading = leading && first && *first != (uint32_t)i;
-			r->leading += leading;
-			p->found += leading ? b->tokens : 0;
+			r->leading_blocks += leading;
+			p->hit_tokens += leading ? b->tokens : 0;
 			p->tokens += b->tokens;
 		}
 		r->tokens += p->tokens;
-		r->found += p->found;
+		r->hit_tokens += p->hit_tokens;
 	}
 	free(chains.keys);
-	free(chains.values);
+	free(chains.prompts);
 }
 
-void prefix_reuse_span(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *found)
+void prefix_reuse_range(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *hit_tokens)
 {
-	*tokens = *found = 0;
+	*tokens = *hit_tokens = 0;
 	for (size_t i = from; i < to; i++) {
 		*tokens += r->prompts[i].tokens;
-		*found += r->prompts[i].found;
+		*hit_tokens += r->prompts[i].hit_tokens;
 	}
 }
 
@@ -173,6 +174,6 @@ void prefix_reuse_release(struct prefix_reuse *r)
 	free(r->prompts);
 	free(r->blocks);
 	free(r->ids.keys);
-	free(r->ids.values);
+	free(r->ids.prompts);
 	*r = (struct prefix_reuse){0};
 }

@@ -1,25 +1,28 @@
-/* What prompts share: the share of blocks that were seen before, and what a prefix cache that never forgets would find.
+/* What prompts share: the share of blocks that occur again, and the hits of a prefix cache without a size limit.
  *
- * A prompt is a run of blocks, each with an id and a length. A prefix cache finds the leading blocks of a prompt that
- * stood in the same order at the beginning of an earlier one; "earlier" is by arrival where the requests have one.
+ * A prompt is a sequence of blocks, each with an id and a length. A prefix cache finds the leading blocks of a prompt
+ * that begin an earlier prompt in the same order. "Earlier" is by arrival if all requests have one.
  *
  *     struct prefix_reuse reuse = {0};
- *     prefix_reuse_begin(&reuse, at_ns, 0);
- *     prefix_reuse_block(&reuse, id, tokens); …           // the blocks of this prompt
- *     prefix_reuse_reckon(&reuse);                        // after all prompts: the figures
+ *     prefix_reuse_begin(&reuse, at_ns, 0);               // for each prompt …
+ *     prefix_reuse_add_block(&reuse, id, tokens);         // … and for each of its blocks
+ *     prefix_reuse_compute(&reuse);                       // after all prompts
+ *     double hit_rate = (double)reuse.hit_tokens / (double)reuse.tokens;
  *     prefix_reuse_release(&reuse);
+ *
+ * Lengths may be in any unit, such as tokens or bytes of text, if it is the same for all.
  */
-#ifndef PREP_REUSE_H
-#define PREP_REUSE_H
+#ifndef PREP_PREFIX_REUSE_H
+#define PREP_PREFIX_REUSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A set of numbers that remembers one with each. */
-struct seen {
-	uint64_t *keys; /* 0: free */
-	uint32_t *values;
+/* A hash table from a key to the number of the prompt in which it occurs first. */
+struct first_seen {
+	uint64_t *keys; /* 0: a free slot */
+	uint32_t *prompts;
 	size_t count, cap;
 };
 
@@ -28,28 +31,30 @@ struct prefix_reuse {
 	size_t count, cap;
 	struct prefix_reuse_block *blocks;
 	size_t block_count, block_cap;
-	struct seen ids;
-	uint64_t chain; /* of all blocks of the prompt so far */
-	bool failed;
-	/* the figures */
-	int64_t again;         /* blocks whose id was there in a prompt before */
-	int64_t leading;       /* blocks within a leading run that was there before */
-	int64_t most;          /* blocks of a prompt at most */
-	int64_t tokens, found; /* of all prompts, and what the cache finds of them */
+	struct first_seen ids;
+	uint64_t chain;          /* hash of all blocks of the prompt so far */
+	bool failed;             /* memory ran out */
+	int64_t repeated_blocks; /* blocks whose id occurs in an earlier prompt */
+	/* set by prefix_reuse_compute */
+	int64_t leading_blocks; /* blocks of a beginning that an earlier prompt has too */
+	int64_t max_blocks;     /* in a prompt */
+	int64_t tokens;         /* of all prompts */
+	int64_t hit_tokens;     /* of them, what the cache finds */
 };
 
-/* A prompt begins. `inherited` tokens of it are the turn's before, prompt and answer: found anyway. */
+/* Begins a prompt. `inherited` tokens of it are the prompt and the answer of the previous turn, which always hit.
+ * `at_ns` may be IPF_ABSENT. */
 void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited);
-/* The next block. After a prompt that inherits, blocks go on where the prompt before it ended. */
-void prefix_reuse_block(struct prefix_reuse *r, uint64_t id, int64_t tokens);
-/* Tokens of this prompt that are in no block: nothing finds them. */
-void prefix_reuse_rest(struct prefix_reuse *r, int64_t tokens);
-/* A block that was answered: the next prompt, which inherits it, has it before its own. */
-void prefix_reuse_pass(struct prefix_reuse *r, uint64_t id, int64_t tokens);
-void prefix_reuse_reckon(struct prefix_reuse *r);
-/* Tokens, and what the cache finds of them, of the prompts from number `from` to before `to`, in the order of arrival;
- * after reckoning. */
-void prefix_reuse_span(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *found);
+/* Adds a block. In a prompt that inherits, the blocks continue those of the previous prompt. */
+void prefix_reuse_add_block(struct prefix_reuse *r, uint64_t id, int64_t tokens);
+/* Adds tokens that are in no block and therefore never hit. */
+void prefix_reuse_add_rest(struct prefix_reuse *r, int64_t tokens);
+/* Adds a block of the answer. The next prompt, which inherits it, has it before its own blocks. */
+void prefix_reuse_add_answer(struct prefix_reuse *r, uint64_t id, int64_t tokens);
+void prefix_reuse_compute(struct prefix_reuse *r);
+/* The tokens and the hit tokens of the prompts from index `from` to before `to`, in the order of arrival. Only after
+ * prefix_reuse_compute. */
+void prefix_reuse_range(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *hit_tokens);
 void prefix_reuse_release(struct prefix_reuse *r);
 
 #endif

@@ -28,15 +28,17 @@ static struct samples *find(struct tag_measures *t, const char *name, size_t len
 	return &t->samples[i];
 }
 
-void tag_measures_add(struct tag_measures *t, struct slice tags, struct jdoc *j)
+void tag_measures_add(struct tag_measures *t, struct slice tags, struct jdoc *scratch)
 {
-	struct ipf_error ignored = {0}; /* what is carried along is nobody's to check */
+	struct ipf_error ignored = {0}; /* tags are passed on unchecked */
 	double value;
-	if (!tags.data || jdoc_parse(j, tags.data, tags.len, &ignored) < 0 || jdoc_type_of(j, JDOC_ROOT) != JDOC_MAP)
+	if (!tags.data || jdoc_parse(scratch, tags.data, tags.len, &ignored) < 0 ||
+	    jdoc_type_of(scratch, JDOC_ROOT) != JDOC_MAP)
 		return;
-	for (struct jdoc_each e = jdoc_each(j, JDOC_ROOT); jdoc_step(&e);) {
-		struct slice key = jdoc_raw(j, e.key);
-		struct samples *s = key.len > 2 && is_measure(key.data + 1, key.len - 2) && jdoc_to_double(j, e.value, &value)
+	for (struct jdoc_each e = jdoc_each(scratch, JDOC_ROOT); jdoc_step(&e);) {
+		struct slice key = jdoc_raw(scratch, e.key);
+		struct samples *s = key.len > 2 && is_measure(key.data + 1, key.len - 2) &&
+		                            jdoc_to_double(scratch, e.value, &value)
 		                        ? find(t, key.data + 1, key.len - 2)
 		                        : NULL;
 		if (s)

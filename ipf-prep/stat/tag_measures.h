@@ -1,12 +1,12 @@
-/* The measures among a trace's tags: numbers whose names end in a unit (_s, _ms, _tokens), such as what a recorder
- * noted of the answer. */
-#ifndef PREP_TAGGED_H
-#define PREP_TAGGED_H
+/* The measures among the tags of a trace: numbers whose names end in a unit (_s, _ms, _tokens), such as what a recorder
+ * noted about the answer. */
+#ifndef PREP_TAG_MEASURES_H
+#define PREP_TAG_MEASURES_H
 
 #include "json/jdoc.h"
 #include "stats/samples.h"
 
-#define TAG_MEASURES_MAX 16 /* names; further ones are passed over */
+#define TAG_MEASURES_MAX 16 /* names; further ones are ignored */
 
 struct tag_measures {
 	char names[TAG_MEASURES_MAX][32];
@@ -14,8 +14,8 @@ struct tag_measures {
 	int count;
 };
 
-/* Takes them of one request's tags (JSON; absent is fine). */
-void tag_measures_add(struct tag_measures *t, struct slice tags, struct jdoc *j);
+/* Adds the measures of one request. `tags` is JSON, or absent; `scratch` is a document to parse them in. */
+void tag_measures_add(struct tag_measures *t, struct slice tags, struct jdoc *scratch);
 void tag_measures_release(struct tag_measures *t);
 
 #endif

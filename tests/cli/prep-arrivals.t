@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 
-# 300 sessions of two turns, stamped every three seconds, ten at a time
+# 300 sessions of two turns; a timestamp every three seconds, ten requests each
 awk 'BEGIN { for (t = 0; t < 60; t++) for (k = 0; k < 5; k++) for (turn = 0; turn < 2; turn++)
 	printf "{\"timestamp\": %d, \"input_length\": 520, \"output_length\": 8, \"hash_ids\": [%d, %d], \"session_id\": \"s%d-%d\"}\n", t * 3000, k, 100 + t, t, k }' >m.jsonl
 
@@ -13,10 +13,10 @@ contains "$(head -1 d.trace)" '"dequantised":' "and the header says so"
 body d.trace | jq -r '[.id, .at_ns, .session] | @tsv' | sort -n >spread
 is "$(wc -l <spread)" 600 "no request is lost"
 is "$(awk -F '\t' '{ tick = int(($1 - 1) / 10) * 3e9; if ($2 < tick || $2 >= tick + 3e9) wrong++ } END { print wrong + 0 }' spread)" 0 \
-	"each lies between its stamp and the next"
+	"each lies between its timestamp and the next"
 is "$(awk -F '\t' 'NR > 1 && $2 < last { wrong++ } { last = $2 } END { print wrong + 0 }' spread)" 0 "they keep their order"
 "$prep" stat -f json d.trace >stat.json
-is "$(jq '.arrivals.cv > 0.6 and .arrivals.cv < 1.4' stat.json)" true "gaps are those of drawn arrivals"
+is "$(jq '.arrivals.cv > 0.6 and .arrivals.cv < 1.4' stat.json)" true "gaps vary like those of random arrivals"
 run "$prep" mooncake m.jsonl --dequantise --seed 2
 is "$(sed -e 1d -e '$d' "$OUT" | jq -r .at_ns | sort -n | head -3 | tr '\n' ' ' | grep -c "$(cut -f 2 spread | sort -n | head -1)")" 0 "another seed draws others"
 
@@ -26,7 +26,7 @@ for factor in 0.3 2.5; do
 	body s.trace | jq -r '[.session, .turn, .id, .at_ns] | @tsv' >scaled
 	is "$(cut -f 1 scaled | sort | uniq -c | awk '$1 != 2' | wc -l)" 0 "sessions are whole"
 	is "$(awk -v f=$factor 'END { n = NR / 600; print (n > f * 0.85 && n < f * 1.15) }' scaled)" 1 "there are about $factor times as many"
-	is "$(cut -f 3 scaled | sort | uniq -d | wc -l)" 0 "no id stands twice"
+	is "$(cut -f 3 scaled | sort | uniq -d | wc -l)" 0 "no id is repeated"
 	is "$(awk -F '\t' '$2 == 0 { if ($4 < last) wrong++; last = $4 } END { print wrong + 0 }' scaled)" 0 "in the order of arrival"
 	"$prep" stat -f json s.trace >stat.json
 	is "$(jq '.sharing.hit_rate > 0.9' stat.json)" true "prompts share as they did"

@@ -27,10 +27,10 @@ refused() { # TEXT ARGUMENT…
 	status_is 2 "$*: wrong usage"
 	stderr_contains "$text" "which says $text"
 }
-refused "ids need a model's tokenizer" --prompt ids
+refused "ids requires a model's tokenizer" --prompt ids
 refused "expected messages, text, ids or none, got \"tokens\"" --prompt tokens
-refused "only without --turns" --prompt text --turns all
-refused "there is no chat template with --prompt ids" --prompt ids -t "$t" --template-tokens 4
+refused "sessions need messages" --prompt text --turns all
+refused "--prompt ids has no chat template" --prompt ids -t "$t" --template-tokens 4
 
 # ---- lengths alone ----
 ipf-prep azure lengths.csv -t "$t" -q --prompt none -o none.trace
@@ -44,7 +44,7 @@ is "$(body none.sessions | jq -c '[.session, .turn, .input_tokens, .output_token
 is "$(ipf-prep stat -f json none.trace | jq -c .input_tokens)" "$(ipf-prep stat -f json made.trace | jq -c .input_tokens)" "it can be described"
 ipf-sched replay -t none.trace -o none.sched
 is "$(body none.sched | wc -l)" 20 "and planned over"
-refused "there is no text for --system" --prompt none --system x
+refused "--system: --prompt none writes no text" --prompt none --system x
 
 # ---- what is far apart ----
 for i in 1 2 3 4 5 6; do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl
@@ -65,7 +65,7 @@ is "$(body tagged.trace | jq -c '[.tags.model, .slo]' | paste -sd ' ')" '["GPT-4
 printf '{"prompt":"a","n":3,"goal":{"ttft":"9s"}}\n{"prompt":"b","n":3}\n' >own.jsonl
 ipf-prep jsonl own.jsonl --field prompt=/prompt --field output_tokens=/n --field slo=/goal -o own.trace
 is "$(body own.trace | jq -c .slo | paste -sd ' ')" '{"ttft":"9s"} null' "or of the data"
-refused '"ttf" is no metric' --slo ttf=3s
+refused 'unknown metric "ttf"' --slo ttf=3s
 refused "expected METRIC=TIME" --slo ttft
 refused "expected METRIC=TIME" --slo x:ttft=3s
 refused "expected a duration" --slo ttft=soon

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Made prompts under tokenizers of models, counted by the reference implementation: each has as many tokens as was asked for, and any two
-# share as many at their beginning as their recorded blocks say.
+# Synthetic prompts with models' tokenizers, counted by the reference implementation: each has the requested number of tokens, and any
+# two share as many leading tokens as their recorded blocks say.
 . "$TESTS/tap.sh"
 
 [ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null || skip_all "needs IPF_TOKENIZERS and python's tokenizers"
@@ -8,7 +8,7 @@ export PATH=$BIN:$PATH
 seed=${SEED:-$RANDOM}
 echo "# SEED=$seed"
 
-# Prompts that go on from the block of an earlier one, or from nothing: SIZE of blocks, whether the last one that is not full has an id.
+# Prompts that continue from a block of an earlier one or from the root: SIZE of blocks, whether a last partial block has an id.
 mooncake() {
 	awk -v seed="$seed" 'BEGIN {
 		srand(seed)

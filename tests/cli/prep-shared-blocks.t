@@ -1,6 +1,6 @@
 #!/bin/bash
-# Published traces with blocks, where a folder of them lies beside the checkout: auto knows each, and `ipf-prep stat` gives the figures that
-# their description gives, to the printed digit.
+# Published traces with blocks, if a folder of them lies beside the checkout: auto detects each format, and `ipf-prep stat` gives the
+# figures of their description, to the printed digit.
 . "$TESTS/traces.sh"
 
 if describe mooncake/conversation_trace.jsonl.zst mooncake; then

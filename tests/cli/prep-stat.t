@@ -59,7 +59,7 @@ if command -v gnuplot >/dev/null; then
 	run "$prep" stat --plot m.svg m.trace.zst
 	status_is 0 "stat --plot draws"
 	contains "$(head -c 200 m.svg)" "<svg" "an SVG"
-	for title in "Arrivals over time" "Gaps between arrivals" Lengths "What an endless prefix cache finds"; do
+	for title in "Arrivals over time" "Gaps between arrivals" Lengths "Hits of an unlimited prefix cache"; do
 		contains "$(cat m.svg)" "$title" "with $title"
 	done
 	"$prep" sharegpt s.jsonl --turns all -o s.trace

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-prep --template-tokens: as the user says, or as a server counts: vLLM's /tokenize (ipf-sim has it), llama.cpp's two paths, usage.
+# ipf-prep --template-tokens: given by the user, or measured at a server: vLLM's /tokenize (as in ipf-sim), llama.cpp's two paths, usage.
 . "$TESTS/tap.sh"
 
 chat=$TESTS/../examples/chat.json
@@ -22,7 +22,7 @@ zstdcat -f plain.trace | jq -r 'select(.messages) | "\(.input_tokens) \(.message
 	awk '$3 == 0 { add = 9 - 4 } { add += ($3 ? 4 : 0) + $2 * 4; print $1 + add }' >expected
 tokens both.trace >got
 same got expected "in a session the answers count too"
-is "$(template both.trace)" null "nobody was asked"
+is "$(template both.trace)" null "no server was asked"
 for wrong in x 1,x 1,2,3 -1 ,3 ftp://127.0.0.1/; do
 	run prep -n 1 --template-tokens "$wrong"
 	is "$status $(grep -c 'template-tokens: expected N, N,M or the URL' "$ERR")" "2 1" "refused: $wrong"
@@ -90,13 +90,13 @@ def answer(path, asked, headers):
 	OPENAI_API_KEY=key prep -n 3 --template-tokens "$URL" -o asked.trace
 	is "$(template asked.trace)" '{"from":"/v1/chat/completions","tokens":6,"message":4}' "else the usage of a completion, with the model's name and the key"
 	run prep -n 3 --template-tokens "$URL"
-	is "$status $(grep -c 'expected a count from /tokenize' "$ERR")" "3 1" "a server that tells nothing"
+	is "$status $(grep -c 'expected a count from /tokenize' "$ERR")" "3 1" "a server without counts"
 	stop
 	serve "
 def answer(path, asked, headers):
     return 200, {'count': 1}"
 	run prep -n 3 --template-tokens "$URL"
-	is "$status $(grep -c "is the tokenizer (-t) the server's" "$ERR")" "3 1" "a server that counts less than there is"
+	is "$status $(grep -c "check that -t is the server's tokenizer" "$ERR")" "3 1" "a server that counts fewer tokens than the messages have"
 	stop
 fi
 run prep -n 3 --template-tokens http://127.0.0.1:1

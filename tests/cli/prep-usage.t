@@ -1,5 +1,5 @@
 #!/bin/bash
-# Wrong usage is said in a line with the value in it, with status 2, and nothing is written.
+# Wrong usage: a line with the wrong value on standard error, exit status 2, and nothing is written.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 printf '{"prompt":"Hello","output":"Hi"}\n' >a.jsonl
@@ -16,33 +16,33 @@ wrong() { # PART ARGUMENT…
 }
 
 wrong 'unknown source "sharegtp", did you mean "sharegpt"? (known: sharegpt openorca alpaca' sharegtp a.jsonl
-wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --turns all
-wrong '--field: source sharegpt has a fixed layout' sharegpt a.jsonl --field prompt=/prompt
-wrong '--from: source jsonl has no arrivals' jsonl a.jsonl --from 3s
-wrong '--to: source text has no arrivals' text a.jsonl --to 3s
-wrong '--salt: source text has texts of its own' text a.jsonl --salt x
-wrong '--wait: source sharegpt gives sessions only with --turns of more than 1' sharegpt a.jsonl --wait 2s
-wrong '--wait: source azure has no sessions' azure a.csv --wait 2s
-wrong '--wait: source jsonl has no sessions' jsonl a.jsonl --wait 2s
+wrong '--turns: format jsonl has no conversations' jsonl a.jsonl --turns all
+wrong '--field: format sharegpt has fixed fields' sharegpt a.jsonl --field prompt=/prompt
+wrong '--from: format jsonl has no arrivals' jsonl a.jsonl --from 3s
+wrong '--to: format text has no arrivals' text a.jsonl --to 3s
+wrong '--salt: format text has its own text' text a.jsonl --salt x
+wrong '--wait: format sharegpt has sessions only with --turns above 1' sharegpt a.jsonl --wait 2s
+wrong '--wait: format azure has no sessions' azure a.csv --wait 2s
+wrong '--wait: format jsonl has no sessions' jsonl a.jsonl --wait 2s
 wrong '--wait: expected 2s, uniform:1s-5s' sharegpt a.jsonl --turns all --wait 2
-wrong '--shuffle: source azure has recorded arrivals' azure a.csv --shuffle
-wrong '--sample: source azure has recorded arrivals' azure a.csv --sample with -n 3
+wrong '--shuffle: format azure has recorded arrivals' azure a.csv --shuffle
+wrong '--sample: format azure has recorded arrivals' azure a.csv --sample with -n 3
 wrong '--sample: expected with or without, got "some"' jsonl a.jsonl --sample some -n 3
-wrong '--sample: how many?' jsonl a.jsonl --sample with
+wrong '--sample: requires -n or --sessions' jsonl a.jsonl --sample with
 wrong 'unknown tokenizer "gpt5"' jsonl a.jsonl -t gpt5
 wrong '-n: expected 1 or more, got 0' jsonl a.jsonl -n 0
 wrong '"many"' jsonl a.jsonl -n many
 wrong '--input-tokens: expected 128, uniform:64-256' jsonl a.jsonl --input-tokens poisson:3
 wrong '--output-tokens: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:9-8
 wrong '--turns: expected' sharegpt a.jsonl --turns none
-wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "10"' jsonl a.jsonl --prefixes 10
-wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "0x5"' jsonl a.jsonl --prefixes 0x5
-wrong '--prefixes: the shares sum up to 0.9, not to 1' jsonl a.jsonl --prefixes 2x5=0.7,1x9=0.2
-wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or in shares, such as 2x512=0.7,8x1024=0.3, got "2x5=0.7,9=0.3"' jsonl a.jsonl --prefixes 2x5=0.7,9=0.3
-wrong 'the shares sum up to 0.7, not to 1' jsonl a.jsonl --models a=0.5,b=0.2
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "10"' jsonl a.jsonl --prefixes 10
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "0x5"' jsonl a.jsonl --prefixes 0x5
+wrong '--prefixes: the shares sum up to 0.9 instead of 1' jsonl a.jsonl --prefixes 2x5=0.7,1x9=0.2
+wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "2x5=0.7,9=0.3"' jsonl a.jsonl --prefixes 2x5=0.7,9=0.3
+wrong 'the shares sum up to 0.7 instead of 1' jsonl a.jsonl --models a=0.5,b=0.2
 wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
-wrong '--min-input: more than --max-input' jsonl a.jsonl --min-input 5 --max-input 4
-wrong '--from: not before --to' azure a.csv --from 5s --to 5s
+wrong '--min-input: 5 is more than --max-input 4' jsonl a.jsonl --min-input 5 --max-input 4
+wrong '--from: must be before --to' azure a.csv --from 5s --to 5s
 wrong '--field: expected NAME=/POINTER, got "prompt"' jsonl a.jsonl --field prompt
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
@@ -62,26 +62,26 @@ run "$prep" jsonl empty -o out.trace
 status_is 3 "a folder without a file: status 3"
 complains ipf-prep "empty: there is no file in this folder" "and it is said"
 wrong '--preset: expected vllm-sharegpt, sglang-sharegpt or lpg-sharegpt, got "x"' sharegpt a.jsonl --preset x
-wrong '--preset: is for source sharegpt' jsonl a.jsonl --preset vllm-sharegpt
+wrong '--preset: format jsonl has no presets' jsonl a.jsonl --preset vllm-sharegpt
 wrong '--on-error: expected skip or stop, got "go"' jsonl a.jsonl --on-error go
 wrong '--failed: expected keep or drop, got "no"' azure a.csv --failed no
-wrong '--sub-agents: source jsonl has none' jsonl a.jsonl --sub-agents drop
+wrong '--sub-agents: format jsonl has no sub-agents' jsonl a.jsonl --sub-agents drop
 wrong '--sub-agents: expected keep or drop, got "x"' jsonl a.jsonl --sub-agents x
-wrong '--scale: source jsonl has neither arrivals nor sessions' jsonl a.jsonl --scale 2
-wrong '--scale: expected more than 0' azure a.csv --scale 0
-wrong '--dequantise: source jsonl has no arrivals' jsonl a.jsonl --dequantise
+wrong '--scale: format jsonl has neither arrivals nor sessions' jsonl a.jsonl --scale 2
+wrong '--scale: expected a number above 0' azure a.csv --scale 0
+wrong '--dequantise: format jsonl has no arrivals' jsonl a.jsonl --dequantise
 wrong '--profile: expected chat, code-generation' jsonl a.jsonl --profile x
-wrong '--turns: source jsonl has no conversations' jsonl a.jsonl --profile chat
-wrong '--content: source jsonl has texts of its own' jsonl a.jsonl --content a.csv
-wrong '--failed: source jsonl has no recorded failures' jsonl a.jsonl --failed drop
+wrong '--turns: format jsonl has no conversations' jsonl a.jsonl --profile chat
+wrong '--content: format jsonl has its own text' jsonl a.jsonl --content a.csv
+wrong '--failed: format jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list
 status_is 0 "--list"
 cut -d ' ' -f 1 "$OUT" | sort >listed
 contains "$(tr '\n' ' ' <listed)" " mooncake mtbench " "lists the sources"
 is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset trace " "with their kinds"
-sed -n '/^\.Ss SOURCES/,/^\.Ss DISTRIBUTIONS/s/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep.1" | sort >written
-is "$(comm -23 listed written | tr '\n' ' ')" "" "each of them stands in ipf-prep(1)"
+sed -n '/^\.Ss Formats/,/^\.Ss Distributions/s/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep.1" | sort >written
+is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep(1) describes each of them"
 status=0
 "$prep" --list >/dev/full 2>"$ERR" || status=$?
 status_is 1 "--list > /dev/full ends with 1"
@@ -90,7 +90,7 @@ if command -v script >/dev/null; then
 	status=0
 	timeout 10 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
 	status_is 2 "no file, and a terminal for standard input: status 2"
-	contains "$(cat "$OUT")" "expected a file to read" "and it says so"
+	contains "$(cat "$OUT")" "expected a FILE, or input on standard input" "and it says so"
 else
 	skip "no file, and a terminal for standard input" "no script(1) here"
 fi
@@ -100,17 +100,17 @@ status_is 1 "a histogram that is not there: status 1"
 complains ipf-prep "no-such-file: cannot open" "and it is named"
 printf '# tokens\n3 1\n5 many\n' >lengths
 run "$prep" jsonl a.jsonl --output-tokens histogram:lengths -o out.trace
-status_is 3 "a histogram that is none: status 3"
+status_is 3 "a file that is not a histogram: status 3"
 complains ipf-prep 'lengths:3: expected a number such as 2 or -0.5, got "many"' "and it is said where"
 printf '7 1\n' >lengths
 run "$prep" jsonl a.jsonl --output-tokens histogram:lengths
 is "$(body "$OUT" | jq .output_tokens)" 7 "a histogram gives its lengths"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and stands in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and is in the trailer"
 
 # ---- a system message from a file ----
 printf 'Be kind.\n' >system.txt
 run "$prep" jsonl a.jsonl --system system.txt
 is "$(body "$OUT" | jq -r '.messages[0].content')" "Be kind." "--system takes a file"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which stands in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which is in the trailer"
 run "$prep" jsonl a.jsonl --system "Be brief."
 is "$(body "$OUT" | jq -r '.messages[0].content')" "Be brief." "or a text"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# --preset vllm-sharegpt gives, request for request, what the same rule gives that was written anew with the reference implementation of
-# tokenizers: on a file made for it, with lengths on both sides of every limit, and on published ones where they are.
+# --preset vllm-sharegpt gives the same requests as prep_vllm.py, an independent implementation with the reference tokenizers: on a
+# generated file with lengths on both sides of every limit, and on published files if they are present.
 . "$TESTS/tap.sh"
 
 [ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null || skip_all "needs IPF_TOKENIZERS and python's tokenizers"

@@ -1,0 +1,323 @@
+#include "config/prep_config.h"
+
+#include "absent.h"
+#include "json/utf8.h"
+#include "stream/digest.h"
+#include "stream/provenance.h"
+#include "stream/stream.h"
+#include "text/synthetic_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- presets and profiles: what they set where the user has set nothing ---- */
+
+/* The filters of other benchmarks, so that results compare. */
+static const struct token_limits preset_limits[] = {
+	[PRESET_VLLM] = {4, 1024, 4, IPF_ABSENT, 2048},
+	[PRESET_SGLANG] = {2, IPF_ABSENT, 2, IPF_ABSENT, IPF_ABSENT},
+	[PRESET_LPG] = {4, 1024, 4, 1024, IPF_ABSENT},
+};
+
+static void apply_preset(struct prep_config *c)
+{
+	if (c->preset == PRESET_NONE)
+		return;
+	const struct token_limits *p = &preset_limits[c->preset];
+	const struct {
+		int64_t *to, value;
+	} limits[] = {{&c->limits.min_input, p->min_input},
+	              {&c->limits.max_input, p->max_input},
+	              {&c->limits.min_output, p->min_output},
+	              {&c->limits.max_output, p->max_output},
+	              {&c->limits.max_total, p->max_total}};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (*limits[i].to == IPF_ABSENT)
+			*limits[i].to = limits[i].value;
+}
+
+/* Loads that benchmarks of this field use. */
+static const struct {
+	const char *input, *output, *turns;
+} profiles[] = {
+	[PROFILE_CHAT] = {NULL, NULL, "dataset"},
+	[PROFILE_CODE_GENERATION] = {"4096", "uniform:30-80", NULL},
+	[PROFILE_CLASSIFICATION] = {"10000", "uniform:30-80", NULL},
+	[PROFILE_SUMMARIZATION] = {"2048", "128", NULL},
+	[PROFILE_FIXED_LENGTH] = {"200", "800", NULL},
+};
+
+/* `text` NULL: leaves the option as it is. */
+static int apply_default(struct distribution_option *option, const char *text, enum distribution_unit unit,
+                         struct ipf_error *err)
+{
+	return option->given || !text ? 0 : distribution_parse(&option->distribution, text, unit, err);
+}
+
+static int apply_profile(struct prep_config *c, struct ipf_error *err)
+{
+	if (c->profile == PROFILE_NONE)
+		return 0;
+	const char *input = profiles[c->profile].input, *output = profiles[c->profile].output,
+			   *turns = profiles[c->profile].turns;
+	if (apply_default(&c->input, input, DISTRIBUTION_COUNT, err) < 0 ||
+	    apply_default(&c->output, output, DISTRIBUTION_COUNT, err) < 0 ||
+	    apply_default(&c->turns, turns, DISTRIBUTION_COUNT, err) < 0)
+		return -1;
+	c->input.given |= input != NULL;
+	c->output.given |= output != NULL;
+	c->turns.given |= turns != NULL;
+	return 0;
+}
+
+static int apply_defaults(struct prep_config *c, struct ipf_error *err)
+{
+	return apply_default(&c->input, "dataset", DISTRIBUTION_COUNT, err) < 0 ||
+	               apply_default(&c->output, "dataset", DISTRIBUTION_COUNT, err) < 0 ||
+	               apply_default(&c->turns, "1", DISTRIBUTION_COUNT, err) < 0 ||
+	               apply_default(&c->wait, "dataset", DISTRIBUTION_TIME, err) < 0
+	           ? -1
+	           : 0;
+}
+
+/* ---- checks ---- */
+
+static int check_limits(const struct prep_config *c, struct ipf_error *err)
+{
+	const struct token_limits *l = &c->limits;
+	if (l->min_input != IPF_ABSENT && l->max_input != IPF_ABSENT && l->min_input > l->max_input)
+		return ipf_error_set(err, IPF_USAGE, "--min-input: %lld is more than --max-input %lld", (long long)l->min_input,
+		                     (long long)l->max_input);
+	if (l->min_output != IPF_ABSENT && l->max_output != IPF_ABSENT && l->min_output > l->max_output)
+		return ipf_error_set(err, IPF_USAGE, "--min-output: %lld is more than --max-output %lld",
+		                     (long long)l->min_output, (long long)l->max_output);
+	if (c->from_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && c->from_ns >= c->to_ns)
+		return ipf_error_set(err, IPF_USAGE, "--from: must be before --to");
+	return 0;
+}
+
+static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
+{
+	if (c->prompt != PROMPT_MESSAGES && c->template.given)
+		return ipf_error_set(err, IPF_USAGE, "--template-tokens: --prompt %s has no chat template",
+		                     prompt_form_names[c->prompt]);
+	if (c->prompt == PROMPT_NONE && (c->system || c->prefixes.count || c->salt || c->content_file))
+		return ipf_error_set(err, IPF_USAGE, "%s: --prompt none writes no text",
+		                     c->system           ? "--system"
+		                     : c->prefixes.count ? "--prefixes"
+		                     : c->salt           ? "--salt"
+		                                         : "--content");
+	if ((c->prompt == PROMPT_TEXT || c->prompt == PROMPT_IDS) && c->turns.given && !c->first_turn_only)
+		return ipf_error_set(err, IPF_USAGE, "--prompt: sessions need messages; remove --turns or --prompt %s",
+		                     prompt_form_names[c->prompt]);
+	return 0;
+}
+
+int prep_config_check(struct prep_config *c, struct ipf_error *err)
+{
+	if (c->sample != SAMPLE_ALL && c->max_requests == IPF_ABSENT && c->max_sessions == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "--sample: requires -n or --sessions");
+	if (c->shuffle && c->sample == SAMPLE_ALL)
+		c->sample = SAMPLE_WITHOUT;
+	if (c->sample != SAMPLE_ALL && !isnan(c->scale))
+		return ipf_error_set(err, IPF_USAGE, "--scale: cannot be combined with --sample or --shuffle");
+	apply_preset(c);
+	if (apply_profile(c, err) < 0 || apply_defaults(c, err) < 0)
+		return -1;
+	if (c->preset != PRESET_NONE && c->turns.given)
+		return ipf_error_set(err, IPF_USAGE, "--preset: cannot be combined with --turns or --profile chat");
+	const struct distribution *turns = &c->turns.distribution;
+	c->first_turn_only = !c->turns.histogram && turns->kind == DISTRIBUTION_CONSTANT && turns->min == 1;
+	return check_limits(c, err) < 0 || check_prompt_form(c, err) < 0 ? -1 : 0;
+}
+
+static int refuse(const struct prep_config *c, const char *option, const char *why, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: format %s %s", option, c->format->name, why);
+}
+
+/* Options that make no sense for this format are refused rather than ignored. */
+static int check_format(const struct prep_config *c, struct ipf_error *err)
+{
+	unsigned traits = c->traits;
+	if (c->preset != PRESET_NONE && strcmp(c->format->name, "sharegpt") != 0)
+		return refuse(c, "--preset", "has no presets; they are for sharegpt", err);
+	if (c->turns.given && !(traits & HAS_TURNS))
+		return refuse(c, "--turns", "has no conversations", err);
+	if (c->fields.count && !(traits & HAS_FIELDS))
+		return refuse(c, "--field", "has fixed fields; use jsonl or csv", err);
+	if (c->wait.given && (traits & HAS_TURNS) && c->first_turn_only)
+		return refuse(c, "--wait", "has sessions only with --turns above 1", err);
+	if (c->wait.given && !(traits & (HAS_TURNS | HAS_SESSIONS)))
+		return refuse(c, "--wait", "has no sessions", err);
+	if (c->salt && !(traits & MAKES_TEXT) && !c->prefixes.count)
+		return refuse(c, "--salt", "has its own text", err);
+	if (c->content_file && !(traits & MAKES_TEXT) && !c->prefixes.count)
+		return refuse(c, "--content", "has its own text", err);
+	if (c->sub_agents != KEEP_DEFAULT && !(traits & HAS_AGENTS))
+		return refuse(c, "--sub-agents", "has no sub-agents", err);
+	if (c->failed != KEEP_DEFAULT && c->format->kind != SOURCE_TRACE)
+		return refuse(c, "--failed", "has no recorded failures", err);
+	if (c->dequantise && !(traits & HAS_TIMES))
+		return refuse(c, "--dequantise", "has no arrivals", err);
+	if (!isnan(c->scale) && !(traits & (HAS_TIMES | HAS_SESSIONS)))
+		return refuse(c, "--scale", "has neither arrivals nor sessions", err);
+	if (c->from_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		return refuse(c, "--from", "has no arrivals", err);
+	if (c->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
+		return refuse(c, "--to", "has no arrivals", err);
+	if (c->sample != SAMPLE_ALL && (traits & HAS_TIMES))
+		return refuse(c, c->shuffle ? "--shuffle" : "--sample", "has recorded arrivals, whose order must be kept", err);
+	return 0;
+}
+
+/* ---- what options name ---- */
+
+/* Reads a whole file into `text`, which then ends in NUL, and notes its provenance. */
+static int read_file(struct prep_config *c, const char *path, struct buffer *text, struct ipf_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	ssize_t got;
+	do {
+		char *to = buffer_reserve(text, 65536);
+		got = to ? read(fd, to, 65536) : -1;
+		text->len += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	int why = text->failed ? ENOMEM : errno;
+	close(fd);
+	if (got < 0)
+		return ipf_error_errno(err, why, path, "cannot read");
+	text->data[text->len] = '\0';
+	char hex[65];
+	struct digest *digest = digest_new();
+	if (!digest)
+		return ipf_error_memory(err);
+	digest_update(digest, text->data, text->len);
+	digest_hex(digest, hex);
+	digest_free(digest);
+	if (!c->option_files)
+		c->option_files = json_array();
+	return json_array_append_new(c->option_files, provenance_file(path, (int64_t)text->len, hex)) < 0
+	           ? ipf_error_memory(err)
+	           : 0;
+}
+
+static int read_histogram(struct prep_config *c, struct distribution_option *option, struct ipf_error *err)
+{
+	struct buffer lines = {0};
+	if (!option->histogram)
+		return 0;
+	int status = read_file(c, option->histogram, &lines, err);
+	if (status == 0)
+		status = distribution_histogram(&option->distribution, option->histogram, lines.data, option->distribution.unit,
+		                                err);
+	buffer_release(&lines);
+	return status;
+}
+
+/* --system names a file, or is the text itself. */
+static int read_system_message(struct prep_config *c, struct ipf_error *err)
+{
+	struct stat st;
+	struct buffer *text = &c->system_message;
+	if (!c->system)
+		return 0;
+	if (stat(c->system, &st) < 0 || !S_ISREG(st.st_mode)) {
+		buffer_text(text, c->system);
+	} else {
+		if (read_file(c, c->system, text, err) < 0)
+			return -1;
+		/* Editors end a file with a line end that is not part of the message. */
+		if (text->len > 0 && text->data[text->len - 1] == '\n')
+			text->len--;
+	}
+	if (text->failed)
+		return ipf_error_memory(err);
+	if (!utf8_valid(text->data, text->len, NULL))
+		return ipf_error_set(err, IPF_USAGE, "--system: not UTF-8: \"%s\"", c->system);
+	return 0;
+}
+
+static int read_content(struct prep_config *c, struct ipf_error *err)
+{
+	size_t good;
+	if (!c->content_file)
+		return 0;
+	if (read_file(c, c->content_file, &c->content, err) < 0)
+		return -1;
+	if (c->content.len == 0)
+		return ipf_error_at(err, IPF_INPUT, c->content_file, 0, "the file is empty");
+	if (!utf8_valid(c->content.data, c->content.len, &good))
+		return ipf_error_at(err, IPF_INPUT, c->content_file, 0, "not UTF-8: byte 0x%02x at byte %zu",
+		                    (unsigned char)c->content.data[good], good + 1);
+	synthetic_text_content(buffer_all(&c->content));
+	return 0;
+}
+
+static int open_tokenizer(struct prep_config *c, struct ipf_error *err)
+{
+	if (token_counter_open(&c->tokens, c->tokenizer, err) < 0)
+		return -1;
+	if (c->prompt == PROMPT_IDS && !token_counter_exact(c->tokens))
+		return ipf_error_set(err, IPF_USAGE, "--prompt: ids requires a model's tokenizer (-t)");
+	c->special_tokens = c->preset != PRESET_NONE ? token_counter_around(c->tokens) : 0;
+	return chat_template_measure(&c->template, c->tokens, err);
+}
+
+static int open_format(struct prep_config *c, size_t files, struct ipf_error *err)
+{
+	const struct source_format *format = c->format;
+	struct source_settings settings = {
+		.fields = c->fields,
+		.lone = c->first_turn_only,
+		.first_two = c->preset != PRESET_NONE,
+		.drop_agents = c->sub_agents == DROP,
+		.answers_optional = c->output.distribution.kind != DISTRIBUTION_DATASET,
+		.n = c->max_requests,
+		.from_ns = c->from_ns,
+		.to_ns = c->to_ns,
+		.seed = c->common.seed,
+		.tokens = c->tokens,
+		.input = &c->input.distribution,
+	};
+	if (format->open && format->open(&c->format_state, &settings, err) < 0)
+		return -1;
+	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
+	c->hold_all = (c->traits & GATHERS) || ((c->traits & HAS_TIMES) && files > 1) || c->dequantise || !isnan(c->scale);
+	return check_format(c, err);
+}
+
+int prep_config_open(struct prep_config *c, const struct source_format *format, size_t files, struct ipf_error *err)
+{
+	c->format = format;
+	return read_histogram(c, &c->input, err) < 0 || read_histogram(c, &c->output, err) < 0 ||
+	               read_histogram(c, &c->wait, err) < 0 || read_histogram(c, &c->turns, err) < 0 ||
+	               read_system_message(c, err) < 0 || read_content(c, err) < 0 || open_tokenizer(c, err) < 0 ||
+	               open_format(c, files, err) < 0
+	           ? -1
+	           : 0;
+}
+
+void prep_config_release(struct prep_config *c)
+{
+	if (c->format && c->format->close)
+		c->format->close(c->format_state);
+	token_counter_close(c->tokens);
+	synthetic_text_content((struct slice){0});
+	buffer_release(&c->content);
+	buffer_release(&c->system_message);
+	json_decref(c->option_files);
+	slo_rules_release(&c->slo);
+	struct distribution_option *const distributions[] = {&c->input, &c->output, &c->turns, &c->wait};
+	for (size_t i = 0; i < sizeof distributions / sizeof *distributions; i++)
+		distribution_release(&distributions[i]->distribution);
+	share_list_release(&c->models);
+	share_list_release(&c->prefixes.shares);
+	free(c->prefixes.groups);
+}

@@ -1,0 +1,129 @@
+/* The configuration of ipf-prep: what the command line asks for, parsed and checked once. The rest of the program reads
+ * it as a `const struct prep_config *`.
+ *
+ *     struct prep_config config = PREP_CONFIG_DEFAULTS;
+ *     program_start(&prep_program, argc, argv, &config, …);   // each option is parsed by its row in the table
+ *     prep_config_check(&config, &err);                       // options against each other; presets and profiles
+ *     prep_config_open(&config, format, files, &err);         // reads the files that options name, opens the format
+ *     …
+ *     prep_config_release(&config);
+ */
+#ifndef PREP_CONFIG_H
+#define PREP_CONFIG_H
+
+#include "absent.h"
+#include "cli/options.h"
+#include "config/chat_template.h"
+#include "config/share_list.h"
+#include "config/slo_rules.h"
+#include "draft/distribution.h"
+#include "sources/source.h"
+#include "tokenizer/token_counter.h"
+
+#include <math.h>
+
+/* ---- values of options; -1 is an option that is not given, the others index its choices ---- */
+
+enum sample { SAMPLE_ALL = -1, SAMPLE_WITH, SAMPLE_WITHOUT }; /* all in order; at random with, without replacement */
+enum preset { PRESET_NONE = -1, PRESET_VLLM, PRESET_SGLANG, PRESET_LPG };
+enum profile {
+	PROFILE_NONE = -1,
+	PROFILE_CHAT,
+	PROFILE_CODE_GENERATION,
+	PROFILE_CLASSIFICATION,
+	PROFILE_SUMMARIZATION,
+	PROFILE_FIXED_LENGTH
+};
+enum keep_or_drop { KEEP_DEFAULT = -1, KEEP, DROP };
+enum on_error { ON_ERROR_SKIP, ON_ERROR_STOP };
+enum prompt_form { PROMPT_MESSAGES, PROMPT_TEXT, PROMPT_IDS, PROMPT_NONE };
+
+extern const char *const prompt_form_names[];
+
+/* Limits on lengths in the data, in tokens; IPF_ABSENT: no limit. */
+struct token_limits {
+	int64_t min_input, max_input, min_output, max_output, max_total;
+};
+
+struct distribution_option {
+	struct distribution distribution;
+	const char *histogram; /* the FILE of histogram:FILE, which prep_config_open reads into `distribution`; or NULL */
+	bool given;
+};
+
+/* Prefixes of one length, each equally likely. */
+struct prefix_group {
+	int64_t first, count; /* of all prefixes: the index of its first, and how many it has */
+	int64_t tokens;       /* in each */
+};
+
+struct prefix_option {
+	struct share_list shares;    /* of the groups; empty: no prefixes */
+	struct prefix_group *groups; /* one for each share */
+	int64_t count;               /* of the prefixes of all groups */
+};
+
+struct prep_config {
+	/* ---- the options ---- */
+	struct common_options common;
+	bool list;
+	int64_t max_requests, max_sessions; /* IPF_ABSENT: no limit */
+	bool shuffle;
+	enum sample sample; /* SAMPLE_WITHOUT for --shuffle too */
+	enum preset preset;
+	struct token_limits limits;
+	int64_t from_ns, to_ns; /* since the trace's start; IPF_ABSENT */
+	enum keep_or_drop failed, sub_agents;
+	enum profile profile;
+	struct distribution_option input, output; /* tokens */
+	struct distribution_option turns, wait;
+	const char *system; /* file or text; NULL: the data's own */
+	struct prefix_option prefixes;
+	const char *salt, *content_file; /* or NULL */
+	struct share_list models;        /* empty: the data's own */
+	struct slo_rules slo;
+	double scale; /* NAN: as recorded */
+	bool dequantise;
+	const char *tokenizer;
+	struct chat_template template;
+	enum prompt_form prompt;
+	enum on_error on_error;
+	struct string_list fields;
+
+	/* ---- what they select; set by prep_config_open ---- */
+	const struct source_format *format;
+	void *format_state;
+	unsigned traits; /* of the format under these settings: enum source_trait */
+	struct token_counter *tokens;
+	int64_t special_tokens;       /* that a preset counts in with each text; 0 without a preset */
+	struct buffer system_message; /* if `system` is given */
+	struct buffer content;        /* the text that synthetic text is taken from; empty: from a grammar */
+	json_t *option_files;         /* provenance of the files that options name; NULL: none */
+	bool first_turn_only;         /* each conversation becomes one request, without a session */
+	bool hold_all;                /* hold all requests in memory and write them in order at the end */
+};
+
+#define PREP_CONFIG_DEFAULTS                                                                                           \
+	{                                                                                                                  \
+		.common = COMMON_DEFAULTS, .max_requests = IPF_ABSENT, .max_sessions = IPF_ABSENT, .sample = SAMPLE_ALL,       \
+		.preset = PRESET_NONE, .profile = PROFILE_NONE,                                                                \
+		.limits = {IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT}, .from_ns = IPF_ABSENT,                 \
+		.to_ns = IPF_ABSENT, .failed = KEEP_DEFAULT, .sub_agents = KEEP_DEFAULT, .scale = NAN, .template = {           \
+			.message = IPF_ABSENT                                                                                      \
+		}                                                                                                              \
+	}
+
+/* Its options are those of a struct prep_config. */
+extern const struct program prep_program;
+
+/* Applies --preset and --profile to what the user has not set, and checks the options against each other (IPF_USAGE).
+ * Reads nothing. */
+int prep_config_check(struct prep_config *config, struct ipf_error *err);
+/* Reads the files that options name, opens the tokenizer and the format, and asks the server of --template-tokens.
+ * `files` is the number of FILE operands. IPF_USAGE for an option that makes no sense for the format. */
+int prep_config_open(struct prep_config *config, const struct source_format *format, size_t files,
+                     struct ipf_error *err);
+/* Also after an error, and after options that could not be parsed. */
+void prep_config_release(struct prep_config *config);
+
+#endif

@@ -1,0 +1,232 @@
+#include "config/prep_config.h"
+
+#include "cli/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SALT_MAX   255
+#define PREFIX_MAX INT64_C(100000000)
+
+/* ---- parsers of values ---- */
+
+static int parse_distribution(struct distribution_option *option, const char *value, enum distribution_unit unit,
+                              struct ipf_error *err)
+{
+	static const char histogram[] = "histogram:";
+	option->given = true;
+	option->histogram = NULL;
+	if (strncmp(value, histogram, sizeof histogram - 1) != 0)
+		return distribution_parse(&option->distribution, value, unit, err);
+	option->distribution.unit = unit;
+	option->histogram = value + sizeof histogram - 1;
+	return 0;
+}
+
+static int parse_tokens(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_distribution(variable, value, DISTRIBUTION_COUNT, err);
+}
+
+static int parse_turns(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_distribution(variable, strcmp(value, "all") == 0 ? "dataset" : value, DISTRIBUTION_COUNT, err);
+}
+
+static int parse_wait(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_distribution(variable, value, DISTRIBUTION_TIME, err);
+}
+
+static int parse_positive(const char *value, void *variable, struct ipf_error *err)
+{
+	if (parse_count(value, variable, err) < 0)
+		return -1;
+	return *(int64_t *)variable > 0 ? 0 : ipf_error_set(err, IPF_USAGE, "expected 1 or more, got %s", value);
+}
+
+static int parse_scale(const char *value, void *variable, struct ipf_error *err)
+{
+	double *scale = variable;
+	if (parse_number(value, scale, err) < 0)
+		return -1;
+	return *scale > 0 && *scale <= 1e6
+	           ? 0
+	           : ipf_error_set(err, IPF_USAGE, "expected a number above 0 and at most 1000000, got %s", value);
+}
+
+static int parse_salt(const char *value, void *variable, struct ipf_error *err)
+{
+	*(const char **)variable = value;
+	return strlen(value) <= SALT_MAX
+	           ? 0
+	           : ipf_error_set(err, IPF_USAGE, "expected at most %d bytes, got %zu", SALT_MAX, strlen(value));
+}
+
+static int parse_models(const char *value, void *variable, struct ipf_error *err)
+{
+	return share_list_parse(variable, value, "NAME=SHARE,… such as base=0.5,lora-a=0.5", err);
+}
+
+static int parse_slo(const char *value, void *variable, struct ipf_error *err)
+{
+	return slo_rules_add(variable, value, err);
+}
+
+/* COUNTxTOKENS */
+static bool parse_prefix_group(const char *text, struct prefix_group *group)
+{
+	struct ipf_error ignored = {0};
+	char count[64];
+	const char *x = strchr(text, 'x');
+	size_t len = x ? (size_t)(x - text) : sizeof count;
+	if (len >= sizeof count)
+		return false;
+	memcpy(count, text, len);
+	count[len] = '\0';
+	return parse_count(count, &group->count, &ignored) == 0 && parse_count(x + 1, &group->tokens, &ignored) == 0 &&
+	       group->count >= 1 && group->tokens >= 1 && group->tokens <= PREFIX_MAX;
+}
+
+static int parse_prefixes(const char *value, void *variable, struct ipf_error *err)
+{
+	static const char expected[] = "COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3";
+	struct prefix_option *prefixes = variable;
+	prefixes->count = 0;
+	if (share_list_parse(&prefixes->shares, value, expected, err) < 0)
+		return -1;
+	free(prefixes->groups);
+	prefixes->groups = calloc(prefixes->shares.count, sizeof *prefixes->groups);
+	if (!prefixes->groups)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < prefixes->shares.count; i++) {
+		struct prefix_group *group = &prefixes->groups[i];
+		group->first = prefixes->count;
+		if (!parse_prefix_group(prefixes->shares.items[i].name, group) ||
+		    __builtin_add_overflow(prefixes->count, group->count, &prefixes->count))
+			return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", expected, value);
+	}
+	return 0;
+}
+
+/* ---- the table ---- */
+
+static const char *const sample_names[] = {[SAMPLE_WITH] = "with", [SAMPLE_WITHOUT] = "without", NULL};
+static const char *const preset_names[] = {
+	[PRESET_VLLM] = "vllm-sharegpt", [PRESET_SGLANG] = "sglang-sharegpt", [PRESET_LPG] = "lpg-sharegpt", NULL};
+static const char *const profile_names[] = {[PROFILE_CHAT] = "chat",
+                                            [PROFILE_CODE_GENERATION] = "code-generation",
+                                            [PROFILE_CLASSIFICATION] = "classification",
+                                            [PROFILE_SUMMARIZATION] = "summarization",
+                                            [PROFILE_FIXED_LENGTH] = "fixed-length",
+                                            NULL};
+static const char *const keep_or_drop_names[] = {[KEEP] = "keep", [DROP] = "drop", NULL};
+static const char *const on_error_names[] = {[ON_ERROR_SKIP] = "skip", [ON_ERROR_STOP] = "stop", NULL};
+const char *const prompt_form_names[] = {
+	[PROMPT_MESSAGES] = "messages", [PROMPT_TEXT] = "text", [PROMPT_IDS] = "ids", [PROMPT_NONE] = "none", NULL};
+
+#define O(kind_, letter_, name_, argument_, member_, help_)                                                            \
+	OPTION(kind_, letter_, name_, argument_, struct prep_config, member_, help_)
+#define PARSED(letter_, name_, argument_, member_, parse_, help_)                                                      \
+	OPTION_PARSED_BY(letter_, name_, argument_, struct prep_config, member_, parse_, help_)
+#define CHOICE(name_, argument_, member_, choices_, help_)                                                             \
+	OPTION_CHOICE_OF(0, name_, argument_, struct prep_config, member_, choices_, help_)
+
+static const struct option_spec specs[] = {
+	OPTION_HEADING("Selecting requests"),
+	PARSED('n', "requests", "N", max_requests, parse_positive,
+           "write at most N requests; a session that does not fit as a whole is left out"),
+	PARSED(0, "sessions", "N", max_sessions, parse_positive,
+           "write at most N sessions; a request without a session counts as one"),
+	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write requests in random order; needs memory for what is kept"),
+	CHOICE("sample", "with|without", sample, sample_names, "draw -n requests at random, with or without replacement"),
+	CHOICE("preset", "NAME", preset, preset_names,
+           "apply the filter of another benchmark: vllm-sharegpt, sglang-sharegpt or lpg-sharegpt"),
+	O(OPTION_COUNT, 0, "min-input", "N", limits.min_input,
+      "leave out prompts of fewer than N tokens, as they are in the data"),
+	O(OPTION_COUNT, 0, "max-input", "N", limits.max_input, "leave out prompts of more than N tokens"),
+	O(OPTION_COUNT, 0, "min-output", "N", limits.min_output, "leave out answers of fewer than N tokens"),
+	O(OPTION_COUNT, 0, "max-output", "N", limits.max_output, "leave out answers of more than N tokens"),
+	O(OPTION_COUNT, 0, "max-total", "N", limits.max_total, "leave out requests with more than N tokens in total"),
+	O(OPTION_DURATION, 0, "from", "TIME", from_ns,
+      "keep requests that arrive at least TIME after the trace's start; arrivals then count from there"),
+	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "keep requests that arrive less than TIME after the trace's start"),
+	CHOICE("failed", "keep|drop", failed, keep_or_drop_names,
+           "keep requests that failed when they were recorded, and mark them (default), or drop them"),
+	CHOICE("sub-agents", "keep|drop", sub_agents, keep_or_drop_names,
+           "keep the requests of sub-agents (default), or drop them"),
+
+	OPTION_HEADING("Lengths and turns"),
+	CHOICE("profile", "NAME", profile, profile_names,
+           "set the lengths of a typical load: chat (all turns), code-generation, classification, summarization or "
+           "fixed-length"),
+	PARSED(0, "input-tokens", "DIST", input, parse_tokens,
+           "cut or extend each prompt to a length drawn from DIST: 128, uniform:64-256, "
+           "normal:550,150,min=10,max=1024, lognormal:…, histogram:FILE or dataset (default)"),
+	PARSED(0, "output-tokens", "DIST", output, parse_tokens,
+           "request answers of a length drawn from DIST (default: dataset, or 128 if the data has no length)"),
+	PARSED(0, "turns", "DIST|all", turns, parse_turns,
+           "keep this many turns of each conversation (default: 1); more than 1 makes it a session"),
+	PARSED(0, "wait", "DIST", wait, parse_wait,
+           "draw the time between the end of a turn and the next turn from DIST: 2s, uniform:1s-5s, lognormal:8s,6s, "
+           "dataset (default)"),
+
+	OPTION_HEADING("Prompts"),
+	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system,
+      "replace the system message of every request or session by TEXT or the content of FILE"),
+	PARSED(0, "prefixes", "COUNTxTOKENS[=SHARE],…", prefixes, parse_prefixes,
+           "start each prompt with one of COUNT shared synthetic prefixes of TOKENS tokens"),
+	O(OPTION_FILE, 0, "content", "FILE", content_file,
+      "take synthetic text from FILE (UTF-8) instead of generating it from a grammar"),
+	PARSED(0, "salt", "TEXT", salt, parse_salt,
+           "change the synthetic text but not its lengths, so that prefix caches do not find an earlier run's"),
+	CHOICE("prompt", "messages|text|ids|none", prompt, prompt_form_names,
+           "write prompts as chat messages (default), one text, token ids, or only their length"),
+
+	OPTION_HEADING("Models and objectives"),
+	PARSED(0, "models", "NAME=SHARE,…", models, parse_models,
+           "assign models to requests or sessions at random, in these shares"),
+	PARSED(0, "slo", "LIST", slo, parse_slo,
+           "set latency objectives of requests: ttft=500ms,tpot=50ms; of some requests: model=NAME:ttft=2s or "
+           "TAG=VALUE:… (repeatable; the last match wins)"),
+
+	OPTION_HEADING("Arrival times"),
+	PARSED(0, "scale", "FACTOR", scale, parse_scale,
+           "multiply the number of requests by FACTOR; requests and sessions are dropped or copied as a whole"),
+	O(OPTION_FLAG, 0, "dequantise", NULL, dequantise,
+      "spread arrivals with equal timestamps over the time to the next timestamp"),
+
+	OPTION_HEADING("Tokenizer and chat template"),
+	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
+      "count tokens with a model's tokenizer.json, or approx: one token per four bytes (default)"),
+	PARSED(0, "template-tokens", "N[,M]|URL", template, chat_template_parse,
+           "count N tokens that the server's chat template adds to each prompt, and M for each further message "
+           "(default: 0); URL measures both at a server"),
+
+	OPTION_HEADING("Input"),
+	O(OPTION_FLAG, 0, "list", NULL, list, "list the formats: name, kind and what they contain"),
+	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
+      "jsonl and csv: read field NAME from this place of a record (repeatable)"),
+	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	COMMON_OPTIONS(struct prep_config, common),
+	SEED_OPTION(struct prep_config, common),
+};
+
+const struct program prep_program = {
+	.name = "ipf-prep",
+	.operands = "SOURCE [FILE…]",
+	.summary = "make a request trace from datasets and production traces",
+	.details = "SOURCE is a format of --list, or auto to detect it from the first file.\n"
+			   "FILE is a file (plain, or compressed with gzip, zstd, xz or bzip2), a folder,\n"
+			   "an archive (tar, zip, 7z), a file in an archive (a.tar.gz:dir/b.json), or an\n"
+			   "address (https://…, hf://datasets/OWNER/NAME/PATH). Without FILE, or for \"-\",\n"
+			   "ipf-prep reads standard input.\n"
+			   "\n"
+			   "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
+			   "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
+			   "  ipf-prep jsonl questions.jsonl --field prompt=/question | head",
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.min_operands = 0,
+	.max_operands = -1,
+};

@@ -1,0 +1,154 @@
+#include "convert.h"
+
+#include "absent.h"
+#include "shape/selection.h"
+#include "sources/reader.h"
+#include "stream/provenance.h"
+#include "stream/trace.h"
+
+/* ---- header and trailer ---- */
+
+static json_t *make_header(const struct prep_config *c, int argc, char **argv)
+{
+	struct provenance p = {
+		.tool = "ipf-prep",
+		.argv = options_argv(&prep_program, argc, argv, true, c->common.reproducible),
+		.has_seed = true,
+		.seed = c->common.seed,
+		.reproducible = c->common.reproducible,
+	};
+	json_t *header = stream_header("trace", &p);
+	if (!header)
+		return NULL;
+	json_object_set_new(header, "tokenizer", token_counter_describe(c->tokens));
+	json_object_set_new(header, "source", json_string(c->format->name));
+	const struct chat_template *t = &c->template;
+	if (t->path)
+		json_object_set_new(header, "template",
+		                    json_pack("{s:s, s:I, s:o}", "from", t->path, "tokens", (json_int_t)t->chat, "message",
+		                              t->message == IPF_ABSENT ? json_null() : json_integer((json_int_t)t->message)));
+	if (c->dequantise)
+		json_object_set_new(
+			header, "dequantised",
+			json_string("each arrival is drawn between its stamp and the next, at most the median step later"));
+	if (c->prompt == PROMPT_NONE)
+		json_object_set_new(header, "prompts", json_string("none"));
+	else if (c->traits & MAKES_TEXT)
+		json_object_set_new(header, "filled", json_pack("{s:s}", "how", c->format->filled));
+	return header;
+}
+
+static void set_residual(json_t *end, const struct residual *r)
+{
+	if (r->requests)
+		json_object_set_new(end, "residual",
+		                    json_pack("{s:I, s:f, s:f, s:I, s:I}", "requests", (json_int_t)r->requests, "exact",
+		                              residual_exact(r), "mean", (double)r->sum / (double)r->requests, "p99",
+		                              (json_int_t)residual_p99(r), "max", (json_int_t)r->max));
+}
+
+static void set_left_out(json_t *end, const struct selection_counts *counts)
+{
+	if (!counts->reason_count)
+		return;
+	json_t *left_out = json_object();
+	for (int i = 0; i < counts->reason_count; i++)
+		json_object_set_new(left_out, counts->reasons[i].why, json_integer((json_int_t)counts->reasons[i].count));
+	json_object_set_new(end, "left_out", left_out);
+}
+
+/* What was read, what of it is missing from the trace, and what was assumed. */
+static json_t *make_trailer(const struct prep_config *c, const struct reading *reading,
+                            const struct selection_counts *counts)
+{
+	json_t *end = json_pack("{s:O}", "from", reading->from);
+	if (!end)
+		return NULL;
+	if (c->option_files)
+		json_array_extend(reading->from, c->option_files);
+	if (counts->assumed)
+		json_object_set_new(
+			end, "assumed",
+			json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)counts->assumed));
+	set_residual(end, &counts->residual);
+	set_left_out(end, counts);
+	if (reading->bad)
+		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
+	if (reading->ended_early)
+		json_object_set_new(end, "incomplete", json_sprintf("reading ended at %s", reading->why));
+	else if (reading->bad)
+		json_object_set_new(
+			end, "incomplete",
+			json_sprintf("%lld bad record%s left out", (long long)reading->bad, reading->bad == 1 ? "" : "s"));
+	return end;
+}
+
+/* ---- the conversion ---- */
+
+/* Reads, selects and writes. The trace gets its trailer even if the input ends at an error. */
+static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
+                       struct reading *reading, struct selection_counts *counts, struct ipf_error *err)
+{
+	struct trace_renderer renderer = {0};
+	struct selection *selection = NULL;
+	int status = trace_renderer_init(&renderer, c, writer, counts, err);
+	if (status == 0)
+		status = selection_new(&selection, c, &renderer, counts, &reading->progress, err);
+	if (status == 0) {
+		reading->sink = selection_sink(selection);
+		status = reading_run(reading, paths->items, (int)paths->count, err);
+	}
+	if (status == 0)
+		status = selection_finish(selection, err);
+	if (status == 0)
+		status = token_counter_check(c->tokens, err);
+	if (status == 0)
+		status = stream_writer_close(writer, make_trailer(c, reading, counts), err);
+	else
+		stream_writer_abandon(writer);
+	selection_free(selection);
+	trace_renderer_release(&renderer);
+	return status;
+}
+
+static int open_trace(struct stream_writer **writer, const struct prep_config *c, int argc, char **argv,
+                      struct ipf_error *err)
+{
+	json_t *header = make_header(c, argc, argv);
+	if (!header)
+		return ipf_error_memory(err);
+	int status = stream_writer_open(writer, c->common.output, header, err);
+	json_decref(header);
+	/* Prompts repeat each other over long distances. */
+	if (status == 0 && (c->traits & MAKES_TEXT) && (c->traits & (HAS_BLOCKS | HAS_SESSIONS)) &&
+	    c->prompt != PROMPT_NONE)
+		stream_writer_long_distance(*writer);
+	return status;
+}
+
+int convert(const struct prep_config *c, const struct input_paths *paths, struct input *first, int argc, char **argv,
+            struct ipf_error *err)
+{
+	struct selection_counts counts = {0};
+	struct reading reading = {.format = c->format,
+	                          .state = c->format_state,
+	                          .quiet = c->common.quiet,
+	                          .first = first,
+	                          .stop = c->on_error == ON_ERROR_STOP};
+	struct stream_writer *writer;
+	int status = open_trace(&writer, c, argc, argv, err);
+	if (status == 0) {
+		progress_init(&reading.progress, c->common.progress, c->common.quiet);
+		status = write_trace(c, writer, paths, &reading, &counts, err);
+	}
+	if (status == 0 && !c->common.quiet)
+		residual_print(&counts.residual, stderr);
+	if (status == 0 && c->common.verbose)
+		selection_counts_print(&counts, reading.records, reading.bad, stderr);
+	if (status == 0 && counts.requests == 0 && reading.records > reading.bad)
+		status = ipf_error_set(err, IPF_INPUT, "no request is left of %lld records; -v shows why",
+		                       (long long)reading.records);
+	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
+	reading_release(&reading);
+	return status < 0 ? -1 : incomplete ? 3 : 0;
+}

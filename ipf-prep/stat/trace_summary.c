@@ -1,0 +1,291 @@
+#include "stat/trace_summary.h"
+
+#include "absent.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_BLOCK 64 /* bytes: 16 tokens by the approximation */
+
+/* ---- reading ---- */
+
+static uint64_t hash_bytes(const char *text, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return h ^ h >> 32;
+}
+
+/* Adds text to the prompt at hand: its whole blocks, by `add_block`. */
+static void add_text(struct trace_summary *t, struct slice text,
+                     void (*add_block)(struct prefix_reuse *r, uint64_t id, int64_t size))
+{
+	buffer_slice(&t->pending, text);
+	size_t at = 0;
+	for (; t->pending.len - at >= TEXT_BLOCK; at += TEXT_BLOCK)
+		add_block(&t->texts, hash_bytes(t->pending.data + at, TEXT_BLOCK), TEXT_BLOCK);
+	buffer_consume(&t->pending, at);
+	t->context_bytes += (int64_t)at;
+}
+
+static void add_prompt_text(struct trace_summary *t, const struct trace_request *r, bool continues)
+{
+	bool context = r->context_session && continues;
+	if (!context) {
+		buffer_clear(&t->pending);
+		t->context_bytes = 0;
+	}
+	prefix_reuse_begin(&t->texts, r->at_ns, t->context_bytes);
+	struct slice list = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
+	if (r->tools.data && !context)
+		add_text(t, r->tools, prefix_reuse_add_block);
+	/* Without the brackets, so that the texts of a session continue like one list. */
+	add_text(t, (struct slice){list.data + 1, list.len - 2}, prefix_reuse_add_block);
+	prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len); /* too short for a block */
+	if (r->context_session && r->answer.data)                  /* part of the next turn's prompt */
+		add_text(t, r->answer, prefix_reuse_add_answer);
+}
+
+static int add_blocks(struct trace_summary *t, const struct trace_request *r, struct jdoc *j, struct ipf_error *err)
+{
+	if (jdoc_parse(j, r->blocks.data, r->blocks.len, err) < 0)
+		return -1;
+	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "ids"), tokens = jdoc_get(j, JDOC_ROOT, "tokens");
+	struct slice scope = jdoc_raw(j, jdoc_get(j, JDOC_ROOT, "scope"));
+	uint64_t salt = scope.data ? hash_bytes(scope.data, scope.len) * UINT64_C(0x9e3779b97f4a7c15) : 0;
+	struct jdoc_each sizes = jdoc_each(j, tokens);
+	bool listed = jdoc_type_of(j, tokens) == JDOC_LIST;
+	int64_t each = 0, left = r->input_tokens;
+	if (!listed && (!jdoc_to_int(j, tokens, &each) || each <= 0))
+		return jdoc_expected(j, tokens, "blocks.tokens", "a count or a list", err);
+	prefix_reuse_begin(&t->blocks, r->at_ns, 0);
+	for (struct jdoc_each e = jdoc_each(j, ids); jdoc_step(&e);) {
+		struct slice raw = jdoc_raw(j, e.value);
+		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each)))
+			return jdoc_expected(j, tokens, "blocks.tokens", "a length for each id", err);
+		prefix_reuse_add_block(&t->blocks, hash_bytes(raw.data, raw.len) ^ salt,
+		                       left != IPF_ABSENT && each > left ? left : each);
+		left -= left != IPF_ABSENT ? each : 0;
+	}
+	if (left > 0 && left != IPF_ABSENT) /* text in no block */
+		prefix_reuse_add_rest(&t->blocks, left);
+	return 0;
+}
+
+static void end_session(struct trace_summary *t)
+{
+	if (t->session_turns)
+		samples_add(&t->turns, (double)t->session_turns);
+	t->session_turns = 0;
+}
+
+static void add_model(struct trace_summary *t, struct slice model)
+{
+	char name[256];
+	snprintf(name, sizeof name, "%.*s", (int)(model.len > 2 && model.len < 250 ? model.len - 2 : 0),
+	         model.data ? model.data + 1 : "");
+	if (!model.data)
+		return;
+	json_int_t count = json_integer_value(json_object_get(t->models, name));
+	json_object_set_new(t->models, name, json_integer(count + 1));
+}
+
+static bool is_failed(struct slice tags)
+{
+	return tags.data && memmem(tags.data, tags.len, "\"failed\":true", 13);
+}
+
+static int add_request(struct trace_summary *t, const struct trace_request *r, struct jdoc *j, struct ipf_error *err)
+{
+	bool continues = r->session.data && t->session_turns > 0 && slice_equal(r->session, buffer_all(&t->session));
+	if (!continues) {
+		end_session(t);
+		buffer_clear(&t->session);
+		buffer_slice(&t->session, r->session);
+		t->sessions += r->session.data != NULL;
+		t->single_requests += r->session.data == NULL;
+	}
+	t->session_turns += r->session.data != NULL;
+	t->requests++;
+	t->with_parents += r->parents.data != NULL;
+	t->failed += is_failed(r->tags);
+	if (r->at_ns != IPF_ABSENT)
+		samples_add(&t->at, (double)r->at_ns / 1e9);
+	if (r->input_tokens != IPF_ABSENT)
+		samples_add(&t->input, (double)r->input_tokens);
+	if (r->output_tokens != IPF_ABSENT)
+		samples_add(&t->output, (double)r->output_tokens);
+	if (r->wait_ns != IPF_ABSENT)
+		samples_add(&t->wait, (double)r->wait_ns / 1e9);
+	add_model(t, r->model);
+	tag_measures_add(&t->tags, r->tags, j);
+	if (r->blocks.data)
+		return add_blocks(t, r, j, err);
+	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
+		add_prompt_text(t, r, continues);
+	return 0;
+}
+
+int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, struct ipf_error *cut,
+                       struct ipf_error *err)
+{
+	struct trace_request request;
+	struct jdoc j = {0};
+	int got;
+	t->models = json_object();
+	if (!t->models)
+		return ipf_error_memory(err);
+	while ((got = trace_reader_next(reader, &request, err)) == 1) {
+		if (add_request(t, &request, &j, err) < 0) {
+			struct stream_reader *stream = trace_reader_stream(reader);
+			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
+			got = -1;
+			break;
+		}
+		if (t->pending.failed || t->session.failed || t->blocks.failed || t->texts.failed || t->at.failed ||
+		    t->input.failed) {
+			got = ipf_error_memory(err);
+			break;
+		}
+	}
+	jdoc_release(&j);
+	end_session(t);
+	if (got < 0 && err->kind == IPF_CUT) {
+		*cut = *err;
+		ipf_error_clear(err);
+		got = 0;
+	}
+	return got;
+}
+
+/* ---- figures ---- */
+
+/* Nearest rank: the value at ceil(p n) of n in order, counting from 1. */
+static double nearest_rank(struct samples *s, double percent)
+{
+	samples_sort(s);
+	double rank = ceil(percent * (double)s->count / 100 - 1e-9);
+	size_t at = rank < 1 ? 0 : (size_t)rank - 1;
+	return s->values[at < s->count ? at : s->count - 1];
+}
+
+static json_t *distribution(struct samples *s)
+{
+	static const struct {
+		const char *name;
+		double percent;
+	} ranks[] = {{"min", 0}, {"p50", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"max", 100}};
+	if (s->count == 0)
+		return NULL;
+	json_t *d = json_pack("{s:I, s:f, s:f}", "n", (json_int_t)s->count, "mean", samples_mean(s), "std", samples_std(s));
+	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+		double value = nearest_rank(s, ranks[i].percent);
+		json_object_set_new(d, ranks[i].name,
+		                    floor(value) == value && fabs(value) < 1e15 ? json_integer((json_int_t)value)
+		                                                                : json_real(value));
+	}
+	return d;
+}
+
+/* Span, mean rate, the maximum in a second [k, k+1) since the first arrival, and how the gaps vary. */
+static json_t *arrivals(struct samples *at)
+{
+	if (at->count == 0)
+		return NULL;
+	samples_sort(at);
+	size_t n = at->count, most = 0, run = 0;
+	double first = at->values[0], span = at->values[n - 1] - first, second = -1, sum = 0, squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		double bin = floor(at->values[i] - first + 1e-10);
+		run = bin == second ? run + 1 : 1;
+		second = bin;
+		most = run > most ? run : most;
+	}
+	json_t *a = json_pack("{s:f, s:i}", "span_s", span, "peak_1s", (int)most);
+	if (span <= 0)
+		return a;
+	double mean = span / (double)(n - 1);
+	for (size_t i = 0; i + 1 < n; i++) {
+		double gap = at->values[i + 1] - at->values[i] - mean;
+		sum += gap;
+		squares += gap * gap;
+	}
+	json_object_set_new(a, "rate", json_real(1 / mean));
+	sum /= (double)(n - 1);
+	json_object_set_new(a, "cv", json_real(sqrt(squares / (double)(n - 1) - sum * sum) / mean));
+	return a;
+}
+
+static json_t *sharing(struct trace_summary *t)
+{
+	struct prefix_reuse *by = trace_summary_reuse(t);
+	bool by_blocks = by == &t->blocks;
+	prefix_reuse_compute(by);
+	if (by->tokens == 0)
+		return NULL;
+	json_t *s = json_pack("{s:s, s:f}", "by", by_blocks ? "blocks" : "text", "hit_rate",
+	                      (double)by->hit_tokens / (double)by->tokens);
+	if (by_blocks && by->block_count) {
+		double n = (double)by->block_count;
+		json_object_set_new(s, "blocks", json_integer((json_int_t)by->block_count));
+		json_object_set_new(s, "distinct", json_integer((json_int_t)by->ids.count));
+		json_object_set_new(s, "reuse", json_real((double)by->repeated_blocks / n));
+		json_object_set_new(s, "leading", json_real((double)by->leading_blocks / n));
+		json_object_set_new(s, "most_blocks", json_integer(by->max_blocks));
+	}
+	return s;
+}
+
+static void set(json_t *map, const char *key, json_t *value)
+{
+	if (value)
+		json_object_set_new(map, key, value);
+}
+
+json_t *trace_summary_json(struct trace_summary *t)
+{
+	json_t *all = json_pack("{s:s, s:i, s:I}", "ipf", "trace-stat", "version", 1, "requests", (json_int_t)t->requests);
+	set(all, "failed", t->failed ? json_integer(t->failed) : NULL);
+	set(all, "arrivals", arrivals(&t->at));
+	set(all, "input_tokens", distribution(&t->input));
+	set(all, "output_tokens", distribution(&t->output));
+	if (t->sessions) {
+		json_t *s = json_pack("{s:I, s:I}", "count", (json_int_t)t->sessions, "lone_requests",
+		                      (json_int_t)t->single_requests);
+		int64_t several = 0;
+		for (size_t i = 0; i < t->turns.count; i++)
+			several += t->turns.values[i] > 1;
+		set(s, "of_several_turns", json_integer(several));
+		set(s, "turns", distribution(&t->turns));
+		set(s, "wait_s", distribution(&t->wait));
+		set(s, "with_parents", t->with_parents ? json_integer(t->with_parents) : NULL);
+		json_object_set_new(all, "sessions", s);
+	}
+	json_t *tags = t->tags.count ? json_object() : NULL;
+	for (int i = 0; i < t->tags.count; i++)
+		set(tags, t->tags.names[i], distribution(&t->tags.samples[i]));
+	set(all, "tags", tags);
+	set(all, "sharing", sharing(t));
+	if (json_object_size(t->models))
+		json_object_set(all, "models", t->models);
+	return all;
+}
+
+struct prefix_reuse *trace_summary_reuse(struct trace_summary *t)
+{
+	return t->blocks.count ? &t->blocks : &t->texts;
+}
+
+void trace_summary_release(struct trace_summary *t)
+{
+	struct samples *const samples[] = {&t->at, &t->input, &t->output, &t->turns, &t->wait};
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+		samples_release(samples[i]);
+	buffer_release(&t->session);
+	buffer_release(&t->pending);
+	prefix_reuse_release(&t->blocks);
+	prefix_reuse_release(&t->texts);
+	json_decref(t->models);
+	tag_measures_release(&t->tags);
+}

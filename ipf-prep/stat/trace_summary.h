@@ -1,0 +1,43 @@
+/* Figures of a request trace: arrivals, lengths, sessions, and what prompts share.
+ *
+ *     struct trace_summary summary = {0};
+ *     trace_summary_read(&summary, reader, &cut, &err);
+ *     json_t *figures = trace_summary_json(&summary);
+ *     trace_summary_release(&summary);
+ *
+ * ipf-prep(1) defines the figures under "Describing a trace".
+ */
+#ifndef PREP_TRACE_SUMMARY_H
+#define PREP_TRACE_SUMMARY_H
+
+#include "stat/prefix_reuse.h"
+#include "stat/tag_measures.h"
+#include "stats/samples.h"
+#include "stream/trace.h"
+
+struct trace_summary {
+	struct samples at, wait;      /* arrivals, and waits between turns, in seconds */
+	struct samples input, output; /* tokens */
+	struct samples turns;         /* of each session */
+	int64_t requests, failed;
+	int64_t sessions, single_requests, with_parents;
+	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
+	struct tag_measures tags;
+	json_t *models; /* {NAME: requests} */
+	/* of the session at hand */
+	struct buffer session; /* its name */
+	int64_t session_turns;
+	struct buffer pending; /* text that does not fill a block yet */
+	int64_t context_bytes; /* of text that is in blocks */
+};
+
+/* Reads the whole trace. If it is cut, *cut says so, and the summary is of what came before. */
+int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, struct ipf_error *cut,
+                       struct ipf_error *err);
+/* New; NULL when memory runs out. Sorts the samples and computes the reuse. */
+json_t *trace_summary_json(struct trace_summary *t);
+/* By recorded blocks if the trace has any, else by text. */
+struct prefix_reuse *trace_summary_reuse(struct trace_summary *t);
+void trace_summary_release(struct trace_summary *t);
+
+#endif
