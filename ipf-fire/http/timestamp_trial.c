@@ -59,8 +59,8 @@ static const char *send_one(struct trial *t)
 	char byte = 'x';
 	size_t got = 0;
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
-	int64_t stamped = gauge_get(&t->meter->stamped), rejected = gauge_get(&t->meter->rejected),
-			without = gauge_get(&t->meter->without);
+	int64_t stamped = counter_get(&t->meter->stamped), rejected = counter_get(&t->meter->rejected),
+			without = counter_get(&t->meter->without);
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
 		return "no connection over loopback to try them with";
@@ -69,8 +69,8 @@ static const char *send_one(struct trial *t)
 	stamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
 		return "no connection over loopback to try them with";
-	bool used = gauge_get(&t->meter->stamped) > stamped;
-	if (!used && gauge_get(&t->meter->without) == without && gauge_get(&t->meter->rejected) == rejected)
+	bool used = counter_get(&t->meter->stamped) > stamped;
+	if (!used && counter_get(&t->meter->without) == without && counter_get(&t->meter->rejected) == rejected)
 		return "this libcurl does not read as is known";
 	const struct timestamp *read = stamps_of(t->stamps, t->fd);
 	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";

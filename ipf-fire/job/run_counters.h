@@ -24,17 +24,17 @@ struct run_counters {
 	atomic_bool output_gone; /* nobody reads any more, or it cannot be written */
 };
 
-static inline int64_t gauge_get(const atomic_llong *g)
+static inline int64_t counter_get(const atomic_llong *g)
 {
 	return atomic_load_explicit((atomic_llong *)g, memory_order_relaxed);
 }
 
-static inline void gauge_set(atomic_llong *g, int64_t value)
+static inline void counter_set(atomic_llong *g, int64_t value)
 {
 	atomic_store_explicit(g, value, memory_order_relaxed);
 }
 
-static inline void gauge_add(atomic_llong *g, int64_t value)
+static inline void counter_add(atomic_llong *g, int64_t value)
 {
 	atomic_fetch_add_explicit(g, value, memory_order_relaxed);
 }

@@ -28,7 +28,7 @@ struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */
 /* Only its own thread calls these. */
 static inline void thread_stats_count(atomic_llong *g, int64_t more)
 {
-	gauge_set(g, gauge_get(g) + more);
+	counter_set(g, counter_get(g) + more);
 }
 void thread_stats_woke(struct thread_stats *m, int ready);
 

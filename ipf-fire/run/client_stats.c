@@ -41,9 +41,9 @@ static double seconds(int64_t ns)
 static void look_at_senders(struct client_stats *c, double *cpu, double *wait)
 {
 	for (size_t i = 0; i < c->o.senders; i++) {
-		int64_t ended = gauge_get(&c->o.meters[i]->cpu_ns);
+		int64_t ended = counter_get(&c->o.meters[i]->cpu_ns);
 		cpu[i] = ended ? seconds(ended) : cpu_seconds(c->o.send[i]);
-		wait[i] = seconds(run_queue_look(&c->send_queues[i], gauge_get(&c->o.meters[i]->thread)));
+		wait[i] = seconds(run_queue_look(&c->send_queues[i], counter_get(&c->o.meters[i]->thread)));
 	}
 }
 
@@ -140,7 +140,8 @@ static void write_run_queue(struct client_stats *c, struct jout *w, const double
 	jout_begin_map(w);
 	write_senders(c, w, each, c->wait, now);
 	write_member_double(w, "record", seconds(record));
-	write_member_double(w, "render", seconds(run_queue_look(&c->render_queue, gauge_get(&c->o.gauges->render_thread))));
+	write_member_double(w, "render",
+	                    seconds(run_queue_look(&c->render_queue, counter_get(&c->o.gauges->render_thread))));
 	jout_end_map(w);
 }
 
@@ -189,7 +190,7 @@ static void write_ready(struct client_stats *c, struct jout *w)
 	int64_t wakes = 0, ready = 0, most = 0;
 	for (size_t i = 0; i < c->o.senders; i++) {
 		struct thread_stats *m = c->o.meters[i];
-		int64_t of_wakes = gauge_get(&m->wakes), of_ready = gauge_get(&m->ready);
+		int64_t of_wakes = counter_get(&m->wakes), of_ready = counter_get(&m->ready);
 		wakes += of_wakes - c->wakes[i];
 		ready += of_ready - c->ready[i];
 		c->wakes[i] = of_wakes;
@@ -210,7 +211,7 @@ static void write_ready(struct client_stats *c, struct jout *w)
 static void write_fullness(const struct client_stats *c, struct jout *w)
 {
 	double most = 0;
-	int64_t room = gauge_get(&c->o.gauges->ahead_room);
+	int64_t room = counter_get(&c->o.gauges->ahead_room);
 	for (size_t i = 0; i < c->o.senders; i++) {
 		double full = (double)queue_count(c->o.queues[i]) / (double)queue_room(c->o.queues[i]);
 		if (full > most)
@@ -218,7 +219,7 @@ static void write_fullness(const struct client_stats *c, struct jout *w)
 	}
 	jout_key(w, "fullness");
 	jout_begin_map(w);
-	write_member_double(w, "render", room ? (double)gauge_get(&c->o.gauges->ahead) / (double)room : 0);
+	write_member_double(w, "render", room ? (double)counter_get(&c->o.gauges->ahead) / (double)room : 0);
 	write_member_double(w, "record", most);
 	jout_end_map(w);
 }
@@ -227,7 +228,7 @@ static int64_t sum_of(const struct client_stats *c, size_t at)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < c->o.senders; i++)
-		sum += gauge_get((const atomic_llong *)((const char *)c->o.meters[i] + at));
+		sum += counter_get((const atomic_llong *)((const char *)c->o.meters[i] + at));
 	return sum;
 }
 
@@ -252,17 +253,17 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 {
 	const struct run_counters *g = c->o.gauges;
 	/* failed last: it counts in done, and both go on meanwhile */
-	int64_t failed = gauge_get(&g->failed), done = gauge_get(&g->done);
+	int64_t failed = counter_get(&g->failed), done = counter_get(&g->done);
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
-	jout_member_int(w, "in_flight", gauge_get(&g->in_flight));
-	jout_member_int(w, "waiting", gauge_get(&g->waiting) + gauge_get(&g->pool_waiting));
-	jout_member_int(w, "started", gauge_get(&g->started));
+	jout_member_int(w, "in_flight", counter_get(&g->in_flight));
+	jout_member_int(w, "waiting", counter_get(&g->waiting) + counter_get(&g->pool_waiting));
+	jout_member_int(w, "started", counter_get(&g->started));
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);
 	jout_member_int(w, "starved", SUM(starved));
 	jout_member_int(w, "unrendered", SUM(unrendered));
-	jout_member_int(w, "bytes", gauge_get(&g->bytes));
-	jout_member_int(w, "reads", gauge_get(&g->reads));
+	jout_member_int(w, "bytes", counter_get(&g->bytes));
+	jout_member_int(w, "reads", counter_get(&g->reads));
 }
 
 void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
@@ -292,8 +293,8 @@ void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
 	jout_end_map(&w);
 	write_ready(c, &w);
 	write_stamps(c, &w);
-	jout_member_int(&w, "queue", gauge_get(&g->unrecorded));
-	jout_member_int(&w, "queue_bytes", gauge_get(&g->unrecorded_bytes));
+	jout_member_int(&w, "queue", counter_get(&g->unrecorded));
+	jout_member_int(&w, "queue_bytes", counter_get(&g->unrecorded_bytes));
 	write_fullness(c, &w);
 	jout_end_map(&w);
 	jout_end_map(&w);

@@ -159,7 +159,7 @@ void engine_finish(struct engine *e, struct engine_result *result)
 		sender_finish(e->senders[i], &sender);
 		result->signals += sender.signals;
 		result->memory_full |= sender.memory_full;
-		result->starved += gauge_get(&e->o.meters[i]->starved);
+		result->starved += counter_get(&e->o.meters[i]->starved);
 	}
 	work_sharing_finish(e->agenda, &agenda);
 	result->unstarted = agenda.unstarted;

@@ -193,7 +193,7 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 		if (lane->ended_seen)
 			return ENDED;
 		if (queue_full(lane->queue) ||
-		    (gauge_get(&f->gauges->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
+		    (counter_get(&f->gauges->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
 			return FULL;
 		/* a schedule that comes through a pipe must not hold up the other lanes, nor the end */
 		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->plan), input_fd))
@@ -208,8 +208,8 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 			atomic_store(&f->failed, true);
 		if (!job)
 			return lane_ends(lane, f);
-		gauge_add(&f->gauges->ahead_bytes, job->request_bytes);
-		gauge_add(&f->gauges->ahead, 1);
+		counter_add(&f->gauges->ahead_bytes, job->request_bytes);
+		counter_add(&f->gauges->ahead, 1);
 		queue_put(lane->queue, job);
 		if (atomic_exchange(&lane->hungry, false))
 			say(f->wake_fd);
@@ -228,7 +228,7 @@ static void *feeder_run(void *data)
 {
 	struct feeder *f = data;
 	int64_t thread = thread_number();
-	gauge_set(&f->gauges->render_thread, thread);
+	counter_set(&f->gauges->render_thread, thread);
 	thread_priority_take(thread, THREAD_PRIORITY_RENDER);
 	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
@@ -304,7 +304,7 @@ int feeder_start(struct feeder **feeder, struct arrival_reader *plan, struct ren
 	bool good = f->lanes && f->orders && f->wake_fd >= 0 && f->stop_fd >= 0 && f->ready_fd >= 0 && f->order_fd >= 0;
 	for (size_t i = 0; good && i < f->count; i++)
 		good = (f->lanes[i].queue = queue_new(QUEUE_JOBS));
-	gauge_set(&gauges->ahead_room, (int64_t)(QUEUE_JOBS * f->count));
+	counter_set(&gauges->ahead_room, (int64_t)(QUEUE_JOBS * f->count));
 	int why = good ? pthread_create(&f->thread, NULL, feeder_run, f) : errno;
 	if (!good || why) {
 		feeder_free(f);
@@ -346,8 +346,8 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		bool over = atomic_load(&lane->ended);
 		struct job *job = queue_take(lane->queue);
 		if (job) {
-			gauge_add(&f->gauges->ahead_bytes, -job->request_bytes);
-			gauge_add(&f->gauges->ahead, -1);
+			counter_add(&f->gauges->ahead_bytes, -job->request_bytes);
+			counter_add(&f->gauges->ahead, -1);
 			return job;
 		}
 		if (over) {

@@ -67,7 +67,7 @@ static void flush(struct recorder *r, int64_t now)
  */
 static void mind_backlog(struct recorder *r)
 {
-	int64_t waiting = gauge_get(&r->o.gauges->unrecorded_bytes);
+	int64_t waiting = counter_get(&r->o.gauges->unrecorded_bytes);
 	if (!r->may_hurry || (r->hurried ? waiting > BACKLOG_CALM : waiting < BACKLOG_LONG))
 		return;
 	r->hurried = !r->hurried;
@@ -86,8 +86,8 @@ static void record(struct recorder *r, struct job *job)
 		record_write(&line, &r->line);
 		write_line(r);
 	}
-	gauge_add(&r->o.gauges->unrecorded, -1);
-	gauge_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
+	counter_add(&r->o.gauges->unrecorded, -1);
+	counter_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
 	job_put_back(r->o.spare, job);
 	mind_backlog(r);
 }
@@ -97,7 +97,7 @@ static void client_says(struct recorder *r, int64_t now)
 	client_stats_line(r->client, now, &r->line);
 	write_line(r);
 	if (histogram_count(r->lags) > 0)
-		gauge_set(&r->o.gauges->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
+		counter_set(&r->o.gauges->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
 }
 
 /* ---- the thread ---- */
@@ -177,7 +177,7 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 	r->client = client_stats_new(&options->client);
 	r->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	gauge_set(&options->gauges->lag_p99_ns, -1);
+	counter_set(&options->gauges->lag_p99_ns, -1);
 	int why = r->stop_fd < 0 || r->done_fd < 0 || !r->lags || !r->client
 	              ? (errno ? errno : ENOMEM)
 	              : pthread_create(&r->thread, NULL, recorder_run, r);

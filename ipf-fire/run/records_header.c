@@ -149,7 +149,7 @@ json_t *records_trailer(struct arrival_reader *plan, const struct engine_result 
 	else if (result->stopped)
 		why = json_string(result->stopped);
 	else if (result->signals)
-		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
+		why = json_sprintf("interrupted: %lld requests were started", (long long)counter_get(&gauges->started));
 	if (why)
 		json_object_set_new(end, "incomplete", why);
 	if (result->signals)

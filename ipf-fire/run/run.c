@@ -313,10 +313,10 @@ static void show(struct run *r, struct progress *p, int64_t planned, int64_t now
 {
 	const struct run_counters *g = &r->gauges;
 	double elapsed = (double)(now - r->zero_ns) / 1e9;
-	int64_t started = gauge_get(&g->started), lag = gauge_get(&g->lag_p99_ns);
+	int64_t started = counter_get(&g->started), lag = counter_get(&g->lag_p99_ns);
 	char lag_text[32], of[32] = "", lag_shown[64] = "";
 	if (elapsed <= 0 && r->start.text)
-		progress_show(p, "starting in %.0f s  done %lld/%lld", -elapsed, (long long)gauge_get(&g->done),
+		progress_show(p, "starting in %.0f s  done %lld/%lld", -elapsed, (long long)counter_get(&g->done),
 		              (long long)r->options->warm);
 	if (elapsed <= 0)
 		return;
@@ -325,9 +325,9 @@ static void show(struct run *r, struct progress *p, int64_t planned, int64_t now
 	if (lag >= 0)
 		snprintf(lag_shown, sizeof lag_shown, "  lag p99 %s", format_duration(lag, lag_text));
 	progress_show(p, "%.0f s  started %lld%s  in flight %lld  done %lld  failed %lld  %.1f/s  %.2f MB/s%s", elapsed,
-	              (long long)started, of, (long long)gauge_get(&g->in_flight), (long long)gauge_get(&g->done),
-	              (long long)gauge_get(&g->failed), (double)started / elapsed,
-	              (double)gauge_get(&g->bytes) / 1e6 / elapsed, lag_shown);
+	              (long long)started, of, (long long)counter_get(&g->in_flight), (long long)counter_get(&g->done),
+	              (long long)counter_get(&g->failed), (double)started / elapsed,
+	              (double)counter_get(&g->bytes) / 1e6 / elapsed, lag_shown);
 }
 
 static int begin(struct run *r, struct ipf_error *err)
@@ -382,7 +382,7 @@ static int begin(struct run *r, struct ipf_error *err)
 /* --start-at: what goes before the schedule has not ended in time. */
 static bool warm_late(struct run *r, int64_t now, char why[128])
 {
-	int64_t warm = r->options->warm, done = gauge_get(&r->gauges.done);
+	int64_t warm = r->options->warm, done = counter_get(&r->gauges.done);
 	bool late = r->start.text && now >= r->zero_ns && !r->begun && done < warm;
 	if (late)
 		snprintf(why, 128, "stopped: %lld of %lld requests of --warm had ended at the time of --start-at",
@@ -540,12 +540,12 @@ static void tell_after(const struct run *r)
 	int64_t now = clock_now();
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
-	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld of them failed", (long long)gauge_get(&g->started),
-	        format_duration(now > r->zero_ns ? now - r->zero_ns : 0, length), (long long)gauge_get(&g->failed));
+	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld of them failed", (long long)counter_get(&g->started),
+	        format_duration(now > r->zero_ns ? now - r->zero_ns : 0, length), (long long)counter_get(&g->failed));
 	if (r->result.unstarted)
 		fprintf(stderr, ", %lld not started", (long long)r->result.unstarted);
-	if (gauge_get(&g->lag_p99_ns) >= 0)
-		fprintf(stderr, ", lag p99 %s", format_duration(gauge_get(&g->lag_p99_ns), lag));
+	if (counter_get(&g->lag_p99_ns) >= 0)
+		fprintf(stderr, ", lag p99 %s", format_duration(counter_get(&g->lag_p99_ns), lag));
 	fputc('\n', stderr);
 }
 

@@ -68,8 +68,8 @@ static void drain_backlog(struct sender *s)
 static void put_record(struct sender *s, struct job *job)
 {
 	struct run_counters *g = s->o.gauges;
-	gauge_add(&g->unrecorded, 1);
-	gauge_add(&g->unrecorded_bytes, (int64_t)job_bytes(job));
+	counter_add(&g->unrecorded, 1);
+	counter_add(&g->unrecorded_bytes, (int64_t)job_bytes(job));
 	drain_backlog(s);
 	if (!s->backlog && queue_put(s->o.records, job))
 		return;
@@ -83,13 +83,13 @@ static void end_job(struct sender *s, struct job *job)
 	struct run_counters *g = s->o.gauges;
 	bool failed = job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299);
 	if (!work_sharing_measured(s->o.agenda, job)) {
-		gauge_add(&g->unmeasured_done, 1);
-		gauge_add(&g->unmeasured_failed, failed);
+		counter_add(&g->unmeasured_done, 1);
+		counter_add(&g->unmeasured_failed, failed);
 	}
-	gauge_add(&g->done, 1);
-	gauge_add(&g->failed, failed);
-	gauge_add(&g->bytes, (int64_t)job->body.len);
-	gauge_add(&g->reads, (int64_t)job->reads_count);
+	counter_add(&g->done, 1);
+	counter_add(&g->failed, failed);
+	counter_add(&g->bytes, (int64_t)job->body.len);
+	counter_add(&g->reads, (int64_t)job->reads_count);
 	job_sent(job);
 	work_sharing_ended(s->o.agenda, job);
 	feeder_answered(s->o.feeder, job);
@@ -102,7 +102,7 @@ static void take_ended(struct sender *s)
 	for (struct job *job; (job = transport_ended(s->transport)); some = true)
 		end_job(s, job);
 	s->look |= some;
-	if (some && s->o.memory_bytes && gauge_get(&s->o.gauges->unrecorded_bytes) > s->o.memory_bytes) {
+	if (some && s->o.memory_bytes && counter_get(&s->o.gauges->unrecorded_bytes) > s->o.memory_bytes) {
 		s->result.memory_full = true;
 		work_sharing_stop(s->o.agenda, now_of(s));
 	}
@@ -112,7 +112,7 @@ static void take_ended(struct sender *s)
 
 static void send_job(struct sender *s, struct job *job, int64_t now)
 {
-	gauge_add(&s->o.gauges->started, 1);
+	counter_add(&s->o.gauges->started, 1);
 	if (!s->cut) {
 		transport_start(s->transport, job);
 		/* it may have ended by now, but is not gone; one that waits for a connection of a pool is not late by us */
@@ -275,7 +275,7 @@ static void tell_waiting(struct sender *s)
 {
 	int64_t waiting = (int64_t)transport_waiting(s->transport);
 	if (waiting != s->waiting)
-		gauge_add(&s->o.gauges->pool_waiting, waiting - s->waiting);
+		counter_add(&s->o.gauges->pool_waiting, waiting - s->waiting);
 	s->waiting = waiting;
 }
 
@@ -284,7 +284,7 @@ static void *sender_run(void *data)
 	struct sender *s = data;
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	int64_t thread = thread_number();
-	gauge_set(&s->o.meter->thread, thread);
+	counter_set(&s->o.meter->thread, thread);
 	thread_priority_take(thread, THREAD_PRIORITY_SEND);
 	s->look = true;
 	while (!work_sharing_over(s->o.agenda) || s->backlog) {
@@ -302,7 +302,7 @@ static void *sender_run(void *data)
 		if (!s->look && (!work_sharing_over(s->o.agenda) || s->backlog))
 			wait_and_handle(s);
 	}
-	gauge_set(&s->o.meter->cpu_ns, clock_cpu_thread());
+	counter_set(&s->o.meter->cpu_ns, clock_cpu_thread());
 	curl_memory_drain();
 	s->done(s->done_data);
 	return NULL;

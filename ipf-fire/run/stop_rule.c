@@ -28,10 +28,10 @@ bool stop_rule_due(const struct stop_rule_rule *rule, const char *text, const st
 	if (!rule->count && rule->share < 0)
 		return false;
 	/* all go on meanwhile: looked at in this order, the share never comes out too high */
-	int64_t failed = gauge_get(&g->failed);
-	failed -= gauge_get(&g->unmeasured_failed);
-	int64_t unmeasured = gauge_get(&g->unmeasured_done);
-	int64_t done = gauge_get(&g->done) - unmeasured;
+	int64_t failed = counter_get(&g->failed);
+	failed -= counter_get(&g->unmeasured_failed);
+	int64_t unmeasured = counter_get(&g->unmeasured_done);
+	int64_t done = counter_get(&g->done) - unmeasured;
 	bool many = rule->count ? failed >= rule->count
 	                        : done >= STOP_RULE_FEWEST && (double)failed > rule->share * (double)done;
 	if (many)

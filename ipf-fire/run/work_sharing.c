@@ -256,8 +256,8 @@ static void settle(struct work_sharing *a)
 {
 	for (struct job *job; (job = dispatch_dropped(a->dispatch));)
 		drop_job(a, job);
-	gauge_set(&a->o.gauges->in_flight, dispatch_in_flight(a->dispatch));
-	gauge_set(&a->o.gauges->waiting, dispatch_waiting(a->dispatch));
+	counter_set(&a->o.gauges->in_flight, dispatch_in_flight(a->dispatch));
+	counter_set(&a->o.gauges->waiting, dispatch_waiting(a->dispatch));
 	if (!atomic_load(&a->over) && dispatch_done(a->dispatch)) {
 		atomic_store(&a->over, true);
 		call_all(a);
