@@ -286,19 +286,9 @@ bool transport_prepare(struct transport *t, size_t spare)
 
 /* ---- requests ---- */
 
-static void put_ended(struct transport *t, struct job *job)
-{
-	job->next = NULL;
-	*(t->ended ? &t->ended_last->next : &t->ended) = job;
-	t->ended_last = job;
-}
-
 struct job *transport_ended(struct transport *t)
 {
-	struct job *job = t->ended;
-	if (job)
-		t->ended = job->next;
-	return job;
+	return job_list_take(&t->ended);
 }
 
 static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
@@ -308,7 +298,7 @@ static void refuse(struct transport *t, struct job *job, int64_t now, const char
 	job->end_ns = now;
 	job->error = RECORD_CANCELLED;
 	strncpy(job->error_text, why, sizeof job->error_text - 1);
-	put_ended(t, job);
+	job_list_put(&t->ended, job);
 }
 
 static void leave(struct transport *t, size_t place)
@@ -339,7 +329,7 @@ static void send_again(struct transport *t, struct transfer *x)
 	struct queueing *q = &t->queues[x->multi->place];
 	sharing_opened(x);
 	take_off(t, x);
-	put_job(&q->held, x->job);
+	job_list_put(&q->held, x->job);
 	q->held_count++;
 	t->held++;
 	x->job = NULL;
@@ -360,7 +350,7 @@ static void finish(struct transport *t, struct transfer *x, CURLcode code, int64
 		s->trip_ns = job->connect_ns - job->start_ns;
 	take_off(t, x);
 	leave(t, x->multi->place);
-	put_ended(t, job);
+	job_list_put(&t->ended, job);
 }
 
 static void look_for_ended(struct transport *t, const struct multi *m)
@@ -461,7 +451,7 @@ static void begin(struct transport *t, struct job *job, size_t place)
 		return;
 	}
 	job->start_ns = clock_now() - t->setup.zero_ns;
-	put_job(&q->held, job);
+	job_list_put(&q->held, job);
 	q->held_count++;
 	t->held++;
 }
@@ -472,14 +462,14 @@ static void admit(struct transport *t)
 	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
 		struct queueing *q = &t->queues[place];
 		while (q->held.first && !sharing_has_to_wait(t, place, sharing_key(t, q->held.first), q->held_count - 1)) {
-			struct job *job = take_job(&q->held);
+			struct job *job = job_list_take(&q->held);
 			q->held_count--;
 			t->held--;
 			send_on(t, multis_choose(t, place, sharing_key(t, job)), job, place);
 		}
 		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
-			begin(t, take_job(&q->waiting), place);
+			begin(t, job_list_take(&q->waiting), place);
 		}
 	}
 }
@@ -492,7 +482,7 @@ void transport_start(struct transport *t, struct job *job)
 	if (!sharing_pool_full(t, place)) {
 		begin(t, job, place);
 	} else {
-		put_job(&t->queues[place].waiting, job);
+		job_list_put(&t->queues[place].waiting, job);
 		t->waiting++;
 	}
 	admit(t);
@@ -603,11 +593,11 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 		struct queueing *q = &t->queues[place];
 		for (; q->waiting.first; t->waiting--) {
 			balance_ended(t->balance, place);
-			refuse(t, take_job(&q->waiting), now, why);
+			refuse(t, job_list_take(&q->waiting), now, why);
 		}
 		for (; q->held.first; t->held--, q->held_count--) {
 			leave(t, place);
-			refuse(t, take_job(&q->held), now, why);
+			refuse(t, job_list_take(&q->held), now, why);
 		}
 	}
 	while (t->under_way)

@@ -7,6 +7,7 @@
 #include "http/deadlines.h"
 #include "http/transfer.h"
 #include "http/session_scopes.h"
+#include "job/job_list.h"
 
 /* A socket, by its descriptor. */
 struct socket {
@@ -41,24 +42,6 @@ struct multi {
 	bool pinned;       /* it knows the address */
 };
 
-struct job_list {
-	struct job *first, *last;
-};
-
-static inline void put_job(struct job_list *list, struct job *job)
-{
-	job->next = NULL;
-	*(list->first ? &list->last->next : &list->first) = job;
-	list->last = job;
-}
-
-static inline struct job *take_job(struct job_list *list)
-{
-	struct job *job = list->first;
-	list->first = job->next;
-	return job;
-}
-
 /* What goes to a place. */
 struct queueing {
 	size_t busy;
@@ -92,7 +75,7 @@ struct transport {
 	struct transfer *spare; /* unused, ready */
 	size_t spare_count;
 	struct transfer *under_way; /* doubly linked */
-	struct job *ended, *ended_last;
+	struct job_list ended;
 };
 
 /* libcurl's callbacks, in transport.c. */

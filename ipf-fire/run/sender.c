@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "http/curl_memory.h"
 #include "cli/interrupt.h"
-#include "job/job.h"
+#include "job/job_list.h"
 #include "run/thread_priority.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct sender {
 	int64_t armed_ns; /* what timer_fd was set to; INT64_MAX: nothing */
 	bool look;        /* the agenda may have something */
 	bool cut;
-	int64_t waiting;                    /* what it last said of its pool */
-	struct job *backlog, *backlog_last; /* the recorder's queue was full */
+	int64_t waiting;         /* what it last said of its pool */
+	struct job_list backlog; /* the recorder's queue was full */
 	struct sender_result result;
 	void (*done)(void *);
 	void *done_data;
@@ -57,12 +57,8 @@ static void note_lag(struct sender *s, int64_t lag)
 
 static void drain_backlog(struct sender *s)
 {
-	while (s->backlog) {
-		struct job *next = s->backlog->next; /* once put, it is the recorder's */
-		if (!queue_put(s->o.records, s->backlog))
-			return;
-		s->backlog = next;
-	}
+	while (s->backlog.first && !queue_full(s->o.records))
+		queue_put(s->o.records, job_list_take(&s->backlog));
 }
 
 static void put_record(struct sender *s, struct job *job)
@@ -71,11 +67,8 @@ static void put_record(struct sender *s, struct job *job)
 	counter_add(&g->unrecorded, 1);
 	counter_add(&g->unrecorded_bytes, (int64_t)job_bytes(job));
 	drain_backlog(s);
-	if (!s->backlog && queue_put(s->o.records, job))
-		return;
-	job->next = NULL;
-	*(s->backlog ? &s->backlog_last->next : &s->backlog) = job;
-	s->backlog_last = job;
+	if (s->backlog.first || !queue_put(s->o.records, job))
+		job_list_put(&s->backlog, job);
 }
 
 static void end_job(struct sender *s, struct job *job)
@@ -235,7 +228,7 @@ static int64_t next_wake(const struct sender *s)
 	int64_t wake = transport_deadline(s->transport), grace_end = work_sharing_grace_end(s->o.agenda);
 	if (grace_end < wake)
 		wake = grace_end;
-	if (s->backlog && now_of(s) + 5 * NS_PER_MS < wake)
+	if (s->backlog.first && now_of(s) + 5 * NS_PER_MS < wake)
 		wake = now_of(s) + 5 * NS_PER_MS;
 	return wake;
 }
@@ -287,7 +280,7 @@ static void *sender_run(void *data)
 	counter_set(&s->o.meter->thread, thread);
 	thread_priority_take(thread, THREAD_PRIORITY_SEND);
 	s->look = true;
-	while (!work_sharing_over(s->o.agenda) || s->backlog) {
+	while (!work_sharing_over(s->o.agenda) || s->backlog.first) {
 		drain_backlog(s);
 		int64_t now = now_of(s);
 		if (s->look || now >= work_sharing_wake(s->o.agenda, s->o.index))
@@ -299,7 +292,7 @@ static void *sender_run(void *data)
 		if (now >= work_sharing_grace_end(s->o.agenda))
 			cut(s, "cut at the end of the time of grace");
 		tell_waiting(s);
-		if (!s->look && (!work_sharing_over(s->o.agenda) || s->backlog))
+		if (!s->look && (!work_sharing_over(s->o.agenda) || s->backlog.first))
 			wait_and_handle(s);
 	}
 	counter_set(&s->o.meter->cpu_ns, clock_cpu_thread());

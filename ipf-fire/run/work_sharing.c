@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "dispatch/dispatch.h"
-#include "job/job.h"
+#include "job/job_list.h"
 #include "job/thread_stats.h"
 
 #include <errno.h>
@@ -17,13 +17,9 @@
 #define HELD_BYTES  (INT64_C(32) << 20) /* of bodies that have been fetched and not been started, before no more are */
 #define STAND_IN_NS (100 * NS_PER_US)   /* how late a thread is before another one does its work */
 
-struct jobs {
-	struct job *first, *last;
-};
-
 struct desk { /* of a thread */
 	int due_fd, call_fd;
-	struct jobs given; /* to be started by it */
+	struct job_list given; /* to be started by it */
 	atomic_bool some_given;
 	bool call;        /* to be called when the lock is given back */
 	int64_t armed_ns; /* what due_fd was set to, until it is known to have gone off */
@@ -45,25 +41,10 @@ struct work_sharing {
 	atomic_llong grace_end_ns;
 	atomic_bool over;
 	_Atomic(const char *) cut_why;
-	struct jobs unrendered; /* to be started, as soon as their bodies are there */
-	struct jobs doomed;     /* dropped, but the feeder may be at work on them */
+	struct job_list unrendered; /* to be started, as soon as their bodies are there */
+	struct job_list doomed;     /* dropped, but the feeder may be at work on them */
 	struct work_sharing_result result;
 };
-
-static void jobs_put(struct jobs *jobs, struct job *job)
-{
-	job->next = NULL;
-	*(jobs->first ? &jobs->last->next : &jobs->first) = job;
-	jobs->last = job;
-}
-
-static struct job *jobs_take(struct jobs *jobs)
-{
-	struct job *job = jobs->first;
-	if (job)
-		jobs->first = job->next;
-	return job;
-}
 
 /* ---- telling other threads ---- */
 
@@ -96,7 +77,7 @@ static void call_all(struct work_sharing *a)
 static void give(struct work_sharing *a, struct job *job)
 {
 	struct desk *desk = &a->desks[job->thread];
-	jobs_put(&desk->given, job);
+	job_list_put(&desk->given, job);
 	atomic_store(&desk->some_given, true);
 	desk->call = true;
 }
@@ -206,7 +187,7 @@ static void drop_job(struct work_sharing *a, struct job *job)
 	/* a stage that goes round had more ready than it came to need */
 	a->result.unstarted += !arrival_reader_schedule(a->o.plan)->stages[job->arrival.stage].cycle;
 	if (job->ordered && !atomic_load(&job->rendered))
-		jobs_put(&a->doomed, job);
+		job_list_put(&a->doomed, job);
 	else
 		job_free(job);
 }
@@ -214,14 +195,14 @@ static void drop_job(struct work_sharing *a, struct job *job)
 /* Those whose bodies were not there in time. */
 static void look_for_rendered(struct work_sharing *a)
 {
-	struct jobs waiting = a->unrendered;
+	struct job_list waiting = a->unrendered;
 	a->unrendered.first = NULL;
-	for (struct job *job; (job = jobs_take(&waiting));) {
+	for (struct job *job; (job = job_list_take(&waiting));) {
 		job->ordered = job->ordered || feeder_order(a->o.feeder, job);
 		if (feeder_rendered(a->o.feeder, job))
 			give(a, job);
 		else
-			jobs_put(&a->unrendered, job);
+			job_list_put(&a->unrendered, job);
 	}
 }
 
@@ -247,7 +228,7 @@ static bool next_start(struct work_sharing *a, size_t self, int64_t now)
 		return true;
 	}
 	thread_stats_count(&a->o.meters[self]->unrendered, 1);
-	jobs_put(&a->unrendered, job);
+	job_list_put(&a->unrendered, job);
 	return true;
 }
 
@@ -269,7 +250,7 @@ static struct job *take(struct work_sharing *a, size_t thread, int64_t now)
 	struct desk *desk = &a->desks[thread];
 	while (!desk->given.first && next_start(a, thread, now))
 		;
-	struct job *job = jobs_take(&desk->given);
+	struct job *job = job_list_take(&desk->given);
 	atomic_store(&desk->some_given, desk->given.first != NULL);
 	return job;
 }
@@ -432,7 +413,7 @@ void work_sharing_free(struct work_sharing *a)
 {
 	if (!a)
 		return;
-	for (struct job *job; (job = jobs_take(&a->doomed));)
+	for (struct job *job; (job = job_list_take(&a->doomed));)
 		job_free(job);
 	dispatch_free(a->dispatch);
 	for (size_t i = 0; a->desks && i < a->o.threads; i++) {
