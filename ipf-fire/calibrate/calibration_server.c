@@ -74,7 +74,7 @@ struct server {
 	struct conn **conns; /* by descriptor */
 	size_t conns_count;
 	struct conn_list beginning, going_on;
-	struct thread_stats *meter;
+	struct thread_stats *stats;
 	struct timestamps *stamps;
 	char input[65536], output[1024];
 };
@@ -277,8 +277,8 @@ static void run(struct server *s, pid_t parent)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timer.data.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	s->meter = thread_stats_new();
-	s->stamps = s->meter ? timestamps_new(s->meter, true) : NULL;
+	s->stats = thread_stats_new();
+	s->stamps = s->stats ? timestamps_new(s->stats, true) : NULL;
 	if (s->stamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->listen_fd, &listening) == 0)
 		serve(s);

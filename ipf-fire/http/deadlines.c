@@ -4,7 +4,7 @@
 
 /* A ring. */
 struct kind {
-	struct alarm *ring;
+	struct deadline *ring;
 	size_t first, count, size; /* size: 0 or a power of two */
 };
 
@@ -31,7 +31,7 @@ void deadlines_free(struct deadlines *a)
 static bool grow(struct kind *k)
 {
 	size_t size = k->size ? 2 * k->size : 64;
-	struct alarm *ring = malloc(size * sizeof *ring);
+	struct deadline *ring = malloc(size * sizeof *ring);
 	if (!ring)
 		return false;
 	for (size_t i = 0; i < k->count; i++)
@@ -43,22 +43,22 @@ static bool grow(struct kind *k)
 	return true;
 }
 
-bool deadlines_set(struct deadlines *a, size_t kind, struct alarm alarm)
+bool deadlines_set(struct deadlines *a, size_t kind, struct deadline deadline)
 {
 	struct kind *k = &a->kinds[kind];
 	if (k->count == k->size && !grow(k))
 		return false;
-	k->ring[(k->first + k->count++) & (k->size - 1)] = alarm;
+	k->ring[(k->first + k->count++) & (k->size - 1)] = deadline;
 	return true;
 }
 
-const struct alarm *deadlines_first(const struct deadlines *a, size_t kind)
+const struct deadline *deadlines_first(const struct deadlines *a, size_t kind)
 {
 	const struct kind *k = &a->kinds[kind];
 	return k->count ? &k->ring[k->first] : NULL;
 }
 
-void deadlines_drop(struct deadlines *a, size_t kind)
+void deadlines_drop_first(struct deadlines *a, size_t kind)
 {
 	struct kind *k = &a->kinds[kind];
 	k->first = (k->first + 1) & (k->size - 1);

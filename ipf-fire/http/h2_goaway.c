@@ -7,7 +7,7 @@
  * been told. A connection that no request is on is another matter: that one is over. */
 #include "http/h2_goaway.h"
 
-#include "http/transport_private.h"
+#include "http/transport_state.h"
 
 #include <dlfcn.h>
 

@@ -5,7 +5,7 @@
  * has a `recv` of its own, which libcurl's dynamic link finds before the C library's; see timestamp.c. It notes, by the
  * descriptor, when the last read of each socket came:
  *
- *     struct timestamps *s = timestamps_new(meter, true);   // one for each thread that reads
+ *     struct timestamps *s = timestamps_new(stats, true);   // one for each thread that reads
  *     timestamps_watch(s, fd);                          // a new TCP socket
  *     timestamps_attach(s);                             // from here on, what this thread reads is noted in s
  *     curl_multi_socket_action(…);                  // and in its callbacks:
@@ -38,9 +38,9 @@ struct timestamp {
  * one that it calls, and does the kernel stamp? Not before curl_global_init. NULL: they do; else why not. */
 const char *timestamps_trial(void);
 
-/* How it goes is told in the meter (borrowed). Without `kernel` no socket is watched, and only our own clock is noted.
+/* How it goes is told in the stats (borrowed). Without `kernel` no socket is watched, and only our own clock is noted.
  * NULL: out of memory. */
-struct timestamps *timestamps_new(struct thread_stats *meter, bool kernel);
+struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel);
 void timestamps_free(struct timestamps *s); /* after its thread has ended or attached another; NULL is fine */
 
 /* Knows this socket from now on, and asks the kernel to stamp what comes on it. false: it does not. */

@@ -15,7 +15,7 @@
 #define TIMEOUT_MS 1000L
 
 struct trial {
-	struct thread_stats *meter;
+	struct thread_stats *stats;
 	struct timestamps *stamps;
 	CURL *easy;
 	int listener, peer, fd;
@@ -59,8 +59,8 @@ static const char *send_one(struct trial *t)
 	char byte = 'x';
 	size_t got = 0;
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
-	int64_t stamped = counter_get(&t->meter->stamped), rejected = counter_get(&t->meter->rejected),
-			without = counter_get(&t->meter->without);
+	int64_t stamped = counter_get(&t->stats->stamped), rejected = counter_get(&t->stats->rejected),
+			without = counter_get(&t->stats->without);
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
 		return "no connection over loopback to try them with";
@@ -69,8 +69,8 @@ static const char *send_one(struct trial *t)
 	timestamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
 		return "no connection over loopback to try them with";
-	bool used = counter_get(&t->meter->stamped) > stamped;
-	if (!used && counter_get(&t->meter->without) == without && counter_get(&t->meter->rejected) == rejected)
+	bool used = counter_get(&t->stats->stamped) > stamped;
+	if (!used && counter_get(&t->stats->without) == without && counter_get(&t->stats->rejected) == rejected)
 		return "this libcurl does not read as is known";
 	const struct timestamp *read = timestamps_of(t->stamps, t->fd);
 	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
@@ -90,8 +90,8 @@ static const char *try_it(struct trial *t)
 
 const char *timestamps_trial(void)
 {
-	struct trial t = {.meter = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
-	t.stamps = t.meter ? timestamps_new(t.meter, true) : NULL;
+	struct trial t = {.stats = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
+	t.stamps = t.stats ? timestamps_new(t.stats, true) : NULL;
 	const char *why = t.stamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)
@@ -99,6 +99,6 @@ const char *timestamps_trial(void)
 	if (t.listener >= 0)
 		close(t.listener);
 	timestamps_free(t.stamps);
-	free(t.meter);
+	free(t.stats);
 	return why;
 }

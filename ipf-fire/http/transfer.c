@@ -204,7 +204,7 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	(void)local;
 	(void)remote_port;
 	(void)local_port;
-	if (x->attempts && !transfer_again(x))
+	if (x->attempts && !transfer_may_retry(x))
 		return CURL_PREREQFUNC_ABORT;
 	x->attempts++;
 	note_connection(x);
@@ -221,13 +221,13 @@ static bool refused(const struct transfer *x)
 	       (x->setup->alive(x) || !x->error[0]);
 }
 
-bool transfer_again(struct transfer *x)
+bool transfer_may_retry(struct transfer *x)
 {
 	struct job *job = x->job;
-	if (x->again_ns != IPF_ABSENT)
+	if (x->retry_ns != IPF_ABSENT)
 		return false;
 	if (!refused(x) || job->refused >= MOST_REFUSALS) {
-		x->again_ns = x->setup->t_ns;
+		x->retry_ns = x->setup->t_ns;
 		return false;
 	}
 	x->setup->refused(x);
@@ -240,9 +240,9 @@ bool transfer_again(struct transfer *x)
 	return true;
 }
 
-bool transfer_gave_up(struct transfer *x, CURLcode code)
+bool transfer_must_resend(struct transfer *x, CURLcode code)
 {
-	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_again(x);
+	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_may_retry(x);
 }
 
 void transfer_no_socket(struct transfer *x, int errno_value)
@@ -319,14 +319,14 @@ struct transfer *transfer_new(struct transfer_setup *setup)
 	x->easy = curl_easy_init();
 	if (x->easy && set_request(x->easy, setup, x) == CURLE_OK) {
 		set_connection(x->easy, setup);
-		transfer_unused(x);
+		transfer_reset(x);
 		return x;
 	}
 	transfer_free(x);
 	return NULL;
 }
 
-void transfer_unused(struct transfer *x)
+void transfer_reset(struct transfer *x)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
 	/* many streams wait for one connection, and do not open one each */
@@ -370,7 +370,7 @@ static void set_version(struct transfer *x, bool kept)
 	const struct connection_policy *c = &x->setup->options->connections;
 	bool tls = !strncmp(x->setup->endpoint->targets[x->target].url, "https:", 6),
 		 fresh = c->kind == CONNECTION_POLICY_FRESH;
-	x->anew = x->only_kept = x->refused = false;
+	x->restart = x->only_kept = x->refused = false;
 	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
 		curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION,
 		                 c->http == HTTP_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
@@ -384,7 +384,7 @@ static void set_version(struct transfer *x, bool kept)
 	curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, x->only_kept ? 0L : 1L);
 }
 
-void transfer_anew(struct transfer *x)
+void transfer_restart(struct transfer *x)
 {
 	x->error[0] = '\0';
 	x->begin_ns = clock_now() - x->setup->zero_ns;
@@ -426,9 +426,9 @@ void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin
 	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
-	x->trip_ns = 0;
+	x->round_trip_ns = 0;
 	x->established = x->opening = false;
-	x->again_ns = IPF_ABSENT;
+	x->retry_ns = IPF_ABSENT;
 	x->cancelled = NULL;
 	x->no_memory = false;
 	x->error[0] = '\0';

@@ -36,15 +36,15 @@ struct transfer {
 	struct transfer_setup *setup;
 	struct job *job; /* NULL while it is unused */
 	size_t target;   /* where it goes: the URL that the handle has */
-	struct multi *multi;
+	struct multi_handle *multi;
 	struct transfer *next, *previous;
 	struct curl_slist *signed_headers; /* the request's, with its signature; NULL */
 	int attempts;                      /* how often the request was about to be sent */
 	int fd;                            /* its connection's socket; -1 */
-	int made;                          /* the last that was made for it; -1 */
+	int opened_fd;                     /* the last that was made for it; -1 */
 	int64_t begin_ns;                  /* when libcurl began with it: what its times count from */
-	int64_t trip_ns;                   /* a round trip on a connection that is used again; 0: unknown */
-	int64_t again_ns;                  /* when libcurl wanted to try again; IPF_ABSENT */
+	int64_t round_trip_ns;             /* a round trip on a connection that is used again; 0: unknown */
+	int64_t retry_ns;                  /* when libcurl wanted to try again; IPF_ABSENT */
 	const char *cancelled;             /* why we ended it; NULL */
 	enum record_error cancelled_as;
 	uint64_t serial;         /* another one for each request */
@@ -55,7 +55,7 @@ struct transfer {
 	uint64_t key;                                   /* whose connections it may take: a session's; 0: those of nobody */
 	uint32_t scope;                                 /* the key's (session_scopes.h); 0 */
 	bool only_kept;                                 /* it can be sent on connections that there are, not on a new one */
-	bool anew;                                      /* there was none: begin again (transfer_anew) */
+	bool restart;                                   /* there was none: begin again (transfer_restart) */
 	bool refused;   /* by a server that had no stream for it: to be sent once more, wherever there is one */
 	bool pipewait;  /* libcurl may let it wait for a connection that is being made */
 	bool shortened; /* its time-out, by the time that had passed before */
@@ -67,12 +67,12 @@ struct transfer *transfer_new(struct transfer_setup *setup); /* NULL: out of mem
 void transfer_free(struct transfer *x);
 /* Ready for the next, as soon as it is known that this one has ended: so that nothing is left to do when the next one
  * begins. */
-void transfer_unused(struct transfer *x);
+void transfer_reset(struct transfer *x);
 /* With the key and scope that it has been given. `pin`: tell libcurl the address, once for each multi handle. `kept`:
  * there should be a connection for it already. */
 void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin, bool kept);
-/* For a new connection, after `anew`. */
-void transfer_anew(struct transfer *x);
+/* For a new connection, after `restart`. */
+void transfer_restart(struct transfer *x);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */
 void transfer_end(struct transfer *x, CURLcode code, int64_t t_ns);
 
@@ -80,9 +80,9 @@ void transfer_end(struct transfer *x, CURLcode code, int64_t t_ns);
 bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns);
 
 /* libcurl is about to try a second time (from the socket callback). false: it is not to; transfer_end will say why. */
-bool transfer_again(struct transfer *x);
+bool transfer_may_retry(struct transfer *x);
 /* What was refused libcurl sends five times. True: it ended for that, and is to be sent once more. */
-bool transfer_gave_up(struct transfer *x, CURLcode code);
+bool transfer_must_resend(struct transfer *x, CURLcode code);
 #define MOST_REFUSALS 100                                     /* a server that never takes it is one that fails */
 void transfer_no_socket(struct transfer *x, int errno_value); /* likewise */
 

@@ -43,10 +43,10 @@ struct transport_options {
 	int64_t zero_ns;       /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 
-/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, endpoint and meter are
+/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, endpoint and stats are
  * borrowed. */
 int transport_open(struct transport **transport, const struct endpoint *endpoint,
-                   const struct transport_options *options, int epoll_fd, struct thread_stats *meter,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
                    struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
