@@ -1,4 +1,4 @@
-/* Whether stamps come: with libcurl, over loopback, before the run. */
+/* Tests before the run, with libcurl over loopback, whether the kernel's timestamps are available. */
 #include "clock.h"
 #include "http/timestamp.h"
 
@@ -10,7 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TRIES      50 /* the kernel begins to stamp a moment after it was first asked to */
+#define NO_LOOPBACK          "the test connection over loopback failed"
+#define NO_KERNEL_TIMESTAMPS "the kernel does not timestamp packets"
+
+#define TRIES      50 /* the kernel starts a moment after the first request for timestamps */
 #define TRY_MS     20
 #define TIMEOUT_MS 1000L
 
@@ -53,7 +56,7 @@ static bool connects(struct trial *t)
 	return t->peer >= 0;
 }
 
-/* NULL: a byte came with a stamp from between the sending and the reading. */
+/* NULL: a byte came with a timestamp from between the send and the read; else why not. */
 static const char *send_one(struct trial *t)
 {
 	char byte = 'x';
@@ -63,25 +66,25 @@ static const char *send_one(struct trial *t)
 			without = counter_get(&t->stats->without);
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
-		return "no connection over loopback to try them with";
+		return NO_LOOPBACK;
 	timestamps_attach(t->stamps);
 	CURLcode code = curl_easy_recv(t->easy, &byte, 1, &got);
 	timestamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
-		return "no connection over loopback to try them with";
+		return NO_LOOPBACK;
 	bool used = counter_get(&t->stats->stamped) > stamped;
 	if (!used && counter_get(&t->stats->without) == without && counter_get(&t->stats->rejected) == rejected)
-		return "this libcurl does not read as is known";
+		return "this libcurl reads sockets in an unexpected way";
 	const struct timestamp *read = timestamps_of(t->stamps, t->fd);
-	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
+	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : NO_KERNEL_TIMESTAMPS;
 }
 
 static const char *try_it(struct trial *t)
 {
 	if (!listens(t) || !connects(t))
-		return "no connection over loopback to try them with";
+		return NO_LOOPBACK;
 	if (!timestamps_watch(t->stamps, t->fd))
-		return "the kernel does not stamp";
+		return NO_KERNEL_TIMESTAMPS;
 	const char *why = NULL;
 	for (int i = 0; i < TRIES && (why = send_one(t)); i++)
 		poll(NULL, 0, 1);

@@ -127,10 +127,10 @@ static void set_error(struct transfer *x, CURLcode code)
 	else if (x->no_memory)
 		text = "out of memory";
 	else if (job->refused >= MOST_REFUSALS)
-		text = "the server refused it over and over";
+		text = "HTTP/2 stream refused 100 times";
 	else if (died_kept(x, code))
 		text = (job->stale = stale(x)) ? "the server had closed the kept connection"
-		                               : "the kept connection broke before an answer";
+		                               : "the kept connection broke before a response";
 	else
 		own = false;
 	if (own || !job->error_text[0]) /* it may say already why there was no socket */

@@ -589,7 +589,7 @@ static void expire_deadlines(struct transport *t, int64_t now)
 		     deadlines_drop_first(t->deadlines, i)) {
 			if (!deadline_over(deadline, i))
 				end_now(t, deadline->owner, i ? RECORD_HUNG_UP : RECORD_TIMEOUT,
-				        i ? "hung up on purpose" : t->no_token_text, now);
+				        i ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
 		}
 }
 
