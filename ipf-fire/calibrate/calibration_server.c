@@ -75,7 +75,7 @@ struct server {
 	size_t conns_count;
 	struct conn_list waiting, streaming;
 	struct thread_stats *stats;
-	struct timestamps *stamps;
+	struct timestamps *timestamps;
 	char input[65536], output[1024];
 };
 
@@ -101,7 +101,7 @@ static void list_take(struct conn *c)
 static void conn_close(struct server *s, struct conn *c)
 {
 	list_take(c);
-	timestamps_forget(s->stamps, c->fd);
+	timestamps_forget(s->timestamps, c->fd);
 	s->conns[c->fd] = NULL;
 	close(c->fd);
 	buffer_release(&c->head);
@@ -130,7 +130,7 @@ static void conn_open(struct server *s, int fd)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	timestamps_watch(s->stamps, fd);
+	timestamps_watch(s->timestamps, fd);
 	*c = (struct conn){.fd = fd, .body_left = -1};
 	s->conns[fd] = c;
 }
@@ -220,12 +220,12 @@ static bool take(struct server *s, struct conn *c, const char *data, size_t len,
 
 static void on_readable(struct server *s, struct conn *c)
 {
-	timestamps_attach(s->stamps);
+	timestamps_attach(s->timestamps);
 	ssize_t got = recv(c->fd, s->input, sizeof s->input, MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	const struct timestamp *stamp = got > 0 ? timestamps_of(s->stamps, c->fd) : NULL;
-	if (got <= 0 || !take(s, c, s->input, (size_t)got, stamp ? stamp->t_ns : clock_now()))
+	const struct timestamp *timestamp = got > 0 ? timestamps_of(s->timestamps, c->fd) : NULL;
+	if (got <= 0 || !take(s, c, s->input, (size_t)got, timestamp ? timestamp->t_ns : clock_now()))
 		conn_close(s, c);
 }
 
@@ -278,8 +278,8 @@ static void run(struct server *s, pid_t parent)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timer.data.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	s->stats = thread_stats_new();
-	s->stamps = s->stats ? timestamps_new(s->stats, true) : NULL;
-	if (s->stamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
+	s->timestamps = s->stats ? timestamps_new(s->stats, true) : NULL;
+	if (s->timestamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->listen_fd, &listening) == 0)
 		serve(s);
 	_exit(1);

@@ -63,12 +63,12 @@ static struct multi_handle *multi_handle_of_pool(struct transport *t, size_t tar
 {
 	size_t pool = (size_t)t->options->connections.pool, left = pool;
 	for (size_t i = 0; i < t->count; i++)
-		left -= t->multi_handles[i]->target == target ? t->multi_handles[i]->most : 0;
+		left -= t->multi_handles[i]->target == target ? t->multi_handles[i]->max_connections : 0;
 	struct multi_handle *m = left ? multi_handle_new(t, target) : NULL;
 	if (!m)
 		return NULL;
-	m->most = left < room_of(pool) ? left : room_of(pool);
-	curl_multi_setopt(m->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)m->most);
+	m->max_connections = left < room_of(pool) ? left : room_of(pool);
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)m->max_connections);
 	return m;
 }
 
@@ -85,7 +85,8 @@ struct multi_handle *multi_handle_choose(struct transport *t, size_t target, uin
 			continue;
 		if (c->kind != CONNECTION_POLICY_FRESH && (streams == 1 ? m->open > m->busy : h2_sharing_room(t, m)))
 			return m;
-		if (!room && (streams == 1 ? m->busy : m->ready + m->opening) < (m->most ? m->most : most))
+		if (!room &&
+		    (streams == 1 ? m->busy : m->ready + m->opening) < (m->max_connections ? m->max_connections : most))
 			room = m;
 	}
 	return room                                ? room

@@ -21,13 +21,13 @@
 #define SEND_BURST 1024      /* … except for this many in a burst */
 #define LOOK_NS    NS_PER_MS /* how long the offset of the clocks is trusted */
 #define SLACK_NS                                                                                                       \
-	1000 /* by which a stamp may seem to lie ahead: the offset is not known better than the clocks can be read */
+	1000 /* by which a timestamp may seem to lie ahead: the offset is not known better than the clocks can be read */
 
 struct socket_state {
-	struct timestamp stamp;
-	int64_t wall_ns; /* of the stamp, as it came; 0: the last read had none */
+	struct timestamp timestamp;
+	int64_t wall_ns; /* of the timestamp, as it came; 0: the last read had none */
 	bool watched;
-	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_STAMPED } sends;
+	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_TIMESTAMPED } sends;
 	uint32_t sent_bytes; /* since its sends are stamped: goes round, as the kernel's own count of them */
 	int64_t sent_ns;     /* when the last of them left; 0: not known yet */
 	/* while libcurl works at one event, of a socket that is watched or not */
@@ -43,13 +43,13 @@ struct timestamps {
 	bool kernel;
 	int held_fd; /* see timestamps_new */
 	int last_fd,
-		last_sent_fd; /* of the last read, watched or not, and of the last send since timestamps_attach; -1: none */
-	uint64_t event;   /* counts timestamps_attach */
-	size_t most;      /* see timestamps_limit */
+		last_sent_fd;  /* of the last read, watched or not, and of the last send since timestamps_attach; -1: none */
+	uint64_t event;    /* counts timestamps_attach */
+	size_t read_limit; /* see timestamps_limit */
 	int64_t offset_ns, width_ns;     /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;               /* on our clock; INT64_MIN: not yet */
 	bool stepped;                    /* at the last look */
-	int64_t credit_ns, credit_at_ns; /* how much of its time may go into stamps of sends, as of when */
+	int64_t credit_ns, credit_at_ns; /* how much of its time may go into timestamps of sends, as of when */
 	struct thread_stats *stats;
 };
 
@@ -123,13 +123,13 @@ void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_
 		return; /* more of the same packet: we had it when we began to read it */
 	thread_stats_count(&s->stats->stamped, 1);
 	n->wall_ns = wall_ns;
-	n->stamp = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
+	n->timestamp = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
 	/* the packet may have come before the clock was set, or after: nobody knows */
-	if (s->stepped || n->stamp.t_ns > own_ns + SLACK_NS)
+	if (s->stepped || n->timestamp.t_ns > own_ns + SLACK_NS)
 		timestamps_reject(s, fd);
-	else if (n->stamp.t_ns > own_ns)
-		n->stamp.t_ns = own_ns;
-	delay_histogram_add(&s->stats->delay, own_ns - n->stamp.t_ns);
+	else if (n->timestamp.t_ns > own_ns)
+		n->timestamp.t_ns = own_ns;
+	delay_histogram_add(&s->stats->delay, own_ns - n->timestamp.t_ns);
 }
 
 void timestamps_reject(struct timestamps *s, int fd)
@@ -137,12 +137,12 @@ void timestamps_reject(struct timestamps *s, int fd)
 	struct socket_state *n = watched_socket(s, fd);
 	if (!n)
 		return;
-	n->stamp.t_ns = n->stamp.own_ns;
+	n->timestamp.t_ns = n->timestamp.own_ns;
 	thread_stats_count(&s->stats->rejected, 1);
 	thread_stats_count(&s->stats->stamped, -1);
 }
 
-static int64_t stamp_in(struct msghdr *m)
+static int64_t timestamp_in(struct msghdr *m)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		struct timespec t;
@@ -155,15 +155,15 @@ static int64_t stamp_in(struct msghdr *m)
 }
 
 /* The C library's recv, as far as anyone who calls it can tell. The dynamic linker looks for a library's symbols in the
- * program first, and so libcurl, whose plain sockets and TLS both read through recv, finds this one; the stamps of the
- * packets come out beside the data, in a control message that only recvmsg gives. That costs 0.3 us a read; the clean
- * way, a look at the first byte before libcurl reads, costs 0.8. Threads that are not attached, such as libcurl's own,
- * get what they would have got.
+ * program first, and so libcurl, whose plain sockets and TLS both read through recv, finds this one; the timestamps of
+ * the packets come out beside the data, in a control message that only recvmsg gives. That costs 0.3 us a read; the
+ * clean way, a look at the first byte before libcurl reads, costs 0.8. Threads that are not attached, such as libcurl's
+ * own, get what they would have got.
  *
  * Should a libcurl call something else, nothing is noted, and timestamps_trial says so. */
-ssize_t stamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
+ssize_t timestamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
 
-__attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *data, size_t len, int flags)
+__attribute__((visibility("default"), used)) ssize_t timestamped_recv(int fd, void *data, size_t len, int flags)
 {
 	struct timestamps *s = attached;
 	if (!s || flags & (MSG_PEEK | MSG_ERRQUEUE))
@@ -175,7 +175,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
 	struct socket_state *n = socket_in_event(s, fd);
-	if (s->most && n && (n->emptied || n->read_bytes >= s->most)) {
+	if (s->read_limit && n && (n->emptied || n->read_bytes >= s->read_limit)) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -184,7 +184,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	if (!n)
 		return got;
 	n->emptied = got > 0 && (size_t)got < len;
-	if (got == 0 && len && s->most && n->read_bytes) {
+	if (got == 0 && len && s->read_limit && n->read_bytes) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -195,7 +195,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	}
 	if (got > 0 && watched) {
 		look_now(s, n->read_ns);
-		timestamps_note(s, fd, stamp_in(&m), n->read_ns);
+		timestamps_note(s, fd, timestamp_in(&m), n->read_ns);
 	}
 	return got;
 }
@@ -203,12 +203,12 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 const struct timestamp *timestamps_of(const struct timestamps *s, int fd)
 {
 	const struct socket_state *n = watched_socket(s, fd);
-	return n && n->wall_ns ? &n->stamp : NULL;
+	return n && n->wall_ns ? &n->timestamp : NULL;
 }
 
 void timestamps_limit(struct timestamps *s, size_t most)
 {
-	s->most = most;
+	s->read_limit = most;
 }
 
 int timestamps_last_read(const struct timestamps *s)
@@ -237,11 +237,12 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 	bool is_send = false;
 	*wall_ns = 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		struct scm_timestamping stamps;
+		struct scm_timestamping timestamps;
 		struct sock_extended_err e;
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING && c->cmsg_len >= CMSG_LEN(sizeof stamps)) {
-			memcpy(&stamps, CMSG_DATA(c), sizeof stamps);
-			*wall_ns = (int64_t)stamps.ts[0].tv_sec * NS_PER_S + stamps.ts[0].tv_nsec;
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING &&
+		    c->cmsg_len >= CMSG_LEN(sizeof timestamps)) {
+			memcpy(&timestamps, CMSG_DATA(c), sizeof timestamps);
+			*wall_ns = (int64_t)timestamps.ts[0].tv_sec * NS_PER_S + timestamps.ts[0].tv_nsec;
 		} else if (c->cmsg_level != SOL_SOCKET && c->cmsg_len >= CMSG_LEN(sizeof e)) { /* IP's or IPv6's */
 			memcpy(&e, CMSG_DATA(c), sizeof e);
 			is_send = e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == SCM_TSTAMP_SND;
@@ -251,7 +252,7 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 	return is_send && *wall_ns;
 }
 
-/* Empties the error queue, at least until the last byte's stamp was in it. Left there, it would look like a broken
+/* Empties the error queue, at least until the last byte's timestamp was in it. Left there, it would look like a broken
  * socket. */
 static bool drain(struct timestamps *s, struct socket_state *n, int fd)
 {
@@ -280,11 +281,11 @@ static bool drain(struct timestamps *s, struct socket_state *n, int fd)
 static void ask(struct socket_state *n, int fd)
 {
 	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
-	n->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0 ? SENDS_STAMPED : SENDS_UNASKED;
+	n->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0 ? SENDS_TIMESTAMPED : SENDS_UNASKED;
 	n->sent_bytes = 0;
 }
 
-static bool may_stamp(struct timestamps *s)
+static bool may_timestamp(struct timestamps *s)
 {
 	int64_t now = clock_now(), most = SEND_BURST * SEND_EVERY_NS;
 	s->credit_ns = now - s->credit_at_ns > most - s->credit_ns ? most : s->credit_ns + now - s->credit_at_ns;
@@ -295,7 +296,7 @@ static bool may_stamp(struct timestamps *s)
 	return true;
 }
 
-static ssize_t send_with_stamp(int fd, const void *data, size_t len, int flags)
+static ssize_t send_with_timestamp(int fd, const void *data, size_t len, int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(uint32_t))];
@@ -312,25 +313,25 @@ static ssize_t send_with_stamp(int fd, const void *data, size_t len, int flags)
 	return sendmsg(fd, &m, flags);
 }
 
-/* As timestamp.c does with recv. On most ways the stamp lies in the error queue when the call comes back, and is taken
- * out before anybody polls the socket; timestamps_late sees to the others. */
-ssize_t stamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
+/* As timestamp.c does with recv. On most ways the timestamp lies in the error queue when the call comes back, and is
+ * taken out before anybody polls the socket; timestamps_late sees to the others. */
+ssize_t timestamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
 
-__attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const void *data, size_t len, int flags)
+__attribute__((visibility("default"), used)) ssize_t timestamped_send(int fd, const void *data, size_t len, int flags)
 {
 	struct timestamps *s = attached;
 	struct socket_state *n = s && fd >= 0 ? watched_socket(s, fd) : NULL;
 	if (n && n->sends == SENDS_WANTED)
 		ask(n, fd);
-	bool stamped = n && n->sends == SENDS_STAMPED && may_stamp(s);
-	ssize_t sent = stamped ? send_with_stamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
-	if (s && s->most && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
+	bool stamped = n && n->sends == SENDS_TIMESTAMPED && may_timestamp(s);
+	ssize_t sent = stamped ? send_with_timestamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
+	if (s && s->read_limit && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
 		return (
 			ssize_t)len; /* that nobody reads any more is to be heard by reading, behind what they still had to say */
 	struct socket_state *within = s && sent > 0 ? socket_in_event(s, fd) : NULL;
 	if (within)
 		within->emptied = true;
-	if (n && n->sends == SENDS_STAMPED && sent > 0) {
+	if (n && n->sends == SENDS_TIMESTAMPED && sent > 0) {
 		int kept = errno;
 		n->sent_bytes += (uint32_t)sent;
 		n->sent_ns = 0;
@@ -347,16 +348,17 @@ int64_t timestamps_sent(const struct timestamps *s, int fd)
 	if (fd < 0)
 		fd = s->last_sent_fd;
 	const struct socket_state *n = fd >= 0 ? watched_socket(s, fd) : NULL;
-	return n && n->sends == SENDS_STAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
+	return n && n->sends == SENDS_TIMESTAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
 }
 
 static bool clear_send_timestamps(struct timestamps *s, struct pollfd *p)
 {
 	struct socket_state *n = p->fd >= 0 ? watched_socket(s, p->fd) : NULL;
 	const struct timespec at_once = {0};
-	if (!n || n->sends != SENDS_STAMPED)
+	if (!n || n->sends != SENDS_TIMESTAMPED)
 		return false;
-	/* an error that is there while no stamp is, is one; what epoll told of a while ago may have been taken out since */
+	/* an error that is there while no timestamp is, is one; what epoll told of a while ago may have been taken out
+	 * since */
 	do {
 		p->revents = 0;
 		if (ppoll(p, 1, &at_once, NULL) < 0)
@@ -376,10 +378,10 @@ uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events)
 
 /* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that
  * answer costs nothing. Nor is there an answer to what was sent just now. Both hold while libcurl works at one event;
- * what comes in the meantime makes epoll wake us. And a stamp of what was sent is no error. */
-int stamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
+ * what comes in the meantime makes epoll wake us. And a timestamp of what was sent is no error. */
+int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
 
-__attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds, nfds_t count, int timeout)
+__attribute__((visibility("default"), used)) int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
 	struct timestamps *s = attached;
@@ -418,7 +420,7 @@ bool timestamps_watch(struct timestamps *s, int fd)
 {
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
-	/* a Unix socket takes the option, and has no stamps */
+	/* a Unix socket takes the option, and has no timestamps */
 	if (!make_room(s, fd))
 		return false;
 	s->sockets[fd] = (struct socket_state){.watched = false};
@@ -455,7 +457,7 @@ struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel)
 	s->last_fd = s->last_sent_fd = s->held_fd = -1;
 	if (!kernel)
 		return s;
-	/* The kernel stamps packets while any socket asks for it, and begins a moment after the first one did: one that
+	/* The kernel timestamps packets while any socket asks for it, and begins a moment after the first one did: one that
 	 * asks all the time, so that no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s->held_fd >= 0)

@@ -19,7 +19,7 @@
 
 struct trial {
 	struct thread_stats *stats;
-	struct timestamps *stamps;
+	struct timestamps *timestamps;
 	CURL *easy;
 	int listener, peer, fd;
 	char url[64];
@@ -67,7 +67,7 @@ static const char *send_one(struct trial *t)
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
 		return NO_LOOPBACK;
-	timestamps_attach(t->stamps);
+	timestamps_attach(t->timestamps);
 	CURLcode code = curl_easy_recv(t->easy, &byte, 1, &got);
 	timestamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
@@ -75,7 +75,7 @@ static const char *send_one(struct trial *t)
 	bool used = counter_get(&t->stats->stamped) > stamped;
 	if (!used && counter_get(&t->stats->without) == without && counter_get(&t->stats->rejected) == rejected)
 		return "this libcurl reads sockets in an unexpected way";
-	const struct timestamp *read = timestamps_of(t->stamps, t->fd);
+	const struct timestamp *read = timestamps_of(t->timestamps, t->fd);
 	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : NO_KERNEL_TIMESTAMPS;
 }
 
@@ -83,7 +83,7 @@ static const char *try_it(struct trial *t)
 {
 	if (!listens(t) || !connects(t))
 		return NO_LOOPBACK;
-	if (!timestamps_watch(t->stamps, t->fd))
+	if (!timestamps_watch(t->timestamps, t->fd))
 		return NO_KERNEL_TIMESTAMPS;
 	const char *why = NULL;
 	for (int i = 0; i < TRIES && (why = send_one(t)); i++)
@@ -94,14 +94,14 @@ static const char *try_it(struct trial *t)
 const char *timestamps_trial(void)
 {
 	struct trial t = {.stats = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
-	t.stamps = t.stats ? timestamps_new(t.stats, true) : NULL;
-	const char *why = t.stamps ? try_it(&t) : "out of memory";
+	t.timestamps = t.stats ? timestamps_new(t.stats, true) : NULL;
+	const char *why = t.timestamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)
 		close(t.peer);
 	if (t.listener >= 0)
 		close(t.listener);
-	timestamps_free(t.stamps);
+	timestamps_free(t.timestamps);
 	free(t.stats);
 	return why;
 }

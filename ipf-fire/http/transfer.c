@@ -19,13 +19,13 @@ static bool takes_more(const struct transfer *x)
 	return x->job && !x->no_memory;
 }
 
-/* The kernel's stamp of the last read of its connection: what is handed over came with it, or before. */
-static const struct timestamp *kernel_stamp(const struct transfer *x)
+/* The kernel's timestamp of the last read of its connection: what is handed over came with it, or before. */
+static const struct timestamp *kernel_timestamp(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = timestamps_of(s->stamps, x->fd);
+	const struct timestamp *read = timestamps_of(s->timestamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
-		timestamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
+		timestamps_reject(s->timestamps, x->fd); /* nothing of an answer comes before the request */
 	return read;
 }
 
@@ -33,8 +33,8 @@ static const struct timestamp *kernel_stamp(const struct transfer *x)
 bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = kernel_stamp(x);
-	int64_t own = read ? read->own_ns : timestamps_own(s->stamps, x->fd);
+	const struct timestamp *read = kernel_timestamp(x);
+	int64_t own = read ? read->own_ns : timestamps_own(s->timestamps, x->fd);
 	if (own == IPF_ABSENT)
 		return false;
 	*t_ns = (read ? read->t_ns : own) - s->zero_ns;
@@ -43,7 +43,7 @@ bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns
 }
 
 /* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
-static void stamp(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
+static void time_of_bytes(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct transfer_setup *s = x->setup;
 	if (transfer_last_read(x, t_ns, own_ns))
@@ -60,7 +60,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	int64_t t_ns, own_ns;
 	if (!takes_more(x))
 		return 0;
-	stamp(x, &t_ns, &own_ns);
+	time_of_bytes(x, &t_ns, &own_ns);
 	if (job_received(x->job, data, size * count, t_ns, own_ns) < 0) {
 		x->no_memory = true;
 		return 0;
@@ -112,7 +112,7 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 static void note_left(struct transfer *x)
 {
 	struct job *job = x->job;
-	int64_t left = timestamps_sent(x->setup->stamps, x->fd);
+	int64_t left = timestamps_sent(x->setup->timestamps, x->fd);
 	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
 		job->left_ns = left - x->setup->zero_ns;
 }
@@ -123,7 +123,7 @@ static void note_first_byte(struct transfer *x)
 	int64_t own_ns;
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
-	stamp(x, &job->first_byte_ns, &own_ns);
+	time_of_bytes(x, &job->first_byte_ns, &own_ns);
 	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
@@ -226,7 +226,7 @@ bool transfer_may_retry(struct transfer *x)
 	struct job *job = x->job;
 	if (x->retry_ns != IPF_ABSENT)
 		return false;
-	if (!refused(x) || job->refused >= MOST_REFUSALS) {
+	if (!refused(x) || job->refused >= REFUSALS_MAX) {
 		x->retry_ns = x->setup->t_ns;
 		return false;
 	}

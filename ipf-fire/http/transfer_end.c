@@ -126,7 +126,7 @@ static void set_error(struct transfer *x, CURLcode code)
 		text = x->cancelled;
 	else if (x->no_memory)
 		text = "out of memory";
-	else if (job->refused >= MOST_REFUSALS)
+	else if (job->refused >= REFUSALS_MAX)
 		text = "HTTP/2 stream refused 100 times";
 	else if (died_kept(x, code))
 		text = (job->stale = stale(x)) ? "the server had closed the kept connection"

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define STREAMS_AT_ONCE 1024 /* of one read */
+#define MAX_TIMER_ROUNDS 1024 /* of one read */
 
 /* ---- sockets ---- */
 
@@ -89,8 +89,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	m->open++;
 	x->opened_fd = fd;
 	h2_sharing_opening(x, false);
-	if (timestamps_watch(m->transport->setup.stamps, fd))
-		timestamps_watch_sends(m->transport->setup.stamps, fd);
+	if (timestamps_watch(m->transport->setup.timestamps, fd))
+		timestamps_watch_sends(m->transport->setup.timestamps, fd);
 	return fd;
 }
 
@@ -98,7 +98,7 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
-	timestamps_forget(t->setup.stamps, fd);
+	timestamps_forget(t->setup.timestamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->closed++;
@@ -242,9 +242,9 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	         format_duration(options->first_token_ns, text));
 	if (!t->deadlines)
 		return ipf_error_memory(err);
-	if (!(t->setup.stamps = timestamps_new(stats, options->kernel_timestamps)))
+	if (!(t->setup.timestamps = timestamps_new(stats, options->kernel_timestamps)))
 		return ipf_error_memory(err);
-	timestamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
+	timestamps_limit(t->setup.timestamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
 	return 0;
 }
 
@@ -271,7 +271,7 @@ void transport_close(struct transport *t)
 	deadlines_free(t->deadlines);
 	free(t->multi_handles);
 	free(t->sockets);
-	timestamps_free(t->setup.stamps);
+	timestamps_free(t->setup.timestamps);
 	free(t);
 }
 
@@ -412,13 +412,13 @@ static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_n
 	int running;
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
-	timestamps_attach(t->setup.stamps);
+	timestamps_attach(t->setup.timestamps);
 	h2_goaway_attach(t);
 	if (!m->opening)
 		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
 	curl_multi_socket_action(m->handle, fd, bits, &running);
 	/* one read may have brought something for several streams, which libcurl sees to one after another */
-	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
+	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < MAX_TIMER_ROUNDS; i++) {
 		m->soon = false;
 		m->deadline = INT64_MAX;
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -546,7 +546,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
-	if (events & EPOLLERR && !(events = timestamps_late(t->setup.stamps, fd, events)))
+	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
 		return;
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */

@@ -10,7 +10,7 @@
 #include "http/transfer.h"
 #include "job/job_list.h"
 
-/* A socket, by its descriptor. */
+/* A socket. transport.sockets is indexed by descriptor. */
 struct socket {
 	struct multi_handle *multi;
 	int64_t id;      /* of the connection; -1: not one of ours */
@@ -18,41 +18,43 @@ struct socket {
 	bool open, idle;
 	bool used;                   /* a request has been sent on it */
 	bool ready;                  /* requests can be sent on it */
-	bool retiring;               /* libcurl sends no more on it, and closes it after those that are on it */
-	struct transfer *connecting; /* whose connection it is to be; NULL */
-	int64_t round_trip_ns;       /* how long it took to connect: a round trip; 0: unknown */
-	uint32_t streams;            /* requests that are on it now */
-	uint64_t key;                /* of the session whose it is; 0: nobody's */
+	bool retiring;               /* libcurl sends nothing more on it, and closes it after its current requests */
+	struct transfer *connecting; /* the transfer that it is being opened for; NULL */
+	int64_t round_trip_ns;       /* how long connecting took; 0: unknown */
+	uint32_t streams;            /* requests on it now */
+	uint64_t key;                /* of the session that owns it; 0: none */
 };
 
-/* A multi handle with connections of its own. */
+/* A multi handle of libcurl with its own connections. */
 struct multi_handle {
 	struct transport *transport;
 	CURLM *handle;
-	size_t target;       /* of the endpoint: where its connections go */
-	int64_t deadline;    /* of libcurl's timer */
-	size_t open, busy;   /* connections; requests under way */
-	size_t most;         /* connections of a pool; 0: no limit */
-	size_t session_cell; /* the sessions whose connections it has */
-	size_t ready;        /* connections that are made */
-	size_t closed;       /* how many have been closed so far */
-	size_t opening;      /* requests for which one is being made */
-	size_t retiring;    /* requests on connections that libcurl closes after them; these are not among the ready ones */
-	int64_t healthy_id; /* the last connection that was closed while its server had not; -1 */
-	bool soon;          /* libcurl has more to do at once */
-	bool pinned;        /* it knows the address */
+	size_t target;          /* index in endpoint.targets, the same for all its connections */
+	int64_t deadline;       /* of libcurl's timer */
+	size_t open;            /* connections */
+	size_t busy;            /* requests in flight */
+	size_t max_connections; /* its share of a pool; 0: no limit */
+	size_t session_cell;    /* which sessions' connections it has */
+	size_t ready;           /* open connections that requests can be sent on */
+	size_t closed;          /* connections closed so far */
+	size_t opening;         /* requests for which a connection is being opened */
+	size_t retiring;        /* requests on connections that libcurl closes after them, which `ready` does not count */
+	int64_t healthy_id;     /* the last connection that was closed although the server had not closed it; -1 */
+	bool soon;              /* libcurl has more to do immediately */
+	bool pinned;            /* it knows the address */
 };
 
-/* What goes to a target. */
+/* The requests to a target. */
 struct target_queue {
 	size_t busy;
 	struct job_list waiting; /* for a connection of a pool */
-	struct job_list held;    /* started, until a connection that they may share is there */
+	struct job_list held;    /* started, but waiting for a connection to share */
 	size_t held_count;
-	struct transfer *openers;  /* those for which a connection is being made */
-	size_t opening, unplanned; /* how many; of them, those that were to find one */
-	bool http1_only;           /* the server agreed to HTTP/1.1 only */
-	uint32_t max_streams;      /* streams that the server takes on a connection, by its settings; 0: not known */
+	struct transfer *openers; /* those for which a connection is being opened */
+	size_t opening;           /* their number */
+	size_t unplanned;         /* of these, the ones that should have found a connection */
+	bool http1_only;          /* the server agreed only to HTTP/1.1 */
+	uint32_t max_streams;     /* per connection, by the server's settings; 0: not known */
 };
 
 struct transport {
@@ -65,15 +67,15 @@ struct transport {
 	curl_multi_timer_callback on_timer;
 	struct multi_handle **multi_handles;
 	size_t count;
-	int64_t soonest; /* no deadline of a multi handle is earlier; that it has been moved on may not be known yet */
+	int64_t soonest; /* no multi handle has an earlier deadline; it may be outdated if a deadline was moved on */
 	struct socket *sockets;
 	size_t sockets_count;
 	size_t next_source;
 	struct thread_stats *stats;
 	struct target_queue *queues;   /* by target */
-	struct session_scopes *scopes; /* of sessions with connections of their own; NULL */
+	struct session_scopes *scopes; /* with CONNECTION_POLICY_SESSION; else NULL */
 	size_t waiting, held;
-	struct deadlines *deadlines; /* kind 0: the first token; then the cancels */
+	struct deadlines *deadlines; /* kind 0: the first token; then one kind for each of the cancels */
 	char no_token_text[80];
 	struct transfer *spare; /* unused, ready */
 	size_t spare_count;
