@@ -220,7 +220,7 @@ static bool next_start(struct work_sharing *a, size_t self, int64_t now)
 	job->ready_ns = s.ready_ns;
 	job->slot_ns = s.slot_ns;
 	job->thread = (int)choose(a, stage, s.thread, self);
-	dispatch_give(s.ticket, job->thread);
+	dispatch_set_thread(s.ticket, job->thread);
 	++*flying(a, stage, (size_t)job->thread);
 	order_upcoming(a);
 	if (!job->deferred || feeder_rendered(a->o.feeder, job)) {
