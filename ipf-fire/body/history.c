@@ -154,7 +154,7 @@ int history_add(struct history *h, struct job *job, struct deferred_request *dra
 	t->n = job->arrival.n;
 	t->draft = draft;
 	t->parent = -1;
-	t->session = text_number(draft->request.session);
+	t->session = text_hash(draft->request.session);
 	for (size_t i = 0; job->deferred && i < job->arrival.after_count; i++) {
 		const struct turn *before = *find(h, job->arrival.after[i]);
 		if (before && before->session == t->session)

@@ -30,7 +30,7 @@
 struct calibration {
 	const struct fire_options *options;
 	struct load_shape own; /* the load's, its answers no longer than LENGTH_NS */
-	bool kernel_stamps;
+	bool kernel_timestamps;
 	struct calibration_server server;
 	struct generated_input trace;
 	char records[64]; /* a file; gone at the end */
@@ -86,7 +86,7 @@ static struct fire_options own_options(const struct calibration *c)
 	o.connections = strcmp(o.connections, "fresh") ? "reuse" : "fresh";
 	o.http = "1.1";
 	o.history = "recorded";
-	o.stamps = c->kernel_stamps ? "kernel" : "user";
+	o.stamps = c->kernel_timestamps ? "kernel" : "user";
 	o.calibration = "none";
 	o.first_token_timeout_ns = o.wait_ready_ns = 0;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
@@ -221,7 +221,7 @@ static json_t *result_json(const struct calibration *c)
 	clock_format(clock_wall(), now);
 	json_object_set_new(result, "created", json_string(now));
 	json_object_set_new(result, "host", host_json());
-	json_object_set_new(result, "stamps", json_string(c->kernel_stamps ? "kernel" : "user"));
+	json_object_set_new(result, "stamps", json_string(c->kernel_timestamps ? "kernel" : "user"));
 	set_load(shape, c, c->own.streams);
 	json_object_set_new(shape, "events", json_integer(c->own.answer.events));
 	json_object_set_new(shape, "first_ns", json_integer(c->own.answer.first_ns));
@@ -251,7 +251,7 @@ static int show(const struct calibration *c, const char *path, struct ipf_error 
 	struct load_shape top = c->own;
 	printf("%.0f streams of %lld events, %.1f requests/s, %.0f events/s; stamps: %s\n", c->own.streams,
 	       (long long)c->own.answer.events, load_shape_rate(&c->own),
-	       load_shape_rate(&c->own) * (double)c->own.answer.events, c->kernel_stamps ? "kernel" : "user");
+	       load_shape_rate(&c->own) * (double)c->own.answer.events, c->kernel_timestamps ? "kernel" : "user");
 	printf("  %-10s  %10s  %10s  %10s\n", "error of", "p50", "p99", "max");
 	show_spread("TTFT", c->at_own.ttft);
 	show_spread("ITL", c->at_own.itl);
@@ -319,8 +319,8 @@ static int set_up(struct calibration *c, const char *schedule, struct ipf_error 
 		a->gap_ns = LENGTH_NS / 2;
 	if (load_shape_length(&c->own) > LENGTH_NS)
 		a->events = 1 + (LENGTH_NS - a->first_ns) / a->gap_ns;
-	const char *why = o->stamps && !strcmp(o->stamps, "user") ? "" : stamps_trial();
-	c->kernel_stamps = !why;
+	const char *why = o->stamps && !strcmp(o->stamps, "user") ? "" : timestamps_trial();
+	c->kernel_timestamps = !why;
 	if (why && *why && o->stamps)
 		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
 	if (make_records(c, err) < 0)

@@ -75,7 +75,7 @@ struct server {
 	size_t conns_count;
 	struct conn_list beginning, going_on;
 	struct thread_stats *meter;
-	struct stamps *stamps;
+	struct timestamps *stamps;
 	char input[65536], output[1024];
 };
 
@@ -101,7 +101,7 @@ static void list_take(struct conn *c)
 static void conn_close(struct server *s, struct conn *c)
 {
 	list_take(c);
-	stamps_forget(s->stamps, c->fd);
+	timestamps_forget(s->stamps, c->fd);
 	s->conns[c->fd] = NULL;
 	close(c->fd);
 	buffer_release(&c->head);
@@ -130,7 +130,7 @@ static void conn_open(struct server *s, int fd)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	stamps_watch(s->stamps, fd);
+	timestamps_watch(s->stamps, fd);
 	*c = (struct conn){.fd = fd, .body_left = -1};
 	s->conns[fd] = c;
 }
@@ -220,11 +220,11 @@ static bool take(struct server *s, struct conn *c, const char *data, size_t len,
 
 static void on_readable(struct server *s, struct conn *c)
 {
-	stamps_attach(s->stamps);
+	timestamps_attach(s->stamps);
 	ssize_t got = recv(c->fd, s->input, sizeof s->input, MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	const struct timestamp *stamp = got > 0 ? stamps_of(s->stamps, c->fd) : NULL;
+	const struct timestamp *stamp = got > 0 ? timestamps_of(s->stamps, c->fd) : NULL;
 	if (got <= 0 || !take(s, c, s->input, (size_t)got, stamp ? stamp->t_ns : clock_now()))
 		conn_close(s, c);
 }
@@ -278,7 +278,7 @@ static void run(struct server *s, pid_t parent)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timer.data.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	s->meter = thread_stats_new();
-	s->stamps = s->meter ? stamps_new(s->meter, true) : NULL;
+	s->stamps = s->meter ? timestamps_new(s->meter, true) : NULL;
 	if (s->stamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->listen_fd, &listening) == 0)
 		serve(s);

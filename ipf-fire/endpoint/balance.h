@@ -1,7 +1,7 @@
-/* Which of several places a request goes to, over all sending threads: what changes is under a lock of its own.
+/* Which of several targets a request goes to, over all sending threads: what changes is under a lock of its own.
  *
- *     place = balance_choose(b, session);   // the request is in flight there from now on
- *     balance_ended(b, place);
+ *     target = balance_choose(b, session);   // the request is in flight there from now on
+ *     balance_ended(b, target);
  */
 #ifndef IPF_BALANCE_H
 #define IPF_BALANCE_H
@@ -20,12 +20,12 @@ enum balance_kind {
 /* "round-robin", "least", "session". */
 bool balance_parse(const char *name, enum balance_kind *kind);
 
-struct balance *balance_new(enum balance_kind kind, size_t places); /* NULL: out of memory */
-void balance_free(struct balance *b);                               /* NULL is fine */
+struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: out of memory */
+void balance_free(struct balance *b);                                /* NULL is fine */
 size_t balance_choose(struct balance *b, struct slice session);
-void balance_ended(struct balance *b, size_t place);
+void balance_ended(struct balance *b, size_t target);
 
 /* A number that is the same for the same text, in every run and on every machine. */
-uint64_t text_number(struct slice text);
+uint64_t text_hash(struct slice text);
 
 #endif

@@ -19,20 +19,20 @@ bool connection_policy_parse(const char *text, struct connection_policy *c)
 	return parse_count(text, &c->pool, &ignored) == 0 && c->pool > 0;
 }
 
-bool http_parse(const char *text, enum http_kind *http)
+bool http_parse(const char *text, enum http_version *http)
 {
 	static const char *const names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(names[i], text)) {
-			*http = (enum http_kind)i;
+			*http = (enum http_version)i;
 			return true;
 		}
 	return false;
 }
 
-enum http_kind http_of(const char *text, bool grpc)
+enum http_version http_of(const char *text, bool grpc)
 {
-	enum http_kind http = HTTP_1_1;
+	enum http_version http = HTTP_1_1;
 	http_parse(text, &http);
 	return grpc ? HTTP_2 : http;
 }

@@ -36,7 +36,7 @@ static int url_wrong(const char *url, const char *why, struct ipf_error *err)
 }
 
 /* Never shown: a user's name and password, and the query, which may hold a key. */
-static int show(struct place *t, CURLU *u)
+static int show(struct target *t, CURLU *u)
 {
 	CURLU *copy = curl_url_dup(u);
 	char *text = NULL;
@@ -60,7 +60,7 @@ static CURLUcode set_path(CURLU *u, const char *base, const char *path)
 	return code;
 }
 
-static int open_url(struct place *t, const char *url, const char *path, struct ipf_error *err)
+static int open_url(struct target *t, const char *url, const char *path, struct ipf_error *err)
 {
 	char *scheme = NULL, *base = NULL, *whole = NULL;
 	int result = -1;
@@ -173,7 +173,7 @@ static int add_key(struct endpoint *t, json_t *auth, const struct endpoint_optio
 		                     "%s: this API signs with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 		                     o->key_file ? "--key-file" : "--key-env");
 	if (service)
-		return signer_new(&t->signer, service, t->places[0].url, err);
+		return signer_new(&t->signer, service, t->targets[0].url, err);
 	if ((o->key_env || o->key_file) && !auth)
 		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
 	if (o->key_env && o->key_file)
@@ -242,10 +242,10 @@ int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoi
 	*t = (struct endpoint){.method = api_method(api),
 	                       .grpc = api_protobuf(api),
 	                       .url_varies = strstr(path, "$model") != NULL,
-	                       .places = calloc(o->urls->count, sizeof(struct place))};
-	int result = t->places ? 0 : ipf_error_memory(err);
+	                       .targets = calloc(o->urls->count, sizeof(struct target))};
+	int result = t->targets ? 0 : ipf_error_memory(err);
 	for (; result == 0 && t->count < o->urls->count; t->count++)
-		result = open_url(&t->places[t->count], o->urls->items[t->count], path, err);
+		result = open_url(&t->targets[t->count], o->urls->items[t->count], path, err);
 	if (result == 0)
 		result = add_headers(t, api_request(api), o, err);
 	if (result < 0)
@@ -253,7 +253,7 @@ int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoi
 	return result;
 }
 
-static void close_place(struct place *p)
+static void close_target(struct target *p)
 {
 	free(p->url);
 	curl_url_cleanup(p->parsed);
@@ -264,8 +264,8 @@ static void close_place(struct place *p)
 void endpoint_close(struct endpoint *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		close_place(&t->places[i]);
-	free(t->places);
+		close_target(&t->targets[i]);
+	free(t->targets);
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->varying);
 	signer_free(t->signer);
@@ -273,10 +273,10 @@ void endpoint_close(struct endpoint *t)
 }
 
 /* The URL as the user gave it may hold the whole of the API's path already, or a part. */
-char *endpoint_sibling(const struct api *api, const struct endpoint_options *o, size_t index, const char *path,
-                       struct ipf_error *err)
+char *endpoint_url_with_path(const struct api *api, const struct endpoint_options *o, size_t index, const char *path,
+                             struct ipf_error *err)
 {
-	struct place base = {0};
+	struct target base = {0};
 	const char *own = api_path(api, o->streamed);
 	char *url = NULL, *shorter = strdup(o->urls->items[index]);
 	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
@@ -293,7 +293,7 @@ char *endpoint_sibling(const struct api *api, const struct endpoint_options *o, 
 		ipf_error_memory(err);
 	else if (open_url(&base, shorter, path, err) == 0)
 		url = strdup(base.url);
-	close_place(&base);
+	close_target(&base);
 	free(shorter);
 	return url;
 }
@@ -360,7 +360,7 @@ int endpoint_address(const struct endpoint *t, struct slice id, struct slice ses
                      struct buffer *url, struct curl_slist **headers, struct ipf_error *err)
 {
 	for (size_t i = 0; t->url_varies && i < t->count; i++) {
-		if (fill_url(t->places[i].url, model, url, err) < 0)
+		if (fill_url(t->targets[i].url, model, url, err) < 0)
 			return -1;
 		buffer_byte(url, '\0');
 	}
@@ -376,18 +376,18 @@ int endpoint_address(const struct endpoint *t, struct slice id, struct slice ses
 	return 0;
 }
 
-int endpoint_shown(const struct endpoint *t, size_t place, struct slice model, struct buffer *shown,
-                   struct ipf_error *err)
+int endpoint_shown_url(const struct endpoint *t, size_t target, struct slice model, struct buffer *shown,
+                       struct ipf_error *err)
 {
 	if (t->url_varies)
-		return fill_url(t->places[place].shown, model, shown, err);
-	buffer_text(shown, t->places[place].shown);
+		return fill_url(t->targets[target].shown, model, shown, err);
+	buffer_text(shown, t->targets[target].shown);
 	return shown->failed ? ipf_error_memory(err) : 0;
 }
 
 /* ---- what must not be kept ---- */
 
-bool header_is_secret(const char *name, size_t len)
+bool header_name_is_secret(const char *name, size_t len)
 {
 	static const char *const signs[] = {"auth", "key", "token", "secret", "cookie", "password", "signature"};
 	char lower[64] = "";
@@ -425,7 +425,7 @@ static char *redact_header(const char *text)
 	const char *from = !strncmp(text, "--header=", 9) ? text + 9 : !strncmp(text, "-H", 2) ? text + 2 : text;
 	const char *colon = strchr(from, ':');
 	char *clean = NULL;
-	if (!colon || !strncmp(colon, "://", 3) || !header_is_secret(from, (size_t)(colon - from)))
+	if (!colon || !strncmp(colon, "://", 3) || !header_name_is_secret(from, (size_t)(colon - from)))
 		return NULL;
 	return asprintf(&clean, "%.*s: …", (int)(colon - text), text) < 0 ? NULL : clean;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* One of the URLs. */
-struct place {
+struct target {
 	char *url;     /* with the API's path; "$model" in it stands for each request's model */
 	CURLU *parsed; /* the same */
 	char *shown;   /* without what is secret: credentials, query */
@@ -22,7 +22,7 @@ struct place {
 };
 
 struct endpoint {
-	struct place *places; /* in the user's order, the same API at each */
+	struct target *targets; /* in the user's order, the same API at each */
 	size_t count;
 	bool url_varies;
 	const char *method;
@@ -47,21 +47,21 @@ struct endpoint_options {
 int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoint_options *options,
                   struct ipf_error *err);
 /* The user's URL `index` with another path, for the readiness route. New; NULL: out of memory. */
-char *endpoint_sibling(const struct api *api, const struct endpoint_options *options, size_t index, const char *path,
-                       struct ipf_error *err);
+char *endpoint_url_with_path(const struct api *api, const struct endpoint_options *options, size_t index,
+                             const char *path, struct ipf_error *err);
 /* What of a request's URL and headers is its own, as far as there is such a thing: texts as JSON, absent where it has
- * none. `url` gets one for each place, with a NUL after it. A header whose field is absent is not sent. -1: memory, or
+ * none. `url` gets one for each target, with a NUL after it. A header whose field is absent is not sent. -1: memory, or
  * IPF_INPUT where the path needs a model and there is none. */
 int endpoint_address(const struct endpoint *t, struct slice id, struct slice session, struct slice model,
                      struct buffer *url, struct curl_slist **headers, struct ipf_error *err);
 void endpoint_close(struct endpoint *t);
 
-/* The URL of a place that may be shown. */
-int endpoint_shown(const struct endpoint *t, size_t place, struct slice model, struct buffer *shown,
-                   struct ipf_error *err);
+/* The URL of a target that may be shown. */
+int endpoint_shown_url(const struct endpoint *t, size_t target, struct slice model, struct buffer *shown,
+                       struct ipf_error *err);
 
 /* Does a header's name say that its value is nobody's business? */
-bool header_is_secret(const char *name, size_t len);
+bool header_name_is_secret(const char *name, size_t len);
 /* Takes out of a header's argv what is secret: the values of headers that authorise, credentials in URLs. */
 void argv_redact(json_t *argv);
 

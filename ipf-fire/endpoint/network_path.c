@@ -149,7 +149,7 @@ void network_path_close(struct network_path *r)
 
 /* ---- using ---- */
 
-void network_path_apply(const struct network_path *r, CURL *easy, enum http_kind http)
+void network_path_apply(const struct network_path *r, CURL *easy, enum http_version http)
 {
 	const struct network_path_options *o = &r->o;
 	curl_easy_setopt(easy, CURLOPT_PROXY, o->proxy ? o->proxy : "");
@@ -205,7 +205,7 @@ int network_path_bind(const struct network_path *r, size_t k, int fd, int family
 	return bind(fd, (const struct sockaddr *)&s->address, s->len) < 0 ? errno : 0;
 }
 
-int64_t network_path_ports(const struct network_path *r, size_t places)
+int64_t network_path_ports(const struct network_path *r, size_t targets)
 {
 	FILE *range = r->o.unix_socket ? NULL : fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
 	long first, last;
@@ -213,5 +213,5 @@ int64_t network_path_ports(const struct network_path *r, size_t places)
 	if (range)
 		fclose(range);
 	size_t sources = r->sources_count ? r->sources_count : 1;
-	return known ? (int64_t)(last - first + 1) * (int64_t)sources * (int64_t)(r->o.proxy ? 1 : places) : INT64_MAX;
+	return known ? (int64_t)(last - first + 1) * (int64_t)sources * (int64_t)(r->o.proxy ? 1 : targets) : INT64_MAX;
 }

@@ -44,15 +44,15 @@ int network_path_open(struct network_path *r, const struct network_path_options 
 void network_path_close(struct network_path *r);
 
 /* Tells a libcurl handle that is to speak so all of it but the source addresses. */
-void network_path_apply(const struct network_path *r, CURL *easy, enum http_kind http);
+void network_path_apply(const struct network_path *r, CURL *easy, enum http_version http);
 /* How many of the source addresses a connection of this family (AF_INET, …) can come from, and the k-th of them (they
  * are taken round and round); NULL: none. */
 size_t network_path_fitting(const struct network_path *r, int family);
 const struct network_path_source *network_path_source(const struct network_path *r, int family, size_t k);
 /* Binds a new socket of this family to it; 0, or the errno of why not. Nothing where the user gave no address. */
 int network_path_bind(const struct network_path *r, size_t k, int fd, int family);
-/* How many connections there can be at once to so many places, by the ports of the addresses that they are made from;
+/* How many connections there can be at once to so many targets, by the ports of the addresses that they are made from;
  * INT64_MAX where ports do not matter, or nobody says. */
-int64_t network_path_ports(const struct network_path *r, size_t places);
+int64_t network_path_ports(const struct network_path *r, size_t targets);
 
 #endif

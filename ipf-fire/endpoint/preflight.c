@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 /* From the k-th source address, where there are some. 0, or the errno of why not. */
-static int try_from(const struct network_path *route, size_t k, const struct addrinfo *a, int64_t timeout_ns)
+static int try_from(const struct network_path *network_path, size_t k, const struct addrinfo *a, int64_t timeout_ns)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), why = 0;
 	if (fd < 0)
 		return errno;
-	if ((why = network_path_bind(route, k, fd, a->ai_family)) != 0) {
+	if ((why = network_path_bind(network_path, k, fd, a->ai_family)) != 0) {
 		close(fd);
 		return why;
 	}
@@ -43,13 +43,14 @@ static int try_from(const struct network_path *route, size_t k, const struct add
 
 /* From each source address. 0, or the errno of why not; then `from` is the one that it is from, "" where the user gave
  * none. */
-static int try_address(const struct network_path *route, const struct addrinfo *a, int64_t timeout_ns, char from[64])
+static int try_address(const struct network_path *network_path, const struct addrinfo *a, int64_t timeout_ns,
+                       char from[64])
 {
-	size_t k = 0, fitting = network_path_fitting(route, a->ai_family);
+	size_t k = 0, fitting = network_path_fitting(network_path, a->ai_family);
 	int why;
-	while (!(why = try_from(route, k, a, timeout_ns)) && ++k < fitting)
+	while (!(why = try_from(network_path, k, a, timeout_ns)) && ++k < fitting)
 		;
-	const struct network_path_source *s = why ? network_path_source(route, a->ai_family, k) : NULL;
+	const struct network_path_source *s = why ? network_path_source(network_path, a->ai_family, k) : NULL;
 	from[0] = '\0';
 	if (s && getnameinfo((const struct sockaddr *)&s->address, s->len, from, 64, NULL, 0, NI_NUMERICHOST))
 		from[0] = '\0';
@@ -70,7 +71,7 @@ static int add_entry(struct curl_slist **to, int family, const char *host, const
 }
 
 /* CURLOPT_RESOLVE's entries for it, as far as the name is no address already. */
-static int pin(struct place *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
+static int pin(struct target *t, const char *host, const char *port, const struct addrinfo *a, struct ipf_error *err)
 {
 	char address[64];
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
@@ -79,10 +80,11 @@ static int pin(struct place *t, const char *host, const char *port, const struct
 }
 
 /* The address that the user gives for it; NULL. New. */
-static char *given(const struct network_path *route, const char *host, const char *port)
+static char *given(const struct network_path *network_path, const char *host, const char *port)
 {
-	for (size_t i = 0; i < route->o.resolve->count; i++) {
-		const char *entry = route->o.resolve->items[i], *colon = strchr(entry, ':'), *second = strchr(colon + 1, ':');
+	for (size_t i = 0; i < network_path->o.resolve->count; i++) {
+		const char *entry = network_path->o.resolve->items[i], *colon = strchr(entry, ':'),
+				   *second = strchr(colon + 1, ':');
 		size_t name = (size_t)(colon - entry), number = (size_t)(second - colon - 1), len = strlen(second + 1);
 		bool any = name == 1 && *entry == '*';
 		if ((!any && (strlen(host) != name || strncasecmp(host, entry, name) != 0)) || strlen(port) != number ||
@@ -94,10 +96,10 @@ static char *given(const struct network_path *route, const char *host, const cha
 	return NULL;
 }
 
-static int look_up(const struct network_path *route, const char *shown, const char *host, const char *port,
+static int look_up(const struct network_path *network_path, const char *shown, const char *host, const char *port,
                    bool *was_given, struct addrinfo **list, struct ipf_error *err)
 {
-	char *address = given(route, host, port);
+	char *address = given(network_path, host, port);
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = address ? AI_NUMERICHOST : 0};
 	int why = getaddrinfo(address ? address : host, port, &hints, list);
 	*was_given = address;
@@ -112,13 +114,13 @@ static int look_up(const struct network_path *route, const char *shown, const ch
 }
 
 struct reaching {
-	const struct network_path *route;
+	const struct network_path *network_path;
 	int64_t timeout_ns;
 	bool connect; /* try it, too */
 	const char *shown;
 };
 
-static int reach(const struct reaching *how, struct place *t, char *host, const char *port, struct ipf_error *err)
+static int reach(const struct reaching *how, struct target *t, char *host, const char *port, struct ipf_error *err)
 {
 	struct addrinfo *list = NULL;
 	size_t len = strlen(host);
@@ -128,18 +130,18 @@ static int reach(const struct reaching *how, struct place *t, char *host, const 
 		host[len - 1] = '\0';
 		host++;
 	}
-	if (look_up(how->route, how->shown, host, port, &was_given, &list, err) < 0)
+	if (look_up(how->network_path, how->shown, host, port, &was_given, &list, err) < 0)
 		return -1;
 	const struct addrinfo *a = list;
 	char from[64] = "";
-	for (; how->connect && a && (why = try_address(how->route, a, how->timeout_ns, from)); a = a->ai_next)
+	for (; how->connect && a && (why = try_address(how->network_path, a, how->timeout_ns, from)); a = a->ai_next)
 		failed = why;
 	int result = 0;
 	if (!a && failed == EAFNOSUPPORT)
 		result = ipf_error_at(err, IPF_SYSTEM, how->shown, 0, "cannot connect: no address of --bind is of its kind");
 	else if (!a)
 		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
-	else if (!how->route->dns_each || was_given)
+	else if (!how->network_path->dns_each || was_given)
 		result = pin(t, host, port, a, err);
 	freeaddrinfo(list);
 	return result;
@@ -148,40 +150,40 @@ static int reach(const struct reaching *how, struct place *t, char *host, const 
 static int reach_unix(const struct reaching *how, struct ipf_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const char *path = how->route->o.unix_socket;
+	const char *path = how->network_path->o.unix_socket;
 	if (strlen(path) >= sizeof address.sun_path)
 		return ipf_error_set(err, IPF_USAGE, "--unix-socket: %s: the path of a socket has %zu characters at most", path,
 		                     sizeof address.sun_path - 1);
 	strcpy(address.sun_path, path);
 	const struct addrinfo a = {
 		.ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&address, .ai_addrlen = sizeof address};
-	int why = try_from(how->route, 0, &a, how->timeout_ns);
+	int why = try_from(how->network_path, 0, &a, how->timeout_ns);
 	return why ? ipf_error_errno(err, why, path, "cannot connect") : 0;
 }
 
 /* By a proxy the connection is to it, and only some leave it to us to look the servers' names up. */
-static int reach_proxy(struct reaching how, struct place *t, struct ipf_error *err)
+static int reach_proxy(struct reaching how, struct target *t, struct ipf_error *err)
 {
-	char *host = strdup(how.route->proxy_host);
-	how.shown = how.route->proxy_shown;
-	int result = host ? reach(&how, t, host, how.route->proxy_port, err) : ipf_error_memory(err);
+	char *host = strdup(how.network_path->proxy_host);
+	how.shown = how.network_path->proxy_shown;
+	int result = host ? reach(&how, t, host, how.network_path->proxy_port, err) : ipf_error_memory(err);
 	free(host);
 	return result;
 }
 
-static int reach_place(struct reaching how, struct place *t, struct ipf_error *err)
+static int reach_target(struct reaching how, struct target *t, struct ipf_error *err)
 {
 	char *host = NULL, *port = NULL;
 	int result = -1;
 	curl_slist_free_all(t->resolve);
 	t->resolve = NULL;
-	if (how.route->o.unix_socket)
+	if (how.network_path->o.unix_socket)
 		return reach_unix(&how, err);
-	if (how.route->o.proxy && reach_proxy(how, t, err) < 0)
+	if (how.network_path->o.proxy && reach_proxy(how, t, err) < 0)
 		return -1;
-	if (how.route->o.proxy && how.route->proxy_resolves)
+	if (how.network_path->o.proxy && how.network_path->proxy_resolves)
 		return 0;
-	how.connect = !how.route->o.proxy;
+	how.connect = !how.network_path->o.proxy;
 	CURLU *u = curl_url();
 	if (u && !curl_url_set(u, CURLUPART_URL, t->url, 0) && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
 	    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
@@ -194,12 +196,13 @@ static int reach_place(struct reaching how, struct place *t, struct ipf_error *e
 	return result;
 }
 
-int target_reach(struct endpoint *t, const struct network_path *route, int64_t timeout_ns, struct ipf_error *err)
+int preflight_connect(struct endpoint *t, const struct network_path *network_path, int64_t timeout_ns,
+                      struct ipf_error *err)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct reaching how = {
-			.route = route, .timeout_ns = timeout_ns, .connect = true, .shown = t->places[i].shown};
-		if (reach_place(how, &t->places[i], err) < 0)
+			.network_path = network_path, .timeout_ns = timeout_ns, .connect = true, .shown = t->targets[i].shown};
+		if (reach_target(how, &t->targets[i], err) < 0)
 			return -1;
 	}
 	return 0;

@@ -133,7 +133,7 @@ static bool append_query(struct buffer *out, const char *query)
 }
 
 /* The host as it is sent, path (escaped once more, as all services but one want it) and query. */
-static bool append_place(struct buffer *out, const char *method, const char *url, struct slice *host)
+static bool append_resource(struct buffer *out, const char *method, const char *url, struct slice *host)
 {
 	const char *begin = strstr(url, "://"), *at, *path, *query;
 	if (!begin)
@@ -203,7 +203,7 @@ struct curl_slist *signer_headers(const struct signer *s, const char *method, co
 	struct tm tm;
 	bool good = gmtime_r(&now, &tm) && strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
 	snprintf(date, sizeof date, "%.8s", stamp);
-	good = good && append_place(&request, method, url, &host) && derive(s, date, key) &&
+	good = good && append_resource(&request, method, url, &host) && derive(s, date, key) &&
 	       sha256(body.data ? body.data : "", body.len, hash);
 	if (good) {
 		buffer_format(&request, "host:%.*s\nx-amz-date:%s\n", (int)host.len, host.data, stamp);

@@ -20,14 +20,14 @@
 enum answer { READY, NOT_YET, UNKNOWN_PATH };
 
 struct waiting {
-	const struct endpoint *target;
-	const struct network_path *route;
+	const struct endpoint *endpoint;
+	const struct network_path *network_path;
 	CURL *easy;
-	enum http_kind http;
+	enum http_version http;
 	int64_t deadline_ns;
-	size_t place;     /* that is asked */
-	char why[800];    /* what was wrong last … */
-	size_t why_place; /* … and with which */
+	size_t target;     /* that is asked */
+	char why[800];     /* what was wrong last … */
+	size_t why_target; /* … and with which */
 	/* of an answer of gRPC: its first bytes, and its status as text */
 	char body[64], status[16];
 	size_t body_len;
@@ -62,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void because(struct waiting *w, con
 	va_start(args, format);
 	vsnprintf(w->why, sizeof w->why, format, args);
 	va_end(args);
-	w->why_place = w->place;
+	w->why_target = w->target;
 }
 
 static long left_ms(const struct waiting *w, long most)
@@ -76,12 +76,12 @@ static int open_handle(struct waiting *w)
 	CURL *e = w->easy = curl_easy_init();
 	if (!e)
 		return -1;
-	network_path_apply(w->route, e, w->http);
-	curl_easy_setopt(e, CURLOPT_RESOLVE, w->route->resolve);
+	network_path_apply(w->network_path, e, w->http);
+	curl_easy_setopt(e, CURLOPT_RESOLVE, w->network_path->resolve);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
-	curl_easy_setopt(e, CURLOPT_HTTPHEADER, w->target->headers);
+	curl_easy_setopt(e, CURLOPT_HTTPHEADER, w->endpoint->headers);
 	curl_easy_setopt(e, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, keep_start);
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, w);
@@ -132,7 +132,7 @@ static void prepare(struct waiting *w, const char *url)
 	w->status[0] = '\0';
 	curl_easy_setopt(w->easy, CURLOPT_URL, url);
 	set_version(w, url);
-	if (!w->target->grpc)
+	if (!w->endpoint->grpc)
 		return;
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDSIZE, (long)sizeof empty);
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDS, empty);
@@ -153,7 +153,7 @@ static enum answer ask(struct waiting *w, const char *path, const char *url)
 		return NOT_YET;
 	}
 	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (w->target->grpc && status == 200)
+	if (w->endpoint->grpc && status == 200)
 		return understand_grpc(w, path);
 	because(w, "%s: status %ld", path, status);
 	return status == 404 || status == 405 ? UNKNOWN_PATH : status >= 200 && status < 300 ? READY : NOT_YET;
@@ -161,12 +161,12 @@ static enum answer ask(struct waiting *w, const char *path, const char *url)
 
 /* The first path that the server knows decides. A server that knows none of them has an HTTP server up, and no more can
  * be known. */
-static enum answer ask_place(struct waiting *w, const struct api *api, const struct endpoint_options *at,
-                             struct ipf_error *err)
+static enum answer ask_target(struct waiting *w, const struct api *api, const struct endpoint_options *at,
+                              struct ipf_error *err)
 {
 	const char *path;
 	for (size_t i = 0; (path = api_ready_path(api, i)); i++) {
-		char *url = endpoint_sibling(api, at, w->place, path, err);
+		char *url = endpoint_url_with_path(api, at, w->target, path, err);
 		enum answer answer = url ? ask(w, path, url) : NOT_YET;
 		free(url);
 		if (answer != UNKNOWN_PATH || err->kind)
@@ -175,38 +175,38 @@ static enum answer ask_place(struct waiting *w, const struct api *api, const str
 	return READY;
 }
 
-/* Of several places all have to be ready. */
+/* Of several targets all have to be ready. */
 static enum answer ask_all(struct waiting *w, const struct api *api, const struct endpoint_options *at,
                            struct ipf_error *err)
 {
-	for (w->place = 0; w->place < w->target->count; w->place++)
-		if (ask_place(w, api, at, err) != READY)
+	for (w->target = 0; w->target < w->endpoint->count; w->target++)
+		if (ask_target(w, api, at, err) != READY)
 			return NOT_YET;
 	return READY;
 }
 
-static enum answer try_connection(struct waiting *w, struct endpoint *target)
+static enum answer try_connection(struct waiting *w, struct endpoint *endpoint)
 {
 	struct ipf_error why = {0};
-	int got = target_reach(target, w->route, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
+	int got = preflight_connect(endpoint, w->network_path, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
 	because(w, "%s", why.text);
 	return got < 0 ? NOT_YET : READY;
 }
 
-int wait_ready_wait(const struct fire_options *o, const struct api *api, struct endpoint *target,
-                    const struct network_path *route, const struct endpoint_options *at, struct ipf_error *err)
+int wait_ready_wait(const struct fire_options *o, const struct api *api, struct endpoint *endpoint,
+                    const struct network_path *network_path, const struct endpoint_options *at, struct ipf_error *err)
 {
 	int64_t begin_ns = clock_now();
-	struct waiting w = {.target = target,
-	                    .route = route,
-	                    .http = http_of(o->http, target->grpc),
+	struct waiting w = {.endpoint = endpoint,
+	                    .network_path = network_path,
+	                    .http = http_of(o->http, endpoint->grpc),
 	                    .deadline_ns = begin_ns + o->wait_ready_ns};
 	enum answer answer = NOT_YET;
 	char text[32];
 	if (open_handle(&w) < 0)
 		return ipf_error_memory(err);
 	for (;;) {
-		answer = api_ready_path(api, 0) ? ask_all(&w, api, at, err) : try_connection(&w, target);
+		answer = api_ready_path(api, 0) ? ask_all(&w, api, at, err) : try_connection(&w, endpoint);
 		if (answer == READY || err->kind || clock_now() >= w.deadline_ns)
 			break;
 		poll(NULL, 0, (int)left_ms(&w, PAUSE_MS));
@@ -215,7 +215,7 @@ int wait_ready_wait(const struct fire_options *o, const struct api *api, struct 
 	if (err->kind)
 		return -1;
 	if (answer != READY)
-		return ipf_error_at(err, IPF_SYSTEM, target->places[w.why_place].shown, 0, "not ready after %s: %s",
+		return ipf_error_at(err, IPF_SYSTEM, endpoint->targets[w.why_target].shown, 0, "not ready after %s: %s",
 		                    format_duration(clock_now() - begin_ns, text), w.why);
 	if (o->common.verbose && !o->common.quiet)
 		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(clock_now() - begin_ns, text));

@@ -11,7 +11,7 @@
  *
  * Asks the API's readiness routes (ipf-api(5)) again and again until one says yes; where it names none, until a
  * connection is taken. -1: IPF_SYSTEM with what was wrong last, when options->wait_ready_ns have passed. */
-int wait_ready_wait(const struct fire_options *options, const struct api *api, struct endpoint *target,
-                    const struct network_path *route, const struct endpoint_options *at, struct ipf_error *err);
+int wait_ready_wait(const struct fire_options *options, const struct api *api, struct endpoint *endpoint,
+                    const struct network_path *network_path, const struct endpoint_options *at, struct ipf_error *err);
 
 #endif

@@ -31,7 +31,7 @@ void h2_goaway_attach(const struct transport *t)
 
 static bool in_use(const struct transport *t)
 {
-	int fd = stamps_last_read(t->setup.stamps);
+	int fd = timestamps_last_read(t->setup.stamps);
 	return fd < 0 || (size_t)fd >= t->sockets_count || !t->sockets[fd].idle;
 }
 

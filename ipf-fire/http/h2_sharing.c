@@ -10,12 +10,12 @@
 uint64_t sharing_key(const struct transport *t, const struct job *job)
 {
 	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
-	return sticky ? text_number(job->session) | 1 : 0;
+	return sticky ? text_hash(job->session) | 1 : 0;
 }
 
-size_t sharing_streams(const struct transport *t, size_t place)
+size_t sharing_streams(const struct transport *t, size_t target)
 {
-	const struct queueing *q = &t->queues[place];
+	const struct queueing *q = &t->queues[target];
 	size_t streams = q->single ? 1 : (size_t)connection_policy_streams(&t->options->connections);
 	return q->taken && q->taken < streams ? q->taken : streams;
 }
@@ -25,32 +25,32 @@ void sharing_learn(struct multi *m)
 {
 	struct transport *t = m->transport;
 	uint32_t streams = curl_streams_read();
-	if (!streams || streams == t->queues[m->place].taken)
+	if (!streams || streams == t->queues[m->target].taken)
 		return;
-	t->queues[m->place].taken = streams;
+	t->queues[m->target].taken = streams;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->place == m->place)
+		if (t->multis[i]->target == m->target)
 			curl_multi_setopt(t->multis[i]->handle, CURLMOPT_MAX_CONCURRENT_STREAMS,
-			                  (long)sharing_streams(t, m->place));
+			                  (long)sharing_streams(t, m->target));
 }
 
 size_t sharing_free(const struct transport *t, const struct multi *m)
 {
-	size_t most = m->ready * sharing_streams(t, m->place), used = m->busy - m->opening - m->parting;
+	size_t most = m->ready * sharing_streams(t, m->target), used = m->busy - m->opening - m->parting;
 	return most > used ? most - used : 0;
 }
 
-bool sharing_pool_full(const struct transport *t, size_t place)
+bool sharing_pool_full(const struct transport *t, size_t target)
 {
 	const struct connection_policy *c = &t->options->connections;
 	return c->kind == CONNECTION_POLICY_POOL &&
-	       (int64_t)t->queues[place].busy >= c->pool * (int64_t)sharing_streams(t, place);
+	       (int64_t)t->queues[target].busy >= c->pool * (int64_t)sharing_streams(t, target);
 }
 
-bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead)
+bool sharing_has_to_wait(const struct transport *t, size_t target, uint64_t key, size_t ahead)
 {
-	const struct queueing *q = &t->queues[place];
-	size_t streams = sharing_streams(t, place);
+	const struct queueing *q = &t->queues[target];
+	size_t streams = sharing_streams(t, target);
 	const struct connection_policy *c = &t->options->connections;
 	/* the pool was laid out for more streams, until the server told how many it takes */
 	if (c->kind == CONNECTION_POLICY_POOL && (q->busy - ahead - 1) / streams >= (size_t)c->pool)
@@ -67,14 +67,14 @@ bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, 
 	if (q->unplanned)
 		return true;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->place == place && sharing_free(t, t->multis[i]))
+		if (t->multis[i]->target == target && sharing_free(t, t->multis[i]))
 			return false;
 	return ahead < q->opening * (streams - 1);
 }
 
 void sharing_opening(struct transfer *x, bool planned)
 {
-	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	struct queueing *q = &x->multi->transport->queues[x->multi->target];
 	if (x->opening)
 		return;
 	x->opening = true;
@@ -91,7 +91,7 @@ void sharing_opening(struct transfer *x, bool planned)
 
 void sharing_opened(struct transfer *x)
 {
-	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	struct queueing *q = &x->multi->transport->queues[x->multi->target];
 	if (!x->opening)
 		return;
 	x->opening = false;
@@ -147,5 +147,5 @@ void sharing_agreed(struct transfer *x)
 	    tls->backend != CURLSSLBACKEND_OPENSSL || !tls->internals)
 		return;
 	SSL_get0_alpn_selected(tls->internals, &protocol, &len);
-	t->queues[x->multi->place].single = len != 2 || memcmp(protocol, "h2", 2) != 0;
+	t->queues[x->multi->target].single = len != 2 || memcmp(protocol, "h2", 2) != 0;
 }

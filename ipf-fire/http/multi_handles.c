@@ -8,7 +8,7 @@
 #define MOST_CONNECTIONS   ((size_t)256)
 #define MULTIS             16 /* up to so many, a handle has the fewest connections */
 
-static struct multi *multi_new(struct transport *t, size_t place)
+static struct multi *multi_new(struct transport *t, size_t target)
 {
 	struct multi **multis = realloc(t->multis, (t->count + 1) * sizeof(struct multi *));
 	if (!multis)
@@ -18,7 +18,7 @@ static struct multi *multi_new(struct transport *t, size_t place)
 	if (!m)
 		return NULL;
 	*m = (struct multi){
-		.transport = t, .place = place, .handle = curl_multi_init(), .deadline = INT64_MAX, .sound = -1};
+		.transport = t, .target = target, .handle = curl_multi_init(), .deadline = INT64_MAX, .sound = -1};
 	if (!m->handle) {
 		free(m);
 		return NULL;
@@ -29,7 +29,7 @@ static struct multi *multi_new(struct transport *t, size_t place)
 	curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
 	const struct connection_policy *c = &t->options->connections;
 	curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, c->http == HTTP_1_1 ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX);
-	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)sharing_streams(t, place));
+	curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)sharing_streams(t, target));
 	curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, c->kind == CONNECTION_POLICY_SESSION ? SESSIONS_KEPT : 1L << 20);
 	return t->multis[t->count++] = m;
 }
@@ -44,25 +44,25 @@ static size_t room_of(size_t connections)
 }
 
 /* Sessions' connections are found again where their multi handle is found again. */
-static struct multi *multi_of_session(struct transport *t, size_t place, uint64_t key)
+static struct multi *multi_of_session(struct transport *t, size_t target, uint64_t key)
 {
 	size_t cell = (size_t)(key >> 1) % SESSION_CELLS; /* its last bit is always set */
 	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->place == place && t->multis[i]->cell == cell)
+		if (t->multis[i]->target == target && t->multis[i]->cell == cell)
 			return t->multis[i];
-	struct multi *m = multi_new(t, place);
+	struct multi *m = multi_new(t, target);
 	if (m)
 		m->cell = cell;
 	return m;
 }
 
 /* One more for a pool, with its share of the connections. */
-static struct multi *multi_of_pool(struct transport *t, size_t place)
+static struct multi *multi_of_pool(struct transport *t, size_t target)
 {
 	size_t pool = (size_t)t->options->connections.pool, left = pool;
 	for (size_t i = 0; i < t->count; i++)
-		left -= t->multis[i]->place == place ? t->multis[i]->most : 0;
-	struct multi *m = left ? multi_new(t, place) : NULL;
+		left -= t->multis[i]->target == target ? t->multis[i]->most : 0;
+	struct multi *m = left ? multi_new(t, target) : NULL;
 	if (!m)
 		return NULL;
 	m->most = left < room_of(pool) ? left : room_of(pool);
@@ -70,21 +70,21 @@ static struct multi *multi_of_pool(struct transport *t, size_t place)
 	return m;
 }
 
-struct multi *multis_choose(struct transport *t, size_t place, uint64_t key)
+struct multi *multis_choose(struct transport *t, size_t target, uint64_t key)
 {
 	const struct connection_policy *c = &t->options->connections;
-	size_t streams = sharing_streams(t, place), most = room_of(t->queues[place].busy);
+	size_t streams = sharing_streams(t, target), most = room_of(t->queues[target].busy);
 	struct multi *room = NULL;
 	if (c->kind == CONNECTION_POLICY_SESSION)
-		return multi_of_session(t, place, key);
+		return multi_of_session(t, target, key);
 	for (size_t i = 0; i < t->count; i++) {
 		struct multi *m = t->multis[i];
-		if (m->place != place)
+		if (m->target != target)
 			continue;
 		if (c->kind != CONNECTION_POLICY_FRESH && (streams == 1 ? m->open > m->busy : sharing_free(t, m)))
 			return m;
 		if (!room && (streams == 1 ? m->busy : m->ready + m->opening) < (m->most ? m->most : most))
 			room = m;
 	}
-	return room ? room : c->kind == CONNECTION_POLICY_POOL ? multi_of_pool(t, place) : multi_new(t, place);
+	return room ? room : c->kind == CONNECTION_POLICY_POOL ? multi_of_pool(t, target) : multi_new(t, target);
 }

@@ -18,11 +18,11 @@
 #define SLACK_NS                                                                                                       \
 	1000 /* by which a stamp may seem to lie ahead: the offset is not known better than the clocks can be read */
 
-_Thread_local struct stamps *stamps_attached;
+_Thread_local struct timestamps *timestamps_attached;
 
 /* ---- clocks ---- */
 
-bool stamps_look(struct stamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns)
+bool timestamps_look(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns)
 {
 	int64_t width = after_ns - before_ns, offset = wall_ns - before_ns - width / 2;
 	bool first = s->looked_ns == INT64_MIN;
@@ -42,20 +42,20 @@ bool stamps_look(struct stamps *s, int64_t before_ns, int64_t wall_ns, int64_t a
 	return !first;
 }
 
-void stamps_look_now(struct stamps *s, int64_t own_ns)
+void timestamps_look_now(struct timestamps *s, int64_t own_ns)
 {
 	s->stepped = false;
 	if (own_ns - LOOK_NS < s->looked_ns)
 		return;
 	int64_t before = clock_now(), wall = clock_wall();
-	s->stepped = stamps_look(s, before, wall, clock_now());
+	s->stepped = timestamps_look(s, before, wall, clock_now());
 }
 
 /* ---- reads ---- */
 
-void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
+void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 {
-	struct noted *n = stamps_noted(s, fd);
+	struct noted *n = timestamps_noted(s, fd);
 	if (!n)
 		return;
 	s->last_fd = fd;
@@ -71,15 +71,15 @@ void stamps_note(struct stamps *s, int fd, int64_t wall_ns, int64_t own_ns)
 	n->stamp = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
 	/* the packet may have come before the clock was set, or after: nobody knows */
 	if (s->stepped || n->stamp.t_ns > own_ns + SLACK_NS)
-		stamps_reject(s, fd);
+		timestamps_reject(s, fd);
 	else if (n->stamp.t_ns > own_ns)
 		n->stamp.t_ns = own_ns;
 	delay_histogram_add(&s->meter->delay, own_ns - n->stamp.t_ns);
 }
 
-void stamps_reject(struct stamps *s, int fd)
+void timestamps_reject(struct timestamps *s, int fd)
 {
-	struct noted *n = stamps_noted(s, fd);
+	struct noted *n = timestamps_noted(s, fd);
 	if (!n)
 		return;
 	n->stamp.t_ns = n->stamp.own_ns;
@@ -105,12 +105,12 @@ static int64_t stamp_in(struct msghdr *m)
  * way, a look at the first byte before libcurl reads, costs 0.8. Threads that are not attached, such as libcurl's own,
  * get what they would have got.
  *
- * Should a libcurl call something else, nothing is noted, and stamps_trial says so. */
+ * Should a libcurl call something else, nothing is noted, and timestamps_trial says so. */
 ssize_t stamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
 
 __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *data, size_t len, int flags)
 {
-	struct stamps *s = stamps_attached;
+	struct timestamps *s = timestamps_attached;
 	if (!s || flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return recvfrom(fd, data, len, flags, NULL, NULL);
 	union {
@@ -119,12 +119,12 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 	} control;
 	struct iovec to = {.iov_base = data, .iov_len = len};
 	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	struct noted *n = stamps_within(s, fd);
+	struct noted *n = timestamps_within(s, fd);
 	if (s->most && n && (n->emptied || n->read_bytes >= s->most)) {
 		errno = EAGAIN;
 		return -1;
 	}
-	bool watched = fd >= 0 && stamps_noted(s, fd);
+	bool watched = fd >= 0 && timestamps_noted(s, fd);
 	ssize_t got = watched ? recvmsg(fd, &m, flags) : recvfrom(fd, data, len, flags, NULL, NULL);
 	if (!n)
 		return got;
@@ -139,8 +139,8 @@ __attribute__((visibility("default"), used)) ssize_t stamped_recv(int fd, void *
 		n->read_ns = clock_now();
 	}
 	if (got > 0 && watched) {
-		stamps_look_now(s, n->read_ns);
-		stamps_note(s, fd, stamp_in(&m), n->read_ns);
+		timestamps_look_now(s, n->read_ns);
+		timestamps_note(s, fd, stamp_in(&m), n->read_ns);
 	}
 	return got;
 }
@@ -153,8 +153,8 @@ int stamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
 __attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
-	struct stamps *s = stamps_attached;
-	const struct noted *n = s && count == 1 && timeout == 0 ? stamps_within(s, fds->fd) : NULL;
+	struct timestamps *s = timestamps_attached;
+	const struct noted *n = s && count == 1 && timeout == 0 ? timestamps_within(s, fds->fd) : NULL;
 	if (n && n->emptied && !(fds->events & ~reading)) {
 		fds->revents = 0;
 		return 0;
@@ -162,36 +162,36 @@ __attribute__((visibility("default"), used)) int stamped_poll(struct pollfd *fds
 	struct timespec wait = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * NS_PER_MS};
 	int ready = ppoll(fds, count, timeout < 0 ? NULL : &wait, NULL);
 	for (nfds_t i = 0; s && ready > 0 && i < count; i++)
-		if (fds[i].revents & POLLERR && stamps_settle(s, &fds[i]) && !fds[i].revents)
+		if (fds[i].revents & POLLERR && timestamps_settle(s, &fds[i]) && !fds[i].revents)
 			ready--;
 	return ready;
 }
 
-const struct timestamp *stamps_of(const struct stamps *s, int fd)
+const struct timestamp *timestamps_of(const struct timestamps *s, int fd)
 {
-	const struct noted *n = stamps_noted(s, fd);
+	const struct noted *n = timestamps_noted(s, fd);
 	return n && n->wall_ns ? &n->stamp : NULL;
 }
 
-void stamps_limit(struct stamps *s, size_t most)
+void timestamps_limit(struct timestamps *s, size_t most)
 {
 	s->most = most;
 }
 
-int stamps_last_read(const struct stamps *s)
+int timestamps_last_read(const struct timestamps *s)
 {
 	return s->last_fd;
 }
 
-int64_t stamps_own(const struct stamps *s, int fd)
+int64_t timestamps_own(const struct timestamps *s, int fd)
 {
-	const struct noted *n = stamps_within(s, fd < 0 ? s->last_fd : fd);
+	const struct noted *n = timestamps_within(s, fd < 0 ? s->last_fd : fd);
 	return n && n->read_bytes ? n->read_ns : IPF_ABSENT;
 }
 
 /* ---- sockets ---- */
 
-static bool make_room(struct stamps *s, int fd)
+static bool make_room(struct timestamps *s, int fd)
 {
 	size_t count = s->count ? s->count : 256;
 	if ((size_t)fd < s->count)
@@ -207,7 +207,7 @@ static bool make_room(struct stamps *s, int fd)
 	return true;
 }
 
-bool stamps_watch(struct stamps *s, int fd)
+bool timestamps_watch(struct timestamps *s, int fd)
 {
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
@@ -221,24 +221,24 @@ bool stamps_watch(struct stamps *s, int fd)
 	return s->sockets[fd].watched;
 }
 
-void stamps_forget(struct stamps *s, int fd)
+void timestamps_forget(struct timestamps *s, int fd)
 {
 	if ((size_t)fd < s->count)
 		s->sockets[fd] = (struct noted){0};
 }
 
-void stamps_attach(struct stamps *s)
+void timestamps_attach(struct timestamps *s)
 {
-	stamps_attached = s;
+	timestamps_attached = s;
 	if (!s)
 		return;
 	s->event++;
 	s->last_fd = s->last_sent_fd = -1;
 }
 
-struct stamps *stamps_new(struct thread_stats *meter, bool kernel)
+struct timestamps *timestamps_new(struct thread_stats *meter, bool kernel)
 {
-	struct stamps *s = calloc(1, sizeof *s);
+	struct timestamps *s = calloc(1, sizeof *s);
 	int on = 1;
 	if (!s)
 		return NULL;
@@ -256,12 +256,12 @@ struct stamps *stamps_new(struct thread_stats *meter, bool kernel)
 	return s;
 }
 
-void stamps_free(struct stamps *s)
+void timestamps_free(struct timestamps *s)
 {
 	if (!s)
 		return;
-	if (stamps_attached == s)
-		stamps_attached = NULL;
+	if (timestamps_attached == s)
+		timestamps_attached = NULL;
 	if (s->held_fd >= 0)
 		close(s->held_fd);
 	free(s->sockets);

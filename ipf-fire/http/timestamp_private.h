@@ -21,15 +21,15 @@ struct noted {
 	bool emptied;      /* the last read took all that there was, or what was sent has had no time for an answer */
 };
 
-struct stamps {
+struct timestamps {
 	struct noted *sockets;
 	size_t count;
 	bool kernel;
-	int held_fd; /* see stamps_new */
+	int held_fd; /* see timestamps_new */
 	int last_fd,
-		last_sent_fd; /* of the last read, watched or not, and of the last send since stamps_attach; -1: none */
-	uint64_t event;   /* counts stamps_attach */
-	size_t most;      /* see stamps_limit */
+		last_sent_fd; /* of the last read, watched or not, and of the last send since timestamps_attach; -1: none */
+	uint64_t event;   /* counts timestamps_attach */
+	size_t most;      /* see timestamps_limit */
 	int64_t offset_ns, width_ns;     /* wall clock less ours, as of the look that took `width_ns` */
 	int64_t looked_ns;               /* on our clock; INT64_MIN: not yet */
 	bool stepped;                    /* at the last look */
@@ -38,9 +38,9 @@ struct stamps {
 };
 
 /* Whose reads and sends are noted. */
-extern _Thread_local struct stamps *stamps_attached;
+extern _Thread_local struct timestamps *timestamps_attached;
 
-static inline struct noted *stamps_noted(const struct stamps *s, int fd)
+static inline struct noted *timestamps_noted(const struct timestamps *s, int fd)
 {
 	if (fd < 0)
 		fd = s->last_fd;
@@ -48,7 +48,7 @@ static inline struct noted *stamps_noted(const struct stamps *s, int fd)
 }
 
 /* What is known of the socket's reads within this event; NULL: the socket is not known. */
-static inline struct noted *stamps_within(const struct stamps *s, int fd)
+static inline struct noted *timestamps_within(const struct timestamps *s, int fd)
 {
 	struct noted *n = fd >= 0 && (size_t)fd < s->count ? &s->sockets[fd] : NULL;
 	if (n && n->event != s->event) {
@@ -61,9 +61,9 @@ static inline struct noted *stamps_within(const struct stamps *s, int fd)
 
 /* Polls the socket anew until none of the stamps of its sends, which look like errors, are left. false: its sends have
  * none. */
-bool stamps_settle(struct stamps *s, struct pollfd *p);
+bool timestamps_settle(struct timestamps *s, struct pollfd *p);
 
 /* Looks at the clocks, where that was not just done. */
-void stamps_look_now(struct stamps *s, int64_t own_ns);
+void timestamps_look_now(struct timestamps *s, int64_t own_ns);
 
 #endif

@@ -18,9 +18,9 @@
 #define EVERY_NS (NS_PER_MS / 10)
 #define AT_ONCE  1024
 
-void stamps_watch_sends(struct stamps *s, int fd)
+void timestamps_watch_sends(struct timestamps *s, int fd)
 {
-	struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
+	struct noted *n = fd >= 0 ? timestamps_noted(s, fd) : NULL;
 	if (n)
 		n->sends = SENDS_WANTED;
 }
@@ -47,7 +47,7 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 
 /* Empties the error queue, at least until the last byte's stamp was in it. Left there, it would look like a broken
  * socket. */
-static bool drain(struct stamps *s, struct noted *n, int fd)
+static bool drain(struct timestamps *s, struct noted *n, int fd)
 {
 	bool some = false;
 	for (;;) {
@@ -61,7 +61,7 @@ static bool drain(struct stamps *s, struct noted *n, int fd)
 		if (!read_entry(&m, &byte, &wall) || byte + 1 != n->sent_bytes)
 			continue;
 		int64_t now = clock_now();
-		stamps_look_now(s, now);
+		timestamps_look_now(s, now);
 		n->sent_ns = wall - s->offset_ns;
 		if (s->stepped || n->sent_ns > now)
 			n->sent_ns = 0;
@@ -78,7 +78,7 @@ static void ask(struct noted *n, int fd)
 	n->sent_bytes = 0;
 }
 
-static bool may_stamp(struct stamps *s)
+static bool may_stamp(struct timestamps *s)
 {
 	int64_t now = clock_now(), most = AT_ONCE * EVERY_NS;
 	s->credit_ns = now - s->credit_at_ns > most - s->credit_ns ? most : s->credit_ns + now - s->credit_at_ns;
@@ -107,13 +107,13 @@ static ssize_t send_with_stamp(int fd, const void *data, size_t len, int flags)
 }
 
 /* As timestamp.c does with recv. On most ways the stamp lies in the error queue when the call comes back, and is taken
- * out before anybody polls the socket; stamps_late sees to the others. */
+ * out before anybody polls the socket; timestamps_late sees to the others. */
 ssize_t stamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
 
 __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const void *data, size_t len, int flags)
 {
-	struct stamps *s = stamps_attached;
-	struct noted *n = s && fd >= 0 ? stamps_noted(s, fd) : NULL;
+	struct timestamps *s = timestamps_attached;
+	struct noted *n = s && fd >= 0 ? timestamps_noted(s, fd) : NULL;
 	if (n && n->sends == SENDS_WANTED)
 		ask(n, fd);
 	bool stamped = n && n->sends == SENDS_STAMPED && may_stamp(s);
@@ -121,7 +121,7 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 	if (s && s->most && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
 		return (
 			ssize_t)len; /* that nobody reads any more is to be heard by reading, behind what they still had to say */
-	struct noted *within = s && sent > 0 ? stamps_within(s, fd) : NULL;
+	struct noted *within = s && sent > 0 ? timestamps_within(s, fd) : NULL;
 	if (within)
 		within->emptied = true;
 	if (n && n->sends == SENDS_STAMPED && sent > 0) {
@@ -136,17 +136,17 @@ __attribute__((visibility("default"), used)) ssize_t stamped_send(int fd, const 
 	return sent;
 }
 
-int64_t stamps_sent(const struct stamps *s, int fd)
+int64_t timestamps_sent(const struct timestamps *s, int fd)
 {
 	if (fd < 0)
 		fd = s->last_sent_fd;
-	const struct noted *n = fd >= 0 ? stamps_noted(s, fd) : NULL;
+	const struct noted *n = fd >= 0 ? timestamps_noted(s, fd) : NULL;
 	return n && n->sends == SENDS_STAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
 }
 
-bool stamps_settle(struct stamps *s, struct pollfd *p)
+bool timestamps_settle(struct timestamps *s, struct pollfd *p)
 {
-	struct noted *n = p->fd >= 0 ? stamps_noted(s, p->fd) : NULL;
+	struct noted *n = p->fd >= 0 ? timestamps_noted(s, p->fd) : NULL;
 	const struct timespec at_once = {0};
 	if (!n || n->sends != SENDS_STAMPED)
 		return false;
@@ -159,9 +159,9 @@ bool stamps_settle(struct stamps *s, struct pollfd *p)
 	return true;
 }
 
-uint32_t stamps_late(struct stamps *s, int fd, uint32_t events)
+uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
 	/* poll's bits are epoll's; of what was not asked for only errors count */
-	return stamps_settle(s, &p) ? (uint32_t)p.revents & (events | POLLERR | POLLHUP) : events;
+	return timestamps_settle(s, &p) ? (uint32_t)p.revents & (events | POLLERR | POLLHUP) : events;
 }

@@ -16,7 +16,7 @@
 
 struct trial {
 	struct thread_stats *meter;
-	struct stamps *stamps;
+	struct timestamps *stamps;
 	CURL *easy;
 	int listener, peer, fd;
 	char url[64];
@@ -64,15 +64,15 @@ static const char *send_one(struct trial *t)
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
 		return "no connection over loopback to try them with";
-	stamps_attach(t->stamps);
+	timestamps_attach(t->stamps);
 	CURLcode code = curl_easy_recv(t->easy, &byte, 1, &got);
-	stamps_attach(NULL);
+	timestamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
 		return "no connection over loopback to try them with";
 	bool used = counter_get(&t->meter->stamped) > stamped;
 	if (!used && counter_get(&t->meter->without) == without && counter_get(&t->meter->rejected) == rejected)
 		return "this libcurl does not read as is known";
-	const struct timestamp *read = stamps_of(t->stamps, t->fd);
+	const struct timestamp *read = timestamps_of(t->stamps, t->fd);
 	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
 }
 
@@ -80,7 +80,7 @@ static const char *try_it(struct trial *t)
 {
 	if (!listens(t) || !connects(t))
 		return "no connection over loopback to try them with";
-	if (!stamps_watch(t->stamps, t->fd))
+	if (!timestamps_watch(t->stamps, t->fd))
 		return "the kernel does not stamp";
 	const char *why = NULL;
 	for (int i = 0; i < TRIES && (why = send_one(t)); i++)
@@ -88,17 +88,17 @@ static const char *try_it(struct trial *t)
 	return why;
 }
 
-const char *stamps_trial(void)
+const char *timestamps_trial(void)
 {
 	struct trial t = {.meter = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
-	t.stamps = t.meter ? stamps_new(t.meter, true) : NULL;
+	t.stamps = t.meter ? timestamps_new(t.meter, true) : NULL;
 	const char *why = t.stamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)
 		close(t.peer);
 	if (t.listener >= 0)
 		close(t.listener);
-	stamps_free(t.stamps);
+	timestamps_free(t.stamps);
 	free(t.meter);
 	return why;
 }

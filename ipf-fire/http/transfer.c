@@ -23,9 +23,9 @@ static bool takes_more(const struct transfer *x)
 static const struct timestamp *kernel_stamp(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = stamps_of(s->stamps, x->fd);
+	const struct timestamp *read = timestamps_of(s->stamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
-		stamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
+		timestamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
 	return read;
 }
 
@@ -34,7 +34,7 @@ bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns
 {
 	const struct transfer_setup *s = x->setup;
 	const struct timestamp *read = kernel_stamp(x);
-	int64_t own = read ? read->own_ns : stamps_own(s->stamps, x->fd);
+	int64_t own = read ? read->own_ns : timestamps_own(s->stamps, x->fd);
 	if (own == IPF_ABSENT)
 		return false;
 	*t_ns = (read ? read->t_ns : own) - s->zero_ns;
@@ -71,7 +71,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 static bool kept(const struct string_list *names, const char *line, size_t len)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], "*") && !header_is_secret(line, len))
+		if (!strcmp(names->items[i], "*") && !header_name_is_secret(line, len))
 			return true;
 		else if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
 			return true;
@@ -112,7 +112,7 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 static void note_left(struct transfer *x)
 {
 	struct job *job = x->job;
-	int64_t left = stamps_sent(x->setup->stamps, x->fd);
+	int64_t left = timestamps_sent(x->setup->stamps, x->fd);
 	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
 		job->left_ns = left - x->setup->zero_ns;
 }
@@ -262,7 +262,7 @@ static void set_connection(CURL *easy, const struct transfer_setup *s)
 {
 	const struct transport_options *o = s->options;
 	bool fresh = o->connections.kind == CONNECTION_POLICY_FRESH;
-	network_path_apply(o->route, easy, o->connections.http);
+	network_path_apply(o->network_path, easy, o->connections.http);
 	if (o->connections.http != HTTP_1_1)
 		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, SHARED_BUFFER);
 	curl_easy_setopt(easy, CURLOPT_SHARE, s->share);
@@ -278,22 +278,22 @@ static void set_connection(CURL *easy, const struct transfer_setup *s)
 }
 
 /* Parsed already, where requests have none of their own: libcurl would do it again for each of them. */
-static CURLcode set_place(CURL *easy, const struct endpoint *target, size_t place)
+static CURLcode set_target(CURL *easy, const struct endpoint *endpoint, size_t target)
 {
-	const struct place *p = &target->places[place];
+	const struct target *p = &endpoint->targets[target];
 	return curl_easy_setopt(easy, CURLOPT_URL, p->url) |
-	       curl_easy_setopt(easy, CURLOPT_CURLU, target->url_varies ? NULL : p->parsed);
+	       curl_easy_setopt(easy, CURLOPT_CURLU, endpoint->url_varies ? NULL : p->parsed);
 }
 
 static CURLcode set_request(CURL *easy, const struct transfer_setup *s, struct transfer *x)
 {
-	CURLcode bad = set_place(easy, s->target, 0);
+	CURLcode bad = set_target(easy, s->endpoint, 0);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);
-	if (strcmp(s->target->method, "POST") != 0)
-		bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, s->target->method);
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, s->target->headers);
+	if (strcmp(s->endpoint->method, "POST") != 0)
+		bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, s->endpoint->method);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, s->endpoint->headers);
 	bad |= curl_easy_setopt(easy, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
@@ -343,23 +343,23 @@ void transfer_free(struct transfer *x)
 	free(x);
 }
 
-static const char *url_of(const struct transfer *x, const struct job *job, size_t place)
+static const char *url_of(const struct transfer *x, const struct job *job, size_t target)
 {
 	const char *own = job->url.data;
 	if (!job->url.len)
-		return x->setup->target->places[place].url;
-	for (size_t i = 0; i < place; i++)
+		return x->setup->endpoint->targets[target].url;
+	for (size_t i = 0; i < target; i++)
 		own += strlen(own) + 1;
 	return own;
 }
 
-static void set_url(struct transfer *x, const struct job *job, size_t place)
+static void set_url(struct transfer *x, const struct job *job, size_t target)
 {
 	if (job->url.len)
-		curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, place));
-	else if (place != x->place)
-		set_place(x->easy, x->setup->target, place);
-	x->place = place;
+		curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, target));
+	else if (target != x->target)
+		set_target(x->easy, x->setup->endpoint, target);
+	x->target = target;
 }
 
 /* libcurl before 8.0 sets HTTP/2 up a second time, and fails, where prior knowledge meets a connection that has it
@@ -368,7 +368,7 @@ static void set_url(struct transfer *x, const struct job *job, size_t place)
 static void set_version(struct transfer *x, bool kept)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
-	bool tls = !strncmp(x->setup->target->places[x->place].url, "https:", 6),
+	bool tls = !strncmp(x->setup->endpoint->targets[x->target].url, "https:", 6),
 		 fresh = c->kind == CONNECTION_POLICY_FRESH;
 	x->anew = x->only_kept = x->refused = false;
 	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
@@ -394,11 +394,11 @@ void transfer_anew(struct transfer *x)
 /* The request's own where it has some; a signature is made now, since it is good for minutes only. */
 static void set_headers(struct transfer *x, const struct job *job)
 {
-	const struct endpoint *t = x->setup->target;
+	const struct endpoint *t = x->setup->endpoint;
 	struct curl_slist *list = t->varying ? job->headers_sent : t->headers;
 	if (t->signer) {
 		curl_slist_free_all(x->signed_headers);
-		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->place), buffer_all(&job->request),
+		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->target), buffer_all(&job->request),
 		                                   time(NULL));
 		x->no_memory |= !x->signed_headers;
 		for (; list && !x->no_memory; list = list->next)
@@ -420,7 +420,7 @@ static void set_timeout(struct transfer *x)
 	curl_easy_setopt(x->easy, CURLOPT_TIMEOUT_MS, left > 0 ? milliseconds(left) : 1L);
 }
 
-void transfer_begin(struct transfer *x, struct job *job, size_t place, bool pin, bool kept)
+void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin, bool kept)
 {
 	x->job = job;
 	x->serial++;
@@ -435,12 +435,12 @@ void transfer_begin(struct transfer *x, struct job *job, size_t place, bool pin,
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
-	set_url(x, job, place);
+	set_url(x, job, target);
 	set_timeout(x);
 	set_version(x, kept);
 	set_headers(x, job);
 	if (x->setup->options->connections.kind == CONNECTION_POLICY_SESSION)
 		curl_easy_setopt(x->easy, CURLOPT_ADDRESS_SCOPE, (long)x->scope);
 	if (pin)
-		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->places[x->place].resolve);
+		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->endpoint->targets[x->target].resolve);
 }

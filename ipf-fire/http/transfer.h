@@ -15,7 +15,7 @@ struct transfer;
 
 /* What all exchanges of a transport share. */
 struct transfer_setup {
-	const struct endpoint *target;
+	const struct endpoint *endpoint;
 	const struct transport_options *options;
 	curl_opensocket_callback open_socket; /* its data is the exchange */
 	curl_closesocket_callback close_socket;
@@ -26,7 +26,7 @@ struct transfer_setup {
 	void (*refused)(struct transfer *x);     /* by the server that it was sent to, as one too many */
 	CURLSH *share;                           /* of TLS sessions; NULL */
 	int64_t zero_ns;
-	struct stamps *stamps;
+	struct timestamps *stamps;
 	/* The event that is being worked on: when its bytes came, as far as we know, and our own clock. */
 	int64_t t_ns, own_ns;
 };
@@ -35,7 +35,7 @@ struct transfer {
 	CURL *easy;
 	struct transfer_setup *setup;
 	struct job *job; /* NULL while it is unused */
-	size_t place;    /* where it goes: the URL that the handle has */
+	size_t target;   /* where it goes: the URL that the handle has */
 	struct multi *multi;
 	struct transfer *next, *previous;
 	struct curl_slist *signed_headers; /* the request's, with its signature; NULL */
@@ -70,7 +70,7 @@ void transfer_free(struct transfer *x);
 void transfer_unused(struct transfer *x);
 /* With the key and scope that it has been given. `pin`: tell libcurl the address, once for each multi handle. `kept`:
  * there should be a connection for it already. */
-void transfer_begin(struct transfer *x, struct job *job, size_t place, bool pin, bool kept);
+void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin, bool kept);
 /* For a new connection, after `anew`. */
 void transfer_anew(struct transfer *x);
 /* Fills in the job from what libcurl knows; the exchange is unused from then on. */

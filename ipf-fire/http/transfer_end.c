@@ -41,9 +41,9 @@ static bool connected(const struct transfer *x)
 static enum record_error unconnected(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
-	bool tls = !strncmp(s->target->places[x->place].url, "https:", 6);
+	bool tls = !strncmp(s->endpoint->targets[x->target].url, "https:", 6);
 	long tunnel = 0;
-	if (s->options->route->o.proxy &&
+	if (s->options->network_path->o.proxy &&
 	    (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
 		return RECORD_CONNECT;
 	/* libcurl may have seen it before epoll told us */
@@ -152,7 +152,7 @@ static void set_times(struct transfer *x)
 	if (job->connection == IPF_ABSENT || job->reused)
 		return;
 	/* an address that was pinned took no look-up */
-	if (x->setup->options->route->dns_each)
+	if (x->setup->options->network_path->dns_each)
 		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
 	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);

@@ -72,7 +72,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 			close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	int why = network_path_bind(m->transport->options->route, m->transport->next_source++, fd, address->family);
+	int why = network_path_bind(m->transport->options->network_path, m->transport->next_source++, fd, address->family);
 	if (why) {
 		transfer_no_socket(x, why);
 		close(fd);
@@ -88,8 +88,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	m->open++;
 	x->made = fd;
 	sharing_opening(x, false);
-	if (stamps_watch(m->transport->setup.stamps, fd))
-		stamps_watch_sends(m->transport->setup.stamps, fd);
+	if (timestamps_watch(m->transport->setup.stamps, fd))
+		timestamps_watch_sends(m->transport->setup.stamps, fd);
 	return fd;
 }
 
@@ -97,7 +97,7 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
-	stamps_forget(t->setup.stamps, fd);
+	timestamps_forget(t->setup.stamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->closed++;
@@ -203,8 +203,9 @@ int transport_on_timer(CURLM *handle, long ms, void *data)
 
 /* ---- opening and closing ---- */
 
-int transport_open(struct transport **transport, const struct endpoint *target, const struct transport_options *options,
-                   int epoll_fd, struct thread_stats *meter, struct ipf_error *err)
+int transport_open(struct transport **transport, const struct endpoint *endpoint,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *meter,
+                   struct ipf_error *err)
 {
 	struct transport *t = calloc(1, sizeof *t);
 	*transport = t;
@@ -212,11 +213,11 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 		return ipf_error_memory(err);
 	t->balance = options->balance;
 	t->options = options;
-	t->target = target;
+	t->endpoint = endpoint;
 	t->epoll_fd = epoll_fd;
 	t->soonest = INT64_MAX;
 	t->meter = meter;
-	t->setup = (struct transfer_setup){.target = target,
+	t->setup = (struct transfer_setup){.endpoint = endpoint,
 	                                   .options = options,
 	                                   .open_socket = on_open,
 	                                   .close_socket = on_close,
@@ -224,7 +225,7 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 	                                   .connected = on_connected,
 	                                   .alive = alive,
 	                                   .refused = on_refused};
-	t->queues = calloc(target->count, sizeof *t->queues);
+	t->queues = calloc(endpoint->count, sizeof *t->queues);
 	/* handles that share nothing would not know each other's TLS sessions */
 	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
 		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
@@ -238,9 +239,9 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 	         format_duration(options->first_token_ns, text));
 	if (!t->alarms)
 		return ipf_error_memory(err);
-	if (!(t->setup.stamps = stamps_new(meter, options->kernel_stamps)))
+	if (!(t->setup.stamps = timestamps_new(meter, options->kernel_timestamps)))
 		return ipf_error_memory(err);
-	stamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
+	timestamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
 	return 0;
 }
 
@@ -267,7 +268,7 @@ void transport_close(struct transport *t)
 	deadlines_free(t->alarms);
 	free(t->multis);
 	free(t->sockets);
-	stamps_free(t->setup.stamps);
+	timestamps_free(t->setup.stamps);
 	free(t);
 }
 
@@ -301,10 +302,10 @@ static void refuse(struct transport *t, struct job *job, int64_t now, const char
 	job_list_put(&t->ended, job);
 }
 
-static void leave(struct transport *t, size_t place)
+static void leave(struct transport *t, size_t target)
 {
-	t->queues[place].busy--;
-	balance_ended(t->balance, place);
+	t->queues[target].busy--;
+	balance_ended(t->balance, target);
 }
 
 static void take_off(struct transport *t, struct transfer *x)
@@ -326,7 +327,7 @@ static void take_off(struct transport *t, struct transfer *x)
  * connections are made at once as they all need. */
 static void send_again(struct transport *t, struct transfer *x)
 {
-	struct queueing *q = &t->queues[x->multi->place];
+	struct queueing *q = &t->queues[x->multi->target];
 	sharing_opened(x);
 	take_off(t, x);
 	job_list_put(&q->held, x->job);
@@ -349,7 +350,7 @@ static void finish(struct transport *t, struct transfer *x, CURLcode code, int64
 	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
 		s->trip_ns = job->connect_ns - job->start_ns;
 	take_off(t, x);
-	leave(t, x->multi->place);
+	leave(t, x->multi->target);
 	job_list_put(&t->ended, job);
 }
 
@@ -381,7 +382,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 	int running;
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
-	stamps_attach(t->setup.stamps);
+	timestamps_attach(t->setup.stamps);
 	h2_goaway_attach(t);
 	if (!m->opening)
 		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
@@ -400,7 +401,7 @@ static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int6
 }
 
 /* Hands it to libcurl. */
-static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
+static void send_on(struct transport *t, struct multi *m, struct job *job, size_t target)
 {
 	if (m && !t->spare)
 		transport_prepare(t, 1);
@@ -411,7 +412,7 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 		if (scope)
 			session_scopes_leave(t->scopes, key);
 		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
-		leave(t, place);
+		leave(t, target);
 		return;
 	}
 	t->spare = x->next;
@@ -426,9 +427,9 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	if (x->next)
 		x->next->previous = x;
 	t->under_way = x;
-	bool kept = sharing_free(t, m) || t->queues[place].single;
+	bool kept = sharing_free(t, m) || t->queues[target].single;
 	m->busy++;
-	transfer_begin(x, job, place, !m->pinned, kept);
+	transfer_begin(x, job, target, !m->pinned, kept);
 	if (!kept)
 		sharing_opening(x, true);
 	m->pinned = true;
@@ -441,13 +442,13 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
 
-static void begin(struct transport *t, struct job *job, size_t place)
+static void begin(struct transport *t, struct job *job, size_t target)
 {
-	struct queueing *q = &t->queues[place];
+	struct queueing *q = &t->queues[target];
 	uint64_t key = sharing_key(t, job);
 	q->busy++;
-	if (!sharing_has_to_wait(t, place, key, q->held_count)) {
-		send_on(t, multis_choose(t, place, key), job, place);
+	if (!sharing_has_to_wait(t, target, key, q->held_count)) {
+		send_on(t, multis_choose(t, target, key), job, target);
 		return;
 	}
 	job->start_ns = clock_now() - t->setup.zero_ns;
@@ -459,30 +460,30 @@ static void begin(struct transport *t, struct job *job, size_t place)
 /* Those that waited, as far as there is room for them now. */
 static void admit(struct transport *t)
 {
-	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
-		struct queueing *q = &t->queues[place];
-		while (q->held.first && !sharing_has_to_wait(t, place, sharing_key(t, q->held.first), q->held_count - 1)) {
+	for (size_t target = 0; t->waiting + t->held && target < t->endpoint->count; target++) {
+		struct queueing *q = &t->queues[target];
+		while (q->held.first && !sharing_has_to_wait(t, target, sharing_key(t, q->held.first), q->held_count - 1)) {
 			struct job *job = job_list_take(&q->held);
 			q->held_count--;
 			t->held--;
-			send_on(t, multis_choose(t, place, sharing_key(t, job)), job, place);
+			send_on(t, multis_choose(t, target, sharing_key(t, job)), job, target);
 		}
-		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
+		for (; q->waiting.first && !sharing_pool_full(t, target); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
-			begin(t, job_list_take(&q->waiting), place);
+			begin(t, job_list_take(&q->waiting), target);
 		}
 	}
 }
 
 void transport_start(struct transport *t, struct job *job)
 {
-	size_t place = balance_choose(t->balance, job->session);
-	if (t->target->count > 1)
-		job->target = (int64_t)place;
-	if (!sharing_pool_full(t, place)) {
-		begin(t, job, place);
+	size_t target = balance_choose(t->balance, job->session);
+	if (t->endpoint->count > 1)
+		job->target = (int64_t)target;
+	if (!sharing_pool_full(t, target)) {
+		begin(t, job, target);
 	} else {
-		job_list_put(&t->queues[place].waiting, job);
+		job_list_put(&t->queues[target].waiting, job);
 		t->waiting++;
 	}
 	admit(t);
@@ -496,10 +497,10 @@ size_t transport_waiting(const struct transport *t)
 /* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the
  * server closes it, or bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session
  * ticket, in HTTP/2 a frame that is nobody's answer, and is left alone.) */
-static void end_speaker(const struct transport *t, int fd, size_t place)
+static void end_speaker(const struct transport *t, int fd, size_t target)
 {
 	char said[4096];
-	bool plain = !strncmp(t->target->places[place].url, "http:", 5) && !t->options->route->proxy_tls;
+	bool plain = !strncmp(t->endpoint->targets[target].url, "http:", 5) && !t->options->network_path->proxy_tls;
 	if (!plain || t->options->connections.http != HTTP_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
 		return;
 	shutdown(fd, SHUT_RDWR);
@@ -514,11 +515,11 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
-	if (events & EPOLLERR && !(events = stamps_late(t->setup.stamps, fd, events)))
+	if (events & EPOLLERR && !(events = timestamps_late(t->setup.stamps, fd, events)))
 		return;
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
-		end_speaker(t, fd, s->multi->place);
+		end_speaker(t, fd, s->multi->target);
 		watch(t, fd, s, 0);
 		return;
 	}
@@ -589,14 +590,14 @@ void transport_expire(struct transport *t, int64_t now)
 
 void transport_cancel(struct transport *t, int64_t now, const char *why)
 {
-	for (size_t place = 0; place < t->target->count; place++) {
-		struct queueing *q = &t->queues[place];
+	for (size_t target = 0; target < t->endpoint->count; target++) {
+		struct queueing *q = &t->queues[target];
 		for (; q->waiting.first; t->waiting--) {
-			balance_ended(t->balance, place);
+			balance_ended(t->balance, target);
 			refuse(t, job_list_take(&q->waiting), now, why);
 		}
 		for (; q->held.first; t->held--, q->held_count--) {
-			leave(t, place);
+			leave(t, target);
 			refuse(t, job_list_take(&q->held), now, why);
 		}
 	}

@@ -8,8 +8,8 @@
  *         transport_expire(t, now);
  *     while ((job = transport_ended(t))) …                  // after each of these
  *
- * What was read has the time of the read: the kernel's with kernel_stamps, and our own, right after it. t_ns tells of
- * the rest.
+ * What was read has the time of the read: the kernel's with kernel_timestamps, and our own, right after it. t_ns tells
+ * of the rest.
  *
  * libcurl's own limits shape it: looking for a connection and taking one out are linear in the connections of a multi
  * handle, so there are several, of some 256 connections each, and a request goes to one that has an idle connection.
@@ -36,17 +36,18 @@ struct transport_options {
 	struct cancels cancels;
 	struct connection_policy connections;
 	struct balance *balance; /* of all sending threads; borrowed */
-	const struct network_path *route;
+	const struct network_path *network_path;
 	const struct string_list *record_headers; /* names of response headers to keep */
-	bool kernel_stamps;                       /* times of reads by the kernel (timestamp.h) */
+	bool kernel_timestamps;                   /* times of reads by the kernel (timestamp.h) */
 	atomic_llong *numbers; /* counts connections, those of all transports, so that each has a number of its own */
 	int64_t zero_ns;       /* the run's start on the monotonic clock; may be set later by transport_zero */
 };
 
-/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, target and meter are
+/* `epoll_fd` is where it registers its sockets, with the descriptor itself as data. Options, endpoint and meter are
  * borrowed. */
-int transport_open(struct transport **transport, const struct endpoint *target, const struct transport_options *options,
-                   int epoll_fd, struct thread_stats *meter, struct ipf_error *err);
+int transport_open(struct transport **transport, const struct endpoint *endpoint,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *meter,
+                   struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
 

@@ -28,7 +28,7 @@ struct socket {
 struct multi {
 	struct transport *transport;
 	CURLM *handle;
-	size_t place;      /* of the target: where its connections go */
+	size_t target;     /* of the endpoint: where its connections go */
 	int64_t deadline;  /* of libcurl's timer */
 	size_t open, busy; /* connections; requests under way */
 	size_t most;       /* connections of a pool; 0: no limit */
@@ -42,7 +42,7 @@ struct multi {
 	bool pinned;       /* it knows the address */
 };
 
-/* What goes to a place. */
+/* What goes to a target. */
 struct queueing {
 	size_t busy;
 	struct job_list waiting; /* for a connection of a pool */
@@ -57,7 +57,7 @@ struct queueing {
 struct transport {
 	struct transfer_setup setup;
 	const struct transport_options *options;
-	const struct endpoint *target;
+	const struct endpoint *endpoint;
 	struct balance *balance;
 	int epoll_fd;
 	struct multi **multis;
@@ -67,7 +67,7 @@ struct transport {
 	size_t sockets_count;
 	size_t next_source;
 	struct thread_stats *meter;
-	struct queueing *queues;       /* by place */
+	struct queueing *queues;       /* by target */
 	struct session_scopes *scopes; /* of sessions with connections of their own; NULL */
 	size_t waiting, held;
 	struct deadlines *alarms; /* kind 0: the first token; then the cancels */
@@ -82,9 +82,9 @@ struct transport {
 int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *multi, void *unused);
 int transport_on_timer(CURLM *handle, long ms, void *multi);
 
-/* Where a request to this place goes: a multi handle that has an idle connection; else one with room for another; else
+/* Where a request to this target goes: a multi handle that has an idle connection; else one with room for another; else
  * a new one. `key`: of the session whose connections it may take; 0: none's. NULL: out of memory. */
-struct multi *multis_choose(struct transport *t, size_t place, uint64_t key);
+struct multi *multis_choose(struct transport *t, size_t target, uint64_t key);
 
 /* Sets the alarms of a request that begins. */
 void timing_begin(struct transport *t, struct transfer *x);
@@ -93,15 +93,15 @@ bool timing_over(const struct alarm *alarm, size_t kind);
 
 /* Which connections it may take, as for multis_choose: 0 where it makes no difference. */
 uint64_t sharing_key(const struct transport *t, const struct job *job);
-/* How many requests a connection to this place carries at once, as far as is known. */
-size_t sharing_streams(const struct transport *t, size_t place);
+/* How many requests a connection to this target carries at once, as far as is known. */
+size_t sharing_streams(const struct transport *t, size_t target);
 /* How many more fit on its connections that are made. */
 size_t sharing_free(const struct transport *t, const struct multi *m);
 /* Has a pool no more room for another request? false where there is no pool. */
-bool sharing_pool_full(const struct transport *t, size_t place);
+bool sharing_pool_full(const struct transport *t, size_t target);
 /* Does it wait for a connection that is being made, where `ahead` wait already? Else it is sent on one that is made, or
  * another one is made. */
-bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead);
+bool sharing_has_to_wait(const struct transport *t, size_t target, uint64_t key, size_t ahead);
 /* A connection is being made for it. `planned`: since there was none for it. */
 void sharing_opening(struct transfer *x, bool planned);
 /* It is made, or failed. */

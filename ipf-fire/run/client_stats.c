@@ -236,7 +236,7 @@ static int64_t sum_of(const struct client_stats *c, size_t at)
 
 static void write_stamps(const struct client_stats *c, struct jout *w)
 {
-	if (!c->o.kernel_stamps)
+	if (!c->o.kernel_timestamps)
 		return;
 	jout_key(w, "stamps");
 	jout_begin_map(w);

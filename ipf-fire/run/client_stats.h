@@ -21,7 +21,7 @@ struct client_stats_options {
 	struct thread_stats *const *meters; /* theirs */
 	struct queue *const *queues;        /* in which they hand over what has ended */
 	pthread_t render;
-	bool kernel_stamps;
+	bool kernel_timestamps;
 };
 
 /* For the thread that records. All borrowed. NULL: out of memory. */

@@ -71,7 +71,7 @@ static void show_headers(FILE *to, const struct curl_slist *list)
 		size_t name = strcspn(list->data, ":");
 		if (!strcmp(list->data, "Expect:"))
 			continue;
-		if (header_is_secret(list->data, name))
+		if (header_name_is_secret(list->data, name))
 			fprintf(to, "> %.*s: …\n", (int)name, list->data);
 		else
 			fprintf(to, "> %s\n", list->data);
@@ -88,7 +88,7 @@ static int show(FILE *to, const struct endpoint *t, struct renderer *renderer, c
 	if (result == 0)
 		result = endpoint_address(t, q->id, q->session, model, &url, &headers, err);
 	if (result == 0)
-		result = endpoint_shown(t, 0, model, &shown, err);
+		result = endpoint_shown_url(t, 0, model, &shown, err);
 	if (result == 0) {
 		fprintf(to, "> %s %s\n", t->method, shown.data);
 		show_headers(to, t->varying ? headers : t->headers);

@@ -39,8 +39,8 @@ static int set_places(json_t *header, const struct fire_options *o, const struct
 	int bad = 0;
 	for (size_t i = 0; i < target->count; i++) {
 		buffer_text(&all, i ? ", " : "");
-		buffer_text(&all, target->places[i].shown);
-		bad |= json_array_append_new(list, json_string(target->places[i].shown));
+		buffer_text(&all, target->targets[i].shown);
+		bad |= json_array_append_new(list, json_string(target->targets[i].shown));
 	}
 	bad |= all.failed || json_object_set_new(header, "target", json_stringn(all.data ? all.data : "", all.len));
 	if (target->count > 1) {

@@ -56,7 +56,7 @@ struct run {
 	struct thread_stats *meters[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
-	bool streamed, kernel_stamps;
+	bool streamed, kernel_timestamps;
 	struct start_time start;
 	int early_signals; /* came while the start was waited for */
 	struct stop_rule_rule stop;
@@ -145,8 +145,8 @@ static int try_stamps(struct run *r, struct ipf_error *err)
 	const struct fire_options *o = r->options;
 	if (o->stamps && !strcmp(o->stamps, "user"))
 		return 0;
-	const char *why = stamps_trial();
-	r->kernel_stamps = !why;
+	const char *why = timestamps_trial();
+	r->kernel_timestamps = !why;
 	if (why && o->stamps)
 		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
 	if (why && o->common.verbose && !o->common.quiet)
@@ -207,9 +207,9 @@ static struct engine_options engine_options(struct run *r)
 	                  .connect_timeout_ns = o->connect_timeout_ns,
 	                  .connections = connections_of(r),
 	                  .balance = r->balance,
-	                  .route = &r->route,
+	                  .network_path = &r->route,
 	                  .record_headers = &r->record_headers,
-	                  .kernel_stamps = r->kernel_stamps},
+	                  .kernel_timestamps = r->kernel_timestamps},
 		.threads = r->threads,
 		.records = r->records,
 		.gauges = &r->gauges,
@@ -239,7 +239,7 @@ static int find_calibration(const struct fire_options *o, const char *stamps, js
 
 static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 {
-	const char *stamps = r->kernel_stamps ? "kernel" : "user";
+	const char *stamps = r->kernel_timestamps ? "kernel" : "user";
 	json_t *calibration = NULL;
 	if (!r->options->common.reproducible && find_calibration(r->options, stamps, &calibration, err) < 0)
 		return -1;
@@ -358,7 +358,7 @@ static int begin(struct run *r, struct ipf_error *err)
 	               .meters = r->meters,
 	               .queues = r->records,
 	               .render = feeder_thread(r->feeder),
-	               .kernel_stamps = r->kernel_stamps},
+	               .kernel_timestamps = r->kernel_timestamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.gauges = &r->gauges,
 		.spare = r->spare,
@@ -439,7 +439,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	    start_time_parse(r->options->start_at, &r->start, err) < 0 ||
 	    start_time_check(&r->start, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
 	    (r->options->wait_ready_ns && wait_ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
-	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
+	    preflight_connect(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
 		return -1;
 	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
@@ -525,7 +525,7 @@ static void tell_before(const struct run *r)
 		return;
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));
 	for (size_t i = 0; i < r->target.count; i++) {
-		const struct place *p = &r->target.places[i];
+		const struct target *p = &r->target.targets[i];
 		fprintf(stderr, p->resolve ? " %s (%s)" : " %s", p->shown, p->resolve ? p->resolve->data : "");
 	}
 	if (planned)
