@@ -12,15 +12,16 @@ struct balance {
 	int64_t in_flight[];
 };
 
+const char *const balance_names[] = {
+	[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session", NULL};
+
 bool balance_parse(const char *name, enum balance_kind *kind)
 {
-	static const char *const names[] = {
-		[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		*kind = (enum balance_kind)i;
-		if (!strcmp(names[i], name))
+	for (size_t i = 0; balance_names[i]; i++)
+		if (!strcmp(balance_names[i], name)) {
+			*kind = (enum balance_kind)i;
 			return true;
-	}
+		}
 	return false;
 }
 
@@ -42,7 +43,7 @@ void balance_free(struct balance *b)
 	free(b);
 }
 
-/* FNV-1a, and a last mixing: its low bits alone are poor. */
+/* FNV-1a, then a final mix, because its low bits are of poor quality. */
 uint64_t text_hash(struct slice text)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);

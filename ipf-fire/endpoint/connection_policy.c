@@ -19,11 +19,12 @@ bool connection_policy_parse(const char *text, struct connection_policy *c)
 	return parse_count(text, &c->pool, &ignored) == 0 && c->pool > 0;
 }
 
+const char *const http_version_names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior", NULL};
+
 bool http_parse(const char *text, enum http_version *http)
 {
-	static const char *const names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(names[i], text)) {
+	for (size_t i = 0; http_version_names[i]; i++)
+		if (!strcmp(http_version_names[i], text)) {
 			*http = (enum http_version)i;
 			return true;
 		}

@@ -16,7 +16,7 @@ static _Thread_local struct {
 	struct timespec t; /* tv_sec 0: nobody has asked yet */
 } still;
 
-/* The C library's clock_gettime, as far as anyone who calls it can tell; see stamped_recv of timestamp.c for how
+/* The C library's clock_gettime, as far as anyone who calls it can tell; see timestamped_recv of timestamp.c for how
  * libcurl comes to call it. */
 int stopped_clock_gettime(clockid_t clock, struct timespec *t) __asm__("clock_gettime");
 

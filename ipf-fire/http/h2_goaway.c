@@ -7,7 +7,7 @@
  * been told. A connection that no request is on is another matter: that one is over. */
 #include "http/h2_goaway.h"
 
-#include "http/transport_private.h"
+#include "http/transport_state.h"
 
 #include <dlfcn.h>
 
@@ -31,11 +31,11 @@ void h2_goaway_attach(const struct transport *t)
 
 static bool in_use(const struct transport *t)
 {
-	int fd = timestamps_last_read(t->setup.stamps);
+	int fd = timestamps_last_read(t->setup.timestamps);
 	return fd < 0 || (size_t)fd >= t->sockets_count || !t->sockets[fd].idle;
 }
 
-/* As anyone who calls nghttp2 can tell, its function; see stamped_recv of timestamp.c for how libcurl comes to call
+/* As anyone who calls nghttp2 can tell, its function; see timestamped_recv of timestamp.c for how libcurl comes to call
  * this one. A session that has streams and reads no more is broken, and libcurl has to hear of it. */
 int patient_want_read(void *session) __asm__("nghttp2_session_want_read");
 

@@ -19,13 +19,13 @@ static bool takes_more(const struct transfer *x)
 	return x->job && !x->no_memory;
 }
 
-/* The kernel's stamp of the last read of its connection: what is handed over came with it, or before. */
-static const struct timestamp *kernel_stamp(const struct transfer *x)
+/* The kernel's timestamp of the last read of its connection: what is handed over came with it, or before. */
+static const struct timestamp *kernel_timestamp(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = timestamps_of(s->stamps, x->fd);
+	const struct timestamp *read = timestamps_of(s->timestamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
-		timestamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
+		timestamps_reject(s->timestamps, x->fd); /* nothing of an answer comes before the request */
 	return read;
 }
 
@@ -33,8 +33,8 @@ static const struct timestamp *kernel_stamp(const struct transfer *x)
 bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = kernel_stamp(x);
-	int64_t own = read ? read->own_ns : timestamps_own(s->stamps, x->fd);
+	const struct timestamp *read = kernel_timestamp(x);
+	int64_t own = read ? read->own_ns : timestamps_own(s->timestamps, x->fd);
 	if (own == IPF_ABSENT)
 		return false;
 	*t_ns = (read ? read->t_ns : own) - s->zero_ns;
@@ -43,7 +43,7 @@ bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns
 }
 
 /* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
-static void stamp(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
+static void time_of_bytes(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct transfer_setup *s = x->setup;
 	if (transfer_last_read(x, t_ns, own_ns))
@@ -60,7 +60,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	int64_t t_ns, own_ns;
 	if (!takes_more(x))
 		return 0;
-	stamp(x, &t_ns, &own_ns);
+	time_of_bytes(x, &t_ns, &own_ns);
 	if (job_received(x->job, data, size * count, t_ns, own_ns) < 0) {
 		x->no_memory = true;
 		return 0;
@@ -112,7 +112,7 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 static void note_left(struct transfer *x)
 {
 	struct job *job = x->job;
-	int64_t left = timestamps_sent(x->setup->stamps, x->fd);
+	int64_t left = timestamps_sent(x->setup->timestamps, x->fd);
 	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
 		job->left_ns = left - x->setup->zero_ns;
 }
@@ -123,7 +123,7 @@ static void note_first_byte(struct transfer *x)
 	int64_t own_ns;
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
-	stamp(x, &job->first_byte_ns, &own_ns);
+	time_of_bytes(x, &job->first_byte_ns, &own_ns);
 	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
@@ -204,7 +204,7 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	(void)local;
 	(void)remote_port;
 	(void)local_port;
-	if (x->attempts && !transfer_again(x))
+	if (x->attempts && !transfer_may_retry(x))
 		return CURL_PREREQFUNC_ABORT;
 	x->attempts++;
 	note_connection(x);
@@ -221,13 +221,13 @@ static bool refused(const struct transfer *x)
 	       (x->setup->alive(x) || !x->error[0]);
 }
 
-bool transfer_again(struct transfer *x)
+bool transfer_may_retry(struct transfer *x)
 {
 	struct job *job = x->job;
-	if (x->again_ns != IPF_ABSENT)
+	if (x->retry_ns != IPF_ABSENT)
 		return false;
-	if (!refused(x) || job->refused >= MOST_REFUSALS) {
-		x->again_ns = x->setup->t_ns;
+	if (!refused(x) || job->refused >= REFUSALS_MAX) {
+		x->retry_ns = x->setup->t_ns;
 		return false;
 	}
 	x->setup->refused(x);
@@ -240,9 +240,9 @@ bool transfer_again(struct transfer *x)
 	return true;
 }
 
-bool transfer_gave_up(struct transfer *x, CURLcode code)
+bool transfer_must_resend(struct transfer *x, CURLcode code)
 {
-	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_again(x);
+	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_may_retry(x);
 }
 
 void transfer_no_socket(struct transfer *x, int errno_value)
@@ -319,14 +319,14 @@ struct transfer *transfer_new(struct transfer_setup *setup)
 	x->easy = curl_easy_init();
 	if (x->easy && set_request(x->easy, setup, x) == CURLE_OK) {
 		set_connection(x->easy, setup);
-		transfer_unused(x);
+		transfer_reset(x);
 		return x;
 	}
 	transfer_free(x);
 	return NULL;
 }
 
-void transfer_unused(struct transfer *x)
+void transfer_reset(struct transfer *x)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
 	/* many streams wait for one connection, and do not open one each */
@@ -370,7 +370,7 @@ static void set_version(struct transfer *x, bool kept)
 	const struct connection_policy *c = &x->setup->options->connections;
 	bool tls = !strncmp(x->setup->endpoint->targets[x->target].url, "https:", 6),
 		 fresh = c->kind == CONNECTION_POLICY_FRESH;
-	x->anew = x->only_kept = x->refused = false;
+	x->restart = x->only_kept = x->refused = false;
 	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
 		curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION,
 		                 c->http == HTTP_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
@@ -384,7 +384,7 @@ static void set_version(struct transfer *x, bool kept)
 	curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, x->only_kept ? 0L : 1L);
 }
 
-void transfer_anew(struct transfer *x)
+void transfer_restart(struct transfer *x)
 {
 	x->error[0] = '\0';
 	x->begin_ns = clock_now() - x->setup->zero_ns;
@@ -426,9 +426,9 @@ void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin
 	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
-	x->trip_ns = 0;
+	x->round_trip_ns = 0;
 	x->established = x->opening = false;
-	x->again_ns = IPF_ABSENT;
+	x->retry_ns = IPF_ABSENT;
 	x->cancelled = NULL;
 	x->no_memory = false;
 	x->error[0] = '\0';

@@ -67,7 +67,7 @@ static bool died_kept(const struct transfer *x, CURLcode code)
 {
 	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
 	             code == CURLE_HTTP2;
-	return x->again_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
+	return x->retry_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
 }
 
 static enum record_error kind_of(const struct transfer *x, CURLcode code)
@@ -107,7 +107,7 @@ static enum record_error kind_of(const struct transfer *x, CURLcode code)
 static bool stale(const struct transfer *x)
 {
 	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
-	return x->job->end_ns - sent <= 2 * x->trip_ns + STALE_NS;
+	return x->job->end_ns - sent <= 2 * x->round_trip_ns + STALE_NS;
 }
 
 static void set_error(struct transfer *x, CURLcode code)
@@ -126,11 +126,11 @@ static void set_error(struct transfer *x, CURLcode code)
 		text = x->cancelled;
 	else if (x->no_memory)
 		text = "out of memory";
-	else if (job->refused >= MOST_REFUSALS)
-		text = "the server refused it over and over";
+	else if (job->refused >= REFUSALS_MAX)
+		text = "HTTP/2 stream refused 100 times";
 	else if (died_kept(x, code))
 		text = (job->stale = stale(x)) ? "the server had closed the kept connection"
-		                               : "the kept connection broke before an answer";
+		                               : "the kept connection broke before a response";
 	else
 		own = false;
 	if (own || !job->error_text[0]) /* it may say already why there was no socket */
@@ -173,7 +173,7 @@ void transfer_end(struct transfer *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
 	long status = 0, version = 0;
-	job->end_ns = x->again_ns != IPF_ABSENT ? x->again_ns : end_of(x, code, t_ns);
+	job->end_ns = x->retry_ns != IPF_ABSENT ? x->retry_ns : end_of(x, code, t_ns);
 	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status > 0)
 		job->status = status;
 	if (connected(x) && curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&

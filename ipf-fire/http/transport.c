@@ -4,7 +4,8 @@
 #include "clock.h"
 #include "http/curl_clock.h"
 #include "http/h2_goaway.h"
-#include "http/transport_private.h"
+#include "http/h2_sharing.h"
+#include "http/multi_handles.h"
 #include "cli/units.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define STREAMS_AT_ONCE 1024 /* of one read */
+#define MAX_TIMER_ROUNDS 1024 /* of one read */
 
 /* ---- sockets ---- */
 
@@ -52,22 +53,22 @@ static void watch(struct transport *t, int fd, struct socket *s, uint32_t events
 static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct transfer *x = data;
-	struct multi *m = x->multi;
+	struct multi_handle *m = x->multi;
 	(void)purpose;
 	/* a second attempt behind our back: the kept connection broke, or the server refused it */
 	if (x->attempts > 0) {
-		x->refused = transfer_again(x);
+		x->refused = transfer_may_retry(x);
 		return CURL_SOCKET_BAD;
 	}
 	if (x->only_kept) {
-		x->anew = true;
+		x->restart = true;
 		return CURL_SOCKET_BAD;
 	}
 	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
 	if (!s) {
 		transfer_no_socket(x, fd < 0 ? errno : ENOMEM);
-		thread_stats_count(&m->transport->meter->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
+		thread_stats_count(&m->transport->stats->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
 		if (fd >= 0)
 			close(fd);
 		return CURL_SOCKET_BAD;
@@ -86,10 +87,10 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	if (s->key)
 		session_scopes_take(m->transport->scopes, s->key);
 	m->open++;
-	x->made = fd;
-	sharing_opening(x, false);
-	if (timestamps_watch(m->transport->setup.stamps, fd))
-		timestamps_watch_sends(m->transport->setup.stamps, fd);
+	x->opened_fd = fd;
+	h2_sharing_opening(x, false);
+	if (timestamps_watch(m->transport->setup.timestamps, fd))
+		timestamps_watch_sends(m->transport->setup.timestamps, fd);
 	return fd;
 }
 
@@ -97,11 +98,11 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
-	timestamps_forget(t->setup.stamps, fd);
+	timestamps_forget(t->setup.timestamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->closed++;
-		sharing_closed(s, fd);
+		h2_sharing_closed(s, fd);
 		if (s->key)
 			session_scopes_leave(t->scopes, s->key);
 		*s = (struct socket){.id = -1};
@@ -122,35 +123,35 @@ static void note_connection(struct transfer *x, int fd)
 	struct socket *s = socket_of(x->multi->transport, fd);
 	if (!s || !s->open || job->connection == s->id)
 		return;
-	sharing_left(x, socket_under(x));
+	h2_sharing_left(x, socket_under(x));
 	job->connection = s->id;
 	job->reused = s->used;
 	s->used = true;
 	x->fd = fd;
-	x->trip_ns = s->trip_ns;
-	sharing_joined(x, s);
+	x->round_trip_ns = s->round_trip_ns;
+	h2_sharing_joined(x, s);
 }
 
 static void on_refused(struct transfer *x)
 {
 	struct socket *s = socket_under(x);
-	sharing_left(x, s);
-	sharing_parts(s);
+	h2_sharing_left(x, s);
+	h2_sharing_retire(s);
 }
 
 static void on_connected(struct transfer *x, int fd)
 {
 	if (fd < 0 && x->fd < 0 && x->opening)
-		fd = x->made; /* nobody else has one for it */
+		fd = x->opened_fd; /* nobody else has one for it */
 	if (fd >= 0)
 		note_connection(x, fd);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
 	if (s && s->open && !s->ready) {
 		s->ready = true;
 		x->multi->ready++;
-		sharing_agreed(x);
+		h2_sharing_negotiated(x);
 	}
-	sharing_opened(x);
+	h2_sharing_opened(x);
 }
 
 /* Where libcurl has not told yet which connection it took, as of one that others use: nothing has been sent, and none
@@ -159,14 +160,14 @@ static bool alive(const struct transfer *x)
 {
 	if (x->fd < 0)
 		return x->multi->closed == x->closed;
-	return socket_under(x) || x->multi->sound == x->job->connection;
+	return socket_under(x) || x->multi->healthy_id == x->job->connection;
 }
 
 /* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next
  * one would cost two system calls a request: it stays registered until something happens on it while it is idle. */
-int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
 {
-	struct multi *m = data;
+	struct multi_handle *m = data;
 	struct transport *t = m->transport;
 	struct socket *s = socket_of(t, fd);
 	(void)unused;
@@ -192,9 +193,9 @@ int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void
 	return 0;
 }
 
-int transport_on_timer(CURLM *handle, long ms, void *data)
+static int on_timer(CURLM *handle, long ms, void *data)
 {
-	struct multi *m = data;
+	struct multi_handle *m = data;
 	(void)handle;
 	m->soon = ms == 0;
 	m->deadline = ms < 0 ? INT64_MAX : clock_now() - m->transport->setup.zero_ns + (int64_t)ms * NS_PER_MS;
@@ -204,7 +205,7 @@ int transport_on_timer(CURLM *handle, long ms, void *data)
 /* ---- opening and closing ---- */
 
 int transport_open(struct transport **transport, const struct endpoint *endpoint,
-                   const struct transport_options *options, int epoll_fd, struct thread_stats *meter,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
                    struct ipf_error *err)
 {
 	struct transport *t = calloc(1, sizeof *t);
@@ -216,7 +217,7 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	t->endpoint = endpoint;
 	t->epoll_fd = epoll_fd;
 	t->soonest = INT64_MAX;
-	t->meter = meter;
+	t->stats = stats;
 	t->setup = (struct transfer_setup){.endpoint = endpoint,
 	                                   .options = options,
 	                                   .open_socket = on_open,
@@ -225,6 +226,8 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	                                   .connected = on_connected,
 	                                   .alive = alive,
 	                                   .refused = on_refused};
+	t->on_socket = on_socket;
+	t->on_timer = on_timer;
 	t->queues = calloc(endpoint->count, sizeof *t->queues);
 	/* handles that share nothing would not know each other's TLS sessions */
 	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
@@ -234,14 +237,14 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	if (options->connections.kind == CONNECTION_POLICY_SESSION && !(t->scopes = session_scopes_new()))
 		return ipf_error_memory(err);
 	char text[32];
-	t->alarms = deadlines_new(1 + options->cancels.count);
-	snprintf(t->no_token, sizeof t->no_token, "no first token within %s",
+	t->deadlines = deadlines_new(1 + options->cancels.count);
+	snprintf(t->no_token_text, sizeof t->no_token_text, "no first token within %s",
 	         format_duration(options->first_token_ns, text));
-	if (!t->alarms)
+	if (!t->deadlines)
 		return ipf_error_memory(err);
-	if (!(t->setup.stamps = timestamps_new(meter, options->kernel_timestamps)))
+	if (!(t->setup.timestamps = timestamps_new(stats, options->kernel_timestamps)))
 		return ipf_error_memory(err);
-	timestamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
+	timestamps_limit(t->setup.timestamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
 	return 0;
 }
 
@@ -259,16 +262,16 @@ void transport_close(struct transport *t)
 		transfer_free(x);
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		curl_multi_cleanup(t->multis[i]->handle);
-		free(t->multis[i]);
+		curl_multi_cleanup(t->multi_handles[i]->handle);
+		free(t->multi_handles[i]);
 	}
 	curl_share_cleanup(t->setup.share);
 	session_scopes_free(t->scopes);
 	free(t->queues);
-	deadlines_free(t->alarms);
-	free(t->multis);
+	deadlines_free(t->deadlines);
+	free(t->multi_handles);
 	free(t->sockets);
-	timestamps_free(t->setup.stamps);
+	timestamps_free(t->setup.timestamps);
 	free(t);
 }
 
@@ -283,6 +286,33 @@ bool transport_prepare(struct transport *t, size_t spare)
 		t->spare_count++;
 	}
 	return t->spare_count < spare;
+}
+
+/* ---- deadlines of requests: the first token, simulated disconnects ---- */
+
+/* Has the request that the deadline was set for ended, or its first byte come? */
+static bool deadline_over(const struct deadline *deadline, size_t kind)
+{
+	const struct transfer *x = deadline->owner;
+	return !x->job || x->serial != deadline->serial || (kind == 0 && x->job->reads_count);
+}
+
+/* Without memory for a deadline the request is not aborted in time, and ends by itself. */
+static void set_deadlines(struct transport *t, struct transfer *x)
+{
+	const struct transport_options *o = t->options;
+	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
+	struct deadline deadline = {.at_ns = x->job->start_ns + o->first_token_ns, .owner = x, .serial = x->serial};
+	if (o->first_token_ns)
+		deadlines_set(t->deadlines, 0, deadline);
+	/* so that the event loop does not wake up for deadlines of requests that have ended */
+	for (size_t i = 0; i <= o->cancels.count; i++)
+		for (const struct deadline *first; (first = deadlines_first(t->deadlines, i)) && deadline_over(first, i);)
+			deadlines_drop_first(t->deadlines, i);
+	if (cancel < 0)
+		return;
+	deadline.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
+	deadlines_set(t->deadlines, 1 + (size_t)cancel, deadline);
 }
 
 /* ---- requests ---- */
@@ -308,14 +338,14 @@ static void leave(struct transport *t, size_t target)
 	balance_ended(t->balance, target);
 }
 
-static void take_off(struct transport *t, struct transfer *x)
+static void detach(struct transport *t, struct transfer *x)
 {
 	curl_multi_remove_handle(x->multi->handle, x->easy);
-	transfer_unused(x);
+	transfer_reset(x);
 	if (x->key)
 		session_scopes_leave(t->scopes, x->key);
 	x->multi->busy--;
-	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
+	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
 	if (x->next)
 		x->next->previous = x->previous;
 	x->next = t->spare;
@@ -327,9 +357,9 @@ static void take_off(struct transport *t, struct transfer *x)
  * connections are made at once as they all need. */
 static void send_again(struct transport *t, struct transfer *x)
 {
-	struct queueing *q = &t->queues[x->multi->target];
-	sharing_opened(x);
-	take_off(t, x);
+	struct target_queue *q = &t->queues[x->multi->target];
+	h2_sharing_opened(x);
+	detach(t, x);
 	job_list_put(&q->held, x->job);
 	q->held_count++;
 	t->held++;
@@ -343,18 +373,18 @@ static void finish(struct transport *t, struct transfer *x, CURLcode code, int64
 	curl_socket_t fd = -1;
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
 		note_connection(x, fd);
-	sharing_opened(x);
+	h2_sharing_opened(x);
 	struct socket *s = socket_under(x);
-	sharing_left(x, s);
+	h2_sharing_left(x, s);
 	transfer_end(x, code, t_ns);
 	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
-		s->trip_ns = job->connect_ns - job->start_ns;
-	take_off(t, x);
+		s->round_trip_ns = job->connect_ns - job->start_ns;
+	detach(t, x);
 	leave(t, x->multi->target);
 	job_list_put(&t->ended, job);
 }
 
-static void look_for_ended(struct transport *t, const struct multi *m)
+static void collect_ended(struct transport *t, const struct multi_handle *m)
 {
 	int left;
 	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
@@ -362,11 +392,11 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
-		if (x->refused || transfer_gave_up(x, message->data.result)) {
+		if (x->refused || transfer_must_resend(x, message->data.result)) {
 			send_again(t, x);
-		} else if (x->anew) {
+		} else if (x->restart) {
 			curl_multi_remove_handle(m->handle, x->easy);
-			transfer_anew(x);
+			transfer_restart(x);
 			curl_multi_add_handle(m->handle, x->easy);
 		} else {
 			finish(t, x, message->data.result, t->setup.t_ns);
@@ -376,37 +406,37 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 
 /* Lets libcurl work, on a socket or its timers; what it hands over meanwhile came at t_ns, where the kernel does not
  * know better. */
-static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
+static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
 {
 	struct transport *t = m->transport;
 	int running;
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
-	timestamps_attach(t->setup.stamps);
+	timestamps_attach(t->setup.timestamps);
 	h2_goaway_attach(t);
 	if (!m->opening)
 		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
 	curl_multi_socket_action(m->handle, fd, bits, &running);
 	/* one read may have brought something for several streams, which libcurl sees to one after another */
-	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
+	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < MAX_TIMER_ROUNDS; i++) {
 		m->soon = false;
 		m->deadline = INT64_MAX;
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 	curl_clock_go();
-	sharing_learn(m);
-	look_for_ended(t, m);
+	h2_sharing_read_settings(m);
+	collect_ended(t, m);
 	if (m->deadline < t->soonest)
 		t->soonest = m->deadline;
 }
 
 /* Hands it to libcurl. */
-static void send_on(struct transport *t, struct multi *m, struct job *job, size_t target)
+static void send_on(struct transport *t, struct multi_handle *m, struct job *job, size_t target)
 {
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct transfer *x = t->spare;
-	uint64_t key = sharing_key(t, job);
+	uint64_t key = h2_sharing_session_key(t, job);
 	uint32_t scope = key ? session_scopes_take(t->scopes, key) : 0;
 	if (!m || !x || job->request.failed || (key && !scope)) {
 		if (scope)
@@ -421,34 +451,34 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	x->key = key;
 	x->scope = scope;
 	x->closed = m->closed;
-	x->made = -1;
+	x->opened_fd = -1;
 	x->previous = NULL;
-	x->next = t->under_way;
+	x->next = t->in_flight;
 	if (x->next)
 		x->next->previous = x;
-	t->under_way = x;
-	bool kept = sharing_free(t, m) || t->queues[target].single;
+	t->in_flight = x;
+	bool kept = h2_sharing_room(t, m) || t->queues[target].http1_only;
 	m->busy++;
 	transfer_begin(x, job, target, !m->pinned, kept);
 	if (!kept)
-		sharing_opening(x, true);
+		h2_sharing_opening(x, true);
 	m->pinned = true;
 	int64_t now = clock_now() - t->setup.zero_ns;
 	x->begin_ns = now;
 	if (job->start_ns == IPF_ABSENT)
 		job->start_ns = now;
-	timing_begin(t, x);
+	set_deadlines(t, x);
 	curl_multi_add_handle(m->handle, x->easy);
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
 
 static void begin(struct transport *t, struct job *job, size_t target)
 {
-	struct queueing *q = &t->queues[target];
-	uint64_t key = sharing_key(t, job);
+	struct target_queue *q = &t->queues[target];
+	uint64_t key = h2_sharing_session_key(t, job);
 	q->busy++;
-	if (!sharing_has_to_wait(t, target, key, q->held_count)) {
-		send_on(t, multis_choose(t, target, key), job, target);
+	if (!h2_sharing_must_wait(t, target, key, q->held_count)) {
+		send_on(t, multi_handle_choose(t, target, key), job, target);
 		return;
 	}
 	job->start_ns = clock_now() - t->setup.zero_ns;
@@ -461,14 +491,15 @@ static void begin(struct transport *t, struct job *job, size_t target)
 static void admit(struct transport *t)
 {
 	for (size_t target = 0; t->waiting + t->held && target < t->endpoint->count; target++) {
-		struct queueing *q = &t->queues[target];
-		while (q->held.first && !sharing_has_to_wait(t, target, sharing_key(t, q->held.first), q->held_count - 1)) {
+		struct target_queue *q = &t->queues[target];
+		while (q->held.first &&
+		       !h2_sharing_must_wait(t, target, h2_sharing_session_key(t, q->held.first), q->held_count - 1)) {
 			struct job *job = job_list_take(&q->held);
 			q->held_count--;
 			t->held--;
-			send_on(t, multis_choose(t, target, sharing_key(t, job)), job, target);
+			send_on(t, multi_handle_choose(t, target, h2_sharing_session_key(t, job)), job, target);
 		}
-		for (; q->waiting.first && !sharing_pool_full(t, target); t->waiting--) {
+		for (; q->waiting.first && !h2_sharing_pool_full(t, target); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
 			begin(t, job_list_take(&q->waiting), target);
 		}
@@ -480,7 +511,7 @@ void transport_start(struct transport *t, struct job *job)
 	size_t target = balance_choose(t->balance, job->session);
 	if (t->endpoint->count > 1)
 		job->target = (int64_t)target;
-	if (!sharing_pool_full(t, target)) {
+	if (!h2_sharing_pool_full(t, target)) {
 		begin(t, job, target);
 	} else {
 		job_list_put(&t->queues[target].waiting, job);
@@ -497,7 +528,7 @@ size_t transport_waiting(const struct transport *t)
 /* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the
  * server closes it, or bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session
  * ticket, in HTTP/2 a frame that is nobody's answer, and is left alone.) */
-static void end_speaker(const struct transport *t, int fd, size_t target)
+static void discard_unsolicited(const struct transport *t, int fd, size_t target)
 {
 	char said[4096];
 	bool plain = !strncmp(t->endpoint->targets[target].url, "http:", 5) && !t->options->network_path->proxy_tls;
@@ -515,11 +546,11 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
-	if (events & EPOLLERR && !(events = timestamps_late(t->setup.stamps, fd, events)))
+	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
 		return;
 	if (s->idle) {
 		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
-		end_speaker(t, fd, s->multi->target);
+		discard_unsolicited(t, fd, s->multi->target);
 		watch(t, fd, s, 0);
 		return;
 	}
@@ -535,13 +566,13 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 
 int64_t transport_deadline(const struct transport *t)
 {
-	int64_t deadline = t->soonest;
+	int64_t next_ns = t->soonest;
 	for (size_t i = 0; i <= t->options->cancels.count; i++) {
-		const struct alarm *alarm = deadlines_first(t->alarms, i);
-		if (alarm && alarm->at_ns < deadline)
-			deadline = alarm->at_ns;
+		const struct deadline *first = deadlines_first(t->deadlines, i);
+		if (first && first->at_ns < next_ns)
+			next_ns = first->at_ns;
 	}
-	return deadline;
+	return next_ns;
 }
 
 static void end_now(struct transport *t, struct transfer *x, enum record_error as, const char *why, int64_t now)
@@ -551,18 +582,18 @@ static void end_now(struct transport *t, struct transfer *x, enum record_error a
 	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
 }
 
-static void ring_alarms(struct transport *t, int64_t now)
+static void expire_deadlines(struct transport *t, int64_t now)
 {
 	for (size_t i = 0; i <= t->options->cancels.count; i++)
-		for (const struct alarm *alarm; (alarm = deadlines_first(t->alarms, i)) && alarm->at_ns <= now;
-		     deadlines_drop(t->alarms, i)) {
-			if (!timing_over(alarm, i))
-				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token,
-				        now);
+		for (const struct deadline *deadline; (deadline = deadlines_first(t->deadlines, i)) && deadline->at_ns <= now;
+		     deadlines_drop_first(t->deadlines, i)) {
+			if (!deadline_over(deadline, i))
+				end_now(t, deadline->owner, i ? RECORD_HUNG_UP : RECORD_TIMEOUT,
+				        i ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
 		}
 }
 
-static void expire(struct multi *m, int64_t now)
+static void expire(struct multi_handle *m, int64_t now)
 {
 	long ms = -1;
 	if (m->deadline > now)
@@ -576,13 +607,13 @@ static void expire(struct multi *m, int64_t now)
 
 void transport_expire(struct transport *t, int64_t now)
 {
-	ring_alarms(t, now);
+	expire_deadlines(t, now);
 	if (t->soonest <= now) {
 		t->soonest = INT64_MAX;
 		for (size_t i = 0; i < t->count; i++) {
-			expire(t->multis[i], now);
-			if (t->multis[i]->deadline < t->soonest)
-				t->soonest = t->multis[i]->deadline;
+			expire(t->multi_handles[i], now);
+			if (t->multi_handles[i]->deadline < t->soonest)
+				t->soonest = t->multi_handles[i]->deadline;
 		}
 	}
 	admit(t);
@@ -591,7 +622,7 @@ void transport_expire(struct transport *t, int64_t now)
 void transport_cancel(struct transport *t, int64_t now, const char *why)
 {
 	for (size_t target = 0; target < t->endpoint->count; target++) {
-		struct queueing *q = &t->queues[target];
+		struct target_queue *q = &t->queues[target];
 		for (; q->waiting.first; t->waiting--) {
 			balance_ended(t->balance, target);
 			refuse(t, job_list_take(&q->waiting), now, why);
@@ -601,6 +632,6 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 			refuse(t, job_list_take(&q->held), now, why);
 		}
 	}
-	while (t->under_way)
-		end_now(t, t->under_way, RECORD_CANCELLED, why, now);
+	while (t->in_flight)
+		end_now(t, t->in_flight, RECORD_CANCELLED, why, now);
 }

@@ -133,7 +133,8 @@ static struct job *make(struct feeder *f, size_t lane, const struct planned *p, 
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
 	job->streamed = f->streamed;
-	if (endpoint_address(f->target, job->id, job->session, job->model, &job->url, &job->headers_sent, err) < 0 ||
+	const struct request_variables variables = {.id = job->id, .session = job->session, .model = job->model};
+	if (endpoint_address(f->target, &variables, &job->url, &job->headers_sent, err) < 0 ||
 	    render(f, job, lane, p, err) < 0) {
 		char where[48];
 		snprintf(where, sizeof where, "request %lld of the trace", (long long)p->arrival.req);

@@ -86,7 +86,7 @@ static int show(FILE *to, const struct endpoint *t, struct renderer *renderer, c
 	struct slice model = renderer_model(renderer, q);
 	int result = renderer_body(renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
-		result = endpoint_address(t, q->id, q->session, model, &url, &headers, err);
+		result = endpoint_address(t, &(struct request_variables){q->id, q->session, model}, &url, &headers, err);
 	if (result == 0)
 		result = endpoint_shown_url(t, 0, model, &shown, err);
 	if (result == 0) {

@@ -15,6 +15,7 @@
 #include "run/start_time.h"
 #include "run/stop_rule.h"
 #include "run/thread_count.h"
+#include "run/warmup.h"
 #include "cli/units.h"
 
 #include <errno.h>
@@ -137,7 +138,25 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	balance_parse(o->balance, &balance);
 	if (!(r->balance = balance_new(balance, r->target.count)))
 		return ipf_error_memory(err);
-	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(arrival_reader_stream(r->plan)), err);
+	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(arrival_reader_stream(r->plan)), WARMUP_FIRST_N,
+	                    err);
+}
+
+static int wait_ready(struct run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = r->options;
+	const struct wait_ready_options how = {.api = r->api,
+	                                       .endpoint_options = &r->at,
+	                                       .network_path = &r->route,
+	                                       .http = http_of(o->http, r->target.grpc),
+	                                       .timeout_ns = o->wait_ready_ns};
+	int64_t took_ns;
+	char text[32];
+	if (wait_until_ready(&r->target, &how, &took_ns, err) < 0)
+		return -1;
+	if (o->common.verbose && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(took_ns, text));
+	return 0;
 }
 
 static int try_stamps(struct run *r, struct ipf_error *err)
@@ -148,9 +167,9 @@ static int try_stamps(struct run *r, struct ipf_error *err)
 	const char *why = timestamps_trial();
 	r->kernel_timestamps = !why;
 	if (why && o->stamps)
-		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
+		return ipf_error_set(err, IPF_SYSTEM, "--stamps: kernel receive timestamps are unavailable: %s", why);
 	if (why && o->common.verbose && !o->common.quiet)
-		fprintf(stderr, "ipf-fire: no stamps of the kernel's: %s\n", why);
+		fprintf(stderr, "ipf-fire: kernel receive timestamps are unavailable: %s\n", why);
 	return 0;
 }
 
@@ -438,7 +457,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (stop_rule_parse(r->options->stop_on, &r->stop, err) < 0 ||
 	    start_time_parse(r->options->start_at, &r->start, err) < 0 ||
 	    start_time_check(&r->start, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
-	    (r->options->wait_ready_ns && wait_ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
+	    (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
 	    catch_signals(r, err) < 0)
 		return -1;

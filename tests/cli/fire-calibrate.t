@@ -10,10 +10,10 @@ shape=events=4,first=5ms,gap=5ms,for=100ms
 run ipf-fire --calibrate --shape "streams=2,$shape"
 status_is 0 "a small load is calibrated"
 stderr_is "" "in silence"
-matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; stamps: (kernel|user)" "it says what was tried"
+matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; timestamps: (kernel|user)" "it says what was tried"
 for line in TTFT ITL event start; do matches "$(cat "$OUT")" "^  $line +[0-9.]+ [num]?s +[0-9.]+ [num]?s +[0-9.]+ [num]?s\$" "$line: p50, p99 and the most"; done
 matches "$(cat "$OUT")" "^(within 1 ms at p99 up to [0-9]+ streams|not within 1 ms)" "how far it goes"
-matches "$(cat "$OUT")" "^kept in $PWD/$kept\$" "and where it is kept"
+matches "$(cat "$OUT")" "^written to $PWD/$kept\$" "and where it is kept"
 is "$(jq -c '[.ipf, .version, .tool, .host.processors > 0, .shape.streams, .shape.events, .shape.first_ns, .shape.gap_ns, .failed]' $kept)" \
 	"[\"calibration\",1,\"$(ipf-fire --version | head -1)\",true,2,4,5000000,5000000,0]" "the file says it too"
 is "$(jq -c '.events == 4 * .requests and .requests >= 10' $kept)" true "every event of every request was looked at"
@@ -83,16 +83,16 @@ wrong() { # TEXT ARGUMENTS…
 wrong 'expected a list such as streams=1000' --calibrate --shape 7
 wrong 'streams: expected a whole number' --calibrate --shape streams=some
 wrong 'users: expected streams, rate, events' --calibrate --shape users=3
-wrong 'gaps above 0' --calibrate --shape gap=0
+wrong 'a gap above 0' --calibrate --shape gap=0
 wrong 'at most 1000000 streams' --calibrate --shape streams=2M
-wrong 'rate: expected one of streams and rate, and once' --calibrate --shape streams=2,rate=3
-wrong 'streams: expected one of streams and rate, and once' --calibrate --shape streams=2,streams=3
+wrong 'rate: expected streams or rate, only once' --calibrate --shape streams=2,rate=3
+wrong 'streams: expected streams or rate, only once' --calibrate --shape streams=2,streams=3
 run sh -c 'ulimit -n 300; exec ipf-fire --calibrate --shape streams=1000'
 status_is 1 "a load of more connections than there can be ends with 1"
-complains ipf-fire '--calibrate: 1000 streams at once, but only ' "before anything is tried"
+complains ipf-fire '--calibrate: 1000 concurrent streams, but the limit of open files allows ' "before anything is tried"
 run sh -c 'ulimit -n 40; exec ipf-fire --calibrate --shape streams=2'
 status_is 1 "so does any load where hardly a file can be open"
-complains ipf-fire '--calibrate: too few files can be open for even one stream' "which is what is said"
+complains ipf-fire '--calibrate: the limit of open files is too low for one stream' "which is what is said"
 wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
 wrong 'does not go with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
@@ -111,6 +111,6 @@ sleep 1
 kill -INT $fire
 wait $fire
 is $? 1 "a signal ends it"
-matches "$(cat said)" "interrupted: nothing is kept" "and it says so"
+matches "$(cat said)" "interrupted: no calibration was written" "and it says so"
 yes_if "nothing is kept" test ! -e cut.json
 is "$(find . -name '*ipf-calibrate*')" "" "nor left behind"

@@ -52,7 +52,7 @@ is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc
 between "$(jq -s 'map(.connection.refused // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
 is "$(went goodbye-in-time)" "ok||abcd|2|length" "a goodbye right behind an answer costs it nothing"
 is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection behind that"
-is "$(went goodbye-always)" "reset|the server refused it over and over||0|" "a server that says nothing but goodbye has failed"
+is "$(went goodbye-always)" "reset|HTTP/2 stream refused 100 times||0|" "a server that says nothing but goodbye has failed"
 contains "$(went closed-behind)" "ok||abcd|2|length" "an end without a goodbye …"
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records | sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
 

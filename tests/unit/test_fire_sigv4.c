@@ -62,7 +62,7 @@ static void keys_and_region_are_needed(void **state)
 {
 	(void)state;
 	unsetenv("AWS_REGION");
-	static const char no_region[] = "AWS_REGION is not set in the environment, and the URL does not tell the region";
+	static const char no_region[] = "AWS_REGION is not set in the environment, and the host of the URL does not contain the region";
 	refused("https://localhost/", no_region);
 	refused("https://amazonaws.com/", no_region);
 	refused("https://localhost/x.amazonaws.com", no_region);
@@ -83,12 +83,12 @@ static void keys_and_region_are_needed(void **state)
 	signer_free(s);
 	setenv("AWS_SECRET_ACCESS_KEY", "", 1);
 	refused("https://a.us-east-1.amazonaws.com/",
-	        "AWS_SECRET_ACCESS_KEY is not set in the environment, and this API signs its requests");
+	        "AWS_SECRET_ACCESS_KEY is not set in the environment: this API signs its requests with it");
 	setenv("AWS_SECRET_ACCESS_KEY", "a\nb", 1);
-	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY: a key of several lines cannot be sent");
+	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY: expected a key of one line");
 	unsetenv("AWS_ACCESS_KEY_ID");
 	refused("https://a.us-east-1.amazonaws.com/",
-	        "AWS_ACCESS_KEY_ID is not set in the environment, and this API signs its requests");
+	        "AWS_ACCESS_KEY_ID is not set in the environment: this API signs its requests with it");
 }
 
 int main(void)
