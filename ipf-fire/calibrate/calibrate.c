@@ -87,10 +87,13 @@ static struct fire_options run_options(const struct calibration_run *c)
 	o.api = "openai-chat";
 	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = o.shape = NULL;
 	o.resolve = o.cancels = o.params = o.headers = o.record_headers = none;
-	o.connections = strcmp(o.connections, "fresh") ? "reuse" : "fresh";
-	o.http = "1.1";
-	o.history = "recorded";
-	o.stamps = c->kernel_timestamps ? "kernel" : "user";
+	if (o.connections.policy.kind != CONNECTION_POLICY_FRESH) {
+		o.connections.text = "reuse";
+		o.connections.policy.kind = CONNECTION_POLICY_REUSE;
+	}
+	o.connections.policy.http = HTTP_1_1;
+	o.history = HISTORY_RECORDED;
+	o.timestamps = c->kernel_timestamps ? TIMESTAMPS_KERNEL : TIMESTAMPS_USER;
 	o.calibration = "none";
 	o.first_token_timeout_ns = o.wait_ready_ns = 0;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
@@ -326,9 +329,9 @@ static int set_up(struct calibration_run *c, const char *schedule, struct ipf_er
 		a->gap_ns = LENGTH_NS / 2;
 	if (load_shape_length(&c->base) > LENGTH_NS)
 		a->events = 1 + (LENGTH_NS - a->first_ns) / a->gap_ns;
-	const char *why = o->stamps && !strcmp(o->stamps, "user") ? "" : timestamps_trial();
+	const char *why = o->timestamps == TIMESTAMPS_USER ? "" : timestamps_trial();
 	c->kernel_timestamps = !why;
-	if (why && *why && o->stamps)
+	if (why && *why && o->timestamps == TIMESTAMPS_KERNEL)
 		return ipf_error_set(err, IPF_SYSTEM, "--stamps: kernel receive timestamps are unavailable: %s", why);
 	if (make_records(c, err) < 0)
 		return -1;
@@ -352,7 +355,7 @@ static int run_calibration(struct calibration_run *c, const char *schedule, cons
 	if (search(c, err) < 0)
 		return -1;
 	json_t *result = result_json(c);
-	int status = calibration_keep(path, result, err);
+	int status = calibration_save(path, result, err);
 	json_decref(result);
 	return status < 0 || !strcmp(path, "-") ? status : show(c, path, err);
 }

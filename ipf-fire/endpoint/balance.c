@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct balance {
 	enum balance_kind kind;
@@ -14,16 +13,6 @@ struct balance {
 
 const char *const balance_names[] = {
 	[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session", NULL};
-
-bool balance_parse(const char *name, enum balance_kind *kind)
-{
-	for (size_t i = 0; balance_names[i]; i++)
-		if (!strcmp(balance_names[i], name)) {
-			*kind = (enum balance_kind)i;
-			return true;
-		}
-	return false;
-}
 
 struct balance *balance_new(enum balance_kind kind, size_t targets)
 {

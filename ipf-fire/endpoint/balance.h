@@ -19,7 +19,6 @@ enum balance_kind {
 
 /* "round-robin", "least", "session", by enum balance_kind; NULL at the end. */
 extern const char *const balance_names[];
-bool balance_parse(const char *name, enum balance_kind *kind);
 
 struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: out of memory */
 void balance_free(struct balance *b);                                /* NULL is fine */

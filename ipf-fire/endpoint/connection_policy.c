@@ -21,23 +21,6 @@ bool connection_policy_parse(const char *text, struct connection_policy *c)
 
 const char *const http_version_names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior", NULL};
 
-bool http_parse(const char *text, enum http_version *http)
-{
-	for (size_t i = 0; http_version_names[i]; i++)
-		if (!strcmp(http_version_names[i], text)) {
-			*http = (enum http_version)i;
-			return true;
-		}
-	return false;
-}
-
-enum http_version http_of(const char *text, bool grpc)
-{
-	enum http_version http = HTTP_1_1;
-	http_parse(text, &http);
-	return grpc ? HTTP_2 : http;
-}
-
 int64_t connection_policy_streams(const struct connection_policy *c)
 {
 	return c->http == HTTP_1_1 || c->kind == CONNECTION_POLICY_FRESH ? 1 : c->streams;

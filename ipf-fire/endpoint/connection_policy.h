@@ -31,10 +31,6 @@ bool connection_policy_parse(const char *text, struct connection_policy *c);
 
 /* "1.1", "2", "2-prior", by enum http_version; NULL at the end. */
 extern const char *const http_version_names[];
-bool http_parse(const char *text, enum http_version *http);
-
-/* The version of a run: gRPC uses HTTP/2 even if --http says 1.1, with prior knowledge if there is no TLS. */
-enum http_version http_of(const char *text, bool grpc);
 
 /* The maximum number of concurrent requests on a connection. */
 int64_t connection_policy_streams(const struct connection_policy *c);

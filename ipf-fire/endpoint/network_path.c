@@ -102,8 +102,6 @@ out:
 
 static int check(const struct network_path_options *o, struct ipf_error *err)
 {
-	if (strcmp(o->dns, "once") != 0 && strcmp(o->dns, "each") != 0)
-		return ipf_error_set(err, IPF_USAGE, "--dns: expected once or each, got \"%s\"", o->dns);
 	if (o->unix_socket && (o->proxy || o->bind))
 		return ipf_error_set(err, IPF_USAGE, "--unix-socket cannot be combined with --%s", o->proxy ? "proxy" : "bind");
 	for (size_t i = 0; i < o->resolve->count; i++) {
@@ -120,7 +118,6 @@ int network_path_open(struct network_path *p, const struct network_path_options 
 	*p = (struct network_path){.o = *options};
 	if (check(options, err) < 0 || tls_files_check(options->cacert, options->cert, options->key, err) < 0)
 		return -1;
-	p->dns_each = !strcmp(options->dns, "each");
 	int result = (options->proxy && open_proxy(p, err) < 0) || open_sources(p, err) < 0 ? -1 : 0;
 	for (size_t i = 0; result == 0 && i < options->resolve->count; i++) {
 		struct curl_slist *list = curl_slist_append(p->resolve, options->resolve->items[i]);
@@ -159,7 +156,7 @@ void network_path_apply(const struct network_path *p, CURL *easy, enum http_vers
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	if (o->unix_socket)
 		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, o->unix_socket);
-	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, p->dns_each ? 0L : -1L);
+	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, p->o.dns_each ? 0L : -1L);
 	if (o->insecure) {
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);

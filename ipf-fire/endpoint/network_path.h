@@ -16,7 +16,7 @@ struct network_path_options {
 	const char *proxy;                 /* URL: http, https, socks4, socks4a, socks5, socks5h; NULL: none */
 	const char *bind;                  /* numeric addresses, separated by commas; NULL: the system chooses */
 	const struct string_list *resolve; /* "HOST:PORT:ADDRESS"; HOST may be "*" */
-	const char *dns;                   /* "once" or "each" */
+	bool dns_each;                     /* look names up for each connection, not once before the run */
 	bool insecure;
 	const char *cacert, *cert, *key;
 };
@@ -29,7 +29,6 @@ struct network_path_source {
 
 struct network_path {
 	struct network_path_options o;
-	bool dns_each; /* names are looked up for each connection */
 	struct network_path_source *sources;
 	size_t sources_count;
 	struct curl_slist *resolve;    /* the user's entries */

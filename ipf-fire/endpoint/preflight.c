@@ -143,7 +143,7 @@ static int try_host(const struct attempt *how, struct target *t, char *host, con
 		                      "cannot connect: no address of --bind is of the same family (IPv4 or IPv6)");
 	else if (!a)
 		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
-	else if (!how->network_path->dns_each || by_user)
+	else if (!how->network_path->o.dns_each || by_user)
 		result = pin(t, host, port, a, err);
 	freeaddrinfo(list);
 	return result;

@@ -153,7 +153,7 @@ static void set_times(struct transfer *x)
 	if (job->connection == IPF_ABSENT || job->reused)
 		return;
 	/* a pinned address was not looked up */
-	if (x->setup->options->network_path->dns_each)
+	if (x->setup->options->network_path->o.dns_each)
 		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
 	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);

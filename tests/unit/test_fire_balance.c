@@ -51,23 +51,12 @@ static void test_sessions_stay(void **state)
 	balance_free(other);
 }
 
-static void test_names(void **state)
-{
-	enum balance_kind kind;
-	(void)state;
-	assert_true(balance_parse("least", &kind) && kind == BALANCE_LEAST);
-	assert_true(balance_parse("session", &kind) && kind == BALANCE_SESSION);
-	assert_true(balance_parse("round-robin", &kind) && kind == BALANCE_ROUND_ROBIN);
-	assert_false(balance_parse("random", &kind));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_robin),
 		cmocka_unit_test(test_the_least_loaded),
 		cmocka_unit_test(test_sessions_stay),
-		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
