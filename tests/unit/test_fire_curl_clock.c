@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* How long libcurl thinks that it took to be refused by a port where nobody listens, in us. */
+/* How long, by libcurl's times, a refused connection attempt took, in us. */
 static curl_off_t took(bool stopped)
 {
 	curl_off_t us = -1;
@@ -19,7 +19,7 @@ static curl_off_t took(bool stopped)
 	if (stopped)
 		curl_clock_stop();
 	assert_int_equal(curl_easy_perform(easy), CURLE_COULDNT_CONNECT);
-	assert_true(clock_now() > before); /* ours goes on */
+	assert_true(clock_now() > before); /* our clock runs */
 	curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &us);
 	curl_clock_go();
 	curl_easy_cleanup(easy);
