@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert(REFUSALS_MAX == 100, "the error text names the number");
+
 #define STALE_NS (2 * NS_PER_MS) /* in addition to two round trips */
 
 static bool is_tls(CURLcode code)
