@@ -26,7 +26,7 @@ static curl_off_t took(bool stopped)
 	return us;
 }
 
-static void test_stands_still_for_libcurl_alone(void **state)
+static void test_stops_only_for_libcurl(void **state)
 {
 	(void)state;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -37,7 +37,7 @@ static void test_stands_still_for_libcurl_alone(void **state)
 	curl_global_cleanup();
 }
 
-static void test_other_clocks_go_on(void **state)
+static void test_other_clocks_run(void **state)
 {
 	struct timespec a, b;
 	(void)state;
@@ -53,8 +53,8 @@ static void test_other_clocks_go_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stands_still_for_libcurl_alone),
-		cmocka_unit_test(test_other_clocks_go_on),
+		cmocka_unit_test(test_stops_only_for_libcurl),
+		cmocka_unit_test(test_other_clocks_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Allocates and frees with libcurl's functions, many times. */
-static void test_what_comes_back_is_clear_and_large_enough(void **state)
+static void test_blocks_are_zeroed_and_large_enough(void **state)
 {
 	(void)state;
 	assert_int_equal(curl_memory_init(), CURLE_OK);
@@ -43,7 +43,7 @@ static void test_what_comes_back_is_clear_and_large_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_comes_back_is_clear_and_large_enough),
+		cmocka_unit_test(test_blocks_are_zeroed_and_large_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void end(struct timestamps *s, int fd)
 	timestamps_free(s);
 }
 
-static void test_converts(void **state)
+static void test_converts_to_our_clock(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
@@ -68,7 +68,7 @@ static void test_converts(void **state)
 	end(s, fd);
 }
 
-static void test_refuses_what_cannot_be(void **state)
+static void test_rejects_impossible_timestamps(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
@@ -88,7 +88,7 @@ static void test_refuses_what_cannot_be(void **state)
 	end(s, fd);
 }
 
-static void test_follows_steps(void **state)
+static void test_follows_clock_steps(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
@@ -121,7 +121,7 @@ static void *other_thread(void *data)
 	return NULL;
 }
 
-static void test_recv_stays_recv(void **state)
+static void test_recv_behaves_as_before(void **state)
 {
 	int fds[2];
 	char text[8] = "";
@@ -163,7 +163,7 @@ static struct timestamps *unwatched(int fds[2], int others[2])
 	return s;
 }
 
-static void test_tells_our_own_clock(void **state)
+static void test_notes_our_own_clock(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
@@ -201,7 +201,7 @@ static void test_tells_our_own_clock(void **state)
 	timestamps_free(s);
 }
 
-static void test_leaves_the_rest_for_later(void **state)
+static void test_limits_reads_per_event(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
@@ -249,7 +249,7 @@ static void connect_to_self(struct timestamps *s, int *from, int *to)
 }
 
 /* The timestamp is between the send and the read, although the read is late. */
-static void test_tells_when_it_came(void **state)
+static void test_notes_receive_time(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -296,7 +296,7 @@ static short asked(int fd, short events)
 	return poll(&p, 1, 0) ? p.revents : 0;
 }
 
-static void test_says_there_is_no_more_yet(void **state)
+static void test_poll_knows_an_empty_socket(void **state)
 {
 	(void)state;
 	char byte[4];
@@ -344,7 +344,7 @@ static void send_aside(int fd)
 	assert_int_equal(sendmsg(fd, &m, 0), 1);
 }
 
-static void test_tells_when_it_left(void **state)
+static void test_notes_send_time(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -403,7 +403,7 @@ static void test_tells_when_it_left(void **state)
 }
 
 /* More sends than are worth timestamps: the first ones get one, then one per tenth of a millisecond. */
-static void test_stamps_some_of_many(void **state)
+static void test_limits_timestamps_of_sends(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -440,16 +440,16 @@ static void test_stamps_some_of_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_converts),
-		cmocka_unit_test(test_refuses_what_cannot_be),
-		cmocka_unit_test(test_follows_steps),
-		cmocka_unit_test(test_recv_stays_recv),
-		cmocka_unit_test(test_tells_our_own_clock),
-		cmocka_unit_test(test_leaves_the_rest_for_later),
-		cmocka_unit_test(test_says_there_is_no_more_yet),
-		cmocka_unit_test(test_tells_when_it_came),
-		cmocka_unit_test(test_tells_when_it_left),
-		cmocka_unit_test(test_stamps_some_of_many),
+		cmocka_unit_test(test_converts_to_our_clock),
+		cmocka_unit_test(test_rejects_impossible_timestamps),
+		cmocka_unit_test(test_follows_clock_steps),
+		cmocka_unit_test(test_recv_behaves_as_before),
+		cmocka_unit_test(test_notes_our_own_clock),
+		cmocka_unit_test(test_limits_reads_per_event),
+		cmocka_unit_test(test_poll_knows_an_empty_socket),
+		cmocka_unit_test(test_notes_receive_time),
+		cmocka_unit_test(test_notes_send_time),
+		cmocka_unit_test(test_limits_timestamps_of_sends),
 	};
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
