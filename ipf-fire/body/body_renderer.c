@@ -11,58 +11,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct renderer {
-	struct part body;
+struct body_renderer {
+	struct template_part body;
 	char *model; /* JSON; NULL: the trace's */
-	bool carries[FIELDS];
+	bool carries[FIELD_COUNT];
 	bool measure_prompt;
 	int64_t prompt_bytes;
-	struct prompt prompt, outer; /* `outer` holds the messages that EACH goes through */
+	struct prompt prompt, outer; /* `outer` holds the messages that a PART_EACH iterates over */
 	jdoc_id message;             /* in outer.doc: the one that is being written */
-	struct chat_parts_part part; /* of its content */
+	struct chat_part part;       /* of its content */
 	struct jdoc tools, format;
-	jdoc_id tool;  /* in tools: the one that is being written */
-	json_t *roles; /* of the EACH that is being written */
+	jdoc_id tool;  /* in `tools`: the one that is being written */
+	json_t *roles; /* of the PART_EACH that is being written */
 	struct buffer scratch;
 	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
 	int message_type;
-	struct buffer json; /* what the message was made of */
+	struct buffer json; /* what a protobuf message is made from */
 	struct jdoc json_doc;
 };
 
-/* What is filled in. */
+/* One rendering. */
 struct filling {
-	struct renderer *r;
+	struct body_renderer *r;
 	const struct trace_request *q;
 	struct slice context;
 	struct ipf_error *err;
 };
 
-int renderer_new(struct renderer **renderer, json_t *request, const struct body_renderer_options *options,
-                 struct ipf_error *err)
+int body_renderer_new(struct body_renderer **renderer, json_t *request, const struct body_renderer_options *options,
+                      struct ipf_error *err)
 {
 	*renderer = NULL;
-	struct renderer *r = calloc(1, sizeof *r);
+	struct body_renderer *r = calloc(1, sizeof *r);
 	if (!r)
 		return ipf_error_memory(err);
 	r->measure_prompt = options->measure_prompt;
 	r->protobuf = options->protobuf;
 	r->message_type = options->message;
 	int result = body_template_compile(&r->body, r->carries, request, options, err);
-	if (result == 0 && options->model && !(r->model = dump_text(options->model, "")))
+	if (result == 0 && options->model && !(r->model = quote_text(options->model, "")))
 		result = ipf_error_set(err, IPF_USAGE, "--model: not UTF-8");
 	if (result == 0)
 		*renderer = r;
 	else
-		renderer_free(r);
+		body_renderer_free(r);
 	return result;
 }
 
-void renderer_free(struct renderer *r)
+void body_renderer_free(struct body_renderer *r)
 {
 	if (!r)
 		return;
-	part_release(&r->body);
+	template_part_release(&r->body);
 	free(r->model);
 	prompt_release(&r->prompt);
 	prompt_release(&r->outer);
@@ -74,32 +74,15 @@ void renderer_free(struct renderer *r)
 	free(r);
 }
 
-/* ---- sessions ---- */
-
-void session_append(struct buffer *context, const struct trace_request *q)
-{
-	prompt_append_turn(context, q);
-	if (q->answer.data)
-		session_answer(context, q->answer);
-}
-
-void session_answer(struct buffer *context, struct slice answer)
-{
-	if (context->len)
-		buffer_byte(context, ',');
-	buffer_text(context, "{\"role\":\"assistant\",\"content\":");
-	buffer_slice(context, answer);
-	buffer_byte(context, '}');
-}
-
 /* ---- filling in ---- */
 
-struct slice renderer_model(const struct renderer *r, const struct trace_request *q)
+struct slice body_renderer_model(const struct body_renderer *r, const struct trace_request *q)
 {
 	return r->model ? slice_of(r->model) : q->model;
 }
 
-/* Of {"type": "json_schema", "json_schema": {"name", "schema"}}; JDOC_NONE where the format is another, or absent. */
+/* A member of {"type": "json_schema", "json_schema": {"name", "schema"}}; JDOC_NONE if the format is another or absent.
+ */
 static jdoc_id schema_member(struct filling *f, const char *member)
 {
 	struct jdoc *doc = &f->r->format;
@@ -109,82 +92,82 @@ static jdoc_id schema_member(struct filling *f, const char *member)
 	return jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, "json_schema"), member);
 }
 
-static jdoc_id tool_member(const struct renderer *r, enum field field)
+static jdoc_id tool_member(const struct body_renderer *r, enum template_field field)
 {
-	return chat_parts_function(&r->tools, r->tool,
-	                           field == TOOL_NAME          ? "name"
-	                           : field == TOOL_DESCRIPTION ? "description"
-	                                                       : "parameters");
+	return chat_parts_tool_member(&r->tools, r->tool,
+	                              field == FIELD_TOOL_NAME          ? "name"
+	                              : field == FIELD_TOOL_DESCRIPTION ? "description"
+	                                                                : "parameters");
 }
 
-static bool present(struct filling *f, enum field field)
+static bool present(struct filling *f, enum template_field field)
 {
 	struct slice media_type, data;
 	const struct trace_request *q = f->q;
 	bool text = q->messages.data || q->prompt.data;
 	switch (field) {
-	case MODEL:
-		return renderer_model(f->r, q).data;
-	case ADAPTER:
+	case FIELD_MODEL:
+		return body_renderer_model(f->r, q).data;
+	case FIELD_ADAPTER:
 		return !f->r->model && q->model.data;
-	case MESSAGES:
-	case TURNS:
-	case PROMPT_TEXT:
+	case FIELD_MESSAGES:
+	case FIELD_TURNS:
+	case FIELD_PROMPT_TEXT:
 		return text;
-	case SYSTEM:
+	case FIELD_SYSTEM:
 		return prompt_has_system(&f->r->prompt, q, f->context, f->err) == 1;
-	case PROMPT:
+	case FIELD_PROMPT:
 		return text || q->prompt_token_ids.data;
-	case PROMPT_TOKEN_IDS:
+	case FIELD_PROMPT_TOKEN_IDS:
 		return q->prompt_token_ids.data;
-	case TOOLS:
+	case FIELD_TOOLS:
 		return q->tools.data;
-	case ID:
+	case FIELD_ID:
 		return q->id.data;
-	case SESSION:
+	case FIELD_SESSION:
 		return q->session.data;
-	case INPUT_TOKENS:
+	case FIELD_INPUT_TOKENS:
 		return q->input_tokens != IPF_ABSENT;
-	case OUTPUT_TOKENS:
+	case FIELD_OUTPUT_TOKENS:
 		return q->output_tokens != IPF_ABSENT;
-	case RESPONSE_FORMAT:
+	case FIELD_RESPONSE_FORMAT:
 		return q->response_format.data;
-	case RESPONSE_SCHEMA:
+	case FIELD_RESPONSE_SCHEMA:
 		return schema_member(f, "schema") != JDOC_NONE;
-	case RESPONSE_SCHEMA_NAME:
+	case FIELD_RESPONSE_SCHEMA_NAME:
 		return schema_member(f, "name") != JDOC_NONE;
-	case MESSAGE:
-	case ROLE:
-	case CONTENT:
+	case FIELD_MESSAGE:
+	case FIELD_ROLE:
+	case FIELD_CONTENT:
 		return true;
-	case HAS_IMAGE:
+	case FIELD_HAS_IMAGE:
 		return chat_parts_has_image(&f->r->outer.doc, f->r->message);
-	case TEXT_OF_PART:
+	case FIELD_TEXT_OF_PART:
 		return f->r->part.text != JDOC_NONE;
-	case URL:
+	case FIELD_URL:
 		return f->r->part.url != JDOC_NONE;
-	case MEDIA_TYPE:
-	case DATA:
-		return chat_parts_data(&f->r->outer.doc, f->r->part.url, &media_type, &data);
-	case TOOL_NAME:
-	case TOOL_DESCRIPTION:
-	case TOOL_PARAMETERS:
+	case FIELD_MEDIA_TYPE:
+	case FIELD_DATA:
+		return chat_parts_data_url(&f->r->outer.doc, f->r->part.url, &media_type, &data);
+	case FIELD_TOOL_NAME:
+	case FIELD_TOOL_DESCRIPTION:
+	case FIELD_TOOL_PARAMETERS:
 		return tool_member(f->r, field) != JDOC_NONE;
-	case FIELDS:
+	case FIELD_COUNT:
 		break;
 	}
 	return false;
 }
 
-static bool part_present(struct filling *f, const struct part *p)
+static bool part_present(struct filling *f, const struct template_part *p)
 {
-	if (p->kind == FIELD)
+	if (p->kind == PART_FIELD)
 		return present(f, p->field);
-	if (p->kind == EACH)
-		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS ? TOOLS : MESSAGES);
-	if (p->kind == IF)
+	if (p->kind == PART_EACH)
+		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS ? FIELD_TOOLS : FIELD_MESSAGES);
+	if (p->kind == PART_IF)
 		return part_present(f, &p->parts[0]) && part_present(f, &p->parts[1]);
-	for (size_t i = 0; p->kind == FIRST; i++) {
+	for (size_t i = 0; p->kind == PART_FIRST; i++) {
 		if (i == p->count)
 			return false;
 		if (part_present(f, &p->parts[i]))
@@ -193,8 +176,8 @@ static bool part_present(struct filling *f, const struct part *p)
 	return true;
 }
 
-/* How long the prompt that was just written is as text. */
-static int measure_prompt(struct renderer *r, struct slice json, struct ipf_error *err)
+/* Sets prompt_bytes from the prompt that was just written. */
+static int measure_prompt(struct body_renderer *r, struct slice json, struct ipf_error *err)
 {
 	buffer_clear(&r->scratch);
 	if (jdoc_parse(&r->prompt.doc, json.data, json.len, err) < 0)
@@ -204,11 +187,11 @@ static int measure_prompt(struct renderer *r, struct slice json, struct ipf_erro
 	return 0;
 }
 
-static int write_prompt(struct filling *f, enum field field, struct buffer *body)
+static int write_prompt(struct filling *f, enum template_field field, struct buffer *body)
 {
 	size_t begin = body->len;
 	const struct trace_request *q = f->q;
-	if (field == PROMPT && !q->prompt.data && !q->messages.data)
+	if (field == FIELD_PROMPT && !q->prompt.data && !q->messages.data)
 		buffer_slice(body, q->prompt_token_ids);
 	else if (prompt_text(&f->r->prompt, q, f->context, body, f->err) < 0)
 		return -1;
@@ -217,7 +200,7 @@ static int write_prompt(struct filling *f, enum field field, struct buffer *body
 	return measure_prompt(f->r, (struct slice){body->data + begin, body->len - begin}, f->err);
 }
 
-static void write_role(struct renderer *r, struct buffer *body)
+static void write_role(struct body_renderer *r, struct buffer *body)
 {
 	jdoc_id role = jdoc_get(&r->outer.doc, r->message, "role");
 	struct slice raw = role == JDOC_NONE ? slice_of("\"user\"") : jdoc_raw(&r->outer.doc, role);
@@ -232,104 +215,97 @@ static void write_role(struct renderer *r, struct buffer *body)
 	buffer_slice(body, raw);
 }
 
-static void write_data(struct renderer *r, enum field field, struct buffer *body)
+static void write_data(struct body_renderer *r, enum template_field field, struct buffer *body)
 {
 	struct slice media_type, data;
-	if (!chat_parts_data(&r->outer.doc, r->part.url, &media_type, &data))
+	if (!chat_parts_data_url(&r->outer.doc, r->part.url, &media_type, &data))
 		return;
 	buffer_byte(body, '"');
-	buffer_slice(body, field == DATA ? data : media_type);
+	buffer_slice(body, field == FIELD_DATA ? data : media_type);
 	buffer_byte(body, '"');
 }
 
-static int write_field(struct filling *f, enum field field, struct buffer *body)
+/* Of the fields whose value is JSON already: of the request, of the message or tool that is being written. */
+static struct slice json_value(struct filling *f, enum template_field field)
+{
+	const struct body_renderer *r = f->r;
+	const struct trace_request *q = f->q;
+	const struct jdoc *messages = &r->outer.doc;
+	switch (field) {
+	case FIELD_MODEL:
+	case FIELD_ADAPTER:
+		return body_renderer_model(r, q);
+	case FIELD_MESSAGES:
+		return prompt_messages(&f->r->prompt, q, f->context);
+	case FIELD_PROMPT_TOKEN_IDS:
+		return q->prompt_token_ids;
+	case FIELD_TOOLS:
+		return q->tools;
+	case FIELD_ID:
+		return q->id;
+	case FIELD_SESSION:
+		return q->session;
+	case FIELD_RESPONSE_FORMAT:
+		return q->response_format;
+	case FIELD_RESPONSE_SCHEMA:
+		return jdoc_raw(&r->format, schema_member(f, "schema"));
+	case FIELD_RESPONSE_SCHEMA_NAME:
+		return jdoc_raw(&r->format, schema_member(f, "name"));
+	case FIELD_MESSAGE:
+		return jdoc_raw(messages, r->message);
+	case FIELD_HAS_IMAGE:
+		return slice_of("true");
+	case FIELD_TEXT_OF_PART:
+		return jdoc_raw(messages, r->part.text);
+	case FIELD_URL:
+		return jdoc_raw(messages, r->part.url);
+	default: /* those of tools */
+		return jdoc_raw(&r->tools, tool_member(r, field));
+	}
+}
+
+static int write_field(struct filling *f, enum template_field field, struct buffer *body)
 {
 	struct jout w = {.out = body};
 	struct prompt *p = &f->r->prompt;
-	const struct trace_request *q = f->q;
 	switch (field) {
-	case MODEL:
-	case ADAPTER:
-		buffer_slice(body, renderer_model(f->r, q));
-		break;
-	case MESSAGES:
-		buffer_slice(body, prompt_messages(p, q, f->context));
-		break;
-	case TURNS:
-		return prompt_turns(p, q, f->context, body, f->err);
-	case SYSTEM:
-		return prompt_system(p, q, f->context, body, f->err);
-	case PROMPT:
-	case PROMPT_TEXT:
+	case FIELD_TURNS:
+		return prompt_turns(p, f->q, f->context, body, f->err);
+	case FIELD_SYSTEM:
+		return prompt_system(p, f->q, f->context, body, f->err);
+	case FIELD_PROMPT:
+	case FIELD_PROMPT_TEXT:
 		return write_prompt(f, field, body);
-	case PROMPT_TOKEN_IDS:
-		buffer_slice(body, q->prompt_token_ids);
+	case FIELD_INPUT_TOKENS:
+		jout_int(&w, f->q->input_tokens);
 		break;
-	case TOOLS:
-		buffer_slice(body, q->tools);
+	case FIELD_OUTPUT_TOKENS:
+		jout_int(&w, f->q->output_tokens);
 		break;
-	case ID:
-		buffer_slice(body, q->id);
-		break;
-	case SESSION:
-		buffer_slice(body, q->session);
-		break;
-	case INPUT_TOKENS:
-		jout_int(&w, q->input_tokens);
-		break;
-	case OUTPUT_TOKENS:
-		jout_int(&w, q->output_tokens);
-		break;
-	case MESSAGE:
-		buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->message));
-		break;
-	case ROLE:
+	case FIELD_ROLE:
 		write_role(f->r, body);
 		break;
-	case CONTENT:
+	case FIELD_CONTENT:
 		prompt_content(&f->r->outer.doc, f->r->message, body);
 		break;
-	case RESPONSE_FORMAT:
-		buffer_slice(body, q->response_format);
-		break;
-	case RESPONSE_SCHEMA:
-		buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "schema")));
-		break;
-	case RESPONSE_SCHEMA_NAME:
-		buffer_slice(body, jdoc_raw(&f->r->format, schema_member(f, "name")));
-		break;
-	case HAS_IMAGE:
-		buffer_text(body, "true");
-		break;
-	case TEXT_OF_PART:
-		buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.text));
-		break;
-	case URL:
-		buffer_slice(body, jdoc_raw(&f->r->outer.doc, f->r->part.url));
-		break;
-	case MEDIA_TYPE:
-	case DATA:
+	case FIELD_MEDIA_TYPE:
+	case FIELD_DATA:
 		write_data(f->r, field, body);
 		break;
-	case TOOL_NAME:
-	case TOOL_DESCRIPTION:
-	case TOOL_PARAMETERS:
-		buffer_slice(body, jdoc_raw(&f->r->tools, tool_member(f->r, field)));
-		break;
-	case FIELDS:
-		break;
+	default:
+		buffer_slice(body, json_value(f, field));
 	}
 	return 0;
 }
 
-static int write_part(struct filling *f, const struct part *p, struct buffer *body);
+static int write_part(struct filling *f, const struct template_part *p, struct buffer *body);
 
-static int write_inside(struct filling *f, const struct part *p, struct buffer *body)
+static int write_inside(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	bool first = true;
-	buffer_byte(body, p->kind == MAP ? '{' : '[');
+	buffer_byte(body, p->kind == PART_MAP ? '{' : '[');
 	for (size_t i = 0; i < p->count; i++) {
-		const struct part *inner = &p->parts[i];
+		const struct template_part *inner = &p->parts[i];
 		if (!part_present(f, inner))
 			continue;
 		if (!first)
@@ -340,11 +316,11 @@ static int write_inside(struct filling *f, const struct part *p, struct buffer *
 		if (write_part(f, inner, body) < 0)
 			return -1;
 	}
-	buffer_byte(body, p->kind == MAP ? '}' : ']');
+	buffer_byte(body, p->kind == PART_MAP ? '}' : ']');
 	return 0;
 }
 
-static int write_first(struct filling *f, const struct part *p, struct buffer *body)
+static int write_first(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (part_present(f, &p->parts[i]))
@@ -352,8 +328,8 @@ static int write_first(struct filling *f, const struct part *p, struct buffer *b
 	return 0;
 }
 
-/* A value as JSON within a text. */
-static int write_text(struct filling *f, const struct part *p, struct buffer *body)
+/* The JSON of a value, as a text. */
+static int write_text(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	struct buffer inside = {0};
 	struct jout w = {.out = body};
@@ -364,14 +340,14 @@ static int write_text(struct filling *f, const struct part *p, struct buffer *bo
 	return result;
 }
 
-static void between(struct buffer *body, bool *first)
+static void separate(struct buffer *body, bool *first)
 {
 	if (!*first)
 		buffer_byte(body, ',');
 	*first = false;
 }
 
-static int each_message(struct filling *f, const struct part *p, struct buffer *body)
+static int each_message(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	struct prompt_each e;
 	bool first = true;
@@ -379,7 +355,7 @@ static int each_message(struct filling *f, const struct part *p, struct buffer *
 		return -1;
 	f->r->roles = p->roles;
 	while (prompt_step(&e)) {
-		between(body, &first);
+		separate(body, &first);
 		f->r->message = e.each.value;
 		if (write_part(f, &p->parts[0], body) < 0)
 			return -1;
@@ -387,18 +363,19 @@ static int each_message(struct filling *f, const struct part *p, struct buffer *
 	return 0;
 }
 
-/* Texts that the template does not ask for are left out; what it cannot know goes as it stands. */
-static int each_part(struct filling *f, const struct part *p, struct buffer *body)
+/* Texts that the template does not name are left out; parts of other types are copied unchanged. */
+static int each_part(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	const struct jdoc *doc = &f->r->outer.doc;
-	struct chat_parts_parts parts = chat_parts_parts(doc, f->r->message);
+	struct chat_parts_each each = chat_parts_each(doc, f->r->message);
 	bool first = true;
-	while (chat_parts_step(&parts, &f->r->part)) {
-		const struct part *as = &p->parts[f->r->part.url != JDOC_NONE];
-		bool known = f->r->part.url != JDOC_NONE || f->r->part.text != JDOC_NONE, wanted = as->kind != RAW || as->raw;
+	while (chat_parts_next(&each, &f->r->part)) {
+		const struct template_part *as = &p->parts[f->r->part.url != JDOC_NONE];
+		bool known = f->r->part.url != JDOC_NONE || f->r->part.text != JDOC_NONE,
+			 wanted = as->kind != PART_RAW || as->raw;
 		if (known && !wanted && f->r->part.url == JDOC_NONE)
 			continue;
-		between(body, &first);
+		separate(body, &first);
 		if (!known || !wanted)
 			buffer_slice(body, jdoc_raw(doc, f->r->part.whole));
 		else if (write_part(f, as, body) < 0)
@@ -407,17 +384,17 @@ static int each_part(struct filling *f, const struct part *p, struct buffer *bod
 	return 0;
 }
 
-/* What is no function goes as it stands. */
-static int each_tool(struct filling *f, const struct part *p, struct buffer *body)
+/* A tool that is not a function is copied unchanged. */
+static int each_tool(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	struct jdoc *doc = &f->r->tools;
 	bool first = true;
 	if (jdoc_parse(doc, f->q->tools.data, f->q->tools.len, f->err) < 0)
 		return -1;
 	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
-		between(body, &first);
+		separate(body, &first);
 		f->r->tool = e.value;
-		if (tool_member(f->r, TOOL_NAME) == JDOC_NONE)
+		if (tool_member(f->r, FIELD_TOOL_NAME) == JDOC_NONE)
 			buffer_slice(body, jdoc_raw(doc, e.value));
 		else if (write_part(f, &p->parts[0], body) < 0)
 			return -1;
@@ -425,7 +402,7 @@ static int each_tool(struct filling *f, const struct part *p, struct buffer *bod
 	return 0;
 }
 
-static int write_each(struct filling *f, const struct part *p, struct buffer *body)
+static int write_each(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	buffer_byte(body, '[');
 	int result = p->over == OVER_PARTS   ? each_part(f, p, body)
@@ -435,32 +412,33 @@ static int write_each(struct filling *f, const struct part *p, struct buffer *bo
 	return result;
 }
 
-static int write_part(struct filling *f, const struct part *p, struct buffer *body)
+static int write_part(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	switch (p->kind) {
-	case RAW:
+	case PART_RAW:
 		buffer_text(body, p->raw);
 		return 0;
-	case FIELD:
+	case PART_FIELD:
 		return write_field(f, p->field, body);
-	case FIRST:
+	case PART_FIRST:
 		return write_first(f, p, body);
-	case IF:
+	case PART_IF:
 		return write_part(f, &p->parts[1], body);
-	case TEXT:
+	case PART_TEXT:
 		return write_text(f, p, body);
-	case EACH:
+	case PART_EACH:
 		return write_each(f, p, body);
-	case MAP:
-	case LIST:
+	case PART_MAP:
+	case PART_LIST:
 		break;
 	}
 	return write_inside(f, p, body);
 }
 
-int renderer_check(struct renderer *r, const struct trace_request *q, struct ipf_error *err)
+int body_renderer_check(struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
-	static const enum field prompts[] = {MESSAGES, PROMPT, PROMPT_TEXT, PROMPT_TOKEN_IDS};
+	static const enum template_field prompts[] = {FIELD_MESSAGES, FIELD_PROMPT, FIELD_PROMPT_TEXT,
+	                                              FIELD_PROMPT_TOKEN_IDS};
 	struct filling f = {.r = r, .q = q, .err = err};
 	bool wanted = false, carried = false;
 	for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) {
@@ -470,13 +448,13 @@ int renderer_check(struct renderer *r, const struct trace_request *q, struct ipf
 	if (!q->messages.data && !q->prompt.data && !q->prompt_token_ids.data)
 		return ipf_error_set(err, IPF_INPUT, "prompt: the trace has only lengths (it was made with --prompt none)");
 	if (wanted && !carried)
-		return ipf_error_set(err, IPF_INPUT, "%s: this API takes no such prompt",
+		return ipf_error_set(err, IPF_INPUT, "%s: this API does not take this kind of prompt",
 		                     q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
 	return 0;
 }
 
-/* The JSON that was rendered as a message of gRPC, in its frame. */
-static int wrap(struct renderer *r, struct buffer *body, struct ipf_error *err)
+/* Encodes the rendered JSON as a protobuf message in a gRPC frame. */
+static int encode_protobuf(struct body_renderer *r, struct buffer *body, struct ipf_error *err)
 {
 	char prefix[GRPC_PREFIX] = "";
 	buffer_clear(body);
@@ -490,27 +468,45 @@ static int wrap(struct renderer *r, struct buffer *body, struct ipf_error *err)
 	return 0;
 }
 
-int renderer_body(struct renderer *r, const struct trace_request *q, struct slice context, struct buffer *body,
-                  struct ipf_error *err)
+int body_renderer_render(struct body_renderer *r, const struct trace_request *q, struct slice context,
+                         struct buffer *body, struct ipf_error *err)
 {
 	struct filling f = {.r = r, .q = q, .context = context, .err = err};
-	if (renderer_check(r, q, err) < 0)
+	if (body_renderer_check(r, q, err) < 0)
 		return -1;
 	struct buffer *json = r->protobuf ? &r->json : body;
 	buffer_clear(json);
 	r->prompt_bytes = IPF_ABSENT;
-	if (write_part(&f, &r->body, json) < 0 || err->kind || (r->protobuf && wrap(r, body, err) < 0))
+	if (write_part(&f, &r->body, json) < 0 || err->kind || (r->protobuf && encode_protobuf(r, body, err) < 0))
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_memory(err) : 0;
 }
 
-struct slice renderer_json(const struct renderer *r)
+struct slice body_renderer_json(const struct body_renderer *r)
 {
 	return r->protobuf ? buffer_all(&r->json) : (struct slice){0};
 }
 
-int64_t renderer_prompt_bytes(const struct renderer *r)
+int64_t body_renderer_prompt_bytes(const struct body_renderer *r)
 {
 	return r->prompt_bytes;
+}
+
+int body_renderer_add_param(json_t *params, const char *text, struct ipf_error *err)
+{
+	const char *equals = strchr(text, '=');
+	if (!equals || equals == text)
+		return ipf_error_set(err, IPF_USAGE, "--param: expected KEY=JSON, got \"%s\"", text);
+	char *key = slice_dup((struct slice){text, (size_t)(equals - text)});
+	json_error_t why;
+	json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, &why);
+	if (!value)
+		ipf_error_set(err, IPF_USAGE, "--param: %s: expected JSON (texts in quotes), got \"%s\"", key ? key : "",
+		              equals + 1);
+	else if (!key || json_object_set(params, key, value) < 0)
+		ipf_error_set(err, IPF_USAGE, "--param: \"%s\": the key is not UTF-8", text);
+	json_decref(value);
+	free(key);
+	return err->kind ? -1 : 0;
 }

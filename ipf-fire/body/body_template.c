@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const field_names[FIELDS] = {
+static const char *const field_names[FIELD_COUNT] = {
 	"model",
 	"adapter",
 	"messages",
@@ -33,12 +33,12 @@ static const char *const field_names[FIELDS] = {
 	"tool_parameters",
 };
 
-void part_release(struct part *p)
+void template_part_release(struct template_part *p)
 {
 	free(p->key);
 	free(p->raw);
 	for (size_t i = 0; i < p->count; i++)
-		part_release(&p->parts[i]);
+		template_part_release(&p->parts[i]);
 	free(p->parts);
 	json_decref(p->roles);
 }
@@ -66,7 +66,7 @@ static char *dump(json_t *value)
 	return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 }
 
-char *dump_text(const char *text, const char *after)
+char *quote_text(const char *text, const char *after)
 {
 	json_t *value = json_string(text);
 	char *quoted = value ? dump(value) : NULL, *all = NULL;
@@ -77,13 +77,13 @@ char *dump_text(const char *text, const char *after)
 	return all;
 }
 
-static int compile(bool *carries, struct part *p, const char *key, json_t *value, struct ipf_error *err);
+static int compile(bool *carries, struct template_part *p, const char *key, json_t *value, struct ipf_error *err);
 
-static int compile_inside(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+static int compile_inside(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	const char *key;
 	json_t *inner;
-	size_t i, count = p->kind == MAP ? json_object_size(value) : json_array_size(value);
+	size_t i, count = p->kind == PART_MAP ? json_object_size(value) : json_array_size(value);
 	p->parts = calloc(count ? count : 1, sizeof *p->parts);
 	if (!p->parts)
 		return ipf_error_memory(err);
@@ -92,18 +92,19 @@ static int compile_inside(bool *carries, struct part *p, json_t *value, struct i
 	return 0;
 }
 
-static int compile_field(bool *carries, struct part *p, const char *key, const char *text, struct ipf_error *err)
+static int compile_field(bool *carries, struct template_part *p, const char *key, const char *text,
+                         struct ipf_error *err)
 {
-	p->kind = FIELD;
-	while (p->field < FIELDS && strcmp(field_names[p->field], text + 1) != 0)
+	p->kind = PART_FIELD;
+	while (p->field < FIELD_COUNT && strcmp(field_names[p->field], text + 1) != 0)
 		p->field++;
-	if (p->field == FIELDS)
+	if (p->field == FIELD_COUNT)
 		return ipf_error_set(err, IPF_INPUT, "%s: unknown field \"%s\"", key ? key : "body", text);
-	carries[p->field == TURNS ? MESSAGES : p->field] = true;
+	carries[p->field == FIELD_TURNS ? FIELD_MESSAGES : p->field] = true;
 	return 0;
 }
 
-static int compile_one(bool *carries, struct part *p, json_t *inner, struct ipf_error *err)
+static int compile_one(bool *carries, struct template_part *p, json_t *inner, struct ipf_error *err)
 {
 	p->parts = calloc(1, sizeof *p->parts);
 	if (!p->parts)
@@ -112,7 +113,7 @@ static int compile_one(bool *carries, struct part *p, json_t *inner, struct ipf_
 	return compile(carries, p->parts, NULL, inner, err);
 }
 
-static int compile_parts(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+static int compile_parts(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	static const char *const kinds[] = {"text", "image"};
 	p->parts = calloc(2, sizeof *p->parts);
@@ -120,16 +121,16 @@ static int compile_parts(bool *carries, struct part *p, json_t *value, struct ip
 		return ipf_error_memory(err);
 	for (; p->count < 2; p->count++) {
 		json_t *as = json_object_get(value, kinds[p->count]);
-		p->parts[p->count].kind = RAW;
+		p->parts[p->count].kind = PART_RAW;
 		if (as && compile(carries, &p->parts[p->count], NULL, as, err) < 0) {
-			p->count++; /* to be released */
+			p->count++; /* so that it is released */
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int compile_each(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+static int compile_each(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	const char *of = json_string_value(json_object_get(value, "$each"));
 	p->over = !strcmp(of, "parts")   ? OVER_PARTS
@@ -140,17 +141,17 @@ static int compile_each(bool *carries, struct part *p, json_t *value, struct ipf
 		return compile_parts(carries, p, value, err);
 	if (p->over != OVER_TOOLS) {
 		p->roles = json_incref(json_object_get(value, "roles"));
-		carries[MESSAGES] = true;
+		carries[FIELD_MESSAGES] = true;
 	}
 	return compile_one(carries, p, json_object_get(value, "as"), err);
 }
 
-/* A list that is a map in the template, so that others can add to it. */
-static int compile_values(bool *carries, struct part *p, json_t *map, struct ipf_error *err)
+/* A list that the template writes as a map, so that other maps can be merged into it. */
+static int compile_values(bool *carries, struct template_part *p, json_t *map, struct ipf_error *err)
 {
 	const char *key;
 	json_t *inner;
-	p->kind = LIST;
+	p->kind = PART_LIST;
 	p->parts = calloc(json_object_size(map) + 1, sizeof *p->parts);
 	if (!p->parts)
 		return ipf_error_memory(err);
@@ -159,21 +160,21 @@ static int compile_values(bool *carries, struct part *p, json_t *map, struct ipf
 }
 
 /* {"$first": …}, {"$if": …}, {"$json": …}, {"$each": …}, {"$values": …}, {"$raw": …} */
-static int compile_operator(bool *carries, struct part *p, json_t *value, struct ipf_error *err)
+static int compile_operator(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	json_t *first = json_object_get(value, "$first"), *text = json_object_get(value, "$json"),
 		   *raw = json_object_get(value, "$raw");
 	if (raw) {
-		p->kind = RAW;
+		p->kind = PART_RAW;
 		p->raw = dump(raw);
 		return p->raw ? 0 : ipf_error_memory(err);
 	}
 	if (first) {
-		p->kind = FIRST;
+		p->kind = PART_FIRST;
 		return compile_inside(carries, p, first, err);
 	}
 	if (json_object_get(value, "$if")) {
-		p->kind = IF; /* the condition, and what it stands before */
+		p->kind = PART_IF;
 		json_t *both = json_pack("[O, O]", json_object_get(value, "$if"), json_object_get(value, "then"));
 		int result = compile_inside(carries, p, both, err);
 		json_decref(both);
@@ -181,16 +182,16 @@ static int compile_operator(bool *carries, struct part *p, json_t *value, struct
 	}
 	if (json_object_get(value, "$values"))
 		return compile_values(carries, p, json_object_get(value, "$values"), err);
-	p->kind = text ? TEXT : EACH;
+	p->kind = text ? PART_TEXT : PART_EACH;
 	if (text)
 		return compile_one(carries, p, text, err);
 	return compile_each(carries, p, value, err);
 }
 
-static int compile(bool *carries, struct part *p, const char *key, json_t *value, struct ipf_error *err)
+static int compile(bool *carries, struct template_part *p, const char *key, json_t *value, struct ipf_error *err)
 {
 	const char *text = json_string_value(value);
-	if (key && !(p->key = dump_text(key, ":")))
+	if (key && !(p->key = quote_text(key, ":")))
 		return ipf_error_memory(err);
 	if (text && text[0] == '$' && text[1] != '$')
 		return compile_field(carries, p, key, text, err);
@@ -198,18 +199,18 @@ static int compile(bool *carries, struct part *p, const char *key, json_t *value
 	json_t *inner;
 	json_object_foreach(value, name, inner) if (is_operator(name)) return compile_operator(carries, p, value, err);
 	if (has_field(value) && !text) {
-		p->kind = json_is_object(value) ? MAP : LIST;
+		p->kind = json_is_object(value) ? PART_MAP : PART_LIST;
 		return compile_inside(carries, p, value, err);
 	}
-	p->kind = RAW;
-	p->raw = text && text[0] == '$' ? dump_text(text + 1, "") : dump(value);
+	p->kind = PART_RAW;
+	p->raw = text && text[0] == '$' ? quote_text(text + 1, "") : dump(value);
 	return p->raw ? 0 : ipf_error_memory(err);
 }
 
-/* ---- what is laid over one another ---- */
+/* ---- merging ---- */
 
-/* The map at a JSON Pointer into the body, made where it is missing; NULL where something else is in its way. `len`: of
- * the pointer. */
+/* The map at the first `len` characters of a JSON Pointer into the body, created if it is missing. NULL: there is
+ * something else. */
 static json_t *map_at(json_t *body, const char *pointer, size_t len)
 {
 	const char *end = pointer + len;
@@ -232,8 +233,8 @@ static json_t *map_at(json_t *body, const char *pointer, size_t len)
 	return json_is_object(body) ? body : NULL;
 }
 
-/* The user's own parameters: where the API has them, or where a KEY that begins with a slash says. They hold no fields.
- */
+/* Adds the user's parameters at the place that the API names, or at the JSON Pointer that a KEY with a slash is. Their
+ * values have no fields. */
 static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_error *err)
 {
 	const char *home = json_string_value(json_object_get(request, "params")), *key;
@@ -244,7 +245,7 @@ static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_
 		json_t *map = slash ? map_at(body, key, (size_t)(slash - key))
 		                    : map_at(body, home ? home : "", home ? strlen(home) : 0);
 		if (!map)
-			return ipf_error_set(err, IPF_USAGE, "--param: %s: there is no map to put it into", key);
+			return ipf_error_set(err, IPF_USAGE, "--param: %s: the request body has no map at this place", key);
 		if (json_object_set_new(map, slash ? slash + 1 : key, json_pack("{s:O}", "$raw", value)) < 0)
 			return ipf_error_memory(err);
 	}
@@ -257,7 +258,7 @@ static json_t *merge(json_t *request, const struct body_renderer_options *option
 	json_t *mode = json_object_get(request, options->streamed ? "stream" : "whole");
 	if (options->exact_output && !json_is_object(exact)) {
 		json_decref(body);
-		ipf_error_set(err, IPF_USAGE, "--exact-output: this API has no way to ask for an exact length");
+		ipf_error_set(err, IPF_USAGE, "--exact-output: this API has no parameter for an exact output length");
 		return NULL;
 	}
 	int bad = mode ? json_object_update_recursive(body, mode) : 0;
@@ -272,29 +273,11 @@ static json_t *merge(json_t *request, const struct body_renderer_options *option
 	return body;
 }
 
-int body_template_compile(struct part *p, bool carries[FIELDS], json_t *request,
+int body_template_compile(struct template_part *p, bool carries[FIELD_COUNT], json_t *request,
                           const struct body_renderer_options *options, struct ipf_error *err)
 {
 	json_t *body = merge(request, options, err);
 	int result = body ? compile(carries, p, NULL, body, err) : -1;
 	json_decref(body);
 	return result;
-}
-
-int param_parse(json_t *params, const char *text, struct ipf_error *err)
-{
-	const char *equals = strchr(text, '=');
-	if (!equals || equals == text)
-		return ipf_error_set(err, IPF_USAGE, "--param: expected KEY=JSON, got \"%s\"", text);
-	char *key = slice_dup((struct slice){text, (size_t)(equals - text)});
-	json_error_t why;
-	json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, &why);
-	if (!value)
-		ipf_error_set(err, IPF_USAGE, "--param: %s: expected JSON (texts in quotes), got \"%s\"", key ? key : "",
-		              equals + 1);
-	else if (!key || json_object_set(params, key, value) < 0)
-		ipf_error_set(err, IPF_USAGE, "--param: \"%s\": not a name", text);
-	json_decref(value);
-	free(key);
-	return err->kind ? -1 : 0;
 }

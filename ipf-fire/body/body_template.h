@@ -1,63 +1,82 @@
-/* The template of a body: a descriptor's maps laid over one another and the user's parameters in them, compiled into
- * parts, of which those without a field are text already. body_renderer.c fills it in.
+/* The template of a request body: the maps of an API descriptor merged, with the user's parameters in them, compiled
+ * into parts. A part without fields is JSON text already. body_renderer.c fills the fields in.
  */
 #ifndef IPF_BODY_TEMPLATE_H
 #define IPF_BODY_TEMPLATE_H
 
 #include "body/body_renderer.h"
 
-/* What a template may name. */
-enum field {
-	MODEL,
-	ADAPTER,
-	MESSAGES,
-	TURNS,
-	SYSTEM,
-	PROMPT,
-	PROMPT_TEXT,
-	PROMPT_TOKEN_IDS,
-	TOOLS,
-	ID,
-	SESSION,
-	INPUT_TOKENS,
-	OUTPUT_TOKENS,
-	RESPONSE_FORMAT,
-	RESPONSE_SCHEMA,
-	RESPONSE_SCHEMA_NAME,
-	MESSAGE,
-	ROLE,
-	CONTENT,
-	HAS_IMAGE, /* of a message */
-	TEXT_OF_PART,
-	URL,
-	MEDIA_TYPE,
-	DATA, /* of a part of its content */
-	TOOL_NAME,
-	TOOL_DESCRIPTION,
-	TOOL_PARAMETERS, /* of a tool */
-	FIELDS
+/* What a template can name (ipf-api(5)). */
+enum template_field {
+	FIELD_MODEL,
+	FIELD_ADAPTER,
+	FIELD_MESSAGES,
+	FIELD_TURNS,
+	FIELD_SYSTEM,
+	FIELD_PROMPT,
+	FIELD_PROMPT_TEXT,
+	FIELD_PROMPT_TOKEN_IDS,
+	FIELD_TOOLS,
+	FIELD_ID,
+	FIELD_SESSION,
+	FIELD_INPUT_TOKENS,
+	FIELD_OUTPUT_TOKENS,
+	FIELD_RESPONSE_FORMAT,
+	FIELD_RESPONSE_SCHEMA,
+	FIELD_RESPONSE_SCHEMA_NAME,
+	FIELD_MESSAGE,
+	FIELD_ROLE,
+	FIELD_CONTENT,
+	FIELD_HAS_IMAGE, /* these four are of a message */
+	FIELD_TEXT_OF_PART,
+	FIELD_URL,
+	FIELD_MEDIA_TYPE,
+	FIELD_DATA, /* these four are of a part of a content */
+	FIELD_TOOL_NAME,
+	FIELD_TOOL_DESCRIPTION,
+	FIELD_TOOL_PARAMETERS, /* these three are of a tool */
+	FIELD_COUNT
 };
 
-/* A value of the template: what holds no field is text already. */
-struct part {
-	enum { RAW, FIELD, MAP, LIST, FIRST, IF, TEXT, EACH } kind;
-	char *key; /* `"name":`, within a map */
-	char *raw;
-	enum field field;
-	struct part *parts; /* TEXT: one; EACH: one, but of a content's parts two, for texts and for images, RAW without
-	                       `raw` where there is none */
+enum template_part_kind {
+	PART_RAW,   /* JSON text */
+	PART_FIELD, /* the value of a field */
+	PART_MAP,
+	PART_LIST,
+	PART_FIRST, /* the first of its parts that is present */
+	PART_IF,    /* two parts: a condition, and what it guards */
+	PART_TEXT,  /* one part, whose JSON is written as a text */
+	PART_EACH,  /* a list with an element for each element of another */
+};
+
+enum template_part_over {
+	OVER_MESSAGES,
+	OVER_TURNS, /* messages without those of the system */
+	OVER_PARTS, /* of a message's content */
+	OVER_TOOLS,
+};
+
+/* A value of the template. */
+struct template_part {
+	enum template_part_kind kind;
+	char *key; /* `"name":`, if it is in a map */
+	char *raw; /* PART_RAW */
+	enum template_field field;
+	/* PART_EACH has one, for the elements; OVER_PARTS has two, for texts and for images: PART_RAW without `raw` if the
+	 * template has none. */
+	struct template_part *parts;
 	size_t count;
-	enum { OVER_MESSAGES, OVER_TURNS, OVER_PARTS, OVER_TOOLS } over; /* EACH; turns: without the system's messages */
-	json_t *roles;                                                   /* EACH: a server's own names for them; NULL */
+	enum template_part_over over; /* PART_EACH */
+	json_t *roles;                /* PART_EACH: a server's own names of roles; NULL */
 };
 
-/* Compiles what `request` (a descriptor's) and the options say. `carries` notes which fields it names. What was made is
- * to be released, also after a -1. */
-int body_template_compile(struct part *p, bool carries[FIELDS], json_t *request,
+/* Compiles a descriptor's `request` with the options. `carries` is set for each field that it names. Release `p` also
+ * after -1. */
+int body_template_compile(struct template_part *p, bool carries[FIELD_COUNT], json_t *request,
                           const struct body_renderer_options *options, struct ipf_error *err);
-void part_release(struct part *p);
+void template_part_release(struct template_part *p);
 
-/* JSON of a text, with `after` behind it; malloc'd. NULL: not UTF-8, or out of memory. */
-char *dump_text(const char *text, const char *after);
+/* The JSON of a text, followed by `after`; free it. NULL: not UTF-8, or out of memory. */
+char *quote_text(const char *text, const char *after);
 
 #endif

@@ -2,43 +2,43 @@
 
 #include <string.h>
 
-struct chat_parts_parts chat_parts_parts(const struct jdoc *doc, jdoc_id message)
+struct chat_parts_each chat_parts_each(const struct jdoc *doc, jdoc_id message)
 {
 	jdoc_id content = jdoc_get(doc, message, "content");
 	bool text = jdoc_type_of(doc, content) == JDOC_TEXT;
-	return (struct chat_parts_parts){
-		.doc = doc, .lone = text ? content : JDOC_NONE, .each = jdoc_each(doc, text ? JDOC_NONE : content)};
+	return (struct chat_parts_each){
+		.doc = doc, .only = text ? content : JDOC_NONE, .each = jdoc_each(doc, text ? JDOC_NONE : content)};
 }
 
-bool chat_parts_step(struct chat_parts_parts *p, struct chat_parts_part *part)
+bool chat_parts_next(struct chat_parts_each *e, struct chat_part *part)
 {
-	if (p->lone != JDOC_NONE) {
-		*part = (struct chat_parts_part){.text = p->lone, .url = JDOC_NONE, .whole = p->lone};
-		p->lone = JDOC_NONE;
+	if (e->only != JDOC_NONE) {
+		*part = (struct chat_part){.text = e->only, .url = JDOC_NONE, .whole = e->only};
+		e->only = JDOC_NONE;
 		return true;
 	}
-	if (!jdoc_step(&p->each))
+	if (!jdoc_step(&e->each))
 		return false;
-	jdoc_id text = jdoc_get(p->doc, p->each.value, "text"), url = jdoc_get(p->doc, p->each.value, "image_url");
-	if (jdoc_type_of(p->doc, url) == JDOC_MAP)
-		url = jdoc_get(p->doc, url, "url");
-	*part = (struct chat_parts_part){.text = jdoc_type_of(p->doc, text) == JDOC_TEXT ? text : JDOC_NONE,
-	                                 .url = jdoc_type_of(p->doc, url) == JDOC_TEXT ? url : JDOC_NONE,
-	                                 .whole = p->each.value};
+	jdoc_id text = jdoc_get(e->doc, e->each.value, "text"), url = jdoc_get(e->doc, e->each.value, "image_url");
+	if (jdoc_type_of(e->doc, url) == JDOC_MAP)
+		url = jdoc_get(e->doc, url, "url");
+	*part = (struct chat_part){.text = jdoc_type_of(e->doc, text) == JDOC_TEXT ? text : JDOC_NONE,
+	                           .url = jdoc_type_of(e->doc, url) == JDOC_TEXT ? url : JDOC_NONE,
+	                           .whole = e->each.value};
 	return true;
 }
 
 bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message)
 {
-	struct chat_parts_parts parts = chat_parts_parts(doc, message);
-	struct chat_parts_part part;
-	while (chat_parts_step(&parts, &part))
+	struct chat_parts_each each = chat_parts_each(doc, message);
+	struct chat_part part;
+	while (chat_parts_next(&each, &part))
 		if (part.url != JDOC_NONE)
 			return true;
 	return false;
 }
 
-bool chat_parts_data(const struct jdoc *doc, jdoc_id url, struct slice *media_type, struct slice *data)
+bool chat_parts_data_url(const struct jdoc *doc, jdoc_id url, struct slice *media_type, struct slice *data)
 {
 	static const char scheme[] = "data:", mark[] = ";base64,";
 	struct slice raw = jdoc_raw(doc, url);
@@ -53,7 +53,7 @@ bool chat_parts_data(const struct jdoc *doc, jdoc_id url, struct slice *media_ty
 	return true;
 }
 
-jdoc_id chat_parts_function(const struct jdoc *doc, jdoc_id tool, const char *member)
+jdoc_id chat_parts_tool_member(const struct jdoc *doc, jdoc_id tool, const char *member)
 {
 	jdoc_id function = jdoc_get(doc, tool, "function");
 	return jdoc_get(doc, jdoc_type_of(doc, function) == JDOC_MAP ? function : tool, member);

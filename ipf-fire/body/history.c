@@ -1,30 +1,30 @@
 #include "body/history.h"
 
 #include "absent.h"
+#include "body/prompt.h"
 #include "endpoint/balance.h"
 #include "json/jout.h"
-#include "body/prompt.h"
-#include "body/body_renderer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a request of a session. */
-struct turn {
+/* A request of a session. */
+struct history_turn {
 	int64_t n;
-	int64_t parent;                 /* the turn before, as its arrival's number; -1: none that we know */
-	struct deferred_request *draft; /* until the answer has come */
-	struct buffer talk;             /* the messages before, and its own; then the answer's */
-	size_t own;                     /* where its own begin */
-	uint64_t session;               /* its name's number */
-	_Atomic int64_t *gives;         /* the count that the next turn is one of: what stands for this one's answer */
-	_Atomic int64_t *counts;        /* the one that it is one of itself, once it is sent; NULL: a first turn */
-	bool rendered, answered;
-	struct job *job;                        /* that waits for the parent's answer */
-	struct turn *next_waiting, *waiting;    /* in the parent's list; those that wait for this one */
-	struct turn *in_bucket, *newer, *older; /* the latter while it is answered and nobody has asked for it */
+	int64_t parent;                   /* n of the turn before; -1: unknown or none */
+	struct deferred_request *request; /* until the answer has come */
+	struct buffer messages;           /* those before it, then its own, then the answer */
+	size_t own_begin;                 /* where its own begin */
+	uint64_t session;                 /* a hash of the session's name */
+	_Atomic int64_t *answer_kind;     /* the count for the next turn: by what stands for this turn's answer */
+	_Atomic int64_t *counted_as;      /* the count for this turn, once it is sent; NULL: a first turn */
+	bool answered;
+	struct job *job;                             /* waits for the parent's answer */
+	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
+	struct history_turn *in_bucket;
+	struct history_turn *newer, *older; /* while it is answered and no turn has requested it */
 	/* From the thread that sent it. */
-	struct turn *next_ended;
+	struct history_turn *next_ended;
 	struct buffer body, headers;
 	struct record record;
 	struct record_read read;
@@ -32,12 +32,12 @@ struct turn {
 
 struct history {
 	const struct api *api;
-	struct turn **buckets;
+	struct history_turn **buckets;
 	size_t mask, count;
-	struct turn *oldest, *newest;
-	size_t held;                     /* bytes of those that nobody has asked for */
-	_Atomic(struct turn *) ended;    /* a stack, by any thread */
-	struct turn *ready, **ready_end; /* whose jobs may be rendered; by next_waiting */
+	struct history_turn *oldest, *newest;
+	size_t kept_bytes;                       /* of answers that no turn has requested */
+	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
+	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
 	_Atomic int64_t live, recorded, left_out;
 	struct answer answer;
 };
@@ -50,17 +50,17 @@ struct history *history_new(const struct api *api)
 	h->api = api;
 	h->mask = 1023;
 	h->ready_end = &h->ready;
-	h->buckets = calloc(h->mask + 1, sizeof(struct turn *));
+	h->buckets = calloc(h->mask + 1, sizeof(struct history_turn *));
 	if (h->buckets)
 		return h;
 	free(h);
 	return NULL;
 }
 
-static void turn_free(struct turn *t)
+static void turn_free(struct history_turn *t)
 {
-	deferred_request_free(t->draft);
-	buffer_release(&t->talk);
+	deferred_request_free(t->request);
+	buffer_release(&t->messages);
 	buffer_release(&t->body);
 	buffer_release(&t->headers);
 	free(t);
@@ -71,7 +71,7 @@ void history_free(struct history *h)
 	if (!h)
 		return;
 	for (size_t i = 0; i <= h->mask; i++)
-		for (struct turn *t = h->buckets[i], *next; t; t = next) {
+		for (struct history_turn *t = h->buckets[i], *next; t; t = next) {
 			next = t->in_bucket;
 			turn_free(t);
 		}
@@ -86,11 +86,11 @@ struct history_counts history_counts(const struct history *h)
 		.live = atomic_load(&h->live), .recorded = atomic_load(&h->recorded), .left_out = atomic_load(&h->left_out)};
 }
 
-/* ---- by their numbers ---- */
+/* ---- turns by n ---- */
 
-static struct turn **find(struct history *h, int64_t n)
+static struct history_turn **find(struct history *h, int64_t n)
 {
-	struct turn **at = &h->buckets[(uint64_t)n & h->mask];
+	struct history_turn **at = &h->buckets[(uint64_t)n & h->mask];
 	while (*at && (*at)->n != n)
 		at = &(*at)->in_bucket;
 	return at;
@@ -99,11 +99,11 @@ static struct turn **find(struct history *h, int64_t n)
 static void grow(struct history *h)
 {
 	size_t mask = 2 * h->mask + 1;
-	struct turn **buckets = calloc(mask + 1, sizeof(struct turn *));
+	struct history_turn **buckets = calloc(mask + 1, sizeof(struct history_turn *));
 	if (!buckets)
-		return; /* longer chains, then */
+		return; /* the chains get longer */
 	for (size_t i = 0; i <= h->mask; i++)
-		for (struct turn *t = h->buckets[i], *next; t; t = next) {
+		for (struct history_turn *t = h->buckets[i], *next; t; t = next) {
 			next = t->in_bucket;
 			t->in_bucket = buckets[(uint64_t)t->n & mask];
 			buckets[(uint64_t)t->n & mask] = t;
@@ -113,65 +113,65 @@ static void grow(struct history *h)
 	h->mask = mask;
 }
 
-static void unhold(struct history *h, struct turn *t)
+static void remove_kept(struct history *h, struct history_turn *t)
 {
 	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
 	*(t->newer ? &t->newer->older : &h->newest) = t->older;
 	t->newer = t->older = NULL;
-	h->held -= t->talk.cap;
+	h->kept_bytes -= t->messages.cap;
 }
 
-static void forget(struct history *h, struct turn *t)
+static void forget(struct history *h, struct history_turn *t)
 {
 	*find(h, t->n) = t->in_bucket;
 	h->count--;
 	turn_free(t);
 }
 
-/* Answered, and nobody has asked for it: perhaps nobody will. */
-static void hold(struct history *h, struct turn *t)
+/* It has been answered, and no turn has requested the answer; perhaps none will. */
+static void keep(struct history *h, struct history_turn *t)
 {
 	t->older = h->newest;
 	*(h->newest ? &h->newest->newer : &h->oldest) = t;
 	h->newest = t;
-	h->held += t->talk.cap;
-	while (h->held > HISTORY_BYTES) {
-		struct turn *old = h->oldest;
-		unhold(h, old);
+	h->kept_bytes += t->messages.cap;
+	while (h->kept_bytes > HISTORY_BYTES) {
+		struct history_turn *old = h->oldest;
+		remove_kept(h, old);
 		forget(h, old);
 	}
 }
 
-/* ---- made, and wanted ---- */
+/* ---- adding and ordering ---- */
 
-int history_add(struct history *h, struct job *job, struct deferred_request *draft)
+int history_add(struct history *h, struct job *job, struct deferred_request *request)
 {
-	struct turn *t = draft ? calloc(1, sizeof *t) : NULL;
+	struct history_turn *t = request ? calloc(1, sizeof *t) : NULL;
 	if (!t) {
-		deferred_request_free(draft);
+		deferred_request_free(request);
 		return -1;
 	}
 	t->n = job->arrival.n;
-	t->draft = draft;
+	t->request = request;
 	t->parent = -1;
-	t->session = text_number(draft->request.session);
+	t->session = text_hash(request->request.session);
 	for (size_t i = 0; job->deferred && i < job->arrival.after_count; i++) {
-		const struct turn *before = *find(h, job->arrival.after[i]);
+		const struct history_turn *before = *find(h, job->arrival.after[i]);
 		if (before && before->session == t->session)
 			t->parent = before->n;
 	}
-	struct turn **at = find(h, t->n);
+	struct history_turn **at = find(h, t->n);
 	t->in_bucket = *at;
 	*at = t;
 	if (++h->count > h->mask)
 		grow(h);
-	job->remembered = t;
+	job->history_turn = t;
 	return 0;
 }
 
 bool history_order(struct history *h, struct job *job)
 {
-	struct turn *t = job->remembered, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
+	struct history_turn *t = job->history_turn, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
 	if (!parent || parent->answered)
 		return true;
 	t->job = job;
@@ -182,39 +182,38 @@ bool history_order(struct history *h, struct job *job)
 
 const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context)
 {
-	struct turn *t = job->remembered, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
+	struct history_turn *t = job->history_turn, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
 	if (parent && parent->answered) {
 		if (!parent->waiting)
-			unhold(h, parent);
-		t->counts = parent->gives;
-		t->talk = parent->talk;
-		parent->talk = (struct buffer){0};
-		/* whoever else waits for it is not the next turn */
+			remove_kept(h, parent);
+		t->counted_as = parent->answer_kind;
+		t->messages = parent->messages;
+		parent->messages = (struct buffer){0};
+		/* any other turn that waits for it is not the next one */
 		parent->waiting = NULL;
 		forget(h, parent);
 	} else {
-		buffer_slice(&t->talk, deferred_request_context(t->draft));
-		t->counts = job->deferred ? &h->recorded : NULL;
+		buffer_slice(&t->messages, deferred_request_context(t->request));
+		t->counted_as = job->deferred ? &h->recorded : NULL;
 	}
-	t->own = t->talk.len;
-	prompt_append_turn(&t->talk, &t->draft->request);
-	t->rendered = true;
-	*context = (struct slice){t->talk.data, t->own};
-	return &t->draft->request;
+	t->own_begin = t->messages.len;
+	prompt_append_messages(&t->messages, &t->request->request);
+	*context = (struct slice){t->messages.data, t->own_begin};
+	return &t->request->request;
 }
 
 /* ---- ended ---- */
 
 void history_ended(struct history *h, const struct job *job)
 {
-	struct turn *t = job->remembered;
+	struct history_turn *t = job->history_turn;
 	if (!t)
 		return;
-	if (t->counts && job->sent_ns != IPF_ABSENT)
-		atomic_fetch_add(t->counts, 1);
+	if (t->counted_as && job->sent_ns != IPF_ABSENT)
+		atomic_fetch_add(t->counted_as, 1);
 	job_to_record(job, &t->headers, &t->record);
 	buffer_slice(&t->body, t->record.body);
-	/* when the bytes came makes no difference here */
+	/* the times of the bytes do not matter here */
 	t->read = (struct record_read){.bytes = (int64_t)t->body.len};
 	t->record.body = buffer_all(&t->body);
 	t->record.reads = &t->read;
@@ -226,8 +225,8 @@ void history_ended(struct history *h, const struct job *job)
 		;
 }
 
-/* The answer's text as JSON, onto the talk. false: there is none. */
-static bool take_answer(struct history *h, struct turn *t)
+/* Appends the answer's text to the messages. false: there is none. */
+static bool append_answer(struct history *h, struct history_turn *t)
 {
 	struct answer *a = &h->answer;
 	const struct answer_options options = {.keep_text = true};
@@ -239,34 +238,34 @@ static bool take_answer(struct history *h, struct turn *t)
 	struct buffer json = {0};
 	struct jout w = {.out = &json};
 	jout_string(&w, buffer_all(&a->text));
-	session_answer(&t->talk, buffer_all(&json));
-	bool good = !json.failed && !t->talk.failed;
+	prompt_append_answer(&t->messages, buffer_all(&json));
+	bool good = !json.failed && !t->messages.failed;
 	buffer_release(&json);
 	return good;
 }
 
-static void answered(struct history *h, struct turn *t)
+static void answered(struct history *h, struct history_turn *t)
 {
-	const struct trace_request *q = &t->draft->request;
-	size_t before = t->talk.len;
-	if (take_answer(h, t)) {
-		t->gives = &h->live;
+	const struct trace_request *q = &t->request->request;
+	size_t before = t->messages.len;
+	if (append_answer(h, t)) {
+		t->answer_kind = &h->live;
 	} else if (q->answer.data) {
-		t->talk.len = before;
-		session_answer(&t->talk, q->answer);
-		t->gives = &h->recorded;
+		t->messages.len = before;
+		prompt_append_answer(&t->messages, q->answer);
+		t->answer_kind = &h->recorded;
 	} else {
-		t->talk.len = t->own;
-		t->gives = &h->left_out;
+		t->messages.len = t->own_begin;
+		t->answer_kind = &h->left_out;
 	}
 	t->answered = true;
-	deferred_request_free(t->draft);
-	t->draft = NULL;
+	deferred_request_free(t->request);
+	t->request = NULL;
 	buffer_release(&t->body);
 	buffer_release(&t->headers);
 	if (!t->waiting)
-		hold(h, t);
-	for (struct turn *next = t->waiting, *after; next; next = after) {
+		keep(h, t);
+	for (struct history_turn *next = t->waiting, *after; next; next = after) {
 		after = next->next_waiting;
 		next->next_waiting = NULL;
 		*h->ready_end = next;
@@ -276,18 +275,18 @@ static void answered(struct history *h, struct turn *t)
 
 struct job *history_next(struct history *h)
 {
-	/* last in comes first: turned round */
-	struct turn *stack = atomic_exchange(&h->ended, NULL), *ended = NULL;
-	for (struct turn *next; stack; stack = next) {
+	/* the stack has the last one on top: reverse it */
+	struct history_turn *stack = atomic_exchange(&h->ended, NULL), *ended = NULL;
+	for (struct history_turn *next; stack; stack = next) {
 		next = stack->next_ended;
 		stack->next_ended = ended;
 		ended = stack;
 	}
-	for (struct turn *next; ended; ended = next) {
+	for (struct history_turn *next; ended; ended = next) {
 		next = ended->next_ended;
 		answered(h, ended);
 	}
-	struct turn *t = h->ready;
+	struct history_turn *t = h->ready;
 	if (!t)
 		return NULL;
 	h->ready = t->next_waiting;

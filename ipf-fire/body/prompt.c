@@ -8,7 +8,7 @@ static void comma(struct buffer *list)
 		buffer_byte(list, ',');
 }
 
-void prompt_append_turn(struct buffer *list, const struct trace_request *q)
+void prompt_append_messages(struct buffer *list, const struct trace_request *q)
 {
 	if (q->messages.data) {
 		struct slice inside = {q->messages.data + 1, q->messages.len - 2};
@@ -28,6 +28,21 @@ void prompt_append_turn(struct buffer *list, const struct trace_request *q)
 	}
 }
 
+void prompt_append_answer(struct buffer *context, struct slice answer)
+{
+	comma(context);
+	buffer_text(context, "{\"role\":\"assistant\",\"content\":");
+	buffer_slice(context, answer);
+	buffer_byte(context, '}');
+}
+
+void prompt_append_turn(struct buffer *context, const struct trace_request *q)
+{
+	prompt_append_messages(context, q);
+	if (q->answer.data)
+		prompt_append_answer(context, q->answer);
+}
+
 struct slice prompt_messages(struct prompt *p, const struct trace_request *q, struct slice context)
 {
 	if (!context.len && q->messages.data)
@@ -37,7 +52,7 @@ struct slice prompt_messages(struct prompt *p, const struct trace_request *q, st
 	buffer_clear(&p->messages);
 	buffer_byte(&p->messages, '[');
 	buffer_slice(&p->messages, context);
-	prompt_append_turn(&p->messages, q);
+	prompt_append_messages(&p->messages, q);
 	buffer_byte(&p->messages, ']');
 	return buffer_all(&p->messages);
 }
@@ -74,7 +89,7 @@ bool prompt_step(struct prompt_each *e)
 
 /* ---- as text ---- */
 
-/* A text's characters as they stand between its quotes. */
+/* The characters of a JSON text between its quotes, unchanged. */
 static void append_inside(const struct jdoc *doc, jdoc_id text, struct buffer *out, bool *first)
 {
 	struct slice raw = jdoc_raw(doc, text);

@@ -1,29 +1,36 @@
-/* A request's prompt in the forms that APIs take: a list of messages, one text, token ids; the system's messages apart.
+/* The prompt of a request in the forms that APIs take: a list of messages, one text, or token ids; with the system
+ * messages apart if needed.
  *
- * A text of messages is their contents with a blank line between two; of a content in parts, the texts count.
+ * The text of several messages is their contents with a blank line between two; of a content in parts, its texts.
  */
 #ifndef IPF_PROMPT_H
 #define IPF_PROMPT_H
 
 #include "stream/trace.h"
 
-/* Zero-initialise; used again for each request. */
+/* Working memory, reused for each request. Zero-initialise. */
 struct prompt {
-	struct buffer messages; /* the whole list, where it had to be put together */
+	struct buffer messages; /* the whole list, if it had to be assembled */
 	struct jdoc doc;
 };
 
-/* Which messages are meant. */
 enum prompt_part { PROMPT_ALL, PROMPT_SYSTEM, PROMPT_TURNS };
 
-/* Adds a turn's messages to a list's inside. */
-void prompt_append_turn(struct buffer *list, const struct trace_request *request);
+/* ---- the context of later turns: the inside of a list of messages ---- */
 
-/* All messages as a list, those of earlier turns (`context`, the inside of a list) before the request's own; absent
- * where there are none. */
+/* Appends a request's own messages. */
+void prompt_append_messages(struct buffer *context, const struct trace_request *request);
+/* Appends what the assistant answered, a JSON text. */
+void prompt_append_answer(struct buffer *context, struct slice answer);
+/* Appends a turn: its messages, and its recorded answer if there is one. */
+void prompt_append_turn(struct buffer *context, const struct trace_request *request);
+
+/* ---- the prompt of a request, with the context of its earlier turns ---- */
+
+/* All messages as a list; absent if there are none. */
 struct slice prompt_messages(struct prompt *p, const struct trace_request *request, struct slice context);
 
-/* The same, parsed in p->doc, one at a time: false at the end. */
+/* The same list, parsed in p->doc, one message at a time; prompt_step returns false at the end. */
 struct prompt_each {
 	struct jdoc_each each;
 	enum prompt_part part;
@@ -32,16 +39,16 @@ int prompt_each(struct prompt *p, const struct trace_request *request, struct sl
                 struct prompt_each *each, struct ipf_error *err);
 bool prompt_step(struct prompt_each *each);
 
-/* Appends the text of a message, of the prompt, of the system's part: JSON with its quotes. */
+/* Append the text of a message, of the whole prompt, or of its system messages: JSON with its quotes. */
 void prompt_content(const struct jdoc *doc, jdoc_id message, struct buffer *out);
 int prompt_text(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                 struct ipf_error *err);
 int prompt_system(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                   struct ipf_error *err);
-/* Appends the list without the system's messages. */
+/* Appends the list without the system messages. */
 int prompt_turns(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                  struct ipf_error *err);
-/* 1: it has messages of the system; 0; -1. */
+/* 1: it has system messages; 0: it has none; -1: error. */
 int prompt_has_system(struct prompt *p, const struct trace_request *request, struct slice context,
                       struct ipf_error *err);
 

@@ -1,11 +1,6 @@
 #include "body/request_copies.h"
 
-static int out_of_memory(struct ipf_error *err)
-{
-	return ipf_error_memory(err);
-}
-
-int copier_names(struct copier *c, struct trace_request *q, struct ipf_error *err)
+int request_copier_name(struct request_copier *c, struct trace_request *q, struct ipf_error *err)
 {
 	struct slice *const names[] = {&q->id, &q->session};
 	size_t ends[2] = {0};
@@ -21,15 +16,15 @@ int copier_names(struct copier *c, struct trace_request *q, struct ipf_error *er
 		ends[i] = c->names.len;
 	}
 	if (c->names.failed)
-		return out_of_memory(err);
+		return ipf_error_memory(err);
 	for (size_t i = 0, begin = 0; i < 2; begin = ends[i++])
 		if (names[i]->data)
 			*names[i] = (struct slice){c->names.data + begin, ends[i] - begin};
 	return 0;
 }
 
-/* The first text that is not empty, of one message. */
-static jdoc_id text_of(const struct jdoc *doc, jdoc_id message)
+/* The first text of a message that is not empty. */
+static jdoc_id first_text(const struct jdoc *doc, jdoc_id message)
 {
 	jdoc_id content = jdoc_get(doc, message, "content");
 
@@ -43,20 +38,20 @@ static jdoc_id text_of(const struct jdoc *doc, jdoc_id message)
 	return JDOC_NONE;
 }
 
-/* Where in the messages the first text begins, behind its quote; NULL: nowhere. -1: they are no JSON. */
-static int find_text(struct copier *c, struct slice messages, const char **at, struct ipf_error *err)
+/* Where the first text of the messages begins, after its quote; NULL: there is none. -1: not JSON. */
+static int find_text(struct request_copier *c, struct slice messages, const char **at, struct ipf_error *err)
 {
 	jdoc_id text = JDOC_NONE;
 
 	if (jdoc_parse(&c->doc, messages.data, messages.len, err) < 0)
 		return -1;
 	for (struct jdoc_each e = jdoc_each(&c->doc, JDOC_ROOT); text == JDOC_NONE && jdoc_step(&e);)
-		text = text_of(&c->doc, e.value);
+		text = first_text(&c->doc, e.value);
 	*at = text == JDOC_NONE ? NULL : jdoc_raw(&c->doc, text).data + 1;
 	return 0;
 }
 
-int copier_mark(struct copier *c, struct trace_request *q, struct ipf_error *err)
+int request_copier_mark(struct request_copier *c, struct trace_request *q, struct ipf_error *err)
 {
 	struct slice *whole = q->messages.data ? &q->messages : &q->prompt;
 	const char *at = whole->data ? whole->data + 1 : NULL;
@@ -72,12 +67,12 @@ int copier_mark(struct copier *c, struct trace_request *q, struct ipf_error *err
 	buffer_format(&c->prompt, "%02lld ", (long long)c->copy);
 	buffer_append(&c->prompt, at, whole->len - (size_t)(at - whole->data));
 	if (c->prompt.failed)
-		return out_of_memory(err);
+		return ipf_error_memory(err);
 	*whole = buffer_all(&c->prompt);
 	return 0;
 }
 
-void copier_release(struct copier *c)
+void request_copier_release(struct request_copier *c)
 {
 	buffer_release(&c->names);
 	buffer_release(&c->prompt);

@@ -1,29 +1,29 @@
-/* Copies of a request (ipf-schedule(5)): the same one once more, with a prompt of its own, so that what a server
- * remembers of the others does not serve it.
+/* Copies of a request (ipf-schedule(5)): the same request with a different beginning of its prompt, so that a server's
+ * prefix cache does not serve it from the others.
  *
- *     struct copier c = {.copy = 7};
- *     copier_names(&c, &request);   // "chat-1" is "chat-1-copy07"
- *     copier_mark(&c, &request);    // "Once upon a time" is "07 Once upon a time": the first of a conversation only
- *     copier_release(&c);
+ *     struct request_copier c = {.copy = 7};
+ *     request_copier_name(&c, &request);   // "chat-1" becomes "chat-1-copy07"
+ *     request_copier_mark(&c, &request);   // "Once upon a time" becomes "07 Once upon a time"; first turns only
+ *     request_copier_release(&c);
  *
- * The mark has the same length for all copies: two digits and a space, which are one to three tokens, at the beginning
- * of the first text of the messages, or of the prompt. A prompt of token ids cannot be marked, one without any text
- * (pictures alone) stays as it is.
+ * The mark has the same length for all copies: two digits and a space, one to three tokens, at the beginning of the
+ * first text of the messages, or of the prompt. A prompt of token ids cannot be marked; one without any text (images
+ * only) stays unchanged.
  */
 #ifndef IPF_REQUEST_COPIES_H
 #define IPF_REQUEST_COPIES_H
 
 #include "stream/trace.h"
 
-struct copier {
-	int64_t copy; /* 0: none; both functions leave the request alone then */
+struct request_copier {
+	int64_t copy; /* 0: the original; both functions then leave the request unchanged */
 	struct buffer names, prompt;
 	struct jdoc doc;
 };
 
-/* Both put slices into the request that are good until the next call of the same function. -1: memory. */
-int copier_names(struct copier *c, struct trace_request *request, struct ipf_error *err);
-int copier_mark(struct copier *c, struct trace_request *request, struct ipf_error *err);
-void copier_release(struct copier *c);
+/* Both put slices into the request that are valid until the next call of the same function. -1: out of memory. */
+int request_copier_name(struct request_copier *c, struct trace_request *request, struct ipf_error *err);
+int request_copier_mark(struct request_copier *c, struct trace_request *request, struct ipf_error *err);
+void request_copier_release(struct request_copier *c);
 
 #endif

@@ -1,267 +1,267 @@
 #include "body/trace_cursor.h"
 
 #include "absent.h"
+#include "body/prompt.h"
 #include "body/request_copies.h"
-#include "body/body_renderer.h"
 
 #include <stdlib.h>
 
-/* A request that was passed. */
-struct kept {
+/* A request that was passed without being taken, and is kept. */
+struct passed_request {
 	int64_t index;
-	size_t copies; /* passed so often and not taken (the trace may wrap in between) */
-	struct deferred_request *draft;
-	struct kept *in_bucket, *newer, *older;
+	size_t times; /* that it was passed and not taken: the trace may wrap in between */
+	struct deferred_request *request;
+	struct passed_request *in_bucket, *newer, *older;
 };
 
 struct trace_cursor {
 	struct trace_reader *reader;
 	int64_t index;                /* of `request`; -1 before the first */
-	struct trace_request request; /* as the reader gave it, or a copy of that */
-	struct copier copier;
-	bool taken;            /* … and was asked for */
-	bool ended;            /* the reader is past it, at the end */
-	struct buffer session; /* of `dialogue` */
+	struct trace_request request; /* as read, or its copy (request_copies.h) */
+	struct request_copier copier;
+	bool taken;            /* `request` has been returned */
+	bool ended;            /* the reader is past `request`, at the end */
+	struct buffer session; /* the name of the session of `dialogue` */
 	struct dialogue *dialogue;
-	size_t before;
+	size_t context_len; /* of `dialogue`, before `request` */
 	int64_t count;
 	bool cut;
-	struct kept **buckets;
+	struct passed_request **buckets;
 	size_t mask, kept_count, kept_bytes;
-	struct kept *oldest, *newest;
-	struct deferred_request *lent; /* given out by the last call; NULL: it was `request` */
+	struct passed_request *oldest, *newest;
+	struct deferred_request *returned; /* by the last call; NULL: that was `request` */
 };
 
-static void kept_free(struct kept *k)
+static void passed_free(struct passed_request *k)
 {
-	deferred_request_free(k->draft);
+	deferred_request_free(k->request);
 	free(k);
 }
 
-int trace_cursor_open(struct trace_cursor **picker, const char *path, int64_t copy, struct ipf_error *err)
+int trace_cursor_open(struct trace_cursor **cursor, const char *path, int64_t copy, struct ipf_error *err)
 {
-	*picker = NULL;
-	struct trace_cursor *p = calloc(1, sizeof *p);
-	if (!p)
+	*cursor = NULL;
+	struct trace_cursor *c = calloc(1, sizeof *c);
+	if (!c)
 		return ipf_error_memory(err);
-	p->index = -1;
-	p->copier.copy = copy;
-	p->count = IPF_ABSENT;
-	p->mask = 1023;
-	p->buckets = calloc(p->mask + 1, sizeof(struct kept *));
-	p->dialogue = dialogue_new();
-	if (!p->buckets || !p->dialogue)
+	c->index = -1;
+	c->copier.copy = copy;
+	c->count = IPF_ABSENT;
+	c->mask = 1023;
+	c->buckets = calloc(c->mask + 1, sizeof(struct passed_request *));
+	c->dialogue = dialogue_new();
+	if (!c->buckets || !c->dialogue)
 		ipf_error_memory(err);
-	else if (trace_reader_open(&p->reader, path, err) == 0) {
-		*picker = p;
+	else if (trace_reader_open(&c->reader, path, err) == 0) {
+		*cursor = c;
 		return 0;
 	}
-	trace_cursor_close(p);
+	trace_cursor_close(c);
 	return -1;
 }
 
-void trace_cursor_close(struct trace_cursor *p)
+void trace_cursor_close(struct trace_cursor *c)
 {
-	if (!p)
+	if (!c)
 		return;
-	for (struct kept *k = p->oldest, *next; k; k = next) {
+	for (struct passed_request *k = c->oldest, *next; k; k = next) {
 		next = k->newer;
-		kept_free(k);
+		passed_free(k);
 	}
-	deferred_request_free(p->lent);
-	dialogue_drop(p->dialogue);
-	copier_release(&p->copier);
-	buffer_release(&p->session);
-	free(p->buckets);
-	trace_reader_close(p->reader);
-	free(p);
+	deferred_request_free(c->returned);
+	dialogue_release(c->dialogue);
+	request_copier_release(&c->copier);
+	buffer_release(&c->session);
+	free(c->buckets);
+	trace_reader_close(c->reader);
+	free(c);
 }
 
-int64_t trace_cursor_count(const struct trace_cursor *p)
+int64_t trace_cursor_count(const struct trace_cursor *c)
 {
-	return p->count;
+	return c->count;
 }
 
-bool trace_cursor_cut(const struct trace_cursor *p)
+bool trace_cursor_cut(const struct trace_cursor *c)
 {
-	return p->cut;
+	return c->cut;
 }
 
-/* ---- requests that were passed ---- */
+/* ---- passed requests ---- */
 
-static struct kept **bucket(struct trace_cursor *p, int64_t index)
+static struct passed_request **bucket(struct trace_cursor *c, int64_t index)
 {
-	return &p->buckets[(uint64_t)index & p->mask];
+	return &c->buckets[(uint64_t)index & c->mask];
 }
 
-static struct kept **find(struct trace_cursor *p, int64_t index)
+static struct passed_request **find(struct trace_cursor *c, int64_t index)
 {
-	struct kept **at = bucket(p, index);
+	struct passed_request **at = bucket(c, index);
 	while (*at && (*at)->index != index)
 		at = &(*at)->in_bucket;
 	return at;
 }
 
-static void unlink_kept(struct trace_cursor *p, struct kept **at)
+static void unlink_passed(struct trace_cursor *c, struct passed_request **at)
 {
-	struct kept *k = *at;
+	struct passed_request *k = *at;
 	*at = k->in_bucket;
-	*(k->older ? &k->older->newer : &p->oldest) = k->newer;
-	*(k->newer ? &k->newer->older : &p->newest) = k->older;
-	p->kept_count--;
-	p->kept_bytes -= k->draft->bytes;
+	*(k->older ? &k->older->newer : &c->oldest) = k->newer;
+	*(k->newer ? &k->newer->older : &c->newest) = k->older;
+	c->kept_count--;
+	c->kept_bytes -= k->request->bytes;
 }
 
-static void grow_buckets(struct trace_cursor *p)
+static void grow_buckets(struct trace_cursor *c)
 {
-	size_t mask = 2 * p->mask + 1;
-	struct kept **buckets = calloc(mask + 1, sizeof(struct kept *));
+	size_t mask = 2 * c->mask + 1;
+	struct passed_request **buckets = calloc(mask + 1, sizeof(struct passed_request *));
 	if (!buckets)
-		return; /* longer chains, then */
-	free(p->buckets);
-	p->buckets = buckets;
-	p->mask = mask;
-	for (struct kept *k = p->oldest; k; k = k->newer) {
-		struct kept **at = bucket(p, k->index);
+		return; /* the chains get longer */
+	free(c->buckets);
+	c->buckets = buckets;
+	c->mask = mask;
+	for (struct passed_request *k = c->oldest; k; k = k->newer) {
+		struct passed_request **at = bucket(c, k->index);
 		k->in_bucket = *at;
 		*at = k;
 	}
 }
 
-/* The request read last goes by without being taken. */
-static int keep(struct trace_cursor *p, struct ipf_error *err)
+/* Keeps `request` if it has not been taken and a follower may request it. */
+static int keep(struct trace_cursor *c, struct ipf_error *err)
 {
-	if (p->taken || p->index < 0 || (!p->request.session.data && !p->request.parents.data))
+	if (c->taken || c->index < 0 || (!c->request.session.data && !c->request.parents.data))
 		return 0;
-	struct kept **at = find(p, p->index);
+	struct passed_request **at = find(c, c->index);
 	if (*at) {
-		(*at)->copies++;
+		(*at)->times++;
 		return 0;
 	}
-	struct kept *k = calloc(1, sizeof *k);
-	if (!k || !(k->draft = deferred_request_new(&p->request, p->dialogue, p->before))) {
+	struct passed_request *k = calloc(1, sizeof *k);
+	if (!k || !(k->request = deferred_request_new(&c->request, c->dialogue, c->context_len))) {
 		free(k);
 		return ipf_error_memory(err);
 	}
-	k->index = p->index;
-	k->copies = 1;
-	k->older = p->newest;
-	*(p->newest ? &p->newest->newer : &p->oldest) = k;
-	p->newest = *at = k;
-	p->kept_count++;
-	p->kept_bytes += k->draft->bytes;
-	if (p->kept_count > p->mask)
-		grow_buckets(p);
-	while (p->kept_bytes > (p->copier.copy ? TRACE_CURSOR_KEEP_BYTES / 16 : TRACE_CURSOR_KEEP_BYTES)) {
-		struct kept **old = find(p, p->oldest->index);
+	k->index = c->index;
+	k->times = 1;
+	k->older = c->newest;
+	*(c->newest ? &c->newest->newer : &c->oldest) = k;
+	c->newest = *at = k;
+	c->kept_count++;
+	c->kept_bytes += k->request->bytes;
+	if (c->kept_count > c->mask)
+		grow_buckets(c);
+	while (c->kept_bytes > (c->copier.copy ? TRACE_CURSOR_KEEP_BYTES / 16 : TRACE_CURSOR_KEEP_BYTES)) {
+		struct passed_request **old = find(c, c->oldest->index);
 		k = *old;
-		unlink_kept(p, old);
-		kept_free(k);
+		unlink_passed(c, old);
+		passed_free(k);
 	}
 	return 0;
 }
 
 /* ---- reading on ---- */
 
-/* What its turn adds to the session comes after it is known what came before. */
-static int follow_session(struct trace_cursor *p, struct ipf_error *err)
+/* Determines the context of `request`, then adds its turn to the session. */
+static int follow_session(struct trace_cursor *c, struct ipf_error *err)
 {
-	struct trace_request *q = &p->request;
-	if (copier_names(&p->copier, q, err) < 0)
+	struct trace_request *q = &c->request;
+	if (request_copier_name(&c->copier, q, err) < 0)
 		return -1;
-	bool same = q->session.data && slice_equal(q->session, buffer_all(&p->session)) && p->session.len;
+	bool same = q->session.data && slice_equal(q->session, buffer_all(&c->session)) && c->session.len;
 	if (!same || !q->context_session) {
 		struct dialogue *d = dialogue_new();
 		if (!d)
 			return ipf_error_memory(err);
-		dialogue_drop(p->dialogue);
-		p->dialogue = d;
-		buffer_clear(&p->session);
-		buffer_slice(&p->session, q->session);
+		dialogue_release(c->dialogue);
+		c->dialogue = d;
+		buffer_clear(&c->session);
+		buffer_slice(&c->session, q->session);
 	}
-	p->before = p->dialogue->messages.len;
-	if (!p->before && copier_mark(&p->copier, q, err) < 0)
+	c->context_len = c->dialogue->messages.len;
+	if (!c->context_len && request_copier_mark(&c->copier, q, err) < 0)
 		return -1;
 	if (q->session.data)
-		session_append(&p->dialogue->messages, q);
-	return p->dialogue->messages.failed || p->session.failed ? ipf_error_memory(err) : 0;
+		prompt_append_turn(&c->dialogue->messages, q);
+	return c->dialogue->messages.failed || c->session.failed ? ipf_error_memory(err) : 0;
 }
 
-static int read_next(struct trace_cursor *p, struct ipf_error *err)
+static int read_next(struct trace_cursor *c, struct ipf_error *err)
 {
-	if (keep(p, err) < 0)
+	if (keep(c, err) < 0)
 		return -1;
 	struct ipf_error why = {0};
-	int got = trace_reader_next(p->reader, &p->request, &why);
+	int got = trace_reader_next(c->reader, &c->request, &why);
 	if (got < 0 && why.kind != IPF_CUT) {
 		*err = why;
 		return -1;
 	}
 	if (got <= 0) {
-		p->cut = got < 0;
-		p->count = p->index + 1;
-		p->taken = p->ended = true; /* the last request is gone, and kept where that was due */
+		c->cut = got < 0;
+		c->count = c->index + 1;
+		c->taken = c->ended = true; /* `request` is no longer valid; it was kept if needed */
 		return 0;
 	}
-	p->index++;
-	p->taken = false;
-	return follow_session(p, err) < 0 ? -1 : 1;
+	c->index++;
+	c->taken = false;
+	return follow_session(c, err) < 0 ? -1 : 1;
 }
 
-static int from_the_top(struct trace_cursor *p, struct ipf_error *err)
+static int rewind_to_begin(struct trace_cursor *c, struct ipf_error *err)
 {
-	p->index = -1;
-	p->taken = true;
-	p->ended = false;
-	buffer_clear(&p->session);
-	return trace_reader_rewind(p->reader, err);
+	c->index = -1;
+	c->taken = true;
+	c->ended = false;
+	buffer_clear(&c->session);
+	return trace_reader_rewind(c->reader, err);
 }
 
-static int give_kept(struct trace_cursor *p, struct kept **at, struct trace_request *request, struct slice *context,
-                     struct ipf_error *err)
+static int take_passed(struct trace_cursor *c, struct passed_request **at, struct trace_request *request,
+                       struct slice *context, struct ipf_error *err)
 {
-	struct kept *k = *at;
-	if (--k->copies) {
-		p->lent = deferred_request_new(&k->draft->request, k->draft->dialogue, k->draft->before);
-		if (!p->lent)
+	struct passed_request *k = *at;
+	if (--k->times) {
+		c->returned = deferred_request_new(&k->request->request, k->request->dialogue, k->request->context_len);
+		if (!c->returned)
 			return ipf_error_memory(err);
 	} else {
-		unlink_kept(p, at);
-		p->lent = k->draft;
+		unlink_passed(c, at);
+		c->returned = k->request;
 		free(k);
 	}
-	*request = p->lent->request;
-	*context = deferred_request_context(p->lent);
+	*request = c->returned->request;
+	*context = deferred_request_context(c->returned);
 	return 1;
 }
 
-int trace_cursor_get(struct trace_cursor *p, int64_t index, struct trace_request *request, struct slice *context,
+int trace_cursor_get(struct trace_cursor *c, int64_t index, struct trace_request *request, struct slice *context,
                      struct ipf_error *err)
 {
-	deferred_request_free(p->lent);
-	p->lent = NULL;
-	if (p->count != IPF_ABSENT && index >= p->count)
+	deferred_request_free(c->returned);
+	c->returned = NULL;
+	if (c->count != IPF_ABSENT && index >= c->count)
 		return 0;
-	if (index != p->index || p->ended) {
-		struct kept **at = find(p, index);
+	if (index != c->index || c->ended) {
+		struct passed_request **at = find(c, index);
 		if (*at)
-			return give_kept(p, at, request, context, err);
-		if (index <= p->index && (keep(p, err) < 0 || from_the_top(p, err) < 0))
+			return take_passed(c, at, request, context, err);
+		if (index <= c->index && (keep(c, err) < 0 || rewind_to_begin(c, err) < 0))
 			return -1;
 	}
-	while (p->index < index) {
-		int got = read_next(p, err);
+	while (c->index < index) {
+		int got = read_next(c, err);
 		if (got <= 0)
 			return got;
 	}
-	p->taken = true;
-	*request = p->request;
-	*context = (struct slice){p->dialogue->messages.data, p->before};
+	c->taken = true;
+	*request = c->request;
+	*context = (struct slice){c->dialogue->messages.data, c->context_len};
 	return 1;
 }
 
-struct deferred_request *trace_cursor_draft(const struct trace_cursor *p)
+struct deferred_request *trace_cursor_defer(const struct trace_cursor *c)
 {
-	return p->lent ? deferred_request_new(&p->lent->request, p->lent->dialogue, p->lent->before)
-	               : deferred_request_new(&p->request, p->dialogue, p->before);
+	return c->returned ? deferred_request_new(&c->returned->request, c->returned->dialogue, c->returned->context_len)
+	                   : deferred_request_new(&c->request, c->dialogue, c->context_len);
 }

@@ -1,14 +1,17 @@
 #include "calibrate/calibrate.h"
 
 #include "absent.h"
-#include "run/calibration.h"
-#include "clock.h"
-#include "stats/histogram.h"
-#include "run/generated_input.h"
-#include "stats/rng.h"
-#include "run/run.h"
-#include "http/timestamp.h"
+#include "calibrate/accuracy.h"
+#include "calibrate/calibration_server.h"
+#include "calibrate/load_shape.h"
 #include "cli/units.h"
+#include "clock.h"
+#include "http/timestamp.h"
+#include "run/calibration.h"
+#include "run/generated_input.h"
+#include "run/run.h"
+#include "stats/histogram.h"
+#include "stats/rng.h"
 #include "version.h"
 
 #include <errno.h>
@@ -20,31 +23,32 @@
 #include <unistd.h>
 
 #define WITHIN_NS    NS_PER_MS
-#define LENGTH_NS    (2 * NS_PER_S) /* longer answers are cut down to it */
-#define REQUESTS     100            /* to be measured at least, within three times the time */
+#define LENGTH_NS    (2 * NS_PER_S) /* longer streams are shortened to this */
+#define REQUESTS     100            /* measured at least, if three times the duration is enough for them */
 #define DOUBLINGS    8
 #define HALVINGS     6
-#define STEPS        2 /* between the last load that was good and the first that was not */
+#define STEPS        2 /* between the highest good load and the lowest bad one */
 #define FILES_BESIDE 64
 
-struct calibration {
+/* A calibration in progress. */
+struct calibration_run {
 	const struct fire_options *options;
-	struct load_shape own; /* the load's, its answers no longer than LENGTH_NS */
-	bool kernel_stamps;
+	struct load_shape base; /* the load to calibrate for, with streams of at most LENGTH_NS */
+	bool kernel_timestamps;
 	struct calibration_server server;
 	struct generated_input trace;
-	char records[64]; /* a file; gone at the end */
-	struct accuracy at_own;
-	bool own_good;
-	double highest;      /* streams; 0: none was good */
-	double most_streams; /* that there are files for */
+	char records[64]; /* temporary file */
+	struct accuracy at_base;
+	bool base_good;
+	double highest;      /* streams of the highest good load; 0: none was good */
+	double most_streams; /* limited by the number of open files */
 	json_t *levels;
 };
 
 /* ---- one load ---- */
 
-/* Poisson: as long as it takes until all streams are there, then what is measured. */
-static int make_schedule(double rate, int64_t length_ns, struct generated_input *made, struct ipf_error *err)
+/* A Poisson schedule: a ramp until all streams are open, then the part that is measured. */
+static int make_schedule(double rate, int64_t length_ns, struct generated_input *schedule, struct ipf_error *err)
 {
 	size_t most = (size_t)(rate * (double)length_ns / 1e9 * 1.5) + 100, count = 0;
 	int64_t *at_ns = calloc(most, sizeof *at_ns);
@@ -67,13 +71,13 @@ static int make_schedule(double rate, int64_t length_ns, struct generated_input 
 	                                     .arrivals = (int64_t)count,
 	                                     .rate = rate,
 	                                     .measured = true};
-	int result = generated_input_schedule(made, &stage, at_ns, err);
+	int result = generated_input_schedule(schedule, &stage, at_ns, err);
 	free(at_ns);
 	return result;
 }
 
-/* The user's as far as they are about this program and not about a server. */
-static struct fire_options own_options(const struct calibration *c)
+/* The user's options, except those that concern the server. */
+static struct fire_options run_options(const struct calibration_run *c)
 {
 	static const struct string_list none;
 	struct fire_options o = *c->options;
@@ -83,23 +87,26 @@ static struct fire_options own_options(const struct calibration *c)
 	o.api = "openai-chat";
 	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = o.shape = NULL;
 	o.resolve = o.cancels = o.params = o.headers = o.record_headers = none;
-	o.connections = strcmp(o.connections, "fresh") ? "reuse" : "fresh";
-	o.http = "1.1";
-	o.history = "recorded";
-	o.stamps = c->kernel_stamps ? "kernel" : "user";
+	if (o.connections.policy.kind != CONNECTION_POLICY_FRESH) {
+		o.connections.text = "reuse";
+		o.connections.policy.kind = CONNECTION_POLICY_REUSE;
+	}
+	o.connections.policy.http = HTTP_1_1;
+	o.history = HISTORY_RECORDED;
+	o.timestamps = c->kernel_timestamps ? TIMESTAMPS_KERNEL : TIMESTAMPS_USER;
 	o.calibration = "none";
 	o.first_token_timeout_ns = o.wait_ready_ns = 0;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
 	return o;
 }
 
-static int run_level(struct calibration *c, double streams, struct accuracy *a, struct ipf_error *err)
+static int run_level(struct calibration_run *c, double streams, struct accuracy *a, struct ipf_error *err)
 {
-	struct load_shape shape = c->own;
+	struct load_shape shape = c->base;
 	shape.streams = streams;
 	double rate = load_shape_rate(&shape), factor = fmin(3, fmax(1, REQUESTS / rate * 1e9 / (double)shape.for_ns));
 	int64_t ramp_ns = load_shape_length(&shape), length_ns = ramp_ns + (int64_t)((double)shape.for_ns * factor);
-	struct fire_options o = own_options(c);
+	struct fire_options o = run_options(c);
 	const char *url = c->server.url;
 	o.urls = (struct string_list){.items = &url, .count = 1};
 	struct generated_input schedule = {.fd = -1};
@@ -108,15 +115,15 @@ static int run_level(struct calibration *c, double streams, struct accuracy *a, 
 	int status = fire_run(&o, schedule.path, json_array());
 	generated_input_release(&schedule);
 	if (status)
-		return ipf_error_set(err, IPF_SYSTEM, "the run against our own server failed");
+		return ipf_error_set(err, IPF_SYSTEM, "the run against the calibration server failed");
 	if (accuracy_read(a, c->records, ramp_ns, length_ns, err) < 0)
 		return -1;
-	return a->interrupted ? ipf_error_set(err, IPF_SYSTEM, "interrupted: nothing is kept") : 0;
+	return a->interrupted ? ipf_error_set(err, IPF_SYSTEM, "interrupted: no calibration was written") : 0;
 }
 
-/* ---- telling ---- */
+/* ---- results ---- */
 
-static json_t *spread_json(const struct histogram *h)
+static json_t *errors_json(const struct histogram *h)
 {
 	if (!histogram_count(h))
 		return json_null();
@@ -125,14 +132,14 @@ static json_t *spread_json(const struct histogram *h)
 	                 (json_int_t)histogram_percentile(h, 99.9), "max", (json_int_t)histogram_max(h));
 }
 
-static void set_load(json_t *to, const struct calibration *c, double streams)
+static void set_load(json_t *to, const struct calibration_run *c, double streams)
 {
-	struct load_shape shape = c->own;
+	struct load_shape shape = c->base;
 	shape.streams = streams;
 	double rate = load_shape_rate(&shape);
 	json_object_set_new(to, "streams", json_real(round(streams * 10) / 10));
 	json_object_set_new(to, "requests_per_s", json_real(round(rate * 10) / 10));
-	json_object_set_new(to, "events_per_s", json_real(round(rate * (double)shape.answer.events)));
+	json_object_set_new(to, "events_per_s", json_real(round(rate * (double)shape.stream.events)));
 }
 
 static void set_accuracy(json_t *to, const struct accuracy *a)
@@ -140,10 +147,10 @@ static void set_accuracy(json_t *to, const struct accuracy *a)
 	json_object_set_new(to, "requests", json_integer(a->requests));
 	json_object_set_new(to, "failed", json_integer(a->failed));
 	json_object_set_new(to, "events", json_integer(a->events));
-	json_object_set_new(to, "ttft_error_ns", spread_json(a->ttft));
-	json_object_set_new(to, "itl_error_ns", spread_json(a->itl));
-	json_object_set_new(to, "event_error_ns", spread_json(a->event));
-	json_object_set_new(to, "lag_ns", spread_json(a->lag));
+	json_object_set_new(to, "ttft_error_ns", errors_json(a->ttft));
+	json_object_set_new(to, "itl_error_ns", errors_json(a->itl));
+	json_object_set_new(to, "event_error_ns", errors_json(a->event));
+	json_object_set_new(to, "lag_ns", errors_json(a->lag));
 }
 
 static char *p99_of(const struct histogram *h, char text[32])
@@ -151,8 +158,8 @@ static char *p99_of(const struct histogram *h, char text[32])
 	return histogram_count(h) ? format_duration((int64_t)histogram_percentile(h, 99), text) : strcpy(text, "-");
 }
 
-/* true: it was good. */
-static bool note_level(struct calibration *c, double streams, const struct accuracy *a)
+/* Returns whether the load was good. */
+static bool note_level(struct calibration_run *c, double streams, const struct accuracy *a)
 {
 	bool good = accuracy_within(a, WITHIN_NS);
 	json_t *level = json_object();
@@ -164,17 +171,18 @@ static bool note_level(struct calibration *c, double streams, const struct accur
 		c->highest = streams;
 	if (c->options->common.verbose && !c->options->common.quiet) {
 		char ttft[32], itl[32], lag[32];
-		fprintf(stderr, "ipf-fire: %.0f streams: at p99 TTFT %s, ITL %s, start %s, %lld of %lld requests failed: %s\n",
+		fprintf(stderr,
+		        "ipf-fire: %.0f streams: p99 error of TTFT %s, ITL %s, start %s; %lld of %lld requests failed: %s\n",
 		        streams, p99_of(a->ttft, ttft), p99_of(a->itl, itl), p99_of(a->lag, lag), (long long)a->failed,
-		        (long long)a->requests, good ? "good" : "not good");
+		        (long long)a->requests, good ? "good" : "bad");
 	}
 	return good;
 }
 
 /* ---- the search ---- */
 
-/* 1 good, 0 not, -1 error. Once more where it was not good: the machine may have had a pause of its own. */
-static int try_load(struct calibration *c, double streams, struct ipf_error *err)
+/* 1: good, 0: bad, -1: error. A bad load is tried twice, because a pause of the machine may be the cause. */
+static int try_load(struct calibration_run *c, double streams, struct ipf_error *err)
 {
 	int good = 0;
 	for (int i = 0; i < 2 && !good && streams <= c->most_streams; i++) {
@@ -185,10 +193,11 @@ static int try_load(struct calibration *c, double streams, struct ipf_error *err
 	return good;
 }
 
-/* From the load's own on: doubled while it is good, or halved until it is; then nearer to where it turns. */
-static int search(struct calibration *c, struct ipf_error *err)
+/* Starts at the load to calibrate for; doubles it while it is good, or halves it until it is; then narrows the limit
+ * down. */
+static int search(struct calibration_run *c, struct ipf_error *err)
 {
-	double good = c->own_good ? c->own.streams : 0, bad = c->own_good ? 0 : c->own.streams;
+	double good = c->base_good ? c->base.streams : 0, bad = c->base_good ? 0 : c->base.streams;
 	for (int i = 0; bad <= 0 && i < DOUBLINGS; i++) {
 		int got = try_load(c, 2 * good, err);
 		if (got < 0)
@@ -211,9 +220,9 @@ static int search(struct calibration *c, struct ipf_error *err)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- calibration ---- */
 
-static json_t *result_json(const struct calibration *c)
+static json_t *result_json(const struct calibration_run *c)
 {
 	char now[32];
 	json_t *result = json_pack("{s:s, s:i, s:s}", "ipf", "calibration", "version", 1, "tool", "ipf-fire " IPF_VERSION),
@@ -221,13 +230,13 @@ static json_t *result_json(const struct calibration *c)
 	clock_format(clock_wall(), now);
 	json_object_set_new(result, "created", json_string(now));
 	json_object_set_new(result, "host", host_json());
-	json_object_set_new(result, "stamps", json_string(c->kernel_stamps ? "kernel" : "user"));
-	set_load(shape, c, c->own.streams);
-	json_object_set_new(shape, "events", json_integer(c->own.answer.events));
-	json_object_set_new(shape, "first_ns", json_integer(c->own.answer.first_ns));
-	json_object_set_new(shape, "gap_ns", json_integer(c->own.answer.gap_ns));
+	json_object_set_new(result, "stamps", json_string(c->kernel_timestamps ? "kernel" : "user"));
+	set_load(shape, c, c->base.streams);
+	json_object_set_new(shape, "events", json_integer(c->base.stream.events));
+	json_object_set_new(shape, "first_ns", json_integer(c->base.stream.first_ns));
+	json_object_set_new(shape, "gap_ns", json_integer(c->base.stream.gap_ns));
 	json_object_set_new(result, "shape", shape);
-	set_accuracy(result, &c->at_own);
+	set_accuracy(result, &c->at_base);
 	json_object_set_new(result, "within_ns", json_integer(WITHIN_NS));
 	if (c->highest > 0) {
 		json_t *highest = json_object();
@@ -238,7 +247,7 @@ static json_t *result_json(const struct calibration *c)
 	return result;
 }
 
-static void show_spread(const char *name, const struct histogram *h)
+static void show_errors(const char *name, const struct histogram *h)
 {
 	char p50[32], p99[32], most[32];
 	if (histogram_count(h))
@@ -246,43 +255,43 @@ static void show_spread(const char *name, const struct histogram *h)
 		       p99_of(h, p99), format_duration(histogram_max(h), most));
 }
 
-static int show(const struct calibration *c, const char *path, struct ipf_error *err)
+static int show(const struct calibration_run *c, const char *path, struct ipf_error *err)
 {
-	struct load_shape top = c->own;
-	printf("%.0f streams of %lld events, %.1f requests/s, %.0f events/s; stamps: %s\n", c->own.streams,
-	       (long long)c->own.answer.events, load_shape_rate(&c->own),
-	       load_shape_rate(&c->own) * (double)c->own.answer.events, c->kernel_stamps ? "kernel" : "user");
+	struct load_shape top = c->base;
+	printf("%.0f streams of %lld events, %.1f requests/s, %.0f events/s; timestamps: %s\n", c->base.streams,
+	       (long long)c->base.stream.events, load_shape_rate(&c->base),
+	       load_shape_rate(&c->base) * (double)c->base.stream.events, c->kernel_timestamps ? "kernel" : "user");
 	printf("  %-10s  %10s  %10s  %10s\n", "error of", "p50", "p99", "max");
-	show_spread("TTFT", c->at_own.ttft);
-	show_spread("ITL", c->at_own.itl);
-	show_spread("event", c->at_own.event);
-	show_spread("start", c->at_own.lag);
-	if (c->at_own.failed)
-		printf("  %lld of %lld requests failed\n", (long long)c->at_own.failed, (long long)c->at_own.requests);
+	show_errors("TTFT", c->at_base.ttft);
+	show_errors("ITL", c->at_base.itl);
+	show_errors("event", c->at_base.event);
+	show_errors("start", c->at_base.lag);
+	if (c->at_base.failed)
+		printf("  %lld of %lld requests failed\n", (long long)c->at_base.failed, (long long)c->at_base.requests);
 	top.streams = c->highest;
 	if (c->highest > 0)
 		printf("within 1 ms at p99 up to %.0f streams, %.0f requests/s, %.0f events/s\n", c->highest,
-		       load_shape_rate(&top), load_shape_rate(&top) * (double)top.answer.events);
+		       load_shape_rate(&top), load_shape_rate(&top) * (double)top.stream.events);
 	else
-		printf("not within 1 ms at p99 even with %.1f streams\n", c->own.streams / (1 << HALVINGS));
-	printf("kept in %s\n", path);
+		printf("not within 1 ms at p99 even with %.1f streams\n", c->base.streams / (1 << HALVINGS));
+	printf("written to %s\n", path);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return ipf_error_errno(err, errno, "standard output", "cannot write");
 	return 0;
 }
 
-static int make_trace(struct calibration *c, struct ipf_error *err)
+static int make_trace(struct calibration_run *c, struct ipf_error *err)
 {
 	struct trace_request request;
 	trace_request_init(&request);
 	request.id = slice_of("\"calibration\"");
 	request.messages = slice_of("[{\"role\":\"user\",\"content\":\"Tell me.\"}]");
-	request.output_tokens = c->own.answer.events;
+	request.output_tokens = c->base.stream.events;
 	return generated_input_trace(&c->trace, &request, err);
 }
 
-/* Compressed as the records of a run are, but in a place that goes away. */
-static int make_records(struct calibration *c, struct ipf_error *err)
+/* A temporary file, compressed as the records of any run. */
+static int make_records(struct calibration_run *c, struct ipf_error *err)
 {
 	const char *folder = getenv("TMPDIR");
 	struct rlimit files;
@@ -292,84 +301,87 @@ static int make_records(struct calibration *c, struct ipf_error *err)
 	if (fd < 0) {
 		int why = errno;
 		c->records[0] = '\0';
-		return ipf_error_errno(err, why, NULL, "cannot make a file for the records");
+		return ipf_error_errno(err, why, NULL, "cannot create a temporary file for the records");
 	}
 	close(fd);
 	c->most_streams = INFINITY;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max != RLIM_INFINITY) {
-		files.rlim_cur = files.rlim_max; /* for the server, which needs as many as we do */
+		files.rlim_cur = files.rlim_max; /* for the server, which needs as many files as the client */
 		setrlimit(RLIMIT_NOFILE, &files);
-		c->most_streams = ((double)files.rlim_max - FILES_BESIDE) / 1.25; /* Poisson: at times there are more */
+		c->most_streams = ((double)files.rlim_max - FILES_BESIDE) /
+		                  1.25; /* a Poisson process exceeds its mean at times */
 	}
 	return 0;
 }
 
-static int set_up(struct calibration *c, const char *schedule, struct ipf_error *err)
+static int set_up(struct calibration_run *c, const char *schedule, struct ipf_error *err)
 {
 	const struct fire_options *o = c->options;
-	if ((o->shape && load_shape_parse(&c->own, o->shape, err) < 0) ||
-	    load_shape_of(&c->own, schedule, o->trace, err) < 0)
+	if ((o->shape && load_shape_parse(&c->base, o->shape, err) < 0) ||
+	    load_shape_of(&c->base, schedule, o->trace, err) < 0)
 		return -1;
-	/* as many streams, but each so short that all of it does not take minutes: more requests start than in the load
-	 * itself */
-	struct calibration_server_shape *a = &c->own.answer;
+	/* the same number of streams, but shortened, so that the calibration does not take minutes: more requests start
+	 * than in the original load */
+	struct calibration_server_shape *a = &c->base.stream;
 	if (a->first_ns > LENGTH_NS / 2)
 		a->first_ns = LENGTH_NS / 2;
 	if (a->gap_ns > LENGTH_NS / 2)
 		a->gap_ns = LENGTH_NS / 2;
-	if (load_shape_length(&c->own) > LENGTH_NS)
+	if (load_shape_length(&c->base) > LENGTH_NS)
 		a->events = 1 + (LENGTH_NS - a->first_ns) / a->gap_ns;
-	const char *why = o->stamps && !strcmp(o->stamps, "user") ? "" : stamps_trial();
-	c->kernel_stamps = !why;
-	if (why && *why && o->stamps)
-		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
+	const char *why = o->timestamps == TIMESTAMPS_USER ? "" : timestamps_trial();
+	c->kernel_timestamps = !why;
+	if (why && *why && o->timestamps == TIMESTAMPS_KERNEL)
+		return ipf_error_set(err, IPF_SYSTEM, "--stamps: kernel receive timestamps are unavailable: %s", why);
 	if (make_records(c, err) < 0)
 		return -1;
-	if (c->own.streams > c->most_streams)
+	if (c->base.streams > c->most_streams)
 		return c->most_streams < 1
-		           ? ipf_error_set(err, IPF_SYSTEM,
-		                           "--calibrate: too few files can be open for even one stream (ulimit -n raises that)")
+		           ? ipf_error_set(
+						 err, IPF_SYSTEM,
+						 "--calibrate: the limit of open files is too low for one stream (raise it: ulimit -n)")
 		           : ipf_error_set(
 						 err, IPF_SYSTEM,
-						 "--calibrate: %.0f streams at once, but only %.0f can be tried (ulimit -n raises that)",
-						 c->own.streams, floor(c->most_streams));
+						 "--calibrate: %.0f concurrent streams, but the limit of open files allows %.0f (raise it: ulimit -n)",
+						 c->base.streams, floor(c->most_streams));
 	return calibration_server_start(&c->server, a, err) < 0 || make_trace(c, err) < 0 ? -1 : 0;
 }
 
-static int carry_out(struct calibration *c, const char *schedule, const char *path, struct ipf_error *err)
+static int run_calibration(struct calibration_run *c, const char *schedule, const char *path, struct ipf_error *err)
 {
-	if (set_up(c, schedule, err) < 0 || run_level(c, c->own.streams, &c->at_own, err) < 0)
+	if (set_up(c, schedule, err) < 0 || run_level(c, c->base.streams, &c->at_base, err) < 0)
 		return -1;
-	c->own_good = note_level(c, c->own.streams, &c->at_own);
+	c->base_good = note_level(c, c->base.streams, &c->at_base);
 	if (search(c, err) < 0)
 		return -1;
 	json_t *result = result_json(c);
-	int status = calibration_keep(path, result, err);
+	int status = calibration_save(path, result, err);
 	json_decref(result);
 	return status < 0 || !strcmp(path, "-") ? status : show(c, path, err);
 }
 
 int calibrate(const struct fire_options *options, const char *schedule)
 {
-	struct calibration c = {.options = options,
-	                        .server.pid = -1,
-	                        .trace.fd = -1,
-	                        .levels = json_array(),
-	                        .own = {.streams = 100,
-	                                .answer = {.first_ns = 50 * NS_PER_MS, .gap_ns = 10 * NS_PER_MS, .events = 100},
-	                                .for_ns = 2 * NS_PER_S}};
+	struct calibration_run c = {
+		.options = options,
+		.server.pid = -1,
+		.trace.fd = -1,
+		.levels = json_array(),
+		.base = {.streams = 100,
+	             .stream = {.first_ns = 50 * NS_PER_MS, .gap_ns = 10 * NS_PER_MS, .events = 100},
+	             .for_ns = 2 * NS_PER_S}};
 	struct ipf_error err = {0};
 	char *kept = options->common.output ? NULL : calibration_path();
 	const char *path = options->common.output ? options->common.output : kept;
 	if (path)
-		carry_out(&c, schedule, path, &err);
+		run_calibration(&c, schedule, path, &err);
 	else
-		ipf_error_set(&err, IPF_SYSTEM, "no folder to keep it in: neither XDG_STATE_HOME nor HOME is set (-o FILE)");
+		ipf_error_set(&err, IPF_SYSTEM, "neither XDG_STATE_HOME nor HOME is set: use -o FILE to write the calibration");
 	calibration_server_stop(&c.server);
 	generated_input_release(&c.trace);
 	if (c.records[0])
 		unlink(c.records);
-	accuracy_release(&c.at_own);
+	accuracy_release(&c.at_base);
 	json_decref(c.levels);
 	free(kept);
 	return ipf_error_report(&err, stderr, "ipf-fire");

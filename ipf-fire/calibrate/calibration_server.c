@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-/* Numbers of a fixed width, with blanks before them, so that every chunk is as long as the others. */
+/* Numbers have a fixed width, padded with blanks, so that all chunks have the same length. */
 #define CHUNK                                                                                                                               \
 	"data: {\"id\":\"calibration\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":\"calibration\",\"choices\":[{\"index\":0," \
 	"\"delta\":{\"content\":\" word\"},\"finish_reason\":null}],\"asked_ns\":%19lld,\"sent_ns\":%19lld}\n\n"
@@ -32,7 +32,7 @@
 #define EVENTS    256
 #define HEAD_MOST 65536
 
-/* ---- reading what was sent ---- */
+/* ---- reading the chunks ---- */
 
 int calibration_server_next(const char *body, size_t len, size_t *at, int64_t *asked_ns, int64_t *sent_ns)
 {
@@ -54,15 +54,15 @@ int calibration_server_next(const char *body, size_t len, size_t *at, int64_t *a
 
 struct conn {
 	int fd;
-	struct buffer head;                /* of the request that is coming */
-	int64_t body_left;                 /* -1: its head is not there yet */
-	int64_t asked_ns, next_ns, events; /* of the one that is being answered; events: sent so far */
-	struct conn_list *list;            /* that it waits in; NULL: it has nothing to send */
+	struct buffer head;                /* of the request that is being received */
+	int64_t body_left;                 /* -1: the head is not complete */
+	int64_t asked_ns, next_ns, events; /* of the request that is being answered; events: number sent so far */
+	struct conn_list *list;            /* that the connection waits in; NULL: it has nothing to send */
 	struct conn *previous, *next;
 };
 
-/* In the order of their next times: since what is put in is later than all that is there, whether it waits for its
- * first event or for the next one, no heap is needed. */
+/* Ordered by next_ns. No heap is needed: within each of the two lists (connections that wait for their first event, and
+ * those that wait for the next) what is added is always later than all that is there. */
 struct conn_list {
 	struct conn *first, *last;
 };
@@ -73,9 +73,9 @@ struct server {
 	int64_t armed_ns;
 	struct conn **conns; /* by descriptor */
 	size_t conns_count;
-	struct conn_list beginning, going_on;
-	struct thread_stats *meter;
-	struct stamps *stamps;
+	struct conn_list waiting, streaming;
+	struct thread_stats *stats;
+	struct timestamps *timestamps;
 	char input[65536], output[1024];
 };
 
@@ -101,7 +101,7 @@ static void list_take(struct conn *c)
 static void conn_close(struct server *s, struct conn *c)
 {
 	list_take(c);
-	stamps_forget(s->stamps, c->fd);
+	timestamps_forget(s->timestamps, c->fd);
 	s->conns[c->fd] = NULL;
 	close(c->fd);
 	buffer_release(&c->head);
@@ -130,7 +130,7 @@ static void conn_open(struct server *s, int fd)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	stamps_watch(s->stamps, fd);
+	timestamps_watch(s->timestamps, fd);
 	*c = (struct conn){.fd = fd, .body_left = -1};
 	s->conns[fd] = c;
 }
@@ -148,20 +148,20 @@ static void send_event(struct server *s, struct conn *c)
 	if (last)
 		len += (size_t)snprintf(to + len, room - len, "%s", LAST);
 	list_take(c);
-	/* a client that lets so much wait is not worth waiting for */
+	/* drop a client that reads so slowly that the socket buffer is full */
 	if (send(c->fd, to, len, MSG_NOSIGNAL) != (ssize_t)len) {
 		conn_close(s, c);
 		return;
 	}
 	if (!last) {
 		c->next_ns += s->shape.gap_ns;
-		list_put(&s->going_on, c);
+		list_put(&s->streaming, c);
 	}
 }
 
 static struct conn *soonest(const struct server *s)
 {
-	struct conn *a = s->beginning.first, *b = s->going_on.first;
+	struct conn *a = s->waiting.first, *b = s->streaming.first;
 	return !a || (b && b->next_ns < a->next_ns) ? b : a;
 }
 
@@ -171,7 +171,7 @@ static void send_due(struct server *s)
 		send_event(s, c);
 }
 
-/* The request is whole. */
+/* The request is complete. */
 static void answer(struct server *s, struct conn *c, int64_t asked_ns)
 {
 	c->body_left = -1;
@@ -180,17 +180,17 @@ static void answer(struct server *s, struct conn *c, int64_t asked_ns)
 	c->asked_ns = asked_ns;
 	c->next_ns = asked_ns + s->shape.first_ns;
 	c->events = 0;
-	list_put(&s->beginning, c);
+	list_put(&s->waiting, c);
 }
 
-/* How long its body is; -1: no request that is understood. */
+/* The length of the body; -1: not a POST request. */
 static int64_t body_length(const char *head)
 {
 	const char *line = strcasestr(head, "\r\ncontent-length:");
 	return strncmp(head, "POST ", 5) ? -1 : line ? strtoll(line + strlen("\r\ncontent-length:"), NULL, 10) : 0;
 }
 
-/* false: to be closed. */
+/* false: close the connection. */
 static bool take(struct server *s, struct conn *c, const char *data, size_t len, int64_t t_ns)
 {
 	if (c->body_left < 0) {
@@ -209,7 +209,7 @@ static bool take(struct server *s, struct conn *c, const char *data, size_t len,
 			return false;
 		len -= (size_t)(end + 4 - c->head.data) - before;
 	}
-	/* a client that does not wait for its answer is none of ours */
+	/* no pipelining: ipf-fire waits for the response */
 	if ((int64_t)len > c->body_left)
 		return false;
 	c->body_left -= (int64_t)len;
@@ -220,12 +220,12 @@ static bool take(struct server *s, struct conn *c, const char *data, size_t len,
 
 static void on_readable(struct server *s, struct conn *c)
 {
-	stamps_attach(s->stamps);
+	timestamps_attach(s->timestamps);
 	ssize_t got = recv(c->fd, s->input, sizeof s->input, MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	const struct timestamp *stamp = got > 0 ? stamps_of(s->stamps, c->fd) : NULL;
-	if (got <= 0 || !take(s, c, s->input, (size_t)got, stamp ? stamp->t_ns : clock_now()))
+	const struct timestamp *timestamp = got > 0 ? timestamps_of(s->timestamps, c->fd) : NULL;
+	if (got <= 0 || !take(s, c, s->input, (size_t)got, timestamp ? timestamp->t_ns : clock_now()))
 		conn_close(s, c);
 }
 
@@ -262,14 +262,14 @@ static void serve(struct server *s)
 	}
 }
 
-/* In its own process: never returns. */
+/* In the child process: never returns. */
 static void run(struct server *s, pid_t parent)
 {
 	sigset_t none;
 	struct epoll_event listening = {.events = EPOLLIN, .data.fd = s->listen_fd}, timer = {.events = EPOLLIN};
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* what interrupts the terminal's programs is the parent's to see */
+	/* the parent handles the terminal's interrupt */
 	signal(SIGINT, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -277,44 +277,44 @@ static void run(struct server *s, pid_t parent)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timer.data.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	s->meter = thread_stats_new();
-	s->stamps = s->meter ? stamps_new(s->meter, true) : NULL;
-	if (s->stamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
+	s->stats = thread_stats_new();
+	s->timestamps = s->stats ? timestamps_new(s->stats, true) : NULL;
+	if (s->timestamps && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &timer) == 0 &&
 	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->listen_fd, &listening) == 0)
 		serve(s);
 	_exit(1);
 }
 
-int calibration_server_start(struct calibration_server *l, const struct calibration_server_shape *shape,
+int calibration_server_start(struct calibration_server *server, const struct calibration_server_shape *shape,
                              struct ipf_error *err)
 {
-	static struct server server; /* the child's copy is what is used */
+	static struct server child; /* used in the child process */
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof a;
-	server = (struct server){.shape = *shape,
-	                         .listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-	l->pid = -1;
-	int fd = server.listen_fd;
+	child = (struct server){.shape = *shape,
+	                        .listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+	server->pid = -1;
+	int fd = child.listen_fd;
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, len) == 0 && listen(fd, BACKLOG) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&a, &len) == 0) {
 		pid_t parent = getpid();
-		l->pid = fork();
-		if (l->pid == 0)
-			run(&server, parent);
+		server->pid = fork();
+		if (server->pid == 0)
+			run(&child, parent);
 	}
 	int why = errno;
 	if (fd >= 0)
 		close(fd);
-	snprintf(l->url, sizeof l->url, "http://127.0.0.1:%d", ntohs(a.sin_port));
-	return l->pid < 0 ? ipf_error_errno(err, why, NULL, "cannot start a server to calibrate with") : 0;
+	snprintf(server->url, sizeof server->url, "http://127.0.0.1:%d", ntohs(a.sin_port));
+	return server->pid < 0 ? ipf_error_errno(err, why, NULL, "cannot start the calibration server") : 0;
 }
 
-void calibration_server_stop(struct calibration_server *l)
+void calibration_server_stop(struct calibration_server *server)
 {
-	if (l->pid <= 0)
+	if (server->pid <= 0)
 		return;
-	kill(l->pid, SIGKILL);
-	while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
+	kill(server->pid, SIGKILL);
+	while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	l->pid = -1;
+	server->pid = -1;
 }

@@ -1,7 +1,6 @@
-/* A model server of our own, in a process of its own: what --calibrate measures this program against. It answers every
- * POST with a stream of chat completion chunks, each sent at its exact time after the request came, by the kernel's
- * stamp; and tells in each chunk when the request came and when the chunk was sent, on CLOCK_MONOTONIC, which all
- * processes of a machine share.
+/* The model server of --calibrate, in a separate process. It answers every POST with a stream of chat completion
+ * chunks, each sent at an exact time after the request arrived, by the kernel's timestamp. Each chunk contains when the
+ * request arrived and when the chunk was sent, on CLOCK_MONOTONIC, which all processes of a machine share.
  */
 #ifndef IPF_CALIBRATION_SERVER_H
 #define IPF_CALIBRATION_SERVER_H
@@ -12,8 +11,8 @@
 #include <sys/types.h>
 
 struct calibration_server_shape {
-	int64_t first_ns, gap_ns; /* from the request to the first chunk, from each to the next; gap_ns > 0 */
-	int64_t events;           /* chunks of an answer, the last with the end mark; at least 1 */
+	int64_t first_ns, gap_ns; /* from the request to the first chunk; from each chunk to the next, above 0 */
+	int64_t events;           /* chunks of a stream, the last one with the end marker; at least 1 */
 };
 
 struct calibration_server {
@@ -21,12 +20,12 @@ struct calibration_server {
 	char url[40]; /* http://127.0.0.1:PORT */
 };
 
-/* Before any other thread runs. The process ends with ours. */
-int calibration_server_start(struct calibration_server *l, const struct calibration_server_shape *shape,
+/* Forks the server, which ends when this process ends. Call it before any other thread runs. -1: IPF_SYSTEM. */
+int calibration_server_start(struct calibration_server *server, const struct calibration_server_shape *shape,
                              struct ipf_error *err);
-void calibration_server_stop(struct calibration_server *l);
+void calibration_server_stop(struct calibration_server *server);
 
-/* The next chunk of a body, from *at on: 1, and *at is behind it; 0: no more. */
+/* Reads the next chunk of a response body, from *at on. 1: *at is behind it; 0: there is no other. */
 int calibration_server_next(const char *body, size_t len, size_t *at, int64_t *asked_ns, int64_t *sent_ns);
 
 #endif

@@ -5,16 +5,16 @@
 
 #define CHUNK 1024
 
-/* Of the arrivals from a stage's first_n to the next higher one. */
+/* The arrivals from one first_n of a stage to the next higher one. */
 struct segment {
 	int64_t first_n;
 	size_t stage;
-	uint64_t **chunks; /* NULL: nothing there yet, or forgotten */
+	uint64_t **chunks; /* NULL: none added yet, or forgotten */
 	size_t count, forgotten;
 };
 
 struct arrival_ends {
-	struct segment *segments; /* by first_n: a stage's numbers may be above those of the stages after it (warmup.h) */
+	struct segment *segments; /* in order of first_n: a stage may have higher n than those after it (warmup.h) */
 	size_t *of_stage;
 	size_t count;
 };
@@ -30,20 +30,20 @@ static int by_first_n(const void *a, const void *b)
 	return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-struct arrival_ends *arrival_ends_new(const struct schedule *plan)
+struct arrival_ends *arrival_ends_new(const struct schedule *schedule)
 {
 	struct arrival_ends *e = calloc(1, sizeof *e);
 	if (!e)
 		return NULL;
-	e->segments = calloc(plan->count + 1, sizeof *e->segments);
-	e->of_stage = calloc(plan->count + 1, sizeof *e->of_stage);
+	e->segments = calloc(schedule->count + 1, sizeof *e->segments);
+	e->of_stage = calloc(schedule->count + 1, sizeof *e->of_stage);
 	if (!e->segments || !e->of_stage) {
 		arrival_ends_free(e);
 		return NULL;
 	}
-	e->count = plan->count ? plan->count : 1;
-	for (size_t i = 0; i < plan->count; i++)
-		e->segments[i] = (struct segment){.first_n = plan->stages[i].first_n, .stage = i};
+	e->count = schedule->count ? schedule->count : 1;
+	for (size_t i = 0; i < schedule->count; i++)
+		e->segments[i] = (struct segment){.first_n = schedule->stages[i].first_n, .stage = i};
 	qsort(e->segments, e->count, sizeof *e->segments, by_first_n);
 	for (size_t i = 0; i < e->count; i++)
 		e->of_stage[e->segments[i].stage] = i;

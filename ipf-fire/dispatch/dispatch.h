@@ -1,21 +1,24 @@
-/* What to start next, and when: the schedule carried out, without a socket and without a clock of its own.
+/* Decides what to start next, and when: carries out a schedule, without sockets and without a clock.
  *
  *     dispatch_add(d, &arrival, job, &err);              // as the schedule is read, in its order
  *     while (dispatch_next(d, now, &start)) {            // send start.data now; it is in flight from here on
  *         while ((data = dispatch_upcoming(d))) …        // these come after it: prepare them
  *     }
- *     dispatch_ended(d, start.ticket, t);                // its slot is free, its followers may come
+ *     dispatch_ended(d, start.ticket, t);                // its slot is free, its followers may start
  *     sleep_until(dispatch_wake(d));
  *
- * All times are nanoseconds from the run's start. Schedule time and run time differ by what the stages without an end
- * took (schedule.h): an arrival's due is its at_ns plus the length of those before its stage, known once they have
- * ended.
+ * All times are nanoseconds from the run's start. Schedule time and run time differ by the duration of the stages
+ * without a fixed end (schedule.h): an arrival is due at its at_ns plus the duration of those before its stage, which
+ * is known once they have ended.
  *
- * An arrival is due at its at_ns; a follower when its parents have ended and its waiting time is over, and not before
- * its at_ns where it has one. When due it takes a slot of its stage, or waits for one first come, first served. A
- * closed stage's arrivals without a time stand back behind those: they take what slots are free between the stage's
- * beginning and its end, in the order of the schedule, and are due at no time. What a closed stage has not started at
- * its end is dropped; its followers too.
+ * An arrival without parents is due at its at_ns. A follower is due when its parents have ended and its wait_ns has
+ * passed, and not before its at_ns if it has one. A due arrival takes a slot of its stage, or waits for one, first
+ * come, first served. Arrivals of a closed stage that have no time come after those that have one: they take the slots
+ * that are free between the stage's beginning and its end, in the order of the schedule, and have no due time. What a
+ * closed stage has not started at its end is dropped, with its followers.
+ *
+ * The parts: dispatch_node.h (an arrival that has not ended), dependencies.h (which arrival waits for which),
+ * stage_state.h (what waits in a stage).
  */
 #ifndef IPF_DISPATCH_H
 #define IPF_DISPATCH_H
@@ -28,56 +31,57 @@
 struct dispatch;
 struct dispatch_node;
 
-/* What is to be started. Times as in record.h, IPF_ABSENT where there is none. */
+/* What to start. Times as in record.h; IPF_ABSENT if it has none. */
 struct dispatch_start {
 	void *data;
-	struct dispatch_node *ticket; /* for dispatch_ended */
+	struct dispatch_node *ticket; /* for dispatch_ended and dispatch_set_thread */
 	int64_t due_ns, ready_ns, slot_ns;
-	int thread; /* which started the last of those that it waited for (dispatch_give); -1: none did */
+	int thread; /* that of the parent that ended last (dispatch_set_thread); -1: it has none */
 };
 
-/* `plan` is borrowed and has to outlive it. NULL: out of memory. */
-struct dispatch *dispatch_new(const struct schedule *plan);
-/* The first stage, which lasts as long as its requests do, begins so long before the run's start, and the next one at
- * that: the time that it takes does not count. Before anything is added. */
+/* `schedule` is borrowed and must outlive it. NULL: out of memory. */
+struct dispatch *dispatch_new(const struct schedule *schedule);
+/* Lets the first stage, which must last as long as its requests do, begin lead_ns before the run's start, and the next
+ * one at the run's start. To be called before anything is added. */
 void dispatch_lead(struct dispatch *d, int64_t lead_ns);
-/* NULL is fine. What was started has to have ended; the data of what was not is forgotten. */
+/* What was started must have ended; the data of what was not is forgotten. NULL is fine. */
 void dispatch_free(struct dispatch *d);
 
-/* One more arrival, in the order of n (each cycle stage in an order of its own). `after` is copied. -1: memory, or
- * IPF_INPUT where it waits for one that was never added or does not fit the stages. */
+/* Adds an arrival, in the order of n (each cycle stage has an order of its own). `after` is copied. -1: out of memory,
+ * or IPF_INPUT if it waits for an arrival that was never added or does not fit the stages. */
 int dispatch_add(struct dispatch *d, const struct schedule_arrival *arrival, void *data, struct ipf_error *err);
-/* The last arrival was added (those of cycle stages apart, which end with their stage). */
+/* The last arrival has been added, except for those of cycle stages, which end with their stage. */
 void dispatch_finish(struct dispatch *d);
-/* Starts nothing any more; what is in flight still ends. */
+/* Starts nothing more; what is in flight still ends. */
 void dispatch_stop(struct dispatch *d);
 
+/* The next arrival to start at now_ns. false: none. */
 bool dispatch_next(struct dispatch *d, int64_t now_ns, struct dispatch_start *start);
-/* Says which of several threads sends it, from 0: so do those that come after it. */
-void dispatch_give(struct dispatch_node *ticket, int thread);
-/* The data of a follower that comes nearer: all that it waits for have started, or wait for such only. There is at
- * least the length of one request to prepare it in. NULL: no more. To be asked after every dispatch_add and
- * dispatch_next, before anything else. */
+/* Notes which of several threads, from 0, sends it: the same one is proposed for its followers. */
+void dispatch_set_thread(struct dispatch_node *ticket, int thread);
+/* The data of a follower that comes near its start: all that it waits for has started, or waits only for what has. At
+ * least the duration of one request is left to prepare it. NULL: no more. To be called after every dispatch_add and
+ * dispatch_next, before any other call. */
 void *dispatch_upcoming(struct dispatch *d);
 void dispatch_ended(struct dispatch *d, struct dispatch_node *ticket, int64_t t_ns);
-/* The data of the next arrival that will never be started (stage over, or stopped); NULL: none. */
+/* The data of the next arrival that will never be started, because its stage is over or dispatch_stop was called.
+ * NULL: none. */
 void *dispatch_dropped(struct dispatch *d);
-/* Nothing happens before this time unless something is added or ends; INT64_MAX: nothing at all. */
+/* Nothing happens before this time unless something is added or ends. INT64_MAX: nothing at any time. */
 int64_t dispatch_wake(const struct dispatch *d);
-/* The thread of what is due first; -1: any. */
+/* The thread proposed for what is due first; -1: any. */
 int dispatch_wake_thread(const struct dispatch *d);
-/* Nothing is in flight, and nothing will be. */
+/* Nothing is in flight, and nothing more will be. */
 bool dispatch_done(const struct dispatch *d);
 
-/* Should more be added? `stage` is a cycle stage, or -1 for all the others. Looks a second ahead, and some hundred
- * requests. */
+/* Should more be added? `stage` is a cycle stage, or -1 for all others. Looks one second and some hundred requests
+ * ahead. */
 bool dispatch_wants(const struct dispatch *d, int64_t stage, int64_t now_ns);
-bool dispatch_stage_over(const struct dispatch *d, int64_t stage);
 
 int64_t dispatch_in_flight(const struct dispatch *d);
-int64_t dispatch_waiting(const struct dispatch *d); /* due, and without a slot */
-/* When the stage began and ended in run time; IPF_ABSENT where it has not (an end is known for every stage that began,
- * but one that lasts as long as its requests do). */
+int64_t dispatch_waiting(const struct dispatch *d); /* due, without a slot */
+/* When the stage began and ended in run time; IPF_ABSENT if it has not. A stage with a fixed end has one from its
+ * beginning; any other once its requests have ended. */
 void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns);
 
 #endif

@@ -2,35 +2,25 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct balance {
 	enum balance_kind kind;
-	size_t places;
+	size_t targets;
 	pthread_mutex_t lock; /* of what follows */
 	size_t next;
 	int64_t in_flight[];
 };
 
-bool balance_parse(const char *name, enum balance_kind *kind)
-{
-	static const char *const names[] = {
-		[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		*kind = (enum balance_kind)i;
-		if (!strcmp(names[i], name))
-			return true;
-	}
-	return false;
-}
+const char *const balance_names[] = {
+	[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session", NULL};
 
-struct balance *balance_new(enum balance_kind kind, size_t places)
+struct balance *balance_new(enum balance_kind kind, size_t targets)
 {
-	struct balance *b = calloc(1, sizeof *b + places * sizeof *b->in_flight);
+	struct balance *b = calloc(1, sizeof *b + targets * sizeof *b->in_flight);
 	if (!b)
 		return NULL;
 	b->kind = kind;
-	b->places = places;
+	b->targets = targets;
 	pthread_mutex_init(&b->lock, NULL);
 	return b;
 }
@@ -42,8 +32,8 @@ void balance_free(struct balance *b)
 	free(b);
 }
 
-/* FNV-1a, and a last mixing: its low bits alone are poor. */
-uint64_t text_number(struct slice text)
+/* FNV-1a, then a final mix, because its low bits are of poor quality. */
+uint64_t text_hash(struct slice text)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < text.len; i++)
@@ -56,36 +46,36 @@ uint64_t text_number(struct slice text)
 static size_t least(const struct balance *b)
 {
 	size_t best = b->next;
-	for (size_t i = 1; i < b->places; i++) {
-		size_t place = (b->next + i) % b->places;
-		if (b->in_flight[place] < b->in_flight[best])
-			best = place;
+	for (size_t i = 1; i < b->targets; i++) {
+		size_t target = (b->next + i) % b->targets;
+		if (b->in_flight[target] < b->in_flight[best])
+			best = target;
 	}
 	return best;
 }
 
 size_t balance_choose(struct balance *b, struct slice session)
 {
-	if (b->places == 1)
+	if (b->targets == 1)
 		return 0;
 	pthread_mutex_lock(&b->lock);
-	size_t place = b->next;
+	size_t target = b->next;
 	if (b->kind == BALANCE_SESSION && session.data)
-		place = (size_t)(text_number(session) % b->places);
+		target = (size_t)(text_hash(session) % b->targets);
 	else if (b->kind == BALANCE_LEAST)
-		place = least(b);
+		target = least(b);
 	if (b->kind != BALANCE_SESSION || !session.data)
-		b->next = (place + 1) % b->places;
-	b->in_flight[place]++;
+		b->next = (target + 1) % b->targets;
+	b->in_flight[target]++;
 	pthread_mutex_unlock(&b->lock);
-	return place;
+	return target;
 }
 
-void balance_ended(struct balance *b, size_t place)
+void balance_ended(struct balance *b, size_t target)
 {
-	if (b->places == 1)
+	if (b->targets == 1)
 		return;
 	pthread_mutex_lock(&b->lock);
-	b->in_flight[place]--;
+	b->in_flight[target]--;
 	pthread_mutex_unlock(&b->lock);
 }

@@ -1,7 +1,7 @@
-/* Which of several places a request goes to, over all sending threads: what changes is under a lock of its own.
+/* Chooses the target of each request. All sending threads share one balance: a lock guards what changes.
  *
- *     place = balance_choose(b, session);   // the request is in flight there from now on
- *     balance_ended(b, place);
+ *     target = balance_choose(b, session);   // the request counts as in flight at that target
+ *     balance_ended(b, target);
  */
 #ifndef IPF_BALANCE_H
 #define IPF_BALANCE_H
@@ -12,20 +12,20 @@ struct balance;
 
 enum balance_kind {
 	BALANCE_ROUND_ROBIN,
-	BALANCE_LEAST,   /* the one with the fewest requests in flight; of several, the one that comes first from where the
-	                    last went */
-	BALANCE_SESSION, /* all requests of a session to the same, found from its name; those without one in turn */
+	BALANCE_LEAST,   /* the target with the fewest requests in flight; ties go to the next one in turn */
+	BALANCE_SESSION, /* all requests of a session go to one target, chosen by a hash of its name; requests without a
+	                    session take the targets in turn */
 };
 
-/* "round-robin", "least", "session". */
-bool balance_parse(const char *name, enum balance_kind *kind);
+/* "round-robin", "least", "session", by enum balance_kind; NULL at the end. */
+extern const char *const balance_names[];
 
-struct balance *balance_new(enum balance_kind kind, size_t places); /* NULL: out of memory */
-void balance_free(struct balance *b);                               /* NULL is fine */
+struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: out of memory */
+void balance_free(struct balance *b);                                /* NULL is fine */
 size_t balance_choose(struct balance *b, struct slice session);
-void balance_ended(struct balance *b, size_t place);
+void balance_ended(struct balance *b, size_t target);
 
-/* A number that is the same for the same text, in every run and on every machine. */
-uint64_t text_number(struct slice text);
+/* A hash of the text, the same in every run and on every machine. */
+uint64_t text_hash(struct slice text);
 
 #endif

@@ -19,23 +19,7 @@ bool connection_policy_parse(const char *text, struct connection_policy *c)
 	return parse_count(text, &c->pool, &ignored) == 0 && c->pool > 0;
 }
 
-bool http_parse(const char *text, enum http_kind *http)
-{
-	static const char *const names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(names[i], text)) {
-			*http = (enum http_kind)i;
-			return true;
-		}
-	return false;
-}
-
-enum http_kind http_of(const char *text, bool grpc)
-{
-	enum http_kind http = HTTP_1_1;
-	http_parse(text, &http);
-	return grpc ? HTTP_2 : http;
-}
+const char *const http_version_names[] = {[HTTP_1_1] = "1.1", [HTTP_2] = "2", [HTTP_2_PRIOR] = "2-prior", NULL};
 
 int64_t connection_policy_streams(const struct connection_policy *c)
 {

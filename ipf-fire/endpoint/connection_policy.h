@@ -1,4 +1,4 @@
-/* Which connections requests are sent on, and in which protocol: what --connections and --http say. */
+/* Which connections requests use, and the HTTP version: --connections, --streams and --http. */
 #ifndef IPF_CONNECTION_POLICY_H
 #define IPF_CONNECTION_POLICY_H
 
@@ -6,35 +6,33 @@
 #include <stdint.h>
 
 enum connection_policy_kind {
-	CONNECTION_POLICY_REUSE,   /* kept, and used again by whoever comes next */
-	CONNECTION_POLICY_FRESH,   /* a new one for each request */
-	CONNECTION_POLICY_POOL,    /* the same as kept ones, but never more than so many to a place; who finds none waits */
-	CONNECTION_POLICY_SESSION, /* each session has one of its own */
+	CONNECTION_POLICY_REUSE,   /* keep connections for later requests */
+	CONNECTION_POLICY_FRESH,   /* a new connection for each request */
+	CONNECTION_POLICY_POOL,    /* kept, with a maximum per target; a request that finds none free waits */
+	CONNECTION_POLICY_SESSION, /* each session has its own connection */
 };
 
-enum http_kind {
+enum http_version {
 	HTTP_1_1,
-	HTTP_2,       /* over TLS where the server agrees, else 1.1; at once where there is no TLS */
-	HTTP_2_PRIOR, /* at once, also without TLS */
+	HTTP_2,       /* if a TLS server agrees, else 1.1; without TLS, prior knowledge */
+	HTTP_2_PRIOR, /* without negotiation, also without TLS */
 };
 
 struct connection_policy {
 	enum connection_policy_kind kind;
-	int64_t pool; /* of CONNECTION_POLICY_POOL; above 0 */
-	enum http_kind http;
-	int64_t streams;    /* of HTTP/2: most at once on a connection; above 0 */
-	bool no_resumption; /* of TLS sessions */
+	int64_t pool; /* maximum per target of CONNECTION_POLICY_POOL; above 0 */
+	enum http_version http;
+	int64_t streams;    /* HTTP/2: maximum number of concurrent requests on a connection; above 0 */
+	bool no_resumption; /* TLS sessions are not resumed */
 };
 
-/* "reuse", "fresh", "session", or how many. */
+/* Reads "reuse", "fresh", "session" or a number above 0. false: none of these. */
 bool connection_policy_parse(const char *text, struct connection_policy *c);
-/* "1.1", "2", "2-prior". */
-bool http_parse(const char *text, enum http_kind *http);
 
-/* Of a run: gRPC is spoken over HTTP/2 whatever --http says, set up at once where there is no TLS. */
-enum http_kind http_of(const char *text, bool grpc);
+/* "1.1", "2", "2-prior", by enum http_version; NULL at the end. */
+extern const char *const http_version_names[];
 
-/* How many requests a connection carries at once. */
+/* The maximum number of concurrent requests on a connection. */
 int64_t connection_policy_streams(const struct connection_policy *c);
 
 #endif

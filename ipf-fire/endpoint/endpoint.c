@@ -11,16 +11,16 @@
 
 /* ---- the URL ---- */
 
-/* The API's path, of `path_len`, after the URL's own; where the one ends as the other begins (or is the whole of it),
- * that part stands once. */
+/* The API's path, of `path_len`, after the URL's own path. If the end of the URL's path is the beginning of the API's
+ * (or all of it), that overlap is not repeated. */
 static char *join_paths(const char *base, const char *path, size_t path_len)
 {
 	size_t len = strlen(base), overlap = path_len;
 	while (len && base[len - 1] == '/')
 		len--;
 	while (overlap) {
-		bool seam = overlap == path_len || path[overlap] == '/';
-		if (seam && overlap <= len && !strncmp(base + len - overlap, path, overlap))
+		bool boundary = overlap == path_len || path[overlap] == '/';
+		if (boundary && overlap <= len && !strncmp(base + len - overlap, path, overlap))
 			break;
 		overlap--;
 	}
@@ -35,8 +35,8 @@ static int url_wrong(const char *url, const char *why, struct ipf_error *err)
 	                     url);
 }
 
-/* Never shown: a user's name and password, and the query, which may hold a key. */
-static int show(struct place *t, CURLU *u)
+/* Never shown: user name, password, and the query, which may contain a key. */
+static int show(struct target *t, CURLU *u)
 {
 	CURLU *copy = curl_url_dup(u);
 	char *text = NULL;
@@ -60,7 +60,7 @@ static CURLUcode set_path(CURLU *u, const char *base, const char *path)
 	return code;
 }
 
-static int open_url(struct place *t, const char *url, const char *path, struct ipf_error *err)
+static int open_url(struct target *t, const char *url, const char *path, struct ipf_error *err)
 {
 	char *scheme = NULL, *base = NULL, *whole = NULL;
 	int result = -1;
@@ -69,7 +69,7 @@ static int open_url(struct place *t, const char *url, const char *path, struct i
 		ipf_error_memory(err);
 		goto out;
 	}
-	/* libcurl would take "http:/h" as well */
+	/* libcurl would accept "http:/h", too */
 	CURLUcode code = strstr(url, "://") ? curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME)
 	                                    : CURLUE_BAD_SCHEME;
 	if (code) {
@@ -78,7 +78,7 @@ static int open_url(struct place *t, const char *url, const char *path, struct i
 	}
 	if (curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) ||
 	    (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)) {
-		url_wrong(url, "another scheme", err);
+		url_wrong(url, "unsupported scheme", err);
 		goto out;
 	}
 	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
@@ -114,18 +114,18 @@ static bool overridden(const struct string_list *headers, const char *name)
 	return false;
 }
 
-static int add(struct endpoint *t, const char *line, struct ipf_error *err)
+static int add(struct endpoint *e, const char *line, struct ipf_error *err)
 {
 	const char *value = strchr(line, ':');
 	value = value ? value + 1 + strspn(value + 1, " \t") : "";
-	struct curl_slist **to = api_header_field(value) ? &t->varying : &t->headers, *list = curl_slist_append(*to, line);
+	struct curl_slist **to = api_header_field(value) ? &e->varying : &e->headers, *list = curl_slist_append(*to, line);
 	if (!list)
 		return ipf_error_memory(err);
 	*to = list;
 	return 0;
 }
 
-static int add_pair(struct endpoint *t, const struct string_list *user, const char *name, const char *prefix,
+static int add_pair(struct endpoint *e, const struct string_list *user, const char *name, const char *prefix,
                     const char *value, struct ipf_error *err)
 {
 	char *line;
@@ -133,14 +133,14 @@ static int add_pair(struct endpoint *t, const struct string_list *user, const ch
 		return 0;
 	if (asprintf(&line, "%s: %s%s", name, prefix, value) < 0)
 		return ipf_error_memory(err);
-	int result = add(t, line, err);
+	int result = add(e, line, err);
 	free(line);
 	return result;
 }
 
 #define KEY_MAX 16384
 
-/* The file's text without the white space around it. */
+/* The content of the file without surrounding white space. */
 static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
 {
 	FILE *file = fopen(path, "re");
@@ -157,11 +157,11 @@ static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
 	size_t blank = strspn(key, " \t\r\n");
 	memmove(key, key + blank, len - blank + 1);
 	if (!*key || strlen(key) != len - blank)
-		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: there is no key in it");
+		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: expected a key, and the file contains none");
 	return 0;
 }
 
-static int add_key(struct endpoint *t, json_t *auth, const struct endpoint_options *o, struct ipf_error *err)
+static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_options *o, struct ipf_error *err)
 {
 	const char *env = o->key_env ? o->key_env : json_string_value(json_object_get(auth, "env"));
 	const char *key = env ? getenv(env) : NULL, *prefix = json_string_value(json_object_get(auth, "prefix"));
@@ -170,14 +170,14 @@ static int add_key(struct endpoint *t, json_t *auth, const struct endpoint_optio
 	const char *service = json_string_value(json_object_get(auth, "service"));
 	if ((o->key_env || o->key_file) && service)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: this API signs with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		                     "%s: this API uses the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 		                     o->key_file ? "--key-file" : "--key-env");
 	if (service)
-		return signer_new(&t->signer, service, t->places[0].url, err);
+		return signer_new(&e->signer, service, e->targets[0].url, err);
 	if ((o->key_env || o->key_file) && !auth)
 		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
 	if (o->key_env && o->key_file)
-		return ipf_error_set(err, IPF_USAGE, "--key-file: one of it and --key-env is enough");
+		return ipf_error_set(err, IPF_USAGE, "--key-file cannot be combined with --key-env");
 	if (o->key_env && (!key || !*key))
 		return ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env);
 	if (o->key_file && read_key(o->key_file, from_file, err) < 0)
@@ -186,15 +186,14 @@ static int add_key(struct endpoint *t, json_t *auth, const struct endpoint_optio
 		key = from_file;
 	int result = 0;
 	if (auth && key && *key)
-		result = strpbrk(key, "\r\n")
-		             ? ipf_error_set(err, IPF_USAGE, "%s: a key of several lines cannot be sent", source)
-		             : add_pair(t, o->headers, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "",
-		                        key, err);
+		result = strpbrk(key, "\r\n") ? ipf_error_set(err, IPF_USAGE, "%s: expected a key of one line", source)
+		                              : add_pair(e, o->headers, json_string_value(json_object_get(auth, "header")),
+		                                         prefix ? prefix : "", key, err);
 	explicit_bzero(from_file, sizeof from_file);
 	return result;
 }
 
-/* The deadline in gRPC's way: at most eight digits and a unit. */
+/* The format of the header grpc-timeout: at most eight digits and a unit. */
 static void grpc_timeout(int64_t ns, char text[16])
 {
 	int64_t ms = (ns + NS_PER_MS - 1) / NS_PER_MS;
@@ -204,18 +203,18 @@ static void grpc_timeout(int64_t ns, char text[16])
 		snprintf(text, 16, "%lldS", (long long)(ms / 1000 > 99999999 ? 99999999 : ms / 1000));
 }
 
-static int add_grpc(struct endpoint *t, const struct endpoint_options *o, struct ipf_error *err)
+static int add_grpc(struct endpoint *e, const struct endpoint_options *o, struct ipf_error *err)
 {
 	char timeout[16];
-	if (add_pair(t, o->headers, "Content-Type", "", "application/grpc", err) < 0 ||
-	    add_pair(t, o->headers, "TE", "", "trailers", err) < 0 ||
-	    add_pair(t, o->headers, "grpc-accept-encoding", "", "identity", err) < 0)
+	if (add_pair(e, o->headers, "Content-Type", "", "application/grpc", err) < 0 ||
+	    add_pair(e, o->headers, "TE", "", "trailers", err) < 0 ||
+	    add_pair(e, o->headers, "grpc-accept-encoding", "", "identity", err) < 0)
 		return -1;
 	grpc_timeout(o->timeout_ns, timeout);
-	return o->timeout_ns ? add_pair(t, o->headers, "grpc-timeout", "", timeout, err) : 0;
+	return o->timeout_ns ? add_pair(e, o->headers, "grpc-timeout", "", timeout, err) : 0;
 }
 
-static int add_headers(struct endpoint *t, json_t *request, const struct endpoint_options *o, struct ipf_error *err)
+static int add_headers(struct endpoint *e, json_t *request, const struct endpoint_options *o, struct ipf_error *err)
 {
 	const struct string_list *user = o->headers;
 	const char *name;
@@ -224,36 +223,36 @@ static int add_headers(struct endpoint *t, json_t *request, const struct endpoin
 		const char *colon = strchr(user->items[i], ':');
 		if (!colon || colon == user->items[i] || strpbrk(user->items[i], "\r\n"))
 			return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got \"%s\"", user->items[i]);
-		if (add(t, user->items[i], err) < 0)
+		if (add(e, user->items[i], err) < 0)
 			return -1;
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,
-	                    value) if (add_pair(t, user, name, "", json_string_value(value), err) < 0) return -1;
-	if ((t->grpc && add_grpc(t, o, err) < 0) || add_pair(t, user, "Accept-Encoding", "", "identity", err) < 0 ||
-	    add_key(t, json_object_get(request, "auth"), o, err) < 0)
+	                    value) if (add_pair(e, user, name, "", json_string_value(value), err) < 0) return -1;
+	if ((e->grpc && add_grpc(e, o, err) < 0) || add_pair(e, user, "Accept-Encoding", "", "identity", err) < 0 ||
+	    add_key(e, json_object_get(request, "auth"), o, err) < 0)
 		return -1;
-	/* no waiting for "100 Continue" before the body */
-	return overridden(user, "Expect") ? 0 : add(t, "Expect:", err);
+	/* otherwise libcurl waits for "100 Continue" before it sends a large body */
+	return overridden(user, "Expect") ? 0 : add(e, "Expect:", err);
 }
 
-int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoint_options *o, struct ipf_error *err)
+int endpoint_open(struct endpoint *e, const struct api *api, const struct endpoint_options *o, struct ipf_error *err)
 {
 	const char *path = api_path(api, o->streamed);
-	*t = (struct endpoint){.method = api_method(api),
+	*e = (struct endpoint){.method = api_method(api),
 	                       .grpc = api_protobuf(api),
 	                       .url_varies = strstr(path, "$model") != NULL,
-	                       .places = calloc(o->urls->count, sizeof(struct place))};
-	int result = t->places ? 0 : ipf_error_memory(err);
-	for (; result == 0 && t->count < o->urls->count; t->count++)
-		result = open_url(&t->places[t->count], o->urls->items[t->count], path, err);
+	                       .targets = calloc(o->urls->count, sizeof(struct target))};
+	int result = e->targets ? 0 : ipf_error_memory(err);
+	for (; result == 0 && e->count < o->urls->count; e->count++)
+		result = open_url(&e->targets[e->count], o->urls->items[e->count], path, err);
 	if (result == 0)
-		result = add_headers(t, api_request(api), o, err);
+		result = add_headers(e, api_request(api), o, err);
 	if (result < 0)
-		endpoint_close(t);
+		endpoint_close(e);
 	return result;
 }
 
-static void close_place(struct place *p)
+static void close_target(struct target *p)
 {
 	free(p->url);
 	curl_url_cleanup(p->parsed);
@@ -261,28 +260,28 @@ static void close_place(struct place *p)
 	curl_slist_free_all(p->resolve);
 }
 
-void endpoint_close(struct endpoint *t)
+void endpoint_close(struct endpoint *e)
 {
-	for (size_t i = 0; i < t->count; i++)
-		close_place(&t->places[i]);
-	free(t->places);
-	curl_slist_free_all(t->headers);
-	curl_slist_free_all(t->varying);
-	signer_free(t->signer);
-	*t = (struct endpoint){0};
+	for (size_t i = 0; i < e->count; i++)
+		close_target(&e->targets[i]);
+	free(e->targets);
+	curl_slist_free_all(e->headers);
+	curl_slist_free_all(e->varying);
+	signer_free(e->signer);
+	*e = (struct endpoint){0};
 }
 
-/* The URL as the user gave it may hold the whole of the API's path already, or a part. */
-char *endpoint_sibling(const struct api *api, const struct endpoint_options *o, size_t index, const char *path,
-                       struct ipf_error *err)
+/* The user's URL may already contain the API's path, or the beginning of it. */
+char *endpoint_url_with_path(const struct api *api, const struct endpoint_options *o, size_t index, const char *path,
+                             struct ipf_error *err)
 {
-	struct place base = {0};
+	struct target base = {0};
 	const char *own = api_path(api, o->streamed);
 	char *url = NULL, *shorter = strdup(o->urls->items[index]);
 	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
 	while (len && shorter[len - 1] == '/')
 		len--;
-	/* the longest beginning of the API's path that the URL ends in is not the user's */
+	/* remove the longest beginning of the API's path that the URL ends in */
 	for (; most; most--)
 		if ((own[most] == '/' || own[most] == '\0' || own[most] == '?') && most <= len &&
 		    !strncmp(shorter + len - most, own, most)) {
@@ -293,14 +292,14 @@ char *endpoint_sibling(const struct api *api, const struct endpoint_options *o, 
 		ipf_error_memory(err);
 	else if (open_url(&base, shorter, path, err) == 0)
 		url = strdup(base.url);
-	close_place(&base);
+	close_target(&base);
 	free(shorter);
 	return url;
 }
 
-/* ---- what each request has for itself ---- */
+/* ---- URL and headers of one request ---- */
 
-/* A JSON text's characters. */
+/* Appends the characters of a JSON string. */
 static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
 {
 	struct jdoc doc = {0};
@@ -311,12 +310,13 @@ static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
 	return result;
 }
 
-/* `from`: a URL with "$model" in it. */
+/* `from`: a URL that contains "$model". */
 static int fill_url(const char *from, struct slice model, struct buffer *url, struct ipf_error *err)
 {
 	struct buffer name = {0};
 	if (!model.data)
-		return ipf_error_set(err, IPF_INPUT, "model: missing: this API has it in its path (--model names one for all)");
+		return ipf_error_set(err, IPF_INPUT,
+		                     "model is missing: this API has it in its path (--model sets it for all requests)");
 	int result = decode(model, &name, err);
 	char *escaped = result == 0 ? curl_easy_escape(NULL, name.data ? name.data : "", (int)name.len) : NULL;
 	for (const char *at; escaped && (at = strstr(from, "$model")); from = at + strlen("$model")) {
@@ -348,7 +348,7 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 	buffer_append(&text, line, (size_t)(strrchr(line, '$') - line));
 	int result = decode(value, &text, err);
 	for (size_t i = 0; i < text.len; i++)
-		if (strchr("\r\n", text.data[i])) /* NUL too */
+		if (strchr("\r\n", text.data[i])) /* finds NUL, too */
 			text.data[i] = ' ';
 	if (result == 0)
 		result = text.failed ? ipf_error_memory(err) : append_header(headers, text.data, err);
@@ -356,38 +356,40 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 	return result;
 }
 
-int endpoint_address(const struct endpoint *t, struct slice id, struct slice session, struct slice model,
-                     struct buffer *url, struct curl_slist **headers, struct ipf_error *err)
+int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
+                     struct curl_slist **headers, struct ipf_error *err)
 {
-	for (size_t i = 0; t->url_varies && i < t->count; i++) {
-		if (fill_url(t->places[i].url, model, url, err) < 0)
+	for (size_t i = 0; e->url_varies && i < e->count; i++) {
+		if (fill_url(e->targets[i].url, variables->model, url, err) < 0)
 			return -1;
 		buffer_byte(url, '\0');
 	}
-	for (const struct curl_slist *own = t->varying; own; own = own->next) {
+	for (const struct curl_slist *own = e->varying; own; own = own->next) {
 		const char *field = strrchr(own->data, '$');
-		struct slice value = !strcmp(field, "$id") ? id : !strcmp(field, "$session") ? session : model;
+		struct slice value = !strcmp(field, "$id")        ? variables->id
+		                     : !strcmp(field, "$session") ? variables->session
+		                                                  : variables->model;
 		if (fill_header(own->data, value, headers, err) < 0)
 			return -1;
 	}
-	for (const struct curl_slist *all = t->headers; t->varying && all; all = all->next)
+	for (const struct curl_slist *all = e->headers; e->varying && all; all = all->next)
 		if (append_header(headers, all->data, err) < 0)
 			return -1;
 	return 0;
 }
 
-int endpoint_shown(const struct endpoint *t, size_t place, struct slice model, struct buffer *shown,
-                   struct ipf_error *err)
+int endpoint_shown_url(const struct endpoint *e, size_t target, struct slice model, struct buffer *shown,
+                       struct ipf_error *err)
 {
-	if (t->url_varies)
-		return fill_url(t->places[place].shown, model, shown, err);
-	buffer_text(shown, t->places[place].shown);
+	if (e->url_varies)
+		return fill_url(e->targets[target].shown, model, shown, err);
+	buffer_text(shown, e->targets[target].shown);
 	return shown->failed ? ipf_error_memory(err) : 0;
 }
 
-/* ---- what must not be kept ---- */
+/* ---- secrets ---- */
 
-bool header_is_secret(const char *name, size_t len)
+bool header_name_is_secret(const char *name, size_t len)
 {
 	static const char *const signs[] = {"auth", "key", "token", "secret", "cookie", "password", "signature"};
 	char lower[64] = "";
@@ -395,13 +397,13 @@ bool header_is_secret(const char *name, size_t len)
 		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		const char *found = strstr(lower, signs[i]);
-		if (found && strncmp(found, "tokens", 6) != 0) /* x-prompt-tokens counts some */
+		if (found && strncmp(found, "tokens", 6) != 0) /* x-prompt-tokens is a count */
 			return true;
 	}
 	return false;
 }
 
-/* "…://user:password@host/path?query" without the secret parts. */
+/* "…://user:password@host/path?query" without its secrets; NULL: there are none. The caller frees it. */
 static char *redact_url(const char *text)
 {
 	const char *authority = strstr(text, "://"), *at, *query;
@@ -425,7 +427,7 @@ static char *redact_header(const char *text)
 	const char *from = !strncmp(text, "--header=", 9) ? text + 9 : !strncmp(text, "-H", 2) ? text + 2 : text;
 	const char *colon = strchr(from, ':');
 	char *clean = NULL;
-	if (!colon || !strncmp(colon, "://", 3) || !header_is_secret(from, (size_t)(colon - from)))
+	if (!colon || !strncmp(colon, "://", 3) || !header_name_is_secret(from, (size_t)(colon - from)))
 		return NULL;
 	return asprintf(&clean, "%.*s: …", (int)(colon - text), text) < 0 ? NULL : clean;
 }

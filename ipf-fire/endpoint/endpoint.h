@@ -1,68 +1,83 @@
-/* Whom the requests go to: the URLs, the headers that each of them carries, the addresses that were found. Fixed before
- * the run. */
+/* The model server's endpoint: the URLs of its targets, the method, the headers of every request, the addresses that
+ * were found. Fixed before the run.
+ *
+ *     endpoint_open(&endpoint, api, &options, &err);
+ *     preflight_connect(&endpoint, &network_path, timeout_ns, &err);   // looks up the addresses
+ *     endpoint_address(&endpoint, &variables, &url, &headers, &err);   // for each request
+ *     endpoint_close(&endpoint);
+ */
 #ifndef IPF_ENDPOINT_H
 #define IPF_ENDPOINT_H
 
 #include "api/api.h"
-#include "error.h"
 #include "cli/options.h"
 #include "endpoint/sigv4.h"
+#include "error.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One of the URLs. */
-struct place {
-	char *url;     /* with the API's path; "$model" in it stands for each request's model */
-	CURLU *parsed; /* the same */
-	char *shown;   /* without what is secret: credentials, query */
-	struct curl_slist
-		*resolve; /* CURLOPT_RESOLVE's entries that pin the address, and that of a proxy; NULL for numeric ones */
+/* One URL of the endpoint. */
+struct target {
+	char *url;                  /* with the API's path; "$model" in it is replaced by each request's model */
+	CURLU *parsed;              /* the same URL */
+	char *shown;                /* the URL without its secrets: credentials and query */
+	struct curl_slist *resolve; /* entries of CURLOPT_RESOLVE that pin the addresses of the server and of the proxy;
+	                               NULL if both are numeric */
 };
 
 struct endpoint {
-	struct place *places; /* in the user's order, the same API at each */
+	struct target *targets; /* in the user's order; the same API at each */
 	size_t count;
-	bool url_varies;
+	bool url_varies; /* the URL contains "$model" */
 	const char *method;
 	struct curl_slist *headers;
-	bool grpc;                  /* HTTP/2, whatever is asked for */
-	struct signer *signer;      /* of each request; NULL */
-	struct curl_slist *varying; /* "Name: $id", "… $session", "… $model": each request has its own; NULL */
+	bool grpc;                  /* HTTP/2, whatever --http says */
+	struct signer *signer;      /* signs each request; NULL if the API needs no signature */
+	struct curl_slist *varying; /* headers whose value is "$id", "$session" or "$model", different in each request; NULL
+	                               if there are none */
 };
 
 struct endpoint_options {
-	const struct string_list *urls;    /* as the user gave them, one at least */
+	const struct string_list *urls;    /* as the user gave them; at least one */
 	const struct string_list *headers; /* "Name: value" */
-	const char *key_env;               /* the environment variable that holds the key; NULL: the descriptor's own */
-	const char *key_file;              /* the file that holds it, in place of a variable; NULL */
+	const char *key_env;               /* environment variable with the API key; NULL: the descriptor's default */
+	const char *key_file;              /* file with the API key, instead of a variable; NULL */
 	bool streamed;
-	int64_t timeout_ns; /* of a request, for servers that want to know it (gRPC); 0: none */
+	int64_t timeout_ns; /* of a request, for servers that take a deadline (gRPC); 0: none */
 };
 
-/* A URL is http or https, a host, perhaps a path, to which the API's is added (less what both have at the seam: a base
- * of /v1 is not doubled). The user's headers win over the descriptor's. -1: IPF_USAGE, a key's file that cannot be
- * read, or memory. */
-int endpoint_open(struct endpoint *t, const struct api *api, const struct endpoint_options *options,
+/* A URL consists of http or https, a host and an optional path. The API's path is appended to that path; an overlap
+ * between the two is not repeated (a base URL that ends in /v1 does not give /v1/v1). The user's headers replace the
+ * descriptor's. -1: IPF_USAGE, a key file that cannot be read, or out of memory; the endpoint is then closed. */
+int endpoint_open(struct endpoint *e, const struct api *api, const struct endpoint_options *options,
                   struct ipf_error *err);
-/* The user's URL `index` with another path, for the readiness route. New; NULL: out of memory. */
-char *endpoint_sibling(const struct api *api, const struct endpoint_options *options, size_t index, const char *path,
+void endpoint_close(struct endpoint *e);
+
+/* The user's URL number `index`, with `path` instead of the API's path: for readiness checks. The caller frees it. NULL
+ * on error. */
+char *endpoint_url_with_path(const struct api *api, const struct endpoint_options *options, size_t index,
+                             const char *path, struct ipf_error *err);
+
+/* Fields of a request that its URL and headers can contain: JSON texts; absent if the request has none. */
+struct request_variables {
+	struct slice id, session, model;
+};
+
+/* The parts of a request's URL and headers that differ from other requests. If endpoint.url_varies, appends the URL of
+ * each target to `url`, each with a NUL after it. If endpoint.varying, appends all headers to `headers`, except those
+ * whose field the request lacks. -1: out of memory, or IPF_INPUT if the path needs a model and the request has none. */
+int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
+                     struct curl_slist **headers, struct ipf_error *err);
+
+/* Appends the URL of a target without its secrets. -1 as for endpoint_address. */
+int endpoint_shown_url(const struct endpoint *e, size_t target, struct slice model, struct buffer *shown,
                        struct ipf_error *err);
-/* What of a request's URL and headers is its own, as far as there is such a thing: texts as JSON, absent where it has
- * none. `url` gets one for each place, with a NUL after it. A header whose field is absent is not sent. -1: memory, or
- * IPF_INPUT where the path needs a model and there is none. */
-int endpoint_address(const struct endpoint *t, struct slice id, struct slice session, struct slice model,
-                     struct buffer *url, struct curl_slist **headers, struct ipf_error *err);
-void endpoint_close(struct endpoint *t);
 
-/* The URL of a place that may be shown. */
-int endpoint_shown(const struct endpoint *t, size_t place, struct slice model, struct buffer *shown,
-                   struct ipf_error *err);
-
-/* Does a header's name say that its value is nobody's business? */
-bool header_is_secret(const char *name, size_t len);
-/* Takes out of a header's argv what is secret: the values of headers that authorise, credentials in URLs. */
+/* Does the name of a header suggest that its value is secret (authorization, key, token, cookie, …)? */
+bool header_name_is_secret(const char *name, size_t len);
+/* Replaces the secrets in a stream header's argv: values of secret headers, credentials and queries of URLs. */
 void argv_redact(json_t *argv);
 
 #endif

@@ -1,26 +1,27 @@
-/* The way to the servers, as the user wants it: directly, by a Unix socket, or by a proxy; from which addresses;
- * trusting whom. The environment has no say in it: a proxy that it names would be measured unseen.
+/* The network path to the targets: direct, through a Unix socket, or through a proxy; the local addresses; which
+ * certificates to trust. The environment has no influence: a proxy that it names would be measured unnoticed.
  */
 #ifndef IPF_NETWORK_PATH_H
 #define IPF_NETWORK_PATH_H
 
+#include "cli/options.h"
 #include "endpoint/connection_policy.h"
 #include "error.h"
-#include "cli/options.h"
 
 #include <curl/curl.h>
 #include <sys/socket.h>
 
 struct network_path_options {
-	const char *unix_socket;           /* its path; NULL: the network */
-	const char *proxy;                 /* URL: http, https, socks4, socks4a, socks5, socks5h; NULL */
-	const char *bind;                  /* numeric addresses with commas between; NULL: the system's choice */
-	const struct string_list *resolve; /* "HOST:PORT:ADDRESS", HOST may be "*" */
-	const char *dns;                   /* "once" or "each" */
+	const char *unix_socket;           /* its path; NULL: use the network */
+	const char *proxy;                 /* URL: http, https, socks4, socks4a, socks5, socks5h; NULL: none */
+	const char *bind;                  /* numeric addresses, separated by commas; NULL: the system chooses */
+	const struct string_list *resolve; /* "HOST:PORT:ADDRESS"; HOST may be "*" */
+	bool dns_each;                     /* look names up for each connection, not once before the run */
 	bool insecure;
 	const char *cacert, *cert, *key;
 };
 
+/* A local address to connect from. */
 struct network_path_source {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -28,31 +29,31 @@ struct network_path_source {
 
 struct network_path {
 	struct network_path_options o;
-	bool dns_each; /* names are looked up for each connection */
 	struct network_path_source *sources;
 	size_t sources_count;
 	struct curl_slist *resolve;    /* the user's entries */
-	char *proxy_shown;             /* without name and password; NULL: none */
-	char *proxy_host, *proxy_port; /* NULL: none */
-	bool proxy_tls;                /* the way to the proxy is encrypted */
-	bool proxy_resolves;           /* it looks the servers' names up, not we */
+	char *proxy_shown;             /* the proxy's URL without credentials; NULL: no proxy */
+	char *proxy_host, *proxy_port; /* NULL: no proxy */
+	bool proxy_tls;                /* the connection to the proxy is encrypted */
+	bool proxy_resolves;           /* the proxy looks up the names of the servers */
 };
 
-/* The options are borrowed. -1: IPF_USAGE, or IPF_SYSTEM for an address that is none of this machine's or a file that
+/* Borrows the options. -1: IPF_USAGE, or IPF_SYSTEM for an address that this machine does not have or a file that
  * cannot be opened. */
-int network_path_open(struct network_path *r, const struct network_path_options *options, struct ipf_error *err);
-void network_path_close(struct network_path *r);
+int network_path_open(struct network_path *p, const struct network_path_options *options, struct ipf_error *err);
+void network_path_close(struct network_path *p);
 
-/* Tells a libcurl handle that is to speak so all of it but the source addresses. */
-void network_path_apply(const struct network_path *r, CURL *easy, enum http_kind http);
-/* How many of the source addresses a connection of this family (AF_INET, …) can come from, and the k-th of them (they
- * are taken round and round); NULL: none. */
-size_t network_path_fitting(const struct network_path *r, int family);
-const struct network_path_source *network_path_source(const struct network_path *r, int family, size_t k);
-/* Binds a new socket of this family to it; 0, or the errno of why not. Nothing where the user gave no address. */
-int network_path_bind(const struct network_path *r, size_t k, int fd, int family);
-/* How many connections there can be at once to so many places, by the ports of the addresses that they are made from;
- * INT64_MAX where ports do not matter, or nobody says. */
-int64_t network_path_ports(const struct network_path *r, size_t places);
+/* Sets everything except the source address on a libcurl handle. */
+void network_path_apply(const struct network_path *p, CURL *easy, enum http_version http);
+/* The number of source addresses of this family (AF_INET, …). */
+size_t network_path_fitting(const struct network_path *p, int family);
+/* The k-th source address of this family, counted modulo their number; NULL: there are none. */
+const struct network_path_source *network_path_source(const struct network_path *p, int family, size_t k);
+/* Binds a new socket of this family to the k-th source address. Returns 0, or the errno of the failure. Does nothing if
+ * the user gave no address. */
+int network_path_bind(const struct network_path *p, size_t k, int fd, int family);
+/* How many connections to this number of targets can exist at once, limited by the ports of the source addresses;
+ * INT64_MAX if ports do not matter or the limit is unknown. */
+int64_t network_path_ports(const struct network_path *p, size_t targets);
 
 #endif

@@ -1,12 +1,13 @@
-/* Is it there? Asked before the run, of every place. */
+/* A check before the run: can every target be reached? */
 #ifndef IPF_PREFLIGHT_H
 #define IPF_PREFLIGHT_H
 
-#include "endpoint/network_path.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/network_path.h"
 
-/* Looks the names up, tries one connection to each place (or to the proxy on the way to it), and pins the address that
- * took it. -1 with one line that says why not. */
-int target_reach(struct endpoint *t, const struct network_path *route, int64_t timeout_ns, struct ipf_error *err);
+/* Looks up the names, tries one connection to each target (or to its proxy), and pins the address that accepted it in
+ * target.resolve. `timeout_ns` is per connection attempt. -1: a lookup or a connection failed. */
+int preflight_connect(struct endpoint *e, const struct network_path *network_path, int64_t timeout_ns,
+                      struct ipf_error *err);
 
 #endif

@@ -12,7 +12,7 @@ struct signer {
 	char *id, *secret, *token, *region, *service;
 };
 
-/* ---- what is needed ---- */
+/* ---- keys and region ---- */
 
 /* "us-east-1" in "https://runtime.sagemaker.us-east-1.amazonaws.com/…". */
 static char *region_of(const char *url)
@@ -31,9 +31,9 @@ static int take(const char *name, bool optional, char **to, struct ipf_error *er
 	if (!value || !*value)
 		return optional ? 0
 		                : ipf_error_set(err, IPF_USAGE,
-		                                "%s is not set in the environment, and this API signs its requests", name);
+		                                "%s is not set in the environment: this API signs its requests with it", name);
 	if (strpbrk(value, "\r\n"))
-		return ipf_error_set(err, IPF_USAGE, "%s: a key of several lines cannot be sent", name);
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a key of one line", name);
 	*to = strdup(value);
 	return *to ? 0 : ipf_error_memory(err);
 }
@@ -50,9 +50,11 @@ int signer_new(struct signer **signer, const char *service, const char *url, str
 		return -1;
 	if (!s->region)
 		s->region = region_of(url);
-	return s->region ? 0
-	                 : ipf_error_set(err, IPF_USAGE,
-	                                 "AWS_REGION is not set in the environment, and the URL does not tell the region");
+	return s->region
+	           ? 0
+	           : ipf_error_set(
+					 err, IPF_USAGE,
+					 "AWS_REGION is not set in the environment, and the host of the URL does not contain the region");
 }
 
 static void forget(char *text)
@@ -75,7 +77,7 @@ void signer_free(struct signer *s)
 	free(s);
 }
 
-/* ---- the request, as it is signed ---- */
+/* ---- the canonical request ---- */
 
 static void append_hex(struct buffer *out, const unsigned char hash[HASH])
 {
@@ -132,8 +134,9 @@ static bool append_query(struct buffer *out, const char *query)
 	return whole;
 }
 
-/* The host as it is sent, path (escaped once more, as all services but one want it) and query. */
-static bool append_place(struct buffer *out, const char *method, const char *url, struct slice *host)
+/* The method, the path (escaped once more, as all services except S3 require) and the query. `host` is set to the host
+ * as it is sent. */
+static bool append_resource(struct buffer *out, const char *method, const char *url, struct slice *host)
 {
 	const char *begin = strstr(url, "://"), *at, *path, *query;
 	if (!begin)
@@ -142,7 +145,7 @@ static bool append_place(struct buffer *out, const char *method, const char *url
 	size_t len = strcspn(begin, "/?#");
 	at = memrchr(begin, '@', len);
 	*host = at ? (struct slice){at + 1, len - (size_t)(at + 1 - begin)} : (struct slice){begin, len};
-	const char *usual = !strncmp(url, "https:", 6) ? ":443" : ":80"; /* libcurl does not say it */
+	const char *usual = !strncmp(url, "https:", 6) ? ":443" : ":80"; /* libcurl does not send the default port */
 	if (host->len > strlen(usual) && !strncmp(host->data + host->len - strlen(usual), usual, strlen(usual)))
 		host->len -= strlen(usual);
 	path = begin + len;
@@ -156,7 +159,7 @@ static bool append_place(struct buffer *out, const char *method, const char *url
 	return good;
 }
 
-/* The key of a day. */
+/* The signing key of a day. */
 static bool derive(const struct signer *s, const char date[9], unsigned char key[HASH])
 {
 	struct buffer first = {0};
@@ -170,13 +173,14 @@ static bool derive(const struct signer *s, const char date[9], unsigned char key
 	return good;
 }
 
-/* The text to sign: of the request only its hash. */
-static bool append_text(const struct signer *s, struct buffer *out, const char *stamp, const struct buffer *request)
+/* The string to sign; it contains only the hash of the request. */
+static bool append_string_to_sign(const struct signer *s, struct buffer *out, const char *timestamp,
+                                  const struct buffer *request)
 {
 	unsigned char hash[HASH];
 	if (request->failed || !sha256(request->data, request->len, hash))
 		return false;
-	buffer_format(out, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n", stamp, stamp, s->region, s->service);
+	buffer_format(out, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n", timestamp, timestamp, s->region, s->service);
 	append_hex(out, hash);
 	return !out->failed;
 }
@@ -198,20 +202,20 @@ struct curl_slist *signer_headers(const struct signer *s, const char *method, co
 	struct buffer request = {0}, text = {0}, value = {0};
 	struct curl_slist *list = NULL;
 	unsigned char hash[HASH], key[HASH];
-	char stamp[24], date[9];
+	char timestamp[24], date[9];
 	struct slice host;
 	struct tm tm;
-	bool good = gmtime_r(&now, &tm) && strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
-	snprintf(date, sizeof date, "%.8s", stamp);
-	good = good && append_place(&request, method, url, &host) && derive(s, date, key) &&
+	bool good = gmtime_r(&now, &tm) && strftime(timestamp, sizeof timestamp, "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(date, sizeof date, "%.8s", timestamp);
+	good = good && append_resource(&request, method, url, &host) && derive(s, date, key) &&
 	       sha256(body.data ? body.data : "", body.len, hash);
 	if (good) {
-		buffer_format(&request, "host:%.*s\nx-amz-date:%s\n", (int)host.len, host.data, stamp);
+		buffer_format(&request, "host:%.*s\nx-amz-date:%s\n", (int)host.len, host.data, timestamp);
 		if (s->token)
 			buffer_format(&request, "x-amz-security-token:%s\n", s->token);
 		buffer_format(&request, "\n%s\n", s->token ? with_token : names);
 		append_hex(&request, hash);
-		good = append_text(s, &text, stamp, &request) && hmac(key, HASH, buffer_all(&text), hash);
+		good = append_string_to_sign(s, &text, timestamp, &request) && hmac(key, HASH, buffer_all(&text), hash);
 	}
 	if (good) {
 		buffer_format(&value,
@@ -220,7 +224,7 @@ struct curl_slist *signer_headers(const struct signer *s, const char *method, co
 		append_hex(&value, hash);
 		list = add_header(list, &good, "Authorization", &value);
 		buffer_clear(&value);
-		buffer_text(&value, stamp);
+		buffer_text(&value, timestamp);
 		list = add_header(list, &good, "X-Amz-Date", &value);
 		buffer_clear(&value);
 		buffer_text(&value, s->token ? s->token : "");

@@ -5,7 +5,7 @@
 #include <openssl/pem.h>
 #include <stdbool.h>
 
-static FILE *open_paper(const char *path, struct ipf_error *err)
+static FILE *open_file(const char *path, struct ipf_error *err)
 {
 	FILE *file = fopen(path, "re");
 	if (!file)
@@ -13,20 +13,22 @@ static FILE *open_paper(const char *path, struct ipf_error *err)
 	return file;
 }
 
-/* The first in the file. */
+/* The first certificate of the file. */
 static int read_certificate(const char *path, const char *option, X509 **certificate, struct ipf_error *err)
 {
-	FILE *file = open_paper(path, err);
+	FILE *file = open_file(path, err);
 	if (!file)
 		return -1;
 	*certificate = PEM_read_X509_AUX(file, NULL, NULL, NULL);
 	fclose(file);
 	ERR_clear_error();
-	return *certificate ? 0 : ipf_error_at(err, IPF_USAGE, path, 0, "%s: there is no certificate in it (PEM)", option);
+	return *certificate ? 0
+	                    : ipf_error_at(err, IPF_USAGE, path, 0,
+	                                   "%s: expected a certificate (PEM), and the file contains none", option);
 }
 
-/* There is no way to give a pass phrase; without this one OpenSSL would ask the terminal for it. */
-static int no_phrase(char *buffer, int size, int writing, void *asked)
+/* Without this callback OpenSSL would ask for the pass phrase on the terminal. */
+static int refuse_pass_phrase(char *buffer, int size, int writing, void *asked)
 {
 	(void)buffer, (void)size, (void)writing;
 	*(bool *)asked = true;
@@ -36,18 +38,18 @@ static int no_phrase(char *buffer, int size, int writing, void *asked)
 static int check_key(const char *path, const X509 *certificate, struct ipf_error *err)
 {
 	bool asked = false;
-	FILE *file = open_paper(path, err);
+	FILE *file = open_file(path, err);
 	if (!file)
 		return -1;
-	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, no_phrase, &asked);
+	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, refuse_pass_phrase, &asked);
 	fclose(file);
 	int result = 0;
 	if (!key)
 		result = ipf_error_at(err, IPF_USAGE, path, 0,
-		                      asked ? "--key: it has a pass phrase, which cannot be given"
-		                            : "--key: there is no key in it (PEM)");
+		                      asked ? "--key: the key has a pass phrase, which is not supported"
+		                            : "--key: expected a private key (PEM), and the file contains none");
 	else if (X509_check_private_key(certificate, key) != 1)
-		result = ipf_error_at(err, IPF_USAGE, path, 0, "--key: it is not the key to the certificate of --cert");
+		result = ipf_error_at(err, IPF_USAGE, path, 0, "--key: the key does not belong to the certificate of --cert");
 	ERR_clear_error();
 	EVP_PKEY_free(key);
 	return result;
@@ -58,7 +60,7 @@ int tls_files_check(const char *cacert, const char *cert, const char *key, struc
 	X509 *trusted = NULL, *own = NULL;
 	int result = 0;
 	if (key && !cert)
-		result = ipf_error_set(err, IPF_USAGE, "--key: expected --cert with it");
+		result = ipf_error_set(err, IPF_USAGE, "--key requires --cert");
 	if (result == 0 && cacert)
 		result = read_certificate(cacert, "--cacert", &trusted, err);
 	if (result == 0 && cert)

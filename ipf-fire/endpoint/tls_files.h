@@ -1,13 +1,13 @@
-/* The files that TLS needs, looked at before the run: libcurl opens them at each connection, and a name that was
- * mistyped would make every request of an hour fail.
+/* Checks the files that TLS needs before the run. libcurl opens them at each connection, so that a mistyped name would
+ * otherwise make every request of a run fail.
  */
 #ifndef IPF_TLS_FILES_H
 #define IPF_TLS_FILES_H
 
 #include "error.h"
 
-/* Are there certificates to trust in `cacert`, a certificate of our own in `cert`, and the key to it in `key`, or in
- * `cert` where that is NULL? Each may be NULL. -1: IPF_SYSTEM where one cannot be opened, else IPF_USAGE. */
+/* Checks that `cacert` contains certificates to trust, `cert` a client certificate, and `key` its private key; without
+ * `key` the private key is in `cert`. Each may be NULL. -1: IPF_SYSTEM if a file cannot be opened, else IPF_USAGE. */
 int tls_files_check(const char *cacert, const char *cert, const char *key, struct ipf_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "http/cancel.h"
 
-#include "endpoint/balance.h"
 #include "cli/units.h"
+#include "endpoint/balance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,32 +17,34 @@ static int add(struct cancels *c, const char *text, struct ipf_error *err)
 	free(share);
 	if (bad)
 		return ipf_error_set(err, IPF_USAGE, "--cancel: expected a share and a time such as 5%%@2s, got \"%s\"", text);
-	/* as written, shares that are 1 in all may be a little more in binary */
+	/* shares that add up to 1 in decimal may exceed it a little in binary */
 	if (sum + part > 1 + 1e-9)
-		return ipf_error_set(err, IPF_USAGE, "--cancel: more than 100 %% of the requests");
+		return ipf_error_set(err, IPF_USAGE, "--cancel: the shares exceed 100 %% of the requests");
 	to->below = sum + part;
 	c->count++;
 	return 0;
 }
 
-int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, struct ipf_error *err)
+int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, int64_t exempt_from_n,
+                 struct ipf_error *err)
 {
-	*c = (struct cancels){0};
+	*c = (struct cancels){.exempt_from_n = exempt_from_n};
 	if (texts->count > CANCELS_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--cancel: %zu of them, and %d can be given", texts->count, CANCELS_MOST);
+		return ipf_error_set(err, IPF_USAGE, "--cancel: can be given at most %d times, got %zu", CANCELS_MOST,
+		                     texts->count);
 	for (size_t i = 0; i < texts->count; i++)
 		if (add(c, texts->items[i], err) < 0)
 			return -1;
 	json_t *seed = json_object_get(schedule, "seed");
 	char *text = seed ? json_dumps(seed, JSON_ENCODE_ANY) : NULL;
-	c->seed = text ? text_number(slice_of(text)) : 0;
+	c->seed = text ? text_hash(slice_of(text)) : 0;
 	free(text);
 	return 0;
 }
 
 int cancels_find(const struct cancels *c, int64_t n)
 {
-	if (!c->count)
+	if (!c->count || n >= c->exempt_from_n)
 		return -1;
 	/* SplitMix64: the n-th number of the seed's sequence */
 	uint64_t z = c->seed + ((uint64_t)n + 1) * UINT64_C(0x9e3779b97f4a7c15);

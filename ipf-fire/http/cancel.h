@@ -1,14 +1,14 @@
-/* Clients that hang up on purpose: which requests, and how long after their start.
+/* Simulated client disconnects (--cancel): which requests to abort, and how long after their start.
  *
- * "5%@2s" is a share of the requests and a time. Several are shares of the same whole: a request is of one of them at
- * most. Which one follows from the schedule's seed and the request's number, so that a run that is repeated loses the
- * same clients.
+ * "5%@2s" is a share of the requests and a time. Several of them are disjoint shares of all requests: each request is
+ * in at most one of them. The schedule's seed and the request's number decide which one, so that a repeated run aborts
+ * the same requests.
  */
 #ifndef IPF_CANCEL_H
 #define IPF_CANCEL_H
 
-#include "error.h"
 #include "cli/options.h"
+#include "error.h"
 
 #include <jansson.h>
 
@@ -16,16 +16,19 @@
 
 struct cancels {
 	struct cancel {
-		double below; /* the request's number in [0, 1) is */
+		double
+			below; /* applies to requests whose random number in [0, 1) is below this, and not below an earlier one */
 		int64_t after_ns;
 	} list[CANCELS_MOST];
 	size_t count;
 	uint64_t seed;
+	int64_t exempt_from_n; /* requests with this number or above are never aborted */
 };
 
-/* `schedule` is the schedule's header (borrowed), whose seed counts; NULL: none. -1: IPF_USAGE. */
-int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, struct ipf_error *err);
-/* Which of the list request n is of; -1: of none. */
+/* `schedule` is the schedule's header (borrowed), for its seed; NULL: no schedule. -1: IPF_USAGE. */
+int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, int64_t exempt_from_n,
+                 struct ipf_error *err);
+/* The index in the list that applies to request n; -1: the request is not aborted. */
 int cancels_find(const struct cancels *c, int64_t n);
 
 #endif

@@ -1,11 +1,16 @@
-/* libcurl's clock. For one request it is read some forty times, always by a few microseconds later, though all that
- * libcurl does by it is to count milliseconds. While it works at one event, its clock stands still; ours goes on. */
+/* A clock for libcurl that stands still while libcurl handles one event.
+ *
+ * libcurl reads the clock some forty times per request, each time a few microseconds later, only to count milliseconds.
+ * These reads return the first one's result until the event is handled. The program's own reads are not affected.
+ */
 #ifndef IPF_CURL_CLOCK_H
 #define IPF_CURL_CLOCK_H
 
-/* Where libcurl's code lies: without that, it is told the time whenever it asks. Before there are threads. */
+/* Finds the address range of libcurl's code; without it, libcurl reads the real clock. Call it before there are
+ * threads.
+ */
 void curl_clock_init(void);
-/* The calling thread's, from the first time that libcurl asks. */
+/* Stops the calling thread's clock at libcurl's next read. */
 void curl_clock_stop(void);
 void curl_clock_go(void);
 

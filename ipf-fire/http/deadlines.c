@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* A ring. */
+/* A ring buffer. */
 struct kind {
-	struct alarm *ring;
+	struct deadline *ring;
 	size_t first, count, size; /* size: 0 or a power of two */
 };
 
@@ -15,23 +15,23 @@ struct deadlines {
 
 struct deadlines *deadlines_new(size_t kinds)
 {
-	struct deadlines *a = calloc(1, sizeof *a + kinds * sizeof *a->kinds);
-	if (a)
-		a->count = kinds;
-	return a;
+	struct deadlines *d = calloc(1, sizeof *d + kinds * sizeof *d->kinds);
+	if (d)
+		d->count = kinds;
+	return d;
 }
 
-void deadlines_free(struct deadlines *a)
+void deadlines_free(struct deadlines *d)
 {
-	for (size_t i = 0; a && i < a->count; i++)
-		free(a->kinds[i].ring);
-	free(a);
+	for (size_t i = 0; d && i < d->count; i++)
+		free(d->kinds[i].ring);
+	free(d);
 }
 
 static bool grow(struct kind *k)
 {
 	size_t size = k->size ? 2 * k->size : 64;
-	struct alarm *ring = malloc(size * sizeof *ring);
+	struct deadline *ring = malloc(size * sizeof *ring);
 	if (!ring)
 		return false;
 	for (size_t i = 0; i < k->count; i++)
@@ -43,24 +43,24 @@ static bool grow(struct kind *k)
 	return true;
 }
 
-bool deadlines_set(struct deadlines *a, size_t kind, struct alarm alarm)
+bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline)
 {
-	struct kind *k = &a->kinds[kind];
+	struct kind *k = &d->kinds[kind];
 	if (k->count == k->size && !grow(k))
 		return false;
-	k->ring[(k->first + k->count++) & (k->size - 1)] = alarm;
+	k->ring[(k->first + k->count++) & (k->size - 1)] = deadline;
 	return true;
 }
 
-const struct alarm *deadlines_first(const struct deadlines *a, size_t kind)
+const struct deadline *deadlines_first(const struct deadlines *d, size_t kind)
 {
-	const struct kind *k = &a->kinds[kind];
+	const struct kind *k = &d->kinds[kind];
 	return k->count ? &k->ring[k->first] : NULL;
 }
 
-void deadlines_drop(struct deadlines *a, size_t kind)
+void deadlines_drop_first(struct deadlines *d, size_t kind)
 {
-	struct kind *k = &a->kinds[kind];
+	struct kind *k = &d->kinds[kind];
 	k->first = (k->first + 1) & (k->size - 1);
 	k->count--;
 }

@@ -1,6 +1,6 @@
-/* Deadlines of things under way, of a few kinds with a constant length each: so each kind's come in the order in which
- * they were set. What has ended meanwhile need not be taken out: its alarm is passed over. Setting one costs next to
- * nothing.
+/* Deadlines of requests in flight. Each kind of deadline has a constant length, so that those of a kind expire in the
+ * order in which they were set, and setting one costs little. A deadline need not be removed when its request ends: the
+ * caller skips it when it expires.
  */
 #ifndef IPF_DEADLINES_H
 #define IPF_DEADLINES_H
@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct alarm {
+struct deadline {
 	int64_t at_ns;
-	void *what;
-	uint64_t serial; /* of what it was set for: another one means that it is over */
+	void *owner;
+	uint64_t serial; /* of what the deadline was set for; if the owner has another one now, that has ended */
 };
 
 struct deadlines;
 
 struct deadlines *deadlines_new(size_t kinds); /* NULL: out of memory */
-void deadlines_free(struct deadlines *a);      /* NULL is fine */
-/* false: out of memory. Within a kind at_ns never falls. */
-bool deadlines_set(struct deadlines *a, size_t kind, struct alarm alarm);
-/* The next alarm of the kind; NULL. */
-const struct alarm *deadlines_first(const struct deadlines *a, size_t kind);
-void deadlines_drop(struct deadlines *a, size_t kind); /* the first one */
+void deadlines_free(struct deadlines *d);      /* NULL is fine */
+/* Within a kind at_ns never decreases. false: out of memory. */
+bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline);
+/* The next deadline of the kind; NULL: there is none. */
+const struct deadline *deadlines_first(const struct deadlines *d, size_t kind);
+void deadlines_drop_first(struct deadlines *d, size_t kind);
 
 #endif

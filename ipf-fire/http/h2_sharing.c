@@ -1,58 +1,57 @@
-/* Connections that carry several requests at once: who waits for one that is being made, and who has another one made.
- * libcurl, asked for all at once, would make one for each, or fail. */
+#include "http/h2_sharing.h"
+
 #include "http/curl_streams.h"
-#include "http/transport_private.h"
 
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <string.h>
 
-uint64_t sharing_key(const struct transport *t, const struct job *job)
+uint64_t h2_sharing_session_key(const struct transport *t, const struct job *job)
 {
 	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
-	return sticky ? text_number(job->session) | 1 : 0;
+	return sticky ? text_hash(job->session) | 1 : 0;
 }
 
-size_t sharing_streams(const struct transport *t, size_t place)
+size_t h2_sharing_streams(const struct transport *t, size_t target)
 {
-	const struct queueing *q = &t->queues[place];
-	size_t streams = q->single ? 1 : (size_t)connection_policy_streams(&t->options->connections);
-	return q->taken && q->taken < streams ? q->taken : streams;
+	const struct target_queue *q = &t->queues[target];
+	size_t streams = q->http1_only ? 1 : (size_t)connection_policy_streams(&t->options->connections);
+	return q->max_streams && q->max_streams < streams ? q->max_streams : streams;
 }
 
-/* On a connection whose settings have not come, libcurl would take as many as we have set. */
-void sharing_learn(struct multi *m)
+/* libcurl applies our limit to connections whose settings have not arrived yet. */
+void h2_sharing_read_settings(struct multi_handle *m)
 {
 	struct transport *t = m->transport;
 	uint32_t streams = curl_streams_read();
-	if (!streams || streams == t->queues[m->place].taken)
+	if (!streams || streams == t->queues[m->target].max_streams)
 		return;
-	t->queues[m->place].taken = streams;
+	t->queues[m->target].max_streams = streams;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->place == m->place)
-			curl_multi_setopt(t->multis[i]->handle, CURLMOPT_MAX_CONCURRENT_STREAMS,
-			                  (long)sharing_streams(t, m->place));
+		if (t->multi_handles[i]->target == m->target)
+			curl_multi_setopt(t->multi_handles[i]->handle, CURLMOPT_MAX_CONCURRENT_STREAMS,
+			                  (long)h2_sharing_streams(t, m->target));
 }
 
-size_t sharing_free(const struct transport *t, const struct multi *m)
+size_t h2_sharing_room(const struct transport *t, const struct multi_handle *m)
 {
-	size_t most = m->ready * sharing_streams(t, m->place), used = m->busy - m->opening - m->parting;
+	size_t most = m->ready * h2_sharing_streams(t, m->target), used = m->busy - m->opening - m->retiring;
 	return most > used ? most - used : 0;
 }
 
-bool sharing_pool_full(const struct transport *t, size_t place)
+bool h2_sharing_pool_full(const struct transport *t, size_t target)
 {
 	const struct connection_policy *c = &t->options->connections;
 	return c->kind == CONNECTION_POLICY_POOL &&
-	       (int64_t)t->queues[place].busy >= c->pool * (int64_t)sharing_streams(t, place);
+	       (int64_t)t->queues[target].busy >= c->pool * (int64_t)h2_sharing_streams(t, target);
 }
 
-bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, size_t ahead)
+bool h2_sharing_must_wait(const struct transport *t, size_t target, uint64_t key, size_t ahead)
 {
-	const struct queueing *q = &t->queues[place];
-	size_t streams = sharing_streams(t, place);
+	const struct target_queue *q = &t->queues[target];
+	size_t streams = h2_sharing_streams(t, target);
 	const struct connection_policy *c = &t->options->connections;
-	/* the pool was laid out for more streams, until the server told how many it takes */
+	/* until the server's settings arrived, the pool was sized for more streams */
 	if (c->kind == CONNECTION_POLICY_POOL && (q->busy - ahead - 1) / streams >= (size_t)c->pool)
 		return true;
 	if (streams == 1 || !q->opening)
@@ -63,18 +62,18 @@ bool sharing_has_to_wait(const struct transport *t, size_t place, uint64_t key, 
 			x = x->opener_next;
 		return x;
 	}
-	/* libcurl finds no room where there should be some: nobody knows how much there is */
+	/* libcurl found no room where there should be some: the free room is unknown */
 	if (q->unplanned)
 		return true;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->multis[i]->place == place && sharing_free(t, t->multis[i]))
+		if (t->multi_handles[i]->target == target && h2_sharing_room(t, t->multi_handles[i]))
 			return false;
 	return ahead < q->opening * (streams - 1);
 }
 
-void sharing_opening(struct transfer *x, bool planned)
+void h2_sharing_opening(struct transfer *x, bool planned)
 {
-	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	struct target_queue *q = &x->multi->transport->queues[x->multi->target];
 	if (x->opening)
 		return;
 	x->opening = true;
@@ -89,9 +88,9 @@ void sharing_opening(struct transfer *x, bool planned)
 	q->openers = x;
 }
 
-void sharing_opened(struct transfer *x)
+void h2_sharing_opened(struct transfer *x)
 {
-	struct queueing *q = &x->multi->transport->queues[x->multi->place];
+	struct target_queue *q = &x->multi->transport->queues[x->multi->target];
 	if (!x->opening)
 		return;
 	x->opening = false;
@@ -103,41 +102,41 @@ void sharing_opened(struct transfer *x)
 		x->opener_next->opener_previous = x->opener_previous;
 }
 
-void sharing_joined(struct transfer *x, struct socket *s)
+void h2_sharing_joined(struct transfer *x, struct socket *s)
 {
 	s->streams++;
-	x->multi->parting += s->parting;
+	x->multi->retiring += s->retiring;
 }
 
-void sharing_left(struct transfer *x, struct socket *s)
+void h2_sharing_left(struct transfer *x, struct socket *s)
 {
 	if (!s)
 		return;
 	s->streams--;
-	x->multi->parting -= s->parting;
+	x->multi->retiring -= s->retiring;
 }
 
-void sharing_parts(struct socket *s)
+void h2_sharing_retire(struct socket *s)
 {
-	if (!s || s->parting)
+	if (!s || s->retiring)
 		return;
-	s->parting = true;
-	s->multi->parting += s->streams;
+	s->retiring = true;
+	s->multi->retiring += s->streams;
 	s->multi->ready -= s->ready;
 }
 
-/* Whether its server has closed it tells one that broke from one that libcurl closes for having refused a request. */
-void sharing_closed(const struct socket *s, int fd)
+/* If the server has not closed it, libcurl closes it because a request was refused; otherwise the connection broke. */
+void h2_sharing_closed(const struct socket *s, int fd)
 {
-	struct multi *m = s->multi;
+	struct multi_handle *m = s->multi;
 	struct pollfd p = {.fd = fd, .events = POLLRDHUP};
-	m->ready -= s->ready && !s->parting;
-	m->parting -= s->parting ? s->streams : 0;
+	m->ready -= s->ready && !s->retiring;
+	m->retiring -= s->retiring ? s->streams : 0;
 	if (m->transport->options->connections.http != HTTP_1_1 && poll(&p, 1, 0) == 0)
-		m->sound = s->id;
+		m->healthy_id = s->id;
 }
 
-void sharing_agreed(struct transfer *x)
+void h2_sharing_negotiated(struct transfer *x)
 {
 	struct transport *t = x->multi->transport;
 	struct curl_tlssessioninfo *tls = NULL;
@@ -147,5 +146,5 @@ void sharing_agreed(struct transfer *x)
 	    tls->backend != CURLSSLBACKEND_OPENSSL || !tls->internals)
 		return;
 	SSL_get0_alpn_selected(tls->internals, &protocol, &len);
-	t->queues[x->multi->place].single = len != 2 || memcmp(protocol, "h2", 2) != 0;
+	t->queues[x->multi->target].http1_only = len != 2 || memcmp(protocol, "h2", 2) != 0;
 }

@@ -1,4 +1,4 @@
-/* Whether stamps come: with libcurl, over loopback, before the run. */
+/* Tests before the run, with libcurl over loopback, whether the kernel's timestamps are available. */
 #include "clock.h"
 #include "http/timestamp.h"
 
@@ -10,13 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TRIES      50 /* the kernel begins to stamp a moment after it was first asked to */
+#define NO_LOOPBACK          "the test connection over loopback failed"
+#define NO_KERNEL_TIMESTAMPS "the kernel does not timestamp packets"
+
+#define TRIES      50 /* the kernel starts a moment after the first request for timestamps */
 #define TRY_MS     20
 #define TIMEOUT_MS 1000L
 
 struct trial {
-	struct thread_stats *meter;
-	struct stamps *stamps;
+	struct thread_stats *stats;
+	struct timestamps *timestamps;
 	CURL *easy;
 	int listener, peer, fd;
 	char url[64];
@@ -53,52 +56,52 @@ static bool connects(struct trial *t)
 	return t->peer >= 0;
 }
 
-/* NULL: a byte came with a stamp from between the sending and the reading. */
+/* NULL: a byte came with a timestamp from between the send and the read; else why not. */
 static const char *send_one(struct trial *t)
 {
 	char byte = 'x';
 	size_t got = 0;
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
-	int64_t stamped = gauge_get(&t->meter->stamped), rejected = gauge_get(&t->meter->rejected),
-			without = gauge_get(&t->meter->without);
+	int64_t stamped = counter_get(&t->stats->stamped), rejected = counter_get(&t->stats->rejected),
+			without = counter_get(&t->stats->without);
 	int64_t sent = clock_now();
 	if (send(t->peer, &byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, TRY_MS) != 1)
-		return "no connection over loopback to try them with";
-	stamps_attach(t->stamps);
+		return NO_LOOPBACK;
+	timestamps_attach(t->timestamps);
 	CURLcode code = curl_easy_recv(t->easy, &byte, 1, &got);
-	stamps_attach(NULL);
+	timestamps_attach(NULL);
 	if (code != CURLE_OK || got != 1)
-		return "no connection over loopback to try them with";
-	bool used = gauge_get(&t->meter->stamped) > stamped;
-	if (!used && gauge_get(&t->meter->without) == without && gauge_get(&t->meter->rejected) == rejected)
-		return "this libcurl does not read as is known";
-	const struct timestamp *read = stamps_of(t->stamps, t->fd);
-	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : "the kernel does not stamp";
+		return NO_LOOPBACK;
+	bool used = counter_get(&t->stats->stamped) > stamped;
+	if (!used && counter_get(&t->stats->without) == without && counter_get(&t->stats->rejected) == rejected)
+		return "this libcurl reads sockets in an unexpected way";
+	const struct timestamp *read = timestamps_of(t->timestamps, t->fd);
+	return read && used && read->t_ns >= sent - NS_PER_MS ? NULL : NO_KERNEL_TIMESTAMPS;
 }
 
 static const char *try_it(struct trial *t)
 {
 	if (!listens(t) || !connects(t))
-		return "no connection over loopback to try them with";
-	if (!stamps_watch(t->stamps, t->fd))
-		return "the kernel does not stamp";
+		return NO_LOOPBACK;
+	if (!timestamps_watch(t->timestamps, t->fd))
+		return NO_KERNEL_TIMESTAMPS;
 	const char *why = NULL;
 	for (int i = 0; i < TRIES && (why = send_one(t)); i++)
 		poll(NULL, 0, 1);
 	return why;
 }
 
-const char *stamps_trial(void)
+const char *timestamps_trial(void)
 {
-	struct trial t = {.meter = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
-	t.stamps = t.meter ? stamps_new(t.meter, true) : NULL;
-	const char *why = t.stamps ? try_it(&t) : "out of memory";
+	struct trial t = {.stats = thread_stats_new(), .listener = -1, .peer = -1, .fd = -1};
+	t.timestamps = t.stats ? timestamps_new(t.stats, true) : NULL;
+	const char *why = t.timestamps ? try_it(&t) : "out of memory";
 	curl_easy_cleanup(t.easy);
 	if (t.peer >= 0)
 		close(t.peer);
 	if (t.listener >= 0)
 		close(t.listener);
-	stamps_free(t.stamps);
-	free(t.meter);
+	timestamps_free(t.timestamps);
+	free(t.stats);
 	return why;
 }

@@ -12,29 +12,30 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what libcurl tells ---- */
+/* ---- libcurl's callbacks ---- */
 
 static bool takes_more(const struct transfer *x)
 {
 	return x->job && !x->no_memory;
 }
 
-/* The kernel's stamp of the last read of its connection: what is handed over came with it, or before. */
-static const struct timestamp *kernel_stamp(const struct transfer *x)
+/* The kernel's timestamp of the connection's last read. The bytes that libcurl passes on arrived with that read, or
+ * earlier. */
+static const struct timestamp *kernel_timestamp(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = stamps_of(s->stamps, x->fd);
+	const struct timestamp *read = timestamps_of(s->timestamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
-		stamps_reject(s->stamps, x->fd); /* nothing of an answer comes before the request */
+		timestamps_reject(s->timestamps, x->fd); /* no response arrives before the request */
 	return read;
 }
 
-/* When the last read was, if it is known: by the kernel, or else by our clock right after it. */
+/* The time of the last read, if known: the kernel's, or else our clock right after it. */
 bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	const struct transfer_setup *s = x->setup;
-	const struct timestamp *read = kernel_stamp(x);
-	int64_t own = read ? read->own_ns : stamps_own(s->stamps, x->fd);
+	const struct timestamp *read = kernel_timestamp(x);
+	int64_t own = read ? read->own_ns : timestamps_own(s->timestamps, x->fd);
 	if (own == IPF_ABSENT)
 		return false;
 	*t_ns = (read ? read->t_ns : own) - s->zero_ns;
@@ -42,8 +43,8 @@ bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns
 	return true;
 }
 
-/* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
-static void stamp(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
+/* The time of the bytes that libcurl passes on. If the same call also sent the request, that was after the send. */
+static void time_of_bytes(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct transfer_setup *s = x->setup;
 	if (transfer_last_read(x, t_ns, own_ns))
@@ -60,7 +61,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	int64_t t_ns, own_ns;
 	if (!takes_more(x))
 		return 0;
-	stamp(x, &t_ns, &own_ns);
+	time_of_bytes(x, &t_ns, &own_ns);
 	if (job_received(x->job, data, size * count, t_ns, own_ns) < 0) {
 		x->no_memory = true;
 		return 0;
@@ -71,7 +72,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 static bool kept(const struct string_list *names, const char *line, size_t len)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], "*") && !header_is_secret(line, len))
+		if (!strcmp(names->items[i], "*") && !header_name_is_secret(line, len))
 			return true;
 		else if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
 			return true;
@@ -100,19 +101,19 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 	char member[sizeof key + 4];
 	int len_member = snprintf(member, sizeof member, "\"%.*s\":", (int)name, key);
 	if (job->headers.len && memmem(job->headers.data, job->headers.len, member, (size_t)len_member))
-		return; /* of several the first */
+		return; /* keep the first of several headers with the same name */
 	if (job->headers.len)
 		buffer_byte(&job->headers, ',');
 	buffer_append(&job->headers, member, (size_t)len_member);
 	jout_string(&w, trimmed(line + name + 1, len - name - 1));
 }
 
-/* When the kernel let go the last byte that was sent on the connection: the request's, as long as no other is sent on
- * it. */
+/* Notes when the kernel sent the last byte of the connection. This is the request's last byte as long as no other
+ * request is sent on it. */
 static void note_left(struct transfer *x)
 {
 	struct job *job = x->job;
-	int64_t left = stamps_sent(x->setup->stamps, x->fd);
+	int64_t left = timestamps_sent(x->setup->timestamps, x->fd);
 	if (left != IPF_ABSENT && left - x->setup->zero_ns >= job->start_ns)
 		job->left_ns = left - x->setup->zero_ns;
 }
@@ -123,12 +124,12 @@ static void note_first_byte(struct transfer *x)
 	int64_t own_ns;
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
-	stamp(x, &job->first_byte_ns, &own_ns);
-	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
+	time_of_bytes(x, &job->first_byte_ns, &own_ns);
+	/* sent_ns was read after the call that sent; the response may have arrived before */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
 	if (job->left_ns == IPF_ABSENT && connection_policy_streams(&x->setup->options->connections) == 1)
-		note_left(x); /* it came late */
+		note_left(x); /* the timestamp arrived after the send */
 	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
 		job->left_ns = IPF_ABSENT;
 }
@@ -141,7 +142,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 		return len;
 	note_first_byte(x);
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
-		buffer_clear(&x->job->headers); /* those before were of an interim answer */
+		buffer_clear(&x->job->headers); /* the previous headers belonged to an interim response */
 	const char *colon = memchr(line, ':', len);
 	if (colon && kept(x->setup->options->record_headers, line, (size_t)(colon - line)))
 		keep_header(x->job, line, (size_t)(colon - line), len);
@@ -154,15 +155,15 @@ static void set_pipewait(struct transfer *x, bool on)
 	curl_easy_setopt(x->easy, CURLOPT_PIPEWAIT, on ? 1L : 0L);
 }
 
-/* libcurl calls this after each of its steps. The first call at which it has handed over the whole body comes right
- * after the send, and is the only one that counts. */
+/* libcurl calls this after each of its steps. The first call at which the whole body has been sent comes right after
+ * that send; it is the only one that counts. */
 static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
 {
 	struct transfer *x = user;
 	(void)down_total;
 	(void)down;
 	(void)up_total;
-	/* where a server refuses it, we find it another connection ourselves */
+	/* if a server refuses the request, the transport chooses another connection, not libcurl */
 	if (x->pipewait && x->attempts > 0)
 		set_pipewait(x, false);
 	if (x->job && x->job->sent_ns == IPF_ABSENT && x->attempts > 0 && up >= x->job->request_bytes) {
@@ -173,7 +174,7 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 	return 0;
 }
 
-/* Was the TLS session one that we had from an earlier connection? */
+/* Was the TLS session resumed from an earlier connection? */
 static bool session_resumed(const struct transfer *x)
 {
 	struct curl_tlssessioninfo *tls = NULL;
@@ -181,7 +182,7 @@ static bool session_resumed(const struct transfer *x)
 	       tls->internals && SSL_session_reused(tls->internals);
 }
 
-/* On a connection that others use as well, libcurl says nothing of sockets. */
+/* Notes the connection. libcurl does not report the socket of a connection that other requests use, too. */
 static void note_connection(struct transfer *x)
 {
 	struct transfer_setup *s = x->setup;
@@ -195,8 +196,8 @@ static void note_connection(struct transfer *x)
 	job->resumed = s->share && !job->reused && session_resumed(x);
 }
 
-/* Right before the request is sent. A second time: the kept connection broke before an answer, and libcurl would send
- * again. It is not to: a retry that nobody asked for falsifies the latency. */
+/* libcurl calls this right before it sends the request. A second call means that the kept connection broke before a
+ * response, and libcurl would retry. It must not: a hidden retry falsifies the latency. */
 static int on_prerequest(void *user, char *remote, char *local, int remote_port, int local_port)
 {
 	struct transfer *x = user;
@@ -204,30 +205,30 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	(void)local;
 	(void)remote_port;
 	(void)local_port;
-	if (x->attempts && !transfer_again(x))
+	if (x->attempts && !transfer_may_retry(x))
 		return CURL_PREREQFUNC_ABORT;
 	x->attempts++;
 	note_connection(x);
 	return CURL_PREREQFUNC_OK;
 }
 
-/* A server of HTTP/2 refuses streams beyond what it takes at once, and has not looked at them; how many it takes it
- * says only after the first may have been sent. The connection is there as before, and the request goes on another one
- * or waits: the time of that counts as its own. */
+/* Was the request refused? An HTTP/2 server refuses streams beyond its limit without processing them; it announces the
+ * limit only after the first requests may have been sent. The connection is still open, and the request goes to another
+ * one, or waits; that time is part of the request's time. */
 static bool refused(const struct transfer *x)
 {
-	/* where the connection is gone, too, but nothing failed on it, the server took leave before it looked */
+	/* if the connection is closed, too, but without an error, the server closed it before it processed the request */
 	return x->setup->options->connections.http != HTTP_1_1 && x->job->first_byte_ns == IPF_ABSENT &&
 	       (x->setup->alive(x) || !x->error[0]);
 }
 
-bool transfer_again(struct transfer *x)
+bool transfer_may_retry(struct transfer *x)
 {
 	struct job *job = x->job;
-	if (x->again_ns != IPF_ABSENT)
+	if (x->retry_ns != IPF_ABSENT)
 		return false;
-	if (!refused(x) || job->refused >= MOST_REFUSALS) {
-		x->again_ns = x->setup->t_ns;
+	if (!refused(x) || job->refused >= REFUSALS_MAX) {
+		x->retry_ns = x->setup->t_ns;
 		return false;
 	}
 	x->setup->refused(x);
@@ -240,9 +241,9 @@ bool transfer_again(struct transfer *x)
 	return true;
 }
 
-bool transfer_gave_up(struct transfer *x, CURLcode code)
+bool transfer_must_resend(struct transfer *x, CURLcode code)
 {
-	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_again(x);
+	return code == CURLE_RECV_ERROR && !strncmp(x->error, "Connection died, tried", 22) && transfer_may_retry(x);
 }
 
 void transfer_no_socket(struct transfer *x, int errno_value)
@@ -262,7 +263,7 @@ static void set_connection(CURL *easy, const struct transfer_setup *s)
 {
 	const struct transport_options *o = s->options;
 	bool fresh = o->connections.kind == CONNECTION_POLICY_FRESH;
-	network_path_apply(o->route, easy, o->connections.http);
+	network_path_apply(o->network_path, easy, o->connections.http);
 	if (o->connections.http != HTTP_1_1)
 		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, SHARED_BUFFER);
 	curl_easy_setopt(easy, CURLOPT_SHARE, s->share);
@@ -277,23 +278,23 @@ static void set_connection(CURL *easy, const struct transfer_setup *s)
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
 }
 
-/* Parsed already, where requests have none of their own: libcurl would do it again for each of them. */
-static CURLcode set_place(CURL *easy, const struct endpoint *target, size_t place)
+/* Sets the parsed URL if all requests have the same, so that libcurl does not parse it for each of them. */
+static CURLcode set_target(CURL *easy, const struct endpoint *endpoint, size_t target)
 {
-	const struct place *p = &target->places[place];
+	const struct target *p = &endpoint->targets[target];
 	return curl_easy_setopt(easy, CURLOPT_URL, p->url) |
-	       curl_easy_setopt(easy, CURLOPT_CURLU, target->url_varies ? NULL : p->parsed);
+	       curl_easy_setopt(easy, CURLOPT_CURLU, endpoint->url_varies ? NULL : p->parsed);
 }
 
 static CURLcode set_request(CURL *easy, const struct transfer_setup *s, struct transfer *x)
 {
-	CURLcode bad = set_place(easy, s->target, 0);
+	CURLcode bad = set_target(easy, s->endpoint, 0);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);
-	if (strcmp(s->target->method, "POST") != 0)
-		bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, s->target->method);
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, s->target->headers);
+	if (strcmp(s->endpoint->method, "POST") != 0)
+		bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, s->endpoint->method);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, s->endpoint->headers);
 	bad |= curl_easy_setopt(easy, CURLOPT_USERAGENT, "ipf-fire/" IPF_VERSION);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
@@ -319,17 +320,17 @@ struct transfer *transfer_new(struct transfer_setup *setup)
 	x->easy = curl_easy_init();
 	if (x->easy && set_request(x->easy, setup, x) == CURLE_OK) {
 		set_connection(x->easy, setup);
-		transfer_unused(x);
+		transfer_reset(x);
 		return x;
 	}
 	transfer_free(x);
 	return NULL;
 }
 
-void transfer_unused(struct transfer *x)
+void transfer_reset(struct transfer *x)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
-	/* many streams wait for one connection, and do not open one each */
+	/* let many streams wait for one connection instead of opening one each */
 	if (!x->pipewait && c->http != HTTP_1_1 && c->kind != CONNECTION_POLICY_FRESH)
 		set_pipewait(x, true);
 }
@@ -343,34 +344,34 @@ void transfer_free(struct transfer *x)
 	free(x);
 }
 
-static const char *url_of(const struct transfer *x, const struct job *job, size_t place)
+static const char *url_of(const struct transfer *x, const struct job *job, size_t target)
 {
 	const char *own = job->url.data;
 	if (!job->url.len)
-		return x->setup->target->places[place].url;
-	for (size_t i = 0; i < place; i++)
+		return x->setup->endpoint->targets[target].url;
+	for (size_t i = 0; i < target; i++)
 		own += strlen(own) + 1;
 	return own;
 }
 
-static void set_url(struct transfer *x, const struct job *job, size_t place)
+static void set_url(struct transfer *x, const struct job *job, size_t target)
 {
 	if (job->url.len)
-		curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, place));
-	else if (place != x->place)
-		set_place(x->easy, x->setup->target, place);
-	x->place = place;
+		curl_easy_setopt(x->easy, CURLOPT_URL, url_of(x, job, target));
+	else if (target != x->target)
+		set_target(x->easy, x->setup->endpoint, target);
+	x->target = target;
 }
 
-/* libcurl before 8.0 sets HTTP/2 up a second time, and fails, where prior knowledge meets a connection that has it
- * already. So a request keeps either to the connections that there are, not knowing, or makes one; where there is none
- * after all, on_open has it begin anew. */
+/* Sets the HTTP version. libcurl before 8.0 sets up HTTP/2 a second time, and fails, if a request with prior knowledge
+ * gets an existing connection. So a request either uses only existing connections, without prior knowledge, or opens a
+ * new one. If there is no connection after all, on_open makes it start again. */
 static void set_version(struct transfer *x, bool kept)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
-	bool tls = !strncmp(x->setup->target->places[x->place].url, "https:", 6),
+	bool tls = !strncmp(x->setup->endpoint->targets[x->target].url, "https:", 6),
 		 fresh = c->kind == CONNECTION_POLICY_FRESH;
-	x->anew = x->only_kept = x->refused = false;
+	x->restart = x->only_kept = x->refused = false;
 	if (c->http == HTTP_1_1 || (c->http == HTTP_2 && tls)) {
 		curl_easy_setopt(x->easy, CURLOPT_HTTP_VERSION,
 		                 c->http == HTTP_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
@@ -384,21 +385,21 @@ static void set_version(struct transfer *x, bool kept)
 	curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, x->only_kept ? 0L : 1L);
 }
 
-void transfer_anew(struct transfer *x)
+void transfer_restart(struct transfer *x)
 {
 	x->error[0] = '\0';
 	x->begin_ns = clock_now() - x->setup->zero_ns;
 	set_version(x, false);
 }
 
-/* The request's own where it has some; a signature is made now, since it is good for minutes only. */
+/* Sets the request's own headers, if it has some. The signature is made now, because it is valid only for minutes. */
 static void set_headers(struct transfer *x, const struct job *job)
 {
-	const struct endpoint *t = x->setup->target;
+	const struct endpoint *t = x->setup->endpoint;
 	struct curl_slist *list = t->varying ? job->headers_sent : t->headers;
 	if (t->signer) {
 		curl_slist_free_all(x->signed_headers);
-		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->place), buffer_all(&job->request),
+		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->target), buffer_all(&job->request),
 		                                   time(NULL));
 		x->no_memory |= !x->signed_headers;
 		for (; list && !x->no_memory; list = list->next)
@@ -409,7 +410,7 @@ static void set_headers(struct transfer *x, const struct job *job)
 		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, list);
 }
 
-/* It may have been held back after its start, or refused: that is part of its time. */
+/* Sets the timeout. If the request was held back after its start, or refused, that time is part of it. */
 static void set_timeout(struct transfer *x)
 {
 	int64_t most = x->setup->options->timeout_ns, start = x->job->start_ns;
@@ -420,27 +421,27 @@ static void set_timeout(struct transfer *x)
 	curl_easy_setopt(x->easy, CURLOPT_TIMEOUT_MS, left > 0 ? milliseconds(left) : 1L);
 }
 
-void transfer_begin(struct transfer *x, struct job *job, size_t place, bool pin, bool kept)
+void transfer_begin(struct transfer *x, struct job *job, size_t target, bool pin, bool kept)
 {
 	x->job = job;
 	x->serial++;
 	x->attempts = 0;
 	x->fd = -1;
-	x->trip_ns = 0;
+	x->round_trip_ns = 0;
 	x->established = x->opening = false;
-	x->again_ns = IPF_ABSENT;
+	x->retry_ns = IPF_ABSENT;
 	x->cancelled = NULL;
 	x->no_memory = false;
 	x->error[0] = '\0';
 	curl_easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)job->request.len);
 	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, job->request.data ? job->request.data : "");
-	set_url(x, job, place);
+	set_url(x, job, target);
 	set_timeout(x);
 	set_version(x, kept);
 	set_headers(x, job);
 	if (x->setup->options->connections.kind == CONNECTION_POLICY_SESSION)
 		curl_easy_setopt(x->easy, CURLOPT_ADDRESS_SCOPE, (long)x->scope);
 	if (pin)
-		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->target->places[x->place].resolve);
+		curl_easy_setopt(x->easy, CURLOPT_RESOLVE, x->setup->endpoint->targets[x->target].resolve);
 }

@@ -1,11 +1,12 @@
 #include "http/transport.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "clock.h"
 #include "http/curl_clock.h"
 #include "http/h2_goaway.h"
-#include "http/transport_private.h"
-#include "cli/units.h"
+#include "http/h2_sharing.h"
+#include "http/multi_handles.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define STREAMS_AT_ONCE 1024 /* of one read */
+#define MAX_TIMER_ROUNDS 1024 /* streams that one read may have data for */
 
 /* ---- sockets ---- */
 
@@ -52,27 +53,27 @@ static void watch(struct transport *t, int fd, struct socket *s, uint32_t events
 static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct transfer *x = data;
-	struct multi *m = x->multi;
+	struct multi_handle *m = x->multi;
 	(void)purpose;
-	/* a second attempt behind our back: the kept connection broke, or the server refused it */
+	/* libcurl retries by itself: the kept connection broke, or the server refused the request */
 	if (x->attempts > 0) {
-		x->refused = transfer_again(x);
+		x->refused = transfer_may_retry(x);
 		return CURL_SOCKET_BAD;
 	}
 	if (x->only_kept) {
-		x->anew = true;
+		x->restart = true;
 		return CURL_SOCKET_BAD;
 	}
 	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
 	if (!s) {
 		transfer_no_socket(x, fd < 0 ? errno : ENOMEM);
-		thread_stats_count(&m->transport->meter->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
+		thread_stats_count(&m->transport->stats->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
 		if (fd >= 0)
 			close(fd);
 		return CURL_SOCKET_BAD;
 	}
-	int why = network_path_bind(m->transport->options->route, m->transport->next_source++, fd, address->family);
+	int why = network_path_bind(m->transport->options->network_path, m->transport->next_source++, fd, address->family);
 	if (why) {
 		transfer_no_socket(x, why);
 		close(fd);
@@ -86,10 +87,10 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	if (s->key)
 		session_scopes_take(m->transport->scopes, s->key);
 	m->open++;
-	x->made = fd;
-	sharing_opening(x, false);
-	if (stamps_watch(m->transport->setup.stamps, fd))
-		stamps_watch_sends(m->transport->setup.stamps, fd);
+	x->opened_fd = fd;
+	h2_sharing_opening(x, false);
+	if (timestamps_watch(m->transport->setup.timestamps, fd))
+		timestamps_watch_sends(m->transport->setup.timestamps, fd);
 	return fd;
 }
 
@@ -97,11 +98,11 @@ static int on_close(void *data, curl_socket_t fd)
 {
 	struct transport *t = data;
 	struct socket *s = socket_of(t, fd);
-	stamps_forget(t->setup.stamps, fd);
+	timestamps_forget(t->setup.timestamps, fd);
 	if (s && s->open) {
 		s->multi->open--;
 		s->multi->closed++;
-		sharing_closed(s, fd);
+		h2_sharing_closed(s, fd);
 		if (s->key)
 			session_scopes_leave(t->scopes, s->key);
 		*s = (struct socket){.id = -1};
@@ -109,7 +110,7 @@ static int on_close(void *data, curl_socket_t fd)
 	return close(fd);
 }
 
-/* The connection that it is on, while that is open; NULL. */
+/* The connection that the transfer is on, if it is open; else NULL. */
 static struct socket *socket_under(const struct transfer *x)
 {
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
@@ -122,51 +123,52 @@ static void note_connection(struct transfer *x, int fd)
 	struct socket *s = socket_of(x->multi->transport, fd);
 	if (!s || !s->open || job->connection == s->id)
 		return;
-	sharing_left(x, socket_under(x));
+	h2_sharing_left(x, socket_under(x));
 	job->connection = s->id;
 	job->reused = s->used;
 	s->used = true;
 	x->fd = fd;
-	x->trip_ns = s->trip_ns;
-	sharing_joined(x, s);
+	x->round_trip_ns = s->round_trip_ns;
+	h2_sharing_joined(x, s);
 }
 
 static void on_refused(struct transfer *x)
 {
 	struct socket *s = socket_under(x);
-	sharing_left(x, s);
-	sharing_parts(s);
+	h2_sharing_left(x, s);
+	h2_sharing_retire(s);
 }
 
 static void on_connected(struct transfer *x, int fd)
 {
 	if (fd < 0 && x->fd < 0 && x->opening)
-		fd = x->made; /* nobody else has one for it */
+		fd = x->opened_fd; /* the socket that was opened for this transfer */
 	if (fd >= 0)
 		note_connection(x, fd);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
 	if (s && s->open && !s->ready) {
 		s->ready = true;
 		x->multi->ready++;
-		sharing_agreed(x);
+		h2_sharing_negotiated(x);
 	}
-	sharing_opened(x);
+	h2_sharing_opened(x);
 }
 
-/* Where libcurl has not told yet which connection it took, as of one that others use: nothing has been sent, and none
- * has been closed. */
+/* Is the transfer's connection still open? If libcurl has not reported the connection yet, as with a shared one:
+ * nothing has been sent, and no connection has been closed. */
 static bool alive(const struct transfer *x)
 {
 	if (x->fd < 0)
 		return x->multi->closed == x->closed;
-	return socket_under(x) || x->multi->sound == x->job->connection;
+	return socket_under(x) || x->multi->healthy_id == x->job->connection;
 }
 
-/* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next
- * one would cost two system calls a request: it stays registered until something happens on it while it is idle. */
-int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
+/* libcurl reports which events of a socket it waits for. Removing the socket when a request ends and adding it again
+ * for the next one would cost two system calls per request. So it stays registered until something happens on it while
+ * it is idle. */
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
 {
-	struct multi *m = data;
+	struct multi_handle *m = data;
 	struct transport *t = m->transport;
 	struct socket *s = socket_of(t, fd);
 	(void)unused;
@@ -192,9 +194,9 @@ int transport_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void
 	return 0;
 }
 
-int transport_on_timer(CURLM *handle, long ms, void *data)
+static int on_timer(CURLM *handle, long ms, void *data)
 {
-	struct multi *m = data;
+	struct multi_handle *m = data;
 	(void)handle;
 	m->soon = ms == 0;
 	m->deadline = ms < 0 ? INT64_MAX : clock_now() - m->transport->setup.zero_ns + (int64_t)ms * NS_PER_MS;
@@ -203,8 +205,9 @@ int transport_on_timer(CURLM *handle, long ms, void *data)
 
 /* ---- opening and closing ---- */
 
-int transport_open(struct transport **transport, const struct endpoint *target, const struct transport_options *options,
-                   int epoll_fd, struct thread_stats *meter, struct ipf_error *err)
+int transport_open(struct transport **transport, const struct endpoint *endpoint,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
+                   struct ipf_error *err)
 {
 	struct transport *t = calloc(1, sizeof *t);
 	*transport = t;
@@ -212,11 +215,11 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 		return ipf_error_memory(err);
 	t->balance = options->balance;
 	t->options = options;
-	t->target = target;
+	t->endpoint = endpoint;
 	t->epoll_fd = epoll_fd;
 	t->soonest = INT64_MAX;
-	t->meter = meter;
-	t->setup = (struct transfer_setup){.target = target,
+	t->stats = stats;
+	t->setup = (struct transfer_setup){.endpoint = endpoint,
 	                                   .options = options,
 	                                   .open_socket = on_open,
 	                                   .close_socket = on_close,
@@ -224,8 +227,10 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 	                                   .connected = on_connected,
 	                                   .alive = alive,
 	                                   .refused = on_refused};
-	t->queues = calloc(target->count, sizeof *t->queues);
-	/* handles that share nothing would not know each other's TLS sessions */
+	t->on_socket = on_socket;
+	t->on_timer = on_timer;
+	t->queues = calloc(endpoint->count, sizeof *t->queues);
+	/* handles that share nothing could not resume each other's TLS sessions */
 	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
 		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
@@ -233,14 +238,14 @@ int transport_open(struct transport **transport, const struct endpoint *target, 
 	if (options->connections.kind == CONNECTION_POLICY_SESSION && !(t->scopes = session_scopes_new()))
 		return ipf_error_memory(err);
 	char text[32];
-	t->alarms = deadlines_new(1 + options->cancels.count);
-	snprintf(t->no_token, sizeof t->no_token, "no first token within %s",
+	t->deadlines = deadlines_new(1 + options->cancels.count);
+	snprintf(t->no_token_text, sizeof t->no_token_text, "no first token within %s",
 	         format_duration(options->first_token_ns, text));
-	if (!t->alarms)
+	if (!t->deadlines)
 		return ipf_error_memory(err);
-	if (!(t->setup.stamps = stamps_new(meter, options->kernel_stamps)))
+	if (!(t->setup.timestamps = timestamps_new(stats, options->kernel_timestamps)))
 		return ipf_error_memory(err);
-	stamps_limit(t->setup.stamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
+	timestamps_limit(t->setup.timestamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
 	return 0;
 }
 
@@ -258,16 +263,16 @@ void transport_close(struct transport *t)
 		transfer_free(x);
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		curl_multi_cleanup(t->multis[i]->handle);
-		free(t->multis[i]);
+		curl_multi_cleanup(t->multi_handles[i]->handle);
+		free(t->multi_handles[i]);
 	}
 	curl_share_cleanup(t->setup.share);
 	session_scopes_free(t->scopes);
 	free(t->queues);
-	deadlines_free(t->alarms);
-	free(t->multis);
+	deadlines_free(t->deadlines);
+	free(t->multi_handles);
 	free(t->sockets);
-	stamps_free(t->setup.stamps);
+	timestamps_free(t->setup.timestamps);
 	free(t);
 }
 
@@ -284,21 +289,38 @@ bool transport_prepare(struct transport *t, size_t spare)
 	return t->spare_count < spare;
 }
 
-/* ---- requests ---- */
+/* ---- deadlines of requests: the first token, simulated disconnects ---- */
 
-static void put_ended(struct transport *t, struct job *job)
+/* Has the request that the deadline was set for ended, or its first byte come? */
+static bool deadline_over(const struct deadline *deadline, size_t kind)
 {
-	job->next = NULL;
-	*(t->ended ? &t->ended_last->next : &t->ended) = job;
-	t->ended_last = job;
+	const struct transfer *x = deadline->owner;
+	return !x->job || x->serial != deadline->serial || (kind == 0 && x->job->reads_count);
 }
+
+/* Without memory for a deadline the request is not aborted in time, and ends by itself. */
+static void set_deadlines(struct transport *t, struct transfer *x)
+{
+	const struct transport_options *o = t->options;
+	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
+	struct deadline deadline = {.at_ns = x->job->start_ns + o->first_token_ns, .owner = x, .serial = x->serial};
+	if (o->first_token_ns)
+		deadlines_set(t->deadlines, 0, deadline);
+	/* so that the event loop does not wake up for deadlines of requests that have ended */
+	for (size_t i = 0; i <= o->cancels.count; i++)
+		for (const struct deadline *first; (first = deadlines_first(t->deadlines, i)) && deadline_over(first, i);)
+			deadlines_drop_first(t->deadlines, i);
+	if (cancel < 0)
+		return;
+	deadline.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
+	deadlines_set(t->deadlines, 1 + (size_t)cancel, deadline);
+}
+
+/* ---- requests ---- */
 
 struct job *transport_ended(struct transport *t)
 {
-	struct job *job = t->ended;
-	if (job)
-		t->ended = job->next;
-	return job;
+	return job_list_take(&t->ended);
 }
 
 static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
@@ -308,23 +330,23 @@ static void refuse(struct transport *t, struct job *job, int64_t now, const char
 	job->end_ns = now;
 	job->error = RECORD_CANCELLED;
 	strncpy(job->error_text, why, sizeof job->error_text - 1);
-	put_ended(t, job);
+	job_list_put(&t->ended, job);
 }
 
-static void leave(struct transport *t, size_t place)
+static void leave(struct transport *t, size_t target)
 {
-	t->queues[place].busy--;
-	balance_ended(t->balance, place);
+	t->queues[target].busy--;
+	balance_ended(t->balance, target);
 }
 
-static void take_off(struct transport *t, struct transfer *x)
+static void detach(struct transport *t, struct transfer *x)
 {
 	curl_multi_remove_handle(x->multi->handle, x->easy);
-	transfer_unused(x);
+	transfer_reset(x);
 	if (x->key)
 		session_scopes_leave(t->scopes, x->key);
 	x->multi->busy--;
-	*(x->previous ? &x->previous->next : &t->under_way) = x->next;
+	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
 	if (x->next)
 		x->next->previous = x->previous;
 	x->next = t->spare;
@@ -332,38 +354,38 @@ static void take_off(struct transport *t, struct transfer *x)
 	t->spare_count++;
 }
 
-/* Refused by a connection that has no stream left: it waits with those that have not been sent, so that as many
- * connections are made at once as they all need. */
+/* Sends a request again that a connection without a free stream refused. It waits with those that have not been sent,
+ * so that all connections they need are opened at once. */
 static void send_again(struct transport *t, struct transfer *x)
 {
-	struct queueing *q = &t->queues[x->multi->place];
-	sharing_opened(x);
-	take_off(t, x);
-	put_job(&q->held, x->job);
+	struct target_queue *q = &t->queues[x->multi->target];
+	h2_sharing_opened(x);
+	detach(t, x);
+	job_list_put(&q->held, x->job);
 	q->held_count++;
 	t->held++;
 	x->job = NULL;
 }
 
-/* Takes it off the multi handle and gives the job back. */
+/* Ends a transfer: removes it from the multi handle and returns the job. */
 static void finish(struct transport *t, struct transfer *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
 	curl_socket_t fd = -1;
 	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
 		note_connection(x, fd);
-	sharing_opened(x);
+	h2_sharing_opened(x);
 	struct socket *s = socket_under(x);
-	sharing_left(x, s);
+	h2_sharing_left(x, s);
 	transfer_end(x, code, t_ns);
 	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
-		s->trip_ns = job->connect_ns - job->start_ns;
-	take_off(t, x);
-	leave(t, x->multi->place);
-	put_ended(t, job);
+		s->round_trip_ns = job->connect_ns - job->start_ns;
+	detach(t, x);
+	leave(t, x->multi->target);
+	job_list_put(&t->ended, job);
 }
 
-static void look_for_ended(struct transport *t, const struct multi *m)
+static void collect_ended(struct transport *t, const struct multi_handle *m)
 {
 	int left;
 	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
@@ -371,11 +393,11 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
-		if (x->refused || transfer_gave_up(x, message->data.result)) {
+		if (x->refused || transfer_must_resend(x, message->data.result)) {
 			send_again(t, x);
-		} else if (x->anew) {
+		} else if (x->restart) {
 			curl_multi_remove_handle(m->handle, x->easy);
-			transfer_anew(x);
+			transfer_restart(x);
 			curl_multi_add_handle(m->handle, x->easy);
 		} else {
 			finish(t, x, message->data.result, t->setup.t_ns);
@@ -383,45 +405,45 @@ static void look_for_ended(struct transport *t, const struct multi *m)
 	}
 }
 
-/* Lets libcurl work, on a socket or its timers; what it hands over meanwhile came at t_ns, where the kernel does not
- * know better. */
-static void work(struct multi *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
+/* Lets libcurl handle a socket or its timers. The bytes that it passes on arrived at t_ns, unless the kernel has a
+ * timestamp. */
+static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
 {
 	struct transport *t = m->transport;
 	int running;
 	t->setup.t_ns = t_ns;
 	t->setup.own_ns = own_ns;
-	stamps_attach(t->setup.stamps);
+	timestamps_attach(t->setup.timestamps);
 	h2_goaway_attach(t);
 	if (!m->opening)
-		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
+		curl_clock_stop(); /* libcurl measures how long connecting takes, and needs a running clock */
 	curl_multi_socket_action(m->handle, fd, bits, &running);
-	/* one read may have brought something for several streams, which libcurl sees to one after another */
-	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < STREAMS_AT_ONCE; i++) {
+	/* one read may contain data for several streams, which libcurl handles one after another */
+	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < MAX_TIMER_ROUNDS; i++) {
 		m->soon = false;
 		m->deadline = INT64_MAX;
 		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 	curl_clock_go();
-	sharing_learn(m);
-	look_for_ended(t, m);
+	h2_sharing_read_settings(m);
+	collect_ended(t, m);
 	if (m->deadline < t->soonest)
 		t->soonest = m->deadline;
 }
 
-/* Hands it to libcurl. */
-static void send_on(struct transport *t, struct multi *m, struct job *job, size_t place)
+/* Passes the request to libcurl. */
+static void send_on(struct transport *t, struct multi_handle *m, struct job *job, size_t target)
 {
 	if (m && !t->spare)
 		transport_prepare(t, 1);
 	struct transfer *x = t->spare;
-	uint64_t key = sharing_key(t, job);
+	uint64_t key = h2_sharing_session_key(t, job);
 	uint32_t scope = key ? session_scopes_take(t->scopes, key) : 0;
 	if (!m || !x || job->request.failed || (key && !scope)) {
 		if (scope)
 			session_scopes_leave(t->scopes, key);
 		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
-		leave(t, place);
+		leave(t, target);
 		return;
 	}
 	t->spare = x->next;
@@ -430,69 +452,70 @@ static void send_on(struct transport *t, struct multi *m, struct job *job, size_
 	x->key = key;
 	x->scope = scope;
 	x->closed = m->closed;
-	x->made = -1;
+	x->opened_fd = -1;
 	x->previous = NULL;
-	x->next = t->under_way;
+	x->next = t->in_flight;
 	if (x->next)
 		x->next->previous = x;
-	t->under_way = x;
-	bool kept = sharing_free(t, m) || t->queues[place].single;
+	t->in_flight = x;
+	bool kept = h2_sharing_room(t, m) || t->queues[target].http1_only;
 	m->busy++;
-	transfer_begin(x, job, place, !m->pinned, kept);
+	transfer_begin(x, job, target, !m->pinned, kept);
 	if (!kept)
-		sharing_opening(x, true);
+		h2_sharing_opening(x, true);
 	m->pinned = true;
 	int64_t now = clock_now() - t->setup.zero_ns;
 	x->begin_ns = now;
 	if (job->start_ns == IPF_ABSENT)
 		job->start_ns = now;
-	timing_begin(t, x);
+	set_deadlines(t, x);
 	curl_multi_add_handle(m->handle, x->easy);
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
 }
 
-static void begin(struct transport *t, struct job *job, size_t place)
+static void begin(struct transport *t, struct job *job, size_t target)
 {
-	struct queueing *q = &t->queues[place];
-	uint64_t key = sharing_key(t, job);
+	struct target_queue *q = &t->queues[target];
+	uint64_t key = h2_sharing_session_key(t, job);
 	q->busy++;
-	if (!sharing_has_to_wait(t, place, key, q->held_count)) {
-		send_on(t, multis_choose(t, place, key), job, place);
+	if (!h2_sharing_must_wait(t, target, key, q->held_count)) {
+		send_on(t, multi_handle_choose(t, target, key), job, target);
 		return;
 	}
 	job->start_ns = clock_now() - t->setup.zero_ns;
-	put_job(&q->held, job);
+	job_list_put(&q->held, job);
 	q->held_count++;
 	t->held++;
 }
 
-/* Those that waited, as far as there is room for them now. */
+/* Starts waiting requests as far as there is room. */
 static void admit(struct transport *t)
 {
-	for (size_t place = 0; t->waiting + t->held && place < t->target->count; place++) {
-		struct queueing *q = &t->queues[place];
-		while (q->held.first && !sharing_has_to_wait(t, place, sharing_key(t, q->held.first), q->held_count - 1)) {
-			struct job *job = take_job(&q->held);
+	for (size_t target = 0; t->waiting + t->held && target < t->endpoint->count; target++) {
+		struct target_queue *q = &t->queues[target];
+		while (q->held.first &&
+		       !h2_sharing_must_wait(t, target, h2_sharing_session_key(t, q->held.first), q->held_count - 1)) {
+			struct job *job = job_list_take(&q->held);
 			q->held_count--;
 			t->held--;
-			send_on(t, multis_choose(t, place, sharing_key(t, job)), job, place);
+			send_on(t, multi_handle_choose(t, target, h2_sharing_session_key(t, job)), job, target);
 		}
-		for (; q->waiting.first && !sharing_pool_full(t, place); t->waiting--) {
+		for (; q->waiting.first && !h2_sharing_pool_full(t, target); t->waiting--) {
 			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
-			begin(t, take_job(&q->waiting), place);
+			begin(t, job_list_take(&q->waiting), target);
 		}
 	}
 }
 
 void transport_start(struct transport *t, struct job *job)
 {
-	size_t place = balance_choose(t->balance, job->session);
-	if (t->target->count > 1)
-		job->target = (int64_t)place;
-	if (!sharing_pool_full(t, place)) {
-		begin(t, job, place);
+	size_t target = balance_choose(t->balance, job->session);
+	if (t->endpoint->count > 1)
+		job->target = (int64_t)target;
+	if (!h2_sharing_pool_full(t, target)) {
+		begin(t, job, target);
 	} else {
-		put_job(&t->queues[place].waiting, job);
+		job_list_put(&t->queues[target].waiting, job);
 		t->waiting++;
 	}
 	admit(t);
@@ -503,18 +526,18 @@ size_t transport_waiting(const struct transport *t)
 	return t->waiting;
 }
 
-/* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the
- * server closes it, or bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session
- * ticket, in HTTP/2 a frame that is nobody's answer, and is left alone.) */
-static void end_speaker(const struct transport *t, int fd, size_t place)
+/* Discards what arrives on an idle connection: a "408 Request Timeout" before the server closes it, or bytes beyond a
+ * response's length. libcurl would treat it as the response to the next request. With TLS it may be a session ticket,
+ * with HTTP/2 a frame that belongs to no response; these are left alone. */
+static void discard_unsolicited(const struct transport *t, int fd, size_t target)
 {
 	char said[4096];
-	bool plain = !strncmp(t->target->places[place].url, "http:", 5) && !t->options->route->proxy_tls;
+	bool plain = !strncmp(t->endpoint->targets[target].url, "http:", 5) && !t->options->network_path->proxy_tls;
 	if (!plain || t->options->connections.http != HTTP_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
 		return;
 	shutdown(fd, SHUT_RDWR);
 	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
-		; /* so that libcurl reads the end */
+		; /* so that libcurl's next read finds the end */
 }
 
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
@@ -524,11 +547,11 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		return;
 	}
-	if (events & EPOLLERR && !(events = stamps_late(t->setup.stamps, fd, events)))
+	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
 		return;
 	if (s->idle) {
-		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
-		end_speaker(t, fd, s->multi->place);
+		/* the server has closed it, or sends unsolicited data: libcurl notices before it uses the connection again */
+		discard_unsolicited(t, fd, s->multi->target);
 		watch(t, fd, s, 0);
 		return;
 	}
@@ -544,13 +567,13 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 
 int64_t transport_deadline(const struct transport *t)
 {
-	int64_t deadline = t->soonest;
+	int64_t next_ns = t->soonest;
 	for (size_t i = 0; i <= t->options->cancels.count; i++) {
-		const struct alarm *alarm = deadlines_first(t->alarms, i);
-		if (alarm && alarm->at_ns < deadline)
-			deadline = alarm->at_ns;
+		const struct deadline *first = deadlines_first(t->deadlines, i);
+		if (first && first->at_ns < next_ns)
+			next_ns = first->at_ns;
 	}
-	return deadline;
+	return next_ns;
 }
 
 static void end_now(struct transport *t, struct transfer *x, enum record_error as, const char *why, int64_t now)
@@ -560,38 +583,38 @@ static void end_now(struct transport *t, struct transfer *x, enum record_error a
 	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
 }
 
-static void ring_alarms(struct transport *t, int64_t now)
+static void expire_deadlines(struct transport *t, int64_t now)
 {
 	for (size_t i = 0; i <= t->options->cancels.count; i++)
-		for (const struct alarm *alarm; (alarm = deadlines_first(t->alarms, i)) && alarm->at_ns <= now;
-		     deadlines_drop(t->alarms, i)) {
-			if (!timing_over(alarm, i))
-				end_now(t, alarm->what, i ? RECORD_HUNG_UP : RECORD_TIMEOUT, i ? "hung up on purpose" : t->no_token,
-				        now);
+		for (const struct deadline *deadline; (deadline = deadlines_first(t->deadlines, i)) && deadline->at_ns <= now;
+		     deadlines_drop_first(t->deadlines, i)) {
+			if (!deadline_over(deadline, i))
+				end_now(t, deadline->owner, i ? RECORD_HUNG_UP : RECORD_TIMEOUT,
+				        i ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
 		}
 }
 
-static void expire(struct multi *m, int64_t now)
+static void expire(struct multi_handle *m, int64_t now)
 {
 	long ms = -1;
 	if (m->deadline > now)
 		return;
 	m->deadline = INT64_MAX;
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
-	/* a timer that it thinks it has told already is not told again */
+	/* libcurl does not report a timer again that it has reported before */
 	if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
 		m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
 }
 
 void transport_expire(struct transport *t, int64_t now)
 {
-	ring_alarms(t, now);
+	expire_deadlines(t, now);
 	if (t->soonest <= now) {
 		t->soonest = INT64_MAX;
 		for (size_t i = 0; i < t->count; i++) {
-			expire(t->multis[i], now);
-			if (t->multis[i]->deadline < t->soonest)
-				t->soonest = t->multis[i]->deadline;
+			expire(t->multi_handles[i], now);
+			if (t->multi_handles[i]->deadline < t->soonest)
+				t->soonest = t->multi_handles[i]->deadline;
 		}
 	}
 	admit(t);
@@ -599,17 +622,17 @@ void transport_expire(struct transport *t, int64_t now)
 
 void transport_cancel(struct transport *t, int64_t now, const char *why)
 {
-	for (size_t place = 0; place < t->target->count; place++) {
-		struct queueing *q = &t->queues[place];
+	for (size_t target = 0; target < t->endpoint->count; target++) {
+		struct target_queue *q = &t->queues[target];
 		for (; q->waiting.first; t->waiting--) {
-			balance_ended(t->balance, place);
-			refuse(t, take_job(&q->waiting), now, why);
+			balance_ended(t->balance, target);
+			refuse(t, job_list_take(&q->waiting), now, why);
 		}
 		for (; q->held.first; t->held--, q->held_count--) {
-			leave(t, place);
-			refuse(t, take_job(&q->held), now, why);
+			leave(t, target);
+			refuse(t, job_list_take(&q->held), now, why);
 		}
 	}
-	while (t->under_way)
-		end_now(t, t->under_way, RECORD_CANCELLED, why, now);
+	while (t->in_flight)
+		end_now(t, t->in_flight, RECORD_CANCELLED, why, now);
 }

@@ -7,19 +7,19 @@ struct dialogue *dialogue_new(void)
 {
 	struct dialogue *d = calloc(1, sizeof *d);
 	if (d)
-		atomic_init(&d->users, 1);
+		atomic_init(&d->references, 1);
 	return d;
 }
 
 struct dialogue *dialogue_hold(struct dialogue *d)
 {
-	atomic_fetch_add(&d->users, 1);
+	atomic_fetch_add(&d->references, 1);
 	return d;
 }
 
-void dialogue_drop(struct dialogue *d)
+void dialogue_release(struct dialogue *d)
 {
-	if (!d || atomic_fetch_sub(&d->users, 1) > 1)
+	if (!d || atomic_fetch_sub(&d->references, 1) > 1)
 		return;
 	buffer_release(&d->messages);
 	free(d);
@@ -62,7 +62,7 @@ static bool copy_request(struct deferred_request *d, const struct trace_request 
 }
 
 struct deferred_request *deferred_request_new(const struct trace_request *request, struct dialogue *dialogue,
-                                              size_t before)
+                                              size_t context_len)
 {
 	struct deferred_request *d = calloc(1, sizeof *d);
 	if (!d || !copy_request(d, request)) {
@@ -70,7 +70,7 @@ struct deferred_request *deferred_request_new(const struct trace_request *reques
 		return NULL;
 	}
 	d->dialogue = dialogue_hold(dialogue);
-	d->before = before;
+	d->context_len = context_len;
 	return d;
 }
 
@@ -78,12 +78,12 @@ void deferred_request_free(struct deferred_request *d)
 {
 	if (!d)
 		return;
-	dialogue_drop(d->dialogue);
+	dialogue_release(d->dialogue);
 	free(d->memory);
 	free(d);
 }
 
 struct slice deferred_request_context(const struct deferred_request *d)
 {
-	return (struct slice){d->dialogue->messages.data, d->before};
+	return (struct slice){d->dialogue->messages.data, d->context_len};
 }

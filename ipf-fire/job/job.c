@@ -1,5 +1,6 @@
-#include "absent.h"
 #include "job/job.h"
+
+#include "absent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #define KEPT_READS  128
 #define FIRST_READS 8
 
-/* Of cleared memory. */
+/* The memory must be zero. */
 static void make_absent(struct job *job)
 {
 	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
@@ -31,7 +32,7 @@ void job_free(struct job *job)
 	if (!job)
 		return;
 	free(job->after);
-	deferred_request_free(job->draft);
+	deferred_request_free(job->source);
 	free(job->reads);
 	buffer_release(&job->text);
 	buffer_release(&job->request);
@@ -42,7 +43,7 @@ void job_free(struct job *job)
 	free(job);
 }
 
-static void keep_little(struct buffer *b)
+static void keep_small(struct buffer *b)
 {
 	if (b->cap > KEPT_BYTES)
 		buffer_release(b);
@@ -52,20 +53,20 @@ static void keep_little(struct buffer *b)
 
 void job_sent(struct job *job)
 {
-	keep_little(&job->request);
+	keep_small(&job->request);
 }
 
-static void make_new(struct job *job)
+static void reset(struct job *job)
 {
 	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
 	struct job new = {0};
 	struct buffer *kept[] = {&new.text, &new.request, &new.url, &new.headers, &new.body};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
-		keep_little(buffers[i]);
+		keep_small(buffers[i]);
 		*kept[i] = *buffers[i];
 	}
 	free(job->after);
-	deferred_request_free(job->draft);
+	deferred_request_free(job->source);
 	curl_slist_free_all(job->headers_sent);
 	if (job->reads_cap <= KEPT_READS) {
 		new.reads = job->reads;
@@ -77,13 +78,13 @@ static void make_new(struct job *job)
 	make_absent(job);
 }
 
-void job_put_back(struct queue *spare, struct job *job)
+void job_recycle(struct queue *spare, struct job *job)
 {
 	if (queue_full(spare)) {
 		job_free(job);
 		return;
 	}
-	make_new(job);
+	reset(job);
 	queue_put(spare, job);
 }
 

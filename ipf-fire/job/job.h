@@ -1,5 +1,5 @@
-/* A request on its way through the program: made and rendered by the feeder, sent by the engine, written by the
- * recorder. It belongs to exactly one of them at a time and is handed on through the queues.
+/* A request on its way through the program: the feeder makes and renders it, a sender sends it, the recorder writes it.
+ * It belongs to exactly one of them at a time, and is handed on through queues.
  */
 #ifndef IPF_JOB_H
 #define IPF_JOB_H
@@ -14,68 +14,78 @@
 #include <curl/curl.h>
 
 struct job {
-	struct schedule_arrival arrival; /* what the schedule says of it */
+	struct schedule_arrival arrival; /* the line of the schedule */
 	int64_t *after;                  /* arrival.after points here */
 
-	/* What the record repeats of the trace; the slices lie in `text`. */
+	/* What the record repeats of the trace; the slices point into `text`. */
 	struct buffer text;
 	struct slice id, session, model, slo;
 	int64_t turn, input_tokens, output_tokens;
 
 	/* What is sent. */
 	struct buffer request;           /* the body, once `rendered` */
-	bool deferred;                   /* a later turn of a session: rendered when the one before it is under way */
-	struct deferred_request *draft;  /* what it is rendered from; the feeder's from the order to the rendering */
-	atomic_bool rendered;            /* the feeder sets it, and does not touch the job after that */
-	struct buffer url;               /* its own, for each place one with a NUL after it; empty: the target's */
-	struct curl_slist *headers_sent; /* its own; NULL: the target's */
+	bool deferred;                   /* a later turn of a session: rendered once the turn before it has started */
+	struct deferred_request *source; /* what a deferred body is rendered from; the feeder's from order to rendering */
+	atomic_bool rendered;            /* set by the feeder, which does not touch the job after that */
+	struct buffer url;               /* its own URL for each target, each with a NUL after it; empty: the endpoint's */
+	struct curl_slist *headers_sent; /* its own headers; NULL: the endpoint's */
 	bool streamed;
 
-	/* When, from t0; IPF_ABSENT where it did not happen. */
+	/* When, from t0; IPF_ABSENT if it did not happen. */
 	int64_t due_ns, ready_ns, slot_ns, pool_ns;
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, left_ns, first_byte_ns, end_ns;
 
-	/* What came. */
-	int64_t target; /* which of several places it went to; IPF_ABSENT */
+	/* What came back. */
+	int64_t target; /* the index of the target it was sent to, if there are several; else IPF_ABSENT */
 	int64_t connection, http, refused, status;
 	bool reused, resumed, stale;
 	enum record_error error;
-	char error_text[256];  /* "" where there is none */
+	char error_text[256];  /* "": none */
 	struct buffer headers; /* members of a JSON map */
 	struct record_read *reads;
 	size_t reads_count, reads_cap;
 	struct buffer body;
 
-	/* The engine's. */
-	struct job *next; /* in a list that it keeps */
+	/* For the modules that handle it. */
+	struct job *next; /* in a job_list */
 	struct dispatch_node *ticket;
-	struct turn *remembered; /* the history's; NULL: of no session, or the trace's answers will do */
-	int thread;              /* which sends it */
-	bool ordered;            /* the feeder has been asked to render it */
-	int64_t request_bytes;   /* kept after the body was released */
-	int64_t prompt_bytes;    /* of the prompt's text, where the answer begins with it; IPF_ABSENT */
+	struct history_turn *history_turn; /* NULL: without a session, or the answers in the trace are used */
+	int thread;                        /* which sends it */
+	bool ordered;                      /* the feeder has been asked to render it */
+	int64_t request_bytes;             /* kept after the body is released */
+	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
 };
 
-struct job *job_new(void); /* all absent; NULL: out of memory */
+/* Warm-up requests have numbers from here on. Schedules count from 0 and leave 2^32 to a cycle stage; readers that know
+ * only doubles are exact up to 2^53. */
+#define JOB_WARMUP_FIRST_N (INT64_C(1) << 52)
+
+static inline bool job_is_warmup(const struct job *job)
+{
+	return job->arrival.n >= JOB_WARMUP_FIRST_N;
+}
+
+struct job *job_new(void); /* everything absent; NULL: out of memory */
 void job_free(struct job *job);
 
-/* Jobs that have been recorded, for requests to come: the memory they have, as far as it is little, is used again
- * rather than handed from one thread to another by way of the C library. Of one thread that puts and one that takes. */
-void job_put_back(struct queue *spare, struct job *job);
+/* Recorded jobs, kept for later requests: their small buffers are used again instead of being passed from one thread to
+ * another through the allocator. One thread puts, one takes. */
+void job_recycle(struct queue *spare, struct job *job);
 struct job *job_take(struct queue *spare); /* as job_new */
-void jobs_free(struct queue *spare);       /* and the queue; NULL is fine */
-/* The body that was sent is no longer needed. */
+void jobs_free(struct queue *spare);       /* with the queue; NULL is fine */
+
+/* Releases the body that was sent. */
 void job_sent(struct job *job);
 
-/* The memory that it holds, nearly. */
+/* The memory that it takes, approximately. */
 size_t job_bytes(const struct job *job);
 
-/* Bytes of the body came: added to the last read where that came at the same time. Reads never go back in time. -1: out
- * of memory. */
+/* Appends bytes of the response. They are added to the last read if that has the same time; reads never go back in
+ * time. -1: out of memory. */
 int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns);
 
-/* As a record; its slices are good as long as the job stands still. `headers` is filled with the map and used by the
- * record. */
+/* Fills in a record, whose slices are valid while the job does not change. `headers` is filled with the map of headers,
+ * which the record uses. */
 void job_to_record(const struct job *job, struct buffer *headers, struct record *record);
 
 #endif

@@ -4,15 +4,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A line of the cache each, so that the two threads do not fight over one. */
-#define APART _Alignas(64)
+/* Each in its own cache line, so that the two threads do not contend for one. */
+#define CACHE_LINE _Alignas(64)
 
 struct queue {
-	APART atomic_size_t head; /* next to take */
-	size_t tail_seen;         /* the taker's copy of tail */
-	APART atomic_size_t tail; /* next to put */
-	size_t head_seen;         /* the putter's copy of head */
-	APART size_t mask;
+	CACHE_LINE atomic_size_t head; /* next to take */
+	size_t tail_seen;              /* the taker's copy of tail */
+	CACHE_LINE atomic_size_t tail; /* next to put */
+	size_t head_seen;              /* the putter's copy of head */
+	CACHE_LINE size_t mask;
 	void **items;
 };
 
@@ -53,8 +53,8 @@ bool queue_put(struct queue *q, void *item)
 			return false;
 	}
 	q->items[tail & q->mask] = item;
-	/* sequentially consistent, as the look at an empty queue is: "put, then is anybody hungry?" against "hungry, then
-	 * is there something?" */
+	/* sequentially consistent, like the load of an empty queue: a putter that then checks whether the taker waits, and
+	 * a taker that announces that it waits and then checks the queue, cannot both miss each other */
 	atomic_store(&q->tail, tail + 1);
 	return true;
 }

@@ -20,8 +20,8 @@ void thread_stats_woke(struct thread_stats *m, int ready)
 		return;
 	thread_stats_count(&m->wakes, 1);
 	thread_stats_count(&m->ready, ready);
-	if (ready > gauge_get(&m->ready_most))
-		gauge_set(&m->ready_most, ready);
+	if (ready > counter_get(&m->ready_most))
+		counter_set(&m->ready_most, ready);
 }
 
 int64_t thread_number(void)

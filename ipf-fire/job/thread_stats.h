@@ -1,5 +1,5 @@
-/* What a sending thread tells of itself while it sends: counters that it alone writes, and others read at their leisure
- * (run_counters.h has what all threads share). And what the kernel tells of any thread.
+/* What a sending thread counts about itself: it alone writes, others read at any time (run_counters.h has what all
+ * threads share). And how long any thread was kept waiting for a processor.
  */
 #ifndef IPF_THREAD_STATS_H
 #define IPF_THREAD_STATS_H
@@ -8,40 +8,40 @@
 #include "job/delay_histogram.h"
 
 struct thread_stats {
-	atomic_llong thread;          /* thread_number; 0: not begun */
-	atomic_llong cpu_ns;          /* what it used in all, once it has ended; 0 before */
-	struct delay_histogram lag;   /* start less the moment when nothing but we were missing */
-	struct delay_histogram loop;  /* how late it came to a ready socket or to a due request */
-	struct delay_histogram delay; /* our clock at a read less the kernel's stamp of what was read */
-	atomic_llong wakes, ready,
-		ready_most;        /* waits that something ended, sockets found ready by them, by one since it was last read */
-	atomic_llong stamped;  /* packets (or several at once) whose stamp of the kernel's was used */
-	atomic_llong without;  /* reads without one */
-	atomic_llong rejected; /* reads with one that could not be */
-	atomic_llong steps;    /* of the wall clock */
-	atomic_llong unrendered; /* requests that had to be waited for when they were due */
-	atomic_llong starved;    /* requests that could not be sent for want of files */
+	atomic_llong thread;          /* thread_number; 0: not started */
+	atomic_llong cpu_ns;          /* processor time in all, set when the thread ends; 0 before */
+	struct delay_histogram lag;   /* start minus the time when a request only waited for us */
+	struct delay_histogram loop;  /* delay until a ready socket or a due request was handled */
+	struct delay_histogram delay; /* our clock at a read minus the kernel's timestamp of what was read */
+	/* waits that an event ended, sockets that were ready after them, most of those after one wait (reset when read) */
+	atomic_llong wakes, ready, ready_most;
+	atomic_llong stamped;    /* packets, or groups of them, whose kernel timestamp was used */
+	atomic_llong without;    /* reads without a kernel timestamp */
+	atomic_llong rejected;   /* reads with an impossible one */
+	atomic_llong steps;      /* of the wall clock */
+	atomic_llong unrendered; /* requests that were due before they were rendered */
+	atomic_llong starved;    /* requests that could not be sent because open files ran out */
 };
 
 struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */
 
-/* Only its own thread calls these. */
+/* Only the thread itself calls these. */
 static inline void thread_stats_count(atomic_llong *g, int64_t more)
 {
-	gauge_set(g, gauge_get(g) + more);
+	counter_set(g, counter_get(g) + more);
 }
 void thread_stats_woke(struct thread_stats *m, int ready);
 
-/* ---- of any thread: how long it was ready to run, and did not ---- */
+/* ---- how long a thread was ready to run but did not run ---- */
 
 struct run_queue {
-	int fd;          /* its schedstat; 0: not opened yet, -1: the system does not tell */
+	int fd;          /* the thread's schedstat; 0: not opened yet, -1: the system has none */
 	int64_t wait_ns; /* as of the last look */
 };
 
-int64_t thread_number(void); /* the calling one's, by which others can look at it */
-/* Looks again: the sum so far. What it was stays where the thread has ended. IPF_ABSENT: the system does not tell, or
- * `thread` is 0 (it has not begun). */
+int64_t thread_number(void); /* of the calling thread, for others to look at it */
+/* The sum so far; after the thread has ended, its last value. IPF_ABSENT: the system does not report it, or `thread` is
+ * 0 (it has not started). */
 int64_t run_queue_look(struct run_queue *q, int64_t thread);
 void run_queue_close(struct run_queue *q);
 

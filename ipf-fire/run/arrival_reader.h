@@ -1,6 +1,6 @@
-/* The schedule's arrivals with the requests that they stand for, in lanes that are read each at a pace of its own: lane
- * 0 is the schedule as it stands, and each cycle stage (schedule.h) has one that goes round its arrivals until nobody
- * wants more. Reading is streaming; only the arrivals of cycle stages are held.
+/* Reads the schedule's arrivals with the requests that they stand for, in lanes that are read independently: lane 0 is
+ * the schedule in its order, and each cycle stage (schedule.h) has a lane that repeats its arrivals without end.
+ * Reading is streaming; only the arrivals of cycle stages are held.
  */
 #ifndef IPF_ARRIVAL_READER_H
 #define IPF_ARRIVAL_READER_H
@@ -11,34 +11,35 @@
 
 struct arrival_reader;
 
-struct planned {
+/* An arrival and its request. */
+struct arrival_request {
 	struct schedule_arrival arrival;
 	struct trace_request request;
-	struct slice context; /* messages of the session's earlier turns (session_append) */
+	struct slice context; /* messages of the session's earlier turns (prompt_append_turn) */
 };
 
-/* Opens both and reads the trace once: it has to be the one that the schedule was made for (IPF_INPUT otherwise). With
- * `warm` requests before the schedule (warmup.h; 0: none), arrival_reader_schedule has their stage too, as the first.
- */
-int arrival_reader_open(struct arrival_reader **plan, const char *schedule, const char *trace, int64_t warm,
+/* Opens both, and reads the trace once to check that the schedule was made for it (IPF_INPUT if not). With `warm`
+ * requests before the schedule (warmup.h; 0: none), arrival_reader_schedule has their stage as its first. */
+int arrival_reader_open(struct arrival_reader **reader, const char *schedule, const char *trace, int64_t warm,
                         struct ipf_error *err);
-void arrival_reader_close(struct arrival_reader *p); /* NULL is fine */
+void arrival_reader_close(struct arrival_reader *r); /* NULL is fine */
 
-const struct schedule *arrival_reader_schedule(const struct arrival_reader *p);
-struct stream_reader *arrival_reader_stream(struct arrival_reader *p); /* the schedule's; borrowed */
-json_t *arrival_reader_trace_header(const struct arrival_reader *p);   /* borrowed */
-json_t *arrival_reader_from(
-	struct arrival_reader *p); /* new: what was read of both, for the trailer; NULL: out of memory */
-const struct ipf_error *arrival_reader_cut(
-	const struct arrival_reader *p); /* IPF_CUT: some of the input is missing, as far as is known */
+const struct schedule *arrival_reader_schedule(const struct arrival_reader *r);
+struct stream_reader *arrival_reader_stream(struct arrival_reader *r); /* the schedule's; borrowed */
+json_t *arrival_reader_trace_header(const struct arrival_reader *r);   /* borrowed */
+/* What was read of both, for the trailer. New; NULL: out of memory. */
+json_t *arrival_reader_from(struct arrival_reader *r);
+/* IPF_CUT: some of the input is missing, as far as is known so far. */
+const struct ipf_error *arrival_reader_cut(const struct arrival_reader *r);
 
-size_t arrival_reader_lanes(const struct arrival_reader *p);
-int64_t arrival_reader_lane_stage(const struct arrival_reader *p, size_t lane); /* -1 for lane 0 */
+size_t arrival_reader_lanes(const struct arrival_reader *r);
+int64_t arrival_reader_lane_stage(const struct arrival_reader *r, size_t lane); /* -1 for lane 0 */
 
-/* The next one of the lane: 1 (good until the next call for this lane), 0 no more, 2 not yet (lane 0 has not come so
- * far), -1 error. After IPF_CUT, lane 0 gives 0: what was good is run, and arrival_reader_cut says so. */
-int arrival_reader_next(struct arrival_reader *p, size_t lane, struct planned *to, struct ipf_error *err);
-/* A copy of the request that the lane's last arrival_reader_next gave, to be rendered later. NULL: out of memory. */
-struct deferred_request *arrival_reader_draft(const struct arrival_reader *p, size_t lane);
+/* The next one of the lane: 1 (valid until the next call for this lane); 0: no more; 2: not yet, lane 0 must be read
+ * further; -1: error. At a cut, lane 0 ends with 0: what precedes the cut is run, and arrival_reader_cut reports it. */
+int arrival_reader_next(struct arrival_reader *r, size_t lane, struct arrival_request *to, struct ipf_error *err);
+/* A copy of the request that the last arrival_reader_next for the lane returned, to be rendered later. NULL: out of
+ * memory. */
+struct deferred_request *arrival_reader_defer(const struct arrival_reader *r, size_t lane);
 
 #endif

@@ -33,8 +33,8 @@ char *calibration_path(void)
 	return len < 0 ? NULL : path;
 }
 
-/* All folders above it. What cannot be made shows when the file is opened. */
-static void make_folders(const char *path)
+/* Creates all folders above the path. A failure shows when the file is opened. */
+static void create_folders(const char *path)
 {
 	char *copy = strdup(path);
 	for (char *slash = copy; slash && (slash = strchr(slash + 1, '/'));) {
@@ -45,11 +45,11 @@ static void make_folders(const char *path)
 	free(copy);
 }
 
-int calibration_keep(const char *path, json_t *calibration, struct ipf_error *err)
+int calibration_save(const char *path, json_t *calibration, struct ipf_error *err)
 {
 	bool standard = !strcmp(path, "-");
 	if (!standard)
-		make_folders(path);
+		create_folders(path);
 	FILE *f = standard ? stdout : fopen(path, "we");
 	if (!f)
 		return ipf_error_errno(err, errno, path, "cannot open");
@@ -62,26 +62,27 @@ int calibration_keep(const char *path, json_t *calibration, struct ipf_error *er
 	return bad ? ipf_error_errno(err, why, standard ? "standard output" : path, "cannot write") : 0;
 }
 
-static bool text_is(json_t *c, const char *member, const char *wanted)
+static bool has_text(json_t *c, const char *member, const char *wanted)
 {
 	const char *text = json_string_value(json_object_get(c, member));
 	return text && !strcmp(text, wanted);
 }
 
-/* "": it is ours. */
-static const char *misfit(json_t *c, const char *stamps)
+/* Why the calibration does not apply here; "": it does. */
+static const char *mismatch(json_t *c, const char *timestamps)
 {
 	json_t *host = host_json();
 	bool here = json_equal(json_object_get(c, "host"), host);
 	json_decref(host);
-	if (!text_is(c, "tool", "ipf-fire " IPF_VERSION))
-		return "it was made by another version of this program";
+	if (!has_text(c, "tool", "ipf-fire " IPF_VERSION))
+		return "made by another version of ipf-fire";
 	if (!here)
-		return "it was made on another machine, or with another system on it";
-	return text_is(c, "stamps", stamps) ? "" : "it was made with another clock (--stamps)";
+		return "made on another machine or system";
+	return has_text(c, "stamps", timestamps) ? "" : "made with another source of timestamps (--stamps)";
 }
 
-int calibration_for(const char *path, const char *stamps, json_t **calibration, const char **why, struct ipf_error *err)
+int calibration_load(const char *path, const char *timestamps, json_t **calibration, const char **why,
+                     struct ipf_error *err)
 {
 	*calibration = NULL;
 	*why = "";
@@ -92,11 +93,11 @@ int calibration_for(const char *path, const char *stamps, json_t **calibration, 
 		return ipf_error_errno(err, errno, path, "cannot open");
 	json_t *c = json_loadf(file, 0, NULL);
 	fclose(file);
-	if (!text_is(c, "ipf", "calibration")) {
+	if (!has_text(c, "ipf", "calibration")) {
 		json_decref(c);
-		return ipf_error_at(err, IPF_INPUT, path, 0, "expected a calibration, as --calibrate keeps it");
+		return ipf_error_at(err, IPF_INPUT, path, 0, "expected a calibration as --calibrate saves it");
 	}
-	*why = misfit(c, stamps);
+	*why = mismatch(c, timestamps);
 	if (**why)
 		json_decref(c);
 	else

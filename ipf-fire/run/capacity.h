@@ -1,4 +1,6 @@
-/* Files and local ports, found out before the run: may there be as many connections as the schedule is sure to need? */
+/* Open files and local ports, checked before the run: can there be as many connections as the schedule needs for
+ * certain?
+ */
 #ifndef IPF_CAPACITY_H
 #define IPF_CAPACITY_H
 
@@ -8,20 +10,20 @@
 
 struct capacity_options {
 	const struct schedule *schedule;
-	size_t before;    /* its first stages that are not of the file */
+	size_t before;    /* its first stages that are not in the file */
 	const char *path; /* the file; NULL or "-": standard input */
 	const char *trace;
 	struct connection_policy connections;
-	const struct network_path *route;
-	size_t places; /* URLs */
-	bool quiet;    /* no warnings */
+	const struct network_path *network_path;
+	size_t targets; /* URLs */
+	bool quiet;     /* no warnings */
 };
 
-/* Raises the limit of open files as far as it goes. An error where the schedule is sure to need more connections than
- * there can be, or a warning where it may. */
+/* Raises the limit of open files to its maximum. Fails with IPF_SYSTEM if the schedule is certain to need more
+ * connections than there can be; warns on standard error if it may. */
 int capacity_check(const struct capacity_options *o, struct ipf_error *err);
 
-/* The fewest connections that so many requests at once can go on. */
-int64_t capacity_connections(const struct connection_policy *c, size_t places, int64_t requests);
+/* The fewest connections that carry this many requests at once. */
+int64_t capacity_connections(const struct connection_policy *c, size_t targets, int64_t requests);
 
 #endif

@@ -14,7 +14,7 @@ static double quota_v2(const char *folder)
 	double quota, period;
 	snprintf(path, sizeof path, "%s/cpu.max", folder);
 	FILE *f = fopen(path, "re");
-	int got = f ? fscanf(f, "%lf %lf", &quota, &period) : 0; /* "max 100000" gives none */
+	int got = f ? fscanf(f, "%lf %lf", &quota, &period) : 0; /* "max 100000" has none */
 	if (f)
 		fclose(f);
 	return got == 2 && quota > 0 && period > 0 ? quota / period : INFINITY;
@@ -34,7 +34,7 @@ static double number_in(const char *folder, const char *name)
 
 static double most_in(const char *folder, const char *name)
 {
-	double most = number_in(folder, name); /* "max" is no number */
+	double most = number_in(folder, name); /* "max" is not a number */
 	return most > 0 ? most : INFINITY;
 }
 
@@ -54,13 +54,13 @@ static double quota_v1(const char *folder)
 	return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* What control groups limit: the name of version 1's controller, and how the limit of a group's folder is read. */
-struct limit {
+/* A resource: the name of its controller in version 1, and how its limit is read from a group's folder. */
+struct resource {
 	const char *controller;
 	double (*of)(const char *folder), (*of_v1)(const char *folder);
 };
 
-/* The least of a group and those above it. */
+/* The lowest limit of a group and those above it. */
 static double least_above(const char *mount, const char *group, double (*limit_of)(const char *))
 {
 	char folder[PATH_MAX];
@@ -79,8 +79,8 @@ static double least_above(const char *mount, const char *group, double (*limit_o
 	}
 }
 
-/* Is it among "cpu,cpuacct"? */
-static bool named(const char *names, const char *controller)
+/* Does a list such as "cpu,cpuacct" name the controller? */
+static bool is_named(const char *names, const char *controller)
 {
 	for (size_t len = strlen(controller); *names; names += strcspn(names, ","), names += *names == ',')
 		if (strcspn(names, ",") == len && !strncmp(names, controller, len))
@@ -89,8 +89,8 @@ static bool named(const char *names, const char *controller)
 }
 
 /* /proc/self/cgroup has a line for each hierarchy: "0::/group" for version 2, "4:cpu,cpuacct:/group" for version 1. In
- * a container the group may be one that is not seen from within; its limit is then that of the mount's top. */
-static double least_limit(const char *root, const struct limit *limit)
+ * a container the group may not be visible from inside; its limit is then the one at the top of the mount. */
+static double least_limit(const char *root, const struct resource *resource)
 {
 	char path[PATH_MAX], line[PATH_MAX];
 	double least = INFINITY;
@@ -104,23 +104,24 @@ static double least_limit(const char *root, const struct limit *limit)
 		*group++ = '\0';
 		names++;
 		bool version_2 = !*names;
-		if (!version_2 && !named(names, limit->controller))
+		if (!version_2 && !is_named(names, resource->controller))
 			continue;
 		char mount[PATH_MAX];
 		snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s%s", root, version_2 ? "" : "/",
-		         version_2 ? "" : limit->controller);
-		least = fmin(least, least_above(mount, strcmp(group, "/") ? group : "", version_2 ? limit->of : limit->of_v1));
+		         version_2 ? "" : resource->controller);
+		least = fmin(least,
+		             least_above(mount, strcmp(group, "/") ? group : "", version_2 ? resource->of : resource->of_v1));
 	}
 	if (f)
 		fclose(f);
 	return least;
 }
 
-size_t cores_usable_below(const char *root)
+size_t cgroup_limits_cores_below(const char *root)
 {
 	cpu_set_t set;
 	int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-	double most = least_limit(root, &(struct limit){"cpu", quota_v2, quota_v1});
+	double most = least_limit(root, &(struct resource){"cpu", quota_v2, quota_v1});
 	if (cores < 1)
 		cores = 1;
 	if (most >= cores)
@@ -128,20 +129,20 @@ size_t cores_usable_below(const char *root)
 	return most < 1 ? 1 : (size_t)most;
 }
 
-size_t cores_usable(void)
+size_t cgroup_limits_cores(void)
 {
-	return cores_usable_below("");
+	return cgroup_limits_cores_below("");
 }
 
-int64_t memory_usable_below(const char *root)
+int64_t cgroup_limits_memory_below(const char *root)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	double all = pages > 0 && page > 0 ? (double)pages * (double)page : INFINITY;
-	double most = fmin(all, least_limit(root, &(struct limit){"memory", memory_v2, memory_v1}));
+	double most = fmin(all, least_limit(root, &(struct resource){"memory", memory_v2, memory_v1}));
 	return isfinite(most) ? (int64_t)most : 0;
 }
 
-int64_t memory_usable(void)
+int64_t cgroup_limits_memory(void)
 {
-	return memory_usable_below("");
+	return cgroup_limits_memory_below("");
 }

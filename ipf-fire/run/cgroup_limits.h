@@ -5,14 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Processors that this process may use: those that it may run on, or fewer where its control group (or one above it)
- * has a quota of processor time. A broken number is rounded down; at least 1. */
-size_t cores_usable(void);
-/* The same with the quotas read below `root` in place of "/" (tests). */
-size_t cores_usable_below(const char *root);
+/* Processors that this process may use: those that it may run on, or fewer if its control group (or one above it) has
+ * a quota of processor time. A fraction is rounded down; at least 1. */
+size_t cgroup_limits_cores(void);
+/* Bytes of memory that this process may use: the machine's, or fewer if its control group (or one above it) has a
+ * limit. 0: unknown. */
+int64_t cgroup_limits_memory(void);
 
-/* Bytes of memory: the machine's, or fewer where its control group (or one above it) has a limit. 0: not known. */
-int64_t memory_usable(void);
-int64_t memory_usable_below(const char *root);
+/* The same, with the control groups read below `root` instead of "/" (for tests). */
+size_t cgroup_limits_cores_below(const char *root);
+int64_t cgroup_limits_memory_below(const char *root);
 
 #endif

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One of the meters' spreads: what was seen of each thread's, and the sums over all of them. */
-struct spread_view {
+/* One of the histograms of thread_stats: what has been read of each thread's, and the sums over all threads. */
+struct delay_view {
 	struct delay_histogram_seen *seen;
-	struct delay_histogram_sum now, whole; /* since the last line; of all */
+	struct delay_histogram_sum now, whole; /* since the last line; of the run */
 };
 
 struct client_stats {
 	struct client_stats_options o;
-	struct spread_view lag, loop, delay;
+	struct delay_view lag, loop, delay;
 	struct run_queue *send_queues, record_queue, render_queue;
 	int64_t *wakes, *ready;                       /* as of the last line */
 	double cpu[THREADS_MOST], wait[THREADS_MOST]; /* likewise, seconds */
-	int64_t line_ns;                              /* when that was */
+	int64_t line_ns;                              /* the time of the last line */
 };
 
 /* ---- processor time ---- */
@@ -38,12 +38,12 @@ static double seconds(int64_t ns)
 	return ns == IPF_ABSENT ? 0 : (double)(ns / NS_PER_US) / 1e6;
 }
 
-static void look_at_senders(struct client_stats *c, double *cpu, double *wait)
+static void read_sender_times(struct client_stats *c, double *cpu, double *wait)
 {
 	for (size_t i = 0; i < c->o.senders; i++) {
-		int64_t ended = gauge_get(&c->o.meters[i]->cpu_ns);
+		int64_t ended = counter_get(&c->o.stats[i]->cpu_ns);
 		cpu[i] = ended ? seconds(ended) : cpu_seconds(c->o.send[i]);
-		wait[i] = seconds(run_queue_look(&c->send_queues[i], gauge_get(&c->o.meters[i]->thread)));
+		wait[i] = seconds(run_queue_look(&c->send_queues[i], counter_get(&c->o.stats[i]->thread)));
 	}
 }
 
@@ -70,7 +70,7 @@ struct client_stats *client_stats_new(const struct client_stats_options *options
 	c->ready = calloc(senders, sizeof *c->ready);
 	if (c->lag.seen && c->loop.seen && c->delay.seen && c->send_queues && c->wakes && c->ready) {
 		c->line_ns = clock_now();
-		look_at_senders(c, c->cpu, c->wait);
+		read_sender_times(c, c->cpu, c->wait);
 		return c;
 	}
 	client_stats_free(c);
@@ -94,10 +94,10 @@ void client_stats_free(struct client_stats *c)
 	free(c);
 }
 
-/* ---- processor time, told ---- */
+/* ---- processor time, written ---- */
 
-/* The sum over the threads that send, and each, where there are several; and of the time since the last line, the share
- * of the one that had most. */
+/* The sum over the sending threads, and each if there are several; and the share of the busiest in the time since the
+ * last line. */
 static void write_senders(const struct client_stats *c, struct jout *w, const double *each, double *before, int64_t now)
 {
 	double sum = 0, most = 0, passed = (double)(now - c->line_ns) / 1e9;
@@ -130,7 +130,7 @@ static void write_cpu(struct client_stats *c, struct jout *w, const double *each
 	jout_end_map(w);
 }
 
-/* Nothing at all where the system does not tell. */
+/* Writes nothing if the system does not report it. */
 static void write_run_queue(struct client_stats *c, struct jout *w, const double *each, int64_t now)
 {
 	int64_t record = run_queue_look(&c->record_queue, thread_number());
@@ -140,7 +140,8 @@ static void write_run_queue(struct client_stats *c, struct jout *w, const double
 	jout_begin_map(w);
 	write_senders(c, w, each, c->wait, now);
 	write_member_double(w, "record", seconds(record));
-	write_member_double(w, "render", seconds(run_queue_look(&c->render_queue, gauge_get(&c->o.gauges->render_thread))));
+	write_member_double(w, "render",
+	                    seconds(run_queue_look(&c->render_queue, counter_get(&c->o.counters->render_thread))));
 	jout_end_map(w);
 }
 
@@ -156,16 +157,16 @@ static void add(struct delay_histogram_sum *to, const struct delay_histogram_sum
 		to->most_ns = from->most_ns;
 }
 
-static void look(const struct client_stats *c, struct spread_view *v, size_t at)
+static void read_delays(const struct client_stats *c, struct delay_view *v, size_t at)
 {
 	v->now = (struct delay_histogram_sum){0};
 	for (size_t i = 0; i < c->o.senders; i++)
-		delay_histogram_since((struct delay_histogram *)((char *)c->o.meters[i] + at), &v->seen[i], &v->now);
+		delay_histogram_since((struct delay_histogram *)((char *)c->o.stats[i] + at), &v->seen[i], &v->now);
 	add(&v->whole, &v->now);
 }
 
-/* `whole`: the tail and what is near zero as well. */
-static void write_spread(struct jout *w, const char *key, const struct delay_histogram_sum *sum, bool whole)
+/* `whole`: with the tail and the share that is near zero. */
+static void write_delays(struct jout *w, const char *key, const struct delay_histogram_sum *sum, bool whole)
 {
 	if (!sum->count)
 		return;
@@ -182,19 +183,19 @@ static void write_spread(struct jout *w, const char *key, const struct delay_his
 	jout_end_map(w);
 }
 
-/* ---- what waits ---- */
+/* ---- queues ---- */
 
 static void write_ready(struct client_stats *c, struct jout *w)
 {
 	int64_t wakes = 0, ready = 0, most = 0;
 	for (size_t i = 0; i < c->o.senders; i++) {
-		struct thread_stats *m = c->o.meters[i];
-		int64_t of_wakes = gauge_get(&m->wakes), of_ready = gauge_get(&m->ready);
+		struct thread_stats *t = c->o.stats[i];
+		int64_t of_wakes = counter_get(&t->wakes), of_ready = counter_get(&t->ready);
 		wakes += of_wakes - c->wakes[i];
 		ready += of_ready - c->ready[i];
 		c->wakes[i] = of_wakes;
 		c->ready[i] = of_ready;
-		int64_t one = atomic_exchange(&m->ready_most, 0);
+		int64_t one = atomic_exchange(&t->ready_most, 0);
 		if (one > most)
 			most = one;
 	}
@@ -210,7 +211,7 @@ static void write_ready(struct client_stats *c, struct jout *w)
 static void write_fullness(const struct client_stats *c, struct jout *w)
 {
 	double most = 0;
-	int64_t room = gauge_get(&c->o.gauges->ahead_room);
+	int64_t room = counter_get(&c->o.counters->ahead_room);
 	for (size_t i = 0; i < c->o.senders; i++) {
 		double full = (double)queue_count(c->o.queues[i]) / (double)queue_room(c->o.queues[i]);
 		if (full > most)
@@ -218,7 +219,7 @@ static void write_fullness(const struct client_stats *c, struct jout *w)
 	}
 	jout_key(w, "fullness");
 	jout_begin_map(w);
-	write_member_double(w, "render", room ? (double)gauge_get(&c->o.gauges->ahead) / (double)room : 0);
+	write_member_double(w, "render", room ? (double)counter_get(&c->o.counters->ahead) / (double)room : 0);
 	write_member_double(w, "record", most);
 	jout_end_map(w);
 }
@@ -227,15 +228,15 @@ static int64_t sum_of(const struct client_stats *c, size_t at)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < c->o.senders; i++)
-		sum += gauge_get((const atomic_llong *)((const char *)c->o.meters[i] + at));
+		sum += counter_get((const atomic_llong *)((const char *)c->o.stats[i] + at));
 	return sum;
 }
 
 #define SUM(member_) sum_of(c, offsetof(struct thread_stats, member_))
 
-static void write_stamps(const struct client_stats *c, struct jout *w)
+static void write_timestamps(const struct client_stats *c, struct jout *w)
 {
-	if (!c->o.kernel_stamps)
+	if (!c->o.kernel_timestamps)
 		return;
 	jout_key(w, "stamps");
 	jout_begin_map(w);
@@ -250,40 +251,40 @@ static void write_stamps(const struct client_stats *c, struct jout *w)
 
 static void write_totals(const struct client_stats *c, struct jout *w, int64_t now)
 {
-	const struct run_counters *g = c->o.gauges;
-	/* failed last: it counts in done, and both go on meanwhile */
-	int64_t failed = gauge_get(&g->failed), done = gauge_get(&g->done);
+	const struct run_counters *g = c->o.counters;
+	/* failed first: it counts in done, and both go on meanwhile */
+	int64_t failed = counter_get(&g->failed), done = counter_get(&g->done);
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
-	jout_member_int(w, "in_flight", gauge_get(&g->in_flight));
-	jout_member_int(w, "waiting", gauge_get(&g->waiting) + gauge_get(&g->pool_waiting));
-	jout_member_int(w, "started", gauge_get(&g->started));
+	jout_member_int(w, "in_flight", counter_get(&g->in_flight));
+	jout_member_int(w, "waiting", counter_get(&g->waiting) + counter_get(&g->pool_waiting));
+	jout_member_int(w, "started", counter_get(&g->started));
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);
 	jout_member_int(w, "starved", SUM(starved));
 	jout_member_int(w, "unrendered", SUM(unrendered));
-	jout_member_int(w, "bytes", gauge_get(&g->bytes));
-	jout_member_int(w, "reads", gauge_get(&g->reads));
+	jout_member_int(w, "bytes", counter_get(&g->bytes));
+	jout_member_int(w, "reads", counter_get(&g->reads));
 }
 
 void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
 {
-	const struct run_counters *g = c->o.gauges;
+	const struct run_counters *g = c->o.counters;
 	struct jout w = {.out = line};
 	buffer_clear(line);
-	look(c, &c->lag, offsetof(struct thread_stats, lag));
-	look(c, &c->loop, offsetof(struct thread_stats, loop));
-	look(c, &c->delay, offsetof(struct thread_stats, delay));
+	read_delays(c, &c->lag, offsetof(struct thread_stats, lag));
+	read_delays(c, &c->loop, offsetof(struct thread_stats, loop));
+	read_delays(c, &c->delay, offsetof(struct thread_stats, delay));
 	jout_begin_map(&w);
 	jout_key(&w, "client");
 	jout_begin_map(&w);
 	write_totals(c, &w, now);
 	double cpu[THREADS_MOST], wait[THREADS_MOST];
-	look_at_senders(c, cpu, wait);
+	read_sender_times(c, cpu, wait);
 	write_cpu(c, &w, cpu, now);
 	write_run_queue(c, &w, wait, now);
 	c->line_ns = now;
-	write_spread(&w, "client_lag_ns", &c->lag.now, true);
-	write_spread(&w, "delay_ns", &c->delay.now, false);
+	write_delays(&w, "client_lag_ns", &c->lag.now, true);
+	write_delays(&w, "delay_ns", &c->delay.now, false);
 	jout_key(&w, "loop_lag_ns");
 	jout_begin_map(&w);
 	if (c->loop.now.count)
@@ -291,9 +292,9 @@ void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
 	jout_member_int(&w, "max", c->loop.now.most_ns);
 	jout_end_map(&w);
 	write_ready(c, &w);
-	write_stamps(c, &w);
-	jout_member_int(&w, "queue", gauge_get(&g->unrecorded));
-	jout_member_int(&w, "queue_bytes", gauge_get(&g->unrecorded_bytes));
+	write_timestamps(c, &w);
+	jout_member_int(&w, "queue", counter_get(&g->unrecorded));
+	jout_member_int(&w, "queue_bytes", counter_get(&g->unrecorded_bytes));
 	write_fullness(c, &w);
 	jout_end_map(&w);
 	jout_end_map(&w);
@@ -304,10 +305,10 @@ json_t *client_stats_whole(const struct client_stats *c)
 	struct buffer text = {0};
 	struct jout w = {.out = &text};
 	jout_begin_map(&w);
-	write_spread(&w, "client_lag_ns", &c->lag.whole, true);
-	write_spread(&w, "delay_ns", &c->delay.whole, true);
-	write_spread(&w, "loop_lag_ns", &c->loop.whole, true);
-	write_stamps(c, &w);
+	write_delays(&w, "client_lag_ns", &c->lag.whole, true);
+	write_delays(&w, "delay_ns", &c->delay.whole, true);
+	write_delays(&w, "loop_lag_ns", &c->loop.whole, true);
+	write_timestamps(c, &w);
 	jout_end_map(&w);
 	json_t *whole = text.failed ? NULL : json_loadb(text.data, text.len, 0, NULL);
 	buffer_release(&text);

@@ -2,6 +2,7 @@
 
 #include "run/work_sharing.h"
 #include "clock.h"
+#include "job/event_fd.h"
 #include "job/thread_stats.h"
 #include "run/sender.h"
 
@@ -11,12 +12,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define SPARES      64 /* handles ready ahead */
-#define SPARES_MOST 1024
+#define SPARE_HANDLES      64
+#define SPARE_HANDLES_MOST 1024
 
 struct engine {
 	struct engine_options o;
-	struct work_sharing *agenda;
+	struct work_sharing *sharing;
 	struct sender *senders[THREADS_MOST];
 	struct transport_options transports[THREADS_MOST];
 	atomic_size_t running;
@@ -25,18 +26,18 @@ struct engine {
 	int done_fd;
 };
 
-/* The handles that lie ready in each thread: as many as may be needed at once. */
-static size_t spares(const struct engine_options *o)
+/* The handles that each thread keeps ready: as many as may be needed at once. */
+static size_t spare_handles(const struct engine_options *o)
 {
-	const struct schedule *schedule = arrival_reader_schedule(o->plan);
-	int64_t most = SPARES;
+	const struct schedule *schedule = arrival_reader_schedule(o->arrivals);
+	int64_t most = SPARE_HANDLES;
 	for (size_t i = 0; i < schedule->count; i++)
 		if (schedule->stages[i].closed && schedule->stages[i].slots / (int64_t)o->threads > most)
 			most = schedule->stages[i].slots / (int64_t)o->threads;
-	return most < SPARES_MOST ? (size_t)most : SPARES_MOST;
+	return most < SPARE_HANDLES_MOST ? (size_t)most : SPARE_HANDLES_MOST;
 }
 
-/* What the options say of the whole, for one thread. */
+/* One thread's share of the transport options. */
 static struct transport_options transport_of(struct engine *e, size_t index)
 {
 	struct transport_options o = e->o.transport;
@@ -58,27 +59,27 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 		ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
 		goto out;
 	}
-	struct work_sharing_options agenda = {.plan = options->plan,
-	                                      .feeder = options->feeder,
-	                                      .gauges = options->gauges,
-	                                      .meters = options->meters,
-	                                      .threads = options->threads,
-	                                      .grace_ns = options->grace_ns,
-	                                      .spin_ns = options->spin_ns};
-	if (work_sharing_new(&e->agenda, &agenda, err) < 0)
+	struct work_sharing_options sharing = {.arrivals = options->arrivals,
+	                                       .feeder = options->feeder,
+	                                       .counters = options->counters,
+	                                       .stats = options->stats,
+	                                       .threads = options->threads,
+	                                       .grace_ns = options->grace_ns,
+	                                       .spin_ns = options->spin_ns};
+	if (work_sharing_new(&e->sharing, &sharing, err) < 0)
 		goto out;
 	for (size_t i = 0; i < options->threads; i++) {
 		e->transports[i] = transport_of(e, i);
 		struct sender_options sender = {
-			.agenda = e->agenda,
+			.sharing = e->sharing,
 			.index = i,
 			.feeder = options->feeder,
-			.target = options->target,
+			.endpoint = options->endpoint,
 			.transport = &e->transports[i],
 			.records = options->records[i],
-			.gauges = options->gauges,
-			.meter = options->meters[i],
-			.spares = spares(options),
+			.counters = options->counters,
+			.stats = options->stats[i],
+			.spare_handles = spare_handles(options),
 			.signal_fd = options->signal_fd,
 			.memory_bytes = options->memory_bytes,
 			.spin_ns = options->spin_ns,
@@ -93,27 +94,24 @@ out:
 	return -1;
 }
 
-static void one_done(void *data)
+static void on_sender_done(void *data)
 {
 	struct engine *e = data;
-	uint64_t one = 1;
-	if (atomic_fetch_sub(&e->running, 1) != 1)
-		return;
-	while (write(e->done_fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
+	if (atomic_fetch_sub(&e->running, 1) == 1)
+		event_fd_notify(e->done_fd);
 }
 
 int engine_begin(struct engine *e, int64_t zero_ns, int64_t lead_ns, struct ipf_error *err)
 {
 	struct sender_result nothing;
 	e->zero_ns = zero_ns;
-	work_sharing_begin(e->agenda, zero_ns, lead_ns);
+	work_sharing_begin(e->sharing, zero_ns, lead_ns);
 	atomic_store(&e->running, e->o.threads);
 	for (size_t i = 0; i < e->o.threads; i++) {
-		if (sender_begin(e->senders[i], zero_ns, one_done, e, err) == 0)
+		if (sender_begin(e->senders[i], zero_ns, on_sender_done, e, err) == 0)
 			continue;
-		/* those before it end without having sent anything */
-		work_sharing_cut(e->agenda, 0, "the run did not begin");
+		/* the threads before it end without having sent anything */
+		work_sharing_cancel(e->sharing, 0, "cancelled: not all threads could be started");
 		while (i-- > 0)
 			sender_finish(e->senders[i], &nothing);
 		return -1;
@@ -128,12 +126,12 @@ pthread_t engine_thread(const struct engine *e, size_t index)
 
 bool engine_stop(struct engine *e)
 {
-	return work_sharing_stop(e->agenda, clock_now() - e->zero_ns);
+	return work_sharing_stop(e->sharing, clock_now() - e->zero_ns);
 }
 
 int engine_wake_fd(const struct engine *e)
 {
-	return work_sharing_call_fd(e->agenda, 0);
+	return work_sharing_wake_fd(e->sharing, 0);
 }
 
 int engine_done_fd(const struct engine *e)
@@ -143,27 +141,27 @@ int engine_done_fd(const struct engine *e)
 
 static void stage_times(struct engine *e, struct engine_result *r)
 {
-	size_t count = arrival_reader_schedule(e->o.plan)->count;
+	size_t count = arrival_reader_schedule(e->o.arrivals)->count;
 	r->stage_begin_ns = calloc(count + 1, sizeof *r->stage_begin_ns);
 	r->stage_end_ns = calloc(count + 1, sizeof *r->stage_end_ns);
 	for (size_t i = 0; r->stage_begin_ns && r->stage_end_ns && i < count; i++)
-		work_sharing_stage_times(e->agenda, (int64_t)i, &r->stage_begin_ns[i], &r->stage_end_ns[i]);
+		work_sharing_stage_times(e->sharing, (int64_t)i, &r->stage_begin_ns[i], &r->stage_end_ns[i]);
 }
 
 void engine_finish(struct engine *e, struct engine_result *result)
 {
-	struct work_sharing_result agenda;
+	struct work_sharing_result sharing;
 	*result = (struct engine_result){0};
 	for (size_t i = 0; i < e->o.threads; i++) {
 		struct sender_result sender;
 		sender_finish(e->senders[i], &sender);
 		result->signals += sender.signals;
 		result->memory_full |= sender.memory_full;
-		result->starved += gauge_get(&e->o.meters[i]->starved);
+		result->starved += counter_get(&e->o.stats[i]->starved);
 	}
-	work_sharing_finish(e->agenda, &agenda);
-	result->unstarted = agenda.unstarted;
-	result->error = agenda.error;
+	work_sharing_finish(e->sharing, &sharing);
+	result->unstarted = sharing.unstarted;
+	result->error = sharing.error;
 	stage_times(e, result);
 }
 
@@ -173,7 +171,7 @@ void engine_close(struct engine *e)
 		return;
 	for (size_t i = 0; i < e->o.threads; i++)
 		sender_close(e->senders[i]);
-	work_sharing_free(e->agenda);
+	work_sharing_free(e->sharing);
 	if (e->done_fd >= 0)
 		close(e->done_fd);
 	free(e);

@@ -1,6 +1,7 @@
 #include "run/feeder.h"
 
 #include "clock.h"
+#include "job/event_fd.h"
 #include "job/job.h"
 #include "job/thread_stats.h"
 #include "run/thread_priority.h"
@@ -15,49 +16,29 @@
 #define QUEUE_JOBS   1024
 #define QUEUE_ORDERS 16384
 #define QUEUE_BYTES  (INT64_C(32) << 20) /* of bodies, in all queues */
-#define TURN         32                  /* jobs of one lane before the next has its turn */
-#define NAP_MS       3                   /* where all queues are full */
+#define BATCH        32                  /* jobs of one lane before the next lane */
+#define FULL_WAIT_MS 3                   /* while all queues are full */
 
 struct lane_queue {
 	struct queue *queue;
-	bool ended_seen;    /* the feeder's: nothing more comes */
-	atomic_bool ended;  /* for the engine, after the last job */
-	atomic_bool hungry; /* the engine found it empty */
+	bool ended_seen;    /* for the feeder: nothing more comes */
+	atomic_bool ended;  /* for the senders, set after the last job */
+	atomic_bool hungry; /* a sender found it empty */
 };
 
 struct feeder {
-	struct arrival_reader *plan;
-	struct renderer *renderer;
-	const struct endpoint *target;
-	bool streamed;
-	struct history *history; /* NULL: the trace's */
-	struct run_counters *gauges;
-	struct queue *spare;
+	struct feeder_options o;
 	struct lane_queue *lanes;
 	size_t count;
 	struct queue *orders;
-	atomic_bool awaited; /* the engine waits for one of them */
+	atomic_bool awaited; /* a sender waits for one of them */
 	int wake_fd, stop_fd, ready_fd, order_fd;
-	bool ready_said;
-	bool input_ready;       /* poll said so: more of the schedule, or its end */
-	struct ipf_error error; /* the thread's until it is joined; others after `failed` */
+	bool ready_sent;
+	bool input_ready;       /* poll reported more of the schedule, or its end */
+	struct ipf_error error; /* of the thread, until it is joined; for others once `failed` */
 	atomic_bool failed;
 	pthread_t thread;
 };
-
-static void say(int fd)
-{
-	uint64_t one = 1;
-	while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
-}
-
-static void hear(int fd)
-{
-	uint64_t count;
-	while (read(fd, &count, sizeof count) < 0 && errno == EINTR)
-		;
-}
 
 /* ---- one job ---- */
 
@@ -68,8 +49,8 @@ static struct slice put_text(struct buffer *text, struct slice s)
 	return s;
 }
 
-/* The slices in `text`, once it no longer moves. */
-static void point(struct slice *s, char **at)
+/* Sets a slice of `text`, once that no longer moves. */
+static void point_into(struct slice *s, char **at)
 {
 	if (!s->data)
 		return;
@@ -77,40 +58,41 @@ static void point(struct slice *s, char **at)
 	*at += s->len;
 }
 
-/* Later turns may want to know. */
-static int remember(struct feeder *f, struct job *job, size_t lane, struct ipf_error *err)
+/* Adds the job to its session, for later turns. */
+static int add_to_history(struct feeder *f, struct job *job, size_t lane, struct ipf_error *err)
 {
-	return history_add(f->history, job, arrival_reader_draft(f->plan, lane)) < 0 ? ipf_error_memory(err) : 0;
+	return history_add(f->o.history, job, arrival_reader_defer(f->o.arrivals, lane)) < 0 ? ipf_error_memory(err) : 0;
 }
 
-static int render(struct feeder *f, struct job *job, size_t lane, const struct planned *p, struct ipf_error *err)
+static int render(struct feeder *f, struct job *job, size_t lane, const struct arrival_request *p,
+                  struct ipf_error *err)
 {
-	/* what its turn repeats of the turns before it is not held before it is needed */
+	/* the earlier turns that it repeats are copied when they are needed */
 	job->deferred = p->arrival.after_count > 0 && p->context.len > 0;
 	if (job->deferred) {
-		if (renderer_check(f->renderer, &p->request, err) < 0)
+		if (body_renderer_check(f->o.renderer, &p->request, err) < 0)
 			return -1;
-		if (f->history && job->session.data)
-			return remember(f, job, lane, err);
-		job->draft = arrival_reader_draft(f->plan, lane);
-		return job->draft ? 0 : ipf_error_memory(err);
+		if (f->o.history && job->session.data)
+			return add_to_history(f, job, lane, err);
+		job->source = arrival_reader_defer(f->o.arrivals, lane);
+		return job->source ? 0 : ipf_error_memory(err);
 	}
-	if (renderer_body(f->renderer, &p->request, p->context, &job->request, err) < 0)
+	if (body_renderer_render(f->o.renderer, &p->request, p->context, &job->request, err) < 0)
 		return -1;
 	job->request_bytes = (int64_t)job->request.len;
-	job->prompt_bytes = renderer_prompt_bytes(f->renderer);
+	job->prompt_bytes = body_renderer_prompt_bytes(f->o.renderer);
 	atomic_init(&job->rendered, true);
 	struct slice ignored;
-	if (f->history && job->session.data && remember(f, job, lane, err) < 0)
+	if (f->o.history && job->session.data && add_to_history(f, job, lane, err) < 0)
 		return -1;
-	if (job->remembered)
-		history_request(f->history, job, &ignored);
+	if (job->history_turn)
+		history_request(f->o.history, job, &ignored);
 	return 0;
 }
 
-static struct job *make(struct feeder *f, size_t lane, const struct planned *p, struct ipf_error *err)
+static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_request *p, struct ipf_error *err)
 {
-	struct job *job = job_take(f->spare);
+	struct job *job = job_take(f->o.spare);
 	size_t after = p->arrival.after_count * sizeof *job->after;
 	if (!job || (after && !(job->after = malloc(after))))
 		goto out;
@@ -120,20 +102,21 @@ static struct job *make(struct feeder *f, size_t lane, const struct planned *p, 
 		memcpy(job->after, p->arrival.after, after);
 	job->id = put_text(&job->text, p->request.id);
 	job->session = put_text(&job->text, p->request.session);
-	job->model = put_text(&job->text, renderer_model(f->renderer, &p->request));
+	job->model = put_text(&job->text, body_renderer_model(f->o.renderer, &p->request));
 	job->slo = put_text(&job->text, p->request.slo);
 	if (job->text.failed)
 		goto out;
 	char *at = job->text.data;
-	point(&job->id, &at);
-	point(&job->session, &at);
-	point(&job->model, &at);
-	point(&job->slo, &at);
+	point_into(&job->id, &at);
+	point_into(&job->session, &at);
+	point_into(&job->model, &at);
+	point_into(&job->slo, &at);
 	job->turn = p->request.turn;
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
-	job->streamed = f->streamed;
-	if (endpoint_address(f->target, job->id, job->session, job->model, &job->url, &job->headers_sent, err) < 0 ||
+	job->streamed = f->o.streamed;
+	const struct request_variables variables = {.id = job->id, .session = job->session, .model = job->model};
+	if (endpoint_address(f->o.endpoint, &variables, &job->url, &job->headers_sent, err) < 0 ||
 	    render(f, job, lane, p, err) < 0) {
 		char where[48];
 		snprintf(where, sizeof where, "request %lld of the trace", (long long)p->arrival.req);
@@ -150,86 +133,86 @@ out:
 static void render_order(struct feeder *f, struct job *job)
 {
 	struct ipf_error why = {0};
-	struct slice context = job->draft ? deferred_request_context(job->draft) : (struct slice){0};
-	const struct trace_request *q = job->draft ? &job->draft->request : history_request(f->history, job, &context);
-	if (renderer_body(f->renderer, q, context, &job->request, &why) < 0)
-		job->request.failed = true; /* memory: the request will say so */
-	deferred_request_free(job->draft);
-	job->draft = NULL;
+	struct slice context = job->source ? deferred_request_context(job->source) : (struct slice){0};
+	const struct trace_request *q = job->source ? &job->source->request : history_request(f->o.history, job, &context);
+	if (body_renderer_render(f->o.renderer, q, context, &job->request, &why) < 0)
+		job->request.failed = true; /* out of memory: the request fails with that */
+	deferred_request_free(job->source);
+	job->source = NULL;
 	job->request_bytes = (int64_t)job->request.len;
-	job->prompt_bytes = renderer_prompt_bytes(f->renderer);
+	job->prompt_bytes = body_renderer_prompt_bytes(f->o.renderer);
 	atomic_store(&job->rendered, true);
 	if (atomic_exchange(&f->awaited, false))
-		say(f->wake_fd);
+		event_fd_notify(f->wake_fd);
 }
 
-/* Later turns whose time comes near, and those whose turn before has been answered. */
+/* Ordered jobs, and those whose awaited answer has come. */
 static void render_orders(struct feeder *f)
 {
 	for (struct job *job; (job = queue_take(f->orders));)
-		if (!job->remembered || history_order(f->history, job))
+		if (!job->history_turn || history_order(f->o.history, job))
 			render_order(f, job);
-	for (struct job *job; f->history && (job = history_next(f->history));)
+	for (struct job *job; f->o.history && (job = history_next(f->o.history));)
 		render_order(f, job);
 }
 
 /* ---- the thread ---- */
 
-enum fed { FED, FULL, BLOCKED, ENDED };
+enum fed { FED, QUEUE_FULL, INPUT_BLOCKED, LANE_ENDED };
 
-static enum fed lane_ends(struct lane_queue *lane, struct feeder *f)
+static enum fed end_lane(struct lane_queue *lane, struct feeder *f)
 {
 	lane->ended_seen = true;
 	atomic_store(&lane->ended, true);
-	say(f->wake_fd);
-	return ENDED;
+	event_fd_notify(f->wake_fd);
+	return LANE_ENDED;
 }
 
 static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 {
 	struct lane_queue *lane = &f->lanes[index];
-	struct planned planned;
-	for (int i = 0; i < TURN; i++) {
+	struct arrival_request next;
+	for (int i = 0; i < BATCH; i++) {
 		if (lane->ended_seen)
-			return ENDED;
+			return LANE_ENDED;
 		if (queue_full(lane->queue) ||
-		    (gauge_get(&f->gauges->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
-			return FULL;
-		/* a schedule that comes through a pipe must not hold up the other lanes, nor the end */
-		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->plan), input_fd))
-			return BLOCKED;
+		    (counter_get(&f->o.counters->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
+			return QUEUE_FULL;
+		/* waiting for a schedule that comes through a pipe must not delay the other lanes, or the end */
+		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->o.arrivals), input_fd))
+			return INPUT_BLOCKED;
 		if (!index)
 			f->input_ready = false;
-		int got = arrival_reader_next(f->plan, index, &planned, &f->error);
+		int got = arrival_reader_next(f->o.arrivals, index, &next, &f->error);
 		if (got == 2)
-			return FULL;
-		struct job *job = got == 1 ? make(f, index, &planned, &f->error) : NULL;
+			return QUEUE_FULL;
+		struct job *job = got == 1 ? make_job(f, index, &next, &f->error) : NULL;
 		if (f->error.kind)
 			atomic_store(&f->failed, true);
 		if (!job)
-			return lane_ends(lane, f);
-		gauge_add(&f->gauges->ahead_bytes, job->request_bytes);
-		gauge_add(&f->gauges->ahead, 1);
+			return end_lane(lane, f);
+		counter_add(&f->o.counters->ahead_bytes, job->request_bytes);
+		counter_add(&f->o.counters->ahead, 1);
 		queue_put(lane->queue, job);
 		if (atomic_exchange(&lane->hungry, false))
-			say(f->wake_fd);
+			event_fd_notify(f->wake_fd);
 	}
 	return FED;
 }
 
-static void say_ready(struct feeder *f)
+static void send_ready(struct feeder *f)
 {
-	if (!f->ready_said)
-		say(f->ready_fd);
-	f->ready_said = true;
+	if (!f->ready_sent)
+		event_fd_notify(f->ready_fd);
+	f->ready_sent = true;
 }
 
 static void *feeder_run(void *data)
 {
 	struct feeder *f = data;
 	int64_t thread = thread_number();
-	gauge_set(&f->gauges->render_thread, thread);
-	thread_priority_take(thread, THREAD_PRIORITY_RENDER);
+	counter_set(&f->o.counters->render_thread, thread);
+	thread_priority_set(thread, THREAD_PRIORITY_RENDER);
 	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
 		bool fed = false, all_ended = true, waits = false;
@@ -238,30 +221,30 @@ static void *feeder_run(void *data)
 			render_orders(f);
 			enum fed how = feed_lane(f, i, &input_fd);
 			fed |= how == FED;
-			all_ended &= how == ENDED;
-			waits |= how == FULL;
+			all_ended &= how == LANE_ENDED;
+			waits |= how == QUEUE_FULL;
 		}
 		if (f->error.kind)
 			for (size_t i = 0; i < f->count; i++)
-				lane_ends(&f->lanes[i], f);
+				end_lane(&f->lanes[i], f);
 		bool some = all_ended;
 		for (size_t i = 0; i < f->count; i++)
 			some |= queue_count(f->lanes[i].queue) > 0;
 		if (f->error.kind || (!fed && some))
-			say_ready(f);
+			send_ready(f);
 		bool over = f->error.kind || all_ended;
 		render_orders(f);
-		fds[2] = (struct pollfd){.fd = input_fd, .events = POLLIN}; /* one below 0 is passed over */
-		int got = poll(fds, 3, over ? -1 : fed ? 0 : waits || input_fd < 0 ? NAP_MS : -1);
+		fds[2] = (struct pollfd){.fd = input_fd, .events = POLLIN}; /* poll ignores negative ones */
+		int got = poll(fds, 3, over ? -1 : fed ? 0 : waits || input_fd < 0 ? FULL_WAIT_MS : -1);
 		if (got > 0 && fds[0].revents)
 			return NULL;
 		if (got > 0 && fds[1].revents)
-			hear(f->order_fd);
+			event_fd_clear(f->order_fd);
 		f->input_ready = got > 0 && input_fd >= 0 && fds[2].revents;
 	}
 }
 
-/* ---- for the others ---- */
+/* ---- for other threads ---- */
 
 static void feeder_free(struct feeder *f)
 {
@@ -279,22 +262,13 @@ static void feeder_free(struct feeder *f)
 	free(f);
 }
 
-int feeder_start(struct feeder **feeder, struct arrival_reader *plan, struct renderer *renderer,
-                 const struct endpoint *target, bool streamed, struct history *history, struct run_counters *gauges,
-                 struct queue *spare, struct ipf_error *err)
+int feeder_start(struct feeder **feeder, const struct feeder_options *options, struct ipf_error *err)
 {
 	*feeder = NULL;
 	struct feeder *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_memory(err);
-	*f = (struct feeder){.plan = plan,
-	                     .renderer = renderer,
-	                     .target = target,
-	                     .streamed = streamed,
-	                     .history = history,
-	                     .gauges = gauges,
-	                     .spare = spare,
-	                     .count = arrival_reader_lanes(plan)};
+	*f = (struct feeder){.o = *options, .count = arrival_reader_lanes(options->arrivals)};
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -304,7 +278,7 @@ int feeder_start(struct feeder **feeder, struct arrival_reader *plan, struct ren
 	bool good = f->lanes && f->orders && f->wake_fd >= 0 && f->stop_fd >= 0 && f->ready_fd >= 0 && f->order_fd >= 0;
 	for (size_t i = 0; good && i < f->count; i++)
 		good = (f->lanes[i].queue = queue_new(QUEUE_JOBS));
-	gauge_set(&gauges->ahead_room, (int64_t)(QUEUE_JOBS * f->count));
+	counter_set(&options->counters->ahead_room, (int64_t)(QUEUE_JOBS * f->count));
 	int why = good ? pthread_create(&f->thread, NULL, feeder_run, f) : errno;
 	if (!good || why) {
 		feeder_free(f);
@@ -318,7 +292,7 @@ void feeder_stop(struct feeder *f, struct ipf_error *err)
 {
 	if (!f)
 		return;
-	say(f->stop_fd);
+	event_fd_notify(f->stop_fd);
 	pthread_join(f->thread, NULL);
 	if (f->error.kind)
 		*err = f->error;
@@ -346,15 +320,15 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		bool over = atomic_load(&lane->ended);
 		struct job *job = queue_take(lane->queue);
 		if (job) {
-			gauge_add(&f->gauges->ahead_bytes, -job->request_bytes);
-			gauge_add(&f->gauges->ahead, -1);
+			counter_add(&f->o.counters->ahead_bytes, -job->request_bytes);
+			counter_add(&f->o.counters->ahead, -1);
 			return job;
 		}
 		if (over) {
 			*ended = true;
 			return NULL;
 		}
-		/* look again after having said so: one that was put in between is not waited for */
+		/* look again after setting the flag: one that was put in between does not notify us */
 		atomic_store(&lane->hungry, true);
 	}
 	return NULL;
@@ -364,23 +338,23 @@ bool feeder_order(struct feeder *f, struct job *job)
 {
 	if (!queue_put(f->orders, job))
 		return false;
-	say(f->order_fd);
+	event_fd_notify(f->order_fd);
 	return true;
 }
 
 void feeder_answered(struct feeder *f, const struct job *job)
 {
-	if (!job->remembered)
+	if (!job->history_turn)
 		return;
-	history_ended(f->history, job);
-	say(f->order_fd);
+	history_ended(f->o.history, job);
+	event_fd_notify(f->order_fd);
 }
 
 bool feeder_rendered(struct feeder *f, struct job *job)
 {
 	if (atomic_load(&job->rendered))
 		return true;
-	/* look again after having said so */
+	/* look again after setting the flag */
 	atomic_store(&f->awaited, true);
 	return atomic_load(&job->rendered);
 }

@@ -1,5 +1,5 @@
-/* Schedules and traces that the program makes for itself and hands to itself like any other: in memory, behind a path
- * that is good as long as the descriptor is open.
+/* Schedules and traces that the program generates for itself and reads like any other: held in memory, with a path that
+ * is valid while the descriptor is open.
  */
 #ifndef IPF_GENERATED_INPUT_H
 #define IPF_GENERATED_INPUT_H
@@ -12,11 +12,11 @@ struct generated_input {
 	char path[32];
 };
 
-/* A schedule of one stage: its arrival i at at_ns[i], the trace's first request each time. */
-int generated_input_schedule(struct generated_input *m, const struct schedule_stage *stage, const int64_t *at_ns,
+/* A schedule of one stage: arrival i at at_ns[i], always of the trace's first request. */
+int generated_input_schedule(struct generated_input *input, const struct schedule_stage *stage, const int64_t *at_ns,
                              struct ipf_error *err);
 /* A trace of one request. */
-int generated_input_trace(struct generated_input *m, const struct trace_request *request, struct ipf_error *err);
-void generated_input_release(struct generated_input *m);
+int generated_input_trace(struct generated_input *input, const struct trace_request *request, struct ipf_error *err);
+void generated_input_release(struct generated_input *input);
 
 #endif

@@ -10,7 +10,7 @@
 #define READS_SHOWN 24
 #define BYTES_SHOWN 2000 /* of a read, of a body */
 
-int probe_schedule(struct generated_input *made, struct ipf_error *err)
+int probe_schedule(struct generated_input *schedule, struct ipf_error *err)
 {
 	static const int64_t at_once = 0;
 	const struct schedule_stage stage = {.name = (char *)"probe",
@@ -21,12 +21,12 @@ int probe_schedule(struct generated_input *made, struct ipf_error *err)
 	                                     .arrivals = 1,
 	                                     .rate = 0,
 	                                     .measured = true};
-	return generated_input_schedule(made, &stage, &at_once, err);
+	return generated_input_schedule(schedule, &stage, &at_once, err);
 }
 
 /* ---- showing ---- */
 
-/* Text by lines, each behind a mark; what a terminal might obey is shown as a dot. */
+/* Shows text line by line, each after a mark; control characters are shown as dots. */
 static void show_text(FILE *to, const char *mark, struct slice text)
 {
 	size_t shown = text.len < BYTES_SHOWN ? text.len : BYTES_SHOWN;
@@ -41,10 +41,10 @@ static void show_text(FILE *to, const char *mark, struct slice text)
 	if (begun)
 		fputc('\n', to);
 	if (shown < text.len)
-		fprintf(to, "%s… %zu bytes more\n", mark, text.len - shown);
+		fprintf(to, "%s… %zu more bytes\n", mark, text.len - shown);
 }
 
-/* Messages of gRPC, with the numbers and wire types of their fields, which is all that can be known of them here. */
+/* Shows gRPC messages with the numbers and wire types of their fields: their names are unknown here. */
 static void show_messages(FILE *to, struct slice body)
 {
 	struct buffer text = {0};
@@ -54,7 +54,7 @@ static void show_messages(FILE *to, struct slice body)
 	for (size_t at = 0, next, n = 1; at < body.len && n <= READS_SHOWN; at = next, n++) {
 		got = grpc_frame(body, at, &compressed, &message, &next);
 		if (got <= 0) {
-			fprintf(to, "* %zu bytes that are no whole message\n", body.len - at);
+			fprintf(to, "* %zu bytes of an incomplete message\n", body.len - at);
 			break;
 		}
 		fprintf(to, "* message %zu: %zu bytes%s\n", n, message.len, compressed ? ", compressed" : "");
@@ -72,32 +72,32 @@ static void show_headers(FILE *to, const struct curl_slist *list)
 		size_t name = strcspn(list->data, ":");
 		if (!strcmp(list->data, "Expect:"))
 			continue;
-		if (header_is_secret(list->data, name))
+		if (header_name_is_secret(list->data, name))
 			fprintf(to, "> %.*s: …\n", (int)name, list->data);
 		else
 			fprintf(to, "> %s\n", list->data);
 	}
 }
 
-static int show(FILE *to, const struct endpoint *t, struct renderer *renderer, const struct trace_request *q,
+static int show(FILE *to, const struct endpoint *t, struct body_renderer *renderer, const struct trace_request *q,
                 struct ipf_error *err)
 {
 	struct buffer body = {0}, url = {0}, shown = {0};
 	struct curl_slist *headers = NULL;
-	struct slice model = renderer_model(renderer, q);
-	int result = renderer_body(renderer, q, (struct slice){0}, &body, err);
+	struct slice model = body_renderer_model(renderer, q);
+	int result = body_renderer_render(renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
-		result = endpoint_address(t, q->id, q->session, model, &url, &headers, err);
+		result = endpoint_address(t, &(struct request_variables){q->id, q->session, model}, &url, &headers, err);
 	if (result == 0)
-		result = endpoint_shown(t, 0, model, &shown, err);
+		result = endpoint_shown_url(t, 0, model, &shown, err);
 	if (result == 0) {
 		fprintf(to, "> %s %s\n", t->method, shown.data);
 		show_headers(to, t->varying ? headers : t->headers);
 		if (t->signer)
 			fputs("> Authorization: …\n", to);
 		fputs(">\n", to);
-		show_text(to, "> ", renderer_json(renderer).data ? renderer_json(renderer) : buffer_all(&body));
-		if (renderer_json(renderer).data)
+		show_text(to, "> ", body_renderer_json(renderer).data ? body_renderer_json(renderer) : buffer_all(&body));
+		if (body_renderer_json(renderer).data)
 			show_messages(to, buffer_all(&body));
 	}
 	curl_slist_free_all(headers);
@@ -107,7 +107,7 @@ static int show(FILE *to, const struct endpoint *t, struct renderer *renderer, c
 	return result;
 }
 
-int probe_show_request(FILE *to, const struct endpoint *target, struct renderer *renderer, const char *trace,
+int probe_show_request(FILE *to, const struct endpoint *endpoint, struct body_renderer *renderer, const char *trace,
                        struct ipf_error *err)
 {
 	struct trace_reader *reader;
@@ -115,7 +115,7 @@ int probe_show_request(FILE *to, const struct endpoint *target, struct renderer 
 	if (trace_reader_open(&reader, trace, err) < 0)
 		return -1;
 	int got = trace_reader_next(reader, &q, err);
-	int result = got == 1 ? show(to, target, renderer, &q, err) : got;
+	int result = got == 1 ? show(to, endpoint, renderer, &q, err) : got;
 	trace_reader_close(reader);
 	return result;
 }
@@ -149,7 +149,7 @@ void probe_show_response(FILE *to, const struct record *record, bool messages)
 		size_t len = (size_t)record->reads[i].bytes < record->body.len - at ? (size_t)record->reads[i].bytes
 		                                                                    : record->body.len - at;
 		if (i == READS_SHOWN) {
-			fprintf(to, "* %zu reads more, %zu bytes\n", record->reads_count - i, record->body.len - at);
+			fprintf(to, "* %zu more reads, %zu bytes\n", record->reads_count - i, record->body.len - at);
 			break;
 		}
 		fprintf(to, "* %zu bytes after %s\n", len, format_duration(record->reads[i].t_ns - record->start_ns, time));

@@ -1,22 +1,23 @@
-/* --probe: one request, and what goes out and comes back on standard error. What it means is ipf-collect --explain's
- * matter. */
+/* --probe: sends one request and shows on standard error what goes out and comes back. ipf-collect --explain shows what
+ * it means.
+ */
 #ifndef IPF_PROBE_H
 #define IPF_PROBE_H
 
-#include "run/generated_input.h"
-#include "stream/record.h"
 #include "body/body_renderer.h"
 #include "endpoint/endpoint.h"
+#include "run/generated_input.h"
+#include "stream/record.h"
 
 #include <stdio.h>
 
 /* A schedule of the trace's first request. */
-int probe_schedule(struct generated_input *made, struct ipf_error *err);
+int probe_schedule(struct generated_input *schedule, struct ipf_error *err);
 
-/* The first request of the trace, as it will be sent. Secrets are left out. */
-int probe_show_request(FILE *to, const struct endpoint *target, struct renderer *renderer, const char *trace,
+/* Shows the first request of the trace as it will be sent, without secrets. */
+int probe_show_request(FILE *to, const struct endpoint *endpoint, struct body_renderer *renderer, const char *trace,
                        struct ipf_error *err);
-/* What came of it; `messages`: of gRPC, field by field. */
+/* Shows its outcome. `messages`: the body is gRPC messages, which are shown field by field. */
 void probe_show_response(FILE *to, const struct record *record, bool messages);
 
 #endif

@@ -2,10 +2,10 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "job/event_fd.h"
 #include "stats/histogram.h"
 #include "run/probe.h"
 #include "run/thread_priority.h"
-#include "run/warmup.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,11 +13,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define BACKLOG_LONG (INT64_C(16) << 20) /* bytes */
-#define BACKLOG_CALM (INT64_C(4) << 20)
-#define TICK_MS      10 /* how often the queue is looked at: nobody wakes us, the engine has better things to do */
-#define FLUSH_NS     (250 * NS_PER_MS) /* a file: at the latest after this long others can read what was written */
-#define CLIENT_NS    NS_PER_S
+#define BACKLOG_LARGE (INT64_C(16) << 20) /* bytes */
+#define BACKLOG_SMALL (INT64_C(4) << 20)
+#define TICK_MS       10 /* between looks at the queues: the sending threads do not spend time on waking us */
+#define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
+#define CLIENT_NS     NS_PER_S
 
 struct recorder {
 	struct recorder_options o;
@@ -29,55 +29,48 @@ struct recorder {
 	bool dirty;
 	int stop_fd, done_fd;
 	pthread_t thread;
-	int64_t number;          /* of its thread */
-	bool may_hurry, hurried; /* see mind_backlog */
+	int64_t number;                 /* thread_number of the thread */
+	bool may_catch_up, catching_up; /* see adjust_priority */
 };
 
 /* ---- lines ---- */
 
-static void say(int fd)
+static void output_failed(struct recorder *r)
 {
-	uint64_t one = 1;
-	while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
-}
-
-static void failed(struct recorder *r)
-{
-	atomic_store(&r->o.gauges->output_gone, true);
-	say(r->o.engine_fd);
+	atomic_store(&r->o.counters->output_gone, true);
+	event_fd_notify(r->o.engine_fd);
 }
 
 static void write_line(struct recorder *r)
 {
 	if (!r->error.kind && stream_writer_line(r->o.writer, &r->line, &r->error) < 0)
-		failed(r);
+		output_failed(r);
 	r->dirty = true;
 }
 
 static void flush(struct recorder *r, int64_t now)
 {
 	if (r->dirty && !r->error.kind && stream_writer_flush(r->o.writer, &r->error) < 0)
-		failed(r);
+		output_failed(r);
 	r->dirty = false;
 	r->flush_ns = now + FLUSH_NS;
 }
 
-/* The senders come first where processors are short, as long as what waits here is little: it would grow without end.
- */
-static void mind_backlog(struct recorder *r)
+/* If processors are short, the sending threads come first, but only while the backlog here is small: it could grow
+ * without limit. */
+static void adjust_priority(struct recorder *r)
 {
-	int64_t waiting = gauge_get(&r->o.gauges->unrecorded_bytes);
-	if (!r->may_hurry || (r->hurried ? waiting > BACKLOG_CALM : waiting < BACKLOG_LONG))
+	int64_t waiting = counter_get(&r->o.counters->unrecorded_bytes);
+	if (!r->may_catch_up || (r->catching_up ? waiting > BACKLOG_SMALL : waiting < BACKLOG_LARGE))
 		return;
-	r->hurried = !r->hurried;
-	thread_priority_take(r->number, r->hurried ? THREAD_PRIORITY_HURRY : THREAD_PRIORITY_RECORD);
+	r->catching_up = !r->catching_up;
+	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
 }
 
-static void record(struct recorder *r, struct job *job)
+static void write_record(struct recorder *r, struct job *job)
 {
 	struct record line;
-	if (job->due_ns != IPF_ABSENT && !warmup_is(&job->arrival))
+	if (job->due_ns != IPF_ABSENT && !job_is_warmup(job))
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
 		job_to_record(job, &r->headers, &line);
@@ -86,18 +79,18 @@ static void record(struct recorder *r, struct job *job)
 		record_write(&line, &r->line);
 		write_line(r);
 	}
-	gauge_add(&r->o.gauges->unrecorded, -1);
-	gauge_add(&r->o.gauges->unrecorded_bytes, -(int64_t)job_bytes(job));
-	job_put_back(r->o.spare, job);
-	mind_backlog(r);
+	counter_add(&r->o.counters->unrecorded, -1);
+	counter_add(&r->o.counters->unrecorded_bytes, -(int64_t)job_bytes(job));
+	job_recycle(r->o.spare, job);
+	adjust_priority(r);
 }
 
-static void client_says(struct recorder *r, int64_t now)
+static void write_client_line(struct recorder *r, int64_t now)
 {
 	client_stats_line(r->client, now, &r->line);
 	write_line(r);
 	if (histogram_count(r->lags) > 0)
-		gauge_set(&r->o.gauges->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
+		counter_set(&r->o.counters->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));
 }
 
 /* ---- the thread ---- */
@@ -108,12 +101,12 @@ static bool reader_gone(struct recorder *r)
 	return r->o.pipe && poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLNVAL);
 }
 
-/* All that has ended; but a line about ourselves that is due comes first. */
-static void take(struct recorder *r, int64_t now)
+/* Writes all that has ended, until a line about the program is due. */
+static void write_ended(struct recorder *r, int64_t now)
 {
 	for (size_t i = 0; i < r->o.client.senders; i++)
 		for (struct job *job; (job = queue_take(r->o.client.queues[i]));) {
-			record(r, job);
+			write_record(r, job);
 			if (now >= r->client_ns)
 				return;
 		}
@@ -123,17 +116,17 @@ static void *recorder_run(void *data)
 {
 	struct recorder *r = data;
 	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
-	/* who may not take a higher priority back had better keep the one that it has: the senders have no other then */
+	/* if the priority cannot be raised again, keep it: the sending threads do not have a higher one then either */
 	r->number = thread_number();
-	r->may_hurry = thread_priority_take(r->number, THREAD_PRIORITY_HURRY);
-	if (r->may_hurry)
-		thread_priority_take(r->number, THREAD_PRIORITY_RECORD);
+	r->may_catch_up = thread_priority_set(r->number, THREAD_PRIORITY_CATCH_UP);
+	if (r->may_catch_up)
+		thread_priority_set(r->number, THREAD_PRIORITY_RECORD);
 	for (bool stopping = false;;) {
 		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
 		int64_t now = clock_now();
-		take(r, now);
+		write_ended(r, now);
 		if (now >= r->client_ns) {
-			client_says(r, now);
+			write_client_line(r, now);
 			r->client_ns += (1 + (now - r->client_ns) / CLIENT_NS) * CLIENT_NS;
 			continue;
 		}
@@ -141,14 +134,14 @@ static void *recorder_run(void *data)
 			break;
 		if (!r->error.kind && reader_gone(r)) {
 			ipf_error_errno(&r->error, EPIPE, NULL, "cannot write");
-			failed(r);
+			output_failed(r);
 		}
 		if (r->o.pipe || now >= r->flush_ns)
 			flush(r, now);
 	}
-	client_says(r, clock_now());
+	write_client_line(r, clock_now());
 	flush(r, clock_now());
-	say(r->done_fd);
+	event_fd_notify(r->done_fd);
 	return NULL;
 }
 
@@ -177,7 +170,7 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 	r->client = client_stats_new(&options->client);
 	r->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	gauge_set(&options->gauges->lag_p99_ns, -1);
+	counter_set(&options->counters->lag_p99_ns, -1);
 	int why = r->stop_fd < 0 || r->done_fd < 0 || !r->lags || !r->client
 	              ? (errno ? errno : ENOMEM)
 	              : pthread_create(&r->thread, NULL, recorder_run, r);
@@ -191,7 +184,7 @@ int recorder_start(struct recorder **recorder, const struct recorder_options *op
 
 int recorder_finish(struct recorder *r)
 {
-	say(r->stop_fd);
+	event_fd_notify(r->stop_fd);
 	return r->done_fd;
 }
 
@@ -199,7 +192,7 @@ json_t *recorder_stop(struct recorder *r, struct ipf_error *err)
 {
 	if (!r)
 		return NULL;
-	say(r->stop_fd);
+	event_fd_notify(r->stop_fd);
 	pthread_join(r->thread, NULL);
 	if (r->error.kind)
 		*err = r->error;

@@ -1,9 +1,9 @@
 #include "run/records_header.h"
 
 #include "absent.h"
+#include "clock.h"
 #include "run/calibration.h"
 #include "stream/provenance.h"
-#include "clock.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -32,63 +32,46 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
 }
 
-/* "target" for people; where there are several, "targets" as a list: requests name theirs by its index. */
-static int set_places(json_t *header, const struct fire_options *o, const struct endpoint *target)
+/* "target" for people; if there are several, also a list "targets", of which each record has its index. */
+static int set_targets(json_t *header, const struct fire_options *o, const struct endpoint *endpoint)
 {
 	struct buffer all = {0};
 	json_t *list = json_array();
 	int bad = 0;
-	for (size_t i = 0; i < target->count; i++) {
+	for (size_t i = 0; i < endpoint->count; i++) {
 		buffer_text(&all, i ? ", " : "");
-		buffer_text(&all, target->places[i].shown);
-		bad |= json_array_append_new(list, json_string(target->places[i].shown));
+		buffer_text(&all, endpoint->targets[i].shown);
+		bad |= json_array_append_new(list, json_string(endpoint->targets[i].shown));
 	}
 	bad |= all.failed || json_object_set_new(header, "target", json_stringn(all.data ? all.data : "", all.len));
-	if (target->count > 1) {
+	if (endpoint->count > 1) {
 		bad |= json_object_set(header, "targets", list);
-		bad |= json_object_set_new(header, "balance", json_string(o->balance));
+		bad |= json_object_set_new(header, "balance", json_string(balance_names[o->balance]));
 	}
 	json_decref(list);
 	buffer_release(&all);
 	return bad;
 }
 
-/* The way there, where it is not the plain one. */
-static int set_route(json_t *header, const struct network_path *route)
+/* The network path, if it is not the default. */
+static int set_network_path(json_t *header, const struct network_path *path)
 {
 	int bad = 0;
-	if (route->o.unix_socket)
-		bad |= json_object_set_new(header, "unix_socket", json_string(route->o.unix_socket));
-	if (route->o.proxy)
-		bad |= json_object_set_new(header, "proxy", json_string(route->proxy_shown));
-	if (route->o.bind)
-		bad |= json_object_set_new(header, "bind", json_string(route->o.bind));
-	if (route->dns_each)
-		bad |= json_object_set_new(header, "dns", json_string(route->o.dns));
+	if (path->o.unix_socket)
+		bad |= json_object_set_new(header, "unix_socket", json_string(path->o.unix_socket));
+	if (path->o.proxy)
+		bad |= json_object_set_new(header, "proxy", json_string(path->proxy_shown));
+	if (path->o.bind)
+		bad |= json_object_set_new(header, "bind", json_string(path->o.bind));
+	if (path->o.dns_each)
+		bad |= json_object_set_new(header, "dns", json_string("each"));
 	return bad;
 }
 
-json_t *records_header(const struct fire_options *o, const struct api *api, bool streamed,
-                       const struct endpoint *target, const struct network_path *route, struct arrival_reader *plan,
-                       json_t *params, json_t *argv, int64_t wall_ns)
+static int set_requests(json_t *header, const struct records_header_options *h)
 {
-	argv_redact(argv);
-	struct provenance p = {
-		.tool = "ipf-fire",
-		.argv = argv,
-		.from = json_pack("[O, O]", stream_reader_header(arrival_reader_stream(plan)),
-	                      arrival_reader_trace_header(plan)),
-		.reproducible = o->common.reproducible,
-	};
-	json_t *header = stream_header("records", &p);
-	if (!header)
-		return NULL;
-	/* what the stages' numbers mean, where they are not the schedule's */
-	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(plan), header) : 0;
-	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
-	bad |= set_places(header, o, target);
-	bad |= set_route(header, route);
-	bad |= json_object_set(header, "api", api_json(api));
+	const struct fire_options *o = h->options;
+	int bad = json_object_set(header, "api", api_json(h->api));
 	if (o->model)
 		bad |= json_object_set_new(header, "model", json_string(o->model));
 	for (size_t i = 0; i < o->cancels.count; i++) {
@@ -96,15 +79,37 @@ json_t *records_header(const struct fire_options *o, const struct api *api, bool
 			bad |= json_object_set_new(header, "cancel", json_array());
 		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.items[i]));
 	}
-	if (json_object_size(params))
-		bad |= json_object_set(header, "params", params);
-	bad |= json_object_set_new(header, "streamed", json_boolean(streamed));
+	if (json_object_size(h->params))
+		bad |= json_object_set(header, "params", h->params);
+	bad |= json_object_set_new(header, "streamed", json_boolean(h->streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
-	bad |= json_object_set_new(header, "connections", json_string(o->connections));
-	bad |= json_object_set_new(header, "history", json_string(o->history));
-	bad |= json_object_set_new(header, "http", json_string(o->http));
+	bad |= json_object_set_new(header, "connections", json_string(o->connections.text));
+	bad |= json_object_set_new(header, "history", json_string(history_names[o->history]));
+	return bad | json_object_set_new(header, "http", json_string(http_version_names[o->connections.policy.http]));
+}
+
+json_t *records_header(const struct records_header_options *h)
+{
+	const struct fire_options *o = h->options;
+	argv_redact(h->argv);
+	struct provenance p = {
+		.tool = "ipf-fire",
+		.argv = h->argv,
+		.from = json_pack("[O, O]", stream_reader_header(arrival_reader_stream(h->arrivals)),
+	                      arrival_reader_trace_header(h->arrivals)),
+		.reproducible = o->common.reproducible,
+	};
+	json_t *header = stream_header("records", &p);
+	if (!header)
+		return NULL;
+	/* with a warm-up, the stages are not those of the schedule's own header */
+	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(h->arrivals), header) : 0;
+	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
+	bad |= set_targets(header, o, h->endpoint);
+	bad |= set_network_path(header, h->network_path);
+	bad |= set_requests(header, h);
 	bad |= json_object_set_new(header, "limits", limits_json());
-	bad |= set_times(header, o, wall_ns);
+	bad |= set_times(header, o, h->wall_ns);
 	if (bad) {
 		json_decref(header);
 		return NULL;
@@ -128,13 +133,13 @@ static json_t *stages_json(const struct schedule *schedule, const struct engine_
 	return stages;
 }
 
-json_t *records_trailer(struct arrival_reader *plan, const struct engine_result *result,
-                        const struct run_counters *gauges, const struct history *history, const struct ipf_error *bad,
+json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_result *result,
+                        const struct run_counters *counters, const struct history *history, const struct ipf_error *bad,
                         json_t *client)
 {
 	json_t *end = json_object(), *why = NULL;
-	json_object_set_new(end, "from", arrival_reader_from(plan));
-	json_object_set_new(end, "stages", stages_json(arrival_reader_schedule(plan), result));
+	json_object_set_new(end, "from", arrival_reader_from(arrivals));
+	json_object_set_new(end, "stages", stages_json(arrival_reader_schedule(arrivals), result));
 	if (client)
 		json_object_set_new(end, "client", client);
 	if (history) {
@@ -146,11 +151,11 @@ json_t *records_trailer(struct arrival_reader *plan, const struct engine_result 
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)
-		why = json_string("stopped: the records could not be written as fast as they came");
+		why = json_string("stopped: records could not be written as fast as requests ended");
 	else if (result->stopped)
 		why = json_string(result->stopped);
 	else if (result->signals)
-		why = json_sprintf("interrupted: %lld requests were started", (long long)gauge_get(&gauges->started));
+		why = json_sprintf("interrupted: %lld requests were started", (long long)counter_get(&counters->started));
 	if (why)
 		json_object_set_new(end, "incomplete", why);
 	if (result->signals)

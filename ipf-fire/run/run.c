@@ -1,21 +1,20 @@
 #include "run/run.h"
 
-#include "run/cgroup_limits.h"
-#include "run/calibration.h"
-#include "run/capacity.h"
-#include "clock.h"
-#include "run/engine.h"
-#include "run/records_header.h"
 #include "cli/interrupt.h"
-#include "run/probe.h"
-#include "cli/progress.h"
+#include "cli/units.h"
+#include "clock.h"
 #include "endpoint/preflight.h"
 #include "endpoint/wait_ready.h"
+#include "job/event_fd.h"
+#include "run/calibration.h"
+#include "run/capacity.h"
+#include "run/cgroup_limits.h"
+#include "run/engine.h"
+#include "run/probe.h"
+#include "run/progress_line.h"
 #include "run/recorder.h"
-#include "run/start_time.h"
-#include "run/stop_rule.h"
+#include "run/records_header.h"
 #include "run/thread_count.h"
-#include "cli/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,33 +36,31 @@ struct run {
 	const char *schedule;
 	json_t *argv, *params;
 	struct api *api;
-	struct endpoint_options at;
-	struct endpoint target;
-	struct network_path route;
+	struct endpoint_options endpoint_options;
+	struct endpoint endpoint;
+	struct network_path network_path;
 	struct cancels cancels;
 	struct balance *balance;
-	struct arrival_reader *plan;
-	struct renderer *renderer;
+	struct arrival_reader *arrivals;
+	struct body_renderer *renderer;
 	struct feeder *feeder;
-	struct history *history; /* NULL: the trace's */
+	struct history *history; /* NULL: the answers in the trace */
 	struct engine *engine;
 	struct recorder *recorder;
 	struct stream_writer *writer;
 	size_t threads;
-	struct queue *records[THREADS_MOST]; /* one for each thread that sends */
+	struct queue *records[THREADS_MOST]; /* one for each sending thread */
 	struct queue *spare;                 /* jobs that have been recorded */
-	struct run_counters gauges;
-	struct thread_stats *meters[THREADS_MOST];
+	struct run_counters counters;
+	struct thread_stats *stats[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
-	bool streamed, kernel_stamps;
-	struct start_time start;
-	int early_signals; /* came while the start was waited for */
-	struct stop_rule_rule stop;
-	bool begun;                        /* its time has come */
-	char stopped[128];                 /* why it was; "" */
-	struct string_list record_headers; /* the user's, and those that the API's descriptor reads */
-	struct ipf_error input;            /* what was wrong with it, while the run went on with what was good */
+	bool streamed, kernel_timestamps;
+	int early_signals;                 /* that came while it waited for the start */
+	bool begun;                        /* its start has passed */
+	char stopped[128];                 /* why it was stopped; "" */
+	struct string_list record_headers; /* the user's, and those that the API descriptor reads */
+	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
 	int signal_fd;
 	struct generated_input probe; /* a schedule */
 	int64_t zero_ns;
@@ -94,13 +91,14 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	const struct fire_options *o = r->options;
 	r->params = json_object();
 	for (size_t i = 0; i < o->params.count; i++)
-		if (param_parse(r->params, o->params.items[i], err) < 0)
+		if (body_renderer_add_param(r->params, o->params.items[i], err) < 0)
 			return -1;
 	if (api_open(&r->api, o->api, err) < 0)
 		return -1;
 	r->streamed = !o->no_stream && api_response(r->api, true);
 	if (!api_response(r->api, r->streamed))
-		return ipf_error_set(err, IPF_USAGE, "--no-stream: %s has no whole answers", api_name(r->api));
+		return ipf_error_set(err, IPF_USAGE, "--no-stream: %s has no complete responses, only streams",
+		                     api_name(r->api));
 	struct body_renderer_options render = {
 		.model = o->model,
 		.params = r->params,
@@ -110,70 +108,86 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		.protobuf = api_protobuf(r->api),
 		.message = api_request_type(r->api, r->streamed),
 	};
-	r->at = (struct endpoint_options){.urls = &o->urls,
-	                                  .headers = &o->headers,
-	                                  .key_env = o->key_env,
-	                                  .key_file = o->key_file,
-	                                  .streamed = r->streamed,
-	                                  .timeout_ns = o->timeout_ns};
-	const struct network_path_options route = {.unix_socket = o->unix_socket,
-	                                           .proxy = o->proxy,
-	                                           .bind = o->bind,
-	                                           .resolve = &o->resolve,
-	                                           .dns = o->dns,
-	                                           .insecure = o->insecure,
-	                                           .cacert = o->cacert,
-	                                           .cert = o->cert,
-	                                           .key = o->key};
-	if (renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 ||
-	    endpoint_open(&r->target, r->api, &r->at, err) < 0 || network_path_open(&r->route, &route, err) < 0 ||
-	    gather_headers(r, err) < 0)
+	r->endpoint_options = (struct endpoint_options){.urls = &o->urls,
+	                                                .headers = &o->headers,
+	                                                .key_env = o->key_env,
+	                                                .key_file = o->key_file,
+	                                                .streamed = r->streamed,
+	                                                .timeout_ns = o->timeout_ns};
+	const struct network_path_options network_path = {.unix_socket = o->unix_socket,
+	                                                  .proxy = o->proxy,
+	                                                  .bind = o->bind,
+	                                                  .resolve = &o->resolve,
+	                                                  .dns_each = o->dns == 1,
+	                                                  .insecure = o->insecure,
+	                                                  .cacert = o->cacert,
+	                                                  .cert = o->cert,
+	                                                  .key = o->key};
+	if (body_renderer_new(&r->renderer, api_request(r->api), &render, err) < 0 ||
+	    endpoint_open(&r->endpoint, r->api, &r->endpoint_options, err) < 0 ||
+	    network_path_open(&r->network_path, &network_path, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
-	if (arrival_reader_open(&r->plan, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
+	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
 		return -1;
-	enum balance_kind balance = BALANCE_ROUND_ROBIN;
-	balance_parse(o->balance, &balance);
-	if (!(r->balance = balance_new(balance, r->target.count)))
+	if (!(r->balance = balance_new(o->balance, r->endpoint.count)))
 		return ipf_error_memory(err);
-	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(arrival_reader_stream(r->plan)), err);
+	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)),
+	                    JOB_WARMUP_FIRST_N, err);
 }
 
-static int try_stamps(struct run *r, struct ipf_error *err)
+/* gRPC uses HTTP/2 whatever --http says. */
+static struct connection_policy connections_of(const struct run *r)
+{
+	struct connection_policy c = r->options->connections.policy;
+	if (r->endpoint.grpc)
+		c.http = HTTP_2;
+	return c;
+}
+
+static int wait_ready(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
-	if (o->stamps && !strcmp(o->stamps, "user"))
-		return 0;
-	const char *why = stamps_trial();
-	r->kernel_stamps = !why;
-	if (why && o->stamps)
-		return ipf_error_set(err, IPF_SYSTEM, "--stamps: none of the kernel's: %s", why);
-	if (why && o->common.verbose && !o->common.quiet)
-		fprintf(stderr, "ipf-fire: no stamps of the kernel's: %s\n", why);
+	const struct wait_ready_options how = {.api = r->api,
+	                                       .endpoint_options = &r->endpoint_options,
+	                                       .network_path = &r->network_path,
+	                                       .http = connections_of(r).http,
+	                                       .timeout_ns = o->wait_ready_ns};
+	int64_t took_ns;
+	char text[32];
+	if (wait_until_ready(&r->endpoint, &how, &took_ns, err) < 0)
+		return -1;
+	if (o->common.verbose && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(took_ns, text));
 	return 0;
 }
 
-static struct connection_policy connections_of(const struct run *r)
+static int try_timestamps(struct run *r, struct ipf_error *err)
 {
-	struct connection_policy c = {.streams = r->options->streams,
-	                              .no_resumption = r->options->no_resumption,
-	                              .http = http_of(r->options->http, r->target.grpc)};
-	connection_policy_parse(r->options->connections, &c);
-	return c;
+	const struct fire_options *o = r->options;
+	if (o->timestamps == TIMESTAMPS_USER)
+		return 0;
+	const char *why = timestamps_trial();
+	r->kernel_timestamps = !why;
+	if (why && o->timestamps == TIMESTAMPS_KERNEL)
+		return ipf_error_set(err, IPF_SYSTEM, "--stamps: kernel receive timestamps are unavailable: %s", why);
+	if (why && o->common.verbose && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: kernel receive timestamps are unavailable: %s\n", why);
+	return 0;
 }
 
 static int check_capacity(const struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
 	const struct capacity_options capacity = {
-		.schedule = arrival_reader_schedule(r->plan),
+		.schedule = arrival_reader_schedule(r->arrivals),
 		.before = o->warm > 0,
 		.path = o->probe ? r->probe.path : r->schedule,
 		.trace = o->trace,
 		.connections = connections_of(r),
-		.route = &r->route,
-		.places = r->target.count,
+		.network_path = &r->network_path,
+		.targets = r->endpoint.count,
 		.quiet = o->common.quiet,
 	};
 	return capacity_check(&capacity, err);
@@ -186,7 +200,7 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* under nohup it is ignored, and has to stay so: what is blocked is not */
+	/* under nohup SIGHUP is ignored, and must stay so: a signal that is blocked is not */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
@@ -198,80 +212,89 @@ static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
 	return (struct engine_options){
-		.plan = r->plan,
+		.arrivals = r->arrivals,
 		.feeder = r->feeder,
-		.target = &r->target,
+		.endpoint = &r->endpoint,
 		.transport = {.cancels = r->cancels,
 	                  .first_token_ns = o->first_token_timeout_ns,
 	                  .timeout_ns = o->timeout_ns,
 	                  .connect_timeout_ns = o->connect_timeout_ns,
 	                  .connections = connections_of(r),
 	                  .balance = r->balance,
-	                  .route = &r->route,
+	                  .network_path = &r->network_path,
 	                  .record_headers = &r->record_headers,
-	                  .kernel_stamps = r->kernel_stamps},
+	                  .kernel_timestamps = r->kernel_timestamps},
 		.threads = r->threads,
 		.records = r->records,
-		.gauges = &r->gauges,
-		.meters = r->meters,
+		.counters = &r->counters,
+		.stats = r->stats,
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.spin_ns = o->spin_ns,
-		.memory_bytes = o->memory_bytes ? o->memory_bytes : memory_usable() / 2,
+		.memory_bytes = o->memory_bytes ? o->memory_bytes : cgroup_limits_memory() / 2,
 	};
 }
 
-/* What is known of how right our times are. Of a file that was named, it is told why it is not used; of the one that
- * was kept, nothing is. */
-static int find_calibration(const struct fire_options *o, const char *stamps, json_t **calibration,
+/* Looks for a calibration. If a file that the user named is not used, reports why; about the saved one nothing. */
+static int find_calibration(const struct fire_options *o, const char *timestamps, json_t **calibration,
                             struct ipf_error *err)
 {
-	struct ipf_error none = {0};
+	struct ipf_error ignored = {0};
 	const char *why = "";
-	char *kept = o->calibration ? NULL : calibration_path();
-	int result = calibration_for(o->calibration ? o->calibration : kept, stamps, calibration, &why,
-	                             o->calibration ? err : &none);
-	free(kept);
+	char *saved = o->calibration ? NULL : calibration_path();
+	int result = calibration_load(o->calibration ? o->calibration : saved, timestamps, calibration, &why,
+	                              o->calibration ? err : &ignored);
+	free(saved);
 	if (o->calibration && *why && !o->common.quiet)
-		fprintf(stderr, "ipf-fire: %s: not used: %s\n", o->calibration, why);
+		fprintf(stderr, "ipf-fire: warning: %s: calibration not used: %s\n", o->calibration, why);
 	return o->calibration ? result : 0;
 }
 
 static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 {
-	const char *stamps = r->kernel_stamps ? "kernel" : "user";
+	const char *timestamps = r->kernel_timestamps ? "kernel" : "user";
 	json_t *calibration = NULL;
-	if (!r->options->common.reproducible && find_calibration(r->options, stamps, &calibration, err) < 0)
+	if (!r->options->common.reproducible && find_calibration(r->options, timestamps, &calibration, err) < 0)
 		return -1;
 	int bad = json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) |
-	          json_object_set_new(header, "stamps", json_string(stamps));
+	          json_object_set_new(header, "stamps", json_string(timestamps));
 	if (calibration)
 		bad |= json_object_set_new(header, "calibration", calibration);
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-/* When the run begins, which may take until nearly then. */
-static int choose_zero(struct run *r, struct ipf_error *err)
+/* Determines the start of the run; may wait until shortly before it. */
+static int choose_start(struct run *r, struct ipf_error *err)
 {
 	const struct common_options *c = &r->options->common;
 	r->zero_ns = clock_now() + HEAD_START_NS;
-	if (!r->start.text)
+	if (!r->options->start_at.text)
 		return 0;
-	/* what goes before the schedule has to have its time */
+	/* the warm-up needs the time before the start */
 	if (!r->options->warm)
-		r->early_signals = start_time_wait(&r->start, r->signal_fd, c->quiet,
-		                                   (c->progress ? START_TIME_SHOW : 0) | (c->verbose ? START_TIME_TELL : 0));
-	if (!r->early_signals && start_time_check(&r->start, HEAD_START_NS, err) < 0)
+		r->early_signals = start_time_wait(
+			&r->options->start_at, r->signal_fd,
+			(struct start_time_display){.quiet = c->quiet, .progress = c->progress, .verbose = c->verbose});
+	if (!r->early_signals && start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0)
 		return -1;
-	r->zero_ns = start_time_monotonic(&r->start);
+	r->zero_ns = start_time_monotonic(&r->options->start_at);
 	return 0;
 }
 
 static int write_header(struct run *r, const char *path, struct ipf_error *err)
 {
-	int64_t wall_ns = r->start.text && !r->start.relative ? r->start.at_ns : clock_wall_at(r->zero_ns);
-	json_t *header = records_header(r->options, r->api, r->streamed, &r->target, &r->route, r->plan, r->params, r->argv,
-	                                wall_ns);
+	int64_t wall_ns = r->options->start_at.text && !r->options->start_at.relative ? r->options->start_at.at_ns
+	                                                                              : clock_wall_at(r->zero_ns);
+	const struct records_header_options o = {.options = r->options,
+	                                         .api = r->api,
+	                                         .endpoint = &r->endpoint,
+	                                         .network_path = &r->network_path,
+	                                         .arrivals = r->arrivals,
+	                                         .params = r->params,
+	                                         .argv = r->argv,
+	                                         .streamed = r->streamed,
+	                                         .wall_ns = wall_ns};
+	json_t *header = records_header(&o);
 	r->argv = NULL;
 	int result = header ? add_clocks(r, header, err) : ipf_error_memory(err);
 	if (result == 0)
@@ -280,19 +303,19 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	return result;
 }
 
-/* A named pipe opens only when its reader comes: not within the run's time. And who waits for a time had better know
- * before whether the file can be written. */
+/* Opening a named pipe waits for its reader, which must not happen during the run. And a run that waits for its start
+ * should find out before whether it can write its output. */
 static int open_output(struct run *r, struct ipf_error *err)
 {
 	struct stat st;
 	const char *path = r->options->common.output;
 	bool file = path && strcmp(path, "-") != 0;
 	int held = -1, result;
-	if (file && ((stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) || r->start.text))
+	if (file && ((stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) || r->options->start_at.text))
 		held = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (held < 0 && file && r->start.text)
+	if (held < 0 && file && r->options->start_at.text)
 		return ipf_error_errno(err, errno, path, "cannot open for writing");
-	result = choose_zero(r, err) < 0 ? -1 : write_header(r, path, err);
+	result = choose_start(r, err) < 0 ? -1 : write_header(r, path, err);
 	if (held >= 0)
 		close(held);
 	return result;
@@ -300,34 +323,13 @@ static int open_output(struct run *r, struct ipf_error *err)
 
 /* ---- the run ---- */
 
-static int64_t scheduled(const struct run *r)
+static int64_t planned_requests(const struct run *r)
 {
-	const struct schedule *s = arrival_reader_schedule(r->plan);
+	const struct schedule *s = arrival_reader_schedule(r->arrivals);
 	int64_t sum = 0;
 	for (size_t i = 0; i < s->count; i++)
 		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
 	return sum;
-}
-
-static void show(struct run *r, struct progress *p, int64_t planned, int64_t now)
-{
-	const struct run_counters *g = &r->gauges;
-	double elapsed = (double)(now - r->zero_ns) / 1e9;
-	int64_t started = gauge_get(&g->started), lag = gauge_get(&g->lag_p99_ns);
-	char lag_text[32], of[32] = "", lag_shown[64] = "";
-	if (elapsed <= 0 && r->start.text)
-		progress_show(p, "starting in %.0f s  done %lld/%lld", -elapsed, (long long)gauge_get(&g->done),
-		              (long long)r->options->warm);
-	if (elapsed <= 0)
-		return;
-	if (planned)
-		snprintf(of, sizeof of, "/%lld", (long long)planned);
-	if (lag >= 0)
-		snprintf(lag_shown, sizeof lag_shown, "  lag p99 %s", format_duration(lag, lag_text));
-	progress_show(p, "%.0f s  started %lld%s  in flight %lld  done %lld  failed %lld  %.1f/s  %.2f MB/s%s", elapsed,
-	              (long long)started, of, (long long)gauge_get(&g->in_flight), (long long)gauge_get(&g->done),
-	              (long long)gauge_get(&g->failed), (double)started / elapsed,
-	              (double)gauge_get(&g->bytes) / 1e6 / elapsed, lag_shown);
 }
 
 static int begin(struct run *r, struct ipf_error *err)
@@ -339,9 +341,9 @@ static int begin(struct run *r, struct ipf_error *err)
 	if (r->early_signals)
 		engine_stop(r->engine);
 	if (engine_begin(r->engine, r->zero_ns,
-	                 !r->start.text || !r->options->warm ? 0
-	                 : lead_ns > 0                       ? lead_ns
-	                                                     : 1,
+	                 !r->options->start_at.text || !r->options->warm ? 0
+	                 : lead_ns > 0                                   ? lead_ns
+	                                                                 : 1,
 	                 err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->threads; i++)
@@ -352,26 +354,24 @@ static int begin(struct run *r, struct ipf_error *err)
 		.output_fd = fd,
 		.zero_ns = r->zero_ns,
 		.client = {.zero_ns = r->zero_ns,
-	               .gauges = &r->gauges,
+	               .counters = &r->counters,
 	               .senders = r->threads,
 	               .send = r->senders,
-	               .meters = r->meters,
+	               .stats = r->stats,
 	               .queues = r->records,
 	               .render = feeder_thread(r->feeder),
-	               .kernel_stamps = r->kernel_stamps},
+	               .kernel_timestamps = r->kernel_timestamps},
 		.engine_fd = engine_wake_fd(r->engine),
-		.gauges = &r->gauges,
+		.counters = &r->counters,
 		.spare = r->spare,
 		.show = r->options->probe,
-		.show_messages = r->target.grpc,
+		.show_messages = r->endpoint.grpc,
 	};
 	if (recorder_start(&r->recorder, &o, err) == 0)
 		return 0;
-	/* without it nothing is worth sending */
-	uint64_t one = 1;
-	atomic_store(&r->gauges.output_gone, true);
-	if (write(engine_wake_fd(r->engine), &one, sizeof one) < 0)
-		ipf_error_errno(err, errno, NULL, "cannot stop the sending thread");
+	/* without a recorder, end the run before anything is sent */
+	atomic_store(&r->counters.output_gone, true);
+	event_fd_notify(engine_wake_fd(r->engine));
 	engine_finish(r->engine, &r->result);
 	for (size_t i = 0; i < r->threads; i++)
 		for (struct job *job; (job = queue_take(r->records[i]));)
@@ -379,80 +379,92 @@ static int begin(struct run *r, struct ipf_error *err)
 	return -1;
 }
 
-/* --start-at: what goes before the schedule has not ended in time. */
-static bool warm_late(struct run *r, int64_t now, char why[128])
+/* --start-at: has the warm-up not ended in time? */
+static bool warmup_late(struct run *r, int64_t now, char why[128])
 {
-	int64_t warm = r->options->warm, done = gauge_get(&r->gauges.done);
-	bool late = r->start.text && now >= r->zero_ns && !r->begun && done < warm;
+	int64_t warm = r->options->warm, done = counter_get(&r->counters.done);
+	bool late = r->options->start_at.text && now >= r->zero_ns && !r->begun && done < warm;
 	if (late)
-		snprintf(why, 128, "stopped: %lld of %lld requests of --warm had ended at the time of --start-at",
-		         (long long)done, (long long)warm);
+		snprintf(why, 128, "stopped: only %lld of %lld warm-up requests had ended at --start-at", (long long)done,
+		         (long long)warm);
 	r->begun = now >= r->zero_ns;
 	return late;
 }
 
-/* How long it may sleep. */
+/* How long the main thread can sleep. */
 static int pause_ms(const struct run *r, const struct progress *p, int64_t now)
 {
 	int64_t left = r->zero_ns - now;
-	if (r->start.text && !r->begun && left < 100 * NS_PER_MS)
+	if (r->options->start_at.text && !r->begun && left < 100 * NS_PER_MS)
 		return left < 0 ? 0 : (int)(left / NS_PER_MS) + 1;
-	return p->on || r->options->stop_on || !r->begun ? 100 : -1;
+	return p->on || r->options->stop_on.text || !r->begun ? 100 : -1;
+}
+
+static struct progress_line progress_line_of(const struct run *r)
+{
+	return (struct progress_line){.counters = &r->counters,
+	                              .zero_ns = r->zero_ns,
+	                              .planned = planned_requests(r),
+	                              .warm = r->options->warm,
+	                              .timed = r->options->start_at.text != NULL};
 }
 
 static void watch(struct run *r)
 {
 	struct progress p;
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
-	int64_t planned = scheduled(r);
+	const struct progress_line line = progress_line_of(r);
 	progress_init(&p, r->options->common.progress, r->options->common.quiet);
-	r->begun = !r->start.text;
+	r->begun = !r->options->start_at.text;
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();
 		char why[sizeof r->stopped];
-		/* what a signal has cut failed by that */
+		/* requests that a signal cancelled have failed, but not because of the server */
 		if (!r->stopped[0] &&
-		    (stop_rule_due(&r->stop, r->options->stop_on, &r->gauges, why) || warm_late(r, now, why)) &&
+		    (stop_rule_reached(&r->options->stop_on, &r->counters, why) || warmup_late(r, now, why)) &&
 		    engine_stop(r->engine))
 			memcpy(r->stopped, why, sizeof why);
 		if (progress_due(&p, now))
-			show(r, &p, planned, now);
+			progress_line_show(&line, &p, now);
 	}
 	progress_end(&p);
 }
 
-/* A pool of connections is shared out among the threads, and a request cannot wait for another thread's: by itself it
- * is not. */
-static size_t threads(const struct run *r)
+/* The connections of a pool are divided among the threads, and a request cannot wait for those of another thread: by
+ * default, a pool has one thread. */
+static size_t choose_threads(const struct run *r)
 {
-	struct connection_policy c;
 	if (r->options->threads)
 		return (size_t)r->options->threads;
-	return connection_policy_parse(r->options->connections, &c) && c.kind == CONNECTION_POLICY_POOL
+	return r->options->connections.policy.kind == CONNECTION_POLICY_POOL
 	           ? 1
-	           : thread_count_useful(arrival_reader_schedule(r->plan), cores_usable());
+	           : thread_count_useful(arrival_reader_schedule(r->arrivals), cgroup_limits_cores());
 }
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (stop_rule_parse(r->options->stop_on, &r->stop, err) < 0 ||
-	    start_time_parse(r->options->start_at, &r->start, err) < 0 ||
-	    start_time_check(&r->start, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 || check_capacity(r, err) < 0 ||
-	    (r->options->wait_ready_ns && wait_ready_wait(r->options, r->api, &r->target, &r->route, &r->at, err) < 0) ||
-	    target_reach(&r->target, &r->route, r->options->connect_timeout_ns, err) < 0 || try_stamps(r, err) < 0 ||
-	    catch_signals(r, err) < 0)
+	if (start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
+	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
+	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
+	    try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
 		return -1;
-	if (r->options->probe && probe_show_request(stderr, &r->target, r->renderer, r->options->trace, err) < 0)
+	if (r->options->probe && probe_show_request(stderr, &r->endpoint, r->renderer, r->options->trace, err) < 0)
 		return -1;
-	r->threads = threads(r);
+	r->threads = choose_threads(r);
 	for (size_t i = 0; i < r->threads; i++)
-		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->meters[i] = thread_stats_new()))
+		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->stats[i] = thread_stats_new()))
 			return ipf_error_memory(err);
-	bool live = !strcmp(r->options->history, "live");
+	bool live = r->options->history == HISTORY_LIVE;
 	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api))))
 		return ipf_error_memory(err);
-	if (feeder_start(&r->feeder, r->plan, r->renderer, &r->target, r->streamed, r->history, &r->gauges, r->spare, err) <
-	    0)
+	const struct feeder_options feeder = {.arrivals = r->arrivals,
+	                                      .renderer = r->renderer,
+	                                      .endpoint = &r->endpoint,
+	                                      .history = r->history,
+	                                      .counters = &r->counters,
+	                                      .spare = r->spare,
+	                                      .streamed = r->streamed};
+	if (feeder_start(&r->feeder, &feeder, err) < 0)
 		return -1;
 	struct engine_options engine = engine_options(r);
 	if (engine_open(&r->engine, &engine, err) < 0)
@@ -464,20 +476,20 @@ static int set_up(struct run *r, struct ipf_error *err)
 
 static void tear_down(struct run *r)
 {
-	struct ipf_error unsaid = {0};
-	feeder_stop(r->feeder, &unsaid);
+	struct ipf_error ignored = {0};
+	feeder_stop(r->feeder, &ignored);
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	history_free(r->history);
 	for (size_t i = 0; i < r->threads; i++) {
 		queue_free(r->records[i]);
-		free(r->meters[i]);
+		free(r->stats[i]);
 	}
 	jobs_free(r->spare);
-	renderer_free(r->renderer);
-	arrival_reader_close(r->plan);
-	endpoint_close(&r->target);
-	network_path_close(&r->route);
+	body_renderer_free(r->renderer);
+	arrival_reader_close(r->arrivals);
+	endpoint_close(&r->endpoint);
+	network_path_close(&r->network_path);
 	balance_free(r->balance);
 	api_close(r->api);
 	json_decref(r->params);
@@ -490,17 +502,17 @@ static void tear_down(struct run *r)
 	generated_input_release(&r->probe);
 }
 
-/* ---- after it ---- */
+/* ---- after the run ---- */
 
 static void warn(const struct run *r)
 {
 	if (r->result.starved && !r->options->common.quiet)
-		fprintf(stderr, "ipf-fire: %lld requests could not be sent: out of open files (ulimit -n)\n",
+		fprintf(stderr, "ipf-fire: warning: %lld requests could not be sent: out of open files (raise ulimit -n)\n",
 		        (long long)r->result.starved);
 }
 
-/* Until all is written. Whoever should read the records may never come back: of three signals the third ends the
- * program at once. */
+/* Waits until everything is written. A reader of the records that hangs could delay that without end: the third signal
+ * ends the program at once. */
 static void wait_for_recorder(struct run *r)
 {
 	struct pollfd fds[2] = {{.fd = recorder_finish(r->recorder), .events = POLLIN},
@@ -518,14 +530,14 @@ static void wait_for_recorder(struct run *r)
 	}
 }
 
-static void tell_before(const struct run *r)
+static void report_plan(const struct run *r)
 {
-	int64_t planned = scheduled(r);
+	int64_t planned = planned_requests(r);
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));
-	for (size_t i = 0; i < r->target.count; i++) {
-		const struct place *p = &r->target.places[i];
+	for (size_t i = 0; i < r->endpoint.count; i++) {
+		const struct target *p = &r->endpoint.targets[i];
 		fprintf(stderr, p->resolve ? " %s (%s)" : " %s", p->shown, p->resolve ? p->resolve->data : "");
 	}
 	if (planned)
@@ -533,27 +545,11 @@ static void tell_before(const struct run *r)
 	fputc('\n', stderr);
 }
 
-static void tell_after(const struct run *r)
-{
-	const struct run_counters *g = &r->gauges;
-	char length[32], lag[32];
-	int64_t now = clock_now();
-	if (!r->options->common.verbose || r->options->common.quiet)
-		return;
-	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld of them failed", (long long)gauge_get(&g->started),
-	        format_duration(now > r->zero_ns ? now - r->zero_ns : 0, length), (long long)gauge_get(&g->failed));
-	if (r->result.unstarted)
-		fprintf(stderr, ", %lld not started", (long long)r->result.unstarted);
-	if (gauge_get(&g->lag_p99_ns) >= 0)
-		fprintf(stderr, ", lag p99 %s", format_duration(gauge_get(&g->lag_p99_ns), lag));
-	fputc('\n', stderr);
-}
-
-static int carry_out(struct run *r, struct ipf_error *err)
+static int run(struct run *r, struct ipf_error *err)
 {
 	if (set_up(r, err) < 0)
 		return -1;
-	tell_before(r);
+	report_plan(r);
 	if (begin(r, err) < 0)
 		return -1;
 	watch(r);
@@ -567,21 +563,22 @@ static int carry_out(struct run *r, struct ipf_error *err)
 	if (r->result.error.kind && !r->input.kind)
 		r->input = r->result.error;
 	if (!r->input.kind)
-		r->input = *arrival_reader_cut(r->plan);
+		r->input = *arrival_reader_cut(r->arrivals);
 	warn(r);
-	tell_after(r);
+	const struct progress_line line = progress_line_of(r);
+	if (r->options->common.verbose && !r->options->common.quiet)
+		progress_line_summary(&line, r->result.unstarted, clock_now());
 	if (err->kind) {
 		json_decref(client);
 		return -1;
 	}
 	struct stream_writer *writer = r->writer;
 	r->writer = NULL;
-	if (stream_writer_close(writer, records_trailer(r->plan, &r->result, &r->gauges, r->history, &r->input, client),
-	                        err) < 0)
+	if (stream_writer_close(
+			writer, records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
-		return ipf_error_set(err, IPF_SYSTEM,
-		                     "stopped: what could not be written yet took more memory than --memory allows");
+		return ipf_error_set(err, IPF_SYSTEM, "stopped: unwritten records take more memory than --memory allows");
 	if (r->stopped[0])
 		return ipf_error_set(err, IPF_SYSTEM, "%s", r->stopped);
 	return 0;
@@ -591,7 +588,7 @@ int fire_run(const struct fire_options *options, const char *schedule, json_t *a
 {
 	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe.fd = -1};
 	struct ipf_error err = {0};
-	if (carry_out(&r, &err) == 0)
+	if (run(&r, &err) == 0)
 		err = r.input;
 	tear_down(&r);
 	return ipf_error_report(&err, stderr, "ipf-fire");

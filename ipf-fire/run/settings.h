@@ -1,31 +1,61 @@
-/* The program's options. */
+/* The program's options: one struct, parsed and checked once, before anything is opened. */
 #ifndef IPF_SETTINGS_H
 #define IPF_SETTINGS_H
 
 #include "cli/options.h"
+#include "endpoint/balance.h"
+#include "endpoint/connection_policy.h"
+#include "run/start_time.h"
+#include "run/stop_rule.h"
+
+enum history_source {
+	HISTORY_RECORDED, /* later turns of a session repeat the answers in the trace */
+	HISTORY_LIVE,     /* … the server's own */
+};
+
+enum timestamp_source {
+	TIMESTAMPS_KERNEL,
+	TIMESTAMPS_USER,
+	TIMESTAMPS_BEST, /* the kernel's if they are available */
+};
+
+struct connections_option {
+	const char *text;                /* as given to --connections, for the records */
+	struct connection_policy policy; /* with what --http, --streams and --no-tls-resumption say */
+};
 
 struct fire_options {
 	struct common_options common;
 	const char *trace, *model, *api;
 	const char *key_env, *key_file, *cacert, *cert, *key;
-	const char *connections, *http;               /* see connection_policy.h */
-	const char *unix_socket, *proxy, *bind, *dns; /* see network_path.h */
-	const char *history;                          /* "recorded" or "live" */
-	const char *balance;                          /* balance.h's names */
-	const char *shape;                            /* --calibrate's load (calibrate.h); NULL */
-	const char *calibration; /* the file that holds what --calibrate found; "none"; NULL: where it is kept */
-	const char *start_at;    /* start_time.h; NULL: as soon as all is ready */
-	const char *stop_on;     /* stop_rule.h; NULL: nothing */
-	const char *stamps;      /* "kernel", "user"; NULL: the kernel's where it gives them */
+	const char *unix_socket, *proxy, *bind; /* see network_path.h */
+	const char *shape;                      /* the load of --calibrate (calibrate.h); NULL */
+	const char *calibration;                /* file with a calibration; "none"; NULL: the saved one */
 	struct string_list urls, resolve, cancels, params, headers, record_headers;
-	int64_t timeout_ns, first_token_timeout_ns, connect_timeout_ns, grace_ns;
-	int64_t streams;
-	int64_t warm;         /* requests before the schedule */
-	int64_t memory_bytes; /* 0: half of the machine's */
-	int64_t threads;      /* 0: as many as are of use */
+	struct connections_option connections;
+	enum balance_kind balance;
+	enum history_source history;
+	enum timestamp_source timestamps;
+	struct start_time start_at;
+	struct stop_rule stop_on;
+	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
+	int64_t connect_timeout_ns, grace_ns;
+	int64_t warm;         /* warm-up requests before the schedule */
+	int64_t memory_bytes; /* of records that are not written yet; 0: half of the machine's memory */
+	int64_t threads;      /* 0: chosen by thread_count.h */
 	int64_t spin_ns;
-	int64_t wait_ready_ns; /* 0: not at all */
-	bool list_apis, probe, calibrate, exact_output, no_stream, insecure, no_resumption;
+	int64_t wait_ready_ns; /* 0: do not wait */
+	int dns;               /* 1: look names up for each connection */
+	bool list_apis, probe, calibrate, exact_output, no_stream, insecure;
 };
+
+/* The values of --history, by enum history_source; NULL at the end. */
+extern const char *const history_names[];
+
+/* Parses the command line and checks that the options fit together. *schedule: the operand; NULL: standard input.
+ * *argv: for the header of the records; new. False: end with *status (--help, --version, or wrong usage, which has been
+ * reported). */
+bool fire_options_parse(struct fire_options *options, int argc, char **arguments, const char **schedule, json_t **argv,
+                        int *status);
 
 #endif

@@ -13,19 +13,19 @@
 #include <unistd.h>
 
 #define SLICE_NS (200 * NS_PER_MS)
-#define NEAR_NS  NS_PER_S /* from when on the clocks are not compared any more */
+#define NEAR_NS  NS_PER_S /* in the last second the clocks are no longer compared */
 #define FAR_NS   (366 * 86400 * NS_PER_S)
 
 #define DIGITS "0123456789"
 
-/* time_parse takes more than RFC 3339: times without a zone, or with a blank. */
+/* RFC 3339; time_parse also accepts times without a zone, or with a space. */
 static bool parse_date(const char *text, int64_t *ns)
 {
-	struct ipf_error no = {0};
+	struct ipf_error ignored = {0};
 	size_t len = strlen(text);
 	bool zone = len >= 20 &&
 	            (text[len - 1] == 'Z' || (len >= 25 && text[len - 3] == ':' && strchr("+-", text[len - 6])));
-	return zone && text[10] == 'T' && text[17] < '6' && time_parse(slice_of(text), ns, &no) == 0;
+	return zone && text[10] == 'T' && text[17] < '6' && time_parse(slice_of(text), ns, &ignored) == 0;
 }
 
 static bool parse_seconds(const char *text, int64_t *ns)
@@ -37,20 +37,17 @@ static bool parse_seconds(const char *text, int64_t *ns)
 
 int start_time_parse(const char *text, struct start_time *start, struct ipf_error *err)
 {
-	struct ipf_error no = {0};
+	struct ipf_error ignored = {0};
 	*start = (struct start_time){.text = text};
-	if (!text)
-		return 0;
 	start->relative = *text == '+';
-	bool good = start->relative ? parse_duration(text + 1, &start->at_ns, &no) == 0
+	bool good = start->relative ? parse_duration(text + 1, &start->at_ns, &ignored) == 0
 	            : *text == '@'  ? parse_seconds(text + 1, &start->at_ns)
 	                            : parse_date(text, &start->at_ns);
 	if (!good)
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"--start-at: expected a time such as 2026-11-20T18:00:00Z, @1763662800 or +30s, got \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "expected a time such as 2026-11-20T18:00:00Z, @1763662800 or +30s, got \"%.200s\"", text);
 	if (start->at_ns - (start->relative ? 0 : clock_wall()) > FAR_NS)
-		return ipf_error_set(err, IPF_USAGE, "--start-at: more than a year from now: \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "maximum is one year from now, got \"%.200s\"", text);
 	if (start->relative)
 		start->at_ns += clock_now();
 	return 0;
@@ -67,11 +64,10 @@ int start_time_check(const struct start_time *start, int64_t need_ns, struct ipf
 	int64_t late = start->text ? clock_now() + need_ns - start_time_monotonic(start) : 0;
 	if (late <= 0)
 		return 0;
-	return ipf_error_set(err, IPF_SYSTEM, "--start-at: too late by %s for %s", format_duration(late, text),
-	                     start->text);
+	return ipf_error_set(err, IPF_SYSTEM, "--start-at: missed %s by %s", start->text, format_duration(late, text));
 }
 
-static int signals_of(int fd)
+static int count_signals(int fd)
 {
 	struct signalfd_siginfo info;
 	int signals = 0;
@@ -80,23 +76,23 @@ static int signals_of(int fd)
 	return signals;
 }
 
-int start_time_wait(const struct start_time *start, int signal_fd, bool quiet, unsigned show)
+int start_time_wait(const struct start_time *start, int signal_fd, struct start_time_display display)
 {
 	struct progress p;
-	struct pollfd signals = {.fd = signal_fd, .events = POLLIN};
+	struct pollfd signal = {.fd = signal_fd, .events = POLLIN};
 	char text[32];
-	int came = 0;
+	int signals = 0;
 	int64_t left = start_time_monotonic(start) - clock_now();
-	if (show & START_TIME_TELL && !quiet)
-		fprintf(stderr, "ipf-fire: ready, and starting in %s\n", format_duration(left, text));
-	progress_init(&p, show & START_TIME_SHOW, quiet);
-	for (; !came && left > NEAR_NS; left = start_time_monotonic(start) - clock_now()) {
+	if (display.verbose && !display.quiet)
+		fprintf(stderr, "ipf-fire: ready, starting in %s\n", format_duration(left, text));
+	progress_init(&p, display.progress, display.quiet);
+	for (; !signals && left > NEAR_NS; left = start_time_monotonic(start) - clock_now()) {
 		if (progress_due(&p, clock_now()))
 			progress_show(&p, "starting in %s", format_duration(left / NS_PER_S * NS_PER_S, text));
 		int64_t sleep = left - NEAR_NS < SLICE_NS ? left - NEAR_NS : SLICE_NS;
-		if (poll(&signals, 1, (int)(sleep / NS_PER_MS) + 1) > 0)
-			came = signals_of(signal_fd);
+		if (poll(&signal, 1, (int)(sleep / NS_PER_MS) + 1) > 0)
+			signals = count_signals(signal_fd);
 	}
 	progress_end(&p);
-	return came;
+	return signals;
 }

@@ -5,37 +5,35 @@
 #include <stdio.h>
 #include <string.h>
 
-int stop_rule_parse(const char *text, struct stop_rule_rule *rule, struct ipf_error *err)
+int stop_rule_parse(const char *text, struct stop_rule *rule, struct ipf_error *err)
 {
-	static const char what[] = "errors=";
-	struct ipf_error no = {0};
-	*rule = (struct stop_rule_rule){.share = -1};
-	if (!text)
-		return 0;
-	const char *limit = strncmp(text, what, sizeof what - 1) == 0 ? text + sizeof what - 1 : "";
+	static const char key[] = "errors=";
+	struct ipf_error ignored = {0};
+	*rule = (struct stop_rule){.text = text, .share = -1};
+	const char *limit = strncmp(text, key, sizeof key - 1) == 0 ? text + sizeof key - 1 : "";
 	size_t len = strlen(limit);
 	bool share = len && limit[len - 1] == '%';
-	int bad = share ? parse_share(limit, &rule->share, &no) : parse_count(limit, &rule->count, &no);
+	int bad = share ? parse_share(limit, &rule->share, &ignored) : parse_count(limit, &rule->count, &ignored);
 	if (bad < 0 || (share ? rule->share >= 1 : rule->count == 0))
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"--stop-on: expected errors=SHARE below 100%%, such as errors=5%%, or errors=COUNT, got \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "expected errors=SHARE below 100%%, such as errors=5%%, or errors=COUNT, got \"%.200s\"",
+		                     text);
 	return 0;
 }
 
-bool stop_rule_due(const struct stop_rule_rule *rule, const char *text, const struct run_counters *g, char why[128])
+bool stop_rule_reached(const struct stop_rule *rule, const struct run_counters *counters, char why[128])
 {
-	if (!rule->count && rule->share < 0)
+	if (!rule->text)
 		return false;
-	/* all go on meanwhile: looked at in this order, the share never comes out too high */
-	int64_t failed = gauge_get(&g->failed);
-	failed -= gauge_get(&g->unmeasured_failed);
-	int64_t unmeasured = gauge_get(&g->unmeasured_done);
-	int64_t done = gauge_get(&g->done) - unmeasured;
-	bool many = rule->count ? failed >= rule->count
-	                        : done >= STOP_RULE_FEWEST && (double)failed > rule->share * (double)done;
-	if (many)
+	/* the counters go on meanwhile: read in this order, the share is never too high */
+	int64_t failed = counter_get(&counters->failed);
+	failed -= counter_get(&counters->unmeasured_failed);
+	int64_t unmeasured = counter_get(&counters->unmeasured_done);
+	int64_t done = counter_get(&counters->done) - unmeasured;
+	bool reached = rule->count ? failed >= rule->count
+	                           : done >= STOP_RULE_FEWEST && (double)failed > rule->share * (double)done;
+	if (reached)
 		snprintf(why, 128, "stopped: %lld of %lld requests failed (--stop-on %.40s)", (long long)failed,
-		         (long long)done, text);
-	return many;
+		         (long long)done, rule->text);
+	return reached;
 }

@@ -1,6 +1,7 @@
-/* --stop-on: ends the run when too many requests have failed. All that has ended so far in measured stages counts, not
- * a window of the last ones: a limit that is passed early is one of the whole run's, and needs nothing but the gauges.
- * Who was hung up on (--cancel) did not fail.
+/* --stop-on: ends the run when too many requests have failed.
+ *
+ * All requests of measured stages that have ended so far count, not a window of the latest: the limit is one for the
+ * whole run, and needs the run's counters only. A request that --cancel aborted has not failed.
  */
 #ifndef IPF_STOP_RULE_H
 #define IPF_STOP_RULE_H
@@ -10,17 +11,24 @@
 
 #include <stdbool.h>
 
-#define STOP_RULE_FEWEST 20 /* requests that have ended, before a share of them says anything */
+#define STOP_RULE_FEWEST 20 /* requests that must have ended before a share is compared */
 
-struct stop_rule_rule {
-	int64_t count; /* so many failed requests are too many; 0: no such limit */
-	double share;  /* more than this is; below 0: no such limit */
+struct stop_rule {
+	const char *text; /* as the user gave it; NULL: no limit */
+	int64_t count;    /* stop at this many failed requests; 0: no such limit */
+	double share;     /* stop above this share of failed requests; negative: no such limit */
 };
 
-/* "errors=5%" or "errors=100"; NULL: no limit at all. */
-int stop_rule_parse(const char *text, struct stop_rule_rule *rule, struct ipf_error *err);
+#define STOP_RULE_NONE                                                                                                 \
+	{                                                                                                                  \
+		.share = -1                                                                                                    \
+	}
 
-/* Has it come to that? `why` says so for people, as in "stopped: 12 of 100 requests failed (--stop-on errors=5%)". */
-bool stop_rule_due(const struct stop_rule_rule *rule, const char *text, const struct run_counters *g, char why[128]);
+/* "errors=5%" or "errors=100"; `text` is borrowed. -1: IPF_USAGE. */
+int stop_rule_parse(const char *text, struct stop_rule *rule, struct ipf_error *err);
+
+/* Has the limit been reached? `why` is then a message such as "stopped: 12 of 100 requests failed (--stop-on
+ * errors=5%)". */
+bool stop_rule_reached(const struct stop_rule *rule, const struct run_counters *counters, char why[128]);
 
 #endif

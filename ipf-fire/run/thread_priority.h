@@ -1,20 +1,20 @@
-/* Which of our threads come first where processors are short. */
+/* Which of our threads come first when processors are short. */
 #ifndef IPF_THREAD_PRIORITY_H
 #define IPF_THREAD_PRIORITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum turns {
-	THREAD_PRIORITY_SEND,   /* before everybody, and soon: what is late here is late on the wire */
-	THREAD_PRIORITY_RENDER, /* what is rendered late is sent late: before others, and behind those that send */
-	THREAD_PRIORITY_RECORD, /* the rest of the time will do */
-	THREAD_PRIORITY_HURRY,  /* as those that send: what waits to be recorded would grow without end */
+enum thread_priority {
+	THREAD_PRIORITY_SEND,     /* before all others: what is late here is late on the wire */
+	THREAD_PRIORITY_RENDER,   /* after the sending threads: what is rendered late is sent late */
+	THREAD_PRIORITY_RECORD,   /* in the time that is left */
+	THREAD_PRIORITY_CATCH_UP, /* recording, like the sending threads: a backlog would grow without limit */
 };
 
-/* For a thread of ours, by thread_number; as far as the system allows it. Whoever has made ipf-fire a real-time process
- * (chrt) has meant the threads that send: they stay so, and the others become ordinary ones. false: it is not as asked.
- */
-bool thread_priority_take(int64_t thread, enum turns turns);
+/* Sets the priority of one of our threads, given by thread_id, as far as the system allows. If the user has made
+ * ipf-fire a real-time process (chrt), the sending threads stay real-time and the others become ordinary. false: the
+ * priority could not be set. */
+bool thread_priority_set(int64_t thread, enum thread_priority priority);
 
 #endif

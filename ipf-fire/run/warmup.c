@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "body/trace_cursor.h"
+#include "job/job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #include <string.h>
 
 struct warmup {
-	struct schedule schedule; /* a list of its own, of the schedule's stages */
-	struct trace_cursor *picker;
+	struct schedule schedule; /* with its own list of stages */
+	struct trace_cursor *cursor;
 	const char *trace;
 	char spec[32];
 	int64_t count, given, req;
@@ -42,22 +43,22 @@ static int add_stage(struct warmup *w, const struct schedule *s, struct ipf_erro
 		.slots = 1,
 		.arrivals = w->count,
 		.rate = NAN,
-		.first_n = WARMUP_FIRST_N + (s->shards ? (s->shard - 1) * WARMUP_MOST : 0),
+		.first_n = JOB_WARMUP_FIRST_N + (s->shards ? (s->shard - 1) * WARMUP_MOST : 0),
 	};
 	return 0;
 }
 
-int warmup_open(struct warmup **warm, const struct schedule *schedule, const char *trace, int64_t count,
+int warmup_open(struct warmup **warmup, const struct schedule *schedule, const char *trace, int64_t count,
                 struct ipf_error *err)
 {
-	*warm = NULL;
+	*warmup = NULL;
 	struct warmup *w = calloc(1, sizeof *w);
 	if (!w)
 		return ipf_error_memory(err);
 	w->trace = trace;
 	w->count = count;
-	if (add_stage(w, schedule, err) == 0 && trace_cursor_open(&w->picker, trace, 0, err) == 0) {
-		*warm = w;
+	if (add_stage(w, schedule, err) == 0 && trace_cursor_open(&w->cursor, trace, 0, err) == 0) {
+		*warmup = w;
 		return 0;
 	}
 	warmup_close(w);
@@ -68,7 +69,7 @@ void warmup_close(struct warmup *w)
 {
 	if (!w)
 		return;
-	trace_cursor_close(w->picker);
+	trace_cursor_close(w->cursor);
 	free(w->schedule.stages);
 	free(w);
 }
@@ -78,8 +79,8 @@ const struct schedule *warmup_schedule(const struct warmup *w)
 	return &w->schedule;
 }
 
-/* Nothing has to have been said or done before it. */
-static bool goes_alone(const struct trace_request *q, struct slice context)
+/* Does it depend on no earlier request? */
+static bool is_independent(const struct trace_request *q, struct slice context)
 {
 	return !trace_has_parents(q) && !context.len && q->turn <= 0;
 }
@@ -89,12 +90,13 @@ int warmup_next(struct warmup *w, struct schedule_arrival *arrival, struct trace
 {
 	struct slice context;
 	int got = w->given < w->count;
-	while (got == 1 && (got = trace_cursor_get(w->picker, w->req, request, &context, err)) >= 0) {
+	while (got == 1 && (got = trace_cursor_get(w->cursor, w->req, request, &context, err)) >= 0) {
 		if (!got && !w->given)
-			return ipf_error_at(err, IPF_INPUT, w->trace, 0, "--warm: no request in it that waits for no other");
+			return ipf_error_at(err, IPF_INPUT, w->trace, 0,
+			                    "--warm requires a request that does not wait for another");
 		int64_t req = got ? w->req : -1;
 		w->req = req + 1;
-		if (req >= 0 && goes_alone(request, context)) {
+		if (req >= 0 && is_independent(request, context)) {
 			request->session = (struct slice){0};
 			*arrival = (struct schedule_arrival){
 				.n = w->schedule.stages[0].first_n + w->given++, .at_ns = 0, .req = req, .wait_ns = IPF_ABSENT};

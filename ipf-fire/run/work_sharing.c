@@ -3,7 +3,8 @@
 #include "absent.h"
 #include "clock.h"
 #include "dispatch/dispatch.h"
-#include "job/job.h"
+#include "job/event_fd.h"
+#include "job/job_list.h"
 #include "job/thread_stats.h"
 
 #include <errno.h>
@@ -14,436 +15,418 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define HELD_BYTES  (INT64_C(32) << 20) /* of bodies that have been fetched and not been started, before no more are */
-#define STAND_IN_NS (100 * NS_PER_US)   /* how late a thread is before another one does its work */
+#define HELD_BYTES  (INT64_C(32) << 20) /* bodies that are fetched and not started, before fetching stops */
+#define TAKEOVER_NS (100 * NS_PER_US)   /* how late a thread is before another one takes over */
 
-struct jobs {
-	struct job *first, *last;
-};
-
-struct desk { /* of a thread */
-	int due_fd, call_fd;
-	struct jobs given; /* to be started by it */
-	atomic_bool some_given;
-	bool call;        /* to be called when the lock is given back */
-	int64_t armed_ns; /* what due_fd was set to, until it is known to have gone off */
+struct sharing_thread {
+	int due_fd, wake_fd;
+	struct job_list assigned; /* to be started by this thread */
+	atomic_bool has_assigned;
+	bool to_wake;     /* once the lock is released */
+	int64_t armed_ns; /* what due_fd was set to, until it is known to have expired */
 };
 
 struct work_sharing {
 	struct work_sharing_options o;
 	pthread_mutex_t lock;
 	struct dispatch *dispatch;
-	struct desk *desks;
-	int64_t *in_flight; /* of closed stages, by stage and thread */
-	int64_t held_bytes; /* of those that wait for no other */
+	struct sharing_thread *threads;
+	int64_t *in_flight; /* by stage and thread */
+	int64_t held_bytes; /* of jobs without parents */
 	bool *lane_ended;
 	size_t lanes, stages;
 	int64_t zero_ns;
-	size_t turn;          /* who starts the next arrival of an open stage */
-	atomic_llong wake_ns; /* when something is due */
-	atomic_size_t wakes;  /* whose timer it is */
+	size_t next_thread;        /* that starts the next arrival of an open stage */
+	atomic_llong wake_ns;      /* when something is due */
+	atomic_size_t wake_thread; /* whose timer is set to that */
 	atomic_llong grace_end_ns;
 	atomic_bool over;
-	_Atomic(const char *) cut_why;
-	struct jobs unrendered; /* to be started, as soon as their bodies are there */
-	struct jobs doomed;     /* dropped, but the feeder may be at work on them */
+	_Atomic(const char *) cancel_reason;
+	struct job_list unrendered; /* to be started once their bodies are rendered */
+	struct job_list dropped;    /* the feeder may still be rendering them: freed at the end */
 	struct work_sharing_result result;
 };
 
-static void jobs_put(struct jobs *jobs, struct job *job)
+/* ---- waking other threads ---- */
+
+static void lock(struct work_sharing *w)
 {
-	job->next = NULL;
-	*(jobs->first ? &jobs->last->next : &jobs->first) = job;
-	jobs->last = job;
+	pthread_mutex_lock(&w->lock);
 }
 
-static struct job *jobs_take(struct jobs *jobs)
+/* Wakes the threads after releasing the lock, which they take next. */
+static void unlock(struct work_sharing *w, size_t self)
 {
-	struct job *job = jobs->first;
-	if (job)
-		jobs->first = job->next;
-	return job;
-}
-
-/* ---- telling other threads ---- */
-
-static void lock(struct work_sharing *a)
-{
-	pthread_mutex_lock(&a->lock);
-}
-
-/* The calls go out without it: who is called takes it next. */
-static void unlock(struct work_sharing *a, size_t self)
-{
-	bool calls[THREADS_MOST];
-	for (size_t i = 0; i < a->o.threads; i++) {
-		calls[i] = a->desks[i].call && i != self;
-		a->desks[i].call = false;
+	bool wakes[THREADS_MOST];
+	for (size_t i = 0; i < w->o.threads; i++) {
+		wakes[i] = w->threads[i].to_wake && i != self;
+		w->threads[i].to_wake = false;
 	}
-	pthread_mutex_unlock(&a->lock);
-	uint64_t one = 1;
-	for (size_t i = 0; i < a->o.threads; i++)
-		while (calls[i] && write(a->desks[i].call_fd, &one, sizeof one) < 0 && errno == EINTR)
-			;
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < w->o.threads; i++)
+		if (wakes[i])
+			event_fd_notify(w->threads[i].wake_fd);
 }
 
-static void call_all(struct work_sharing *a)
+static void wake_all(struct work_sharing *w)
 {
-	for (size_t i = 0; i < a->o.threads; i++)
-		a->desks[i].call = true;
+	for (size_t i = 0; i < w->o.threads; i++)
+		w->threads[i].to_wake = true;
 }
 
-static void give(struct work_sharing *a, struct job *job)
+static void assign(struct work_sharing *w, struct job *job)
 {
-	struct desk *desk = &a->desks[job->thread];
-	jobs_put(&desk->given, job);
-	atomic_store(&desk->some_given, true);
-	desk->call = true;
+	struct sharing_thread *t = &w->threads[job->thread];
+	job_list_put(&t->assigned, job);
+	atomic_store(&t->has_assigned, true);
+	t->to_wake = true;
 }
 
-/* The timer of the thread that is to see to what is due next. */
-static void arm(struct work_sharing *a, size_t self, int64_t now)
+/* Sets the timer of the thread that starts what is due next. */
+static void arm_timer(struct work_sharing *w, size_t self, int64_t now)
 {
-	int64_t wake = dispatch_wake(a->dispatch);
-	int owner = dispatch_wake_thread(a->dispatch);
-	size_t thread = owner >= 0 ? (size_t)owner : a->turn;
-	struct desk *desk = &a->desks[thread];
-	atomic_store_explicit(&a->wake_ns, wake, memory_order_relaxed);
-	atomic_store_explicit(&a->wakes, thread, memory_order_relaxed);
-	if (wake == INT64_MAX || wake == desk->armed_ns || (thread == self && wake <= now))
+	int64_t wake = dispatch_wake(w->dispatch);
+	int owner = dispatch_wake_thread(w->dispatch);
+	size_t thread = owner >= 0 ? (size_t)owner : w->next_thread;
+	struct sharing_thread *t = &w->threads[thread];
+	atomic_store_explicit(&w->wake_ns, wake, memory_order_relaxed);
+	atomic_store_explicit(&w->wake_thread, thread, memory_order_relaxed);
+	if (wake == INT64_MAX || wake == t->armed_ns || (thread == self && wake <= now))
 		return;
-	int64_t at = wake <= now ? 1 : wake + a->zero_ns - a->o.spin_ns;
+	int64_t at = wake <= now ? 1 : wake + w->zero_ns - w->o.spin_ns;
 	struct itimerspec spec = {.it_value = {.tv_sec = at / NS_PER_S, .tv_nsec = at % NS_PER_S}};
-	if (timerfd_settime(desk->due_fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
-		desk->armed_ns = wake;
+	if (timerfd_settime(t->due_fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
+		t->armed_ns = wake;
 }
 
-/* ---- what is to be started ---- */
+/* ---- starting ---- */
 
-/* Followers whose turn comes next, once those before them have ended: their bodies are rendered meanwhile. */
-static void order_upcoming(struct work_sharing *a)
+/* Has the bodies of the next followers rendered while their parents are in flight. */
+static void order_upcoming(struct work_sharing *w)
 {
-	for (struct job *job; (job = dispatch_upcoming(a->dispatch));)
-		job->ordered = job->deferred && feeder_order(a->o.feeder, job);
+	for (struct job *job; (job = dispatch_upcoming(w->dispatch));)
+		job->ordered = job->deferred && feeder_order(w->o.feeder, job);
 }
 
-static bool stop(struct work_sharing *a, int64_t now)
+static bool stop(struct work_sharing *w, int64_t now)
 {
-	if (atomic_load(&a->grace_end_ns) != INT64_MAX)
+	if (atomic_load(&w->grace_end_ns) != INT64_MAX)
 		return false;
-	dispatch_stop(a->dispatch);
-	atomic_store(&a->grace_end_ns, now + a->o.grace_ns);
-	call_all(a);
+	dispatch_stop(w->dispatch);
+	atomic_store(&w->grace_end_ns, now + w->o.grace_ns);
+	wake_all(w);
 	return true;
 }
 
-/* What waits for another comes after one that does not, and must not keep it out. */
-static int64_t weight(const struct job *job)
+/* The bytes that count as held. Followers do not count: they come after their parents in the schedule, and must not
+ * keep those from being fetched. */
+static int64_t counted_bytes(const struct job *job)
 {
 	return job->arrival.after_count ? 0 : job->request_bytes;
 }
 
-static void add_job(struct work_sharing *a, struct job *job, int64_t now)
+static void add_job(struct work_sharing *w, struct job *job, int64_t now)
 {
-	a->held_bytes += weight(job);
-	if (dispatch_add(a->dispatch, &job->arrival, job, &a->result.error) == 0) {
-		order_upcoming(a);
+	w->held_bytes += counted_bytes(job);
+	if (dispatch_add(w->dispatch, &job->arrival, job, &w->result.error) == 0) {
+		order_upcoming(w);
 		return;
 	}
-	a->held_bytes -= weight(job);
+	w->held_bytes -= counted_bytes(job);
 	job_free(job);
-	stop(a, now);
+	stop(w, now);
 }
 
-static void fetch(struct work_sharing *a, int64_t now)
+static void fetch(struct work_sharing *w, int64_t now)
 {
-	for (size_t i = 0; i < a->lanes; i++) {
-		int64_t stage = arrival_reader_lane_stage(a->o.plan, i);
-		while (!a->lane_ended[i] && a->held_bytes < HELD_BYTES && dispatch_wants(a->dispatch, stage, now)) {
-			struct job *job = feeder_fetch(a->o.feeder, i, &a->lane_ended[i]);
+	for (size_t i = 0; i < w->lanes; i++) {
+		int64_t stage = arrival_reader_lane_stage(w->o.arrivals, i);
+		while (!w->lane_ended[i] && w->held_bytes < HELD_BYTES && dispatch_wants(w->dispatch, stage, now)) {
+			struct job *job = feeder_fetch(w->o.feeder, i, &w->lane_ended[i]);
 			if (!job)
 				break;
-			add_job(a, job, now);
+			add_job(w, job, now);
 		}
-		if (i == 0 && a->lane_ended[0])
-			dispatch_finish(a->dispatch);
+		if (i == 0 && w->lane_ended[0])
+			dispatch_finish(w->dispatch);
 	}
 }
 
-static bool closed(const struct work_sharing *a, int64_t stage)
+static bool is_closed(const struct work_sharing *w, int64_t stage)
 {
-	return arrival_reader_schedule(a->o.plan)->stages[stage].closed;
+	return arrival_reader_schedule(w->o.arrivals)->stages[stage].closed;
 }
 
-static int64_t *flying(struct work_sharing *a, int64_t stage, size_t thread)
+static int64_t *in_flight_of(struct work_sharing *w, int64_t stage, size_t thread)
 {
-	return &a->in_flight[(size_t)stage * a->o.threads + thread];
+	return &w->in_flight[(size_t)stage * w->o.threads + thread];
 }
 
-/* The slots of a closed stage that are this thread's. */
-static int64_t share(const struct work_sharing *a, int64_t stage, size_t thread)
+/* This thread's share of the slots of a stage. */
+static int64_t slot_share(const struct work_sharing *w, int64_t stage, size_t thread)
 {
-	int64_t slots = arrival_reader_schedule(a->o.plan)->stages[stage].slots, threads = (int64_t)a->o.threads;
+	int64_t slots = arrival_reader_schedule(w->o.arrivals)->stages[stage].slots, threads = (int64_t)w->o.threads;
 	return slots == IPF_ABSENT ? INT64_MAX : slots / threads + ((int64_t)thread < slots % threads);
 }
 
-static size_t choose(struct work_sharing *a, int64_t stage, int owner, size_t self)
+static size_t choose_thread(struct work_sharing *w, int64_t stage, int owner, size_t self)
 {
 	if (owner >= 0)
 		return (size_t)owner;
-	for (size_t i = 0; closed(a, stage) && i < a->o.threads; i++) {
-		size_t thread = (self + i) % a->o.threads;
-		if (*flying(a, stage, thread) < share(a, stage, thread))
+	for (size_t i = 0; is_closed(w, stage) && i < w->o.threads; i++) {
+		size_t thread = (self + i) % w->o.threads;
+		if (*in_flight_of(w, stage, thread) < slot_share(w, stage, thread))
 			return thread;
 	}
-	a->turn = (self + 1) % a->o.threads;
+	w->next_thread = (self + 1) % w->o.threads;
 	return self;
 }
 
-static void drop_job(struct work_sharing *a, struct job *job)
+static void drop_job(struct work_sharing *w, struct job *job)
 {
-	a->held_bytes -= weight(job);
-	/* a stage that goes round had more ready than it came to need */
-	a->result.unstarted += !arrival_reader_schedule(a->o.plan)->stages[job->arrival.stage].cycle;
+	w->held_bytes -= counted_bytes(job);
+	/* a cycle stage always has more ready than it needs */
+	w->result.unstarted += !arrival_reader_schedule(w->o.arrivals)->stages[job->arrival.stage].cycle;
 	if (job->ordered && !atomic_load(&job->rendered))
-		jobs_put(&a->doomed, job);
+		job_list_put(&w->dropped, job);
 	else
 		job_free(job);
 }
 
-/* Those whose bodies were not there in time. */
-static void look_for_rendered(struct work_sharing *a)
+/* Assigns jobs whose bodies have been rendered late. */
+static void assign_rendered(struct work_sharing *w)
 {
-	struct jobs waiting = a->unrendered;
-	a->unrendered.first = NULL;
-	for (struct job *job; (job = jobs_take(&waiting));) {
-		job->ordered = job->ordered || feeder_order(a->o.feeder, job);
-		if (feeder_rendered(a->o.feeder, job))
-			give(a, job);
+	struct job_list waiting = w->unrendered;
+	w->unrendered.first = NULL;
+	for (struct job *job; (job = job_list_take(&waiting));) {
+		job->ordered = job->ordered || feeder_order(w->o.feeder, job);
+		if (feeder_rendered(w->o.feeder, job))
+			assign(w, job);
 		else
-			jobs_put(&a->unrendered, job);
+			job_list_put(&w->unrendered, job);
 	}
 }
 
-/* The next start that the dispatcher says, and whose it is. */
-static bool next_start(struct work_sharing *a, size_t self, int64_t now)
+/* Assigns what the dispatcher starts next to a thread. false: nothing starts now. */
+static bool start_next(struct work_sharing *w, size_t self, int64_t now)
 {
 	struct dispatch_start s;
-	if (!dispatch_next(a->dispatch, now, &s))
+	if (!dispatch_next(w->dispatch, now, &s))
 		return false;
 	struct job *job = s.data;
 	int64_t stage = job->arrival.stage;
-	a->held_bytes -= weight(job);
+	w->held_bytes -= counted_bytes(job);
 	job->ticket = s.ticket;
 	job->due_ns = s.due_ns;
 	job->ready_ns = s.ready_ns;
 	job->slot_ns = s.slot_ns;
-	job->thread = (int)choose(a, stage, s.thread, self);
-	dispatch_give(s.ticket, job->thread);
-	++*flying(a, stage, (size_t)job->thread);
-	order_upcoming(a);
-	if (!job->deferred || feeder_rendered(a->o.feeder, job)) {
-		give(a, job);
+	job->thread = (int)choose_thread(w, stage, s.thread, self);
+	dispatch_set_thread(s.ticket, job->thread);
+	++*in_flight_of(w, stage, (size_t)job->thread);
+	order_upcoming(w);
+	if (!job->deferred || feeder_rendered(w->o.feeder, job)) {
+		assign(w, job);
 		return true;
 	}
-	thread_stats_count(&a->o.meters[self]->unrendered, 1);
-	jobs_put(&a->unrendered, job);
+	thread_stats_count(&w->o.stats[self]->unrendered, 1);
+	job_list_put(&w->unrendered, job);
 	return true;
 }
 
-/* What follows from whatever was done. */
-static void settle(struct work_sharing *a)
+/* Updates what depends on the dispatcher. */
+static void update(struct work_sharing *w)
 {
-	for (struct job *job; (job = dispatch_dropped(a->dispatch));)
-		drop_job(a, job);
-	gauge_set(&a->o.gauges->in_flight, dispatch_in_flight(a->dispatch));
-	gauge_set(&a->o.gauges->waiting, dispatch_waiting(a->dispatch));
-	if (!atomic_load(&a->over) && dispatch_done(a->dispatch)) {
-		atomic_store(&a->over, true);
-		call_all(a);
+	for (struct job *job; (job = dispatch_dropped(w->dispatch));)
+		drop_job(w, job);
+	counter_set(&w->o.counters->in_flight, dispatch_in_flight(w->dispatch));
+	counter_set(&w->o.counters->waiting, dispatch_waiting(w->dispatch));
+	if (!atomic_load(&w->over) && dispatch_done(w->dispatch)) {
+		atomic_store(&w->over, true);
+		wake_all(w);
 	}
 }
 
-static struct job *take(struct work_sharing *a, size_t thread, int64_t now)
+static struct job *take(struct work_sharing *w, size_t thread, int64_t now)
 {
-	struct desk *desk = &a->desks[thread];
-	while (!desk->given.first && next_start(a, thread, now))
+	struct sharing_thread *t = &w->threads[thread];
+	while (!t->assigned.first && start_next(w, thread, now))
 		;
-	struct job *job = jobs_take(&desk->given);
-	atomic_store(&desk->some_given, desk->given.first != NULL);
+	struct job *job = job_list_take(&t->assigned);
+	atomic_store(&t->has_assigned, t->assigned.first != NULL);
 	return job;
 }
 
-struct job *work_sharing_next(struct work_sharing *a, size_t thread, int64_t now)
+struct job *work_sharing_next(struct work_sharing *w, size_t thread, int64_t now)
 {
-	lock(a);
-	if (a->desks[thread].armed_ns <= now)
-		a->desks[thread].armed_ns = INT64_MAX;
-	look_for_rendered(a);
-	struct job *job = take(a, thread, now);
+	lock(w);
+	if (w->threads[thread].armed_ns <= now)
+		w->threads[thread].armed_ns = INT64_MAX;
+	assign_rendered(w);
+	struct job *job = take(w, thread, now);
 	if (!job) {
-		/* looking ahead can wait until what is due has gone */
-		fetch(a, now);
-		job = take(a, thread, now);
+		/* look ahead only after starting what is due */
+		fetch(w, now);
+		job = take(w, thread, now);
 	}
-	/* so can setting the timer, where it is nobody else's */
-	if (!job || a->o.threads > 1) {
-		settle(a);
-		arm(a, thread, now);
+	/* set the timer then, too, unless other threads may need it */
+	if (!job || w->o.threads > 1) {
+		update(w);
+		arm_timer(w, thread, now);
 	}
-	unlock(a, thread);
+	unlock(w, thread);
 	return job;
 }
 
-void work_sharing_ended(struct work_sharing *a, struct job *job)
+void work_sharing_ended(struct work_sharing *w, struct job *job)
 {
-	lock(a);
-	--*flying(a, job->arrival.stage, (size_t)job->thread);
-	dispatch_ended(a->dispatch, job->ticket, job->end_ns);
-	unlock(a, (size_t)job->thread);
+	lock(w);
+	--*in_flight_of(w, job->arrival.stage, (size_t)job->thread);
+	dispatch_ended(w->dispatch, job->ticket, job->end_ns);
+	unlock(w, (size_t)job->thread);
 }
 
-bool work_sharing_own(const struct work_sharing *a, size_t thread)
+bool work_sharing_is_own_wake(const struct work_sharing *w, size_t thread)
 {
-	return atomic_load_explicit(&a->wakes, memory_order_relaxed) == thread;
+	return atomic_load_explicit(&w->wake_thread, memory_order_relaxed) == thread;
 }
 
-int64_t work_sharing_wake(const struct work_sharing *a, size_t thread)
+int64_t work_sharing_wake(const struct work_sharing *w, size_t thread)
 {
-	if (atomic_load_explicit(&a->desks[thread].some_given, memory_order_relaxed))
+	if (atomic_load_explicit(&w->threads[thread].has_assigned, memory_order_relaxed))
 		return INT64_MIN;
-	int64_t wake = atomic_load_explicit(&a->wake_ns, memory_order_relaxed);
-	return work_sharing_own(a, thread) || wake > INT64_MAX - STAND_IN_NS ? wake : wake + STAND_IN_NS;
+	int64_t wake = atomic_load_explicit(&w->wake_ns, memory_order_relaxed);
+	return work_sharing_is_own_wake(w, thread) || wake > INT64_MAX - TAKEOVER_NS ? wake : wake + TAKEOVER_NS;
 }
 
-bool work_sharing_measured(const struct work_sharing *a, const struct job *job)
+bool work_sharing_measured(const struct work_sharing *w, const struct job *job)
 {
-	return arrival_reader_schedule(a->o.plan)->stages[job->arrival.stage].measured;
+	return arrival_reader_schedule(w->o.arrivals)->stages[job->arrival.stage].measured;
 }
 
-bool work_sharing_over(const struct work_sharing *a)
+bool work_sharing_over(const struct work_sharing *w)
 {
-	return atomic_load(&a->over);
+	return atomic_load(&w->over);
 }
 
-int work_sharing_due_fd(const struct work_sharing *a, size_t thread)
+int work_sharing_due_fd(const struct work_sharing *w, size_t thread)
 {
-	return a->desks[thread].due_fd;
+	return w->threads[thread].due_fd;
 }
 
-int work_sharing_call_fd(const struct work_sharing *a, size_t thread)
+int work_sharing_wake_fd(const struct work_sharing *w, size_t thread)
 {
-	return a->desks[thread].call_fd;
+	return w->threads[thread].wake_fd;
 }
 
-/* ---- ending before the time ---- */
+/* ---- ending early ---- */
 
-bool work_sharing_stop(struct work_sharing *a, int64_t now)
+bool work_sharing_stop(struct work_sharing *w, int64_t now)
 {
-	lock(a);
-	bool first = stop(a, now);
-	unlock(a, THREADS_MOST);
+	lock(w);
+	bool first = stop(w, now);
+	unlock(w, THREADS_MOST);
 	return first;
 }
 
-int64_t work_sharing_grace_end(const struct work_sharing *a)
+int64_t work_sharing_grace_end(const struct work_sharing *w)
 {
-	return atomic_load(&a->cut_why) ? INT64_MAX : atomic_load(&a->grace_end_ns);
+	return atomic_load(&w->cancel_reason) ? INT64_MAX : atomic_load(&w->grace_end_ns);
 }
 
-void work_sharing_cut(struct work_sharing *a, int64_t now, const char *why)
+void work_sharing_cancel(struct work_sharing *w, int64_t now, const char *reason)
 {
-	lock(a);
-	stop(a, now);
-	if (!atomic_load(&a->cut_why))
-		atomic_store(&a->cut_why, why);
-	call_all(a);
-	unlock(a, THREADS_MOST);
+	lock(w);
+	stop(w, now);
+	if (!atomic_load(&w->cancel_reason))
+		atomic_store(&w->cancel_reason, reason);
+	wake_all(w);
+	unlock(w, THREADS_MOST);
 }
 
-const char *work_sharing_cut_why(const struct work_sharing *a)
+const char *work_sharing_cancel_reason(const struct work_sharing *w)
 {
-	return atomic_load(&a->cut_why);
+	return atomic_load(&w->cancel_reason);
 }
 
 /* ---- making and freeing ---- */
 
-static int open_desks(struct work_sharing *a, struct ipf_error *err)
+static int open_threads(struct work_sharing *w, struct ipf_error *err)
 {
-	for (size_t i = 0; i < a->o.threads; i++)
-		a->desks[i] = (struct desk){.due_fd = -1, .call_fd = -1, .armed_ns = INT64_MAX};
-	for (size_t i = 0; i < a->o.threads; i++) {
-		a->desks[i].due_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-		a->desks[i].call_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-		if (a->desks[i].due_fd < 0 || a->desks[i].call_fd < 0)
+	for (size_t i = 0; i < w->o.threads; i++)
+		w->threads[i] = (struct sharing_thread){.due_fd = -1, .wake_fd = -1, .armed_ns = INT64_MAX};
+	for (size_t i = 0; i < w->o.threads; i++) {
+		w->threads[i].due_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+		w->threads[i].wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (w->threads[i].due_fd < 0 || w->threads[i].wake_fd < 0)
 			return ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
 	}
 	return 0;
 }
 
-int work_sharing_new(struct work_sharing **agenda, const struct work_sharing_options *options, struct ipf_error *err)
+int work_sharing_new(struct work_sharing **sharing, const struct work_sharing_options *options, struct ipf_error *err)
 {
-	*agenda = NULL;
-	struct work_sharing *a = calloc(1, sizeof *a);
-	if (!a)
+	*sharing = NULL;
+	struct work_sharing *w = calloc(1, sizeof *w);
+	if (!w)
 		return ipf_error_memory(err);
-	a->o = *options;
-	a->lanes = arrival_reader_lanes(options->plan);
-	a->stages = arrival_reader_schedule(options->plan)->count;
-	atomic_init(&a->wake_ns, INT64_MAX);
-	atomic_init(&a->grace_end_ns, INT64_MAX);
+	w->o = *options;
+	w->lanes = arrival_reader_lanes(options->arrivals);
+	w->stages = arrival_reader_schedule(options->arrivals)->count;
+	atomic_init(&w->wake_ns, INT64_MAX);
+	atomic_init(&w->grace_end_ns, INT64_MAX);
 	pthread_mutexattr_t kind;
 	pthread_mutexattr_init(&kind);
-	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* it is given back sooner than one falls asleep */
-	pthread_mutex_init(&a->lock, &kind);
+	pthread_mutexattr_settype(&kind,
+	                          PTHREAD_MUTEX_ADAPTIVE_NP); /* it is released before a waiting thread could sleep */
+	pthread_mutex_init(&w->lock, &kind);
 	pthread_mutexattr_destroy(&kind);
-	a->desks = calloc(options->threads, sizeof *a->desks);
-	a->lane_ended = calloc(a->lanes, sizeof *a->lane_ended);
-	a->in_flight = calloc((a->stages + 1) * options->threads, sizeof *a->in_flight);
-	a->dispatch = dispatch_new(arrival_reader_schedule(options->plan));
-	if (!a->desks || !a->lane_ended || !a->in_flight || !a->dispatch)
+	w->threads = calloc(options->threads, sizeof *w->threads);
+	w->lane_ended = calloc(w->lanes, sizeof *w->lane_ended);
+	w->in_flight = calloc((w->stages + 1) * options->threads, sizeof *w->in_flight);
+	w->dispatch = dispatch_new(arrival_reader_schedule(options->arrivals));
+	if (!w->threads || !w->lane_ended || !w->in_flight || !w->dispatch)
 		ipf_error_memory(err);
-	else if (open_desks(a, err) == 0) {
-		*agenda = a;
+	else if (open_threads(w, err) == 0) {
+		*sharing = w;
 		return 0;
 	}
-	work_sharing_free(a);
+	work_sharing_free(w);
 	return -1;
 }
 
-void work_sharing_begin(struct work_sharing *a, int64_t zero_ns, int64_t lead_ns)
+void work_sharing_begin(struct work_sharing *w, int64_t zero_ns, int64_t lead_ns)
 {
 	if (lead_ns)
-		dispatch_lead(a->dispatch, lead_ns);
-	a->zero_ns = zero_ns;
+		dispatch_lead(w->dispatch, lead_ns);
+	w->zero_ns = zero_ns;
 }
 
-void work_sharing_finish(struct work_sharing *a, struct work_sharing_result *result)
+void work_sharing_finish(struct work_sharing *w, struct work_sharing_result *result)
 {
-	*result = a->result;
+	*result = w->result;
 }
 
-void work_sharing_stage_times(const struct work_sharing *a, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
+void work_sharing_stage_times(const struct work_sharing *w, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
 {
-	dispatch_stage_times(a->dispatch, stage, begin_ns, end_ns);
+	dispatch_stage_times(w->dispatch, stage, begin_ns, end_ns);
 }
 
-void work_sharing_free(struct work_sharing *a)
+void work_sharing_free(struct work_sharing *w)
 {
-	if (!a)
+	if (!w)
 		return;
-	for (struct job *job; (job = jobs_take(&a->doomed));)
+	for (struct job *job; (job = job_list_take(&w->dropped));)
 		job_free(job);
-	dispatch_free(a->dispatch);
-	for (size_t i = 0; a->desks && i < a->o.threads; i++) {
-		if (a->desks[i].due_fd >= 0)
-			close(a->desks[i].due_fd);
-		if (a->desks[i].call_fd >= 0)
-			close(a->desks[i].call_fd);
+	dispatch_free(w->dispatch);
+	for (size_t i = 0; w->threads && i < w->o.threads; i++) {
+		if (w->threads[i].due_fd >= 0)
+			close(w->threads[i].due_fd);
+		if (w->threads[i].wake_fd >= 0)
+			close(w->threads[i].wake_fd);
 	}
-	free(a->desks);
-	free(a->lane_ended);
-	free(a->in_flight);
-	pthread_mutex_destroy(&a->lock);
-	free(a);
+	free(w->threads);
+	free(w->lane_ended);
+	free(w->in_flight);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
 }

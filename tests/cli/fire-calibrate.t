@@ -1,19 +1,19 @@
 #!/bin/bash
-# --calibrate: what the program finds out about itself, where it keeps that, and where it shows.
+# --calibrate: what it measures, where it writes the result, and where the result appears.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 export XDG_STATE_HOME=$PWD/state TMPDIR=$PWD
 kept=state/ipf/calibration.json
 shape=events=4,first=5ms,gap=5ms,for=100ms
 
-# ---- by a shape ----
+# ---- with --shape ----
 run ipf-fire --calibrate --shape "streams=2,$shape"
 status_is 0 "a small load is calibrated"
 stderr_is "" "in silence"
-matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; stamps: (kernel|user)" "it says what was tried"
+matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; timestamps: (kernel|user)" "it says what was tried"
 for line in TTFT ITL event start; do matches "$(cat "$OUT")" "^  $line +[0-9.]+ [num]?s +[0-9.]+ [num]?s +[0-9.]+ [num]?s\$" "$line: p50, p99 and the most"; done
 matches "$(cat "$OUT")" "^(within 1 ms at p99 up to [0-9]+ streams|not within 1 ms)" "how far it goes"
-matches "$(cat "$OUT")" "^kept in $PWD/$kept\$" "and where it is kept"
+matches "$(cat "$OUT")" "^written to $PWD/$kept\$" "and where it is kept"
 is "$(jq -c '[.ipf, .version, .tool, .host.processors > 0, .shape.streams, .shape.events, .shape.first_ns, .shape.gap_ns, .failed]' $kept)" \
 	"[\"calibration\",1,\"$(ipf-fire --version | head -1)\",true,2,4,5000000,5000000,0]" "the file says it too"
 is "$(jq -c '.events == 4 * .requests and .requests >= 10' $kept)" true "every event of every request was looked at"
@@ -54,7 +54,7 @@ is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . mine.json)" "--cali
 jq '.host.name = "another"' mine.json >theirs.json
 fire --calibration theirs.json
 is "$(head -1 chat.records | jq -c .calibration)" null "one of another machine is not taken"
-is "$(cat "$ERR")" "ipf-fire: theirs.json: not used: it was made on another machine, or with another system on it" "and that is said of a file that was named"
+is "$(cat "$ERR")" "ipf-fire: warning: theirs.json: calibration not used: made on another machine or system" "and that is said of a file that was named"
 fire --calibration theirs.json -q
 is "$(cat "$ERR")" "" "but not with -q"
 fire --calibration missing.json
@@ -62,9 +62,9 @@ status_is 1 "a file that is not there ends with 1"
 is "$(cat "$ERR")" "ipf-fire: missing.json: cannot open: No such file or directory" "and is named"
 fire --calibration chat.sched
 status_is 3 "a file of something else ends with 3"
-is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration, as --calibrate keeps it" "and is named"
+is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration as --calibrate saves it" "and is named"
 
-# ---- by a schedule; with our own clock; to standard output ----
+# ---- with a schedule; with --stamps user; to standard output ----
 run ipf-fire --calibrate --shape gap=1ms,first=2ms,for=50ms --stamps user -t chat.trace chat.sched -o -
 status_is 0 "a load such as the schedule's"
 is "$(jq -c '[.stamps, .shape.events, .shape.requests_per_s, .shape.streams]' "$OUT")" '["user",8,50,0.5]' "its rate, the trace's length"
@@ -74,7 +74,7 @@ run ipf-fire --calibrate --shape gap=1ms,first=3ms,for=50ms -t chat.trace closed
 status_is 0 "a closed loop"
 is "$(jq -c '[.shape.streams, .shape.requests_per_s]' there/is/none.json)" '[3,300]' "its users, and a folder that was not there"
 
-# ---- what is wrong ----
+# ---- wrong usage ----
 wrong() { # TEXT ARGUMENTS…
 	run ipf-fire "${@:2}"
 	status_is 2 "wrong: ${*:2}"
@@ -83,18 +83,18 @@ wrong() { # TEXT ARGUMENTS…
 wrong 'expected a list such as streams=1000' --calibrate --shape 7
 wrong 'streams: expected a whole number' --calibrate --shape streams=some
 wrong 'users: expected streams, rate, events' --calibrate --shape users=3
-wrong 'gaps above 0' --calibrate --shape gap=0
+wrong 'a gap above 0' --calibrate --shape gap=0
 wrong 'at most 1000000 streams' --calibrate --shape streams=2M
-wrong 'rate: expected one of streams and rate, and once' --calibrate --shape streams=2,rate=3
-wrong 'streams: expected one of streams and rate, and once' --calibrate --shape streams=2,streams=3
+wrong 'rate: expected streams or rate, only once' --calibrate --shape streams=2,rate=3
+wrong 'streams: expected streams or rate, only once' --calibrate --shape streams=2,streams=3
 run sh -c 'ulimit -n 300; exec ipf-fire --calibrate --shape streams=1000'
 status_is 1 "a load of more connections than there can be ends with 1"
-complains ipf-fire '--calibrate: 1000 streams at once, but only ' "before anything is tried"
+complains ipf-fire '--calibrate: 1000 concurrent streams, but the limit of open files allows ' "before anything is tried"
 run sh -c 'ulimit -n 40; exec ipf-fire --calibrate --shape streams=2'
 status_is 1 "so does any load where hardly a file can be open"
-complains ipf-fire '--calibrate: too few files can be open for even one stream' "which is what is said"
-wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
-wrong 'does not go with --probe' --calibrate --probe
+complains ipf-fire '--calibrate: the limit of open files is too low for one stream' "which is what is said"
+wrong '--shape requires --calibrate' -u "$URL" -t chat.trace --shape streams=2 chat.sched
+wrong 'cannot be combined with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
 status_is 1 "a trace that is not there"
 run env -u HOME -u XDG_STATE_HOME "$BIN/ipf-fire" --calibrate
@@ -111,6 +111,6 @@ sleep 1
 kill -INT $fire
 wait $fire
 is $? 1 "a signal ends it"
-matches "$(cat said)" "interrupted: nothing is kept" "and it says so"
+matches "$(cat said)" "interrupted: no calibration was written" "and it says so"
 yes_if "nothing is kept" test ! -e cut.json
 is "$(find . -name '*ipf-calibrate*')" "" "nor left behind"

@@ -22,7 +22,7 @@ between "$(lost | jq length)" 20 60 "about a fifth hang up"
 is "$(wc -l <rows)" 200 "all are recorded"
 is "$(jq -c '.error.kind' rows | sort -u | tr '\n' ' ')" '"hung-up" null ' "the others are answered"
 is "$(jq -c 'select(.error) | [.status, .error.text, (.body | contains("data: ")), (.body | contains("[DONE]"))]' rows | sort -u)" \
-	'[200,"hung up on purpose",true,false]' "what had come before is kept"
+	'[200,"simulated client disconnect (--cancel)",true,false]' "what had come before is kept"
 is "$(jq -c 'select(.error) | (.end_ns - .start_ns) / 1e6 | . >= 100 and . < 1100' rows | sort -u)" true "they end when they were to"
 gone() { [ "$(grep -c '"cancelled":true' server.log)" = "$(lost | jq length)" ]; }
 yes_if "the server sees so many clients go" wait_for 10 gone
@@ -78,7 +78,7 @@ for wrong in 5% @2s 5%@ 5@2s 101%@1s 5%@2 ten@1s; do
 	status_is 2 "--cancel $wrong is refused"
 done
 run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel 60%@1s --cancel 50%@2s
-complains ipf-fire "--cancel: more than 100 %" "shares are of one whole"
+complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 
 # ---- the first token ----
 fire --first-token-timeout 10s

@@ -1,5 +1,5 @@
 #!/bin/bash
-# TLS: certificates are checked, and what fails in the handshake is told apart from what fails later.
+# TLS: certificates are verified, and failures of the handshake are distinguished from later ones.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -8,7 +8,7 @@ ipf-sched burst:n=1 -t chat.trace -o chat.sched
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
 
-# A server that says the same to everybody, once it has seen the end of a request.
+# A server that sends the same response to every request.
 mkfifo say
 exec 7<>say
 openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem <&7 >heard 2>&1 7>&- &
@@ -53,14 +53,14 @@ refused() { # STATUS ERROR TEXT ARGUMENTS…
 	is "$(cat "$ERR")" "ipf-fire: $error" "and is refused before the run"
 }
 refused 1 "nope.pem: cannot open: No such file or directory" "a file of certificates that is not there" --cacert nope.pem
-refused 2 "chat.trace: --cacert: there is no certificate in it (PEM)" "a file that holds no certificate" --cacert chat.trace
+refused 2 "chat.trace: --cacert: expected a certificate (PEM), and the file contains none" "a file that holds no certificate" --cacert chat.trace
 refused 1 "nope.pem: cannot open: No such file or directory" "no file of our own certificate" --cert nope.pem
-refused 2 "key.pem: --cert: there is no certificate in it (PEM)" "a key for a certificate" --cert key.pem --key key.pem
-refused 2 "cert.pem: --key: there is no key in it (PEM)" "a certificate without its key" --cert cert.pem
+refused 2 "key.pem: --cert: expected a certificate (PEM), and the file contains none" "a key for a certificate" --cert key.pem --key key.pem
+refused 2 "cert.pem: --key: expected a private key (PEM), and the file contains none" "a certificate without its key" --cert cert.pem
 refused 1 "nope.pem: cannot open: No such file or directory" "a key that is not there" --cert cert.pem --key nope.pem
-refused 2 "locked.pem: --key: it has a pass phrase, which cannot be given" "a key with a pass phrase" --cert cert.pem --key locked.pem
-refused 2 "other.pem: --key: it is not the key to the certificate of --cert" "another's key" --cert cert.pem --key other.pem
-refused 2 "--key: expected --cert with it" "a key without a certificate" --key key.pem
+refused 2 "locked.pem: --key: the key has a pass phrase, which is not supported" "a key with a pass phrase" --cert cert.pem --key locked.pem
+refused 2 "other.pem: --key: the key does not belong to the certificate of --cert" "another's key" --cert cert.pem --key other.pem
+refused 2 "--key requires --cert" "a key without a certificate" --key key.pem
 expected=4 ask -u "https://localhost:$PORT" --insecure --cert both.pem
 is "$(jq -c '[.error, .status]' rows)" '[null,200]' "a certificate with its key in one file"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The ways to a server: by a proxy, from addresses of one's own, to an address that the user gives.
+# Network paths: through a proxy, from local addresses, to a given address, through a Unix socket.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -34,7 +34,7 @@ is "$(jq -c 'select(.connection.reused) | .dns_ns' rows | sort -u)" null "for ne
 is "$(header .dns)" '"each"' "and is in the header"
 run ipf-fire -u "http://model.test:$PORT" -t chat.trace chat.sched --resolve "model.test:$PORT:localhost"
 status_is 2 "--resolve to a name"
-complains ipf-fire "expected an address in figures, got \"localhost\"" "is refused"
+complains ipf-fire "expected a numeric address, got \"localhost\"" "is refused"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --resolve model.test:127.0.0.1
 status_is 2 "--resolve without a port"
 complains ipf-fire "HOST:PORT:ADDRESS" "is refused"
@@ -42,7 +42,7 @@ run ipf-fire -u "$URL" -t chat.trace chat.sched --dns often
 status_is 2 "--dns often"
 complains ipf-fire 'got "often"' "is refused"
 
-# ---- from where ----
+# ---- local addresses ----
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 	status_is 0 "--bind"
@@ -57,8 +57,8 @@ fire -u "$URL" --bind ::1,127.0.0.2 --connections fresh
 good "--bind: addresses of the other kind are left out"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --bind ::1
 status_is 1 "--bind: none of its kind"
-complains ipf-fire "cannot connect: no address of --bind is of its kind" "is refused"
-# More connections than there are ports, in a network of our own that has a thousand and no server.
+complains ipf-fire "cannot connect: no address of --bind is of the same family" "is refused"
+# More connections than ports, in a network namespace with a thousand ports and no server.
 ipf-sched closed:users=1500,n=1600 -t chat.trace -q -o ports.sched
 alone() { # ARGUMENTS OF ipf-fire…
 	run unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' sh \
@@ -69,7 +69,7 @@ if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/
 	for sched in ports burst; do
 		alone $sched.sched
 		status_is 1 "more connections than there are ports ($sched)"
-		complains ipf-fire "1500 connections at once need as many local ports, and there are 1000 for them (--bind adds addresses; " "are refused"
+		complains ipf-fire " needs 1500 connections at once, but local ports allow only 1000: add addresses with --bind, " "are refused"
 		alone $sched.sched --bind 127.0.0.2,127.0.0.3
 		complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
 	done
@@ -80,7 +80,7 @@ else
 fi
 run ipf-fire -u "$URL" -t chat.trace chat.sched --bind 192.0.2.1
 status_is 1 "--bind: an address of another machine"
-complains ipf-fire "--bind: 192.0.2.1: cannot send from there" "is refused"
+complains ipf-fire "--bind: 192.0.2.1: cannot bind to this address" "is refused"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --bind localhost
 status_is 2 "--bind: a name"
 complains ipf-fire 'got "localhost"' "is refused"
@@ -88,10 +88,10 @@ complains ipf-fire 'got "localhost"' "is refused"
 # ---- proxies ----
 run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy localhost:3128
 status_is 2 "--proxy without a scheme"
-complains ipf-fire "--proxy: expected http://" "is refused"
+complains ipf-fire ": expected http://" "is refused"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy ftp://localhost:3128
 status_is 2 "--proxy by another protocol"
-complains ipf-fire "--proxy: expected http://" "is refused"
+complains ipf-fire ": expected http://" "is refused"
 command -v python3 >/dev/null || skip_all "python3, which the proxy needs, is not installed"
 
 proxy_start() { # ARGUMENTS OF proxy.py…: $PROXY, its port
@@ -127,7 +127,7 @@ good "a SOCKS proxy that does not"
 is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "is told the address"
 proxy_stop
 
-# ---- HTTP/2 by a proxy that forwards in HTTP/1.1 ----
+# ---- HTTP/2 through a proxy that forwards in HTTP/1.1 ----
 if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1 &&
 	. "$TESTS/nginx.sh" && nginx_start "$PORT"; then
 	proxy_start
@@ -155,7 +155,7 @@ good "a connection for each request"
 is "$(jq -c '.connect_ns <= .sent_ns and .sent_ns <= .first_byte_ns' rows | sort -u)" true "has its phases"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket llm.sock --proxy "http://127.0.0.1:1"
 status_is 2 "a proxy and a Unix socket"
-complains ipf-fire "--unix-socket: there is no proxy on the way" "do not go together"
+complains ipf-fire "--unix-socket cannot be combined with --proxy" "do not go together"
 proxy_stop
 run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket none.sock
 status_is 1 "a socket that is not there"
@@ -188,7 +188,7 @@ run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy "http://me:secret@127.0.
 status_is 1 "a proxy that is not there"
 complains ipf-fire "http://127.0.0.1:$PROXY: cannot connect" "is named, and no password"
 
-# A proxy that goes away while the run goes on.
+# A proxy that is killed during the run.
 proxy_start
 ipf-sched constant:rate=40,n=60 -t chat.trace -o long.sched
 ipf-fire -q -m sim -t chat.trace long.sched -u "$URL" --proxy "http://127.0.0.1:$PROXY" -o gone.records &

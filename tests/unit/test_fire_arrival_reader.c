@@ -78,7 +78,7 @@ static struct arrival_reader *open_plan(void)
 
 static void assert_next(struct arrival_reader *p, size_t lane, int64_t n, const char *id, int64_t after)
 {
-	struct planned x;
+	struct arrival_request x;
 	struct ipf_error err = {0};
 	if (arrival_reader_next(p, lane, &x, &err) != 1)
 		fail_msg("lane %zu has no n %lld: %s", lane, (long long)n, err.text);
@@ -91,7 +91,7 @@ static void assert_next(struct arrival_reader *p, size_t lane, int64_t n, const 
 
 static void assert_none(struct arrival_reader *p, size_t lane, int expected)
 {
-	struct planned x;
+	struct arrival_request x;
 	struct ipf_error err = {0};
 	assert_int_equal(arrival_reader_next(p, lane, &x, &err), expected);
 	assert_int_equal(err.kind, IPF_OK);
@@ -168,7 +168,7 @@ static void test_without_a_trace_requests_go_round(void **state)
 		"{\"n\":2,\"at_ns\":2,\"req\":2,\"stage\":0}", "{\"n\":3,\"at_ns\":3,\"req\":7,\"stage\":0}", NULL};
 	json_t *stages = json_pack("{s:[o]}", "stages",
 	                           stage("a", "{\"begin_ns\":0,\"end_ns\":10,\"arrivals\":4,\"first_n\":0}"));
-	struct planned x;
+	struct arrival_request x;
 	struct ipf_error err = {0};
 	(void)state;
 	write_trace(2);
@@ -193,7 +193,7 @@ static void test_requests_that_warm_up_go_first(void **state)
 	static const char *const ids[] = {"\"a0\"", "\"b\"", "\"a0\"", "\"b\"", "\"a0\""};
 	const int64_t first = INT64_C(1) << 52;
 	struct arrival_reader *p;
-	struct planned x;
+	struct arrival_request x;
 	struct ipf_error err = {0};
 	(void)state;
 	write_stream(trace_path, "trace", json_object(), trace);

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "body/body_renderer.h"
+#include "body/prompt.h"
 
 /* A renderer for a template, and its answer to a request. */
 struct case_ {
@@ -26,12 +27,13 @@ static struct trace_request chat(const char *messages)
 	return q;
 }
 
-static struct renderer *make(const char *request, const struct body_renderer_options *options, struct ipf_error *err)
+static struct body_renderer *make(const char *request, const struct body_renderer_options *options,
+                                  struct ipf_error *err)
 {
-	struct renderer *r;
+	struct body_renderer *r;
 	json_t *json = json_loads(request, 0, NULL);
 	assert_non_null(json);
-	renderer_new(&r, json, options, err);
+	body_renderer_new(&r, json, options, err);
 	json_decref(json);
 	return r;
 }
@@ -40,15 +42,15 @@ static void assert_body(const struct case_ *c, const char *expected)
 {
 	struct ipf_error err = {0};
 	struct buffer body = {0};
-	struct renderer *r = make(c->request, &c->options, &err);
-	if (!r || renderer_body(r, &c->q, slice_of(c->context), &body, &err) < 0)
+	struct body_renderer *r = make(c->request, &c->options, &err);
+	if (!r || body_renderer_render(r, &c->q, slice_of(c->context), &body, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_string_equal(body.data, expected);
 	json_t *parsed = json_loads(body.data, 0, NULL);
 	assert_non_null(parsed);
 	json_decref(parsed);
 	buffer_release(&body);
-	renderer_free(r);
+	body_renderer_free(r);
 }
 
 static const char chat_api[] =
@@ -87,9 +89,9 @@ static void test_the_command_line_s_model_wins(void **state)
 	(void)state;
 	c.q.model = text("\"recorded\"");
 	assert_body(&c, "{\"model\":\"mine\"}");
-	struct renderer *r = make(c.request, &c.options, &err);
-	assert_true(slice_is(renderer_model(r, &c.q), "\"mine\""));
-	renderer_free(r);
+	struct body_renderer *r = make(c.request, &c.options, &err);
+	assert_true(slice_is(body_renderer_model(r, &c.q), "\"mine\""));
+	body_renderer_free(r);
 	c.options.model = NULL;
 	assert_body(&c, "{\"model\":\"recorded\"}");
 }
@@ -101,10 +103,10 @@ static void test_exact_output_and_parameters(void **state)
 	                  .q = chat("[]")};
 	struct ipf_error err = {0};
 	(void)state;
-	assert_int_equal(param_parse(c.options.params, "temperature=0.5", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "max_tokens=null", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "stop=[\"$model\", \"$$\", \"a=b\"]", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "stream_options={}", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "temperature=0.5", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "max_tokens=null", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "stop=[\"$model\", \"$$\", \"a=b\"]", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "stream_options={}", &err), 0);
 	/* a parameter takes the place of the API's own, whole, and names no field */
 	assert_body(
 		&c,
@@ -120,7 +122,7 @@ static void test_parameters_that_are_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ipf_error err = {0};
-		if (param_parse(params, bad[i], &err) == 0)
+		if (body_renderer_add_param(params, bad[i], &err) == 0)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_int_equal(err.kind, IPF_USAGE);
 		assert_non_null(strstr(err.text, "--param"));
@@ -170,16 +172,16 @@ static void test_a_prompt_that_the_api_cannot_carry(void **state)
 	struct ipf_error err = {0};
 	struct body_renderer_options options = {0};
 	struct buffer body = {0};
-	struct renderer *r = make(chat_api, &options, &err);
+	struct body_renderer *r = make(chat_api, &options, &err);
 	struct trace_request q;
 	(void)state;
 	trace_request_init(&q);
 	q.prompt_token_ids = text("[1]");
-	assert_int_equal(renderer_body(r, &q, (struct slice){0}, &body, &err), -1);
+	assert_int_equal(body_renderer_render(r, &q, (struct slice){0}, &body, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	assert_non_null(strstr(err.text, "prompt_token_ids"));
 	buffer_release(&body);
-	renderer_free(r);
+	body_renderer_free(r);
 }
 
 static void test_sessions_grow(void **state)
@@ -192,9 +194,9 @@ static void test_sessions_grow(void **state)
 	first.answer = text("\"a1\"");
 	trace_request_init(&second);
 	second.prompt = text("\"q2\"");
-	session_append(&context, &first);
-	session_append(&context, &second); /* without a recorded answer */
-	session_append(&context, &third);  /* nothing at all */
+	prompt_append_turn(&context, &first);
+	prompt_append_turn(&context, &second); /* without a recorded answer */
+	prompt_append_turn(&context, &third);  /* nothing at all */
 	struct case_ c = {.request = "{\"body\":{\"messages\":\"$messages\"}}",
 	                  .q = chat("[{\"role\":\"user\",\"content\":\"q3\"}]"),
 	                  .context = context.data};
@@ -258,20 +260,20 @@ static void test_parameters_go_where_the_api_has_them(void **state)
 		.q = chat("[{\"role\":\"user\",\"content\":\"\\u00e9\\n\"}]")};
 	struct ipf_error err = {0};
 	(void)state;
-	assert_int_equal(param_parse(c.options.params, "t=\"$id\"", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "/top=1", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "/l/0/in=2", &err), 0);
-	assert_int_equal(param_parse(c.options.params, "/new/map=3", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "t=\"$id\"", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "/top=1", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "/l/0/in=2", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "/new/map=3", &err), 0);
 	assert_body(
 		&c,
 		"{\"q\":\"\\u00e9\\n\",\"how\":\"{\\\"n\\\":16,\\\"t\\\":\\\"$id\\\"}\",\"l\":[{\"in\":2}],\"top\":1,\"new\":{\"map\":3}}");
-	struct renderer *r = make(c.request, &c.options, &err);
+	struct body_renderer *r = make(c.request, &c.options, &err);
 	struct buffer body = {0};
-	assert_int_equal(renderer_body(r, &c.q, (struct slice){0}, &body, &err), 0);
-	assert_int_equal(renderer_prompt_bytes(r), 3);
+	assert_int_equal(body_renderer_render(r, &c.q, (struct slice){0}, &body, &err), 0);
+	assert_int_equal(body_renderer_prompt_bytes(r), 3);
 	buffer_release(&body);
-	renderer_free(r);
-	assert_int_equal(param_parse(c.options.params, "/q/x=3", &err), 0);
+	body_renderer_free(r);
+	assert_int_equal(body_renderer_add_param(c.options.params, "/q/x=3", &err), 0);
 	assert_null(make(c.request, &c.options, &err));
 	assert_int_equal(err.kind, IPF_USAGE);
 	json_decref(c.options.params);

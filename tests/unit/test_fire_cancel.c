@@ -8,7 +8,7 @@ static int open_cancels(struct cancels *c, const char *a, const char *b, int see
 	const char *texts[] = {a, b};
 	const struct string_list list = {.items = texts, .count = b ? 2 : 1};
 	json_t *header = json_pack("{s:i}", "seed", seed);
-	int result = cancels_open(c, &list, header, err);
+	int result = cancels_open(c, &list, header, 1000000, err);
 	json_decref(header);
 	return result;
 }
@@ -43,6 +43,7 @@ static void test_all_and_none(void **state)
 	assert_int_equal(open_cancels(&c, "90%@1s", "10%@1s", 1, &err), 0);
 	for (int64_t n = 0; n < 1000; n++)
 		assert_true(cancels_find(&c, n) >= 0);
+	assert_int_equal(cancels_find(&c, 1000000), -1); /* exempt */
 	assert_int_equal(open_cancels(&c, "0@1s", NULL, 1, &err), 0);
 	for (int64_t n = 0; n < 1000; n++)
 		assert_int_equal(cancels_find(&c, n), -1);
@@ -53,26 +54,27 @@ static void test_all_and_none(void **state)
 	assert_non_null(strstr(err.text, "got \"1s\""));
 }
 
-/* Set and taken at different paces, so that the ring goes round and grows in the middle of it. */
-static void test_alarms_come_in_order(void **state)
+/* Sets and takes at different rates, so that the ring wraps around and grows while wrapped. */
+static void test_deadlines_come_in_order(void **state)
 {
 	struct deadlines *a = deadlines_new(2);
 	int64_t set = 0, taken = 0;
-	int what;
+	int owner;
 	(void)state;
 	assert_null(deadlines_first(a, 0));
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 7 + round % 5; i++, set++)
-			assert_true(deadlines_set(a, 1, (struct alarm){.at_ns = 10 * set, .what = &what, .serial = (uint64_t)set}));
+			assert_true(
+				deadlines_set(a, 1, (struct deadline){.at_ns = 10 * set, .owner = &owner, .serial = (uint64_t)set}));
 		for (int i = 0; i < 3 + round % 4; i++, taken++) {
 			assert_int_equal(deadlines_first(a, 1)->at_ns, 10 * taken);
 			assert_int_equal(deadlines_first(a, 1)->serial, taken);
-			deadlines_drop(a, 1);
+			deadlines_drop_first(a, 1);
 		}
 	}
 	for (; taken < set; taken++) {
 		assert_int_equal(deadlines_first(a, 1)->serial, taken);
-		deadlines_drop(a, 1);
+		deadlines_drop_first(a, 1);
 	}
 	assert_null(deadlines_first(a, 1));
 	assert_null(deadlines_first(a, 0));
@@ -84,7 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shares_are_kept),
 		cmocka_unit_test(test_all_and_none),
-		cmocka_unit_test(test_alarms_come_in_order),
+		cmocka_unit_test(test_deadlines_come_in_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,23 +80,23 @@ static void test_arrivals_are_counted(void **state)
 	(void)state;
 	for (int cut = 0; cut < 2; cut++) {
 		write_stream(schedule_path, "schedule", &file, two_stages, cut);
-		crowds_count(c, &file, 0, schedule_path);
+		concurrency_bound_count(c, &file, 0, schedule_path);
 		assert_true(c[0].known && c[1].known);
-		assert_int_equal(c[0].heads, 6);
+		assert_int_equal(c[0].roots, 6);
 		assert_int_equal(c[0].at_once, 3);
-		assert_false(c[0].thinks);
-		assert_int_equal(c[1].heads, 3);
+		assert_false(c[0].pauses);
+		assert_int_equal(c[1].roots, 3);
 		assert_int_equal(c[1].at_once, 1);
-		assert_true(c[1].thinks);
+		assert_true(c[1].pauses);
 	}
-	crowds_count(c, &whole, 1, schedule_path);
+	concurrency_bound_count(c, &whole, 1, schedule_path);
 	assert_false(c[0].known);
 	assert_int_equal(c[1].at_once, 3);
-	assert_int_equal(c[2].heads, 3);
+	assert_int_equal(c[2].roots, 3);
 	/* another schedule's stages are not these */
-	crowds_count(c, &whole, 0, schedule_path);
+	concurrency_bound_count(c, &whole, 0, schedule_path);
 	assert_false(c[0].known || c[1].known || c[2].known);
-	crowds_count(c, &file, 0, "/nonexistent");
+	concurrency_bound_count(c, &file, 0, "/nonexistent");
 	assert_false(c[0].known);
 	/* a pipe is left to whoever reads it */
 	int fds[2];
@@ -104,7 +104,7 @@ static void test_arrivals_are_counted(void **state)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	snprintf(path, sizeof path, "/dev/fd/%d", fds[0]);
-	crowds_count(c, &file, 0, path);
+	concurrency_bound_count(c, &file, 0, path);
 	assert_false(c[0].known);
 	assert_int_equal(read(fds[0], &byte, 1), 1);
 	close(fds[0]);
@@ -113,46 +113,47 @@ static void test_arrivals_are_counted(void **state)
 
 static void test_who_waits_for_whom(void **state)
 {
-	static const char *const alone[] = {"{\"id\":\"a\",\"prompt\":\"p\"}",
-	                                    "{\"id\":\"b\",\"prompt\":\"a \\\"session\\\":\"}", NULL};
+	static const char *const independent[] = {"{\"id\":\"a\",\"prompt\":\"p\"}",
+	                                          "{\"id\":\"b\",\"prompt\":\"a \\\"session\\\":\"}", NULL};
 	static const char *const session[] = {"{\"id\":\"a\",\"prompt\":\"p\"}",
 	                                      "{\"id\":\"b\",\"prompt\":\"p\",\"session\":\"s\"}", NULL};
 	static const char *const parents[] = {"{\"id\":\"a\",\"prompt\":\"p\"}",
 	                                      "{\"id\":\"b\",\"prompt\":\"p\",\"parents\":[\"a\"]}", NULL};
 	(void)state;
-	write_stream(trace_path, "trace", NULL, alone, false);
-	assert_true(concurrency_bound_alone(trace_path));
-	write_stream(trace_path, "trace", NULL, alone, true);
-	assert_true(concurrency_bound_alone(trace_path));
+	write_stream(trace_path, "trace", NULL, independent, false);
+	assert_true(concurrency_bound_independent(trace_path));
+	write_stream(trace_path, "trace", NULL, independent, true);
+	assert_true(concurrency_bound_independent(trace_path));
 	write_stream(trace_path, "trace", NULL, session, false);
-	assert_false(concurrency_bound_alone(trace_path));
+	assert_false(concurrency_bound_independent(trace_path));
 	write_stream(trace_path, "trace", NULL, parents, false);
-	assert_false(concurrency_bound_alone(trace_path));
-	assert_false(concurrency_bound_alone("/nonexistent"));
+	assert_false(concurrency_bound_independent(trace_path));
+	assert_false(concurrency_bound_independent("/nonexistent"));
 }
 
 /* ---- what follows ---- */
 
-static int64_t sure(const struct schedule_stage *stages, size_t i, const struct concurrency_bound *crowds, bool alone)
+static int64_t least(const struct schedule_stage *stages, size_t i, const struct concurrency_bound *bounds,
+                     bool independent)
 {
 	const struct schedule s = {.stages = (struct schedule_stage *)stages, .count = i + 1};
-	return concurrency_bound_sure(&s, i, crowds, alone);
+	return concurrency_bound_least(&s, i, bounds, independent);
 }
 
 static void test_open_stages(void **state)
 {
-	const struct concurrency_bound unknown = {0}, seven = {.heads = 50, .at_once = 7, .known = true};
+	const struct concurrency_bound unknown = {0}, seven = {.roots = 50, .at_once = 7, .known = true};
 	const struct schedule_stage burst = open_stage("burst", IPF_ABSENT, 50), few = open_stage("burst", 20, 50),
 								poisson = open_stage("poisson", 30, 50);
 	(void)state;
-	assert_int_equal(sure(&burst, 0, &seven, true), 7);
-	assert_int_equal(sure(&poisson, 0, &seven, true), 7);
-	assert_int_equal(sure(&burst, 0, &unknown, true), 50);
-	assert_int_equal(sure(&few, 0, &unknown, true), 20);
+	assert_int_equal(least(&burst, 0, &seven, true), 7);
+	assert_int_equal(least(&poisson, 0, &seven, true), 7);
+	assert_int_equal(least(&burst, 0, &unknown, true), 50);
+	assert_int_equal(least(&few, 0, &unknown, true), 20);
 	/* later turns of sessions come later */
-	assert_int_equal(sure(&burst, 0, &unknown, false), 0);
+	assert_int_equal(least(&burst, 0, &unknown, false), 0);
 	/* chance is never sure */
-	assert_int_equal(sure(&poisson, 0, &unknown, true), 0);
+	assert_int_equal(least(&poisson, 0, &unknown, true), 0);
 	const struct schedule s[] = {{.stages = (struct schedule_stage *)&burst, .count = 1},
 	                             {.stages = (struct schedule_stage *)&poisson, .count = 1}};
 	assert_int_equal(concurrency_bound_most(&s[0], 0, &unknown), 50);
@@ -162,36 +163,36 @@ static void test_open_stages(void **state)
 
 static void test_closed_stages(void **state)
 {
-	const struct concurrency_bound unknown[2] = {0}, busy[2] = {{.heads = 5, .at_once = 1, .known = true},
-	                                                            {.heads = 60, .at_once = 1, .known = true}};
-	const struct concurrency_bound thinking[2] = {{.heads = 60, .thinks = true, .known = true},
-	                                              {.heads = 60, .known = true}};
+	const struct concurrency_bound unknown[2] = {0}, busy[2] = {{.roots = 5, .at_once = 1, .known = true},
+	                                                            {.roots = 60, .at_once = 1, .known = true}};
+	const struct concurrency_bound thinking[2] = {{.roots = 60, .pauses = true, .known = true},
+	                                              {.roots = 60, .known = true}};
 	struct schedule_stage stages[2] = {closed_stage(50, 60, true, 0), closed_stage(80, 200, false, 0)};
 	(void)state;
 	/* all begin at once, as many as there are requests for */
-	assert_int_equal(sure(stages, 0, unknown, false), 50);
-	assert_int_equal(sure(stages, 0, busy, false), 50);
-	assert_int_equal(sure(stages + 1, 0, unknown, true), 80);
-	assert_int_equal(sure(stages + 1, 0, unknown, false), 1);
-	assert_int_equal(sure(stages + 1, 0, busy + 1, false), 60);
+	assert_int_equal(least(stages, 0, unknown, false), 50);
+	assert_int_equal(least(stages, 0, busy, false), 50);
+	assert_int_equal(least(stages + 1, 0, unknown, true), 80);
+	assert_int_equal(least(stages + 1, 0, unknown, false), 1);
+	assert_int_equal(least(stages + 1, 0, busy + 1, false), 60);
 	/* the users are those of the stage before, and thirty new ones */
-	assert_int_equal(sure(stages, 1, unknown, true), 30);
+	assert_int_equal(least(stages, 1, unknown, true), 30);
 	/* who come one after another may have had their answers: but not for long, where nobody thinks */
 	stages[0].rampup_ns = 999;
-	assert_int_equal(sure(stages, 0, unknown, true), 0);
-	assert_int_equal(sure(stages, 0, thinking, true), 0);
-	assert_int_equal(sure(stages, 0, busy, true), 50);
+	assert_int_equal(least(stages, 0, unknown, true), 0);
+	assert_int_equal(least(stages, 0, thinking, true), 0);
+	assert_int_equal(least(stages, 0, busy, true), 50);
 	stages[0].pace_ns = 1;
-	assert_int_equal(sure(stages, 0, busy, true), 0);
+	assert_int_equal(least(stages, 0, busy, true), 0);
 	stages[0].pace_ns = 0;
 	stages[0].rampup_ns = 1000;
-	assert_int_equal(sure(stages, 0, busy, true), 0);
+	assert_int_equal(least(stages, 0, busy, true), 0);
 	stages[0].rampup_ns = 0;
 	stages[1] = closed_stage(80, 60, true, 0);
-	assert_int_equal(sure(stages, 1, thinking, true), 30);
-	assert_int_equal(sure(stages, 1, busy, true), 80);
+	assert_int_equal(least(stages, 1, thinking, true), 30);
+	assert_int_equal(least(stages, 1, busy, true), 80);
 	stages[1].slots = 40; /* fewer than before: some leave */
-	assert_int_equal(sure(stages, 1, unknown, true), 0);
+	assert_int_equal(least(stages, 1, unknown, true), 0);
 }
 
 static void test_connections(void **state)

@@ -356,7 +356,6 @@ static void test_a_cycle_stage_ends_on_time(void **state)
 	dispatch_ended(s.d, c.ticket, 99 * MS);
 	struct dispatch_start d = expect(&s, 99, 4);
 	expect_none(&s, 100);
-	assert_true(dispatch_stage_over(s.d, 0));
 	assert_false(dispatch_wants(s.d, 0, 100 * MS));
 	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 3); /* due after the end */
 	assert_null(dispatch_dropped(s.d));

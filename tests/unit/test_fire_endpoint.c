@@ -47,7 +47,7 @@ static void test_the_path_is_added_once(void **state)
 		struct ipf_error err = {0};
 		if (open_target(&t, api, cases[i].url, &no_headers, NULL, &err) < 0)
 			fail_msg("%s: %s", cases[i].url, err.text);
-		assert_string_equal(t.places[0].url, cases[i].whole);
+		assert_string_equal(t.targets[0].url, cases[i].whole);
 		endpoint_close(&t);
 	}
 	api_close(api);
@@ -63,10 +63,10 @@ static void test_a_path_with_a_query(void **state)
 	json_object_set_new(json, "path", json_string("/v1/chat?alt=sse"));
 	assert_int_equal(api_from_json(&mine, json, "mine", &err), 0);
 	assert_int_equal(open_target(&t, mine, "http://h/v1/", &no_headers, NULL, &err), 0);
-	assert_string_equal(t.places[0].url, "http://h/v1/chat?alt=sse");
+	assert_string_equal(t.targets[0].url, "http://h/v1/chat?alt=sse");
 	endpoint_close(&t);
 	assert_int_equal(open_target(&t, mine, "http://h?key=1", &no_headers, NULL, &err), 0);
-	assert_string_equal(t.places[0].url, "http://h/v1/chat?key=1&alt=sse");
+	assert_string_equal(t.targets[0].url, "http://h/v1/chat?key=1&alt=sse");
 	endpoint_close(&t);
 	json_decref(json);
 	api_close(mine);
@@ -80,8 +80,8 @@ static void test_secrets_are_not_shown(void **state)
 	struct api *api = open_api("openai-chat");
 	(void)state;
 	assert_int_equal(open_target(&t, api, "https://me:secret@h/?key=hidden", &no_headers, NULL, &err), 0);
-	assert_string_equal(t.places[0].shown, "https://h/v1/chat/completions");
-	assert_non_null(strstr(t.places[0].url, "me:secret@"));
+	assert_string_equal(t.targets[0].shown, "https://h/v1/chat/completions");
+	assert_non_null(strstr(t.targets[0].url, "me:secret@"));
 	endpoint_close(&t);
 	api_close(api);
 
@@ -96,7 +96,7 @@ static void test_secrets_are_not_shown(void **state)
 	json_decref(argv);
 }
 
-static void test_urls_that_are_none(void **state)
+static void test_invalid_urls(void **state)
 {
 	static const char *const bad[] = {"",        "localhost:8000", "h",       "ftp://h",
 	                                  "http://", "http://h:99999", "http:/h", "http://a b"};
@@ -106,10 +106,10 @@ static void test_urls_that_are_none(void **state)
 		struct endpoint t;
 		struct ipf_error err = {0};
 		if (open_target(&t, api, bad[i], &no_headers, NULL, &err) == 0)
-			fail_msg("\"%s\" was taken: %s", bad[i], t.places[0].url);
+			fail_msg("\"%s\" was taken: %s", bad[i], t.targets[0].url);
 		assert_int_equal(err.kind, IPF_USAGE);
 		assert_non_null(strstr(err.text, "--url"));
-		assert_null(t.places);
+		assert_null(t.targets);
 	}
 	api_close(api);
 }
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(test_the_path_is_added_once),
 		cmocka_unit_test(test_a_path_with_a_query),
 		cmocka_unit_test(test_secrets_are_not_shown),
-		cmocka_unit_test(test_urls_that_are_none),
+		cmocka_unit_test(test_invalid_urls),
 		cmocka_unit_test(test_headers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void test_comes_back_as_new(void **state)
 	(void)state;
 	struct job *job = used(100, 10);
 	assert_true(job_bytes(job) > sizeof *job + 1000);
-	job_put_back(spare, job);
+	job_recycle(spare, job);
 	struct job *again = job_take(spare);
 	assert_ptr_equal(again, job);
 	assert_as_new(again);
@@ -82,14 +82,14 @@ static void test_keeps_little(void **state)
 {
 	struct queue *spare = queue_new(2);
 	(void)state;
-	job_put_back(spare, used(100000, 300));
+	job_recycle(spare, used(100000, 300));
 	struct job *job = job_take(spare);
 	assert_as_new(job);
 	assert_true(job_bytes(job) < sizeof *job + 5 * 2048);
 	job_free(job);
 	/* no more than there is room for, which the sanitizers look at */
 	for (int i = 0; i < 5; i++)
-		job_put_back(spare, used(10, 1));
+		job_recycle(spare, used(10, 1));
 	assert_int_equal(queue_count(spare), 2);
 	jobs_free(spare);
 }

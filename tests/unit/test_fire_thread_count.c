@@ -25,7 +25,7 @@ static void put(const char *folder, const char *path, const char *text)
 
 static size_t cores(const char *root)
 {
-	return cores_usable_below(root);
+	return cgroup_limits_cores_below(root);
 }
 
 /* However many processors the machine has, a quota of less than two of them leaves one. */
@@ -36,7 +36,7 @@ static void test_quotas(void **state)
 	assert_non_null(mkdtemp(root));
 	size_t all = cores(root);
 	assert_true(all >= 1);
-	assert_int_equal(cores_usable(), cores_usable_below(""));
+	assert_int_equal(cgroup_limits_cores(), cgroup_limits_cores_below(""));
 
 	put(root, "proc/self/cgroup", "0::/a/b\n");
 	put(root, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
@@ -74,27 +74,27 @@ static void test_memory(void **state)
 	char root[] = "memory.XXXXXX";
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	int64_t all = memory_usable_below(root);
+	int64_t all = cgroup_limits_memory_below(root);
 	assert_true(all > INT64_C(1) << 20);
-	assert_int_equal(memory_usable(), memory_usable_below(""));
+	assert_int_equal(cgroup_limits_memory(), cgroup_limits_memory_below(""));
 
 	put(root, "proc/self/cgroup", "0::/a/b\n");
 	put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
-	assert_int_equal(memory_usable_below(root), all);
+	assert_int_equal(cgroup_limits_memory_below(root), all);
 	put(root, "sys/fs/cgroup/a/b/memory.max", "1048576\n");
-	assert_int_equal(memory_usable_below(root), 1 << 20);
+	assert_int_equal(cgroup_limits_memory_below(root), 1 << 20);
 	put(root, "sys/fs/cgroup/a/memory.max", "4096\n");
-	assert_int_equal(memory_usable_below(root), 4096);
+	assert_int_equal(cgroup_limits_memory_below(root), 4096);
 	put(root, "proc/self/cgroup", "0::/\n");
-	assert_int_equal(memory_usable_below(root), all);
+	assert_int_equal(cgroup_limits_memory_below(root), all);
 	put(root, "sys/fs/cgroup/memory.max", "8192\n");
-	assert_int_equal(memory_usable_below(root), 8192);
+	assert_int_equal(cgroup_limits_memory_below(root), 8192);
 
 	put(root, "proc/self/cgroup", "5:memory:/x\n4:cpuacct,cpu:/docker/c\n");
 	put(root, "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
-	assert_int_equal(memory_usable_below(root), all);
+	assert_int_equal(cgroup_limits_memory_below(root), all);
 	put(root, "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "12288\n");
-	assert_int_equal(memory_usable_below(root), 12288);
+	assert_int_equal(cgroup_limits_memory_below(root), 12288);
 }
 
 static size_t useful(size_t processors, double rate, int64_t users)

@@ -20,99 +20,99 @@
 
 static struct thread_stats meter;
 
-static struct stamps *fresh(int *fd)
+static struct timestamps *fresh(int *fd)
 {
 	meter = (struct thread_stats){0};
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	assert_non_null(s);
 	*fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(*fd >= 0);
-	assert_null(stamps_of(s, *fd));
-	assert_true(stamps_watch(s, *fd));
-	assert_null(stamps_of(s, *fd));
-	assert_false(stamps_look(s, 1000, WALL + 1010, 1020));
+	assert_null(timestamps_of(s, *fd));
+	assert_true(timestamps_watch(s, *fd));
+	assert_null(timestamps_of(s, *fd));
+	assert_false(timestamps_look(s, 1000, WALL + 1010, 1020));
 	return s;
 }
 
-static void end(struct stamps *s, int fd)
+static void end(struct timestamps *s, int fd)
 {
 	close(fd);
-	stamps_free(s);
+	timestamps_free(s);
 }
 
-static void test_converts(void **state)
+static void test_converts_to_our_clock(void **state)
 {
 	int fd;
-	struct stamps *s = fresh(&fd);
+	struct timestamps *s = fresh(&fd);
 	(void)state;
-	stamps_note(s, fd, WALL + 5000, 9000);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 5000);
-	assert_int_equal(stamps_of(s, fd)->own_ns, 9000);
-	/* more of the same packet: it was there when we read its beginning */
-	stamps_note(s, fd, WALL + 5000, 9900);
-	assert_int_equal(stamps_of(s, fd)->own_ns, 9000);
-	stamps_note(s, fd, WALL + 9500, 9950);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 9500);
-	/* a read without a stamp says nothing of when */
-	stamps_note(s, fd, 0, 10000);
-	assert_null(stamps_of(s, fd));
+	timestamps_note(s, fd, WALL + 5000, 9000);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 5000);
+	assert_int_equal(timestamps_of(s, fd)->own_ns, 9000);
+	/* more of the same packet, which was available at the previous read */
+	timestamps_note(s, fd, WALL + 5000, 9900);
+	assert_int_equal(timestamps_of(s, fd)->own_ns, 9000);
+	timestamps_note(s, fd, WALL + 9500, 9950);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 9500);
+	/* a read without a timestamp has no time */
+	timestamps_note(s, fd, 0, 10000);
+	assert_null(timestamps_of(s, fd));
 	assert_int_equal(meter.stamped, 2);
 	assert_int_equal(meter.without, 1);
 	assert_int_equal(meter.rejected, 0);
-	/* another connection of the same number */
-	stamps_note(s, fd, WALL + 9900, 10000);
-	stamps_forget(s, fd);
-	assert_null(stamps_of(s, fd));
-	stamps_note(s, fd, WALL + 9900, 10000);
-	assert_null(stamps_of(s, fd));
+	/* another connection with the same descriptor */
+	timestamps_note(s, fd, WALL + 9900, 10000);
+	timestamps_forget(s, fd);
+	assert_null(timestamps_of(s, fd));
+	timestamps_note(s, fd, WALL + 9900, 10000);
+	assert_null(timestamps_of(s, fd));
 	end(s, fd);
 }
 
-static void test_refuses_what_cannot_be(void **state)
+static void test_rejects_impossible_timestamps(void **state)
 {
 	int fd;
-	struct stamps *s = fresh(&fd);
+	struct timestamps *s = fresh(&fd);
 	(void)state;
-	/* ahead by no more than the offset may err */
-	stamps_note(s, fd, WALL + 5200, 5000);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 5000);
+	/* in the future by no more than the error of the offset */
+	timestamps_note(s, fd, WALL + 5200, 5000);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 5000);
 	assert_int_equal(meter.rejected, 0);
-	stamps_note(s, fd, WALL + 60000, 50000);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 50000);
+	timestamps_note(s, fd, WALL + 60000, 50000);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 50000);
 	assert_int_equal(meter.rejected, 1);
-	stamps_note(s, fd, WALL + 55000, 56000);
-	stamps_reject(s, fd);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 56000);
+	timestamps_note(s, fd, WALL + 55000, 56000);
+	timestamps_reject(s, fd);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 56000);
 	assert_int_equal(meter.rejected, 2);
 	assert_int_equal(meter.stamped, 1);
 	end(s, fd);
 }
 
-static void test_follows_steps(void **state)
+static void test_follows_clock_steps(void **state)
 {
 	int fd;
-	struct stamps *s = fresh(&fd);
+	struct timestamps *s = fresh(&fd);
 	(void)state;
-	/* a look that took long knows little: no step, and the closer one stays */
-	assert_false(stamps_look(s, 1000000, WALL + 1000000, 1004000));
-	stamps_note(s, fd, WALL + 1000500, 1004100);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 1000500);
-	/* a closer one is better still */
-	assert_false(stamps_look(s, 2000000, WALL + 2000013, 2000010));
-	stamps_note(s, fd, WALL + 2000000, 2000100);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 1999992);
+	/* an inaccurate comparison is no step, and the more accurate one stays */
+	assert_false(timestamps_look(s, 1000000, WALL + 1000000, 1004000));
+	timestamps_note(s, fd, WALL + 1000500, 1004100);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 1000500);
+	/* a more accurate one replaces it */
+	assert_false(timestamps_look(s, 2000000, WALL + 2000013, 2000010));
+	timestamps_note(s, fd, WALL + 2000000, 2000100);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 1999992);
 	/* set forward by 5 us, then back by an hour */
-	assert_true(stamps_look(s, 3000000, WALL + 3005010, 3000020));
-	stamps_note(s, fd, WALL + 3005000, 3000100);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 3000000);
-	assert_true(stamps_look(s, 4000000, WALL + 4000010 - 3600 * NS_PER_S, 4000020));
-	stamps_note(s, fd, WALL + 4000000 - 3600 * NS_PER_S, 4000100);
-	assert_int_equal(stamps_of(s, fd)->t_ns, 4000000);
+	assert_true(timestamps_look(s, 3000000, WALL + 3005010, 3000020));
+	timestamps_note(s, fd, WALL + 3005000, 3000100);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 3000000);
+	assert_true(timestamps_look(s, 4000000, WALL + 4000010 - 3600 * NS_PER_S, 4000020));
+	timestamps_note(s, fd, WALL + 4000000 - 3600 * NS_PER_S, 4000100);
+	assert_int_equal(timestamps_of(s, fd)->t_ns, 4000000);
 	assert_int_equal(meter.steps, 2);
 	end(s, fd);
 }
 
-/* What each thread attached is its own: libcurl's own threads read, too. */
+/* Each thread has its own attachment, because libcurl's own threads read, too. */
 static void *other_thread(void *data)
 {
 	int *fds = data;
@@ -121,23 +121,23 @@ static void *other_thread(void *data)
 	return NULL;
 }
 
-static void test_recv_stays_recv(void **state)
+static void test_recv_behaves_as_before(void **state)
 {
 	int fds[2];
 	char text[8] = "";
 	meter = (struct thread_stats){0};
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	pthread_t thread;
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	assert_false(stamps_watch(s, fds[0])); /* Unix sockets have no stamps */
-	stamps_attach(s);
+	assert_false(timestamps_watch(s, fds[0])); /* Unix sockets have no timestamps */
+	timestamps_attach(s);
 	assert_int_equal(send(fds[1], "abcde", 5, 0), 5);
 	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
 	assert_string_equal(text, "ab");
 	assert_int_equal(recv(fds[0], text, 4, 0), 4);
 	assert_string_equal(text, "abcd");
-	assert_null(stamps_of(s, fds[0]));
+	assert_null(timestamps_of(s, fds[0]));
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, fds), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(meter.without, 0);
@@ -145,93 +145,94 @@ static void test_recv_stays_recv(void **state)
 	close(fds[1]);
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
 	assert_int_equal(recv(-1, text, 4, 0), -1);
-	stamps_free(s); /* attached no more */
+	timestamps_free(s); /* detaches it, too */
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
 	close(fds[0]);
 }
 
-/* Our own clock alone, and two connections, whose first ends we read. */
-static struct stamps *unwatched(int fds[2], int others[2])
+/* Only our own clock, and two connections whose first ends are read. */
+static struct timestamps *unwatched(int fds[2], int others[2])
 {
 	meter = (struct thread_stats){0};
-	struct stamps *s = stamps_new(&meter, false);
+	struct timestamps *s = timestamps_new(&meter, false);
 	assert_non_null(s);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others), 0);
-	assert_false(stamps_watch(s, fds[0]));
-	assert_false(stamps_watch(s, others[0]));
+	assert_false(timestamps_watch(s, fds[0]));
+	assert_false(timestamps_watch(s, others[0]));
 	return s;
 }
 
-static void test_tells_our_own_clock(void **state)
+static void test_notes_our_own_clock(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
-	struct stamps *s = unwatched(fds, others);
+	struct timestamps *s = unwatched(fds, others);
 	(void)state;
-	stamps_attach(s);
+	timestamps_attach(s);
 	assert_int_equal(send(fds[1], "abcd", 4, 0), 4);
 	assert_int_equal(send(others[1], "ef", 2, 0), 2);
-	assert_true(stamps_own(s, fds[0]) == IPF_ABSENT && stamps_own(s, -1) == IPF_ABSENT);
+	assert_true(timestamps_own(s, fds[0]) == IPF_ABSENT && timestamps_own(s, -1) == IPF_ABSENT);
 	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
-	assert_true(stamps_own(s, fds[0]) == IPF_ABSENT);
+	assert_true(timestamps_own(s, fds[0]) == IPF_ABSENT);
 	int64_t before = clock_now();
 	assert_int_equal(recv(fds[0], text, 2, 0), 2);
 	int64_t between = clock_now();
-	assert_true(stamps_own(s, fds[0]) >= before && stamps_own(s, fds[0]) <= between);
-	assert_int_equal(stamps_own(s, -1), stamps_own(s, fds[0]));
+	assert_true(timestamps_own(s, fds[0]) >= before && timestamps_own(s, fds[0]) <= between);
+	assert_int_equal(timestamps_own(s, -1), timestamps_own(s, fds[0]));
 	assert_int_equal(recv(fds[0], text, 2, 0), 2);
-	assert_true(stamps_own(s, fds[0]) >= between);
+	assert_true(timestamps_own(s, fds[0]) >= between);
 	assert_int_equal(recv(others[0], text, 2, 0), 2);
-	assert_true(stamps_own(s, others[0]) >= stamps_own(s, fds[0]) && stamps_own(s, -1) == stamps_own(s, others[0]));
-	/* nothing came */
-	int64_t last = stamps_own(s, others[0]);
+	assert_true(timestamps_own(s, others[0]) >= timestamps_own(s, fds[0]) &&
+	            timestamps_own(s, -1) == timestamps_own(s, others[0]));
+	/* nothing arrived */
+	int64_t last = timestamps_own(s, others[0]);
 	assert_int_equal(recv(fds[0], text, 2, MSG_DONTWAIT), -1);
-	assert_int_equal(stamps_own(s, others[0]), last);
-	stamps_attach(s);
-	assert_true(stamps_own(s, others[0]) == IPF_ABSENT && stamps_own(s, -1) == IPF_ABSENT);
+	assert_int_equal(timestamps_own(s, others[0]), last);
+	timestamps_attach(s);
+	assert_true(timestamps_own(s, others[0]) == IPF_ABSENT && timestamps_own(s, -1) == IPF_ABSENT);
 	/* and no socket is watched */
 	int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_false(stamps_watch(s, tcp));
+	assert_false(timestamps_watch(s, tcp));
 	assert_int_equal(meter.without + meter.stamped, 0);
 	int open[] = {fds[0], fds[1], others[0], others[1], tcp};
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
 		close(open[i]);
-	stamps_free(s);
+	timestamps_free(s);
 }
 
-static void test_leaves_the_rest_for_later(void **state)
+static void test_limits_reads_per_event(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
-	struct stamps *s = unwatched(fds, others);
+	struct timestamps *s = unwatched(fds, others);
 	(void)state;
 	assert_int_equal(send(fds[1], "abcdefgh", 8, 0), 8);
 	assert_int_equal(send(others[1], "ij", 2, 0), 2);
-	stamps_limit(s, 3);
-	stamps_attach(s);
+	timestamps_limit(s, 3);
+	timestamps_attach(s);
 	assert_int_equal(recv(fds[0], text, 2, 0), 2);
 	assert_int_equal(recv(fds[0], text, 2, 0), 2);
 	errno = 0;
 	assert_int_equal(recv(fds[0], text, 2, 0), -1);
 	assert_int_equal(errno, EAGAIN);
-	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2); /* whether it is still open may be asked */
-	assert_int_equal(recv(others[0], text, 2, 0), 2);     /* and another one is another matter */
-	stamps_attach(s);
+	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2); /* a peek is possible */
+	assert_int_equal(recv(others[0], text, 2, 0), 2);     /* and the limit is per socket */
+	timestamps_attach(s);
 	assert_int_equal(recv(fds[0], text, 8, 0), 4);
 	assert_memory_equal(text, "efgh", 4);
-	stamps_limit(s, 0);
+	timestamps_limit(s, 0);
 	assert_int_equal(send(fds[1], "kl", 2, 0), 2);
 	assert_int_equal(recv(fds[0], text, 8, 0), 2);
 	for (int i = 0; i < 2; i++) {
 		close(fds[i]);
 		close(others[i]);
 	}
-	stamps_free(s);
+	timestamps_free(s);
 }
 
-/* A TCP connection to ourselves; `from` is watched. */
-static void connect_to_self(struct stamps *s, int *from, int *to)
+/* A TCP connection over loopback; `from` is watched. */
+static void connect_to_self(struct timestamps *s, int *from, int *to)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof a;
@@ -240,20 +241,20 @@ static void connect_to_self(struct stamps *s, int *from, int *to)
 	assert_int_equal(bind(listener, (struct sockaddr *)&a, len), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &len), 0);
-	assert_true(stamps_watch(s, *from));
+	assert_true(timestamps_watch(s, *from));
 	assert_int_equal(connect(*from, (struct sockaddr *)&a, len), 0);
 	setsockopt(*from, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	*to = accept(listener, NULL, NULL);
 	close(listener);
 }
 
-/* Within the time from the sending to the reading, though we come late. */
-static void test_tells_when_it_came(void **state)
+/* The timestamp is between the send and the read, although the read is late. */
+static void test_notes_receive_time(void **state)
 {
 	(void)state;
-	if (stamps_trial())
+	if (timestamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	int from, to, right = 0;
 	char byte = 'x';
 	connect_to_self(s, &from, &to);
@@ -262,47 +263,47 @@ static void test_tells_when_it_came(void **state)
 		assert_int_equal(send(to, &byte, 1, 0), 1);
 		int64_t after = clock_now();
 		poll(NULL, 0, 5); /* late on purpose */
-		stamps_attach(s);
+		timestamps_attach(s);
 		assert_int_equal(recv(from, &byte, 1, 0), 1);
-		const struct timestamp *read = stamps_of(s, -1);
-		assert_ptr_equal(read, stamps_of(s, from));
+		const struct timestamp *read = timestamps_of(s, -1);
+		assert_ptr_equal(read, timestamps_of(s, from));
 		if (!read)
-			continue; /* the kernel begins to stamp a moment after it was asked */
+			continue; /* the kernel starts a moment after it was asked */
 		assert_true(read->own_ns >= before + 5 * NS_PER_MS);
-		/* the clocks are read one after the other, and somebody may come between */
+		/* the clocks are read one after the other, and the process may be interrupted in between */
 		right += read->t_ns >= before - 1000 && read->t_ns <= after + NS_PER_MS;
 	}
-	stamps_attach(NULL);
+	timestamps_attach(NULL);
 	assert_true(right >= 15);
 	close(from);
 	close(to);
-	stamps_free(s);
-	stamps_free(NULL);
+	timestamps_free(s);
+	timestamps_free(NULL);
 }
 
 static short polled(int fd)
 {
 	const struct timespec at_once = {0};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	ppoll(&p, 1, &at_once, NULL); /* poll is the one of timestamp.c */
+	ppoll(&p, 1, &at_once, NULL); /* poll is the replacement in timestamp.c */
 	return p.revents;
 }
 
-/* As libcurl asks. */
+/* Polls as libcurl does. */
 static short asked(int fd, short events)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	return poll(&p, 1, 0) ? p.revents : 0;
 }
 
-static void test_says_there_is_no_more_yet(void **state)
+static void test_poll_knows_an_empty_socket(void **state)
 {
 	(void)state;
 	char byte[4];
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	int from, to;
 	connect_to_self(s, &from, &to);
-	stamps_attach(s);
+	timestamps_attach(s);
 	assert_int_equal(send(to, "abcdef", 6, 0), 6);
 	while (!polled(from))
 		;
@@ -310,24 +311,24 @@ static void test_says_there_is_no_more_yet(void **state)
 	assert_int_equal(recv(from, byte, 3, 0), 3);
 	assert_int_equal(asked(from, POLLIN), POLLIN); /* there was no room for more */
 	assert_int_equal(recv(from, byte, 4, 0), 3);
-	assert_int_equal(sendto(to, "g", 1, 0, NULL, 0), 1); /* not send, which would be about another socket */
+	assert_int_equal(sendto(to, "g", 1, 0, NULL, 0), 1); /* not send, which would concern another socket */
 	while (!polled(from))
 		;
 	assert_int_equal(asked(from, POLLIN), 0); /* until the next event */
 	assert_int_equal(asked(from, POLLIN | POLLOUT), POLLIN | POLLOUT);
-	stamps_attach(s);
+	timestamps_attach(s);
 	assert_int_equal(asked(from, POLLIN), POLLIN);
 	assert_int_equal(send(from, "h", 1, 0), 1);
-	assert_int_equal(asked(from, POLLIN), 0); /* no answer to that yet */
-	stamps_attach(s);
+	assert_int_equal(asked(from, POLLIN), 0); /* no response to that yet */
+	timestamps_attach(s);
 	assert_int_equal(asked(from, POLLIN), POLLIN);
-	stamps_attach(NULL);
+	timestamps_attach(NULL);
 	close(from);
 	close(to);
-	stamps_free(s);
+	timestamps_free(s);
 }
 
-/* A byte whose stamp nobody takes out of the way. */
+/* A byte whose timestamp is not read. */
 static void send_aside(int fd)
 {
 	union {
@@ -343,38 +344,38 @@ static void send_aside(int fd)
 	assert_int_equal(sendmsg(fd, &m, 0), 1);
 }
 
-static void test_tells_when_it_left(void **state)
+static void test_notes_send_time(void **state)
 {
 	(void)state;
-	if (stamps_trial())
+	if (timestamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	int from, to, right = 0;
 	connect_to_self(s, &from, &to);
-	stamps_attach(s);
+	timestamps_attach(s);
 	assert_int_equal(send(from, "ab", 2, 0), 2);
-	assert_int_equal(stamps_sent(s, from), INT64_MIN); /* nobody asked */
-	stamps_watch_sends(s, from);
+	assert_int_equal(timestamps_sent(s, from), INT64_MIN); /* not requested */
+	timestamps_watch_sends(s, from);
 	for (int i = 0; i < 20; i++) {
 		int64_t before = clock_now();
-		stamps_attach(s);
+		timestamps_attach(s);
 		assert_int_equal(send(from, "abcdef", (size_t)(1 + i % 6), 0), 1 + i % 6);
-		int64_t after = clock_now(), left = stamps_sent(s, from);
-		assert_int_equal(left, stamps_sent(s, -1));
-		/* the stamp does not look like an error to who polls the socket */
+		int64_t after = clock_now(), left = timestamps_sent(s, from);
+		assert_int_equal(left, timestamps_sent(s, -1));
+		/* a poll does not report the timestamp as an error */
 		assert_int_equal(polled(from), 0);
 		right += left >= before - 1000 && left <= after;
 	}
 	assert_true(right >= 15);
-	/* one that lies there for it did not come in time */
+	/* a timestamp that is still in the queue did not arrive in time */
 	send_aside(from);
 	while (polled(from) != POLLERR)
 		;
-	assert_int_equal(stamps_late(s, from, POLLERR), 0);
+	assert_int_equal(timestamps_late(s, from, POLLERR), 0);
 	assert_int_equal(polled(from), 0);
-	/* and one that epoll told of, and that has been taken out since */
-	assert_int_equal(stamps_late(s, from, POLLERR), 0);
-	/* nor is it an error to who polls before it is taken out */
+	/* and one that epoll reported, and that has been read since */
+	assert_int_equal(timestamps_late(s, from, POLLERR), 0);
+	/* nor does a poll before it is read report it */
 	send_aside(from);
 	while (polled(from) != POLLERR)
 		;
@@ -383,72 +384,72 @@ static void test_tells_when_it_left(void **state)
 	while (polled(from) != POLLERR)
 		;
 	assert_int_equal(asked(from, POLLIN | POLLOUT), POLLOUT);
-	/* with an answer that came meanwhile */
+	/* with a response that arrived meanwhile */
 	send_aside(from);
 	assert_int_equal(send(to, "y", 1, 0), 1);
 	while (!(polled(from) & POLLIN))
 		;
-	assert_int_equal(stamps_late(s, from, POLLERR | POLLIN), POLLIN);
-	/* what is an error stays one: the peer resets */
+	assert_int_equal(timestamps_late(s, from, POLLERR | POLLIN), POLLIN);
+	/* a real error is still reported: the peer resets */
 	struct linger hard = {.l_onoff = 1};
 	setsockopt(to, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
 	close(to);
 	while (!(polled(from) & POLLHUP))
 		;
-	assert_true(stamps_late(s, from, POLLERR | POLLHUP | POLLIN) & (POLLERR | POLLHUP));
-	stamps_attach(NULL);
+	assert_true(timestamps_late(s, from, POLLERR | POLLHUP | POLLIN) & (POLLERR | POLLHUP));
+	timestamps_attach(NULL);
 	close(from);
-	stamps_free(s);
+	timestamps_free(s);
 }
 
-/* More sends than stamps are worth: the first ones, and from then on one in a tenth of a millisecond. */
-static void test_stamps_some_of_many(void **state)
+/* More sends than are worth timestamps: the first ones get one, then one per tenth of a millisecond. */
+static void test_limits_timestamps_of_sends(void **state)
 {
 	(void)state;
-	if (stamps_trial())
+	if (timestamps_trial())
 		skip();
-	struct stamps *s = stamps_new(&meter, true);
+	struct timestamps *s = timestamps_new(&meter, true);
 	int from, to, early = 0, late = 0;
 	char byte[16];
 	connect_to_self(s, &from, &to);
-	stamps_watch_sends(s, from);
-	stamps_attach(s);
+	timestamps_watch_sends(s, from);
+	timestamps_attach(s);
 	int64_t begin = clock_now();
 	for (int i = 0; i < 20000; i++) {
 		assert_int_equal(send(from, "x", 1, 0), 1);
-		*(i < 1000 ? &early : &late) += stamps_sent(s, from) != INT64_MIN;
+		*(i < 1000 ? &early : &late) += timestamps_sent(s, from) != INT64_MIN;
 		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
 	}
 	int64_t tenths = (clock_now() - begin) / (NS_PER_MS / 10);
-	assert_true(early >= 700); /* some may come late, and are not counted then */
+	assert_true(early >= 700); /* some may arrive late, and are not counted then */
 	assert_true(late <= 24 + tenths + 1);
 	assert_int_equal(polled(from), 0);
 	poll(NULL, 0, 20);
 	for (int i = early = 0; i < 100; i++) {
 		assert_int_equal(send(from, "x", 1, 0), 1);
-		early += stamps_sent(s, from) != INT64_MIN;
+		early += timestamps_sent(s, from) != INT64_MIN;
 		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
 	}
 	assert_true(early >= 50);
-	stamps_attach(NULL);
+	timestamps_attach(NULL);
 	close(from);
 	close(to);
-	stamps_free(s);
+	timestamps_free(s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_converts),
-		cmocka_unit_test(test_refuses_what_cannot_be),
-		cmocka_unit_test(test_follows_steps),
-		cmocka_unit_test(test_recv_stays_recv),
-		cmocka_unit_test(test_tells_our_own_clock),
-		cmocka_unit_test(test_leaves_the_rest_for_later),
-		cmocka_unit_test(test_says_there_is_no_more_yet),
-		cmocka_unit_test(test_tells_when_it_came),
-		cmocka_unit_test(test_tells_when_it_left),
-		cmocka_unit_test(test_stamps_some_of_many),
+		cmocka_unit_test(test_converts_to_our_clock),
+		cmocka_unit_test(test_rejects_impossible_timestamps),
+		cmocka_unit_test(test_follows_clock_steps),
+		cmocka_unit_test(test_recv_behaves_as_before),
+		cmocka_unit_test(test_notes_our_own_clock),
+		cmocka_unit_test(test_limits_reads_per_event),
+		cmocka_unit_test(test_poll_knows_an_empty_socket),
+		cmocka_unit_test(test_notes_receive_time),
+		cmocka_unit_test(test_notes_send_time),
+		cmocka_unit_test(test_limits_timestamps_of_sends),
 	};
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,14 +209,14 @@ static void test_where_the_mark_goes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ipf_error err = {0};
-		struct copier c = {.copy = 63};
+		struct request_copier c = {.copy = 63};
 		struct trace_request q;
 		trace_request_init(&q);
 		q.messages = slice_of(cases[i].messages);
-		assert_int_equal(copier_names(&c, &q, &err) | copier_mark(&c, &q, &err), 0);
+		assert_int_equal(request_copier_name(&c, &q, &err) | request_copier_mark(&c, &q, &err), 0);
 		if (!slice_is(q.messages, cases[i].marked))
 			fail_msg("%s became %.*s", cases[i].messages, (int)q.messages.len, q.messages.data);
-		copier_release(&c);
+		request_copier_release(&c);
 	}
 }
 

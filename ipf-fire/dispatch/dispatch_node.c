@@ -1,8 +1,8 @@
-#include "dispatch/waiting.h"
+#include "dispatch/dispatch_node.h"
 
 #include <stdlib.h>
 
-void list_put(struct list *list, struct dispatch_node *node)
+void node_list_put(struct node_list *list, struct dispatch_node *node)
 {
 	node->next = NULL;
 	if (list->last)
@@ -13,7 +13,7 @@ void list_put(struct list *list, struct dispatch_node *node)
 	list->count++;
 }
 
-struct dispatch_node *list_take(struct list *list)
+struct dispatch_node *node_list_take(struct node_list *list)
 {
 	struct dispatch_node *node = list->first;
 	if (!node)
@@ -30,7 +30,7 @@ static bool earlier(const struct dispatch_node *a, const struct dispatch_node *b
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->n < b->n;
 }
 
-bool heap_reserve(struct heap *heap, size_t nodes)
+bool node_heap_reserve(struct node_heap *heap, size_t nodes)
 {
 	if (nodes < heap->cap)
 		return true;
@@ -43,16 +43,16 @@ bool heap_reserve(struct heap *heap, size_t nodes)
 	return true;
 }
 
-void heap_put(struct heap *heap, struct dispatch_node *node)
+void node_heap_put(struct node_heap *heap, struct dispatch_node *node)
 {
 	size_t i = heap->count++;
 	for (size_t up; i && earlier(node, heap->nodes[up = (i - 1) / 2]); i = up)
 		heap->nodes[i] = heap->nodes[up];
 	heap->nodes[i] = node;
-	node->state = TIMED;
+	node->state = NODE_TIMED;
 }
 
-struct dispatch_node *heap_take(struct heap *heap)
+struct dispatch_node *node_heap_take(struct node_heap *heap)
 {
 	struct dispatch_node *top = heap->nodes[0], *last = heap->nodes[--heap->count];
 	size_t i = 0;
@@ -67,9 +67,9 @@ struct dispatch_node *heap_take(struct heap *heap)
 	return top;
 }
 
-void node_free(struct dispatch_node *node)
+void dispatch_node_free(struct dispatch_node *node)
 {
-	for (struct edge *e = node->children, *next; e; e = next) {
+	for (struct dependency_edge *e = node->children, *next; e; e = next) {
 		next = e->next;
 		free(e);
 	}

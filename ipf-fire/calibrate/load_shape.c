@@ -1,10 +1,10 @@
-/* The load that is tried: as it was asked for, or as a schedule and a trace have it. */
+#include "calibrate/load_shape.h"
+
 #include "absent.h"
-#include "calibrate/calibrate.h"
+#include "cli/units.h"
 #include "clock.h"
 #include "stream/schedule.h"
 #include "stream/trace.h"
-#include "cli/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 int64_t load_shape_length(const struct load_shape *shape)
 {
-	return shape->answer.first_ns + (shape->answer.events - 1) * shape->answer.gap_ns;
+	return shape->stream.first_ns + (shape->stream.events - 1) * shape->stream.gap_ns;
 }
 
 double load_shape_rate(const struct load_shape *shape)
@@ -25,23 +25,23 @@ double load_shape_rate(const struct load_shape *shape)
 
 static int set(struct load_shape *shape, double *rate, const char *name, const char *value, struct ipf_error *err)
 {
-	struct calibration_server_shape *a = &shape->answer;
+	struct calibration_server_shape *a = &shape->stream;
 	int64_t count;
-	if (shape->load_said && (!strcmp(name, "streams") || !strcmp(name, "rate")))
-		return ipf_error_set(err, IPF_USAGE, "expected one of streams and rate, and once");
+	if (shape->load_given && (!strcmp(name, "streams") || !strcmp(name, "rate")))
+		return ipf_error_set(err, IPF_USAGE, "expected streams or rate, only once");
 	if (!strcmp(name, "streams")) {
 		if (parse_count(value, &count, err) < 0)
 			return -1;
 		shape->streams = (double)count;
-		shape->load_said = true;
+		shape->load_given = true;
 		return 0;
 	}
 	if (!strcmp(name, "rate")) {
-		shape->load_said = true;
+		shape->load_given = true;
 		return parse_rate(value, rate, err);
 	}
 	if (!strcmp(name, "events")) {
-		shape->events_said = true;
+		shape->events_given = true;
 		return parse_count(value, &a->events, err);
 	}
 	if (!strcmp(name, "first"))
@@ -74,11 +74,11 @@ int load_shape_parse(struct load_shape *shape, const char *text, struct ipf_erro
 		if (!*text)
 			break;
 	}
-	const struct calibration_server_shape *a = &shape->answer;
+	const struct calibration_server_shape *a = &shape->stream;
 	if (a->events < 1 || a->events > 1000000 || a->gap_ns < 1 || a->first_ns < 1 ||
 	    a->gap_ns > LENGTH_MOST / a->events || a->first_ns > LENGTH_MOST)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "--shape: expected at least one event, gaps above 0, and answers of an hour at most");
+		                     "--shape: expected at least one event, a gap above 0, and streams of at most one hour");
 	if (shape->for_ns < NS_PER_MS || shape->for_ns > LENGTH_MOST)
 		return ipf_error_set(err, IPF_USAGE, "--shape: for: expected 1ms to 1h");
 	if (!isnan(rate))
@@ -111,9 +111,9 @@ static int mean_output(const char *trace, int64_t *mean, struct ipf_error *err)
 int load_shape_of(struct load_shape *shape, const char *schedule, const char *trace, struct ipf_error *err)
 {
 	struct schedule_reader *reader;
-	if (trace && !shape->events_said && mean_output(trace, &shape->answer.events, err) < 0)
+	if (trace && !shape->events_given && mean_output(trace, &shape->stream.events, err) < 0)
 		return -1;
-	if (!schedule || shape->load_said)
+	if (!schedule || shape->load_given)
 		return 0;
 	if (schedule_reader_open(&reader, schedule, err) < 0)
 		return -1;

@@ -1,6 +1,7 @@
-/* What a run against the server of our own came to. */
+#include "calibrate/accuracy.h"
+
 #include "absent.h"
-#include "calibrate/calibrate.h"
+#include "calibrate/calibration_server.h"
 #include "stats/histogram.h"
 #include "stream/record.h"
 
@@ -26,7 +27,7 @@ void accuracy_release(struct accuracy *a)
 	*a = (struct accuracy){0};
 }
 
-static void add_size(struct histogram *h, int64_t error)
+static void add_error(struct histogram *h, int64_t error)
 {
 	histogram_add(h, llabs(error), 1);
 }
@@ -42,11 +43,11 @@ static void add_record(struct accuracy *a, const struct record *r, int64_t zero_
 		while (until < (int64_t)at && read + 1 < r->reads_count)
 			until += r->reads[++read].bytes;
 		int64_t t = zero_ns + r->reads[read].t_ns;
-		add_size(a->event, t - sent);
+		add_error(a->event, t - sent);
 		if (!count++)
-			add_size(a->ttft, t - (zero_ns + r->start_ns) - (sent - asked));
+			add_error(a->ttft, t - (zero_ns + r->start_ns) - (sent - asked));
 		else
-			add_size(a->itl, (t - last) - (sent - last_sent));
+			add_error(a->itl, (t - last) - (sent - last_sent));
 		last = t;
 		last_sent = sent;
 	}

@@ -1,0 +1,39 @@
+#include "run/progress_line.h"
+
+#include "cli/units.h"
+
+#include <stdio.h>
+
+void progress_line_show(const struct progress_line *line, struct progress *p, int64_t now)
+{
+	const struct run_counters *c = line->counters;
+	double elapsed = (double)(now - line->zero_ns) / 1e9;
+	int64_t started = counter_get(&c->started), lag = counter_get(&c->lag_p99_ns);
+	char lag_text[32], of[32] = "", lag_shown[64] = "";
+	if (elapsed <= 0 && line->timed)
+		progress_show(p, "starting in %.0f s  warm-up %lld/%lld", -elapsed, (long long)counter_get(&c->done),
+		              (long long)line->warm);
+	if (elapsed <= 0)
+		return;
+	if (line->planned)
+		snprintf(of, sizeof of, "/%lld", (long long)line->planned);
+	if (lag >= 0)
+		snprintf(lag_shown, sizeof lag_shown, "  lag p99 %s", format_duration(lag, lag_text));
+	progress_show(p, "%.0f s  started %lld%s  in flight %lld  done %lld  failed %lld  %.1f req/s  %.2f MB/s%s", elapsed,
+	              (long long)started, of, (long long)counter_get(&c->in_flight), (long long)counter_get(&c->done),
+	              (long long)counter_get(&c->failed), (double)started / elapsed,
+	              (double)counter_get(&c->bytes) / 1e6 / elapsed, lag_shown);
+}
+
+void progress_line_summary(const struct progress_line *line, int64_t unstarted, int64_t now)
+{
+	const struct run_counters *c = line->counters;
+	char length[32], lag[32];
+	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld failed", (long long)counter_get(&c->started),
+	        format_duration(now > line->zero_ns ? now - line->zero_ns : 0, length), (long long)counter_get(&c->failed));
+	if (unstarted)
+		fprintf(stderr, ", %lld not started", (long long)unstarted);
+	if (counter_get(&c->lag_p99_ns) >= 0)
+		fprintf(stderr, ", lag p99 %s", format_duration(counter_get(&c->lag_p99_ns), lag));
+	fputc('\n', stderr);
+}

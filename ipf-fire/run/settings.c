@@ -1,0 +1,284 @@
+#include "run/settings.h"
+
+#include "cli/units.h"
+#include "clock.h"
+#include "job/run_counters.h"
+#include "run/warmup.h"
+
+#include <curl/curl.h>
+#include <string.h>
+#include <strings.h>
+
+#define SPIN_MOST_NS (10 * NS_PER_MS)
+
+const char *const history_names[] = {[HISTORY_RECORDED] = "recorded", [HISTORY_LIVE] = "live", NULL};
+static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
+static const char *const dns_names[] = {"once", "each", NULL};
+
+/* ---- values with a syntax or limits of their own ---- */
+
+static int parse_connections(const char *value, void *variable, struct ipf_error *err)
+{
+	struct connections_option *c = variable;
+	c->text = value;
+	if (connection_policy_parse(value, &c->policy))
+		return 0;
+	return ipf_error_set(err, IPF_USAGE, "expected reuse, fresh, session or a number, got \"%.200s\"", value);
+}
+
+static int parse_start_at(const char *value, void *variable, struct ipf_error *err)
+{
+	return start_time_parse(value, variable, err);
+}
+
+static int parse_stop_on(const char *value, void *variable, struct ipf_error *err)
+{
+	return stop_rule_parse(value, variable, err);
+}
+
+static int parse_count_up_to(const char *value, int64_t most, int64_t *count, struct ipf_error *err)
+{
+	if (parse_count(value, count, err) < 0)
+		return -1;
+	if (*count > most)
+		return ipf_error_set(err, IPF_USAGE, "maximum is %lld, got %.200s", (long long)most, value);
+	return 0;
+}
+
+static int parse_warm(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_count_up_to(value, WARMUP_MOST, variable, err);
+}
+
+static int parse_threads(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_count_up_to(value, THREADS_MOST, variable, err);
+}
+
+static int parse_spin(const char *value, void *variable, struct ipf_error *err)
+{
+	int64_t *ns = variable;
+	if (parse_duration(value, ns, err) < 0)
+		return -1;
+	return *ns > SPIN_MOST_NS ? ipf_error_set(err, IPF_USAGE, "maximum is 10ms, got %.200s", value) : 0;
+}
+
+/* ---- the table ---- */
+
+#define FIRE(kind_, letter_, name_, argument_, member_, help_)                                                         \
+	OPTION(kind_, letter_, name_, argument_, struct fire_options, member_, help_)
+#define FIRE_UNSHAPING(kind_, letter_, name_, argument_, member_, help_)                                               \
+	OPTION_UNSHAPING(kind_, letter_, name_, argument_, struct fire_options, member_, help_)
+#define FIRE_CHOICE(name_, argument_, member_, choices_, help_)                                                        \
+	OPTION_CHOICE_OF(0, name_, argument_, struct fire_options, member_, choices_, help_)
+#define FIRE_PARSED(name_, argument_, member_, parse_, help_)                                                          \
+	OPTION_PARSED_BY(0, name_, argument_, struct fire_options, member_, parse_, help_)
+
+/* clang-format off */
+static const struct option_spec specs[] = {
+	OPTION_HEADING("Load and target"),
+	FIRE(OPTION_LIST, 'u', "url", "URL", urls,
+	     "server to send to: http[s]://HOST[:PORT], with a path if one comes before the API's own. Several URLs share "
+	     "the load"),
+	FIRE_CHOICE("balance", "round-robin|least|session", balance, balance_names,
+	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
+	            "(default: round-robin)"),
+	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests that the schedule was made for"),
+	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request, instead of the one that the trace names"),
+	FIRE(OPTION_FILE, 0, "api", "NAME|FILE", api,
+	     "API of the server: the name of a built-in descriptor, or a descriptor file (default: openai-chat)"),
+	FIRE_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, list_apis, "list the built-in API descriptors"),
+	FIRE_UNSHAPING(OPTION_DURATION, 0, "wait-ready", "TIME", wait_ready_ns,
+	               "wait up to TIME for the server to become ready (default: 0, do not check)"),
+	{.kind = OPTION_PARSED, .name = "start-at", .argument = "TIME", .offset = offsetof(struct fire_options, start_at),
+	 .parse = parse_start_at, .unshaping = true,
+	 .help = "start the schedule at TIME: 2026-11-20T18:00:00Z, @1763662800 or +30s (default: as soon as everything is "
+	         "ready)"},
+	FIRE_PARSED("warm", "N", warm, parse_warm,
+	            "warm up: send N unmeasured requests, one after another, before the schedule (default: 0)"),
+
+	OPTION_HEADING("Requests"),
+	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
+	     "add a parameter to every request body, such as temperature=0"),
+	FIRE(OPTION_FLAG, 0, "exact-output", NULL, exact_output,
+	     "request exactly the number of output tokens in the trace, if the API has parameters for that"),
+	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
+	     "request complete responses instead of streams (the default for an API that does not stream)"),
+	FIRE_CHOICE("history", "recorded|live", history, history_names,
+	            "which answers later turns of a session repeat: those in the trace, or the server's own (default: "
+	            "recorded)"),
+	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers, "send this header with every request"),
+
+	OPTION_HEADING("Time limits and stopping"),
+	FIRE(OPTION_DURATION, 0, "timeout", "TIME", timeout_ns,
+	     "abort a request TIME after it starts (default: 10m; 0: no limit)"),
+	FIRE(OPTION_DURATION, 0, "first-token-timeout", "TIME", first_token_timeout_ns,
+	     "abort a request if no body byte arrives within TIME of its start (default: 0, no limit)"),
+	FIRE(OPTION_DURATION, 0, "connect-timeout", "TIME", connect_timeout_ns,
+	     "abort an attempt to connect after TIME (default: 30s)"),
+	FIRE(OPTION_LIST, 0, "cancel", "SHARE@TIME", cancels,
+	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s"),
+	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
+	     "grace period for requests in flight after the first signal (default: 30s)"),
+	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
+	            "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT"),
+	FIRE(OPTION_SIZE, 0, "memory", "BYTES", memory_bytes,
+	     "end the run if records that are not written yet take more than BYTES (default: half of the memory)"),
+
+	OPTION_HEADING("Connections"),
+	FIRE_PARSED("connections", "reuse|fresh|N|session", connections, parse_connections,
+	            "reuse connections, open one per request, open at most N per URL, or one per session (default: reuse)"),
+	FIRE_CHOICE("http", "1.1|2|2-prior", connections.policy.http, http_version_names,
+	            "HTTP version: 1.1, 2 if a TLS server agrees, or 2 without negotiation (default: 1.1)"),
+	FIRE(OPTION_COUNT, 0, "streams", "N", connections.policy.streams,
+	     "maximum number of concurrent requests on an HTTP/2 connection (default: 100)"),
+	FIRE(OPTION_FILE, 0, "unix-socket", "PATH", unix_socket,
+	     "connect to this Unix socket instead of the host that the URL names"),
+	FIRE(OPTION_TEXT, 0, "proxy", "URL", proxy,
+	     "connect through this proxy: http://, https://, socks5://, socks5h://, socks4:// or "
+	     "socks4a://[USER:PASSWORD@]HOST:PORT"),
+	FIRE(OPTION_TEXT, 0, "bind", "ADDRESS[,ADDRESS...]", bind,
+	     "connect from these local addresses in turn; each provides its own range of ports"),
+	FIRE(OPTION_LIST, 0, "resolve", "HOST:PORT:ADDRESS", resolve, "use ADDRESS for HOST:PORT instead of a DNS lookup"),
+	FIRE_CHOICE("dns", "once|each", dns, dns_names,
+	            "resolve names once, before the run, or for each connection (default: once)"),
+
+	OPTION_HEADING("TLS and authentication"),
+	FIRE(OPTION_TEXT, 0, "key-env", "NAME", key_env,
+	     "environment variable that holds the API key (default: the one that the API names, such as OPENAI_API_KEY)"),
+	FIRE(OPTION_FILE, 0, "key-file", "FILE", key_file, "file that holds the API key"),
+	FIRE(OPTION_FILE, 0, "cacert", "FILE", cacert, "trust the certificates in FILE (PEM)"),
+	FIRE(OPTION_FILE, 0, "cert", "FILE", cert, "client certificate (PEM)"),
+	FIRE(OPTION_FILE, 0, "key", "FILE", key, "private key of the client certificate (PEM)"),
+	FIRE(OPTION_FLAG, 0, "insecure", NULL, insecure, "do not verify the server's certificate"),
+	FIRE(OPTION_FLAG, 0, "no-tls-resumption", NULL, connections.policy.no_resumption,
+	     "do a full TLS handshake on each connection"),
+
+	OPTION_HEADING("Threads and timing"),
+	FIRE_PARSED("threads", "N", threads, parse_threads,
+	            "number of sending threads (default: from the available processors and the load of the schedule)"),
+	FIRE_PARSED("spin", "TIME", spin_ns, parse_spin,
+	            "busy-wait during the last TIME before a request is due, at most 10ms (default: 0)"),
+	FIRE_CHOICE("stamps", "kernel|user", timestamps, timestamp_names,
+	            "source of receive timestamps: the kernel, or our own clock (default: kernel if available)"),
+
+	OPTION_HEADING("Records"),
+	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
+	     "record this response header; * records all headers except secrets"),
+
+	OPTION_HEADING("Checks and calibration"),
+	FIRE(OPTION_FLAG, 0, "probe", NULL, probe, "send only the first request of the trace, and show the raw exchange"),
+	FIRE(OPTION_FLAG, 0, "calibrate", NULL, calibrate,
+	     "measure what ipf-fire itself adds to the figures on this machine, under a load like the schedule's or --shape"),
+	FIRE(OPTION_TEXT, 0, "shape", "LIST", shape,
+	     "load for --calibrate (default: like the schedule and the trace, or "
+	     "streams=100,events=100,first=50ms,gap=10ms)"),
+	FIRE(OPTION_FILE, 0, "calibration", "FILE", calibration,
+	     "calibration to include in the header of the records (default: the one that --calibrate saved; none: omit it)"),
+
+	COMMON_OPTIONS(struct fire_options, common),
+};
+/* clang-format on */
+
+static const char details[] = "Without SCHEDULE, the schedule is read from standard input.\n"
+							  "  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
+							  "  ipf-fire -u $URL --api ./my.json -t t.zst --probe | ipf-collect --explain\n"
+							  "  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
+							  "  ipf-fire --calibrate -t chat.trace.zst chat.sched\n"
+							  "The first SIGINT or SIGTERM stops starting requests; the second cancels those in\n"
+							  "flight.\n";
+
+/* ---- which options go together ---- */
+
+#define HEADER_NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
+static int check_connections(const struct fire_options *o, struct ipf_error *err)
+{
+	const struct connection_policy *c = &o->connections.policy;
+	for (size_t i = 0; c->http == HTTP_2 && i < o->urls.count; i++)
+		if (!strncasecmp(o->urls.items[i], "http:", 5))
+			return ipf_error_set(err, IPF_USAGE,
+			                     "--http 2 requires an https URL, got \"%.200s\": use 2-prior for HTTP/2 without TLS",
+			                     o->urls.items[i]);
+	if (!c->streams)
+		return ipf_error_set(err, IPF_USAGE, "--streams: minimum is 1, got 0");
+	if (c->kind == CONNECTION_POLICY_POOL && o->threads > c->pool)
+		return ipf_error_set(err, IPF_USAGE, "--threads: maximum is the number of --connections, %lld, got %lld",
+		                     (long long)c->pool, (long long)o->threads);
+	if (c->kind == CONNECTION_POLICY_SESSION && !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IPV6))
+		return ipf_error_set(err, IPF_SYSTEM, "--connections session requires a libcurl with IPv6 support");
+	return 0;
+}
+
+/* --probe and --calibrate have no schedule of the user's to start, stop or warm up for. */
+static int check_mode(const struct fire_options *o, struct ipf_error *err)
+{
+	const char *mode = o->probe ? "probe" : "calibrate";
+	const struct {
+		bool given;
+		const char *name;
+	} others[] = {{o->stop_on.text, "stop-on"}, {o->start_at.text, "start-at"}, {o->warm > 0, "warm"}};
+	if (o->calibrate && o->probe)
+		return ipf_error_set(err, IPF_USAGE, "--calibrate cannot be combined with --probe");
+	for (size_t i = 0; (o->probe || o->calibrate) && i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return ipf_error_set(err, IPF_USAGE, "--%s cannot be combined with --%s", others[i].name, mode);
+	return 0;
+}
+
+static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
+{
+	if (!o->urls.count && !o->calibrate)
+		return ipf_error_set(err, IPF_USAGE, "--url is required");
+	if (o->shape && !o->calibrate)
+		return ipf_error_set(err, IPF_USAGE, "--shape requires --calibrate");
+	if (check_mode(o, err) < 0)
+		return -1;
+	if (!o->trace && (!o->calibrate || schedule))
+		return ipf_error_set(err, IPF_USAGE, "--trace is required");
+	if (o->probe && schedule)
+		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
+	if (!o->connect_timeout_ns)
+		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0");
+	for (size_t i = 0; i < o->record_headers.count; i++)
+		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
+			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"",
+			                     o->record_headers.items[i]);
+	return check_connections(o, err);
+}
+
+bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
+                        int *status)
+{
+	const struct program program = {
+		.name = "ipf-fire",
+		.operands = "[SCHEDULE]",
+		.summary = "send requests on time and record what comes back",
+		.details = details,
+		.specs = specs,
+		.count = sizeof specs / sizeof *specs,
+		.max_operands = 1,
+		.libraries = curl_version(),
+	};
+	struct operands operands;
+	struct ipf_error err = {0};
+	*o = (struct fire_options){
+		.common = COMMON_DEFAULTS,
+		.api = "openai-chat",
+		.connections = {.text = "reuse", .policy = {.streams = 100}},
+		.timestamps = TIMESTAMPS_BEST,
+		.stop_on = STOP_RULE_NONE,
+		.timeout_ns = 600 * NS_PER_S,
+		.connect_timeout_ns = 30 * NS_PER_S,
+		.grace_ns = 30 * NS_PER_S,
+	};
+	if (!program_start(&program, argc, arguments, o, &operands, status))
+		return false;
+	*schedule = operands.count ? operands.items[0] : NULL;
+	if (!o->list_apis && check(o, *schedule, &err) < 0) {
+		*status = program_misuse(&program, &err);
+		return false;
+	}
+	*argv = options_argv(&program, argc, arguments, true, o->common.reproducible);
+	return true;
+}
