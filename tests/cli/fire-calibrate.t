@@ -54,7 +54,7 @@ is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . mine.json)" "--cali
 jq '.host.name = "another"' mine.json >theirs.json
 fire --calibration theirs.json
 is "$(head -1 chat.records | jq -c .calibration)" null "one of another machine is not taken"
-is "$(cat "$ERR")" "ipf-fire: theirs.json: not used: it was made on another machine, or with another system on it" "and that is said of a file that was named"
+is "$(cat "$ERR")" "ipf-fire: warning: theirs.json: calibration not used: made on another machine or system" "and that is said of a file that was named"
 fire --calibration theirs.json -q
 is "$(cat "$ERR")" "" "but not with -q"
 fire --calibration missing.json
@@ -62,7 +62,7 @@ status_is 1 "a file that is not there ends with 1"
 is "$(cat "$ERR")" "ipf-fire: missing.json: cannot open: No such file or directory" "and is named"
 fire --calibration chat.sched
 status_is 3 "a file of something else ends with 3"
-is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration, as --calibrate keeps it" "and is named"
+is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration as --calibrate saves it" "and is named"
 
 # ---- by a schedule; with our own clock; to standard output ----
 run ipf-fire --calibrate --shape gap=1ms,first=2ms,for=50ms --stamps user -t chat.trace chat.sched -o -
@@ -93,8 +93,8 @@ complains ipf-fire '--calibrate: 1000 concurrent streams, but the limit of open 
 run sh -c 'ulimit -n 40; exec ipf-fire --calibrate --shape streams=2'
 status_is 1 "so does any load where hardly a file can be open"
 complains ipf-fire '--calibrate: the limit of open files is too low for one stream' "which is what is said"
-wrong "it is --calibrate's" -u "$URL" -t chat.trace --shape streams=2 chat.sched
-wrong 'does not go with --probe' --calibrate --probe
+wrong "--shape requires --calibrate" -u "$URL" -t chat.trace --shape streams=2 chat.sched
+wrong 'cannot be combined with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
 status_is 1 "a trace that is not there"
 run env -u HOME -u XDG_STATE_HOME "$BIN/ipf-fire" --calibrate

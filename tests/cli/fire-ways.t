@@ -69,7 +69,7 @@ if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/
 	for sched in ports burst; do
 		alone $sched.sched
 		status_is 1 "more connections than there are ports ($sched)"
-		complains ipf-fire "1500 connections at once need as many local ports, and there are 1000 for them (--bind adds addresses; " "are refused"
+		complains ipf-fire "needs 1500 connections at once, but local ports allow only 1000: add addresses with --bind, or " "are refused"
 		alone $sched.sched --bind 127.0.0.2,127.0.0.3
 		complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
 	done
