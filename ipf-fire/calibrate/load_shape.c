@@ -1,10 +1,10 @@
 #include "calibrate/load_shape.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "clock.h"
 #include "stream/schedule.h"
 #include "stream/trace.h"
-#include "cli/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "endpoint/wait_ready.h"
 
+#include "cli/units.h"
 #include "clock.h"
 #include "endpoint/connection_policy.h"
-#include "protobuf/protobuf.h"
 #include "endpoint/preflight.h"
-#include "cli/units.h"
+#include "protobuf/protobuf.h"
 #include "version.h"
 
 #include <poll.h>

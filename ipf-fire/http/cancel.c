@@ -1,7 +1,7 @@
 #include "http/cancel.h"
 
-#include "endpoint/balance.h"
 #include "cli/units.h"
+#include "endpoint/balance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,11 +13,11 @@ static struct {
 
 static _Thread_local struct {
 	bool stands;
-	struct timespec t; /* tv_sec 0: nobody has asked yet */
+	struct timespec t; /* tv_sec 0: not read yet */
 } still;
 
-/* The C library's clock_gettime, as far as anyone who calls it can tell; see timestamped_recv of timestamp.c for how
- * libcurl comes to call it. */
+/* Replaces the C library's clock_gettime, with the same behaviour for all other callers. See timestamped_recv in
+ * timestamp.c for how libcurl comes to call it. */
 int stopped_clock_gettime(clockid_t clock, struct timespec *t) __asm__("clock_gettime");
 
 __attribute__((visibility("default"), used)) int stopped_clock_gettime(clockid_t clock, struct timespec *t)
@@ -40,7 +40,7 @@ void curl_clock_init(void)
 {
 	struct dl_find_object libcurl, own;
 	struct timespec t;
-	stopped_clock_gettime(CLOCK_MONOTONIC, &t); /* so that `read` is there before the threads are */
+	stopped_clock_gettime(CLOCK_MONOTONIC, &t); /* sets real.read before there are threads */
 	if (_dl_find_object((void *)(uintptr_t)curl_multi_socket_action, &libcurl) < 0 ||
 	    _dl_find_object((void *)(uintptr_t)curl_clock_init, &own) < 0 || libcurl.dlfo_map_start == own.dlfo_map_start)
 		return;

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1032 /* bytes: up to here the C library keeps them by itself */
+#define LEAST 1032 /* bytes; the C library caches smaller blocks per thread by itself */
 #define STEP  ((size_t)1024)
-#define STEPS 66 /* libcurl's buffer is of 16 KiB and one byte, or of 64 KiB (transfer.h) */
-#define KEPT  32 /* of each size, by each thread */
+#define STEPS 66 /* enough for libcurl's buffer: 16 KiB and one byte, or 64 KiB (transfer.h) */
+#define KEPT  32 /* blocks of each size, per thread */
 
 struct block {
 	struct block *next;
 };
 
-/* Blocks of at least so many times STEP. */
+/* store[n]: free blocks of at least n times STEP bytes. */
 static _Thread_local struct {
 	struct block *first;
 	size_t count;

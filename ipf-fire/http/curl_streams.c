@@ -12,9 +12,9 @@ void curl_streams_init(void)
 	*(void **)&remote_settings = dlsym(RTLD_NEXT, "nghttp2_session_get_remote_settings");
 }
 
-/* nghttp2's function, as far as anyone who calls it can tell; see timestamped_recv of timestamp.c for how libcurl comes
- * to call it, as it does when a server's settings have come. A libcurl that has nghttp2 built in does not, and then
- * nothing is known. */
+/* Replaces nghttp2's function, with the same behaviour for the caller. libcurl calls it when a server's settings have
+ * arrived; see timestamped_recv in timestamp.c for how it comes to call this one. A libcurl that contains nghttp2 does
+ * not, and then the number of streams is not known. */
 uint32_t noted_remote_settings(void *session, int id) __asm__("nghttp2_session_get_remote_settings");
 
 __attribute__((visibility("default"), used)) uint32_t noted_remote_settings(void *session, int id)

@@ -1,10 +1,11 @@
-/* What a server of HTTP/2 still has to say when it closes a connection.
+/* What an HTTP/2 server still sends when it closes a connection.
  *
- * With its last streams it says GOAWAY: this far it has looked at streams, and it takes no others. As soon as libcurl
- * (7.88) has read that, and no stream is left, it lets go of the session, and of what the last streams still have to
- * tell: trailers, and with them the status of a gRPC call, and that the server refused a stream unseen, which may be
- * sent again. It asks nghttp2 whether there is anything more to be read; to that we say yes until those that ended have
- * been told. A connection that no request is on is another matter: that one is over. */
+ * With GOAWAY the server announces the last stream that it has processed; it accepts no others. As soon as libcurl
+ * (7.88) has read that and no stream is left, it closes the session. It then loses what is still to be reported for the
+ * last streams: trailers, and with them the status of a gRPC call, or that the server refused a stream unprocessed, so
+ * that it may be sent again. Before it closes the session, libcurl asks nghttp2 whether there is more to read. This
+ * module answers yes until the streams that have ended are reported. A connection without requests is closed as usual.
+ */
 #include "http/h2_goaway.h"
 
 #include "http/transport_state.h"
@@ -13,7 +14,8 @@
 
 static _Thread_local const struct transport *working;
 
-/* nghttp2's, found at run time: libcurl has them, or has nghttp2 built in, and then asks nobody. */
+/* nghttp2's functions, found at run time. A libcurl that contains nghttp2 does not call them through the dynamic
+ * linker; then nothing here is used. */
 static int (*want_read)(void *session);
 static void *(*root_stream)(void *session), *(*first_child)(void *stream);
 
@@ -35,8 +37,8 @@ static bool in_use(const struct transport *t)
 	return fd < 0 || (size_t)fd >= t->sockets_count || !t->sockets[fd].idle;
 }
 
-/* As anyone who calls nghttp2 can tell, its function; see timestamped_recv of timestamp.c for how libcurl comes to call
- * this one. A session that has streams and reads no more is broken, and libcurl has to hear of it. */
+/* Replaces nghttp2's function; see timestamped_recv in timestamp.c for how libcurl comes to call this one. A session
+ * that has streams but reads nothing more is broken, and libcurl must be told so. */
 int patient_want_read(void *session) __asm__("nghttp2_session_want_read");
 
 __attribute__((visibility("default"), used)) int patient_want_read(void *session)

@@ -19,7 +19,7 @@ size_t h2_sharing_streams(const struct transport *t, size_t target)
 	return q->max_streams && q->max_streams < streams ? q->max_streams : streams;
 }
 
-/* On a connection whose settings have not come, libcurl would take as many as we have set. */
+/* libcurl applies our limit to connections whose settings have not arrived yet. */
 void h2_sharing_read_settings(struct multi_handle *m)
 {
 	struct transport *t = m->transport;
@@ -51,7 +51,7 @@ bool h2_sharing_must_wait(const struct transport *t, size_t target, uint64_t key
 	const struct target_queue *q = &t->queues[target];
 	size_t streams = h2_sharing_streams(t, target);
 	const struct connection_policy *c = &t->options->connections;
-	/* the pool was laid out for more streams, until the server told how many it takes */
+	/* until the server's settings arrived, the pool was sized for more streams */
 	if (c->kind == CONNECTION_POLICY_POOL && (q->busy - ahead - 1) / streams >= (size_t)c->pool)
 		return true;
 	if (streams == 1 || !q->opening)
@@ -62,7 +62,7 @@ bool h2_sharing_must_wait(const struct transport *t, size_t target, uint64_t key
 			x = x->opener_next;
 		return x;
 	}
-	/* libcurl finds no room where there should be some: nobody knows how much there is */
+	/* libcurl found no room where there should be some: the free room is unknown */
 	if (q->unplanned)
 		return true;
 	for (size_t i = 0; i < t->count; i++)
@@ -125,7 +125,7 @@ void h2_sharing_retire(struct socket *s)
 	s->multi->ready -= s->ready;
 }
 
-/* Whether its server has closed it tells one that broke from one that libcurl closes for having refused a request. */
+/* If the server has not closed it, libcurl closes it because a request was refused; otherwise the connection broke. */
 void h2_sharing_closed(const struct socket *s, int fd)
 {
 	struct multi_handle *m = s->multi;

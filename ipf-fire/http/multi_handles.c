@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#define SESSION_CELLS      16    /* multi handles that sessions' connections are spread over */
-#define SESSIONS_KEPT      1024L /* connections in each of them, before the oldest that is not in use is closed */
-#define FEWEST_CONNECTIONS ((size_t)16) /* of a multi handle, before another one is made */
+#define SESSION_CELLS      16           /* multi handles that the connections of sessions are distributed over */
+#define SESSIONS_KEPT      1024L        /* connections in each, before the oldest idle one is closed */
+#define FEWEST_CONNECTIONS ((size_t)16) /* per multi handle, before another one is created */
 #define MOST_CONNECTIONS   ((size_t)256)
-#define MULTIS             16 /* up to so many, a handle has the fewest connections */
+#define MULTIS             16 /* up to this number of multi handles, each has the fewest connections */
 
 static struct multi_handle *multi_handle_new(struct transport *t, size_t target)
 {
@@ -36,19 +36,18 @@ static struct multi_handle *multi_handle_new(struct transport *t, size_t target)
 	return t->multi_handles[t->count++] = m;
 }
 
-/* How many connections a multi handle is to have where there are so many in all. For each request libcurl walks those
- * of a handle, which is why it has few of them; it takes some 40 KiB by itself, which is why it has more of them where
- * they are many. */
+/* How many connections a multi handle should have, given their total number. libcurl searches those of a handle for
+ * each request, so that fewer are better; a handle takes some 40 KiB, so that many connections need larger handles. */
 static size_t room_of(size_t connections)
 {
 	size_t room = connections / MULTIS;
 	return room < FEWEST_CONNECTIONS ? FEWEST_CONNECTIONS : room > MOST_CONNECTIONS ? MOST_CONNECTIONS : room;
 }
 
-/* Sessions' connections are found again where their multi handle is found again. */
+/* The same multi handle for all requests of a session, so that its connection is found again. */
 static struct multi_handle *multi_handle_of_session(struct transport *t, size_t target, uint64_t key)
 {
-	size_t session_cell = (size_t)(key >> 1) % SESSION_CELLS; /* its last bit is always set */
+	size_t session_cell = (size_t)(key >> 1) % SESSION_CELLS; /* the key's last bit is always set */
 	for (size_t i = 0; i < t->count; i++)
 		if (t->multi_handles[i]->target == target && t->multi_handles[i]->session_cell == session_cell)
 			return t->multi_handles[i];
@@ -58,7 +57,7 @@ static struct multi_handle *multi_handle_of_session(struct transport *t, size_t 
 	return m;
 }
 
-/* One more for a pool, with its share of the connections. */
+/* Another multi handle for a pool, with its share of the connections. */
 static struct multi_handle *multi_handle_of_pool(struct transport *t, size_t target)
 {
 	size_t pool = (size_t)t->options->connections.pool, left = pool;

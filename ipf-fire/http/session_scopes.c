@@ -10,7 +10,7 @@ struct entry {
 	uint32_t scope, held;
 };
 
-/* Linear probing, at most half full. */
+/* A hash table with linear probing, at most half full. */
 struct session_scopes {
 	struct entry *entries;
 	size_t size, count;
@@ -39,7 +39,7 @@ static size_t home(const struct session_scopes *s, uint64_t key)
 	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (s->size - 1);
 }
 
-/* Where it is, or would be. */
+/* The index of the key, or of the free entry where it belongs. */
 static size_t find(const struct session_scopes *s, uint64_t key)
 {
 	size_t i = home(s, key);
@@ -84,7 +84,7 @@ void session_scopes_leave(struct session_scopes *s, uint64_t key)
 	if (!s->entries[hole].key || --s->entries[hole].held)
 		return;
 	s->count--;
-	/* those behind it that would not be found any more move up */
+	/* move up the entries behind it that would not be found any more */
 	for (size_t i = (hole + 1) & mask; s->entries[i].key; i = (i + 1) & mask)
 		if (((i - home(s, s->entries[i].key)) & mask) >= ((i - hole) & mask)) {
 			s->entries[hole] = s->entries[i];

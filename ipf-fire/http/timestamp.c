@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -21,20 +21,22 @@
 #define SEND_BURST 1024      /* … except for this many in a burst */
 #define LOOK_NS    NS_PER_MS /* how long the offset of the clocks is trusted */
 #define SLACK_NS                                                                                                       \
-	1000 /* by which a timestamp may seem to lie ahead: the offset is not known better than the clocks can be read */
+	1000 /* tolerance for a timestamp in the future, because the offset is only as accurate as the clocks can be read  \
+	      */
 
 struct socket_state {
 	struct timestamp timestamp;
-	int64_t wall_ns; /* of the timestamp, as it came; 0: the last read had none */
+	int64_t wall_ns; /* the kernel's timestamp, on the wall clock; 0: the last read had none */
 	bool watched;
 	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_TIMESTAMPED } sends;
-	uint32_t sent_bytes; /* since its sends are stamped: goes round, as the kernel's own count of them */
-	int64_t sent_ns;     /* when the last of them left; 0: not known yet */
-	/* while libcurl works at one event, of a socket that is watched or not */
-	uint64_t event;    /* which the rest is about */
+	uint32_t sent_bytes; /* sent since sends are timestamped; wraps around, like the kernel's counter */
+	int64_t sent_ns;     /* when the last of these bytes left; 0: not known yet */
+	/* during one event that libcurl handles; for all sockets, watched or not */
+	uint64_t event;    /* the event that the following members belong to */
 	size_t read_bytes; /* so far */
 	int64_t read_ns;   /* our clock right after the last read */
-	bool emptied;      /* the last read took all that there was, or what was sent has had no time for an answer */
+	bool emptied; /* the last read returned all that was available, or something was just sent, and no response can have
+	                 arrived */
 };
 
 struct timestamps {
@@ -43,13 +45,13 @@ struct timestamps {
 	bool kernel;
 	int held_fd; /* see timestamps_new */
 	int last_fd,
-		last_sent_fd;  /* of the last read, watched or not, and of the last send since timestamps_attach; -1: none */
+		last_sent_fd;  /* of the last read (watched or not) and the last send since timestamps_attach; -1: none */
 	uint64_t event;    /* counts timestamps_attach */
 	size_t read_limit; /* see timestamps_limit */
-	int64_t offset_ns, width_ns;     /* wall clock less ours, as of the look that took `width_ns` */
-	int64_t looked_ns;               /* on our clock; INT64_MIN: not yet */
-	bool stepped;                    /* at the last look */
-	int64_t credit_ns, credit_at_ns; /* how much of its time may go into timestamps of sends, as of when */
+	int64_t offset_ns, width_ns;     /* wall clock minus our clock, as of a comparison that took `width_ns` */
+	int64_t looked_ns;               /* time of the last comparison, on our clock; INT64_MIN: none yet */
+	bool stepped;                    /* the last comparison found that the clock was set */
+	int64_t credit_ns, credit_at_ns; /* how much time may be spent on timestamps of sends, and as of when */
 	struct thread_stats *stats;
 };
 
@@ -63,7 +65,7 @@ static struct socket_state *watched_socket(const struct timestamps *s, int fd)
 	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
 }
 
-/* What is known of the socket's reads within this event; NULL: the socket is not known. */
+/* The state of the socket's reads within this event; NULL: the socket is not known. */
 static struct socket_state *socket_in_event(const struct timestamps *s, int fd)
 {
 	struct socket_state *n = fd >= 0 && (size_t)fd < s->count ? &s->sockets[fd] : NULL;
@@ -83,7 +85,7 @@ bool timestamps_look(struct timestamps *s, int64_t before_ns, int64_t wall_ns, i
 	bool first = s->looked_ns == INT64_MIN;
 	s->looked_ns = after_ns;
 	if (!first && llabs(offset - s->offset_ns) <= (width + s->width_ns) / 2 + 1) {
-		/* the same, as far as both looks can tell: the closer one is right */
+		/* no difference within the accuracy of both comparisons: keep the more accurate one */
 		if (width < s->width_ns) {
 			s->offset_ns = offset;
 			s->width_ns = width;
@@ -120,11 +122,11 @@ void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_
 		return;
 	}
 	if (wall_ns == n->wall_ns)
-		return; /* more of the same packet: we had it when we began to read it */
+		return; /* more of the same packet, which was available at the previous read */
 	thread_stats_count(&s->stats->stamped, 1);
 	n->wall_ns = wall_ns;
 	n->timestamp = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
-	/* the packet may have come before the clock was set, or after: nobody knows */
+	/* it is unknown whether the packet arrived before or after the clock was set */
 	if (s->stepped || n->timestamp.t_ns > own_ns + SLACK_NS)
 		timestamps_reject(s, fd);
 	else if (n->timestamp.t_ns > own_ns)
@@ -154,13 +156,13 @@ static int64_t timestamp_in(struct msghdr *m)
 	return 0;
 }
 
-/* The C library's recv, as far as anyone who calls it can tell. The dynamic linker looks for a library's symbols in the
- * program first, and so libcurl, whose plain sockets and TLS both read through recv, finds this one; the timestamps of
- * the packets come out beside the data, in a control message that only recvmsg gives. That costs 0.3 us a read; the
- * clean way, a look at the first byte before libcurl reads, costs 0.8. Threads that are not attached, such as libcurl's
- * own, get what they would have got.
+/* Replaces the C library's recv, with the same behaviour for the caller. The dynamic linker looks for a library's
+ * symbols in the program first. So libcurl, which reads both plain sockets and TLS through recv, calls this function.
+ * The timestamps of packets come beside the data, in a control message that only recvmsg returns. That costs 0.3 us per
+ * read; the alternative, a peek at the first byte before libcurl reads, costs 0.8 us. Threads that are not attached,
+ * such as libcurl's own, get the usual result.
  *
- * Should a libcurl call something else, nothing is noted, and timestamps_trial says so. */
+ * If a version of libcurl calls something else, nothing is noted, and timestamps_trial reports it. */
 ssize_t timestamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
 
 __attribute__((visibility("default"), used)) ssize_t timestamped_recv(int fd, void *data, size_t len, int flags)
@@ -231,7 +233,7 @@ void timestamps_watch_sends(struct timestamps *s, int fd)
 		n->sends = SENDS_WANTED;
 }
 
-/* One entry of the error queue: which byte of all that was sent left, and when by the wall clock. */
+/* Reads one entry of the error queue: which byte of all that were sent left, and when, by the wall clock. */
 static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 {
 	bool is_send = false;
@@ -243,7 +245,7 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 		    c->cmsg_len >= CMSG_LEN(sizeof timestamps)) {
 			memcpy(&timestamps, CMSG_DATA(c), sizeof timestamps);
 			*wall_ns = (int64_t)timestamps.ts[0].tv_sec * NS_PER_S + timestamps.ts[0].tv_nsec;
-		} else if (c->cmsg_level != SOL_SOCKET && c->cmsg_len >= CMSG_LEN(sizeof e)) { /* IP's or IPv6's */
+		} else if (c->cmsg_level != SOL_SOCKET && c->cmsg_len >= CMSG_LEN(sizeof e)) { /* level of IP or IPv6 */
 			memcpy(&e, CMSG_DATA(c), sizeof e);
 			is_send = e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == SCM_TSTAMP_SND;
 			*byte = e.ee_data;
@@ -252,8 +254,8 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 	return is_send && *wall_ns;
 }
 
-/* Empties the error queue, at least until the last byte's timestamp was in it. Left there, it would look like a broken
- * socket. */
+/* Empties the error queue, at least until the last byte's timestamp has been read. Left in the queue, a timestamp would
+ * look like a broken socket. */
 static bool drain(struct timestamps *s, struct socket_state *n, int fd)
 {
 	bool some = false;
@@ -276,8 +278,8 @@ static bool drain(struct timestamps *s, struct socket_state *n, int fd)
 	}
 }
 
-/* The kernel numbers what is stamped by the bytes sent since it was asked to, and refuses to be asked before there is a
- * connection. Which sends are stamped each of them says. */
+/* Asks the kernel for timestamps of sends. It identifies them by the number of bytes sent since this call, and refuses
+ * the call before the socket is connected. Each send then says whether it is timestamped. */
 static void ask(struct socket_state *n, int fd)
 {
 	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
@@ -313,8 +315,8 @@ static ssize_t send_with_timestamp(int fd, const void *data, size_t len, int fla
 	return sendmsg(fd, &m, flags);
 }
 
-/* As timestamp.c does with recv. On most ways the timestamp lies in the error queue when the call comes back, and is
- * taken out before anybody polls the socket; timestamps_late sees to the others. */
+/* Replaces the C library's send, as timestamped_recv does recv. On most network paths the timestamp is in the error
+ * queue when the call returns, and is read before anything polls the socket; timestamps_late handles the others. */
 ssize_t timestamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
 
 __attribute__((visibility("default"), used)) ssize_t timestamped_send(int fd, const void *data, size_t len, int flags)
@@ -326,8 +328,7 @@ __attribute__((visibility("default"), used)) ssize_t timestamped_send(int fd, co
 	bool stamped = n && n->sends == SENDS_TIMESTAMPED && may_timestamp(s);
 	ssize_t sent = stamped ? send_with_timestamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
 	if (s && s->read_limit && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-		return (
-			ssize_t)len; /* that nobody reads any more is to be heard by reading, behind what they still had to say */
+		return (ssize_t)len; /* pretend success: reads report the broken connection, after what the server still sent */
 	struct socket_state *within = s && sent > 0 ? socket_in_event(s, fd) : NULL;
 	if (within)
 		within->emptied = true;
@@ -357,8 +358,7 @@ static bool clear_send_timestamps(struct timestamps *s, struct pollfd *p)
 	const struct timespec at_once = {0};
 	if (!n || n->sends != SENDS_TIMESTAMPED)
 		return false;
-	/* an error that is there while no timestamp is, is one; what epoll told of a while ago may have been taken out
-	 * since */
+	/* an error without a timestamp is a real one; what epoll reported may have been read meanwhile */
 	do {
 		p->revents = 0;
 		if (ppoll(p, 1, &at_once, NULL) < 0)
@@ -370,15 +370,16 @@ static bool clear_send_timestamps(struct timestamps *s, struct pollfd *p)
 uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
-	/* poll's bits are epoll's; of what was not asked for only errors count */
+	/* poll and epoll use the same bits; of events that were not requested only errors count */
 	return clear_send_timestamps(s, &p) ? (uint32_t)p.revents & (events | POLLERR | POLLHUP) : events;
 }
 
 /* ---- poll ---- */
 
-/* After each read libcurl asks whether there is more. A read that got less than there was room for has said so: that
- * answer costs nothing. Nor is there an answer to what was sent just now. Both hold while libcurl works at one event;
- * what comes in the meantime makes epoll wake us. And a timestamp of what was sent is no error. */
+/* Replaces the C library's poll. After each read libcurl polls for more data. If that read returned less than there was
+ * room for, there is none, and the answer costs no system call. The same holds right after a send, because no response
+ * can have arrived. Both apply only while libcurl handles one event; epoll reports what arrives meanwhile. A timestamp
+ * of a send is not reported as an error. */
 int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
 
 __attribute__((visibility("default"), used)) int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout)
@@ -420,7 +421,7 @@ bool timestamps_watch(struct timestamps *s, int fd)
 {
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
-	/* a Unix socket takes the option, and has no timestamps */
+	/* a Unix socket accepts the option, but has no timestamps */
 	if (!make_room(s, fd))
 		return false;
 	s->sockets[fd] = (struct socket_state){.watched = false};
@@ -457,8 +458,8 @@ struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel)
 	s->last_fd = s->last_sent_fd = s->held_fd = -1;
 	if (!kernel)
 		return s;
-	/* The kernel timestamps packets while any socket asks for it, and begins a moment after the first one did: one that
-	 * asks all the time, so that no connection is the first. */
+	/* The kernel timestamps packets while any socket asks for it, and starts a moment after the first one asked. This
+	 * socket asks all the time, so that no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s->held_fd >= 0)
 		setsockopt(s->held_fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);

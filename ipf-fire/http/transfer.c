@@ -12,24 +12,25 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what libcurl tells ---- */
+/* ---- libcurl's callbacks ---- */
 
 static bool takes_more(const struct transfer *x)
 {
 	return x->job && !x->no_memory;
 }
 
-/* The kernel's timestamp of the last read of its connection: what is handed over came with it, or before. */
+/* The kernel's timestamp of the connection's last read. The bytes that libcurl passes on arrived with that read, or
+ * earlier. */
 static const struct timestamp *kernel_timestamp(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
 	const struct timestamp *read = timestamps_of(s->timestamps, x->fd);
 	if (read && read->t_ns - s->zero_ns < x->job->start_ns)
-		timestamps_reject(s->timestamps, x->fd); /* nothing of an answer comes before the request */
+		timestamps_reject(s->timestamps, x->fd); /* no response arrives before the request */
 	return read;
 }
 
-/* When the last read was, if it is known: by the kernel, or else by our clock right after it. */
+/* The time of the last read, if known: the kernel's, or else our clock right after it. */
 bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	const struct transfer_setup *s = x->setup;
@@ -42,7 +43,7 @@ bool transfer_last_read(const struct transfer *x, int64_t *t_ns, int64_t *own_ns
 	return true;
 }
 
-/* When the bytes that are handed over came. Within a call that also sent the request, that was after the sending. */
+/* The time of the bytes that libcurl passes on. If the same call also sent the request, that was after the send. */
 static void time_of_bytes(struct transfer *x, int64_t *t_ns, int64_t *own_ns)
 {
 	struct transfer_setup *s = x->setup;
@@ -100,15 +101,15 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 	char member[sizeof key + 4];
 	int len_member = snprintf(member, sizeof member, "\"%.*s\":", (int)name, key);
 	if (job->headers.len && memmem(job->headers.data, job->headers.len, member, (size_t)len_member))
-		return; /* of several the first */
+		return; /* keep the first of several headers with the same name */
 	if (job->headers.len)
 		buffer_byte(&job->headers, ',');
 	buffer_append(&job->headers, member, (size_t)len_member);
 	jout_string(&w, trimmed(line + name + 1, len - name - 1));
 }
 
-/* When the kernel let go the last byte that was sent on the connection: the request's, as long as no other is sent on
- * it. */
+/* Notes when the kernel sent the last byte of the connection. This is the request's last byte as long as no other
+ * request is sent on it. */
 static void note_left(struct transfer *x)
 {
 	struct job *job = x->job;
@@ -124,11 +125,11 @@ static void note_first_byte(struct transfer *x)
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
 	time_of_bytes(x, &job->first_byte_ns, &own_ns);
-	/* `sent` was read when the call came back that had sent; the kernel may have had the answer by then */
+	/* sent_ns was read after the call that sent; the response may have arrived before */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
 	if (job->left_ns == IPF_ABSENT && connection_policy_streams(&x->setup->options->connections) == 1)
-		note_left(x); /* it came late */
+		note_left(x); /* the timestamp arrived after the send */
 	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
 		job->left_ns = IPF_ABSENT;
 }
@@ -141,7 +142,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 		return len;
 	note_first_byte(x);
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
-		buffer_clear(&x->job->headers); /* those before were of an interim answer */
+		buffer_clear(&x->job->headers); /* the previous headers belonged to an interim response */
 	const char *colon = memchr(line, ':', len);
 	if (colon && kept(x->setup->options->record_headers, line, (size_t)(colon - line)))
 		keep_header(x->job, line, (size_t)(colon - line), len);
@@ -154,15 +155,15 @@ static void set_pipewait(struct transfer *x, bool on)
 	curl_easy_setopt(x->easy, CURLOPT_PIPEWAIT, on ? 1L : 0L);
 }
 
-/* libcurl calls this after each of its steps. The first call at which it has handed over the whole body comes right
- * after the send, and is the only one that counts. */
+/* libcurl calls this after each of its steps. The first call at which the whole body has been sent comes right after
+ * that send; it is the only one that counts. */
 static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
 {
 	struct transfer *x = user;
 	(void)down_total;
 	(void)down;
 	(void)up_total;
-	/* where a server refuses it, we find it another connection ourselves */
+	/* if a server refuses the request, the transport chooses another connection, not libcurl */
 	if (x->pipewait && x->attempts > 0)
 		set_pipewait(x, false);
 	if (x->job && x->job->sent_ns == IPF_ABSENT && x->attempts > 0 && up >= x->job->request_bytes) {
@@ -173,7 +174,7 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 	return 0;
 }
 
-/* Was the TLS session one that we had from an earlier connection? */
+/* Was the TLS session resumed from an earlier connection? */
 static bool session_resumed(const struct transfer *x)
 {
 	struct curl_tlssessioninfo *tls = NULL;
@@ -181,7 +182,7 @@ static bool session_resumed(const struct transfer *x)
 	       tls->internals && SSL_session_reused(tls->internals);
 }
 
-/* On a connection that others use as well, libcurl says nothing of sockets. */
+/* Notes the connection. libcurl does not report the socket of a connection that other requests use, too. */
 static void note_connection(struct transfer *x)
 {
 	struct transfer_setup *s = x->setup;
@@ -195,8 +196,8 @@ static void note_connection(struct transfer *x)
 	job->resumed = s->share && !job->reused && session_resumed(x);
 }
 
-/* Right before the request is sent. A second time: the kept connection broke before an answer, and libcurl would send
- * again. It is not to: a retry that nobody asked for falsifies the latency. */
+/* libcurl calls this right before it sends the request. A second call means that the kept connection broke before a
+ * response, and libcurl would retry. It must not: a hidden retry falsifies the latency. */
 static int on_prerequest(void *user, char *remote, char *local, int remote_port, int local_port)
 {
 	struct transfer *x = user;
@@ -211,12 +212,12 @@ static int on_prerequest(void *user, char *remote, char *local, int remote_port,
 	return CURL_PREREQFUNC_OK;
 }
 
-/* A server of HTTP/2 refuses streams beyond what it takes at once, and has not looked at them; how many it takes it
- * says only after the first may have been sent. The connection is there as before, and the request goes on another one
- * or waits: the time of that counts as its own. */
+/* Was the request refused? An HTTP/2 server refuses streams beyond its limit without processing them; it announces the
+ * limit only after the first requests may have been sent. The connection is still open, and the request goes to another
+ * one, or waits; that time is part of the request's time. */
 static bool refused(const struct transfer *x)
 {
-	/* where the connection is gone, too, but nothing failed on it, the server took leave before it looked */
+	/* if the connection is closed, too, but without an error, the server closed it before it processed the request */
 	return x->setup->options->connections.http != HTTP_1_1 && x->job->first_byte_ns == IPF_ABSENT &&
 	       (x->setup->alive(x) || !x->error[0]);
 }
@@ -277,7 +278,7 @@ static void set_connection(CURL *easy, const struct transfer_setup *s)
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, s->close_data);
 }
 
-/* Parsed already, where requests have none of their own: libcurl would do it again for each of them. */
+/* Sets the parsed URL if all requests have the same, so that libcurl does not parse it for each of them. */
 static CURLcode set_target(CURL *easy, const struct endpoint *endpoint, size_t target)
 {
 	const struct target *p = &endpoint->targets[target];
@@ -329,7 +330,7 @@ struct transfer *transfer_new(struct transfer_setup *setup)
 void transfer_reset(struct transfer *x)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
-	/* many streams wait for one connection, and do not open one each */
+	/* let many streams wait for one connection instead of opening one each */
 	if (!x->pipewait && c->http != HTTP_1_1 && c->kind != CONNECTION_POLICY_FRESH)
 		set_pipewait(x, true);
 }
@@ -362,9 +363,9 @@ static void set_url(struct transfer *x, const struct job *job, size_t target)
 	x->target = target;
 }
 
-/* libcurl before 8.0 sets HTTP/2 up a second time, and fails, where prior knowledge meets a connection that has it
- * already. So a request keeps either to the connections that there are, not knowing, or makes one; where there is none
- * after all, on_open has it begin anew. */
+/* Sets the HTTP version. libcurl before 8.0 sets up HTTP/2 a second time, and fails, if a request with prior knowledge
+ * gets an existing connection. So a request either uses only existing connections, without prior knowledge, or opens a
+ * new one. If there is no connection after all, on_open makes it start again. */
 static void set_version(struct transfer *x, bool kept)
 {
 	const struct connection_policy *c = &x->setup->options->connections;
@@ -391,7 +392,7 @@ void transfer_restart(struct transfer *x)
 	set_version(x, false);
 }
 
-/* The request's own where it has some; a signature is made now, since it is good for minutes only. */
+/* Sets the request's own headers, if it has some. The signature is made now, because it is valid only for minutes. */
 static void set_headers(struct transfer *x, const struct job *job)
 {
 	const struct endpoint *t = x->setup->endpoint;
@@ -409,7 +410,7 @@ static void set_headers(struct transfer *x, const struct job *job)
 		curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, list);
 }
 
-/* It may have been held back after its start, or refused: that is part of its time. */
+/* Sets the timeout. If the request was held back after its start, or refused, that time is part of it. */
 static void set_timeout(struct transfer *x)
 {
 	int64_t most = x->setup->options->timeout_ns, start = x->job->start_ns;

@@ -1,4 +1,4 @@
-/* How a request ended, and what libcurl knows of it by then. */
+/* How a request ended, and what libcurl reports about it. */
 #include "absent.h"
 #include "clock.h"
 #include "http/transfer.h"
@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STALE_NS (2 * NS_PER_MS) /* beside two round trips */
+_Static_assert(REFUSALS_MAX == 100, "the error text names the number");
+
+#define STALE_NS (2 * NS_PER_MS) /* in addition to two round trips */
 
 static bool is_tls(CURLcode code)
 {
@@ -37,7 +39,7 @@ static bool connected(const struct transfer *x)
 	return x->attempts > 0;
 }
 
-/* Without a connection: it was TCP's, a proxy's, or TLS's on top of it. */
+/* The error of a request without a connection: TCP, the proxy, or TLS failed. */
 static enum record_error unconnected(const struct transfer *x)
 {
 	const struct transfer_setup *s = x->setup;
@@ -46,12 +48,12 @@ static enum record_error unconnected(const struct transfer *x)
 	if (s->options->network_path->o.proxy &&
 	    (curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel) || tunnel / 100 != 2))
 		return RECORD_CONNECT;
-	/* libcurl may have seen it before epoll told us */
+	/* libcurl may have noticed it before epoll reported it */
 	bool established = x->established || strstr(x->error, "SSL connection");
 	return tls && established ? RECORD_TLS : RECORD_CONNECT;
 }
 
-/* A connection that broke: by a reset, or closed in order but too early. */
+/* The error of a connection that broke: reset, or closed cleanly but too early. */
 static enum record_error broken(const struct transfer *x)
 {
 	long os = 0;
@@ -61,8 +63,8 @@ static enum record_error broken(const struct transfer *x)
 	return os || !strstr(x->error, "eof") ? RECORD_RESET : RECORD_CUT;
 }
 
-/* A kept connection broke before anything of an answer came; libcurl tries again most of the times, or would.
- * CURLE_HTTP2 is what it says where the server had said goodbye. */
+/* Did a kept connection break before any byte of a response? Mostly libcurl retries then, or would. It returns
+ * CURLE_HTTP2 if the server had sent GOAWAY. */
 static bool died_kept(const struct transfer *x, CURLcode code)
 {
 	bool broke = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
@@ -102,8 +104,8 @@ static enum record_error kind_of(const struct transfer *x, CURLcode code)
 	}
 }
 
-/* Had the server closed the kept connection before it saw the request? Then the reset came back with the first packet;
- * one that comes later is the end of a request that was being worked on. */
+/* Had the server closed the kept connection before it saw the request? Then the reset answered the first packet. A
+ * reset that arrives later ends a request that the server was processing. */
 static bool stale(const struct transfer *x)
 {
 	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
@@ -119,7 +121,7 @@ static void set_error(struct transfer *x, CURLcode code)
 		job->error_text[0] = '\0';
 		return;
 	}
-	if (!connected(x)) /* there was none */
+	if (!connected(x)) /* there was no connection */
 		job->connection = IPF_ABSENT;
 	bool own = true;
 	if (x->cancelled)
@@ -133,11 +135,12 @@ static void set_error(struct transfer *x, CURLcode code)
 		                               : "the kept connection broke before a response";
 	else
 		own = false;
-	if (own || !job->error_text[0]) /* it may say already why there was no socket */
+	if (own || !job->error_text[0]) /* it may already contain why no socket could be opened */
 		snprintf(job->error_text, sizeof job->error_text, "%s", text);
 }
 
-/* libcurl's own times are microseconds from its start of the transfer; 0 where a step was not taken. */
+/* The time of a step, which libcurl reports in microseconds from the start of the transfer; 0 if the step was not
+ * taken. */
 static int64_t step(const struct transfer *x, CURLINFO info)
 {
 	curl_off_t us = 0;
@@ -151,14 +154,14 @@ static void set_times(struct transfer *x)
 	struct job *job = x->job;
 	if (job->connection == IPF_ABSENT || job->reused)
 		return;
-	/* an address that was pinned took no look-up */
+	/* a pinned address was not looked up */
 	if (x->setup->options->network_path->o.dns_each)
 		job->dns_ns = step(x, CURLINFO_NAMELOOKUP_TIME_T);
 	job->connect_ns = step(x, CURLINFO_CONNECT_TIME_T);
 	job->tls_ns = step(x, CURLINFO_APPCONNECT_TIME_T);
 }
 
-/* An answer is complete when the bytes came that completed it; what ends otherwise ends now. */
+/* The end of a complete response is the time of its last bytes; any other end is now. */
 static int64_t end_of(const struct transfer *x, CURLcode code, int64_t t_ns)
 {
 	const struct job *job = x->job;

@@ -1,12 +1,12 @@
 #include "http/transport.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "clock.h"
 #include "http/curl_clock.h"
 #include "http/h2_goaway.h"
 #include "http/h2_sharing.h"
 #include "http/multi_handles.h"
-#include "cli/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAX_TIMER_ROUNDS 1024 /* of one read */
+#define MAX_TIMER_ROUNDS 1024 /* streams that one read may have data for */
 
 /* ---- sockets ---- */
 
@@ -55,7 +55,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	struct transfer *x = data;
 	struct multi_handle *m = x->multi;
 	(void)purpose;
-	/* a second attempt behind our back: the kept connection broke, or the server refused it */
+	/* libcurl retries by itself: the kept connection broke, or the server refused the request */
 	if (x->attempts > 0) {
 		x->refused = transfer_may_retry(x);
 		return CURL_SOCKET_BAD;
@@ -110,7 +110,7 @@ static int on_close(void *data, curl_socket_t fd)
 	return close(fd);
 }
 
-/* The connection that it is on, while that is open; NULL. */
+/* The connection that the transfer is on, if it is open; else NULL. */
 static struct socket *socket_under(const struct transfer *x)
 {
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
@@ -142,7 +142,7 @@ static void on_refused(struct transfer *x)
 static void on_connected(struct transfer *x, int fd)
 {
 	if (fd < 0 && x->fd < 0 && x->opening)
-		fd = x->opened_fd; /* nobody else has one for it */
+		fd = x->opened_fd; /* the socket that was opened for this transfer */
 	if (fd >= 0)
 		note_connection(x, fd);
 	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
@@ -154,8 +154,8 @@ static void on_connected(struct transfer *x, int fd)
 	h2_sharing_opened(x);
 }
 
-/* Where libcurl has not told yet which connection it took, as of one that others use: nothing has been sent, and none
- * has been closed. */
+/* Is the transfer's connection still open? If libcurl has not reported the connection yet, as with a shared one:
+ * nothing has been sent, and no connection has been closed. */
 static bool alive(const struct transfer *x)
 {
 	if (x->fd < 0)
@@ -163,8 +163,9 @@ static bool alive(const struct transfer *x)
 	return socket_under(x) || x->multi->healthy_id == x->job->connection;
 }
 
-/* libcurl says what it wants to hear of a socket. Taking it out when a request ends and putting it back with the next
- * one would cost two system calls a request: it stays registered until something happens on it while it is idle. */
+/* libcurl reports which events of a socket it waits for. Removing the socket when a request ends and adding it again
+ * for the next one would cost two system calls per request. So it stays registered until something happens on it while
+ * it is idle. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
 {
 	struct multi_handle *m = data;
@@ -229,7 +230,7 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	t->on_socket = on_socket;
 	t->on_timer = on_timer;
 	t->queues = calloc(endpoint->count, sizeof *t->queues);
-	/* handles that share nothing would not know each other's TLS sessions */
+	/* handles that share nothing could not resume each other's TLS sessions */
 	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
 		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
@@ -353,8 +354,8 @@ static void detach(struct transport *t, struct transfer *x)
 	t->spare_count++;
 }
 
-/* Refused by a connection that has no stream left: it waits with those that have not been sent, so that as many
- * connections are made at once as they all need. */
+/* Sends a request again that a connection without a free stream refused. It waits with those that have not been sent,
+ * so that all connections they need are opened at once. */
 static void send_again(struct transport *t, struct transfer *x)
 {
 	struct target_queue *q = &t->queues[x->multi->target];
@@ -366,7 +367,7 @@ static void send_again(struct transport *t, struct transfer *x)
 	x->job = NULL;
 }
 
-/* Takes it off the multi handle and gives the job back. */
+/* Ends a transfer: removes it from the multi handle and returns the job. */
 static void finish(struct transport *t, struct transfer *x, CURLcode code, int64_t t_ns)
 {
 	struct job *job = x->job;
@@ -404,8 +405,8 @@ static void collect_ended(struct transport *t, const struct multi_handle *m)
 	}
 }
 
-/* Lets libcurl work, on a socket or its timers; what it hands over meanwhile came at t_ns, where the kernel does not
- * know better. */
+/* Lets libcurl handle a socket or its timers. The bytes that it passes on arrived at t_ns, unless the kernel has a
+ * timestamp. */
 static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
 {
 	struct transport *t = m->transport;
@@ -415,9 +416,9 @@ static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_n
 	timestamps_attach(t->setup.timestamps);
 	h2_goaway_attach(t);
 	if (!m->opening)
-		curl_clock_stop(); /* how long connecting takes is libcurl's to say */
+		curl_clock_stop(); /* libcurl measures how long connecting takes, and needs a running clock */
 	curl_multi_socket_action(m->handle, fd, bits, &running);
-	/* one read may have brought something for several streams, which libcurl sees to one after another */
+	/* one read may contain data for several streams, which libcurl handles one after another */
 	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < MAX_TIMER_ROUNDS; i++) {
 		m->soon = false;
 		m->deadline = INT64_MAX;
@@ -430,7 +431,7 @@ static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_n
 		t->soonest = m->deadline;
 }
 
-/* Hands it to libcurl. */
+/* Passes the request to libcurl. */
 static void send_on(struct transport *t, struct multi_handle *m, struct job *job, size_t target)
 {
 	if (m && !t->spare)
@@ -487,7 +488,7 @@ static void begin(struct transport *t, struct job *job, size_t target)
 	t->held++;
 }
 
-/* Those that waited, as far as there is room for them now. */
+/* Starts waiting requests as far as there is room. */
 static void admit(struct transport *t)
 {
 	for (size_t target = 0; t->waiting + t->held && target < t->endpoint->count; target++) {
@@ -525,9 +526,9 @@ size_t transport_waiting(const struct transport *t)
 	return t->waiting;
 }
 
-/* Whatever an unused connection says is no answer to a request that comes later: a "408 Request Timeout" before the
- * server closes it, or bytes beyond an answer's length. libcurl would take it for one. (In TLS it may also be a session
- * ticket, in HTTP/2 a frame that is nobody's answer, and is left alone.) */
+/* Discards what arrives on an idle connection: a "408 Request Timeout" before the server closes it, or bytes beyond a
+ * response's length. libcurl would treat it as the response to the next request. With TLS it may be a session ticket,
+ * with HTTP/2 a frame that belongs to no response; these are left alone. */
 static void discard_unsolicited(const struct transport *t, int fd, size_t target)
 {
 	char said[4096];
@@ -536,7 +537,7 @@ static void discard_unsolicited(const struct transport *t, int fd, size_t target
 		return;
 	shutdown(fd, SHUT_RDWR);
 	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
-		; /* so that libcurl reads the end */
+		; /* so that libcurl's next read finds the end */
 }
 
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
@@ -549,7 +550,7 @@ void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns,
 	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
 		return;
 	if (s->idle) {
-		/* the server has closed it, or speaks unasked: libcurl sees the end before it uses it again */
+		/* the server has closed it, or sends unsolicited data: libcurl notices before it uses the connection again */
 		discard_unsolicited(t, fd, s->multi->target);
 		watch(t, fd, s, 0);
 		return;
@@ -600,7 +601,7 @@ static void expire(struct multi_handle *m, int64_t now)
 		return;
 	m->deadline = INT64_MAX;
 	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
-	/* a timer that it thinks it has told already is not told again */
+	/* libcurl does not report a timer again that it has reported before */
 	if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
 		m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every descriptor for gRPC against another's implementation of it (grpcio), whose messages protoc made: what is asked arrives, what is
-# answered is understood, streamed and whole; errors; deadlines; a message of 4 MB; readiness; TLS.
+# Every gRPC descriptor against an independent implementation (grpcio) with messages compiled by protoc: requests arrive as intended, responses
+# are interpreted correctly, streamed and complete; errors; deadlines; a message of 4 MB; readiness; TLS.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/cli/grpc.sh"
@@ -20,7 +20,7 @@ done >lines
 trace_of lines >four.trace
 ipf-sched -q constant:rate=50,n=4 -t four.trace -o four.sched
 
-# ---- each of them, streamed and whole ----
+# ---- each of them, streamed and complete ----
 cat >checks.jq <<'END'
 def holds($text; filter; $want): [.[] | filter] | unique as $got
 	| if $got == [$want] then "ok - \($what): \($text)" else "not ok - \($what): \($text)\n#   got:      \($got)\n#   expected: \($want), four times" end;
@@ -94,7 +94,7 @@ complains ipf-fire 'Parameters: the description has no field "colour"' "is named
 run ipf-fire -q -u "$URL" -m m --api caikit-grpc --param 'top_k="many"' -t four.trace four.sched -o records
 complains ipf-fire 'TextGenerationTaskRequest.top_k: expected a value of type int64, got "many"' "so is one of another type"
 
-# ---- what goes wrong ----
+# ---- errors ----
 went() { # MODE ARGUMENTS…: kind, text, events
 	ipf-fire -q -u "$URL" -m m --api "${2:-tgis-grpc}" -H "X-Mode: $1" -t four.trace four.sched "${@:3}" -o records
 	ipf-collect -q --text records | jq -c 'select(.n != null) | [.error.kind, .error.text, .events]' | sort -u
@@ -124,7 +124,7 @@ between "$(jq 'select(.n == 1) | .reads | length' records)" 2 100000 "in many re
 is "$(ipf-collect -q records | jq -c 'select(.n == 1) | .ttft_ns' | head -1)" "$(jq 'select(.n == 1) | .reads[-1][0] - .start_ns' records)" \
 	"whose last is its time"
 
-# ---- showing ----
+# ---- --probe and --explain ----
 run ipf-fire -u "$URL" -m m/1 --api tgis-grpc -t four.trace --probe -o probe.records
 status_is 0 "--probe"
 is "$(sed -n 's/^> //p' "$ERR" | tail -1 | jq -c .)" '{"model_id":"m/1","params":{"stopping":{"max_new_tokens":6}},"request":{"text":"Nr. 1: \"say\"\né 0000"}}' \
@@ -140,7 +140,7 @@ matches "$(cat "$OUT")" '^  events, by framing grpc$' "events"
 matches "$(cat "$OUT")" '^  understood: ok, content events 6, output tokens 6 by "usage", input tokens 19, ' "and the whole"
 is "$(grep -c missing "$OUT")" 0 "nothing is missing"
 
-# ---- a descriptor of one's own, from the manual ----
+# ---- the descriptor in the manual ----
 awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "house-talk"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >house.json
 jq '.path = "/caikit.runtime.Nlp.NlpService/ServerStreamingTextGenerationTaskPredict" | .grpc.messages = {Question: {text: "string = 1", most: "int64 = 2"},
 	Piece: {said: "string = 1", more: "More = 3"}, More: {end: "End = 1", words: "uint32 = 2"}}
@@ -165,7 +165,7 @@ complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "is 
 run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 20s four.sched -o records
 status_is 0 "one that cannot be asked is ready when it listens"
 
-# ---- connections that grow old ----
+# ---- servers that limit the age of connections ----
 serve --age 0.2
 ipf-sched -q constant:rate=100,n=200 -t four.trace -o old.sched
 run ipf-fire -q -u "$URL" -m m --api tgis-grpc -t four.trace old.sched -o old.records

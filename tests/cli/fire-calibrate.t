@@ -1,12 +1,12 @@
 #!/bin/bash
-# --calibrate: what the program finds out about itself, where it keeps that, and where it shows.
+# --calibrate: what it measures, where it writes the result, and where the result appears.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 export XDG_STATE_HOME=$PWD/state TMPDIR=$PWD
 kept=state/ipf/calibration.json
 shape=events=4,first=5ms,gap=5ms,for=100ms
 
-# ---- by a shape ----
+# ---- with --shape ----
 run ipf-fire --calibrate --shape "streams=2,$shape"
 status_is 0 "a small load is calibrated"
 stderr_is "" "in silence"
@@ -64,7 +64,7 @@ fire --calibration chat.sched
 status_is 3 "a file of something else ends with 3"
 is "$(cat "$ERR")" "ipf-fire: chat.sched: expected a calibration as --calibrate saves it" "and is named"
 
-# ---- by a schedule; with our own clock; to standard output ----
+# ---- with a schedule; with --stamps user; to standard output ----
 run ipf-fire --calibrate --shape gap=1ms,first=2ms,for=50ms --stamps user -t chat.trace chat.sched -o -
 status_is 0 "a load such as the schedule's"
 is "$(jq -c '[.stamps, .shape.events, .shape.requests_per_s, .shape.streams]' "$OUT")" '["user",8,50,0.5]' "its rate, the trace's length"
@@ -74,7 +74,7 @@ run ipf-fire --calibrate --shape gap=1ms,first=3ms,for=50ms -t chat.trace closed
 status_is 0 "a closed loop"
 is "$(jq -c '[.shape.streams, .shape.requests_per_s]' there/is/none.json)" '[3,300]' "its users, and a folder that was not there"
 
-# ---- what is wrong ----
+# ---- wrong usage ----
 wrong() { # TEXT ARGUMENTS…
 	run ipf-fire "${@:2}"
 	status_is 2 "wrong: ${*:2}"
@@ -93,7 +93,7 @@ complains ipf-fire '--calibrate: 1000 concurrent streams, but the limit of open 
 run sh -c 'ulimit -n 40; exec ipf-fire --calibrate --shape streams=2'
 status_is 1 "so does any load where hardly a file can be open"
 complains ipf-fire '--calibrate: the limit of open files is too low for one stream' "which is what is said"
-wrong "--shape requires --calibrate" -u "$URL" -t chat.trace --shape streams=2 chat.sched
+wrong '--shape requires --calibrate' -u "$URL" -t chat.trace --shape streams=2 chat.sched
 wrong 'cannot be combined with --probe' --calibrate --probe
 run ipf-fire --calibrate -t nowhere.trace
 status_is 1 "a trace that is not there"

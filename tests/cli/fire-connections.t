@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which connections requests go on: kept, fresh, of a pool, a session's own; HTTP/2's streams; TLS sessions resumed. nginx is the witness.
+# Which connections requests use: kept, fresh, from a pool, per session; HTTP/2 streams; resumed TLS sessions. nginx logs what it sees.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
@@ -49,7 +49,7 @@ fire many.sched -u "$URL" --connections 300
 good 400
 between "$(connections)" 1 300 "a pool that is larger than a handle's"
 
-# A pool whose server is gone: nobody waits for ever.
+# A pool whose server is gone: no request waits forever.
 server_start --fail reset
 fire burst.sched -u "$URL" --connections 2
 is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 12 "reset"' "all that fail make room"
@@ -84,7 +84,7 @@ complains ipf-fire "2-prior" "is told what would be right"
 run ipf-fire -q -u "$URL" -t chat.trace one.sched --http 3
 status_is 2 "--http 3 is refused"
 
-# ---- with nginx as the witness ----
+# ---- compared with the log of nginx ----
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
 nginx_start "$PORT" || skip_all "nginx is not there"
@@ -136,7 +136,7 @@ is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
 is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "without --http it is HTTP/1.1"
 
-# Where many come at once, as many connections as they need are made at once, and not one after the other: by a proxy that takes its time.
+# Many requests at once: all connections that they need are opened at once, not one after another. A slow proxy shows it.
 ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
 if command -v python3 >/dev/null; then
 	: >proxy.port
@@ -169,7 +169,7 @@ fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --dns each
 good 60
 is "$(distinct)" 1 "HTTP/2 shares connections also where names are looked up for each"
 
-# Do the times of a stream come from its own bytes? The server's log knows when it sent them.
+# The times of a stream come from its own bytes: compared with the server's log of when it sent them.
 ipf-sched closed:users=3,n=9 -t chat.trace -q -o three.sched
 fire three.sched -u "http://localhost:$H2C" --http 2-prior
 t0=$(head -1 "$OUT" | jq .t0_clock_ns)
@@ -186,7 +186,7 @@ is "$(seen 4)" " 6 ." "or not, with --no-tls-resumption"
 is "$(jq -c '.connect_ns < .tls_ns and .tls_ns <= .sent_ns' rows | sort -u)" true "and each handshake takes its time"
 is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "as the records say"
 
-# A session's own connection, whatever it goes over: the name that the certificate is for and the server hears is the URL's.
+# A connection per session over any network path: the certificate and the server still see the host name of the URL.
 alone() { # TEXT FIELDS: of nginx.log, the same for all
 	is "$(jq -s -c '[group_by(.session), group_by(.connection.id)] | map(map(map([.session, .connection.id]) | unique | length) | unique)' rows)" "[[1],[1]]" \
 		"$1: a session has a connection, and that no other"
@@ -257,7 +257,7 @@ is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" " $TALK
 is "$(wc -l <nginx.log)" 0 "is not taken"
 nginx_stop
 
-# A server that takes fewer streams than we think refuses some; they go elsewhere, and nothing is lost.
+# A server that accepts fewer streams than --streams refuses some; they are sent on other connections, and none is lost.
 STREAMS=4 nginx_start "$PORT" || skip_all "nginx does not start again"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
@@ -267,8 +267,8 @@ fire burst.sched -u "http://localhost:$H2C" --http 2-prior --connections 1 --str
 good 12
 is "$(distinct)" 1 "a pool of one connection with four streams"
 
-# How few it takes is known after the first connection, and the rest of them are made at once: by a proxy that makes none of these before five
-# are asked for.
+# Its limit is known after the first connection, and the others are opened at once: a proxy opens none of them before five
+# are requested.
 gathering() { # ARGUMENTS OF proxy.py…: $GATHER
 	: >proxy.port
 	: >gather.log

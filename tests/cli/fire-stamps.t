@@ -1,9 +1,9 @@
 #!/bin/bash
-# The kernel's stamps: when bytes came, whatever the client was doing. The witness is a server that logs when it sends.
+# Kernel timestamps: when bytes arrived, even while the client was busy. Compared with a server that logs when it sends.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-# The server answers every request with ten events 5 ms apart; each event says when it was sent, on the clock that records count on.
+# The server answers every request with ten events 5 ms apart; each contains when it was sent, on the clock of the records.
 cat >server.py <<'END'
 import socket, sys, threading, time
 
@@ -46,7 +46,7 @@ URL=http://127.0.0.1:$(cat port)
 ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 12 -q -o chat.trace
 ipf-sched constant:rate=40,n=40 -t chat.trace -o chat.sched
 
-# The error of each event's time, in microseconds: what the records say less what the server logged.
+# The error of each event's time, in microseconds: the time in the records less the time that the server logged.
 cat >errors.py <<'END'
 import json, re, sys
 path, column = sys.argv[1], int(sys.argv[2])
@@ -93,12 +93,12 @@ fi
 errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "ten events each"
-# the server's clock is read before its call to send, so that no event comes before it but by the reading of clocks
+# the server reads its clock before it sends, so that an event can only seem earlier by the error of reading clocks
 between "$(head -1 kernel)" -1 1000000 "no event before it was sent"
 between "$(at 50 <kernel)" -1 200 "half of them within 200 us of the server's log"
 yes_if "the kernel's stamps are nearer to it than our own clock" awk -v k="$(at 50 <kernel)" -v o="$(at 50 <own)" 'BEGIN { exit !(k < o) }'
 
-# ---- while we do not run at all: our clock is late by the length of the stop, the kernel's is not ----
+# ---- while the client is stopped: its own clock is late by the length of the stop, the kernel's is not ----
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o "$OUT" &
 fire=$!
 stop_at_exit $fire
@@ -114,10 +114,10 @@ errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "stopped six times for 50 ms, all is there"
 between "$(at 90 <own)" 2000 1000000 "some of the events we had late by milliseconds"
-# several packets that wait for us are one read, with the time of the last: the first of them show later than they were
+# several waiting packets are one read, with the time of the last one: the first ones seem later than they were
 yes_if "by the kernel, far fewer are" awk -v k="$(grep -cE '^[0-9]{4}' kernel)" -v o="$(grep -cE '^[0-9]{4}' own)" 'BEGIN { exit !(k < o) }'
 
-# ---- our own clock ----
+# ---- the program's own clock ----
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps user chat.sched
 status_is 0 "--stamps user"
 is "$(head -1 "$OUT" | jq -r .stamps)" user "stands in the header"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Several URLs share the requests, and each record says where it went: held against the logs of the servers.
+# Several URLs share the requests, and each record says which one it used: compared with the logs of the servers.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -33,7 +33,7 @@ is "$(head -1 "$OUT" | jq -c '[.targets, .balance, .target]')" \
 ipf-collect -q "$OUT" -o chat.results
 is "$(body chat.results | jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
 
-# The report tells the fast ones from the slow one: six tokens, 60 ms apart.
+# The report distinguishes the fast servers from the slow one: six tokens, 60 ms apart.
 ipf-report -f json chat.results >report.json
 is "$(jq -c '[.total.by_target | to_entries[] | [.key, .value.requests.ok, .value.requests.failed]]' report.json)" \
 	"$(jq -nc --arg a "$A" --arg b "$B" --arg c "$SLOW" '[$a, $b, $c] | map([. + "/v1/chat/completions", 10, 0])')" "and the report has figures for each"
@@ -72,7 +72,7 @@ fire -t chat.trace chat.sched -u "$A"
 is "$(jq -c '.target' rows | sort -u)" "null" "one URL needs no index"
 is "$(head -1 "$OUT" | jq -c '[.targets, .balance]')" "[null,null]" "nor a list"
 
-# A model in the path.
+# $model in the path.
 jq -n '{like: "openai-chat", name: "mine", path: "/v1/chat/completions?model=$model"}' >mine.json
 fire --api ./mine.json -t chat.trace chat.sched -u "$A" -u "$B"
 is "$shares $(served a.log) $(served b.log)" "[15,15] 15 15" "also where each request has a URL of its own"

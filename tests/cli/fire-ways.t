@@ -1,5 +1,5 @@
 #!/bin/bash
-# The ways to a server: by a proxy, from addresses of one's own, to an address that the user gives.
+# Network paths: through a proxy, from local addresses, to a given address, through a Unix socket.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -42,7 +42,7 @@ run ipf-fire -u "$URL" -t chat.trace chat.sched --dns often
 status_is 2 "--dns often"
 complains ipf-fire 'got "often"' "is refused"
 
-# ---- from where ----
+# ---- local addresses ----
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 	status_is 0 "--bind"
@@ -58,7 +58,7 @@ good "--bind: addresses of the other kind are left out"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --bind ::1
 status_is 1 "--bind: none of its kind"
 complains ipf-fire "cannot connect: no address of --bind is of the same family" "is refused"
-# More connections than there are ports, in a network of our own that has a thousand and no server.
+# More connections than ports, in a network namespace with a thousand ports and no server.
 ipf-sched closed:users=1500,n=1600 -t chat.trace -q -o ports.sched
 alone() { # ARGUMENTS OF ipf-fire…
 	run unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' sh \
@@ -69,7 +69,7 @@ if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/
 	for sched in ports burst; do
 		alone $sched.sched
 		status_is 1 "more connections than there are ports ($sched)"
-		complains ipf-fire "needs 1500 connections at once, but local ports allow only 1000: add addresses with --bind, or " "are refused"
+		complains ipf-fire " needs 1500 connections at once, but local ports allow only 1000: add addresses with --bind, " "are refused"
 		alone $sched.sched --bind 127.0.0.2,127.0.0.3
 		complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
 	done
@@ -127,7 +127,7 @@ good "a SOCKS proxy that does not"
 is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "is told the address"
 proxy_stop
 
-# ---- HTTP/2 by a proxy that forwards in HTTP/1.1 ----
+# ---- HTTP/2 through a proxy that forwards in HTTP/1.1 ----
 if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1 &&
 	. "$TESTS/nginx.sh" && nginx_start "$PORT"; then
 	proxy_start
@@ -188,7 +188,7 @@ run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy "http://me:secret@127.0.
 status_is 1 "a proxy that is not there"
 complains ipf-fire "http://127.0.0.1:$PROXY: cannot connect" "is named, and no password"
 
-# A proxy that goes away while the run goes on.
+# A proxy that is killed during the run.
 proxy_start
 ipf-sched constant:rate=40,n=60 -t chat.trace -o long.sched
 ipf-fire -q -m sim -t chat.trace long.sched -u "$URL" --proxy "http://127.0.0.1:$PROXY" -o gone.records &

@@ -26,7 +26,7 @@ static void test_the_least_loaded(void **state)
 	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
 	balance_ended(b, 1);
 	assert_int_equal(balance_choose(b, (struct slice){0}), 1);
-	/* all alike again: in turn, so that the first is not always taken */
+	/* all equal again: in turn, so that not always the first is chosen */
 	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
 	assert_int_equal(balance_choose(b, (struct slice){0}), 0);
 	balance_free(b);
@@ -44,7 +44,7 @@ static void test_sessions_stay(void **state)
 		assert_int_equal(balance_choose(other, name(text, i)), at[i]);
 	for (int i = 0; i < 4; i++)
 		assert_in_range(count[i], 180, 320);
-	/* without a session: in turn */
+	/* without a session the targets are used in turn */
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(balance_choose(b, (struct slice){0}), i % 4);
 	balance_free(b);

@@ -54,7 +54,7 @@ static void test_all_and_none(void **state)
 	assert_non_null(strstr(err.text, "got \"1s\""));
 }
 
-/* Set and taken at different paces, so that the ring goes round and grows in the middle of it. */
+/* Sets and takes at different rates, so that the ring wraps around and grows while wrapped. */
 static void test_deadlines_come_in_order(void **state)
 {
 	struct deadlines *a = deadlines_new(2);
@@ -64,7 +64,8 @@ static void test_deadlines_come_in_order(void **state)
 	assert_null(deadlines_first(a, 0));
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 7 + round % 5; i++, set++)
-			assert_true(deadlines_set(a, 1, (struct deadline){.at_ns = 10 * set, .owner = &owner, .serial = (uint64_t)set}));
+			assert_true(
+				deadlines_set(a, 1, (struct deadline){.at_ns = 10 * set, .owner = &owner, .serial = (uint64_t)set}));
 		for (int i = 0; i < 3 + round % 4; i++, taken++) {
 			assert_int_equal(deadlines_first(a, 1)->at_ns, 10 * taken);
 			assert_int_equal(deadlines_first(a, 1)->serial, taken);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* How long libcurl thinks that it took to be refused by a port where nobody listens, in us. */
+/* How long, by libcurl's times, a refused connection attempt took, in us. */
 static curl_off_t took(bool stopped)
 {
 	curl_off_t us = -1;
@@ -19,14 +19,14 @@ static curl_off_t took(bool stopped)
 	if (stopped)
 		curl_clock_stop();
 	assert_int_equal(curl_easy_perform(easy), CURLE_COULDNT_CONNECT);
-	assert_true(clock_now() > before); /* ours goes on */
+	assert_true(clock_now() > before); /* our clock runs */
 	curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &us);
 	curl_clock_go();
 	curl_easy_cleanup(easy);
 	return us;
 }
 
-static void test_stands_still_for_libcurl_alone(void **state)
+static void test_stops_only_for_libcurl(void **state)
 {
 	(void)state;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -37,7 +37,7 @@ static void test_stands_still_for_libcurl_alone(void **state)
 	curl_global_cleanup();
 }
 
-static void test_other_clocks_go_on(void **state)
+static void test_other_clocks_run(void **state)
 {
 	struct timespec a, b;
 	(void)state;
@@ -53,8 +53,8 @@ static void test_other_clocks_go_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stands_still_for_libcurl_alone),
-		cmocka_unit_test(test_other_clocks_go_on),
+		cmocka_unit_test(test_stops_only_for_libcurl),
+		cmocka_unit_test(test_other_clocks_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What libcurl takes and gives back over and over, by its own functions. */
-static void test_what_comes_back_is_clear_and_large_enough(void **state)
+/* Allocates and frees with libcurl's functions, many times. */
+static void test_blocks_are_zeroed_and_large_enough(void **state)
 {
 	(void)state;
 	assert_int_equal(curl_memory_init(), CURLE_OK);
@@ -14,7 +14,7 @@ static void test_what_comes_back_is_clear_and_large_enough(void **state)
 	for (int round = 0; round < 50; round++) {
 		for (size_t i = 0; i < 100; i++) {
 			size_t size = (i * 997 + (size_t)round * 131) % 70000 + 1;
-			/* both write into what they took, and ASan tells if that was too small */
+			/* both write into their blocks, so that ASan reports one that is too small */
 			blocks[i] = malloc(size);
 			memset(blocks[i], 'x', size - 1);
 			blocks[i][size - 1] = '\0';
@@ -27,7 +27,7 @@ static void test_what_comes_back_is_clear_and_large_enough(void **state)
 		for (size_t i = 0; i < 100; i++)
 			curl_free(blocks[i]);
 	}
-	/* handles are cleared memory of several sizes */
+	/* handles are zeroed blocks of several sizes */
 	for (int i = 0; i < 100; i++) {
 		CURL *easy = curl_easy_init();
 		assert_non_null(easy);
@@ -43,7 +43,7 @@ static void test_what_comes_back_is_clear_and_large_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_comes_back_is_clear_and_large_enough),
+		cmocka_unit_test(test_blocks_are_zeroed_and_large_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

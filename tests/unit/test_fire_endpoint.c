@@ -96,7 +96,7 @@ static void test_secrets_are_not_shown(void **state)
 	json_decref(argv);
 }
 
-static void test_urls_that_are_none(void **state)
+static void test_invalid_urls(void **state)
 {
 	static const char *const bad[] = {"",        "localhost:8000", "h",       "ftp://h",
 	                                  "http://", "http://h:99999", "http:/h", "http://a b"};
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(test_the_path_is_added_once),
 		cmocka_unit_test(test_a_path_with_a_query),
 		cmocka_unit_test(test_secrets_are_not_shown),
-		cmocka_unit_test(test_urls_that_are_none),
+		cmocka_unit_test(test_invalid_urls),
 		cmocka_unit_test(test_headers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

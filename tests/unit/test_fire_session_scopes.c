@@ -13,13 +13,13 @@ static void test_a_key_keeps_its_number_while_it_is_held(void **state)
 	assert_int_equal(session_scopes_take(s, 77), one);
 	session_scopes_leave(s, 77);
 	session_scopes_leave(s, 77);
-	assert_int_not_equal(session_scopes_take(s, 77), one); /* whoever had it is gone */
-	session_scopes_leave(s, 5);                            /* nobody's */
+	assert_int_not_equal(session_scopes_take(s, 77), one); /* the scope was released */
+	session_scopes_leave(s, 5);                            /* an unknown key */
 	session_scopes_free(s);
 	session_scopes_free(NULL);
 }
 
-/* Against a list of who holds what. */
+/* Compares with a plain list of keys and scopes. */
 static void test_many_keys(void **state)
 {
 	enum { KEYS = 20000, STEPS = 400000 };
@@ -31,9 +31,10 @@ static void test_many_keys(void **state)
 	struct session_scopes *s = session_scopes_new();
 	(void)state;
 	for (size_t i = 0; i < KEYS; i++)
-		all[i].key = i % 2 ? test_random(&seed) | 1 : ((uint64_t)i << 33) + 1; /* far and near ones */
+		all[i].key = i % 2 ? test_random(&seed) | 1
+		                   : ((uint64_t)i << 33) + 1; /* keys that are far apart, and close ones */
 	for (size_t step = 0; step < STEPS; step++) {
-		/* first more and more, then fewer and fewer */
+		/* first mostly takes, then mostly releases */
 		size_t i = (size_t)(test_random(&seed) % KEYS);
 		if (test_random(&seed) % STEPS > step || !all[i].held) {
 			uint32_t scope = session_scopes_take(s, all[i].key);

@@ -1,7 +1,7 @@
 #include "endpoint/sigv4.h"
 #include "unit.h"
 
-/* The cases that Amazon publishes for those who write this themselves. */
+/* The test cases that Amazon publishes for implementations. */
 static const time_t then = 1440938160; /* 2015-08-30T12:36:00Z */
 
 static struct signer *signer_for(const char *service, const char *url)
@@ -62,7 +62,8 @@ static void keys_and_region_are_needed(void **state)
 {
 	(void)state;
 	unsetenv("AWS_REGION");
-	static const char no_region[] = "AWS_REGION is not set in the environment, and the host of the URL does not contain the region";
+	static const char no_region[] =
+		"AWS_REGION is not set in the environment, and the host of the URL does not contain the region";
 	refused("https://localhost/", no_region);
 	refused("https://amazonaws.com/", no_region);
 	refused("https://localhost/x.amazonaws.com", no_region);
@@ -71,7 +72,7 @@ static void keys_and_region_are_needed(void **state)
 		s, "POST", "https://bedrock-runtime.eu-west-3.amazonaws.com/model/x/converse", slice_of("{}"), then);
 	assert_non_null(strstr(list->data, "/20150830/eu-west-3/bedrock/aws4_request"));
 	curl_slist_free_all(list);
-	/* another day, another key; a session's token is signed and sent */
+	/* another day has another key; a session token is signed and sent */
 	signer_free(s);
 	setenv("AWS_SESSION_TOKEN", "t0ken", 1);
 	s = signer_for("bedrock", "https://bedrock-runtime.eu-west-3.amazonaws.com/");

@@ -40,7 +40,7 @@ static void end(struct timestamps *s, int fd)
 	timestamps_free(s);
 }
 
-static void test_converts(void **state)
+static void test_converts_to_our_clock(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
@@ -48,18 +48,18 @@ static void test_converts(void **state)
 	timestamps_note(s, fd, WALL + 5000, 9000);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 5000);
 	assert_int_equal(timestamps_of(s, fd)->own_ns, 9000);
-	/* more of the same packet: it was there when we read its beginning */
+	/* more of the same packet, which was available at the previous read */
 	timestamps_note(s, fd, WALL + 5000, 9900);
 	assert_int_equal(timestamps_of(s, fd)->own_ns, 9000);
 	timestamps_note(s, fd, WALL + 9500, 9950);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 9500);
-	/* a read without a stamp says nothing of when */
+	/* a read without a timestamp has no time */
 	timestamps_note(s, fd, 0, 10000);
 	assert_null(timestamps_of(s, fd));
 	assert_int_equal(meter.stamped, 2);
 	assert_int_equal(meter.without, 1);
 	assert_int_equal(meter.rejected, 0);
-	/* another connection of the same number */
+	/* another connection with the same descriptor */
 	timestamps_note(s, fd, WALL + 9900, 10000);
 	timestamps_forget(s, fd);
 	assert_null(timestamps_of(s, fd));
@@ -68,12 +68,12 @@ static void test_converts(void **state)
 	end(s, fd);
 }
 
-static void test_refuses_what_cannot_be(void **state)
+static void test_rejects_impossible_timestamps(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
 	(void)state;
-	/* ahead by no more than the offset may err */
+	/* in the future by no more than the error of the offset */
 	timestamps_note(s, fd, WALL + 5200, 5000);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 5000);
 	assert_int_equal(meter.rejected, 0);
@@ -88,16 +88,16 @@ static void test_refuses_what_cannot_be(void **state)
 	end(s, fd);
 }
 
-static void test_follows_steps(void **state)
+static void test_follows_clock_steps(void **state)
 {
 	int fd;
 	struct timestamps *s = fresh(&fd);
 	(void)state;
-	/* a look that took long knows little: no step, and the closer one stays */
+	/* an inaccurate comparison is no step, and the more accurate one stays */
 	assert_false(timestamps_look(s, 1000000, WALL + 1000000, 1004000));
 	timestamps_note(s, fd, WALL + 1000500, 1004100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 1000500);
-	/* a closer one is better still */
+	/* a more accurate one replaces it */
 	assert_false(timestamps_look(s, 2000000, WALL + 2000013, 2000010));
 	timestamps_note(s, fd, WALL + 2000000, 2000100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 1999992);
@@ -112,7 +112,7 @@ static void test_follows_steps(void **state)
 	end(s, fd);
 }
 
-/* What each thread attached is its own: libcurl's own threads read, too. */
+/* Each thread has its own attachment, because libcurl's own threads read, too. */
 static void *other_thread(void *data)
 {
 	int *fds = data;
@@ -121,7 +121,7 @@ static void *other_thread(void *data)
 	return NULL;
 }
 
-static void test_recv_stays_recv(void **state)
+static void test_recv_behaves_as_before(void **state)
 {
 	int fds[2];
 	char text[8] = "";
@@ -130,7 +130,7 @@ static void test_recv_stays_recv(void **state)
 	pthread_t thread;
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	assert_false(timestamps_watch(s, fds[0])); /* Unix sockets have no stamps */
+	assert_false(timestamps_watch(s, fds[0])); /* Unix sockets have no timestamps */
 	timestamps_attach(s);
 	assert_int_equal(send(fds[1], "abcde", 5, 0), 5);
 	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2);
@@ -145,12 +145,12 @@ static void test_recv_stays_recv(void **state)
 	close(fds[1]);
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
 	assert_int_equal(recv(-1, text, 4, 0), -1);
-	timestamps_free(s); /* attached no more */
+	timestamps_free(s); /* detaches it, too */
 	assert_int_equal(recv(fds[0], text, 4, 0), 0);
 	close(fds[0]);
 }
 
-/* Our own clock alone, and two connections, whose first ends we read. */
+/* Only our own clock, and two connections whose first ends are read. */
 static struct timestamps *unwatched(int fds[2], int others[2])
 {
 	meter = (struct thread_stats){0};
@@ -163,7 +163,7 @@ static struct timestamps *unwatched(int fds[2], int others[2])
 	return s;
 }
 
-static void test_tells_our_own_clock(void **state)
+static void test_notes_our_own_clock(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
@@ -185,7 +185,7 @@ static void test_tells_our_own_clock(void **state)
 	assert_int_equal(recv(others[0], text, 2, 0), 2);
 	assert_true(timestamps_own(s, others[0]) >= timestamps_own(s, fds[0]) &&
 	            timestamps_own(s, -1) == timestamps_own(s, others[0]));
-	/* nothing came */
+	/* nothing arrived */
 	int64_t last = timestamps_own(s, others[0]);
 	assert_int_equal(recv(fds[0], text, 2, MSG_DONTWAIT), -1);
 	assert_int_equal(timestamps_own(s, others[0]), last);
@@ -201,7 +201,7 @@ static void test_tells_our_own_clock(void **state)
 	timestamps_free(s);
 }
 
-static void test_leaves_the_rest_for_later(void **state)
+static void test_limits_reads_per_event(void **state)
 {
 	int fds[2], others[2];
 	char text[8];
@@ -216,8 +216,8 @@ static void test_leaves_the_rest_for_later(void **state)
 	errno = 0;
 	assert_int_equal(recv(fds[0], text, 2, 0), -1);
 	assert_int_equal(errno, EAGAIN);
-	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2); /* whether it is still open may be asked */
-	assert_int_equal(recv(others[0], text, 2, 0), 2);     /* and another one is another matter */
+	assert_int_equal(recv(fds[0], text, 2, MSG_PEEK), 2); /* a peek is possible */
+	assert_int_equal(recv(others[0], text, 2, 0), 2);     /* and the limit is per socket */
 	timestamps_attach(s);
 	assert_int_equal(recv(fds[0], text, 8, 0), 4);
 	assert_memory_equal(text, "efgh", 4);
@@ -231,7 +231,7 @@ static void test_leaves_the_rest_for_later(void **state)
 	timestamps_free(s);
 }
 
-/* A TCP connection to ourselves; `from` is watched. */
+/* A TCP connection over loopback; `from` is watched. */
 static void connect_to_self(struct timestamps *s, int *from, int *to)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -248,8 +248,8 @@ static void connect_to_self(struct timestamps *s, int *from, int *to)
 	close(listener);
 }
 
-/* Within the time from the sending to the reading, though we come late. */
-static void test_tells_when_it_came(void **state)
+/* The timestamp is between the send and the read, although the read is late. */
+static void test_notes_receive_time(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -268,9 +268,9 @@ static void test_tells_when_it_came(void **state)
 		const struct timestamp *read = timestamps_of(s, -1);
 		assert_ptr_equal(read, timestamps_of(s, from));
 		if (!read)
-			continue; /* the kernel begins to stamp a moment after it was asked */
+			continue; /* the kernel starts a moment after it was asked */
 		assert_true(read->own_ns >= before + 5 * NS_PER_MS);
-		/* the clocks are read one after the other, and somebody may come between */
+		/* the clocks are read one after the other, and the process may be interrupted in between */
 		right += read->t_ns >= before - 1000 && read->t_ns <= after + NS_PER_MS;
 	}
 	timestamps_attach(NULL);
@@ -285,18 +285,18 @@ static short polled(int fd)
 {
 	const struct timespec at_once = {0};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	ppoll(&p, 1, &at_once, NULL); /* poll is the one of timestamp.c */
+	ppoll(&p, 1, &at_once, NULL); /* poll is the replacement in timestamp.c */
 	return p.revents;
 }
 
-/* As libcurl asks. */
+/* Polls as libcurl does. */
 static short asked(int fd, short events)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	return poll(&p, 1, 0) ? p.revents : 0;
 }
 
-static void test_says_there_is_no_more_yet(void **state)
+static void test_poll_knows_an_empty_socket(void **state)
 {
 	(void)state;
 	char byte[4];
@@ -311,7 +311,7 @@ static void test_says_there_is_no_more_yet(void **state)
 	assert_int_equal(recv(from, byte, 3, 0), 3);
 	assert_int_equal(asked(from, POLLIN), POLLIN); /* there was no room for more */
 	assert_int_equal(recv(from, byte, 4, 0), 3);
-	assert_int_equal(sendto(to, "g", 1, 0, NULL, 0), 1); /* not send, which would be about another socket */
+	assert_int_equal(sendto(to, "g", 1, 0, NULL, 0), 1); /* not send, which would concern another socket */
 	while (!polled(from))
 		;
 	assert_int_equal(asked(from, POLLIN), 0); /* until the next event */
@@ -319,7 +319,7 @@ static void test_says_there_is_no_more_yet(void **state)
 	timestamps_attach(s);
 	assert_int_equal(asked(from, POLLIN), POLLIN);
 	assert_int_equal(send(from, "h", 1, 0), 1);
-	assert_int_equal(asked(from, POLLIN), 0); /* no answer to that yet */
+	assert_int_equal(asked(from, POLLIN), 0); /* no response to that yet */
 	timestamps_attach(s);
 	assert_int_equal(asked(from, POLLIN), POLLIN);
 	timestamps_attach(NULL);
@@ -328,7 +328,7 @@ static void test_says_there_is_no_more_yet(void **state)
 	timestamps_free(s);
 }
 
-/* A byte whose stamp nobody takes out of the way. */
+/* A byte whose timestamp is not read. */
 static void send_aside(int fd)
 {
 	union {
@@ -344,7 +344,7 @@ static void send_aside(int fd)
 	assert_int_equal(sendmsg(fd, &m, 0), 1);
 }
 
-static void test_tells_when_it_left(void **state)
+static void test_notes_send_time(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -354,7 +354,7 @@ static void test_tells_when_it_left(void **state)
 	connect_to_self(s, &from, &to);
 	timestamps_attach(s);
 	assert_int_equal(send(from, "ab", 2, 0), 2);
-	assert_int_equal(timestamps_sent(s, from), INT64_MIN); /* nobody asked */
+	assert_int_equal(timestamps_sent(s, from), INT64_MIN); /* not requested */
 	timestamps_watch_sends(s, from);
 	for (int i = 0; i < 20; i++) {
 		int64_t before = clock_now();
@@ -362,20 +362,20 @@ static void test_tells_when_it_left(void **state)
 		assert_int_equal(send(from, "abcdef", (size_t)(1 + i % 6), 0), 1 + i % 6);
 		int64_t after = clock_now(), left = timestamps_sent(s, from);
 		assert_int_equal(left, timestamps_sent(s, -1));
-		/* the stamp does not look like an error to who polls the socket */
+		/* a poll does not report the timestamp as an error */
 		assert_int_equal(polled(from), 0);
 		right += left >= before - 1000 && left <= after;
 	}
 	assert_true(right >= 15);
-	/* one that lies there for it did not come in time */
+	/* a timestamp that is still in the queue did not arrive in time */
 	send_aside(from);
 	while (polled(from) != POLLERR)
 		;
 	assert_int_equal(timestamps_late(s, from, POLLERR), 0);
 	assert_int_equal(polled(from), 0);
-	/* and one that epoll told of, and that has been taken out since */
+	/* and one that epoll reported, and that has been read since */
 	assert_int_equal(timestamps_late(s, from, POLLERR), 0);
-	/* nor is it an error to who polls before it is taken out */
+	/* nor does a poll before it is read report it */
 	send_aside(from);
 	while (polled(from) != POLLERR)
 		;
@@ -384,13 +384,13 @@ static void test_tells_when_it_left(void **state)
 	while (polled(from) != POLLERR)
 		;
 	assert_int_equal(asked(from, POLLIN | POLLOUT), POLLOUT);
-	/* with an answer that came meanwhile */
+	/* with a response that arrived meanwhile */
 	send_aside(from);
 	assert_int_equal(send(to, "y", 1, 0), 1);
 	while (!(polled(from) & POLLIN))
 		;
 	assert_int_equal(timestamps_late(s, from, POLLERR | POLLIN), POLLIN);
-	/* what is an error stays one: the peer resets */
+	/* a real error is still reported: the peer resets */
 	struct linger hard = {.l_onoff = 1};
 	setsockopt(to, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
 	close(to);
@@ -402,8 +402,8 @@ static void test_tells_when_it_left(void **state)
 	timestamps_free(s);
 }
 
-/* More sends than stamps are worth: the first ones, and from then on one in a tenth of a millisecond. */
-static void test_stamps_some_of_many(void **state)
+/* More sends than are worth timestamps: the first ones get one, then one per tenth of a millisecond. */
+static void test_limits_timestamps_of_sends(void **state)
 {
 	(void)state;
 	if (timestamps_trial())
@@ -421,7 +421,7 @@ static void test_stamps_some_of_many(void **state)
 		assert_int_equal(recv(to, byte, sizeof byte, 0), 1);
 	}
 	int64_t tenths = (clock_now() - begin) / (NS_PER_MS / 10);
-	assert_true(early >= 700); /* some may come late, and are not counted then */
+	assert_true(early >= 700); /* some may arrive late, and are not counted then */
 	assert_true(late <= 24 + tenths + 1);
 	assert_int_equal(polled(from), 0);
 	poll(NULL, 0, 20);
@@ -440,16 +440,16 @@ static void test_stamps_some_of_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_converts),
-		cmocka_unit_test(test_refuses_what_cannot_be),
-		cmocka_unit_test(test_follows_steps),
-		cmocka_unit_test(test_recv_stays_recv),
-		cmocka_unit_test(test_tells_our_own_clock),
-		cmocka_unit_test(test_leaves_the_rest_for_later),
-		cmocka_unit_test(test_says_there_is_no_more_yet),
-		cmocka_unit_test(test_tells_when_it_came),
-		cmocka_unit_test(test_tells_when_it_left),
-		cmocka_unit_test(test_stamps_some_of_many),
+		cmocka_unit_test(test_converts_to_our_clock),
+		cmocka_unit_test(test_rejects_impossible_timestamps),
+		cmocka_unit_test(test_follows_clock_steps),
+		cmocka_unit_test(test_recv_behaves_as_before),
+		cmocka_unit_test(test_notes_our_own_clock),
+		cmocka_unit_test(test_limits_reads_per_event),
+		cmocka_unit_test(test_poll_knows_an_empty_socket),
+		cmocka_unit_test(test_notes_receive_time),
+		cmocka_unit_test(test_notes_send_time),
+		cmocka_unit_test(test_limits_timestamps_of_sends),
 	};
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
