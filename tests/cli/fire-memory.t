@@ -54,8 +54,8 @@ touch go
 status=0
 wait $fire || status=$?
 status_is 1 "a run whose records nobody reads ends"
-stderr_contains "took more memory than --memory allows" "and says why"
+stderr_contains "take more memory than --memory allows" "and says why"
 wait_for 10 whole slow.records
 yes_if "what was recorded is whole" whole slow.records
 between "$(body slow.records | jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"
-is "$(tail -1 slow.records | jq -r .end.incomplete)" "stopped: the records could not be written as fast as they came" "the trailer says so"
+is "$(tail -1 slow.records | jq -r .end.incomplete)" "stopped: records could not be written as fast as requests ended" "the trailer says so"

@@ -62,10 +62,10 @@ for lead in 1s 40s; do
 	grep -q "too late" "$ERR" || break
 done
 status_is 1 "requests of --warm that have not ended at the time end the run"
-complains ipf-fire "requests of --warm had ended at the time of --start-at" "and it is said"
+complains ipf-fire "warm-up requests had ended at --start-at" "and it is said"
 yes_if "the records are whole" whole slow.records
 is "$(body slow.records | jq -s -c 'map(select(.stage == 1)) | length')" 0 "nothing of the schedule was started"
-matches "$(tail -1 slow.records | jq -r .end.incomplete)" "^stopped: [0-9]+ of 100000 requests" "the trailer says why"
+matches "$(tail -1 slow.records | jq -r .end.incomplete)" "^stopped: only [0-9]+ of 100000 warm-up requests" "the trailer says why"
 
 # ---- signals while waiting ----
 for signal in INT TERM; do
@@ -95,7 +95,7 @@ before=$(asked "$URL")
 for past in 2020-01-01T00:00:00Z @0 @1577836800.5 +0s; do
 	run fire --start-at $past chat.sched -o never.records
 	status_is 1 "$past is over"
-	complains ipf-fire "--start-at: too late by " "and it is said by how much"
+	complains ipf-fire "--start-at: missed " "and it is said by how much"
 done
 is "$(asked "$URL")" "$before" "nothing was sent"
 yes_if "and nothing written" test ! -e never.records
@@ -111,7 +111,7 @@ exec 9>&-
 status=0
 wait $pid || status=$?
 status_is 1 "a schedule that comes too late"
-complains ipf-fire "--start-at: too late by " "makes the same error"
+complains ipf-fire "--start-at: missed " "makes the same error"
 is "$(asked "$URL")" "$before" "and nothing was sent"
 run fire --start-at +1h chat.sched -o no/such/folder/some.records
 status_is 1 "what cannot be written"
@@ -128,6 +128,6 @@ for bad in now 10s + +10 ++10s +-1s @ @x @-5 @1.5e9 @1763662800. @.5 @1763662800
 	complains ipf-fire "--start-at: expected a time such as 2026-11-20T18:00:00Z" "is refused in a line"
 done
 run fire --start-at @9000000000 chat.sched
-complains ipf-fire "--start-at: more than a year from now" "so is a time that nobody can mean"
+complains ipf-fire "--start-at: maximum is one year from now" "so is a time that nobody can mean"
 run fire --start-at +1s --probe
-complains ipf-fire "--start-at: it does not go with --probe" "--probe does not wait"
+complains ipf-fire "--start-at cannot be combined with --probe" "--probe does not wait"

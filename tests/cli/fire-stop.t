@@ -90,4 +90,4 @@ for bad in 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5
 	complains ipf-fire "--stop-on: expected errors=SHARE below 100%" "is refused in a line"
 done
 run ipf-fire -q --calibrate --stop-on errors=5%
-complains ipf-fire "--stop-on: it does not go with --calibrate" "nor does it go with --calibrate"
+complains ipf-fire "--stop-on cannot be combined with --calibrate" "nor does it go with --calibrate"

@@ -71,11 +71,11 @@ is "$(jq -c '[.total.requests.scheduled, .total.requests.ok, .stages[0].requests
 # ---- wrong usage ----
 run ipf-fire -q -u "$URL" -t chat.trace --warm 1 --probe
 status_is 2 "--probe has one request to send"
-complains ipf-fire "--warm: it does not go with --probe" "and says so"
+complains ipf-fire "--warm cannot be combined with --probe" "and says so"
 run ipf-fire -q --calibrate --warm 1
 status_is 2 "nor does it go with --calibrate"
 run ipf-fire -q -u "$URL" -t chat.trace --warm 2000000 all.sched
-complains ipf-fire "--warm: expected at most 1048576" "there are bounds"
+complains ipf-fire "--warm: maximum is 1048576" "there are bounds"
 sed -n 2p lines >later
 {
 	echo '{"ipf":"trace","version":1}'
@@ -86,4 +86,4 @@ sed -n 2p lines >later
 ipf-sched constant:rate=100,n=2 -q -o free.sched
 run ipf-fire -q -u "$URL" -m sim -t late.trace --warm 1 free.sched
 status_is 3 "a trace without a request that can go first is refused"
-complains ipf-fire "waits for no other" "and that is said"
+complains ipf-fire "does not wait for another" "and that is said"
