@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "stream/schedule.h"
-#include "stage.h"
+#include "stages.h"
 #include "stats/stats.h"
 #include "cli/units.h"
 
@@ -227,30 +227,30 @@ static void tell_stage(const struct schedule_stage *s, const struct seen *seen, 
 		tell_times(s, &seen->at, isnan(length) ? 0 : length, out);
 }
 
-static void tell_whole(const struct schedule *plan, json_t *header, int64_t lines, struct buffer *out)
+static void tell_whole(const struct schedule *schedule, json_t *header, int64_t lines, struct buffer *out)
 {
 	const char *tool = json_string_value(json_object_get(header, "tool"));
 	json_t *seed = json_object_get(header, "seed");
 
-	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, plan->count, plan->count == 1 ? "" : "s");
-	if (plan->shards)
-		buffer_format(out, ", shard %lld of %lld", (long long)plan->shard, (long long)plan->shards);
+	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, schedule->count, schedule->count == 1 ? "" : "s");
+	if (schedule->shards)
+		buffer_format(out, ", shard %lld of %lld", (long long)schedule->shard, (long long)schedule->shards);
 	if (tool)
 		buffer_format(out, ", by %s", tool);
 	if (json_is_integer(seed))
 		buffer_format(out, ", seed %lld", (long long)json_integer_value(seed));
 	else if (json_is_string(seed))
 		buffer_format(out, ", seed %s", json_string_value(seed));
-	if (plan->trace_requests != IPF_ABSENT)
-		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)plan->trace_requests,
-		              plan->trace_sha256);
+	if (schedule->trace_requests != IPF_ABSENT)
+		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)schedule->trace_requests,
+		              schedule->trace_sha256);
 	buffer_text(out, "\n");
 }
 
 static int read_arrivals(struct schedule_reader *reader, struct seen *seen, struct ipf_error *cut,
                          struct ipf_error *err)
 {
-	const struct schedule *plan = schedule_reader_plan(reader);
+	const struct schedule *schedule = schedule_reader_plan(reader);
 	struct schedule_arrival a;
 	int got;
 
@@ -261,7 +261,7 @@ static int read_arrivals(struct schedule_reader *reader, struct seen *seen, stru
 		else if (a.at_ns == IPF_ABSENT)
 			s->untimed++;
 		else
-			samples_add(&s->at, (double)(a.at_ns - plan->stages[a.stage].begin_ns) / 1e9);
+			samples_add(&s->at, (double)(a.at_ns - schedule->stages[a.stage].begin_ns) / 1e9);
 		if (s->at.failed)
 			return ipf_error_memory(err);
 	}
@@ -274,50 +274,50 @@ static int read_arrivals(struct schedule_reader *reader, struct seen *seen, stru
 }
 
 /* From the first stage's beginning to the last one's end, or its last arrival. */
-static void fill_plot(const struct schedule *plan, const struct seen *seen, struct rate_plot *plot)
+static void fill_plot(const struct schedule *schedule, const struct seen *seen, struct rate_plot *plot)
 {
 	double end = 0;
 
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct schedule_stage *s = &plan->stages[i];
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct schedule_stage *s = &schedule->stages[i];
 		const struct samples *at = &seen[i].at;
 		double begin = (double)s->begin_ns / 1e9;
 		end = fmax(end, s->end_ns == IPF_ABSENT ? begin + (at->count ? at->values[at->count - 1] : 0)
 		                                        : (double)s->end_ns / 1e9);
 	}
 	rate_plot_init(plot, 0, end);
-	for (size_t i = 0; i < plan->count; i++)
+	for (size_t i = 0; i < schedule->count; i++)
 		for (size_t k = 0; k < seen[i].at.count; k++)
-			rate_plot_add(plot, (double)plan->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
+			rate_plot_add(plot, (double)schedule->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
 }
 
 int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
                            struct ipf_error *err)
 {
 	struct schedule_reader *reader = NULL;
-	const struct schedule *plan = NULL;
+	const struct schedule *schedule = NULL;
 	struct seen *seen = NULL;
 	int status = -1;
 
 	if (schedule_reader_open(&reader, path, err) < 0)
 		goto out;
-	plan = schedule_reader_plan(reader);
-	seen = calloc(plan->count ? plan->count : 1, sizeof *seen);
+	schedule = schedule_reader_plan(reader);
+	seen = calloc(schedule->count ? schedule->count : 1, sizeof *seen);
 	if (!seen) {
 		ipf_error_memory(err);
 		goto out;
 	}
 	if (read_arrivals(reader, seen, cut, err) < 0)
 		goto out;
-	tell_whole(plan, stream_reader_header(schedule_reader_stream(reader)),
+	tell_whole(schedule, stream_reader_header(schedule_reader_stream(reader)),
 	           stream_reader_lines(schedule_reader_stream(reader)), out);
-	for (size_t i = 0; i < plan->count; i++)
-		tell_stage(&plan->stages[i], &seen[i], out);
+	for (size_t i = 0; i < schedule->count; i++)
+		tell_stage(&schedule->stages[i], &seen[i], out);
 	if (plot)
-		fill_plot(plan, seen, plot);
+		fill_plot(schedule, seen, plot);
 	status = out->failed ? ipf_error_memory(err) : 0;
 out:
-	for (size_t i = 0; seen && i < plan->count; i++)
+	for (size_t i = 0; seen && i < schedule->count; i++)
 		samples_release(&seen[i].at);
 	free(seen);
 	schedule_reader_close(reader);

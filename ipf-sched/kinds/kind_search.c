@@ -1,0 +1,223 @@
+/* A search is short for the one stage that is to be tried next, as earlier runs went. */
+#include "kinds/stage_kind.h"
+
+#include "absent.h"
+#include "inputs/stage_inputs.h"
+#include "search/load_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stage_key keys[] = {
+	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "what a stage has to meet: ttft=500ms@p99,tpot=50ms@p90"),
+	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "the lowest rate, or number of users, that is looked at"),
+	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "the highest"),
+	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "look for a number of users in a closed loop, not for a rate"),
+	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "how near to the answer is near enough (default: 5%)"),
+	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "how sure that has to be (default: 95%)"),
+	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "give up after so many stages (default: 60)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long a stage lasts"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, a stage has"),
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "what the stage's name begins with (default: search)"),
+	KEY_END,
+};
+
+static int search_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->low >= stage->high)
+		return ipf_error_set(err, IPF_USAGE, "high: expected more than low=");
+	if (stage->by_users && (stage->low != floor(stage->low) || stage->high != floor(stage->high)))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users",
+		                     stage->low != floor(stage->low) ? "low" : "high");
+	if (stage->precision < 0.005 || stage->precision > 0.5)
+		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%");
+	if (stage->confidence < 0.5 || stage->confidence > 0.999)
+		return ipf_error_set(err, IPF_USAGE, "confidence: expected a share between 50%% and 99.9%%");
+	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "for: missing: expected for=TIME or n=COUNT");
+	if (stage->by_users && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
+		return ipf_error_set(err, IPF_USAGE, "users: expected no process=, cv= or slots= with it");
+	if (!stage->by_users && process_check(stage, err) < 0)
+		return -1;
+	return limits_check(stage, err);
+}
+
+static bool meets(const struct earlier_request *row, const struct search_goal *o)
+{
+	int64_t value = row->latency_ns[o->latency];
+
+	return row->ok && (value == IPF_ABSENT || value <= o->limit_ns);
+}
+
+/* Requests that follow each other meet or miss an objective together: how many independent ones say as much, from the
+ * means of twenty batches. */
+static double effective(const struct earlier_stage *stage, const struct search_goal *o, double share)
+{
+	enum { BATCHES = 20 };
+	double n = (double)stage->count, size = n / BATCHES, squares = 0, variance = share * (1 - share);
+
+	if (stage->count < 2 * BATCHES || variance <= 0)
+		return n;
+	for (size_t b = 0; b < BATCHES; b++) {
+		size_t from = stage->count * b / BATCHES, to = stage->count * (b + 1) / BATCHES;
+		double good = 0;
+		for (size_t i = from; i < to; i++)
+			good += meets(&stage->rows[i], o);
+		squares += (good / (double)(to - from) - share) * (good / (double)(to - from) - share);
+	}
+	return squares > 0 ? fmin(n, fmax(2, n * variance / size / (squares / (BATCHES - 1)))) : n;
+}
+
+/* How likely the stage met them all: as likely as the least likely of them, since they fail together. */
+static double met(const struct earlier_stage *stage, const struct search_goals *goals)
+{
+	double least = 1;
+
+	for (int i = 0; i < goals->count; i++) {
+		const struct search_goal *o = &goals->list[i];
+		double good = 0, n = (double)stage->count;
+		for (size_t k = 0; k < stage->count; k++)
+			good += meets(&stage->rows[k], o);
+		least = fmin(least, share_met(good, n, effective(stage, o, good / n), o->share));
+	}
+	return least;
+}
+
+/* Is this a stage such as the search would try? */
+static bool counts(const struct stage *search, const struct earlier_stage *stage)
+{
+	double load = search->by_users ? (double)stage->users : stage->rate;
+
+	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 &&
+	       (!search->by_users || stage->users != IPF_ABSENT) &&
+	       strcmp(stage->kind, search->by_users ? "closed" : gaps_kind_name(search->process)) == 0;
+}
+
+static void put_load(struct buffer *out, const struct stage *search, double load)
+{
+	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
+}
+
+/* The stages, in how many of them the client was late, and how many of those say nothing. */
+struct tried {
+	size_t count, late, spoilt;
+};
+
+static void tell_answer(const struct stage *search, const struct load_search_answer *a, struct tried tried,
+                        struct buffer *out)
+{
+	if (a->where == SEARCH_BELOW) {
+		buffer_text(out, "less than ");
+		put_load(out, search, search->low);
+	} else if (a->where == SEARCH_ABOVE) {
+		buffer_text(out, "at least ");
+		put_load(out, search, search->high);
+	} else {
+		put_load(out, search, a->answer);
+	}
+	buffer_text(out, " meet ");
+	for (int i = 0; i < search->goals.count; i++)
+		buffer_format(out, "%s%s", i ? "," : "", search->goals.list[i].text);
+	buffer_text(out, ": ");
+	if (a->where == SEARCH_WITHIN) {
+		buffer_text(out, "between ");
+		put_load(out, search, a->least);
+		buffer_text(out, " and ");
+		put_load(out, search, a->most);
+		buffer_text(out, ", ");
+	}
+	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
+	if (tried.late)
+		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried.late);
+	if (tried.spoilt)
+		buffer_format(out, "; %zu that failed so %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
+	if (!a->known)
+		buffer_text(out, "; given up before it was known to the precision asked for");
+	buffer_text(out, "\n");
+}
+
+/* What is known so far; the seventh significant digit of a rate means nothing. */
+static int conclude(struct stage *search, struct stage_inputs *inputs, const struct load_search_trial *trials,
+                    struct tried tried, struct ipf_error *err)
+{
+	struct load_search by = {search->low, search->high, search->precision, search->confidence, search->by_users};
+	struct load_search_answer answer;
+	char text[32];
+
+	if (load_search_next(&by, trials, tried.count, &answer, err) < 0)
+		return -1;
+	search->ordinal = tried.count; /* a stage that is tried again draws other arrivals */
+	snprintf(text, sizeof text, "%.4g", answer.next);
+	search->rate = search->by_users ? answer.next : strtod(text, NULL);
+	if (answer.known || tried.count >= (size_t)search->most) {
+		search->rate = NAN;
+		tell_answer(search, &answer, tried, &inputs->answer);
+	} else if (tried.count > 0) {
+		buffer_text(&inputs->notes, "so far ");
+		tell_answer(
+			search,
+			&(struct load_search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0},
+			tried, &inputs->notes);
+	}
+	return 0;
+}
+
+static int search_resolve(struct stage *search, struct stage_inputs *inputs, struct ipf_error *err)
+{
+	const struct earlier_runs *seen = &inputs->earlier;
+	struct load_search_trial *trials = calloc(seen->count + 1, sizeof *trials);
+	struct tried tried = {0};
+	int status = 0;
+
+	if (!trials)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < seen->count && status == 0; i++) {
+		const struct earlier_stage *stage = &seen->stages[i];
+		if (stage->incomplete)
+			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is not whole: %s", stage->incomplete);
+		if (!counts(search, stage))
+			continue;
+		double odds = met(stage, &search->goals);
+		bool spoilt = odds < 0.5 && earlier_stage_client_failed(stage);
+		trials[tried.count++] = (struct load_search_trial){search->by_users ? (double)stage->users : stage->rate,
+		                                                   spoilt ? 0.5 : odds};
+		tried.late += earlier_stage_client_late(stage);
+		tried.spoilt += spoilt;
+	}
+	if (status == 0 && tried.count == 0 && seen->count > 0)
+		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0,
+		                      "no stage that was measured is %s: expected results of this search",
+		                      search->by_users ? "closed" : gaps_kind_name(search->process));
+	else if (status == 0)
+		status = conclude(search, inputs, trials, tried, err);
+	inputs->first_req = seen->next_req;
+	free(trials);
+	return status;
+}
+
+static int search_expand(const struct stage *search, size_t index, struct stage *stage, struct ipf_error *err)
+{
+	struct stage sweep = *search;
+	double load = search->rate;
+
+	if (isnan(load) || index > 0)
+		return 0;
+	if (!sweep.name)
+		sweep.name = (char *)(uintptr_t) "search";
+	sweep.rates = (struct rates){.list = &load, .count = 1, .counts = search->by_users};
+	stage->ordinal = search->ordinal;
+	return kind_sweep.expand(&sweep, 0, stage, err);
+}
+
+const struct stage_kind kind_search = {
+	.name = "search",
+	.summary = "the next stage to try for the highest load that meets objectives",
+	.keys = keys,
+	.check = search_check,
+	.resolve = search_resolve,
+	.expand = search_expand,
+};
