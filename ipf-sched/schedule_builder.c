@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- counting --------------------------------------------------------------------------------------------------- */
+/* ---- preparing --------------------------------------------------------------------------------------------------- */
 
-/* What a stage of n= takes, or the whole trace once. */
+/* The heads of a stage without a length: n=, or the whole trace once. */
 static int count_given(const struct schedule_builder *builder, const struct stage *stage, int64_t *heads,
                        struct ipf_error *err)
 {
 	*heads = stage->n;
 	if (stage->n == IPF_ABSENT && !builder->trace)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: n: missing: expected %sn=COUNT, or -t TRACE to take the whole trace once",
+		return ipf_error_set(err, IPF_USAGE, "%s: n: required: %sn=COUNT, or -t TRACE to take the whole trace once",
 		                     stage->label, stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
 	if (stage->n == IPF_ABSENT)
 		*heads = builder->trace->heads;
@@ -25,16 +24,16 @@ static int count_given(const struct schedule_builder *builder, const struct stag
 
 static int too_many(const struct stage *stage, double arrivals, struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_USAGE, "%s: %s: %.3g arrivals, and a schedule holds %.0e at most", stage->label,
+	return ipf_error_set(err, IPF_USAGE, "%s: %s: %.3g arrivals: a schedule has at most %.0e", stage->label,
 	                     stage->n != IPF_ABSENT ? "n" : "for", arrivals, (double)BUILDER_MOST_ARRIVALS);
 }
 
-/* Where an open-loop stage ends, in its own time, and how many heads it has. */
+/* How many heads an open-loop stage has, and when it ends, in its own time. */
 struct extent {
 	int64_t heads, end_ns;
 };
 
-/* Is a stage's head number i this shard's? */
+/* Is the head number i of a stage this shard's? */
 static bool is_ours(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i)
 {
 	return !builder->shards || (layout->before + i) % builder->shards == builder->shard - 1;
@@ -65,10 +64,10 @@ static int measure(const struct schedule_builder *builder, struct stage_layout *
 	*extent = (struct extent){heads, stage->for_ns};
 	if (at == ARRIVAL_NONE && stage->for_ns == IPF_ABSENT)
 		extent->end_ns = p->end_ns;
-	else if (at != ARRIVAL_NONE && at < length) /* the arrival that would have been the next: one gap after the last */
+	else if (at != ARRIVAL_NONE && at < length) /* when the next arrival would be: one gap after the last */
 		extent->end_ns = at;
 	if (extent->end_ns == IPF_ABSENT && at == ARRIVAL_LIMIT)
-		return ipf_error_set(err, IPF_USAGE, "%s: n: lasts longer than 146 years", stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: n: the stage is longer than 146 years", stage->label);
 	return 0;
 }
 
@@ -85,7 +84,7 @@ static int count_open(const struct schedule_builder *builder, const struct stage
 		return too_many(stage, rate * (double)stage->for_ns / 1e9, err);
 	if (arrival_process_begin(&p, stage, builder->trace, builder->seed, err) < 0)
 		return -1;
-	/* A process with an end of its own needs no other. */
+	/* A process that knows its end needs neither for= nor n=. */
 	if (stage->n != IPF_ABSENT)
 		most = stage->n;
 	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && p.end_ns == IPF_ABSENT &&
@@ -131,8 +130,8 @@ static int count_at_once(const struct schedule_builder *builder, const struct st
 	return 0;
 }
 
-/* A closed stage that goes round has its think times once for each of its lines: short traces are written several
- * times. */
+/* The think times of a closed stage that cycles are those of its lines: a short trace is repeated up to this many
+ * heads, so that the times do not repeat too soon. */
 #define THINK_LEAST 4096
 
 static int count_closed(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
@@ -147,8 +146,7 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	if (stage->for_ns == IPF_ABSENT)
 		return count_given(builder, stage, &layout->heads, err);
 	if (!builder->trace)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: for: a closed loop of some time goes round a trace: -t TRACE is missing",
+		return ipf_error_set(err, IPF_USAGE, "%s: for: a closed loop with for= requires a trace: -t TRACE",
 		                     stage->label);
 	s->cycle = true;
 	s->end_ns = s->begin_ns + stage->for_ns;
@@ -158,14 +156,14 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	return 0;
 }
 
-/* The stage's head number i. */
+/* The head number i of a stage. */
 static int64_t head_of(const struct stage_layout *layout, int64_t i)
 {
 	return layout->round_first +
 	       (layout->first_head - layout->round_first + i) % (layout->round_end - layout->round_first);
 }
 
-/* How many lines its heads have. */
+/* How many lines the heads of a stage have. */
 static int64_t layout_lines(const struct trace_index *trace, const struct stage_layout *layout)
 {
 	int64_t length = layout->round_end - layout->round_first, lines;
@@ -174,13 +172,13 @@ static int64_t layout_lines(const struct trace_index *trace, const struct stage_
 		return layout->lines;
 	if (length == trace->heads)
 		return trace_index_lines(trace, layout->first_head, layout->heads);
-	/* A layout of the trace is gone round from its beginning. */
+	/* A stage that repeats a part of the trace begins with its first head. */
 	lines = trace_index_head(trace, layout->round_end) - trace_index_head(trace, layout->round_first);
 	return layout->heads / length * lines + trace_index_head(trace, layout->round_first + layout->heads % length) -
 	       trace_index_head(trace, layout->round_first);
 }
 
-/* How many lines the heads have that are this shard's. */
+/* How many lines the heads have that belong to this shard. */
 static int64_t count_ours(const struct schedule_builder *builder, const struct stage_layout *layout)
 {
 	int64_t first = (builder->shard - 1 - layout->before % builder->shards + builder->shards) % builder->shards,
@@ -195,14 +193,14 @@ static int64_t count_ours(const struct schedule_builder *builder, const struct s
 	return lines;
 }
 
-/* Its share of the slots; the first shards have one more where they cannot be dealt out evenly. */
+/* Divides the slots; if they do not divide evenly, the first shards have one more. */
 static int share_slots(const struct schedule_builder *builder, const struct stage *stage, struct schedule_stage *s,
                        struct ipf_error *err)
 {
 	if (s->slots == IPF_ABSENT)
 		return 0;
 	if (s->slots < builder->shards)
-		return ipf_error_set(err, IPF_USAGE, "%s: %s: %lld cannot be dealt out to %lld shards", stage->label,
+		return ipf_error_set(err, IPF_USAGE, "%s: %s: cannot divide %lld among %lld shards", stage->label,
 		                     !s->closed    ? "slots"
 		                     : s->sessions ? "sessions"
 		                                   : "users",
@@ -211,8 +209,8 @@ static int share_slots(const struct schedule_builder *builder, const struct stag
 	return 0;
 }
 
-/* What is different in a shard. Numbers of a stage that goes round have to have no gaps: each shard has its own range
- * of them. */
+/* Reduces a stage to this shard. The numbers of a stage that cycles must have no gaps: each shard has a range of them.
+ */
 static int shard_stage(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
                        struct schedule_stage *s, struct ipf_error *err)
 {
@@ -223,14 +221,14 @@ static int shard_stage(const struct schedule_builder *builder, const struct stag
 	s->rate /= (double)builder->shards;
 	if (s->cycle && layout->heads < builder->shards)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: for: a trace of %lld requests or sessions cannot be dealt out to %lld shards",
+		                     "%s: for: cannot divide a trace of %lld requests or sessions among %lld shards",
 		                     stage->label, (long long)layout->heads, (long long)builder->shards);
 	if (s->cycle)
 		s->first_n += BUILDER_CYCLE_NUMBERS / builder->shards * (builder->shard - 1);
 	return share_slots(builder, stage, s, err);
 }
 
-/* How many heads a stage has, and when it ends; begin_ns is there. */
+/* Sets how many heads a stage has, and when it ends; s->begin_ns is set. */
 static int count_stage(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
                        struct schedule_stage *s, struct ipf_error *err)
 {
@@ -261,7 +259,8 @@ static int count_stage(const struct schedule_builder *builder, const struct stag
 	if (layout->heads > BUILDER_MOST_ARRIVALS)
 		return too_many(stage, (double)layout->heads, err);
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
-		return ipf_error_set(err, IPF_USAGE, "%s: for: ends more than 146 years after the beginning", stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: for: the stage ends more than 146 years after the beginning",
+		                     stage->label);
 	return 0;
 }
 
@@ -274,7 +273,7 @@ static int describe(struct schedule_stage *s, const struct stage *stage, struct 
 	return s->name && s->kind && s->spec && s->by ? 0 : ipf_error_memory(err);
 }
 
-/* The first head that is this request or a later one; behind the last, the first again. */
+/* The first head that is this request or a later one; after the last head, the first one. */
 static int64_t head_from(const struct trace_index *trace, int64_t req)
 {
 	int64_t low = 0, high = trace->heads;
@@ -310,9 +309,9 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 	return 0;
 }
 
-/* How far closed stages of some time get in the trace nobody knows beforehand. What the other stages leave of it is
- * shared out among them by their times, so that the stage behind one finds requests that were not asked yet, as long as
- * the trace has any. */
+/* How far a closed stage with for= gets in the trace is not known beforehand. The heads that the other stages leave are
+ * shared among these stages in proportion to their lengths, so that the next stage finds requests that were not sent
+ * yet, as long as the trace has any. */
 static void share_trace(struct schedule_builder *builder)
 {
 	int64_t heads = builder->trace ? builder->trace->heads : 0, taken = 0, time = 0;
@@ -331,7 +330,7 @@ static void share_trace(struct schedule_builder *builder)
 	}
 }
 
-/* Which requests and numbers each stage has. */
+/* Assigns requests and numbers to each stage. */
 static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
 {
 	const struct trace_index *trace = builder->trace;
@@ -382,7 +381,7 @@ struct line_writer {
 	const struct schedule_builder *builder;
 	struct stream_writer *writer;
 	struct progress *progress;
-	int64_t *after; /* as many as any request has parents */
+	int64_t *after; /* room for the parents of any request */
 	int64_t n;
 };
 
@@ -395,7 +394,7 @@ static int put(struct line_writer *w, const struct schedule_arrival *arrival, st
 	return stream_writer_end(w->writer, err);
 }
 
-/* The requests of a session behind its head, which is `head_n` and `head_req`. */
+/* The followers of `head`, up to the request end_req. */
 static int put_followers(struct line_writer *w, const struct arrival_process *p, int64_t begin_ns,
                          const struct schedule_arrival *head, int64_t end_req, struct ipf_error *err)
 {
@@ -423,8 +422,8 @@ static int put_followers(struct line_writer *w, const struct arrival_process *p,
 	return 0;
 }
 
-/* Arrivals drawn some ahead: what one of them waits for the next ones need not, but the text of a line is too much to
- * look beyond. */
+/* Arrivals drawn in batches: the processor overlaps the drawing of several, which it cannot across the writing of a
+ * line. */
 struct ahead {
 	int64_t times[64];
 	int64_t count, taken;
@@ -432,7 +431,7 @@ struct ahead {
 
 static int64_t next_time(struct ahead *ahead, struct arrival_process *p, int64_t left)
 {
-	if (p->recorded) /* its arrivals say more than their time */
+	if (p->recorded) /* each arrival sets more than its time */
 		return p->stage->kind->next(p);
 	if (ahead->taken == ahead->count) {
 		int64_t most = (int64_t)(sizeof ahead->times / sizeof *ahead->times);

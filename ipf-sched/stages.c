@@ -23,9 +23,9 @@ static int read_rate(const char *text, double *rate, struct ipf_error *err)
 		return -1;
 	if (*rate <= 0)
 		return expected("a rate above 0", text, err);
-	/* Outside of these, times would not fit into a schedule, or several arrivals into a nanosecond. */
+	/* Lower rates do not fit into the times of a schedule, higher ones put several arrivals into a nanosecond. */
 	if (*rate < 1e-9 || *rate > 1e9)
-		return expected("a rate between 0.000000001 and 1G a second", text, err);
+		return expected("a rate between 0.000000001 and 1G per second", text, err);
 	return 0;
 }
 
@@ -108,14 +108,14 @@ static int read_count_as_double(const char *text, double *value, struct ipf_erro
 	return status;
 }
 
-/* `text` is changed on the way and then as it was. */
+/* Changes `text` and restores it. */
 static int read_list(char *text, struct rates *rates,
                      int (*one)(const char *text, double *value, struct ipf_error *err), struct ipf_error *err)
 {
 	size_t count = 1;
 
 	if (rates->list)
-		return ipf_error_set(err, IPF_USAGE, "expected one list, got another one: \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "expected one list, got a second one: \"%.200s\"", text);
 	for (const char *at = text; *at; at++)
 		count += *at == ',';
 	rates->list = calloc(count, sizeof *rates->list);
@@ -215,8 +215,7 @@ static int unknown_kind(const char *name, struct ipf_error *err)
 	return -1;
 }
 
-/* `list` is the key whose list stands before it, NULL where none does: then it may have been meant as a part of that.
- */
+/* `list` is the key of the list before it, of which it may be meant as a part; NULL: there is no list. */
 static int unknown_key(const struct stage_kind *kind, const char *name, const char *list, struct ipf_error *err)
 {
 	struct buffer known = {0}, what = {0};
@@ -227,7 +226,7 @@ static int unknown_key(const struct stage_kind *kind, const char *name, const ch
 		nearest_try(&near, name, strlen(name), key->name);
 	}
 	if (list)
-		buffer_format(&what, "%s: expected more of its list or a key behind the comma, got", list);
+		buffer_format(&what, "%s: expected another value or a key after the comma, got", list);
 	else
 		buffer_text(&what, "unknown key");
 	ipf_error_set(err, IPF_USAGE, "%s \"%.100s\"%s%s%s (%s takes:%s)", what.failed ? "unknown key" : what.data, name,
@@ -238,20 +237,20 @@ static int unknown_key(const struct stage_kind *kind, const char *name, const ch
 	return -1;
 }
 
-/* Puts the key before an error's text. */
+/* Prefixes the text of an error with the key. */
 static int at_key(const char *key, const struct ipf_error *what, struct ipf_error *err)
 {
 	return ipf_error_set(err, what->kind, "%s: %s", key, what->text);
 }
 
-/* Does the part with this key hold a list, which may go on behind a comma? */
+/* Does this key take a list, which may continue behind a comma? */
 static bool holds_list(const struct stage_kind *kind, const char *name)
 {
 	const struct stage_key *key = name ? key_find(kind, name) : NULL;
 	return key && (key->type == KEY_RATES || key->type == KEY_COUNTS || key->type == KEY_GOALS);
 }
 
-/* "key=value" or "flag", one of the parts between the commas. `before` is the one before it, NULL for the first. */
+/* Reads a part between commas: "key=value" or "flag". `before` is the key of the previous part, NULL for the first. */
 static int read_part(struct stage *stage, char *part, const char *before, uint64_t *given, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
@@ -263,7 +262,7 @@ static int read_part(struct stage *stage, char *part, const char *before, uint64
 		*value++ = '\0';
 	key = key_find(stage->kind, part);
 	if (!key && before && !value && *part >= '0' && *part <= '9') /* 1,5 */
-		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got another one behind the comma: \"%.200s\"",
+		return ipf_error_set(err, IPF_USAGE, "%s: expected one value, got a second one after the comma: \"%.200s\"",
 		                     before, part);
 	if (!key)
 		return unknown_key(stage->kind, part, holds_list(stage->kind, before) ? before : NULL, err);
@@ -285,7 +284,7 @@ static bool list_goes_on(enum key_type type, const char *text)
 	return (type == KEY_RATES || type == KEY_COUNTS) && *text >= '0' && *text <= '9';
 }
 
-/* The comma behind a part; commas before a digit, or another objective, belong to a list. */
+/* The comma that ends a part; in a list, a comma before a digit or another goal does not. NULL: the last part. */
 static char *part_end(const struct stage_kind *kind, char *part)
 {
 	const char *value = strchr(part, '=');
@@ -300,7 +299,7 @@ static char *part_end(const struct stage_kind *kind, char *part)
 	return comma;
 }
 
-/* `text` is the spec, to be cut into pieces. */
+/* Cuts `text`, which is the spec, into pieces. */
 static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 {
 	char *parts = strchr(text, ':'), *comma, *before = NULL;
@@ -317,18 +316,18 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 		if (comma)
 			*comma++ = '\0';
 		if (!*part && holds_list(stage->kind, before))
-			return ipf_error_set(err, IPF_USAGE, "%s: expected more of its list or a key behind the comma, got nothing",
+			return ipf_error_set(err, IPF_USAGE, "%s: expected another value or a key after the comma, got nothing",
 			                     before);
 		if (!*part)
-			return ipf_error_set(err, IPF_USAGE, "expected key=value between commas, got nothing");
+			return ipf_error_set(err, IPF_USAGE, "expected key=value between the commas, got nothing");
 		if (read_part(stage, part, before, &given, err) < 0)
 			return -1;
 	}
 	for (key = stage->kind->keys; key->name; key++)
 		if (key->required && !(given >> (key - stage->kind->keys) & 1))
-			return ipf_error_set(err, IPF_USAGE, "%s: missing: expected %s=%s", key->name, key->name, key->argument);
+			return ipf_error_set(err, IPF_USAGE, "%s: required: %s=%s", key->name, key->name, key->argument);
 	if (stage->drain && stage->overlap)
-		return ipf_error_set(err, IPF_USAGE, "overlap: expected either drain or overlap, got both");
+		return ipf_error_set(err, IPF_USAGE, "overlap: drain and overlap exclude each other");
 	return stage->kind->check ? stage->kind->check(stage, err) : 0;
 }
 
@@ -398,7 +397,7 @@ static bool name_taken(const struct stages *stages, const char *name, const stru
 	return false;
 }
 
-/* Names the stage after `base`, with a number from the second of the same on. */
+/* Names the stage `base`, or base-2, base-3, … if that name is taken. */
 static int name_after(const struct stages *stages, struct stage *stage, const char *base, struct ipf_error *err)
 {
 	struct buffer name = {0};
@@ -425,7 +424,7 @@ static void stage_release(struct stage *stage)
 	free(stage->points.list);
 }
 
-/* Takes the stage over, also when it fails. */
+/* Appends the stage and takes it over, also when it fails. */
 static int add(struct stages *stages, const struct stage *stage, struct ipf_error *err)
 {
 	struct stage *grown = realloc(stages->list, (stages->count + 1) * sizeof *grown), *added;
@@ -442,18 +441,18 @@ static int add(struct stages *stages, const struct stage *stage, struct ipf_erro
 		added->ordinal += grown[i].kind == stage->kind;
 	stages->count++;
 	if (added->name && name_taken(stages, added->name, added))
-		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is called \"%.200s\" already", added->label,
+		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is already called \"%.200s\"", added->label,
 		                     added->name);
 	return 0;
 }
 
-/* One of those that a stage is short for: 1, 0 behind the last, -1. */
+/* Appends one of the stages that `of` is shorthand for: 1; 0: there is no such stage; -1. */
 static int add_point(struct stages *stages, const struct stage *of, size_t index, struct ipf_error *err)
 {
 	struct stage stage = empty_stage(of->spec);
 	int got = of->kind->expand(of, index, &stage, err);
 	label(&stage, of->number, of->kind->name);
-	char *base = stage.name; /* another stage may have it: a rate that comes twice */
+	char *base = stage.name; /* not unique if a rate occurs twice */
 
 	stage.name = NULL;
 	if (got == 1 && name_after(stages, &stage, base, err) < 0)
@@ -466,7 +465,7 @@ static int add_point(struct stages *stages, const struct stage *of, size_t index
 	return got;
 }
 
-/* A stage, or what it is short for. */
+/* Appends a stage, or the stages that it is shorthand for. */
 static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error *err)
 {
 	int got = 1;
@@ -494,9 +493,9 @@ static int resolve(struct stage *stage, struct stage_inputs *inputs, struct ipf_
 
 	if (!stage->kind->resolve || !inputs || stage->kind->resolve(stage, inputs, &what) == 0)
 		return 0;
-	bool own = stage->file && !strcmp(what.file, stage->file); /* others were named by options */
+	bool own = stage->file && !strcmp(what.file, stage->file); /* other files come from options */
 	if (what.file[0] && own)
-		return ipf_error_at(err, what.kind, what.file, what.line, "%s; it is %s= of %s", what.text,
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s (the file is %s= of %s)", what.text,
 		                    file_key(stage->kind), stage->label);
 	if (what.file[0])
 		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
@@ -517,7 +516,7 @@ int stages_parse(struct stages *stages, char *const *specs, int count, struct st
 		if (add_all(stages, &stage, err) < 0)
 			return -1;
 	}
-	/* Only now, when all the names that were given are known. */
+	/* Only now that all names from specs are known. */
 	for (size_t i = 0; i < stages->count; i++)
 		if (!stages->list[i].name && name_after(stages, &stages->list[i], stages->list[i].kind->name, err) < 0)
 			return -1;
@@ -541,7 +540,7 @@ void stages_describe(struct buffer *out)
 		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
 			snprintf(key_text, sizeof key_text, "%s%s%s", key->name, key->argument ? "=" : "",
 			         key->argument ? key->argument : "");
-			buffer_format(out, "  %-14s %s%s\n", key_text, key->help, key->required ? " (needed)" : "");
+			buffer_format(out, "  %-14s %s%s\n", key_text, key->help, key->required ? " (required)" : "");
 		}
 	}
 }

@@ -70,10 +70,10 @@ int64_t trace_index_lines(const struct trace_index *trace, int64_t first, int64_
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-/* The session being read, and which ones there were (by their hashes: two of 64 bits that are equal by chance, among
- * ten million sessions, are a matter of once in three hundred thousand traces). */
+/* The session that is being read, and the sessions before it by their 64-bit hashes. Among ten million sessions, one
+ * trace in three hundred thousand has two with the same hash. */
 struct sessions {
-	struct buffer now;   /* its name as it stands in the trace */
+	struct buffer now;   /* its name, verbatim from the trace */
 	int64_t first, turn; /* its head; the last turn number */
 	struct buffer ids;   /* of its requests, decoded, one after another */
 	size_t *id_end;
@@ -117,7 +117,7 @@ static bool seen_put(uint64_t *seen, size_t size, uint64_t hash)
 	return true;
 }
 
-/* 1: new; 0: it was there; -1: out of memory. */
+/* 1: new; 0: seen before; -1: out of memory. */
 static int sessions_remember(struct sessions *s, struct slice name, struct ipf_error *err)
 {
 	if (s->seen_count * 2 >= s->seen_size) {
@@ -138,7 +138,7 @@ static int sessions_remember(struct sessions *s, struct slice name, struct ipf_e
 	return 1;
 }
 
-/* A JSON text, decoded at the end of `out`. */
+/* Appends a decoded JSON text to `out`. */
 static int decode(struct sessions *s, struct slice json, struct buffer *out, struct ipf_error *err)
 {
 	if (jdoc_parse(&s->doc, json.data, json.len, err) < 0)
@@ -163,7 +163,7 @@ static int sessions_add_id(struct sessions *s, struct slice id, int64_t place, s
 	return 0;
 }
 
-/* The place in the session, before `place`, of the request with this id; -1. The nearest are looked at first. */
+/* The place of the request with this id in the session, before `place`; -1. Searches from the nearest. */
 static int64_t sessions_find_id(const struct sessions *s, struct slice id, int64_t place)
 {
 	while (place-- > 0) {
@@ -188,7 +188,7 @@ static int pool_add(struct trace_index *t, uint32_t value, struct ipf_error *err
 	return 0;
 }
 
-/* A follower's own list of parents: ids of earlier requests of its session. */
+/* Adds the list of parents of a follower: ids of earlier requests of its session. */
 static int add_parents(struct trace_index *t, struct sessions *s, struct slice parents, struct ipf_error *err)
 {
 	int64_t place = t->count - s->first;
@@ -221,7 +221,7 @@ static int add_parents(struct trace_index *t, struct sessions *s, struct slice p
 	t->pool[link] = (uint32_t)(t->pool_count - link - 1);
 	if (t->pool[link] == 0) {
 		ipf_error_set(err, IPF_INPUT,
-		              "parents: expected at least one id, got [] (only a session's first request waits for none)");
+		              "parents: expected at least one id, got [] (only the first request of a session has no parents)");
 		goto out;
 	}
 	if (t->pool[link] > t->most_parents)
@@ -232,7 +232,7 @@ out:
 	return status;
 }
 
-/* A request that waits for nobody. From the first follower on, the heads have to be written down. */
+/* Adds a head. From the first follower on, heads are stored, because they are no longer all requests. */
 static int add_head(struct trace_index *t, const struct trace_request *request, int64_t line, struct ipf_error *err)
 {
 	int64_t head = t->heads++;
@@ -253,14 +253,15 @@ static int add_follower(struct trace_index *t, struct sessions *s, const struct 
                         struct ipf_error *err)
 {
 	if (t->count - s->first >= UINT32_MAX)
-		return ipf_error_set(err, IPF_INPUT, "session: more than %lld requests", (long long)UINT32_MAX);
+		return ipf_error_set(err, IPF_INPUT, "session: has more than %lld requests", (long long)UINT32_MAX);
 	for (int64_t head = t->head.count; head < t->heads; head++)
 		if (column_set(&t->head, head, head, err) < 0)
 			return -1;
 	if (request->parents.data)
 		return add_parents(t, s, request->parents, err);
 	if (request->turn != IPF_ABSENT && s->turn != IPF_ABSENT && request->turn <= s->turn)
-		return ipf_error_set(err, IPF_INPUT, "turn: expected more than %lld, that of the request before, got %lld",
+		return ipf_error_set(err, IPF_INPUT,
+		                     "turn: expected more than %lld, the turn of the previous request, got %lld",
 		                     (long long)s->turn, (long long)request->turn);
 	return 0;
 }
@@ -277,10 +278,11 @@ static int add_turn(struct trace_index *t, struct sessions *s, const struct trac
 			return -1;
 		if (got == 0)
 			return ipf_error_set(
-				err, IPF_INPUT, "session: %.*s goes on after others began: a session's requests have to stand together",
+				err, IPF_INPUT,
+				"session: %.*s continues after another session began; the requests of a session must be consecutive",
 				(int)(request->session.len < 200 ? request->session.len : 200), request->session.data);
 		if (trace_has_parents(request))
-			return ipf_error_set(err, IPF_INPUT, "parents: expected none in a session's first request, got %.*s",
+			return ipf_error_set(err, IPF_INPUT, "parents: expected none for the first request of a session, got %.*s",
 			                     (int)(request->parents.len < 200 ? request->parents.len : 200), request->parents.data);
 		buffer_clear(&s->now);
 		buffer_clear(&s->ids);
@@ -309,7 +311,7 @@ static int add_request(struct trace_index *t, struct sessions *s, const struct t
 			return -1;
 	} else {
 		if (trace_has_parents(request))
-			return ipf_error_set(err, IPF_INPUT, "parents: only a request with a session can have them");
+			return ipf_error_set(err, IPF_INPUT, "parents: requires a session");
 		buffer_clear(&s->now);
 		if (add_head(t, request, line, err) < 0)
 			return -1;

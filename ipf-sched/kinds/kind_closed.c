@@ -1,4 +1,4 @@
-/* Closed loops: users who send the next request when the last was answered, with pauses of theirs. */
+/* Closed loops: each user sends its next request after the answer to the previous one, and a think time. */
 #include "kinds/stage_kind.h"
 
 #include "absent.h"
@@ -9,16 +9,16 @@
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "requests in flight; 1..32: in steps= stages"),
-	STAGE_KEY("steps", "COUNT", KEY_COUNT, steps, "with users=1..32: in how many stages they grow"),
-	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions, "in place of users: sessions that run at any time"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long: the trace is gone round until then"),
+	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "users, each with one request in flight; 1..32 with steps="),
+	STAGE_KEY("steps", "COUNT", KEY_COUNT, steps, "with users=1..32: the number of stages"),
+	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions, "instead of users: number of sessions that run at a time"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage; the trace repeats until then"),
 	KEY_N,
-	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "users come in one after another over this time"),
-	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "from an answer to its user's next request"),
-	STAGE_KEY("process", "NAME", KEY_GAPS, process, "of think=: constant (default), poisson, gamma, …"),
-	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of think=, for a process that needs it"),
-	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "most requests a second of one user"),
+	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "users start one after another over this time"),
+	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the user's next request"),
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
+	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "most requests per second of one user"),
 	KEY_NAME,
 	KEY_PHASES,
 	KEY_END,
@@ -27,14 +27,14 @@ static const struct stage_key keys[] = {
 static int pauses_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->rampup_ns != IPF_ABSENT && stage->for_ns != IPF_ABSENT && stage->rampup_ns > stage->for_ns)
-		return ipf_error_set(err, IPF_USAGE, "rampup: expected no more than for=");
+		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for=");
 	if (stage->process_given && stage->think_ns == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "process: expected think=TIME with it");
+		return ipf_error_set(err, IPF_USAGE, "process: requires think=TIME");
 	if (!stage->process_given && !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: expected think=TIME and process=NAME with it");
+		return ipf_error_set(err, IPF_USAGE, "cv: requires think=TIME and process=NAME");
 	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
 		return ipf_error_set(err, IPF_USAGE,
-		                     "rate: expected none with sessions=, whose turns wait as they were recorded");
+		                     "rate: does not apply to sessions=, whose turns keep their recorded waits");
 	return stage->process_given ? process_check(stage, err) : 0;
 }
 
@@ -46,13 +46,13 @@ static int closed_check(const struct stage *stage, struct ipf_error *err)
 	                                                : stage->slots - stage->to_slots;
 
 	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "users: missing: expected users=COUNT or sessions=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "users: required: users=COUNT or sessions=COUNT");
 	if (stage->slots != IPF_ABSENT && stage->sessions != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "sessions: expected either users= or sessions=, got both");
+		return ipf_error_set(err, IPF_USAGE, "sessions: users= and sessions= exclude each other");
 	if (stage->to_slots == IPF_ABSENT && stage->steps != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "steps: expected users= with two counts such as 1..32 with it");
+		return ipf_error_set(err, IPF_USAGE, "steps: requires users= with two counts, such as 1..32");
 	if (stage->to_slots != IPF_ABSENT && stage->steps == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "steps: missing: expected steps=COUNT with users=%lld..%lld",
+		return ipf_error_set(err, IPF_USAGE, "steps: required by users=%lld..%lld: steps=COUNT",
 		                     (long long)stage->slots, (long long)stage->to_slots);
 	if (stage->steps != IPF_ABSENT && (stage->steps < 2 || stage->steps > 1000 || stage->steps > span + 1))
 		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld",
@@ -77,7 +77,7 @@ static bool closed_is_short(const struct stage *stage)
 	return stage->to_slots != IPF_ABSENT;
 }
 
-/* Its own spec with this number of users. */
+/* The spec of the stage with this number of users: that of the shorthand, less what is its alone. */
 static void step_spec(const struct stage *of, int64_t users, struct buffer *spec)
 {
 	static const char *const others[] = {"users=", "steps=", "name="};
@@ -114,7 +114,7 @@ static int closed_expand(const struct stage *of, size_t index, struct stage *sta
 
 const struct stage_kind kind_closed = {
 	.name = "closed",
-	.summary = "closed loop: users send the next request when the last was answered",
+	.summary = "closed loop: each user sends its next request after the previous answer",
 	.type = STAGE_CLOSED,
 	.keys = keys,
 	.check = closed_check,

@@ -1,11 +1,11 @@
-/* Equal gaps: arrival k at k/rate, each rounded by itself from the exact fraction, so that nothing adds up. */
+/* Equal gaps: arrival k is at k/rate. Each time is rounded from the exact fraction, so that no error accumulates. */
 #include "kinds/stage_kind.h"
 
 #include "clock.h"
 
 static const struct stage_key keys[] = {KEY_RATE_PER_S, KEY_LENGTH_AND_LIMITS, KEY_END};
 
-/* at + rest/num is the exact time, and half a nanosecond more. */
+/* at + rest/num is the exact time plus half a nanosecond. */
 struct constant {
 	int64_t at;
 	uint64_t rest, num;
@@ -22,7 +22,7 @@ static int constant_begin(struct arrival_process *p, struct ipf_error *err)
 	(void)err;
 	c->num = rate.num;
 	c->rest = rate.num / 2;
-	c->step = (int64_t)(second / rate.num); /* below 2^60: a rate is a billionth at least */
+	c->step = (int64_t)(second / rate.num); /* below 2^60, since a rate is at least 1e-9 */
 	c->step_rest = (uint64_t)(second % rate.num);
 	return 0;
 }

@@ -1,10 +1,10 @@
-/* Renewal processes: independent gaps from one distribution, drawn until the stage is over and never stretched to
+/* Renewal processes: independent gaps from one distribution. They are drawn until the stage ends, and never scaled to
  * fill it. */
 #include "kinds/stage_kind.h"
 
 #include "clock.h"
 
-/* A double holds nanoseconds to a thousandth over an hour and to a hundredth over a day. */
+/* A double is precise to 0.001 ns over an hour and to 0.01 ns over a day. */
 struct renewal {
 	struct gaps gaps;
 	double clock_ns, mean_ns;
@@ -51,17 +51,17 @@ RENEWAL(poisson, GAPS_POISSON, poisson_keys, "independent arrivals: exponential 
 
 static const struct stage_key varied_keys[] = {
 	KEY_RATE_PER_S,
-	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 as Poisson, more is burstier"),
+	REQUIRED_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps: 1 as Poisson, 3 is bursty"),
 	KEY_LENGTH_AND_LIMITS,
 	KEY_END,
 };
-RENEWAL(gamma, GAPS_GAMMA, varied_keys, "independent gamma-distributed gaps: burstier or smoother than Poisson");
-RENEWAL(weibull, GAPS_WEIBULL, varied_keys, "independent Weibull-distributed gaps: as gamma, with other tails");
+RENEWAL(gamma, GAPS_GAMMA, varied_keys, "gamma-distributed gaps: burstier or smoother than Poisson");
+RENEWAL(weibull, GAPS_WEIBULL, varied_keys, "Weibull-distributed gaps: like gamma, with other tails");
 
 static const struct stage_key uniform_keys[] = {
 	KEY_RATE_PER_S,
-	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and most: 0.577)"),
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "variation of the gaps (default and maximum: 0.577)"),
 	KEY_LENGTH_AND_LIMITS,
 	KEY_END,
 };
-RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "gaps evenly spread around their mean: equal ones that jitter");
+RENEWAL(uniform, GAPS_UNIFORM, uniform_keys, "uniformly distributed gaps: equal gaps with jitter");

@@ -1,4 +1,4 @@
-/* The recorded arrivals of the trace, or of a slice of its time, at another speed, once or round and round. */
+/* The recorded arrivals of the trace, or of a slice of its time, at any speed, once or repeatedly. */
 #include "kinds/stage_kind.h"
 
 #include "absent.h"
@@ -8,39 +8,39 @@
 #include <stdio.h>
 
 static const struct stage_key keys[] = {
-	STAGE_KEY("speed", "NUMBER", KEY_RATIO, speed, "times are divided by this: 2 is twice as fast (default: 1)"),
-	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "or made to have this mean rate, as by= says"),
-	STAGE_KEY("by", "NAME", KEY_BY, by, "time (default): scaled; thin: fewer; copies: more, shifted"),
-	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "longest gap, in the trace's time; longer ones are cut to it"),
-	STAGE_KEY("loop", NULL, KEY_FLAG, loop, "go round the recording until for= or n= is reached"),
+	STAGE_KEY("speed", "NUMBER", KEY_RATIO, speed, "divide times by this: 2 is twice as fast (default: 1)"),
+	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "instead of speed: reach this mean rate as by= says"),
+	STAGE_KEY("by", "NAME", KEY_BY, by, "time (default): scale time; thin: drop some; copies: add some"),
+	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "shorten longer gaps to this, in the trace's time"),
+	STAGE_KEY("loop", NULL, KEY_FLAG, loop, "repeat the recording until for= or n= is reached"),
 	STAGE_KEY("from", "TIME", KEY_TIME, from_ns, "begin at this time of the trace (default: 0)"),
 	STAGE_KEY("to", "TIME", KEY_DURATION, to_ns, "end before this time of the trace"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: as long as the recording)"),
-	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "most requests, or sessions"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage (default: that of the recording)"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "most requests or sessions"),
 	KEY_SLOTS,
 	KEY_NAME,
 	KEY_PHASES,
 	KEY_END,
 };
 
-/* Goes through the recording, or through a copy of it that is shifted. */
+/* A position in the recording, or in a shifted copy of it. */
 struct cursor {
 	int64_t next;      /* head */
 	int64_t before_ns; /* the arrival before, in the trace's time */
-	int64_t zero_ns;   /* this time of the trace is the beginning of the round */
-	int64_t round;     /* -1: the one in which a shifted copy is at the beginning */
+	int64_t zero_ns;   /* the time of the trace at which the round begins */
+	int64_t round;     /* -1: the round in which a shifted copy begins before the stage */
 	int64_t shift_ns;
-	int64_t base_ns;      /* where in the stage's time the round begins; below 0 where that is before the stage */
-	int64_t wanted, left; /* of a thinned one: so many of the heads that are left in the round */
-	struct rng rng;       /* which ones */
+	int64_t base_ns;      /* when the round begins, in the stage's time; negative if before the stage */
+	int64_t wanted, left; /* thinned: how many to take of how many heads left in the round */
+	struct rng rng;       /* draws which ones */
 	bool thinned;
 	int64_t head, at_ns, head_zero_ns; /* the arrival that comes next; ARRIVAL_NONE, ARRIVAL_LIMIT */
 };
 
 struct replay {
 	int64_t first, end;  /* heads */
-	int64_t length_ns;   /* of the recording, without the idle time that is cut; IPF_ABSENT */
-	int64_t last_wanted; /* how many of the last cursor's heads come in a round */
+	int64_t length_ns;   /* of the recording, less the idle time that is cut; IPF_ABSENT */
+	int64_t last_wanted; /* how many heads the last cursor takes in a round */
 	int64_t count;
 	struct cursor cursors[SCHEDULE_COPIES + 1];
 };
@@ -50,11 +50,11 @@ static int replay_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->to_ns != IPF_ABSENT && stage->from_ns != IPF_ABSENT && stage->to_ns <= stage->from_ns)
 		return ipf_error_set(err, IPF_USAGE, "to: expected a time after from=");
 	if (stage->speed.num && !isnan(stage->rate))
-		return ipf_error_set(err, IPF_USAGE, "rate: expected none with speed=");
+		return ipf_error_set(err, IPF_USAGE, "rate: rate= and speed= exclude each other");
 	if (stage->by_given && isnan(stage->rate))
-		return ipf_error_set(err, IPF_USAGE, "by: expected rate=RATE with it");
+		return ipf_error_set(err, IPF_USAGE, "by: requires rate=RATE");
 	if (stage->loop && stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "loop: expected for=TIME or n=COUNT with it");
+		return ipf_error_set(err, IPF_USAGE, "loop: requires for=TIME or n=COUNT");
 	return 0;
 }
 
@@ -78,8 +78,8 @@ static int64_t recorded(const struct arrival_process *p, int64_t head)
 	return trace_index_at(p->trace, trace_index_head(p->trace, head));
 }
 
-/* Moves on to the head: what is idle for too long before it is taken out of the trace's time, before that is divided by
- * the speed. */
+/* Moves on to the head. An idle time before it that is too long is removed from the trace's time, before the speed
+ * divides that. */
 static void step_to(const struct arrival_process *p, struct cursor *c, int64_t head)
 {
 	int64_t at = recorded(p, head), idle = p->stage->off_ns;
@@ -89,7 +89,7 @@ static void step_to(const struct arrival_process *p, struct cursor *c, int64_t h
 	c->before_ns = at;
 }
 
-/* A thinned one draws the same heads in each round. */
+/* To the beginning of the recording. A thinned cursor draws the same heads in each round. */
 static void rewind_to_first(const struct arrival_process *p, const struct replay *r, struct cursor *c)
 {
 	c->next = r->first;
@@ -99,8 +99,8 @@ static void rewind_to_first(const struct arrival_process *p, const struct replay
 	rng_init(&c->rng, p->seed, "replay.thin", p->stage->ordinal);
 }
 
-/* Goes through the recording once: how long is it, without a speed? One mean gap goes behind the last arrival, unless
- * the user said where it ends. `tail` is that last gap. */
+/* The times of the first and the last arrival, in the trace's time without idle times. `tail` is the gap from the last
+ * one to to=; IPF_ABSENT without to=. */
 static void measure(const struct arrival_process *p, const struct replay *r, int64_t *first_ns, int64_t *last_ns,
                     int64_t *tail)
 {
@@ -119,7 +119,7 @@ static void measure(const struct arrival_process *p, const struct replay *r, int
 		*tail = idle != IPF_ABSENT && to - c.before_ns > idle ? idle : to - c.before_ns;
 }
 
-/* In the stage's time. */
+/* When the recording ends, in the stage's time: at to=, or one mean gap after the last arrival. */
 static int64_t natural_end(const struct arrival_process *p, const struct replay *r, int64_t first_ns, int64_t last_ns,
                            int64_t tail)
 {
@@ -133,50 +133,50 @@ static int64_t natural_end(const struct arrival_process *p, const struct replay 
 	return last > 0 ? last + 1 : IPF_ABSENT;
 }
 
-/* The speed at which the mean rate is the one asked for: time is scaled, so that every request comes once and the gaps
- * keep their proportions, and with them the dispersion of counts in windows that are scaled as well. */
+/* by=time. Scales the time: every request comes once, and the gaps keep their proportions, and with them the dispersion
+ * of counts in windows that are scaled alike. */
 static int scale_to_rate(struct arrival_process *p, double speed, struct ipf_error *err)
 {
 	if (speed < 1e-9 || speed > 1e9)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: %g times the recorded %.4g/s", p->stage->label, speed,
-		                     p->recorded_rate);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: rate: %g times the recorded %.4g/s: expected a factor between 1e-9 and 1e9",
+		                     p->stage->label, speed, p->recorded_rate);
 	p->speed = ratio_of(speed);
 	snprintf(p->note, sizeof p->note,
-	         "time is scaled: %.4g times as fast as the recorded %.4g/s; every request once, gaps keep their "
+	         "time is scaled: %.4g times as fast as the recorded %.4g/s; every request comes once, gaps keep their "
 	         "proportions",
 	         speed, p->recorded_rate);
 	return 0;
 }
 
-/* Some of the heads, as many as give the rate, at their recorded times. */
+/* by=thin. Takes as many of the heads as give the rate, at their recorded times. */
 static int thin_to_rate(struct arrival_process *p, struct replay *r, double share, struct ipf_error *err)
 {
 	int64_t heads = r->end - r->first;
 
 	if (share > 1)
-		return ipf_error_set(err, IPF_USAGE, "%s: rate: expected at most the recorded %.6g/s with by=thin, got %g",
+		return ipf_error_set(err, IPF_USAGE, "%s: rate: by=thin takes at most the recorded %.6g/s, got %g",
 		                     p->stage->label, p->recorded_rate, p->stage->rate);
 	r->last_wanted = (int64_t)fmax(1, floor(share * (double)heads + 0.5));
 	r->cursors[0].thinned = true;
 	p->picks = true;
 	snprintf(p->note, sizeof p->note,
-	         "thinned: %lld of %lld arrivals, drawn by chance, at their recorded times; the recorded rate is %.4g/s",
+	         "thinned: %lld of %lld arrivals, drawn at random, at their recorded times; the recorded rate is %.4g/s",
 	         (long long)r->last_wanted, (long long)heads, p->recorded_rate);
 	return 0;
 }
 
-/* The recording, and over it copies of it that are shifted by chance and wrap at its end (shifts at equal distances
- * would even out whatever changes slowly); the last of them is thinned, where the rate is no multiple. */
+/* by=copies. Adds copies of the recording that are shifted by random times and wrap at its end (equal shifts would even
+ * out slow changes). If the rate is no multiple of the recorded one, the last copy is thinned. */
 static int copy_to_rate(struct arrival_process *p, struct replay *r, double times, struct ipf_error *err)
 {
 	int64_t heads = r->end - r->first, rest;
 	struct rng shifts;
 
 	if (times < 1 || times > SCHEDULE_COPIES + 1)
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"%s: rate: expected the recorded %.6g/s or more with by=copies, up to %d times of it, got %g",
-			p->stage->label, p->recorded_rate, SCHEDULE_COPIES + 1, p->stage->rate);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: rate: by=copies takes the recorded %.6g/s, or up to %d times as much, got %g",
+		                     p->stage->label, p->recorded_rate, SCHEDULE_COPIES + 1, p->stage->rate);
 	r->count = (int64_t)times;
 	rest = (int64_t)floor((times - (double)r->count) * (double)heads + 0.5);
 	r->last_wanted = rest > 0 ? rest : heads;
@@ -189,7 +189,7 @@ static int copy_to_rate(struct arrival_process *p, struct replay *r, double time
 	r->cursors[r->count - 1].thinned = r->last_wanted < heads;
 	p->picks = true;
 	snprintf(p->note, sizeof p->note,
-	         "%lld shifted copies laid over the recording, the last with %lld of its %lld arrivals; the recorded "
+	         "%lld shifted copies added to the recording, the last with %lld of its %lld arrivals; the recorded "
 	         "rate is %.4g/s",
 	         (long long)r->count - 1, (long long)r->last_wanted, (long long)heads, p->recorded_rate);
 	return 0;
@@ -200,8 +200,8 @@ static int reach_rate(struct arrival_process *p, struct replay *r, struct ipf_er
 	double times;
 
 	if (r->length_ns == IPF_ABSENT || r->length_ns == 0)
-		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0,
-		                    "%s: rate: the recording has no length that could be scaled", p->stage->label);
+		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0, "%s: rate: cannot scale a recording without a length",
+		                    p->stage->label);
 	p->recorded_rate = (double)(r->end - r->first) / ((double)r->length_ns / 1e9);
 	times = p->stage->rate / p->recorded_rate;
 	if (fabs(times - 1) < 1e-9)
@@ -220,21 +220,20 @@ static int reach_rate(struct arrival_process *p, struct replay *r, struct ipf_er
 static int trace_check(const struct stage *stage, const struct trace_index *trace, struct ipf_error *err)
 {
 	if (!trace)
-		return ipf_error_set(err, IPF_USAGE, "%s: recorded arrivals come from a trace: -t TRACE is missing",
-		                     stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: a replay requires a trace: -t TRACE", stage->label);
 	if (trace->timed == 0)
 		return ipf_error_at(err, IPF_INPUT, trace->name, 0, "no recorded arrivals: no request has an at_ns");
 	if (trace->untimed_line)
 		return ipf_error_at(err, IPF_INPUT, trace->name, trace->untimed_line,
-		                    "at_ns is missing: a replay needs every recorded arrival");
+		                    "at_ns: missing; a replay requires it for every arrival");
 	if (trace->unsorted_line)
 		return ipf_error_at(
 			err, IPF_INPUT, trace->name, trace->unsorted_line,
-			"at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
+			"at_ns: earlier than that of the previous arrival; a replay requires a trace sorted by at_ns");
 	return 0;
 }
 
-/* At the end of the recording: is there another round? */
+/* At the end of the recording: begins the next round; false if there is none. */
 static bool next_round(const struct arrival_process *p, const struct replay *r, struct cursor *c)
 {
 	c->at_ns = ARRIVAL_NONE;
@@ -258,7 +257,7 @@ static bool is_taken(struct cursor *c)
 	return taken;
 }
 
-/* On to the cursor's next arrival. */
+/* Moves the cursor to its next arrival. */
 static void advance(const struct arrival_process *p, const struct replay *r, struct cursor *c)
 {
 	int64_t at;
@@ -274,7 +273,7 @@ static void advance(const struct arrival_process *p, const struct replay *r, str
 	c->at_ns = !p->stage->loop && c->shift_ns && at >= r->length_ns ? ARRIVAL_NONE : ratio_divide(at, p->speed);
 }
 
-/* Ends, speed and rounds. */
+/* Sets the speed, where the stage ends, and the cursors. */
 static int lay_out(struct arrival_process *p, struct replay *r, struct ipf_error *err)
 {
 	int64_t first_ns = 0, last_ns = 0, tail;
@@ -287,7 +286,7 @@ static int lay_out(struct arrival_process *p, struct replay *r, struct ipf_error
 	if (!isnan(p->stage->rate) && reach_rate(p, r, err) < 0)
 		return -1;
 	if (p->stage->loop && (r->length_ns == IPF_ABSENT || r->length_ns == 0))
-		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0, "%s: loop: the recording has no length",
+		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0, "%s: loop: cannot repeat a recording without a length",
 		                    p->stage->label);
 	if (p->stage->loop || p->picks)
 		p->end_head = r->end;
@@ -344,7 +343,7 @@ static int64_t replay_next(struct arrival_process *p)
 
 const struct stage_kind kind_replay = {
 	.name = "replay",
-	.summary = "the trace's recorded arrivals",
+	.summary = "the recorded arrivals of the trace",
 	.type = STAGE_OPEN,
 	.keys = keys,
 	.check = replay_check,

@@ -1,4 +1,4 @@
-/* A search is short for the one stage that is to be tried next, as earlier runs went. */
+/* A search is shorthand for the stage to try next, which the results of earlier runs determine. */
 #include "kinds/stage_kind.h"
 
 #include "absent.h"
@@ -11,18 +11,18 @@
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "what a stage has to meet: ttft=500ms@p99,tpot=50ms@p90"),
-	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "the lowest rate, or number of users, that is looked at"),
-	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "the highest"),
-	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "look for a number of users in a closed loop, not for a rate"),
-	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "how near to the answer is near enough (default: 5%)"),
-	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "how sure that has to be (default: 95%)"),
-	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "give up after so many stages (default: 60)"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long a stage lasts"),
-	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, a stage has"),
+	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "what a stage must meet: ttft=500ms@p99,tpot=50ms@p90"),
+	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
+	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
+	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "search for a number of users in a closed loop instead of a rate"),
+	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
+	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "… with this confidence (default: 95%)"),
+	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of a stage"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in a stage"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
-	STAGE_KEY("name", "NAME", KEY_TEXT, name, "what the stage's name begins with (default: search)"),
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "beginning of the stage's name (default: search)"),
 	KEY_END,
 };
 
@@ -38,9 +38,9 @@ static int search_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->confidence < 0.5 || stage->confidence > 0.999)
 		return ipf_error_set(err, IPF_USAGE, "confidence: expected a share between 50%% and 99.9%%");
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "for: missing: expected for=TIME or n=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
 	if (stage->by_users && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
-		return ipf_error_set(err, IPF_USAGE, "users: expected no process=, cv= or slots= with it");
+		return ipf_error_set(err, IPF_USAGE, "users: process=, cv= and slots= do not apply to a closed loop");
 	if (!stage->by_users && process_check(stage, err) < 0)
 		return -1;
 	return limits_check(stage, err);
@@ -53,8 +53,8 @@ static bool meets(const struct earlier_request *row, const struct search_goal *o
 	return row->ok && (value == IPF_ABSENT || value <= o->limit_ns);
 }
 
-/* Requests that follow each other meet or miss an objective together: how many independent ones say as much, from the
- * means of twenty batches. */
+/* Requests that follow each other tend to meet or miss a goal together. How many independent requests say as much, from
+ * the means of twenty batches? */
 static double effective(const struct earlier_stage *stage, const struct search_goal *o, double share)
 {
 	enum { BATCHES = 20 };
@@ -72,7 +72,7 @@ static double effective(const struct earlier_stage *stage, const struct search_g
 	return squares > 0 ? fmin(n, fmax(2, n * variance / size / (squares / (BATCHES - 1)))) : n;
 }
 
-/* How likely the stage met them all: as likely as the least likely of them, since they fail together. */
+/* The probability that the stage met all goals: that of the least likely one, since goals fail together. */
 static double met(const struct earlier_stage *stage, const struct search_goals *goals)
 {
 	double least = 1;
@@ -87,7 +87,7 @@ static double met(const struct earlier_stage *stage, const struct search_goals *
 	return least;
 }
 
-/* Is this a stage such as the search would try? */
+/* Is this a stage that the search could have tried? */
 static bool counts(const struct stage *search, const struct earlier_stage *stage)
 {
 	double load = search->by_users ? (double)stage->users : stage->rate;
@@ -102,7 +102,7 @@ static void put_load(struct buffer *out, const struct stage *search, double load
 	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
 }
 
-/* The stages, in how many of them the client was late, and how many of those say nothing. */
+/* The stages that were tried, those in which the client was late, and those that do not count because of that. */
 struct tried {
 	size_t count, late, spoilt;
 };
@@ -134,9 +134,9 @@ static void tell_answer(const struct stage *search, const struct load_search_ans
 	if (tried.late)
 		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried.late);
 	if (tried.spoilt)
-		buffer_format(out, "; %zu that failed so %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
+		buffer_format(out, "; %zu of those failed and %s not counted", tried.spoilt, tried.spoilt == 1 ? "is" : "are");
 	if (!a->known)
-		buffer_text(out, "; given up before it was known to the precision asked for");
+		buffer_text(out, "; stopped before the requested precision was reached");
 	buffer_text(out, "\n");
 }
 
@@ -178,7 +178,7 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 	for (size_t i = 0; i < seen->count && status == 0; i++) {
 		const struct earlier_stage *stage = &seen->stages[i];
 		if (stage->incomplete)
-			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is not whole: %s", stage->incomplete);
+			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is incomplete: %s", stage->incomplete);
 		if (!counts(search, stage))
 			continue;
 		double odds = met(stage, &search->goals);
@@ -190,7 +190,7 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 	}
 	if (status == 0 && tried.count == 0 && seen->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, seen->stages[0].file, 0,
-		                      "no stage that was measured is %s: expected results of this search",
+		                      "expected results of this search: no measured stage is of kind %s",
 		                      search->by_users ? "closed" : gaps_kind_name(search->process));
 	else if (status == 0)
 		status = conclude(search, inputs, trials, tried, err);
@@ -215,7 +215,7 @@ static int search_expand(const struct stage *search, size_t index, struct stage 
 
 const struct stage_kind kind_search = {
 	.name = "search",
-	.summary = "the next stage to try for the highest load that meets objectives",
+	.summary = "the next stage to try, to find the highest load that meets goals",
 	.keys = keys,
 	.check = search_check,
 	.resolve = search_resolve,

@@ -1,4 +1,4 @@
-/* A sweep is short for several stages, one for each rate or number of users, with rests between them where wanted. */
+/* A sweep is shorthand for several stages, one for each rate or number of users, with optional rests between them. */
 #include "kinds/stage_kind.h"
 
 #include "absent.h"
@@ -12,18 +12,18 @@
 #include <stdlib.h>
 
 static const struct stage_key keys[] = {
-	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "an open-loop stage for each of these rates; or"),
-	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "a closed-loop stage for each of these numbers of users"),
-	STAGE_KEY("from", "FILE", KEY_TEXT, file, "or rates around what these results show as sustained"),
-	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee, not rates"),
-	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: how many rates (default: 10)"),
-	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: the last one over the sustained one (1.2)"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long each of them lasts"),
-	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "how many requests, or sessions, each of them has"),
-	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest between one and the next"),
+	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "one open-loop stage for each rate"),
+	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "instead: one closed-loop stage for each number of users"),
+	STAGE_KEY("from", "FILE", KEY_TEXT, file, "instead: rates around the rate that these results sustained"),
+	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee instead of rates"),
+	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: number of stages (default: 10)"),
+	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: highest rate / sustained rate (default: 1.2)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of each stage"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in each stage"),
+	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest of this length between stages"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
-	STAGE_KEY("name", "NAME", KEY_TEXT, name, "what their names begin with (default: sweep)"),
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "beginning of the stages' names (default: sweep)"),
 	KEY_PHASES,
 	KEY_END,
 };
@@ -31,36 +31,37 @@ static const struct stage_key keys[] = {
 static int sweep_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->file && stage->rates.count > 0)
-		return ipf_error_set(err, IPF_USAGE, "from: expected none with %s=", stage->rates.counts ? "users" : "rates");
+		return ipf_error_set(err, IPF_USAGE, "from: from= and %s= exclude each other",
+		                     stage->rates.counts ? "users" : "rates");
 	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected from=FILE with it", stage->upto != 1.2 ? "upto" : "points");
+		return ipf_error_set(err, IPF_USAGE, "%s: requires from=FILE", stage->upto != 1.2 ? "upto" : "points");
 	if (!stage->file && stage->by_users)
-		return ipf_error_set(err, IPF_USAGE, "closed: expected from=FILE with it");
+		return ipf_error_set(err, IPF_USAGE, "closed: requires from=FILE");
 	if (stage->file && (stage->upto < 0.2 || stage->upto > 100))
 		return ipf_error_set(err, IPF_USAGE, "upto: expected a number between 0.2 and 100, got %g", stage->upto);
 	if (stage->file && stage->point_number != IPF_ABSENT && (stage->point_number < 2 || stage->point_number > 1000))
 		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld",
 		                     (long long)stage->point_number);
 	if (stage->rates.count == 0 && !stage->file)
-		return ipf_error_set(err, IPF_USAGE, "rates: missing: expected rates=RATE,…, users=COUNT,… or from=FILE");
+		return ipf_error_set(err, IPF_USAGE, "rates: required: rates=RATE,…, users=COUNT,… or from=FILE");
 	for (size_t i = 0; i < stage->rates.count; i++)
 		if (stage->rates.list[i] <= 0)
 			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "for: missing: expected for=TIME or n=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
 	if (limits_check(stage, err) < 0)
 		return -1;
 	if (!stage->rates.counts && !stage->by_users)
 		return process_check(stage, err);
 	if (stage->slots != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "slots: expected none with users=");
+		return ipf_error_set(err, IPF_USAGE, "slots: does not apply to users=");
 	if (stage->process_given || !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected none with users=", stage->process_given ? "process" : "cv");
+		return ipf_error_set(err, IPF_USAGE, "%s: does not apply to users=", stage->process_given ? "process" : "cv");
 	return 0;
 }
 
-/* Shares of the highest sustained rate: the nearer to it the denser. Below it (some seven of ten) the distances shrink
- * in equal proportions from nine tenths to a twentieth, above it they grow again. */
+/* The points as multiples of the sustained rate, denser near 1. Below 1 (some seven of ten points) the distances to it
+ * shrink geometrically from 0.9 to 0.05; above 1 they grow again. */
 static void lay_points(double *points, size_t count, double upto)
 {
 	size_t above = upto > 1.05 ? (count * 3 + 5) / 10 : 0, below;
@@ -76,7 +77,7 @@ static void lay_points(double *points, size_t count, double upto)
 		points[below + i] = 1 + (upto - 1) * exact_exp(exact_log(0.5) * (double)(above - 1 - i));
 }
 
-/* The stage of the run that kept up the highest rate. */
+/* The measured stage with the highest sustained rate. */
 static int sustained_most(const struct earlier_runs *seen, struct sustained_rate *most, const struct earlier_stage **of,
                           struct ipf_error *err)
 {
@@ -93,7 +94,8 @@ static int sustained_most(const struct earlier_runs *seen, struct sustained_rate
 	}
 	if (!*of)
 		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
-		                    "no measured stage has %d answers, of which a rate could be told", SUSTAINED_RATE_LEAST);
+		                    "expected a measured stage with at least %d answers, from which a rate can be determined",
+		                    SUSTAINED_RATE_LEAST);
 	return 0;
 }
 
@@ -104,16 +106,16 @@ static void tell_sustained(const struct sustained_rate *s, const struct earlier_
 	if (of->users != IPF_ABSENT)
 		buffer_format(out, ", with %lld users", (long long)of->users);
 	if (!s->saturated)
-		buffer_format(out, "; it was asked for %.4g/s, and may be able to do more", of->rate);
+		buffer_format(out, "; only %.4g/s were requested, and the server may sustain more", of->rate);
 	if (earlier_stage_client_late(of))
-		buffer_text(out, "; the client was late itself, and may be the limit");
+		buffer_text(out, "; the client itself was late, and may be the limit");
 	if (of->incomplete)
-		buffer_format(out, "; the run is not whole: %s", of->incomplete);
+		buffer_format(out, "; the run is incomplete: %s", of->incomplete);
 	buffer_text(out, "\n");
 }
 
-/* As many users as keep the server just busy: its highest rate over the rate of one user where few are in each other's
- * way, which is the stage with the fewest. Where the two lines cross is the knee. */
+/* The knee: the number of users that just keeps the server busy. It is the highest rate divided by the rate of a single
+ * user that does not wait for others, which the stage with the fewest users shows. */
 static int find_knee(const struct earlier_runs *seen, const struct sustained_rate *most, double *knee,
                      struct buffer *notes, struct ipf_error *err)
 {
@@ -138,22 +140,22 @@ static int find_knee(const struct earlier_runs *seen, const struct sustained_rat
 	}
 	if (!fewest || fewest->users == largest->users)
 		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
-		                    "closed: expected closed stages of two numbers of users or more, each of %d answers",
+		                    "closed: expected closed stages with at least two numbers of users and %d answers each",
 		                    UNSATURATED_LEAST);
 	*knee = most->rate * (double)fewest->users / alone;
 	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name,
 	              alone, (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
 	if (*knee > (double)largest->users)
-		buffer_format(notes, "; no stage had more than %lld, and it may be further up", (long long)largest->users);
+		buffer_format(notes, "; no stage had more than %lld, and the knee may be higher", (long long)largest->users);
 	if (alone > 0.9 * most->rate)
-		buffer_text(notes, "; these were enough to keep the server busy, and it may be further down");
+		buffer_text(notes, "; they already kept the server busy, and the knee may be lower");
 	if (skipped && skipped->users < fewest->users)
-		buffer_format(notes, "; stage %s has fewer than %d answers and says nothing", skipped->name, UNSATURATED_LEAST);
+		buffer_format(notes, "; stage %s was ignored: it has fewer than %d answers", skipped->name, UNSATURATED_LEAST);
 	buffer_text(notes, "\n");
 	return 0;
 }
 
-/* Whole numbers of users, each once. */
+/* Turns multiples of the knee into whole numbers of users, each once. */
 static void round_users(struct rates *rates, double knee)
 {
 	size_t count = 0;
@@ -205,7 +207,7 @@ static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struc
 	return status;
 }
 
-/* In the largest unit in which it is whole. */
+/* Appends key=TIME, in the largest unit in which the time is a whole number. */
 static void put_time(struct buffer *out, const char *key, int64_t ns)
 {
 	static const struct {
@@ -278,7 +280,7 @@ static int sweep_expand(const struct stage *sweep, size_t index, struct stage *s
 
 const struct stage_kind kind_sweep = {
 	.name = "sweep",
-	.summary = "several stages of other rates, or other numbers of users",
+	.summary = "shorthand for several stages: one for each rate or number of users",
 	.keys = keys,
 	.check = sweep_check,
 	.resolve = sweep_resolve,

@@ -1,8 +1,8 @@
-/* Rates that change: ramp, steps, rates, sine, spike, onoff.
+/* Rates that vary: ramp, steps, rates, sine, spike, onoff.
  *
- * Arrivals are counted off on the area under the rate: gaps of mean 1 (of any distribution: process=) are laid along
- * it, and each arrival comes where the area reaches the sum of the gaps. With exponential gaps that is the Poisson
- * process of this rate. The rate is given in pieces, one after another; in all but the sine's it is a straight line.
+ * Gaps with mean 1, of the distribution that process= names, are laid along the area under the rate; an arrival comes
+ * when the area reaches the sum of the gaps. With exponential gaps that is the Poisson process of this rate. The rate
+ * consists of pieces that follow each other. Every piece is linear, except that of the sine.
  */
 #include "kinds/stage_kind.h"
 
@@ -13,12 +13,13 @@
 #include <math.h>
 
 struct piece {
-	double length_ns, mass;       /* mass: the area under it, in arrivals */
-	double from;                  /* rate per ns at its beginning */
-	double square, doubled_slope; /* … that squared, and twice what it changes by, per ns */
+	double length_ns, mass;       /* mass: the area under the rate, in arrivals */
+	double from;                  /* rate per ns at the beginning */
+	double square, doubled_slope; /* `from` squared, and twice the change per ns */
 };
 
-/* A stretch of a sine's period in which arrivals come thick: their time by a polynomial of the area. */
+/* A stretch of a sine's period for which a polynomial gives the time from the area: faster than solving for each
+ * arrival. */
 struct stretch {
 	double begin, end; /* areas */
 	double scale;
@@ -28,9 +29,9 @@ struct stretch {
 /* A sine's rate is mean · (1 - e cos θ). */
 struct sine {
 	double e;
-	double step;            /* how long stretches are, see there */
-	double last;            /* the share of the period at which the last arrival came that was solved for */
-	struct stretch stretch; /* begins there */
+	double step;            /* determines the length of a stretch, see stretch_lay */
+	double last;            /* the last solution, as a share of the period */
+	struct stretch stretch; /* begins at `last` */
 };
 
 struct varying {
@@ -38,9 +39,9 @@ struct varying {
 	bool begun;
 	struct piece piece;
 	double begin_ns;   /* of the piece */
-	double used;       /* of its mass, by the last arrival … */
-	double last_ns;    /* … which came then */
-	int64_t index;     /* of the piece that comes next */
+	double used;       /* how much of its mass came before the last arrival … */
+	double last_ns;    /* … and when that was */
+	int64_t index;     /* of the next piece */
 	struct rng states; /* of onoff */
 	bool on;
 	struct sine sine;
@@ -61,7 +62,7 @@ static double greater(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Where in its piece is the area `mass`? The smaller root of a quadratic, in the form that loses no digits. */
+/* The time in a linear piece at which the area is `mass`: the smaller root of a quadratic, without cancellation. */
 static double line_solve(struct varying *s, double mass)
 {
 	const struct piece *piece = &s->piece;
@@ -70,7 +71,8 @@ static double line_solve(struct varying *s, double mass)
 	return mass > 0 ? smaller(2 * mass / (piece->from + root), piece->length_ns) : 0;
 }
 
-/* The next arrival; `advance` gives the piece behind the last one, false: there is none. */
+/* The next arrival. `advance` sets the next piece, or returns false; `solve` finds the time at which the area is mass.
+ */
 static int64_t varying_next(struct arrival_process *p, bool (*advance)(struct arrival_process *p, struct piece *piece),
                             double (*solve)(struct varying *s, double mass))
 {
@@ -117,7 +119,7 @@ static int varying_check(const struct stage *stage, struct ipf_error *err)
 	if (process_check(stage, err) < 0)
 		return -1;
 	if (stage->every_ns != IPF_ABSENT && stage->every_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "every: expected 1ms at least");
+		return ipf_error_set(err, IPF_USAGE, "every: expected at least 1ms");
 	return limits_check(stage, err);
 }
 
@@ -135,9 +137,9 @@ static int varying_check(const struct stage *stage, struct ipf_error *err)
 /* ---- ramp ------------------------------------------------------------------------------------------------------- */
 
 static const struct stage_key ramp_keys[] = {
-	REQUIRED_KEY("from", "RATE", KEY_RATE_0, from_rate, "rate at the beginning, 0 allowed"),
-	REQUIRED_KEY("to", "RATE", KEY_RATE_0, to_rate, "rate at the end, 0 allowed"),
-	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts"),
+	REQUIRED_KEY("from", "RATE", KEY_RATE_0, from_rate, "rate at the beginning, may be 0"),
+	REQUIRED_KEY("to", "RATE", KEY_RATE_0, to_rate, "rate at the end, may be 0"),
+	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
 	KEY_NAME,
@@ -148,7 +150,7 @@ static const struct stage_key ramp_keys[] = {
 static int ramp_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->from_rate == 0 && stage->to_rate == 0)
-		return ipf_error_set(err, IPF_USAGE, "to: expected a rate above 0 where from= is 0");
+		return ipf_error_set(err, IPF_USAGE, "to: expected a rate above 0, since from= is 0");
 	return varying_check(stage, err);
 }
 
@@ -171,13 +173,13 @@ static double ramp_rate(const struct stage *stage)
 }
 
 VARYING(ramp, ramp_keys, ramp_check, varying_begin, ramp_next, ramp_rate,
-        "a rate that goes evenly from one to another");
+        "a rate that changes linearly from one value to another");
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 static const struct stage_key steps_keys[] = {
-	REQUIRED_KEY("rates", "RATE,…", KEY_RATES, rates, "the rates, one after another, 0 allowed"),
-	REQUIRED_KEY("each", "TIME", KEY_DURATION, every_ns, "how long each of them lasts"),
+	REQUIRED_KEY("rates", "RATE,…", KEY_RATES, rates, "the rates, one after another; each may be 0"),
+	REQUIRED_KEY("each", "TIME", KEY_DURATION, every_ns, "length of each rate"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
 	KEY_NAME,
@@ -190,13 +192,13 @@ static int steps_check(const struct stage *stage, struct ipf_error *err)
 	for (size_t i = 0; i < stage->rates.count; i++)
 		if (stage->rates.list[i] > 0)
 			return varying_check(stage, err);
-	return ipf_error_set(err, IPF_USAGE, "rates: expected a rate above 0 among them");
+	return ipf_error_set(err, IPF_USAGE, "rates: expected at least one rate above 0");
 }
 
 static int steps_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	if (p->stage->every_ns >= ARRIVAL_LIMIT / (int64_t)p->stage->rates.count)
-		return ipf_error_set(err, IPF_USAGE, "%s: each: lasts longer than 146 years", p->stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: each: the stage is longer than 146 years", p->stage->label);
 	p->end_ns = p->stage->every_ns * (int64_t)p->stage->rates.count;
 	return varying_begin(p, err);
 }
@@ -225,14 +227,14 @@ static double steps_rate(const struct stage *stage)
 	return sum / (double)stage->rates.count;
 }
 
-VARYING(steps, steps_keys, steps_check, steps_begin, steps_next, steps_rate, "one rate after another");
+VARYING(steps, steps_keys, steps_check, steps_begin, steps_next, steps_rate, "a list of rates, one after another");
 
 /* ---- rates ------------------------------------------------------------------------------------------------------ */
 
 static const struct stage_key rates_keys[] = {
-	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "lines of a time in seconds and a rate: CSV"),
-	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "the rate goes evenly from line to line (default: steps)"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "how long the stage lasts (default: to the last line)"),
+	REQUIRED_KEY("file", "FILE", KEY_TEXT, file, "CSV file: lines with a time in seconds and a rate"),
+	STAGE_KEY("linear", NULL, KEY_FLAG, linear, "change the rate linearly from line to line (default: in steps)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage (default: up to the last line)"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
 	KEY_NAME,
@@ -245,13 +247,13 @@ static int rates_begin(struct arrival_process *p, struct ipf_error *err)
 	const struct stage *stage = p->stage;
 
 	if (!stage->points.list)
-		return ipf_error_set(err, IPF_USAGE, "%s: file: was not read", stage->label);
+		return ipf_error_set(err, IPF_USAGE, "%s: file: not read", stage->label);
 	if (stage->for_ns == IPF_ABSENT)
 		p->end_ns = stage->points.list[stage->points.count - 1].at_ns;
 	return varying_begin(p, err);
 }
 
-/* Behind the last line its rate goes on. */
+/* The rate of the last line continues to the end of the stage. */
 static bool rates_advance(struct arrival_process *p, struct piece *piece)
 {
 	const struct stage *stage = p->stage;
@@ -308,7 +310,7 @@ static int rates_resolve(struct stage *stage, struct stage_inputs *inputs, struc
 
 const struct stage_kind kind_rates = {
 	.name = "rates",
-	.summary = "one rate after another, from a file",
+	.summary = "rates over time from a file",
 	.type = STAGE_OPEN,
 	.keys = rates_keys,
 	.check = varying_check,
@@ -322,10 +324,10 @@ const struct stage_kind kind_rates = {
 /* ---- spike ------------------------------------------------------------------------------------------------------ */
 
 static const struct stage_key spike_keys[] = {
-	REQUIRED_KEY("base", "RATE", KEY_RATE_0, base, "rate between the spikes, 0 allowed"),
-	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate in a spike"),
-	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from the end of one to the end of the next"),
-	REQUIRED_KEY("width", "TIME", KEY_DURATION, width_ns, "how long a spike lasts"),
+	REQUIRED_KEY("base", "RATE", KEY_RATE_0, base, "rate between the spikes, may be 0"),
+	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate during a spike"),
+	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "time from the end of a spike to the end of the next"),
+	REQUIRED_KEY("width", "TIME", KEY_DURATION, width_ns, "length of a spike"),
 	PROCESS_KEYS,
 	KEY_LENGTH_AND_LIMITS,
 	KEY_END,
@@ -355,7 +357,7 @@ static int64_t spike_next(struct arrival_process *p)
 	return varying_next(p, spike_advance, line_solve);
 }
 
-/* The mean over the stage's time, or in the long run. */
+/* The mean over the stage's length, or over a period without for=. */
 static double spike_rate(const struct stage *stage)
 {
 	int64_t length = stage->for_ns == IPF_ABSENT ? stage->every_ns : stage->for_ns,
@@ -368,15 +370,15 @@ static double spike_rate(const struct stage *stage)
 }
 
 VARYING(spike, spike_keys, spike_check, varying_begin, spike_next, spike_rate,
-        "a base rate, and spikes at equal distances");
+        "a base rate with spikes at equal distances");
 
 /* ---- onoff ------------------------------------------------------------------------------------------------------ */
 
 static const struct stage_key onoff_keys[] = {
-	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate while on"),
-	STAGE_KEY("base", "RATE", KEY_RATE_0, base, "rate while off (default: 0)"),
-	REQUIRED_KEY("on", "TIME", KEY_DURATION, on_ns, "mean time for which it is on"),
-	REQUIRED_KEY("off", "TIME", KEY_DURATION, off_ns, "mean time for which it is off"),
+	REQUIRED_KEY("peak", "RATE", KEY_RATE, peak, "rate during an on period"),
+	STAGE_KEY("base", "RATE", KEY_RATE_0, base, "rate during an off period (default: 0)"),
+	REQUIRED_KEY("on", "TIME", KEY_DURATION, on_ns, "mean length of an on period"),
+	REQUIRED_KEY("off", "TIME", KEY_DURATION, off_ns, "mean length of an off period"),
 	PROCESS_KEYS,
 	KEY_LENGTH_AND_LIMITS,
 	KEY_END,
@@ -385,7 +387,7 @@ static const struct stage_key onoff_keys[] = {
 static int onoff_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->on_ns < NS_PER_MS || stage->off_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "%s: expected 1ms at least", stage->on_ns < NS_PER_MS ? "on" : "off");
+		return ipf_error_set(err, IPF_USAGE, "%s: expected at least 1ms", stage->on_ns < NS_PER_MS ? "on" : "off");
 	return varying_check(stage, err);
 }
 
@@ -398,9 +400,9 @@ static int onoff_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	struct varying *s = p->state;
 
-	/* Apart from the gaps: another process= leaves the states where they are. */
+	/* A generator apart from that of the gaps: another process= does not move the on and off periods. */
 	rng_init(&s->states, p->seed, "onoff.states", p->stage->ordinal);
-	s->on = rng_uniform(&s->states) >= onoff_share(p->stage); /* the first piece is the other state */
+	s->on = rng_uniform(&s->states) >= onoff_share(p->stage); /* onoff_advance flips it before the first piece */
 	return varying_begin(p, err);
 }
 
@@ -430,14 +432,14 @@ static double onoff_rate(const struct stage *stage)
 }
 
 VARYING(onoff, onoff_keys, onoff_check, onoff_begin, onoff_next, onoff_rate,
-        "on and off for exponential times: a Markov-modulated process");
+        "on and off periods with exponential lengths: a Markov-modulated process");
 
 /* ---- sine ------------------------------------------------------------------------------------------------------- */
 
 static const struct stage_key sine_keys[] = {
-	REQUIRED_KEY("low", "RATE", KEY_RATE_0, base, "the lowest rate, with which it begins, 0 allowed"),
-	REQUIRED_KEY("high", "RATE", KEY_RATE, peak, "the highest"),
-	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "from one low to the next"),
+	REQUIRED_KEY("low", "RATE", KEY_RATE_0, base, "lowest rate, at which it begins; may be 0"),
+	REQUIRED_KEY("high", "RATE", KEY_RATE, peak, "highest rate"),
+	REQUIRED_KEY("every", "TIME", KEY_DURATION, every_ns, "length of a period, from low to low"),
 	PROCESS_KEYS,
 	KEY_LENGTH_AND_LIMITS,
 	KEY_END,
@@ -452,10 +454,10 @@ static int sine_check(const struct stage *stage, struct ipf_error *err)
 
 #define TURN 6.283185307179586
 
-/* sin(2πy), from additions and multiplications, so that it is the same everywhere. */
+/* sin(2πy), from additions and multiplications alone, so that the bits are the same on every machine. */
 static double sine_of_turn(double y)
 {
-	/* Taylor's series to t²³, of which each term is this times the one before: the next is below 2^-63 */
+	/* the ratios of successive terms of Taylor's series to t²³; the next term is below 2^-63 */
 	static const double inverse[] = {1.0 / 506, 1.0 / 420, 1.0 / 342, 1.0 / 272, 1.0 / 210, 1.0 / 156,
 	                                 1.0 / 110, 1.0 / 72,  1.0 / 42,  1.0 / 20,  1.0 / 6};
 	double t, z, sum = 0;
@@ -472,7 +474,7 @@ static double sine_of_turn(double y)
 	return t + t * sum;
 }
 
-/* 1 - e cos(2πy), without the loss of digits where the cosine is 1. */
+/* 1 - e cos(2πy), without cancellation near a cosine of 1. */
 static double sine_slope(double e, double y)
 {
 	double half = sine_of_turn(y / 2);
@@ -480,8 +482,8 @@ static double sine_slope(double e, double y)
 	return 1 - e + 2 * e * half * half;
 }
 
-/* The area after y periods is mass · (y - e sin(2πy)/2π): Kepler's equation, by Newton's method between bounds, from
- * the arrival on that was solved for last, which is near as a rule. */
+/* Solves y - e sin(2πy)/2π = wanted, which is Kepler's equation: the area after y periods is mass times that. Newton's
+ * method between bounds, starting at the last solution, which is usually near. */
 static double sine_newton(const struct sine *s, double wanted)
 {
 	double e = s->e, low = s->last, high = 1, y = s->last > 0 ? s->last : wanted;
@@ -496,13 +498,13 @@ static double sine_newton(const struct sine *s, double wanted)
 			low = y;
 		slope = sine_slope(e, y);
 		step = slope > 1e-9 ? error / slope : 2;
-		near = fabs(step) < 1e-9 * fmin(y, 1 - y); /* Newton's steps double the digits that are right */
+		near = fabs(step) < 1e-9 * fmin(y, 1 - y); /* another step doubles the correct digits */
 		y = near ? fmin(high, fmax(low, y - step)) : y - step > low && y - step < high ? y - step : (low + high) / 2;
 	}
 	return y;
 }
 
-/* Kepler's equation, K = θ - e sin θ, at an end of a stretch. */
+/* Kepler's equation, K = θ - e sin θ, at one end of a stretch. */
 struct kepler {
 	double k, first, second; /* dθ/dK, d²θ/dK² */
 };
@@ -514,9 +516,9 @@ static struct kepler kepler_at(double e, double y)
 	return (struct kepler){y * TURN - e * sine, 1 / slope, -e * sine / (slope * slope * slope)};
 }
 
-/* From y on, for θ(K) the polynomial of the fifth degree that has its value and its first two derivatives at both ends
- * (Hermite's). How near that is depends on how long the stretch is against the distance to where θ(K) has no
- * derivative, which goes with the slope's root. */
+/* Lays a stretch that begins at y: the fifth-degree Hermite polynomial, which has the value and the first two
+ * derivatives of θ(K) at both ends. Its error depends on the length of the stretch relative to the distance from the
+ * singularity of θ(K), which is proportional to the square root of the slope. */
 static void stretch_lay(struct stretch *stretch, const struct sine *s, double y, double length_ns, double mass)
 {
 	double width = s->step * sqrt(sine_slope(s->e, y));
@@ -558,7 +560,7 @@ static bool sine_advance(struct arrival_process *p, struct piece *piece)
 	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns;
 
 	*piece = (struct piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
-	/* The error goes with the step's sixth power: below 0.02 ns in every period. */
+	/* The error is proportional to the sixth power of the step: below 0.02 ns in every period. */
 	s->sine = (struct sine){.e = (high - low) / (high + low), .step = 0.2 / exact_exp(exact_log(length) / 6)};
 	return true;
 }
@@ -576,4 +578,4 @@ static double sine_rate(const struct stage *stage)
 }
 
 VARYING(sine, sine_keys, sine_check, varying_begin, sine_next, sine_rate,
-        "a rate that swings between two, as between night and day");
+        "a rate that oscillates between two values, as between night and day");

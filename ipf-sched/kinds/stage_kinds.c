@@ -8,7 +8,7 @@
 int limits_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->for_ns != IPF_ABSENT && stage->n != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "n: expected either for= or n=, got both");
+		return ipf_error_set(err, IPF_USAGE, "n: for= and n= exclude each other");
 	return 0;
 }
 
@@ -27,9 +27,9 @@ int process_check(const struct stage *stage, struct ipf_error *err)
 	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
 
 	if (one && !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: expected none for process=poisson and process=constant");
+		return ipf_error_set(err, IPF_USAGE, "cv: process=poisson and process=constant take none");
 	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: missing: expected cv=NUMBER for this process=");
+		return ipf_error_set(err, IPF_USAGE, "cv: required by process=%s: cv=NUMBER", gaps_kind_name(stage->process));
 	return cv_check(stage->process, stage->cv, err);
 }
 
@@ -53,13 +53,13 @@ const char *replay_by_name(enum replay_by by)
 static const struct stage_key burst_keys[] = {KEY_N, KEY_FOR, KEY_SLOTS, KEY_NAME, KEY_PHASES, KEY_END};
 static const struct stage_kind kind_burst = {
 	.name = "burst",
-	.summary = "all at once; without for= the stage ends with its last answer",
+	.summary = "all arrivals at once; without for=, the stage ends with its last answer",
 	.type = STAGE_AT_ONCE,
 	.keys = burst_keys,
 };
 
 static const struct stage_key rest_keys[] = {
-	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "how long"),
+	REQUIRED_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage"),
 	KEY_NAME,
 	KEY_END,
 };
@@ -96,7 +96,8 @@ int arrival_process_begin(struct arrival_process *p, const struct stage *stage, 
 		.end_ns = IPF_ABSENT,
 		.end_head = IPF_ABSENT,
 	};
-	/* Named by the kind and counted within it: another kind of stage put in front changes nothing. */
+	/* The generator depends on the kind and on the ordinal within it, so that adding a stage of another kind changes
+	 * nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);
 	if (stage->kind->state_size && !(p->state = calloc(1, stage->kind->state_size)))
 		return ipf_error_memory(err);

@@ -59,7 +59,7 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 	return 0;
 }
 
-/* As the verdict has it, at p99. */
+/* At p99, like the verdict. */
 bool earlier_stage_client_late(const struct earlier_stage *stage)
 {
 	return (double)stage->late > 0.01 * (double)stage->count;
@@ -70,7 +70,7 @@ bool earlier_stage_client_failed(const struct earlier_stage *stage)
 	return (double)stage->too_late > 0.01 * (double)stage->count;
 }
 
-/* What the one who wrote the results knew to be missing. */
+/* Notes what the trailer reports as missing. */
 static int note_incomplete(struct earlier_runs *runs, size_t first, const json_t *trailer, struct ipf_error *err)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
@@ -95,7 +95,8 @@ static int read_rows(struct earlier_runs *runs, struct result_reader *reader, si
 		if (result.stage < 0 || (uint64_t)result.stage >= runs->count - first)
 			return ipf_error_at(err, IPF_INPUT, stream_reader_name(result_reader_stream(reader)),
 			                    stream_reader_line(result_reader_stream(reader)),
-			                    "stage: %lld: the header has %zu stages", (long long)result.stage, runs->count - first);
+			                    "stage: %lld is out of range: the header has %zu stages", (long long)result.stage,
+			                    runs->count - first);
 		if (result.req != IPF_ABSENT && result.n > last_n) {
 			last_n = result.n;
 			runs->next_req = result.req + 1;
@@ -111,9 +112,9 @@ static int read_rows(struct earlier_runs *runs, struct result_reader *reader, si
 	return got < 0 ? got : note_incomplete(runs, first, stream_reader_trailer(result_reader_stream(reader)), err);
 }
 
-/* Takes the results out of what a header was made of: each run of a search is made of all the runs before it, and with
- * theirs in each the headers would double with every run. They stand beside it. */
-static void forget_results(json_t *header)
+/* Removes the results from the "from" of a header: every run of a search is made from all runs before it, whose headers
+ * are kept next to it. With them in each header, the size would double with every run. */
+static void remove_results(json_t *header)
 {
 	json_t *from = json_object_get(header, "from");
 	for (size_t i = json_array_size(from); i-- > 0;) {
@@ -122,7 +123,7 @@ static void forget_results(json_t *header)
 		if (kind && strcmp(kind, "results") == 0)
 			json_array_remove(from, i);
 		else
-			forget_results(entry);
+			remove_results(entry);
 	}
 }
 
@@ -131,11 +132,11 @@ static int keep_header(struct earlier_runs *runs, json_t *header, struct ipf_err
 	json_t *copy = json_deep_copy(header);
 	if (!copy)
 		return ipf_error_memory(err);
-	forget_results(copy);
+	remove_results(copy);
 	return json_array_append_new(runs->headers, copy) < 0 ? ipf_error_memory(err) : 0;
 }
 
-/* Takes the schedule of one shard for that of the whole where the results were collected from all of them. */
+/* Turns the schedule of one shard into that of the whole, if the results were collected from all shards. */
 static int join_shards(struct schedule *schedule, json_t *header, const char *name, struct ipf_error *err)
 {
 	json_t *entry, *from = json_object_get(header, "from");
@@ -166,14 +167,15 @@ static int join_shards(struct schedule *schedule, json_t *header, const char *na
 	if (err->kind != IPF_OK)
 		return -1;
 	if (!all || parts != shards)
-		return ipf_error_at(err, IPF_INPUT, name, 0, "results of shard %lld of %lld: expected those of the whole load",
+		return ipf_error_at(err, IPF_INPUT, name, 0,
+		                    "results of shard %lld of %lld: expected those of all shards, collected together",
 		                    (long long)schedule->shard, (long long)shards);
 	for (size_t k = 0; k < schedule->count; k++)
 		schedule->stages[k].rate *= (double)shards;
 	return 0;
 }
 
-/* The same stages twice would make a search surer than it is. */
+/* The same stages twice would make a search too confident. */
 static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const char *name, struct ipf_error *err)
 {
 	const char *sha256 = json_string_value(json_object_get(digest, "sha256")), *other;
@@ -184,7 +186,7 @@ static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const c
 	                   before) if (sha256 && (other = json_string_value(json_object_get(before, "sha256"))) &&
 	                               strcmp(sha256, other) ==
 	                                   0) return ipf_error_at(err, IPF_INPUT, name, 0,
-	                                                          "given twice: these results were read already");
+	                                                          "given twice: these results were already read");
 	return 0;
 }
 
@@ -205,7 +207,7 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 		return -1;
 	header = stream_reader_header(result_reader_stream(reader));
 	name = stream_reader_name(result_reader_stream(reader));
-	/* The schedule's own header also says whether it was a shard's. */
+	/* The header of the schedule itself also has the shard. */
 	if (schedule_from_header(&schedule, schedule_find(header) ? schedule_find(header) : header, name, err) < 0)
 		goto out;
 	if (schedule.shards > 1 && join_shards(&schedule, header, name, err) < 0)

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How steep the curve may be, in logarithms of the load, and how often a stage may come out wrong at any load: with
- * their odds beforehand. */
+/* The prior: how steep the curve may be, in logarithms of the load, and how often a stage may come out wrong whatever
+ * its load. */
 static const struct {
 	double width, odds;
 } spreads[] = {{0.005, 0.35}, {0.02, 0.3}, {0.05, 0.2}, {0.12, 0.15}};
@@ -15,11 +15,11 @@ static const struct {
 } slips[] = {{0.01, 0.8}, {0.08, 0.2}};
 enum { SPREADS = sizeof spreads / sizeof *spreads, SLIPS = sizeof slips / sizeof *slips };
 
-#define BEYOND 0.1 /* the odds beforehand that the answer lies below the lowest load; as many above the highest */
+#define BEYOND 0.1 /* the prior that the answer is below the lowest load, and also that it is above the highest */
 enum { CELLS_LEAST = 100, CELLS_MOST = 4000 };
 
-/* Where the answer may lie: cells of equal width on the logarithmic scale, the first for all below, the last for all
- * above. */
+/* The posterior of the answer: cells of equal width on the logarithmic scale. The first cell is everything below the
+ * range, the last one everything above. */
 struct grid {
 	double *weight;
 	size_t cells;     /* of the range; weight has two more */
@@ -35,11 +35,11 @@ double share_met(double good, double count, double effective, double wanted)
 {
 	if (count <= 0)
 		return 0.5;
-	/* 1.702 times makes a logistic curve of a normal distribution, to a hundredth. */
+	/* With the factor 1.702 the logistic curve is the normal distribution to within 0.01. */
 	return logistic(1.702 * (good / count - wanted) / sqrt(wanted * (1 - wanted) / effective));
 }
 
-/* How well an answer in this cell explains all trials, over every steepness and every share of slips. `at` are the
+/* How well an answer in this cell explains all trials, summed over steepness and share of slips. `at` has the
  * logarithms of their loads. */
 static double likelihood(const struct grid *g, size_t cell, const struct load_search_trial *trials, const double *at,
                          size_t count)
@@ -63,7 +63,7 @@ static double likelihood(const struct grid *g, size_t cell, const struct load_se
 	return sum;
 }
 
-/* Weights of all cells, with a sum of 1. */
+/* Sets the weights of all cells; their sum is 1. */
 static void weigh(struct grid *g, const struct load_search_trial *trials, const double *at, size_t count)
 {
 	double sum = 0;
@@ -76,7 +76,7 @@ static void weigh(struct grid *g, const struct load_search_trial *trials, const 
 		g->weight[cell] /= sum;
 }
 
-/* The logarithm of the load below which the answer lies with this probability. */
+/* The logarithm of the load below which the answer is with this probability. */
 static double quantile(const struct grid *g, double probability)
 {
 	double sum = g->weight[0];
@@ -96,7 +96,8 @@ static double load_of(const struct load_search *search, double log)
 
 static void conclude(const struct load_search *search, const struct grid *g, size_t count, struct load_search_answer *a)
 {
-	/* Each side gets a third of the doubt, not a half: whoever looks after every stage stops where chance was kind. */
+	/* Each side gets a third of the remaining probability instead of a half: looking after every stage favours stopping
+	 * when chance was favourable. */
 	double rest = (1 - search->confidence) / 3, middle = quantile(g, 0.5), low = quantile(g, rest),
 		   high = quantile(g, 1 - rest);
 
@@ -104,8 +105,8 @@ static void conclude(const struct load_search *search, const struct grid *g, siz
 	a->answer = load_of(search, middle);
 	a->least = load_of(search, low);
 	a->most = load_of(search, high);
-	/* Near the answer a stage at the median comes out one way or the other by chance; one at either end of what would
-	 * be precise enough says whether it is. */
+	/* Near the answer, the outcome of a stage at the median is random. A stage at either end of the required precision
+	 * shows whether it is reached. */
 	a->next = a->answer;
 	if (a->where == SEARCH_WITHIN && quantile(g, 0.75) - quantile(g, 0.25) < 2 * search->precision)
 		a->next = count % 2 ? a->answer * (1 + search->precision) : a->answer / (1 + search->precision);
@@ -131,7 +132,7 @@ static void conclude(const struct load_search *search, const struct grid *g, siz
 int load_search_next(const struct load_search *search, const struct load_search_trial *trials, size_t count,
                      struct load_search_answer *answer, struct ipf_error *err)
 {
-	/* A whole answer k means that k meets them and k + 1 does not: the curve's middle lies between. */
+	/* A whole answer k means that k meets the goals and k + 1 does not: the middle of the curve is between them. */
 	double range = exact_log((search->high + search->whole) / search->low),
 		   cells = ceil(range / (search->precision / 6));
 	struct grid g = {.low = exact_log(search->low)};

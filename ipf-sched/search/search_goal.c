@@ -33,7 +33,7 @@ bool search_goal_begins(const char *text)
 	return text[strcspn(text, "=,")] == '=' && latency_find(text, strcspn(text, "=")) < LATENCY_COUNT;
 }
 
-/* "99", "99.9", behind "@p". */
+/* "99" or "99.9": what follows "@p". */
 static int read_percentile(const char *text, double *share)
 {
 	struct ipf_error ignored = {0};
@@ -53,7 +53,7 @@ static int read_one(const char *text, struct search_goal *goal, struct ipf_error
 
 	snprintf(goal->text, sizeof goal->text, "%s", text);
 	if (!equals || !at || at < equals || read_percentile(at + 2, &goal->share) < 0)
-		return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms@p99, got \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "expected goals such as ttft=500ms@p99, got \"%.200s\"", text);
 	goal->latency = latency_find(text, (size_t)(equals - text));
 	if (goal->latency == LATENCY_COUNT)
 		return ipf_error_set(
@@ -71,9 +71,9 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 	for (;;) {
 		size_t len = strcspn(text, ",");
 		if (goals->count == (int)(sizeof goals->list / sizeof *goals->list))
-			return ipf_error_set(err, IPF_USAGE, "expected %d objectives at most", goals->count);
+			return ipf_error_set(err, IPF_USAGE, "expected at most %d goals", goals->count);
 		if (len >= sizeof one)
-			return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms@p99, got \"%.200s\"", text);
+			return ipf_error_set(err, IPF_USAGE, "expected goals such as ttft=500ms@p99, got \"%.200s\"", text);
 		memcpy(one, text, len);
 		one[len] = '\0';
 		if (read_one(one, &goals->list[goals->count++], err) < 0)

@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The bins between which the squared error of the mean count is least. */
+/* Finds the bins between which the squared error of the mean count is smallest. */
 static void steady_bins(const double counts[BINS], int *first, int *last)
 {
 	double best = INFINITY;
@@ -24,7 +24,7 @@ static void steady_bins(const double counts[BINS], int *first, int *last)
 			double n = b - a + 1, error;
 			sum += counts[b];
 			squares += counts[b] * counts[b];
-			/* Relative to the mean: an idle stretch is steady, too. */
+			/* Relative to the mean, since an idle stretch is steady as well. */
 			error = sum > 0 ? (squares - sum * sum / n + sum / n) / (sum * sum) : INFINITY;
 			if (n >= BINS_LEAST && error < best) {
 				best = error;
@@ -68,7 +68,7 @@ static bool slopes(const double *times, size_t n, struct sustained_rate *found)
 	return isfinite(found->rate) && isfinite(deviation);
 }
 
-/* When the stage's answers ended, in seconds and in order; to be freed. NULL: memory. */
+/* When the successful requests ended, in seconds, sorted; free it. NULL: out of memory. */
 static double *answer_times(const struct earlier_stage *stage, size_t *count)
 {
 	double *times = calloc(stage->count + 1, sizeof *times);
@@ -124,7 +124,7 @@ int sustained_rate_find(const struct earlier_stage *stage, struct sustained_rate
 		;
 	if (to - from >= PARTS * 4 && slopes(times + from, to - from, found))
 		got = 1;
-	/* A burst asks for all at once; how many users would be needed for more is not known. */
+	/* A burst requests everything at once; for closed stages it is not known whether more users would get more. */
 	found->saturated = stage->users != IPF_ABSENT || isnan(stage->rate) || stage->rate > 1.03 * found->rate;
 out:
 	free(times);

@@ -16,7 +16,8 @@ struct server {
 };
 
 /* One search to its end; how many stages it took. */
-static size_t look(const struct load_search *by, const struct server *server, struct rng *rng, struct load_search_answer *answer)
+static size_t look(const struct load_search *by, const struct server *server, struct rng *rng,
+                   struct load_search_answer *answer)
 {
 	enum { MOST = 80 };
 	struct load_search_trial trials[MOST];
@@ -91,7 +92,8 @@ static void test_beyond_the_range(void **state)
 static void test_one_wrong_stage(void **state)
 {
 	struct load_search by = {.low = 2, .high = 100, .precision = 0.05, .confidence = 0.95};
-	struct load_search_trial trials[] = {{14, 0.02}, {12, 0.98}, {14, 0.98}, {30, 0.98}, {40, 0.02}, {30, 0.98}, {40, 0.02}};
+	struct load_search_trial trials[] = {{14, 0.02}, {12, 0.98}, {14, 0.98}, {30, 0.98},
+	                                     {40, 0.02}, {30, 0.98}, {40, 0.02}};
 	struct load_search_answer answer;
 	struct ipf_error err = {0};
 

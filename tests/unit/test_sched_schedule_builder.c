@@ -142,7 +142,8 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		list[count++] = word;
 	if (stages_parse(&stages, list, count, NULL, err) < 0 ||
-	    (with_trace && trace_index_read(&trace, trace_path, &silent, &cut, err) < 0) || schedule_builder_prepare(&plan, err) < 0)
+	    (with_trace && trace_index_read(&trace, trace_path, &silent, &cut, err) < 0) ||
+	    schedule_builder_prepare(&plan, err) < 0)
 		goto out;
 	header = stream_header("schedule", &from);
 	assert_int_equal(schedule_to_header(&plan.schedule, header), 0);
@@ -265,29 +266,28 @@ static void test_stages_follow_one_another(void **state)
 static void test_what_needs_a_trace_says_so(void **state)
 {
 	(void)state;
-	assert_refused(
-		"poisson:rate=5", false, IPF_USAGE,
-		"stage 1 (poisson): n: missing: expected for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
+	assert_refused("poisson:rate=5", false, IPF_USAGE,
+	               "stage 1 (poisson): n: required: for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("burst", false, IPF_USAGE,
-	               "stage 1 (burst): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (burst): n: required: n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2", false, IPF_USAGE,
-	               "stage 1 (closed): n: missing: expected n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (closed): n: required: n=COUNT, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2,for=1m", false, IPF_USAGE,
-	               "stage 1 (closed): for: a closed loop of some time goes round a trace: -t TRACE is missing");
-	assert_refused("replay", false, IPF_USAGE,
-	               "stage 1 (replay): recorded arrivals come from a trace: -t TRACE is missing");
+	               "stage 1 (closed): for: a closed loop with for= requires a trace: -t TRACE");
+	assert_refused("replay", false, IPF_USAGE, "stage 1 (replay): a replay requires a trace: -t TRACE");
 }
 
 static void test_too_much_is_refused_at_once(void **state)
 {
 	(void)state;
-	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE, "stage 1 (constant): n: lasts longer than 146 years");
+	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE,
+	               "stage 1 (constant): n: the stage is longer than 146 years");
 	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE,
-	               "stage 1 (poisson): for: 8.64e+14 arrivals, and a schedule holds 1e+10 at most");
+	               "stage 1 (poisson): for: 8.64e+14 arrivals: a schedule has at most 1e+10");
 	assert_refused("burst:n=100G", false, IPF_USAGE,
-	               "stage 1 (burst): n: 1e+11 arrivals, and a schedule holds 1e+10 at most");
+	               "stage 1 (burst): n: 1e+11 arrivals: a schedule has at most 1e+10");
 	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE,
-	               "stage 2 (rest): for: ends more than 146 years after the beginning");
+	               "stage 2 (rest): for: the stage ends more than 146 years after the beginning");
 }
 
 /* ---- with one --------------------------------------------------------------------------------------------------- */
@@ -459,10 +459,10 @@ static void test_replay_needs_recorded_arrivals(void **state)
 	write_arrivals((const int64_t[]){IPF_ABSENT, IPF_ABSENT}, 2);
 	assert_refused("replay", true, IPF_INPUT, "no recorded arrivals: no request has an at_ns");
 	write_arrivals((const int64_t[]){0, IPF_ABSENT, 2}, 3);
-	assert_refused("replay", true, IPF_INPUT, "at_ns is missing: a replay needs every recorded arrival");
+	assert_refused("replay", true, IPF_INPUT, "at_ns: missing; a replay requires it for every arrival");
 	write_arrivals((const int64_t[]){0, 5, 4}, 3);
 	assert_refused("replay", true, IPF_INPUT,
-	               "at_ns: earlier than that of the arrival before: a replay needs a trace that is sorted by at_ns");
+	               "at_ns: earlier than that of the previous arrival; a replay requires a trace sorted by at_ns");
 	write_arrivals((const int64_t[]){0, 5}, 2);
 	assert_refused("replay:from=6ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
 	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT,
@@ -504,7 +504,7 @@ static void test_bad_traces_name_their_line(void **state)
 	} cases[] = {
 		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ""), REQUEST("c", ",\"session\":\"s\"")},
 	     4,
-	     "session: \"s\" goes on after others began: a session's requests have to stand together"},
+	     "session: \"s\" continues after another session began; the requests of a session must be consecutive"},
 		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[\"z\"]")},
 	     3,
 	     "parents: expected the id of an earlier request of the session, got \"z\""},
@@ -520,16 +520,14 @@ static void test_bad_traces_name_their_line(void **state)
 	     "parents: expected the id of an earlier request of the session, got 7"},
 		{{REQUEST("a", ",\"session\":\"s\""), REQUEST("b", ",\"session\":\"s\",\"parents\":[]")},
 	     3,
-	     "parents: expected at least one id, got [] (only a session's first request waits for none)"},
+	     "parents: expected at least one id, got [] (only the first request of a session has no parents)"},
 		{{REQUEST("a", ",\"session\":\"s\",\"parents\":[\"q\"]")},
 	     2,
-	     "parents: expected none in a session's first request, got [\"q\"]"},
-		{{REQUEST("a", ""), REQUEST("b", ",\"parents\":[\"a\"]")},
-	     3,
-	     "parents: only a request with a session can have them"},
+	     "parents: expected none for the first request of a session, got [\"q\"]"},
+		{{REQUEST("a", ""), REQUEST("b", ",\"parents\":[\"a\"]")}, 3, "parents: requires a session"},
 		{{REQUEST("a", ",\"session\":\"s\",\"turn\":3"), REQUEST("b", ",\"session\":\"s\",\"turn\":3")},
 	     3,
-	     "turn: expected more than 3, that of the request before, got 3"},
+	     "turn: expected more than 3, the turn of the previous request, got 3"},
 		{{REQUEST("a", ""), REQUEST("b", ",\"at_ns\":-4")}, 3, NULL},
 	};
 
