@@ -120,7 +120,7 @@ struct stage_key {
 /* Keys that several kinds share. */
 #define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals per second (5, 300/m, 1.5k)")
 #define KEY_FOR        STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage")
-#define KEY_N          STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions (default: the whole trace once)")
+#define KEY_N          STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions (default: the trace once)")
 #define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
 #define KEY_PHASES                                                                                                     \
 	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send but do not measure: before the measured stages"),                \

@@ -164,7 +164,7 @@ static const struct {
 	{"closed:users=1..x,steps=2", "users: expected two counts of at least 1 such as 1..32, got \"1..x\""},
 	{"closed", "users: required: users=COUNT or sessions=COUNT"},
 	{"closed:users=1,sessions=1", "sessions: users= and sessions= exclude each other"},
-	{"closed:users=1..4", "steps: required: steps=COUNT with users=1..4"},
+	{"closed:users=1..4", "steps: required by users=1..4: steps=COUNT"},
 	{"closed:users=4,steps=2", "steps: requires users= with two counts, such as 1..32"},
 	{"closed:users=1..4,steps=5", "steps: expected a count between 2 and 4, got 5"},
 	{"closed:users=4,n=1,rampup=1x", "rampup: expected a duration such as 250ms or 2m, got \"1x\""},
