@@ -1,4 +1,4 @@
-#include "metric_summary.h"
+#include "figures/metric_summary.h"
 
 #include "cli/units.h"
 
@@ -19,15 +19,14 @@ static int add_percentile(struct percentiles *list, const char *item, struct ipf
 	double p;
 	struct ipf_error ignored = {0};
 	if (parse_number(item[0] == 'p' ? item + 1 : item, &p, &ignored) < 0 || p <= 0 || p >= 100)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got \"%s\"", item);
+		return ipf_error_set(err, IPF_USAGE, "expected numbers between 0 and 100 such as 50,90,99.9, got \"%s\"", item);
 	int at = 0;
 	while (at < list->count && list->p[at] < p)
 		at++;
 	if (at < list->count && list->p[at] <= p)
 		return 0;
 	if (list->count == PERCENTILES_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--percentiles: more than %d of them", PERCENTILES_MOST);
+		return ipf_error_set(err, IPF_USAGE, "expected at most %d percentiles", PERCENTILES_MOST);
 	memmove(list->p + at + 1, list->p + at, (size_t)(list->count - at) * sizeof *list->p);
 	list->p[at] = p;
 	list->count++;
@@ -68,7 +67,7 @@ double percentile_with_infinite(struct samples *s, int64_t infinite, double p)
 	return part > 0 ? s->values[below] + part * (s->values[below + 1] - s->values[below]) : s->values[below];
 }
 
-static void dist_clear(struct metric_summary *d)
+static void metric_summary_clear(struct metric_summary *d)
 {
 	*d = (struct metric_summary){.mean = NAN, .std = NAN, .min = NAN, .max = NAN, .low = NAN, .high = NAN};
 	for (int i = 0; i < PERCENTILES_MOST; i++)
@@ -78,7 +77,7 @@ static void dist_clear(struct metric_summary *d)
 void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int64_t infinite, double scale,
                                const struct percentiles *list)
 {
-	dist_clear(d);
+	metric_summary_clear(d);
 	d->n = (int64_t)s->count + infinite;
 	if (d->n == 0)
 		return;
@@ -100,7 +99,7 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 void metric_summary_of_histogram(struct metric_summary *d, const struct histogram *h, double scale,
                                  const struct percentiles *list)
 {
-	dist_clear(d);
+	metric_summary_clear(d);
 	d->n = histogram_count(h);
 	if (d->n == 0)
 		return;

@@ -1,6 +1,6 @@
 /* What can only be known when all has been read: the order of the rows, shards or repeats, and each stage's window. */
 #include "absent.h"
-#include "run_data.h"
+#include "results/merge_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,19 +73,19 @@ static int find_shards(struct run_data *run, struct ipf_error *err)
 /* Stages that rows speak of but no schedule names. */
 static int name_stages(struct run_data *run, struct ipf_error *err)
 {
-	size_t count = run->plan.count;
+	size_t count = run->schedule.count;
 	if (run->row_count > 0 && (size_t)run->rows[run->row_count - 1].stage + 1 > count)
 		count = (size_t)run->rows[run->row_count - 1].stage + 1;
-	if (count == run->plan.count)
+	if (count == run->schedule.count)
 		return 0;
-	struct schedule_stage *stages = realloc(run->plan.stages, count * sizeof *stages);
+	struct schedule_stage *stages = realloc(run->schedule.stages, count * sizeof *stages);
 	if (!stages)
 		return ipf_error_memory(err);
-	run->plan.stages = stages;
-	while (run->plan.count < count) {
+	run->schedule.stages = stages;
+	while (run->schedule.count < count) {
 		char name[32];
-		snprintf(name, sizeof name, "stage %zu", run->plan.count);
-		struct schedule_stage *stage = &stages[run->plan.count];
+		snprintf(name, sizeof name, "stage %zu", run->schedule.count);
+		struct schedule_stage *stage = &stages[run->schedule.count];
 		*stage = (struct schedule_stage){.name = strdup(name),
 		                                 .kind = strdup("unknown"),
 		                                 .spec = strdup(""),
@@ -95,7 +95,7 @@ static int name_stages(struct run_data *run, struct ipf_error *err)
 		                                 .arrivals = IPF_ABSENT,
 		                                 .rate = NAN,
 		                                 .measured = true};
-		run->plan.count++;
+		run->schedule.count++;
 		if (!stage->name || !stage->kind || !stage->spec)
 			return ipf_error_memory(err);
 	}
@@ -134,8 +134,8 @@ static void set_windows(const struct run_data *run, int part_index)
 {
 	struct part *part = &run->parts[part_index];
 	int64_t shift = 0;
-	for (size_t s = 0; s < run->plan.count; s++) {
-		const struct schedule_stage *stage = &run->plan.stages[s];
+	for (size_t s = 0; s < run->schedule.count; s++) {
+		const struct schedule_stage *stage = &run->schedule.stages[s];
 		struct window *w = &part->windows[s];
 		int64_t first, last;
 		extent(run, (int32_t)s, part_index, &first, &last);
@@ -165,71 +165,17 @@ static void set_windows(const struct run_data *run, int part_index)
 	}
 }
 
-static bool share_lines(const struct part *a, const struct part *b)
-{
-	json_t *x, *y;
-	size_t i, k;
-	json_array_foreach(a->digests, i, x) json_array_foreach(b->digests, k, y) if (json_equal(x, y)) return true;
-	return false;
-}
-
-const struct part *run_data_twice(const struct run_data *run, int part)
-{
-	for (int k = 0; k < part; k++)
-		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
-			return &run->parts[k];
-	return NULL;
-}
-
-int run_data_settle(struct run_data *run, struct ipf_error *err)
+int merge_parts(struct run_data *run, struct ipf_error *err)
 {
 	if (run->row_count > 1)
 		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
 	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)
 		return -1;
 	for (int i = 0; i < run->part_count; i++) {
-		run->parts[i].windows = calloc(run->plan.count + 1, sizeof *run->parts[i].windows);
+		run->parts[i].windows = calloc(run->schedule.count + 1, sizeof *run->parts[i].windows);
 		if (!run->parts[i].windows)
 			return ipf_error_memory(err);
 		set_windows(run, i);
 	}
 	return 0;
-}
-
-/* Where the rows of a stage begin. */
-static int64_t begin_of(const struct run_data *run, int32_t stage)
-{
-	int64_t low = 0, high = run->row_count;
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-		if (run->rows[middle].stage < stage)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count)
-{
-	int64_t begin = begin_of(run, stage);
-	*count = begin_of(run, stage + 1) - begin;
-	return run->rows ? run->rows + begin : NULL;
-}
-
-struct window run_data_window(const struct run_data *run, int32_t stage)
-{
-	struct window all = run->parts[0].windows[stage];
-	for (int i = 1; i < run->part_count; i++) {
-		const struct window *w = &run->parts[i].windows[stage];
-		if (w->begin_ns == IPF_ABSENT)
-			continue;
-		if (all.begin_ns == IPF_ABSENT || w->begin_ns < all.begin_ns)
-			all.begin_ns = w->begin_ns;
-		if (w->end_ns > all.end_ns)
-			all.end_ns = w->end_ns;
-		if (w->drain_ns > all.drain_ns)
-			all.drain_ns = w->drain_ns;
-	}
-	return all;
 }

@@ -1,4 +1,4 @@
-#include "run_data.h"
+#include "results/run_data.h"
 
 #include "absent.h"
 #include "clock.h"
@@ -18,11 +18,11 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 	return run->verdict ? 0 : ipf_error_memory(err);
 }
 
-static void words_release(struct words *words)
+static void string_table_release(struct string_table *table)
 {
-	for (int i = 0; i < words->count; i++)
-		free(words->list[i]);
-	free(words->list);
+	for (int i = 0; i < table->count; i++)
+		free(table->list[i]);
+	free(table->list);
 }
 
 void run_data_release(struct run_data *run)
@@ -42,9 +42,9 @@ void run_data_release(struct run_data *run)
 	free(run->pooled);
 	free(run->rows);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
-		words_release(&run->groups[by]);
-	words_release(&run->finishes);
-	schedule_release(&run->plan);
+		string_table_release(&run->groups[by]);
+	string_table_release(&run->finishes);
+	schedule_release(&run->schedule);
 	verdict_free(run->verdict);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
@@ -59,21 +59,21 @@ static void *room(void *list, int64_t count, size_t size)
 }
 
 /* The number of a text; -2 when memory runs out. */
-static int32_t number_of(struct words *words, const char *text)
+static int32_t string_number(struct string_table *table, const char *text)
 {
-	for (int32_t i = 0; i < words->count; i++)
-		if (strcmp(words->list[i], text) == 0)
+	for (int32_t i = 0; i < table->count; i++)
+		if (strcmp(table->list[i], text) == 0)
 			return i;
-	char **list = room(words->list, words->count, sizeof *list);
+	char **list = room(table->list, table->count, sizeof *list);
 	if (list)
-		words->list = list;
-	if (!list || !(list[words->count] = strdup(text)))
+		table->list = list;
+	if (!list || !(list[table->count] = strdup(text)))
 		return -2;
-	return words->count++;
+	return table->count++;
 }
 
 /* Decodes a text slice (with its quotes) and numbers it; -1 for an absent one, -2 when memory runs out. */
-static int32_t word_of(struct run_data *run, struct words *words, struct slice text)
+static int32_t decoded_number(struct run_data *run, struct string_table *table, struct slice text)
 {
 	struct ipf_error ignored = {0};
 	struct buffer plain = {0};
@@ -81,23 +81,23 @@ static int32_t word_of(struct run_data *run, struct words *words, struct slice t
 		return -1;
 	jdoc_text(&run->doc, JDOC_ROOT, &plain);
 	buffer_byte(&plain, 0);
-	int32_t found = plain.failed ? -2 : number_of(words, plain.data);
+	int32_t found = plain.failed ? -2 : string_number(table, plain.data);
 	buffer_release(&plain);
 	return found;
 }
 
 /* Where a row's request went: by the list of the records' header where there were several, else to the only one. -1:
  * not known; -2: no memory. */
-static int32_t target_of(struct run_data *run, const struct part *part, const struct result *result)
+static int32_t target_number(struct run_data *run, const struct part *part, const struct result *result)
 {
 	json_t *list = json_object_get(part->records, "targets");
 	const char *url = json_string_value(!list                          ? json_object_get(part->records, "target")
 	                                    : result->target == IPF_ABSENT ? NULL
 	                                                                   : json_array_get(list, (size_t)result->target));
-	return url ? number_of(&run->groups[BY_TARGET], url) : -1;
+	return url ? string_number(&run->groups[BY_TARGET], url) : -1;
 }
 
-static int8_t source_of(struct slice text)
+static int8_t source_number(struct slice text)
 {
 	if (!text.data)
 		return -1;
@@ -155,10 +155,10 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 	return 0;
 }
 
-static int check_plan(const struct schedule *plan, const char *file, struct ipf_error *err)
+static int check_schedule(const struct schedule *schedule, const char *file, struct ipf_error *err)
 {
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct schedule_stage *stage = &plan->stages[i];
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct schedule_stage *stage = &schedule->stages[i];
 		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST ||
 		    stage->all_arrivals > COUNT_MOST)
 			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: times or arrivals are out of range", i);
@@ -188,10 +188,10 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 		.n = result->n,
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
-		.group = {word_of(run, &run->groups[BY_MODEL], result->model), target_of(run, part, result)},
-		.finish = word_of(run, &run->finishes, result->finish),
+		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result)},
+		.finish = decoded_number(run, &run->finishes, result->finish),
 		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind),
-		.source = source_of(result->tokens_source),
+		.source = source_number(result->tokens_source),
 		.ok = result->ok,
 		.stale = result->stale,
 		.goodness = (uint8_t)goodness,
@@ -242,7 +242,7 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 	if (jdoc_get_raw(&run->doc, JDOC_ROOT, "model", JDOC_TEXT, &name, &ignored) < 0)
 		name = (struct slice){0};
 	struct histogram *gaps = histogram_new();
-	struct pooled *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
+	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
 	if (pooled)
 		run->pooled = pooled;
 	if (!gaps || !pooled || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
@@ -250,14 +250,14 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		return ipf_error_memory(err); /* unless the histogram's own error is set already */
 	}
 	/* run->doc is parsed anew from here on */
-	int32_t model = word_of(run, &run->groups[BY_MODEL], name);
+	int32_t model = decoded_number(run, &run->groups[BY_MODEL], name);
 	for (int i = 0; i < run->pooled_count; i++)
 		if (pooled[i].stage == stage && pooled[i].model == model) {
 			histogram_merge(pooled[i].gaps, gaps);
 			histogram_free(gaps);
 			return 0;
 		}
-	pooled[run->pooled_count++] = (struct pooled){.stage = (int32_t)stage, .model = model, .gaps = gaps};
+	pooled[run->pooled_count++] = (struct pooled_gaps){.stage = (int32_t)stage, .model = model, .gaps = gaps};
 	return model == -2 ? ipf_error_memory(err) : 0;
 }
 
@@ -274,8 +274,8 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 }
 
 /* Parts that are put together have to have the same stages. */
-static int same_plan(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
-                     struct ipf_error *err)
+static int check_same_schedule(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
+                               struct ipf_error *err)
 {
 	bool same = a->count == b->count;
 	for (size_t i = 0; same && i < a->count; i++) {
@@ -310,7 +310,7 @@ static int number_targets(struct run_data *run, const struct part *part)
 	size_t i;
 	json_array_foreach(json_object_get(part->records, "targets"), i,
 	                   url) if (json_is_string(url) &&
-	                            number_of(&run->groups[BY_TARGET], json_string_value(url)) < 0) return -1;
+	                            string_number(&run->groups[BY_TARGET], json_string_value(url)) < 0) return -1;
 	return 0;
 }
 
@@ -339,30 +339,30 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	if (!part->name || number_targets(run, part) < 0)
 		return ipf_error_memory(err);
 
-	struct schedule plan = {0};
-	json_t *schedule = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
-	if (schedule && schedule_from_header(&plan, schedule, part->name, err) < 0)
+	struct schedule schedule = {0};
+	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
+	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
 		return -1;
 	/* Results that were collected from the records of several shards carry the schedule of one. */
-	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < plan.count; i++)
-		if (plan.stages[i].all_arrivals > plan.stages[i].arrivals)
-			plan.stages[i].arrivals = plan.stages[i].all_arrivals;
-	int bad = check_plan(&plan, part->name, err);
+	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < schedule.count; i++)
+		if (schedule.stages[i].all_arrivals > schedule.stages[i].arrivals)
+			schedule.stages[i].arrivals = schedule.stages[i].all_arrivals;
+	int bad = check_schedule(&schedule, part->name, err);
 	if (bad == 0 && run->part_count > 1)
-		bad = same_plan(&run->plan, &plan, part->name, run->parts[0].name, err);
+		bad = check_same_schedule(&run->schedule, &schedule, part->name, run->parts[0].name, err);
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
 		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",
 		                   run_data_itl(run, run->part_count - 1), run->parts[0].name, run_data_itl(run, 0));
-	if (bad == 0 && verdict_part(run->verdict, &plan) < 0)
+	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
 		bad = ipf_error_memory(err);
-	if (bad == 0 && !(part->arrivals = calloc(plan.count + 1, sizeof *part->arrivals)))
+	if (bad == 0 && !(part->arrivals = calloc(schedule.count + 1, sizeof *part->arrivals)))
 		bad = ipf_error_memory(err);
-	for (size_t i = 0; bad == 0 && i < plan.count; i++)
-		part->arrivals[i] = plan.stages[i].arrivals;
+	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
+		part->arrivals[i] = schedule.stages[i].arrivals;
 	if (run->part_count == 1)
-		run->plan = plan;
+		run->schedule = schedule;
 	else
-		schedule_release(&plan);
+		schedule_release(&schedule);
 	return bad;
 }
 
@@ -469,4 +469,60 @@ const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage,
 		if (run->pooled[i].stage == stage && run->pooled[i].model == model)
 			return run->pooled[i].gaps;
 	return NULL;
+}
+
+/* ---- what was read ---- */
+
+static bool share_lines(const struct part *a, const struct part *b)
+{
+	json_t *x, *y;
+	size_t i, k;
+	json_array_foreach(a->digests, i, x) json_array_foreach(b->digests, k, y) if (json_equal(x, y)) return true;
+	return false;
+}
+
+const struct part *run_data_find_duplicate(const struct run_data *run, int part)
+{
+	for (int k = 0; k < part; k++)
+		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
+			return &run->parts[k];
+	return NULL;
+}
+
+/* Where the rows of a stage begin. */
+static int64_t begin_of(const struct run_data *run, int32_t stage)
+{
+	int64_t low = 0, high = run->row_count;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (run->rows[middle].stage < stage)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count)
+{
+	int64_t begin = begin_of(run, stage);
+	*count = begin_of(run, stage + 1) - begin;
+	return run->rows ? run->rows + begin : NULL;
+}
+
+struct window run_data_window(const struct run_data *run, int32_t stage)
+{
+	struct window all = run->parts[0].windows[stage];
+	for (int i = 1; i < run->part_count; i++) {
+		const struct window *w = &run->parts[i].windows[stage];
+		if (w->begin_ns == IPF_ABSENT)
+			continue;
+		if (all.begin_ns == IPF_ABSENT || w->begin_ns < all.begin_ns)
+			all.begin_ns = w->begin_ns;
+		if (w->end_ns > all.end_ns)
+			all.end_ns = w->end_ns;
+		if (w->drain_ns > all.drain_ns)
+			all.drain_ns = w->drain_ns;
+	}
+	return all;
 }

@@ -1,6 +1,6 @@
 /* -f csv: one line a stage, and one for the total; RFC 4180. What does not exist is empty. */
 #include "absent.h"
-#include "report.h"
+#include "formats/report_format.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void count(struct csv *csv, const char *name, int64_t value)
 	raw(csv, csv->header ? name : digits);
 }
 
-static void dist(struct csv *csv, const char *name, const struct metric_summary *d, const struct percentiles *list)
+static void summary(struct csv *csv, const char *name, const struct metric_summary *d, const struct percentiles *list)
 {
 	char full[80], p[24];
 	struct {
@@ -83,7 +83,7 @@ static void dist(struct csv *csv, const char *name, const struct metric_summary 
 	number(csv, full, d->n ? d->max : NAN);
 }
 
-static void errors(struct csv *csv, const struct block *b)
+static void errors(struct csv *csv, const struct figures *b)
 {
 	char name[40];
 	for (int i = 0; i < VERDICT_KINDS; i++) {
@@ -96,7 +96,7 @@ static void errors(struct csv *csv, const struct block *b)
 	count(csv, "stale_resets", b->stale);
 }
 
-static void objectives(struct csv *csv, const struct block *b, const struct slo *slo)
+static void objectives(struct csv *csv, const struct figures *b, const struct slo *slo)
 {
 	char name[80];
 	number(csv, "goodput_requests_per_s", b->goodput);
@@ -109,7 +109,7 @@ static void objectives(struct csv *csv, const struct block *b, const struct slo 
 	}
 }
 
-static const char *source(const struct block *b)
+static const char *source(const struct figures *b)
 {
 	int most = -1;
 	for (int i = 0; i < SOURCES; i++)
@@ -118,22 +118,22 @@ static const char *source(const struct block *b)
 	return most < 0 ? NULL : sources[most];
 }
 
-static void latencies(struct csv *csv, const struct block *b, const struct percentiles *list)
+static void latencies(struct csv *csv, const struct figures *b, const struct percentiles *list)
 {
 	char name[40];
 	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
 		snprintf(name, sizeof name, metrics[m].from_due ? "%s_ms_from_start" : "%s_ms", metrics[m].name);
-		dist(csv, name, &b->start[m], list);
+		summary(csv, name, &b->start[m], list);
 		if (metrics[m].from_due) {
 			snprintf(name, sizeof name, "%s_ms_from_due", metrics[m].name);
-			dist(csv, name, &b->due[m], list);
+			summary(csv, name, &b->due[m], list);
 		}
 		if (m == METRIC_NTPOT)
-			dist(csv, "itl_ms", &b->itl, list);
+			summary(csv, "itl_ms", &b->itl, list);
 	}
 }
 
-static void record(struct csv *csv, const struct report *report, const struct block *b, const char *stage,
+static void record(struct csv *csv, const struct report *report, const struct figures *b, const char *stage,
                    const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
@@ -161,36 +161,38 @@ static void record(struct csv *csv, const struct report *report, const struct bl
 	number(csv, "in_flight_max", b->in_flight_max);
 	number(csv, "in_flight_little", b->little);
 	objectives(csv, b, report->run->slo);
-	dist(csv, "lag_ms", &b->start[METRIC_LAG], list);
-	dist(csv, "client_lag_ms", &b->start[METRIC_CLIENT_LAG], list);
-	dist(csv, "slot_wait_ms", &b->start[METRIC_SLOT_WAIT], list);
+	summary(csv, "lag_ms", &b->start[METRIC_LAG], list);
+	summary(csv, "client_lag_ms", &b->start[METRIC_CLIENT_LAG], list);
+	summary(csv, "slot_wait_ms", &b->start[METRIC_SLOT_WAIT], list);
 	latencies(csv, b, list);
 	text(csv, "tokens_source", source(b));
-	dist(csv, "input_tokens", &b->input, list);
-	dist(csv, "output_tokens", &b->output, list);
-	dist(csv, "reasoning_tokens", &b->reasoning, list);
-	dist(csv, "asked_output_tokens", &b->asked_output, list);
+	summary(csv, "input_tokens", &b->input, list);
+	summary(csv, "output_tokens", &b->output, list);
+	summary(csv, "reasoning_tokens", &b->reasoning, list);
+	summary(csv, "asked_output_tokens", &b->asked_output, list);
 	number(csv, "cached_share", b->cached_share);
 	number(csv, "coalesced_share", b->events ? (double)b->coalesced / (double)b->events : NAN);
 	count(csv, "stalls", b->events ? b->stalls : IPF_ABSENT);
 	buffer_text(csv->out, "\r\n");
 }
 
-static void records(struct csv *csv, const struct report *report, const struct block *b)
+static void records(struct csv *csv, const struct report *report, const struct figures *b)
 {
 	record(csv, report, b, b->name, NULL);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		for (int i = 0; b->groups[by] && i < report->run->groups[by].count; i++)
-			if (block_requests(&b->groups[by][i]) > 0)
+			if (figures_requests(&b->groups[by][i]) > 0)
 				record(csv, report, &b->groups[by][i], b->name, b->groups[by][i].name);
 }
 
-void report_csv(const struct report *report, struct buffer *out)
+static void render_csv(const struct report *report, struct buffer *out)
 {
 	struct csv csv = {.out = out, .header = true};
-	record(&csv, report, &report->blocks->total, NULL, NULL);
+	record(&csv, report, &report->figures->total, NULL, NULL);
 	csv.header = false;
-	for (size_t i = 0; i < report->blocks->count; i++)
-		records(&csv, report, &report->blocks->stages[i]);
-	records(&csv, report, &report->blocks->total);
+	for (size_t i = 0; i < report->figures->count; i++)
+		records(&csv, report, &report->figures->stages[i]);
+	records(&csv, report, &report->figures->total);
 }
+
+const struct report_format format_csv = {.name = "csv", .render = render_csv};

@@ -1,6 +1,6 @@
 /* -f json: the shape of ipf-report(1). A figure that does not exist is left out. */
 #include "absent.h"
-#include "report.h"
+#include "formats/report_format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void put_object(json_t *to, const char *name, json_t *value)
 	json_decref(value);
 }
 
-static json_t *dist_json(const struct metric_summary *d, const struct percentiles *list)
+static json_t *summary_json(const struct metric_summary *d, const struct percentiles *list)
 {
 	json_t *json = json_object();
 	char name[24];
@@ -49,7 +49,7 @@ static json_t *dist_json(const struct metric_summary *d, const struct percentile
 	return json;
 }
 
-static json_t *requests_json(const struct block *b)
+static json_t *requests_json(const struct figures *b)
 {
 	json_t *json = json_object(), *errors = json_object();
 	put_count(json, "scheduled", b->scheduled);
@@ -68,14 +68,14 @@ static json_t *requests_json(const struct block *b)
 	return json;
 }
 
-static json_t *tokens_json(const struct block *b, const struct report *report)
+static json_t *tokens_json(const struct figures *b, const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *residual = json_object(), *finish = json_object(), *counts = json_object();
 	int used = 0, most = 0;
-	put_object(json, "input", dist_json(&b->input, list));
-	put_object(json, "output", dist_json(&b->output, list));
-	put_object(json, "reasoning", dist_json(&b->reasoning, list));
+	put_object(json, "input", summary_json(&b->input, list));
+	put_object(json, "output", summary_json(&b->output, list));
+	put_object(json, "reasoning", summary_json(&b->reasoning, list));
 	for (int i = 0; i < SOURCES; i++) {
 		if (b->by_source[i] == 0)
 			continue;
@@ -87,8 +87,8 @@ static json_t *tokens_json(const struct block *b, const struct report *report)
 		json_object_set_new(json, "source", json_string(sources[most]));
 	put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
 	json_decref(counts);
-	put_object(json, "asked_input", dist_json(&b->asked_input, list));
-	put_object(json, "asked_output", dist_json(&b->asked_output, list));
+	put_object(json, "asked_input", summary_json(&b->asked_input, list));
+	put_object(json, "asked_output", summary_json(&b->asked_output, list));
 	for (int i = 0; i < RESIDUALS; i++) {
 		const struct residual *r = &b->residuals[i];
 		json_t *one = json_object();
@@ -110,7 +110,7 @@ static json_t *tokens_json(const struct block *b, const struct report *report)
 	return json;
 }
 
-static json_t *latency_json(const struct block *b, const struct percentiles *list)
+static json_t *latency_json(const struct figures *b, const struct percentiles *list)
 {
 	json_t *json = json_object();
 	char name[32];
@@ -118,19 +118,19 @@ static json_t *latency_json(const struct block *b, const struct percentiles *lis
 		snprintf(name, sizeof name, "%s_ms", metrics[m].name);
 		if (metrics[m].from_due) {
 			json_t *both = json_object();
-			put_object(both, "from_start", dist_json(&b->start[m], list));
-			put_object(both, "from_due", dist_json(&b->due[m], list));
+			put_object(both, "from_start", summary_json(&b->start[m], list));
+			put_object(both, "from_due", summary_json(&b->due[m], list));
 			put_object(json, name, both);
 		} else {
-			put_object(json, name, dist_json(&b->start[m], list));
+			put_object(json, name, summary_json(&b->start[m], list));
 		}
 		if (m == METRIC_NTPOT)
-			put_object(json, "itl_ms", dist_json(&b->itl, list));
+			put_object(json, "itl_ms", summary_json(&b->itl, list));
 	}
 	return json;
 }
 
-static json_t *goodput_json(const struct block *b, const struct slo *slo)
+static json_t *goodput_json(const struct figures *b, const struct slo *slo)
 {
 	json_t *json = json_object(), *objectives = json_array();
 	if (b->judged > 0) {
@@ -158,7 +158,7 @@ static json_t *goodput_json(const struct block *b, const struct slo *slo)
 	return json;
 }
 
-static json_t *block_json(const struct block *b, const struct report *report)
+static json_t *figures_json(const struct figures *b, const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *rate = json_object(), *throughput = json_object(), *flight = json_object();
@@ -172,9 +172,9 @@ static json_t *block_json(const struct block *b, const struct report *report)
 	put(rate, "achieved", b->achieved);
 	put(rate, "completed", b->completed);
 	json_object_set_new(json, "rate", rate);
-	put_object(json, "lag_ms", dist_json(&b->start[METRIC_LAG], list));
-	put_object(json, "client_lag_ms", dist_json(&b->start[METRIC_CLIENT_LAG], list));
-	put_object(json, "slot_wait_ms", dist_json(&b->start[METRIC_SLOT_WAIT], list));
+	put_object(json, "lag_ms", summary_json(&b->start[METRIC_LAG], list));
+	put_object(json, "client_lag_ms", summary_json(&b->start[METRIC_CLIENT_LAG], list));
+	put_object(json, "slot_wait_ms", summary_json(&b->start[METRIC_SLOT_WAIT], list));
 	put(throughput, "requests_per_s", b->completed);
 	put(throughput, "input_tokens_per_s", b->input_per_s);
 	put(throughput, "output_tokens_per_s", b->output_per_s);
@@ -204,8 +204,8 @@ static json_t *block_json(const struct block *b, const struct report *report)
 		json_t *groups = json_object();
 		char name[16];
 		for (int i = 0; i < report->run->groups[by].count; i++)
-			if (block_requests(&b->groups[by][i]) > 0)
-				json_object_set_new(groups, b->groups[by][i].name, block_json(&b->groups[by][i], report));
+			if (figures_requests(&b->groups[by][i]) > 0)
+				json_object_set_new(groups, b->groups[by][i].name, figures_json(&b->groups[by][i], report));
 		snprintf(name, sizeof name, "by_%s", groupings[by]);
 		json_object_set_new(json, name, groups);
 	}
@@ -218,19 +218,21 @@ static int append(const char *bytes, size_t len, void *out)
 	return 0;
 }
 
-int report_json(const struct report *report, struct buffer *out)
+static void render_json(const struct report *report, struct buffer *out)
 {
 	json_t *stages = json_array(), *json = json_object();
-	for (size_t i = 0; i < report->blocks->count; i++)
-		json_array_append_new(stages, block_json(&report->blocks->stages[i], report));
+	for (size_t i = 0; i < report->figures->count; i++)
+		json_array_append_new(stages, figures_json(&report->figures->stages[i], report));
 	json_object_set_new(json, "ipf", json_string("report"));
 	json_object_set_new(json, "version", json_integer(1));
 	json_object_set(json, "verdict", report->verdict);
-	json_object_set(json, "run", report->about);
+	json_object_set(json, "run", report->run_info);
 	json_object_set_new(json, "stages", stages);
-	json_object_set_new(json, "total", block_json(&report->blocks->total, report));
-	int bad = json_dump_callback(json, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	if (json_dump_callback(json, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0)
+		out->failed = true;
 	buffer_byte(out, '\n');
 	json_decref(json);
-	return bad || out->failed ? -1 : 0;
 }
+
+const struct report_format format_json = {.name = "json", .render = render_json, .all_groups = true};

@@ -1,6 +1,8 @@
 /* What each number means: the one table that --definitions prints and that ipf-report(1) is held against. */
-#include "layout.h"
-#include "report.h"
+#include "formats/definitions.h"
+
+#include "formats/text_layout.h"
+#include "verdict/verdict.h"
 
 static const struct {
 	const char *name; /* NULL: a heading, its text in `text` */
@@ -105,15 +107,7 @@ static const struct {
              "samples on."},
 };
 
-const char *report_definition_name(size_t i)
-{
-	for (size_t at = 0; at < sizeof definitions / sizeof *definitions; at++)
-		if (definitions[at].name && i-- == 0)
-			return definitions[at].name;
-	return NULL;
-}
-
-void report_definitions(struct buffer *out)
+void definitions_format(struct buffer *out)
 {
 	struct layout l = {.out = out};
 	for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) {

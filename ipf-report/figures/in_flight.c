@@ -1,5 +1,5 @@
 #include "absent.h"
-#include "in_flight.h"
+#include "figures/in_flight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,12 +83,12 @@ int in_flight_measure(const struct run_data *run, enum grouping by, int32_t memb
 	struct change *changes = malloc((size_t)(2 * run->row_count + 1) * sizeof *changes);
 	if (!changes)
 		return ipf_error_memory(err);
-	for (size_t s = 0; s < run->plan.count; s++)
+	for (size_t s = 0; s < run->schedule.count; s++)
 		flights[s] = (struct in_flight){0};
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
 		struct whose who = {.by = by, .member = member, .part = run->shards ? -1 : i};
 		size_t count = collect(run, who, changes);
-		for (size_t s = 0; s < run->plan.count; s++) {
+		for (size_t s = 0; s < run->schedule.count; s++) {
 			struct window w = run->shards ? run_data_window(run, (int32_t)s) : run->parts[i].windows[s];
 			if (w.begin_ns == IPF_ABSENT)
 				continue;

@@ -4,12 +4,17 @@
 #ifndef REPORT_BLOCKS_H
 #define REPORT_BLOCKS_H
 
-#include "metric_summary.h"
-#include "run_data.h"
+#include "figures/metric_summary.h"
+#include "results/run_data.h"
 
-struct block_options {
+enum window_kind {
+	WINDOW_STAGE, /* the measured part of the stage */
+	WINDOW_DRAIN, /* until its last request has ended */
+};
+
+struct figure_options {
 	struct percentiles percentiles;
-	bool drain; /* --window drain: until the stage's last request ended */
+	int window; /* enum window_kind: the time that rates refer to */
 	bool errors_as_inf;
 	bool by[GROUPINGS]; /* these as well */
 };
@@ -37,7 +42,7 @@ struct attainment {
 	bool met;
 };
 
-struct block {
+struct figures {
 	const char *name, *kind;
 	bool measured, total;
 	double window_s;
@@ -61,7 +66,7 @@ struct block {
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];
 	/* ok, failed (cut and cancelled are of these) and hung_up are all that have a row */
-	struct block *groups[GROUPINGS]; /* where they were asked for, one for each of run->groups */
+	struct figures *groups[GROUPINGS]; /* where they were asked for, one for each of run->groups */
 
 	/* what the total is made of */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
@@ -70,18 +75,18 @@ struct block {
 	bool has_length;
 };
 
-struct blocks {
-	struct block *stages;
+struct run_figures {
+	struct figures *stages;
 	size_t count;
-	struct block total;
+	struct figures total;
 	int group_counts[GROUPINGS]; /* of each block's groups, where there are any */
 };
 
 /* How many requests it is about. */
-int64_t block_requests(const struct block *b);
+int64_t figures_requests(const struct figures *b);
 
-int blocks_build(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
-                 struct ipf_error *err);
-void blocks_release(struct blocks *blocks);
+int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
+                      struct ipf_error *err);
+void run_figures_release(struct run_figures *figures);
 
 #endif

@@ -3,7 +3,7 @@
  *     struct run_data run;
  *     run_data_init(&run, &slo);
  *     for each file: run_data_read(&run, path, …)     // keeps what was good before an error
- *     run_data_settle(&run);                           // windows, order
+ *     merge_parts(&run);                           // windows, order
  *     block_build(…, &run, …);
  *     run_data_release(&run);
  */
@@ -14,14 +14,14 @@
 #include "stream/metric.h"
 #include "cli/progress.h"
 #include "stream/schedule.h"
-#include "slo.h"
+#include "results/slo.h"
 #include "verdict/verdict.h"
 
 enum { SOURCES = 4 };
 extern const char *const sources[SOURCES]; /* usage, tokenizer, events, and "other" */
 
 /* Texts that few values share (models, finish reasons): numbered in order of appearance. */
-struct words {
+struct string_table {
 	char **list;
 	int count;
 };
@@ -70,7 +70,7 @@ struct part {
 	struct window *windows; /* one for each stage, the unnamed ones too */
 };
 
-struct pooled {           /* inter-token gaps */
+struct pooled_gaps {      /* inter-token gaps */
 	int32_t stage, model; /* model -1: of all models */
 	struct histogram *gaps;
 };
@@ -79,13 +79,13 @@ struct run_data {
 	const struct slo *slo;
 	struct part *parts;
 	int part_count;
-	bool shards;          /* the parts ran at the same time; else one after another: repeats */
-	bool one_schedule;    /* no arrival stands in two of them: what was scheduled counts once */
-	struct schedule plan; /* of the first part; stages that no schedule names are added */
-	struct row *rows;     /* by stage, then by start */
+	bool shards;              /* the parts ran at the same time; else one after another: repeats */
+	bool one_schedule;        /* no arrival stands in two of them: what was scheduled counts once */
+	struct schedule schedule; /* of the first part; stages that no schedule names are added */
+	struct row *rows;         /* by stage, then by start */
 	int64_t row_count, row_cap;
-	struct words groups[GROUPINGS], finishes;
-	struct pooled *pooled;
+	struct string_table groups[GROUPINGS], finishes;
+	struct pooled_gaps *pooled;
 	int pooled_count;
 	struct verdict *verdict;
 	struct jdoc doc;
@@ -96,10 +96,10 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
  * stream was cut, went wrong on the way, or is whole but says itself that something is missing (which is no error). */
 int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err);
 /* Puts the rows in order, finds out how the parts belong together and when each stage was measured (merge_parts.c). */
-int run_data_settle(struct run_data *run, struct ipf_error *err);
+int merge_parts(struct run_data *run, struct ipf_error *err);
 void run_data_release(struct run_data *run);
 /* A part before this one that has requests of the same records, so that they count twice; NULL. */
-const struct part *run_data_twice(const struct run_data *run, int part);
+const struct part *run_data_find_duplicate(const struct run_data *run, int part);
 
 /* The rows of a stage: *count of them. */
 const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);

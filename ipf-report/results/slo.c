@@ -1,4 +1,4 @@
-#include "slo.h"
+#include "results/slo.h"
 
 #include "absent.h"
 #include "cli/units.h"
@@ -30,23 +30,23 @@ static int take_percentile(const char **text, struct objective *objective)
 static int add_item(struct slo *slo, const char *item, struct ipf_error *err)
 {
 	if (slo->count == OBJECTIVES_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--slo: more than %d objectives", OBJECTIVES_MOST);
+		return ipf_error_set(err, IPF_USAGE, "expected at most %d objectives", OBJECTIVES_MOST);
 	struct objective *objective = &slo->list[slo->count];
 	struct ipf_error reason = {0};
 	snprintf(objective->text, sizeof objective->text, "%s", item);
 	const char *name = item, *equals = strchr(item, '=');
 	if (!equals || take_percentile(&name, objective) < 0)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "--slo: expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"", item);
+		return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"",
+		                     item);
 	objective->metric = metric_find(name, (size_t)(equals - name));
 	if (objective->metric == METRIC_COUNT)
 		return ipf_error_set(
 			err, IPF_USAGE,
-			"--slo: expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
+			"expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
 			"client_lag or slot_wait before the \"=\", got \"%s\"",
 			item);
 	if (parse_duration(equals + 1, &objective->limit_ns, &reason) < 0)
-		return ipf_error_set(err, IPF_USAGE, "--slo: %.*s: %s", (int)(equals - item), item, reason.text);
+		return ipf_error_set(err, IPF_USAGE, "%.*s: %s", (int)(equals - item), item, reason.text);
 	slo->per_request |= isnan(objective->percentile);
 	slo->count++;
 	return 0;
@@ -58,8 +58,8 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 	do {
 		size_t len = strcspn(text, ",");
 		if (len >= sizeof item)
-			return ipf_error_set(err, IPF_USAGE, "--slo: expected objectives such as ttft=500ms, got \"%.*s\"",
-			                     (int)len, text);
+			return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms, got \"%.*s\"", (int)len,
+			                     text);
 		memcpy(item, text, len);
 		item[len] = 0;
 		if (add_item(slo, item, err) < 0)

@@ -1,7 +1,7 @@
-#include "blocks.h"
+#include "figures/figures.h"
 
 #include "absent.h"
-#include "in_flight.h"
+#include "figures/in_flight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* Which rows a block is about. */
 struct selection {
 	const struct run_data *run;
-	const struct block_options *options;
+	const struct figure_options *options;
 	int32_t stage; /* -1: all measured ones */
 	enum grouping by;
 	int32_t member;         /* of that grouping; -1: all */
@@ -20,7 +20,7 @@ struct selection {
 
 static bool wanted(const struct selection *sel, const struct row *row)
 {
-	return (sel->stage >= 0 || sel->run->plan.stages[row->stage].measured) &&
+	return (sel->stage >= 0 || sel->run->schedule.stages[row->stage].measured) &&
 	       (sel->member < 0 || row->group[sel->by] == sel->member);
 }
 
@@ -48,7 +48,7 @@ static bool ended_in_window(const struct selection *sel, const struct row *row)
 	const struct window *w = &sel->run->parts[row->part].windows[row->stage];
 	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
 		return false;
-	if (sel->options->drain)
+	if (sel->options->window == WINDOW_DRAIN)
 		return row->end_ns <= w->drain_ns;
 	return row->end_ns >= w->begin_ns && (row->end_ns < w->end_ns || (w->counted && row->end_ns == w->end_ns));
 }
@@ -90,7 +90,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 	return s->failed ? -1 : 0;
 }
 
-static int build_times(struct block *b, const struct selection *sel, struct samples *s)
+static int build_times(struct figures *b, const struct selection *sel, struct samples *s)
 {
 	const struct percentiles *list = &sel->options->percentiles;
 	int64_t infinite;
@@ -107,13 +107,13 @@ static int build_times(struct block *b, const struct selection *sel, struct samp
 	return 0;
 }
 
-static int build_gaps(struct block *b, const struct selection *sel)
+static int build_gaps(struct figures *b, const struct selection *sel)
 {
 	struct histogram *all = histogram_new();
 	if (!all)
 		return -1;
-	for (size_t s = 0; s < sel->run->plan.count; s++) {
-		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->plan.stages[s].measured;
+	for (size_t s = 0; s < sel->run->schedule.count; s++) {
+		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->schedule.stages[s].measured;
 		/* of targets there are none apart */
 		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL)
 		                                   ? run_data_gaps(sel->run, (int32_t)s, sel->member)
@@ -126,7 +126,7 @@ static int build_gaps(struct block *b, const struct selection *sel)
 	return 0;
 }
 
-static int build_tokens(struct block *b, const struct selection *sel, struct samples *s)
+static int build_tokens(struct figures *b, const struct selection *sel, struct samples *s)
 {
 	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
 	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
@@ -150,7 +150,7 @@ static int build_tokens(struct block *b, const struct selection *sel, struct sam
 
 /* ---- counts ---- */
 
-static void count_requests(struct block *b, const struct selection *sel)
+static void count_requests(struct figures *b, const struct selection *sel)
 {
 	for_rows(sel, row)
 	{
@@ -187,7 +187,7 @@ static int64_t window_of(const struct selection *sel, int32_t stage)
 	for (int i = 0; i < run->part_count; i++) {
 		struct window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
 		if (w.begin_ns != IPF_ABSENT)
-			sum += (sel->options->drain ? w.drain_ns : w.end_ns) - w.begin_ns;
+			sum += (sel->options->window == WINDOW_DRAIN ? w.drain_ns : w.end_ns) - w.begin_ns;
 		if (run->shards)
 			break;
 	}
@@ -197,19 +197,19 @@ static int64_t window_of(const struct selection *sel, int32_t stage)
 /* What was scheduled for a stage, and over what length; IPF_ABSENT where that is not known. */
 static void schedule_of(const struct run_data *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
 {
-	const struct schedule_stage *plan = &run->plan.stages[stage];
+	const struct schedule_stage *schedule = &run->schedule.stages[stage];
 	*scheduled = *length_ns = IPF_ABSENT;
-	if (plan->cycle || plan->arrivals == IPF_ABSENT)
+	if (schedule->cycle || schedule->arrivals == IPF_ABSENT)
 		return;
-	int64_t sum = 0, most = plan->all_arrivals; /* a shard's schedule says what all shards have to do */
+	int64_t sum = 0, most = schedule->all_arrivals; /* a shard's schedule says what all shards have to do */
 	for (int i = 0; i < run->part_count; i++) {
 		int64_t arrivals = run->parts[i].arrivals[stage];
 		sum += arrivals;
 		most = arrivals > most ? arrivals : most;
 	}
 	*scheduled = run->one_schedule ? most : sum;
-	if (!plan->closed && plan->end_ns != IPF_ABSENT)
-		*length_ns = (plan->end_ns - plan->begin_ns) * (run->shards ? 1 : run->part_count);
+	if (!schedule->closed && schedule->end_ns != IPF_ABSENT)
+		*length_ns = (schedule->end_ns - schedule->begin_ns) * (run->shards ? 1 : run->part_count);
 }
 
 /* Starts after the first, and the time from the first to the last: of shards together, of repeats each by itself. */
@@ -236,7 +236,7 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 }
 
 /* Everything that is counted within the window; the window itself stands in b->window_ns. */
-static void build_rates(struct block *b, const struct selection *sel)
+static void build_rates(struct figures *b, const struct selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
@@ -295,7 +295,7 @@ static const struct {
 	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
 };
 
-static void build_residuals(struct block *b, const struct selection *sel)
+static void build_residuals(struct figures *b, const struct selection *sel)
 {
 	for (int i = 0; i < RESIDUALS; i++) {
 		struct residual *r = &b->residuals[i];
@@ -326,7 +326,7 @@ static void build_residuals(struct block *b, const struct selection *sel)
 	b->cached_share = ratio(cached, input);
 }
 
-static int build_objectives(struct block *b, const struct selection *sel, struct samples *s)
+static int build_objectives(struct figures *b, const struct selection *sel, struct samples *s)
 {
 	const struct slo *slo = sel->run->slo;
 	for (int i = 0; i < slo->count; i++) {
@@ -355,7 +355,7 @@ static int build_objectives(struct block *b, const struct selection *sel, struct
 /* ---- blocks ---- */
 
 /* All but what the caller sets: name, window, schedule, flight. */
-static int build_block(struct block *b, const struct selection *sel, struct ipf_error *err)
+static int build_figures(struct figures *b, const struct selection *sel, struct ipf_error *err)
 {
 	struct samples s = {0};
 	b->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *b->by_finish);
@@ -371,12 +371,12 @@ static int build_block(struct block *b, const struct selection *sel, struct ipf_
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-static void set_stage(struct block *b, const struct selection *sel, const struct in_flight *flight)
+static void set_stage(struct figures *b, const struct selection *sel, const struct in_flight *flight)
 {
-	const struct schedule_stage *plan = &sel->run->plan.stages[sel->stage];
-	b->name = plan->name;
-	b->kind = plan->kind;
-	b->measured = plan->measured;
+	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
+	b->name = schedule->name;
+	b->kind = schedule->kind;
+	b->measured = schedule->measured;
 	b->window_ns = window_of(sel, sel->stage);
 	b->flight_ns = flight->integral;
 	b->busy_ns = flight->busy;
@@ -391,13 +391,13 @@ static void set_stage(struct block *b, const struct selection *sel, const struct
 }
 
 /* The total of what the stages hold; offered only where every one of them has such a rate. */
-static void set_total(struct block *b, const struct block *stages, size_t count)
+static void set_total(struct figures *b, const struct figures *stages, size_t count)
 {
 	b->name = "total";
 	b->total = b->measured = b->has_length = true;
 	b->scheduled = 0;
 	for (size_t i = 0; i < count; i++) {
-		const struct block *stage = &stages[i];
+		const struct figures *stage = &stages[i];
 		if (!stage->measured)
 			continue;
 		b->window_ns += stage->window_ns;
@@ -417,42 +417,43 @@ static void set_total(struct block *b, const struct block *stages, size_t count)
 }
 
 /* The stages and the total of those of a member of a grouping, or of all. */
-static int build_level(struct block *stages, struct block *total, const struct selection *all, struct ipf_error *err)
+static int build_level(struct figures *stages, struct figures *total, const struct selection *all,
+                       struct ipf_error *err)
 {
 	const struct run_data *run = all->run;
-	size_t count = run->plan.count;
+	size_t count = run->schedule.count;
 	struct in_flight *flights = calloc(count + 1, sizeof *flights);
 	if (!flights)
 		return ipf_error_memory(err);
-	int bad = in_flight_measure(run, all->by, all->member, all->options->drain, flights, err);
+	int bad = in_flight_measure(run, all->by, all->member, all->options->window == WINDOW_DRAIN, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
 		struct selection sel = select_rows(all, (int32_t)i);
 		set_stage(&stages[i], &sel, &flights[i]);
-		bad = build_block(&stages[i], &sel, err);
+		bad = build_figures(&stages[i], &sel, err);
 	}
 	if (bad == 0) {
 		struct selection sel = select_rows(all, -1);
 		set_total(total, stages, count);
-		bad = build_block(total, &sel, err);
+		bad = build_figures(total, &sel, err);
 	}
 	free(flights);
 	return bad;
 }
 
-static int build_groups(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
+static int build_groups(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                         enum grouping by, struct ipf_error *err)
 {
-	size_t members = (size_t)run->groups[by].count, level = blocks->count + 1;
-	struct block *all = calloc(members * level, sizeof *all);
+	size_t members = (size_t)run->groups[by].count, level = figures->count + 1;
+	struct figures *all = calloc(members * level, sizeof *all);
 	if (!all)
 		return ipf_error_memory(err);
 	int bad = 0;
 	for (size_t m = 0; bad == 0 && m < members; m++) {
 		struct selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
-		bad = build_level(all + m * level, all + m * level + blocks->count, &those, err);
+		bad = build_level(all + m * level, all + m * level + figures->count, &those, err);
 	}
 	for (size_t i = 0; bad == 0 && i < level; i++) {
-		struct block *to = i < blocks->count ? &blocks->stages[i] : &blocks->total;
+		struct figures *to = i < figures->count ? &figures->stages[i] : &figures->total;
 		to->groups[by] = calloc(members, sizeof **to->groups);
 		if (!to->groups[by]) {
 			bad = ipf_error_memory(err);
@@ -470,43 +471,44 @@ static int build_groups(struct blocks *blocks, const struct run_data *run, const
 	return bad;
 }
 
-int blocks_build(struct blocks *blocks, const struct run_data *run, const struct block_options *options,
-                 struct ipf_error *err)
+int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
+                      struct ipf_error *err)
 {
 	struct selection all = {.run = run, .options = options, .member = -1};
-	*blocks = (struct blocks){.stages = calloc(run->plan.count + 1, sizeof *blocks->stages), .count = run->plan.count};
-	if (!blocks->stages)
+	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
+	                                .count = run->schedule.count};
+	if (!figures->stages)
 		return ipf_error_memory(err);
-	int bad = build_level(blocks->stages, &blocks->total, &all, err);
+	int bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		blocks->group_counts[by] = run->groups[by].count;
+		figures->group_counts[by] = run->groups[by].count;
 		/* a model may be one that was asked for; of one target the figures are the total's */
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
-			bad = build_groups(blocks, run, options, by, err);
+			bad = build_groups(figures, run, options, by, err);
 	}
 	return bad;
 }
 
-int64_t block_requests(const struct block *b)
+int64_t figures_requests(const struct figures *b)
 {
 	return b->ok + b->failed + b->hung_up;
 }
 
-static void block_release(struct block *b, const struct blocks *blocks)
+static void figures_release(struct figures *b, const struct run_figures *figures)
 {
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		for (int m = 0; b->groups[by] && m < blocks->group_counts[by]; m++)
+		for (int m = 0; b->groups[by] && m < figures->group_counts[by]; m++)
 			free(b->groups[by][m].by_finish);
 		free(b->groups[by]);
 	}
 	free(b->by_finish);
 }
 
-void blocks_release(struct blocks *blocks)
+void run_figures_release(struct run_figures *figures)
 {
-	for (size_t i = 0; blocks->stages && i < blocks->count; i++)
-		block_release(&blocks->stages[i], blocks);
-	block_release(&blocks->total, blocks);
-	free(blocks->stages);
-	*blocks = (struct blocks){0};
+	for (size_t i = 0; figures->stages && i < figures->count; i++)
+		figures_release(&figures->stages[i], figures);
+	figures_release(&figures->total, figures);
+	free(figures->stages);
+	*figures = (struct run_figures){0};
 }

@@ -1,7 +1,7 @@
 /* Where a run came from, as the headers of its streams tell it. */
 #include "clock.h"
 #include "cli/options.h"
-#include "report.h"
+#include "results/run_info.h"
 #include "version.h"
 
 #include <string.h>
@@ -57,9 +57,9 @@ static double duration_s(const struct run_data *run)
 static json_t *schedule_text(const struct run_data *run)
 {
 	struct buffer text = {0};
-	for (size_t i = 0; i < run->plan.count; i++)
-		if (run->plan.stages[i].spec[0])
-			buffer_format(&text, "%s%s", text.len ? " " : "", run->plan.stages[i].spec);
+	for (size_t i = 0; i < run->schedule.count; i++)
+		if (run->schedule.stages[i].spec[0])
+			buffer_format(&text, "%s%s", text.len ? " " : "", run->schedule.stages[i].spec);
 	json_t *json = text.len ? json_string(text.data) : NULL;
 	buffer_release(&text);
 	return json;
@@ -86,9 +86,9 @@ static json_t *clients(const struct run_data *run)
 	return NULL;
 }
 
-json_t *report_about(const struct run_data *run, bool reproducible)
+json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
-	json_t *about = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
+	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
 	json_t *header = run->parts[0].header, *records = provenance_find(header, "records"),
 		   *schedule = provenance_find(header, "schedule");
 	for (int i = 0; i < run->part_count; i++) {
@@ -102,32 +102,32 @@ json_t *report_about(const struct run_data *run, bool reproducible)
 	}
 	json_object_set_new(tools, "ipf-report", json_string(IPF_VERSION));
 	if (json_array_size(incomplete) > 0)
-		json_object_set(about, "incomplete", incomplete);
+		json_object_set(info, "incomplete", incomplete);
 	if (!reproducible)
-		copy(about, "started", json_object_get(records, "t0"));
-	json_object_set_new(about, "duration_s", json_real(duration_s(run)));
-	copy(about, "target", json_object_get(records, "target"));
-	copy(about, "api", json_object_get(header, "api"));
-	copy(about, "model", json_object_get(records, "model"));
-	copy(about, "tokenizer", json_object_get(header, "tokenizer"));
-	copy(about, "itl", json_object_get(header, "itl"));
-	copy(about, "seed", json_object_get(schedule, "seed"));
+		copy(info, "started", json_object_get(records, "t0"));
+	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
+	copy(info, "target", json_object_get(records, "target"));
+	copy(info, "api", json_object_get(header, "api"));
+	copy(info, "model", json_object_get(records, "model"));
+	copy(info, "tokenizer", json_object_get(header, "tokenizer"));
+	copy(info, "itl", json_object_get(header, "itl"));
+	copy(info, "seed", json_object_get(schedule, "seed"));
 	json_t *stages = schedule_text(run);
-	copy(about, "schedule", stages);
-	copy(about, "trace", json_object_get(header, "trace"));
-	copy(about, "stamps", json_object_get(records, "stamps"));
+	copy(info, "schedule", stages);
+	copy(info, "trace", json_object_get(header, "trace"));
+	copy(info, "stamps", json_object_get(records, "stamps"));
 	json_t *of_clients = clients(run), *found = reproducible ? NULL : calibration(records);
-	copy(about, "clients", of_clients);
-	copy(about, "calibration", found);
+	copy(info, "clients", of_clients);
+	copy(info, "calibration", found);
 	json_decref(of_clients);
 	json_decref(found);
 	if (!reproducible)
-		copy(about, "host", json_object_get(records, "host"));
-	json_object_set(about, "versions", tools);
-	json_object_set(about, "headers", headers);
+		copy(info, "host", json_object_get(records, "host"));
+	json_object_set(info, "versions", tools);
+	json_object_set(info, "headers", headers);
 	json_decref(stages);
 	json_decref(incomplete);
 	json_decref(headers);
 	json_decref(tools);
-	return about;
+	return info;
 }

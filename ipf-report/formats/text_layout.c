@@ -1,4 +1,4 @@
-#include "layout.h"
+#include "formats/text_layout.h"
 
 #include "absent.h"
 #include "json/jdoc.h"
