@@ -43,7 +43,8 @@ static const struct {
      "the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
      "counts from its arrival. Absent without --deadline."},
 	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
-	{"coalesced", "Content events that arrived in the same read as another one, and have the same time; as a share of all."},
+	{"coalesced",
+     "Content events that arrived in the same read as another one, and have the same time; as a share of all."},
 
 	{NULL, "Lateness, of all started requests"},
 	{"lag", "start - due."},
