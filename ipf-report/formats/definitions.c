@@ -19,7 +19,7 @@ static const struct {
 	{"content event", "An event with at least one character of reasoning, answer or tool call."},
 	{"end", "The answer is complete, or the error is known."},
 
-	{NULL, "Latencies, of successful requests only (--errors-as-inf counts failures as infinite)"},
+	{NULL, "Latencies of successful requests (--errors-as-inf counts failures as infinite)"},
 	{"from_start", "Counted from start: the service's own time."},
 	{"from_due", "Counted from due, which is from_start plus lag: what a user waits, free of coordinated "
                  "omission. Absent for closed loops."},
@@ -46,7 +46,7 @@ static const struct {
 	{"coalesced",
      "Content events that arrived in the same read as another one, and have the same time; as a share of all."},
 
-	{NULL, "Lateness, of all started requests"},
+	{NULL, "Lateness of all started requests"},
 	{"lag", "start - due."},
 	{"slot_wait", "start - ready, of requests that waited for a slot of their stage: the stage's limit, not the "
                   "client's fault."},
@@ -72,7 +72,7 @@ static const struct {
      "share; requests that ipf-fire disconnected on purpose are excluded (left_out counts them). An objective on a "
      "figure that an answer cannot have, such as the tpot of one token, is met."},
 
-	{NULL, "Tokens, of successful requests"},
+	{NULL, "Tokens of successful requests"},
 	{"output_tokens", "Reasoning, answer and tool calls. As the server's usage reports, else as the tokenizer "
                       "counts the joined text, else the number of content events; source says which."},
 	{"input_tokens", "The same for the prompt."},

@@ -1,5 +1,4 @@
-/* -f text: what a person reads, on 80 columns. The verdict comes first; nothing that does not exist is shown as a
- * number. */
+/* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/text_table.h"
@@ -53,7 +52,7 @@ static int64_t ns_of(json_t *object, const char *map, const char *key)
 	return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-/* Whose clock the events' times are by, and how late we were to look at it: of several clients the worst. */
+/* Which clock gave the times of events, and how late ipf-fire read them: of several clients, the worst. */
 static void show_clock(struct layout *l, json_t *info)
 {
 	json_t *client;
@@ -69,12 +68,12 @@ static void show_clock(struct layout *l, json_t *info)
 	}
 	const char *stamps = info_text(info, "stamps");
 	if (stamps && !strcmp(stamps, "user"))
-		layout_entry(l, "event times", "our own clock, when we came to read");
+		layout_entry(l, "event times", "by the clock of ipf-fire, when it read them");
 	if (!stamps || strcmp(stamps, "kernel") != 0)
 		return;
-	snprintf(text, sizeof text, "the kernel's");
+	snprintf(text, sizeof text, "by the kernel");
 	if (p99 >= 0)
-		snprintf(text, sizeof text, "the kernel's; we read %s after it at p99, %s at most", format_duration(p99, a),
+		snprintf(text, sizeof text, "by the kernel; ipf-fire read %s later at p99, at most %s later", format_duration(p99, a),
 		         format_duration(most, b));
 	layout_entry(l, "event times", text);
 }
@@ -87,7 +86,7 @@ static void show_load(json_t *load, char *text, size_t size)
 	         show_number(json_number_value(json_object_get(load, "events_per_s")), events));
 }
 
-/* What ipf-fire --calibrate found on this machine. */
+/* The result of ipf-fire --calibrate on this machine. */
 static void show_calibration(struct layout *l, json_t *info)
 {
 	json_t *found = json_object_get(info, "calibration");
@@ -101,7 +100,7 @@ static void show_calibration(struct layout *l, json_t *info)
 		show_load(json_object_get(found, "highest"), top, sizeof top);
 	snprintf(text, sizeof text, "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s", load,
 	         format_duration(ttft, a), format_duration(itl, b), format_duration(lag, c),
-	         *top ? "up to " : "at no load that was tried", top);
+	         *top ? "up to " : "at no load tried", top);
 	layout_entry(l, "calibrated", text);
 }
 
@@ -126,7 +125,7 @@ static void show_run(struct layout *l, const struct report *report)
 		if (json_is_integer(json_object_get(object, "requests"))) {
 			join(text, sizeof text, "", show_count(json_integer_value(json_object_get(object, "requests")), number),
 			     "requests");
-			/* enough of it to tell one trace from another; the whole stands in the JSON */
+			/* enough to distinguish traces; the JSON has all of it */
 			snprintf(number, sizeof number, "SHA-256 %.16s",
 			         info_text(object, "sha256") ? info_text(object, "sha256") : "unknown");
 			join(text, sizeof text, ", ", number, "");
@@ -165,7 +164,7 @@ static void show_label(struct layout *l, int width, enum style style, const char
 	}
 }
 
-/* How much all of them have in common at their beginning and at their end, up to a slash. */
+/* How many bytes all names share at their beginning and at their end, up to a slash. */
 static void common_ends(const struct string_table *names, size_t *front, size_t *back)
 {
 	const char *first = names->list[0];
@@ -273,7 +272,7 @@ static void latency_rows(struct text_table *t, const struct figures *b, const ch
 	text_table_row(t, "slot wait", "", &b->start[METRIC_SLOT_WAIT]);
 }
 
-/* Was any percentile marked? */
+/* Returns whether any percentile was marked. */
 static bool total_latency(struct layout *l, const struct report *report)
 {
 	const struct figures *b = &report->figures->total;
@@ -316,7 +315,7 @@ static bool latency_stage_row(struct layout *l, const struct figures *b, const c
 	return weak;
 }
 
-/* One line for each measured stage (and model or target): what most people compare. */
+/* A line for each measured stage, model or target, with the figures that are compared most. */
 static void stages_latency(struct layout *l, const struct report *report, bool explained)
 {
 	const struct run_figures *figures = report->figures;
@@ -352,7 +351,7 @@ static void stages_latency(struct layout *l, const struct report *report, bool e
 				                          list);
 	if (closed) {
 		layout_to(l, 2);
-		layout_text(l, FAINT, "closed loop has no due time: from start there");
+		layout_text(l, FAINT, "closed loops have no due time: from start");
 		layout_end_line(l);
 	}
 	text_table_note(l, weak && !explained);
@@ -366,7 +365,7 @@ static void show_latency(struct layout *l, const struct report *report)
 
 /* ---- tokens ---- */
 
-/* Rounded to what is shown, so that no "-0.0" is. */
+/* Rounded as shown, so that there is no "-0.0". */
 static double percent(double share)
 {
 	return round(1000 * share) / 10 + 0.0;
@@ -397,15 +396,15 @@ static void add_residual(char *text, size_t size, const char *what, const struct
 static void note_residuals(struct layout *l, const struct figures *b)
 {
 	char text[240] = "", number[40];
-	add_residual(text, sizeof text, "usage against tokenizer", &b->residuals[OUTPUT_USAGE_TOKENIZER]);
-	add_residual(text, sizeof text, "usage against events", &b->residuals[OUTPUT_USAGE_EVENTS]);
-	add_residual(text, sizeof text, "tokenizer against events", &b->residuals[OUTPUT_TOKENIZER_EVENTS]);
-	add_residual(text, sizeof text, "got against asked", &b->residuals[OUTPUT_ASKED]);
+	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[OUTPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "usage vs. events", &b->residuals[OUTPUT_USAGE_EVENTS]);
+	add_residual(text, sizeof text, "tokenizer vs. events", &b->residuals[OUTPUT_TOKENIZER_EVENTS]);
+	add_residual(text, sizeof text, "received vs. requested", &b->residuals[OUTPUT_ASKED]);
 	if (text[0])
 		layout_entry(l, "output", text);
 	text[0] = 0;
-	add_residual(text, sizeof text, "usage against tokenizer", &b->residuals[INPUT_USAGE_TOKENIZER]);
-	add_residual(text, sizeof text, "got against asked", &b->residuals[INPUT_ASKED]);
+	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[INPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "received vs. requested", &b->residuals[INPUT_ASKED]);
 	if (!isnan(b->cached_share))
 		join(text, sizeof text, ", ", show_percent(b->cached_share, number), "from the server's cache");
 	if (text[0])
@@ -425,7 +424,7 @@ static void note_events(struct layout *l, const struct figures *b)
 	layout_entry(l, "events", text);
 	if (b->deadlines == 0)
 		return;
-	snprintf(text, sizeof text, "%s of %s tokens came by their deadline",
+	snprintf(text, sizeof text, "%s of %s tokens met their deadline",
 	         show_percent((double)b->deadlines_met / (double)b->deadlines, share), show_count(b->deadlines, events));
 	layout_entry(l, "fluidity", text);
 }
@@ -452,7 +451,7 @@ static void show_tokens(struct layout *l, const struct report *report)
 	while (text_table_part(&t, "Tokens")) {
 		text_table_row(&t, "input", "", &b->input);
 		text_table_row(&t, "output", "", &b->output);
-		text_table_row(&t, "asked for", "", &b->asked_output);
+		text_table_row(&t, "requested", "", &b->asked_output);
 		text_table_row(&t, "reasoning", "", &b->reasoning);
 	}
 	note_sources(l, b);
@@ -486,7 +485,7 @@ static void show_failures(struct layout *l, const struct figures *b)
 	layout_wrapped(l, 14, PLAIN, text);
 	if (b->stale > 0) {
 		layout_to(l, 14);
-		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had closed already",
+		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had already closed",
 		         show_count(b->stale, a));
 		layout_wrapped(l, 14, PLAIN, text);
 	}
@@ -502,7 +501,7 @@ static void show_errors(struct layout *l, const struct report *report)
 	show_failures(l, b);
 	if (b->hung_up > 0) {
 		layout_to(l, 14);
-		layout_format(l, PLAIN, "%s more: ipf-fire hung up on purpose", show_count(b->hung_up, a));
+		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(b->hung_up, a));
 		layout_end_line(l);
 	}
 }
@@ -524,7 +523,7 @@ static void show_goodput(struct layout *l, const struct report *report)
 	}
 	if (b->left_out > 0) {
 		layout_to(l, 14);
-		layout_format(l, PLAIN, "%s left out: hung up on purpose", show_count(b->left_out, a));
+		layout_format(l, PLAIN, "%s excluded: disconnected on purpose", show_count(b->left_out, a));
 		layout_end_line(l);
 	}
 	for (int i = 0; i < slo->count; i++) {
@@ -533,7 +532,7 @@ static void show_goodput(struct layout *l, const struct report *report)
 		layout_text(l, PLAIN, objective->text);
 		layout_to(l, 34);
 		if (isnan(isnan(objective->percentile) ? b->objectives[i].share : b->objectives[i].value_ms)) {
-			layout_text(l, PLAIN, "nothing to hold against it");
+			layout_text(l, PLAIN, "no request to compare");
 		} else if (isnan(objective->percentile)) {
 			layout_format(l, PLAIN, "%s of the requests", show_percent(b->objectives[i].share, c));
 		} else {
