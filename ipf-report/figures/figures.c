@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which rows a block is about. */
+/* The rows that figures cover. */
 struct selection {
 	const struct run_data *run;
 	const struct figure_options *options;
-	int32_t stage; /* -1: all measured ones */
+	int32_t stage; /* -1: all measured stages */
 	enum grouping by;
-	int32_t member;         /* of that grouping; -1: all */
-	const struct row *rows; /* where they are among others */
+	int32_t member;         /* of that grouping; -1: all requests */
+	const struct row *rows; /* the range that contains them, among others */
 	int64_t count;
 };
 
@@ -30,7 +30,7 @@ static bool wanted(const struct selection *sel, const struct row *row)
 	     row_ < end_; row_++)                                                                                          \
 		if (wanted(sel_, row_))
 
-/* Of a stage (-1: all measured ones), those of `all` and no others. */
+/* The part of `all` that belongs to a stage; -1: to all measured stages. */
 static struct selection select_rows(const struct selection *all, int32_t stage)
 {
 	const struct run_data *run = all->run;
@@ -60,9 +60,9 @@ static double ratio(double a, double b)
 
 /* ---- distributions ---- */
 
-enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due where there is one, else from start */
+enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
 
-/* A metric's samples, and how many failures lie at infinity. -1: out of memory. */
+/* Collects the samples of a metric, and counts the failures that are infinite. -1: out of memory. */
 static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s,
                   int64_t *infinite)
 {
@@ -84,7 +84,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 			value += lag;
 		samples_add(s, (double)value);
 	}
-	/* of figures that no success has, failures have none either */
+	/* failures are not infinite in a figure that no success has */
 	if (s->count == 0 && m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)
 		*infinite = 0;
 	return s->failed ? -1 : 0;
@@ -114,7 +114,7 @@ static int build_gaps(struct figures *b, const struct selection *sel)
 		return -1;
 	for (size_t s = 0; s < sel->run->schedule.count; s++) {
 		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->schedule.stages[s].measured;
-		/* of targets there are none apart */
+		/* there are no histograms for each target */
 		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL)
 		                                   ? run_data_gaps(sel->run, (int32_t)s, sel->member)
 		                                   : NULL;
@@ -194,14 +194,14 @@ static int64_t window_of(const struct selection *sel, int32_t stage)
 	return sum;
 }
 
-/* What was scheduled for a stage, and over what length; IPF_ABSENT where that is not known. */
+/* How many requests a stage scheduled, and its length; IPF_ABSENT if not known. */
 static void schedule_of(const struct run_data *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
 {
 	const struct schedule_stage *schedule = &run->schedule.stages[stage];
 	*scheduled = *length_ns = IPF_ABSENT;
 	if (schedule->cycle || schedule->arrivals == IPF_ABSENT)
 		return;
-	int64_t sum = 0, most = schedule->all_arrivals; /* a shard's schedule says what all shards have to do */
+	int64_t sum = 0, most = schedule->all_arrivals; /* the schedule of a shard also has the arrivals of all shards */
 	for (int i = 0; i < run->part_count; i++) {
 		int64_t arrivals = run->parts[i].arrivals[stage];
 		sum += arrivals;
@@ -212,7 +212,8 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
 		*length_ns = (schedule->end_ns - schedule->begin_ns) * (run->shards ? 1 : run->part_count);
 }
 
-/* Starts after the first, and the time from the first to the last: of shards together, of repeats each by itself. */
+/* The number of starts after the first, and the time from the first to the last: over all shards, or summed over
+ * repeats. */
 static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *span_ns)
 {
 	*after_first = *span_ns = 0;
@@ -235,7 +236,7 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 	}
 }
 
-/* Everything that is counted within the window; the window itself stands in b->window_ns. */
+/* Everything that is counted in the window, whose length is in b->window_ns. */
 static void build_rates(struct figures *b, const struct selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
@@ -277,7 +278,7 @@ static void build_rates(struct figures *b, const struct selection *sel)
 		b->in_flight_max = NAN;
 }
 
-/* ---- tokens against each other ---- */
+/* ---- residuals of token counts ---- */
 
 static const struct {
 	const char *name;
@@ -352,9 +353,9 @@ static int build_objectives(struct figures *b, const struct selection *sel, stru
 	return 0;
 }
 
-/* ---- blocks ---- */
+/* ---- stages, total, groups ---- */
 
-/* All but what the caller sets: name, window, schedule, flight. */
+/* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
 static int build_figures(struct figures *b, const struct selection *sel, struct ipf_error *err)
 {
 	struct samples s = {0};
@@ -390,7 +391,7 @@ static void set_stage(struct figures *b, const struct selection *sel, const stru
 	pace_of(sel, &b->achieved_n, &b->achieved_ns);
 }
 
-/* The total of what the stages hold; offered only where every one of them has such a rate. */
+/* Adds up the intermediate values of the stages. The total has an offered rate only if every stage has one. */
 static void set_total(struct figures *b, const struct figures *stages, size_t count)
 {
 	b->name = "total";
@@ -403,7 +404,7 @@ static void set_total(struct figures *b, const struct figures *stages, size_t co
 		b->window_ns += stage->window_ns;
 		b->flight_ns += stage->flight_ns;
 		b->busy_ns += stage->busy_ns;
-		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* of a NAN and a number, the number */
+		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
 		b->achieved_n += stage->achieved_n;
 		b->achieved_ns += stage->achieved_ns;
 		b->has_length = b->has_length && stage->has_length;
@@ -416,7 +417,7 @@ static void set_total(struct figures *b, const struct figures *stages, size_t co
 	}
 }
 
-/* The stages and the total of those of a member of a grouping, or of all. */
+/* Builds stages and total for all requests, or for a member of a grouping. */
 static int build_level(struct figures *stages, struct figures *total, const struct selection *all,
                        struct ipf_error *err)
 {
@@ -482,7 +483,7 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	int bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		figures->group_counts[by] = run->groups[by].count;
-		/* a model may be one that was asked for; of one target the figures are the total's */
+		/* a single model may be of interest; the figures of a single target are those of the total */
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
 			bad = build_groups(figures, run, options, by, err);
 	}

@@ -9,14 +9,14 @@ struct change {
 	int64_t by; /* +1, -1 */
 };
 
-/* Which rows: of a member of a grouping, of a part; -1: of all. */
+/* Which rows count: those of a member of a grouping, and of a part; -1: all. */
 struct whose {
 	enum grouping by;
 	int32_t member;
 	int part;
 };
 
-/* Ends before starts: who leaves at an instant is not there with who comes. */
+/* By time; at the same time ends come before starts, so that such requests do not overlap. */
 static int by_time(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -52,7 +52,7 @@ static void sweep(const struct change *changes, size_t count, int64_t begin, int
 		int64_t at = changes[i].at_ns;
 		if (at > since) {
 			flight->integral += (double)flying * (double)(at - since);
-			/* the level that held for a while, not what stands between two changes at one instant */
+			/* a level counts if it lasts, not if it only exists between two changes at one instant */
 			flight->most = fmax(flight->most, (double)flying);
 			since = at;
 		}
@@ -64,7 +64,7 @@ static void sweep(const struct change *changes, size_t count, int64_t begin, int
 	}
 }
 
-/* The times of those that ended in the window, whichever stage they are of: just those whose flight the integral has.
+/* The sum of end - start of the requests that ended in the window, of any stage: the same requests as in the integral.
  */
 static double busy(const struct run_data *run, struct whose who, int64_t begin, int64_t end)
 {

@@ -57,7 +57,7 @@ double percentile_with_infinite(struct samples *s, int64_t infinite, double p)
 {
 	if (infinite == 0)
 		return samples_percentile(s, p);
-	/* rank among all of them, as samples_percentile counts it */
+	/* the rank among all samples, as in samples_percentile */
 	samples_sort(s);
 	double rank = p / 100 * (double)((int64_t)s->count + infinite - 1);
 	size_t below = (size_t)rank;

@@ -1,4 +1,4 @@
-/* -f csv: one line a stage, and one for the total; RFC 4180. What does not exist is empty. */
+/* -f csv: a line for each stage and one for the total, as in RFC 4180. A figure that does not exist is empty. */
 #include "absent.h"
 #include "formats/report_format.h"
 
@@ -7,7 +7,7 @@
 
 struct csv {
 	struct buffer *out;
-	bool header, comma; /* writing the names or the values */
+	bool header, comma; /* header: write names instead of values; comma: the line has a field */
 };
 
 static void raw(struct csv *csv, const char *text)
@@ -35,7 +35,7 @@ static void text(struct csv *csv, const char *name, const char *value)
 	raw(csv, csv->header ? name : value);
 }
 
-/* As in the JSON: at most six decimals, none that say nothing. */
+/* As in JSON: at most six decimals, without trailing zeros. */
 static void number(struct csv *csv, const char *name, double value)
 {
 	char digits[40] = "";

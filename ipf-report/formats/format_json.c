@@ -1,4 +1,4 @@
-/* -f json: the shape of ipf-report(1). A figure that does not exist is left out. */
+/* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
 #include "absent.h"
 #include "formats/report_format.h"
 
@@ -23,7 +23,7 @@ static void put_count(json_t *to, const char *name, int64_t value)
 		json_object_set_new(to, name, json_integer(value));
 }
 
-/* An object only where there is something in it. */
+/* Adds an object unless it is empty; takes it over. */
 static void put_object(json_t *to, const char *name, json_t *value)
 {
 	if (json_object_size(value) > 0)

@@ -73,8 +73,8 @@ static void show_clock(struct layout *l, json_t *info)
 		return;
 	snprintf(text, sizeof text, "by the kernel");
 	if (p99 >= 0)
-		snprintf(text, sizeof text, "by the kernel; ipf-fire read %s later at p99, at most %s later", format_duration(p99, a),
-		         format_duration(most, b));
+		snprintf(text, sizeof text, "by the kernel; ipf-fire read %s later at p99, at most %s later",
+		         format_duration(p99, a), format_duration(most, b));
 	layout_entry(l, "event times", text);
 }
 

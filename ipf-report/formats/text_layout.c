@@ -37,12 +37,12 @@ void layout_to(struct layout *l, int column)
 		buffer_byte(l->out, ' ');
 }
 
-/* Names come from files and servers: none of them speaks to the terminal. */
+/* Replaces control characters: names come from files and servers and must not control the terminal. */
 static void put_harmless(struct layout *l, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i], next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
-		bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0; /* control characters of two bytes */
+		bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0; /* C1 control characters have two bytes */
 		buffer_byte(l->out, c < 0x20 || c == 0x7f || wide ? '?' : text[i]);
 		i += wide;
 	}

@@ -2,10 +2,9 @@
 
 #include <math.h>
 
-enum { LABEL = 26, COLUMN = 10, COLUMNS = 5 }; /* each cell keeps a place for its mark */
-enum { MEAN = -1, MAX = -2 };                  /* columns that are no percentile */
+enum { LABEL = 26, COLUMN = 10, COLUMNS = 5 }; /* a cell has room for a mark */
+enum { MEAN = -1, MAX = -2 };                  /* columns without a percentile */
 
-/* mean, the percentiles (p50, p90 and p99 unless others were asked for), max */
 void text_table_init(struct text_table *t, struct layout *l, const struct percentiles *list, bool tokens)
 {
 	*t = (struct text_table){.l = l, .list = list, .tokens = tokens};
@@ -16,7 +15,6 @@ void text_table_init(struct text_table *t, struct layout *l, const struct percen
 	t->columns[t->count++] = MAX;
 }
 
-/* The title and the names of the next columns; false when all have been shown. */
 bool text_table_part(struct text_table *t, const char *title)
 {
 	char name[24];
@@ -43,7 +41,6 @@ static const char *show(const struct text_table *t, double value, char text[40])
 	return t->tokens && value == floor(value) ? show_count((int64_t)value, text) : show_number(value, text);
 }
 
-/* A figure that ends before `column`, and whether it has to be marked. */
 bool text_table_cell(struct layout *l, int column, const char *text, bool weak)
 {
 	layout_right(l, column, PLAIN, text);
@@ -52,7 +49,6 @@ bool text_table_cell(struct layout *l, int column, const char *text, bool weak)
 	return weak;
 }
 
-/* Nothing where there are no samples. */
 void text_table_row(struct text_table *t, const char *label, const char *version, const struct metric_summary *d)
 {
 	char text[40];

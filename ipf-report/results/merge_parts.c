@@ -1,4 +1,3 @@
-/* What can only be known when all has been read: the order of the rows, shards or repeats, and each stage's window. */
 #include "absent.h"
 #include "results/merge_parts.h"
 
@@ -24,7 +23,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Does no arrival stand in two parts? -1: out of memory. */
+/* Is no arrival in two parts? -1: out of memory. */
 static int disjoint(const struct run_data *run, struct ipf_error *err)
 {
 	int64_t *all = malloc((size_t)(run->row_count + 1) * sizeof *all);
@@ -40,7 +39,7 @@ static int disjoint(const struct run_data *run, struct ipf_error *err)
 	return answer;
 }
 
-/* Did any two parts run at the same time, by the wall clock? -1: nobody knows. */
+/* Did any two parts run at the same time, by the wall clock? -1: not known. */
 static int overlapping(const struct run_data *run)
 {
 	int answer = 0;
@@ -54,8 +53,8 @@ static int overlapping(const struct run_data *run)
 	return answer;
 }
 
-/* Clients that ran at the same time are shards, whose rates add up; the wall clock tells, or else that no arrival was
- * sent twice. */
+/* Finds whether the parts are shards: they ran at the same time or, if the time is not known, no arrival is in two of
+ * them. */
 static int find_shards(struct run_data *run, struct ipf_error *err)
 {
 	if (run->part_count < 2)
@@ -70,7 +69,7 @@ static int find_shards(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* Stages that rows speak of but no schedule names. */
+/* Adds stages that rows refer to but no schedule has. */
 static int name_stages(struct run_data *run, struct ipf_error *err)
 {
 	size_t count = run->schedule.count;
@@ -102,7 +101,7 @@ static int name_stages(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* First start and last end of a part's requests in one stage; IPF_ABSENT. */
+/* The first start and the last end of a part's requests in a stage; IPF_ABSENT. */
 static void extent(const struct run_data *run, int32_t stage, int part, int64_t *first, int64_t *last)
 {
 	int64_t count;
@@ -118,7 +117,7 @@ static void extent(const struct run_data *run, int32_t stage, int part, int64_t 
 	}
 }
 
-/* When ipf-fire saw a stage begin; IPF_ABSENT. */
+/* When a stage began, as ipf-fire recorded it; IPF_ABSENT. */
 static int64_t seen_begin(const struct part *part, size_t stage)
 {
 	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
@@ -127,9 +126,9 @@ static int64_t seen_begin(const struct part *part, size_t stage)
 	return sane ? json_integer_value(begin) : IPF_ABSENT;
 }
 
-/* A stage without an end lasts until its last request has ended, and the schedule's time stands still meanwhile: what
- * follows is later by that much, if nobody noted when it really began. A part that is incomplete tells nothing of the
- * time after its last line. */
+/* Sets the windows of a part. A stage without a planned end lasts until its last request has ended, and the time of the
+ * schedule stops meanwhile: the next stages are later by that much, unless their real beginning was recorded. An
+ * incomplete part has no information on the time after its last line. */
 static void set_windows(const struct run_data *run, int part_index)
 {
 	struct part *part = &run->parts[part_index];

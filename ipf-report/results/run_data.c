@@ -50,7 +50,7 @@ void run_data_release(struct run_data *run)
 	*run = (struct run_data){0};
 }
 
-/* Room for one more in a growing list of `size` bytes each; grows at powers of two. */
+/* Makes room for one more in a list of items of `size` bytes, which grows at powers of two. NULL: out of memory. */
 static void *room(void *list, int64_t count, size_t size)
 {
 	if (count & (count - 1))
@@ -58,7 +58,7 @@ static void *room(void *list, int64_t count, size_t size)
 	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
 }
 
-/* The number of a text; -2 when memory runs out. */
+/* The number of a text in the table, to which it is added if necessary; -2: out of memory. */
 static int32_t string_number(struct string_table *table, const char *text)
 {
 	for (int32_t i = 0; i < table->count; i++)
@@ -72,7 +72,7 @@ static int32_t string_number(struct string_table *table, const char *text)
 	return table->count++;
 }
 
-/* Decodes a text slice (with its quotes) and numbers it; -1 for an absent one, -2 when memory runs out. */
+/* The number of a JSON text, with its quotes; -1: absent; -2: out of memory. */
 static int32_t decoded_number(struct run_data *run, struct string_table *table, struct slice text)
 {
 	struct ipf_error ignored = {0};
@@ -86,8 +86,8 @@ static int32_t decoded_number(struct run_data *run, struct string_table *table, 
 	return found;
 }
 
-/* Where a row's request went: by the list of the records' header where there were several, else to the only one. -1:
- * not known; -2: no memory. */
+/* The number of the target of a request: from the list in the header of the records, or the only target. -1: not known;
+ * -2: out of memory. */
 static int32_t target_number(struct run_data *run, const struct part *part, const struct result *result)
 {
 	json_t *list = json_object_get(part->records, "targets");
@@ -113,7 +113,7 @@ static void later(int64_t *latest, int64_t moment)
 		*latest = moment;
 }
 
-/* Sums and differences of what is within these bounds (30 years, a million million tokens) never overflow. */
+/* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
 #define TIME_MOST  INT64_C(1000000000000000000)
 #define COUNT_MOST INT64_C(1000000000000)
 
@@ -247,9 +247,9 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		run->pooled = pooled;
 	if (!gaps || !pooled || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
 		histogram_free(gaps);
-		return ipf_error_memory(err); /* unless the histogram's own error is set already */
+		return ipf_error_memory(err); /* the first error wins: that of histogram_read, if it failed */
 	}
-	/* run->doc is parsed anew from here on */
+	/* decoded_number parses run->doc anew */
 	int32_t model = decoded_number(run, &run->groups[BY_MODEL], name);
 	for (int i = 0; i < run->pooled_count; i++)
 		if (pooled[i].stage == stage && pooled[i].model == model) {
@@ -273,7 +273,7 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 	return 0;
 }
 
-/* Parts that are put together have to have the same stages. */
+/* Checks that a part has the same stages as the first one. */
 static int check_same_schedule(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
                                struct ipf_error *err)
 {
@@ -283,11 +283,12 @@ static int check_same_schedule(const struct schedule *a, const struct schedule *
 		same = strcmp(x->name, y->name) == 0 && strcmp(x->kind, y->kind) == 0 && x->begin_ns == y->begin_ns &&
 		       x->end_ns == y->end_ns && x->measured == y->measured && x->closed == y->closed && x->cycle == y->cycle;
 	}
-	return same ? 0 : ipf_error_at(err, IPF_INPUT, file, 0, "its stages are not those of %s: not the same run", first);
+	return same ? 0
+	            : ipf_error_at(err, IPF_INPUT, file, 0, "not the same run: its stages differ from those of %s", first);
 }
 
-/* The header of the records that the results were made of; of several, as pooled shards have them, only where all went
- * to the same. */
+/* The header of the records that the results were made from. If there are several, as from pooled shards, they must
+ * have the same targets; else NULL. */
 static json_t *records_of(json_t *header)
 {
 	json_t *found = NULL, *entry, *records;
@@ -303,18 +304,19 @@ static json_t *records_of(json_t *header)
 	return found;
 }
 
-/* In the order in which they were given, whoever answers first. */
+/* Numbers targets in the order in which they were given to ipf-fire, not in the order of their answers. */
 static int number_targets(struct run_data *run, const struct part *part)
 {
 	json_t *url;
 	size_t i;
-	json_array_foreach(json_object_get(part->records, "targets"), i,
-	                   url) if (json_is_string(url) &&
-	                            string_number(&run->groups[BY_TARGET], json_string_value(url)) < 0) return -1;
+	json_array_foreach(json_object_get(part->records, "targets"), i, url)
+	{
+		if (json_is_string(url) && string_number(&run->groups[BY_TARGET], json_string_value(url)) < 0)
+			return -1;
+	}
 	return 0;
 }
 
-/* What a sample of the pooled gaps is: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part)
 {
 	const char *itl = json_string_value(json_object_get(run->parts[part].header, "itl"));
@@ -343,7 +345,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
 	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
 		return -1;
-	/* Results that were collected from the records of several shards carry the schedule of one. */
+	/* Results that were collected from the records of several shards have the schedule of one of them. */
 	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < schedule.count; i++)
 		if (schedule.stages[i].all_arrivals > schedule.stages[i].arrivals)
 			schedule.stages[i].arrivals = schedule.stages[i].all_arrivals;
@@ -366,7 +368,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	return bad;
 }
 
-/* Until a line can be read; false where the user does not want to wait for it. */
+/* Waits until a line can be read; false if the user interrupts the waiting. */
 static bool await_input(struct stream_reader *stream)
 {
 	int fd;
@@ -374,7 +376,7 @@ static bool await_input(struct stream_reader *stream)
 		if (stream_reader_ready(stream, &fd))
 			return true;
 		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		/* not for ever: a signal may come between the look at it and the wait */
+		/* with a timeout, since a signal may arrive between the check and the wait */
 		int got = poll(&wait, 1, 500);
 		if (got > 0 || (got < 0 && errno != EINTR))
 			return true;
@@ -407,7 +409,7 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 	}
 }
 
-/* What the trailer tells: what is missing, and the stages' real times where the results are of one client. */
+/* Takes from the trailer what is missing, and the real times of the stages if the results are from one client. */
 static void read_trailer(struct part *part, json_t *trailer)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
@@ -417,8 +419,11 @@ static void read_trailer(struct part *part, json_t *trailer)
 	json_t *entry;
 	size_t i;
 	part->clients = json_array();
-	json_array_foreach(from, i, entry) if (json_is_object(json_object_get(entry, "client")))
-		json_array_append(part->clients, json_object_get(entry, "client"));
+	json_array_foreach(from, i, entry)
+	{
+		if (json_is_object(json_object_get(entry, "client")))
+			json_array_append(part->clients, json_object_get(entry, "client"));
+	}
 	if (json_array_size(from) == 1 && json_is_array(stages))
 		part->stages = json_incref(stages);
 }
@@ -429,10 +434,12 @@ static void note_digests(struct part *part, struct stream_reader *stream)
 	size_t i;
 	part->digests = json_array();
 	json_array_append_new(part->digests, json_string(stream_reader_sha256(stream)));
-	json_array_foreach(json_object_get(stream_reader_trailer(stream), "from"), i,
-	                   entry) if (json_integer_value(json_object_get(entry, "lines")) > 0 &&
-	                              json_is_string(json_object_get(entry, "sha256")))
-		json_array_append(part->digests, json_object_get(entry, "sha256"));
+	json_array_foreach(json_object_get(stream_reader_trailer(stream), "from"), i, entry)
+	{
+		json_t *digest = json_object_get(entry, "sha256");
+		if (json_integer_value(json_object_get(entry, "lines")) > 0 && json_is_string(digest))
+			json_array_append(part->digests, digest);
+	}
 }
 
 int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err)
@@ -473,11 +480,19 @@ const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage,
 
 /* ---- what was read ---- */
 
+/* Do two parts have the same lines, or lines from the same records? */
 static bool share_lines(const struct part *a, const struct part *b)
 {
 	json_t *x, *y;
 	size_t i, k;
-	json_array_foreach(a->digests, i, x) json_array_foreach(b->digests, k, y) if (json_equal(x, y)) return true;
+	json_array_foreach(a->digests, i, x)
+	{
+		json_array_foreach(b->digests, k, y)
+		{
+			if (json_equal(x, y))
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -489,7 +504,7 @@ const struct part *run_data_find_duplicate(const struct run_data *run, int part)
 	return NULL;
 }
 
-/* Where the rows of a stage begin. */
+/* The index of the first row of a stage. */
 static int64_t begin_of(const struct run_data *run, int32_t stage)
 {
 	int64_t low = 0, high = run->row_count;

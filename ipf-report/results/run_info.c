@@ -1,4 +1,3 @@
-/* Where a run came from, as the headers of its streams tell it. */
 #include "clock.h"
 #include "cli/options.h"
 #include "results/run_info.h"
@@ -21,7 +20,7 @@ static void forget(json_t *value, int depth)
 	json_array_foreach(value, i, inner) forget(inner, depth + 1);
 }
 
-/* "ipf-fire 0.1.0" to {"ipf-fire": "0.1.0"}, of all headers. */
+/* Collects the versions in all headers: "ipf-fire 0.1.0" becomes {"ipf-fire": "0.1.0"}. */
 static void versions(json_t *header, json_t *to, int depth)
 {
 	const char *tool = json_string_value(json_object_get(header, "tool")), *blank = tool ? strchr(tool, ' ') : NULL;
@@ -42,7 +41,7 @@ static void copy(json_t *to, const char *name, json_t *value)
 		json_object_set(to, name, value);
 }
 
-/* From the first of the run to its last sign of life. */
+/* The length of the run: that of the longest shard, or the sum of the repeats. */
 static double duration_s(const struct run_data *run)
 {
 	int64_t sum = 0, most = 0;
@@ -65,7 +64,7 @@ static json_t *schedule_text(const struct run_data *run)
 	return json;
 }
 
-/* What --calibrate found, less the loads that it tried on the way. */
+/* The result of --calibrate, without the loads that it tried on the way. */
 static json_t *calibration(json_t *records)
 {
 	json_t *found = json_copy(json_object_get(records, "calibration"));

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "p99:" at the beginning of an item; 0, or -1 where it makes no sense. */
+/* Reads "p99:" at the beginning of an item, if there is one. -1: invalid. */
 static int take_percentile(const char **text, struct objective *objective)
 {
 	objective->percentile = NAN;
@@ -79,7 +79,7 @@ static bool meets(const struct result *result, enum metric m, int64_t limit_ns)
 	return value <= limit_ns;
 }
 
-/* A request's own objective: its metric and limit. 1; 0: none that we know; -1. */
+/* Reads an objective of the request itself: its metric and limit. 1; 0: the metric is unknown; -1: invalid. */
 static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum metric *m, int64_t *limit_ns,
                          struct ipf_error *err)
 {

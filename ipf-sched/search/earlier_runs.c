@@ -182,11 +182,12 @@ static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const c
 	size_t i;
 	json_t *before;
 
-	json_array_foreach(runs->digests, i,
-	                   before) if (sha256 && (other = json_string_value(json_object_get(before, "sha256"))) &&
-	                               strcmp(sha256, other) ==
-	                                   0) return ipf_error_at(err, IPF_INPUT, name, 0,
-	                                                          "given twice: these results were already read");
+	json_array_foreach(runs->digests, i, before)
+	{
+		other = json_string_value(json_object_get(before, "sha256"));
+		if (sha256 && other && strcmp(sha256, other) == 0)
+			return ipf_error_at(err, IPF_INPUT, name, 0, "given twice: these results were already read");
+	}
 	return 0;
 }
 
