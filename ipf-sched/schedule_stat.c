@@ -205,26 +205,26 @@ static void show_times(const struct schedule_stage *s, const struct samples *at,
 	samples_release(&gaps);
 }
 
-static void show_stage(const struct schedule_stage *s, const struct stage_arrivals *seen, struct buffer *out)
+static void show_stage(const struct schedule_stage *s, const struct stage_arrivals *arrivals, struct buffer *out)
 {
 	double length = s->end_ns == IPF_ABSENT ? NAN : (double)(s->end_ns - s->begin_ns) / 1e9;
 	char begin[32], text[32];
 
 	buffer_format(out, "\n%s: %s%s\n  arrivals     %lld", s->name, s->spec, s->measured ? "" : " (not measured)",
-	              (long long)seen->at.count + seen->untimed);
+	              (long long)arrivals->at.count + arrivals->untimed);
 	if (isnan(length))
 		buffer_text(out, ", until the last request has ended");
 	else
 		buffer_format(out, " in %s, beginning at %s", span(length, text), format_duration(s->begin_ns, begin));
-	if (seen->followers)
-		buffer_format(out, ", and %lld followers", (long long)seen->followers);
+	if (arrivals->followers)
+		buffer_format(out, ", and %lld followers", (long long)arrivals->followers);
 	if (s->closed)
 		buffer_format(out, ", %lld at a time%s", (long long)s->slots, s->cycle ? ", repeating the trace" : "");
 	else if (s->slots != IPF_ABSENT)
 		buffer_format(out, ", at most %lld at a time", (long long)s->slots);
 	buffer_text(out, "\n");
-	if (seen->at.count > 0)
-		show_times(s, &seen->at, isnan(length) ? 0 : length, out);
+	if (arrivals->at.count > 0)
+		show_times(s, &arrivals->at, isnan(length) ? 0 : length, out);
 }
 
 static void show_whole(const struct schedule *schedule, json_t *header, int64_t lines, struct buffer *out)
@@ -247,7 +247,7 @@ static void show_whole(const struct schedule *schedule, json_t *header, int64_t 
 	buffer_text(out, "\n");
 }
 
-static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *seen, struct ipf_error *cut,
+static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *arrivals, struct ipf_error *cut,
                          struct ipf_error *err)
 {
 	const struct schedule *schedule = schedule_reader_plan(reader);
@@ -255,7 +255,7 @@ static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *
 	int got;
 
 	while ((got = schedule_reader_next(reader, &a, err)) == 1) {
-		struct stage_arrivals *s = &seen[a.stage];
+		struct stage_arrivals *s = &arrivals[a.stage];
 		if (a.after_count)
 			s->followers++;
 		else if (a.at_ns == IPF_ABSENT)
@@ -274,21 +274,21 @@ static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *
 }
 
 /* From the beginning of the first stage to the end of the last one, or its last arrival. */
-static void fill_plot(const struct schedule *schedule, const struct stage_arrivals *seen, struct rate_plot *plot)
+static void fill_plot(const struct schedule *schedule, const struct stage_arrivals *arrivals, struct rate_plot *plot)
 {
 	double end = 0;
 
 	for (size_t i = 0; i < schedule->count; i++) {
 		const struct schedule_stage *s = &schedule->stages[i];
-		const struct samples *at = &seen[i].at;
+		const struct samples *at = &arrivals[i].at;
 		double begin = (double)s->begin_ns / 1e9;
 		end = fmax(end, s->end_ns == IPF_ABSENT ? begin + (at->count ? at->values[at->count - 1] : 0)
 		                                        : (double)s->end_ns / 1e9);
 	}
 	rate_plot_init(plot, 0, end);
 	for (size_t i = 0; i < schedule->count; i++)
-		for (size_t k = 0; k < seen[i].at.count; k++)
-			rate_plot_add(plot, (double)schedule->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
+		for (size_t k = 0; k < arrivals[i].at.count; k++)
+			rate_plot_add(plot, (double)schedule->stages[i].begin_ns / 1e9 + arrivals[i].at.values[k]);
 }
 
 int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
@@ -296,30 +296,30 @@ int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buff
 {
 	struct schedule_reader *reader = NULL;
 	const struct schedule *schedule = NULL;
-	struct stage_arrivals *seen = NULL;
+	struct stage_arrivals *arrivals = NULL;
 	int status = -1;
 
 	if (schedule_reader_open(&reader, path, err) < 0)
 		goto out;
 	schedule = schedule_reader_plan(reader);
-	seen = calloc(schedule->count ? schedule->count : 1, sizeof *seen);
-	if (!seen) {
+	arrivals = calloc(schedule->count ? schedule->count : 1, sizeof *arrivals);
+	if (!arrivals) {
 		ipf_error_memory(err);
 		goto out;
 	}
-	if (read_arrivals(reader, seen, cut, err) < 0)
+	if (read_arrivals(reader, arrivals, cut, err) < 0)
 		goto out;
 	show_whole(schedule, stream_reader_header(schedule_reader_stream(reader)),
 	           stream_reader_lines(schedule_reader_stream(reader)), out);
 	for (size_t i = 0; i < schedule->count; i++)
-		show_stage(&schedule->stages[i], &seen[i], out);
+		show_stage(&schedule->stages[i], &arrivals[i], out);
 	if (plot)
-		fill_plot(schedule, seen, plot);
+		fill_plot(schedule, arrivals, plot);
 	status = out->failed ? ipf_error_memory(err) : 0;
 out:
-	for (size_t i = 0; seen && i < schedule->count; i++)
-		samples_release(&seen[i].at);
-	free(seen);
+	for (size_t i = 0; arrivals && i < schedule->count; i++)
+		samples_release(&arrivals[i].at);
+	free(arrivals);
 	schedule_reader_close(reader);
 	return status;
 }

@@ -531,16 +531,28 @@ void stages_release(struct stages *stages)
 	*stages = (struct stages){0};
 }
 
+/* The characters of a UTF-8 text. */
+static int text_width(const char *text)
+{
+	int width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
 void stages_describe(struct buffer *out)
 {
-	char key_text[64];
+	enum { COLUMN = 14 };
+	char text[64];
 
 	for (size_t i = 0; stage_kinds[i]; i++) {
 		buffer_format(out, "%s%s: %s\n", i ? "\n" : "", stage_kinds[i]->name, stage_kinds[i]->summary);
 		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
-			snprintf(key_text, sizeof key_text, "%s%s%s", key->name, key->argument ? "=" : "",
+			snprintf(text, sizeof text, "%s%s%s", key->name, key->argument ? "=" : "",
 			         key->argument ? key->argument : "");
-			buffer_format(out, "  %-14s %s%s\n", key_text, key->help, key->required ? " (required)" : "");
+			int padding = text_width(text) < COLUMN ? COLUMN - text_width(text) : 0;
+			buffer_format(out, "  %s%*s %s%s\n", text, padding, "", key->help, key->required ? " (required)" : "");
 		}
 	}
 }

@@ -39,8 +39,8 @@ static const struct {
 	{"tpot_corrected", "The same, subtracting the tokens of the first event instead of 1."},
 	{"ntpot", "e2e / output_tokens. Absent without tokens."},
 	{"fluidity",
-     "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token plus "
-     "the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
+     "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token "
+     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
      "counts from its arrival. Absent without --deadline."},
 	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
 	{"coalesced",

@@ -78,28 +78,28 @@ static void lay_points(double *points, size_t count, double upto)
 }
 
 /* The measured stage with the highest sustained rate. */
-static int sustained_most(const struct earlier_runs *seen, struct sustained_rate *most, const struct earlier_stage **of,
+static int sustained_most(const struct earlier_runs *runs, struct sustained_rate *most, const struct earlier_stage **of,
                           struct ipf_error *err)
 {
 	*of = NULL;
-	for (size_t i = 0; i < seen->count; i++) {
+	for (size_t i = 0; i < runs->count; i++) {
 		struct sustained_rate found;
-		int got = seen->stages[i].measured ? sustained_rate_find(&seen->stages[i], &found, err) : 0;
+		int got = runs->stages[i].measured ? sustained_rate_find(&runs->stages[i], &found, err) : 0;
 		if (got < 0)
 			return -1;
 		if (got == 1 && (!*of || found.rate > most->rate)) {
 			*most = found;
-			*of = &seen->stages[i];
+			*of = &runs->stages[i];
 		}
 	}
 	if (!*of)
-		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
+		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
 		                    "expected a measured stage with at least %d answers, from which a rate can be determined",
 		                    SUSTAINED_RATE_LEAST);
 	return 0;
 }
 
-static void tell_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
+static void note_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
 {
 	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file,
 	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
@@ -116,14 +116,14 @@ static void tell_sustained(const struct sustained_rate *s, const struct earlier_
 
 /* The knee: the number of users that just keeps the server busy. It is the highest rate divided by the rate of a single
  * user that does not wait for others, which the stage with the fewest users shows. */
-static int find_knee(const struct earlier_runs *seen, const struct sustained_rate *most, double *knee,
+static int find_knee(const struct earlier_runs *runs, const struct sustained_rate *most, double *knee,
                      struct buffer *notes, struct ipf_error *err)
 {
 	const struct earlier_stage *fewest = NULL, *largest = NULL, *skipped = NULL;
 	double rate = 0, alone = 0;
 
-	for (size_t i = 0; i < seen->count; i++) {
-		const struct earlier_stage *stage = &seen->stages[i];
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct earlier_stage *stage = &runs->stages[i];
 		int got = stage->users == IPF_ABSENT || !stage->measured ? -2 : sustained_rate_unsaturated(stage, &rate, err);
 		if (got == -1)
 			return -1;
@@ -139,7 +139,7 @@ static int find_knee(const struct earlier_runs *seen, const struct sustained_rat
 			largest = stage;
 	}
 	if (!fewest || fewest->users == largest->users)
-		return ipf_error_at(err, IPF_INPUT, seen->stages ? seen->stages[0].file : NULL, 0,
+		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
 		                    "closed: expected closed stages with at least two numbers of users and %d answers each",
 		                    UNSATURATED_LEAST);
 	*knee = most->rate * (double)fewest->users / alone;
@@ -171,7 +171,7 @@ static void round_users(struct rates *rates, double knee)
 
 static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struct ipf_error *err)
 {
-	struct earlier_runs seen = {.headers = inputs->earlier.headers, .digests = inputs->earlier.digests};
+	struct earlier_runs runs = {.headers = inputs->earlier.headers, .digests = inputs->earlier.digests};
 	struct sustained_rate s = {0};
 	const struct earlier_stage *of;
 	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
@@ -181,18 +181,18 @@ static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struc
 
 	if (!sweep->file)
 		return 0;
-	status = earlier_runs_read(&seen, sweep->file, err);
-	inputs->earlier.headers = json_incref(seen.headers);
-	inputs->earlier.digests = json_incref(seen.digests);
-	inputs->first_req = seen.next_req;
-	if (status == 0 && (status = sustained_most(&seen, &s, &of, err)) == 0) {
-		tell_sustained(&s, of, &inputs->notes);
+	status = earlier_runs_read(&runs, sweep->file, err);
+	inputs->earlier.headers = json_incref(runs.headers);
+	inputs->earlier.digests = json_incref(runs.digests);
+	inputs->first_req = runs.next_req;
+	if (status == 0 && (status = sustained_most(&runs, &s, &of, err)) == 0) {
+		note_sustained(&s, of, &inputs->notes);
 		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
 		if (!sweep->rates.list)
 			status = ipf_error_memory(err);
 	}
 	if (status == 0 && sweep->by_users)
-		status = find_knee(&seen, &s, &knee, &inputs->notes, err);
+		status = find_knee(&runs, &s, &knee, &inputs->notes, err);
 	if (status == 0) {
 		sweep->rates.count = count;
 		lay_points(sweep->rates.list, count, sweep->upto);
@@ -203,7 +203,7 @@ static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struc
 			sweep->rates.list[i] = strtod(text, NULL);
 		}
 	}
-	earlier_runs_release(&seen);
+	earlier_runs_release(&runs);
 	return status;
 }
 
