@@ -117,12 +117,13 @@ static size_t random_turns(struct turn *turns, size_t most, uint64_t *seed)
 	return count;
 }
 
-/* ---- and a plan for it ------------------------------------------------------------------------------------------ */
+/* ---- and a schedule for it ------------------------------------------------------------------------------------------
+ */
 
 struct made {
 	struct schedule_arrival *list; /* with parents of their own */
 	size_t count;
-	struct schedule plan;
+	struct schedule schedule;
 	struct schedule_reader *reader;
 };
 
@@ -131,7 +132,7 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 	char text[500], *list[16];
 	struct stages stages;
 	struct trace_index trace = {0};
-	struct schedule_builder plan = {.stages = &stages, .trace = with_trace ? &trace : NULL, .seed = 7};
+	struct schedule_builder builder = {.stages = &stages, .trace = with_trace ? &trace : NULL, .seed = 7};
 	struct stream_writer *writer;
 	struct provenance from = {.tool = "test", .reproducible = true};
 	struct ipf_error cut = {0};
@@ -143,18 +144,18 @@ static int make(const char *specs, bool with_trace, struct ipf_error *err)
 		list[count++] = word;
 	if (stages_parse(&stages, list, count, NULL, err) < 0 ||
 	    (with_trace && trace_index_read(&trace, trace_path, &silent, &cut, err) < 0) ||
-	    schedule_builder_prepare(&plan, err) < 0)
+	    schedule_builder_prepare(&builder, err) < 0)
 		goto out;
 	header = stream_header("schedule", &from);
-	assert_int_equal(schedule_to_header(&plan.schedule, header), 0);
+	assert_int_equal(schedule_to_header(&builder.schedule, header), 0);
 	assert_int_equal(stream_writer_open(&writer, schedule_path, header, err), 0);
 	json_decref(header);
-	assert_int_equal(schedule_builder_write(&plan, writer, &silent, err), 0);
-	assert_int_equal(stream_writer_lines(writer), plan.arrivals);
+	assert_int_equal(schedule_builder_write(&builder, writer, &silent, err), 0);
+	assert_int_equal(stream_writer_lines(writer), builder.arrivals);
 	assert_int_equal(stream_writer_close(writer, NULL, err), 0);
 	status = 0;
 out:
-	schedule_builder_release(&plan);
+	schedule_builder_release(&builder);
 	trace_index_release(&trace);
 	stages_release(&stages);
 	return status;
@@ -188,7 +189,7 @@ static struct made make_and_read(const char *specs, bool with_trace)
 	}
 	if (got != 0)
 		fail_msg("%s: %s", specs, err.text);
-	m.plan = *schedule_reader_plan(m.reader);
+	m.schedule = *schedule_reader_plan(m.reader);
 	return m;
 }
 
@@ -219,12 +220,12 @@ static void test_stages_follow_one_another(void **state)
 		"constant:rate=4,for=2s,warmup rest:for=500ms poisson:rate=100,n=50 burst:n=3,for=1s burst:n=2 "
 		"closed:users=3,n=5 constant:rate=1,n=2,slots=9",
 		false);
-	const struct schedule_stage *s = m.plan.stages;
+	const struct schedule_stage *s = m.schedule.stages;
 
 	(void)state;
-	assert_int_equal(m.plan.count, 7);
-	assert_int_equal(m.plan.trace_requests, IPF_ABSENT);
-	assert_string_equal(m.plan.trace_sha256, "");
+	assert_int_equal(m.schedule.count, 7);
+	assert_int_equal(m.schedule.trace_requests, IPF_ABSENT);
+	assert_string_equal(m.schedule.trace_sha256, "");
 	assert_int_equal(s[0].arrivals, 8);
 	assert_false(s[0].measured);
 	assert_int_equal(s[0].end_ns, 2 * NS_PER_S);
@@ -296,7 +297,7 @@ static void test_too_much_is_refused_at_once(void **state)
 static void check_stage(const struct made *m, int64_t stage, const struct turn *turns, size_t count, int64_t *req,
                         bool closed)
 {
-	const struct schedule_stage *s = &m->plan.stages[stage];
+	const struct schedule_stage *s = &m->schedule.stages[stage];
 	int64_t last_at = 0;
 	size_t line = 0;
 
@@ -352,13 +353,13 @@ static void test_sessions_become_followers(void **state)
 			"poisson:rate=10,n=37 burst closed:users=4,n=50 constant:rate=100,for=1s closed:users=3,for=1m gamma:rate=9,cv=2 "
 			"burst:n=1",
 			true);
-		assert_int_equal(m.plan.trace_requests, count);
-		assert_int_equal(m.plan.stages[1].arrivals, count);
-		assert_int_equal(m.plan.stages[5].arrivals, count);
-		assert_true(m.plan.stages[4].cycle && m.plan.stages[4].arrivals == (int64_t)count);
-		assert_int_equal(m.plan.stages[5].first_n, m.plan.stages[4].first_n + BUILDER_CYCLE_NUMBERS);
+		assert_int_equal(m.schedule.trace_requests, count);
+		assert_int_equal(m.schedule.stages[1].arrivals, count);
+		assert_int_equal(m.schedule.stages[5].arrivals, count);
+		assert_true(m.schedule.stages[4].cycle && m.schedule.stages[4].arrivals == (int64_t)count);
+		assert_int_equal(m.schedule.stages[5].first_n, m.schedule.stages[4].first_n + BUILDER_CYCLE_NUMBERS);
 		for (int64_t i = 0; i < 7; i++)
-			check_stage(&m, i, turns, count, &req, m.plan.stages[i].closed);
+			check_stage(&m, i, turns, count, &req, m.schedule.stages[i].closed);
 		made_free(&m);
 	}
 }
@@ -402,14 +403,14 @@ static void test_replay_sends_each_at_its_time(void **state)
 			if (t->at_ns == IPF_ABSENT)
 				assert_int_equal(a->at_ns, IPF_ABSENT);
 			else
-				assert_int_equal(a->at_ns, m.plan.stages[1].begin_ns + at_speed(t->at_ns - zero, 5, 4));
+				assert_int_equal(a->at_ns, m.schedule.stages[1].begin_ns + at_speed(t->at_ns - zero, 5, 4));
 			if (t->wait_ns == IPF_ABSENT)
 				assert_int_equal(a->wait_ns, IPF_ABSENT);
 			else
 				assert_int_equal(a->wait_ns, at_speed(t->wait_ns, 5, 4));
 		}
 		assert_int_equal(line, m.count);
-		assert_int_equal(m.plan.stages[1].end_ns, m.plan.stages[1].begin_ns + 16 * NS_PER_S);
+		assert_int_equal(m.schedule.stages[1].end_ns, m.schedule.stages[1].begin_ns + 16 * NS_PER_S);
 		made_free(&m);
 	}
 }
@@ -428,8 +429,8 @@ static void assert_replay(const char *spec, size_t count, int64_t end_ns)
 	struct made m = make_and_read(spec, true);
 
 	assert_int_equal(m.count, count);
-	if (m.plan.stages[0].end_ns != end_ns)
-		fail_msg("%s ends at %lld", spec, (long long)m.plan.stages[0].end_ns);
+	if (m.schedule.stages[0].end_ns != end_ns)
+		fail_msg("%s ends at %lld", spec, (long long)m.schedule.stages[0].end_ns);
 	made_free(&m);
 }
 
@@ -480,7 +481,7 @@ static void test_another_stage_changes_no_draws(void **state)
 	for (size_t k = 0; k < 3; k++) {
 		struct made m = make_and_read(specs[k], false);
 		size_t first = 0;
-		while (strcmp(m.plan.stages[m.list[first].stage].kind, "poisson") != 0)
+		while (strcmp(m.schedule.stages[m.list[first].stage].kind, "poisson") != 0)
 			first++;
 		for (size_t i = 0; i < 99; i++) {
 			int64_t gap = m.list[first + i + 1].at_ns - m.list[first + i].at_ns;
