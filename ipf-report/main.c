@@ -1,8 +1,11 @@
-/* ipf-report: what a person or another tool sees of a run. */
+/* ipf-report: shows what a run measured, and whether it can be trusted. */
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "formats/definitions.h"
+#include "formats/report_format.h"
 #include "report_output.h"
-#include "report.h"
+#include "results/merge_parts.h"
+#include "results/run_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,28 +14,49 @@
 
 struct report_options {
 	struct common_options common;
-	const char *format, *percentiles, *window, *by;
-	struct string_list slo;
-	bool errors_as_inf, strict, definitions;
+	int format; /* index into report_formats */
+	int by;     /* index into by_names */
+	struct figure_options figures;
+	struct slo slo;
+	bool strict, definitions;
 };
 
+static const char *const window_names[] = {[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", NULL};
+/* BY_STAGE, or the grouping with this number less one */
+enum { BY_STAGE };
+static const char *const by_names[] = {
+	[BY_STAGE] = "stage", [BY_MODEL + 1] = "model", [BY_TARGET + 1] = "target", NULL};
+
+static int parse_percentiles(const char *value, void *variable, struct ipf_error *err)
+{
+	return percentiles_parse(variable, value, err);
+}
+
+static int parse_slo(const char *value, void *variable, struct ipf_error *err)
+{
+	return slo_parse(variable, value, err);
+}
+
 static const struct option_spec specs[] = {
-	OPTION(OPTION_TEXT, 'f', "format", "NAME", struct report_options, format, "text, json or csv (default: text)"),
-	OPTION(OPTION_LIST, 0, "slo", "LIST", struct report_options, slo,
-           "objectives, for the goodput: ttft=500ms,tpot=50ms of each request, p99:e2e=10s of a percentile"),
-	OPTION(OPTION_TEXT, 0, "percentiles", "LIST", struct report_options, percentiles,
-           "which percentiles to give, such as 50,90,99.9"),
-	OPTION(
-		OPTION_TEXT, 0, "window", "NAME", struct report_options, window,
-		"what rates are taken over: stage, its measured part, or drain, until its last request has ended (default: stage)"),
-	OPTION(OPTION_TEXT, 0, "by", "NAME", struct report_options, by,
-           "stage; model or target: figures for each as well (default: stage)"),
-	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, errors_as_inf,
-           "put failed requests at infinity in the latency percentiles"),
-	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
-           "exit with status 4 when the verdict is INVALID"),
+	OPTION_HEADING("Output"),
+	OPTION_CHOICE_OF('f', "format", REPORT_FORMAT_CHOICES, struct report_options, format, report_format_names,
+                     "output format (default: text)"),
+	OPTION_CHOICE_OF(0, "by", "stage|model|target", struct report_options, by, by_names,
+                     "show figures also for each model or target (default: stage)"),
+	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,
+                     "percentiles to show, such as 50,90,99.9"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
-           "print what each figure means, and when the verdict doubts"),
+           "print the definition of each figure and the limits of the verdict"),
+	OPTION_HEADING("Evaluation"),
+	OPTION_PARSED_BY(0, "slo", "LIST", struct report_options, slo, parse_slo,
+                     "objectives: ttft=500ms,tpot=50ms of each request, for the goodput; p99:e2e=10s of a percentile"),
+	OPTION_CHOICE_OF(0, "window", "stage|drain", struct report_options, figures.window, window_names,
+                     "time that rates refer to: the measured part of the stage, or until its last request has ended "
+                     "(default: stage)"),
+	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, figures.errors_as_inf,
+           "count failed requests as infinite in latency percentiles"),
+	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
+           "exit with status 4 if the verdict is INVALID"),
 	COMMON_OPTIONS(struct report_options, common),
 };
 
@@ -48,54 +72,8 @@ static const struct program program = {
 	.max_operands = -1,
 };
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-
-/* What the options come to. */
-struct plan {
-	enum format format;
-	struct block_options blocks;
-	struct slo slo;
-};
-
-static int choose(const char *option, const char *value, const char *const *names, int *chosen, struct ipf_error *err)
-{
-	char list[64] = "";
-	for (*chosen = 0; names[*chosen]; (*chosen)++) {
-		if (!value || strcmp(value, names[*chosen]) == 0)
-			return 0;
-		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-		         *chosen == 0         ? ""
-		         : names[*chosen + 1] ? ", "
-		                              : " or ",
-		         names[*chosen]);
-	}
-	return ipf_error_set(err, IPF_USAGE, "--%s: expected %s, got \"%s\"", option, list, value);
-}
-
-static int make_plan(struct plan *plan, const struct report_options *options, struct ipf_error *err)
-{
-	static const char *const formats[] = {"text", "json", "csv", NULL}, *const windows[] = {"stage", "drain", NULL},
-							 *const groups[] = {"stage", "model", "target", NULL};
-	int format, window, group;
-	*plan = (struct plan){.blocks.errors_as_inf = options->errors_as_inf};
-	if (choose("format", options->format, formats, &format, err) < 0 ||
-	    choose("window", options->window, windows, &window, err) < 0 ||
-	    choose("by", options->by, groups, &group, err) < 0)
-		return -1;
-	plan->format = (enum format)format;
-	plan->blocks.drain = window == 1;
-	if (group > 0)
-		plan->blocks.by[group - 1] = true;
-	percentiles_default(&plan->blocks.percentiles);
-	if (options->percentiles && percentiles_parse(&plan->blocks.percentiles, options->percentiles, err) < 0)
-		return -1;
-	for (size_t i = 0; i < options->slo.count; i++)
-		if (slo_parse(&plan->slo, options->slo.items[i], err) < 0)
-			return -1;
-	return 0;
-}
-
-/* At the end of a pipeline the rest of it ends first, and in good order: that is worth reading. */
+/* At the end of a pipeline, a signal ends the programs before this one in good order: what they measured is still
+ * reported. */
 static void leave_signals_to_others(const struct operands *operands)
 {
 	bool standard = operands->count == 0;
@@ -105,8 +83,8 @@ static void leave_signals_to_others(const struct operands *operands)
 		interrupt_watch(2);
 }
 
-/* Reads all of them. A stream that is cut or goes wrong is kept up to there and the next one follows; `bad` tells of
- * the first. -1: nothing can be reported. */
+/* Reads all results. A stream that is cut or has an error is kept up to there, and the next one is read; `bad` is the
+ * first such error. -1: nothing can be reported. */
 static int read_all(struct run_data *run, const struct report_options *options, const struct operands *operands,
                     struct ipf_error *bad, struct ipf_error *err)
 {
@@ -124,12 +102,13 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows,
 			        part->rows == 1 ? "" : "s");
 		}
-		const struct part *twice = run->part_count > parts && !options->common.quiet ? run_data_twice(run, parts)
-		                                                                             : NULL;
-		if (twice) {
+		const struct part *duplicate = run->part_count > parts && !options->common.quiet
+		                                   ? run_data_find_duplicate(run, parts)
+		                                   : NULL;
+		if (duplicate) {
 			progress_end(&progress);
-			fprintf(stderr, "%s: %s: the same requests as in %s: they count twice\n", program.name,
-			        run->parts[parts].name, twice->name);
+			fprintf(stderr, "%s: %s: has the same requests as %s; they count twice\n", program.name,
+			        run->parts[parts].name, duplicate->name);
 		}
 		if (got == 0)
 			continue;
@@ -152,41 +131,37 @@ static bool wants_colour(const struct report_options *options)
 	       strcmp(terminal, "dumb") != 0;
 }
 
-static int render(const struct run_data *run, const struct plan *plan, const struct report_options *options,
-                  struct buffer *out, struct ipf_error *err)
+/* Builds the figures and renders them. IPF_INVALID, with the report complete, if --strict rejects the run. */
+static int render(const struct run_data *run, const struct report_options *options, struct buffer *out,
+                  struct ipf_error *err)
 {
-	struct blocks blocks = {0};
-	struct block_options wanted = plan->blocks;
+	const struct report_format *format = report_formats[options->format];
+	struct run_figures figures = {0};
+	struct figure_options wanted = options->figures;
+	if (options->by != BY_STAGE)
+		wanted.by[options->by - 1] = true;
 	for (enum grouping by = 0; by < GROUPINGS; by++)
-		wanted.by[by] |= plan->format == FORMAT_JSON && run->groups[by].count > 1;
-	struct report report = {.run = run,
-	                        .blocks = &blocks,
-	                        .options = &wanted,
-	                        .reproducible = options->common.reproducible,
-	                        .colour = wants_colour(options)};
-	int status = blocks_build(&blocks, run, &wanted, err);
+		wanted.by[by] |= format->all_groups && run->groups[by].count > 1;
+	struct report report = {.run = run, .figures = &figures, .options = &wanted, .colour = wants_colour(options)};
+	int status = run_figures_build(&figures, run, &wanted, err);
 	if (status == 0) {
 		report.verdict = verdict_json(run->verdict);
 		report.finding = verdict_judge(run->verdict);
-		report.about = report_about(run, options->common.reproducible);
-		if (!report.verdict || !report.finding || !report.about)
+		report.run_info = run_info_json(run, options->common.reproducible);
+		if (!report.verdict || !report.finding || !report.run_info)
 			status = ipf_error_memory(err);
 	}
-	if (status == 0 && plan->format == FORMAT_JSON)
-		report_json(&report, out);
-	else if (status == 0 && plan->format == FORMAT_CSV)
-		report_csv(&report, out);
-	else if (status == 0)
-		report_text(&report, out);
+	if (status == 0)
+		format->render(&report, out);
 	if (status == 0 && options->strict && report.finding->status == VERDICT_INVALID)
 		ipf_error_set(err, IPF_INVALID, "the run is invalid");
 	json_decref(report.verdict);
-	json_decref(report.about);
-	blocks_release(&blocks);
+	json_decref(report.run_info);
+	run_figures_release(&figures);
 	return status;
 }
 
-/* jansson's callers do not look whether every little object could be had. */
+/* For jansson: callers do not check every allocation of a small object. */
 static void *allocate(size_t size)
 {
 	void *memory = malloc(size);
@@ -201,14 +176,11 @@ static int report(const struct report_options *options, const struct operands *o
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0};
 	struct buffer out = {0};
-	struct plan plan;
 	struct run_data run = {0};
-	if (make_plan(&plan, options, &err) < 0)
-		return program_misuse(&program, &err);
 	if (options->definitions)
-		report_definitions(&out);
-	else if (run_data_init(&run, &plan.slo, &err) < 0 || read_all(&run, options, operands, &bad, &err) < 0 ||
-	         run_data_settle(&run, &err) < 0 || render(&run, &plan, options, &out, &invalid) < 0)
+		definitions_format(&out);
+	else if (run_data_init(&run, &options->slo, &err) < 0 || read_all(&run, options, operands, &bad, &err) < 0 ||
+	         merge_parts(&run, &err) < 0 || render(&run, options, &out, &invalid) < 0)
 		ipf_error_set(&err, invalid.kind, "%s", invalid.text);
 	if (err.kind == IPF_OK)
 		report_output_write(options->common.output, &out, &err);
@@ -225,6 +197,7 @@ int main(int argc, char **argv)
 	struct operands operands;
 	int status;
 	json_set_alloc_funcs(allocate, free);
+	percentiles_default(&options.figures.percentiles);
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
 	return report(&options, &operands);

@@ -1,9 +1,9 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
 #include "absent.h"
 #include "cli/options.h"
-#include "plan.h"
-#include "resources.h"
-#include "stage.h"
+#include "schedule_builder.h"
+#include "inputs/stage_inputs.h"
+#include "stages.h"
 #include "schedule_stat.h"
 #include "stream/provenance.h"
 #include "stream/stream.h"
@@ -14,27 +14,55 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_SHARDS     4096
-#define STATUS_ANSWERED 10 /* a search knows its answer: no schedule */
+enum { SHARDS_MOST = 4096 };
+enum { STATUS_ANSWERED = 10 }; /* exit status: the search has its answer, there is no schedule */
+
+/* One of `count` clients that share a load, from 1; 0 of 0: there is only one. */
+struct shard {
+	int64_t index, count;
+};
 
 struct sched_options {
 	struct common_options common;
-	const char *trace, *shard, *plot;
+	const char *trace, *plot;
 	struct string_list results;
+	struct shard shard;
 	bool list;
 };
 
+/* "2/8" */
+static int parse_shard(const char *text, void *variable, struct ipf_error *err)
+{
+	struct shard *shard = variable;
+	struct ipf_error ignored = {0};
+	char index[24];
+	const char *slash = strchr(text, '/');
+
+	if (!slash || (size_t)(slash - text) >= sizeof index)
+		return ipf_error_set(err, IPF_USAGE, "expected K/N such as 2/8, got \"%.200s\"", text);
+	snprintf(index, sizeof index, "%.*s", (int)(slash - text), text);
+	if (parse_count(index, &shard->index, &ignored) < 0 || parse_count(slash + 1, &shard->count, &ignored) < 0 ||
+	    shard->index < 1 || shard->index > shard->count || shard->count > SHARDS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "expected K/N with K from 1 to N and N up to %d, got \"%.200s\"",
+		                     SHARDS_MOST, text);
+	return 0;
+}
+
 static const struct option_spec specs[] = {
+	OPTION_HEADING("Input"),
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct sched_options, trace,
-           "the request trace: its length, its sessions and its recorded arrivals"),
+           "schedule the requests of this trace: its length, sessions and recorded arrivals are used"),
 	OPTION(OPTION_LIST, 'r', "results", "FILE", struct sched_options, results,
-           "results of an earlier run of a search; may stand several times"),
-	OPTION(OPTION_TEXT, 0, "shard", "K/N", struct sched_options, shard, "write only part K of N, for one of N clients"),
-	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct sched_options, plot,
-                     "with stat: draw the rate over time to FILE, .png or .svg (needs gnuplot)"),
-	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
-                     "list the kinds of stages with their keys"),
+           "results of an earlier run of a search; may be given several times"),
+	OPTION_HEADING("Schedule"),
 	SEED_OPTION(struct sched_options, common),
+	OPTION_PARSED_BY(0, "shard", "K/N", struct sched_options, shard, parse_shard,
+                     "write only part K of N, for one of N clients that share the load"),
+	OPTION_HEADING("Information"),
+	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
+                     "list the kinds of stages and their keys"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct sched_options, plot,
+                     "with stat, also plot the rate over time to FILE, a .png or .svg (needs gnuplot)"),
 	COMMON_OPTIONS(struct sched_options, common),
 };
 
@@ -46,7 +74,8 @@ static const struct program program = {
 			   "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
 			   "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
 			   "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
-			   "`ipf-sched stat` describes a schedule: rates, gaps, are they as claimed?\n",
+			   "ipf-sched stat describes a schedule: its rates, its gaps, and whether they\n"
+			   "follow the distributions that its stages claim.\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -86,19 +115,19 @@ static int list_kinds(const struct sched_options *options)
 	return ipf_error_report(&err, stderr, program.name);
 }
 
-/* What makes a schedule says nothing of one that is made. */
+/* Refuses what only applies when a schedule is written. */
 static int check_stat(const struct sched_options *options, const struct operands *operands, struct ipf_error *err)
 {
+	const char *extra = options->trace               ? "-t"
+	                    : options->results.count     ? "-r"
+	                    : options->shard.count       ? "--shard"
+	                    : options->common.seed_given ? "--seed"
+	                                                 : NULL;
+
 	if (operands->count > 2)
-		return ipf_error_set(err, IPF_USAGE, "stat: expected one schedule, got another one: %s", operands->items[2]);
-	if (options->trace)
-		return ipf_error_set(err, IPF_USAGE, "stat: expected no trace, got -t %s", options->trace);
-	if (options->results.count)
-		return ipf_error_set(err, IPF_USAGE, "stat: expected no results, got -r %s", options->results.items[0]);
-	if (options->shard)
-		return ipf_error_set(err, IPF_USAGE, "stat: it shows the whole of a schedule, got --shard %s", options->shard);
-	if (options->common.seed_given)
-		return ipf_error_set(err, IPF_USAGE, "stat: --seed: nothing is drawn by chance");
+		return ipf_error_set(err, IPF_USAGE, "stat: expected one schedule, got a second one: %s", operands->items[2]);
+	if (extra)
+		return ipf_error_set(err, IPF_USAGE, "stat: %s applies only to writing a schedule", extra);
 	return options->plot ? rate_plot_check(options->plot, err) : 0;
 }
 
@@ -113,200 +142,196 @@ static int show_stat(const struct sched_options *options, const struct operands 
 	    schedule_stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
 	    write_text(&text, options->common.output, &err) == 0 && options->plot &&
 	    rate_plot_draw(&plot, options->plot, &err) == 0)
-		fprintf(stderr, "%s: gnuplot is not installed: %s is not drawn\n", program.name, options->plot);
+		fprintf(stderr, "%s: gnuplot is not installed: %s was not drawn\n", program.name, options->plot);
 	buffer_release(&text);
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
 
-static json_t *make_header(const struct plan *plan, const struct resources *resources,
-                           const struct sched_options *options, int argc, char **argv)
+/* ---- writing a schedule ------------------------------------------------------------------------------------------ */
+
+/* One call that writes a schedule, or the answer of a search. */
+struct sched_run {
+	const struct sched_options *options;
+	const struct operands *operands;
+	json_t *argv; /* for the header; owned */
+	struct stages stages;
+	struct stage_inputs inputs;
+	struct trace_index trace;
+	struct schedule_builder builder;
+	struct progress progress;
+	struct ipf_error cut; /* the trace was cut */
+};
+
+static json_t *make_header(struct sched_run *run)
 {
 	struct provenance from = {
 		.tool = program.name,
-		.argv = options_argv(&program, argc, argv, true, options->common.reproducible),
+		.argv = json_incref(run->argv),
 		.from = json_array(),
 		.has_seed = true,
-		.seed = options->common.seed,
-		.reproducible = options->common.reproducible,
+		.seed = run->options->common.seed,
+		.reproducible = run->options->common.reproducible,
 	};
 	json_t *header;
 
-	if (plan->requests)
-		json_array_append(from.from, plan->requests->header);
-	json_array_extend(from.from, resources->observed.headers);
-	json_array_extend(from.from, resources->files);
+	if (run->builder.trace)
+		json_array_append(from.from, run->trace.header);
+	json_array_extend(from.from, run->inputs.earlier.headers);
+	json_array_extend(from.from, run->inputs.files);
 	header = stream_header("schedule", &from);
-	if (header && schedule_to_header(&plan->schedule, header) < 0) {
+	if (header && schedule_to_header(&run->builder.schedule, header) < 0) {
 		json_decref(header);
 		header = NULL;
 	}
 	return header;
 }
 
-/* The digests of what was read, and why some of the trace is missing. */
-static json_t *make_trailer(const struct plan *plan, const struct resources *resources, const struct ipf_error *cut)
+/* The digests of the inputs, and why some of the trace is missing. */
+static json_t *make_trailer(const struct sched_run *run)
 {
 	json_t *extra = json_object(), *from = json_array();
 
-	if (plan->requests)
-		json_array_append(from, plan->requests->digest);
-	json_array_extend(from, resources->observed.digests);
+	if (run->builder.trace)
+		json_array_append(from, run->trace.digest);
+	json_array_extend(from, run->inputs.earlier.digests);
 	if (json_array_size(from) > 0)
 		json_object_set(extra, "from", from);
 	json_decref(from);
-	if (cut->kind != IPF_OK)
-		json_object_set_new(extra, "incomplete", json_string(cut->text));
+	if (run->cut.kind != IPF_OK)
+		json_object_set_new(extra, "incomplete", json_string(run->cut.text));
 	return extra;
 }
 
-static int write_schedule(const struct plan *plan, const struct resources *resources,
-                          const struct sched_options *options, int argc, char **argv, struct progress *progress,
-                          const struct ipf_error *cut, struct ipf_error *err)
+static int write_schedule(struct sched_run *run, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
-	json_t *header = make_header(plan, resources, options, argc, argv);
+	json_t *header = make_header(run);
 	int status;
 
 	if (!header)
 		return ipf_error_memory(err);
-	status = stream_writer_open(&writer, options->common.output, header, err);
+	status = stream_writer_open(&writer, run->options->common.output, header, err);
 	json_decref(header);
 	if (status < 0)
 		return -1;
-	status = plan_write(plan, writer, progress, err);
-	if (status < 0) {
+	if (schedule_builder_write(&run->builder, writer, &run->progress, err) < 0) {
 		stream_writer_abandon(writer);
 		return -1;
 	}
-	return stream_writer_close(writer, make_trailer(plan, resources, cut), err);
+	return stream_writer_close(writer, make_trailer(run), err);
 }
 
-/* What -v says: a line a stage. */
-static void tell(const struct plan *plan)
+/* -v: a line for each stage. */
+static void show_stages(const struct schedule_builder *builder)
 {
 	char begin[32], length[32], rate[32];
 
-	for (size_t i = 0; i < plan->schedule.count; i++) {
-		const struct schedule_stage *s = &plan->schedule.stages[i];
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		const struct schedule_stage *s = &builder->schedule.stages[i];
 		fprintf(stderr, "%s: stage %s: %lld arrivals", program.name, s->name, (long long)s->arrivals);
 		if (s->end_ns == IPF_ABSENT)
-			fprintf(stderr, ", until the last has ended");
+			fprintf(stderr, ", until the last request has ended");
 		else
-			fprintf(stderr, ", %s from %s on", format_duration(s->end_ns - s->begin_ns, length),
+			fprintf(stderr, ", %s from %s", format_duration(s->end_ns - s->begin_ns, length),
 			        format_duration(s->begin_ns, begin));
 		if (isfinite(s->rate))
 			fprintf(stderr, ", planned %s/s", format_count(s->rate, rate));
-		if (plan->requests && s->arrivals > plan->requests->count)
-			fprintf(stderr, ", the trace %.2f times over", (double)s->arrivals / (double)plan->requests->count);
+		if (builder->trace && s->arrivals > builder->trace->count)
+			fprintf(stderr, ", %.2f passes through the trace", (double)s->arrivals / (double)builder->trace->count);
 		fprintf(stderr, "\n");
 	}
 }
 
-/* "2/8" */
-static int parse_shard(const char *text, struct plan *plan, struct ipf_error *err)
+/* How the arrivals of each stage were made, where that is not obvious from its spec. */
+static void show_layout_notes(const struct schedule_builder *builder)
 {
-	char index[24];
-	const char *slash = strchr(text, '/');
-	struct ipf_error what = {0};
-
-	if (!slash || (size_t)(slash - text) >= sizeof index)
-		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N such as 2/8, got \"%.200s\"", text);
-	snprintf(index, sizeof index, "%.*s", (int)(slash - text), text);
-	if (parse_count(index, &plan->shard, &what) < 0 || parse_count(slash + 1, &plan->shards, &what) < 0 ||
-	    plan->shard < 1 || plan->shard > plan->shards || plan->shards > MOST_SHARDS)
-		return ipf_error_set(err, IPF_USAGE, "--shard: expected K/N with K from 1 to N and N up to %d, got \"%.200s\"",
-		                     MOST_SHARDS, text);
-	return 0;
+	for (size_t i = 0; i < builder->schedule.count; i++)
+		if (builder->layouts[i].note[0])
+			fprintf(stderr, "%s: stage %s: %s\n", program.name, builder->schedule.stages[i].name,
+			        builder->layouts[i].note);
 }
 
-/* What was found in earlier results is decided upon here and nowhere else: the user should know. */
-static void tell_notes(const struct buffer *notes, const struct sched_options *options)
+/* What earlier results decided: no other place shows it. */
+static void show_input_notes(const struct buffer *notes)
 {
-	for (const char *line = notes->len && !options->common.quiet ? notes->data : ""; *line;
-	     line += strcspn(line, "\n") + 1)
+	for (const char *line = notes->len ? notes->data : ""; *line; line += strcspn(line, "\n") + 1)
 		fprintf(stderr, "%s: %.*s\n", program.name, (int)strcspn(line, "\n"), line);
 }
 
-static int read_stages(struct stages *stages, struct resources *resources, const struct sched_options *options,
-                       const struct operands *operands, struct ipf_error *err)
+static int read_stages(struct sched_run *run, struct ipf_error *err)
 {
+	const struct sched_options *options = run->options;
+	const struct operands *operands = run->operands;
 	bool search = false;
 
 	if (options->plot)
-		return ipf_error_set(err, IPF_USAGE, "--plot: only stat draws: … | ipf-sched stat --plot %.100s",
-		                     options->plot);
-
+		return ipf_error_set(err, IPF_USAGE, "--plot requires stat: … | ipf-sched stat --plot %.100s", options->plot);
 	for (int i = 0; i < operands->count; i++) {
 		bool this_one = strncmp(operands->items[i], "search:", strlen("search:")) == 0;
 		if (search && this_one)
-			return ipf_error_set(err, IPF_USAGE, "stage %d (search): expected one search, got another one", i + 1);
+			return ipf_error_set(err, IPF_USAGE, "stage %d (search): expected one search, got a second one", i + 1);
 		search |= this_one;
 	}
 	if (options->results.count && !search)
-		return ipf_error_set(err, IPF_USAGE, "-r: only a search looks at results, and there is none among the stages");
+		return ipf_error_set(err, IPF_USAGE, "-r requires a search among the stages");
 	for (size_t i = 0; i < options->results.count; i++)
-		if (observed_read(&resources->observed, options->results.items[i], err) < 0)
+		if (earlier_runs_read(&run->inputs.earlier, options->results.items[i], err) < 0)
 			return -1;
-	if (stages_parse(stages, operands->items, operands->count, resources, err) < 0)
+	if (stages_parse(&run->stages, operands->items, operands->count, &run->inputs, err) < 0)
 		return -1;
-	tell_notes(&resources->notes, options);
+	if (!options->common.quiet)
+		show_input_notes(&run->inputs.notes);
 	return 0;
 }
 
-static void resources_release(struct resources *resources)
+/* 0: the schedule is written; 1: there is none, because a search has its answer; -1. */
+static int make_schedule(struct sched_run *run, struct ipf_error *err)
 {
-	observed_release(&resources->observed);
-	json_decref(resources->files);
-	buffer_release(&resources->notes);
-	buffer_release(&resources->answer);
+	const struct sched_options *options = run->options;
+	struct schedule_builder *builder = &run->builder;
+
+	if (read_stages(run, err) < 0)
+		return -1;
+	if (run->inputs.answer.len)
+		return write_text(&run->inputs.answer, NULL, err) < 0 ? -1 : 1;
+	if (options->trace && trace_index_read(&run->trace, options->trace, &run->progress, &run->cut, err) < 0)
+		return -1;
+	*builder = (struct schedule_builder){
+		.stages = &run->stages,
+		.trace = options->trace ? &run->trace : NULL,
+		.seed = options->common.seed,
+		.first_req = run->inputs.first_req,
+		.shard = options->shard.index,
+		.shards = options->shard.count,
+	};
+	if (schedule_builder_prepare(builder, err) < 0)
+		return -1;
+	if (!options->common.quiet)
+		show_layout_notes(builder);
+	if (options->common.verbose && !options->common.quiet) {
+		progress_end(&run->progress);
+		show_stages(builder);
+	}
+	return write_schedule(run, err);
 }
 
-/* 1: there is nothing left to schedule, a search has its answer. */
-static int run(const struct sched_options *options, const struct operands *operands, int argc, char **argv,
-               struct ipf_error *cut, struct ipf_error *err)
+static void sched_run_release(struct sched_run *run)
 {
-	struct stages stages = {0};
-	struct resources resources = {0};
-	struct requests requests = {0};
-	struct plan plan = {.stages = &stages, .requests = options->trace ? &requests : NULL, .seed = options->common.seed};
-	struct progress progress;
-	int status = -1;
-
-	progress_init(&progress, options->common.progress, options->common.quiet);
-	if (options->shard && parse_shard(options->shard, &plan, err) < 0)
-		goto out;
-	if (read_stages(&stages, &resources, options, operands, err) < 0)
-		goto out;
-	if (resources.answer.len) {
-		status = write_text(&resources.answer, NULL, err) < 0 ? -1 : 1;
-		goto out;
-	}
-	if (options->trace && requests_read(&requests, options->trace, &progress, cut, err) < 0)
-		goto out;
-	plan.first_req = resources.first_req;
-	if (plan_make(&plan, err) < 0)
-		goto out;
-	for (size_t i = 0; i < plan.schedule.count && !options->common.quiet; i++)
-		if (plan.parts[i].note[0])
-			fprintf(stderr, "%s: stage %s: %s\n", program.name, plan.schedule.stages[i].name, plan.parts[i].note);
-	if (options->common.verbose && !options->common.quiet) {
-		progress_end(&progress);
-		tell(&plan);
-	}
-	status = write_schedule(&plan, &resources, options, argc, argv, &progress, cut, err);
-out:
-	progress_end(&progress);
-	plan_release(&plan);
-	requests_release(&requests);
-	stages_release(&stages);
-	resources_release(&resources);
-	return status;
+	progress_end(&run->progress);
+	schedule_builder_release(&run->builder);
+	trace_index_release(&run->trace);
+	stages_release(&run->stages);
+	earlier_runs_release(&run->inputs.earlier);
+	json_decref(run->inputs.files);
+	buffer_release(&run->inputs.notes);
+	buffer_release(&run->inputs.answer);
+	json_decref(run->argv);
 }
 
 int main(int argc, char **argv)
 {
 	struct sched_options options = {.common = COMMON_DEFAULTS};
-	struct ipf_error err = {0}, cut = {0};
+	struct ipf_error err = {0};
 	struct operands operands;
 	int status;
 
@@ -320,10 +345,14 @@ int main(int argc, char **argv)
 		ipf_error_set(&err, IPF_USAGE, "expected at least one STAGE (--list shows the kinds)");
 		return program_misuse(&program, &err);
 	}
-	status = run(&options, &operands, argc, argv, &cut, &err);
-	if (status < 0)
-		return ipf_error_report(&err, stderr, program.name);
-	if (status == 1)
-		return STATUS_ANSWERED;
-	return ipf_error_report(&cut, stderr, program.name);
+	struct sched_run run = {
+		.options = &options,
+		.operands = &operands,
+		.argv = options_argv(&program, argc, argv, true, options.common.reproducible),
+	};
+	progress_init(&run.progress, options.common.progress, options.common.quiet);
+	status = make_schedule(&run, &err);
+	status = status == 1 ? STATUS_ANSWERED : ipf_error_report(status < 0 ? &err : &run.cut, stderr, program.name);
+	sched_run_release(&run);
+	return status;
 }

@@ -32,12 +32,12 @@ int rate_plot_draw(const struct rate_plot *plot, const char *path, struct ipf_er
 		return -1;
 	for (int i = 0; i < RATE_PLOT_BINS; i++)
 		some |= plot->counts[i] > 0;
-	fprintf(
-		picture.script,
-		"set xlabel 'time (s)'\nset ylabel 'arrivals a second'\nset yrange [0:%s]\nset xrange [%.9g:%.9g]\nset grid\nset key off\n"
-		"set style fill solid 0.25 noborder\n"
-		"plot '-' using 1:2 with fillsteps lc rgb '#1f77b4', '-' using 1:2 with steps lw 1.5 lc rgb '#1f77b4'\n",
-		some ? "*" : "1", plot->begin_s, plot->end_s);
+	fprintf(picture.script,
+	        "set xlabel 'time (s)'\nset ylabel 'arrivals per second'\n"
+	        "set yrange [0:%s]\nset xrange [%.9g:%.9g]\nset grid\nset key off\n"
+	        "set style fill solid 0.25 noborder\n"
+	        "plot '-' using 1:2 with fillsteps lc rgb '#1f77b4', '-' using 1:2 with steps lw 1.5 lc rgb '#1f77b4'\n",
+	        some ? "*" : "1", plot->begin_s, plot->end_s);
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i <= RATE_PLOT_BINS; i++)
 			fprintf(picture.script, "%.9g %.9g\n", plot->begin_s + i * width,

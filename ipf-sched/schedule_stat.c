@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "stream/schedule.h"
-#include "stage.h"
+#include "stages.h"
 #include "stats/samples.h"
 #include "cli/units.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What of a stage was read. */
-struct seen {
+/* The arrivals of a stage. */
+struct stage_arrivals {
 	struct samples at; /* seconds from the stage's beginning, of its heads */
 	int64_t untimed;   /* heads without a time */
 	int64_t followers;
@@ -22,7 +22,7 @@ struct seen {
 
 double kolmogorov_p(double distance, double n)
 {
-	/* Stephens' correction makes the limit good from n = 5 on. */
+	/* With Stephens' correction, the limit is accurate from n = 5 on. */
 	double root = sqrt(n), x = distance * (root + 0.12 + 0.11 / root), sum = 0;
 
 	for (int k = 1; k <= 100; k++)
@@ -35,7 +35,7 @@ static char *span(double seconds, char text[32])
 	return format_duration(llrint(seconds * 1e9), text);
 }
 
-/* Gaps between heads, in seconds; 0, or -1 when memory runs out. */
+/* Gaps between heads, in seconds. -1: out of memory. */
 static int gaps_between(const struct samples *at, struct samples *gaps)
 {
 	for (size_t i = 0; i + 1 < at->count; i++)
@@ -43,7 +43,7 @@ static int gaps_between(const struct samples *at, struct samples *gaps)
 	return gaps->failed ? -1 : 0;
 }
 
-static void tell_gaps(struct samples *gaps, struct buffer *out)
+static void show_gaps(struct samples *gaps, struct buffer *out)
 {
 	char mean[32], p50[32], p99[32], most[32];
 	double average = samples_mean(gaps), cv = samples_std(gaps) / average;
@@ -71,8 +71,8 @@ static double dispersion(const struct samples *at, double window, size_t windows
 	return (squares - sum * sum / (double)windows) / ((double)windows - 1) / (sum / (double)windows);
 }
 
-/* At the scales at which the stage has enough windows, with an arrival or more each. */
-static void tell_dispersion(const struct samples *at, double length, struct buffer *out)
+/* For windows of which the stage has at least 30, with one arrival or more each on average. */
+static void show_dispersion(const struct samples *at, double length, struct buffer *out)
 {
 	static const double scales[] = {0.001, 0.01, 0.05, 0.2, 1, 5, 20, 60, 600};
 	bool first = true;
@@ -90,7 +90,7 @@ static void tell_dispersion(const struct samples *at, double length, struct buff
 		buffer_text(out, "\n");
 }
 
-static void tell_over_time(const struct samples *at, double length, struct buffer *out)
+static void show_over_time(const struct samples *at, double length, struct buffer *out)
 {
 	enum { PARTS = 10 };
 	size_t i = 0;
@@ -103,7 +103,7 @@ static void tell_over_time(const struct samples *at, double length, struct buffe
 			i++;
 		buffer_format(out, " %s", format_count((double)(i - before) * PARTS / length, text));
 	}
-	buffer_text(out, " a second\n");
+	buffer_text(out, " per second\n");
 }
 
 /* ---- claims ----------------------------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static void claim_constant(const struct samples *at, double rate, struct buffer 
 
 	for (size_t i = 0; i < at->count; i++)
 		most = fmax(most, fabs(at->values[i] - (double)i / rate));
-	/* Half a nanosecond of rounding, and what doubles lose over a day. */
+	/* Half a nanosecond of rounding, plus the precision of a double over a day. */
 	buffer_format(out, "  as claimed   %s: arrivals at k/rate, to %.2g ns\n", most < 1e-9 ? "yes" : "no", most * 1e9);
 }
 
@@ -132,8 +132,8 @@ static void claim_poisson(struct samples *gaps, double rate, struct buffer *out)
 	              p >= 0.001 ? "yes" : "no", most, p);
 }
 
-/* Is the coefficient of variation what it should be, within four of its deviations (by the delta method, from the
- * gaps' own moments)? */
+/* Is the coefficient of variation within four standard deviations of the requested one? The delta method gives its
+ * deviation from the moments of the gaps. */
 static void claim_cv(const struct samples *gaps, double wanted, struct buffer *out)
 {
 	double mean = samples_mean(gaps), moments[5] = {0}, n = (double)gaps->count, cv, deviation;
@@ -143,7 +143,7 @@ static void claim_cv(const struct samples *gaps, double wanted, struct buffer *o
 			moments[k] += pow(gaps->values[i] / mean - 1, k) / n;
 	cv = sqrt(moments[2]);
 	deviation = cv * sqrt(((moments[4] / (moments[2] * moments[2]) - 1) / 4 - moments[3] / moments[2] + cv * cv) / n);
-	buffer_format(out, "  as claimed   %s: cv %.3f +- %.3f, asked for %.3f\n",
+	buffer_format(out, "  as claimed   %s: cv %.3f +- %.3f, requested %.3f\n",
 	              fabs(cv - wanted) <= 4 * deviation ? "yes" : "no", cv, 2 * deviation, wanted);
 }
 
@@ -161,14 +161,14 @@ static void claim(const struct stage *stage, const struct samples *at, struct sa
 	}
 }
 
-/* What the spec says that the arrivals are, where that can be tested. */
-static void tell_claim(const struct schedule_stage *s, const struct samples *at, struct samples *gaps,
+/* Tests whether the arrivals follow the distribution that the spec names. */
+static void show_claim(const struct schedule_stage *s, const struct samples *at, struct samples *gaps,
                        struct buffer *out)
 {
-	struct ipf_error ignored = {0}; /* a spec of somebody else's claims nothing that we know */
+	struct ipf_error ignored = {0}; /* a spec of another program: nothing to test */
 	struct stages stages;
 
-	if (s->all_arrivals > 0) /* every second arrival of a Poisson process, say, is none */
+	if (s->all_arrivals > 0) /* a shard of a Poisson process is not a Poisson process */
 		return;
 	if (stages_parse(&stages, &(char *){s->spec}, 1, NULL, &ignored) == 0 && stages.count == 1 && gaps->count >= 20)
 		claim(&stages.list[0], at, gaps, out);
@@ -177,26 +177,26 @@ static void tell_claim(const struct schedule_stage *s, const struct samples *at,
 
 /* ---- stages ----------------------------------------------------------------------------------------------------- */
 
-static void tell_times(const struct schedule_stage *s, const struct samples *at, double length, struct buffer *out)
+static void show_times(const struct schedule_stage *s, const struct samples *at, double length, struct buffer *out)
 {
 	struct samples gaps = {0};
-	char got[32], planned[32];
+	char achieved[32], planned[32];
 
 	if (length > 0) {
-		buffer_format(out, "  rate         %s/s", format_count((double)at->count / length, got));
+		buffer_format(out, "  rate         %s/s", format_count((double)at->count / length, achieved));
 		if (isfinite(s->rate))
 			buffer_format(out, ", planned %s/s", format_count(s->rate, planned));
 		buffer_text(out, "\n");
-		tell_over_time(at, length, out);
-		tell_dispersion(at, length, out);
+		show_over_time(at, length, out);
+		show_dispersion(at, length, out);
 	}
 	if (gaps_between(at, &gaps) < 0)
 		out->failed = true;
 	else if (gaps.count > 0 && at->values[at->count - 1] > at->values[0]) {
-		/* The claims first: percentiles sort. */
+		/* The claims first, since percentiles sort the gaps. */
 		struct buffer claimed = {0};
-		tell_claim(s, at, &gaps, &claimed);
-		tell_gaps(&gaps, out);
+		show_claim(s, at, &gaps, &claimed);
+		show_gaps(&gaps, out);
 		if (claimed.len)
 			buffer_slice(out, buffer_all(&claimed));
 		out->failed |= claimed.failed;
@@ -205,63 +205,63 @@ static void tell_times(const struct schedule_stage *s, const struct samples *at,
 	samples_release(&gaps);
 }
 
-static void tell_stage(const struct schedule_stage *s, const struct seen *seen, struct buffer *out)
+static void show_stage(const struct schedule_stage *s, const struct stage_arrivals *arrivals, struct buffer *out)
 {
 	double length = s->end_ns == IPF_ABSENT ? NAN : (double)(s->end_ns - s->begin_ns) / 1e9;
 	char begin[32], text[32];
 
 	buffer_format(out, "\n%s: %s%s\n  arrivals     %lld", s->name, s->spec, s->measured ? "" : " (not measured)",
-	              (long long)seen->at.count + seen->untimed);
+	              (long long)arrivals->at.count + arrivals->untimed);
 	if (isnan(length))
-		buffer_text(out, ", until the last has ended");
+		buffer_text(out, ", until the last request has ended");
 	else
-		buffer_format(out, " in %s from %s on", span(length, text), format_duration(s->begin_ns, begin));
-	if (seen->followers)
-		buffer_format(out, ", and %lld that follow them", (long long)seen->followers);
+		buffer_format(out, " in %s, beginning at %s", span(length, text), format_duration(s->begin_ns, begin));
+	if (arrivals->followers)
+		buffer_format(out, ", and %lld followers", (long long)arrivals->followers);
 	if (s->closed)
-		buffer_format(out, ", %lld at a time%s", (long long)s->slots, s->cycle ? ", round and round" : "");
+		buffer_format(out, ", %lld at a time%s", (long long)s->slots, s->cycle ? ", repeating the trace" : "");
 	else if (s->slots != IPF_ABSENT)
-		buffer_format(out, ", %lld at a time at most", (long long)s->slots);
+		buffer_format(out, ", at most %lld at a time", (long long)s->slots);
 	buffer_text(out, "\n");
-	if (seen->at.count > 0)
-		tell_times(s, &seen->at, isnan(length) ? 0 : length, out);
+	if (arrivals->at.count > 0)
+		show_times(s, &arrivals->at, isnan(length) ? 0 : length, out);
 }
 
-static void tell_whole(const struct schedule *plan, json_t *header, int64_t lines, struct buffer *out)
+static void show_whole(const struct schedule *schedule, json_t *header, int64_t lines, struct buffer *out)
 {
 	const char *tool = json_string_value(json_object_get(header, "tool"));
 	json_t *seed = json_object_get(header, "seed");
 
-	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, plan->count, plan->count == 1 ? "" : "s");
-	if (plan->shards)
-		buffer_format(out, ", shard %lld of %lld", (long long)plan->shard, (long long)plan->shards);
+	buffer_format(out, "%lld lines, %zu stage%s", (long long)lines, schedule->count, schedule->count == 1 ? "" : "s");
+	if (schedule->shards)
+		buffer_format(out, ", shard %lld of %lld", (long long)schedule->shard, (long long)schedule->shards);
 	if (tool)
 		buffer_format(out, ", by %s", tool);
 	if (json_is_integer(seed))
 		buffer_format(out, ", seed %lld", (long long)json_integer_value(seed));
 	else if (json_is_string(seed))
 		buffer_format(out, ", seed %s", json_string_value(seed));
-	if (plan->trace_requests != IPF_ABSENT)
-		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)plan->trace_requests,
-		              plan->trace_sha256);
+	if (schedule->trace_requests != IPF_ABSENT)
+		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)schedule->trace_requests,
+		              schedule->trace_sha256);
 	buffer_text(out, "\n");
 }
 
-static int read_arrivals(struct schedule_reader *reader, struct seen *seen, struct ipf_error *cut,
+static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *arrivals, struct ipf_error *cut,
                          struct ipf_error *err)
 {
-	const struct schedule *plan = schedule_reader_header(reader);
+	const struct schedule *schedule = schedule_reader_header(reader);
 	struct schedule_arrival a;
 	int got;
 
 	while ((got = schedule_reader_next(reader, &a, err)) == 1) {
-		struct seen *s = &seen[a.stage];
+		struct stage_arrivals *s = &arrivals[a.stage];
 		if (a.after_count)
 			s->followers++;
 		else if (a.at_ns == IPF_ABSENT)
 			s->untimed++;
 		else
-			samples_add(&s->at, (double)(a.at_ns - plan->stages[a.stage].begin_ns) / 1e9);
+			samples_add(&s->at, (double)(a.at_ns - schedule->stages[a.stage].begin_ns) / 1e9);
 		if (s->at.failed)
 			return ipf_error_memory(err);
 	}
@@ -273,53 +273,53 @@ static int read_arrivals(struct schedule_reader *reader, struct seen *seen, stru
 	return got;
 }
 
-/* From the first stage's beginning to the last one's end, or its last arrival. */
-static void fill_plot(const struct schedule *plan, const struct seen *seen, struct rate_plot *plot)
+/* From the beginning of the first stage to the end of the last one, or its last arrival. */
+static void fill_plot(const struct schedule *schedule, const struct stage_arrivals *arrivals, struct rate_plot *plot)
 {
 	double end = 0;
 
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct schedule_stage *s = &plan->stages[i];
-		const struct samples *at = &seen[i].at;
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct schedule_stage *s = &schedule->stages[i];
+		const struct samples *at = &arrivals[i].at;
 		double begin = (double)s->begin_ns / 1e9;
 		end = fmax(end, s->end_ns == IPF_ABSENT ? begin + (at->count ? at->values[at->count - 1] : 0)
 		                                        : (double)s->end_ns / 1e9);
 	}
 	rate_plot_init(plot, 0, end);
-	for (size_t i = 0; i < plan->count; i++)
-		for (size_t k = 0; k < seen[i].at.count; k++)
-			rate_plot_add(plot, (double)plan->stages[i].begin_ns / 1e9 + seen[i].at.values[k]);
+	for (size_t i = 0; i < schedule->count; i++)
+		for (size_t k = 0; k < arrivals[i].at.count; k++)
+			rate_plot_add(plot, (double)schedule->stages[i].begin_ns / 1e9 + arrivals[i].at.values[k]);
 }
 
 int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
                            struct ipf_error *err)
 {
 	struct schedule_reader *reader = NULL;
-	const struct schedule *plan = NULL;
-	struct seen *seen = NULL;
+	const struct schedule *schedule = NULL;
+	struct stage_arrivals *arrivals = NULL;
 	int status = -1;
 
 	if (schedule_reader_open(&reader, path, err) < 0)
 		goto out;
-	plan = schedule_reader_header(reader);
-	seen = calloc(plan->count ? plan->count : 1, sizeof *seen);
-	if (!seen) {
+	schedule = schedule_reader_header(reader);
+	arrivals = calloc(schedule->count ? schedule->count : 1, sizeof *arrivals);
+	if (!arrivals) {
 		ipf_error_memory(err);
 		goto out;
 	}
-	if (read_arrivals(reader, seen, cut, err) < 0)
+	if (read_arrivals(reader, arrivals, cut, err) < 0)
 		goto out;
-	tell_whole(plan, stream_reader_header(schedule_reader_stream(reader)),
+	show_whole(schedule, stream_reader_header(schedule_reader_stream(reader)),
 	           stream_reader_lines(schedule_reader_stream(reader)), out);
-	for (size_t i = 0; i < plan->count; i++)
-		tell_stage(&plan->stages[i], &seen[i], out);
+	for (size_t i = 0; i < schedule->count; i++)
+		show_stage(&schedule->stages[i], &arrivals[i], out);
 	if (plot)
-		fill_plot(plan, seen, plot);
+		fill_plot(schedule, arrivals, plot);
 	status = out->failed ? ipf_error_memory(err) : 0;
 out:
-	for (size_t i = 0; seen && i < plan->count; i++)
-		samples_release(&seen[i].at);
-	free(seen);
+	for (size_t i = 0; arrivals && i < schedule->count; i++)
+		samples_release(&arrivals[i].at);
+	free(arrivals);
 	schedule_reader_close(reader);
 	return status;
 }

@@ -1,5 +1,5 @@
-/* ipf-sched stat: what a schedule is like. Reads one from anywhere and says for each stage how many arrivals it has,
- * at what rate, with what gaps, how they change over its time, and whether they are what the stage's spec claims.
+/* ipf-sched stat: describes a schedule. For each stage it shows the number of arrivals, the rate and how it changes,
+ * the gaps between arrivals, and whether they follow the distribution that the stage's spec claims.
  */
 #ifndef IPF_SCHEDULE_STAT_H
 #define IPF_SCHEDULE_STAT_H
@@ -8,13 +8,13 @@
 #include "error.h"
 #include "rate_plot.h"
 
-/* Appends the text for the schedule `path` (NULL or "-": standard input). A schedule that was cut is described as
- * far as it is good: the answer is 0 and `cut` is filled. `plot` (may be NULL) is filled with its arrivals. */
+/* Appends the text for the schedule `path` (NULL or "-": standard input). A schedule that was cut is described as far
+ * as it goes: the return value is 0 and `cut` is set. `plot`, if not NULL, receives its arrivals. */
 int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
                            struct ipf_error *err);
 
-/* Kolmogorov's distribution: the probability that the distance between n values and the distribution they are drawn
- * from is at least `distance`. */
+/* Kolmogorov's distribution: the probability that n values, drawn from a distribution, have at least this distance from
+ * it. */
 double kolmogorov_p(double distance, double n);
 
 #endif

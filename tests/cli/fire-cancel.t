@@ -33,7 +33,7 @@ ipf-report -f json first.results >report.json
 ipf-report -f json --slo e2e=10s first.results >goals.json
 is "$(jq -c --argjson lost "$(lost | jq length)" '.total.goodput | [.share, .of == 200 - $lost, .left_out == $lost, .objectives[0].share]' goals.json)" '[1,true,true,1]' \
 	"nor does it lower the goodput's share"
-matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) left out: hung up on purpose" "which says how many are left out"
+matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) excluded: disconnected on purpose" "which says how many are left out"
 # A search that goes on from such a run: all that was answered was good, so that the next rate is higher.
 ipf-sched search:slo=e2e=10s@p99,low=20,high=100,for=1s -t chat.trace -q -o try.sched
 run ipf-fire -q -m sim -t chat.trace try.sched -u "$URL" --cancel 30%@50ms -o try.records
@@ -49,7 +49,7 @@ is "$(jq -c --argjson lost "$(lost | jq length)" '.verdict.checks[] | select(.na
 	'["OK",0,0,true,{}]' "and it is not the server's failure"
 is "$(jq -c --argjson lost "$(lost | jq length)" '.total.requests | [.scheduled, .started, .failed, .hung_up == $lost, .ok + .hung_up, .errors]' report.json)" \
 	'[200,200,0,true,200,{}]' "all are accounted for, once"
-matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: ipf-fire hung up on purpose" "for people as well"
+matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: disconnected by ipf-fire on purpose" "for people as well"
 matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost | jq length) hung up on purpose" "already while they are collected"
 ipf-report -f json --errors-as-inf --percentiles 50,99 --slo p99:e2e=10s first.results >inf.json
 is "$(jq -c '.total | [.latency.ttft_ms.from_start.n == .requests.ok, .latency.e2e_ms.from_due.max < 10000, .goodput.objectives[0].met]' inf.json)" '[true,true,true]' \

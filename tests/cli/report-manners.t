@@ -14,7 +14,7 @@ misused() { # PART ARGUMENTS…
 	complains ipf-report "$part" "$*: says why"
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
 }
-misused '--format: expected text, json or csv, got "html"' -f html
+misused '-f: expected text, json or csv, got "html"' -f html
 misused '--window: expected stage or drain, got "steady"' --window steady
 misused '--by: expected stage, model or target, got "session"' --by session
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
@@ -24,6 +24,12 @@ misused 'got "speed=5s"' --slo speed=5s
 misused 'expected a duration' --slo ttft=500
 misused 'got "p0:ttft=1s"' --slo p0:ttft=1s
 misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
+
+# The formats that the program knows are those of its completion, and each has a section in the manual.
+"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z ]*\)'.*/\1/p}" | tr ' ' '\n' | sort >known
+sed -n '/^\.Sh FORMATS/,/^\.Sh METRICS/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" | sort >documented
+same known documented "every output format has a section in ipf-report(1)"
+contains "$("$report" --help)" "-f, --format text|json|csv" "and is in --help"
 
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"

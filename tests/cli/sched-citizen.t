@@ -80,10 +80,10 @@ misuse 'stage 2 (ramp): to: expected a rate such as 5, 1.5k or 300/m, got "fast"
 misuse 'for: expected a duration such as 250ms or 2m, got "10"' poisson:rate=1,for=10
 misuse 'unknown kind of stage "poison", did you mean "poisson"?' poison:rate=1
 misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1
-misuse 'lasts longer than 146 years' constant:rate=1/d,n=1M
+misuse 'is longer than 146 years' constant:rate=1/d,n=1M
 misuse '--seed' poisson:rate=1,n=1 --seed many
-misuse 'stage 1 (constant): rate: expected one value, got another one behind the comma: "5"' constant:rate=1,5,for=1s
-misuse 'stage 2 (search): for: a closed loop of some time goes round a trace' rest:for=1s search:slo=ttft=1s@p90,users,low=1,high=9,for=1s
+misuse 'stage 1 (constant): rate: expected one value, got a second one after the comma: "5"' constant:rate=1,5,for=1s
+misuse 'stage 2 (search): for: a closed loop with for= requires a trace' rest:for=1s search:slo=ttft=1s@p90,users,low=1,high=9,for=1s
 misuse 'stage 2 (search): expected one search' search:slo=ttft=1s@p90,low=1,high=9,for=1s search:slo=tpot=1s@p90,low=1,high=9,for=1s
 
 # Every key of every kind, with values that it cannot have: the stage, its kind and the key are named.

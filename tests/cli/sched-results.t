@@ -54,7 +54,7 @@ matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users$' "
 slow 7 1 0.2
 status_is 3 "seven are not"
 slow 40 9 0.02
-matches "$(cat "$ERR")" 'stage few: 50/s with 9 users: .*; these were enough to keep the server busy, and it may be further down' "a server that was never idle does not show where its knee is"
+matches "$(cat "$ERR")" 'stage few: 50/s with 9 users: .*; they already kept the server busy, and the knee may be lower' "a server that was never idle does not show where its knee is"
 run "$BIN/ipf-sched" sweep:from=saturated.results,closed,n=50
 status_is 3 "which takes closed stages"
 run "$BIN/ipf-sched" sweep:rates=5,closed,n=50
@@ -81,7 +81,7 @@ matches "$(cat "$OUT")" '^[0-9.]+/s meet ttft=100ms@p90: between [0-9.]+/s and [
 is "$(head -1 next.sched | jq -r '.from | length')" "$((i - 1))" "each schedule names the results that it was made of"
 run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
 status_is 2 "results without a search are wrong usage"
-complains ipf-sched "only a search looks at results" "and it says so"
+complains ipf-sched "-r requires a search" "and it says so"
 
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results -r run2.results -r ./run1.results
 status_is 3 "a run that is given twice is refused"
@@ -114,9 +114,9 @@ rows 1000 | results whole.results poisson 14
 sed 's/^{"end":{/&"incomplete":"interrupted: 100 requests were started",/' whole.results >part.results
 search part.results
 status_is 3 "a search refuses a run that was interrupted"
-complains ipf-sched "part.results: the run is not whole: interrupted: 100 requests were started" "and says why"
+complains ipf-sched "part.results: the run is incomplete: interrupted: 100 requests were started" "and says why"
 run "$BIN/ipf-sched" sweep:from=part.results,for=60s
-matches "$(cat "$ERR")" 'sustained 10/s.*; the run is not whole: interrupted' "a sweep says it"
+matches "$(cat "$ERR")" 'sustained 10/s.*; the run is incomplete: interrupted' "a sweep says it"
 search whole.results
 is "$(grep -c late "$OUT")" 0 "a client that was in time is no matter"
 rows 30000000 | results late.results poisson 14
@@ -124,11 +124,11 @@ search late.results
 status_is 10 "a late client's run counts"
 contains "$(cat "$OUT")" "after 1 stage; the client was late in 1 of them, and may be the limit" "but the answer says so"
 run "$BIN/ipf-sched" sweep:from=late.results,for=60s
-contains "$(cat "$ERR")" "; the client was late itself, and may be the limit" "and so does a sweep"
+contains "$(cat "$ERR")" "; the client itself was late, and may be the limit" "and so does a sweep"
 # 100 ms late: what failed then says nothing, and is tried again; what met the goals all the same has met them.
 rows 130000000 | sed 's/"ttft_ns":50000000/"ttft_ns":500000000/' | results spoilt.results poisson 14
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r spoilt.results
-contains "$(cat "$ERR")" "after 1 stage; the client was late in 1 of them, and may be the limit; 1 that failed so is not counted" "a stage that the client spoilt is told"
+contains "$(cat "$ERR")" "after 1 stage; the client was late in 1 of them, and may be the limit; 1 of those failed and is not counted" "a stage that the client spoilt is told"
 between "$(head -1 "$OUT" | jq '.stages[0].rate')" 14.1 14.2 "and tried again"
 rows 130000000 | results good.results poisson 14
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r good.results
@@ -165,7 +165,7 @@ complains ipf-sched 'rates.csv:1: expected a time such as 60 (seconds) or 2m, go
 printf '0,1\n5,many\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv
 status_is 3 "a rate that is none ends with 3"
-complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many"; it is file= of stage 1 (rates)' "and names its line and the stage"
+complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many" (the file is file= of stage 1 (rates))' "and names its line and the stage"
 run "$BIN/ipf-sched" constant:rate=1,n=1 rates:file=missing.csv
 status_is 1 "a file that is not there ends with 1"
-complains ipf-sched 'missing.csv: cannot open: No such file or directory; it is file= of stage 2 (rates)' "and is told with its stage"
+complains ipf-sched 'missing.csv: cannot open: No such file or directory (the file is file= of stage 2 (rates))' "and is told with its stage"

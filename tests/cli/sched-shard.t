@@ -55,9 +55,9 @@ misuse '--shard: expected K/N such as 2/8, got "2"' constant:rate=1,n=1 --shard 
 for shard in 0/2 3/2 1/0 1/5000 a/2 1/b /2 1/; do
 	misuse "--shard: expected K/N with K from 1 to N and N up to 4096, got \"$shard\"" constant:rate=1,n=1 --shard $shard
 done
-misuse 'stage 1 (constant): slots: 2 cannot be dealt out to 3 shards' constant:rate=1,n=9,slots=2 --shard 1/3
-misuse 'stage 1 (closed): users: 2 cannot be dealt out to 3 shards' closed:users=2,n=9 --shard 1/3
-misuse 'a trace of 5 requests or sessions cannot be dealt out to 8 shards' closed:users=9,for=1s -t "$DATA/five.trace" --shard 1/8
+misuse 'stage 1 (constant): slots: cannot divide 2 among 3 shards' constant:rate=1,n=9,slots=2 --shard 1/3
+misuse 'stage 1 (closed): users: cannot divide 2 among 3 shards' closed:users=2,n=9 --shard 1/3
+misuse 'cannot divide a trace of 5 requests or sessions among 8 shards' closed:users=9,for=1s -t "$DATA/five.trace" --shard 1/8
 
 # Two clients at once: what they were to do counts once, however their records come together.
 server_start

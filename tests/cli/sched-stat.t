@@ -10,15 +10,15 @@ status_is 0 "stat FILE"
 stderr_is "" "says nothing else"
 contains "$(sed -n 1p "$OUT")" "5 stages, by ipf-sched " "begins with the whole"
 contains "$(cat "$OUT")" "constant: constant:rate=8,for=10s,warmup (not measured)
-  arrivals     80 in 10 s from 0 s on
+  arrivals     80 in 10 s, beginning at 0 s
   rate         8/s, planned 8/s
-  over time    8 8 8 8 8 8 8 8 8 8 a second
+  over time    8 8 8 8 8 8 8 8 8 8 per second
   dispersion   0.15 over 200 ms
   gaps         mean 125 ms, cv 0.000, p50 125 ms, p99 125 ms, max 125 ms
   as claimed   yes: arrivals at k/rate" "then each stage: rate, rate over time, gaps"
-matches "$(cat "$OUT")" '^  arrivals     5, until the last has ended, 3 at a time$' "a closed loop has no times"
+matches "$(cat "$OUT")" '^  arrivals     5, until the last request has ended, 3 at a time$' "a closed loop has no times"
 matches "$(cat "$OUT")" '^  as claimed   yes: exponential gaps' "Poisson arrivals are called so"
-matches "$(cat "$OUT")" '^  as claimed   yes: cv [0-9.]+ .* asked for 2.000$' "gamma arrivals have the variation that was asked for"
+matches "$(cat "$OUT")" '^  as claimed   yes: cv [0-9.]+ .* requested 2.000$' "gamma arrivals have the variation that was asked for"
 "$sched" stat <mixed.sched >piped
 same "$OUT" piped "standard input is read as well"
 run "$sched" stat mixed.sched -o described
@@ -43,7 +43,7 @@ is "$(grep -c claimed "$OUT")" 2 "that could be tested"
 is "$(grep -c 'as claimed   yes: arrivals at k/rate' swept)" 2 "each stage of a sweep is held against its own rate"
 
 run "$sched" stat "$DATA/sessions.sched"
-matches "$(cat "$OUT")" 'arrivals     6 in .*, and 7 that follow them$' "followers are counted apart"
+matches "$(cat "$OUT")" 'arrivals     6 in .*, and 7 followers$' "followers are counted apart"
 matches "$(sed -n 1p "$OUT")" 'for a trace of 9 requests' "the trace is named"
 
 sed '$d' mixed.sched >cut.sched
@@ -64,9 +64,9 @@ misplaced() { # WORDS ARGUMENTS…
 	status_is 2 "stat $*: wrong usage"
 	complains ipf-sched "stat: $words" "said in one line"
 }
-misplaced 'expected no results, got -r some.results' -r some.results
-misplaced 'it shows the whole of a schedule, got --shard 1/2' --shard 1/2
-misplaced '--seed: nothing is drawn by chance' --seed 7
+misplaced '-r applies only to writing a schedule' -r some.results
+misplaced '--shard applies only to writing a schedule' --shard 1/2
+misplaced '--seed applies only to writing a schedule' --seed 7
 status=0
 "$sched" stat mixed.sched >/dev/full 2>"$ERR" || status=$?
 status_is 1 "a full disk ends with 1"
@@ -99,4 +99,4 @@ complains ipf-sched '--plot: expected a file name ending in .png or .svg, got "r
 mkdir -p bare && ln -sf "$(command -v sh)" bare/sh
 PATH=$PWD/bare run "$BIN/ipf-sched" stat --plot rate.png spikes.sched
 status_is 0 "without gnuplot the text is there all the same"
-matches "$(/bin/cat "$ERR")" 'gnuplot is not installed: rate.png is not drawn' "and it is said that nothing was drawn"
+matches "$(/bin/cat "$ERR")" 'gnuplot is not installed: rate.png was not drawn' "and it is said that nothing was drawn"

@@ -7,8 +7,8 @@
 
 #include "absent.h"
 #include "clock.h"
-#include "resources.h"
-#include "stage.h"
+#include "inputs/stage_inputs.h"
+#include "stages.h"
 
 #include <math.h>
 
@@ -35,9 +35,9 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	size_t cap = 0;
 	int64_t at;
 
-	struct resources resources = {0};
+	struct stage_inputs inputs = {0};
 
-	if (stages_parse(&stages, specs, 1, &resources, &err) < 0)
+	if (stages_parse(&stages, specs, 1, &inputs, &err) < 0)
 		fail_msg("%s", err.text);
 	stages.list[0].ordinal = ordinal;
 	assert_int_equal(arrival_process_begin(&p, &stages.list[0], NULL, seed, &err), 0);
@@ -58,8 +58,8 @@ static inline struct times arrivals(const char *spec, uint64_t seed, uint64_t or
 	}
 	arrival_process_end(&p);
 	stages_release(&stages);
-	json_decref(resources.files);
-	buffer_release(&resources.notes);
+	json_decref(inputs.files);
+	buffer_release(&inputs.notes);
 	return t;
 }
 

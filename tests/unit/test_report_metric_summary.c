@@ -1,7 +1,7 @@
 /* Distributions: percentiles against their definition, failures at infinity, the list of percentiles. */
 #include "unit.h"
 
-#include "metric_summary.h"
+#include "figures/metric_summary.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Objectives: how they are written, and what a request makes of them. */
 #include "unit.h"
 
-#include "slo.h"
+#include "results/slo.h"
 
 #include <math.h>
 

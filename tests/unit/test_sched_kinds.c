@@ -1,7 +1,7 @@
 /* Do the arrivals of kinds with one rate have the distribution that they claim? */
 #include "sched_arrivals.h"
 
-#include "gaps.h"
+#include "kinds/gaps.h"
 
 /* The regularised lower incomplete gamma function, by its series and its continued fraction. */
 static double gamma_p(double a, double x)

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "ratio.h"
+#include "kinds/ratio.h"
 
 #include <math.h>
 

@@ -1,0 +1,515 @@
+#include "figures/figures.h"
+
+#include "absent.h"
+#include "figures/in_flight.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows that figures cover. */
+struct selection {
+	const struct run_data *run;
+	const struct figure_options *options;
+	int32_t stage; /* -1: all measured stages */
+	enum grouping by;
+	int32_t member;         /* of that grouping; -1: all requests */
+	const struct row *rows; /* the range that contains them, among others */
+	int64_t count;
+};
+
+static bool wanted(const struct selection *sel, const struct row *row)
+{
+	return (sel->stage >= 0 || sel->run->schedule.stages[row->stage].measured) &&
+	       (sel->member < 0 || row->group[sel->by] == sel->member);
+}
+
+/* for_rows(sel, row) { … } */
+#define for_rows(sel_, row_)                                                                                           \
+	for (const struct row *row_ = (sel_)->rows, *end_ = (sel_)->rows ? (sel_)->rows + (sel_)->count : NULL;            \
+	     row_ < end_; row_++)                                                                                          \
+		if (wanted(sel_, row_))
+
+/* The part of `all` that belongs to a stage; -1: to all measured stages. */
+static struct selection select_rows(const struct selection *all, int32_t stage)
+{
+	const struct run_data *run = all->run;
+	struct selection sel = *all;
+	sel.stage = stage;
+	sel.rows = run->rows;
+	sel.count = run->row_count;
+	if (stage >= 0)
+		sel.rows = run_data_stage_rows(run, stage, &sel.count);
+	return sel;
+}
+
+static bool ended_in_window(const struct selection *sel, const struct row *row)
+{
+	const struct window *w = &sel->run->parts[row->part].windows[row->stage];
+	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
+		return false;
+	if (sel->options->window == WINDOW_DRAIN)
+		return row->end_ns <= w->drain_ns;
+	return row->end_ns >= w->begin_ns && (row->end_ns < w->end_ns || (w->counted && row->end_ns == w->end_ns));
+}
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : NAN;
+}
+
+/* ---- distributions ---- */
+
+enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
+
+/* Collects the samples of a metric, and counts the failures that are infinite. -1: out of memory. */
+static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s,
+                  int64_t *infinite)
+{
+	s->count = 0;
+	s->sorted = false;
+	*infinite = 0;
+	for_rows(sel, row)
+	{
+		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
+		if (version == FROM_DUE && lag == IPF_ABSENT)
+			continue;
+		if (m < METRIC_LATENCIES && !row->ok) {
+			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP;
+			continue;
+		}
+		if (value == IPF_ABSENT)
+			continue;
+		if (version != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
+			value += lag;
+		samples_add(s, (double)value);
+	}
+	/* failures are not infinite in a figure that no success has */
+	if (s->count == 0 && m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)
+		*infinite = 0;
+	return s->failed ? -1 : 0;
+}
+
+static int build_times(struct figures *b, const struct selection *sel, struct samples *s)
+{
+	const struct percentiles *list = &sel->options->percentiles;
+	int64_t infinite;
+	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		if (gather(sel, m, FROM_START, s, &infinite) < 0)
+			return -1;
+		metric_summary_of_samples(&b->start[m], s, infinite, 1e-6, list);
+		if (!metrics[m].from_due)
+			continue;
+		if (gather(sel, m, FROM_DUE, s, &infinite) < 0)
+			return -1;
+		metric_summary_of_samples(&b->due[m], s, infinite, 1e-6, list);
+	}
+	return 0;
+}
+
+static int build_gaps(struct figures *b, const struct selection *sel)
+{
+	struct histogram *all = histogram_new();
+	if (!all)
+		return -1;
+	for (size_t s = 0; s < sel->run->schedule.count; s++) {
+		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->schedule.stages[s].measured;
+		/* there are no histograms for each target */
+		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL)
+		                                   ? run_data_gaps(sel->run, (int32_t)s, sel->member)
+		                                   : NULL;
+		if (gaps)
+			histogram_merge(all, gaps);
+	}
+	metric_summary_of_histogram(&b->itl, all, 1e-6, &sel->options->percentiles);
+	histogram_free(all);
+	return 0;
+}
+
+static int build_tokens(struct figures *b, const struct selection *sel, struct samples *s)
+{
+	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
+	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
+	                                offsetof(struct row, asked_output)};
+	struct metric_summary *of_block[] = {&b->input, &b->output, &b->reasoning, &b->asked_input, &b->asked_output};
+	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++) {
+		s->count = 0;
+		s->sorted = false;
+		for_rows(sel, row)
+		{
+			int64_t value = *(const int64_t *)((const char *)row + of_row[i]);
+			if (row->ok && value != IPF_ABSENT)
+				samples_add(s, (double)value);
+		}
+		if (s->failed)
+			return -1;
+		metric_summary_of_samples(of_block[i], s, 0, 1, &sel->options->percentiles);
+	}
+	return 0;
+}
+
+/* ---- counts ---- */
+
+static void count_requests(struct figures *b, const struct selection *sel)
+{
+	for_rows(sel, row)
+	{
+		b->started += row->start_ns != IPF_ABSENT;
+		if (row->ok) {
+			b->ok++;
+			b->events += row->events == IPF_ABSENT ? 0 : row->events;
+			b->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
+			b->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
+			b->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
+			b->deadlines += row->deadlines == IPF_ABSENT ? 0 : row->deadlines;
+			b->deadlines_met += row->deadlines_met == IPF_ABSENT ? 0 : row->deadlines_met;
+			if (row->source >= 0)
+				b->by_source[row->source]++;
+			if (row->finish >= 0)
+				b->by_finish[row->finish]++;
+		} else if (row->error == VERDICT_HUNG_UP) {
+			b->hung_up++;
+		} else {
+			b->failed++;
+			b->stale += row->stale;
+			if (row->error >= 0)
+				b->errors[row->error]++;
+			b->cut += row->error >= 0 && strcmp(verdict_kinds[row->error], "cut") == 0;
+			b->cancelled += row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
+		}
+	}
+}
+
+static int64_t window_of(const struct selection *sel, int32_t stage)
+{
+	const struct run_data *run = sel->run;
+	int64_t sum = 0;
+	for (int i = 0; i < run->part_count; i++) {
+		struct window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
+		if (w.begin_ns != IPF_ABSENT)
+			sum += (sel->options->window == WINDOW_DRAIN ? w.drain_ns : w.end_ns) - w.begin_ns;
+		if (run->shards)
+			break;
+	}
+	return sum;
+}
+
+/* How many requests a stage scheduled, and its length; IPF_ABSENT if not known. */
+static void schedule_of(const struct run_data *run, int32_t stage, int64_t *scheduled, int64_t *length_ns)
+{
+	const struct schedule_stage *schedule = &run->schedule.stages[stage];
+	*scheduled = *length_ns = IPF_ABSENT;
+	if (schedule->cycle || schedule->arrivals == IPF_ABSENT)
+		return;
+	int64_t sum = 0, most = schedule->all_arrivals; /* the schedule of a shard also has the arrivals of all shards */
+	for (int i = 0; i < run->part_count; i++) {
+		int64_t arrivals = run->parts[i].arrivals[stage];
+		sum += arrivals;
+		most = arrivals > most ? arrivals : most;
+	}
+	*scheduled = run->one_schedule ? most : sum;
+	if (!schedule->closed && schedule->end_ns != IPF_ABSENT)
+		*length_ns = (schedule->end_ns - schedule->begin_ns) * (run->shards ? 1 : run->part_count);
+}
+
+/* The number of starts after the first, and the time from the first to the last: over all shards, or summed over
+ * repeats. */
+static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *span_ns)
+{
+	*after_first = *span_ns = 0;
+	for (int part = 0; part < sel->run->part_count; part++) {
+		int64_t first = IPF_ABSENT, last = IPF_ABSENT, n = 0;
+		for_rows(sel, row)
+		{
+			if ((!sel->run->shards && row->part != part) || row->start_ns == IPF_ABSENT)
+				continue;
+			first = first == IPF_ABSENT || row->start_ns < first ? row->start_ns : first;
+			last = last == IPF_ABSENT || row->start_ns > last ? row->start_ns : last;
+			n++;
+		}
+		if (n > 1) {
+			*after_first += n - 1;
+			*span_ns += last - first;
+		}
+		if (sel->run->shards)
+			break;
+	}
+}
+
+/* Everything that is counted in the window, whose length is in b->window_ns. */
+static void build_rates(struct figures *b, const struct selection *sel)
+{
+	double ok = 0, input = 0, output = 0, good = 0;
+	bool has_input = false, has_output = false;
+	for_rows(sel, row)
+	{
+		b->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
+		b->good += row->goodness == SLO_GOOD;
+		b->left_out += row->goodness == SLO_LEFT_OUT;
+		if (row->ok && row->input_tokens != IPF_ABSENT) {
+			b->input_total += row->input_tokens;
+			has_input = true;
+		}
+		if (row->ok && row->output_tokens != IPF_ABSENT) {
+			b->output_total += row->output_tokens;
+			has_output = true;
+		}
+		if (!ended_in_window(sel, row))
+			continue;
+		good += row->goodness == SLO_GOOD;
+		if (!row->ok)
+			continue;
+		ok++;
+		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
+		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
+	}
+	double seconds = (double)b->window_ns / 1e9;
+	b->window_s = b->window_ns > 0 ? seconds : NAN;
+	b->completed = ratio(ok, seconds);
+	b->input_per_s = has_input ? ratio(input, seconds) : NAN;
+	b->output_per_s = has_output ? ratio(output, seconds) : NAN;
+	b->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
+	b->little = b->busy_ns > 0 ? ratio(b->busy_ns, (double)b->window_ns) : NAN;
+	b->goodput = b->judged > 0 ? ratio(good, seconds) : NAN;
+	b->achieved = ratio((double)b->achieved_n * 1e9, (double)b->achieved_ns);
+	b->offered = b->has_length ? ratio((double)b->offered_n * 1e9, (double)b->length_ns) : NAN;
+	b->in_flight_mean = ratio(b->flight_ns, (double)b->window_ns);
+	if (isnan(b->in_flight_mean))
+		b->in_flight_max = NAN;
+}
+
+/* ---- residuals of token counts ---- */
+
+static const struct {
+	const char *name;
+	size_t a, b;
+} residual_specs[RESIDUALS] = {
+	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", offsetof(struct row, output_usage),
+                                offsetof(struct row, output_tokenizer)},
+	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", offsetof(struct row, output_usage),
+                             offsetof(struct row, events)},
+	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer),
+                                 offsetof(struct row, events)},
+	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", offsetof(struct row, input_usage),
+                               offsetof(struct row, input_tokenizer)},
+	[INPUT_ASKED] = {"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
+	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
+};
+
+static void build_residuals(struct figures *b, const struct selection *sel)
+{
+	for (int i = 0; i < RESIDUALS; i++) {
+		struct residual *r = &b->residuals[i];
+		double sum = 0, of = 0;
+		*r = (struct residual){.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
+		for_rows(sel, row)
+		{
+			int64_t a = *(const int64_t *)((const char *)row + residual_specs[i].a);
+			int64_t c = *(const int64_t *)((const char *)row + residual_specs[i].b);
+			if (!row->ok || a == IPF_ABSENT || c == IPF_ABSENT)
+				continue;
+			double difference = (double)(a - c);
+			r->min = r->n == 0 ? difference : fmin(r->min, difference);
+			r->max = r->n == 0 ? difference : fmax(r->max, difference);
+			r->n++;
+			sum += difference;
+			of += (double)c;
+		}
+		r->mean = ratio(sum, (double)r->n);
+		r->share = ratio(sum, of);
+	}
+	double cached = 0, input = 0;
+	for_rows(sel, row) if (row->ok && row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT)
+	{
+		cached += (double)row->cached_tokens;
+		input += (double)row->input_tokens;
+	}
+	b->cached_share = ratio(cached, input);
+}
+
+static int build_objectives(struct figures *b, const struct selection *sel, struct samples *s)
+{
+	const struct slo *slo = sel->run->slo;
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		struct attainment *a = &b->objectives[i];
+		*a = (struct attainment){.share = NAN, .value_ms = NAN};
+		int64_t rows = 0, met = 0, infinite;
+		for_rows(sel, row)
+		{
+			rows += row->error != VERDICT_HUNG_UP;
+			met += (row->met >> i) & 1;
+		}
+		if (isnan(objective->percentile)) {
+			a->share = ratio((double)met, (double)rows);
+			continue;
+		}
+		if (gather(sel, objective->metric, AS_WAITED, s, &infinite) < 0)
+			return -1;
+		double value = percentile_with_infinite(s, infinite, objective->percentile);
+		a->value_ms = value / 1e6;
+		a->met = value <= (double)objective->limit_ns;
+	}
+	return 0;
+}
+
+/* ---- stages, total, groups ---- */
+
+/* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
+static int build_figures(struct figures *b, const struct selection *sel, struct ipf_error *err)
+{
+	struct samples s = {0};
+	b->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *b->by_finish);
+	int bad = !b->by_finish;
+	if (!bad) {
+		count_requests(b, sel);
+		build_rates(b, sel);
+		build_residuals(b, sel);
+		bad = build_times(b, sel, &s) < 0 || build_gaps(b, sel) < 0 || build_tokens(b, sel, &s) < 0 ||
+		      build_objectives(b, sel, &s) < 0;
+	}
+	samples_release(&s);
+	return bad ? ipf_error_memory(err) : 0;
+}
+
+static void set_stage(struct figures *b, const struct selection *sel, const struct in_flight *flight)
+{
+	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
+	b->name = schedule->name;
+	b->kind = schedule->kind;
+	b->measured = schedule->measured;
+	b->window_ns = window_of(sel, sel->stage);
+	b->flight_ns = flight->integral;
+	b->busy_ns = flight->busy;
+	b->in_flight_max = flight->most;
+	b->scheduled = IPF_ABSENT;
+	if (sel->member < 0) {
+		schedule_of(sel->run, sel->stage, &b->scheduled, &b->length_ns);
+		b->has_length = b->length_ns != IPF_ABSENT && b->length_ns > 0;
+		b->offered_n = b->scheduled == IPF_ABSENT ? 0 : b->scheduled;
+	}
+	pace_of(sel, &b->achieved_n, &b->achieved_ns);
+}
+
+/* Adds up the intermediate values of the stages. The total has an offered rate only if every stage has one. */
+static void set_total(struct figures *b, const struct figures *stages, size_t count)
+{
+	b->name = "total";
+	b->total = b->measured = b->has_length = true;
+	b->scheduled = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct figures *stage = &stages[i];
+		if (!stage->measured)
+			continue;
+		b->window_ns += stage->window_ns;
+		b->flight_ns += stage->flight_ns;
+		b->busy_ns += stage->busy_ns;
+		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
+		b->achieved_n += stage->achieved_n;
+		b->achieved_ns += stage->achieved_ns;
+		b->has_length = b->has_length && stage->has_length;
+		if (stage->has_length) {
+			b->length_ns += stage->length_ns;
+			b->offered_n += stage->offered_n;
+		}
+		b->scheduled = b->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT
+		                                                                            : b->scheduled + stage->scheduled;
+	}
+}
+
+/* Builds stages and total for all requests, or for a member of a grouping. */
+static int build_level(struct figures *stages, struct figures *total, const struct selection *all,
+                       struct ipf_error *err)
+{
+	const struct run_data *run = all->run;
+	size_t count = run->schedule.count;
+	struct in_flight *flights = calloc(count + 1, sizeof *flights);
+	if (!flights)
+		return ipf_error_memory(err);
+	int bad = in_flight_measure(run, all->by, all->member, all->options->window == WINDOW_DRAIN, flights, err);
+	for (size_t i = 0; bad == 0 && i < count; i++) {
+		struct selection sel = select_rows(all, (int32_t)i);
+		set_stage(&stages[i], &sel, &flights[i]);
+		bad = build_figures(&stages[i], &sel, err);
+	}
+	if (bad == 0) {
+		struct selection sel = select_rows(all, -1);
+		set_total(total, stages, count);
+		bad = build_figures(total, &sel, err);
+	}
+	free(flights);
+	return bad;
+}
+
+static int build_groups(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
+                        enum grouping by, struct ipf_error *err)
+{
+	size_t members = (size_t)run->groups[by].count, level = figures->count + 1;
+	struct figures *all = calloc(members * level, sizeof *all);
+	if (!all)
+		return ipf_error_memory(err);
+	int bad = 0;
+	for (size_t m = 0; bad == 0 && m < members; m++) {
+		struct selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
+		bad = build_level(all + m * level, all + m * level + figures->count, &those, err);
+	}
+	for (size_t i = 0; bad == 0 && i < level; i++) {
+		struct figures *to = i < figures->count ? &figures->stages[i] : &figures->total;
+		to->groups[by] = calloc(members, sizeof **to->groups);
+		if (!to->groups[by]) {
+			bad = ipf_error_memory(err);
+			break;
+		}
+		for (size_t m = 0; m < members; m++) {
+			to->groups[by][m] = all[m * level + i];
+			to->groups[by][m].name = run->groups[by].list[m];
+			all[m * level + i].by_finish = NULL;
+		}
+	}
+	for (size_t i = 0; i < members * level; i++)
+		free(all[i].by_finish);
+	free(all);
+	return bad;
+}
+
+int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
+                      struct ipf_error *err)
+{
+	struct selection all = {.run = run, .options = options, .member = -1};
+	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
+	                                .count = run->schedule.count};
+	if (!figures->stages)
+		return ipf_error_memory(err);
+	int bad = build_level(figures->stages, &figures->total, &all, err);
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		figures->group_counts[by] = run->groups[by].count;
+		/* a single model may be of interest; the figures of a single target are those of the total */
+		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
+			bad = build_groups(figures, run, options, by, err);
+	}
+	return bad;
+}
+
+int64_t figures_requests(const struct figures *b)
+{
+	return b->ok + b->failed + b->hung_up;
+}
+
+static void figures_release(struct figures *b, const struct run_figures *figures)
+{
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		for (int m = 0; b->groups[by] && m < figures->group_counts[by]; m++)
+			free(b->groups[by][m].by_finish);
+		free(b->groups[by]);
+	}
+	free(b->by_finish);
+}
+
+void run_figures_release(struct run_figures *figures)
+{
+	for (size_t i = 0; figures->stages && i < figures->count; i++)
+		figures_release(&figures->stages[i], figures);
+	figures_release(&figures->total, figures);
+	free(figures->stages);
+	*figures = (struct run_figures){0};
+}

@@ -1,0 +1,97 @@
+/* All figures of a run: of each stage, of the total, and of each model or target in these.
+ *
+ *     struct run_figures figures;
+ *     run_figures_build(&figures, &run, &options, &err);
+ *     figures.total.due[METRIC_TTFT].at[i] …
+ *     run_figures_release(&figures);
+ *
+ * What does not exist is NAN, IPF_ABSENT or a metric_summary with n = 0. Times are in milliseconds, rates per second.
+ */
+#ifndef REPORT_FIGURES_H
+#define REPORT_FIGURES_H
+
+#include "figures/metric_summary.h"
+#include "results/run_data.h"
+
+enum window_kind {
+	WINDOW_STAGE, /* the measured part of the stage */
+	WINDOW_DRAIN, /* until its last request has ended */
+};
+
+struct figure_options {
+	struct percentiles percentiles;
+	int window; /* enum window_kind: the time that rates refer to */
+	bool errors_as_inf;
+	bool by[GROUPINGS]; /* also by model, by target */
+};
+
+/* The difference a − b of two counts of the same tokens, over the requests that have both. */
+struct residual {
+	const char *name;
+	int64_t n;
+	double mean, min, max;
+	double share; /* sum of the differences / sum of b */
+};
+enum {
+	OUTPUT_USAGE_TOKENIZER,
+	OUTPUT_USAGE_EVENTS,
+	OUTPUT_TOKENIZER_EVENTS,
+	INPUT_USAGE_TOKENIZER,
+	INPUT_ASKED,
+	OUTPUT_ASKED,
+	RESIDUALS,
+};
+
+struct attainment {
+	double share;    /* per-request objective: share of the requests that meet it */
+	double value_ms; /* objective on a percentile: its value … */
+	bool met;        /* … and whether that is within the limit */
+};
+
+struct figures {
+	const char *name, *kind;
+	bool measured, total;
+	double window_s;
+	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
+	double offered, achieved, completed;
+	double input_per_s, output_per_s, total_per_s;
+	double in_flight_mean, in_flight_max, little;
+	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
+	struct metric_summary itl;
+	struct metric_summary input, output, reasoning, asked_input, asked_output;
+	int64_t input_total, output_total;
+	int64_t by_source[SOURCES];
+	int64_t *by_finish; /* one count for each of run->finishes */
+	struct residual residuals[RESIDUALS];
+	double cached_share;
+	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
+	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */
+	int64_t judged, good;                       /* requests with objectives, and those that met all of them */
+	int64_t left_out; /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
+	double goodput;
+	struct attainment objectives[OBJECTIVES_MOST];
+	/* Every row is in ok, failed (of which some are cut or cancelled) or hung_up. */
+	struct figures *groups[GROUPINGS]; /* one for each of run->groups, if requested; else NULL */
+
+	/* Intermediate values, which the total adds up. */
+	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
+	double flight_ns; /* integral of the requests in flight, in ns */
+	double busy_ns;   /* sum of end - start, of requests of any stage that ended in the window */
+	bool has_length;
+};
+
+struct run_figures {
+	struct figures *stages;
+	size_t count;
+	struct figures total;
+	int group_counts[GROUPINGS]; /* length of each `groups`, if it exists */
+};
+
+/* The number of requests that the figures cover. */
+int64_t figures_requests(const struct figures *b);
+
+int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
+                      struct ipf_error *err);
+void run_figures_release(struct run_figures *figures);
+
+#endif

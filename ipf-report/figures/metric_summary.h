@@ -1,0 +1,49 @@
+/* The distribution of one metric as reports show it: moments and percentiles. */
+#ifndef REPORT_METRIC_SUMMARY_H
+#define REPORT_METRIC_SUMMARY_H
+
+#include "error.h"
+#include "stats/histogram.h"
+#include "stats/samples.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PERCENTILES_MOST = 24 };
+
+/* The percentiles to show, increasing. */
+struct percentiles {
+	double p[PERCENTILES_MOST];
+	int count;
+	bool chosen; /* by --percentiles */
+};
+
+/* 1, 5, 10, 25, 50, 75, 90, 95, 99 and 99.9. */
+void percentiles_default(struct percentiles *list);
+/* Parses "50,90,99.9" or "p50,p90". IPF_USAGE, with the invalid item. */
+int percentiles_parse(struct percentiles *list, const char *text, struct ipf_error *err);
+/* "p50", "p99.9" */
+const char *percentile_name(double p, char text[24]);
+
+/* Figures are in the unit of the samples times `scale`. A figure that does not exist is NAN; one that infinite samples
+ * reach (--errors-as-inf) is INFINITY. n == 0: there are no samples. */
+struct metric_summary {
+	int64_t n;
+	double mean, std, min, max;
+	double at[PERCENTILES_MOST]; /* for each percentile of the list */
+	double low, high;            /* 95 % confidence interval of the mean; NAN */
+};
+
+/* Summarises samples in the order of arrival, which it sorts, and `infinite` more samples at infinity. */
+void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int64_t infinite, double scale,
+                               const struct percentiles *list);
+void metric_summary_of_histogram(struct metric_summary *d, const struct histogram *h, double scale,
+                                 const struct percentiles *list);
+
+/* A percentile of the samples, which it sorts, and `infinite` more at infinity; NAN if there are no samples. */
+double percentile_with_infinite(struct samples *s, int64_t infinite, double p);
+
+/* Are n samples enough for this percentile, at 99 % confidence (samples_needed)? */
+bool percentile_is_firm(int64_t n, double p);
+
+#endif

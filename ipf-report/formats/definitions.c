@@ -1,0 +1,133 @@
+#include "formats/definitions.h"
+
+#include "formats/text_layout.h"
+#include "verdict/verdict.h"
+
+static const struct {
+	const char *name; /* NULL: a heading, its text in `text` */
+	const char *text;
+} definitions[] = {
+	{NULL, "Times of one request"},
+	{"due", "The moment at which the schedule wants the request sent. A follower in a session is due when its "
+            "parents have ended and its wait is over. A closed loop has no due times."},
+	{"ready", "due has passed, the parents have ended, the wait is over: from then on, only a slot can be missing."},
+	{"start", "ipf-fire hands the request to the network."},
+	{"first_byte", "The first byte of the answer, status line included."},
+	{"event", "What the server sends as a unit: an SSE event, a line of NDJSON, or the whole body if nothing streams. "
+              "Its time is that of the read that brought its last byte: the kernel's receive timestamp if there is "
+              "one, else the clock of ipf-fire."},
+	{"content event", "An event with at least one character of reasoning, answer or tool call."},
+	{"end", "The answer is complete, or the error is known."},
+
+	{NULL, "Latencies of successful requests (--errors-as-inf counts failures as infinite)"},
+	{"from_start", "Counted from start: the service's own time."},
+	{"from_due", "Counted from due, which is from_start plus lag: what a user waits, free of coordinated "
+                 "omission. Absent for closed loops."},
+	{"ttfb", "first_byte - start."},
+	{"ttft", "First content event - start. A role-only or empty first event does not count; one-token answers "
+             "have it too."},
+	{"ttfa", "First event with answer text - start; later than ttft if a model reasons first."},
+	{"ttst", "Second content event - first content event."},
+	{"e2e", "Last content event - start. A trailing usage chunk or end mark delays no content; it counts in "
+            "stream."},
+	{"stream", "end - start."},
+	{"itl", "Gaps between successive content events, pooled over requests, from a histogram that is accurate to "
+            "0.1 %. `ipf-collect --itl` says whether a sample is a gap, a token's share of one, or a request's mean."},
+	{"itl_mean", "A request's mean gap."},
+	{"itl_max", "A request's longest gap."},
+	{"tpot", "(e2e - ttft) / (output_tokens - 1). Absent with fewer than two tokens or two content events."},
+	{"tpot_corrected", "The same, subtracting the tokens of the first event instead of 1."},
+	{"ntpot", "e2e / output_tokens. Absent without tokens."},
+	{"fluidity",
+     "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token "
+     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
+     "counts from its arrival. Absent without --deadline."},
+	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
+	{"coalesced",
+     "Content events that arrived in the same read as another one, and have the same time; as a share of all."},
+
+	{NULL, "Lateness of all started requests"},
+	{"lag", "start - due."},
+	{"slot_wait", "start - ready, of requests that waited for a slot of their stage: the stage's limit, not the "
+                  "client's fault."},
+	{"client_lag", "start - the moment when only the client was missing (ready, or when the slot became "
+                   "free): the client's fault."},
+
+	{NULL, "Load and throughput"},
+	{"window", "The measured part of a stage, from its beginning to its end; a stage bounded by a count ends "
+               "with its last request. With --window drain every stage lasts until its last request has ended. A "
+               "request counts in the window in which it ended. The windows of the total are those of the measured "
+               "stages, end to end; if a stream was cut, a window ends with its last line."},
+	{"offered", "Scheduled arrivals / scheduled length of the stage. Closed loops offer no rate, nor does a "
+                "total that includes one."},
+	{"achieved", "(starts - 1) / (last start - first start); over several stages, sums of both."},
+	{"completed", "Successes in the window / window, also called requests_per_s."},
+	{"tokens_per_s", "Input, output or all tokens of the successes in the window / window."},
+	{"in_flight", "Requests of any stage between start and end, in the window: mean over time, and maximum."},
+	{"little", "Requests of any stage that ended in the window / window, times their mean of end - start: by Little's "
+               "law close to the mean in flight if the load was steady."},
+	{"goodput",
+     "Requests that met every objective / window, and their share. An objective is compared with the "
+     "latency from due if there is one. Failed and cut requests are never good and stay in the denominator of the "
+     "share; requests that ipf-fire disconnected on purpose are excluded (left_out counts them). An objective on a "
+     "figure that an answer cannot have, such as the tpot of one token, is met."},
+
+	{NULL, "Tokens of successful requests"},
+	{"output_tokens", "Reasoning, answer and tool calls. As the server's usage reports, else as the tokenizer "
+                      "counts the joined text, else the number of content events; source says which."},
+	{"input_tokens", "The same for the prompt."},
+	{"asked", "What the trace requested."},
+	{"residual", "The difference of two counts of the same tokens over the requests that have both; share is "
+                 "the sum of the differences divided by the sum of the second count."},
+	{"cached_share", "Input tokens that the server reports as cached / input tokens."},
+
+	{NULL, "Errors"},
+	{"connect", "No connection: name resolution failed, connection refused, host unreachable, or connect timeout."},
+	{"tls", "The TLS handshake failed."},
+	{"timeout", "Took longer than --timeout."},
+	{"reset", "The connection was lost before the end mark. stale_resets are those of kept connections that the "
+              "server had already closed: neither the server's fault nor the client's."},
+	{"http-status", "A status other than 2xx."},
+	{"in-band", "An error object in the body of a 200."},
+	{"cut", "No end mark, or an answer without any content."},
+	{"malformed", "The response does not conform to the API."},
+	{"hung-up",
+     "Disconnected by ipf-fire on purpose (--cancel): neither a success nor a failure. The request counts in the load, "
+     "in flight and in hung_up, but in no latency, share or percentile, not even with --errors-as-inf."},
+	{"cancelled", "Cancelled by ipf-fire at the end of its grace period."},
+
+	{NULL, "Statistics"},
+	{"percentile",
+     "Exact, by linear interpolation between order statistics (NumPy's default); of itl from the "
+     "histogram. Marked with ~ if there are too few samples: p90 needs 44, p99 459, p99.9 4,603 (binomial "
+     "bound, 99 % confidence). Several results are pooled request by request; percentiles are never averaged."},
+	{"std", "Population standard deviation."},
+	{"ci95", "95 % confidence interval of the mean, from 20 batch means in the order of the starts; needs 40 samples."},
+};
+
+void definitions_format(struct buffer *out)
+{
+	struct layout l = {.out = out};
+	for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) {
+		if (!definitions[i].name) {
+			if (i > 0)
+				layout_end_line(&l);
+			layout_wrapped(&l, 0, PLAIN, definitions[i].text);
+			continue;
+		}
+		layout_to(&l, 2);
+		layout_text(&l, PLAIN, definitions[i].name);
+		layout_to(&l, 18);
+		layout_wrapped(&l, 18, PLAIN, definitions[i].text);
+	}
+	const char *about, *rule, *before = "";
+	layout_end_line(&l);
+	layout_wrapped(&l, 0, PLAIN, "Verdict: OK, DOUBTFUL or INVALID; that of the run is the worst of its checks");
+	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
+		layout_to(&l, 2);
+		layout_text(&l, PLAIN, about == before ? "" : about);
+		layout_to(&l, 18);
+		layout_wrapped(&l, 18, PLAIN, rule);
+		before = about;
+	}
+}

@@ -1,0 +1,198 @@
+/* -f csv: a line for each stage and one for the total, as in RFC 4180. A figure that does not exist is empty. */
+#include "absent.h"
+#include "formats/report_format.h"
+
+#include <math.h>
+#include <string.h>
+
+struct csv {
+	struct buffer *out;
+	bool header, comma; /* header: write names instead of values; comma: the line has a field */
+};
+
+static void raw(struct csv *csv, const char *text)
+{
+	if (csv->comma)
+		buffer_byte(csv->out, ',');
+	csv->comma = true;
+	if (!text)
+		return;
+	if (!strpbrk(text, ",\"\r\n")) {
+		buffer_text(csv->out, text);
+		return;
+	}
+	buffer_byte(csv->out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buffer_byte(csv->out, '"');
+		buffer_byte(csv->out, *text);
+	}
+	buffer_byte(csv->out, '"');
+}
+
+static void text(struct csv *csv, const char *name, const char *value)
+{
+	raw(csv, csv->header ? name : value);
+}
+
+/* As in JSON: at most six decimals, without trailing zeros. */
+static void number(struct csv *csv, const char *name, double value)
+{
+	char digits[40] = "";
+	if (isinf(value))
+		strcpy(digits, "inf");
+	else if (!isnan(value)) {
+		snprintf(digits, sizeof digits, "%.6f", value);
+		if (strchr(digits, '.')) {
+			char *end = digits + strlen(digits);
+			while (end[-1] == '0')
+				*--end = 0;
+			if (end[-1] == '.')
+				*--end = 0;
+		}
+	}
+	raw(csv, csv->header ? name : digits);
+}
+
+static void count(struct csv *csv, const char *name, int64_t value)
+{
+	char digits[32] = "";
+	if (value != IPF_ABSENT)
+		snprintf(digits, sizeof digits, "%lld", (long long)value);
+	raw(csv, csv->header ? name : digits);
+}
+
+static void summary(struct csv *csv, const char *name, const struct metric_summary *d, const struct percentiles *list)
+{
+	char full[80], p[24];
+	struct {
+		const char *name;
+		double value;
+	} moments[] = {{"mean", d->mean}, {"std", d->std}, {"min", d->min}};
+	snprintf(full, sizeof full, "%s_n", name);
+	count(csv, full, d->n);
+	for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+		snprintf(full, sizeof full, "%s_%s", name, moments[i].name);
+		number(csv, full, d->n ? moments[i].value : NAN);
+	}
+	for (int i = 0; i < list->count; i++) {
+		snprintf(full, sizeof full, "%s_%s", name, percentile_name(list->p[i], p));
+		number(csv, full, d->n ? d->at[i] : NAN);
+	}
+	snprintf(full, sizeof full, "%s_max", name);
+	number(csv, full, d->n ? d->max : NAN);
+}
+
+static void errors(struct csv *csv, const struct figures *b)
+{
+	char name[40];
+	for (int i = 0; i < VERDICT_KINDS; i++) {
+		snprintf(name, sizeof name, "errors_%s", verdict_kinds[i]);
+		for (char *c = name; *c; c++)
+			if (*c == '-')
+				*c = '_';
+		count(csv, name, i == VERDICT_HUNG_UP ? b->hung_up : b->errors[i]);
+	}
+	count(csv, "stale_resets", b->stale);
+}
+
+static void objectives(struct csv *csv, const struct figures *b, const struct slo *slo)
+{
+	char name[80];
+	number(csv, "goodput_requests_per_s", b->goodput);
+	number(csv, "goodput_share", b->judged ? (double)b->good / (double)b->judged : NAN);
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		bool each = isnan(objective->percentile);
+		snprintf(name, sizeof name, "slo_%s_%s", objective->text, each ? "share" : "value_ms");
+		number(csv, name, each ? b->objectives[i].share : b->objectives[i].value_ms);
+	}
+}
+
+static const char *source(const struct figures *b)
+{
+	int most = -1;
+	for (int i = 0; i < SOURCES; i++)
+		if (b->by_source[i] > 0 && (most < 0 || b->by_source[i] > b->by_source[most]))
+			most = i;
+	return most < 0 ? NULL : sources[most];
+}
+
+static void latencies(struct csv *csv, const struct figures *b, const struct percentiles *list)
+{
+	char name[40];
+	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
+		snprintf(name, sizeof name, metrics[m].from_due ? "%s_ms_from_start" : "%s_ms", metrics[m].name);
+		summary(csv, name, &b->start[m], list);
+		if (metrics[m].from_due) {
+			snprintf(name, sizeof name, "%s_ms_from_due", metrics[m].name);
+			summary(csv, name, &b->due[m], list);
+		}
+		if (m == METRIC_NTPOT)
+			summary(csv, "itl_ms", &b->itl, list);
+	}
+}
+
+static void record(struct csv *csv, const struct report *report, const struct figures *b, const char *stage,
+                   const char *group)
+{
+	const struct percentiles *list = &report->options->percentiles;
+	csv->comma = false;
+	text(csv, "stage", stage);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		if (report->options->by[by])
+			text(csv, groupings[by], group);
+	text(csv, "kind", b->kind);
+	text(csv, "measured", b->measured ? "true" : "false");
+	number(csv, "window_s", b->window_s);
+	count(csv, "requests_scheduled", b->scheduled);
+	count(csv, "requests_started", b->started);
+	count(csv, "requests_ok", b->ok);
+	count(csv, "requests_failed", b->failed);
+	count(csv, "requests_cut", b->cut);
+	errors(csv, b);
+	number(csv, "rate_offered", b->offered);
+	number(csv, "rate_achieved", b->achieved);
+	number(csv, "rate_completed", b->completed);
+	number(csv, "input_tokens_per_s", b->input_per_s);
+	number(csv, "output_tokens_per_s", b->output_per_s);
+	number(csv, "total_tokens_per_s", b->total_per_s);
+	number(csv, "in_flight_mean", b->in_flight_mean);
+	number(csv, "in_flight_max", b->in_flight_max);
+	number(csv, "in_flight_little", b->little);
+	objectives(csv, b, report->run->slo);
+	summary(csv, "lag_ms", &b->start[METRIC_LAG], list);
+	summary(csv, "client_lag_ms", &b->start[METRIC_CLIENT_LAG], list);
+	summary(csv, "slot_wait_ms", &b->start[METRIC_SLOT_WAIT], list);
+	latencies(csv, b, list);
+	text(csv, "tokens_source", source(b));
+	summary(csv, "input_tokens", &b->input, list);
+	summary(csv, "output_tokens", &b->output, list);
+	summary(csv, "reasoning_tokens", &b->reasoning, list);
+	summary(csv, "asked_output_tokens", &b->asked_output, list);
+	number(csv, "cached_share", b->cached_share);
+	number(csv, "coalesced_share", b->events ? (double)b->coalesced / (double)b->events : NAN);
+	count(csv, "stalls", b->events ? b->stalls : IPF_ABSENT);
+	buffer_text(csv->out, "\r\n");
+}
+
+static void records(struct csv *csv, const struct report *report, const struct figures *b)
+{
+	record(csv, report, b, b->name, NULL);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; b->groups[by] && i < report->run->groups[by].count; i++)
+			if (figures_requests(&b->groups[by][i]) > 0)
+				record(csv, report, &b->groups[by][i], b->name, b->groups[by][i].name);
+}
+
+static void render_csv(const struct report *report, struct buffer *out)
+{
+	struct csv csv = {.out = out, .header = true};
+	record(&csv, report, &report->figures->total, NULL, NULL);
+	csv.header = false;
+	for (size_t i = 0; i < report->figures->count; i++)
+		records(&csv, report, &report->figures->stages[i]);
+	records(&csv, report, &report->figures->total);
+}
+
+const struct report_format format_csv = {.name = "csv", .render = render_csv};

@@ -1,0 +1,558 @@
+/* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
+#include "absent.h"
+#include "formats/report_format.h"
+#include "formats/text_table.h"
+#include "cli/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- verdict and run ---- */
+
+static enum style status_style(enum verdict_status status)
+{
+	return status == VERDICT_OK ? GOOD : status == VERDICT_DOUBTFUL ? WARN : BAD;
+}
+
+static void show_verdict(struct layout *l, const struct report *report)
+{
+	static const char *const titles[VERDICT_QUESTIONS] = {"load delivered", "client headroom", "server answers",
+	                                                      "enough samples"};
+	const struct verdict_finding *finding = report->finding;
+	for (int i = 0; i < report->run->part_count; i++)
+		if (report->run->parts[i].incomplete[0]) {
+			layout_text(l, BAD, "Incomplete");
+			layout_to(l, 12);
+			layout_wrapped(l, 12, PLAIN, report->run->parts[i].incomplete);
+		}
+	if (l->out->len > 0)
+		layout_end_line(l);
+	layout_text(l, STRONG, "Verdict");
+	layout_to(l, 19);
+	layout_text(l, status_style(finding->status), verdict_status_name(finding->status));
+	layout_end_line(l);
+	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
+		layout_to(l, 2);
+		layout_text(l, PLAIN, titles[i]);
+		layout_to(l, 19);
+		layout_text(l, status_style(finding->checks[i].status), verdict_status_name(finding->checks[i].status));
+		layout_to(l, 29);
+		layout_wrapped(l, 29, PLAIN, finding->checks[i].detail);
+	}
+}
+
+static const char *info_text(json_t *info, const char *key)
+{
+	return json_string_value(json_object_get(info, key));
+}
+
+static int64_t ns_of(json_t *object, const char *map, const char *key)
+{
+	json_t *value = json_object_get(json_object_get(object, map), key);
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+/* Which clock gave the times of events, and how late ipf-fire read them: of several clients, the worst. */
+static void show_clock(struct layout *l, json_t *info)
+{
+	json_t *client;
+	size_t i;
+	int64_t p99 = -1, most = -1;
+	char text[160], a[32], b[32];
+	json_array_foreach(json_object_get(info, "clients"), i, client)
+	{
+		if (ns_of(client, "delay_ns", "p99") > p99)
+			p99 = ns_of(client, "delay_ns", "p99");
+		if (ns_of(client, "delay_ns", "max") > most)
+			most = ns_of(client, "delay_ns", "max");
+	}
+	const char *stamps = info_text(info, "stamps");
+	if (stamps && !strcmp(stamps, "user"))
+		layout_entry(l, "event times", "by the clock of ipf-fire, when it read them");
+	if (!stamps || strcmp(stamps, "kernel") != 0)
+		return;
+	snprintf(text, sizeof text, "by the kernel");
+	if (p99 >= 0)
+		snprintf(text, sizeof text, "by the kernel; ipf-fire read %s later at p99, at most %s later",
+		         format_duration(p99, a), format_duration(most, b));
+	layout_entry(l, "event times", text);
+}
+
+static void show_load(json_t *load, char *text, size_t size)
+{
+	char rate[40], events[40];
+	snprintf(text, size, "%s requests/s, %s events/s",
+	         show_number(json_number_value(json_object_get(load, "requests_per_s")), rate),
+	         show_number(json_number_value(json_object_get(load, "events_per_s")), events));
+}
+
+/* The result of ipf-fire --calibrate on this machine. */
+static void show_calibration(struct layout *l, json_t *info)
+{
+	json_t *found = json_object_get(info, "calibration");
+	char text[400], load[120], top[120] = "", a[32], b[32], c[32];
+	int64_t ttft = ns_of(found, "ttft_error_ns", "p99"), itl = ns_of(found, "itl_error_ns", "p99"),
+			lag = ns_of(found, "lag_ns", "p99");
+	if (ttft < 0 || itl < 0 || lag < 0)
+		return;
+	show_load(json_object_get(found, "shape"), load, sizeof load);
+	if (json_object_get(found, "highest"))
+		show_load(json_object_get(found, "highest"), top, sizeof top);
+	snprintf(text, sizeof text, "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s", load,
+	         format_duration(ttft, a), format_duration(itl, b), format_duration(lag, c),
+	         *top ? "up to " : "at no load tried", top);
+	layout_entry(l, "calibrated", text);
+}
+
+static void show_run(struct layout *l, const struct report *report)
+{
+	json_t *info = report->run_info;
+	static const char *const keys[] = {"target", "model", "tokenizer", "trace", "schedule"};
+	char text[512] = "", number[40];
+	layout_heading(l, "Run");
+	layout_end_line(l);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		text[0] = 0;
+		join(text, sizeof text, "", info_text(info, keys[i]), "");
+		if (i == 0)
+			join(text, sizeof text, ", ", info_text(info, "api"), "");
+		json_t *object = json_object_get(info, keys[i]);
+		join(text, sizeof text, "", info_text(object, "name"), "");
+		if (info_text(object, "rule")) {
+			snprintf(number, sizeof number, "(%.30s)", info_text(object, "rule"));
+			join(text, sizeof text, " ", number, "");
+		}
+		if (json_is_integer(json_object_get(object, "requests"))) {
+			join(text, sizeof text, "", show_count(json_integer_value(json_object_get(object, "requests")), number),
+			     "requests");
+			/* enough to distinguish traces; the JSON has all of it */
+			snprintf(number, sizeof number, "SHA-256 %.16s",
+			         info_text(object, "sha256") ? info_text(object, "sha256") : "unknown");
+			join(text, sizeof text, ", ", number, "");
+		}
+		if (text[0])
+			layout_entry(l, keys[i], text);
+	}
+	text[0] = 0;
+	join(text, sizeof text, "", info_text(info, "started"), "");
+	json_t *duration = json_object_get(info, "duration_s");
+	if (duration)
+		join(text, sizeof text, ", ", show_number(json_number_value(duration), number), "s");
+	json_t *seed = json_object_get(info, "seed");
+	if (json_is_integer(seed)) {
+		snprintf(number, sizeof number, "seed %lld", (long long)json_integer_value(seed));
+		join(text, sizeof text, ", ", number, "");
+	}
+	join(text, sizeof text, ", ",
+	     report->run->part_count > 1 ? (report->run->shards ? "pooled from shards" : "pooled from repeats") : NULL, "");
+	if (text[0])
+		layout_entry(l, json_object_get(info, "started") ? "started" : "lasted", text);
+	show_clock(l, info);
+	show_calibration(l, info);
+}
+
+/* ---- stages ---- */
+
+static void show_label(struct layout *l, int width, enum style style, const char *name, bool whole)
+{
+	layout_to(l, 2);
+	if (whole && text_width(name) > width) {
+		layout_clipped(l, WIDTH - 2, style, name);
+		layout_end_line(l);
+	} else {
+		layout_clipped(l, width, style, name);
+	}
+}
+
+/* How many bytes all names share at their beginning and at their end, up to a slash. */
+static void common_ends(const struct string_table *names, size_t *front, size_t *back)
+{
+	const char *first = names->list[0];
+	*front = *back = strlen(first);
+	for (int i = 1; i < names->count; i++) {
+		const char *other = names->list[i];
+		size_t len = strlen(other), n = 0;
+		while (n < *front && first[n] == other[n])
+			n++;
+		*front = n;
+		for (n = 0; n < *back && n < len && first[strlen(first) - 1 - n] == other[len - 1 - n];)
+			n++;
+		*back = n;
+	}
+	while (*front > 0 && first[*front - 1] != '/')
+		(*front)--;
+	while (*back > 0 && first[strlen(first) - *back] != '/')
+		(*back)--;
+}
+
+static const char *member_name(const struct run_data *run, enum grouping by, int member, char name[200])
+{
+	const struct string_table *names = &run->groups[by];
+	size_t front = 0, back = 0;
+	if (by == BY_TARGET)
+		common_ends(names, &front, &back);
+	for (int i = 0; i < names->count; i++)
+		if (strlen(names->list[i]) <= front + back)
+			front = back = 0;
+	snprintf(name, 200, "%.*s", (int)(strlen(names->list[member]) - front - back), names->list[member] + front);
+	return name;
+}
+
+static void stage_row(struct layout *l, const struct figures *b, const char *name, bool whole)
+{
+	char text[40], label[160];
+	enum style style = b->measured ? PLAIN : FAINT;
+	snprintf(label, sizeof label, b->measured ? "%.150s" : "(%.150s)", name);
+	show_label(l, 21, style, label, whole);
+	layout_right(l, 32, style, show_number(b->offered, text));
+	layout_right(l, 41, style, show_number(b->achieved, text));
+	layout_right(l, 50, style, show_number(b->in_flight_mean, text));
+	layout_right(l, 56, style, show_count(isnan(b->in_flight_max) ? IPF_ABSENT : (int64_t)b->in_flight_max, text));
+	layout_right(l, 64, style, show_count(b->ok, text));
+	layout_right(l, 71, b->failed && b->measured ? BAD : style, show_count(b->failed, text));
+	layout_right(l, WIDTH, style, show_number(b->output_per_s, text));
+	layout_end_line(l);
+}
+
+static void show_stages(struct layout *l, const struct report *report)
+{
+	const struct run_figures *figures = report->figures;
+	bool unmeasured = false;
+	char name[200];
+	layout_heading(l, "Stages");
+	layout_right(l, 41, FAINT, "requests per s");
+	layout_right(l, 56, FAINT, "in flight");
+	layout_right(l, 71, FAINT, "requests");
+	layout_right(l, WIDTH, FAINT, "output");
+	layout_end_line(l);
+	static const struct {
+		int column;
+		const char *text;
+	} heads[] = {{32, "offered"}, {41, "achieved"}, {50, "mean"},       {56, "max"},
+	             {64, "ok"},      {71, "failed"},   {WIDTH, "tokens/s"}};
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		layout_right(l, heads[i].column, FAINT, heads[i].text);
+	layout_end_line(l);
+	for (size_t i = 0; i < figures->count; i++) {
+		stage_row(l, &figures->stages[i], figures->stages[i].name, false);
+		unmeasured |= !figures->stages[i].measured;
+	}
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; figures->total.groups[by] && i < report->run->groups[by].count; i++)
+			if (figures_requests(&figures->total.groups[by][i]) > 0)
+				stage_row(l, &figures->total.groups[by][i], member_name(report->run, by, i, name), true);
+	if (figures->count != 1 || unmeasured)
+		stage_row(l, &figures->total, "total", false);
+	if (unmeasured) {
+		layout_to(l, 2);
+		layout_text(l, FAINT, "(in brackets: not measured, and not in the total)");
+		layout_end_line(l);
+	}
+}
+
+/* ---- latency ---- */
+
+static void row_both(struct text_table *t, const char *label, const struct figures *b, enum metric m)
+{
+	text_table_row(t, label, "from start", &b->start[m]);
+	text_table_row(t, "", "from due", &b->due[m]);
+}
+
+static void latency_rows(struct text_table *t, const struct figures *b, const char *itl)
+{
+	char per[32];
+	snprintf(per, sizeof per, "per %.20s", itl);
+	row_both(t, "TTFT", b, METRIC_TTFT);
+	row_both(t, "TTFA", b, METRIC_TTFA);
+	text_table_row(t, "ITL", per, &b->itl);
+	text_table_row(t, "TPOT", "", &b->start[METRIC_TPOT]);
+	text_table_row(t, "NTPOT", "", &b->start[METRIC_NTPOT]);
+	row_both(t, "E2E", b, METRIC_E2E);
+	text_table_row(t, "lag", "", &b->start[METRIC_LAG]);
+	text_table_row(t, "slot wait", "", &b->start[METRIC_SLOT_WAIT]);
+}
+
+/* Returns whether any percentile was marked. */
+static bool total_latency(struct layout *l, const struct report *report)
+{
+	const struct figures *b = &report->figures->total;
+	struct text_table t;
+	text_table_init(&t, l, &report->options->percentiles, false);
+	if (b->ok == 0 && b->started == 0)
+		return false;
+	while (text_table_part(&t, "Latency, ms"))
+		latency_rows(&t, b, run_data_itl(report->run, 0));
+	text_table_note(l, t.weak);
+	return t.weak;
+}
+
+static int index_of(const struct percentiles *list, double p)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->p[i] == p)
+			return i;
+	return -1;
+}
+
+static bool latency_stage_row(struct layout *l, const struct figures *b, const char *name, bool whole,
+                              const struct percentiles *list)
+{
+	static const double shown[] = {50, 99};
+	bool open = b->due[METRIC_TTFT].n > 0, weak = false;
+	const struct metric_summary *summaries[] = {open ? &b->due[METRIC_TTFT] : &b->start[METRIC_TTFT],
+	                                            &b->start[METRIC_TPOT],
+	                                            open ? &b->due[METRIC_E2E] : &b->start[METRIC_E2E]};
+	char text[40];
+	show_label(l, 22, PLAIN, name, whole);
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 2; k++) {
+			const struct metric_summary *d = summaries[i];
+			bool mark = d->n > 0 && !percentile_is_firm(d->n, shown[k]);
+			weak |= text_table_cell(l, 34 + i * 18 + k * 9,
+			                        show_number(d->n ? d->at[index_of(list, shown[k])] : NAN, text), mark);
+		}
+	layout_end_line(l);
+	return weak;
+}
+
+/* A line for each measured stage, model or target, with the figures that are compared most. */
+static void stages_latency(struct layout *l, const struct report *report, bool explained)
+{
+	const struct run_figures *figures = report->figures;
+	const struct percentiles *list = &report->options->percentiles;
+	bool weak = false, closed = false;
+	char name[200];
+	int shown = 0;
+	for (size_t i = 0; i < figures->count; i++)
+		shown += figures->stages[i].measured && figures->stages[i].ok > 0;
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		shown += figures->total.groups[by] ? report->run->groups[by].count : 0;
+	if (shown < 2 || index_of(list, 50) < 0 || index_of(list, 99) < 0)
+		return;
+	layout_heading(l, "By stage, ms");
+	layout_right(l, 43, FAINT, "TTFT from due");
+	layout_right(l, 61, FAINT, "TPOT");
+	layout_right(l, 79, FAINT, "E2E from due");
+	layout_end_line(l);
+	for (int i = 0; i < 3; i++) {
+		layout_right(l, 34 + i * 18, FAINT, "p50");
+		layout_right(l, 43 + i * 18, FAINT, "p99");
+	}
+	layout_end_line(l);
+	for (size_t i = 0; i < figures->count; i++)
+		if (figures->stages[i].measured && figures->stages[i].ok > 0) {
+			weak |= latency_stage_row(l, &figures->stages[i], figures->stages[i].name, false, list);
+			closed |= figures->stages[i].due[METRIC_TTFT].n == 0;
+		}
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		for (int i = 0; figures->total.groups[by] && i < report->run->groups[by].count; i++)
+			if (figures->total.groups[by][i].ok > 0)
+				weak |= latency_stage_row(l, &figures->total.groups[by][i], member_name(report->run, by, i, name), true,
+				                          list);
+	if (closed) {
+		layout_to(l, 2);
+		layout_text(l, FAINT, "closed loops have no due time: from start");
+		layout_end_line(l);
+	}
+	text_table_note(l, weak && !explained);
+}
+
+static void show_latency(struct layout *l, const struct report *report)
+{
+	bool marked = total_latency(l, report);
+	stages_latency(l, report, marked);
+}
+
+/* ---- tokens ---- */
+
+/* Rounded as shown, so that there is no "-0.0". */
+static double percent(double share)
+{
+	return round(1000 * share) / 10 + 0.0;
+}
+
+static void note_sources(struct layout *l, const struct figures *b)
+{
+	char text[160] = "", number[40], item[80];
+	for (int i = 0; i < SOURCES; i++)
+		if (b->by_source[i] > 0) {
+			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(b->by_source[i], number),
+			         plural(b->by_source[i]));
+			join(text, sizeof text, ", ", item, "");
+		}
+	if (text[0])
+		layout_entry(l, "counted by", text);
+}
+
+static void add_residual(char *text, size_t size, const char *what, const struct residual *r)
+{
+	char item[80];
+	if (r->n == 0 || isnan(r->share))
+		return;
+	snprintf(item, sizeof item, "%s %+.1f %%", what, percent(r->share));
+	join(text, size, ", ", item, "");
+}
+
+static void note_residuals(struct layout *l, const struct figures *b)
+{
+	char text[240] = "", number[40];
+	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[OUTPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "usage vs. events", &b->residuals[OUTPUT_USAGE_EVENTS]);
+	add_residual(text, sizeof text, "tokenizer vs. events", &b->residuals[OUTPUT_TOKENIZER_EVENTS]);
+	add_residual(text, sizeof text, "received vs. requested", &b->residuals[OUTPUT_ASKED]);
+	if (text[0])
+		layout_entry(l, "output", text);
+	text[0] = 0;
+	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[INPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "received vs. requested", &b->residuals[INPUT_ASKED]);
+	if (!isnan(b->cached_share))
+		join(text, sizeof text, ", ", show_percent(b->cached_share, number), "from the server's cache");
+	if (text[0])
+		layout_entry(l, "input", text);
+}
+
+static void note_events(struct layout *l, const struct figures *b)
+{
+	char text[240], events[40], share[40], stalls[40], stalled[40];
+	if (b->events == 0)
+		return;
+	snprintf(text, sizeof text, "%s with content, %s of them shared a read", show_count(b->events, events),
+	         show_percent((double)b->coalesced / (double)b->events, share));
+	if (b->stalls > 0)
+		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s",
+		         show_count(b->stalls, stalls), plural(b->stalls), show_count(b->stalled, stalled), plural(b->stalled));
+	layout_entry(l, "events", text);
+	if (b->deadlines == 0)
+		return;
+	snprintf(text, sizeof text, "%s of %s tokens met their deadline",
+	         show_percent((double)b->deadlines_met / (double)b->deadlines, share), show_count(b->deadlines, events));
+	layout_entry(l, "fluidity", text);
+}
+
+static void note_finishes(struct layout *l, const struct figures *b, const struct string_table *finishes)
+{
+	char text[512] = "", number[40], item[120];
+	for (int i = 0; i < finishes->count; i++)
+		if (b->by_finish[i] > 0) {
+			snprintf(item, sizeof item, "%.60s %s", finishes->list[i], show_count(b->by_finish[i], number));
+			join(text, sizeof text, ", ", item, "");
+		}
+	if (text[0])
+		layout_entry(l, "finish", text);
+}
+
+static void show_tokens(struct layout *l, const struct report *report)
+{
+	const struct figures *b = &report->figures->total;
+	struct text_table t;
+	text_table_init(&t, l, &report->options->percentiles, true);
+	if (b->ok == 0)
+		return;
+	while (text_table_part(&t, "Tokens")) {
+		text_table_row(&t, "input", "", &b->input);
+		text_table_row(&t, "output", "", &b->output);
+		text_table_row(&t, "requested", "", &b->asked_output);
+		text_table_row(&t, "reasoning", "", &b->reasoning);
+	}
+	note_sources(l, b);
+	note_residuals(l, b);
+	note_events(l, b);
+	note_finishes(l, b, &report->run->finishes);
+}
+
+/* ---- errors and goodput ---- */
+
+static void show_failures(struct layout *l, const struct figures *b)
+{
+	char text[512] = "", a[40], item[120];
+	int64_t requests = b->ok + b->failed;
+	layout_to(l, 14);
+	if (b->failed == 0) {
+		layout_format(l, PLAIN, "none in %s request%s", show_count(requests, a), plural(requests));
+		layout_end_line(l);
+		return;
+	}
+	layout_format(l, PLAIN, "%s of ", show_count(b->failed, a));
+	layout_format(l, PLAIN, "%s request%s, ", show_count(requests, a), plural(requests));
+	layout_text(l, PLAIN, show_percent((double)b->failed / (double)requests, a));
+	layout_end_line(l);
+	for (int i = 0; i < VERDICT_KINDS; i++)
+		if (b->errors[i] > 0) {
+			snprintf(item, sizeof item, "%s %s", verdict_kinds[i], show_count(b->errors[i], a));
+			join(text, sizeof text, ", ", item, "");
+		}
+	layout_to(l, 14);
+	layout_wrapped(l, 14, PLAIN, text);
+	if (b->stale > 0) {
+		layout_to(l, 14);
+		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had already closed",
+		         show_count(b->stale, a));
+		layout_wrapped(l, 14, PLAIN, text);
+	}
+}
+
+static void show_errors(struct layout *l, const struct report *report)
+{
+	const struct figures *b = &report->figures->total;
+	char a[40];
+	if (figures_requests(b) == 0)
+		return;
+	layout_heading(l, "Errors");
+	show_failures(l, b);
+	if (b->hung_up > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(b->hung_up, a));
+		layout_end_line(l);
+	}
+}
+
+static void show_goodput(struct layout *l, const struct report *report)
+{
+	const struct figures *b = &report->figures->total;
+	const struct slo *slo = report->run->slo;
+	char a[40], c[40];
+	if (b->judged == 0 && slo->count == 0)
+		return;
+	layout_heading(l, "Goodput");
+	if (b->judged > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s requests/s, ", show_number(b->goodput, a));
+		layout_format(l, PLAIN, "%s of the requests met all objectives",
+		              show_percent((double)b->good / (double)b->judged, a));
+		layout_end_line(l);
+	}
+	if (b->left_out > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s excluded: disconnected on purpose", show_count(b->left_out, a));
+		layout_end_line(l);
+	}
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		layout_to(l, 14);
+		layout_text(l, PLAIN, objective->text);
+		layout_to(l, 34);
+		if (isnan(isnan(objective->percentile) ? b->objectives[i].share : b->objectives[i].value_ms)) {
+			layout_text(l, PLAIN, "no request to compare");
+		} else if (isnan(objective->percentile)) {
+			layout_format(l, PLAIN, "%s of the requests", show_percent(b->objectives[i].share, c));
+		} else {
+			layout_text(l, b->objectives[i].met ? GOOD : BAD, b->objectives[i].met ? "met" : "missed");
+			layout_format(l, PLAIN, ": %s ms", show_number(b->objectives[i].value_ms, c));
+		}
+		layout_end_line(l);
+	}
+}
+
+static void render_text(const struct report *report, struct buffer *out)
+{
+	struct layout l = {.out = out, .colour = report->colour};
+	show_verdict(&l, report);
+	show_run(&l, report);
+	show_stages(&l, report);
+	show_latency(&l, report);
+	show_tokens(&l, report);
+	show_errors(&l, report);
+	show_goodput(&l, report);
+}
+
+const struct report_format format_text = {.name = "text", .render = render_text};

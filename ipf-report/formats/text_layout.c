@@ -1,0 +1,191 @@
+#include "formats/text_layout.h"
+
+#include "absent.h"
+#include "json/jdoc.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool begins_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int text_width(const char *text)
+{
+	int width = 0;
+	for (; *text; text++)
+		width += begins_character(*text);
+	return width;
+}
+
+void layout_end_line(struct layout *l)
+{
+	while (l->out->len > 0 && l->out->data[l->out->len - 1] == ' ')
+		l->out->data[--l->out->len] = 0;
+	buffer_byte(l->out, '\n');
+	l->column = 0;
+}
+
+void layout_to(struct layout *l, int column)
+{
+	if (l->column >= column && l->column > 0)
+		column = l->column + 1;
+	for (; l->column < column; l->column++)
+		buffer_byte(l->out, ' ');
+}
+
+/* Replaces control characters: names come from files and servers and must not control the terminal. */
+static void put_harmless(struct layout *l, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i], next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
+		bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0; /* C1 control characters have two bytes */
+		buffer_byte(l->out, c < 0x20 || c == 0x7f || wide ? '?' : text[i]);
+		i += wide;
+	}
+}
+
+static void put(struct layout *l, enum style style, const char *text, size_t len)
+{
+	static const char *const escapes[] = {[PLAIN] = "",        [STRONG] = "\033[1m", [FAINT] = "\033[2m",
+	                                      [GOOD] = "\033[32m", [WARN] = "\033[33m",  [BAD] = "\033[31m"};
+	bool styled = l->colour && style != PLAIN;
+	if (styled)
+		buffer_text(l->out, escapes[style]);
+	put_harmless(l, text, len);
+	if (styled)
+		buffer_text(l->out, "\033[0m");
+	for (size_t i = 0; i < len; i++)
+		l->column += begins_character(text[i]);
+}
+
+void layout_text(struct layout *l, enum style style, const char *text)
+{
+	put(l, style, text, strlen(text));
+}
+
+void layout_format(struct layout *l, enum style style, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	layout_text(l, style, text);
+}
+
+void layout_right(struct layout *l, int column, enum style style, const char *text)
+{
+	layout_to(l, column - text_width(text));
+	layout_text(l, style, text);
+}
+
+void layout_clipped(struct layout *l, int width, enum style style, const char *text)
+{
+	if (text_width(text) <= width) {
+		layout_text(l, style, text);
+		return;
+	}
+	const char *at = text;
+	for (int seen = 0; *at; at++)
+		if (begins_character(*at) && seen++ == width - 1)
+			break;
+	put(l, style, text, (size_t)(at - text));
+	layout_text(l, style, "\u2026");
+}
+
+void layout_wrapped(struct layout *l, int indent, enum style style, const char *text)
+{
+	bool first = true;
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		char word[256];
+		snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), text);
+		if (!first && l->column + 1 + text_width(word) > WIDTH) {
+			layout_end_line(l);
+			layout_to(l, indent);
+		} else if (!first) {
+			layout_text(l, PLAIN, " ");
+		}
+		layout_text(l, style, word);
+		first = false;
+		text += len;
+		text += strspn(text, " ");
+	}
+	layout_end_line(l);
+}
+
+void layout_heading(struct layout *l, const char *text)
+{
+	layout_end_line(l);
+	layout_text(l, STRONG, text);
+}
+
+void layout_entry(struct layout *l, const char *label, const char *text)
+{
+	layout_to(l, 2);
+	layout_text(l, PLAIN, label);
+	layout_to(l, 14);
+	layout_wrapped(l, 14, PLAIN, text);
+}
+
+void join(char *text, size_t size, const char *before, const char *what, const char *after)
+{
+	size_t len = strlen(text);
+	if (what)
+		snprintf(text + len, size - len, "%s%s%s%s", len ? before : "", what, after[0] ? " " : "", after);
+}
+
+const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "1234567" to "1,234,567", in place; text has room. */
+static void separate(char *text)
+{
+	char *digits = text + (*text == '-');
+	size_t whole = strspn(digits, "0123456789");
+	for (size_t at = whole; at > 3;) {
+		at -= 3;
+		memmove(digits + at + 1, digits + at, strlen(digits + at) + 1);
+		digits[at] = ',';
+	}
+}
+
+const char *show_number(double value, char text[40])
+{
+	if (isnan(value))
+		return strcpy(text, "-");
+	if (isinf(value))
+		return strcpy(text, "inf");
+	double size = fabs(value);
+	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+	if (size > 1e15)
+		snprintf(text, 40, "%.3g", value);
+	else
+		snprintf(text, 40, "%.*f", size > 0 ? decimals : 0, value);
+	separate(text);
+	return text;
+}
+
+const char *show_count(int64_t value, char text[40])
+{
+	if (value == IPF_ABSENT)
+		return strcpy(text, "-");
+	snprintf(text, 40, "%lld", (long long)value);
+	separate(text);
+	return text;
+}
+
+const char *show_percent(double share, char text[40])
+{
+	if (isnan(share))
+		return strcpy(text, "-");
+	double percent = 100 * share;
+	snprintf(text, 40, "%.*f %%", fabs(percent) > 0 && fabs(percent) < 0.095 ? 3 : 1, percent);
+	return text;
+}

@@ -1,0 +1,180 @@
+#include "absent.h"
+#include "results/merge_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_stage_and_start(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->stage != y->stage)
+		return x->stage < y->stage ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Is no arrival in two parts? -1: out of memory. */
+static int disjoint(const struct run_data *run, struct ipf_error *err)
+{
+	int64_t *all = malloc((size_t)(run->row_count + 1) * sizeof *all);
+	if (!all)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++)
+		all[i] = run->rows[i].n;
+	qsort(all, (size_t)run->row_count, sizeof *all, by_value);
+	int answer = 1;
+	for (int64_t i = 1; i < run->row_count && answer; i++)
+		answer = all[i] != all[i - 1];
+	free(all);
+	return answer;
+}
+
+/* Did any two parts run at the same time, by the wall clock? -1: not known. */
+static int overlapping(const struct run_data *run)
+{
+	int answer = 0;
+	for (int i = 0; i < run->part_count; i++)
+		for (int k = 0; k < i; k++) {
+			const struct part *a = &run->parts[i], *b = &run->parts[k];
+			if (a->t0_ns == IPF_ABSENT || b->t0_ns == IPF_ABSENT)
+				return -1;
+			answer |= a->t0_ns < b->t0_ns + b->last_ns && b->t0_ns < a->t0_ns + a->last_ns;
+		}
+	return answer;
+}
+
+/* Finds whether the parts are shards: they ran at the same time or, if the time is not known, no arrival is in two of
+ * them. */
+static int find_shards(struct run_data *run, struct ipf_error *err)
+{
+	if (run->part_count < 2)
+		return 0;
+	int apart = disjoint(run, err), together = overlapping(run);
+	if (apart < 0)
+		return -1;
+	run->one_schedule = apart;
+	run->shards = together < 0 ? apart : together;
+	if (run->one_schedule)
+		verdict_shards(run->verdict);
+	return 0;
+}
+
+/* Adds stages that rows refer to but no schedule has. */
+static int name_stages(struct run_data *run, struct ipf_error *err)
+{
+	size_t count = run->schedule.count;
+	if (run->row_count > 0 && (size_t)run->rows[run->row_count - 1].stage + 1 > count)
+		count = (size_t)run->rows[run->row_count - 1].stage + 1;
+	if (count == run->schedule.count)
+		return 0;
+	struct schedule_stage *stages = realloc(run->schedule.stages, count * sizeof *stages);
+	if (!stages)
+		return ipf_error_memory(err);
+	run->schedule.stages = stages;
+	while (run->schedule.count < count) {
+		char name[32];
+		snprintf(name, sizeof name, "stage %zu", run->schedule.count);
+		struct schedule_stage *stage = &stages[run->schedule.count];
+		*stage = (struct schedule_stage){.name = strdup(name),
+		                                 .kind = strdup("unknown"),
+		                                 .spec = strdup(""),
+		                                 .begin_ns = IPF_ABSENT,
+		                                 .end_ns = IPF_ABSENT,
+		                                 .slots = IPF_ABSENT,
+		                                 .arrivals = IPF_ABSENT,
+		                                 .rate = NAN,
+		                                 .measured = true};
+		run->schedule.count++;
+		if (!stage->name || !stage->kind || !stage->spec)
+			return ipf_error_memory(err);
+	}
+	return 0;
+}
+
+/* The first start and the last end of a part's requests in a stage; IPF_ABSENT. */
+static void extent(const struct run_data *run, int32_t stage, int part, int64_t *first, int64_t *last)
+{
+	int64_t count;
+	const struct row *rows = run_data_stage_rows(run, stage, &count);
+	*first = *last = IPF_ABSENT;
+	for (int64_t i = 0; i < count; i++) {
+		if (rows[i].part != part || rows[i].start_ns == IPF_ABSENT)
+			continue;
+		if (*first == IPF_ABSENT)
+			*first = rows[i].start_ns;
+		if (rows[i].end_ns != IPF_ABSENT && rows[i].end_ns > *last)
+			*last = rows[i].end_ns;
+	}
+}
+
+/* When a stage began, as ipf-fire recorded it; IPF_ABSENT. */
+static int64_t seen_begin(const struct part *part, size_t stage)
+{
+	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
+	const int64_t most = INT64_C(1000000000000000000);
+	bool sane = json_is_integer(begin) && json_integer_value(begin) > -most && json_integer_value(begin) < most;
+	return sane ? json_integer_value(begin) : IPF_ABSENT;
+}
+
+/* Sets the windows of a part. A stage without a planned end lasts until its last request has ended, and the time of the
+ * schedule stops meanwhile: the next stages are later by that much, unless their real beginning was recorded. An
+ * incomplete part has no information on the time after its last line. */
+static void set_windows(const struct run_data *run, int part_index)
+{
+	struct part *part = &run->parts[part_index];
+	int64_t shift = 0;
+	for (size_t s = 0; s < run->schedule.count; s++) {
+		const struct schedule_stage *stage = &run->schedule.stages[s];
+		struct window *w = &part->windows[s];
+		int64_t first, last;
+		extent(run, (int32_t)s, part_index, &first, &last);
+		int64_t begin = seen_begin(part, s);
+		if (begin == IPF_ABSENT)
+			begin = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift;
+		*w = (struct window){.begin_ns = begin,
+		                     .end_ns = IPF_ABSENT,
+		                     .drain_ns = IPF_ABSENT,
+		                     .length_ns = IPF_ABSENT,
+		                     .counted = stage->end_ns == IPF_ABSENT};
+		if (w->begin_ns == IPF_ABSENT)
+			continue;
+		if (w->counted) {
+			w->end_ns = last > w->begin_ns ? last : w->begin_ns;
+			if (stage->begin_ns != IPF_ABSENT)
+				shift += w->end_ns - w->begin_ns;
+		} else {
+			w->length_ns = stage->end_ns - stage->begin_ns;
+			w->end_ns = w->begin_ns + w->length_ns;
+		}
+		if (part->incomplete[0] && w->end_ns > part->last_ns)
+			w->end_ns = part->last_ns;
+		if (w->end_ns <= w->begin_ns)
+			w->begin_ns = w->end_ns = IPF_ABSENT;
+		w->drain_ns = last != IPF_ABSENT && last > w->end_ns ? last : w->end_ns;
+	}
+}
+
+int merge_parts(struct run_data *run, struct ipf_error *err)
+{
+	if (run->row_count > 1)
+		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
+	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)
+		return -1;
+	for (int i = 0; i < run->part_count; i++) {
+		run->parts[i].windows = calloc(run->schedule.count + 1, sizeof *run->parts[i].windows);
+		if (!run->parts[i].windows)
+			return ipf_error_memory(err);
+		set_windows(run, i);
+	}
+	return 0;
+}

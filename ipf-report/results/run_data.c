@@ -1,0 +1,544 @@
+#include "results/run_data.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "cli/interrupt.h"
+#include "stream/provenance.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sources[SOURCES] = {"usage", "tokenizer", "events", "other"};
+const char *const groupings[GROUPINGS] = {"model", "target"};
+
+int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
+{
+	*run = (struct run_data){.slo = slo, .verdict = verdict_new()};
+	return run->verdict ? 0 : ipf_error_memory(err);
+}
+
+static void string_table_release(struct string_table *table)
+{
+	for (int i = 0; i < table->count; i++)
+		free(table->list[i]);
+	free(table->list);
+}
+
+void run_data_release(struct run_data *run)
+{
+	for (int i = 0; i < run->part_count; i++) {
+		free(run->parts[i].name);
+		free(run->parts[i].windows);
+		free(run->parts[i].arrivals);
+		json_decref(run->parts[i].header);
+		json_decref(run->parts[i].clients);
+		json_decref(run->parts[i].stages);
+		json_decref(run->parts[i].digests);
+	}
+	for (int i = 0; i < run->pooled_count; i++)
+		histogram_free(run->pooled[i].gaps);
+	free(run->parts);
+	free(run->pooled);
+	free(run->rows);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		string_table_release(&run->groups[by]);
+	string_table_release(&run->finishes);
+	schedule_release(&run->schedule);
+	verdict_free(run->verdict);
+	jdoc_release(&run->doc);
+	*run = (struct run_data){0};
+}
+
+/* Makes room for one more in a list of items of `size` bytes, which grows at powers of two. NULL: out of memory. */
+static void *room(void *list, int64_t count, size_t size)
+{
+	if (count & (count - 1))
+		return list;
+	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
+}
+
+/* The number of a text in the table, to which it is added if necessary; -2: out of memory. */
+static int32_t string_number(struct string_table *table, const char *text)
+{
+	for (int32_t i = 0; i < table->count; i++)
+		if (strcmp(table->list[i], text) == 0)
+			return i;
+	char **list = room(table->list, table->count, sizeof *list);
+	if (list)
+		table->list = list;
+	if (!list || !(list[table->count] = strdup(text)))
+		return -2;
+	return table->count++;
+}
+
+/* The number of a JSON text, with its quotes; -1: absent; -2: out of memory. */
+static int32_t decoded_number(struct run_data *run, struct string_table *table, struct slice text)
+{
+	struct ipf_error ignored = {0};
+	struct buffer plain = {0};
+	if (!text.data || jdoc_parse(&run->doc, text.data, text.len, &ignored) < 0)
+		return -1;
+	jdoc_text(&run->doc, JDOC_ROOT, &plain);
+	buffer_byte(&plain, 0);
+	int32_t found = plain.failed ? -2 : string_number(table, plain.data);
+	buffer_release(&plain);
+	return found;
+}
+
+/* The number of the target of a request: from the list in the header of the records, or the only target. -1: not known;
+ * -2: out of memory. */
+static int32_t target_number(struct run_data *run, const struct part *part, const struct result *result)
+{
+	json_t *list = json_object_get(part->records, "targets");
+	const char *url = json_string_value(!list                          ? json_object_get(part->records, "target")
+	                                    : result->target == IPF_ABSENT ? NULL
+	                                                                   : json_array_get(list, (size_t)result->target));
+	return url ? string_number(&run->groups[BY_TARGET], url) : -1;
+}
+
+static int8_t source_number(struct slice text)
+{
+	if (!text.data)
+		return -1;
+	for (int8_t i = 0; i < SOURCES - 1; i++)
+		if (text.len == strlen(sources[i]) + 2 && memcmp(text.data + 1, sources[i], text.len - 2) == 0)
+			return i;
+	return SOURCES - 1;
+}
+
+static void later(int64_t *latest, int64_t moment)
+{
+	if (moment != IPF_ABSENT && moment > *latest)
+		*latest = moment;
+}
+
+/* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
+#define TIME_MOST  INT64_C(1000000000000000000)
+#define COUNT_MOST INT64_C(1000000000000)
+
+static int check_bounds(const struct result *result, struct ipf_error *err)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} times[] = {{"due_ns", result->due_ns}, {"start_ns", result->start_ns}, {"end_ns", result->end_ns}},
+	  counts[] = {{"stalls", result->stalls},
+	              {"events", result->events},
+	              {"coalesced", result->coalesced},
+	              {"deadlines", result->deadlines},
+	              {"deadlines_met", result->deadlines_met},
+	              {"input_tokens", result->input_tokens},
+	              {"output_tokens", result->output_tokens},
+	              {"output_tokens_usage", result->output_tokens_usage},
+	              {"output_tokens_tokenizer", result->output_tokens_tokenizer},
+	              {"input_tokens_usage", result->input_tokens_usage},
+	              {"input_tokens_tokenizer", result->input_tokens_tokenizer},
+	              {"reasoning_tokens", result->reasoning_tokens},
+	              {"cached_tokens", result->cached_tokens},
+	              {"asked_input_tokens", result->asked_input_tokens},
+	              {"asked_output_tokens", result->asked_output_tokens}};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (times[i].value != IPF_ABSENT && (times[i].value > TIME_MOST || times[i].value < -TIME_MOST))
+			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", times[i].name, (long long)times[i].value);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (counts[i].value > COUNT_MOST)
+			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", counts[i].name,
+			                     (long long)counts[i].value);
+	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		int64_t value = metric_of_result(result, m);
+		if (value != IPF_ABSENT && (value > TIME_MOST || value < -TIME_MOST))
+			return ipf_error_set(err, IPF_INPUT, "%s_ns: %lld is out of range", metrics[m].name, (long long)value);
+	}
+	if (result->stage > 100000)
+		return ipf_error_set(err, IPF_INPUT, "stage: expected at most 100000, got %lld", (long long)result->stage);
+	return 0;
+}
+
+static int check_schedule(const struct schedule *schedule, const char *file, struct ipf_error *err)
+{
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct schedule_stage *stage = &schedule->stages[i];
+		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST ||
+		    stage->all_arrivals > COUNT_MOST)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: times or arrivals are out of range", i);
+	}
+	return 0;
+}
+
+static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
+{
+	struct part *part = &run->parts[run->part_count - 1];
+	if (check_bounds(result, err) < 0)
+		return -1;
+	uint32_t met;
+	int goodness = slo_judge(run->slo, result, &run->doc, &met, err);
+	if (goodness < 0)
+		return -1;
+	if (run->row_count == run->row_cap) {
+		int64_t cap = run->row_cap ? 2 * run->row_cap : 1024;
+		struct row *rows = realloc(run->rows, (size_t)cap * sizeof *rows);
+		if (!rows)
+			return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)run->row_count);
+		run->rows = rows;
+		run->row_cap = cap;
+	}
+	struct row *row = &run->rows[run->row_count];
+	*row = (struct row){
+		.n = result->n,
+		.part = run->part_count - 1,
+		.stage = (int32_t)result->stage,
+		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result)},
+		.finish = decoded_number(run, &run->finishes, result->finish),
+		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind),
+		.source = source_number(result->tokens_source),
+		.ok = result->ok,
+		.stale = result->stale,
+		.goodness = (uint8_t)goodness,
+		.met = met,
+		.due_ns = result->due_ns,
+		.start_ns = result->start_ns,
+		.end_ns = result->end_ns,
+		.stalls = result->stalls,
+		.events = result->events,
+		.coalesced = result->coalesced,
+		.deadlines = result->deadlines,
+		.deadlines_met = result->deadlines_met,
+		.input_tokens = result->input_tokens,
+		.output_tokens = result->output_tokens,
+		.output_usage = result->output_tokens_usage,
+		.output_tokenizer = result->output_tokens_tokenizer,
+		.input_usage = result->input_tokens_usage,
+		.input_tokenizer = result->input_tokens_tokenizer,
+		.reasoning_tokens = result->reasoning_tokens,
+		.cached_tokens = result->cached_tokens,
+		.asked_input = result->asked_input_tokens,
+		.asked_output = result->asked_output_tokens,
+	};
+	if (row->group[BY_MODEL] == -2 || row->group[BY_TARGET] == -2 || row->finish == -2)
+		return ipf_error_memory(err);
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		row->metric[m] = metric_of_result(result, m);
+	later(&part->last_ns, row->start_ns);
+	later(&part->last_ns, row->end_ns);
+	run->row_count++;
+	part->rows++;
+	verdict_row(run->verdict, result);
+	return 0;
+}
+
+static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *err)
+{
+	struct ipf_error ignored = {0};
+	struct slice name;
+	int64_t stage;
+	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
+		return -1;
+	if (!jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "histogram"), "itl_ns"))
+		return 0;
+	int got = jdoc_get_uint(&run->doc, JDOC_ROOT, "stage", &stage, err);
+	if (got != 1)
+		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "stage: missing in a histogram");
+	if (jdoc_get_raw(&run->doc, JDOC_ROOT, "model", JDOC_TEXT, &name, &ignored) < 0)
+		name = (struct slice){0};
+	struct histogram *gaps = histogram_new();
+	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
+	if (pooled)
+		run->pooled = pooled;
+	if (!gaps || !pooled || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
+		histogram_free(gaps);
+		return ipf_error_memory(err); /* the first error wins: that of histogram_read, if it failed */
+	}
+	/* decoded_number parses run->doc anew */
+	int32_t model = decoded_number(run, &run->groups[BY_MODEL], name);
+	for (int i = 0; i < run->pooled_count; i++)
+		if (pooled[i].stage == stage && pooled[i].model == model) {
+			histogram_merge(pooled[i].gaps, gaps);
+			histogram_free(gaps);
+			return 0;
+		}
+	pooled[run->pooled_count++] = (struct pooled_gaps){.stage = (int32_t)stage, .model = model, .gaps = gaps};
+	return model == -2 ? ipf_error_memory(err) : 0;
+}
+
+static int add_sample(struct run_data *run, struct slice line, struct ipf_error *err)
+{
+	int64_t t_ns;
+	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
+		return -1;
+	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
+		later(&run->parts[run->part_count - 1].last_ns, t_ns);
+	if (jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "sample"), "client"))
+		verdict_client(run->verdict, line);
+	return 0;
+}
+
+/* Checks that a part has the same stages as the first one. */
+static int check_same_schedule(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
+                               struct ipf_error *err)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; same && i < a->count; i++) {
+		const struct schedule_stage *x = &a->stages[i], *y = &b->stages[i];
+		same = strcmp(x->name, y->name) == 0 && strcmp(x->kind, y->kind) == 0 && x->begin_ns == y->begin_ns &&
+		       x->end_ns == y->end_ns && x->measured == y->measured && x->closed == y->closed && x->cycle == y->cycle;
+	}
+	return same ? 0
+	            : ipf_error_at(err, IPF_INPUT, file, 0, "not the same run: its stages differ from those of %s", first);
+}
+
+/* The header of the records that the results were made from. If there are several, as from pooled shards, they must
+ * have the same targets; else NULL. */
+static json_t *records_of(json_t *header)
+{
+	json_t *found = NULL, *entry, *records;
+	size_t i;
+	json_array_foreach(json_object_get(header, "from"), i, entry)
+	{
+		if (!(records = provenance_find(entry, "records")))
+			continue;
+		if (found && !json_equal(json_object_get(found, "target"), json_object_get(records, "target")))
+			return NULL;
+		found = records;
+	}
+	return found;
+}
+
+/* Numbers targets in the order in which they were given to ipf-fire, not in the order of their answers. */
+static int number_targets(struct run_data *run, const struct part *part)
+{
+	json_t *url;
+	size_t i;
+	json_array_foreach(json_object_get(part->records, "targets"), i, url)
+	{
+		if (json_is_string(url) && string_number(&run->groups[BY_TARGET], json_string_value(url)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const char *run_data_itl(const struct run_data *run, int part)
+{
+	const char *itl = json_string_value(json_object_get(run->parts[part].header, "itl"));
+	return itl ? itl : "gap";
+}
+
+static int begin_part(struct run_data *run, struct stream_reader *stream, struct ipf_error *err)
+{
+	struct part *parts = room(run->parts, run->part_count, sizeof *parts);
+	if (!parts)
+		return ipf_error_memory(err);
+	run->parts = parts;
+	struct part *part = &parts[run->part_count];
+	*part = (struct part){.name = strdup(stream_reader_name(stream)),
+	                      .header = json_incref(stream_reader_header(stream)),
+	                      .t0_ns = IPF_ABSENT};
+	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
+	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
+		part->t0_ns = json_integer_value(t0);
+	part->records = records_of(part->header);
+	run->part_count++;
+	if (!part->name || number_targets(run, part) < 0)
+		return ipf_error_memory(err);
+
+	struct schedule schedule = {0};
+	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
+	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
+		return -1;
+	/* Results that were collected from the records of several shards have the schedule of one of them. */
+	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < schedule.count; i++)
+		if (schedule.stages[i].all_arrivals > schedule.stages[i].arrivals)
+			schedule.stages[i].arrivals = schedule.stages[i].all_arrivals;
+	int bad = check_schedule(&schedule, part->name, err);
+	if (bad == 0 && run->part_count > 1)
+		bad = check_same_schedule(&run->schedule, &schedule, part->name, run->parts[0].name, err);
+	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
+		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",
+		                   run_data_itl(run, run->part_count - 1), run->parts[0].name, run_data_itl(run, 0));
+	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
+		bad = ipf_error_memory(err);
+	if (bad == 0 && !(part->arrivals = calloc(schedule.count + 1, sizeof *part->arrivals)))
+		bad = ipf_error_memory(err);
+	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
+		part->arrivals[i] = schedule.stages[i].arrivals;
+	if (run->part_count == 1)
+		run->schedule = schedule;
+	else
+		schedule_release(&schedule);
+	return bad;
+}
+
+/* Waits until a line can be read; false if the user interrupts the waiting. */
+static bool await_input(struct stream_reader *stream)
+{
+	int fd;
+	while (!interrupted()) {
+		if (stream_reader_ready(stream, &fd))
+			return true;
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		/* with a timeout, since a signal may arrive between the check and the wait */
+		int got = poll(&wait, 1, 500);
+		if (got > 0 || (got < 0 && errno != EINTR))
+			return true;
+	}
+	return false;
+}
+
+static int read_lines(struct run_data *run, struct result_reader *reader, struct progress *progress,
+                      struct ipf_error *err)
+{
+	struct stream_reader *stream = result_reader_stream(reader);
+	struct result result;
+	struct slice line;
+	for (;;) {
+		if (!await_input(stream))
+			return ipf_error_at(err, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good lines",
+			                    (long long)stream_reader_lines(stream));
+		int got = result_reader_next(reader, &result, &line, err);
+		if (got <= 0)
+			return got;
+		int bad = got == RESULT_ROW         ? add_row(run, &result, err)
+		          : got == RESULT_HISTOGRAM ? add_gaps(run, line, err)
+		                                    : add_sample(run, line, err);
+		if (bad < 0) {
+			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
+			return -1;
+		}
+		if (progress_due(progress, clock_now()))
+			progress_show(progress, "%lld requests read", (long long)run->row_count);
+	}
+}
+
+/* Takes from the trailer what is missing, and the real times of the stages if the results are from one client. */
+static void read_trailer(struct part *part, json_t *trailer)
+{
+	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+	json_t *from = json_object_get(trailer, "from"), *stages = json_object_get(json_array_get(from, 0), "stages");
+	if (why && !part->incomplete[0])
+		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
+	json_t *entry;
+	size_t i;
+	part->clients = json_array();
+	json_array_foreach(from, i, entry)
+	{
+		if (json_is_object(json_object_get(entry, "client")))
+			json_array_append(part->clients, json_object_get(entry, "client"));
+	}
+	if (json_array_size(from) == 1 && json_is_array(stages))
+		part->stages = json_incref(stages);
+}
+
+static void note_digests(struct part *part, struct stream_reader *stream)
+{
+	json_t *entry;
+	size_t i;
+	part->digests = json_array();
+	json_array_append_new(part->digests, json_string(stream_reader_sha256(stream)));
+	json_array_foreach(json_object_get(stream_reader_trailer(stream), "from"), i, entry)
+	{
+		json_t *digest = json_object_get(entry, "sha256");
+		if (json_integer_value(json_object_get(entry, "lines")) > 0 && json_is_string(digest))
+			json_array_append(part->digests, digest);
+	}
+}
+
+int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err)
+{
+	struct result_reader *reader;
+	if (result_reader_open(&reader, path, err) < 0)
+		return -1;
+	struct stream_reader *stream = result_reader_stream(reader);
+	int bad = begin_part(run, stream, err);
+	if (bad < 0) {
+		result_reader_close(reader);
+		return -1;
+	}
+	struct part *part = &run->parts[run->part_count - 1];
+	bad = read_lines(run, reader, progress, err);
+	if (bad < 0 && (err->kind == IPF_CUT || err->kind == IPF_INPUT)) {
+		if (err->line > 0)
+			snprintf(part->incomplete, sizeof part->incomplete, "%.100s:%lld: %.200s", part->name, (long long)err->line,
+			         err->text);
+		else
+			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
+	}
+	read_trailer(part, stream_reader_trailer(stream));
+	note_digests(part, stream);
+	if (part->incomplete[0])
+		verdict_incomplete(run->verdict, part->incomplete);
+	result_reader_close(reader);
+	return bad;
+}
+
+const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model)
+{
+	for (int i = 0; i < run->pooled_count; i++)
+		if (run->pooled[i].stage == stage && run->pooled[i].model == model)
+			return run->pooled[i].gaps;
+	return NULL;
+}
+
+/* ---- what was read ---- */
+
+/* Do two parts have the same lines, or lines from the same records? */
+static bool share_lines(const struct part *a, const struct part *b)
+{
+	json_t *x, *y;
+	size_t i, k;
+	json_array_foreach(a->digests, i, x)
+	{
+		json_array_foreach(b->digests, k, y)
+		{
+			if (json_equal(x, y))
+				return true;
+		}
+	}
+	return false;
+}
+
+const struct part *run_data_find_duplicate(const struct run_data *run, int part)
+{
+	for (int k = 0; k < part; k++)
+		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
+			return &run->parts[k];
+	return NULL;
+}
+
+/* The index of the first row of a stage. */
+static int64_t begin_of(const struct run_data *run, int32_t stage)
+{
+	int64_t low = 0, high = run->row_count;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (run->rows[middle].stage < stage)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count)
+{
+	int64_t begin = begin_of(run, stage);
+	*count = begin_of(run, stage + 1) - begin;
+	return run->rows ? run->rows + begin : NULL;
+}
+
+struct window run_data_window(const struct run_data *run, int32_t stage)
+{
+	struct window all = run->parts[0].windows[stage];
+	for (int i = 1; i < run->part_count; i++) {
+		const struct window *w = &run->parts[i].windows[stage];
+		if (w->begin_ns == IPF_ABSENT)
+			continue;
+		if (all.begin_ns == IPF_ABSENT || w->begin_ns < all.begin_ns)
+			all.begin_ns = w->begin_ns;
+		if (w->end_ns > all.end_ns)
+			all.end_ns = w->end_ns;
+		if (w->drain_ns > all.drain_ns)
+			all.drain_ns = w->drain_ns;
+	}
+	return all;
+}

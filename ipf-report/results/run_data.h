@@ -1,0 +1,113 @@
+/* What was read of a run: its requests as rows of numbers, the histograms of gaps, and the headers of its streams.
+ *
+ *     struct run_data run;
+ *     run_data_init(&run, &slo, &err);
+ *     for each file: run_data_read(&run, path, &progress, &err);     // keeps what was read before an error
+ *     merge_parts(&run, &err);                                       // merge_parts.h: order, windows
+ *     run_figures_build(&figures, &run, &options, &err);             // figures.h
+ *     run_data_release(&run);
+ */
+#ifndef REPORT_RUN_DATA_H
+#define REPORT_RUN_DATA_H
+
+#include "cli/progress.h"
+#include "results/slo.h"
+#include "stats/histogram.h"
+#include "stream/metric.h"
+#include "stream/schedule.h"
+#include "verdict/verdict.h"
+
+enum { SOURCES = 4 };
+extern const char *const sources[SOURCES]; /* usage, tokenizer, events, and "other" */
+
+/* Texts with few distinct values (models, finish reasons), numbered in order of appearance. */
+struct string_table {
+	char **list;
+	int count;
+};
+
+/* What figures can be grouped by, in addition to stages. */
+enum grouping { BY_MODEL, BY_TARGET, GROUPINGS };
+extern const char *const groupings[GROUPINGS]; /* "model", "target" */
+
+/* A request. Integers that are not known are IPF_ABSENT. */
+struct row {
+	int64_t n;
+	int32_t part, stage;
+	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
+	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
+	bool ok, stale;
+	uint8_t goodness; /* enum slo_answer */
+	uint32_t met;     /* bit i: meets objective i of --slo */
+	int64_t due_ns, start_ns, end_ns;
+	int64_t metric[METRIC_COUNT];
+	int64_t stalls, events, coalesced, deadlines, deadlines_met;
+	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
+	int64_t reasoning_tokens, cached_tokens, asked_input, asked_output;
+};
+
+/* The measured part of a stage in one results stream, on the clock of that stream. */
+struct window {
+	int64_t begin_ns, end_ns; /* IPF_ABSENT: the stage did not begin */
+	int64_t drain_ns;         /* end of its last request; at least end_ns */
+	bool counted;             /* the stage is bounded by a count, and the window includes end_ns */
+	int64_t length_ns;        /* as scheduled; IPF_ABSENT if counted */
+};
+
+/* One results stream: a shard or a repeat. The json members are borrowed only where noted. */
+struct part {
+	char *name;
+	json_t *header;
+	json_t *clients; /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
+	json_t *stages;  /* array: when each stage began and ended, from ipf-fire; NULL */
+	json_t *digests; /* array: of the lines, and of the records that they were made from */
+	json_t *records; /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	int64_t t0_ns;   /* beginning of the run, since the epoch; IPF_ABSENT */
+	char incomplete[360]; /* why part of it is missing; "": it is complete */
+	int64_t last_ns;      /* the latest time in the stream */
+	int64_t rows;
+	int64_t *arrivals;      /* for each stage of the schedule */
+	struct window *windows; /* for each stage, including those without a schedule; set by merge_parts */
+};
+
+/* Inter-token gaps of all requests of a stage. */
+struct pooled_gaps {
+	int32_t stage, model; /* model -1: all models */
+	struct histogram *gaps;
+};
+
+struct run_data {
+	const struct slo *slo;
+	struct part *parts;
+	int part_count;
+	struct row *rows; /* sorted by stage and start by merge_parts */
+	int64_t row_count, row_cap;
+	struct schedule schedule; /* of the first part; merge_parts adds stages that only rows have */
+	bool shards;              /* the parts ran at the same time; else they are repeats */
+	bool one_schedule;        /* no arrival is in two parts: what was scheduled counts once */
+	struct string_table groups[GROUPINGS], finishes;
+	struct pooled_gaps *pooled;
+	int pooled_count;
+	struct verdict *verdict;
+	struct jdoc doc;
+};
+
+int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
+/* Reads the results stream `path` (NULL or "-": standard input) as a new part. -1: an error; what was read before it is
+ * kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer reports that something
+ * is missing (which is no error). */
+int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err);
+void run_data_release(struct run_data *run);
+
+/* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
+const struct part *run_data_find_duplicate(const struct run_data *run, int part);
+/* The rows of a stage; *count is their number. After merge_parts. */
+const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);
+/* The window of a stage over all shards, from the first begin to the last end. After merge_parts. */
+struct window run_data_window(const struct run_data *run, int32_t stage);
+/* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
+const char *run_data_itl(const struct run_data *run, int part);
+/* The pooled gaps of a stage, of all models for model -1; NULL: there are none. */
+const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model);
+
+#endif

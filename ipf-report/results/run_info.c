@@ -1,0 +1,133 @@
+#include "clock.h"
+#include "cli/options.h"
+#include "results/run_info.h"
+#include "stream/provenance.h"
+#include "version.h"
+
+#include <string.h>
+
+/* Removes what changes from run to run, at any depth. */
+static void forget(json_t *value, int depth)
+{
+	static const char *const passing[] = {"created", "host", "t0", "t0_unix_ns", "t0_clock_ns", "calibration"};
+	json_t *inner;
+	const char *key;
+	size_t i;
+	if (depth > 32)
+		return;
+	for (i = 0; json_is_object(value) && i < sizeof passing / sizeof *passing; i++)
+		json_object_del(value, passing[i]);
+	json_object_foreach(value, key, inner) forget(inner, depth + 1);
+	json_array_foreach(value, i, inner) forget(inner, depth + 1);
+}
+
+/* Collects the versions in all headers: "ipf-fire 0.1.0" becomes {"ipf-fire": "0.1.0"}. */
+static void versions(json_t *header, json_t *to, int depth)
+{
+	const char *tool = json_string_value(json_object_get(header, "tool")), *blank = tool ? strchr(tool, ' ') : NULL;
+	json_t *from = json_object_get(header, "from"), *entry;
+	size_t i;
+	char name[64];
+	if (blank) {
+		snprintf(name, sizeof name, "%.*s", (int)(blank - tool), tool);
+		json_object_set_new(to, name, json_string(blank + 1));
+	}
+	if (depth < 16)
+		json_array_foreach(from, i, entry) versions(entry, to, depth + 1);
+}
+
+static void copy(json_t *to, const char *name, json_t *value)
+{
+	if (value && !json_is_null(value))
+		json_object_set(to, name, value);
+}
+
+/* The length of the run: that of the longest shard, or the sum of the repeats. */
+static double duration_s(const struct run_data *run)
+{
+	int64_t sum = 0, most = 0;
+	for (int i = 0; i < run->part_count; i++) {
+		int64_t last = run->parts[i].last_ns;
+		sum += last;
+		most = last > most ? last : most;
+	}
+	return (double)(run->shards ? most : sum) / 1e9;
+}
+
+static json_t *schedule_text(const struct run_data *run)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; i < run->schedule.count; i++)
+		if (run->schedule.stages[i].spec[0])
+			buffer_format(&text, "%s%s", text.len ? " " : "", run->schedule.stages[i].spec);
+	json_t *json = text.len ? json_string(text.data) : NULL;
+	buffer_release(&text);
+	return json;
+}
+
+/* The result of --calibrate, without the loads that it tried on the way. */
+static json_t *calibration(json_t *records)
+{
+	json_t *found = json_copy(json_object_get(records, "calibration"));
+	if (json_is_object(found))
+		json_object_del(found, "levels");
+	return found;
+}
+
+static json_t *clients(const struct run_data *run)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < run->part_count; i++)
+		if (run->parts[i].clients)
+			json_array_extend(all, run->parts[i].clients);
+	if (json_array_size(all))
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
+json_t *run_info_json(const struct run_data *run, bool reproducible)
+{
+	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
+	json_t *header = run->parts[0].header, *records = provenance_find(header, "records"),
+		   *schedule = provenance_find(header, "schedule");
+	for (int i = 0; i < run->part_count; i++) {
+		if (run->parts[i].incomplete[0])
+			json_array_append_new(incomplete, json_string(run->parts[i].incomplete));
+		json_t *whole = json_deep_copy(run->parts[i].header);
+		if (reproducible)
+			forget(whole, 0);
+		json_array_append_new(headers, whole);
+		versions(run->parts[i].header, tools, 0);
+	}
+	json_object_set_new(tools, "ipf-report", json_string(IPF_VERSION));
+	if (json_array_size(incomplete) > 0)
+		json_object_set(info, "incomplete", incomplete);
+	if (!reproducible)
+		copy(info, "started", json_object_get(records, "t0"));
+	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
+	copy(info, "target", json_object_get(records, "target"));
+	copy(info, "api", json_object_get(header, "api"));
+	copy(info, "model", json_object_get(records, "model"));
+	copy(info, "tokenizer", json_object_get(header, "tokenizer"));
+	copy(info, "itl", json_object_get(header, "itl"));
+	copy(info, "seed", json_object_get(schedule, "seed"));
+	json_t *stages = schedule_text(run);
+	copy(info, "schedule", stages);
+	copy(info, "trace", json_object_get(header, "trace"));
+	copy(info, "stamps", json_object_get(records, "stamps"));
+	json_t *of_clients = clients(run), *found = reproducible ? NULL : calibration(records);
+	copy(info, "clients", of_clients);
+	copy(info, "calibration", found);
+	json_decref(of_clients);
+	json_decref(found);
+	if (!reproducible)
+		copy(info, "host", json_object_get(records, "host"));
+	json_object_set(info, "versions", tools);
+	json_object_set(info, "headers", headers);
+	json_decref(stages);
+	json_decref(incomplete);
+	json_decref(headers);
+	json_decref(tools);
+	return info;
+}

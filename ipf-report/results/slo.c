@@ -1,0 +1,143 @@
+#include "results/slo.h"
+
+#include "absent.h"
+#include "cli/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Reads "p99:" at the beginning of an item, if there is one. -1: invalid. */
+static int take_percentile(const char **text, struct objective *objective)
+{
+	objective->percentile = NAN;
+	const char *colon = strchr(*text, ':');
+	if (!colon)
+		return 0;
+	char number[24];
+	struct ipf_error ignored = {0};
+	size_t len = (size_t)(colon - *text);
+	if (**text != 'p' || len < 2 || len >= sizeof number)
+		return -1;
+	memcpy(number, *text + 1, len - 1);
+	number[len - 1] = 0;
+	*text = colon + 1;
+	if (parse_number(number, &objective->percentile, &ignored) < 0 || objective->percentile <= 0 ||
+	    objective->percentile >= 100)
+		return -1;
+	return 0;
+}
+
+static int add_item(struct slo *slo, const char *item, struct ipf_error *err)
+{
+	if (slo->count == OBJECTIVES_MOST)
+		return ipf_error_set(err, IPF_USAGE, "expected at most %d objectives", OBJECTIVES_MOST);
+	struct objective *objective = &slo->list[slo->count];
+	struct ipf_error reason = {0};
+	snprintf(objective->text, sizeof objective->text, "%s", item);
+	const char *name = item, *equals = strchr(item, '=');
+	if (!equals || take_percentile(&name, objective) < 0)
+		return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"",
+		                     item);
+	objective->metric = metric_find(name, (size_t)(equals - name));
+	if (objective->metric == METRIC_COUNT)
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
+			"client_lag or slot_wait before the \"=\", got \"%s\"",
+			item);
+	if (parse_duration(equals + 1, &objective->limit_ns, &reason) < 0)
+		return ipf_error_set(err, IPF_USAGE, "%.*s: %s", (int)(equals - item), item, reason.text);
+	slo->per_request |= isnan(objective->percentile);
+	slo->count++;
+	return 0;
+}
+
+int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
+{
+	char item[sizeof slo->list->text];
+	do {
+		size_t len = strcspn(text, ",");
+		if (len >= sizeof item)
+			return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms, got \"%.*s\"", (int)len,
+			                     text);
+		memcpy(item, text, len);
+		item[len] = 0;
+		if (add_item(slo, item, err) < 0)
+			return -1;
+		text += len;
+	} while (*text++ == ',');
+	return 0;
+}
+
+static bool meets(const struct result *result, enum metric m, int64_t limit_ns)
+{
+	int64_t value = metric_of_result(result, m);
+	if (value == IPF_ABSENT)
+		return true;
+	if (metrics[m].from_due && result->lag_ns != IPF_ABSENT)
+		value += result->lag_ns;
+	return value <= limit_ns;
+}
+
+/* Reads an objective of the request itself: its metric and limit. 1; 0: the metric is unknown; -1: invalid. */
+static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum metric *m, int64_t *limit_ns,
+                         struct ipf_error *err)
+{
+	struct slice key = jdoc_raw(doc, e->key);
+	if (key.len < 3)
+		return 0;
+	const char *name = key.data + 1;
+	size_t len = key.len - 2;
+	bool ms = len > 3 && memcmp(name + len - 3, "_ms", 3) == 0, ns = len > 3 && memcmp(name + len - 3, "_ns", 3) == 0;
+	*m = metric_find(name, ms || ns ? len - 3 : len);
+	if (*m == METRIC_COUNT)
+		return 0;
+	char what[48];
+	snprintf(what, sizeof what, "slo.%.*s", (int)len, name);
+	double number;
+	if (ms || ns) {
+		if (!jdoc_to_double(doc, e->value, &number) || number < 0 || number > 1e15)
+			return jdoc_expected(doc, e->value, what, "a number of 0 or more", err);
+		*limit_ns = (int64_t)llround(ms ? number * 1e6 : number);
+		return 1;
+	}
+	struct slice raw = jdoc_raw(doc, e->value);
+	char text[32];
+	struct ipf_error ignored = {0};
+	snprintf(text, sizeof text, "%.*s", raw.len > 2 && raw.len < sizeof text ? (int)raw.len - 2 : 0, raw.data + 1);
+	if (jdoc_type_of(doc, e->value) != JDOC_TEXT || parse_duration(text, limit_ns, &ignored) < 0)
+		return jdoc_expected(doc, e->value, what, "a duration such as \"500ms\"", err);
+	return 1;
+}
+
+int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met,
+              struct ipf_error *err)
+{
+	bool own[METRIC_COUNT] = {false}, any = slo->per_request, good = result->ok;
+	*met = 0;
+	if (result->slo.data) {
+		if (jdoc_parse(doc, result->slo.data, result->slo.len, err) < 0)
+			return -1;
+		for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+			enum metric m;
+			int64_t limit_ns;
+			int got = own_objective(doc, &e, &m, &limit_ns, err);
+			if (got < 0)
+				return -1;
+			if (got == 0)
+				continue;
+			own[m] = any = true;
+			good = good && meets(result, m, limit_ns);
+		}
+	}
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		if (!result->ok || !meets(result, objective->metric, objective->limit_ns))
+			good = good && (!isnan(objective->percentile) || own[objective->metric]);
+		else
+			*met |= UINT32_C(1) << i;
+	}
+	if (any && result_hung_up(result))
+		return SLO_LEFT_OUT;
+	return !any ? SLO_NONE : good ? SLO_GOOD : SLO_MISSED;
+}

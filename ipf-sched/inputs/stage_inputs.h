@@ -1,0 +1,16 @@
+/* What stages are made from in addition to their specs, results of earlier runs and files, and what that led to. */
+#ifndef IPF_STAGE_INPUTS_H
+#define IPF_STAGE_INPUTS_H
+
+#include "buffer.h"
+#include "search/earlier_runs.h"
+
+struct stage_inputs {
+	struct earlier_runs earlier; /* from -r */
+	json_t *files;               /* array: entries for the header's "from"; NULL: none so far */
+	struct buffer notes;         /* lines for standard error: what was concluded from the earlier runs */
+	struct buffer answer;        /* the line with the answer of a search; empty while the search continues */
+	int64_t first_req;           /* earlier runs used the requests of the trace before this one */
+};
+
+#endif

@@ -1,0 +1,126 @@
+/* Closed loops: each user sends its next request after the answer to the previous one, and a think time. */
+#include "kinds/stage_kind.h"
+
+#include "absent.h"
+#include "buffer.h"
+#include "clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct stage_key keys[] = {
+	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "users, each with one request in flight; 1..32 with steps="),
+	STAGE_KEY("steps", "COUNT", KEY_COUNT, steps, "with users=1..32: the number of stages"),
+	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions, "instead of users: number of sessions that run at a time"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage; the trace repeats until then"),
+	KEY_N,
+	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "users start one after another over this time"),
+	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the user's next request"),
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
+	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
+	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "most requests per second of one user"),
+	KEY_NAME,
+	KEY_PHASES,
+	KEY_END,
+};
+
+static int pauses_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->rampup_ns != IPF_ABSENT && stage->for_ns != IPF_ABSENT && stage->rampup_ns > stage->for_ns)
+		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for=");
+	if (stage->process_given && stage->think_ns == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "process: requires think=TIME");
+	if (!stage->process_given && !isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: requires think=TIME and process=NAME");
+	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "rate: does not apply to sessions=, whose turns keep their recorded waits");
+	return stage->process_given ? process_check(stage, err) : 0;
+}
+
+static int closed_check(const struct stage *stage, struct ipf_error *err)
+{
+	bool both = stage->slots != IPF_ABSENT && stage->to_slots != IPF_ABSENT;
+	int64_t span = !both                            ? 0
+	               : stage->to_slots > stage->slots ? stage->to_slots - stage->slots
+	                                                : stage->slots - stage->to_slots;
+
+	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "users: required: users=COUNT or sessions=COUNT");
+	if (stage->slots != IPF_ABSENT && stage->sessions != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "sessions: users= and sessions= exclude each other");
+	if (stage->to_slots == IPF_ABSENT && stage->steps != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "steps: requires users= with two counts, such as 1..32");
+	if (stage->to_slots != IPF_ABSENT && stage->steps == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "steps: required by users=%lld..%lld: steps=COUNT",
+		                     (long long)stage->slots, (long long)stage->to_slots);
+	if (stage->steps != IPF_ABSENT && (stage->steps < 2 || stage->steps > 1000 || stage->steps > span + 1))
+		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld",
+		                     (long long)(span < 999 ? span + 1 : 1000), (long long)stage->steps);
+	return pauses_check(stage, err) < 0 ? -1 : limits_check(stage, err);
+}
+
+static int closed_begin(struct arrival_process *p, struct ipf_error *err)
+{
+	(void)err;
+	gaps_init(p->state, p->stage->process_given ? p->stage->process : GAPS_CONSTANT, p->stage->cv);
+	return 0;
+}
+
+static int64_t closed_think(struct arrival_process *p)
+{
+	return arrival_round(gaps_next(p->state, &p->rng) * (double)p->stage->think_ns);
+}
+
+static bool closed_is_short(const struct stage *stage)
+{
+	return stage->to_slots != IPF_ABSENT;
+}
+
+/* The spec of the stage with this number of users: that of the shorthand, less what is its alone. */
+static void step_spec(const struct stage *of, int64_t users, struct buffer *spec)
+{
+	static const char *const others[] = {"users=", "steps=", "name="};
+
+	buffer_format(spec, "closed:users=%lld", (long long)users);
+	for (const char *part = strchr(of->spec, ':'); part; part = strchr(part, ',')) {
+		bool other = false;
+		part++;
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+			other |= strncmp(part, others[i], strlen(others[i])) == 0;
+		if (!other)
+			buffer_format(spec, ",%.*s", (int)strcspn(part, ","), part);
+	}
+}
+
+static int closed_expand(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err)
+{
+	struct buffer spec = {0}, name = {0};
+	int64_t users;
+
+	if (index >= (size_t)of->steps)
+		return 0;
+	users = llround((double)of->slots + (double)(of->to_slots - of->slots) * (double)index / (double)(of->steps - 1));
+	step_spec(of, users, &spec);
+	buffer_format(&name, "%s %lld user%s", of->name ? of->name : "closed", (long long)users, users == 1 ? "" : "s");
+	*stage = *of;
+	stage->name = name.data;
+	stage->spec = stage->own_spec = spec.data;
+	stage->slots = users;
+	stage->to_slots = stage->steps = IPF_ABSENT;
+	stage->ordinal = 0;
+	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
+}
+
+const struct stage_kind kind_closed = {
+	.name = "closed",
+	.summary = "closed loop: each user sends its next request after the previous answer",
+	.type = STAGE_CLOSED,
+	.keys = keys,
+	.check = closed_check,
+	.state_size = sizeof(struct gaps),
+	.begin = closed_begin,
+	.think = closed_think,
+	.is_short = closed_is_short,
+	.expand = closed_expand,
+};

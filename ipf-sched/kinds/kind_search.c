@@ -1,0 +1,224 @@
+/* A search is shorthand for the stage to try next, which the results of earlier runs determine. */
+#include "kinds/stage_kind.h"
+
+#include "absent.h"
+#include "inputs/stage_inputs.h"
+#include "search/load_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stage_key keys[] = {
+	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "goals of a stage: ttft=500ms@p99,tpot=50ms@p90"),
+	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
+	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
+	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "search for a number of users in a closed loop instead of a rate"),
+	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
+	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence that the answer must have (default: 95%)"),
+	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of a stage"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in a stage"),
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "beginning of the stage's name (default: search)"),
+	KEY_END,
+};
+
+static int search_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->low >= stage->high)
+		return ipf_error_set(err, IPF_USAGE, "high: expected more than low=");
+	if (stage->by_users && (stage->low != floor(stage->low) || stage->high != floor(stage->high)))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users",
+		                     stage->low != floor(stage->low) ? "low" : "high");
+	if (stage->precision < 0.005 || stage->precision > 0.5)
+		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%");
+	if (stage->confidence < 0.5 || stage->confidence > 0.999)
+		return ipf_error_set(err, IPF_USAGE, "confidence: expected a share between 50%% and 99.9%%");
+	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
+	if (stage->by_users && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
+		return ipf_error_set(err, IPF_USAGE, "users: process=, cv= and slots= do not apply to a closed loop");
+	if (!stage->by_users && process_check(stage, err) < 0)
+		return -1;
+	return limits_check(stage, err);
+}
+
+static bool meets(const struct earlier_request *row, const struct search_goal *goal)
+{
+	int64_t value = row->latency_ns[goal->latency];
+
+	return row->ok && (value == IPF_ABSENT || value <= goal->limit_ns);
+}
+
+/* Requests that follow each other tend to meet or miss a goal together. How many independent requests say as much, from
+ * the means of twenty batches? */
+static double effective_count(const struct earlier_stage *stage, const struct search_goal *goal, double share)
+{
+	enum { BATCHES = 20 };
+	double n = (double)stage->count, size = n / BATCHES, squares = 0, variance = share * (1 - share);
+
+	if (stage->count < 2 * BATCHES || variance <= 0)
+		return n;
+	for (size_t b = 0; b < BATCHES; b++) {
+		size_t from = stage->count * b / BATCHES, to = stage->count * (b + 1) / BATCHES;
+		double good = 0;
+		for (size_t i = from; i < to; i++)
+			good += meets(&stage->rows[i], goal);
+		squares += (good / (double)(to - from) - share) * (good / (double)(to - from) - share);
+	}
+	return squares > 0 ? fmin(n, fmax(2, n * variance / size / (squares / (BATCHES - 1)))) : n;
+}
+
+/* The probability that the stage met all goals: that of the least likely one, since goals fail together. */
+static double probability_met(const struct earlier_stage *stage, const struct search_goals *goals)
+{
+	double least = 1;
+
+	for (int i = 0; i < goals->count; i++) {
+		const struct search_goal *goal = &goals->list[i];
+		double good = 0, n = (double)stage->count;
+		for (size_t k = 0; k < stage->count; k++)
+			good += meets(&stage->rows[k], goal);
+		least = fmin(least, share_met(good, n, effective_count(stage, goal, good / n), goal->share));
+	}
+	return least;
+}
+
+/* Is this a stage that the search could have tried? */
+static bool is_trial(const struct stage *search, const struct earlier_stage *stage)
+{
+	double load = search->by_users ? (double)stage->users : stage->rate;
+
+	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 &&
+	       (!search->by_users || stage->users != IPF_ABSENT) &&
+	       strcmp(stage->kind, search->by_users ? "closed" : gaps_kind_name(search->process)) == 0;
+}
+
+static void put_load(struct buffer *out, const struct stage *search, double load)
+{
+	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
+}
+
+/* The stages that were tried, those in which the client was late, and those that do not count because of that. */
+struct trial_counts {
+	size_t count, late, invalid;
+};
+
+static void show_answer(const struct stage *search, const struct load_search_answer *a, struct trial_counts tried,
+                        struct buffer *out)
+{
+	if (a->where == SEARCH_BELOW) {
+		buffer_text(out, "less than ");
+		put_load(out, search, search->low);
+	} else if (a->where == SEARCH_ABOVE) {
+		buffer_text(out, "at least ");
+		put_load(out, search, search->high);
+	} else {
+		put_load(out, search, a->answer);
+	}
+	buffer_text(out, " meet ");
+	for (int i = 0; i < search->goals.count; i++)
+		buffer_format(out, "%s%s", i ? "," : "", search->goals.list[i].text);
+	buffer_text(out, ": ");
+	if (a->where == SEARCH_WITHIN) {
+		buffer_text(out, "between ");
+		put_load(out, search, a->least);
+		buffer_text(out, " and ");
+		put_load(out, search, a->most);
+		buffer_text(out, ", ");
+	}
+	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
+	if (tried.late)
+		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried.late);
+	if (tried.invalid)
+		buffer_format(out, "; %zu of those failed and %s not counted", tried.invalid,
+		              tried.invalid == 1 ? "is" : "are");
+	if (!a->known)
+		buffer_text(out, "; stopped before the requested precision was reached");
+	buffer_text(out, "\n");
+}
+
+/* Decides on the next load, rounded to four digits, or writes the answer. */
+static int decide_next(struct stage *search, struct stage_inputs *inputs, const struct load_search_trial *trials,
+                       struct trial_counts tried, struct ipf_error *err)
+{
+	struct load_search range = {search->low, search->high, search->precision, search->confidence, search->by_users};
+	struct load_search_answer answer;
+	char text[32];
+
+	if (load_search_next(&range, trials, tried.count, &answer, err) < 0)
+		return -1;
+	search->ordinal = tried.count; /* a stage that is tried again draws other arrivals */
+	snprintf(text, sizeof text, "%.4g", answer.next);
+	search->rate = search->by_users ? answer.next : strtod(text, NULL);
+	if (answer.known || tried.count >= (size_t)search->most) {
+		search->rate = NAN;
+		show_answer(search, &answer, tried, &inputs->answer);
+	} else if (tried.count > 0) {
+		buffer_text(&inputs->notes, "so far ");
+		show_answer(
+			search,
+			&(struct load_search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0},
+			tried, &inputs->notes);
+	}
+	return 0;
+}
+
+static int search_resolve(struct stage *search, struct stage_inputs *inputs, struct ipf_error *err)
+{
+	const struct earlier_runs *runs = &inputs->earlier;
+	struct load_search_trial *trials = calloc(runs->count + 1, sizeof *trials);
+	struct trial_counts tried = {0};
+	int status = 0;
+
+	if (!trials)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < runs->count && status == 0; i++) {
+		const struct earlier_stage *stage = &runs->stages[i];
+		if (stage->incomplete)
+			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is incomplete: %s", stage->incomplete);
+		if (!is_trial(search, stage))
+			continue;
+		double probability = probability_met(stage, &search->goals);
+		bool invalid = probability < 0.5 && earlier_stage_client_failed(stage);
+		trials[tried.count++] = (struct load_search_trial){search->by_users ? (double)stage->users : stage->rate,
+		                                                   invalid ? 0.5 : probability};
+		tried.late += earlier_stage_client_late(stage);
+		tried.invalid += invalid;
+	}
+	if (status == 0 && tried.count == 0 && runs->count > 0)
+		status = ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
+		                      "expected results of this search: no measured stage is of kind %s",
+		                      search->by_users ? "closed" : gaps_kind_name(search->process));
+	else if (status == 0)
+		status = decide_next(search, inputs, trials, tried, err);
+	inputs->first_req = runs->next_req;
+	free(trials);
+	return status;
+}
+
+static int search_expand(const struct stage *search, size_t index, struct stage *stage, struct ipf_error *err)
+{
+	struct stage sweep = *search;
+	double load = search->rate;
+
+	if (isnan(load) || index > 0)
+		return 0;
+	if (!sweep.name)
+		sweep.name = (char *)(uintptr_t) "search";
+	sweep.rates = (struct rates){.list = &load, .count = 1, .counts = search->by_users};
+	stage->ordinal = search->ordinal;
+	return kind_sweep.expand(&sweep, 0, stage, err);
+}
+
+const struct stage_kind kind_search = {
+	.name = "search",
+	.summary = "the next stage to try, to find the highest load that meets goals",
+	.keys = keys,
+	.check = search_check,
+	.resolve = search_resolve,
+	.expand = search_expand,
+};

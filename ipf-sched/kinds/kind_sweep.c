@@ -1,0 +1,289 @@
+/* A sweep is shorthand for several stages, one for each rate or number of users, with optional rests between them. */
+#include "kinds/stage_kind.h"
+
+#include "absent.h"
+#include "buffer.h"
+#include "clock.h"
+#include "inputs/stage_inputs.h"
+#include "search/sustained_rate.h"
+#include "stats/exact_math.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct stage_key keys[] = {
+	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "one open-loop stage for each rate"),
+	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "instead: one closed-loop stage for each number of users"),
+	STAGE_KEY("from", "FILE", KEY_TEXT, file, "instead: rates around the rate that these results sustained"),
+	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee instead of rates"),
+	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: number of stages (default: 10)"),
+	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: highest rate / sustained rate (default: 1.2)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of each stage"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in each stage"),
+	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest of this length between stages"),
+	PROCESS_KEYS,
+	KEY_SLOTS,
+	STAGE_KEY("name", "NAME", KEY_TEXT, name, "beginning of the stages' names (default: sweep)"),
+	KEY_PHASES,
+	KEY_END,
+};
+
+static int sweep_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->file && stage->rates.count > 0)
+		return ipf_error_set(err, IPF_USAGE, "from: from= and %s= exclude each other",
+		                     stage->rates.counts ? "users" : "rates");
+	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
+		return ipf_error_set(err, IPF_USAGE, "%s: requires from=FILE", stage->upto != 1.2 ? "upto" : "points");
+	if (!stage->file && stage->by_users)
+		return ipf_error_set(err, IPF_USAGE, "closed: requires from=FILE");
+	if (stage->file && (stage->upto < 0.2 || stage->upto > 100))
+		return ipf_error_set(err, IPF_USAGE, "upto: expected a number between 0.2 and 100, got %g", stage->upto);
+	if (stage->file && stage->point_number != IPF_ABSENT && (stage->point_number < 2 || stage->point_number > 1000))
+		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld",
+		                     (long long)stage->point_number);
+	if (stage->rates.count == 0 && !stage->file)
+		return ipf_error_set(err, IPF_USAGE, "rates: required: rates=RATE,…, users=COUNT,… or from=FILE");
+	for (size_t i = 0; i < stage->rates.count; i++)
+		if (stage->rates.list[i] <= 0)
+			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
+	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
+	if (limits_check(stage, err) < 0)
+		return -1;
+	if (!stage->rates.counts && !stage->by_users)
+		return process_check(stage, err);
+	if (stage->slots != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "slots: does not apply to users=");
+	if (stage->process_given || !isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "%s: does not apply to users=", stage->process_given ? "process" : "cv");
+	return 0;
+}
+
+/* The points as multiples of the sustained rate, denser near 1. Below 1 (some seven of ten points) the distances to it
+ * shrink geometrically from 0.9 to 0.05; above 1 they grow again. */
+static void lay_points(double *points, size_t count, double upto)
+{
+	size_t above = upto > 1.05 ? (count * 3 + 5) / 10 : 0, below;
+	double nearest = upto > 1.05 ? 0.05 : fmax(0.01, 1 - upto), farthest = 0.9;
+
+	if (above == 0 && upto > 1.05)
+		above = 1;
+	below = count - above;
+	for (size_t i = 0; i < below; i++)
+		points[i] = 1 - farthest * exact_exp(exact_log(nearest / farthest) *
+		                                     (below > 1 ? (double)i / (double)(below - 1) : 1));
+	for (size_t i = 0; i < above; i++)
+		points[below + i] = 1 + (upto - 1) * exact_exp(exact_log(0.5) * (double)(above - 1 - i));
+}
+
+/* The measured stage with the highest sustained rate. */
+static int sustained_most(const struct earlier_runs *runs, struct sustained_rate *most, const struct earlier_stage **of,
+                          struct ipf_error *err)
+{
+	*of = NULL;
+	for (size_t i = 0; i < runs->count; i++) {
+		struct sustained_rate found;
+		int got = runs->stages[i].measured ? sustained_rate_find(&runs->stages[i], &found, err) : 0;
+		if (got < 0)
+			return -1;
+		if (got == 1 && (!*of || found.rate > most->rate)) {
+			*most = found;
+			*of = &runs->stages[i];
+		}
+	}
+	if (!*of)
+		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
+		                    "expected a measured stage with at least %d answers, from which a rate can be determined",
+		                    SUSTAINED_RATE_LEAST);
+	return 0;
+}
+
+static void note_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
+{
+	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file,
+	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
+	if (of->users != IPF_ABSENT)
+		buffer_format(out, ", with %lld users", (long long)of->users);
+	if (!s->saturated)
+		buffer_format(out, "; only %.4g/s were requested, and the server may sustain more", of->rate);
+	if (earlier_stage_client_late(of))
+		buffer_text(out, "; the client itself was late, and may be the limit");
+	if (of->incomplete)
+		buffer_format(out, "; the run is incomplete: %s", of->incomplete);
+	buffer_text(out, "\n");
+}
+
+/* The knee: the number of users that just keeps the server busy. It is the highest rate divided by the rate of a single
+ * user that does not wait for others, which the stage with the fewest users shows. */
+static int find_knee(const struct earlier_runs *runs, const struct sustained_rate *most, double *knee,
+                     struct buffer *notes, struct ipf_error *err)
+{
+	const struct earlier_stage *fewest = NULL, *largest = NULL, *skipped = NULL;
+	double rate = 0, alone = 0;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct earlier_stage *stage = &runs->stages[i];
+		int got = stage->users == IPF_ABSENT || !stage->measured ? -2 : sustained_rate_unsaturated(stage, &rate, err);
+		if (got == -1)
+			return -1;
+		if (got == 0 && (!skipped || stage->users < skipped->users))
+			skipped = stage;
+		if (got != 1)
+			continue;
+		if (!fewest || stage->users < fewest->users) {
+			fewest = stage;
+			alone = rate;
+		}
+		if (!largest || stage->users > largest->users)
+			largest = stage;
+	}
+	if (!fewest || fewest->users == largest->users)
+		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
+		                    "closed: expected closed stages with at least two numbers of users and %d answers each",
+		                    UNSATURATED_LEAST);
+	*knee = most->rate * (double)fewest->users / alone;
+	buffer_format(notes, "%s: stage %s: %.4g/s with %lld user%s: the knee is at %.4g users", fewest->file, fewest->name,
+	              alone, (long long)fewest->users, fewest->users == 1 ? "" : "s", *knee);
+	if (*knee > (double)largest->users)
+		buffer_format(notes, "; no stage had more than %lld, and the knee may be higher", (long long)largest->users);
+	if (alone > 0.9 * most->rate)
+		buffer_text(notes, "; they already kept the server busy, and the knee may be lower");
+	if (skipped && skipped->users < fewest->users)
+		buffer_format(notes, "; stage %s was ignored: it has fewer than %d answers", skipped->name, UNSATURATED_LEAST);
+	buffer_text(notes, "\n");
+	return 0;
+}
+
+/* Turns multiples of the knee into whole numbers of users, each once. */
+static void round_users(struct rates *rates, double knee)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rates->count; i++) {
+		double users = fmax(1, floor(rates->list[i] * knee + 0.5));
+		if (count == 0 || users > rates->list[count - 1])
+			rates->list[count++] = users;
+	}
+	rates->count = count;
+	rates->counts = true;
+}
+
+static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struct ipf_error *err)
+{
+	struct earlier_runs runs = {.headers = inputs->earlier.headers, .digests = inputs->earlier.digests};
+	struct sustained_rate s = {0};
+	const struct earlier_stage *of;
+	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
+	char text[32];
+	double knee = 0;
+	int status;
+
+	if (!sweep->file)
+		return 0;
+	status = earlier_runs_read(&runs, sweep->file, err);
+	inputs->earlier.headers = json_incref(runs.headers);
+	inputs->earlier.digests = json_incref(runs.digests);
+	inputs->first_req = runs.next_req;
+	if (status == 0 && (status = sustained_most(&runs, &s, &of, err)) == 0) {
+		note_sustained(&s, of, &inputs->notes);
+		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
+		if (!sweep->rates.list)
+			status = ipf_error_memory(err);
+	}
+	if (status == 0 && sweep->by_users)
+		status = find_knee(&runs, &s, &knee, &inputs->notes, err);
+	if (status == 0) {
+		sweep->rates.count = count;
+		lay_points(sweep->rates.list, count, sweep->upto);
+		if (sweep->by_users)
+			round_users(&sweep->rates, knee);
+		for (size_t i = 0; i < count && !sweep->by_users; i++) {
+			snprintf(text, sizeof text, "%.4g", sweep->rates.list[i] * s.rate);
+			sweep->rates.list[i] = strtod(text, NULL);
+		}
+	}
+	earlier_runs_release(&runs);
+	return status;
+}
+
+/* Appends key=TIME, in the largest unit in which the time is a whole number. */
+static void put_time(struct buffer *out, const char *key, int64_t ns)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
+	size_t i = 0;
+
+	while (ns % units[i].ns != 0)
+		i++;
+	buffer_format(out, "%s=%lld%s", key, (long long)(ns / units[i].ns), units[i].name);
+}
+
+static void rest_stage(const struct stage *sweep, struct stage *stage, struct buffer *spec)
+{
+	stage->kind = stage_kind_find("rest");
+	stage->for_ns = sweep->off_ns;
+	buffer_text(spec, "rest:");
+	put_time(spec, "for", sweep->off_ns);
+}
+
+static void point_stage(const struct stage *sweep, double value, struct stage *stage, struct buffer *spec)
+{
+	bool users = sweep->rates.counts;
+
+	stage->kind = stage_kind_find(users ? "closed" : gaps_kind_name(sweep->process));
+	stage->for_ns = sweep->for_ns;
+	stage->n = sweep->n;
+	stage->cv = sweep->cv;
+	stage->rate = users ? NAN : value;
+	stage->slots = users ? (int64_t)value : sweep->slots;
+	stage->warmup = sweep->warmup;
+	stage->cooldown = sweep->cooldown;
+	stage->drain = sweep->drain;
+	stage->overlap = sweep->overlap;
+	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name, users ? "users" : "rate", value);
+	if (!isnan(stage->cv))
+		buffer_format(spec, "cv=%.12g,", stage->cv);
+	if (stage->for_ns != IPF_ABSENT)
+		put_time(spec, "for", stage->for_ns);
+	else
+		buffer_format(spec, "n=%lld", (long long)stage->n);
+	if (!users && stage->slots != IPF_ABSENT)
+		buffer_format(spec, ",slots=%lld", (long long)stage->slots);
+	buffer_format(spec, "%s%s%s%s", stage->warmup ? ",warmup" : "", stage->cooldown ? ",cooldown" : "",
+	              stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
+}
+
+static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)
+{
+	bool rests = sweep->off_ns != IPF_ABSENT;
+	size_t point = rests ? index / 2 : index;
+	const char *base = sweep->name ? sweep->name : "sweep";
+	struct buffer spec = {0}, name = {0};
+
+	if (point >= sweep->rates.count || (rests && index == 2 * sweep->rates.count - 1))
+		return 0;
+	if (rests && index % 2) {
+		rest_stage(sweep, stage, &spec);
+		buffer_format(&name, "%s rest %zu", base, point + 1);
+	} else {
+		double value = sweep->rates.list[point];
+		point_stage(sweep, value, stage, &spec);
+		buffer_format(&name, "%s %.12g%s", base, value, !sweep->rates.counts ? "/s" : value == 1 ? " user" : " users");
+	}
+	stage->spec = stage->own_spec = spec.data;
+	stage->name = name.data;
+	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
+}
+
+const struct stage_kind kind_sweep = {
+	.name = "sweep",
+	.summary = "shorthand for several stages: one for each rate or number of users",
+	.keys = keys,
+	.check = sweep_check,
+	.resolve = sweep_resolve,
+	.expand = sweep_expand,
+};

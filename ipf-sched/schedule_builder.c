@@ -1,0 +1,516 @@
+#include "schedule_builder.h"
+
+#include "absent.h"
+#include "clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- preparing --------------------------------------------------------------------------------------------------- */
+
+/* The heads of a stage without a length: n=, or the whole trace once. */
+static int count_given(const struct schedule_builder *builder, const struct stage *stage, int64_t *heads,
+                       struct ipf_error *err)
+{
+	*heads = stage->n;
+	if (stage->n == IPF_ABSENT && !builder->trace)
+		return ipf_error_set(err, IPF_USAGE, "%s: n: required: %sn=COUNT, or -t TRACE to take the whole trace once",
+		                     stage->label, stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
+	if (stage->n == IPF_ABSENT)
+		*heads = builder->trace->heads;
+	return 0;
+}
+
+static int too_many(const struct stage *stage, double arrivals, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: %s: %.3g arrivals: a schedule has at most %.0e", stage->label,
+	                     stage->n != IPF_ABSENT ? "n" : "for", arrivals, (double)BUILDER_MOST_ARRIVALS);
+}
+
+/* How many heads an open-loop stage has, and when it ends, in its own time. */
+struct extent {
+	int64_t heads, end_ns;
+};
+
+/* Is the head number i of a stage this shard's? */
+static bool is_ours(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i)
+{
+	return !builder->shards || (layout->before + i) % builder->shards == builder->shard - 1;
+}
+
+static int64_t head_lines(const struct trace_index *trace, int64_t head)
+{
+	return trace ? trace_index_head(trace, head + 1) - trace_index_head(trace, head) : 1;
+}
+
+/* Draws the stage's arrivals up to its end. */
+static int measure(const struct schedule_builder *builder, struct stage_layout *layout, struct arrival_process *p,
+                   int64_t most, struct extent *extent, struct ipf_error *err)
+{
+	const struct stage *stage = p->stage;
+	int64_t length = stage->for_ns == IPF_ABSENT ? ARRIVAL_LIMIT : stage->for_ns, at, heads = 0;
+
+	while ((at = stage->kind->next(p)) != ARRIVAL_NONE && at < length && heads < most) {
+		if (p->picks) {
+			int64_t lines = head_lines(builder->trace, p->head);
+			layout->lines += lines;
+			layout->our_lines += is_ours(builder, layout, heads) ? lines : 0;
+		}
+		heads++;
+	}
+	if (heads > BUILDER_MOST_ARRIVALS)
+		return too_many(stage, (double)heads, err);
+	*extent = (struct extent){heads, stage->for_ns};
+	if (at == ARRIVAL_NONE && stage->for_ns == IPF_ABSENT)
+		extent->end_ns = p->end_ns;
+	else if (at != ARRIVAL_NONE && at < length) /* when the next arrival would be: one gap after the last */
+		extent->end_ns = at;
+	if (extent->end_ns == IPF_ABSENT && at == ARRIVAL_LIMIT)
+		return ipf_error_set(err, IPF_USAGE, "%s: n: the stage is longer than 146 years", stage->label);
+	return 0;
+}
+
+static int count_open(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                      struct schedule_stage *s, struct ipf_error *err)
+{
+	struct arrival_process p;
+	struct extent extent = {0};
+	int64_t most = INT64_MAX;
+	double rate = stage->kind->rate ? stage->kind->rate(stage) : stage->rate;
+	int status;
+
+	if (stage->for_ns != IPF_ABSENT && rate * (double)stage->for_ns / 1e9 > 2.0 * (double)BUILDER_MOST_ARRIVALS)
+		return too_many(stage, rate * (double)stage->for_ns / 1e9, err);
+	if (arrival_process_begin(&p, stage, builder->trace, builder->seed, err) < 0)
+		return -1;
+	/* A process that knows its end needs neither for= nor n=. */
+	if (stage->n != IPF_ABSENT)
+		most = stage->n;
+	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && p.end_ns == IPF_ABSENT &&
+	         count_given(builder, stage, &most, err) < 0)
+		goto fail;
+	if (most != INT64_MAX && most > BUILDER_MOST_ARRIVALS) {
+		too_many(stage, (double)most, err);
+		goto fail;
+	}
+	status = measure(builder, layout, &p, most, &extent, err);
+	layout->picks = p.picks;
+	if (p.first_head != IPF_ABSENT)
+		layout->first_head = p.first_head;
+	if (p.end_head != IPF_ABSENT) {
+		layout->round_first = p.first_head;
+		layout->round_end = p.end_head;
+	}
+	memcpy(layout->note, p.note, sizeof layout->note);
+	s->recorded_rate = p.recorded_rate;
+	arrival_process_end(&p);
+	if (status < 0)
+		return -1;
+	layout->heads = extent.heads;
+	s->end_ns = extent.end_ns == IPF_ABSENT ? IPF_ABSENT : s->begin_ns + extent.end_ns;
+	s->rate = rate;
+	if (isnan(s->rate) && extent.end_ns != IPF_ABSENT && extent.end_ns > 0)
+		s->rate = (double)extent.heads / ((double)extent.end_ns / 1e9);
+	return 0;
+fail:
+	arrival_process_end(&p);
+	return -1;
+}
+
+static int count_at_once(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                         struct schedule_stage *s, struct ipf_error *err)
+{
+	if (count_given(builder, stage, &layout->heads, err) < 0)
+		return -1;
+	if (stage->for_ns != IPF_ABSENT) {
+		s->end_ns = s->begin_ns + stage->for_ns;
+		s->rate = (double)layout->heads / ((double)stage->for_ns / 1e9);
+	}
+	return 0;
+}
+
+/* The think times of a closed stage that cycles are those of its lines: a short trace is repeated up to this many
+ * heads, so that the times do not repeat too soon. */
+#define THINK_LEAST 4096
+
+static int count_closed(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                        struct schedule_stage *s, struct ipf_error *err)
+{
+	s->closed = true;
+	s->sessions = stage->sessions != IPF_ABSENT;
+	if (s->sessions)
+		s->slots = stage->sessions;
+	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
+	s->pace_ns = isnan(stage->rate) ? 0 : llrint((double)NS_PER_S / stage->rate);
+	if (stage->for_ns == IPF_ABSENT)
+		return count_given(builder, stage, &layout->heads, err);
+	if (!builder->trace)
+		return ipf_error_set(err, IPF_USAGE, "%s: for: a closed loop with for= requires a trace: -t TRACE",
+		                     stage->label);
+	s->cycle = true;
+	s->end_ns = s->begin_ns + stage->for_ns;
+	layout->heads = builder->trace->heads;
+	if (stage->think_ns != IPF_ABSENT && stage->process_given && layout->heads < THINK_LEAST)
+		layout->heads *= (THINK_LEAST + layout->heads - 1) / layout->heads;
+	return 0;
+}
+
+/* The head number i of a stage. */
+static int64_t head_of(const struct stage_layout *layout, int64_t i)
+{
+	return layout->round_first +
+	       (layout->first_head - layout->round_first + i) % (layout->round_end - layout->round_first);
+}
+
+/* How many lines the heads of a stage have. */
+static int64_t layout_lines(const struct trace_index *trace, const struct stage_layout *layout)
+{
+	int64_t length = layout->round_end - layout->round_first, lines;
+
+	if (layout->picks)
+		return layout->lines;
+	if (length == trace->heads)
+		return trace_index_lines(trace, layout->first_head, layout->heads);
+	/* A stage that repeats a part of the trace begins with its first head. */
+	lines = trace_index_head(trace, layout->round_end) - trace_index_head(trace, layout->round_first);
+	return layout->heads / length * lines + trace_index_head(trace, layout->round_first + layout->heads % length) -
+	       trace_index_head(trace, layout->round_first);
+}
+
+/* How many lines the heads have that belong to this shard. */
+static int64_t count_ours(const struct schedule_builder *builder, const struct stage_layout *layout)
+{
+	int64_t first = (builder->shard - 1 - layout->before % builder->shards + builder->shards) % builder->shards,
+			lines = 0;
+
+	if (layout->picks)
+		return layout->our_lines;
+	if (!builder->trace || !builder->trace->head.count)
+		return layout->heads > first ? (layout->heads - first - 1) / builder->shards + 1 : 0;
+	for (int64_t i = first; i < layout->heads; i += builder->shards)
+		lines += head_lines(builder->trace, head_of(layout, i));
+	return lines;
+}
+
+/* Divides the slots; if they do not divide evenly, the first shards have one more. */
+static int share_slots(const struct schedule_builder *builder, const struct stage *stage, struct schedule_stage *s,
+                       struct ipf_error *err)
+{
+	if (s->slots == IPF_ABSENT)
+		return 0;
+	if (s->slots < builder->shards)
+		return ipf_error_set(err, IPF_USAGE, "%s: %s: cannot divide %lld among %lld shards", stage->label,
+		                     !s->closed    ? "slots"
+		                     : s->sessions ? "sessions"
+		                                   : "users",
+		                     (long long)s->slots, (long long)builder->shards);
+	s->slots = s->slots / builder->shards + (builder->shard <= s->slots % builder->shards);
+	return 0;
+}
+
+/* Reduces a stage to this shard. The numbers of a stage that cycles must have no gaps: each shard has a range of them.
+ */
+static int shard_stage(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                       struct schedule_stage *s, struct ipf_error *err)
+{
+	if (!builder->shards)
+		return 0;
+	s->all_arrivals = s->arrivals;
+	s->arrivals = count_ours(builder, layout);
+	s->rate /= (double)builder->shards;
+	if (s->cycle && layout->heads < builder->shards)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: for: cannot divide a trace of %lld requests or sessions among %lld shards",
+		                     stage->label, (long long)layout->heads, (long long)builder->shards);
+	if (s->cycle)
+		s->first_n += BUILDER_CYCLE_NUMBERS / builder->shards * (builder->shard - 1);
+	return share_slots(builder, stage, s, err);
+}
+
+/* Sets how many heads a stage has, and when it ends; s->begin_ns is set. */
+static int count_stage(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                       struct schedule_stage *s, struct ipf_error *err)
+{
+	int status = 0;
+
+	s->slots = stage->slots;
+	s->measured = !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST;
+	s->end_ns = IPF_ABSENT;
+	s->rate = NAN;
+	switch (stage->kind->type) {
+	case STAGE_OPEN:
+		status = count_open(builder, stage, layout, s, err);
+		break;
+	case STAGE_AT_ONCE:
+		status = count_at_once(builder, stage, layout, s, err);
+		break;
+	case STAGE_CLOSED:
+		status = count_closed(builder, stage, layout, s, err);
+		break;
+	case STAGE_REST:
+		s->end_ns = s->begin_ns + stage->for_ns;
+		break;
+	}
+	if (status < 0)
+		return -1;
+	s->drain = stage->drain && s->end_ns != IPF_ABSENT;
+	s->overlap = stage->overlap && s->end_ns == IPF_ABSENT;
+	if (layout->heads > BUILDER_MOST_ARRIVALS)
+		return too_many(stage, (double)layout->heads, err);
+	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
+		return ipf_error_set(err, IPF_USAGE, "%s: for: the stage ends more than 146 years after the beginning",
+		                     stage->label);
+	return 0;
+}
+
+static int describe(struct schedule_stage *s, const struct stage *stage, struct ipf_error *err)
+{
+	s->name = strdup(stage->name);
+	s->kind = strdup(stage->kind->name);
+	s->spec = strdup(stage->spec);
+	s->by = strdup(stage->kind == &kind_replay && !isnan(stage->rate) ? replay_by_name(stage->by) : "");
+	return s->name && s->kind && s->spec && s->by ? 0 : ipf_error_memory(err);
+}
+
+/* The first head that is this request or a later one; after the last head, the first one. */
+static int64_t head_from(const struct trace_index *trace, int64_t req)
+{
+	int64_t low = 0, high = trace->heads;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (trace_index_head(trace, middle) < req)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == trace->heads ? 0 : low;
+}
+
+static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
+{
+	int64_t now_ns = 0, before = 0;
+
+	for (size_t i = 0; i < builder->stages->count; i++) {
+		struct schedule_stage *s = &builder->schedule.stages[builder->schedule.count++];
+		struct stage_layout *layout = &builder->layouts[i];
+		s->begin_ns = now_ns;
+		layout->first_head = IPF_ABSENT;
+		layout->before = before;
+		layout->round_end = builder->trace ? builder->trace->heads : 0;
+		if (describe(s, &builder->stages->list[i], err) < 0 ||
+		    count_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
+			return -1;
+		before += layout->heads;
+		if (s->end_ns != IPF_ABSENT)
+			now_ns = s->end_ns;
+	}
+	return 0;
+}
+
+/* How far a closed stage with for= gets in the trace is not known beforehand. The heads that the other stages leave are
+ * shared among these stages in proportion to their lengths, so that the next stage finds requests that were not sent
+ * yet, as long as the trace has any. */
+static void share_trace(struct schedule_builder *builder)
+{
+	int64_t heads = builder->trace ? builder->trace->heads : 0, taken = 0, time = 0;
+
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		const struct schedule_stage *s = &builder->schedule.stages[i];
+		time += s->cycle ? s->end_ns - s->begin_ns : 0;
+		taken += s->cycle || builder->layouts[i].picks ? 0 : builder->layouts[i].heads;
+	}
+	int64_t left = taken < heads ? heads - taken : heads;
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		const struct schedule_stage *s = &builder->schedule.stages[i];
+		builder->layouts[i].advance = s->cycle
+		                                  ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time))
+		                                  : builder->layouts[i].heads;
+	}
+}
+
+/* Assigns requests and numbers to each stage. */
+static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
+{
+	const struct trace_index *trace = builder->trace;
+	int64_t n = 0, head = trace ? head_from(trace, builder->first_req) : 0;
+
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		struct schedule_stage *s = &builder->schedule.stages[i];
+		struct stage_layout *layout = &builder->layouts[i];
+		if (layout->first_head == IPF_ABSENT)
+			layout->first_head = head;
+		s->first_n = n;
+		s->arrivals = trace ? layout_lines(trace, layout) : layout->heads;
+		if (shard_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
+			return -1;
+		n += s->cycle ? BUILDER_CYCLE_NUMBERS : builder->shards ? s->all_arrivals : s->arrivals;
+		head = layout->picks ? layout->round_end % trace->heads
+		       : trace       ? head_of(layout, layout->advance)
+		                     : head + layout->heads;
+		builder->arrivals += s->arrivals;
+	}
+	return 0;
+}
+
+int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err)
+{
+	size_t count = builder->stages->count;
+
+	builder->schedule = (struct schedule){
+		.trace_requests = IPF_ABSENT, .shard = builder->shard, .shards = builder->shards};
+	builder->schedule.stages = calloc(count ? count : 1, sizeof *builder->schedule.stages);
+	builder->layouts = calloc(count ? count : 1, sizeof *builder->layouts);
+	builder->arrivals = 0;
+	if (!builder->schedule.stages || !builder->layouts)
+		return ipf_error_memory(err);
+	if (builder->trace) {
+		memcpy(builder->schedule.trace_sha256, builder->trace->sha256, sizeof builder->schedule.trace_sha256);
+		builder->schedule.trace_requests = builder->trace->count;
+	}
+	if (count_stages(builder, err) < 0)
+		return -1;
+	share_trace(builder);
+	return place_stages(builder, err);
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+struct line_writer {
+	const struct schedule_builder *builder;
+	struct stream_writer *writer;
+	struct progress *progress;
+	int64_t *after; /* room for the parents of any request */
+	int64_t n;
+};
+
+static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
+{
+	schedule_arrival_write(arrival, stream_writer_begin_line(w->writer));
+	if ((arrival->n & 0xfff) == 0 && progress_due(w->progress, clock_now()))
+		progress_show(w->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(w->writer),
+		              (long long)w->builder->arrivals);
+	return stream_writer_end_line(w->writer, err);
+}
+
+/* The followers of `head`, up to the request end_req. */
+static int put_followers(struct line_writer *w, const struct arrival_process *p, int64_t begin_ns,
+                         const struct schedule_arrival *head, int64_t end_req, struct ipf_error *err)
+{
+	const struct trace_index *trace = w->builder->trace;
+	struct schedule_arrival a = {.stage = head->stage, .copy = head->copy, .after = w->after};
+	const uint32_t *distance;
+
+	for (a.req = head->req + 1; a.req < end_req; a.req++) {
+		a.n = w->n++;
+		a.at_ns = IPF_ABSENT;
+		a.after_count = trace_index_parents(trace, a.req, &distance);
+		for (size_t i = 0; i < a.after_count; i++)
+			w->after[i] = a.n - distance[i];
+		a.wait_ns = trace_index_wait(trace, a.req);
+		if (p && p->recorded) {
+			int64_t at = trace_index_at(trace, a.req);
+			if (a.wait_ns != IPF_ABSENT)
+				a.wait_ns = ratio_divide(a.wait_ns, p->speed);
+			if (at != IPF_ABSENT)
+				a.at_ns = begin_ns + (at > p->zero_ns ? ratio_divide(at - p->zero_ns, p->speed) : 0);
+		}
+		if (put(w, &a, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Arrivals drawn in batches: the processor overlaps the drawing of several, which it cannot across the writing of a
+ * line. */
+struct ahead {
+	int64_t times[64];
+	int64_t count, taken;
+};
+
+static int64_t next_time(struct ahead *ahead, struct arrival_process *p, int64_t left)
+{
+	if (p->recorded) /* each arrival sets more than its time */
+		return p->stage->kind->next(p);
+	if (ahead->taken == ahead->count) {
+		int64_t most = (int64_t)(sizeof ahead->times / sizeof *ahead->times);
+		ahead->count = left < most ? left : most;
+		for (int64_t i = 0; i < ahead->count; i++)
+			ahead->times[i] = p->stage->kind->next(p);
+		ahead->taken = 0;
+	}
+	return ahead->times[ahead->taken++];
+}
+
+static int write_heads(struct line_writer *w, size_t stage_index, struct arrival_process *p, struct ipf_error *err)
+{
+	const struct schedule_stage *s = &w->builder->schedule.stages[stage_index];
+	const struct stage_layout *layout = &w->builder->layouts[stage_index];
+	const struct trace_index *trace = w->builder->trace;
+	struct schedule_arrival a = {.stage = (int64_t)stage_index, .wait_ns = IPF_ABSENT};
+	struct ahead ahead = {.count = 0};
+	int64_t head = layout->first_head;
+
+	for (int64_t i = 0; i < layout->heads; i++, head++) {
+		if (trace && head == layout->round_end)
+			head = layout->round_first;
+		a.at_ns = s->closed ? IPF_ABSENT : s->begin_ns + (p ? next_time(&ahead, p, layout->heads - i) : 0);
+		if (layout->picks) {
+			head = p->head;
+			a.copy = p->copy;
+		}
+		if (s->closed && p)
+			a.wait_ns = p->stage->kind->think(p);
+		if (!is_ours(w->builder, layout, i)) {
+			w->n += s->cycle ? 0 : head_lines(trace, head);
+			continue;
+		}
+		a.n = w->n++;
+		a.req = trace ? trace_index_head(trace, head) : head;
+		if (put(w, &a, err) < 0)
+			return -1;
+		if (trace && put_followers(w, p, s->begin_ns, &a, trace_index_head(trace, head + 1), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_stage(struct line_writer *w, size_t index, struct ipf_error *err)
+{
+	const struct stage *stage = &w->builder->stages->list[index];
+	struct arrival_process p;
+	int status;
+
+	w->n = w->builder->schedule.stages[index].first_n;
+	if (stage->kind->type != STAGE_OPEN && stage->think_ns == IPF_ABSENT)
+		return write_heads(w, index, NULL, err);
+	if (arrival_process_begin(&p, stage, w->builder->trace, w->builder->seed, err) < 0)
+		return -1;
+	status = write_heads(w, index, &p, err);
+	arrival_process_end(&p);
+	return status;
+}
+
+int schedule_builder_write(const struct schedule_builder *builder, struct stream_writer *writer,
+                           struct progress *progress, struct ipf_error *err)
+{
+	size_t parents = builder->trace && builder->trace->most_parents > 1 ? builder->trace->most_parents : 1;
+	struct line_writer w = {.builder = builder, .writer = writer, .progress = progress};
+	int status = 0;
+
+	w.after = calloc(parents, sizeof *w.after);
+	if (!w.after)
+		return ipf_error_memory(err);
+	for (size_t i = 0; status == 0 && i < builder->stages->count; i++)
+		status = write_stage(&w, i, err);
+	free(w.after);
+	return status;
+}
+
+void schedule_builder_release(struct schedule_builder *builder)
+{
+	schedule_release(&builder->schedule);
+	free(builder->layouts);
+	builder->layouts = NULL;
+}

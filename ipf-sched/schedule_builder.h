@@ -1,0 +1,60 @@
+/* Builds a schedule: lays stages out one after another, and writes the header's stages and a line for each request.
+ *
+ *     struct schedule_builder builder = {.stages = &stages, .trace = &trace, .seed = 1};
+ *     if (schedule_builder_prepare(&builder, &err) < 0) …                      // counts: builder.schedule is complete
+ *     if (schedule_builder_write(&builder, writer, &progress, &err) < 0) …     // draws the same arrivals, writes them
+ *     schedule_builder_release(&builder);
+ *
+ * Arrivals are drawn twice, which costs less than keeping them: the memory does not depend on the schedule's length.
+ *
+ * A shard has every shards-th head (trace_index.h) of the whole schedule, counted across all stages, with the followers
+ * of that head. Its lines keep the n and the time that they have in the whole; slots and users are divided evenly.
+ */
+#ifndef IPF_SCHEDULE_BUILDER_H
+#define IPF_SCHEDULE_BUILDER_H
+
+#include "cli/progress.h"
+#include "inputs/trace_index.h"
+#include "stages.h"
+#include "stream/schedule.h"
+
+/* More than any run fires: a typing error (rate=5M,for=10d) is reported at once instead of filling a disk. */
+#define BUILDER_MOST_ARRIVALS INT64_C(10000000000)
+/* How many numbers a stage reserves that cycles through its requests until its time is over (schedule.h). */
+#define BUILDER_CYCLE_NUMBERS (INT64_C(1) << 32)
+
+/* Which requests a stage has. */
+struct stage_layout {
+	int64_t heads;                  /* how many heads it has … */
+	int64_t first_head;             /* … beginning with this one, and cycling within … */
+	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay repeats */
+	int64_t advance;                /* the next stage begins this many heads further on */
+	int64_t before;                 /* heads of the stages before it */
+	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */
+	int64_t lines, our_lines;       /* … how many lines they have, and how many of those are this shard's */
+	char note[240];                 /* for the user: how its arrivals were made; "" if its spec says it all */
+};
+
+struct schedule_builder {
+	/* Set by the caller; borrowed. */
+	const struct stages *stages;
+	const struct trace_index *trace; /* NULL: without a trace */
+	uint64_t seed;
+	int64_t first_req;     /* the first stage begins at the first head that is this request or a later one */
+	int64_t shard, shards; /* the part to write, from 1, of how many; 0 of 0: the whole schedule */
+	/* Set by schedule_builder_prepare. */
+	struct schedule schedule;
+	struct stage_layout *layouts; /* one for each stage */
+	int64_t arrivals;             /* lines of all stages */
+};
+
+/* Counts the arrivals of every stage and assigns requests and numbers. IPF_USAGE if a stage has no end, does not fit
+ * into a schedule or cannot be divided into the shards; IPF_INPUT if the trace does not suit a replay. */
+int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err);
+/* Writes the lines, after schedule_builder_prepare. */
+int schedule_builder_write(const struct schedule_builder *builder, struct stream_writer *writer,
+                           struct progress *progress, struct ipf_error *err);
+/* Also after an error. */
+void schedule_builder_release(struct schedule_builder *builder);
+
+#endif

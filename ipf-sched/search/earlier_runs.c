@@ -1,0 +1,245 @@
+#include "search/earlier_runs.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "stream/provenance.h"
+#include "stream/schedule.h"
+#include "verdict/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_stages(struct earlier_runs *runs, const struct schedule *schedule, const char *file,
+                      struct ipf_error *err)
+{
+	struct earlier_stage *grown = realloc(runs->stages, (runs->count + schedule->count + 1) * sizeof *grown);
+
+	if (!grown)
+		return ipf_error_memory(err);
+	runs->stages = grown;
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct schedule_stage *s = &schedule->stages[i];
+		struct earlier_stage *to = &grown[runs->count++];
+		*to = (struct earlier_stage){
+			.file = strdup(file),
+			.kind = strdup(s->kind),
+			.name = strdup(s->name),
+			.rate = s->rate,
+			.users = s->closed ? s->slots : IPF_ABSENT,
+			.measured = s->measured,
+			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
+		};
+		if (!to->file || !to->kind || !to->name)
+			return ipf_error_memory(err);
+	}
+	return 0;
+}
+
+static int add_row(struct earlier_stage *stage, const struct result *result, struct ipf_error *err)
+{
+	struct earlier_request *row;
+
+	if (stage->count == stage->cap) {
+		size_t cap = stage->cap ? stage->cap * 2 : 256;
+		struct earlier_request *grown = realloc(stage->rows, cap * sizeof *grown);
+		if (!grown)
+			return ipf_error_memory(err);
+		stage->rows = grown;
+		stage->cap = cap;
+	}
+	row = &stage->rows[stage->count++];
+	if (result->client_lag_ns != IPF_ABSENT) {
+		stage->late += result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
+		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
+	}
+	*row = (struct earlier_request){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
+	for (int i = 0; i < LATENCY_COUNT; i++)
+		row->latency_ns[i] = latency_of(result, (enum latency)i);
+	return 0;
+}
+
+/* At p99, like the verdict. */
+bool earlier_stage_client_late(const struct earlier_stage *stage)
+{
+	return (double)stage->late > 0.01 * (double)stage->count;
+}
+
+bool earlier_stage_client_failed(const struct earlier_stage *stage)
+{
+	return (double)stage->too_late > 0.01 * (double)stage->count;
+}
+
+/* Notes what the trailer reports as missing. */
+static int note_incomplete(struct earlier_runs *runs, size_t first, const json_t *trailer, struct ipf_error *err)
+{
+	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+
+	for (size_t i = first; why && i < runs->count; i++)
+		if (!(runs->stages[i].incomplete = strdup(why)))
+			return ipf_error_memory(err);
+	return 0;
+}
+
+static int read_rows(struct earlier_runs *runs, struct result_reader *reader, size_t first, struct ipf_error *err)
+{
+	struct result result;
+	struct slice line;
+	int64_t last_n = -1;
+	int got;
+
+	runs->next_req = 0;
+	while ((got = result_reader_next(reader, &result, &line, err)) > 0) {
+		if (got != RESULT_ROW)
+			continue;
+		if (result.stage < 0 || (uint64_t)result.stage >= runs->count - first)
+			return ipf_error_at(err, IPF_INPUT, stream_reader_name(result_reader_stream(reader)),
+			                    stream_reader_line(result_reader_stream(reader)),
+			                    "stage: %lld is out of range: the header has %zu stages", (long long)result.stage,
+			                    runs->count - first);
+		if (result.req != IPF_ABSENT && result.n > last_n) {
+			last_n = result.n;
+			runs->next_req = result.req + 1;
+		}
+		if (result_hung_up(&result))
+			continue;
+		if ((!result.ok || (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT)) &&
+		    add_row(&runs->stages[first + (size_t)result.stage], &result, err) < 0)
+			return -1;
+	}
+	if (got < 0 && err->kind == IPF_CUT)
+		err->kind = IPF_INPUT;
+	return got < 0 ? got : note_incomplete(runs, first, stream_reader_trailer(result_reader_stream(reader)), err);
+}
+
+/* Removes the results from the "from" of a header: every run of a search is made from all runs before it, whose headers
+ * are kept next to it. With them in each header, the size would double with every run. */
+static void remove_results(json_t *header)
+{
+	json_t *from = json_object_get(header, "from");
+	for (size_t i = json_array_size(from); i-- > 0;) {
+		json_t *entry = json_array_get(from, i);
+		const char *kind = json_string_value(json_object_get(entry, "ipf"));
+		if (kind && strcmp(kind, "results") == 0)
+			json_array_remove(from, i);
+		else
+			remove_results(entry);
+	}
+}
+
+static int keep_header(struct earlier_runs *runs, json_t *header, struct ipf_error *err)
+{
+	json_t *copy = json_deep_copy(header);
+	if (!copy)
+		return ipf_error_memory(err);
+	remove_results(copy);
+	return json_array_append_new(runs->headers, copy) < 0 ? ipf_error_memory(err) : 0;
+}
+
+/* Turns the schedule of one shard into that of the whole, if the results were collected from all shards. */
+static int join_shards(struct schedule *schedule, json_t *header, const char *name, struct ipf_error *err)
+{
+	json_t *entry, *from = json_object_get(header, "from");
+	int64_t parts = 0, shards = schedule->shards;
+	bool *seen = calloc((size_t)shards + 1, sizeof *seen), all = true;
+	size_t i;
+
+	if (!seen)
+		return ipf_error_memory(err);
+	json_array_foreach(from, i, entry)
+	{
+		json_t *of = json_object_get(entry, "stages") ? entry : provenance_find(entry, "schedule");
+		struct schedule part = {0};
+		if (!of)
+			continue;
+		if (schedule_from_header(&part, of, name, err) < 0)
+			break;
+		all = all && part.shards == shards && part.count == schedule->count && !seen[part.shard];
+		for (size_t k = 0; all && parts > 0 && k < part.count; k++)
+			if (part.stages[k].slots != IPF_ABSENT)
+				schedule->stages[k].slots += part.stages[k].slots;
+		if (all)
+			seen[part.shard] = true;
+		parts++;
+		schedule_release(&part);
+	}
+	free(seen);
+	if (err->kind != IPF_OK)
+		return -1;
+	if (!all || parts != shards)
+		return ipf_error_at(err, IPF_INPUT, name, 0,
+		                    "results of shard %lld of %lld: expected those of all shards, collected together",
+		                    (long long)schedule->shard, (long long)shards);
+	for (size_t k = 0; k < schedule->count; k++)
+		schedule->stages[k].rate *= (double)shards;
+	return 0;
+}
+
+/* The same stages twice would make a search too confident. */
+static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const char *name, struct ipf_error *err)
+{
+	const char *sha256 = json_string_value(json_object_get(digest, "sha256")), *other;
+	size_t i;
+	json_t *before;
+
+	json_array_foreach(runs->digests, i, before)
+	{
+		other = json_string_value(json_object_get(before, "sha256"));
+		if (sha256 && other && strcmp(sha256, other) == 0)
+			return ipf_error_at(err, IPF_INPUT, name, 0, "given twice: these results were already read");
+	}
+	return 0;
+}
+
+int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_error *err)
+{
+	struct result_reader *reader;
+	struct schedule schedule = {0};
+	const char *name;
+	json_t *header, *digest;
+	size_t first = runs->count;
+	int status = -1;
+
+	if (!runs->headers)
+		runs->headers = json_array();
+	if (!runs->digests)
+		runs->digests = json_array();
+	if (result_reader_open(&reader, path, err) < 0)
+		return -1;
+	header = stream_reader_header(result_reader_stream(reader));
+	name = stream_reader_name(result_reader_stream(reader));
+	/* The header of the schedule itself also has the shard. */
+	if (schedule_from_header(&schedule, schedule_find_header(header) ? schedule_find_header(header) : header, name, err) < 0)
+		goto out;
+	if (schedule.shards > 1 && join_shards(&schedule, header, name, err) < 0)
+		goto out;
+	if (add_stages(runs, &schedule, name, err) < 0 || read_rows(runs, reader, first, err) < 0)
+		goto out;
+	digest = provenance_stream(result_reader_stream(reader));
+	if (refuse_twice(runs, digest, name, err) < 0)
+		json_decref(digest);
+	else if (json_array_append_new(runs->digests, digest) < 0)
+		ipf_error_memory(err);
+	else
+		status = keep_header(runs, header, err);
+out:
+	schedule_release(&schedule);
+	result_reader_close(reader);
+	return status;
+}
+
+void earlier_runs_release(struct earlier_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		free(runs->stages[i].file);
+		free(runs->stages[i].kind);
+		free(runs->stages[i].name);
+		free(runs->stages[i].incomplete);
+		free(runs->stages[i].rows);
+	}
+	free(runs->stages);
+	json_decref(runs->headers);
+	json_decref(runs->digests);
+	*runs = (struct earlier_runs){0};
+}

@@ -1,0 +1,53 @@
+/* What earlier runs measured: the stages of results files (ipf-results(5)) with their requests, from which a sweep or a
+ * search continues.
+ *
+ *     struct earlier_runs runs = {0};
+ *     if (earlier_runs_read(&runs, "run1.results.zst", &err) < 0) …
+ *     runs.stages[0].rows[0].ok …
+ *     earlier_runs_release(&runs);
+ */
+#ifndef IPF_EARLIER_RUNS_H
+#define IPF_EARLIER_RUNS_H
+
+#include "search/search_goal.h"
+
+#include <jansson.h>
+
+struct earlier_request {
+	int64_t start_ns, end_ns;
+	int64_t latency_ns[LATENCY_COUNT]; /* from due if the request was due, else from start; IPF_ABSENT */
+	bool ok;
+};
+
+struct earlier_stage {
+	char *file, *kind, *name;
+	double rate;       /* planned arrivals per second; NAN */
+	int64_t users;     /* of a closed stage; IPF_ABSENT */
+	int64_t length_ns; /* as planned; IPF_ABSENT */
+	bool measured;
+	char *incomplete;             /* why part of the run is missing; NULL: it is complete */
+	struct earlier_request *rows; /* in the order in which the requests ended */
+	size_t count, cap;
+	size_t late;     /* rows that the client itself started late … */
+	size_t too_late; /* … and so late that the measurement is invalid (verdict.h) */
+};
+
+struct earlier_runs {
+	struct earlier_stage *stages;
+	size_t count;
+	int64_t next_req; /* the request after the last one that the last file's schedule used; 0: no file was read */
+	json_t *headers;  /* array: headers of the files, for the "from" of the schedule's header */
+	json_t *digests;  /* array: digests of the files, for the "from" of the schedule's trailer */
+};
+
+/* Adds the stages of one more results file. A file that was cut, belongs to a single shard or was read before is
+ * IPF_INPUT: part of a stage shows nothing. Release the runs also after an error. */
+int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_error *err);
+void earlier_runs_release(struct earlier_runs *runs);
+
+/* Was the client late, so that the verdict of a report is DOUBTFUL? Then the stage may show the client's limit. */
+bool earlier_stage_client_late(const struct earlier_stage *stage);
+/* Was the client so late that the verdict is INVALID? */
+bool earlier_stage_client_failed(const struct earlier_stage *stage);
+
+#endif

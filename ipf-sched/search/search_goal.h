@@ -1,0 +1,38 @@
+/* The goals of a search: a latency, its limit, and the percentile that has to be within it, as in `ttft=500ms@p99`.
+ *
+ *     struct search_goals goals = {0};
+ *     search_goals_parse("ttft=500ms@p99,tpot=50ms@p90", &goals, &err);
+ *
+ * At least 99 of 100 requests then must have their first token within 500 ms. A request that failed misses every goal;
+ * a request without the figure (the TPOT of a single token) meets it. Latencies that begin with the request count from
+ * its due time, if it has one: that is what a user waits.
+ */
+#ifndef IPF_SEARCH_GOAL_H
+#define IPF_SEARCH_GOAL_H
+
+#include "error.h"
+#include "stream/result.h"
+
+enum latency { LATENCY_TTFT, LATENCY_TTFA, LATENCY_E2E, LATENCY_TPOT, LATENCY_NTPOT, LATENCY_ITL, LATENCY_COUNT };
+
+struct search_goal {
+	enum latency latency;
+	int64_t limit_ns;
+	double share;  /* of the requests that must be within the limit, from 0 to 1 */
+	char text[48]; /* as it was given */
+};
+
+struct search_goals {
+	struct search_goal list[LATENCY_COUNT * 2];
+	int count;
+};
+
+/* Does this text begin with a goal? It decides whether a list of goals continues behind a comma (`low=1` is a key). */
+bool search_goal_begins(const char *text);
+/* Adds the goals of `text`, separated by commas. IPF_USAGE. */
+int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err);
+
+/* The latency of a request in ns; IPF_ABSENT. */
+int64_t latency_of(const struct result *result, enum latency latency);
+
+#endif

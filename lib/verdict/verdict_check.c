@@ -1,0 +1,56 @@
+#include "verdict/verdict_check.h"
+
+#include "cli/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void verdict_check_add(struct verdict_check *check, enum verdict_status status, const char *format, ...)
+{
+	size_t len = strlen(check->detail);
+	if (len > 0 && len + 3 < sizeof check->detail) {
+		memcpy(check->detail + len, "; ", 3);
+		len += 2;
+	}
+	va_list args;
+	va_start(args, format);
+	vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
+	va_end(args);
+	if (status > check->status)
+		check->status = status;
+}
+
+enum verdict_status verdict_above(double value, double doubtful, double invalid)
+{
+	return value > invalid ? VERDICT_INVALID : value > doubtful ? VERDICT_DOUBTFUL : VERDICT_OK;
+}
+
+bool verdict_figure(json_t *to, const char *name, double value)
+{
+	if (!isfinite(value))
+		return true;
+	return json_object_set_new(to, name, json_real(round(value * 1e6) / 1e6)) == 0;
+}
+
+bool verdict_count(json_t *to, const char *name, int64_t value)
+{
+	return json_object_set_new(to, name, json_integer(value)) == 0;
+}
+
+const char *verdict_duration(double ms, char text[32])
+{
+	return format_duration(llround(ms * 1e6), text);
+}
+
+const char *verdict_plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+const char *verdict_percent(double share, char text[32])
+{
+	snprintf(text, 32, "%.*f %%", share > 0 && share < 0.001 ? 3 : 1, 100 * share);
+	return text;
+}
