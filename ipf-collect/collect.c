@@ -1,7 +1,7 @@
 #include "collect.h"
 
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -25,9 +25,9 @@ struct collect {
 	size_t inputs_count;
 	bool live; /* somebody writes one of them while we read */
 	struct token_counter *tokens;
-	struct answer_options answer_options;
+	struct response_options response_options;
 	struct measure_options measure_options;
-	struct answer answer;
+	struct response answer;
 	struct measure measure;
 	struct gap_histograms *tally;
 	struct verdict *verdict;
@@ -168,7 +168,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		json_decref(argv);
 		return -1;
 	}
-	c->answer_options = (struct answer_options){.tokens = c->tokens, .keep_text = options->text};
+	c->response_options = (struct response_options){.tokens = c->tokens, .keep_text = options->text};
 	c->measure_options = (struct measure_options){
 		.itl = itl_mode(options->itl),
 		.stall_ns = options->stall_ns,
@@ -221,7 +221,7 @@ static void count_failure(struct collect *c, struct slice kind)
 static int take_record(struct collect *c, const struct input *input, const struct record *record, struct ipf_error *err)
 {
 	struct result row;
-	if (answer_read(&c->answer, record, input->api, &c->answer_options, err) < 0 ||
+	if (response_parse(&c->answer, record, input->api, &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->answer, &c->measure_options, &row, err) < 0)
 		return -1;
 	if (row.ok && gap_histograms_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
@@ -393,7 +393,7 @@ void collect_abandon(struct collect *c)
 	free(c->inputs);
 	stream_writer_abandon(c->writer);
 	token_counter_close(c->tokens);
-	answer_release(&c->answer);
+	response_release(&c->answer);
 	measure_release(&c->measure);
 	gap_histograms_free(c->tally);
 	verdict_free(c->verdict);

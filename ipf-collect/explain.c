@@ -1,7 +1,7 @@
 #include "explain.h"
 
 #include "absent.h"
-#include "api/grpc.h"
+#include "api/grpc_response.h"
 #include "api/error_message.h"
 #include "cli/units.h"
 
@@ -56,7 +56,7 @@ struct path {
 struct explain {
 	FILE *to;
 	struct api *api;
-	struct answer answer;
+	struct response answer;
 	struct measure measure;
 	struct token_counter *tokens;
 	struct jdoc doc;
@@ -244,7 +244,8 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	struct ipf_error why = {0};
 	struct slice data = framing_trim(event->data);
 	if (x->answer.protobuf) {
-		bool good = !event->pending && grpc_event(x->answer.protobuf, x->answer.message, event, &x->message, &why) == 0;
+		bool good = !event->pending &&
+		            grpc_response_message(x->answer.protobuf, x->answer.message, event, &x->message, &why) == 0;
 		data = good ? buffer_all(&x->message) : slice_of(event->pending ? "not whole" : why.text);
 	}
 	bool json = data.len && jdoc_parse(&x->doc, data.data, data.len, &why) == 0;
@@ -280,7 +281,7 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	struct framing_event event;
 	size_t count = 0;
 	int result = 0;
-	fprintf(x->to, "  events, by framing %s\n", api_framing_name(x->answer.cut));
+	fprintf(x->to, "  events, by framing %s\n", framing_name(x->answer.cut));
 	bool wrapped = x->answer.response->envelope;
 	if (wrapped)
 		fprintf(x->to, "  in %zu bytes of an Amazon event stream\n", record->body.len);
@@ -357,14 +358,14 @@ static void show_missing(struct explain *x)
 
 static int explain_record(struct explain *x, const struct record *record, struct ipf_error *err)
 {
-	const struct answer_options answer_options = {.tokens = x->tokens, .keep_text = true};
+	const struct response_options response_options = {.tokens = x->tokens, .keep_text = true};
 	const struct measure_options measure_options = {.stall_ns = IPF_ABSENT, .keep_text = true, .tokens = x->tokens};
 	struct result row;
 	for (size_t i = 0; i < x->paths_count; i++)
 		free(x->paths[i].name);
 	x->paths_count = 0;
 	x->seen = 0;
-	if (answer_read(&x->answer, record, x->api, &answer_options, err) < 0 ||
+	if (response_parse(&x->answer, record, x->api, &response_options, err) < 0 ||
 	    measure_row(&x->measure, record, &x->answer, &measure_options, &row, err) < 0)
 		return -1;
 	fprintf(x->to, "request %lld of %s: ", (long long)record->n, api_name(x->api));
@@ -407,7 +408,7 @@ static void release(struct explain *x)
 	for (size_t i = 0; i < x->paths_count; i++)
 		free(x->paths[i].name);
 	free(x->roles);
-	answer_release(&x->answer);
+	response_release(&x->answer);
 	measure_release(&x->measure);
 	token_counter_close(x->tokens);
 	jdoc_release(&x->doc);

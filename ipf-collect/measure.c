@@ -9,8 +9,8 @@
 /* Absent where one of them is, or no time at all (nine years from the start). */
 static int64_t difference(int64_t later, int64_t earlier)
 {
-	bool both = later >= -ANSWER_TIME_MAX && later <= ANSWER_TIME_MAX && earlier >= -ANSWER_TIME_MAX &&
-	            earlier <= ANSWER_TIME_MAX;
+	bool both = later >= -RESPONSE_TIME_MAX && later <= RESPONSE_TIME_MAX && earlier >= -RESPONSE_TIME_MAX &&
+	            earlier <= RESPONSE_TIME_MAX;
 	return both ? later - earlier : IPF_ABSENT;
 }
 
@@ -35,7 +35,7 @@ static struct slice first_of(const struct buffer *text, const char *otherwise)
 	return text->len ? buffer_all(text) : slice_of(otherwise);
 }
 
-static const char *cut_text(const struct record *record, const struct answer *a)
+static const char *cut_text(const struct record *record, const struct response *a)
 {
 	if (a->no_status)
 		return "the answer ended without a status (grpc-status)";
@@ -74,7 +74,7 @@ static const char *transport_text(const struct record *record)
 
 /* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not
  * over yet, then what the answer lacks. */
-static const char *error_kind(const struct record *record, const struct answer *a, struct slice *text)
+static const char *error_kind(const struct record *record, const struct response *a, struct slice *text)
 {
 	bool no_status = record->status == IPF_ABSENT;
 	if (a->failed) {
@@ -100,7 +100,7 @@ static const char *error_kind(const struct record *record, const struct answer *
 	return NULL;
 }
 
-static void judge(struct measure *m, const struct record *record, const struct answer *a, struct result *row)
+static void judge(struct measure *m, const struct record *record, const struct response *a, struct result *row)
 {
 	struct slice text = {0};
 	const char *kind = error_kind(record, a, &text);
@@ -156,9 +156,9 @@ static void measure_start(const struct record *record, struct result *row)
 	row->stream_ns = difference(record->end_ns, record->start_ns);
 }
 
-static void measure_events(const struct record *record, const struct answer *a, struct result *row)
+static void measure_events(const struct record *record, const struct response *a, struct result *row)
 {
-	const struct answer_event *e = a->events;
+	const struct response_event *e = a->events;
 	if (!a->parsed)
 		return;
 	row->events = (int64_t)a->events_count;
@@ -181,7 +181,7 @@ static void measure_events(const struct record *record, const struct answer *a, 
 
 /* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known.
  */
-static bool usage_goes_along(const struct answer *a)
+static bool usage_goes_along(const struct response *a)
 {
 	int64_t last = 0;
 	for (size_t i = 0; i < a->events_count; i++) {
@@ -192,7 +192,7 @@ static bool usage_goes_along(const struct answer *a)
 	return a->events_count > 0 && last > 0;
 }
 
-static bool can_count(const struct answer *a, const struct measure_options *options)
+static bool can_count(const struct response *a, const struct measure_options *options)
 {
 	return options->tokens && !a->prompt_inside;
 }
@@ -203,7 +203,7 @@ struct tokens_found {
 	int64_t all;   /* by the tokenizer; IPF_ABSENT */
 };
 
-static void usage_by_event(struct measure *m, const struct answer *a)
+static void usage_by_event(struct measure *m, const struct response *a)
 {
 	int64_t before = 0;
 	for (size_t i = 0; i < a->events_count; i++) {
@@ -215,7 +215,7 @@ static void usage_by_event(struct measure *m, const struct answer *a)
 /* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer
  * is encoded once, whole: encoded up to each event it would have other tokens there, and take the longer the more
  * events there are. */
-static int find_tokens(struct measure *m, const struct answer *a, const struct measure_options *options,
+static int find_tokens(struct measure *m, const struct response *a, const struct measure_options *options,
                        struct tokens_found *found, struct ipf_error *err)
 {
 	*found = (struct tokens_found){.by_event = usage_goes_along(a), .all = IPF_ABSENT};
@@ -239,7 +239,7 @@ static int find_tokens(struct measure *m, const struct answer *a, const struct m
 	return 0;
 }
 
-static void measure_tokens(const struct record *record, const struct answer *a, const struct tokens_found *found,
+static void measure_tokens(const struct record *record, const struct response *a, const struct tokens_found *found,
                            struct result *row)
 {
 	row->input_tokens_usage = a->input_tokens;
@@ -262,7 +262,7 @@ static void measure_tokens(const struct record *record, const struct answer *a, 
 	}
 }
 
-static void measure_per_token(const struct measure *m, const struct answer *a, const struct tokens_found *found,
+static void measure_per_token(const struct measure *m, const struct response *a, const struct tokens_found *found,
                               struct result *row)
 {
 	int64_t tokens = row->output_tokens;
@@ -308,7 +308,7 @@ static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
 
 /* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has
  * none. */
-static void sample_tokens(struct measure *m, const struct answer *a, bool known)
+static void sample_tokens(struct measure *m, const struct response *a, bool known)
 {
 	int64_t gap = 0;
 	m->tokens_unknown = !known;
@@ -321,7 +321,7 @@ static void sample_tokens(struct measure *m, const struct answer *a, bool known)
 	}
 }
 
-static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options,
+static void measure_gaps(struct measure *m, const struct response *a, const struct measure_options *options,
                          bool tokens_known, struct result *row)
 {
 	size_t count = a->events_count - 1;
@@ -359,7 +359,7 @@ static int64_t after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
 /* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or,
  * where that was missed, after its coming. The tokens of one event come together: after a first that is late the others
  * are early. Where nobody knows an event's tokens it counts as one. */
-static void measure_fluidity(const struct measure *m, const struct answer *a, int64_t deadline_ns, bool tokens_known,
+static void measure_fluidity(const struct measure *m, const struct response *a, int64_t deadline_ns, bool tokens_known,
                              struct result *row)
 {
 	int64_t due = after(a->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
@@ -402,7 +402,7 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	return 0;
 }
 
-static void list_events(struct measure *m, const struct answer *a, bool tokens_known, struct result *row)
+static void list_events(struct measure *m, const struct response *a, bool tokens_known, struct result *row)
 {
 	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list};
 	buffer_clear(&m->event_ns);
@@ -421,7 +421,7 @@ static void list_events(struct measure *m, const struct answer *a, bool tokens_k
 		row->event_tokens = buffer_all(&m->tokens_list);
 }
 
-static void keep_texts(struct measure *m, const struct answer *a, struct result *row)
+static void keep_texts(struct measure *m, const struct response *a, struct result *row)
 {
 	if (a->text.len)
 		row->text = json_text(&m->text, buffer_all(&a->text));
@@ -429,7 +429,7 @@ static void keep_texts(struct measure *m, const struct answer *a, struct result 
 		row->reasoning = json_text(&m->reasoning, buffer_all(&a->reasoning));
 }
 
-static void keep_server_times(const struct answer *a, struct result *row)
+static void keep_server_times(const struct response *a, struct result *row)
 {
 	row->server_load_ns = a->server_ns[API_SERVER_LOAD];
 	row->server_queue_ns = a->server_ns[API_SERVER_QUEUE];
@@ -441,7 +441,7 @@ static void keep_server_times(const struct answer *a, struct result *row)
 	row->server_total_ns = a->server_ns[API_SERVER_TOTAL];
 }
 
-int measure_row(struct measure *m, const struct record *record, const struct answer *a,
+int measure_row(struct measure *m, const struct record *record, const struct response *a,
                 const struct measure_options *options, struct result *row, struct ipf_error *err)
 {
 	struct tokens_found found;

@@ -4,7 +4,7 @@
 #ifndef COLLECT_MEASURE_H
 #define COLLECT_MEASURE_H
 
-#include "api/answer.h"
+#include "api/response.h"
 #include "stream/record.h"
 #include "stream/result.h"
 
@@ -48,7 +48,7 @@ struct measure {
 
 /* Fills `row`, whose slices point into the record, the answer and `m`: good until one of them is used again. -1: out of
  * memory, or the tokenizer cannot encode the answer. */
-int measure_row(struct measure *m, const struct record *record, const struct answer *answer,
+int measure_row(struct measure *m, const struct record *record, const struct response *answer,
                 const struct measure_options *options, struct result *row, struct ipf_error *err);
 void measure_release(struct measure *m);
 

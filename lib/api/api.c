@@ -116,8 +116,8 @@ static int check_head(struct api_place at, json_t *json, struct ipf_error *err)
 static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
 {
 	json_t *json = json_object_get(a->json, "grpc");
-	bool streamed = a->has_streamed && a->streamed.framing == API_GRPC,
-		 whole = a->has_whole && a->whole.framing == API_GRPC;
+	bool streamed = a->has_streamed && a->streamed.framing == FRAMING_GRPC,
+		 whole = a->has_whole && a->whole.framing == FRAMING_GRPC;
 	if (!json && !streamed && !whole)
 		return 0;
 	if ((a->has_streamed && !streamed) || (a->has_whole && !whole))

@@ -45,8 +45,8 @@ struct api_pointers {
 jdoc_id api_pointers_first(const struct api_pointers *pointers, const struct jdoc *doc, jdoc_id root,
                            const struct api_pointer **which);
 
-enum api_framing { API_SSE, API_NDJSON, API_JSON, API_JSON_SEQUENCE, API_GRPC };
-const char *api_framing_name(enum api_framing framing);
+enum framing_kind { FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_JSON_SEQUENCE, FRAMING_GRPC };
+const char *framing_name(enum framing_kind framing);
 enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
 
 /* The server's own timings, by a name that all servers share; each is `server_NAME_ns` in the results. */
@@ -76,7 +76,7 @@ struct api_finish_word {
 };
 
 struct api_response {
-	enum api_framing framing;
+	enum framing_kind framing;
 	enum api_text_mode text_mode;
 	bool envelope; /* what `framing` cuts is the contents of an event stream of Amazon's (envelope.h) */
 	struct api_pointers text, reasoning; /* alternatives; all nodes that one leads to are joined */

@@ -96,7 +96,7 @@ static int compile_end(struct api_place at, json_t *end, struct api_response *r,
 {
 	static const char *const known[] = {"data", "when", "eof", NULL};
 	json_t *eof = json_object_get(end, "eof");
-	if (!end && r->framing == API_GRPC)
+	if (!end && r->framing == FRAMING_GRPC)
 		return 0;
 	if (!json_is_object(end))
 		return api_wrong(at, "end", err, "a map with data, when or eof", end);
@@ -111,9 +111,9 @@ static int compile_end(struct api_place at, json_t *end, struct api_response *r,
 	r->end_at_eof = eof != NULL;
 	if (!r->end_data && !r->end_when.count && !r->end_at_eof)
 		return api_wrong(at, "end", err, "one of data, when and eof in it", end);
-	if (r->end_at_eof && r->framing == API_GRPC)
+	if (r->end_at_eof && r->framing == FRAMING_GRPC)
 		return api_wrong(within, "eof", err, "none: gRPC ends with a status", eof);
-	if (r->end_data && r->framing != API_SSE)
+	if (r->end_data && r->framing != FRAMING_SSE)
 		return api_wrong(within, "data", err, "framing \"sse\" with it", json_object_get(end, "data"));
 	return 0;
 }
@@ -224,7 +224,7 @@ static int compile_times(struct api_place at, json_t *map, struct api_response *
 
 static const char *const framings[] = {"sse", "ndjson", "json", "json-sequence", "grpc", NULL};
 
-const char *api_framing_name(enum api_framing framing)
+const char *framing_name(enum framing_kind framing)
 {
 	return framings[framing];
 }
@@ -267,9 +267,9 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 	    compile_word(at, json, "envelope", envelopes, "\"aws-eventstream\"", &envelope, err) < 0)
 		return -1;
 	r->envelope = json_object_get(json, "envelope") != NULL;
-	if (r->envelope && (enum api_framing)framing == API_GRPC)
+	if (r->envelope && (enum framing_kind)framing == FRAMING_GRPC)
 		return api_wrong(at, "envelope", err, "none around gRPC", json_object_get(json, "envelope"));
-	r->framing = (enum api_framing)framing;
+	r->framing = (enum framing_kind)framing;
 	r->text_mode = (enum api_text_mode)mode;
 	if (compile_pointers(at, json, "text", &r->text, err) < 0 ||
 	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||
@@ -293,7 +293,7 @@ int api_response_compile(struct api_place at, json_t *json, struct api_response 
 	if (header_out_of_place(r))
 		return api_wrong(at, "header", err, "it only in usage and server", NULL);
 	r->has_headers = any_header(r);
-	if (r->error_event && r->framing != API_SSE)
+	if (r->error_event && r->framing != FRAMING_SSE)
 		return api_wrong(at, "error_event", err, "framing \"sse\" with it", json_object_get(json, "error_event"));
 	return 0;
 }

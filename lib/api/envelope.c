@@ -1,6 +1,6 @@
 #include "api/envelope.h"
 
-#include "api/eventstream.h"
+#include "api/aws_eventstream.h"
 #include "json/jdoc.h"
 #include "api/error_message.h"
 
@@ -21,7 +21,7 @@ static int add_part(struct envelope *e, size_t body, struct ipf_error *err)
 }
 
 /* Its name and what it says: "throttlingException: Too many requests". */
-static void note_error(struct envelope *e, const struct eventstream_message *m)
+static void note_error(struct envelope *e, const struct aws_eventstream_message *m)
 {
 	struct jdoc doc = {0};
 	buffer_slice(&e->error, m->name);
@@ -37,14 +37,14 @@ static void note_error(struct envelope *e, const struct eventstream_message *m)
 
 int envelope_open(struct envelope *e, struct slice body, struct ipf_error *err)
 {
-	struct eventstream_message m;
+	struct aws_eventstream_message m;
 	size_t at = 0;
 	int got;
 	buffer_clear(&e->inside);
 	buffer_clear(&e->error);
 	e->count = e->at = 0;
 	e->torn = e->broken = false;
-	while ((got = eventstream_next(body, &at, &m)) > 0) {
+	while ((got = aws_eventstream_next(body, &at, &m)) > 0) {
 		if (m.type.len && !slice_is(m.type, "event")) {
 			if (!e->error.len)
 				note_error(e, &m);

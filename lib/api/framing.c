@@ -39,7 +39,7 @@ static bool next_line(struct framing *f, struct slice *line, bool *ended)
 	}
 	size_t stop = f->newline;
 	*line = (struct slice){text + f->at, stop - f->at};
-	const char *cr = f->kind == API_SSE ? memchr(line->data, '\r', line->len) : NULL;
+	const char *cr = f->kind == FRAMING_SSE ? memchr(line->data, '\r', line->len) : NULL;
 	if (cr)
 		stop = (size_t)(cr - text);
 	line->len = stop - f->at;
@@ -206,24 +206,24 @@ static bool next_whole(struct framing *f, struct framing_event *event)
 	return true;
 }
 
-void framing_begin(struct framing *f, enum api_framing kind, struct slice body)
+void framing_begin(struct framing *f, enum framing_kind kind, struct slice body)
 {
 	*f = (struct framing){
-		.kind = kind, .body = body, .at = body.len && kind != API_GRPC ? bom_length(body) : 0, .many = f->many};
+		.kind = kind, .body = body, .at = body.len && kind != FRAMING_GRPC ? bom_length(body) : 0, .many = f->many};
 }
 
 bool framing_next(struct framing *f, struct framing_event *event)
 {
 	switch (f->kind) {
-	case API_SSE:
+	case FRAMING_SSE:
 		return next_sse(f, event);
-	case API_NDJSON:
+	case FRAMING_NDJSON:
 		return next_ndjson(f, event);
-	case API_JSON_SEQUENCE:
+	case FRAMING_JSON_SEQUENCE:
 		return next_map(f, event);
-	case API_JSON:
+	case FRAMING_JSON:
 		return next_whole(f, event);
-	case API_GRPC:
+	case FRAMING_GRPC:
 		return next_message(f, event);
 	}
 	return false;

@@ -1,7 +1,7 @@
 /* Cutting a body into events: server-sent events, NDJSON lines, JSON maps one after the other, gRPC's messages, or the
  * whole.
  *
- *     framing_begin(&f, API_SSE, body);
+ *     framing_begin(&f, FRAMING_SSE, body);
  *     while (framing_next(&f, &event))
  *         … event.data, event.end …          // good until the next call
  *
@@ -24,7 +24,7 @@
 #include "api/api.h"
 
 struct framing {
-	enum api_framing kind;
+	enum framing_kind kind;
 	struct slice body;
 	size_t at;          /* the next byte to look at */
 	size_t newline;     /* where the next LF stands at or after `at`; the body's length where there is none */
@@ -45,7 +45,7 @@ struct framing_event {
 	bool compressed; /* gRPC: by its flag */
 };
 
-void framing_begin(struct framing *f, enum api_framing kind, struct slice body);
+void framing_begin(struct framing *f, enum framing_kind kind, struct slice body);
 bool framing_next(struct framing *f, struct framing_event *event);
 void framing_release(struct framing *f);
 

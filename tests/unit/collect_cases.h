@@ -1,5 +1,5 @@
 /* Awkward servers, as data: how a response came in reads, and what its row of results has to say. Used by the tests of
- * ipf-collect's understanding (test_collect_answer.c).
+ * ipf-collect's understanding (test_collect_response.c).
  *
  * Read i comes at (i + 1) × 10 ms; the request starts at 0. An empty read is only time that passes. Expected: what
  * summary() in the test prints.

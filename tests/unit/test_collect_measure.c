@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-/* An answer as answer_read leaves one, made by hand: events at these times (in ns), the k-th one ending at joined[k]
+/* An answer as response_parse leaves one, made by hand: events at these times (in ns), the k-th one ending at joined[k]
  * bytes of "a"s. */
 struct scene {
 	struct record record;
-	struct answer answer;
-	struct answer_event events[16];
+	struct response answer;
+	struct response_event events[16];
 	struct measure measure;
 	struct measure_options options;
 	struct result row;
@@ -34,7 +34,7 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	s->answer.events = s->events;
 	s->answer.events_count = count;
 	for (size_t i = 0; i < count; i++)
-		s->events[i] = (struct answer_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT};
+		s->events[i] = (struct response_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT};
 }
 
 static void scene_measure(struct scene *s)

@@ -1,5 +1,5 @@
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "measure.h"
 #include "gap_histograms.h"
 #include "stats/histogram.h"
@@ -35,14 +35,14 @@ static const char with_tools[] = HEAD
 static const char only_whole[] = HEAD
 	"\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
 
-static struct answer answer;
+static struct response answer;
 static struct measure measure;
 static struct token_counter *tokens;
 
 /* "kind text events output_tokens(tokenizer's)/source finish", the text with --text. */
 static void says(const char *descriptor, enum record_error error, const char *body, const char *expected)
 {
-	const struct answer_options answer_options = {.keep_text = true, .tokens = tokens};
+	const struct response_options response_options = {.keep_text = true, .tokens = tokens};
 	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT, .tokens = tokens};
 	struct record_read read = {.t_ns = 100, .bytes = (int64_t)strlen(body), .own_ns = 100};
 	struct buffer got = {0};
@@ -63,7 +63,7 @@ static void says(const char *descriptor, enum record_error error, const char *bo
 	record.body = slice_of(body);
 	record.reads = &read;
 	record.reads_count = 1;
-	assert_int_equal(answer_read(&answer, &record, api, &answer_options, &err), 0);
+	assert_int_equal(response_parse(&answer, &record, api, &response_options, &err), 0);
 	assert_int_equal(measure_row(&measure, &record, &answer, &measure_options, &row, &err), 0);
 	buffer_slice(&got, row.ok ? slice_of("ok") : row.error_kind);
 	buffer_byte(&got, ' ');
@@ -259,7 +259,7 @@ static int close_all(void **state)
 {
 	(void)state;
 	token_counter_close(tokens);
-	answer_release(&answer);
+	response_release(&answer);
 	measure_release(&measure);
 	return 0;
 }

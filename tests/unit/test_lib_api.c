@@ -164,7 +164,7 @@ static void built_in_ones_open(void **state)
 			if (api_response(api, streamed))
 				assert_int_equal(api_path(api, streamed)[0], '/');
 		if (api_response(api, false))
-			assert_int_equal(api_response(api, false)->framing, api_protobuf(api) ? API_GRPC : API_JSON);
+			assert_int_equal(api_response(api, false)->framing, api_protobuf(api) ? FRAMING_GRPC : FRAMING_JSON);
 		assert_null(json_object_get(api_json(api), "like"));
 		api_close(api);
 	}
@@ -179,7 +179,7 @@ static void the_chat_descriptor_is_compiled(void **state)
 	struct api *api = NULL;
 	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
 	const struct api_response *r = api_response(api, true);
-	assert_int_equal(r->framing, API_SSE);
+	assert_int_equal(r->framing, FRAMING_SSE);
 	assert_int_equal(r->text_mode, API_DELTA);
 	assert_string_equal(r->end_data, "[DONE]");
 	assert_false(r->end_at_eof);

@@ -81,7 +81,7 @@ static void what_it_needs_is_known(void **state)
 	assert_string_equal(api_response_header(api, 1), "grpc-message");
 	assert_string_equal(api_response_header(api, 2), "grpc-encoding");
 	assert_null(api_response_header(api, 3));
-	assert_string_equal(api_framing_name(api_response(api, true)->framing), "grpc");
+	assert_string_equal(framing_name(api_response(api, true)->framing), "grpc");
 	api_close(api);
 	json_decref(json);
 	assert_int_equal(api_open(&api, "openai-chat", &err), 0);

@@ -1,10 +1,10 @@
-#include "api/grpc.h"
+#include "api/grpc_response.h"
 
 #include "absent.h"
 #include "api/error_message.h"
 
-int grpc_event(const struct protobuf *protobuf, int type, const struct framing_event *event, struct buffer *json,
-               struct ipf_error *err)
+int grpc_response_message(const struct protobuf *protobuf, int type, const struct framing_event *event,
+                          struct buffer *json, struct ipf_error *err)
 {
 	buffer_clear(json);
 	if (event->bare)
@@ -17,7 +17,7 @@ int grpc_event(const struct protobuf *protobuf, int type, const struct framing_e
 
 #define DETAIL_CHARACTERS 300
 
-int64_t grpc_status(struct jdoc *scratch, const struct record *record, struct buffer *why)
+int64_t grpc_response_status(struct jdoc *scratch, const struct record *record, struct buffer *why)
 {
 	struct ipf_error ignored = {0};
 	struct buffer text = {0}, plain = {0};

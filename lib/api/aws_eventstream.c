@@ -1,11 +1,11 @@
-#include "api/eventstream.h"
+#include "api/aws_eventstream.h"
 
 #include <string.h>
 
 #define PRELUDE 12
 #define CRC     4
 
-uint32_t eventstream_crc(const char *bytes, size_t len)
+uint32_t aws_eventstream_crc(const char *bytes, size_t len)
 {
 	/* of each half byte */
 	static const uint32_t table[16] = {
@@ -53,7 +53,7 @@ static bool value(struct slice headers, size_t *at, unsigned type, struct slice 
 	return true;
 }
 
-static bool read_headers(struct slice headers, struct eventstream_message *m)
+static bool read_headers(struct slice headers, struct aws_eventstream_message *m)
 {
 	for (size_t at = 0; at < headers.len;) {
 		size_t len = (unsigned char)headers.data[at++];
@@ -73,18 +73,19 @@ static bool read_headers(struct slice headers, struct eventstream_message *m)
 	return true;
 }
 
-int eventstream_next(struct slice body, size_t *at, struct eventstream_message *m)
+int aws_eventstream_next(struct slice body, size_t *at, struct aws_eventstream_message *m)
 {
-	*m = (struct eventstream_message){0};
+	*m = (struct aws_eventstream_message){0};
 	if (body.len - *at < PRELUDE)
 		return 0;
 	const char *begin = body.data + *at;
 	size_t total = number(begin, 4), headers = number(begin + 4, 4);
-	if (eventstream_crc(begin, 8) != number(begin + 8, 4) || total < PRELUDE + CRC || headers > total - PRELUDE - CRC)
+	if (aws_eventstream_crc(begin, 8) != number(begin + 8, 4) || total < PRELUDE + CRC ||
+	    headers > total - PRELUDE - CRC)
 		return -1;
 	if (total > body.len - *at)
 		return 0;
-	if (eventstream_crc(begin, total - CRC) != number(begin + total - CRC, CRC) ||
+	if (aws_eventstream_crc(begin, total - CRC) != number(begin + total - CRC, CRC) ||
 	    !read_headers((struct slice){begin + PRELUDE, headers}, m))
 		return -1;
 	m->payload = (struct slice){begin + PRELUDE + headers, total - PRELUDE - headers - CRC};

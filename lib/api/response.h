@@ -1,15 +1,15 @@
 /* What a response says: its events sorted into kinds by the API's descriptor, its text, its usage, its end or its
  * error.
  *
- *     struct answer a = {0};
- *     if (answer_read(&a, &record, api, &options, &err) < 0) …      // memory only: no body is too strange to be read
- *     a.events[0].t_ns …                                            // good until the next answer_read
- *     answer_release(&a);
+ *     struct response a = {0};
+ *     if (response_parse(&a, &record, api, &options, &err) < 0) …      // memory only: no body is too strange to be
+ * read a.events[0].t_ns …                                            // good until the next response_parse
+ *     response_release(&a);
  *
  * Everything here is about what came; which of it makes the request fail, and every figure, is ipf-collect's.
  */
-#ifndef IPF_ANSWER_H
-#define IPF_ANSWER_H
+#ifndef IPF_RESPONSE_H
+#define IPF_RESPONSE_H
 
 #include "api/api.h"
 #include "api/envelope.h"
@@ -18,22 +18,22 @@
 #include "tokenizer/token_counter.h"
 
 /* Times beyond are no times: nine years from the run's start. Sums and tenfolds of what lies within cannot overflow. */
-#define ANSWER_TIME_MAX (INT64_C(1) << 58)
+#define RESPONSE_TIME_MAX (INT64_C(1) << 58)
 
-struct answer_options {
+struct response_options {
 	const struct token_counter *tokens; /* NULL: nobody counts, so nothing is gathered for it */
 	bool keep_text;                     /* --text */
 };
 
 /* A content event: reasoning, answer text or tool call with at least one character. */
-struct answer_event {
+struct response_event {
 	int64_t t_ns;         /* of the read that brought its last byte: events of the same read have the same */
 	int64_t usage_tokens; /* output tokens so far by the event's own usage; IPF_ABSENT */
 	size_t joined;        /* length of `joined` after it */
 };
 
-struct answer {
-	struct answer_event *events;
+struct response {
+	struct response_event *events;
 	size_t events_count, events_cap;
 	int64_t first_text_ns; /* time of the first event with answer text; IPF_ABSENT */
 	bool parsed;           /* the body was read as an answer (a 2xx came) */
@@ -62,15 +62,15 @@ struct answer {
 	struct buffer piece, seen_text, seen_reasoning;
 	size_t prompt_bytes;                 /* at the beginning of the text, to be left out */
 	const struct api_response *response; /* by which it was read */
-	enum api_framing cut;                /* and how it was cut into events */
+	enum framing_kind cut;               /* and how it was cut into events */
 	bool torn;                           /* the body ended in the middle of an event */
 	size_t read, read_end; /* the read that the last event ended in, and where that read ends in the body */
 	int64_t last_ns;
 };
 
 /* Reads the body of a record that has one. -1: out of memory. */
-int answer_read(struct answer *a, const struct record *record, const struct api *api,
-                const struct answer_options *options, struct ipf_error *err);
-void answer_release(struct answer *a);
+int response_parse(struct response *a, const struct record *record, const struct api *api,
+                   const struct response_options *options, struct ipf_error *err);
+void response_release(struct response *a);
 
 #endif

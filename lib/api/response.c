@@ -1,7 +1,7 @@
-#include "api/answer.h"
+#include "api/response.h"
 
 #include "absent.h"
-#include "api/grpc.h"
+#include "api/grpc_response.h"
 #include "api/error_message.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 /* The time of the read that brought the byte before `end`; reads are gone through once, since events come in order.
  * Kernel stamps are converted from another clock and may step back by a little; events never do. */
-static int64_t time_of(struct answer *a, const struct record *record, size_t end)
+static int64_t time_of(struct response *a, const struct record *record, size_t end)
 {
 	while (a->read_end < end && a->read + 1 < record->reads_count)
 		a->read_end += (size_t)record->reads[++a->read].bytes;
 	int64_t t_ns = a->read < record->reads_count ? record->reads[a->read].t_ns : record->end_ns;
-	if (t_ns > ANSWER_TIME_MAX)
-		t_ns = ANSWER_TIME_MAX;
+	if (t_ns > RESPONSE_TIME_MAX)
+		t_ns = RESPONSE_TIME_MAX;
 	if (t_ns > a->last_ns)
 		a->last_ns = t_ns;
 	return a->last_ns;
@@ -68,7 +68,7 @@ static size_t characters_end(struct slice text, int64_t count)
 }
 
 /* Before the new text in `piece` comes what stays of the old. */
-static void after_prefix(struct answer *a, const struct api_response *response, const struct buffer *seen)
+static void after_prefix(struct response *a, const struct api_response *response, const struct buffer *seen)
 {
 	int64_t count = 0;
 	jdoc_to_int(&a->doc, api_pointers_first(&response->prefix_len, &a->doc, JDOC_ROOT, NULL), &count);
@@ -87,7 +87,7 @@ static void cut_end(struct buffer *text, struct slice end)
 }
 
 /* The server took back the end of what it had said: a character that was not whole yet, most of the times. */
-static void take_back(struct answer *a, struct buffer *kept, struct slice lost)
+static void take_back(struct response *a, struct buffer *kept, struct slice lost)
 {
 	cut_end(&a->joined, lost);
 	if (kept)
@@ -97,7 +97,7 @@ static void take_back(struct answer *a, struct buffer *kept, struct slice lost)
 }
 
 /* Replaces what `piece` holds, the whole text so far, by what is new in it. */
-static bool only_new(struct answer *a, struct buffer *seen, struct buffer *kept)
+static bool only_new(struct response *a, struct buffer *seen, struct buffer *kept)
 {
 	struct buffer *piece = &a->piece;
 	size_t same = 0, least = piece->len < seen->len ? piece->len : seen->len;
@@ -112,7 +112,7 @@ static bool only_new(struct answer *a, struct buffer *seen, struct buffer *kept)
 }
 
 /* One kind of content of the event: true where it has a character of it. */
-static bool take_kind(struct answer *a, const struct api_response *response, const struct answer_options *options,
+static bool take_kind(struct response *a, const struct api_response *response, const struct response_options *options,
                       const struct api_pointers *from, struct buffer *seen, struct buffer *kept)
 {
 	bool cumulative = seen && response->text_mode != API_DELTA;
@@ -139,17 +139,17 @@ static bool take_kind(struct answer *a, const struct api_response *response, con
 	return any;
 }
 
-static int add_event(struct answer *a, int64_t t_ns, int64_t usage_tokens, struct ipf_error *err)
+static int add_event(struct response *a, int64_t t_ns, int64_t usage_tokens, struct ipf_error *err)
 {
 	if (a->events_count == a->events_cap) {
 		size_t cap = a->events_cap ? 2 * a->events_cap : 256;
-		struct answer_event *more = realloc(a->events, cap * sizeof *more);
+		struct response_event *more = realloc(a->events, cap * sizeof *more);
 		if (!more)
 			return ipf_error_memory(err);
 		a->events = more;
 		a->events_cap = cap;
 	}
-	a->events[a->events_count++] = (struct answer_event){
+	a->events[a->events_count++] = (struct response_event){
 		.t_ns = t_ns, .usage_tokens = usage_tokens, .joined = a->joined.len};
 	return 0;
 }
@@ -180,7 +180,7 @@ static int64_t take_count(const struct jdoc *doc, const struct api_pointers *fro
 }
 
 /* A number or a truth value counts only where the descriptor has a word for it. */
-static void take_finish(struct answer *a, const struct api_response *response)
+static void take_finish(struct response *a, const struct api_response *response)
 {
 	jdoc_id node = api_pointers_first(&response->finish, &a->doc, JDOC_ROOT, NULL);
 	bool is_text = !jdoc_text_empty(&a->doc, node);
@@ -230,14 +230,14 @@ static bool span_at(const struct jdoc *doc, const struct api_timing *t, double *
 	return both;
 }
 
-static void keep_time(struct answer *a, size_t which, double value, double unit_ns)
+static void keep_time(struct response *a, size_t which, double value, double unit_ns)
 {
 	double ns = value * unit_ns;
 	if (ns >= 0 && ns < SERVER_TIME_MAX)
 		a->server_ns[which] = (int64_t)(ns + 0.5);
 }
 
-static void take_times(struct answer *a, const struct api_response *response)
+static void take_times(struct response *a, const struct api_response *response)
 {
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
 		const struct api_timing *t = &response->times[i];
@@ -270,7 +270,7 @@ static void header_count(const struct jdoc *doc, const struct api_pointers *from
 		*to = (int64_t)value;
 }
 
-static int take_headers(struct answer *a, const struct record *record, const struct api_response *response,
+static int take_headers(struct response *a, const struct record *record, const struct api_response *response,
                         struct ipf_error *err)
 {
 	struct ipf_error ignored = {0};
@@ -296,7 +296,7 @@ static bool says_something(const struct jdoc *doc, jdoc_id node)
 	       !slice_is(jdoc_raw(doc, node), "\"\"");
 }
 
-static bool take_error(struct answer *a, const struct api_response *response)
+static bool take_error(struct response *a, const struct api_response *response)
 {
 	for (size_t i = 0; i < response->error.count; i++) {
 		const struct api_pointer *pointer = response->error.list[i];
@@ -310,7 +310,7 @@ static bool take_error(struct answer *a, const struct api_response *response)
 	return false;
 }
 
-static void take_end(struct answer *a, const struct api_response *response)
+static void take_end(struct response *a, const struct api_response *response)
 {
 	for (size_t i = 0; i < response->end_when.count && !a->ended; i++) {
 		const struct api_pointer *pointer = response->end_when.list[i];
@@ -320,7 +320,7 @@ static void take_end(struct answer *a, const struct api_response *response)
 	}
 }
 
-static void malformed(struct answer *a, const char *what, struct slice data)
+static void malformed(struct response *a, const char *what, struct slice data)
 {
 	if (a->malformed)
 		return;
@@ -332,8 +332,9 @@ static void malformed(struct answer *a, const char *what, struct slice data)
 
 /* ---- an event ---- */
 
-static int take_content(struct answer *a, const struct record *record, const struct api_response *response,
-                        const struct answer_options *options, const struct framing_event *event, struct ipf_error *err)
+static int take_content(struct response *a, const struct record *record, const struct api_response *response,
+                        const struct response_options *options, const struct framing_event *event,
+                        struct ipf_error *err)
 {
 	bool reasoning = take_kind(a, response, options, &response->reasoning, &a->seen_reasoning, &a->reasoning);
 	bool text = take_kind(a, response, options, &response->text, &a->seen_text, &a->text);
@@ -356,7 +357,7 @@ static int take_content(struct answer *a, const struct record *record, const str
 }
 
 /* A name that the descriptor calls an error: whatever the data says, JSON or not, is the message. */
-static void take_error_event(struct answer *a, struct slice data)
+static void take_error_event(struct response *a, struct slice data)
 {
 	if (!a->failed)
 		error_message_of_body(&a->doc, data, &a->error_text);
@@ -364,7 +365,7 @@ static void take_error_event(struct answer *a, struct slice data)
 }
 
 /* The JSON of an event. False where there is none, or nothing more to say of it. */
-static bool document(struct answer *a, const struct framing_event *event, struct slice *data, struct ipf_error *err)
+static bool document(struct response *a, const struct framing_event *event, struct slice *data, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
 	*data = a->protobuf ? (struct slice){0} : framing_trim(event->data);
@@ -374,7 +375,7 @@ static bool document(struct answer *a, const struct framing_event *event, struct
 		a->torn = true;
 		return false;
 	}
-	if (grpc_event(a->protobuf, a->message, event, &a->json, &why) < 0) {
+	if (grpc_response_message(a->protobuf, a->message, event, &a->json, &why) < 0) {
 		if (why.kind == IPF_SYSTEM)
 			*err = why;
 		else
@@ -386,8 +387,8 @@ static bool document(struct answer *a, const struct framing_event *event, struct
 }
 
 /* What follows the end mark is no part of the answer any more, but an error there still is one. */
-static int take_event(struct answer *a, const struct record *record, const struct api_response *response,
-                      const struct answer_options *options, const struct framing_event *event, struct ipf_error *err)
+static int take_event(struct response *a, const struct record *record, const struct api_response *response,
+                      const struct response_options *options, const struct framing_event *event, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
 	struct slice data;
@@ -406,7 +407,7 @@ static int take_event(struct answer *a, const struct record *record, const struc
 		if (why.kind == IPF_SYSTEM)
 			return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
 		/* an event without its end in a stream without its end is the cut, not nonsense */
-		if (event->pending && a->framing.kind != API_JSON)
+		if (event->pending && a->framing.kind != FRAMING_JSON)
 			a->torn = true;
 		else if (!a->ended && !event->bare)
 			malformed(a, "expected JSON in an event", data);
@@ -415,7 +416,7 @@ static int take_event(struct answer *a, const struct record *record, const struc
 	if (take_error(a, response) || a->ended || jdoc_is_null(&a->doc, JDOC_ROOT))
 		return 0;
 	enum jdoc_type type = jdoc_type_of(&a->doc, JDOC_ROOT);
-	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && a->framing.kind == API_JSON))) {
+	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && a->framing.kind == FRAMING_JSON))) {
 		if (!event->bare)
 			malformed(a, "expected a JSON map in an event", data);
 		return 0;
@@ -436,8 +437,8 @@ static bool begins_like_events(struct slice body)
 
 /* How the body is to be read: as was asked for, unless the server plainly did the other thing. *framing says how it is
  * cut. */
-static const struct api_response *choose(struct answer *a, const struct record *record, const struct api *api,
-                                         enum api_framing *framing)
+static const struct api_response *choose(struct response *a, const struct record *record, const struct api *api,
+                                         enum framing_kind *framing)
 {
 	const struct api_response *asked = api_response(api, record->streamed),
 							  *other = api_response(api, !record->streamed);
@@ -448,23 +449,23 @@ static const struct api_response *choose(struct answer *a, const struct record *
 		other = NULL;
 	}
 	*framing = asked->framing;
-	if (asked->framing == API_SSE && body.len && strchr("{[", *body.data) &&
+	if (asked->framing == FRAMING_SSE && body.len && strchr("{[", *body.data) &&
 	    jdoc_parse(&a->doc, body.data, body.len, &ignored) == 0) {
-		*framing = API_JSON;
-		return other && other->framing == API_JSON ? other : asked;
+		*framing = FRAMING_JSON;
+		return other && other->framing == FRAMING_JSON ? other : asked;
 	}
-	if (asked->framing == API_JSON && other && other->framing == API_SSE && begins_like_events(body)) {
-		*framing = API_SSE;
+	if (asked->framing == FRAMING_JSON && other && other->framing == FRAMING_SSE && begins_like_events(body)) {
+		*framing = FRAMING_SSE;
 		return other;
 	}
 	return asked;
 }
 
 /* gRPC's own end mark, beside which the descriptor may have another. */
-static void take_status(struct answer *a, const struct record *record, const struct api_response *response)
+static void take_status(struct response *a, const struct record *record, const struct api_response *response)
 {
 	struct buffer why = {0};
-	int64_t status = grpc_status(&a->doc, record, &why);
+	int64_t status = grpc_response_status(&a->doc, record, &why);
 	a->no_status = status == IPF_ABSENT;
 	a->ended = status == 0 && (a->ended || !response->end_when.count);
 	if (status > 0 && !a->failed) {
@@ -476,7 +477,7 @@ static void take_status(struct answer *a, const struct record *record, const str
 }
 
 /* What the messages around the contents said. */
-static void take_envelope(struct answer *a)
+static void take_envelope(struct response *a)
 {
 	if (a->envelope.error.len && !a->failed)
 		buffer_slice(&a->error_text, buffer_all(&a->envelope.error));
@@ -487,24 +488,24 @@ static void take_envelope(struct answer *a)
 }
 
 /* What is left to say when all events have been read. */
-static void conclude(struct answer *a, const struct record *record, const struct api_response *response,
-                     enum api_framing framing, size_t events)
+static void conclude(struct response *a, const struct record *record, const struct api_response *response,
+                     enum framing_kind framing, size_t events)
 {
 	struct slice body = framing_trim(record->body);
 	bool clean = record->error == RECORD_OK;
 	if (response->envelope)
 		take_envelope(a);
-	if (framing == API_GRPC)
+	if (framing == FRAMING_GRPC)
 		take_status(a, record, response);
-	if (framing == API_JSON && body.len && !a->ended && !a->failed && clean)
+	if (framing == FRAMING_JSON && body.len && !a->ended && !a->failed && clean)
 		malformed(a, "expected an answer", body);
-	else if (framing == API_SSE && !events && a->framing.unknown && !a->failed)
+	else if (framing == FRAMING_SSE && !events && a->framing.unknown && !a->failed)
 		malformed(a, "expected server-sent events", body);
 	if (response->end_at_eof && clean && !a->torn && body.len && !a->failed)
 		a->ended = true;
 }
 
-static void begin(struct answer *a, const struct record *record)
+static void begin(struct response *a, const struct record *record)
 {
 	struct buffer *buffers[] = {&a->finish,     &a->finish_server,  &a->joined, &a->text,      &a->reasoning,
 	                            &a->error_text, &a->malformed_text, &a->piece,  &a->seen_text, &a->seen_reasoning};
@@ -518,21 +519,21 @@ static void begin(struct answer *a, const struct record *record)
 	a->first_text_ns = a->input_tokens = a->output_tokens = a->reasoning_tokens = a->cached_tokens = IPF_ABSENT;
 	a->read = 0;
 	a->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
-	a->last_ns = -ANSWER_TIME_MAX;
+	a->last_ns = -RESPONSE_TIME_MAX;
 }
 
-static bool out_of_memory(const struct answer *a)
+static bool out_of_memory(const struct response *a)
 {
 	return a->finish.failed || a->finish_server.failed || a->joined.failed || a->text.failed || a->reasoning.failed ||
 	       a->error_text.failed || a->malformed_text.failed || a->piece.failed || a->seen_text.failed ||
 	       a->seen_reasoning.failed || a->framing.many.failed;
 }
 
-int answer_read(struct answer *a, const struct record *record, const struct api *api,
-                const struct answer_options *options, struct ipf_error *err)
+int response_parse(struct response *a, const struct record *record, const struct api *api,
+                   const struct response_options *options, struct ipf_error *err)
 {
 	struct framing_event event;
-	enum api_framing framing;
+	enum framing_kind framing;
 	size_t events = 0;
 	begin(a, record);
 	if (record->status == IPF_ABSENT)
@@ -545,7 +546,7 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	const struct api_response *response = choose(a, record, api, &framing);
 	a->response = response;
 	a->cut = framing;
-	a->protobuf = framing == API_GRPC ? api_protobuf(api) : NULL;
+	a->protobuf = framing == FRAMING_GRPC ? api_protobuf(api) : NULL;
 	a->message = a->protobuf ? api_response_type(api, response == api_response(api, true)) : -1;
 	bool repeats = response->text_mode == API_CUMULATIVE_WITH_PROMPT;
 	a->prompt_inside = repeats && record->prompt_bytes == IPF_ABSENT;
@@ -562,7 +563,7 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 		if (response->envelope)
 			event.end = envelope_end(&a->envelope, event.end);
 		events += !event.bare;
-		if (event.pending && record->error != RECORD_OK && framing != API_JSON) {
+		if (event.pending && record->error != RECORD_OK && framing != FRAMING_JSON) {
 			a->torn = true;
 			continue;
 		}
@@ -575,7 +576,7 @@ int answer_read(struct answer *a, const struct record *record, const struct api 
 	return out_of_memory(a) ? ipf_error_memory(err) : 0;
 }
 
-void answer_release(struct answer *a)
+void response_release(struct response *a)
 {
 	struct buffer *buffers[] = {&a->finish,     &a->finish_server,  &a->joined, &a->text,      &a->reasoning,
 	                            &a->error_text, &a->malformed_text, &a->piece,  &a->seen_text, &a->seen_reasoning,
