@@ -6,7 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "stream/schedule.h"
-#include "gap_histograms.h"
+#include "itl_histograms.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>
@@ -27,9 +27,9 @@ struct collect {
 	struct token_counter *tokens;
 	struct response_options response_options;
 	struct measure_options measure_options;
-	struct response answer;
+	struct response response;
 	struct measure measure;
-	struct gap_histograms *tally;
+	struct itl_histograms *itl;
 	struct verdict *verdict;
 	struct stream_writer *writer;
 	bool packed;        /* the output is compressed */
@@ -159,7 +159,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 {
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
-	if (!c || !(c->tally = gap_histograms_new()) || !(c->verdict = verdict_new())) {
+	if (!c || !(c->itl = itl_histograms_new()) || !(c->verdict = verdict_new())) {
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
@@ -221,10 +221,10 @@ static void count_failure(struct collect *c, struct slice kind)
 static int take_record(struct collect *c, const struct input *input, const struct record *record, struct ipf_error *err)
 {
 	struct result row;
-	if (response_parse(&c->answer, record, input->api, &c->response_options, err) < 0 ||
-	    measure_row(&c->measure, record, &c->answer, &c->measure_options, &row, err) < 0)
+	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
+	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0)
 		return -1;
-	if (row.ok && gap_histograms_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
+	if (row.ok && itl_histograms_add(c->itl, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	verdict_row(c->verdict, &row);
 	c->rows++;
@@ -371,7 +371,7 @@ static json_t *make_trailer(struct collect *c)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = gap_histograms_write(c->tally, c->writer, &c->line, err);
+	int status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
 		status = stream_writer_close(c->writer, make_trailer(c), err);
 		c->writer = NULL;
@@ -393,9 +393,9 @@ void collect_abandon(struct collect *c)
 	free(c->inputs);
 	stream_writer_abandon(c->writer);
 	token_counter_close(c->tokens);
-	response_release(&c->answer);
+	response_release(&c->response);
 	measure_release(&c->measure);
-	gap_histograms_free(c->tally);
+	itl_histograms_free(c->itl);
 	verdict_free(c->verdict);
 	buffer_release(&c->line);
 	free(c);

@@ -56,7 +56,7 @@ struct path {
 struct explain {
 	FILE *to;
 	struct api *api;
-	struct response answer;
+	struct response response;
 	struct measure measure;
 	struct token_counter *tokens;
 	struct jdoc doc;
@@ -183,10 +183,10 @@ static void show_roles(FILE *to, unsigned roles)
 /* Where it is on the wire, by field numbers. */
 static void show_place(struct explain *x, const char *name)
 {
-	if (!x->answer.protobuf || !*name)
+	if (!x->response.protobuf || !*name)
 		return;
 	buffer_clear(&x->value);
-	protobuf_place(x->answer.protobuf, x->answer.message, name, &x->value);
+	protobuf_place(x->response.protobuf, x->response.message, name, &x->value);
 	fprintf(x->to, "  (%s)", x->value.data ? x->value.data : "");
 }
 
@@ -240,12 +240,12 @@ static bool show_finds(struct explain *x)
 static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown,
                       struct ipf_error *err)
 {
-	const struct api_response *r = x->answer.response;
+	const struct api_response *r = x->response.format;
 	struct ipf_error why = {0};
 	struct slice data = framing_trim(event->data);
-	if (x->answer.protobuf) {
+	if (x->response.protobuf) {
 		bool good = !event->pending &&
-		            grpc_response_message(x->answer.protobuf, x->answer.message, event, &x->message, &why) == 0;
+		            grpc_response_message(x->response.protobuf, x->response.message, event, &x->message, &why) == 0;
 		data = good ? buffer_all(&x->message) : slice_of(event->pending ? "not whole" : why.text);
 	}
 	bool json = data.len && jdoc_parse(&x->doc, data.data, data.len, &why) == 0;
@@ -266,7 +266,7 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	} else if (!json) {
 		buffer_clear(&x->value);
 		error_message_plain(data, EXAMPLE, &x->value);
-		fprintf(x->to, x->answer.protobuf ? " not understood: %s" : " not JSON: %s",
+		fprintf(x->to, x->response.protobuf ? " not understood: %s" : " not JSON: %s",
 		        x->value.data ? x->value.data : "(nothing)");
 	} else if (!show_finds(x)) {
 		fputs(" nothing that the descriptor looks for", x->to);
@@ -281,15 +281,15 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	struct framing_event event;
 	size_t count = 0;
 	int result = 0;
-	fprintf(x->to, "  events, by framing %s\n", framing_name(x->answer.cut));
-	bool wrapped = x->answer.response->envelope;
+	fprintf(x->to, "  events, by framing %s\n", framing_names[x->response.framing.kind]);
+	bool wrapped = x->response.format->envelope;
 	if (wrapped)
 		fprintf(x->to, "  in %zu bytes of an Amazon event stream\n", record->body.len);
-	envelope_rewind(&x->answer.envelope);
-	framing_begin(&f, x->answer.cut, wrapped ? buffer_all(&x->answer.envelope.inside) : record->body);
+	envelope_rewind(&x->response.envelope);
+	framing_begin(&f, x->response.framing.kind, wrapped ? buffer_all(&x->response.envelope.payload) : record->body);
 	while (result == 0 && framing_next(&f, &event)) {
 		if (wrapped)
-			event.end = envelope_end(&x->answer.envelope, event.end);
+			event.end = envelope_end(&x->response.envelope, event.end);
 		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
 	}
 	framing_release(&f);
@@ -337,16 +337,16 @@ static void show_row(struct explain *x, const struct result *row)
 /* What the descriptor says nothing of, or looks for in vain. */
 static void show_missing(struct explain *x)
 {
-	const struct api_response *r = x->answer.response;
+	const struct api_response *r = x->response.format;
 	const struct {
 		enum role role;
 		bool described, found;
 	} all[] = {
 		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},
-		{FINISH, r->finish.count > 0, x->answer.finish.len > 0},
-		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->answer.input_tokens != IPF_ABSENT},
-		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->answer.output_tokens != IPF_ABSENT},
-		{END, true, x->answer.ended},
+		{FINISH, r->finish.count > 0, x->response.finish.len > 0},
+		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->response.input_tokens != IPF_ABSENT},
+		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->response.output_tokens != IPF_ABSENT},
+		{END, true, x->response.ended},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (!all[i].described && !(all[i].role == TEXT && r->data.count))
@@ -365,8 +365,8 @@ static int explain_record(struct explain *x, const struct record *record, struct
 		free(x->paths[i].name);
 	x->paths_count = 0;
 	x->seen = 0;
-	if (response_parse(&x->answer, record, x->api, &response_options, err) < 0 ||
-	    measure_row(&x->measure, record, &x->answer, &measure_options, &row, err) < 0)
+	if (response_parse(&x->response, record, x->api, &response_options, err) < 0 ||
+	    measure_row(&x->measure, record, &x->response, &measure_options, &row, err) < 0)
 		return -1;
 	fprintf(x->to, "request %lld of %s: ", (long long)record->n, api_name(x->api));
 	if (record->status == IPF_ABSENT)
@@ -374,13 +374,13 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	else
 		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len,
 		        record->reads_count);
-	if (x->answer.parsed) {
+	if (x->response.parsed) {
 		if (show_events(x, record, err) < 0)
 			return -1;
 		show_paths(x);
 	}
 	show_row(x, &row);
-	if (x->answer.parsed)
+	if (x->response.parsed)
 		show_missing(x);
 	return 0;
 }
@@ -408,7 +408,7 @@ static void release(struct explain *x)
 	for (size_t i = 0; i < x->paths_count; i++)
 		free(x->paths[i].name);
 	free(x->roles);
-	response_release(&x->answer);
+	response_release(&x->response);
 	measure_release(&x->measure);
 	token_counter_close(x->tokens);
 	jdoc_release(&x->doc);

@@ -1,7 +1,7 @@
-/* What is gRPC's own in an answer: messages that become JSON, and the status in the trailers.
+/* gRPC's part of reading a response: messages become JSON, and the status comes from the trailers.
  *
- * An answer of gRPC is whole when its status is there and 0, in the trailers or, where there is nothing else, in the
- * headers. Without one it was cut, however well the transfer ended.
+ * A gRPC response is complete when its status is there and 0, in the trailers or, if there is no message, in the
+ * headers. Without a status it was cut short, however well the transfer ended.
  */
 #ifndef IPF_GRPC_RESPONSE_H
 #define IPF_GRPC_RESPONSE_H
@@ -10,12 +10,13 @@
 #include "protobuf/protobuf.h"
 #include "stream/record.h"
 
-/* The event's message as JSON into `json` (cleared first). -1: IPF_INPUT, what is wrong with it; memory. */
+/* Decodes the event's message as JSON into `json` (cleared first). -1: out of memory, or IPF_INPUT with what is wrong
+ * with the message. */
 int grpc_response_message(const struct protobuf *protobuf, int type, const struct framing_event *event,
                           struct buffer *json, struct ipf_error *err);
 
-/* The status by the record's headers and trailers, IPF_ABSENT where there is none; `why` gets its name and message
- * where it is not 0. */
+/* The status in the record's headers and trailers; IPF_ABSENT if there is none. Appends its name and message to `why`
+ * unless it is 0. `scratch` is overwritten. */
 int64_t grpc_response_status(struct jdoc *scratch, const struct record *record, struct buffer *why);
 
 #endif

@@ -1,12 +1,12 @@
-/* What a response says: its events sorted into kinds by the API's descriptor, its text, its usage, its end or its
- * error.
+/* What a response contains: its content events, text, usage, finish reason, end mark or error, as the API's descriptor
+ * says where to find them.
  *
- *     struct response a = {0};
- *     if (response_parse(&a, &record, api, &options, &err) < 0) …      // memory only: no body is too strange to be
- * read a.events[0].t_ns …                                            // good until the next response_parse
- *     response_release(&a);
+ *     struct response r = {0};
+ *     if (response_parse(&r, &record, api, &options, &err) < 0) …   // out of memory only; any body can be parsed
+ *     r.events[0].t_ns …                                            // good until the next response_parse
+ *     response_release(&r);
  *
- * Everything here is about what came; which of it makes the request fail, and every figure, is ipf-collect's.
+ * This module reports what came. Which of it makes the request fail, and every metric, is ipf-collect's business.
  */
 #ifndef IPF_RESPONSE_H
 #define IPF_RESPONSE_H
@@ -17,60 +17,61 @@
 #include "stream/record.h"
 #include "tokenizer/token_counter.h"
 
-/* Times beyond are no times: nine years from the run's start. Sums and tenfolds of what lies within cannot overflow. */
+/* Times are clamped to this, nine years from the run's start, so that sums of them and ten times one cannot overflow.
+ */
 #define RESPONSE_TIME_MAX (INT64_C(1) << 58)
 
 struct response_options {
-	const struct token_counter *tokens; /* NULL: nobody counts, so nothing is gathered for it */
-	bool keep_text;                     /* --text */
+	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
+	bool keep_text;                     /* fill `text` and `reasoning` */
 };
 
-/* A content event: reasoning, answer text or tool call with at least one character. */
+/* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
 struct response_event {
-	int64_t t_ns;         /* of the read that brought its last byte: events of the same read have the same */
-	int64_t usage_tokens; /* output tokens so far by the event's own usage; IPF_ABSENT */
-	size_t joined;        /* length of `joined` after it */
+	int64_t t_ns;         /* time of the read that brought its last byte; events of one read share it */
+	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
+	size_t content_end;   /* length of `content` up to and including this event */
 };
 
 struct response {
 	struct response_event *events;
 	size_t events_count, events_cap;
-	int64_t first_text_ns; /* time of the first event with answer text; IPF_ABSENT */
-	bool parsed;           /* the body was read as an answer (a 2xx came) */
-	bool ended;            /* the end mark was seen */
-	bool failed;           /* an error was sent in the body; its text in error_text */
-	bool no_status;        /* gRPC: it ended without one */
-	bool late;             /* and that error is that the time was over */
-	bool malformed;     /* something did not parse, or is not what the API promises; what and where in malformed_text */
-	bool prompt_inside; /* the text holds the prompt too, so that nobody here can count the answer's tokens */
-	bool no_text;       /* the answer is data, such as embeddings: it has no tokens */
-	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last that the server's usage said */
-	int64_t server_ns[API_SERVER_TIMES];                                  /* the server's own timings; IPF_ABSENT */
-	struct buffer finish;          /* in the house's words where the descriptor knows them */
-	struct buffer finish_server;   /* in the server's, where that is another */
-	struct buffer joined;          /* all content in the order of arrival, where a tokenizer counts it */
-	struct buffer text, reasoning; /* each by itself, with --text */
+	int64_t first_text_ns;  /* time of the first event with text that is not reasoning; IPF_ABSENT */
+	bool parsed;            /* the status was 2xx and the body was read as a response */
+	bool ended;             /* the end mark was seen */
+	bool failed;            /* the body or the gRPC status reports an error; its message is in error_text */
+	bool no_status;         /* gRPC: the response ended without a status */
+	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */
+	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
+	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
+	bool no_text;           /* the content is data, such as embeddings, and has no tokens */
+	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last usage reported; IPF_ABSENT */
+	int64_t server_ns[API_SERVER_TIMES];                                  /* reported by the server; IPF_ABSENT */
+	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
+	struct buffer finish_server;   /* the server's own word, if it differs */
+	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */
+	struct buffer text, reasoning; /* each alone, with keep_text */
 	struct buffer error_text, malformed_text;
+
+	/* How the body was read, for --explain. */
+	const struct api_response *format;
+	struct framing framing;
+	struct envelope envelope;        /* used if the format has one */
+	const struct protobuf *protobuf; /* gRPC: events are messages of type `message`; NULL: events are JSON */
+	int message;
 
 	/* private */
 	struct jdoc doc;
-	struct framing framing;
-	struct envelope envelope;        /* where the response has one */
-	const struct protobuf *protobuf; /* of messages of the type `message` the events are; NULL: they are JSON */
-	int message;
-	struct buffer json;
-	struct buffer piece, seen_text, seen_reasoning;
-	size_t prompt_bytes;                 /* at the beginning of the text, to be left out */
-	const struct api_response *response; /* by which it was read */
-	enum framing_kind cut;               /* and how it was cut into events */
-	bool torn;                           /* the body ended in the middle of an event */
-	size_t read, read_end; /* the read that the last event ended in, and where that read ends in the body */
+	struct buffer json, piece, seen_text, seen_reasoning;
+	size_t prompt_bytes;   /* to skip at the beginning of the text */
+	bool truncated;        /* the body ended in the middle of an event */
+	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
 	int64_t last_ns;
 };
 
-/* Reads the body of a record that has one. -1: out of memory. */
-int response_parse(struct response *a, const struct record *record, const struct api *api,
+/* Parses the body of a record. -1: out of memory. */
+int response_parse(struct response *r, const struct record *record, const struct api *api,
                    const struct response_options *options, struct ipf_error *err);
-void response_release(struct response *a);
+void response_release(struct response *r);
 
 #endif

@@ -33,8 +33,8 @@ trailers-only in-band|UNAVAILABLE: not here, 100%||0|
 in-headers-too ok||abcd|2|length
 strange-status in-band|status 99: what|abcd|2|length
 no-number in-band|UNKNOWN|abcd|2|length
-compressed malformed|a compressed message, though only uncompressed ones were asked for||0|length
-no-message malformed|expected a message of gRPC, got the first byte 60||0|
+compressed malformed|message is compressed, but only uncompressed messages were requested||0|length
+no-message malformed|expected a gRPC message, got the first byte 60||0|
 bad-message malformed|GenerationResponse: these bytes are no message||0|length
 cut-message cut|the stream ended without its end mark|ab|1|
 empty cut|the answer has no body||0|

@@ -42,10 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		put_right(bytes, len);
 	for (int again = 0; again < 2; again++) {
-		if (envelope_open(&e, (struct slice){bytes, len}, &err) < 0 || e.inside.len > len || (e.torn && e.broken))
+		if (envelope_open(&e, (struct slice){bytes, len}, &err) < 0 || e.payload.len > len || (e.truncated && e.broken))
 			abort();
 		size_t last = 0;
-		for (size_t at = 1; at <= e.inside.len; at++) {
+		for (size_t at = 1; at <= e.payload.len; at++) {
 			size_t end = envelope_end(&e, at);
 			if (end < last || end > len || end < at)
 				abort();

@@ -64,7 +64,7 @@ static size_t split(struct record_read *reads, size_t len, size_t piece)
 static void understand(struct record *record, unsigned how, unsigned which, const struct token_counter *tokens,
                        struct buffer *line)
 {
-	static struct response answer;
+	static struct response response;
 	static struct measure measure;
 	const struct response_options response_options = {.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2};
 	const struct measure_options options = {.itl = (enum itl_mode)(how >> 2 & 3) % 3,
@@ -76,8 +76,8 @@ static void understand(struct record *record, unsigned how, unsigned which, cons
 	struct jdoc doc = {0};
 	struct result row;
 
-	if (response_parse(&answer, record, open_api(which), &response_options, &err) < 0 ||
-	    measure_row(&measure, record, &answer, &options, &row, &err) < 0)
+	if (response_parse(&response, record, open_api(which), &response_options, &err) < 0 ||
+	    measure_row(&measure, record, &response, &options, &row, &err) < 0)
 		abort();
 	if (row.coalesced != IPF_ABSENT)
 		row.coalesced = 0;

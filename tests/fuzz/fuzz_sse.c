@@ -1,6 +1,7 @@
 /* Any bytes, cut into events: these come in order, end within the body, and only the last one may lack its end. */
 #include "api/framing.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

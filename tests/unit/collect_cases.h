@@ -308,7 +308,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a malformed chunk in the middle",
      .reads = {ROLE, TEXT("a"), EVENT("{\"choices\":[{\"delta\":{\"content\":\"b}"), TEXT("c"), FINISH("stop"), DONE},
      .expected =
-         "malformed:expected JSON in an event: {\"choices\":[{\"delta\":{\"content\":\"b} ev=2 co=0 ttft=20 ttfa=20 ttst=20 e2e=40 tpot=20 "
+         "malformed:event is not JSON: {\"choices\":[{\"delta\":{\"content\":\"b} ev=2 co=0 ttft=20 ttfa=20 ttst=20 e2e=40 tpot=20 "
          "mean=20 max=20 st=0 in=5 out=2/events fin=stop",
      .text = "ac"},
 	{.name = "malformed, then reset",
@@ -318,18 +318,18 @@ static const struct collect_case collect_cases[] = {
          "reset:the connection broke ev=2 co=0 ttft=10 ttfa=10 ttst=20 e2e=30 tpot=20 mean=20 max=20 st=0 in=5 out=2/events"},
 	{.name = "an event that is no map",
      .reads = {TEXT("a"), EVENT("\"b\""), DONE},
-     .expected = "malformed:expected a JSON map in an event: \"b\" ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
+     .expected = "malformed:event is not a JSON object: \"b\" ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "invalid UTF-8 in an event",
      .reads = {TEXT("a"), TEXT("\xFF\xFE"), DONE},
      .expected =
-         "malformed:expected JSON in an event: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":"
+         "malformed:event is not JSON: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":"
          "\"\xEF\xBF\xBD\xEF\xBF\xBD\"},\"logprobs\" ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "HTML under 200",
      .reads = {"<!DOCTYPE html>\n<html>\n<p>data: 5</p>\n</html>\n"},
-     .expected = "malformed:expected server-sent events: <!DOCTYPE html> <html> <p>data: 5</p> </html> ev=0 co=0 in=5"},
+     .expected = "malformed:body is not server-sent events: <!DOCTYPE html> <html> <p>data: 5</p> </html> ev=0 co=0 in=5"},
 	{.name = "JSON that is no answer",
      .reads = {"{\"message\":\"welcome\"}"},
-     .expected = "malformed:expected an answer: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
+     .expected = "malformed:expected a complete response: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
 	{.name = "the end mark twice, and content after it",
      .reads = {TEXT("a"), DONE, DONE, TEXT("b"), "data: {oops\n\n"},
      .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events",
@@ -405,7 +405,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "half of a whole answer as if it were all",
      .whole = true,
      .reads = {"{\"choices\":[{\"mess"},
-     .expected = "malformed:expected JSON in an event: {\"choices\":[{\"mess ev=0 co=0 in=5"},
+     .expected = "malformed:event is not JSON: {\"choices\":[{\"mess ev=0 co=0 in=5"},
 	{.name = "an error object to who asked for a whole answer",
      .whole = true,
      .reads = {"{\"object\":\"error\",\"message\":\"too long\",\"code\":400}"},
@@ -413,7 +413,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a page to who asked for a whole answer",
      .whole = true,
      .reads = {"<html></html>"},
-     .expected = "malformed:expected JSON in an event: <html></html> ev=0 co=0 in=5"},
+     .expected = "malformed:event is not JSON: <html></html> ev=0 co=0 in=5"},
 	{.name = "nothing to who asked for a whole answer",
      .whole = true,
      .reads = {" \n"},

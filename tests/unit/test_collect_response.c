@@ -16,7 +16,7 @@
 enum { CASES = sizeof collect_cases / sizeof *collect_cases };
 
 static struct api *api;
-static struct response answer;
+static struct response response;
 static struct measure measure;
 
 /* ---- making a record, showing a row ---- */
@@ -106,8 +106,8 @@ static void understand(const struct made *m, struct result *row)
 	const struct response_options response_options = {.keep_text = true};
 	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT};
 	struct ipf_error err = {0};
-	assert_int_equal(response_parse(&answer, &m->record, api, &response_options, &err), 0);
-	assert_int_equal(measure_row(&measure, &m->record, &answer, &measure_options, row, &err), 0);
+	assert_int_equal(response_parse(&response, &m->record, api, &response_options, &err), 0);
+	assert_int_equal(measure_row(&measure, &m->record, &response, &measure_options, row, &err), 0);
 }
 
 /* ---- tests ---- */
@@ -228,7 +228,7 @@ static int close_api(void **state)
 {
 	(void)state;
 	api_close(api);
-	response_release(&answer);
+	response_release(&response);
 	measure_release(&measure);
 	return 0;
 }

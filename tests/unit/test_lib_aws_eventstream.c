@@ -56,20 +56,20 @@ static void contents_keep_their_places(void **state)
 	(void)state;
 	memcpy(body + len, body, len);
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len}, &err), 0);
-	assert_int_equal(e.inside.len, 2 * payload);
+	assert_int_equal(e.payload.len, 2 * payload);
 	assert_int_equal(envelope_end(&e, 1), len);
 	assert_int_equal(envelope_end(&e, payload), len);
 	assert_int_equal(envelope_end(&e, payload + 1), 2 * len);
 	envelope_rewind(&e);
 	assert_int_equal(envelope_end(&e, payload), len);
-	assert_false(e.torn || e.broken || e.error.len);
+	assert_false(e.truncated || e.broken || e.error.len);
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len - 1}, &err), 0);
-	assert_true(e.torn && !e.broken && e.inside.len == payload);
+	assert_true(e.truncated && !e.broken && e.payload.len == payload);
 	body[len + 20] ^= 1;
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len}, &err), 0);
-	assert_true(e.broken && !e.torn && e.inside.len == payload);
+	assert_true(e.broken && !e.truncated && e.payload.len == payload);
 	assert_int_equal(envelope_open(&e, slice_of(""), &err), 0);
-	assert_true(!e.broken && !e.torn && e.inside.len == 0);
+	assert_true(!e.broken && !e.truncated && e.payload.len == 0);
 	envelope_release(&e);
 }
 
