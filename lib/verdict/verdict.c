@@ -1,10 +1,40 @@
-/* Gathering what the verdict needs of requests (verdict_client.c: of the client itself); verdict_judge.c draws the
- * conclusions. */
-#include "absent.h"
-#include "verdict/verdict_private.h"
+#include "verdict/verdict.h"
 
+#include "absent.h"
+#include "stats/histogram.h"
+#include "stats/stats.h"
+#include "verdict/client_health.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct stage {
+	char *name;
+	bool measured, closed, cycle;
+	int64_t scheduled, scheduled_most; /* arrivals: of all parts together, of the largest part */
+	int64_t started, ok;
+	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
+	int64_t due_first, due_last, start_first, start_last; /* of the current part; IPF_ABSENT */
+	int64_t due_span, start_span;                         /* of the earlier parts */
+};
+
+struct verdict {
+	struct stage *stages;
+	size_t count;
+	int64_t parts;
+	bool shards, failed;
+
+	int64_t rows, ok, errors[VERDICT_KINDS], stale;
+	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
+	int64_t events, coalesced;
+	struct histogram *lag, *client_lag, *slot_wait; /* ns */
+	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
+	struct client_health client;
+
+	char incomplete[512]; /* why some of the run is missing; "" */
+	struct verdict_finding finding;
+};
 
 const char *const verdict_kinds[VERDICT_KINDS] = {"connect",     "tls",       "timeout", "reset",
                                                   "http-status", "in-band",   "cut",     "malformed",
@@ -35,8 +65,7 @@ void verdict_free(struct verdict *v)
 	histogram_free(v->lag);
 	histogram_free(v->client_lag);
 	histogram_free(v->slot_wait);
-	verdict_client_release(v);
-	jdoc_release(&v->doc);
+	client_health_release(&v->client);
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
 		json_decref(v->finding.checks[i].figures);
 	free(v);
@@ -46,20 +75,20 @@ static bool stages_grow(struct verdict *v, size_t count)
 {
 	if (count <= v->count)
 		return true;
-	struct verdict_stage *stages = realloc(v->stages, count * sizeof *stages);
+	struct stage *stages = realloc(v->stages, count * sizeof *stages);
 	if (!stages)
 		return false;
 	v->stages = stages;
 	for (; v->count < count; v->count++)
-		stages[v->count] = (struct verdict_stage){.measured = true,
-		                                          .due_first = IPF_ABSENT,
-		                                          .due_last = IPF_ABSENT,
-		                                          .start_first = IPF_ABSENT,
-		                                          .start_last = IPF_ABSENT};
+		stages[v->count] = (struct stage){.measured = true,
+		                                  .due_first = IPF_ABSENT,
+		                                  .due_last = IPF_ABSENT,
+		                                  .start_first = IPF_ABSENT,
+		                                  .start_last = IPF_ABSENT};
 	return true;
 }
 
-static void fold_stage(struct verdict_stage *stage)
+static void end_stage_part(struct stage *stage)
 {
 	if (stage->due_first != IPF_ABSENT) {
 		stage->due_span += stage->due_last - stage->due_first;
@@ -68,17 +97,17 @@ static void fold_stage(struct verdict_stage *stage)
 	stage->due_first = stage->due_last = stage->start_first = stage->start_last = IPF_ABSENT;
 }
 
-void verdict_fold(struct verdict *v)
+static void end_part(struct verdict *v)
 {
 	for (size_t i = 0; i < v->count; i++)
-		fold_stage(&v->stages[i]);
-	verdict_fold_client(v);
+		end_stage_part(&v->stages[i]);
+	client_health_end_part(&v->client, v->first_start, v->last_end);
 	v->first_start = v->last_end = IPF_ABSENT;
 }
 
 int verdict_part(struct verdict *v, const struct schedule *plan)
 {
-	verdict_fold(v);
+	end_part(v);
 	v->parts++;
 	size_t count = plan ? plan->count : 0;
 	if (!stages_grow(v, count)) {
@@ -86,7 +115,7 @@ int verdict_part(struct verdict *v, const struct schedule *plan)
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct verdict_stage *stage = &v->stages[i];
+		struct stage *stage = &v->stages[i];
 		const struct schedule_stage *from = &plan->stages[i];
 		if (!stage->name && !(stage->name = strdup(from->name ? from->name : ""))) {
 			v->failed = true;
@@ -95,10 +124,10 @@ int verdict_part(struct verdict *v, const struct schedule *plan)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
-		stage->scheduled += verdict_countable(from->arrivals) ? from->arrivals : 0;
-		/* a shard's schedule says what all shards have to do */
+		stage->scheduled += verdict_valid_count(from->arrivals) ? from->arrivals : 0;
+		/* a shard's schedule also says how much all shards have to do */
 		int64_t most = from->all_arrivals > from->arrivals ? from->all_arrivals : from->arrivals;
-		if (most > stage->scheduled_most && verdict_countable(most))
+		if (most > stage->scheduled_most && verdict_valid_count(most))
 			stage->scheduled_most = most;
 	}
 	return 0;
@@ -127,19 +156,19 @@ size_t verdict_kind_of(struct slice kind)
 	return VERDICT_OTHER;
 }
 
-static void row_times(struct verdict *v, struct verdict_stage *stage, const struct result *row)
+static void row_times(struct verdict *v, struct stage *stage, const struct result *row)
 {
-	if (!verdict_sane(row->start_ns))
+	if (!verdict_valid_time(row->start_ns))
 		return;
 	stage->started++;
 	span(&v->first_start, &v->last_end, row->start_ns);
-	if (verdict_sane(row->end_ns))
+	if (verdict_valid_time(row->end_ns))
 		span(&v->first_start, &v->last_end, row->end_ns);
 	if (row->client_lag_ns != IPF_ABSENT)
 		histogram_add(v->client_lag, row->client_lag_ns, 1);
 	if (row->slot_wait_ns != IPF_ABSENT)
 		histogram_add(v->slot_wait, row->slot_wait_ns, 1);
-	if (!verdict_sane(row->due_ns))
+	if (!verdict_valid_time(row->due_ns))
 		return;
 	stage->timed++;
 	span(&stage->due_first, &stage->due_last, row->due_ns);
@@ -157,7 +186,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->failed = true;
 		return;
 	}
-	struct verdict_stage *stage = &v->stages[row->stage];
+	struct stage *stage = &v->stages[row->stage];
 	if (!stage->measured)
 		return;
 	v->rows++;
@@ -169,20 +198,345 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 	v->ok++;
 	stage->ok++;
-	if (verdict_countable(row->events) && verdict_countable(row->coalesced)) {
+	if (verdict_valid_count(row->events) && verdict_valid_count(row->coalesced)) {
 		v->events += row->events;
 		v->coalesced += row->coalesced;
 	}
-	if (verdict_countable(row->asked_output_tokens) && verdict_countable(row->output_tokens)) {
-		v->asked_rows++;
-		v->as_asked += row->asked_output_tokens == row->output_tokens;
-		v->asked_tokens += row->asked_output_tokens;
-		v->got_tokens += row->output_tokens;
+	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
+		v->rows_with_length++;
+		v->exact_length += row->asked_output_tokens == row->output_tokens;
+		v->requested_tokens += row->asked_output_tokens;
+		v->received_tokens += row->output_tokens;
 	}
+}
+
+void verdict_client(struct verdict *v, struct slice client)
+{
+	client_health_line(&v->client, client);
 }
 
 void verdict_incomplete(struct verdict *v, const char *why)
 {
-	size_t len = strlen(v->missing);
-	snprintf(v->missing + len, sizeof v->missing - len, "%s%s", len ? "; " : "", why);
+	size_t len = strlen(v->incomplete);
+	snprintf(v->incomplete + len, sizeof v->incomplete - len, "%s%s", len ? "; " : "", why);
+}
+
+/* ---- judging ---- */
+
+static const char *const question_names[VERDICT_QUESTIONS] = {
+	[VERDICT_LOAD] = "load_delivered",
+	[VERDICT_CLIENT] = "client_headroom",
+	[VERDICT_SERVER] = "server_answers",
+	[VERDICT_SAMPLES] = "enough_samples",
+};
+
+static const struct {
+	enum verdict_question question;
+	const char *text;
+} rules[] = {
+	{VERDICT_LOAD, "DOUBTFUL if less than 99 % of the scheduled load of a measured stage was delivered, INVALID below "
+                   "95 %. Delivered is the share of its requests that started, times the time over which they should "
+                   "have started divided by the time over which they did (at least 1 s each)."},
+	{VERDICT_LOAD, "DOUBTFUL if the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above 100 ms."},
+	{VERDICT_LOAD, "DOUBTFUL if more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: "
+                   "this is not the client's fault, but the load was not delivered as scheduled. Starts that only "
+                   "slots delayed are DOUBTFUL, never INVALID."},
+	{VERDICT_LOAD, "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
+                   "without any measured request."},
+	{VERDICT_CLIENT, "DOUBTFUL if in one second of twenty the sending thread used more than 80 % of a core, waited for "
+                     "a core for more than 10 % of the time, was more than 10 ms late for a socket or a request (loop "
+                     "lag), or read data more than 10 ms after the kernel received it (delay, p99); INVALID above "
+                     "95 %, 50 %, 100 ms and 100 ms. DOUBTFUL if the client reported no samples of these."},
+	{VERDICT_CLIENT, "DOUBTFUL if requests could not be sent because the client had too many open files, INVALID above "
+                     "1 % of those started. DOUBTFUL if more than 1 % of the kernel timestamps were implausible, or "
+                     "if the record queue was more than 90 % full."},
+	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
+                     "inter-token figures then show the network's packets, not the server's steps."},
+	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire "
+                     "cancelled at the end, and resets of kept-alive connections that the server had already closed "
+                     "(stale), are counted separately; more than 1 % cancelled is DOUBTFUL. Requests from which "
+                     "ipf-fire disconnected on purpose do not count."},
+	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
+                     "requested."},
+	{VERDICT_SAMPLES,
+     "OK with 459 successful requests or more (enough for p99 at 99 % confidence), DOUBTFUL with fewer, "
+     "INVALID with none; DOUBTFUL if a measured stage has no successful request or nothing to do."},
+};
+
+const char *verdict_status_name(enum verdict_status status)
+{
+	static const char *const names[] = {"OK", "DOUBTFUL", "INVALID"};
+	return names[status];
+}
+
+const char *verdict_rule(size_t i, const char **about)
+{
+	if (i >= sizeof rules / sizeof *rules)
+		return NULL;
+	*about = question_names[rules[i].question];
+	return rules[i].text;
+}
+
+static double ms_of(const struct histogram *h, double p)
+{
+	return histogram_percentile(h, p) / 1e6;
+}
+
+static bool lateness_figures(json_t *to, const char *name, const struct histogram *h)
+{
+	if (histogram_count(h) == 0)
+		return true;
+	json_t *map = json_object();
+	return json_object_set_new(to, name, map) == 0 && verdict_figure(map, "p50", ms_of(h, 50)) &&
+	       verdict_figure(map, "p99", ms_of(h, 99)) && verdict_figure(map, "p99.9", ms_of(h, 99.9)) &&
+	       verdict_figure(map, "max", (double)histogram_max(h) / 1e6);
+}
+
+static int64_t scheduled_of(const struct verdict *v, const struct stage *stage)
+{
+	return v->shards ? stage->scheduled_most : stage->scheduled;
+}
+
+/* The rate of the stage's starts as a share of the scheduled rate; 1 if they took no longer than scheduled. */
+static double pace_of(const struct stage *stage)
+{
+	double planned = (double)stage->due_span, taken = (double)stage->start_span;
+	double floor_ns = fmax(planned, 1e9);
+	return taken > planned ? floor_ns / (floor_ns + taken - planned) : 1;
+}
+
+struct load {
+	int64_t scheduled, started; /* of stages with a schedule */
+	int64_t closed_loop;        /* requests started where nothing is scheduled */
+	int64_t timed, waited;      /* with a due time; of these, waited noticeably for a slot */
+	double delivered;           /* of the worst stage; NAN */
+};
+
+static void judge_stage_load(const struct verdict *v, const struct stage *stage, struct verdict_check *check,
+                             struct load *load)
+{
+	load->timed += stage->timed;
+	load->waited += stage->waited;
+	int64_t scheduled = stage->cycle ? 0 : scheduled_of(v, stage);
+	if (scheduled == 0) {
+		load->closed_loop += stage->started;
+		return;
+	}
+	load->scheduled += scheduled;
+	load->started += stage->started;
+	double started = (double)stage->started / (double)scheduled, pace = pace_of(stage);
+	load->delivered = fmin(isnan(load->delivered) ? 1 : load->delivered, fmin(started, 1) * pace);
+	char share[32];
+	if (started < VERDICT_DELIVERED_DOUBTFUL)
+		verdict_check_add(check, started < VERDICT_DELIVERED_INVALID ? VERDICT_INVALID : VERDICT_DOUBTFUL,
+		                  "%s: only %lld of %lld scheduled requests were started", stage->name,
+		                  (long long)stage->started, (long long)scheduled);
+	if (pace >= VERDICT_DELIVERED_DOUBTFUL)
+		return;
+	bool slots = (double)stage->waited > VERDICT_SLOTS_DOUBTFUL * (double)stage->timed;
+	verdict_check_add(check, slots || pace >= VERDICT_DELIVERED_INVALID ? VERDICT_DOUBTFUL : VERDICT_INVALID,
+	                  "%s: started at %s of the scheduled pace%s", stage->name, verdict_percent(pace, share),
+	                  slots ? ", held back by its slots" : "");
+}
+
+static bool judge_load(struct verdict *v, struct verdict_check *check)
+{
+	struct load load = {.delivered = NAN};
+	char a[32], b[32];
+	if (v->incomplete[0])
+		verdict_check_add(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->incomplete);
+	if (v->rows == 0)
+		verdict_check_add(check, VERDICT_INVALID, "no measured requests");
+	for (size_t i = 0; i < v->count; i++)
+		if (v->stages[i].measured)
+			judge_stage_load(v, &v->stages[i], check, &load);
+	double late = histogram_count(v->client_lag) ? ms_of(v->client_lag, 99) : 0;
+	if (load.scheduled > 0 && load.started == load.scheduled)
+		verdict_check_add(check, VERDICT_OK,
+		                  load.started == 1 ? "the one scheduled request was started"
+		                                    : "all %lld scheduled requests were started",
+		                  (long long)load.started);
+	if (load.closed_loop > 0)
+		verdict_check_add(check, VERDICT_OK, "%lld request%s in closed loop", (long long)load.closed_loop,
+		                  verdict_plural(load.closed_loop));
+	if (histogram_count(v->client_lag) > 0)
+		verdict_check_add(check, verdict_above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS),
+		                  "the client was %s late at p99, %s at most", verdict_duration(late, a),
+		                  verdict_duration((double)histogram_max(v->client_lag) / 1e6, b));
+	double waited = load.timed ? (double)load.waited / (double)load.timed : 0;
+	if (load.waited > 0)
+		verdict_check_add(
+			check, verdict_above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
+			"%s of the requests waited for a slot (p99 %s): the stage's own limit, but not the load as scheduled",
+			verdict_percent(waited, a), verdict_duration(ms_of(v->slot_wait, 99), b));
+	json_t *f = check->figures;
+	return (load.scheduled == 0 || verdict_count(f, "scheduled", load.scheduled)) &&
+	       verdict_count(f, "started", load.started + load.closed_loop) &&
+	       verdict_figure(f, "delivered", load.delivered) && lateness_figures(f, "lag_ms", v->lag) &&
+	       lateness_figures(f, "client_lag_ms", v->client_lag) && lateness_figures(f, "slot_wait_ms", v->slot_wait) &&
+	       (load.timed == 0 || verdict_figure(f, "waited_for_slot", waited));
+}
+
+static bool judge_client(struct verdict *v, struct verdict_check *check)
+{
+	char text[32];
+	if (!client_health_judge(&v->client, check))
+		return false;
+	if (v->events == 0)
+		return true;
+	double share = (double)v->coalesced / (double)v->events;
+	if (share > VERDICT_COALESCED_DOUBTFUL)
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%s of the content events shared a read: do not trust ITL, TPOT and stalls",
+		                  verdict_percent(share, text));
+	return verdict_figure(check->figures, "coalesced", share);
+}
+
+/* Such as "3 timeout, 1 cut". */
+static void list_kinds(const struct verdict *v, char *text, size_t size)
+{
+	text[0] = 0;
+	for (size_t i = 0; i < VERDICT_KINDS; i++) {
+		size_t len = strlen(text);
+		if (v->errors[i] > 0 && i != VERDICT_HUNG_UP)
+			snprintf(text + len, size - len, "%s%lld %s", len ? ", " : "", (long long)v->errors[i], verdict_kinds[i]);
+	}
+}
+
+static bool judge_errors(struct verdict *v, struct verdict_check *check)
+{
+	json_t *f = check->figures, *kinds = json_object();
+	int64_t hung_up = v->errors[VERDICT_HUNG_UP], asked = v->rows - hung_up, failed = asked - v->ok,
+			cancelled = v->errors[VERDICT_CANCELLED];
+	int64_t theirs = failed - cancelled - v->stale;
+	bool ok = verdict_count(f, "requests", v->rows) && verdict_count(f, "failed", failed);
+	ok = json_object_set_new(f, "errors", kinds) == 0 && ok && (!hung_up || verdict_count(f, "hung_up", hung_up));
+	for (size_t i = 0; ok && i < VERDICT_KINDS; i++)
+		ok = v->errors[i] == 0 || i == VERDICT_HUNG_UP || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
+	if (v->rows == 0) {
+		verdict_check_add(check, VERDICT_INVALID, "no requests were sent");
+		return ok;
+	}
+	char list[256], share[32];
+	double rows = asked ? (double)asked : 1;
+	list_kinds(v, list, sizeof list);
+	if (failed == 0)
+		verdict_check_add(check, VERDICT_OK, "no errors in %lld request%s", (long long)asked, verdict_plural(asked));
+	else
+		verdict_check_add(check, verdict_above((double)theirs / rows, VERDICT_ERRORS_DOUBTFUL, VERDICT_ERRORS_INVALID),
+		                  "%lld of %lld request%s failed (%s): %s", (long long)failed, (long long)asked,
+		                  verdict_plural(asked), verdict_percent((double)failed / rows, share), list);
+	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
+		verdict_check_add(check, VERDICT_DOUBTFUL, "the client cancelled %s of them at the end",
+		                  verdict_percent((double)cancelled / rows, share));
+	if (hung_up > 0)
+		verdict_check_add(check, VERDICT_OK, "the client disconnected from %lld more on purpose", (long long)hung_up);
+	if (v->stale > 0)
+		verdict_check_add(
+			check, VERDICT_OK,
+			"%lld reset%s on kept-alive connections that the server had closed (ipf-fire --connections fresh avoids them)",
+			(long long)v->stale, verdict_plural(v->stale));
+	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
+}
+
+static bool judge_lengths(struct verdict *v, struct verdict_check *check)
+{
+	if (v->rows_with_length == 0 || v->requested_tokens == 0)
+		return true;
+	double got = (double)v->received_tokens / (double)v->requested_tokens;
+	char share[32];
+	double off = fabs((double)(v->received_tokens - v->requested_tokens)),
+		   least = VERDICT_LENGTH_DOUBTFUL * (double)v->requested_tokens;
+	verdict_check_add(check, verdict_above(off, least, INFINITY), "outputs had %s of the requested tokens",
+	                  verdict_percent(got, share));
+	json_t *f = check->figures;
+	return verdict_count(f, "asked_output_tokens", v->requested_tokens) &&
+	       verdict_count(f, "output_tokens", v->received_tokens) && verdict_figure(f, "output_share", got) &&
+	       verdict_figure(f, "exactly_as_asked", (double)v->exact_length / (double)v->rows_with_length);
+}
+
+static bool judge_samples(struct verdict *v, struct verdict_check *check)
+{
+	json_t *f = check->figures, *empty = json_array();
+	int64_t p90 = (int64_t)samples_needed(90), p99 = (int64_t)samples_needed(99);
+	bool ok = verdict_count(f, "samples", v->ok) && verdict_count(f, "needed_p90", p90) &&
+	          verdict_count(f, "needed_p99", p99);
+	if (v->ok == 0)
+		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
+	else if (v->ok < p90)
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%lld response%s: too few even for p90, which needs %lld",
+		                  (long long)v->ok, verdict_plural(v->ok), (long long)p90);
+	else if (v->ok < p99)
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%lld responses are enough for p90 but not for p99, which needs %lld", (long long)v->ok,
+		                  (long long)p99);
+	else
+		verdict_check_add(check, VERDICT_OK, "%lld responses, enough for p99 (%lld needed)", (long long)v->ok,
+		                  (long long)p99);
+	for (size_t i = 0; ok && i < v->count; i++) {
+		const struct stage *stage = &v->stages[i];
+		if (!stage->measured || stage->ok > 0 || v->ok == 0)
+			continue;
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%s has %s", stage->name,
+		                  scheduled_of(v, stage) > 0 ? "no successful response" : "no requests");
+		ok = json_array_append_new(empty, json_string(stage->name)) == 0;
+	}
+	ok = (json_array_size(empty) == 0 || json_object_set(f, "empty_stages", empty) == 0) && ok;
+	json_decref(empty);
+	return ok;
+}
+
+/* Stages that no schedule named. */
+static bool name_stages(struct verdict *v)
+{
+	char text[32];
+	for (size_t i = 0; i < v->count; i++) {
+		snprintf(text, sizeof text, "stage %zu", i);
+		if (!v->stages[i].name && !(v->stages[i].name = strdup(text)))
+			return false;
+	}
+	return true;
+}
+
+const struct verdict_finding *verdict_judge(struct verdict *v)
+{
+	end_part(v);
+	if (v->failed || client_health_failed(&v->client) || !name_stages(v))
+		return NULL;
+	struct verdict_finding *finding = &v->finding;
+	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
+		json_decref(finding->checks[i].figures);
+		finding->checks[i] = (struct verdict_check){.name = question_names[i], .figures = json_object()};
+		if (!finding->checks[i].figures)
+			return NULL;
+	}
+	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
+	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
+	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
+		return NULL;
+	finding->status = VERDICT_OK;
+	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
+		if (finding->checks[i].status > finding->status)
+			finding->status = finding->checks[i].status;
+	return finding;
+}
+
+json_t *verdict_json(struct verdict *v)
+{
+	const struct verdict_finding *finding = verdict_judge(v);
+	json_t *checks = json_array();
+	json_t *verdict = finding
+	                      ? json_pack("{s:s, s:O}", "status", verdict_status_name(finding->status), "checks", checks)
+	                      : NULL;
+	for (size_t i = 0; verdict && i < VERDICT_QUESTIONS; i++) {
+		const struct verdict_check *check = &finding->checks[i];
+		json_t *one = json_pack("{s:s, s:s, s:s}", "name", check->name, "status", verdict_status_name(check->status),
+		                        "detail", check->detail);
+		if (!one || json_object_update_missing(one, check->figures) < 0 || json_array_append_new(checks, one) < 0) {
+			json_decref(verdict);
+			verdict = NULL;
+		}
+	}
+	json_decref(checks);
+	return verdict;
 }

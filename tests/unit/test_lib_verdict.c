@@ -110,9 +110,9 @@ static void nothing_at_all_is_invalid(void **state)
 	struct verdict *v = verdict_new();
 	assert_int_equal(verdict_judge(v)->status, VERDICT_INVALID);
 	verdict_free(v);
-	expect(begin(), VERDICT_LOAD, VERDICT_INVALID, "no measured request at all");
-	expect(begin(), VERDICT_SERVER, VERDICT_INVALID, "nothing was asked");
-	expect(begin(), VERDICT_SAMPLES, VERDICT_INVALID, "not one answer");
+	expect(begin(), VERDICT_LOAD, VERDICT_INVALID, "no measured requests");
+	expect(begin(), VERDICT_SERVER, VERDICT_INVALID, "no requests were sent");
+	expect(begin(), VERDICT_SAMPLES, VERDICT_INVALID, "no successful response");
 }
 
 static void requests_of_the_warm_up_do_not_count(void **state)
@@ -237,20 +237,20 @@ static void what_the_client_ran_out_of(void **state)
 	} cases[] = {
 		{"\"cpu\":{\"send\":9,\"most\":0.3}", VERDICT_OK, "30.0 % of a core"},
 		{"\"cpu\":{\"send\":0.01,\"most\":0.97}", VERDICT_INVALID, "97.0 % of a core"},
-		{"\"run_queue\":{\"most\":0.05}", VERDICT_OK, "waited for one for 5.0 % of the time"},
-		{"\"run_queue\":{\"most\":0.2}", VERDICT_DOUBTFUL, "waited for one for 20.0 % of the time"},
+		{"\"run_queue\":{\"most\":0.05}", VERDICT_OK, "waited for a core 5.0 % of the time"},
+		{"\"run_queue\":{\"most\":0.2}", VERDICT_DOUBTFUL, "waited for a core 20.0 % of the time"},
 		{"\"run_queue\":{\"most\":0.6}", VERDICT_INVALID, "60.0 % in the worst second"},
-		{"\"delay_ns\":{\"p99\":43000}", VERDICT_OK, "within 43 us of the kernel's stamps"},
+		{"\"delay_ns\":{\"p99\":43000}", VERDICT_OK, "within 43 us of the kernel timestamps"},
 		{"\"delay_ns\":{\"p99\":15000000}", VERDICT_DOUBTFUL, "within 15 ms"},
 		{"\"delay_ns\":{\"p99\":150000000}", VERDICT_INVALID, "within 150 ms"},
 		{"\"fullness\":{\"record\":0.5}", VERDICT_OK, ""},
 		{"\"fullness\":{\"record\":0.95}", VERDICT_DOUBTFUL, "95.0 % full"},
 		{"\"started\":1000,\"starved\":0", VERDICT_OK, ""},
-		{"\"started\":1000,\"starved\":5", VERDICT_DOUBTFUL, "5 requests could not be sent: out of open files"},
-		{"\"started\":1000,\"starved\":50", VERDICT_INVALID, "50 requests could not be sent: out of open files"},
+		{"\"started\":1000,\"starved\":5", VERDICT_DOUBTFUL, "5 requests could not be sent: too many open files"},
+		{"\"started\":1000,\"starved\":50", VERDICT_INVALID, "50 requests could not be sent: too many open files"},
 		{"\"stamps\":{\"kernel\":1000,\"rejected\":1,\"clock_steps\":1}", VERDICT_OK, ""},
 		{"\"stamps\":{\"kernel\":900,\"rejected\":100,\"clock_steps\":1}", VERDICT_DOUBTFUL,
-	     "10.0 % of the kernel's stamps could not be"},
+	     "10.0 % of the kernel timestamps were implausible"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct verdict *v = begin();
@@ -358,7 +358,7 @@ static void hung_up_on_purpose(void **state)
 		failed(&r, "\"hung-up\"");
 		verdict_row(v, &r);
 	}
-	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 0 requests; the client hung up on 1000 more, on purpose");
+	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 0 requests; the client disconnected from 1000 more on purpose");
 }
 
 static void lengths_not_as_asked(void **state)
@@ -376,7 +376,7 @@ static void lengths_not_as_asked(void **state)
 			r.output_tokens = cases[i].got;
 			verdict_row(v, &r);
 		}
-		expect(v, VERDICT_SERVER, cases[i].status, "of the tokens asked for");
+		expect(v, VERDICT_SERVER, cases[i].status, "of the requested tokens");
 	}
 }
 

@@ -1,13 +1,13 @@
-/* What answers are put together from. */
+#include "verdict/verdict_check.h"
+
 #include "cli/units.h"
-#include "verdict/verdict_private.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void verdict_say(struct verdict_check *check, enum verdict_status status, const char *format, ...)
+void verdict_check_add(struct verdict_check *check, enum verdict_status status, const char *format, ...)
 {
 	size_t len = strlen(check->detail);
 	if (len > 0 && len + 3 < sizeof check->detail) {

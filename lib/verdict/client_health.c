@@ -1,0 +1,234 @@
+#include "verdict/client_health.h"
+
+#include "absent.h"
+#include "verdict/verdict_limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the seconds of a part ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct client_second *x = a, *y = b;
+	return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
+}
+
+/* The share of a core used in the time before line i: as reported for the busiest thread, else from the difference of
+ * the running totals. The first line has no predecessor, so its total is used only if it is the only line. */
+static double cpu_of(const struct client_health *h, size_t i)
+{
+	const struct client_second *s = &h->seconds[i];
+	int64_t before_ns = i > 0 ? s[-1].t_ns : 0;
+	double before_s = i > 0 ? s[-1].send_s : h->seconds_count == 1 ? 0 : NAN;
+	if (!isnan(s->cpu))
+		return s->cpu;
+	return !isnan(before_s) && s->t_ns > before_ns
+	           ? fmax(0, (s->send_s - before_s) / ((double)(s->t_ns - before_ns) / 1e9))
+	           : NAN;
+}
+
+static void fold_totals(struct client_totals *to, const struct client_totals *from)
+{
+	to->started += from->started;
+	to->no_files += from->no_files;
+	to->kernel_stamps += from->kernel_stamps;
+	to->rejected_stamps += from->rejected_stamps;
+	to->clock_steps += from->clock_steps;
+}
+
+/* Only lines between the first start and the last end of the part's measured requests count. */
+void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns)
+{
+	if (h->seconds_count > 1)
+		qsort(h->seconds, h->seconds_count, sizeof *h->seconds, by_time);
+	for (size_t i = 0; i < h->seconds_count; i++) {
+		const struct client_second *s = &h->seconds[i];
+		int64_t before_ns = i > 0 ? s[-1].t_ns : 0;
+		if (first_start_ns == IPF_ABSENT || s->t_ns <= first_start_ns || before_ns >= last_end_ns)
+			continue;
+		double cpu = isnan(s->cpu) && isnan(s->send_s) ? NAN : cpu_of(h, i);
+		samples_add(&h->cpu, cpu);
+		samples_add(&h->wait, s->wait);
+		samples_add(&h->loop_ms, s->loop_ms);
+		samples_add(&h->delay_ms, s->delay_ms);
+		samples_add(&h->full, s->full);
+	}
+	h->seconds_count = 0;
+	fold_totals(&h->totals, &h->part_totals);
+	h->part_totals = (struct client_totals){0};
+}
+
+bool client_health_failed(const struct client_health *h)
+{
+	return h->failed || h->cpu.failed || h->wait.failed || h->loop_ms.failed || h->delay_ms.failed || h->full.failed;
+}
+
+void client_health_release(struct client_health *h)
+{
+	free(h->seconds);
+	samples_release(&h->cpu);
+	samples_release(&h->wait);
+	samples_release(&h->loop_ms);
+	samples_release(&h->delay_ms);
+	samples_release(&h->full);
+	jdoc_release(&h->doc);
+}
+
+/* ---- a line ---- */
+
+static void get_double(const struct jdoc *doc, const char *map, const char *key, double *to)
+{
+	jdoc_id node = jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, map), key);
+	double value;
+	if (jdoc_to_double(doc, node, &value) && value >= 0)
+		*to = value;
+}
+
+static void get_ms(const struct jdoc *doc, const char *map, const char *key, double *to)
+{
+	int64_t ns;
+	if (jdoc_to_int(doc, jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, map), key), &ns))
+		*to = (double)ns / 1e6;
+}
+
+/* Counts only grow, so the greatest is the last. */
+static void get_count(const struct jdoc *doc, jdoc_id map, const char *key, int64_t *to)
+{
+	int64_t count;
+	if (jdoc_to_int(doc, jdoc_get(doc, map, key), &count) && verdict_valid_count(count) && count > *to)
+		*to = count;
+}
+
+void client_health_line(struct client_health *h, struct slice line)
+{
+	struct ipf_error ignored = {0};
+	if (!line.data || jdoc_parse(&h->doc, line.data, line.len, &ignored) < 0)
+		return;
+	const struct jdoc *doc = &h->doc;
+	struct client_second s = {.send_s = NAN, .cpu = NAN, .wait = NAN, .loop_ms = NAN, .delay_ms = NAN, .full = NAN};
+	if (!jdoc_to_int(doc, jdoc_get(doc, JDOC_ROOT, "t_ns"), &s.t_ns) || !verdict_valid_time(s.t_ns))
+		return;
+	h->lines++;
+	get_double(doc, "cpu", "send", &s.send_s);
+	get_double(doc, "cpu", "most", &s.cpu);
+	get_double(doc, "run_queue", "most", &s.wait);
+	get_double(doc, "fullness", "record", &s.full);
+	get_ms(doc, "loop_lag_ns", "max", &s.loop_ms);
+	get_ms(doc, "delay_ns", "p99", &s.delay_ms);
+	jdoc_id stamps = jdoc_get(doc, JDOC_ROOT, "stamps");
+	get_count(doc, JDOC_ROOT, "started", &h->part_totals.started);
+	get_count(doc, JDOC_ROOT, "starved", &h->part_totals.no_files);
+	get_count(doc, stamps, "kernel", &h->part_totals.kernel_stamps);
+	get_count(doc, stamps, "rejected", &h->part_totals.rejected_stamps);
+	get_count(doc, stamps, "clock_steps", &h->part_totals.clock_steps);
+	if (h->seconds_count == h->seconds_cap) {
+		size_t cap = h->seconds_cap ? 2 * h->seconds_cap : 64;
+		struct client_second *seconds = realloc(h->seconds, cap * sizeof *seconds);
+		if (!seconds) {
+			h->failed = true;
+			return;
+		}
+		h->seconds = seconds;
+		h->seconds_cap = cap;
+	}
+	h->seconds[h->seconds_count++] = s;
+}
+
+/* ---- judging ---- */
+
+/* Over the seconds: the 95th percentile, which is judged, and the maximum. */
+struct worst {
+	double p95, most;
+};
+
+static struct worst worst_of(struct samples *s)
+{
+	return (struct worst){samples_percentile(s, 95), samples_percentile(s, 100)};
+}
+
+static bool judge_processor(struct client_health *h, struct verdict_check *check)
+{
+	char a[32], b[32];
+	json_t *f = check->figures;
+	bool ok = true;
+	if (h->cpu.count > 0) {
+		double mean = samples_mean(&h->cpu);
+		struct worst cpu = worst_of(&h->cpu);
+		ok = verdict_figure(f, "cpu_mean", mean) && verdict_figure(f, "cpu_p95", cpu.p95) &&
+		     verdict_figure(f, "cpu_max", cpu.most);
+		verdict_check_add(check, verdict_above(cpu.p95, VERDICT_CPU_DOUBTFUL, VERDICT_CPU_INVALID),
+		                  "the sending thread used %s of a core, %s in the busiest second", verdict_percent(mean, a),
+		                  verdict_percent(cpu.most, b));
+	}
+	if (h->wait.count > 0) {
+		double mean = samples_mean(&h->wait);
+		struct worst wait = worst_of(&h->wait);
+		ok = ok && verdict_figure(f, "run_queue_mean", mean) && verdict_figure(f, "run_queue_p95", wait.p95) &&
+		     verdict_figure(f, "run_queue_max", wait.most);
+		if (wait.p95 > VERDICT_WAIT_MENTIONED)
+			verdict_check_add(check, verdict_above(wait.p95, VERDICT_WAIT_DOUBTFUL, VERDICT_WAIT_INVALID),
+			                  "it waited for a core %s of the time, %s in the worst second", verdict_percent(mean, a),
+			                  verdict_percent(wait.most, b));
+	}
+	return ok;
+}
+
+static bool judge_lateness(struct client_health *h, struct verdict_check *check)
+{
+	char a[32];
+	json_t *f = check->figures;
+	bool ok = true;
+	if (h->loop_ms.count > 0) {
+		struct worst loop = worst_of(&h->loop_ms);
+		ok = verdict_figure(f, "loop_lag_p95_ms", loop.p95) && verdict_figure(f, "loop_lag_max_ms", loop.most);
+		verdict_check_add(check, verdict_above(loop.p95, VERDICT_LOOP_DOUBTFUL_MS, VERDICT_LOOP_INVALID_MS),
+		                  "its event loop was at most %s late", verdict_duration(loop.most, a));
+	}
+	if (h->delay_ms.count > 0) {
+		struct worst delay = worst_of(&h->delay_ms);
+		ok = ok && verdict_figure(f, "delay_p95_ms", delay.p95) && verdict_figure(f, "delay_max_ms", delay.most);
+		verdict_check_add(check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
+		                  "it read data within %s of the kernel timestamps (p99)", verdict_duration(delay.p95, a));
+	}
+	return ok;
+}
+
+static bool judge_shortages(struct client_health *h, struct verdict_check *check)
+{
+	json_t *f = check->figures;
+	const struct client_totals *t = &h->totals;
+	char a[32];
+	bool ok = true;
+	if (h->full.count > 0) {
+		double most = worst_of(&h->full).most;
+		ok = verdict_figure(f, "record_queue_max", most);
+		if (most > VERDICT_FULL_DOUBTFUL)
+			verdict_check_add(check, VERDICT_DOUBTFUL, "the record queue was %s full", verdict_percent(most, a));
+	}
+	if (t->no_files > 0) {
+		bool many = (double)t->no_files > VERDICT_NO_FILES_INVALID * (double)t->started;
+		verdict_check_add(check, many ? VERDICT_INVALID : VERDICT_DOUBTFUL,
+		                  "%lld request%s could not be sent: too many open files (raise ulimit -n)",
+		                  (long long)t->no_files, verdict_plural(t->no_files));
+		ok = ok && verdict_count(f, "out_of_files", t->no_files);
+	}
+	if (t->kernel_stamps + t->rejected_stamps > 0) {
+		double rejected = (double)t->rejected_stamps / (double)(t->kernel_stamps + t->rejected_stamps);
+		ok = ok && verdict_figure(f, "stamps_rejected", rejected) && verdict_count(f, "clock_steps", t->clock_steps);
+		if (rejected > VERDICT_REJECTED_DOUBTFUL)
+			verdict_check_add(check, VERDICT_DOUBTFUL,
+			                  "%s of the kernel timestamps were implausible; ipf-fire's own were used instead",
+			                  verdict_percent(rejected, a));
+	}
+	return ok;
+}
+
+bool client_health_judge(struct client_health *h, struct verdict_check *check)
+{
+	bool ok = verdict_count(check->figures, "client_samples", h->lines) && judge_processor(h, check) &&
+	          judge_lateness(h, check) && judge_shortages(h, check);
+	if (h->cpu.count == 0 && h->loop_ms.count == 0)
+		verdict_check_add(check, VERDICT_DOUBTFUL, "the client reported no samples of its CPU and loop lag");
+	return ok;
+}

@@ -1,0 +1,53 @@
+/* Was the client the limit? Collects ipf-fire's `client` lines, one a second, and judges the client's CPU, its lateness
+ * and its shortages.
+ *
+ *     client_health_line(&h, line);                          // every client line of a run's part, in any order
+ *     client_health_end_part(&h, first_start, last_end);     // at the end of each part (shard or repeat)
+ *     client_health_judge(&h, check);
+ *     client_health_release(&h);
+ */
+#ifndef IPF_CLIENT_HEALTH_H
+#define IPF_CLIENT_HEALTH_H
+
+#include "json/jdoc.h"
+#include "stats/stats.h"
+#include "verdict/verdict_check.h"
+
+/* One client line. NAN: the line does not have the value. */
+struct client_second {
+	int64_t t_ns;
+	double send_s;   /* CPU seconds of the sending threads so far */
+	double cpu;      /* share of this second that the busiest of them ran */
+	double wait;     /* share of this second that it was ready to run and had no core */
+	double loop_ms;  /* worst loop lag of this second */
+	double delay_ms; /* p99 of the delay between the kernel's timestamps and our reads */
+	double full;     /* fill level of the record queue, 0…1 */
+};
+
+/* Counts since the beginning of the run. */
+struct client_totals {
+	int64_t started, no_files, kernel_stamps, rejected_stamps, clock_steps;
+};
+
+/* Zero-initialise. */
+struct client_health {
+	int64_t lines;
+	struct samples cpu, wait, loop_ms, delay_ms, full; /* of the parts that ended, during their measured time */
+	struct client_totals totals;                       /* of these parts */
+	struct client_second *seconds;                     /* of the current part */
+	size_t seconds_count, seconds_cap;
+	struct client_totals part_totals; /* of the current part */
+	struct jdoc doc;
+	bool failed; /* out of memory */
+};
+
+/* Takes a line as ipf-fire wrote it. Members that are absent are not judged. */
+void client_health_line(struct client_health *h, struct slice line);
+/* Ends a part whose measured requests ran from first_start_ns to last_end_ns (IPF_ABSENT: it has none). */
+void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns);
+bool client_health_failed(const struct client_health *h); /* out of memory */
+/* False: out of memory. */
+bool client_health_judge(struct client_health *h, struct verdict_check *check);
+void client_health_release(struct client_health *h);
+
+#endif

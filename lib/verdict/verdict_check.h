@@ -1,0 +1,50 @@
+/* The answer to one of the verdict's questions, built clause by clause: each clause adds to the sentence, and the worst
+ * status of them all is the check's.
+ *
+ *     verdict_check_add(check, verdict_above(p95, 0.8, 0.95), "the sending thread used %s of a core", …);
+ *     verdict_figure(check->figures, "cpu_p95", p95);
+ */
+#ifndef IPF_VERDICT_CHECK_H
+#define IPF_VERDICT_CHECK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID };
+
+struct verdict_check {
+	const char *name; /* "load_delivered" */
+	enum verdict_status status;
+	char detail[768]; /* clauses separated by "; ", without a full stop */
+	json_t *figures;  /* object; owned by the verdict */
+};
+
+/* Appends a clause, and raises the status if the clause's is worse. */
+__attribute__((format(printf, 3, 4))) void verdict_check_add(struct verdict_check *check, enum verdict_status status,
+                                                             const char *format, ...);
+/* INVALID above `invalid`, else DOUBTFUL above `doubtful`, else OK. */
+enum verdict_status verdict_above(double value, double doubtful, double invalid);
+
+/* Sets a figure of the object, rounded to six decimals (left out unless finite), or a count. False: out of memory. */
+bool verdict_figure(json_t *to, const char *name, double value);
+bool verdict_count(json_t *to, const char *name, int64_t value);
+
+/* Values as text; they return `text`. */
+const char *verdict_duration(double ms, char text[32]);
+const char *verdict_percent(double share, char text[32]);
+const char *verdict_plural(int64_t n); /* "s", or "" for 1 */
+
+/* Is the time known and within 30 years? Then differences cannot overflow. */
+static inline bool verdict_valid_time(int64_t ns)
+{
+	return ns >= -INT64_C(1000000000000000000) && ns <= INT64_C(1000000000000000000);
+}
+
+/* Is the count known and small enough that no sum overflows? */
+static inline bool verdict_valid_count(int64_t count)
+{
+	return count >= 0 && count <= INT64_C(1000000000000);
+}
+
+#endif

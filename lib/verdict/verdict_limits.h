@@ -1,0 +1,47 @@
+/* The limits between OK, DOUBTFUL and INVALID. verdict_rule() (verdict.h) states them in words.
+ */
+#ifndef IPF_VERDICT_LIMITS_H
+#define IPF_VERDICT_LIMITS_H
+
+/* Offered load, of the worst stage: share of the scheduled load that was delivered. */
+#define VERDICT_DELIVERED_DOUBTFUL 0.99
+#define VERDICT_DELIVERED_INVALID  0.95
+/* p99 of the client's own lateness. */
+#define VERDICT_LATE_DOUBTFUL_MS 10
+#define VERDICT_LATE_INVALID_MS  100
+/* Share of open-loop requests that waited for a slot for longer than VERDICT_SLOT_WAIT_NS. */
+#define VERDICT_SLOTS_DOUBTFUL 0.01
+#define VERDICT_SLOT_WAIT_NS   1000000
+
+/* The client's figures below are taken per second of the run and judged by their 95th percentile. */
+
+/* CPU of the busiest sending thread, as a share of one core. */
+#define VERDICT_CPU_DOUBTFUL 0.80
+#define VERDICT_CPU_INVALID  0.95
+/* Share of the time that this thread was ready to run and had no core; mentioned from VERDICT_WAIT_MENTIONED on. */
+#define VERDICT_WAIT_MENTIONED 0.01
+#define VERDICT_WAIT_DOUBTFUL  0.10
+#define VERDICT_WAIT_INVALID   0.50
+/* Worst lag of the event loop in a second. */
+#define VERDICT_LOOP_DOUBTFUL_MS 10
+#define VERDICT_LOOP_INVALID_MS  100
+/* p99 of the client's clock less the kernel's receive timestamp at reads. */
+#define VERDICT_DELAY_DOUBTFUL_MS 10
+#define VERDICT_DELAY_INVALID_MS  100
+/* Fill level of the record queue, at its highest. */
+#define VERDICT_FULL_DOUBTFUL 0.90
+/* Share of the requests that could not be sent for lack of file descriptors; any at all is DOUBTFUL. */
+#define VERDICT_NO_FILES_INVALID 0.01
+/* Share of the kernel timestamps that were rejected as implausible. */
+#define VERDICT_REJECTED_DOUBTFUL 0.01
+/* Share of the content events that shared a read. */
+#define VERDICT_COALESCED_DOUBTFUL 0.05
+
+/* Share of requests that failed, without those that we cancelled or disconnected and without stale connections. */
+#define VERDICT_ERRORS_DOUBTFUL    0.01
+#define VERDICT_ERRORS_INVALID     0.05
+#define VERDICT_CANCELLED_DOUBTFUL 0.01
+/* Output tokens differ from those requested by more than this share. */
+#define VERDICT_LENGTH_DOUBTFUL 0.10
+
+#endif
