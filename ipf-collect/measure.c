@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Absent where one of them is, or no time at all (nine years from the start). */
+const char *const itl_mode_names[] = {"gap", "token", "request", NULL};
+
+/* IPF_ABSENT if either time is, or is out of range. */
 static int64_t difference(int64_t later, int64_t earlier)
 {
 	bool both = later >= -RESPONSE_TIME_MAX && later <= RESPONSE_TIME_MAX && earlier >= -RESPONSE_TIME_MAX &&
@@ -28,21 +30,21 @@ static struct slice json_text(struct buffer *to, struct slice text)
 	return buffer_all(to);
 }
 
-/* ---- what became of it ---- */
+/* ---- outcome ---- */
 
 static struct slice first_of(const struct buffer *text, const char *otherwise)
 {
 	return text->len ? buffer_all(text) : slice_of(otherwise);
 }
 
-static const char *cut_text(const struct record *record, const struct response *r)
+static const char *incomplete_text(const struct record *record, const struct response *r)
 {
 	if (r->no_status)
-		return "the answer ended without a status (grpc-status)";
+		return "the response ended without a gRPC status";
 	if (!record->body.len)
-		return "the answer has no body";
+		return "the response has no body";
 	if (r->ended)
-		return "the answer is empty";
+		return "the response is empty";
 	return r->finish.len ? "the stream ended without its end mark, after a finish reason"
 	                     : "the stream ended without its end mark";
 }
@@ -51,38 +53,38 @@ static const char *transport_text(const struct record *record)
 {
 	switch (record->error) {
 	case RECORD_CONNECT:
-		return "no connection";
+		return "could not connect";
 	case RECORD_TLS:
-		return "no secure connection";
+		return "could not establish TLS";
 	case RECORD_TIMEOUT:
-		return "no whole answer within the time limit";
+		return "no complete response within the time limit";
 	case RECORD_RESET:
-		return "the connection broke";
+		return "the connection was lost";
 	case RECORD_CUT:
-		return "the answer ended short of its length";
+		return "the response ended before its announced length";
 	case RECORD_CANCELLED:
-		return "cut off at the end of the run";
+		return "cancelled at the end of the run";
 	case RECORD_HUNG_UP:
-		return "the client hung up, as it was to";
+		return "the client disconnected on purpose";
 	case RECORD_PROTOCOL:
-		return "the answer is not HTTP";
+		return "the response is not HTTP";
 	case RECORD_OK:
 		break;
 	}
-	return "no answer";
+	return "no response";
 }
 
-/* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not
- * over yet, then what the answer lacks. */
+/* In order of precedence: what the server itself reported, then what happened to the transfer before the response was
+ * complete, then what the response lacks. NULL: success. */
 static const char *error_kind(const struct record *record, const struct response *r, struct slice *text)
 {
 	bool no_status = record->status == IPF_ABSENT;
 	if (r->failed) {
-		*text = first_of(&r->error_text, "an error without a message");
+		*text = first_of(&r->error_text, "error without a message");
 		return r->deadline_exceeded ? record_error_name(RECORD_TIMEOUT) : "in-band";
 	}
 	if (!no_status && !r->parsed) {
-		*text = first_of(&r->error_text, "an answer without a body");
+		*text = first_of(&r->error_text, "error response without a body");
 		return "http-status";
 	}
 	if (!r->ended && (record->error != RECORD_OK || no_status)) {
@@ -94,7 +96,7 @@ static const char *error_kind(const struct record *record, const struct response
 		return "malformed";
 	}
 	if (!r->ended || !r->events_count) {
-		*text = slice_of(cut_text(record, r));
+		*text = slice_of(incomplete_text(record, r));
 		return "cut";
 	}
 	return NULL;
@@ -179,9 +181,8 @@ static void measure_events(const struct record *record, const struct response *r
 
 /* ---- tokens ---- */
 
-/* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known.
- */
-static bool usage_goes_along(const struct response *r)
+/* Does every content event report a token count that never falls? Only then are the tokens of each event known. */
+static bool usage_in_every_event(const struct response *r)
 {
 	int64_t last = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
@@ -197,10 +198,10 @@ static bool can_count(const struct response *r, const struct measure_options *op
 	return options->tokens && !r->includes_prompt;
 }
 
-/* What is known of an answer's tokens. */
+/* What is known of a response's tokens. */
 struct tokens_found {
-	bool by_event; /* each event's: m->event_tokens */
-	int64_t all;   /* by the tokenizer; IPF_ABSENT */
+	bool by_event; /* the tokens of each event are in m->event_tokens */
+	int64_t all;   /* counted by the tokenizer; IPF_ABSENT */
 };
 
 static void usage_by_event(struct measure *m, const struct response *r)
@@ -212,13 +213,13 @@ static void usage_by_event(struct measure *m, const struct response *r)
 	}
 }
 
-/* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer
- * is encoded once, whole: encoded up to each event it would have other tokens there, and take the longer the more
- * events there are. */
+/* By the usage in each event, else by the tokenizer: a token belongs to the event that brought its last byte. The
+ * content is encoded once, as a whole: encoding it up to each event would give other tokens at the boundaries, and take
+ * time quadratic in the number of events. */
 static int find_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
                        struct tokens_found *found, struct ipf_error *err)
 {
-	*found = (struct tokens_found){.by_event = usage_goes_along(r), .all = IPF_ABSENT};
+	*found = (struct tokens_found){.by_event = usage_in_every_event(r), .all = IPF_ABSENT};
 	if (found->by_event)
 		usage_by_event(m, r);
 	if (!r->events_count || !can_count(r, options))
@@ -249,7 +250,7 @@ static void measure_tokens(const struct record *record, const struct response *r
 	row->input_tokens = r->input_tokens != IPF_ABSENT ? r->input_tokens : record->asked_input_tokens;
 	if (!r->no_text)
 		row->output_tokens_tokenizer = found->all;
-	/* a usage of 0 for an answer that has text is no count */
+	/* a usage of 0 is not a count if there is content */
 	if (r->output_tokens != IPF_ABSENT && (r->output_tokens > 0 || !r->events_count)) {
 		row->output_tokens = r->output_tokens;
 		row->tokens_source = slice_of("\"usage\"");
@@ -306,8 +307,7 @@ static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
 	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count};
 }
 
-/* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has
- * none. */
+/* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
 static void sample_tokens(struct measure *m, const struct response *r, bool known)
 {
 	int64_t gap = 0;
@@ -348,21 +348,21 @@ static void measure_gaps(struct measure *m, const struct response *r, const stru
 
 /* ---- fluidity ---- */
 
-/* Deadlines that lie so far apart that they don't fit a clock are never missed. */
-static int64_t after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
+/* A deadline beyond the clock's range is never missed. */
+static int64_t deadline_after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
 {
 	int64_t sum;
 	return __builtin_mul_overflow(deadlines, apart_ns, &sum) || __builtin_add_overflow(t_ns, sum, &sum) ? INT64_MAX
 	                                                                                                    : sum;
 }
 
-/* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or,
- * where that was missed, after its coming. The tokens of one event come together: after a first that is late the others
- * are early. Where nobody knows an event's tokens it counts as one. */
+/* The first token starts the clock. Each later one is due `deadline_ns` after the previous token's deadline or, if that
+ * was missed, after the previous token arrived. The tokens of one event arrive together: if the first is late, the
+ * others are early. An event whose tokens are unknown counts as one token. */
 static void measure_fluidity(const struct measure *m, const struct response *r, int64_t deadline_ns, bool tokens_known,
                              struct result *row)
 {
-	int64_t due = after(r->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
+	int64_t due = deadline_after(r->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
 		int64_t tokens = (tokens_known ? m->event_tokens[i] : 1) - (i == 0), t_ns = r->events[i].t_ns;
 		if (tokens < 1)
@@ -370,10 +370,10 @@ static void measure_fluidity(const struct measure *m, const struct response *r, 
 		all += tokens;
 		if (t_ns > due) {
 			tokens--;
-			due = after(t_ns, 1, deadline_ns);
+			due = deadline_after(t_ns, 1, deadline_ns);
 		}
 		met += tokens;
-		due = after(due, tokens, deadline_ns);
+		due = deadline_after(due, tokens, deadline_ns);
 	}
 	if (all == 0)
 		return;

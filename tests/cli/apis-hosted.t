@@ -63,7 +63,7 @@ status_is 0 "--probe"
 contains "$(cat "$ERR")" "> Authorization: …" "tells that it signs"
 cat "$ERR" >said
 run ipf-collect --explain probe.records
-matches "$(cat "$OUT")" '^  in [0-9]+ bytes of an Amazon event stream$' "--explain: what was around it"
+matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain: what was around it"
 matches "$(cat "$OUT")" '^ +/delta/text +"' "and in it"
-contains "$(cat "$OUT")" 'understood: ok, content events 4, output tokens 4 by "usage", input tokens 7, ' "and the whole"
+contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "and the whole"
 is "$(cat said ./*.records "$OUT" | grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"

@@ -50,7 +50,7 @@ is "$(jq -c --argjson lost "$(lost | jq length)" '.verdict.checks[] | select(.na
 is "$(jq -c --argjson lost "$(lost | jq length)" '.total.requests | [.scheduled, .started, .failed, .hung_up == $lost, .ok + .hung_up, .errors]' report.json)" \
 	'[200,200,0,true,200,{}]' "all are accounted for, once"
 matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: ipf-fire hung up on purpose" "for people as well"
-matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost | jq length) hung up on purpose" "already while they are collected"
+matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost | jq length) disconnected on purpose" "already while they are collected"
 ipf-report -f json --errors-as-inf --percentiles 50,99 --slo p99:e2e=10s first.results >inf.json
 is "$(jq -c '.total | [.latency.ttft_ms.from_start.n == .requests.ok, .latency.e2e_ms.from_due.max < 10000, .goodput.objectives[0].met]' inf.json)" '[true,true,true]' \
 	"--errors-as-inf leaves them out, too"

@@ -27,8 +27,8 @@ done <<'END'
 bytes ok||abcd|2|length
 one-frame ok||abcd|2|length
 late-end ok||ab|1|length
-no-trailers cut|the answer ended without a status (grpc-status)|abcd|2|length
-no-trailers-short cut|the answer ended without a status (grpc-status)|ab|1|
+no-trailers cut|the response ended without a gRPC status|abcd|2|length
+no-trailers-short cut|the response ended without a gRPC status|ab|1|
 trailers-only in-band|UNAVAILABLE: not here, 100%||0|
 in-headers-too ok||abcd|2|length
 strange-status in-band|status 99: what|abcd|2|length
@@ -37,7 +37,7 @@ compressed malformed|message is compressed, but only uncompressed messages were 
 no-message malformed|expected a gRPC message, got the first byte 60||0|
 bad-message malformed|GenerationResponse: these bytes are no message||0|length
 cut-message cut|the stream ended without its end mark|ab|1|
-empty cut|the answer has no body||0|
+empty cut|the response has no body||0|
 no-end-mark cut|the stream ended without its end mark|ab|1|
 http-503 http-status|upstream is gone||0|
 END
