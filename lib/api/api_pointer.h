@@ -4,7 +4,7 @@
  *     if (api_pointer_new(&p, json, &err) < 0) …               // "/choices/…/delta/content", see below
  *     jdoc_id node = api_pointer_first(p, &doc, JDOC_ROOT);
  *
- * A pointer is an RFC 6901 JSON Pointer in which a segment `*` matches every element of a list, and
+ * A pointer is an RFC 6901 JSON Pointer in which a segment `*` matches every element of an array, and
  * `*[member=value]` or `*[member!=value]` the elements whose member equals, or does not equal, that value. It is
  * written as a string or as an object with a condition:
  *

@@ -6,7 +6,7 @@
  *     r.events[0].t_ns …                                            // good until the next response_parse
  *     response_release(&r);
  *
- * This module reports what came. Which of it makes the request fail, and every metric, is ipf-collect's business.
+ * This module reports what came. Which of it makes the request fail, and every metric, is up to ipf-collect.
  */
 #ifndef IPF_RESPONSE_H
 #define IPF_RESPONSE_H
