@@ -1,7 +1,7 @@
-/* Awkward servers, as data: how a response came in reads, and what its row of results has to say. Used by the tests of
- * ipf-collect's understanding (test_collect_response.c).
+/* Awkward servers, as data: the reads in which a response came, and the row of results that is expected. Used by the
+ * tests of response parsing (test_collect_response.c).
  *
- * Read i comes at (i + 1) × 10 ms; the request starts at 0. An empty read is only time that passes. Expected: what
+ * Read i comes at (i + 1) × 10 ms; the request starts at 0. An empty read only lets time pass. Expected: what
  * summary() in the test prints.
  */
 #ifndef COLLECT_CASES_H
@@ -254,7 +254,8 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a whole event without its blank line, and then the connection breaks",
      .error = RECORD_CUT,
      .reads = {ROLE, TEXT("a"), "data: [DONE]\n"},
-     .expected = "cut:the response ended before its announced length ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
+     .expected =
+         "cut:the response ended before its announced length ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
 	{.name = "reset in the middle",
      .error = RECORD_RESET,
      .reads = {ROLE, TEXT("a"), "data: {\"choi"},
@@ -266,7 +267,8 @@ static const struct collect_case collect_cases[] = {
 	{.name = "the time is up in the middle",
      .error = RECORD_TIMEOUT,
      .reads = {ROLE, TEXT("a")},
-     .expected = "timeout:no complete response within the time limit ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
+     .expected =
+         "timeout:no complete response within the time limit ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
 	{.name = "the time is up after the end mark",
      .error = RECORD_TIMEOUT,
      .reads = {TEXT("a"), DONE, ": and on\n\n"},
@@ -326,7 +328,8 @@ static const struct collect_case collect_cases[] = {
          "\"\xEF\xBF\xBD\xEF\xBF\xBD\"},\"logprobs\" ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "HTML under 200",
      .reads = {"<!DOCTYPE html>\n<html>\n<p>data: 5</p>\n</html>\n"},
-     .expected = "malformed:body is not server-sent events: <!DOCTYPE html> <html> <p>data: 5</p> </html> ev=0 co=0 in=5"},
+     .expected =
+         "malformed:body is not server-sent events: <!DOCTYPE html> <html> <p>data: 5</p> </html> ev=0 co=0 in=5"},
 	{.name = "JSON that is no answer",
      .reads = {"{\"message\":\"welcome\"}"},
      .expected = "malformed:expected a complete response: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
@@ -368,7 +371,10 @@ static const struct collect_case collect_cases[] = {
      .error = RECORD_RESET,
      .reads = {"load"},
      .expected = "http-status:load in=5"},
-	{.name = "a redirect", .status = 302, .reads = {NULL}, .expected = "http-status:error response without a body in=5"},
+	{.name = "a redirect",
+     .status = 302,
+     .reads = {NULL},
+     .expected = "http-status:error response without a body in=5"},
 
 	/* ---- whole answers ---- */
 	{.name = "a whole answer",

@@ -241,5 +241,5 @@ int main(void)
 		cmocka_unit_test(time_never_steps_back),
 		cmocka_unit_test(events_end_with_their_last_byte),
 	};
-	return cmocka_run_group_tests_name("collect/answer", tests, open_api, close_api);
+	return cmocka_run_group_tests_name("collect/response", tests, open_api, close_api);
 }

@@ -79,5 +79,5 @@ int main(void)
 		cmocka_unit_test(a_message_is_read),
 		cmocka_unit_test(contents_keep_their_places),
 	};
-	return cmocka_run_group_tests_name("lib/eventstream", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lib/aws_eventstream", tests, NULL, NULL);
 }

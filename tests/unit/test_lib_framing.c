@@ -232,5 +232,5 @@ int main(void)
 		cmocka_unit_test(whole),
 		cmocka_unit_test(it_agrees_with_the_reference),
 	};
-	return cmocka_run_group_tests_name("collect/framing", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lib/framing", tests, NULL, NULL);
 }
