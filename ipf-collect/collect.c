@@ -341,9 +341,11 @@ static json_t *describe_input(const struct input *input)
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *about = provenance_stream(stream), *value;
 	const char *key;
-	json_object_foreach(stream_reader_trailer(stream), key,
-	                    value) if (!json_object_get(about, key) && strcmp(key, "from") != 0 &&
-	                               strcmp(key, "incomplete") != 0) json_object_set(about, key, value);
+	json_object_foreach(stream_reader_trailer(stream), key, value)
+	{
+		if (!json_object_get(about, key) && strcmp(key, "from") != 0 && strcmp(key, "incomplete") != 0)
+			json_object_set(about, key, value);
+	}
 	return about;
 }
 

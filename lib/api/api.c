@@ -41,7 +41,11 @@ static int check_ready(struct descriptor_place at, json_t *ready, struct ipf_err
 	size_t i;
 	if (ready && (!json_is_array(ready) || !json_array_size(ready)))
 		return descriptor_wrong(at, "ready", err, "an array of paths", ready);
-	json_array_foreach(ready, i, path) if (descriptor_check_path(at, "ready", path, err) < 0) return -1;
+	json_array_foreach(ready, i, path)
+	{
+		if (descriptor_check_path(at, "ready", path, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 

@@ -15,18 +15,29 @@ static int check_value(struct descriptor_place at, const struct protobuf *p, con
 	json_t *first = json_object_get(value, "$first"), *values = json_object_get(value, "$values"), *inner;
 	const char *key;
 	size_t i;
-	json_array_foreach(first, i, inner) if (check_value(at, p, shape, inner, err) < 0) return -1;
+	json_array_foreach(first, i, inner)
+	{
+		if (check_value(at, p, shape, inner, err) < 0)
+			return -1;
+	}
 	if (json_object_get(value, "$if"))
 		return check_value(at, p, shape, json_object_get(value, "then"), err);
 	if (json_object_get(value, "$each"))
 		return check_value(at, p, shape, json_object_get(value, "as"), err);
 	if (first || json_object_get(value, "$json") || json_object_get(value, "$raw"))
 		return 0;
-	json_array_foreach(value, i, inner) if (check_value(at, p, shape, inner, err) < 0) return -1;
+	json_array_foreach(value, i, inner)
+	{
+		if (check_value(at, p, shape, inner, err) < 0)
+			return -1;
+	}
 	if (values || (json_is_object(value) && shape->map)) {
 		const struct protobuf_shape element = {.message = shape->message};
-		json_object_foreach(values ? values : value, key,
-		                    inner) if (check_value(at, p, values ? shape : &element, inner, err) < 0) return -1;
+		json_object_foreach(values ? values : value, key, inner)
+		{
+			if (check_value(at, p, values ? shape : &element, inner, err) < 0)
+				return -1;
+		}
 		return 0;
 	}
 	return json_is_object(value) && shape->message >= 0 ? check_message(at, p, shape->message, value, err) : 0;

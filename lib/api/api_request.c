@@ -91,8 +91,11 @@ static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, 
 		return descriptor_wrong(at, "as", err, "an object", as);
 	if (roles && !json_is_object(roles))
 		return descriptor_wrong(at, "roles", err, "an object of strings", roles);
-	json_object_foreach(roles, key, role) if (!json_is_string(role)) return descriptor_wrong(at, key, err, "a string",
-	                                                                                         role);
+	json_object_foreach(roles, key, role)
+	{
+		if (!json_is_string(role))
+			return descriptor_wrong(at, key, err, "a string", role);
+	}
 	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : IN_MESSAGE), err);
 }
 
@@ -118,8 +121,16 @@ static int check_template(struct descriptor_place at, const char *member, json_t
 		return descriptor_wrong(at, "$values", err, "an object as the only member", json_object_get(value, "$values"));
 	if (json_object_get(value, "$json") && json_object_size(value) != 1)
 		return descriptor_wrong(at, "$json", err, "an object with no other member", value);
-	json_object_foreach(value, key, inner) if (check_template(at, key, inner, scopes, err) < 0) return -1;
-	json_array_foreach(value, i, inner) if (check_template(at, member, inner, scopes, err) < 0) return -1;
+	json_object_foreach(value, key, inner)
+	{
+		if (check_template(at, key, inner, scopes, err) < 0)
+			return -1;
+	}
+	json_array_foreach(value, i, inner)
+	{
+		if (check_template(at, member, inner, scopes, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
