@@ -1,13 +1,13 @@
 #include "collect.h"
 
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "stream/provenance.h"
 #include "stream/schedule.h"
-#include "gap_histograms.h"
+#include "itl_histograms.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>
@@ -18,56 +18,56 @@
 struct input {
 	struct record_reader *reader;
 	struct api *api;
-	struct schedule plan; /* empty where the records don't tell */
+	struct schedule schedule; /* empty if the records do not contain it */
 };
 
 struct collect {
 	struct input *inputs;
 	size_t inputs_count;
-	bool live; /* somebody writes one of them while we read */
+	bool live; /* an input is being written while we read it */
 	struct token_counter *tokens;
-	struct answer_options answer_options;
+	struct response_options response_options;
 	struct measure_options measure_options;
-	struct answer answer;
+	struct response response;
 	struct measure measure;
-	struct gap_histograms *tally;
+	struct itl_histograms *itl;
 	struct verdict *verdict;
 	struct stream_writer *writer;
-	bool packed;        /* the output is compressed */
-	int64_t flushed_ns; /* packed: the end of the record after which it was flushed last */
+	bool compressed;    /* the output is */
+	int64_t flushed_ns; /* compressed: the end of the record after which it was last flushed */
 	struct buffer line;
 	struct progress progress;
 	int64_t rows, failed, hung_up, tokens_unknown;
 	struct failure {
 		char kind[16]; /* as in the row, with its quotes */
 		int64_t count;
-	} failures[12];        /* in the order of their first; there are nine kinds */
+	} failures[12];        /* in order of first occurrence; there are nine kinds */
 	char incomplete[1024]; /* why some of the input is missing; "" */
 };
 
 /* ---- opening ---- */
 
-int collect_api(struct record_reader *records, const char *asked, struct api **api, struct ipf_error *err)
+int collect_open_api(struct record_reader *records, const char *requested, struct api **api, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(records);
 	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
-	if (asked)
-		return api_open(api, asked, err);
+	if (requested)
+		return api_open(api, requested, err);
 	if (json_is_object(descriptor))
 		return api_from_json(api, descriptor, stream_reader_name(stream), err);
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1,
-	                    "api: the header has no descriptor: name one with --api");
+	                    "api: the header has no API descriptor; give one with --api");
 }
 
-static int read_plan(struct input *input, struct ipf_error *err)
+static int read_schedule(struct input *input, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *header = schedule_find_header(stream_reader_header(stream));
-	return header ? schedule_from_header(&input->plan, header, stream_reader_name(stream), err) : 0;
+	return header ? schedule_from_header(&input->schedule, header, stream_reader_name(stream), err) : 0;
 }
 
-/* A run's beginning stands in its records to the nanosecond: what has the same header is the same run. */
-static int check_twice(const struct collect *c, struct ipf_error *err)
+/* The header has the run's start to the nanosecond, so records with equal headers are of the same run. */
+static int check_same_run(const struct collect *c, struct ipf_error *err)
 {
 	struct stream_reader *last = record_reader_stream(c->inputs[c->inputs_count - 1].reader);
 	json_t *header = stream_reader_header(last);
@@ -75,7 +75,7 @@ static int check_twice(const struct collect *c, struct ipf_error *err)
 		struct stream_reader *other = record_reader_stream(c->inputs[i].reader);
 		if (json_equal(header, stream_reader_header(other)))
 			return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0,
-			                    "the same run as in %s: its requests would count twice", stream_reader_name(other));
+			                    "the same run as in %s; its requests would count twice", stream_reader_name(other));
 	}
 	return 0;
 }
@@ -95,22 +95,22 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= input_is_live(fd);
-		if (check_twice(c, err) < 0 || collect_api(input->reader, options->api, &input->api, err) < 0 ||
-		    read_plan(input, err) < 0)
+		if (check_same_run(c, err) < 0 || collect_open_api(input->reader, options->api, &input->api, err) < 0 ||
+		    read_schedule(input, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static json_t *stall_rule(const struct collect_options *options)
+static json_t *stall_rule(const struct measure_options *options)
 {
 	if (options->stall_ns != IPF_ABSENT)
 		return json_pack("{s:I}", "over_ns", (json_int_t)options->stall_ns);
 	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
 }
 
-/* The results' header: what the inputs said, and the conventions that the figures follow. No date and no place, so that
- * the same records give the same bytes whenever and wherever they are understood. */
+/* The results' header: the headers of the inputs, and the conventions that the metrics follow. It has no date and no
+ * host, so that the same records always give the same bytes. */
 static json_t *make_header(const struct collect *c, const struct collect_options *options, json_t *argv)
 {
 	json_t *from = json_array();
@@ -123,10 +123,10 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
 	if (c->tokens)
 		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(c->tokens));
-	bad |= json_object_set_new(header, "itl", json_string(options->itl));
-	bad |= json_object_set_new(header, "stall", stall_rule(options));
-	if (options->deadline_ns != IPF_ABSENT)
-		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->deadline_ns));
+	bad |= json_object_set_new(header, "itl", json_string(itl_mode_names[options->measure.itl]));
+	bad |= json_object_set_new(header, "stall", stall_rule(&options->measure));
+	if (options->measure.deadline_ns != IPF_ABSENT)
+		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
 	if (json_object_get(schedule, "stages"))
 		bad |= json_object_set(header, "stages", json_object_get(schedule, "stages"));
 	if (json_object_get(schedule, "trace"))
@@ -144,15 +144,10 @@ static int open_output(struct collect *c, const struct collect_options *options,
 	json_t *header = make_header(c, options, argv);
 	if (!header)
 		return ipf_error_memory(err);
-	c->packed = path && strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".zst");
+	c->compressed = path && strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".zst");
 	int status = stream_writer_open(&c->writer, path, header, err);
 	json_decref(header);
 	return status;
-}
-
-static enum itl_mode itl_mode(const char *name)
-{
-	return !strcmp(name, "token") ? ITL_TOKEN : !strcmp(name, "request") ? ITL_REQUEST : ITL_GAP;
 }
 
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
@@ -160,7 +155,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 {
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
-	if (!c || !(c->tally = gap_histograms_new()) || !(c->verdict = verdict_new())) {
+	if (!c || !(c->itl = itl_histograms_new()) || !(c->verdict = verdict_new())) {
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
@@ -169,14 +164,9 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		json_decref(argv);
 		return -1;
 	}
-	c->answer_options = (struct answer_options){.tokens = c->tokens, .keep_text = options->text};
-	c->measure_options = (struct measure_options){
-		.itl = itl_mode(options->itl),
-		.stall_ns = options->stall_ns,
-		.deadline_ns = options->deadline_ns == IPF_ABSENT ? 0 : options->deadline_ns,
-		.keep_events = options->events,
-		.keep_text = options->text,
-		.tokens = c->tokens};
+	c->response_options = (struct response_options){.tokens = c->tokens, .keep_text = options->measure.keep_text};
+	c->measure_options = options->measure;
+	c->measure_options.tokens = c->tokens;
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress, options->common.quiet);
 	interrupt_watch(c->live ? 2 : 0);
@@ -185,21 +175,21 @@ int collect_open(struct collect **collect, const struct collect_options *options
 
 /* ---- running ---- */
 
-/* Several inputs are the shards of one run. */
+/* Several inputs count as the shards of one run. */
 static int begin_input(struct collect *c, const struct input *input, struct ipf_error *err)
 {
-	if (verdict_part(c->verdict, &input->plan) < 0)
+	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
 	if (c->inputs_count > 1)
 		verdict_shards(c->verdict);
 	return 0;
 }
 
-/* What can be read must not wait in our buffers while we wait for more. A compressed output is flushed by the records'
- * own clock instead, since every flush shows in its bytes, and these must not depend on how fast the input came. */
+/* Rows must not stay in our buffers while we wait for input. A compressed output is flushed by the records' own clock
+ * instead: every flush shows in its bytes, which must not depend on how fast the input came. */
 static int flush(struct collect *c, const struct record *record, struct ipf_error *err)
 {
-	if (!c->packed)
+	if (!c->compressed)
 		return record ? 0 : stream_writer_flush(c->writer, err);
 	if (!record || record->end_ns == IPF_ABSENT ||
 	    (c->flushed_ns != INT64_MIN && record->end_ns < c->flushed_ns + NS_PER_S))
@@ -219,13 +209,14 @@ static void count_failure(struct collect *c, struct slice kind)
 	c->failed++;
 }
 
-static int take_record(struct collect *c, const struct input *input, const struct record *record, struct ipf_error *err)
+static int collect_record(struct collect *c, const struct input *input, const struct record *record,
+                          struct ipf_error *err)
 {
 	struct result row;
-	if (answer_read(&c->answer, record, input->api, &c->answer_options, err) < 0 ||
-	    measure_row(&c->measure, record, &c->answer, &c->measure_options, &row, err) < 0)
+	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
+	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0)
 		return -1;
-	if (row.ok && gap_histograms_add(c->tally, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
+	if (row.ok && itl_histograms_add(c->itl, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	verdict_row(c->verdict, &row);
 	c->rows++;
@@ -239,8 +230,8 @@ static int take_record(struct collect *c, const struct input *input, const struc
 	return flush(c, record, err);
 }
 
-/* {"sample":"client", and the members of the line as it stands. */
-static int take_client(struct collect *c, struct slice client, struct ipf_error *err)
+/* {"sample":"client", followed by the members of the line unchanged. */
+static int collect_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
 	verdict_client(c->verdict, client);
 	struct slice inside = {client.data + 1, client.len - 1};
@@ -255,7 +246,7 @@ static int take_client(struct collect *c, struct slice client, struct ipf_error 
 static void show(struct collect *c)
 {
 	if (progress_due(&c->progress, clock_now()))
-		progress_show(&c->progress, "%lld requests understood, %lld failed", (long long)c->rows, (long long)c->failed);
+		progress_show(&c->progress, "%lld requests read, %lld failed", (long long)c->rows, (long long)c->failed);
 }
 
 static bool has_input(struct stream_reader *stream)
@@ -267,8 +258,7 @@ static bool has_input(struct stream_reader *stream)
 	return poll(&wait, 1, -1) > 0 || errno != EINTR;
 }
 
-/* 1 when a line was taken or a signal woke us, 0 at the end; -1 for bad input in `bad`, or for output that fails in
- * `err`. */
+/* 1: a line was read, or a signal arrived; 0: the input ended; -1: bad input in `bad`, or an output error in `err`. */
 static int step(struct collect *c, const struct input *input, struct ipf_error *bad, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
@@ -286,9 +276,9 @@ static int step(struct collect *c, const struct input *input, struct ipf_error *
 	}
 	got = record_reader_next(input->reader, &record, &client, bad);
 	if (got == 1)
-		got = take_record(c, input, &record, err) < 0 ? -1 : 1;
+		got = collect_record(c, input, &record, err) < 0 ? -1 : 1;
 	else if (got == 2)
-		got = take_client(c, client, err) < 0 ? -1 : 1;
+		got = collect_client(c, client, err) < 0 ? -1 : 1;
 	show(c);
 	return got;
 }
@@ -312,7 +302,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 			*err = broken;
 			return -1;
 		}
-		/* what the one who wrote it knew to be missing */
+		/* what the writer of the records knew to be missing */
 		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs[i].reader));
 		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
 		if (bad.kind != IPF_OK)
@@ -333,28 +323,30 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 			buffer_format(out, "%s %.*s %lld", i ? "," : ":", (int)strlen(c->failures[i].kind) - 2,
 			              c->failures[i].kind + 1, (long long)c->failures[i].count);
 		if (c->hung_up)
-			buffer_format(out, "; %lld hung up on purpose", (long long)c->hung_up);
+			buffer_format(out, "; %lld disconnected on purpose", (long long)c->hung_up);
 		buffer_byte(out, '\n');
 	}
 	if (c->tokens_unknown)
 		buffer_format(
 			out,
-			"--itl token: %lld requests left out: the server did not send usage with every event, and no tokenizer "
-			"is given (-t)\n",
+			"--itl token: %lld requests left out: their events report no usage, and there is no tokenizer (give one "
+			"with -t)\n",
 			(long long)c->tokens_unknown);
 }
 
 /* ---- closing ---- */
 
-/* Count and digest of what was read, and whatever else the records say at their end. */
-static json_t *about_input(const struct input *input)
+/* Line count and digest of an input, and the other members of its trailer. */
+static json_t *describe_input(const struct input *input)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *about = provenance_stream(stream), *value;
 	const char *key;
-	json_object_foreach(stream_reader_trailer(stream), key,
-	                    value) if (!json_object_get(about, key) && strcmp(key, "from") != 0 &&
-	                               strcmp(key, "incomplete") != 0) json_object_set(about, key, value);
+	json_object_foreach(stream_reader_trailer(stream), key, value)
+	{
+		if (!json_object_get(about, key) && strcmp(key, "from") != 0 && strcmp(key, "incomplete") != 0)
+			json_object_set(about, key, value);
+	}
 	return about;
 }
 
@@ -362,7 +354,7 @@ static json_t *make_trailer(struct collect *c)
 {
 	json_t *extra = json_object(), *from = json_array();
 	for (size_t i = 0; i < c->inputs_count; i++)
-		json_array_append_new(from, about_input(&c->inputs[i]));
+		json_array_append_new(from, describe_input(&c->inputs[i]));
 	json_object_set_new(extra, "from", from);
 	if (*c->incomplete)
 		json_object_set_new(extra, "incomplete", json_string(c->incomplete));
@@ -372,7 +364,7 @@ static json_t *make_trailer(struct collect *c)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = gap_histograms_write(c->tally, c->writer, &c->line, err);
+	int status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
 		status = stream_writer_close(c->writer, make_trailer(c), err);
 		c->writer = NULL;
@@ -389,14 +381,14 @@ void collect_abandon(struct collect *c)
 	for (size_t i = 0; i < c->inputs_count; i++) {
 		record_reader_close(c->inputs[i].reader);
 		api_close(c->inputs[i].api);
-		schedule_release(&c->inputs[i].plan);
+		schedule_release(&c->inputs[i].schedule);
 	}
 	free(c->inputs);
 	stream_writer_abandon(c->writer);
 	token_counter_close(c->tokens);
-	answer_release(&c->answer);
+	response_release(&c->response);
 	measure_release(&c->measure);
-	gap_histograms_free(c->tally);
+	itl_histograms_free(c->itl);
 	verdict_free(c->verdict);
 	buffer_release(&c->line);
 	free(c);

@@ -1,4 +1,5 @@
-/* The run of the program: records in, results out, as they come. */
+/* The program's run: reads records from one or several inputs and writes results as they come.
+ */
 #ifndef COLLECT_COLLECT_H
 #define COLLECT_COLLECT_H
 
@@ -7,27 +8,28 @@
 
 struct collect_options {
 	struct common_options common;
-	const char *api, *tokenizer, *itl;
-	int64_t stall_ns, deadline_ns;
-	bool events, text, explain;
+	const char *api, *tokenizer; /* NULL: not given */
+	struct measure_options measure;
+	bool explain;
 };
 
-/* The descriptor by which records are to be understood: `asked`, or the one in their header. */
-int collect_api(struct record_reader *records, const char *asked, struct api **api, struct ipf_error *err);
+/* Opens the descriptor to parse the records with: the one that is `requested`, or the one in their header if that is
+ * NULL. */
+int collect_open_api(struct record_reader *records, const char *requested, struct api **api, struct ipf_error *err);
 
 struct collect;
 
-/* Opens all inputs (none: standard input) and the output, and writes the header, which tells what every input said of
- * itself. `argv` (taken over) is what shapes the content. */
+/* Opens all inputs (none: standard input) and the output, and writes the results' header with the headers of all
+ * inputs. `argv` (taken over) holds the options that shape the content. */
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err);
-/* Rows until the inputs end. What is bad in one input is kept in `err`, and the next input follows; -1 only when
- * nothing can be written any more or the user has asked to stop. */
+/* Writes rows until the inputs end. Bad input is kept in `err`, and the next input follows; -1 only if the output
+ * failed or the user stopped the program. */
 int collect_run(struct collect *collect, struct ipf_error *err);
-/* What is to be said at the end, a line each: requests that --itl token had to leave out; with `verbose`, how many
- * requests failed, and of what. */
+/* Appends the notes for the end of the run, a line each: requests that --itl token left out and, with `verbose`, how
+ * many requests failed, by kind. */
 void collect_describe(const struct collect *collect, bool verbose, struct buffer *out);
-/* Histograms, trailer, close. Frees it in every case. */
+/* Writes the histograms and the trailer and closes the output. Frees `collect` in any case. */
 int collect_close(struct collect *collect, struct ipf_error *err);
 /* Frees it without sealing the output. NULL is fine. */
 void collect_abandon(struct collect *collect);

@@ -1,7 +1,7 @@
 #include "explain.h"
 
 #include "absent.h"
-#include "api/grpc.h"
+#include "api/grpc_response.h"
 #include "api/error_message.h"
 #include "cli/units.h"
 
@@ -12,9 +12,9 @@
 
 #define EVENTS_SHOWN 24
 #define PATHS_MOST   100
-#define EXAMPLE      44 /* characters of a value */
+#define EXAMPLE      44 /* characters shown of a value */
 
-/* What a pointer is for; a bit for each. */
+/* What a pointer looks for; used as bit numbers. */
 enum role {
 	TEXT,
 	REASONING,
@@ -45,7 +45,7 @@ static const char *const role_names[ROLES] = {
 	"server",
 };
 
-/* A place in the events where values stand. */
+/* A path in the events at which values were found. */
 struct path {
 	char *name;
 	char example[EXAMPLE * 4 + 8];
@@ -56,20 +56,20 @@ struct path {
 struct explain {
 	FILE *to;
 	struct api *api;
-	struct answer answer;
+	struct response response;
 	struct measure measure;
 	struct token_counter *tokens;
 	struct jdoc doc;
-	unsigned *roles; /* of each node of the event */
+	unsigned *roles; /* of each node of the current event */
 	size_t roles_cap;
-	unsigned role; /* that is being looked for */
+	unsigned role; /* that mark() sets */
 	struct path paths[PATHS_MOST];
 	size_t paths_count;
 	struct buffer path, value, message;
-	unsigned seen; /* the roles that were found anywhere */
+	unsigned seen; /* all roles found so far */
 };
 
-/* ---- which values are read as what ---- */
+/* ---- roles of nodes ---- */
 
 static bool mark(const struct jdoc *doc, jdoc_id node, void *data)
 {
@@ -109,7 +109,7 @@ static int mark_roles(struct explain *x, const struct api_response *r, struct ip
 	return 0;
 }
 
-/* ---- the values ---- */
+/* ---- values ---- */
 
 static void note(struct explain *x, jdoc_id node, unsigned roles)
 {
@@ -146,7 +146,7 @@ static void append_key(struct explain *x, jdoc_id key)
 	}
 }
 
-/* Every value that is no map or list, or that the descriptor reads as it is. */
+/* Notes every value that is not an object or array, or that has a role itself. */
 static void walk(struct explain *x, jdoc_id node)
 {
 	enum jdoc_type type = jdoc_type_of(&x->doc, node);
@@ -177,27 +177,27 @@ static void show_roles(FILE *to, unsigned roles)
 			first = false;
 		}
 	if (first)
-		fputs("-", to);
+		fputs("(unused)", to);
 }
 
-/* Where it is on the wire, by field numbers. */
-static void show_place(struct explain *x, const char *name)
+/* Its field numbers and type on the wire. */
+static void show_wire_place(struct explain *x, const char *name)
 {
-	if (!x->answer.protobuf || !*name)
+	if (!x->response.protobuf || !*name)
 		return;
 	buffer_clear(&x->value);
-	protobuf_field_path(x->answer.protobuf, x->answer.message, name, &x->value);
+	protobuf_field_path(x->response.protobuf, x->response.message, name, &x->value);
 	fprintf(x->to, "  (%s)", x->value.data ? x->value.data : "");
 }
 
 static void show_paths(struct explain *x)
 {
-	fprintf(x->to, "  values in them, and what %s takes them for\n", api_name(x->api));
+	fprintf(x->to, "  values, and what %s reads them as\n", api_name(x->api));
 	for (size_t i = 0; i < x->paths_count; i++) {
 		const struct path *p = &x->paths[i];
-		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(the whole)", p->example, (long long)p->times);
+		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(whole event)", p->example, (long long)p->times);
 		show_roles(x->to, p->roles);
-		show_place(x, p->name);
+		show_wire_place(x, p->name);
 		fputc('\n', x->to);
 	}
 	if (x->paths_count == PATHS_MOST)
@@ -224,8 +224,8 @@ static void show_value(struct explain *x, jdoc_id node, enum role role)
 	fprintf(x->to, " %s %s", role_names[role], x->value.data ? x->value.data : "");
 }
 
-/* What the event has for the descriptor; nulls and empty texts have nothing. */
-static bool show_finds(struct explain *x)
+/* What the descriptor finds in the event; nulls and empty strings do not count. */
+static bool show_found(struct explain *x)
 {
 	bool any = false;
 	for (jdoc_id node = 0; node < x->doc.count; node++)
@@ -240,12 +240,13 @@ static bool show_finds(struct explain *x)
 static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown,
                       struct ipf_error *err)
 {
-	const struct api_response *r = x->answer.response;
+	const struct api_response *r = x->response.format;
 	struct ipf_error why = {0};
 	struct slice data = framing_trim(event->data);
-	if (x->answer.protobuf) {
-		bool good = !event->pending && grpc_event(x->answer.protobuf, x->answer.message, event, &x->message, &why) == 0;
-		data = good ? buffer_all(&x->message) : slice_of(event->pending ? "not whole" : why.text);
+	if (x->response.protobuf) {
+		bool good = !event->pending &&
+		            grpc_response_message(x->response.protobuf, x->response.message, event, &x->message, &why) == 0;
+		data = good ? buffer_all(&x->message) : slice_of(event->pending ? "incomplete" : why.text);
 	}
 	bool json = data.len && jdoc_parse(&x->doc, data.data, data.len, &why) == 0;
 	if (json && mark_roles(x, r, err) < 0)
@@ -261,14 +262,14 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	if (event->name.data)
 		fprintf(x->to, " event %.*s:", (int)event->name.len, event->name.data);
 	if (r->end_data && slice_is(data, r->end_data)) {
-		fputs(" end", x->to);
+		fputs(" end mark", x->to);
 	} else if (!json) {
 		buffer_clear(&x->value);
 		error_message_plain(data, EXAMPLE, &x->value);
-		fprintf(x->to, x->answer.protobuf ? " not understood: %s" : " not JSON: %s",
+		fprintf(x->to, x->response.protobuf ? " invalid message: %s" : " not JSON: %s",
 		        x->value.data ? x->value.data : "(nothing)");
-	} else if (!show_finds(x)) {
-		fputs(" nothing that the descriptor looks for", x->to);
+	} else if (!show_found(x)) {
+		fputs(" nothing that the descriptor uses", x->to);
 	}
 	fputc('\n', x->to);
 	return 0;
@@ -280,15 +281,15 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	struct framing_event event;
 	size_t count = 0;
 	int result = 0;
-	fprintf(x->to, "  events, by framing %s\n", api_framing_name(x->answer.cut));
-	bool wrapped = x->answer.response->envelope;
+	fprintf(x->to, "  events (framing %s)\n", framing_names[x->response.framing.kind]);
+	bool wrapped = x->response.format->envelope;
 	if (wrapped)
-		fprintf(x->to, "  in %zu bytes of an Amazon event stream\n", record->body.len);
-	envelope_rewind(&x->answer.envelope);
-	framing_begin(&f, x->answer.cut, wrapped ? buffer_all(&x->answer.envelope.inside) : record->body);
+		fprintf(x->to, "  inside an Amazon event stream of %zu bytes\n", record->body.len);
+	envelope_rewind(&x->response.envelope);
+	framing_begin(&f, x->response.framing.kind, wrapped ? buffer_all(&x->response.envelope.payload) : record->body);
 	while (result == 0 && framing_next(&f, &event)) {
 		if (wrapped)
-			event.end = envelope_end(&x->answer.envelope, event.end);
+			event.end = envelope_end(&x->response.envelope, event.end);
 		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
 	}
 	framing_release(&f);
@@ -299,7 +300,7 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	return result;
 }
 
-/* ---- the outcome ---- */
+/* ---- result ---- */
 
 static void show_count(struct explain *x, const char *what, int64_t value)
 {
@@ -311,21 +312,21 @@ static void show_row(struct explain *x, const struct result *row)
 {
 	char text[32];
 	if (row->ok)
-		fputs("  understood: ok", x->to);
+		fputs("  result: ok", x->to);
 	else
-		fprintf(x->to, "  understood: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data,
-		        (int)row->error_text.len, row->error_text.data ? row->error_text.data : "");
+		fprintf(x->to, "  result: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data, (int)row->error_text.len,
+		        row->error_text.data ? row->error_text.data : "");
 	show_count(x, "content events", row->events);
 	show_count(x, "output tokens", row->output_tokens);
 	if (row->tokens_source.data)
-		fprintf(x->to, " by %.*s", (int)row->tokens_source.len, row->tokens_source.data);
+		fprintf(x->to, " from %.*s", (int)row->tokens_source.len, row->tokens_source.data);
 	show_count(x, "input tokens", row->input_tokens_usage);
 	if (row->ttft_ns != IPF_ABSENT)
 		fprintf(x->to, ", TTFT %s", format_duration(row->ttft_ns, text));
 	if (row->finish.data)
 		fprintf(x->to, ", finish %.*s", (int)row->finish.len, row->finish.data);
 	if (row->finish_server.data)
-		fprintf(x->to, " (in its own word %.*s)", (int)row->finish_server.len, row->finish_server.data);
+		fprintf(x->to, " (server: %.*s)", (int)row->finish_server.len, row->finish_server.data);
 	fputc('\n', x->to);
 	if (row->text.data)
 		fprintf(x->to, "  text: %.*s\n", (int)row->text.len, row->text.data);
@@ -333,53 +334,53 @@ static void show_row(struct explain *x, const struct result *row)
 		fprintf(x->to, "  reasoning: %.*s\n", (int)row->reasoning.len, row->reasoning.data);
 }
 
-/* What the descriptor says nothing of, or looks for in vain. */
+/* What the descriptor does not describe, or describes but does not find. */
 static void show_missing(struct explain *x)
 {
-	const struct api_response *r = x->answer.response;
+	const struct api_response *r = x->response.format;
 	const struct {
 		enum role role;
 		bool described, found;
 	} all[] = {
 		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},
-		{FINISH, r->finish.count > 0, x->answer.finish.len > 0},
-		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->answer.input_tokens != IPF_ABSENT},
-		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->answer.output_tokens != IPF_ABSENT},
-		{END, true, x->answer.ended},
+		{FINISH, r->finish.count > 0, x->response.finish.len > 0},
+		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->response.input_tokens != IPF_ABSENT},
+		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->response.output_tokens != IPF_ABSENT},
+		{END, true, x->response.ended},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (!all[i].described && !(all[i].role == TEXT && r->data.count))
-			fprintf(x->to, "  missing: the descriptor says nothing of %s\n", role_names[all[i].role]);
+			fprintf(x->to, "  missing: the descriptor has no %s\n", role_names[all[i].role]);
 		else if (all[i].described && !all[i].found)
-			fprintf(x->to, "  missing: %s was not found where the descriptor looks for it\n", role_names[all[i].role]);
+			fprintf(x->to, "  missing: no %s found where the descriptor looks for it\n", role_names[all[i].role]);
 	}
 }
 
 static int explain_record(struct explain *x, const struct record *record, struct ipf_error *err)
 {
-	const struct answer_options answer_options = {.tokens = x->tokens, .keep_text = true};
+	const struct response_options response_options = {.tokens = x->tokens, .keep_text = true};
 	const struct measure_options measure_options = {.stall_ns = IPF_ABSENT, .keep_text = true, .tokens = x->tokens};
 	struct result row;
 	for (size_t i = 0; i < x->paths_count; i++)
 		free(x->paths[i].name);
 	x->paths_count = 0;
 	x->seen = 0;
-	if (answer_read(&x->answer, record, x->api, &answer_options, err) < 0 ||
-	    measure_row(&x->measure, record, &x->answer, &measure_options, &row, err) < 0)
+	if (response_parse(&x->response, record, x->api, &response_options, err) < 0 ||
+	    measure_row(&x->measure, record, &x->response, &measure_options, &row, err) < 0)
 		return -1;
 	fprintf(x->to, "request %lld of %s: ", (long long)record->n, api_name(x->api));
 	if (record->status == IPF_ABSENT)
-		fputs("no answer\n", x->to);
+		fputs("no response\n", x->to);
 	else
 		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len,
 		        record->reads_count);
-	if (x->answer.parsed) {
+	if (x->response.parsed) {
 		if (show_events(x, record, err) < 0)
 			return -1;
 		show_paths(x);
 	}
 	show_row(x, &row);
-	if (x->answer.parsed)
+	if (x->response.parsed)
 		show_missing(x);
 	return 0;
 }
@@ -392,7 +393,7 @@ static int explain_input(struct explain *x, const char *path, const char *api, s
 	struct record_reader *reader;
 	struct record record;
 	struct slice client;
-	int got = record_reader_open(&reader, path, bad) < 0 ? -1 : collect_api(reader, api, &x->api, bad);
+	int got = record_reader_open(&reader, path, bad) < 0 ? -1 : collect_open_api(reader, api, &x->api, bad);
 	while (got >= 0 && (got = record_reader_next(reader, &record, &client, bad)) > 0)
 		if (got == 1 && explain_record(x, &record, err) < 0)
 			break;
@@ -407,7 +408,7 @@ static void release(struct explain *x)
 	for (size_t i = 0; i < x->paths_count; i++)
 		free(x->paths[i].name);
 	free(x->roles);
-	answer_release(&x->answer);
+	response_release(&x->response);
 	measure_release(&x->measure);
 	token_counter_close(x->tokens);
 	jdoc_release(&x->doc);

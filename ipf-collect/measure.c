@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Absent where one of them is, or no time at all (nine years from the start). */
+const char *const itl_mode_names[] = {"gap", "token", "request", NULL};
+
+/* IPF_ABSENT if either time is, or is out of range. */
 static int64_t difference(int64_t later, int64_t earlier)
 {
-	bool both = later >= -ANSWER_TIME_MAX && later <= ANSWER_TIME_MAX && earlier >= -ANSWER_TIME_MAX &&
-	            earlier <= ANSWER_TIME_MAX;
+	bool both = later >= -RESPONSE_TIME_MAX && later <= RESPONSE_TIME_MAX && earlier >= -RESPONSE_TIME_MAX &&
+	            earlier <= RESPONSE_TIME_MAX;
 	return both ? later - earlier : IPF_ABSENT;
 }
 
@@ -28,22 +30,22 @@ static struct slice json_text(struct buffer *to, struct slice text)
 	return buffer_all(to);
 }
 
-/* ---- what became of it ---- */
+/* ---- outcome ---- */
 
 static struct slice first_of(const struct buffer *text, const char *otherwise)
 {
 	return text->len ? buffer_all(text) : slice_of(otherwise);
 }
 
-static const char *cut_text(const struct record *record, const struct answer *a)
+static const char *incomplete_text(const struct record *record, const struct response *r)
 {
-	if (a->no_status)
-		return "the answer ended without a status (grpc-status)";
+	if (r->no_status)
+		return "the response ended without a gRPC status";
 	if (!record->body.len)
-		return "the answer has no body";
-	if (a->ended)
-		return "the answer is empty";
-	return a->finish.len ? "the stream ended without its end mark, after a finish reason"
+		return "the response has no body";
+	if (r->ended)
+		return "the response is empty";
+	return r->finish.len ? "the stream ended without its end mark, after a finish reason"
 	                     : "the stream ended without its end mark";
 }
 
@@ -51,59 +53,59 @@ static const char *transport_text(const struct record *record)
 {
 	switch (record->error) {
 	case RECORD_CONNECT:
-		return "no connection";
+		return "could not connect";
 	case RECORD_TLS:
-		return "no secure connection";
+		return "could not establish TLS";
 	case RECORD_TIMEOUT:
-		return "no whole answer within the time limit";
+		return "no complete response within the time limit";
 	case RECORD_RESET:
-		return "the connection broke";
+		return "the connection was lost";
 	case RECORD_CUT:
-		return "the answer ended short of its length";
+		return "the response ended before its announced length";
 	case RECORD_CANCELLED:
-		return "cut off at the end of the run";
+		return "cancelled at the end of the run";
 	case RECORD_HUNG_UP:
-		return "the client hung up, as it was to";
+		return "the client disconnected on purpose";
 	case RECORD_PROTOCOL:
-		return "the answer is not HTTP";
+		return "the response is not HTTP";
 	case RECORD_OK:
 		break;
 	}
-	return "no answer";
+	return "no response";
 }
 
-/* The kinds in the order of what wins: what the server said itself, then what the network did to an answer that was not
- * over yet, then what the answer lacks. */
-static const char *error_kind(const struct record *record, const struct answer *a, struct slice *text)
+/* In order of precedence: what the server itself reported, then what happened to the transfer before the response was
+ * complete, then what the response lacks. NULL: success. */
+static const char *error_kind(const struct record *record, const struct response *r, struct slice *text)
 {
 	bool no_status = record->status == IPF_ABSENT;
-	if (a->failed) {
-		*text = first_of(&a->error_text, "an error without a message");
-		return a->late ? record_error_name(RECORD_TIMEOUT) : "in-band";
+	if (r->failed) {
+		*text = first_of(&r->error_text, "error without a message");
+		return r->deadline_exceeded ? record_error_name(RECORD_TIMEOUT) : "in-band";
 	}
-	if (!no_status && !a->parsed) {
-		*text = first_of(&a->error_text, "an answer without a body");
+	if (!no_status && !r->parsed) {
+		*text = first_of(&r->error_text, "error response without a body");
 		return "http-status";
 	}
-	if (!a->ended && (record->error != RECORD_OK || no_status)) {
+	if (!r->ended && (record->error != RECORD_OK || no_status)) {
 		*text = record->error_text.len ? record->error_text : slice_of(transport_text(record));
 		return record->error == RECORD_OK ? "malformed" : record_error_name(record->error);
 	}
-	if (a->malformed) {
-		*text = buffer_all(&a->malformed_text);
+	if (r->malformed) {
+		*text = buffer_all(&r->malformed_text);
 		return "malformed";
 	}
-	if (!a->ended || !a->events_count) {
-		*text = slice_of(cut_text(record, a));
+	if (!r->ended || !r->events_count) {
+		*text = slice_of(incomplete_text(record, r));
 		return "cut";
 	}
 	return NULL;
 }
 
-static void judge(struct measure *m, const struct record *record, const struct answer *a, struct result *row)
+static void judge(struct measure *m, const struct record *record, const struct response *r, struct result *row)
 {
 	struct slice text = {0};
-	const char *kind = error_kind(record, a, &text);
+	const char *kind = error_kind(record, r, &text);
 	row->ok = kind == NULL;
 	row->status = record->status;
 	row->stale = record->stale && kind;
@@ -156,120 +158,119 @@ static void measure_start(const struct record *record, struct result *row)
 	row->stream_ns = difference(record->end_ns, record->start_ns);
 }
 
-static void measure_events(const struct record *record, const struct answer *a, struct result *row)
+static void measure_events(const struct record *record, const struct response *r, struct result *row)
 {
-	const struct answer_event *e = a->events;
-	if (!a->parsed)
+	const struct response_event *e = r->events;
+	if (!r->parsed)
 		return;
-	row->events = (int64_t)a->events_count;
+	row->events = (int64_t)r->events_count;
 	row->coalesced = 0;
-	for (size_t i = 0, j; i < a->events_count; i = j) {
-		for (j = i + 1; j < a->events_count && e[j].t_ns == e[i].t_ns; j++)
+	for (size_t i = 0, j; i < r->events_count; i = j) {
+		for (j = i + 1; j < r->events_count && e[j].t_ns == e[i].t_ns; j++)
 			;
 		row->coalesced += j - i > 1 ? (int64_t)(j - i) : 0;
 	}
-	if (!a->events_count)
+	if (!r->events_count)
 		return;
 	row->ttft_ns = difference(e[0].t_ns, record->start_ns);
-	row->ttfa_ns = difference(a->first_text_ns, record->start_ns);
-	row->e2e_ns = difference(e[a->events_count - 1].t_ns, record->start_ns);
-	if (a->events_count > 1)
+	row->ttfa_ns = difference(r->first_text_ns, record->start_ns);
+	row->e2e_ns = difference(e[r->events_count - 1].t_ns, record->start_ns);
+	if (r->events_count > 1)
 		row->ttst_ns = e[1].t_ns - e[0].t_ns;
 }
 
 /* ---- tokens ---- */
 
-/* Does every content event carry the count so far, and does it never fall? Only then is an event's share of it known.
- */
-static bool usage_goes_along(const struct answer *a)
+/* Does every content event report a token count that never falls? Only then are the tokens of each event known. */
+static bool usage_in_every_event(const struct response *r)
 {
 	int64_t last = 0;
-	for (size_t i = 0; i < a->events_count; i++) {
-		if (a->events[i].usage_tokens == IPF_ABSENT || a->events[i].usage_tokens < last)
+	for (size_t i = 0; i < r->events_count; i++) {
+		if (r->events[i].usage_tokens == IPF_ABSENT || r->events[i].usage_tokens < last)
 			return false;
-		last = a->events[i].usage_tokens;
+		last = r->events[i].usage_tokens;
 	}
-	return a->events_count > 0 && last > 0;
+	return r->events_count > 0 && last > 0;
 }
 
-static bool can_count(const struct answer *a, const struct measure_options *options)
+static bool can_count(const struct response *r, const struct measure_options *options)
 {
-	return options->tokens && !a->prompt_inside;
+	return options->tokens && !r->includes_prompt;
 }
 
-/* What is known of an answer's tokens. */
+/* What is known of a response's tokens. */
 struct tokens_found {
-	bool by_event; /* each event's: m->event_tokens */
-	int64_t all;   /* by the tokenizer; IPF_ABSENT */
+	bool by_event; /* the tokens of each event are in m->event_tokens */
+	int64_t all;   /* counted by the tokenizer; IPF_ABSENT */
 };
 
-static void usage_by_event(struct measure *m, const struct answer *a)
+static void usage_by_event(struct measure *m, const struct response *r)
 {
 	int64_t before = 0;
-	for (size_t i = 0; i < a->events_count; i++) {
-		m->event_tokens[i] = a->events[i].usage_tokens - before;
-		before = a->events[i].usage_tokens;
+	for (size_t i = 0; i < r->events_count; i++) {
+		m->event_tokens[i] = r->events[i].usage_tokens - before;
+		before = r->events[i].usage_tokens;
 	}
 }
 
-/* By the usage in each event, else by the tokenizer: a token came with the event that brought its last byte. The answer
- * is encoded once, whole: encoded up to each event it would have other tokens there, and take the longer the more
- * events there are. */
-static int find_tokens(struct measure *m, const struct answer *a, const struct measure_options *options,
+/* By the usage in each event, else by the tokenizer: a token belongs to the event that brought its last byte. The
+ * content is encoded once, as a whole: encoding it up to each event would give other tokens at the boundaries, and take
+ * time quadratic in the number of events. */
+static int find_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
                        struct tokens_found *found, struct ipf_error *err)
 {
-	*found = (struct tokens_found){.by_event = usage_goes_along(a), .all = IPF_ABSENT};
+	*found = (struct tokens_found){.by_event = usage_in_every_event(r), .all = IPF_ABSENT};
 	if (found->by_event)
-		usage_by_event(m, a);
-	if (!a->events_count || !can_count(a, options))
+		usage_by_event(m, r);
+	if (!r->events_count || !can_count(r, options))
 		return 0;
 	if (found->by_event) {
-		found->all = token_counter_count(options->tokens, a->joined.data, a->joined.len);
+		found->all = token_counter_count(options->tokens, r->content.data, r->content.len);
 		return token_counter_check(options->tokens, err);
 	}
-	for (size_t i = 0; i < a->events_count; i++)
-		m->event_ends[i] = a->events[i].joined;
-	found->all = token_counter_count_parts(options->tokens, a->joined.data, a->joined.len, m->event_ends,
-	                                       a->events_count, m->event_tokens, err);
+	for (size_t i = 0; i < r->events_count; i++)
+		m->event_ends[i] = r->events[i].content_end;
+	found->all = token_counter_count_parts(options->tokens, r->content.data, r->content.len, m->event_ends,
+	                                       r->events_count, m->event_tokens, err);
 	if (found->all < 0)
 		return -1;
-	for (size_t i = a->events_count - 1; i > 0; i--)
+	for (size_t i = r->events_count - 1; i > 0; i--)
 		m->event_tokens[i] -= m->event_tokens[i - 1];
 	found->by_event = true;
 	return 0;
 }
 
-static void measure_tokens(const struct record *record, const struct answer *a, const struct tokens_found *found,
+static void measure_tokens(const struct record *record, const struct response *r, const struct tokens_found *found,
                            struct result *row)
 {
-	row->input_tokens_usage = a->input_tokens;
-	row->output_tokens_usage = a->output_tokens;
-	row->reasoning_tokens = a->reasoning_tokens;
-	row->cached_tokens = a->cached_tokens;
-	row->input_tokens = a->input_tokens != IPF_ABSENT ? a->input_tokens : record->asked_input_tokens;
-	if (!a->no_text)
+	row->input_tokens_usage = r->input_tokens;
+	row->output_tokens_usage = r->output_tokens;
+	row->reasoning_tokens = r->reasoning_tokens;
+	row->cached_tokens = r->cached_tokens;
+	row->input_tokens = r->input_tokens != IPF_ABSENT ? r->input_tokens : record->asked_input_tokens;
+	if (!r->no_text)
 		row->output_tokens_tokenizer = found->all;
-	/* a usage of 0 for an answer that has text is no count */
-	if (a->output_tokens != IPF_ABSENT && (a->output_tokens > 0 || !a->events_count)) {
-		row->output_tokens = a->output_tokens;
+	/* a usage of 0 is not a count if there is content */
+	if (r->output_tokens != IPF_ABSENT && (r->output_tokens > 0 || !r->events_count)) {
+		row->output_tokens = r->output_tokens;
 		row->tokens_source = slice_of("\"usage\"");
 	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
 		row->output_tokens = row->output_tokens_tokenizer;
 		row->tokens_source = slice_of("\"tokenizer\"");
-	} else if (a->events_count && !a->no_text) {
-		row->output_tokens = (int64_t)a->events_count;
+	} else if (r->events_count && !r->no_text) {
+		row->output_tokens = (int64_t)r->events_count;
 		row->tokens_source = slice_of("\"events\"");
 	}
 }
 
-static void measure_per_token(const struct measure *m, const struct answer *a, const struct tokens_found *found,
+static void measure_per_token(const struct measure *m, const struct response *r, const struct tokens_found *found,
                               struct result *row)
 {
 	int64_t tokens = row->output_tokens;
 	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
 		return;
 	row->ntpot_ns = share(row->e2e_ns, tokens);
-	if (a->events_count < 2 || tokens < 2)
+	if (r->events_count < 2 || tokens < 2)
 		return;
 	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
 	int64_t first = found->by_event ? m->event_tokens[0] : 0;
@@ -306,13 +307,12 @@ static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
 	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count};
 }
 
-/* Gaps that end in an event without a token of its own are added to the next. The last event's are dropped if it has
- * none. */
-static void sample_tokens(struct measure *m, const struct answer *a, bool known)
+/* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
+static void sample_tokens(struct measure *m, const struct response *r, bool known)
 {
 	int64_t gap = 0;
 	m->tokens_unknown = !known;
-	for (size_t i = 1; known && i < a->events_count; i++) {
+	for (size_t i = 1; known && i < r->events_count; i++) {
 		gap += m->gaps[i - 1];
 		if (m->event_tokens[i] > 0) {
 			add_sample(m, share(gap, m->event_tokens[i]), m->event_tokens[i]);
@@ -321,19 +321,19 @@ static void sample_tokens(struct measure *m, const struct answer *a, bool known)
 	}
 }
 
-static void measure_gaps(struct measure *m, const struct answer *a, const struct measure_options *options,
+static void measure_gaps(struct measure *m, const struct response *r, const struct measure_options *options,
                          bool tokens_known, struct result *row)
 {
-	size_t count = a->events_count - 1;
+	size_t count = r->events_count - 1;
 	int64_t longest = 0, sum = 0, samples = 0;
 	for (size_t i = 0; i < count; i++) {
-		m->gaps[i] = a->events[i + 1].t_ns - a->events[i].t_ns;
+		m->gaps[i] = r->events[i + 1].t_ns - r->events[i].t_ns;
 		longest = m->gaps[i] > longest ? m->gaps[i] : longest;
 	}
 	if (options->itl == ITL_TOKEN)
-		sample_tokens(m, a, tokens_known);
+		sample_tokens(m, r, tokens_known);
 	else if (options->itl == ITL_REQUEST)
-		add_sample(m, share(a->events[count].t_ns - a->events[0].t_ns, (int64_t)count), 1);
+		add_sample(m, share(r->events[count].t_ns - r->events[0].t_ns, (int64_t)count), 1);
 	for (size_t i = 0; options->itl == ITL_GAP && i < count; i++)
 		add_sample(m, m->gaps[i], 1);
 	for (size_t i = 0; i < m->samples_count; i++) {
@@ -348,32 +348,32 @@ static void measure_gaps(struct measure *m, const struct answer *a, const struct
 
 /* ---- fluidity ---- */
 
-/* Deadlines that lie so far apart that they don't fit a clock are never missed. */
-static int64_t after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
+/* A deadline beyond the clock's range is never missed. */
+static int64_t deadline_after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
 {
 	int64_t sum;
 	return __builtin_mul_overflow(deadlines, apart_ns, &sum) || __builtin_add_overflow(t_ns, sum, &sum) ? INT64_MAX
 	                                                                                                    : sum;
 }
 
-/* The first token starts the clock; each later one has until `deadline_ns` after the deadline of the one before, or,
- * where that was missed, after its coming. The tokens of one event come together: after a first that is late the others
- * are early. Where nobody knows an event's tokens it counts as one. */
-static void measure_fluidity(const struct measure *m, const struct answer *a, int64_t deadline_ns, bool tokens_known,
+/* The first token starts the clock. Each later one is due `deadline_ns` after the previous token's deadline or, if that
+ * was missed, after the previous token arrived. The tokens of one event arrive together: if the first is late, the
+ * others are early. An event whose tokens are unknown counts as one token. */
+static void measure_fluidity(const struct measure *m, const struct response *r, int64_t deadline_ns, bool tokens_known,
                              struct result *row)
 {
-	int64_t due = after(a->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
-	for (size_t i = 0; i < a->events_count; i++) {
-		int64_t tokens = (tokens_known ? m->event_tokens[i] : 1) - (i == 0), t_ns = a->events[i].t_ns;
+	int64_t due = deadline_after(r->events[0].t_ns, 1, deadline_ns), all = 0, met = 0;
+	for (size_t i = 0; i < r->events_count; i++) {
+		int64_t tokens = (tokens_known ? m->event_tokens[i] : 1) - (i == 0), t_ns = r->events[i].t_ns;
 		if (tokens < 1)
 			continue;
 		all += tokens;
 		if (t_ns > due) {
 			tokens--;
-			due = after(t_ns, 1, deadline_ns);
+			due = deadline_after(t_ns, 1, deadline_ns);
 		}
 		met += tokens;
-		due = after(due, tokens, deadline_ns);
+		due = deadline_after(due, tokens, deadline_ns);
 	}
 	if (all == 0)
 		return;
@@ -402,15 +402,15 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	return 0;
 }
 
-static void list_events(struct measure *m, const struct answer *a, bool tokens_known, struct result *row)
+static void list_events(struct measure *m, const struct response *r, bool tokens_known, struct result *row)
 {
 	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list};
 	buffer_clear(&m->event_ns);
 	buffer_clear(&m->tokens_list);
 	jout_begin_list(&times);
 	jout_begin_list(&tokens);
-	for (size_t i = 0; i < a->events_count; i++) {
-		jout_int(&times, a->events[i].t_ns);
+	for (size_t i = 0; i < r->events_count; i++) {
+		jout_int(&times, r->events[i].t_ns);
 		if (tokens_known)
 			jout_int(&tokens, m->event_tokens[i]);
 	}
@@ -421,54 +421,54 @@ static void list_events(struct measure *m, const struct answer *a, bool tokens_k
 		row->event_tokens = buffer_all(&m->tokens_list);
 }
 
-static void keep_texts(struct measure *m, const struct answer *a, struct result *row)
+static void keep_texts(struct measure *m, const struct response *r, struct result *row)
 {
-	if (a->text.len)
-		row->text = json_text(&m->text, buffer_all(&a->text));
-	if (a->reasoning.len)
-		row->reasoning = json_text(&m->reasoning, buffer_all(&a->reasoning));
+	if (r->text.len)
+		row->text = json_text(&m->text, buffer_all(&r->text));
+	if (r->reasoning.len)
+		row->reasoning = json_text(&m->reasoning, buffer_all(&r->reasoning));
 }
 
-static void keep_server_times(const struct answer *a, struct result *row)
+static void keep_server_times(const struct response *r, struct result *row)
 {
-	row->server_load_ns = a->server_ns[API_SERVER_LOAD];
-	row->server_queue_ns = a->server_ns[API_SERVER_QUEUE];
-	row->server_prefill_ns = a->server_ns[API_SERVER_PREFILL];
-	row->server_ttft_ns = a->server_ns[API_SERVER_TTFT];
-	row->server_decode_ns = a->server_ns[API_SERVER_DECODE];
-	row->server_tpot_ns = a->server_ns[API_SERVER_TPOT];
-	row->server_inference_ns = a->server_ns[API_SERVER_INFERENCE];
-	row->server_total_ns = a->server_ns[API_SERVER_TOTAL];
+	row->server_load_ns = r->server_ns[API_SERVER_LOAD];
+	row->server_queue_ns = r->server_ns[API_SERVER_QUEUE];
+	row->server_prefill_ns = r->server_ns[API_SERVER_PREFILL];
+	row->server_ttft_ns = r->server_ns[API_SERVER_TTFT];
+	row->server_decode_ns = r->server_ns[API_SERVER_DECODE];
+	row->server_tpot_ns = r->server_ns[API_SERVER_TPOT];
+	row->server_inference_ns = r->server_ns[API_SERVER_INFERENCE];
+	row->server_total_ns = r->server_ns[API_SERVER_TOTAL];
 }
 
-int measure_row(struct measure *m, const struct record *record, const struct answer *a,
+int measure_row(struct measure *m, const struct record *record, const struct response *r,
                 const struct measure_options *options, struct result *row, struct ipf_error *err)
 {
 	struct tokens_found found;
 	result_init(row);
 	m->samples_count = 0;
 	m->tokens_unknown = false;
-	if (make_room(m, a->events_count, err) < 0 || find_tokens(m, a, options, &found, err) < 0)
+	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, r, options, &found, err) < 0)
 		return -1;
 	copy(record, row);
-	judge(m, record, a, row);
+	judge(m, record, r, row);
 	measure_start(record, row);
-	measure_events(record, a, row);
-	measure_tokens(record, a, &found, row);
-	measure_per_token(m, a, &found, row);
-	if (a->events_count && options->deadline_ns > 0)
-		measure_fluidity(m, a, options->deadline_ns, found.by_event, row);
-	if (a->events_count > 1)
-		measure_gaps(m, a, options, found.by_event, row);
-	if (a->events_count && options->keep_events)
-		list_events(m, a, found.by_event, row);
+	measure_events(record, r, row);
+	measure_tokens(record, r, &found, row);
+	measure_per_token(m, r, &found, row);
+	if (r->events_count && options->deadline_ns > 0)
+		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
+	if (r->events_count > 1)
+		measure_gaps(m, r, options, found.by_event, row);
+	if (r->events_count && options->keep_events)
+		list_events(m, r, found.by_event, row);
 	if (options->keep_text)
-		keep_texts(m, a, row);
-	if (a->finish.len)
-		row->finish = json_text(&m->finish, buffer_all(&a->finish));
-	if (a->finish_server.len)
-		row->finish_server = json_text(&m->finish_server, buffer_all(&a->finish_server));
-	keep_server_times(a, row);
+		keep_texts(m, r, row);
+	if (r->finish.len)
+		row->finish = json_text(&m->finish, buffer_all(&r->finish));
+	if (r->finish_server.len)
+		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
+	keep_server_times(r, row);
 	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish,   &m->finish_server,
 	                              &m->text, &m->reasoning,  &m->event_ns, &m->tokens_list};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -39,7 +39,7 @@ struct history {
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
 	_Atomic int64_t live, recorded, left_out;
-	struct answer answer;
+	struct response answer;
 };
 
 struct history *history_new(const struct api *api)
@@ -75,7 +75,7 @@ void history_free(struct history *h)
 			next = t->in_bucket;
 			turn_free(t);
 		}
-	answer_release(&h->answer);
+	response_release(&h->answer);
 	free(h->buckets);
 	free(h);
 }
@@ -228,10 +228,10 @@ void history_ended(struct history *h, const struct job *job)
 /* Appends the answer's text to the messages. false: there is none. */
 static bool append_answer(struct history *h, struct history_turn *t)
 {
-	struct answer *a = &h->answer;
-	const struct answer_options options = {.keep_text = true};
+	struct response *a = &h->answer;
+	const struct response_options options = {.keep_text = true};
 	struct ipf_error ignored = {0};
-	if (!t->record.body.data || t->body.failed || answer_read(a, &t->record, h->api, &options, &ignored) < 0)
+	if (!t->record.body.data || t->body.failed || response_parse(a, &t->record, h->api, &options, &ignored) < 0)
 		return false;
 	if (!a->parsed || !a->ended || a->failed || a->malformed || !a->text.len || a->text.failed)
 		return false;

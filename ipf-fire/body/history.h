@@ -17,7 +17,7 @@
 #ifndef IPF_HISTORY_H
 #define IPF_HISTORY_H
 
-#include "api/answer.h"
+#include "api/response.h"
 #include "job/job.h"
 
 struct history;

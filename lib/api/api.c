@@ -1,5 +1,7 @@
+#include "api/api.h"
+
 #include "api/api_builtin.h"
-#include "api/api_parts.h"
+#include "api/api_grpc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,121 +17,80 @@ struct api {
 
 /* ---- checking ---- */
 
-int api_wrong(struct api_place at, const char *member, struct ipf_error *err, const char *wanted, json_t *got)
-{
-	char *text = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-	ipf_error_at(err, IPF_INPUT, at.file, 0, "%s%s%s: expected %s, got %.60s", at.inside ? at.inside : "",
-	             at.inside ? "." : "", member, wanted, got ? (text ? text : "something else") : "nothing");
-	free(text);
-	return -1;
-}
-
-int api_only_members(struct api_place at, json_t *map, const char *const *known, struct ipf_error *err)
-{
-	const char *key;
-	json_t *value;
-	json_object_foreach(map, key, value)
-	{
-		size_t i = 0;
-		while (known[i] && strcmp(known[i], key) != 0)
-			i++;
-		if (!known[i])
-			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s%s%s: unknown member", at.inside ? at.inside : "",
-			                    at.inside ? "." : "", key);
-	}
-	return 0;
-}
-
-/* A text that has to be there (or may be missing, where `optional`). */
-int api_check_text(struct api_place at, json_t *map, const char *key, bool optional, struct ipf_error *err)
-{
-	json_t *value = json_object_get(map, key);
-	if (!value && optional)
-		return 0;
-	if (!json_is_string(value) || (!optional && !json_string_length(value)))
-		return api_wrong(at, key, err, "a text", value);
-	return 0;
-}
-
-/* ---- the whole ---- */
-
-int api_check_path(struct api_place at, const char *member, json_t *path, struct ipf_error *err)
-{
-	const char *text = json_string_value(path), *dollar = text;
-	bool good = text && text[0] == '/' && !strpbrk(text, " \r\n\t#");
-	while (good && (dollar = strchr(dollar, '$'))) {
-		good = !strncmp(dollar, "$model", 6);
-		dollar++;
-	}
-	return good ? 0 : api_wrong(at, member, err, "a path that begins with a slash", path);
-}
-
-/* One for all answers, or one for each kind that there is. */
-static int check_paths(struct api_place at, json_t *json, struct ipf_error *err)
+/* One path for all responses, or one for each kind that the API has. */
+static int check_paths(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
 	static const char *const known[] = {"stream", "whole", NULL};
 	json_t *path = json_object_get(json, "path");
 	if (!json_is_object(path))
-		return path ? api_check_path(at, "path", path, err) : api_check_text(at, json, "path", false, err);
+		return path ? descriptor_check_path(at, "path", path, err)
+		            : descriptor_check_string(at, json, "path", false, err);
 	at.inside = "path";
-	if (api_only_members(at, path, known, err) < 0 ||
-	    (json_object_get(json, "response") && api_check_path(at, "stream", json_object_get(path, "stream"), err) < 0) ||
+	if (descriptor_only_members(at, path, known, err) < 0 ||
+	    (json_object_get(json, "response") &&
+	     descriptor_check_path(at, "stream", json_object_get(path, "stream"), err) < 0) ||
 	    (json_object_get(json, "response_whole") &&
-	     api_check_path(at, "whole", json_object_get(path, "whole"), err) < 0))
+	     descriptor_check_path(at, "whole", json_object_get(path, "whole"), err) < 0))
 		return -1;
 	return 0;
 }
 
-static int check_ready(struct api_place at, json_t *ready, struct ipf_error *err)
+static int check_ready(struct descriptor_place at, json_t *ready, struct ipf_error *err)
 {
 	json_t *path;
 	size_t i;
 	if (ready && (!json_is_array(ready) || !json_array_size(ready)))
-		return api_wrong(at, "ready", err, "a list of paths", ready);
-	json_array_foreach(ready, i, path) if (api_check_path(at, "ready", path, err) < 0) return -1;
+		return descriptor_wrong(at, "ready", err, "an array of paths", ready);
+	json_array_foreach(ready, i, path)
+	{
+		if (descriptor_check_path(at, "ready", path, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
-static int check_head(struct api_place at, json_t *json, struct ipf_error *err)
+static int check_head(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
 	static const char *const known[] = {"ipf",   "version", "name",    "about",    "method",         "path",
 	                                    "ready", "grpc",    "request", "response", "response_whole", NULL};
 	if (!json_is_object(json))
-		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON map)");
+		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON object)");
 	const char *kind = json_string_value(json_object_get(json, "ipf"));
 	if (!kind || strcmp(kind, "api") != 0)
-		return api_wrong(at, "ipf", err, "\"api\"", json_object_get(json, "ipf"));
+		return descriptor_wrong(at, "ipf", err, "\"api\"", json_object_get(json, "ipf"));
 	json_t *version = json_object_get(json, "version");
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
-		return api_wrong(at, "version", err, "1, the one that this program knows", version);
-	if (api_only_members(at, json, known, err) < 0 || api_check_text(at, json, "name", false, err) < 0 ||
-	    api_check_text(at, json, "about", true, err) < 0 || api_check_text(at, json, "method", false, err) < 0 ||
-	    check_paths(at, json, err) < 0 || check_ready(at, json_object_get(json, "ready"), err) < 0)
+		return descriptor_wrong(at, "version", err, "1, the only version that this program knows", version);
+	if (descriptor_only_members(at, json, known, err) < 0 ||
+	    descriptor_check_string(at, json, "name", false, err) < 0 ||
+	    descriptor_check_string(at, json, "about", true, err) < 0 ||
+	    descriptor_check_string(at, json, "method", false, err) < 0 || check_paths(at, json, err) < 0 ||
+	    check_ready(at, json_object_get(json, "ready"), err) < 0)
 		return -1;
 	const char *method = json_string_value(json_object_get(json, "method"));
 	if (method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-		return api_wrong(at, "method", err, "a method such as \"POST\"", json_object_get(json, "method"));
+		return descriptor_wrong(at, "method", err, "a method such as \"POST\"", json_object_get(json, "method"));
 	return 0;
 }
 
-/* gRPC is a matter of the whole: of both halves and of the messages. */
+/* gRPC concerns both halves: either all framings are "grpc", or none, and there is no "grpc" object. */
 static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
 {
 	json_t *json = json_object_get(a->json, "grpc");
-	bool streamed = a->has_streamed && a->streamed.framing == API_GRPC,
-		 whole = a->has_whole && a->whole.framing == API_GRPC;
+	bool streamed = a->has_streamed && a->streamed.framing == FRAMING_GRPC,
+		 whole = a->has_whole && a->whole.framing == FRAMING_GRPC;
 	if (!json && !streamed && !whole)
 		return 0;
 	if ((a->has_streamed && !streamed) || (a->has_whole && !whole))
-		return ipf_error_at(err, IPF_INPUT, where, 0, "%s.framing: expected \"grpc\", as the rest has it",
+		return ipf_error_at(err, IPF_INPUT, where, 0, "%s.framing: expected \"grpc\", as elsewhere in the descriptor",
 		                    a->has_streamed && !streamed ? "response" : "response_whole");
-	return api_grpc_compile((struct api_place){where, "grpc"}, json, json_object_get(a->json, "request"), &a->grpc,
-	                        err);
+	return api_grpc_compile((struct descriptor_place){where, "grpc"}, json, json_object_get(a->json, "request"),
+	                        &a->grpc, err);
 }
 
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
 {
-	struct api_place top = {where, NULL};
+	struct descriptor_place top = {where, NULL};
 	*api = NULL;
 	struct api *a = calloc(1, sizeof *a);
 	if (!a)
@@ -139,14 +100,16 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	a->has_streamed = streamed != NULL;
 	a->has_whole = whole != NULL;
 	if (check_head(top, descriptor, err) < 0 ||
-	    api_check_request((struct api_place){where, "request"}, json_object_get(descriptor, "request"), err) < 0)
+	    api_request_check((struct descriptor_place){where, "request"}, json_object_get(descriptor, "request"), err) < 0)
 		goto fail;
 	if (!streamed && !whole) {
-		api_wrong(top, "response", err, "a map", NULL);
+		descriptor_wrong(top, "response", err, "an object", NULL);
 		goto fail;
 	}
-	if ((streamed && api_response_compile((struct api_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
-	    (whole && api_response_compile((struct api_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
+	if ((streamed &&
+	     api_response_compile((struct descriptor_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
+	    (whole &&
+	     api_response_compile((struct descriptor_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
 	    check_grpc(a, where, err) < 0)
 		goto fail;
 	*api = a;
@@ -156,7 +119,7 @@ fail:
 	return -1;
 }
 
-/* As RFC 7396 has it; -1: out of memory. */
+/* RFC 7396. Not 0: out of memory. */
 static int merge_patch(json_t *into, json_t *patch)
 {
 	const char *key;
@@ -184,19 +147,20 @@ static const char *builtin_text(const char *name)
 	return NULL;
 }
 
-/* The descriptor with what it takes from the one that it is like; NULL where that cannot be. */
-static json_t *with_likeness(json_t *json, const char *where, struct ipf_error *err)
+/* Resolves "like": the descriptor merged into the built-in one that it names. New; NULL: err. */
+static json_t *resolve_like(json_t *json, const char *where, struct ipf_error *err)
 {
 	json_t *like = json_object_get(json, "like");
 	const char *text = json_is_string(like) ? builtin_text(json_string_value(like)) : NULL;
 	if (!like)
 		return json_incref(json);
 	if (!text) {
-		api_wrong((struct api_place){where, NULL}, "like", err, "the name of a built-in descriptor", like);
+		descriptor_wrong((struct descriptor_place){where, NULL}, "like", err, "the name of a built-in descriptor",
+		                 like);
 		return NULL;
 	}
 	json_t *base = json_loads(text, 0, NULL),
-		   *whole = json_object_get(base, "like") ? with_likeness(base, where, err) : json_incref(base);
+		   *whole = json_object_get(base, "like") ? resolve_like(base, where, err) : json_incref(base);
 	json_decref(base);
 	if (!whole || merge_patch(whole, json) || json_object_del(whole, "like")) {
 		ipf_error_memory(err);
@@ -212,14 +176,14 @@ static int from_text(struct api **api, const char *text, size_t len, const char 
 	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
 	if (!json)
 		return ipf_error_at(err, IPF_INPUT, where, why.line > 0 ? why.line : 0, "%s", why.text);
-	json_t *whole = with_likeness(json, where, err);
+	json_t *whole = resolve_like(json, where, err);
 	int got = whole ? api_from_json(api, whole, where, err) : -1;
 	json_decref(json);
 	json_decref(whole);
 	return got;
 }
 
-/* Far more than any descriptor needs; keeps a wrong file from filling the memory. */
+/* Far more than any descriptor needs; bounds memory if the file is something else. */
 #define DESCRIPTOR_MAX (1 << 20)
 
 static int from_file(struct api **api, const char *path, struct ipf_error *err)
@@ -270,8 +234,8 @@ int api_open(struct api **api, const char *name, struct ipf_error *err)
 		int put = snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", api_builtins[i].name);
 		len += put > 0 && (size_t)put < sizeof known - len ? (size_t)put : 0;
 	}
-	return ipf_error_set(err, IPF_USAGE, "unknown api \"%s\": known are %s, or give a descriptor as FILE.json", name,
-	                     known);
+	return ipf_error_set(err, IPF_USAGE, "unknown API \"%s\": expected one of %s, or a descriptor file (FILE.json)",
+	                     name, known);
 }
 
 const char *api_builtin(size_t i, const char **about)
@@ -326,16 +290,12 @@ const char *api_ready_path(const struct api *a, size_t i)
 
 const char *api_response_header(const struct api *a, size_t i)
 {
+	const char *name;
 	for (int half = 0; half < 2; half++) {
 		const struct api_response *r = api_response(a, !half);
-		const struct api_pointers *usage[] = {r ? &r->input_tokens : NULL, r ? &r->output_tokens : NULL,
-		                                      r ? &r->reasoning_tokens : NULL, r ? &r->cached_tokens : NULL};
-		for (size_t k = 0; r && k < sizeof usage / sizeof *usage; k++)
-			if (usage[k]->header && i-- == 0)
-				return usage[k]->header;
-		for (size_t k = 0; r && k < API_SERVER_TIMES; k++)
-			if (r->times[k].at.header && i-- == 0)
-				return r->times[k].at.header;
+		for (size_t k = 0; r && (name = api_response_used_header(r, k)); k++)
+			if (i-- == 0)
+				return name;
 	}
 	return a->grpc.protobuf ? api_grpc_header(i) : NULL;
 }

@@ -1,4 +1,4 @@
-/* The descriptors that are compiled in; the table is generated from lib/apis/ at build time. */
+/* The built-in descriptors. The table is generated at build time from lib/api/apis/ by its embed.sh. */
 #ifndef IPF_API_BUILTIN_H
 #define IPF_API_BUILTIN_H
 

@@ -1,39 +1,50 @@
-#include "api/api_parts.h"
+#include "api/api_grpc.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- does a template fit the messages? ---- */
+/* ---- do the templates fit the message types? ---- */
 
-static int fits_message(struct api_place at, const struct protobuf_schema *p, int type, json_t *map,
-                        struct ipf_error *err);
+static int check_message(struct descriptor_place at, const struct protobuf_schema *p, int type, json_t *map,
+                         struct ipf_error *err);
 
-/* What stands for a value of the field: operators stand for what is in them. */
-static int fits(struct api_place at, const struct protobuf_schema *p, const struct protobuf_shape *shape, json_t *value,
-                struct ipf_error *err)
+/* Checks a template for a value of the field; template operators are checked by what they contain. */
+static int check_value(struct descriptor_place at, const struct protobuf_schema *p, const struct protobuf_shape *shape,
+                       json_t *value, struct ipf_error *err)
 {
 	json_t *first = json_object_get(value, "$first"), *values = json_object_get(value, "$values"), *inner;
 	const char *key;
 	size_t i;
-	json_array_foreach(first, i, inner) if (fits(at, p, shape, inner, err) < 0) return -1;
+	json_array_foreach(first, i, inner)
+	{
+		if (check_value(at, p, shape, inner, err) < 0)
+			return -1;
+	}
 	if (json_object_get(value, "$if"))
-		return fits(at, p, shape, json_object_get(value, "then"), err);
+		return check_value(at, p, shape, json_object_get(value, "then"), err);
 	if (json_object_get(value, "$each"))
-		return fits(at, p, shape, json_object_get(value, "as"), err);
+		return check_value(at, p, shape, json_object_get(value, "as"), err);
 	if (first || json_object_get(value, "$json") || json_object_get(value, "$raw"))
 		return 0;
-	json_array_foreach(value, i, inner) if (fits(at, p, shape, inner, err) < 0) return -1;
+	json_array_foreach(value, i, inner)
+	{
+		if (check_value(at, p, shape, inner, err) < 0)
+			return -1;
+	}
 	if (values || (json_is_object(value) && shape->map)) {
 		const struct protobuf_shape element = {.message = shape->message};
-		json_object_foreach(values ? values : value, key,
-		                    inner) if (fits(at, p, values ? shape : &element, inner, err) < 0) return -1;
+		json_object_foreach(values ? values : value, key, inner)
+		{
+			if (check_value(at, p, values ? shape : &element, inner, err) < 0)
+				return -1;
+		}
 		return 0;
 	}
-	return json_is_object(value) && shape->message >= 0 ? fits_message(at, p, shape->message, value, err) : 0;
+	return json_is_object(value) && shape->message >= 0 ? check_message(at, p, shape->message, value, err) : 0;
 }
 
-static int fits_message(struct api_place at, const struct protobuf_schema *p, int type, json_t *map,
-                        struct ipf_error *err)
+static int check_message(struct descriptor_place at, const struct protobuf_schema *p, int type, json_t *map,
+                         struct ipf_error *err)
 {
 	const char *key;
 	json_t *value;
@@ -41,33 +52,33 @@ static int fits_message(struct api_place at, const struct protobuf_schema *p, in
 	{
 		struct protobuf_shape shape;
 		if (!protobuf_field_shape(p, type, key, &shape))
-			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s: \"%s\" is no field of its message", at.inside, key);
-		if (fits(at, p, &shape, value, err) < 0)
+			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s: the message has no field \"%s\"", at.inside, key);
+		if (check_value(at, p, &shape, value, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* ---- the part ---- */
+/* ---- compiling ---- */
 
-/* The message types of streamed and of whole answers: one name for both, or one each. */
-static int find_types(struct api_place at, struct api_grpc *g, json_t *json, const char *key, int types[2],
+/* The message types for whole and for streamed responses: one name for both, or one each. */
+static int find_types(struct descriptor_place at, struct api_grpc *g, json_t *json, const char *key, int types[2],
                       struct ipf_error *err)
 {
 	static const char *const known[] = {"stream", "whole", NULL};
 	json_t *value = json_object_get(json, key);
-	if (json_is_object(value) && api_only_members(at, value, known, err) < 0)
+	if (json_is_object(value) && descriptor_only_members(at, value, known, err) < 0)
 		return -1;
 	for (int streamed = 0; streamed < 2; streamed++) {
 		json_t *name = json_is_object(value) ? json_object_get(value, known[!streamed]) : value;
 		types[streamed] = json_is_string(name) ? protobuf_message_type(g->protobuf, json_string_value(name)) : -1;
 		if (types[streamed] < 0 && (name || !json_is_object(value)))
-			return api_wrong(at, key, err, "the name of one of the messages", name);
+			return descriptor_wrong(at, key, err, "the name of one of the messages", name);
 	}
 	return 0;
 }
 
-static int check_templates(struct api_place at, const struct api_grpc *g, json_t *request, struct ipf_error *err)
+static int check_templates(struct descriptor_place at, const struct api_grpc *g, json_t *request, struct ipf_error *err)
 {
 	static const struct {
 		const char *name;
@@ -80,21 +91,23 @@ static int check_templates(struct api_place at, const struct api_grpc *g, json_t
 			snprintf(inside, sizeof inside, "request.%s", parts[i].name);
 			at.inside = inside;
 			if ((streamed ? parts[i].streamed : parts[i].whole) && g->request[streamed] >= 0 &&
-			    fits_message(at, g->protobuf, g->request[streamed], map, err) < 0)
+			    check_message(at, g->protobuf, g->request[streamed], map, err) < 0)
 				return -1;
 		}
 	return 0;
 }
 
-int api_grpc_compile(struct api_place at, json_t *json, json_t *request, struct api_grpc *g, struct ipf_error *err)
+int api_grpc_compile(struct descriptor_place at, json_t *json, json_t *request, struct api_grpc *g,
+                     struct ipf_error *err)
 {
 	static const char *const known[] = {"request", "response", "messages", "enums", NULL};
 	if (!json_is_object(json))
-		return api_wrong((struct api_place){at.file, NULL}, "grpc", err, "a map, since the framing is \"grpc\"", json);
+		return descriptor_wrong((struct descriptor_place){at.file, NULL}, "grpc", err,
+		                        "an object, which framing \"grpc\" requires", json);
 	json_t *enums = json_object_get(json, "enums");
 	if (enums && !json_is_object(enums))
-		return api_wrong(at, "enums", err, "a map", enums);
-	if (api_only_members(at, json, known, err) < 0 || protobuf_schema_new(&g->protobuf, json, at.file, err) < 0 ||
+		return descriptor_wrong(at, "enums", err, "an object", enums);
+	if (descriptor_only_members(at, json, known, err) < 0 || protobuf_schema_new(&g->protobuf, json, at.file, err) < 0 ||
 	    find_types(at, g, json, "request", g->request, err) < 0 ||
 	    find_types(at, g, json, "response", g->response, err) < 0)
 		return -1;

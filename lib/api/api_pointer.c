@@ -1,4 +1,4 @@
-#include "api/api.h"
+#include "api/api_pointer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 struct segment {
 	char *key;
 	size_t key_len;
-	uint32_t index; /* the key as the index of a list */
+	uint32_t index; /* the key as a list index, or NOT_AN_INDEX */
 	bool star;
-	char *member; /* `*[member=value]`: only of the elements where that is so; into the key; NULL */
+	char *member; /* `*[member=value]`: match only elements with that value; points into the key; NULL */
 	char *value;
 	bool unequal; /* `*[member!=value]` */
 };
@@ -22,11 +22,11 @@ struct api_pointer {
 	size_t count;
 	enum condition condition;
 	char *text;
-	int64_t integer;           /* also 0 and 1 of a bool */
-	struct api_pointer *where; /* has to lead somewhere as well; NULL */
+	int64_t integer;           /* of a bool: 0 or 1 */
+	struct api_pointer *where; /* has to match too; NULL */
 };
 
-/* ---- making ---- */
+/* ---- parsing ---- */
 
 static uint32_t list_index(const char *key)
 {
@@ -41,7 +41,7 @@ static uint32_t list_index(const char *key)
 	return (uint32_t)index;
 }
 
-/* Undoes ~0 and ~1; false for any other tilde. */
+/* Decodes ~0 and ~1 in place; false for any other tilde. */
 static bool unescape(char *key)
 {
 	char *to = key;
@@ -59,7 +59,7 @@ static bool unescape(char *key)
 	return true;
 }
 
-/* Takes `*[member=value]` apart where the key is that. */
+/* Splits a key of the form `*[member=value]`. */
 static void find_filter(struct segment *s)
 {
 	size_t len = strlen(s->key);
@@ -120,7 +120,7 @@ static int parse_condition(struct api_pointer *p, json_t *is, struct ipf_error *
 		p->condition = IS_BOOL;
 		p->integer = json_is_true(is);
 	} else {
-		return ipf_error_set(err, IPF_INPUT, "\"is\": expected a text, an integer, true or false");
+		return ipf_error_set(err, IPF_INPUT, "\"is\": expected a string, an integer, true or false");
 	}
 	return 0;
 }
@@ -132,7 +132,8 @@ static int parse_value(struct api_pointer *p, json_t *value, struct ipf_error *e
 	json_t *at = json_object_get(value, "at"), *is = json_object_get(value, "is"),
 		   *where = json_object_get(value, "where");
 	if (!json_is_string(at) || (!is && !where) || json_object_size(value) != (size_t)(1 + !!is + !!where))
-		return ipf_error_set(err, IPF_INPUT, "expected a JSON Pointer or {\"at\": POINTER, \"is\": VALUE}");
+		return ipf_error_set(err, IPF_INPUT,
+		                     "expected a JSON Pointer, or {\"at\": POINTER} with \"is\", \"where\" or both");
 	if (parse(p, json_string_value(at), err) < 0 || (where && api_pointer_new(&p->where, where, err) < 0))
 		return -1;
 	return is ? parse_condition(p, is, err) : 0;
@@ -169,9 +170,9 @@ bool api_pointer_conditional(const struct api_pointer *p)
 	return p->condition != ANY;
 }
 
-/* ---- following ---- */
+/* ---- matching ---- */
 
-static bool holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id node)
+static bool condition_holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id node)
 {
 	int64_t integer;
 	switch (p->condition) {
@@ -187,8 +188,8 @@ static bool holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id n
 	return false;
 }
 
-/* A text, or the JSON of anything else, that is the value. */
-static bool chosen(const struct segment *s, const struct jdoc *doc, jdoc_id element)
+/* Compares strings by their text, anything else by its JSON. */
+static bool element_matches(const struct segment *s, const struct jdoc *doc, jdoc_id element)
 {
 	if (!s->member)
 		return true;
@@ -205,7 +206,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
 		enum jdoc_type type = jdoc_type_of(doc, node);
 		if (type == JDOC_LIST && s->star) {
 			for (struct jdoc_each e = jdoc_each(doc, node); jdoc_step(&e);)
-				if (chosen(s, doc, e.value) && !follow(p, at + 1, doc, e.value, found, data))
+				if (element_matches(s, doc, e.value) && !follow(p, at + 1, doc, e.value, found, data))
 					return false;
 			return true;
 		}
@@ -218,7 +219,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
 		if (node == JDOC_NONE)
 			return true;
 	}
-	return !holds(p, doc, node) || found(doc, node, data);
+	return !condition_holds(p, doc, node) || found(doc, node, data);
 }
 
 void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
@@ -243,16 +244,18 @@ jdoc_id api_pointer_first(const struct api_pointer *pointer, const struct jdoc *
 	return first;
 }
 
-jdoc_id api_pointers_first(const struct api_pointers *pointers, const struct jdoc *doc, jdoc_id root,
-                           const struct api_pointer **which)
+jdoc_id api_pointers_first(const struct api_pointers *pointers, const struct jdoc *doc, jdoc_id root)
 {
-	for (size_t i = 0; i < pointers->count; i++) {
-		jdoc_id node = api_pointer_first(pointers->list[i], doc, root);
-		if (node != JDOC_NONE) {
-			if (which)
-				*which = pointers->list[i];
-			return node;
-		}
-	}
-	return JDOC_NONE;
+	jdoc_id node = JDOC_NONE;
+	for (size_t i = 0; i < pointers->count && node == JDOC_NONE; i++)
+		node = api_pointer_first(pointers->list[i], doc, root);
+	return node;
+}
+
+void api_pointers_release(struct api_pointers *pointers)
+{
+	for (size_t i = 0; i < pointers->count; i++)
+		api_pointer_free(pointers->list[i]);
+	free(pointers->list);
+	free(pointers->header);
 }

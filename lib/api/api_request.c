@@ -1,8 +1,10 @@
-#include "api/api_parts.h"
+#include "api/api_request.h"
+
+#include "api/descriptor_check.h"
 
 #include <string.h>
 
-/* Where in a template a field may stand: anywhere, or within what an $each goes through. */
+/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts or tools. */
 enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4 };
 
 static const struct {
@@ -39,11 +41,6 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-const char *api_field(size_t i)
-{
-	return i < FIELDS ? fields[i].name : NULL;
-}
-
 static bool field_fits(const char *name, unsigned scopes)
 {
 	for (size_t i = 0; i < FIELDS; i++)
@@ -52,31 +49,24 @@ static bool field_fits(const char *name, unsigned scopes)
 	return false;
 }
 
-bool api_field_known(const char *name)
-{
-	return field_fits(name, ~0U);
-}
-
 bool api_header_field(const char *value)
 {
 	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model");
 }
 
-/* ---- the request half ---- */
-
-static int check_template(struct api_place at, const char *member, json_t *value, unsigned scopes,
+static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
                           struct ipf_error *err);
 
-/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE}, of which one may be missing */
-static int check_parts(struct api_place at, json_t *map, unsigned scopes, struct ipf_error *err)
+/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE}; one of the two may be absent */
+static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
 	static const char *const known[] = {"$each", "text", "image", NULL};
 	json_t *text = json_object_get(map, "text"), *image = json_object_get(map, "image");
 	if (!(scopes & IN_MESSAGE))
-		return api_wrong(at, "$each", err, "\"parts\" only within the messages", json_object_get(map, "$each"));
+		return descriptor_error(at, "$each", err, "\"parts\" is only allowed inside the $each of messages or turns");
 	if (!text && !image)
-		return api_wrong(at, "$each", err, "\"text\" or \"image\" beside it", map);
-	if (api_only_members(at, map, known, err) < 0 ||
+		return descriptor_wrong(at, "$each", err, "\"text\" or \"image\" next to it", map);
+	if (descriptor_only_members(at, map, known, err) < 0 ||
 	    (text && check_template(at, "text", text, scopes | IN_PART, err) < 0) ||
 	    (image && check_template(at, "image", image, scopes | IN_PART, err) < 0))
 		return -1;
@@ -84,7 +74,7 @@ static int check_parts(struct api_place at, json_t *map, unsigned scopes, struct
 }
 
 /* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}} */
-static int check_each(struct api_place at, json_t *map, unsigned scopes, struct ipf_error *err)
+static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
 	static const char *const of_messages[] = {"$each", "as", "roles", NULL}, *const of_tools[] = {"$each", "as", NULL};
 	json_t *each = json_object_get(map, "$each"), *as = json_object_get(map, "as"),
@@ -94,96 +84,112 @@ static int check_each(struct api_place at, json_t *map, unsigned scopes, struct 
 	if (!strcmp(of, "parts"))
 		return check_parts(at, map, scopes, err);
 	if (!tools && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
-		return api_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\" or \"tools\"", each);
-	if (api_only_members(at, map, tools ? of_tools : of_messages, err) < 0)
+		return descriptor_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\" or \"tools\"", each);
+	if (descriptor_only_members(at, map, tools ? of_tools : of_messages, err) < 0)
 		return -1;
 	if (!json_is_object(as))
-		return api_wrong(at, "as", err, "a map", as);
+		return descriptor_wrong(at, "as", err, "an object", as);
 	if (roles && !json_is_object(roles))
-		return api_wrong(at, "roles", err, "a map of texts", roles);
-	json_object_foreach(roles, key, role) if (!json_is_string(role)) return api_wrong(at, key, err, "a text", role);
+		return descriptor_wrong(at, "roles", err, "an object of strings", roles);
+	json_object_foreach(roles, key, role)
+	{
+		if (!json_is_string(role))
+			return descriptor_wrong(at, key, err, "a string", role);
+	}
 	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : IN_MESSAGE), err);
 }
 
-/* Every text in a template that begins with "$" has to name a field of the trace ("$$" stands for a "$"). */
-static int check_template(struct api_place at, const char *member, json_t *value, unsigned scopes,
+/* A string that begins with "$" has to name a field that is available here; "$$" escapes a dollar sign. */
+static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
                           struct ipf_error *err)
 {
 	const char *key, *text = json_string_value(value);
 	json_t *inner, *first = json_object_get(value, "$first");
 	size_t i;
 	if (text && text[0] == '$' && text[1] != '$' && !field_fits(text + 1, scopes))
-		return api_wrong(at, member, err, "a field of the trace, such as \"$messages\"", value);
+		return descriptor_wrong(at, member, err, "a known field, such as \"$messages\", or \"$$\" for a dollar sign",
+		                        value);
 	if (json_object_get(value, "$each"))
 		return check_each(at, value, scopes, err);
 	if (json_object_get(value, "$if") && (json_object_size(value) != 2 || !json_object_get(value, "then") ||
 	                                      !json_is_string(json_object_get(value, "$if"))))
-		return api_wrong(at, "$if", err, "a field, and \"then\" beside it", value);
+		return descriptor_wrong(at, "$if", err, "a field name, with \"then\" as the only other member", value);
 	if (first && (!json_is_array(first) || !json_array_size(first) || json_object_size(value) != 1))
-		return api_wrong(at, "$first", err, "a list, and nothing beside it", first);
+		return descriptor_wrong(at, "$first", err, "an array as the only member", first);
 	if (json_object_get(value, "$values") &&
 	    (json_object_size(value) != 1 || !json_is_object(json_object_get(value, "$values"))))
-		return api_wrong(at, "$values", err, "a map, and nothing beside it", json_object_get(value, "$values"));
+		return descriptor_wrong(at, "$values", err, "an object as the only member", json_object_get(value, "$values"));
 	if (json_object_get(value, "$json") && json_object_size(value) != 1)
-		return api_wrong(at, "$json", err, "nothing beside it", value);
-	json_object_foreach(value, key, inner) if (check_template(at, key, inner, scopes, err) < 0) return -1;
-	json_array_foreach(value, i, inner) if (check_template(at, member, inner, scopes, err) < 0) return -1;
-	return 0;
-}
-
-static int check_headers(struct api_place at, json_t *headers, struct ipf_error *err)
-{
-	const char *key;
-	json_t *value;
-	if (headers && !json_is_object(headers))
-		return api_wrong(at, "headers", err, "a map of texts", headers);
-	json_object_foreach(headers, key, value)
+		return descriptor_wrong(at, "$json", err, "an object with no other member", value);
+	json_object_foreach(value, key, inner)
 	{
-		if (!json_is_string(value))
-			return api_wrong(at, key, err, "a text", value);
-		if (!*key || strpbrk(key, ": \r\n") || strpbrk(json_string_value(value), "\r\n"))
-			return api_wrong(at, key, err, "a header's name and value", value);
-		if (*json_string_value(value) == '$' && !api_header_field(json_string_value(value)))
-			return api_wrong(at, key, err, "\"$id\", \"$session\" or \"$model\"", value);
+		if (check_template(at, key, inner, scopes, err) < 0)
+			return -1;
+	}
+	json_array_foreach(value, i, inner)
+	{
+		if (check_template(at, member, inner, scopes, err) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-int api_check_request(struct api_place at, json_t *request, struct ipf_error *err)
+static int check_headers(struct descriptor_place at, json_t *headers, struct ipf_error *err)
+{
+	const char *key;
+	json_t *value;
+	if (headers && !json_is_object(headers))
+		return descriptor_wrong(at, "headers", err, "an object of strings", headers);
+	json_object_foreach(headers, key, value)
+	{
+		if (!json_is_string(value))
+			return descriptor_wrong(at, key, err, "a string", value);
+		if (!*key || strpbrk(key, ": \r\n") || strpbrk(json_string_value(value), "\r\n"))
+			return descriptor_wrong(at, key, err, "a valid header name and value", value);
+		if (*json_string_value(value) == '$' && !api_header_field(json_string_value(value)))
+			return descriptor_wrong(at, key, err, "\"$id\", \"$session\" or \"$model\"", value);
+	}
+	return 0;
+}
+
+int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err)
 {
 	static const char *const known[] = {"headers", "auth", "body", "stream", "whole", "exact_output", "params", NULL};
 	static const char *const auth_known[] = {"header", "prefix", "env", NULL}, *const sign_known[] = {"sign", "service",
 	                                                                                                  NULL};
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
 	if (!json_is_object(request))
-		return api_wrong((struct api_place){at.file, NULL}, "request", err, "a map", request);
-	if (api_only_members(at, request, known, err) < 0 ||
+		return descriptor_wrong((struct descriptor_place){at.file, NULL}, "request", err, "an object", request);
+	if (descriptor_only_members(at, request, known, err) < 0 ||
 	    check_headers(at, json_object_get(request, "headers"), err) < 0)
 		return -1;
 	for (size_t i = 0; templates[i]; i++) {
 		json_t *value = json_object_get(request, templates[i]);
 		if (value ? !json_is_object(value) : i == 0)
-			return api_wrong(at, templates[i], err, "a map", value);
+			return descriptor_wrong(at, templates[i], err, "an object", value);
 		if (check_template(at, templates[i], value, ANYWHERE, err) < 0)
 			return -1;
 	}
 	json_t *auth = json_object_get(request, "auth"), *params = json_object_get(request, "params");
 	if (params && (!json_is_string(params) || json_string_value(params)[0] != '/'))
-		return api_wrong(at, "params", err, "a JSON Pointer into the body", params);
+		return descriptor_wrong(at, "params", err, "a JSON Pointer into the body", params);
 	if (!auth)
 		return 0;
 	if (!json_is_object(auth))
-		return api_wrong(at, "auth", err, "a map", auth);
+		return descriptor_wrong(at, "auth", err, "an object", auth);
 	at.inside = "request.auth";
 	json_t *sign = json_object_get(auth, "sign");
 	if (sign && (!json_is_string(sign) || strcmp(json_string_value(sign), "aws-sigv4") != 0))
-		return api_wrong(at, "sign", err, "\"aws-sigv4\"", sign);
+		return descriptor_wrong(at, "sign", err, "\"aws-sigv4\"", sign);
 	if (sign)
-		return api_only_members(at, auth, sign_known, err) < 0 || api_check_text(at, auth, "service", false, err) < 0
+		return descriptor_only_members(at, auth, sign_known, err) < 0 ||
+		               descriptor_check_string(at, auth, "service", false, err) < 0
 		           ? -1
 		           : 0;
-	return api_only_members(at, auth, auth_known, err) < 0 || api_check_text(at, auth, "header", false, err) < 0 ||
-	               api_check_text(at, auth, "prefix", true, err) < 0 || api_check_text(at, auth, "env", true, err) < 0
+	return descriptor_only_members(at, auth, auth_known, err) < 0 ||
+	               descriptor_check_string(at, auth, "header", false, err) < 0 ||
+	               descriptor_check_string(at, auth, "prefix", true, err) < 0 ||
+	               descriptor_check_string(at, auth, "env", true, err) < 0
 	           ? -1
 	           : 0;
 }

@@ -1,12 +1,12 @@
 #include "api/envelope.h"
 
-#include "api/eventstream.h"
+#include "api/aws_eventstream.h"
 #include "json/jdoc.h"
 #include "api/error_message.h"
 
 #include <stdlib.h>
 
-static int add_part(struct envelope *e, size_t body, struct ipf_error *err)
+static int add_part(struct envelope *e, size_t body_end, struct ipf_error *err)
 {
 	if (e->count == e->cap) {
 		size_t cap = e->cap ? 2 * e->cap : 64;
@@ -16,12 +16,12 @@ static int add_part(struct envelope *e, size_t body, struct ipf_error *err)
 		e->parts = parts;
 		e->cap = cap;
 	}
-	e->parts[e->count++] = (struct envelope_part){.inside = e->inside.len, .body = body};
+	e->parts[e->count++] = (struct envelope_part){.payload_end = e->payload.len, .body_end = body_end};
 	return 0;
 }
 
-/* Its name and what it says: "throttlingException: Too many requests". */
-static void note_error(struct envelope *e, const struct eventstream_message *m)
+/* Name and text, such as "throttlingException: Too many requests". */
+static void note_error(struct envelope *e, const struct aws_eventstream_message *m)
 {
 	struct jdoc doc = {0};
 	buffer_slice(&e->error, m->name);
@@ -31,39 +31,39 @@ static void note_error(struct envelope *e, const struct eventstream_message *m)
 	else
 		error_message_of_body(&doc, m->payload, &e->error);
 	if (!e->error.len)
-		buffer_text(&e->error, "an error without a message");
+		buffer_text(&e->error, "error without a message");
 	jdoc_release(&doc);
 }
 
 int envelope_open(struct envelope *e, struct slice body, struct ipf_error *err)
 {
-	struct eventstream_message m;
+	struct aws_eventstream_message m;
 	size_t at = 0;
 	int got;
-	buffer_clear(&e->inside);
+	buffer_clear(&e->payload);
 	buffer_clear(&e->error);
 	e->count = e->at = 0;
-	e->torn = e->broken = false;
-	while ((got = eventstream_next(body, &at, &m)) > 0) {
+	e->truncated = e->broken = false;
+	while ((got = aws_eventstream_next(body, &at, &m)) > 0) {
 		if (m.type.len && !slice_is(m.type, "event")) {
 			if (!e->error.len)
 				note_error(e, &m);
 			continue;
 		}
-		buffer_slice(&e->inside, m.payload);
+		buffer_slice(&e->payload, m.payload);
 		if (add_part(e, at, err) < 0)
 			return -1;
 	}
 	e->broken = got < 0;
-	e->torn = got == 0 && at < body.len;
-	return e->inside.failed || e->error.failed ? ipf_error_memory(err) : 0;
+	e->truncated = got == 0 && at < body.len;
+	return e->payload.failed || e->error.failed ? ipf_error_memory(err) : 0;
 }
 
-size_t envelope_end(struct envelope *e, size_t inside)
+size_t envelope_end(struct envelope *e, size_t payload_end)
 {
-	while (e->at + 1 < e->count && e->parts[e->at].inside < inside)
+	while (e->at + 1 < e->count && e->parts[e->at].payload_end < payload_end)
 		e->at++;
-	return e->count ? e->parts[e->at].body : inside;
+	return e->count ? e->parts[e->at].body_end : payload_end;
 }
 
 void envelope_rewind(struct envelope *e)
@@ -73,7 +73,7 @@ void envelope_rewind(struct envelope *e)
 
 void envelope_release(struct envelope *e)
 {
-	buffer_release(&e->inside);
+	buffer_release(&e->payload);
 	buffer_release(&e->error);
 	free(e->parts);
 }

@@ -1,6 +1,15 @@
-/* A body within messages of another format, of which only the contents count: they are put together, and of each place
- * in them it is known where in the body the message ends that brought it, so that events keep their times. (So far:
- * eventstream.h.)
+/* The envelope of a response body: Amazon's event streams carry the real body as the payloads of their messages. The
+ * payloads are joined, and every position in them is mapped back to the position in the body at which its message ends,
+ * so that events keep their times.
+ *
+ *     struct envelope e = {0};
+ *     if (envelope_open(&e, body, &err) < 0) …
+ *     framing_begin(&f, FRAMING_SSE, buffer_all(&e.payload));
+ *     while (framing_next(&f, &event))
+ *         … envelope_end(&e, event.end) …
+ *     envelope_release(&e);
+ *
+ * aws_eventstream.h reads the messages.
  */
 #ifndef IPF_ENVELOPE_H
 #define IPF_ENVELOPE_H
@@ -9,15 +18,15 @@
 #include "error.h"
 
 struct envelope_part {
-	size_t inside, body; /* where it ends in the contents, and in the body */
+	size_t payload_end, body_end;
 };
 
-/* Zero-initialise; used again for each body. */
+/* Zero-initialise; may be opened again for each body. */
 struct envelope {
-	struct buffer inside; /* the contents */
-	struct buffer error;  /* what a message said that is an error; empty */
-	bool torn;            /* the body ends within a message */
-	bool broken;          /* from some place on it is none */
+	struct buffer payload; /* of all messages */
+	struct buffer error;   /* name and text of the first exception or error message; empty if there is none */
+	bool truncated;        /* the body ends within a message */
+	bool broken;           /* the body, or the rest of it, is not an event stream */
 
 	/* private */
 	struct envelope_part *parts;
@@ -26,9 +35,9 @@ struct envelope {
 
 /* -1: out of memory. */
 int envelope_open(struct envelope *e, struct slice body, struct ipf_error *err);
-/* The place in the body for an end in the contents; these are asked for in order. */
-size_t envelope_end(struct envelope *e, size_t inside);
-/* Begins to be asked again. */
+/* The position in the body for a position in the payload. Positions must not decrease from call to call. */
+size_t envelope_end(struct envelope *e, size_t payload_end);
+/* Lets positions start from the beginning again. */
 void envelope_rewind(struct envelope *e);
 void envelope_release(struct envelope *e);
 

@@ -30,8 +30,8 @@ void error_message_plain(struct slice text, size_t limit, struct buffer *out)
 	}
 }
 
-/* Appends and answers true, or false where there are no words in the node. */
-static bool words(const struct jdoc *doc, jdoc_id node, struct buffer *out)
+/* Appends the node's message; false if it has none. */
+static bool find_message(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 {
 	static const char *const names[] = {"message",       "error",  "detail", "details", "msg",
 	                                    "error_message", "reason", "title",  "type"};
@@ -46,11 +46,11 @@ static bool words(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 	}
 	case JDOC_MAP:
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-			if (words(doc, jdoc_get(doc, node, names[i]), out))
+			if (find_message(doc, jdoc_get(doc, node, names[i]), out))
 				return true;
 		return false;
 	case JDOC_LIST:
-		return words(doc, jdoc_at(doc, node, 0), out);
+		return find_message(doc, jdoc_at(doc, node, 0), out);
 	default:
 		return false;
 	}
@@ -58,11 +58,11 @@ static bool words(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 
 void error_message_of(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 {
-	if (!words(doc, node, out))
+	if (!find_message(doc, node, out))
 		error_message_plain(jdoc_raw(doc, node), MESSAGE_CHARACTERS, out);
 }
 
-/* What stands between <title> and </title>. */
+/* The text between <title> and </title>. */
 static struct slice page_title(struct slice page)
 {
 	size_t from = 0;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+const char *const framing_names[] = {"sse", "ndjson", "json", "json-sequence", "grpc", NULL};
+
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -26,7 +28,8 @@ struct slice framing_trim(struct slice body)
 
 /* ---- lines ---- */
 
-/* The line at f->at without its end; moves on past the end. False where nothing is left. *ended: did it have one? */
+/* The line at f->at without its terminator; advances past it. False: nothing is left. *ended: was there a terminator?
+ */
 static bool next_line(struct framing *f, struct slice *line, bool *ended)
 {
 	const char *text = f->body.data;
@@ -39,7 +42,7 @@ static bool next_line(struct framing *f, struct slice *line, bool *ended)
 	}
 	size_t stop = f->newline;
 	*line = (struct slice){text + f->at, stop - f->at};
-	const char *cr = f->kind == API_SSE ? memchr(line->data, '\r', line->len) : NULL;
+	const char *cr = f->kind == FRAMING_SSE ? memchr(line->data, '\r', line->len) : NULL;
 	if (cr)
 		stop = (size_t)(cr - text);
 	line->len = stop - f->at;
@@ -66,8 +69,8 @@ static void add_data(struct framing *f, struct slice value)
 	buffer_slice(&f->many, value);
 }
 
-/* What a line adds to the event; true where it is an event by itself. */
-static bool take_line(struct framing *f, struct slice line)
+/* Adds a line to the event; true if the line is an event by itself. */
+static bool add_line(struct framing *f, struct slice line)
 {
 	const char *colon = memchr(line.data, ':', line.len);
 	struct slice field = {line.data, colon ? (size_t)(colon - line.data) : line.len}, value = {line.data + line.len, 0};
@@ -91,8 +94,7 @@ static bool take_line(struct framing *f, struct slice line)
 	return false;
 }
 
-/* Hands out what was gathered (a name without data too: `event: error` alone says enough); false where that is nothing.
- */
+/* Hands out the event (also a name without data: `event: error` alone says enough); false if it is empty. */
 static bool dispatch(struct framing *f, struct framing_event *event, bool pending)
 {
 	bool any = f->lines > 0 || f->name.data;
@@ -108,7 +110,7 @@ static bool next_sse(struct framing *f, struct framing_event *event)
 	struct slice line;
 	bool ended;
 	while (next_line(f, &line, &ended)) {
-		if (line.len && take_line(f, line)) {
+		if (line.len && add_line(f, line)) {
 			*event = (struct framing_event){.data = line, .end = f->at, .pending = !ended, .bare = true};
 			return true;
 		}
@@ -118,7 +120,7 @@ static bool next_sse(struct framing *f, struct framing_event *event)
 	return dispatch(f, event, true);
 }
 
-/* ---- the others ---- */
+/* ---- NDJSON, JSON, gRPC ---- */
 
 static bool next_ndjson(struct framing *f, struct framing_event *event)
 {
@@ -134,13 +136,13 @@ static bool next_ndjson(struct framing *f, struct framing_event *event)
 	return false;
 }
 
-static bool between_maps(char c)
+static bool is_separator(char c)
 {
 	return is_space(c) || c == ',' || c == '[' || c == ']' || c == '\0' || c == '\x1e';
 }
 
-/* Where the map that begins at `from` ends; the body's length, and false, where it does not. */
-static bool map_end(struct slice body, size_t from, size_t *end)
+/* The end of the object that begins at `from`; the body's length and false if it is incomplete. */
+static bool object_end(struct slice body, size_t from, size_t *end)
 {
 	size_t depth = 0;
 	bool in_text = false;
@@ -161,9 +163,9 @@ static bool map_end(struct slice body, size_t from, size_t *end)
 	return false;
 }
 
-static bool next_map(struct framing *f, struct framing_event *event)
+static bool next_object(struct framing *f, struct framing_event *event)
 {
-	while (f->at < f->body.len && between_maps(f->body.data[f->at]))
+	while (f->at < f->body.len && is_separator(f->body.data[f->at]))
 		f->at++;
 	if (f->at == f->body.len)
 		return false;
@@ -171,14 +173,14 @@ static bool next_map(struct framing *f, struct framing_event *event)
 	bool ended;
 	struct slice line;
 	if (f->body.data[from] == '{')
-		ended = map_end(f->body, from, &f->at);
+		ended = object_end(f->body, from, &f->at);
 	else
-		next_line(f, &line, &ended); /* something else: as far as its line goes */
+		next_line(f, &line, &ended); /* not an object: up to the end of the line */
 	*event = (struct framing_event){.data = {f->body.data + from, f->at - from}, .end = f->at, .pending = !ended};
 	return true;
 }
 
-/* A prefix that is none of gRPC's: what follows cannot be cut any more. */
+/* After an invalid prefix nothing more can be cut into messages. */
 static bool next_message(struct framing *f, struct framing_event *event)
 {
 	size_t next = f->body.len;
@@ -206,24 +208,24 @@ static bool next_whole(struct framing *f, struct framing_event *event)
 	return true;
 }
 
-void framing_begin(struct framing *f, enum api_framing kind, struct slice body)
+void framing_begin(struct framing *f, enum framing_kind kind, struct slice body)
 {
 	*f = (struct framing){
-		.kind = kind, .body = body, .at = body.len && kind != API_GRPC ? bom_length(body) : 0, .many = f->many};
+		.kind = kind, .body = body, .at = body.len && kind != FRAMING_GRPC ? bom_length(body) : 0, .many = f->many};
 }
 
 bool framing_next(struct framing *f, struct framing_event *event)
 {
 	switch (f->kind) {
-	case API_SSE:
+	case FRAMING_SSE:
 		return next_sse(f, event);
-	case API_NDJSON:
+	case FRAMING_NDJSON:
 		return next_ndjson(f, event);
-	case API_JSON_SEQUENCE:
-		return next_map(f, event);
-	case API_JSON:
+	case FRAMING_JSON_SEQUENCE:
+		return next_object(f, event);
+	case FRAMING_JSON:
 		return next_whole(f, event);
-	case API_GRPC:
+	case FRAMING_GRPC:
 		return next_message(f, event);
 	}
 	return false;

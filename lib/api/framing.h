@@ -1,55 +1,64 @@
-/* Cutting a body into events: server-sent events, NDJSON lines, JSON maps one after the other, gRPC's messages, or the
- * whole.
+/* Framing: cuts a response body into events, which are server-sent events, NDJSON lines, JSON objects run together,
+ * gRPC messages, or the body as a whole.
  *
- *     framing_begin(&f, API_SSE, body);
+ *     struct framing f = {0};
+ *     framing_begin(&f, FRAMING_SSE, body);
  *     while (framing_next(&f, &event))
  *         … event.data, event.end …          // good until the next call
+ *     framing_release(&f);
  *
- * It works on the whole body, since that is what a record holds, and says of each event where it ends; the time of an
- * event is the time of the read that brought its last byte (answer.h). So where a body was split into reads can never
- * change what is understood, only when.
+ * It works on the complete body, as a record holds it, and reports where each event ends; an event's time is the time
+ * of the read that brought its last byte (response.h). How the body was split into reads can thus never change what is
+ * understood, only when it came.
  *
- * SSE as in the WHATWG's standard: lines end in LF, CRLF or CR; a byte order mark at the very start is skipped; a line
- * that begins with a colon is a comment; one space after the colon of a field is dropped; several data lines are joined
- * by LF; a blank line ends the event. Three habits of servers go beyond it: an event may have a name and no data; a
- * line `error: {…}` (llama.cpp) is data of an event named "error"; and a line that begins with a brace (an error
- * written without `data:`) is an event by itself, marked `bare`.
+ * SSE is read as the WHATWG standard says: lines end in LF, CRLF or CR; a byte order mark at the start is skipped; a
+ * line that begins with a colon is a comment; one space after a field's colon is dropped; several data lines are joined
+ * by LF; a blank line ends the event. Three habits of servers are accepted beyond the standard: an event may have a
+ * name and no data; a line `error: {…}` (llama.cpp) is data of an event named "error"; and a line that begins with a
+ * brace (an error written without `data:`) is an event by itself, marked `bare`.
  *
- * Maps of JSON one after the other need nothing between them; white space, commas, the brackets of a list around them,
- * NUL (an old delimiter of vLLM's) and the record separator of RFC 7464 may stand there.
+ * JSON objects run together need no separator. White space, commas, the brackets of a surrounding array, NUL (a
+ * delimiter of early vLLM) and the record separator of RFC 7464 may come between them.
  */
 #ifndef IPF_FRAMING_H
 #define IPF_FRAMING_H
 
-#include "api/api.h"
+#include "buffer.h"
+
+#include <stdbool.h>
+
+enum framing_kind { FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_JSON_SEQUENCE, FRAMING_GRPC };
+extern const char *const framing_names[]; /* as descriptors write them, by kind; NULL at the end */
 
 struct framing {
-	enum api_framing kind;
+	enum framing_kind kind;
 	struct slice body;
 	size_t at;          /* the next byte to look at */
-	size_t newline;     /* where the next LF stands at or after `at`; the body's length where there is none */
-	struct slice name;  /* of the event that is being gathered */
-	struct slice data;  /* its data: one line of the body; or … */
-	struct buffer many; /* … several, joined, where `lines` > 1 */
+	size_t newline;     /* position of the next LF at or after `at`; the body's length if there is none */
+	struct slice name;  /* of the event that is being read */
+	struct slice data;  /* its data if that is one line, or … */
+	struct buffer many; /* … its data lines, joined, if `lines` > 1 */
 	size_t lines;
-	size_t unknown; /* lines that are none of the standard's: this may not be SSE at all */
+	size_t unknown; /* lines that the standard does not know: the body may not be SSE */
 	bool done;
 };
 
 struct framing_event {
-	struct slice name; /* SSE: the event's name; absent */
+	struct slice name; /* SSE: the event's name; without data if it has none */
 	struct slice data;
-	size_t end;      /* just past the last byte of its terminator, in the body */
-	bool pending;    /* the body ended before the terminator came */
-	bool bare;       /* SSE: a line of JSON that stands without "data:"; gRPC: bytes that are no message */
-	bool compressed; /* gRPC: by its flag */
+	size_t end;      /* position in the body after the event's terminator */
+	bool pending;    /* the body ended before the terminator */
+	bool bare;       /* SSE: a line of JSON without "data:"; gRPC: bytes that are not a message */
+	bool compressed; /* gRPC: the message's flag */
 };
 
-void framing_begin(struct framing *f, enum api_framing kind, struct slice body);
+/* Starts on a body (borrowed). The struct is zero-initialised, or was used before. */
+void framing_begin(struct framing *f, enum framing_kind kind, struct slice body);
+/* The next event; false at the end of the body. */
 bool framing_next(struct framing *f, struct framing_event *event);
 void framing_release(struct framing *f);
 
-/* The body without a byte order mark and white space around it. */
+/* The body without a byte order mark and surrounding white space. */
 struct slice framing_trim(struct slice body);
 
 #endif

@@ -105,18 +105,18 @@ static void end_part(struct verdict *v)
 	v->first_start = v->last_end = IPF_ABSENT;
 }
 
-int verdict_part(struct verdict *v, const struct schedule *plan)
+int verdict_part(struct verdict *v, const struct schedule *schedule)
 {
 	end_part(v);
 	v->parts++;
-	size_t count = plan ? plan->count : 0;
+	size_t count = schedule ? schedule->count : 0;
 	if (!stages_grow(v, count)) {
 		v->failed = true;
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct stage *stage = &v->stages[i];
-		const struct schedule_stage *from = &plan->stages[i];
+		const struct schedule_stage *from = &schedule->stages[i];
 		if (!stage->name && !(stage->name = strdup(from->name ? from->name : ""))) {
 			v->failed = true;
 			return -1;
@@ -307,7 +307,7 @@ static double pace_of(const struct stage *stage)
 
 struct load {
 	int64_t scheduled, started; /* of stages with a schedule */
-	int64_t closed_loop;        /* requests started where nothing is scheduled */
+	int64_t closed_loop;        /* started in stages without a schedule */
 	int64_t timed, waited;      /* with a due time; of these, waited noticeably for a slot */
 	double delivered;           /* of the worst stage; NAN */
 };
@@ -432,10 +432,10 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 	if (hung_up > 0)
 		verdict_check_add(check, VERDICT_OK, "the client disconnected from %lld more on purpose", (long long)hung_up);
 	if (v->stale > 0)
-		verdict_check_add(
-			check, VERDICT_OK,
-			"%lld reset%s on kept-alive connections that the server had closed (ipf-fire --connections fresh avoids them)",
-			(long long)v->stale, verdict_plural(v->stale));
+		verdict_check_add(check, VERDICT_OK,
+		                  "%lld reset%s on kept-alive connections that the server had closed "
+		                  "(ipf-fire --connections fresh avoids them)",
+		                  (long long)v->stale, verdict_plural(v->stale));
 	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
 }
 

@@ -46,7 +46,7 @@ void verdict_free(struct verdict *v);
 
 /* Begins a stream whose schedule has these stages (copied; NULL or empty: unknown, every stage counts as measured).
  * Stages of later streams are added to those of the first one by position. -1: out of memory. */
-int verdict_part(struct verdict *v, const struct schedule *plan);
+int verdict_part(struct verdict *v, const struct schedule *schedule);
 /* The streams are shards of one schedule, so its requests count once. Without this call they are repeats, whose
  * schedules add up. */
 void verdict_shards(struct verdict *v);

@@ -20,7 +20,7 @@ jq -nc --argjson events $events --argjson requests "$requests" '
 	   reads: [range($all | length) as $i | [$start + 10000000 * $i, ($all[$i] | utf8bytelength), $start + 10000000 * $i + 900]],
 	   body: $body}' >body.ndjson
 {
-	jq -c '{ipf: "records", version: 1, tool: "ipf-fire 0.1.0", argv: [], api: .}' "$TESTS/../lib/apis/openai-chat.json"
+	jq -c '{ipf: "records", version: 1, tool: "ipf-fire 0.1.0", argv: [], api: .}' "$TESTS/../lib/api/apis/openai-chat.json"
 	cat body.ndjson
 	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$requests" "$(sha256sum <body.ndjson | cut -d' ' -f1)"
 } >records

@@ -135,9 +135,9 @@ contains "$(cat "$ERR")" "< grpc-status: 0" "and how it ended"
 run ipf-collect --explain probe.records
 status_is 0 "--explain"
 matches "$(cat "$OUT")" '^ +/text +".*" +\(6×\) +text  \(4 string\)$' "a value, what it is taken for, and its number"
-matches "$(cat "$OUT")" '^ +/8/2 +".*" +\(6×\) +-  \(not described\)$' "one that nobody described"
-matches "$(cat "$OUT")" '^  events, by framing grpc$' "events"
-matches "$(cat "$OUT")" '^  understood: ok, content events 6, output tokens 6 by "usage", input tokens 19, ' "and the whole"
+matches "$(cat "$OUT")" '^ +/8/2 +".*" +\(6×\) +\(unused\)  \(not described\)$' "one that nobody described"
+matches "$(cat "$OUT")" '^  events \(framing grpc\)$' "events"
+matches "$(cat "$OUT")" '^  result: ok, content events 6, output tokens 6 from "usage", input tokens 19, ' "and the whole"
 is "$(grep -c missing "$OUT")" 0 "nothing is missing"
 
 # ---- the descriptor in the manual ----

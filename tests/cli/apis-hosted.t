@@ -43,7 +43,7 @@ true' "and with a time of its own"
 # ---- what goes wrong ----
 is "$(went bedrock throttled | cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
 is "$(went bedrock cut | cut -d, -f1,2)" '["cut","the stream ended without its end mark"' "a message that is not whole"
-is "$(went bedrock damaged | cut -d, -f1,2)" '["malformed","expected messages of an event stream"' "a checksum that is wrong"
+is "$(went bedrock damaged | cut -d, -f1,2)" '["malformed","damaged event stream"' "a checksum that is wrong"
 is "$(AWS_SECRET_ACCESS_KEY=other went bedrock m | cut -d, -f1 | sort -u)" '["http-status"' "another secret"
 contains "$(AWS_REGION=us-other-1 went bedrock m)" '/us-other-1/bedrock/aws4_request' "another region"
 is "$(VERTEX_ACCESS_TOKEN=old went vertex m | cut -d, -f1,2)" '["http-status","no token"' "another token"
@@ -63,7 +63,7 @@ status_is 0 "--probe"
 contains "$(cat "$ERR")" "> Authorization: …" "tells that it signs"
 cat "$ERR" >said
 run ipf-collect --explain probe.records
-matches "$(cat "$OUT")" '^  in [0-9]+ bytes of an Amazon event stream$' "--explain: what was around it"
+matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain: what was around it"
 matches "$(cat "$OUT")" '^ +/delta/text +"' "and in it"
-contains "$(cat "$OUT")" 'understood: ok, content events 4, output tokens 4 by "usage", input tokens 7, ' "and the whole"
+contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "and the whole"
 is "$(cat said ./*.records "$OUT" | grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"

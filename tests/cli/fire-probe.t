@@ -38,14 +38,14 @@ status_is 0 "--explain"
 matches "$(cat "$OUT")" '^request 0 of mine: status 200' "tells of the request"
 matches "$(cat "$OUT")" '^ +[0-9.]+ ms +text ".*" usage.output_tokens 1' "of each event"
 matches "$(cat "$OUT")" '^ +/because +"out of breath" +\(1×\) +finish, end$' "of each value what it is taken for"
-matches "$(cat "$OUT")" '^  understood: ok, content events 6, output tokens 6 by "usage"' "and of the whole"
+matches "$(cat "$OUT")" '^  result: ok, content events 6, output tokens 6 from "usage"' "and of the whole"
 is "$(grep -c missing "$OUT")" 1 "what is missing"
-contains "$(cat "$OUT")" "missing: the descriptor says nothing of usage.input_tokens" "is named"
+contains "$(cat "$OUT")" "missing: the descriptor has no usage.input_tokens" "is named"
 jq '.response.text = ["/answer"] | .response.end = {"when": ["/over"]}' mine.json >wrong.json
 run ipf-collect --explain --api ./wrong.json probe.records
-contains "$(cat "$OUT")" "missing: text was not found where the descriptor looks for it" "a descriptor that is wrong: the text"
-contains "$(cat "$OUT")" "missing: end was not found where the descriptor looks for it" "the end"
-matches "$(cat "$OUT")" '^ +/said/so/far +".*" +\(6×\) +-$' "where the text is instead"
+contains "$(cat "$OUT")" "missing: no text found where the descriptor looks for it" "a descriptor that is wrong: the text"
+contains "$(cat "$OUT")" "missing: no end found where the descriptor looks for it" "the end"
+matches "$(cat "$OUT")" '^ +/said/so/far +".*" +\(6×\) +\(unused\)$' "where the text is instead"
 ipf-collect --explain probe.records | head -1 >/dev/null
 is "${PIPESTATUS[*]}" "0 0" "--explain ends with its reader"
 run ipf-fire -u "$URL/mine" -m m --api ./mine.json -t one.trace --probe three.sched

@@ -2,7 +2,7 @@
  * tried, the first byte may say that they are put right in a copy before. What is inside is as long as its parts say,
  * and each ends within the body. */
 #include "api/envelope.h"
-#include "api/eventstream.h"
+#include "api/aws_eventstream.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ static void put_right(char *bytes, size_t len)
 	for (size_t at = 0; len - at >= 16;) {
 		const unsigned char *b = (const unsigned char *)bytes + at;
 		size_t total = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
-		put(bytes + at + 8, eventstream_crc(bytes + at, 8));
+		put(bytes + at + 8, aws_eventstream_crc(bytes + at, 8));
 		if (total < 16 || total > len - at)
 			return;
-		put(bytes + at + total - 4, eventstream_crc(bytes + at, total - 4));
+		put(bytes + at + total - 4, aws_eventstream_crc(bytes + at, total - 4));
 		at += total;
 	}
 }
@@ -42,10 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		put_right(bytes, len);
 	for (int again = 0; again < 2; again++) {
-		if (envelope_open(&e, (struct slice){bytes, len}, &err) < 0 || e.inside.len > len || (e.torn && e.broken))
+		if (envelope_open(&e, (struct slice){bytes, len}, &err) < 0 || e.payload.len > len || (e.truncated && e.broken))
 			abort();
 		size_t last = 0;
-		for (size_t at = 1; at <= e.inside.len; at++) {
+		for (size_t at = 1; at <= e.payload.len; at++) {
 			size_t end = envelope_end(&e, at);
 			if (end < last || end > len || end < at)
 				abort();

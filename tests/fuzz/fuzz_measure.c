@@ -1,7 +1,7 @@
 /* Any body under any status gives a row that reads back, and the same row however the body was split into reads.
  * The first four bytes choose: the API, the status and the error, what is asked of us, and how the body is split. */
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "measure.h"
 
 #include <stdlib.h>
@@ -64,20 +64,20 @@ static size_t split(struct record_read *reads, size_t len, size_t piece)
 static void understand(struct record *record, unsigned how, unsigned which, const struct token_counter *tokens,
                        struct buffer *line)
 {
-	static struct answer answer;
+	static struct response response;
 	static struct measure measure;
-	const struct answer_options answer_options = {.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2};
+	const struct response_options response_options = {.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2};
 	const struct measure_options options = {.itl = (enum itl_mode)(how >> 2 & 3) % 3,
 	                                        .stall_ns = how & 16 ? 3 : IPF_ABSENT,
 	                                        .keep_events = how & 32,
 	                                        .keep_text = how & 2,
-	                                        .tokens = answer_options.tokens};
+	                                        .tokens = response_options.tokens};
 	struct ipf_error err = {0};
 	struct jdoc doc = {0};
 	struct result row;
 
-	if (answer_read(&answer, record, open_api(which), &answer_options, &err) < 0 ||
-	    measure_row(&measure, record, &answer, &options, &row, &err) < 0)
+	if (response_parse(&response, record, open_api(which), &response_options, &err) < 0 ||
+	    measure_row(&measure, record, &response, &options, &row, &err) < 0)
 		abort();
 	if (row.coalesced != IPF_ABSENT)
 		row.coalesced = 0;

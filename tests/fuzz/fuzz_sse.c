@@ -1,11 +1,12 @@
 /* Any bytes, cut into events: these come in order, end within the body, and only the last one may lack its end. */
 #include "api/framing.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void frame(struct framing *f, enum api_framing kind, struct slice body)
+static void frame(struct framing *f, enum framing_kind kind, struct slice body)
 {
 	struct framing_event event;
 	size_t end = 0, sum = 0;
@@ -23,7 +24,7 @@ static void frame(struct framing *f, enum api_framing kind, struct slice body)
 		for (size_t i = 0; i < event.name.len; i++)
 			sum += (unsigned char)event.name.data[i];
 	}
-	if (framing_next(f, &event) && kind != API_SSE)
+	if (framing_next(f, &event) && kind != FRAMING_SSE)
 		abort();
 	if (sum == SIZE_MAX) /* never: but the bytes have to be looked at */
 		abort();
@@ -39,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (size_t i = 0; i < size; i++)
 		copy[i] = (char)data[i];
-	frame(&f, API_SSE, (struct slice){copy, size});
-	frame(&f, API_NDJSON, (struct slice){copy, size});
-	frame(&f, API_JSON, (struct slice){copy, size});
-	frame(&f, API_JSON_SEQUENCE, (struct slice){copy, size});
+	frame(&f, FRAMING_SSE, (struct slice){copy, size});
+	frame(&f, FRAMING_NDJSON, (struct slice){copy, size});
+	frame(&f, FRAMING_JSON, (struct slice){copy, size});
+	frame(&f, FRAMING_JSON_SEQUENCE, (struct slice){copy, size});
 	framing_release(&f);
 	free(copy);
 	return 0;

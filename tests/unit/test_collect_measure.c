@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-/* An answer as answer_read leaves one, made by hand: events at these times (in ns), the k-th one ending at joined[k]
- * bytes of "a"s. */
+/* A response as response_parse leaves it, built by hand: events at these times (in ns), the k-th one ending at
+ * content_end[k] bytes of "a"s. */
 struct scene {
 	struct record record;
-	struct answer answer;
-	struct answer_event events[16];
+	struct response response;
+	struct response_event events[16];
 	struct measure measure;
 	struct measure_options options;
 	struct result row;
@@ -28,25 +28,25 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	s->record.end_ns = 1000;
 	s->record.status = 200;
 	s->options.stall_ns = IPF_ABSENT;
-	s->answer.parsed = s->answer.ended = true;
-	s->answer.first_text_ns = s->answer.input_tokens = s->answer.output_tokens = IPF_ABSENT;
-	s->answer.reasoning_tokens = s->answer.cached_tokens = IPF_ABSENT;
-	s->answer.events = s->events;
-	s->answer.events_count = count;
+	s->response.parsed = s->response.ended = true;
+	s->response.first_text_ns = s->response.input_tokens = s->response.output_tokens = IPF_ABSENT;
+	s->response.reasoning_tokens = s->response.cached_tokens = IPF_ABSENT;
+	s->response.events = s->events;
+	s->response.events_count = count;
 	for (size_t i = 0; i < count; i++)
-		s->events[i] = (struct answer_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT};
+		s->events[i] = (struct response_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT};
 }
 
 static void scene_measure(struct scene *s)
 {
 	struct ipf_error err = {0};
-	assert_int_equal(measure_row(&s->measure, &s->record, &s->answer, &s->options, &s->row, &err), 0);
+	assert_int_equal(measure_row(&s->measure, &s->record, &s->response, &s->options, &s->row, &err), 0);
 }
 
 static void scene_end(struct scene *s)
 {
 	measure_release(&s->measure);
-	buffer_release(&s->answer.joined);
+	buffer_release(&s->response.content);
 }
 
 static void samples_are(const struct scene *s, const struct itl_sample *expected, size_t count)
@@ -94,7 +94,7 @@ static void what_never_started_has_no_latency(void **state)
 	(void)state;
 	struct scene s;
 	scene_begin(&s, NULL, 0);
-	s.answer.parsed = s.answer.ended = false;
+	s.response.parsed = s.response.ended = false;
 	s.record.due_ns = 100;
 	s.record.start_ns = s.record.status = IPF_ABSENT;
 	s.record.error = RECORD_CANCELLED;
@@ -126,10 +126,10 @@ static void three_counts_stand_side_by_side(void **state)
 	assert_int_equal(s.row.ntpot_ns, 100);
 	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
 
-	buffer_text(&s.answer.joined, "aaaaaaaaaaaaaaaaaaaaa"); /* 21 bytes: 6 tokens, the first event's 8 bytes 2 */
-	s.events[0].joined = 8;
-	s.events[1].joined = 9;
-	s.events[2].joined = 21;
+	buffer_text(&s.response.content, "aaaaaaaaaaaaaaaaaaaaa"); /* 21 bytes: 6 tokens, the first event's 8 bytes 2 */
+	s.events[0].content_end = 8;
+	s.events[1].content_end = 9;
+	s.events[2].content_end = 21;
 	s.options.tokens = tokens;
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens, 6);
@@ -137,8 +137,8 @@ static void three_counts_stand_side_by_side(void **state)
 	assert_int_equal(s.row.tpot_ns, 200 / 5);
 	assert_int_equal(s.row.tpot_corrected_ns, 200 / 4);
 
-	s.answer.output_tokens = 9;
-	s.answer.input_tokens = 4;
+	s.response.output_tokens = 9;
+	s.response.input_tokens = 4;
 	s.record.asked_input_tokens = 5;
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens, 9);
@@ -151,7 +151,7 @@ static void three_counts_stand_side_by_side(void **state)
 	assert_int_equal(s.row.input_tokens, 4);
 	assert_int_equal(s.row.asked_input_tokens, 5);
 
-	s.answer.prompt_inside = true;
+	s.response.includes_prompt = true;
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens_tokenizer, IPF_ABSENT);
 	scene_end(&s);
@@ -163,7 +163,7 @@ static void per_token_figures_need_two(void **state)
 	(void)state;
 	struct scene s;
 	scene_begin(&s, (const int64_t[]){100}, 1);
-	s.answer.output_tokens = 8; /* all in one event: no gap, so no time per token */
+	s.response.output_tokens = 8; /* all in one event: no gap, so no time per token */
 	scene_measure(&s);
 	assert_int_equal(s.row.tpot_ns, IPF_ABSENT);
 	assert_int_equal(s.row.ttst_ns, IPF_ABSENT);
@@ -173,7 +173,7 @@ static void per_token_figures_need_two(void **state)
 	scene_end(&s);
 
 	scene_begin(&s, (const int64_t[]){100, 300}, 2);
-	s.answer.output_tokens = 1; /* says the server */
+	s.response.output_tokens = 1; /* says the server */
 	scene_measure(&s);
 	assert_int_equal(s.row.tpot_ns, IPF_ABSENT);
 	assert_int_equal(s.row.ntpot_ns, 300);
@@ -186,7 +186,7 @@ static void an_empty_answer_has_no_figures(void **state)
 	(void)state;
 	struct scene s;
 	scene_begin(&s, NULL, 0);
-	s.answer.output_tokens = 0;
+	s.response.output_tokens = 0;
 	scene_measure(&s);
 	assert_false(s.row.ok);
 	assert_int_equal(s.row.output_tokens, 0);
@@ -275,7 +275,7 @@ static void a_sample_is_a_token(void **state)
 	const int64_t usage[] = {2, 5, 5, 9};
 	for (size_t i = 0; i < 4; i++)
 		s.events[i].usage_tokens = usage[i];
-	s.answer.output_tokens = 9;
+	s.response.output_tokens = 9;
 	scene_measure(&s);
 	assert_false(s.measure.tokens_unknown);
 	SAMPLES_ARE(&s, {10, 3}, {20, 4});
@@ -353,7 +353,7 @@ static void a_stale_connection_is_told(void **state)
 	(void)state;
 	struct scene s;
 	scene_begin(&s, NULL, 0);
-	s.answer.parsed = s.answer.ended = false;
+	s.response.parsed = s.response.ended = false;
 	s.record.status = IPF_ABSENT;
 	s.record.error = RECORD_RESET;
 	s.record.error_text = slice_of("Recv failure");

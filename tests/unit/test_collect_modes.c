@@ -1,7 +1,7 @@
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "measure.h"
-#include "gap_histograms.h"
+#include "itl_histograms.h"
 #include "stats/histogram.h"
 #include "stream/provenance.h"
 
@@ -36,14 +36,14 @@ static const char with_tools[] = HEAD
 static const char only_whole[] = HEAD
 	"\"response_whole\":{\"framing\":\"json\",\"text\":[\"/predictions/*/text\"],\"end\":{\"when\":[\"/predictions\"]}}}";
 
-static struct answer answer;
+static struct response response;
 static struct measure measure;
 static struct token_counter *tokens;
 
 /* "kind text events output_tokens(tokenizer's)/source finish", the text with --text. */
 static void says(const char *descriptor, enum record_error error, const char *body, const char *expected)
 {
-	const struct answer_options answer_options = {.keep_text = true, .tokens = tokens};
+	const struct response_options response_options = {.keep_text = true, .tokens = tokens};
 	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT, .tokens = tokens};
 	struct record_read read = {.t_ns = 100, .bytes = (int64_t)strlen(body), .own_ns = 100};
 	struct buffer got = {0};
@@ -64,8 +64,8 @@ static void says(const char *descriptor, enum record_error error, const char *bo
 	record.body = slice_of(body);
 	record.reads = &read;
 	record.reads_count = 1;
-	assert_int_equal(answer_read(&answer, &record, api, &answer_options, &err), 0);
-	assert_int_equal(measure_row(&measure, &record, &answer, &measure_options, &row, &err), 0);
+	assert_int_equal(response_parse(&response, &record, api, &response_options, &err), 0);
+	assert_int_equal(measure_row(&measure, &record, &response, &measure_options, &row, &err), 0);
 	buffer_slice(&got, row.ok ? slice_of("ok") : row.error_kind);
 	buffer_byte(&got, ' ');
 	buffer_slice(&got, row.reasoning);
@@ -199,15 +199,15 @@ static void a_server_that_never_streams(void **state)
 static void gaps_are_pooled_by_stage(void **state)
 {
 	(void)state;
-	char path[] = "/tmp/ipf-test-tally-XXXXXX";
+	char path[] = "/tmp/ipf-test-itl-XXXXXX";
 	close(mkstemp(path));
 	struct ipf_error err = {0};
-	struct gap_histograms *tally = gap_histograms_new();
+	struct itl_histograms *itl = itl_histograms_new();
 	const struct itl_sample first[] = {{10, 1}, {30, 2}}, second[] = {{5, 1}};
-	assert_int_equal(gap_histograms_add(tally, 2, first, 2, &err), 0);
-	assert_int_equal(gap_histograms_add(tally, 0, second, 1, &err), 0);
-	assert_int_equal(gap_histograms_add(tally, 2, second, 1, &err), 0);
-	assert_int_equal(gap_histograms_add(tally, 1, second, 0, &err), 0); /* no samples: no line */
+	assert_int_equal(itl_histograms_add(itl, 2, first, 2, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, 0, second, 1, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, 2, second, 1, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, 1, second, 0, &err), 0); /* no samples: no line */
 
 	struct provenance p = {.tool = "test", .undated = true};
 	json_t *header = stream_header("results", &p);
@@ -215,7 +215,7 @@ static void gaps_are_pooled_by_stage(void **state)
 	struct stream_reader *reader = NULL;
 	struct buffer line = {0};
 	assert_int_equal(stream_writer_open(&writer, path, header, &err), 0);
-	assert_int_equal(gap_histograms_write(tally, writer, &line, &err), 0);
+	assert_int_equal(itl_histograms_write(itl, writer, &line, &err), 0);
 	assert_int_equal(stream_writer_close(writer, NULL, &err), 0);
 
 	static const struct {
@@ -239,13 +239,13 @@ static void gaps_are_pooled_by_stage(void **state)
 	}
 	assert_int_equal(stream_reader_next(reader, &raw, &err), 0);
 
-	assert_int_equal(gap_histograms_add(tally, 100000, second, 1, &err), -1);
+	assert_int_equal(itl_histograms_add(itl, 100000, second, 1, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	stream_reader_close(reader);
 	jdoc_release(&doc);
 	buffer_release(&line);
 	json_decref(header);
-	gap_histograms_free(tally);
+	itl_histograms_free(itl);
 	unlink(path);
 }
 
@@ -260,7 +260,7 @@ static int close_all(void **state)
 {
 	(void)state;
 	token_counter_close(tokens);
-	answer_release(&answer);
+	response_release(&response);
 	measure_release(&measure);
 	return 0;
 }

@@ -20,7 +20,7 @@ static void members_are_checked(void **state)
 {
 	(void)state;
 	told("name", "\"other\"", NULL);
-	told("grpc", "gone", "grpc: expected a map, since the framing is \"grpc\", got nothing");
+	told("grpc", "gone", "grpc: expected an object, which framing \"grpc\" requires, got nothing");
 	told("grpc.colour", "1", "grpc.colour: unknown member");
 	told("grpc.request", "gone", "grpc.request: expected the name of one of the messages, got nothing");
 	told("grpc.request", "\"Other\"", "grpc.request: expected the name of one of the messages, got \"Other\"");
@@ -28,16 +28,15 @@ static void members_are_checked(void **state)
 	     "grpc.response: expected the name of one of the messages, got \"Other\"");
 	told("grpc.response", "{\"both\":\"Piece\"}", "grpc.both: unknown member");
 	told("grpc.messages", "gone", "grpc.messages: expected a map of message types");
-	told("grpc.enums", "[]", "grpc.enums: expected a map, got []");
-	told("response.framing", "\"ndjson\"", "response.end: expected a map with data, when or eof, got nothing");
-	told("response.end", "{\"eof\":true}", "response.end.eof: expected none: gRPC ends with a status, got true");
+	told("grpc.enums", "[]", "grpc.enums: expected an object, got []");
+	told("response.framing", "\"ndjson\"", "response.end: expected an object with data, when or eof, got nothing");
+	told("response.end", "{\"eof\":true}",
+	     "response.end.eof: not allowed with framing \"grpc\", which ends with a status");
 	told("response.end", "{\"when\":[\"/said\"]}", NULL);
 	told("response_whole", "{\"framing\":\"json\",\"text\":[\"/said\"],\"end\":{\"when\":[\"/said\"]}}",
-	     "response_whole.framing: expected \"grpc\", as the rest has it");
-	told("response.text_mode", "\"prefix\"",
-	     "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got nothing");
-	told("response.prefix_len", "[\"/n\"]",
-	     "response.prefix_len: expected it where text_mode is \"prefix\", and only there, got [\"/n\"]");
+	     "response_whole.framing: expected \"grpc\", as elsewhere in the descriptor");
+	told("response.text_mode", "\"prefix\"", "response.prefix_len: required by text_mode \"prefix\"");
+	told("response.prefix_len", "[\"/n\"]", "response.prefix_len: requires text_mode \"prefix\"");
 }
 
 /* A template's names are those of the messages, through all operators. */
@@ -48,23 +47,21 @@ static void templates_are_checked(void **state)
 	     "{\"text\":\"$prompt\",\"how\":{\"anything\":{\"i\":\"$output_tokens\"}},\"list\":[{\"s\":\"x\"}]}", NULL);
 	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"i\":1},\"b\":{\"$if\":\"$id\",\"then\":{\"s\":\"$id\"}}}}}",
 	     NULL);
-	told("request.body", "{\"prompt\":\"$prompt\"}", "request.body: \"prompt\" is no field of its message");
-	told("request.body", "{\"how\":{\"anything\":{\"x\":1}}}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"list\":[{\"x\":1}]}", "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"x\":1}}}}",
-	     "request.body: \"x\" is no field of its message");
+	told("request.body", "{\"prompt\":\"$prompt\"}", "request.body: the message has no field \"prompt\"");
+	told("request.body", "{\"how\":{\"anything\":{\"x\":1}}}", "request.body: the message has no field \"x\"");
+	told("request.body", "{\"list\":[{\"x\":1}]}", "request.body: the message has no field \"x\"");
+	told("request.body", "{\"list\":{\"$values\":{\"a\":{\"x\":1}}}}", "request.body: the message has no field \"x\"");
 	told("request.body", "{\"list\":{\"$each\":\"messages\",\"as\":{\"x\":\"$content\"}}}",
-	     "request.body: \"x\" is no field of its message");
-	told("request.body", "{\"how\":{\"a\":{\"$first\":[{\"x\":1}]}}}",
-	     "request.body: \"x\" is no field of its message");
+	     "request.body: the message has no field \"x\"");
+	told("request.body", "{\"how\":{\"a\":{\"$first\":[{\"x\":1}]}}}", "request.body: the message has no field \"x\"");
 	told("request.body", "{\"how\":{\"a\":{\"$if\":\"$id\",\"then\":{\"x\":1}}}}",
-	     "request.body: \"x\" is no field of its message");
-	told("request.exact_output", "{\"least\":1}", "request.exact_output: \"least\" is no field of its message");
-	told("request.stream", "{\"stream\":true}", "request.stream: \"stream\" is no field of its message");
+	     "request.body: the message has no field \"x\"");
+	told("request.exact_output", "{\"least\":1}", "request.exact_output: the message has no field \"least\"");
+	told("request.stream", "{\"stream\":true}", "request.stream: the message has no field \"stream\"");
 	told("request.body", "{\"list\":{\"$values\":[1]}}",
-	     "request.$values: expected a map, and nothing beside it, got [1]");
+	     "request.$values: expected an object as the only member, got [1]");
 	told("request.body", "{\"list\":{\"$values\":{},\"x\":1}}",
-	     "request.$values: expected a map, and nothing beside it, got {}");
+	     "request.$values: expected an object as the only member, got {}");
 }
 
 static void what_it_needs_is_known(void **state)
@@ -81,7 +78,7 @@ static void what_it_needs_is_known(void **state)
 	assert_string_equal(api_response_header(api, 1), "grpc-message");
 	assert_string_equal(api_response_header(api, 2), "grpc-encoding");
 	assert_null(api_response_header(api, 3));
-	assert_string_equal(api_framing_name(api_response(api, true)->framing), "grpc");
+	assert_string_equal(framing_names[api_response(api, true)->framing], "grpc");
 	api_close(api);
 	json_decref(json);
 	assert_int_equal(api_open(&api, "openai-chat", &err), 0);

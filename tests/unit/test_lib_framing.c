@@ -19,7 +19,7 @@ static void show_event(struct buffer *out, const struct framing_event *e)
 	buffer_format(out, "@%zu%s%s;", e->end, e->pending ? "?" : "", e->bare ? "!" : "");
 }
 
-static void frame(enum api_framing kind, struct slice body, struct buffer *out)
+static void frame(enum framing_kind kind, struct slice body, struct buffer *out)
 {
 	struct framing f = {0};
 	struct framing_event e;
@@ -31,7 +31,7 @@ static void frame(enum api_framing kind, struct slice body, struct buffer *out)
 	framing_release(&f);
 }
 
-static void gives(enum api_framing kind, const char *body, const char *expected)
+static void gives(enum framing_kind kind, const char *body, const char *expected)
 {
 	struct buffer out = {0};
 	frame(kind, slice_of(body), &out);
@@ -43,55 +43,55 @@ static void gives(enum api_framing kind, const char *body, const char *expected)
 static void sse_lines_end_in_three_ways(void **state)
 {
 	(void)state;
-	gives(API_SSE, "data: a\n\ndata: b\n\n", "|a@9;|b@18;");
-	gives(API_SSE, "data: a\r\n\r\ndata: b\r\n\r\n", "|a@11;|b@22;");
-	gives(API_SSE, "data: a\r\rdata: b\r\r", "|a@9;|b@18;");
-	gives(API_SSE, "data: a\r\n\ndata: b\n\r\n", "|a@10;|b@20;");
-	gives(API_SSE, "data: a\n\rdata: b\r\r\n", "|a@9;|b@19;");
-	gives(API_SSE, "\n\n\r\n\rdata: a\n\n\n\n", "|a@14;");
+	gives(FRAMING_SSE, "data: a\n\ndata: b\n\n", "|a@9;|b@18;");
+	gives(FRAMING_SSE, "data: a\r\n\r\ndata: b\r\n\r\n", "|a@11;|b@22;");
+	gives(FRAMING_SSE, "data: a\r\rdata: b\r\r", "|a@9;|b@18;");
+	gives(FRAMING_SSE, "data: a\r\n\ndata: b\n\r\n", "|a@10;|b@20;");
+	gives(FRAMING_SSE, "data: a\n\rdata: b\r\r\n", "|a@9;|b@19;");
+	gives(FRAMING_SSE, "\n\n\r\n\rdata: a\n\n\n\n", "|a@14;");
 }
 
 static void sse_fields(void **state)
 {
 	(void)state;
-	gives(API_SSE, "data:a\n\n", "|a@8;");
-	gives(API_SSE, "data:  a \n\n", "| a @11;");
-	gives(API_SSE, "data\n\n", "|@6;");
-	gives(API_SSE, "data:\n\n", "|@7;");
-	gives(API_SSE, "data: a: b\n\n", "|a: b@12;");
-	gives(API_SSE, ": ping\n\ndata: a\n\n", "|a@17;");
-	gives(API_SSE, ":\ndata: a\n:x\n\n", "|a@14;");
-	gives(API_SSE, "id: 1\nretry: 5\ndata: a\n\n", "|a@24;");
-	gives(API_SSE, "event: x\ndata: a\n\ndata: b\n\n", "x|a@18;|b@27;");
-	gives(API_SSE, "data: a\nevent: x\n\n", "x|a@18;");
-	gives(API_SSE, "event: x\n\n", "x|@10;");
-	gives(API_SSE, "dataset: a\ndata : a\n\n", "");
-	gives(API_SSE, "data: a\ndata: b\n\n", "|a/b@17;");
-	gives(API_SSE, "data: a\ndata\ndata: c\n\ndata: d\n\n", "|a//c@22;|d@31;");
+	gives(FRAMING_SSE, "data:a\n\n", "|a@8;");
+	gives(FRAMING_SSE, "data:  a \n\n", "| a @11;");
+	gives(FRAMING_SSE, "data\n\n", "|@6;");
+	gives(FRAMING_SSE, "data:\n\n", "|@7;");
+	gives(FRAMING_SSE, "data: a: b\n\n", "|a: b@12;");
+	gives(FRAMING_SSE, ": ping\n\ndata: a\n\n", "|a@17;");
+	gives(FRAMING_SSE, ":\ndata: a\n:x\n\n", "|a@14;");
+	gives(FRAMING_SSE, "id: 1\nretry: 5\ndata: a\n\n", "|a@24;");
+	gives(FRAMING_SSE, "event: x\ndata: a\n\ndata: b\n\n", "x|a@18;|b@27;");
+	gives(FRAMING_SSE, "data: a\nevent: x\n\n", "x|a@18;");
+	gives(FRAMING_SSE, "event: x\n\n", "x|@10;");
+	gives(FRAMING_SSE, "dataset: a\ndata : a\n\n", "");
+	gives(FRAMING_SSE, "data: a\ndata: b\n\n", "|a/b@17;");
+	gives(FRAMING_SSE, "data: a\ndata\ndata: c\n\ndata: d\n\n", "|a//c@22;|d@31;");
 }
 
 static void sse_begins_and_ends(void **state)
 {
 	(void)state;
-	gives(API_SSE, "", "");
-	gives(API_SSE,
+	gives(FRAMING_SSE, "", "");
+	gives(FRAMING_SSE,
 	      "\xEF\xBB\xBF"
 	      "data: a\n\n",
 	      "|a@12;");
-	gives(API_SSE, "\xEF\xBB\xBF", "");
-	gives(API_SSE, "data: a", "|a@7?;");
-	gives(API_SSE, "data: a\n", "|a@8?;");
-	gives(API_SSE, "data: a\r\n", "|a@9?;");
-	gives(API_SSE, "data: a\n\ndata: b", "|a@9;|b@16?;");
-	gives(API_SSE, "data: a\n\n: bye", "|a@9;");
+	gives(FRAMING_SSE, "\xEF\xBB\xBF", "");
+	gives(FRAMING_SSE, "data: a", "|a@7?;");
+	gives(FRAMING_SSE, "data: a\n", "|a@8?;");
+	gives(FRAMING_SSE, "data: a\r\n", "|a@9?;");
+	gives(FRAMING_SSE, "data: a\n\ndata: b", "|a@9;|b@16?;");
+	gives(FRAMING_SSE, "data: a\n\n: bye", "|a@9;");
 }
 
 static void servers_habits(void **state)
 {
 	(void)state;
-	gives(API_SSE, "error: {\"code\":500}\n\n", "error|{\"code\":500}@21;");
-	gives(API_SSE, "data: a\n\n{\"error\":\"x\"}\ndata: b\n\n", "|a@9;|{\"error\":\"x\"}@23!;|b@32;");
-	gives(API_SSE, "{\"error\":\"x\"}", "|{\"error\":\"x\"}@13?!;");
+	gives(FRAMING_SSE, "error: {\"code\":500}\n\n", "error|{\"code\":500}@21;");
+	gives(FRAMING_SSE, "data: a\n\n{\"error\":\"x\"}\ndata: b\n\n", "|a@9;|{\"error\":\"x\"}@23!;|b@32;");
+	gives(FRAMING_SSE, "{\"error\":\"x\"}", "|{\"error\":\"x\"}@13?!;");
 }
 
 static void strange_lines_are_counted(void **state)
@@ -99,10 +99,10 @@ static void strange_lines_are_counted(void **state)
 	(void)state;
 	struct framing f = {0};
 	struct framing_event e;
-	framing_begin(&f, API_SSE, slice_of("<html>\n<body>\n</html>\n"));
+	framing_begin(&f, FRAMING_SSE, slice_of("<html>\n<body>\n</html>\n"));
 	assert_false(framing_next(&f, &e));
 	assert_int_equal(f.unknown, 3);
-	framing_begin(&f, API_SSE, slice_of(": ping\n\nid: 5\nretry: 1\n\n"));
+	framing_begin(&f, FRAMING_SSE, slice_of(": ping\n\nid: 5\nretry: 1\n\n"));
 	assert_false(framing_next(&f, &e));
 	assert_int_equal(f.unknown, 0);
 	framing_release(&f);
@@ -111,32 +111,33 @@ static void strange_lines_are_counted(void **state)
 static void ndjson(void **state)
 {
 	(void)state;
-	gives(API_NDJSON, "{\"a\":1}\n{\"b\":2}\r\n\n  \n {\"c\":3}\n", "|{\"a\":1}@8;|{\"b\":2}@17;|{\"c\":3}@30;");
-	gives(API_NDJSON, "{\"a\":1}\n{\"b\"", "|{\"a\":1}@8;|{\"b\"@12?;");
-	gives(API_NDJSON, "", "");
-	gives(API_NDJSON, "\n \n", "");
+	gives(FRAMING_NDJSON, "{\"a\":1}\n{\"b\":2}\r\n\n  \n {\"c\":3}\n", "|{\"a\":1}@8;|{\"b\":2}@17;|{\"c\":3}@30;");
+	gives(FRAMING_NDJSON, "{\"a\":1}\n{\"b\"", "|{\"a\":1}@8;|{\"b\"@12?;");
+	gives(FRAMING_NDJSON, "", "");
+	gives(FRAMING_NDJSON, "\n \n", "");
 }
 
 static void maps_run_together(void **state)
 {
 	(void)state;
-	gives(API_JSON_SEQUENCE, "{\"a\":1}{\"b\":2} \n,{\"c\":{}}", "|{\"a\":1}@7;|{\"b\":2}@14;|{\"c\":{}}@25;");
-	gives(API_JSON_SEQUENCE, "[{\"a\":[1,{}]},\n{\"b\":\"}{\\\"]\"}]\n", "|{\"a\":[1,{}]}@13;|{\"b\":\"}{\\\"]\"}@28;");
-	gives(API_JSON_SEQUENCE, "\xEF\xBB\xBF\x1e{}\n\x1e{ \n}", "|{}@6;|{ /}@12;");
-	gives(API_JSON_SEQUENCE, "{\"a\":1}{\"b\":\"", "|{\"a\":1}@7;|{\"b\":\"@13?;");
-	gives(API_JSON_SEQUENCE, "oops {}\n{}", "|oops {}/@8;|{}@10;");
-	gives(API_JSON_SEQUENCE, "}", "|}@1?;");
-	gives(API_JSON_SEQUENCE, "", "");
-	gives(API_JSON_SEQUENCE, " \n[]", "");
+	gives(FRAMING_JSON_SEQUENCE, "{\"a\":1}{\"b\":2} \n,{\"c\":{}}", "|{\"a\":1}@7;|{\"b\":2}@14;|{\"c\":{}}@25;");
+	gives(FRAMING_JSON_SEQUENCE, "[{\"a\":[1,{}]},\n{\"b\":\"}{\\\"]\"}]\n",
+	      "|{\"a\":[1,{}]}@13;|{\"b\":\"}{\\\"]\"}@28;");
+	gives(FRAMING_JSON_SEQUENCE, "\xEF\xBB\xBF\x1e{}\n\x1e{ \n}", "|{}@6;|{ /}@12;");
+	gives(FRAMING_JSON_SEQUENCE, "{\"a\":1}{\"b\":\"", "|{\"a\":1}@7;|{\"b\":\"@13?;");
+	gives(FRAMING_JSON_SEQUENCE, "oops {}\n{}", "|oops {}/@8;|{}@10;");
+	gives(FRAMING_JSON_SEQUENCE, "}", "|}@1?;");
+	gives(FRAMING_JSON_SEQUENCE, "", "");
+	gives(FRAMING_JSON_SEQUENCE, " \n[]", "");
 }
 
 static void whole(void **state)
 {
 	(void)state;
-	gives(API_JSON, "{\"a\":\n1}\n", "|{\"a\":/1}@9?;");
-	gives(API_JSON, "\xEF\xBB\xBF {} ", "|{}@7?;");
-	gives(API_JSON, "  \n", "");
-	gives(API_JSON, "", "");
+	gives(FRAMING_JSON, "{\"a\":\n1}\n", "|{\"a\":/1}@9?;");
+	gives(FRAMING_JSON, "\xEF\xBB\xBF {} ", "|{}@7?;");
+	gives(FRAMING_JSON, "  \n", "");
+	gives(FRAMING_JSON, "", "");
 }
 
 /* ---- against a reference: the standard's words, byte by byte ---- */
@@ -205,7 +206,7 @@ static void it_agrees_with_the_reference(void **state)
 		/* a blank line at the end, so that nothing is pending, which the standard drops and we don't */
 		buffer_text(&body, "\n\n");
 		reference_frame(&r, body.data, body.len);
-		frame(API_SSE, buffer_all(&body), &out);
+		frame(FRAMING_SSE, buffer_all(&body), &out);
 		if (strcmp(out.data, r.out.data) != 0)
 			fail_msg("seed %llu round %d: of \"%s\": got \"%s\", expected \"%s\"", (unsigned long long)seed, round,
 			         body.data, out.data, r.out.data);
@@ -231,5 +232,5 @@ int main(void)
 		cmocka_unit_test(whole),
 		cmocka_unit_test(it_agrees_with_the_reference),
 	};
-	return cmocka_run_group_tests_name("collect/framing", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lib/framing", tests, NULL, NULL);
 }

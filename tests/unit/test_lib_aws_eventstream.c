@@ -1,5 +1,5 @@
 #include "api/envelope.h"
-#include "api/eventstream.h"
+#include "api/aws_eventstream.h"
 #include "unit.h"
 
 /* {"contentBlockIndex": 1, "delta": {"text": "I"}} as an event named contentBlockDelta, its checksums by zlib's crc32.
@@ -20,22 +20,22 @@ static size_t unhex(const char *hex)
 
 static void a_message_is_read(void **state)
 {
-	struct eventstream_message m;
+	struct aws_eventstream_message m;
 	size_t len = unhex(delta), at = 0;
 	(void)state;
-	assert_int_equal(eventstream_crc("123456789", 9), 0xcbf43926);
-	assert_int_equal(eventstream_next((struct slice){body, len}, &at, &m), 1);
+	assert_int_equal(aws_eventstream_crc("123456789", 9), 0xcbf43926);
+	assert_int_equal(aws_eventstream_next((struct slice){body, len}, &at, &m), 1);
 	assert_true(slice_is(m.type, "event"));
 	assert_true(slice_is(m.name, "contentBlockDelta"));
 	assert_true(slice_is(m.payload, "{\"contentBlockIndex\": 1, \"delta\": {\"text\": \"I\"}}"));
 	assert_int_equal(at, len);
-	assert_int_equal(eventstream_next((struct slice){body, len}, &at, &m), 0);
+	assert_int_equal(aws_eventstream_next((struct slice){body, len}, &at, &m), 0);
 	/* of no part of it anything is made */
 	for (size_t part = 0; part < len; part++) {
 		char *exact = malloc(part ? part : 1);
 		memcpy(exact, body, part);
 		at = 0;
-		assert_int_equal(eventstream_next((struct slice){exact, part}, &at, &m), 0);
+		assert_int_equal(aws_eventstream_next((struct slice){exact, part}, &at, &m), 0);
 		assert_int_equal(at, 0);
 		free(exact);
 	}
@@ -43,7 +43,7 @@ static void a_message_is_read(void **state)
 	for (size_t i = 0; i < len; i++) {
 		body[i] ^= 16;
 		at = 0;
-		assert_int_equal(eventstream_next((struct slice){body, len}, &at, &m), -1);
+		assert_int_equal(aws_eventstream_next((struct slice){body, len}, &at, &m), -1);
 		body[i] ^= 16;
 	}
 }
@@ -56,20 +56,20 @@ static void contents_keep_their_places(void **state)
 	(void)state;
 	memcpy(body + len, body, len);
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len}, &err), 0);
-	assert_int_equal(e.inside.len, 2 * payload);
+	assert_int_equal(e.payload.len, 2 * payload);
 	assert_int_equal(envelope_end(&e, 1), len);
 	assert_int_equal(envelope_end(&e, payload), len);
 	assert_int_equal(envelope_end(&e, payload + 1), 2 * len);
 	envelope_rewind(&e);
 	assert_int_equal(envelope_end(&e, payload), len);
-	assert_false(e.torn || e.broken || e.error.len);
+	assert_false(e.truncated || e.broken || e.error.len);
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len - 1}, &err), 0);
-	assert_true(e.torn && !e.broken && e.inside.len == payload);
+	assert_true(e.truncated && !e.broken && e.payload.len == payload);
 	body[len + 20] ^= 1;
 	assert_int_equal(envelope_open(&e, (struct slice){body, 2 * len}, &err), 0);
-	assert_true(e.broken && !e.torn && e.inside.len == payload);
+	assert_true(e.broken && !e.truncated && e.payload.len == payload);
 	assert_int_equal(envelope_open(&e, slice_of(""), &err), 0);
-	assert_true(!e.broken && !e.torn && e.inside.len == 0);
+	assert_true(!e.broken && !e.truncated && e.payload.len == 0);
 	envelope_release(&e);
 }
 
@@ -79,5 +79,5 @@ int main(void)
 		cmocka_unit_test(a_message_is_read),
 		cmocka_unit_test(contents_keep_their_places),
 	};
-	return cmocka_run_group_tests_name("lib/eventstream", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lib/aws_eventstream", tests, NULL, NULL);
 }

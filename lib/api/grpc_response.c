@@ -1,24 +1,24 @@
-#include "api/grpc.h"
+#include "api/grpc_response.h"
 
 #include "absent.h"
 #include "api/error_message.h"
 #include "protobuf/grpc_wire.h"
 
-int grpc_event(const struct protobuf_schema *protobuf, int type, const struct framing_event *event, struct buffer *json,
-               struct ipf_error *err)
+int grpc_response_message(const struct protobuf_schema *protobuf, int type, const struct framing_event *event,
+                          struct buffer *json, struct ipf_error *err)
 {
 	buffer_clear(json);
 	if (event->bare)
-		return ipf_error_set(err, IPF_INPUT, "expected a message of gRPC, got the first byte %d",
+		return ipf_error_set(err, IPF_INPUT, "expected a gRPC message, got the first byte %d",
 		                     (unsigned char)*event->data.data);
 	if (event->compressed)
-		return ipf_error_set(err, IPF_INPUT, "a compressed message, though only uncompressed ones were asked for");
+		return ipf_error_set(err, IPF_INPUT, "message is compressed, but only uncompressed messages were requested");
 	return protobuf_decode(protobuf, type, event->data, json, err);
 }
 
 #define DETAIL_CHARACTERS 300
 
-int64_t grpc_status(struct jdoc *scratch, const struct record *record, struct buffer *why)
+int64_t grpc_response_status(struct jdoc *scratch, const struct record *record, struct buffer *why)
 {
 	struct ipf_error ignored = {0};
 	struct buffer text = {0}, plain = {0};
@@ -28,7 +28,7 @@ int64_t grpc_status(struct jdoc *scratch, const struct record *record, struct bu
 		return IPF_ABSENT;
 	jdoc_text(scratch, jdoc_get(scratch, JDOC_ROOT, "grpc-status"), &text);
 	if (text.len && (jdoc_parse(&number, text.data, text.len, &ignored) < 0 || !jdoc_to_int(&number, JDOC_ROOT, &code)))
-		code = 2; /* as the protocol has it: UNKNOWN */
+		code = 2; /* UNKNOWN, as the protocol demands */
 	if (code != IPF_ABSENT && code != 0) {
 		buffer_clear(&text);
 		jdoc_text(scratch, jdoc_get(scratch, JDOC_ROOT, "grpc-message"), &text);

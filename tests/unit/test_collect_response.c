@@ -1,5 +1,5 @@
 #include "absent.h"
-#include "api/answer.h"
+#include "api/response.h"
 #include "clock.h"
 #include "collect_cases.h"
 #include "measure.h"
@@ -16,7 +16,7 @@
 enum { CASES = sizeof collect_cases / sizeof *collect_cases };
 
 static struct api *api;
-static struct answer answer;
+static struct response response;
 static struct measure measure;
 
 /* ---- making a record, showing a row ---- */
@@ -103,11 +103,11 @@ static void summary(const struct result *row, struct buffer *out)
 
 static void understand(const struct made *m, struct result *row)
 {
-	const struct answer_options answer_options = {.keep_text = true};
+	const struct response_options response_options = {.keep_text = true};
 	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT};
 	struct ipf_error err = {0};
-	assert_int_equal(answer_read(&answer, &m->record, api, &answer_options, &err), 0);
-	assert_int_equal(measure_row(&measure, &m->record, &answer, &measure_options, row, &err), 0);
+	assert_int_equal(response_parse(&response, &m->record, api, &response_options, &err), 0);
+	assert_int_equal(measure_row(&measure, &m->record, &response, &measure_options, row, &err), 0);
 }
 
 /* ---- tests ---- */
@@ -228,7 +228,7 @@ static int close_api(void **state)
 {
 	(void)state;
 	api_close(api);
-	answer_release(&answer);
+	response_release(&response);
 	measure_release(&measure);
 	return 0;
 }
@@ -241,5 +241,5 @@ int main(void)
 		cmocka_unit_test(time_never_steps_back),
 		cmocka_unit_test(events_end_with_their_last_byte),
 	};
-	return cmocka_run_group_tests_name("collect/answer", tests, open_api, close_api);
+	return cmocka_run_group_tests_name("collect/response", tests, open_api, close_api);
 }

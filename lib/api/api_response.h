@@ -1,0 +1,69 @@
+/* The response half of an API descriptor, compiled: how a body is cut into events, and where in an event to find text,
+ * token counts, the finish reason, errors and the end mark. response.h applies it.
+ */
+#ifndef IPF_API_RESPONSE_H
+#define IPF_API_RESPONSE_H
+
+#include "api/api_pointer.h"
+#include "api/descriptor_check.h"
+#include "api/framing.h"
+
+enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
+
+/* Timings that the server reports about itself, under names that all APIs share; each becomes `server_NAME_ns` in the
+ * results. */
+enum api_server_time {
+	API_SERVER_LOAD,      /* loading the model */
+	API_SERVER_QUEUE,     /* from arrival until processing begins */
+	API_SERVER_PREFILL,   /* processing the prompt */
+	API_SERVER_TTFT,      /* from arrival to the first token */
+	API_SERVER_DECODE,    /* from the first to the last token */
+	API_SERVER_TPOT,      /* the same, per token */
+	API_SERVER_INFERENCE, /* prefill and decode, without the queue */
+	API_SERVER_TOTAL,     /* from arrival to the end of the response */
+	API_SERVER_TIMES
+};
+
+struct api_timing {
+	struct api_pointers at;   /* no pointer and no header: the server does not report this time */
+	struct api_pointers from; /* if not empty, `at` and `from` are points in time and their difference counts */
+	double unit_ns;
+};
+
+/* Translates a server's finish reason to one of ours: stop, length, tool_calls, content_filter, error. */
+struct api_finish_word {
+	char *server;
+	char *common; /* NULL: the server's word means "not finished yet" */
+};
+
+struct api_response {
+	enum framing_kind framing;
+	enum api_text_mode text_mode;
+	bool envelope; /* the body is an Amazon event stream; `framing` applies to its payloads (envelope.h) */
+	struct api_pointers text, reasoning; /* alternatives; all nodes that the chosen one matches are joined */
+	struct api_pointers prefix_len;      /* API_PREFIX: characters of the text so far to keep before the new text */
+	struct api_pointers data;            /* content that is not text, such as embeddings: anything but null */
+	char *text_after;                    /* the text begins after the first occurrence of this; NULL */
+	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
+	struct api_pointers finish, error;   /* alternatives */
+	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
+	char *error_event;            /* SSE: an event of this name is an error, whatever its data; NULL: none */
+	char *end_data;               /* SSE: data that ends the stream ("[DONE]"); NULL: none */
+	struct api_pointers end_when; /* the stream ends when one of these matches and is neither null nor false */
+	bool end_at_eof; /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
+	struct api_finish_word *finish_words;
+	size_t finish_words_count;
+	struct api_timing times[API_SERVER_TIMES];
+	bool has_times, has_headers; /* some timing is described; some value may come from a response header */
+};
+
+/* Compiles the object "response" or "response_whole". -1: out of memory or a descriptor error; *response needs
+ * releasing in any case. Zero-initialise it. */
+int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *response,
+                         struct ipf_error *err);
+void api_response_release(struct api_response *response);
+
+/* The response headers that token counts and timings are read from (lower case); i = 0, 1, … until NULL. */
+const char *api_response_used_header(const struct api_response *response, size_t i);
+
+#endif

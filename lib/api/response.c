@@ -1,0 +1,588 @@
+#include "api/response.h"
+
+#include "absent.h"
+#include "api/grpc_response.h"
+#include "api/error_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- time ---- */
+
+/* The time of the read that brought the byte before `end`. Events come in order, so the reads are walked once. Kernel
+ * timestamps are converted from another clock and may step back a little; events never do. */
+static int64_t event_time(struct response *r, const struct record *record, size_t end)
+{
+	while (r->read_end < end && r->read + 1 < record->reads_count)
+		r->read_end += (size_t)record->reads[++r->read].bytes;
+	int64_t t_ns = r->read < record->reads_count ? record->reads[r->read].t_ns : record->end_ns;
+	if (t_ns > RESPONSE_TIME_MAX)
+		t_ns = RESPONSE_TIME_MAX;
+	if (t_ns > r->last_ns)
+		r->last_ns = t_ns;
+	return r->last_ns;
+}
+
+/* ---- content ---- */
+
+struct gathering {
+	struct buffer *out; /* NULL: only find out whether there is any text */
+	bool any;
+};
+
+static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct gathering *g = data;
+	if (!jdoc_text_empty(doc, node)) {
+		g->any = true;
+		if (g->out)
+			jdoc_text(doc, node, g->out);
+	}
+	return true;
+}
+
+/* Appends the texts that the first pointer with any text matches, or those of all pointers unless they are
+ * alternatives. */
+static bool gather(const struct jdoc *doc, const struct api_pointers *from, bool alternatives, struct buffer *out)
+{
+	struct gathering g = {.out = out};
+	for (size_t i = 0; i < from->count && !(alternatives && g.any); i++)
+		api_pointer_each(from->list[i], doc, JDOC_ROOT, gather_node, &g);
+	return g.any;
+}
+
+/* Drops the text up to and including the marker, if it contains it. */
+static void drop_through(struct buffer *piece, const char *mark)
+{
+	const char *found = piece->len ? memmem(piece->data, piece->len, mark, strlen(mark)) : NULL;
+	if (found)
+		buffer_consume(piece, (size_t)(found - piece->data) + strlen(mark));
+}
+
+/* The bytes of the first `count` characters. */
+static size_t prefix_bytes(struct slice text, int64_t count)
+{
+	size_t at = 0;
+	for (; at < text.len && (count > 0 || (text.data[at] & 0xC0) == 0x80); at++)
+		count -= (text.data[at] & 0xC0) != 0x80;
+	return at;
+}
+
+/* API_PREFIX: puts the part of the old text that stays before the new text in `piece`. */
+static void restore_prefix(struct response *r, const struct buffer *seen)
+{
+	int64_t count = 0;
+	jdoc_to_int(&r->doc, api_pointers_first(&r->format->prefix_len, &r->doc, JDOC_ROOT), &count);
+	size_t keep = prefix_bytes(buffer_all(seen), count), len = r->piece.len;
+	if (!buffer_reserve(&r->piece, keep))
+		return;
+	memmove(r->piece.data + keep, r->piece.data, len + 1);
+	memcpy(r->piece.data, seen->data ? seen->data : "", keep);
+	r->piece.len += keep;
+}
+
+static void remove_suffix(struct buffer *text, struct slice end)
+{
+	if (text->len >= end.len && !memcmp(text->data + text->len - end.len, end.data, end.len))
+		text->len -= end.len;
+}
+
+/* The server replaced the end of the text that it had sent, mostly an incomplete character. */
+static void retract(struct response *r, struct buffer *kept, struct slice lost)
+{
+	remove_suffix(&r->content, lost);
+	if (kept)
+		remove_suffix(kept, lost);
+	for (size_t i = r->events_count; i && r->events[i - 1].content_end > r->content.len; i--)
+		r->events[i - 1].content_end = r->content.len;
+}
+
+/* Cumulative text: reduces `piece`, which holds the whole text so far, to what is new in it. */
+static bool keep_new(struct response *r, struct buffer *seen, struct buffer *kept)
+{
+	struct buffer *piece = &r->piece;
+	size_t same = 0, least = piece->len < seen->len ? piece->len : seen->len;
+	while (same < least && piece->data[same] == seen->data[same])
+		same++;
+	if (same < seen->len)
+		retract(r, kept, (struct slice){seen->data + same, seen->len - same});
+	buffer_clear(seen);
+	buffer_slice(seen, buffer_all(piece));
+	buffer_consume(piece, same);
+	return piece->len > 0;
+}
+
+/* Extracts one kind of content; true if the event has at least one character of it. `seen` is NULL for tool calls. */
+static bool extract_text(struct response *r, const struct response_options *options, const struct api_pointers *from,
+                         struct buffer *seen, struct buffer *kept)
+{
+	bool cumulative = seen && r->format->text_mode != API_DELTA;
+	bool is_text = seen == &r->seen_text, after = is_text && r->format->text_after;
+	bool wanted = cumulative || after || options->tokens || options->keep_text;
+	buffer_clear(&r->piece);
+	bool any = gather(&r->doc, from, seen != NULL, wanted ? &r->piece : NULL);
+	if (any && is_text && r->prompt_bytes) {
+		buffer_consume(&r->piece, r->piece.len < r->prompt_bytes ? r->piece.len : r->prompt_bytes);
+		any = r->piece.len > 0;
+	}
+	if (any && after) {
+		drop_through(&r->piece, r->format->text_after);
+		any = r->piece.len > 0;
+	}
+	if (any && is_text && r->format->text_mode == API_PREFIX)
+		restore_prefix(r, seen);
+	if (any && cumulative)
+		any = keep_new(r, seen, kept);
+	if (any && options->tokens)
+		buffer_slice(&r->content, buffer_all(&r->piece));
+	if (any && kept && options->keep_text)
+		buffer_slice(kept, buffer_all(&r->piece));
+	return any;
+}
+
+static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, struct ipf_error *err)
+{
+	if (r->events_count == r->events_cap) {
+		size_t cap = r->events_cap ? 2 * r->events_cap : 256;
+		struct response_event *more = realloc(r->events, cap * sizeof *more);
+		if (!more)
+			return ipf_error_memory(err);
+		r->events = more;
+		r->events_cap = cap;
+	}
+	r->events[r->events_count++] = (struct response_event){
+		.t_ns = t_ns, .usage_tokens = usage_tokens, .content_end = r->content.len};
+	return 0;
+}
+
+/* ---- usage, finish, error, end ---- */
+
+/* Larger values are not token counts. */
+#define TOKENS_MAX INT64_C(1000000000000)
+
+static int64_t get_count(const struct jdoc *doc, jdoc_id node)
+{
+	int64_t count;
+	return jdoc_to_int(doc, node, &count) && count >= 0 && count <= TOKENS_MAX ? count : IPF_ABSENT;
+}
+
+/* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. */
+static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
+{
+	int64_t count = from->sum ? IPF_ABSENT : get_count(doc, api_pointers_first(from, doc, JDOC_ROOT));
+	for (size_t i = 0; from->sum && i < from->count; i++) {
+		int64_t part = get_count(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
+		if (part != IPF_ABSENT)
+			count = (count == IPF_ABSENT ? 0 : count) + part;
+	}
+	if (count != IPF_ABSENT)
+		*to = count;
+	return count;
+}
+
+/* A number, true or false counts only if the descriptor translates it. */
+static void extract_finish(struct response *r)
+{
+	jdoc_id node = api_pointers_first(&r->format->finish, &r->doc, JDOC_ROOT);
+	bool is_text = !jdoc_text_empty(&r->doc, node);
+	if (node == JDOC_NONE || (!is_text && !r->format->finish_words_count))
+		return;
+	buffer_clear(&r->piece);
+	if (is_text)
+		jdoc_text(&r->doc, node, &r->piece);
+	else
+		buffer_slice(&r->piece, jdoc_raw(&r->doc, node));
+	const struct api_finish_word *word = r->format->finish_words, *end = word + r->format->finish_words_count;
+	while (word < end && !slice_is(buffer_all(&r->piece), word->server))
+		word++;
+	if (word == end ? !is_text : !word->common)
+		return;
+	buffer_clear(&r->finish);
+	buffer_clear(&r->finish_server);
+	if (word == end) {
+		buffer_slice(&r->finish, buffer_all(&r->piece));
+	} else {
+		buffer_text(&r->finish, word->common);
+		if (strcmp(word->common, word->server) != 0)
+			buffer_text(&r->finish_server, word->server);
+	}
+}
+
+/* Larger values, a hundred years, are not durations. */
+#define SERVER_TIME_MAX 3.2e18
+
+static bool get_number(const struct jdoc *doc, const struct api_pointers *from, double *value)
+{
+	return jdoc_to_double(doc, api_pointers_first(from, doc, JDOC_ROOT), value);
+}
+
+/* Integers are subtracted as such: points in time may be too large for doubles to resolve. */
+static bool get_duration(const struct jdoc *doc, const struct api_timing *t, double *value)
+{
+	int64_t from, to;
+	double begin, end;
+	if (jdoc_to_int(doc, api_pointers_first(&t->at, doc, JDOC_ROOT), &to) &&
+	    jdoc_to_int(doc, api_pointers_first(&t->from, doc, JDOC_ROOT), &from) && from >= 0 && to >= 0) {
+		*value = (double)(to - from);
+		return true;
+	}
+	bool both = get_number(doc, &t->at, &end) && get_number(doc, &t->from, &begin);
+	*value = both ? end - begin : 0;
+	return both;
+}
+
+static void set_timing(struct response *r, size_t which, double value, double unit_ns)
+{
+	double ns = value * unit_ns;
+	if (ns >= 0 && ns < SERVER_TIME_MAX)
+		r->server_ns[which] = (int64_t)(ns + 0.5);
+}
+
+static void extract_timings(struct response *r)
+{
+	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
+		const struct api_timing *t = &r->format->times[i];
+		double value;
+		if (t->at.count && (t->from.count ? get_duration(&r->doc, t, &value) : get_number(&r->doc, &t->at, &value)))
+			set_timing(r, i, value, t->unit_ns);
+	}
+}
+
+/* ---- values in response headers ---- */
+
+static bool header_number(const struct jdoc *doc, const char *name, double *value)
+{
+	struct buffer text = {0};
+	char *end = NULL;
+	if (!name)
+		return false;
+	jdoc_text(doc, jdoc_get(doc, JDOC_ROOT, name), &text);
+	if (text.len && strchr("0123456789", *text.data))
+		*value = strtod(text.data, &end);
+	bool good = end && !*end;
+	buffer_release(&text);
+	return good;
+}
+
+static void header_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
+{
+	double value;
+	if (*to == IPF_ABSENT && header_number(doc, from->header, &value) && value <= (double)TOKENS_MAX)
+		*to = (int64_t)value;
+}
+
+static int extract_headers(struct response *r, const struct record *record, struct ipf_error *err)
+{
+	struct ipf_error ignored = {0};
+	double value;
+	if (!record->headers.data)
+		return 0;
+	if (jdoc_parse(&r->doc, record->headers.data, record->headers.len, &ignored) < 0)
+		return ignored.kind == IPF_SYSTEM ? ipf_error_set(err, IPF_SYSTEM, "%s", ignored.text) : 0;
+	header_count(&r->doc, &r->format->input_tokens, &r->input_tokens);
+	header_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
+	header_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
+	header_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++)
+		if (r->server_ns[i] == IPF_ABSENT && header_number(&r->doc, r->format->times[i].at.header, &value))
+			set_timing(r, i, value, r->format->times[i].unit_ns);
+	return 0;
+}
+
+/* null, false and "" mean "no error": some servers write them in every event. */
+static bool is_error_value(const struct jdoc *doc, jdoc_id node)
+{
+	return !jdoc_is_null(doc, node) && !slice_is(jdoc_raw(doc, node), "false") &&
+	       !slice_is(jdoc_raw(doc, node), "\"\"");
+}
+
+static bool extract_error(struct response *r)
+{
+	for (size_t i = 0; i < r->format->error.count; i++) {
+		const struct api_pointer *pointer = r->format->error.list[i];
+		jdoc_id node = api_pointer_first(pointer, &r->doc, JDOC_ROOT);
+		if (node == JDOC_NONE || (!api_pointer_conditional(pointer) && !is_error_value(&r->doc, node)))
+			continue;
+		if (!r->failed)
+			error_message_of(&r->doc, api_pointer_conditional(pointer) ? JDOC_ROOT : node, &r->error_text);
+		return r->failed = true;
+	}
+	return false;
+}
+
+static void extract_end(struct response *r)
+{
+	for (size_t i = 0; i < r->format->end_when.count && !r->ended; i++) {
+		const struct api_pointer *pointer = r->format->end_when.list[i];
+		jdoc_id node = api_pointer_first(pointer, &r->doc, JDOC_ROOT);
+		r->ended = node != JDOC_NONE &&
+		           (api_pointer_conditional(pointer) || !slice_is(jdoc_raw(&r->doc, node), "false"));
+	}
+}
+
+static void note_malformed(struct response *r, const char *what, struct slice data)
+{
+	if (r->malformed)
+		return;
+	r->malformed = true;
+	buffer_text(&r->malformed_text, what);
+	buffer_text(&r->malformed_text, data.len ? ": " : "");
+	error_message_plain(data, 100, &r->malformed_text);
+}
+
+/* ---- events ---- */
+
+static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
+                           const struct framing_event *event, struct ipf_error *err)
+{
+	bool reasoning = extract_text(r, options, &r->format->reasoning, &r->seen_reasoning, &r->reasoning);
+	bool text = extract_text(r, options, &r->format->text, &r->seen_text, &r->text);
+	bool tools = extract_text(r, options, &r->format->tools, NULL, NULL);
+	bool data = r->format->data.count && api_pointers_first(&r->format->data, &r->doc, JDOC_ROOT) != JDOC_NONE;
+	int64_t usage = extract_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
+	extract_count(&r->doc, &r->format->input_tokens, &r->input_tokens);
+	extract_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
+	extract_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
+	extract_finish(r);
+	extract_end(r);
+	if (r->format->has_times)
+		extract_timings(r);
+	if (!reasoning && !text && !tools && !data)
+		return 0;
+	int64_t t_ns = event_time(r, record, event->end);
+	if (text && r->first_text_ns == IPF_ABSENT)
+		r->first_text_ns = t_ns;
+	return add_event(r, t_ns, usage, err);
+}
+
+/* An SSE event whose name means an error: its data, JSON or not, is the message. */
+static void note_error_event(struct response *r, struct slice data)
+{
+	if (!r->failed)
+		error_message_of_body(&r->doc, data, &r->error_text);
+	r->failed = true;
+}
+
+/* The event as JSON. False: it has none, or a problem with it was noted already. */
+static bool event_json(struct response *r, const struct framing_event *event, struct slice *data, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	*data = r->protobuf ? (struct slice){0} : framing_trim(event->data);
+	if (!r->protobuf)
+		return data->len > 0;
+	if (event->pending) {
+		r->truncated = true;
+		return false;
+	}
+	if (grpc_response_message(r->protobuf, r->message, event, &r->json, &why) < 0) {
+		if (why.kind == IPF_SYSTEM)
+			*err = why;
+		else
+			note_malformed(r, why.text, (struct slice){0});
+		return false;
+	}
+	*data = buffer_all(&r->json);
+	return true;
+}
+
+/* Content after the end mark is ignored; an error after it still counts. */
+static int parse_event(struct response *r, const struct record *record, const struct response_options *options,
+                       const struct framing_event *event, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	struct slice data;
+	bool some = event_json(r, event, &data, err);
+	if (r->format->error_event && slice_is(event->name, r->format->error_event)) {
+		note_error_event(r, data);
+		return 0;
+	}
+	if (!some)
+		return err->kind ? -1 : 0;
+	if (r->format->end_data && slice_is(data, r->format->end_data)) {
+		r->ended = true;
+		return 0;
+	}
+	if (jdoc_parse(&r->doc, data.data, data.len, &why) < 0) {
+		if (why.kind == IPF_SYSTEM)
+			return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
+		/* an incomplete event at the end of the body is a truncation, not malformed */
+		if (event->pending && r->framing.kind != FRAMING_JSON)
+			r->truncated = true;
+		else if (!r->ended && !event->bare)
+			note_malformed(r, "event is not JSON", data);
+		return 0;
+	}
+	if (extract_error(r) || r->ended || jdoc_is_null(&r->doc, JDOC_ROOT))
+		return 0;
+	enum jdoc_type type = jdoc_type_of(&r->doc, JDOC_ROOT);
+	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && r->framing.kind == FRAMING_JSON))) {
+		if (!event->bare)
+			note_malformed(r, "event is not a JSON object", data);
+		return 0;
+	}
+	return extract_content(r, record, options, event, err);
+}
+
+/* ---- the body ---- */
+
+static bool begins_like_events(struct slice body)
+{
+	static const char *const begins[] = {"data:", "event:", "id:", "retry:", ":"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (body.len >= strlen(begins[i]) && !memcmp(body.data, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* Chooses the descriptor's half for what was requested, unless the server plainly sent the other kind. *framing says
+ * how to cut the body into events. */
+static const struct api_response *choose_format(struct response *r, const struct record *record, const struct api *api,
+                                                enum framing_kind *framing)
+{
+	const struct api_response *asked = api_response(api, record->streamed),
+							  *other = api_response(api, !record->streamed);
+	struct slice body = framing_trim(record->body);
+	struct ipf_error ignored = {0};
+	if (!asked) {
+		asked = other;
+		other = NULL;
+	}
+	*framing = asked->framing;
+	if (asked->framing == FRAMING_SSE && body.len && strchr("{[", *body.data) &&
+	    jdoc_parse(&r->doc, body.data, body.len, &ignored) == 0) {
+		*framing = FRAMING_JSON;
+		return other && other->framing == FRAMING_JSON ? other : asked;
+	}
+	if (asked->framing == FRAMING_JSON && other && other->framing == FRAMING_SSE && begins_like_events(body)) {
+		*framing = FRAMING_SSE;
+		return other;
+	}
+	return asked;
+}
+
+/* gRPC ends with a status; the descriptor may require an end mark in a message as well. */
+static void finish_grpc(struct response *r, const struct record *record)
+{
+	struct buffer why = {0};
+	int64_t status = grpc_response_status(&r->doc, record, &why);
+	r->no_status = status == IPF_ABSENT;
+	r->ended = status == 0 && (r->ended || !r->format->end_when.count);
+	if (status > 0 && !r->failed) {
+		r->deadline_exceeded = status == 4;
+		buffer_slice(&r->error_text, buffer_all(&why));
+	}
+	r->failed |= status != IPF_ABSENT && status != 0;
+	buffer_release(&why);
+}
+
+/* Errors and damage in the messages around the payload. */
+static void finish_envelope(struct response *r)
+{
+	if (r->envelope.error.len && !r->failed)
+		buffer_slice(&r->error_text, buffer_all(&r->envelope.error));
+	r->failed |= r->envelope.error.len > 0;
+	r->truncated |= r->envelope.truncated;
+	if (r->envelope.broken && !r->failed)
+		note_malformed(r, "damaged event stream", (struct slice){0});
+}
+
+/* Conclusions when all events have been parsed. */
+static void finish_body(struct response *r, const struct record *record, size_t events)
+{
+	struct slice body = framing_trim(record->body);
+	enum framing_kind framing = r->framing.kind;
+	bool clean = record->error == RECORD_OK;
+	if (r->format->envelope)
+		finish_envelope(r);
+	if (framing == FRAMING_GRPC)
+		finish_grpc(r, record);
+	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
+		note_malformed(r, "expected a complete response", body);
+	else if (framing == FRAMING_SSE && !events && r->framing.unknown && !r->failed)
+		note_malformed(r, "body is not server-sent events", body);
+	if (r->format->end_at_eof && clean && !r->truncated && body.len && !r->failed)
+		r->ended = true;
+}
+
+static void begin(struct response *r, const struct record *record)
+{
+	struct buffer *buffers[] = {&r->finish,     &r->finish_server,  &r->content, &r->text,      &r->reasoning,
+	                            &r->error_text, &r->malformed_text, &r->piece,   &r->seen_text, &r->seen_reasoning};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_clear(buffers[i]);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++)
+		r->server_ns[i] = IPF_ABSENT;
+	r->events_count = 0;
+	r->format = NULL;
+	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
+		r->truncated = false;
+	r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens = IPF_ABSENT;
+	r->read = 0;
+	r->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
+	r->last_ns = -RESPONSE_TIME_MAX;
+}
+
+static bool out_of_memory(const struct response *r)
+{
+	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
+	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
+	       r->seen_reasoning.failed || r->framing.many.failed;
+}
+
+int response_parse(struct response *r, const struct record *record, const struct api *api,
+                   const struct response_options *options, struct ipf_error *err)
+{
+	struct framing_event event;
+	enum framing_kind framing;
+	size_t events = 0;
+	begin(r, record);
+	if (record->status == IPF_ABSENT)
+		return 0;
+	if (record->status < 200 || record->status > 299) {
+		error_message_of_body(&r->doc, record->body, &r->error_text);
+		return 0;
+	}
+	r->parsed = true;
+	r->format = choose_format(r, record, api, &framing);
+	r->protobuf = framing == FRAMING_GRPC ? api_protobuf(api) : NULL;
+	r->message = r->protobuf ? api_response_type(api, r->format == api_response(api, true)) : -1;
+	bool repeats = r->format->text_mode == API_CUMULATIVE_WITH_PROMPT;
+	r->includes_prompt = repeats && record->prompt_bytes == IPF_ABSENT;
+	r->prompt_bytes = repeats && !r->includes_prompt ? (size_t)record->prompt_bytes : 0;
+	r->no_text = !r->format->text.count;
+	struct slice body = record->body;
+	if (r->format->envelope) {
+		if (envelope_open(&r->envelope, record->body, err) < 0)
+			return -1;
+		body = buffer_all(&r->envelope.payload);
+	}
+	framing_begin(&r->framing, framing, body);
+	while (framing_next(&r->framing, &event)) {
+		if (r->format->envelope)
+			event.end = envelope_end(&r->envelope, event.end);
+		events += !event.bare;
+		if (event.pending && record->error != RECORD_OK && framing != FRAMING_JSON) {
+			r->truncated = true;
+			continue;
+		}
+		if (parse_event(r, record, options, &event, err) < 0)
+			return -1;
+	}
+	finish_body(r, record, events);
+	if (r->format->has_headers && extract_headers(r, record, err) < 0)
+		return -1;
+	return out_of_memory(r) ? ipf_error_memory(err) : 0;
+}
+
+void response_release(struct response *r)
+{
+	struct buffer *buffers[] = {&r->finish,     &r->finish_server,  &r->content, &r->text,      &r->reasoning,
+	                            &r->error_text, &r->malformed_text, &r->piece,   &r->seen_text, &r->seen_reasoning,
+	                            &r->json};
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_release(buffers[i]);
+	framing_release(&r->framing);
+	envelope_release(&r->envelope);
+	jdoc_release(&r->doc);
+	free(r->events);
+}

@@ -1,0 +1,77 @@
+/* What a response contains: its content events, text, usage, finish reason, end mark or error, as the API's descriptor
+ * says where to find them.
+ *
+ *     struct response r = {0};
+ *     if (response_parse(&r, &record, api, &options, &err) < 0) …   // out of memory only; any body can be parsed
+ *     r.events[0].t_ns …                                            // good until the next response_parse
+ *     response_release(&r);
+ *
+ * This module reports what came. Which of it makes the request fail, and every metric, is up to ipf-collect.
+ */
+#ifndef IPF_RESPONSE_H
+#define IPF_RESPONSE_H
+
+#include "api/api.h"
+#include "api/envelope.h"
+#include "api/framing.h"
+#include "stream/record.h"
+#include "tokenizer/token_counter.h"
+
+/* Times are clamped to this, nine years from the run's start, so that sums of them and ten times one cannot overflow.
+ */
+#define RESPONSE_TIME_MAX (INT64_C(1) << 58)
+
+struct response_options {
+	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
+	bool keep_text;                     /* fill `text` and `reasoning` */
+};
+
+/* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
+struct response_event {
+	int64_t t_ns;         /* time of the read that brought its last byte; events of one read share it */
+	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
+	size_t content_end;   /* length of `content` up to and including this event */
+};
+
+struct response {
+	struct response_event *events;
+	size_t events_count, events_cap;
+	int64_t first_text_ns;  /* time of the first event with text that is not reasoning; IPF_ABSENT */
+	bool parsed;            /* the status was 2xx and the body was read as a response */
+	bool ended;             /* the end mark was seen */
+	bool failed;            /* the body or the gRPC status reports an error; its message is in error_text */
+	bool no_status;         /* gRPC: the response ended without a status */
+	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */
+	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
+	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
+	bool no_text;           /* the content is data, such as embeddings, and has no tokens */
+	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last usage reported; IPF_ABSENT */
+	int64_t server_ns[API_SERVER_TIMES];                                  /* reported by the server; IPF_ABSENT */
+	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
+	struct buffer finish_server;   /* the server's own word, if it differs */
+	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */
+	struct buffer text, reasoning; /* each alone, with keep_text */
+	struct buffer error_text, malformed_text;
+
+	/* How the body was read, for --explain. */
+	const struct api_response *format;
+	struct framing framing;
+	struct envelope envelope;        /* used if the format has one */
+	const struct protobuf_schema *protobuf; /* gRPC: events are messages of type `message`; NULL: events are JSON */
+	int message;
+
+	/* private */
+	struct jdoc doc;
+	struct buffer json, piece, seen_text, seen_reasoning;
+	size_t prompt_bytes;   /* to skip at the beginning of the text */
+	bool truncated;        /* the body ended in the middle of an event */
+	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
+	int64_t last_ns;
+};
+
+/* Parses the body of a record. -1: out of memory. */
+int response_parse(struct response *r, const struct record *record, const struct api *api,
+                   const struct response_options *options, struct ipf_error *err);
+void response_release(struct response *r);
+
+#endif
