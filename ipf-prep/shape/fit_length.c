@@ -40,14 +40,14 @@ static struct slice keep(struct fit_length *s, struct draft *space)
 static struct slice cut(struct fit_length *s, struct slice text, int64_t count, struct rng *rng, struct draft *space)
 {
 	text.len = token_counter_cut(s->tokens, text.data, text.len, count);
-	if (!token_counter_exact(s->tokens) || token_counter_count(s->tokens, text.data, text.len) == count)
+	if (!token_counter_is_exact(s->tokens) || token_counter_count(s->tokens, text.data, text.len) == count)
 		return text;
 	if (text.data != s->text.data) {
 		buffer_clear(&s->text);
 		buffer_slice(&s->text, text);
 	}
 	s->text.len = text.len;
-	exact_text_fill(s->exact, rng, count, &s->text);
+	exact_text_pad(s->exact, rng, count, &s->text);
 	s->failed |= s->exact->failed;
 	return keep(s, space);
 }

@@ -159,7 +159,7 @@ static int parse_prompt(struct prep_plan *plan, const struct prep_options *o, st
 	if (form == 4)
 		return ipf_error_set(err, IPF_USAGE, "--prompt: expected messages, text, ids or none, got \"%s\"", o->prompt);
 	plan->prompt = (enum prompt_form)form;
-	if (plan->prompt == AS_IDS && !token_counter_exact(plan->tokens))
+	if (plan->prompt == AS_IDS && !token_counter_is_exact(plan->tokens))
 		return ipf_error_set(err, IPF_USAGE, "--prompt: ids need a model's tokenizer (-t)");
 	if (plan->prompt != AS_MESSAGES && o->template_tokens)
 		return ipf_error_set(err, IPF_USAGE, "--template-tokens: there is no chat template with --prompt %s",
@@ -369,7 +369,7 @@ int plan_make(struct prep_plan *plan, const struct prep_options *o, const struct
 		.tokens = plan->tokens,
 		.input = &plan->input,
 	};
-	plan->around = o->preset ? token_counter_around(plan->tokens) : 0;
+	plan->around = o->preset ? token_counter_special_tokens(plan->tokens) : 0;
 	plan->drop_failed = o->failed && strcmp(o->failed, "drop") == 0;
 	if (format->open && format->open(&plan->state, &settings, err) < 0)
 		return -1;

@@ -33,7 +33,7 @@ static struct exact_text_start start_of(struct renderer *r, const struct draft_r
 
 void renderer_meet(struct renderer *r, const struct draft *d)
 {
-	if (!token_counter_exact(r->plan->tokens))
+	if (!token_counter_is_exact(r->plan->tokens))
 		return;
 	for (size_t turn = 0; turn < d->count; turn++) {
 		const struct draft_request *request = &d->requests[turn];
@@ -106,7 +106,7 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 	if (left > 0)
 		exact_text_prose(&r->exact, &rng, &start, salt, left, &r->made);
 	size_t len = r->made.len;
-	selection_counts_residual(r->tally, count, exact_text_settle(&r->exact, &rng, count, &r->made));
+	selection_counts_residual(r->tally, count, exact_text_fit(&r->exact, &rng, count, &r->made));
 	if (r->made.len != len)
 		r->span_count = 0; /* it is not what the blocks make */
 	r->work.failed |= r->exact.failed || r->kin.failed;
@@ -123,7 +123,7 @@ struct slice renderer_text(struct renderer *r, const struct draft *d, size_t tur
 	struct draft_blocks of_copy = renderer_blocks(r, d, request);
 	const struct draft_blocks *blocks = &of_copy;
 	int64_t left = count;
-	if (token_counter_exact(r->plan->tokens))
+	if (token_counter_is_exact(r->plan->tokens))
 		return make_exact_text(r, d, turn, request, count);
 	buffer_clear(&r->made);
 	for (size_t i = 0; i < blocks->count && left > 0; i++) {

@@ -145,7 +145,7 @@ static void shape_input(struct renderer *r, const struct draft *d, size_t turn)
 	int64_t wanted = target > others ? target - others : 1;
 	m->counted = false;
 	m->text = fit_length_to(&r->stretch, m->text, wanted, &filler, work);
-	if (token_counter_exact(r->plan->tokens))
+	if (token_counter_is_exact(r->plan->tokens))
 		selection_counts_residual(r->tally, wanted, text_tokens(r->plan->tokens, m->text));
 }
 
@@ -172,7 +172,7 @@ static void put_prefix(struct renderer *r, const struct draft *d, size_t turn)
 		char name[512];
 		struct rng rng;
 		rng_init(&rng, plan->options->common.seed, synthetic_text_name("prefix text", plan->options->salt, name), k);
-		if (token_counter_exact(plan->tokens)) {
+		if (token_counter_is_exact(plan->tokens)) {
 			exact_text_prefix(&r->exact, &rng, tokens, prefix);
 		} else {
 			/* A blank at the end parts it from what follows. */

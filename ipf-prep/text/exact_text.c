@@ -131,7 +131,7 @@ void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text
 	append(e, &rng, opener_of(e, start, salt, first), first, full, count, out);
 }
 
-int64_t exact_text_settle(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
+int64_t exact_text_fit(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
 {
 	int64_t have = text->data ? count_of(e, text->data, text->len) : 0;
 	for (int tries = 0; have != count && tries < 8 && !text->failed; tries++) {
@@ -146,7 +146,7 @@ int64_t exact_text_settle(struct exact_text *e, struct rng *rng, int64_t count, 
 	return have;
 }
 
-void exact_text_fill(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
+void exact_text_pad(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)
 {
 	prepare(e);
 	fill(e, rng, 0, count, "", text);

@@ -39,10 +39,10 @@ void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_
 
 /* Makes the whole text have `count` tokens, should it not: what is too much at its end is cut, what is missing is made.
  * How many it has. */
-int64_t exact_text_settle(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
+int64_t exact_text_fit(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
 
 /* Brings a text that lacks a few tokens to `count`, by words of one token each; the last word may go for it. */
-void exact_text_fill(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
+void exact_text_pad(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
 
 /* A text of `count` tokens that ends in an empty line, so that what follows it leaves them as they are. */
 void exact_text_prefix(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *out);

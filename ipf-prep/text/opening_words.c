@@ -27,7 +27,7 @@ static size_t encode(struct making *m, struct slice word, const char *after, uin
 	buffer_slice(&m->text, word);
 	buffer_text(&m->text, after);
 	m->ids.count = 0;
-	if (m->text.failed || !token_counter_ids(m->tokens, m->text.data, m->text.len, &m->ids)) {
+	if (m->text.failed || !token_counter_encode(m->tokens, m->text.data, m->text.len, &m->ids)) {
 		m->o->failed = true;
 		return 0;
 	}
@@ -81,11 +81,11 @@ static void add(struct opening_words *o, struct slice word)
 static void take_vocabulary(struct making *m)
 {
 	struct buffer text = {0};
-	uint32_t size = token_counter_size(m->tokens);
+	uint32_t size = token_counter_vocabulary_size(m->tokens);
 	for (uint32_t id = 0; id < size && !m->o->failed; id++) {
 		uint32_t alone, first;
 		buffer_clear(&text);
-		token_counter_id_text(m->tokens, id, &text);
+		token_counter_token_text(m->tokens, id, &text);
 		size_t blank = text.len > 0 && text.data[0] == ' ';
 		struct slice word = {text.data ? text.data + blank : "", text.len - blank};
 		if (!is_word(word.data, word.len) || encode(m, word, "", &alone) != 1 || m->taken[alone] ||
@@ -121,7 +121,7 @@ void opening_words_make(struct opening_words *o, const struct token_counter *tok
 		buffer_byte(&m.text, ' ');
 	}
 	m.skip = m.text.len;
-	m.taken = calloc((size_t)token_counter_size(tokens) + 1, 1);
+	m.taken = calloc((size_t)token_counter_vocabulary_size(tokens) + 1, 1);
 	if (m.taken) {
 		take_sentences(&m);
 		take_vocabulary(&m);

@@ -140,8 +140,8 @@ static void share_out(struct places *p, size_t i, size_t end)
 	p->at = end;
 }
 
-int tokenizer_ends(const struct tokenizer *t, const uint32_t *ids, size_t count, const char *text, size_t len,
-                   size_t *ends, struct ipf_error *err)
+int tokenizer_token_ends(const struct tokenizer *t, const uint32_t *ids, size_t count, const char *text, size_t len,
+                         size_t *ends, struct ipf_error *err)
 {
 	struct places p = {.t = t, .text = text, .len = len, .ends = ends};
 	int status = 0;

@@ -68,7 +68,7 @@ void token_counter_close(struct token_counter *t)
 	free(t);
 }
 
-bool token_counter_exact(const struct token_counter *t)
+bool token_counter_is_exact(const struct token_counter *t)
 {
 	return t->tokenizer;
 }
@@ -203,8 +203,8 @@ int token_counter_check(const struct token_counter *t, struct ipf_error *err)
 	return failed ? -1 : 0;
 }
 
-int64_t token_counter_count_parts(const struct token_counter *t, const char *text, size_t len, const size_t *ends,
-                                  size_t count, int64_t *counts, struct ipf_error *err)
+int64_t token_counter_count_prefixes(const struct token_counter *t, const char *text, size_t len, const size_t *ends,
+                                     size_t count, int64_t *counts, struct ipf_error *err)
 {
 	struct token_ids ids = {0};
 	size_t *places = NULL;
@@ -218,7 +218,7 @@ int64_t token_counter_count_parts(const struct token_counter *t, const char *tex
 	total = act(t, list_ids, text, len, &ids, err);
 	if (total > 0 && !(places = reallocarray(NULL, ids.count, sizeof *places)))
 		total = no_memory(err);
-	if (total > 0 && tokenizer_ends(t->tokenizer, ids.ids, ids.count, text, len, places, err) < 0)
+	if (total > 0 && tokenizer_token_ends(t->tokenizer, ids.ids, ids.count, text, len, places, err) < 0)
 		total = -1;
 	for (size_t i = 0, k = 0; total >= 0 && i < count; i++) {
 		while (k < ids.count && places[k] <= ends[i])
@@ -310,7 +310,7 @@ size_t token_counter_cut(const struct token_counter *t, const char *text, size_t
 	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
 }
 
-int64_t token_counter_around(const struct token_counter *t)
+int64_t token_counter_special_tokens(const struct token_counter *t)
 {
 	struct ipf_error err = {0};
 	struct tokenizer_scratch *s = t->tokenizer ? scratch_take(t) : NULL;
@@ -321,7 +321,7 @@ int64_t token_counter_around(const struct token_counter *t)
 	return with < 0 ? 0 : with - token_counter_count(t, "a", 1);
 }
 
-bool token_counter_ids(const struct token_counter *t, const char *text, size_t len, struct token_ids *ids)
+bool token_counter_encode(const struct token_counter *t, const char *text, size_t len, struct token_ids *ids)
 {
 	struct ipf_error err = {0};
 	struct tokenizer_scratch *s = scratch_take(t);
@@ -331,12 +331,12 @@ bool token_counter_ids(const struct token_counter *t, const char *text, size_t l
 	return done;
 }
 
-uint32_t token_counter_size(const struct token_counter *t)
+uint32_t token_counter_vocabulary_size(const struct token_counter *t)
 {
-	return tokenizer_size(t->tokenizer);
+	return tokenizer_vocabulary_size(t->tokenizer);
 }
 
-void token_counter_id_text(const struct token_counter *t, uint32_t id, struct buffer *text)
+void token_counter_token_text(const struct token_counter *t, uint32_t id, struct buffer *text)
 {
 	struct ipf_error err = {0};
 	if (tokenizer_decode(t->tokenizer, &id, 1, 0, text, &err) < 0)

@@ -152,7 +152,7 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t coun
 	return status;
 }
 
-uint32_t tokenizer_size(const struct tokenizer *t)
+uint32_t tokenizer_vocabulary_size(const struct tokenizer *t)
 {
 	uint32_t size = t->vocabulary.size;
 	if (t->added.count && t->added.sorted[t->added.count - 1].id >= size)
@@ -163,5 +163,5 @@ uint32_t tokenizer_size(const struct tokenizer *t)
 json_t *tokenizer_describe(const struct tokenizer *t)
 {
 	return json_pack("{s:s, s:s, s:I, s:b}", "name", t->name, "sha256", t->block.header->source_sha256, "size",
-	                 (json_int_t)tokenizer_size(t), "exact", 1);
+	                 (json_int_t)tokenizer_vocabulary_size(t), "exact", 1);
 }

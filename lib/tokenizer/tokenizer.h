@@ -63,8 +63,8 @@ int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, siz
 /* Where each of the text's ids ends: ends[i] bytes from its beginning, never falling, the last at its end
  * (TOKENIZER_SPECIAL's ids are not the text's). Exact where tokens are the bytes of the text; where the normalizer has
  * changed it, at the nearest place that the texts of the tokens tell. Linear. */
-int tokenizer_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text, size_t len,
-                   size_t *ends, struct ipf_error *err);
+int tokenizer_token_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text,
+                         size_t len, size_t *ends, struct ipf_error *err);
 
 /* Many texts in parallel: counts[i] of texts[i]; `threads` 0: as many as the cores that this process may use. */
 int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
@@ -74,7 +74,7 @@ int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice 
                           int threads, struct token_ids *ids, struct ipf_error *err);
 
 /* How many ids there are (the highest id + 1). */
-uint32_t tokenizer_size(const struct tokenizer *tokenizer);
+uint32_t tokenizer_vocabulary_size(const struct tokenizer *tokenizer);
 /* New: {"name": base name, "sha256": of the file, "size": …, "exact": true} for headers. */
 json_t *tokenizer_describe(const struct tokenizer *tokenizer);
 

@@ -50,7 +50,7 @@ static void describes_itself(void **state)
 	assert_string_equal(json_string_value(json_object_get(about, "name")), "bytelevel.json");
 	assert_int_equal(json_string_length(json_object_get(about, "sha256")), 64);
 	assert_true(json_is_true(json_object_get(about, "exact")));
-	assert_int_equal(json_integer_value(json_object_get(about, "size")), tokenizer_size(t));
+	assert_int_equal(json_integer_value(json_object_get(about, "size")), tokenizer_vocabulary_size(t));
 	json_decref(about);
 	tokenizer_close(t);
 }
@@ -180,7 +180,7 @@ static void cuts_at_tokens(void **state)
 	for (size_t n = 0; n < 4; n++) {
 		int exact = 0, tried = 0;
 		assert_int_equal(token_counter_open(&t, fixture(names[n]), &err), 0);
-		assert_true(token_counter_exact(t));
+		assert_true(token_counter_is_exact(t));
 		for (int i = 0; i < 200; i++) {
 			char text[512];
 			size_t len = random_text(text, sizeof text, &seed);
@@ -201,7 +201,7 @@ static void cuts_at_tokens(void **state)
 		token_counter_close(t);
 	}
 	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
-	assert_false(token_counter_exact(t));
+	assert_false(token_counter_is_exact(t));
 	token_counter_close(t);
 }
 
@@ -259,7 +259,7 @@ static void ends_are_where_decoding_says(void **state)
 			struct token_ids ids = {0};
 			struct buffer decoded = {0};
 			assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
-			assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, len, ends, &err), 0);
+			assert_int_equal(tokenizer_token_ends(t, ids.ids, ids.count, text, len, ends, &err), 0);
 			assert_int_equal(tokenizer_decode(t, ids.ids, ids.count, 0, &decoded, &err), 0);
 			bool same = decoded.len == len && memcmp(decoded.data ? decoded.data : "", text, len) == 0;
 			for (size_t k = 0; k < ids.count; k++) {
@@ -303,7 +303,7 @@ static void ends_of_changed_texts(void **state)
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
 	assert_int_equal(tokenizer_encode(t, s, text, sizeof text - 1, 0, &ids, &err), 0);
 	assert_int_equal(ids.count, 7);
-	assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, sizeof text - 1, ends, &err), 0);
+	assert_int_equal(tokenizer_token_ends(t, ids.ids, ids.count, text, sizeof text - 1, ends, &err), 0);
 	for (size_t i = 0; i < 7; i++)
 		assert_int_equal(ends[i], expected[i]);
 	token_ids_release(&ids);
@@ -327,7 +327,7 @@ static void counts_in_parts(void **state)
 			text[len / 2] = (char)0xff;
 		for (size_t k = 0; k < 9; k++)
 			ends[k] = len * (k + 1) / 9;
-		int64_t all = token_counter_count_parts(t, text, len, ends, 9, counts, &err);
+		int64_t all = token_counter_count_prefixes(t, text, len, ends, 9, counts, &err);
 		assert_int_equal(all, token_counter_count(t, text, len));
 		for (size_t k = 0; k < 9; before = counts[k++])
 			assert_true(counts[k] >= before);
@@ -335,7 +335,7 @@ static void counts_in_parts(void **state)
 	}
 	token_counter_close(t);
 	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
-	assert_int_equal(token_counter_count_parts(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
+	assert_int_equal(token_counter_count_prefixes(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
 	assert_int_equal(few[0], 2);
 	assert_int_equal(few[1], 3);
 	token_counter_close(t);
@@ -358,7 +358,7 @@ static void failures_of_counting_are_kept(void **state)
 	assert_int_equal(token_counter_open(&t, path, &err), 0);
 	assert_int_equal(token_counter_count(t, "abba", 4), 4);
 	assert_int_equal(token_counter_check(t, &err), 0);
-	assert_int_equal(token_counter_count_parts(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
+	assert_int_equal(token_counter_count_prefixes(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	ipf_error_clear(&err);
 	assert_int_equal(token_counter_check(t, &err), 0);
@@ -397,7 +397,7 @@ static void added_tokens_get_their_ids(void **state)
 		"\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":10},\"merges\":[]}}");
 	(void)state;
 	expect(t, "<b>ab<bb>c<b", "3 0 1 4 10 1");
-	assert_int_equal(tokenizer_size(t), 11);
+	assert_int_equal(tokenizer_vocabulary_size(t), 11);
 	tokenizer_close(t);
 }
 
