@@ -229,8 +229,8 @@ static int find_tokens(struct measure *m, const struct answer *a, const struct m
 	}
 	for (size_t i = 0; i < a->events_count; i++)
 		m->event_ends[i] = a->events[i].joined;
-	found->all = token_counter_count_prefixes(options->tokens, a->joined.data, a->joined.len, m->event_ends,
-	                                          a->events_count, m->event_tokens, err);
+	found->all = token_counter_count_prefixes(options->tokens, buffer_all(&a->joined), m->event_ends, a->events_count,
+	                                          m->event_tokens, err);
 	if (found->all < 0)
 		return -1;
 	for (size_t i = a->events_count - 1; i > 0; i--)

@@ -156,14 +156,14 @@ static int encode_serially(struct filter *f, int flags, struct ipf_error *err)
 	for (size_t i = 0; i < f->count; i++) {
 		struct slice text = f->texts[i];
 		if (f->options->count) {
-			int64_t n = tokenizer_count(f->tokenizer, f->scratch, text.data, text.len, flags, err);
+			int64_t n = tokenizer_count(f->tokenizer, f->scratch, text, flags, err);
 			if (n < 0)
 				return ipf_error_place(err, f->name, f->line + (int64_t)i + 1), -1;
 			put_number(&f->output, (uint64_t)n);
 			buffer_byte(&f->output, '\n');
 		} else {
 			f->one.count = 0;
-			if (tokenizer_encode(f->tokenizer, f->scratch, text.data, text.len, flags, &f->one, err) < 0)
+			if (tokenizer_encode(f->tokenizer, f->scratch, text, flags, &f->one, err) < 0)
 				return ipf_error_place(err, f->name, f->line + (int64_t)i + 1), -1;
 			put_ids(&f->output, &f->one);
 		}
@@ -173,12 +173,12 @@ static int encode_serially(struct filter *f, int flags, struct ipf_error *err)
 
 static int encode_in_parallel(struct filter *f, int flags, struct ipf_error *err)
 {
-	int threads = (int)f->options->threads;
+	const struct tokenizer_batch batch = {
+		.texts = f->texts, .count = f->count, .flags = flags, .threads = (int)f->options->threads};
 	for (size_t i = 0; i < f->count; i++)
 		f->ids[i].count = 0;
-	int status = f->options->count
-	                 ? tokenizer_count_many(f->tokenizer, f->texts, f->count, flags, threads, f->counts, err)
-	                 : tokenizer_encode_many(f->tokenizer, f->texts, f->count, flags, threads, f->ids, err);
+	int status = f->options->count ? tokenizer_count_many(f->tokenizer, &batch, f->counts, err)
+	                               : tokenizer_encode_many(f->tokenizer, &batch, f->ids, err);
 	if (status < 0)
 		return -1;
 	for (size_t i = 0; i < f->count; i++) {

@@ -96,7 +96,7 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 		uint64_t key = draft_block_id(blocks, i);
 		start = start_of(r, request, parent, key);
 		if (i >= same && wanted > 0)
-			exact_text_block(&r->exact, key, &start, salt, whole, wanted, &r->made);
+			exact_text_block(&r->exact, key, &start, whole, wanted, &r->made);
 		if (i >= same && wanted == whole && !blocks->sizes)
 			note_span(r, i, key);
 		left -= wanted;
@@ -104,7 +104,7 @@ static struct slice make_exact_text(struct renderer *r, const struct draft *d, s
 	}
 	start = left > 0 ? start_of(r, request, parent, own_key(d, turn)) : (struct exact_text_start){0};
 	if (left > 0)
-		exact_text_prose(&r->exact, &rng, &start, salt, left, &r->made);
+		exact_text_prose(&r->exact, &rng, &start, left, &r->made);
 	size_t len = r->made.len;
 	selection_counts_residual(r->tally, count, exact_text_fit(&r->exact, &rng, count, &r->made));
 	if (r->made.len != len)

@@ -18,7 +18,7 @@ int renderer_init(struct renderer *r, const struct prep_plan *plan, struct strea
 	                       .writer = writer,
 	                       .tally = tally,
 	                       .stretch = {.tokens = plan->tokens},
-	                       .exact = {.tokens = plan->tokens}};
+	                       .exact = {.tokens = plan->tokens, .salt = plan->options->salt}};
 	r->stretch.exact = &r->exact;
 	if (plan->prefix_count) {
 		r->prefixes = calloc((size_t)plan->prefix_count, sizeof *r->prefixes);

@@ -14,6 +14,7 @@
 
 struct exact_text {
 	const struct token_counter *tokens;
+	const char *salt;                 /* changes the words that pieces begin with, and the text of blocks; NULL: none */
 	struct opening_words first, next; /* for the beginning of a text, and behind other text; made when first wanted */
 	double bytes_a_token;             /* of prose; 0: not measured yet */
 	struct buffer text;
@@ -30,12 +31,12 @@ struct exact_text_start {
 
 /* Appends the first `count` tokens of the text of `full` tokens that stands for a block: a function of its id, its
  * start, `full`, the salt and the tokenizer alone, and of whether it begins the text. */
-void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, const char *salt,
-                      int64_t full, int64_t count, struct buffer *out);
+void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, int64_t full,
+                      int64_t count, struct buffer *out);
 
 /* Appends prose that has `count` tokens where it stands. `start` may be NULL. */
-void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, const char *salt,
-                      int64_t count, struct buffer *out);
+void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, int64_t count,
+                      struct buffer *out);
 
 /* Makes the whole text have `count` tokens, should it not: what is too much at its end is cut, what is missing is made.
  * How many it has. */

@@ -133,7 +133,7 @@ void opening_words_make(struct opening_words *o, const struct token_counter *tok
 	buffer_release(&m.text);
 }
 
-struct slice opening_words_word(const struct opening_words *o, uint64_t i)
+struct slice opening_words_at(const struct opening_words *o, uint64_t i)
 {
 	if (o->count == 0)
 		return (struct slice){0};

@@ -20,7 +20,7 @@ struct opening_words {
  */
 void opening_words_make(struct opening_words *o, const struct token_counter *tokens, const char *before);
 /* Number `i` of them, round again beyond the last; absent where there is none. Without a blank. */
-struct slice opening_words_word(const struct opening_words *o, uint64_t i);
+struct slice opening_words_at(const struct opening_words *o, uint64_t i);
 void opening_words_release(struct opening_words *o);
 
 #endif

@@ -1,71 +1,74 @@
-/* Many texts at once: threads that each take the next few texts, with a scratch of their own. */
+/* Many texts at once: each thread takes the next few texts and has its own scratch. */
 #include "tokenizer/tokenizer.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#define MOST_THREADS 256
-#define GRAB_BYTES   65536 /* of texts at a time: little enough to end together, enough to forget about the counter */
+#define THREADS_MAX 256
+/* Bytes of text that a thread takes at a time: few enough that all threads end together, enough that the lock costs
+ * nothing. */
+#define GRAB_BYTES 65536
 
-struct batch {
+struct work {
 	const struct tokenizer *tokenizer;
-	const struct slice *texts;
-	size_t count;
-	int flags;
+	const struct tokenizer_batch *batch;
 	int64_t *counts; /* or: */
 	struct token_ids *ids;
 	pthread_mutex_t lock;
-	size_t next, failed; /* failed: the first text that did, count for none */
+	size_t next, failed; /* failed: the first text that failed; the number of texts if none did */
 	struct ipf_error *err;
 };
 
 /* Texts [*begin, end) are this thread's. */
-static size_t grab(struct batch *b, size_t *begin)
+static size_t grab(struct work *w, size_t *begin)
 {
+	const struct tokenizer_batch *batch = w->batch;
 	size_t bytes = 0;
-	pthread_mutex_lock(&b->lock);
-	size_t end = *begin = b->failed < b->count ? b->count : b->next;
-	while (end < b->count && bytes < GRAB_BYTES)
-		bytes += b->texts[end++].len + 64;
-	b->next = end;
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&w->lock);
+	size_t end = *begin = w->failed < batch->count ? batch->count : w->next;
+	while (end < batch->count && bytes < GRAB_BYTES)
+		bytes += batch->texts[end++].len + 64;
+	w->next = end;
+	pthread_mutex_unlock(&w->lock);
 	return end;
 }
 
-/* The error of the first text in order is the one that is told, whichever thread met it. */
-static void fail(struct batch *b, size_t text, const struct ipf_error *err)
+/* Reports the error of the first text in order, whichever thread met it. */
+static void fail(struct work *w, size_t text, const struct ipf_error *err)
 {
-	pthread_mutex_lock(&b->lock);
-	if (text < b->failed) {
-		b->failed = text;
-		*b->err = *err;
+	pthread_mutex_lock(&w->lock);
+	if (text < w->failed) {
+		w->failed = text;
+		*w->err = *err;
 	}
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_unlock(&w->lock);
 }
 
-static int one(struct batch *b, struct tokenizer_scratch *scratch, size_t i, struct ipf_error *err)
+static int process(struct work *w, struct tokenizer_scratch *scratch, size_t i, struct ipf_error *err)
 {
-	const char *text = b->texts[i].data ? b->texts[i].data : "";
-	if (b->ids)
-		return tokenizer_encode(b->tokenizer, scratch, text, b->texts[i].len, b->flags, &b->ids[i], err);
-	b->counts[i] = tokenizer_count(b->tokenizer, scratch, text, b->texts[i].len, b->flags, err);
-	return b->counts[i] < 0 ? -1 : 0;
+	struct slice text = w->batch->texts[i];
+	if (!text.data)
+		text.data = "";
+	if (w->ids)
+		return tokenizer_encode(w->tokenizer, scratch, text, w->batch->flags, &w->ids[i], err);
+	w->counts[i] = tokenizer_count(w->tokenizer, scratch, text, w->batch->flags, err);
+	return w->counts[i] < 0 ? -1 : 0;
 }
 
-static void *work(void *batch)
+static void *work_thread(void *work)
 {
-	struct batch *b = batch;
-	struct tokenizer_scratch *scratch = tokenizer_scratch_new(b->tokenizer);
+	struct work *w = work;
+	struct tokenizer_scratch *scratch = tokenizer_scratch_new(w->tokenizer);
 	size_t begin, end;
 
-	while ((end = grab(b, &begin)) > begin) {
+	while ((end = grab(w, &begin)) > begin) {
 		for (size_t i = begin; i < end; i++) {
 			struct ipf_error err = {0};
 			if (!scratch)
 				ipf_error_memory(&err);
-			if (!scratch || one(b, scratch, i, &err) < 0) {
-				fail(b, i, &err);
+			if (!scratch || process(w, scratch, i, &err) < 0) {
+				fail(w, i, &err);
 				break;
 			}
 		}
@@ -74,46 +77,44 @@ static void *work(void *batch)
 	return NULL;
 }
 
-static int threads_for(int asked, size_t texts)
+static int thread_count(const struct tokenizer_batch *batch)
 {
 	cpu_set_t cores;
-	int threads = asked;
+	int threads = batch->threads;
 	if (threads <= 0)
 		threads = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
-	if (threads > MOST_THREADS)
-		threads = MOST_THREADS;
-	return (size_t)threads > texts ? (int)texts : threads;
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	return (size_t)threads > batch->count ? (int)batch->count : threads;
 }
 
-static int run(struct batch *b, int threads)
+static int run(struct work *w)
 {
-	pthread_t others[MOST_THREADS];
-	int started = 0;
+	pthread_t others[THREADS_MAX];
+	int started = 0, threads = thread_count(w->batch);
 
-	b->failed = b->count;
-	pthread_mutex_init(&b->lock, NULL);
-	threads = threads_for(threads, b->count);
-	/* What cannot be started does not matter: this thread works too. */
-	while (started < threads - 1 && pthread_create(&others[started], NULL, work, b) == 0)
+	w->failed = w->batch->count;
+	pthread_mutex_init(&w->lock, NULL);
+	/* If a thread cannot be started, the others take its share: this thread works too. */
+	while (started < threads - 1 && pthread_create(&others[started], NULL, work_thread, w) == 0)
 		started++;
-	work(b);
+	work_thread(w);
 	for (int i = 0; i < started; i++)
 		pthread_join(others[i], NULL);
-	pthread_mutex_destroy(&b->lock);
-	return b->failed < b->count ? -1 : 0;
+	pthread_mutex_destroy(&w->lock);
+	return w->failed < w->batch->count ? -1 : 0;
 }
 
-int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
-                         int threads, int64_t *counts, struct ipf_error *err)
+int tokenizer_count_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, int64_t *counts,
+                         struct ipf_error *err)
 {
-	struct batch b = {
-		.tokenizer = tokenizer, .texts = texts, .count = count, .flags = flags, .counts = counts, .err = err};
-	return run(&b, threads);
+	struct work w = {.tokenizer = tokenizer, .batch = batch, .counts = counts, .err = err};
+	return run(&w);
 }
 
-int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
-                          int threads, struct token_ids *ids, struct ipf_error *err)
+int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, struct token_ids *ids,
+                          struct ipf_error *err)
 {
-	struct batch b = {.tokenizer = tokenizer, .texts = texts, .count = count, .flags = flags, .ids = ids, .err = err};
-	return run(&b, threads);
+	struct work w = {.tokenizer = tokenizer, .batch = batch, .ids = ids, .err = err};
+	return run(&w);
 }

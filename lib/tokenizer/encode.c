@@ -322,31 +322,31 @@ static int add_specials(struct encoding *e, const struct token_ids *ids, int fla
 	return 0;
 }
 
-static int run(struct encoding *e, const char *text, size_t len, int flags)
+static int run(struct encoding *e, struct slice text, int flags)
 {
-	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text, len) < 0 ||
+	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text.data, text.len) < 0 ||
 	    add_specials(e, &e->t->post.after, flags) < 0)
 		return -1;
 	settle(e);
 	return 0;
 }
 
-int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
-                     int flags, struct token_ids *ids, struct ipf_error *err)
+int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, struct slice text, int flags,
+                     struct token_ids *ids, struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = ids}, .err = err};
 	size_t before = ids->count;
-	if (run(&e, text, len, flags) < 0) {
+	if (run(&e, text, flags) < 0) {
 		ids->count = before;
 		return -1;
 	}
 	return 0;
 }
 
-int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
-                        int flags, struct ipf_error *err)
+int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, struct slice text, int flags,
+                        struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = &scratch->ids, .count_only = true}, .err = err};
 	scratch->ids.count = 0;
-	return run(&e, text, len, flags) < 0 ? -1 : e.sink.counted;
+	return run(&e, text, flags) < 0 ? -1 : e.sink.counted;
 }

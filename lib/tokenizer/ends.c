@@ -140,15 +140,16 @@ static void share_out(struct places *p, size_t i, size_t end)
 	p->at = end;
 }
 
-int tokenizer_token_ends(const struct tokenizer *t, const uint32_t *ids, size_t count, const char *text, size_t len,
-                         size_t *ends, struct ipf_error *err)
+int tokenizer_token_ends(const struct tokenizer *t, const struct token_ids *ids, struct slice text, size_t *ends,
+                         struct ipf_error *err)
 {
-	struct places p = {.t = t, .text = text, .len = len, .ends = ends};
+	struct places p = {.t = t, .text = text.data, .len = text.len, .ends = ends};
+	size_t count = ids->count;
 	int status = 0;
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		struct slice says;
 		size_t begin;
-		status = token_says(&p, ids, i, &says, err);
+		status = token_says(&p, ids->ids, i, &says, err);
 		if (status < 0)
 			break;
 		bool found = find(&p, says, &begin);
@@ -165,9 +166,9 @@ int tokenizer_token_ends(const struct tokenizer *t, const uint32_t *ids, size_t 
 		}
 	}
 	if (status == 0) {
-		share_out(&p, count, len);
+		share_out(&p, count, text.len);
 		if (count)
-			ends[count - 1] = len;
+			ends[count - 1] = text.len;
 	}
 	text_pieces_release(&p.token);
 	text_pieces_release(&p.shown);

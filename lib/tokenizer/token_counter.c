@@ -135,35 +135,35 @@ static int no_memory(struct ipf_error *err)
 }
 
 /* What an action does with a text and a scratch: -1 on error. */
-typedef int64_t action(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+typedef int64_t action(const struct token_counter *t, struct tokenizer_scratch *s, struct slice text,
                        struct token_ids *ids, struct ipf_error *err);
 
-static int64_t count_ids(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+static int64_t count_ids(const struct token_counter *t, struct tokenizer_scratch *s, struct slice text,
                          struct token_ids *ids, struct ipf_error *err)
 {
 	(void)ids;
-	return tokenizer_count(t->tokenizer, s, text, len, 0, err);
+	return tokenizer_count(t->tokenizer, s, text, 0, err);
 }
 
-static int64_t list_ids(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+static int64_t list_ids(const struct token_counter *t, struct tokenizer_scratch *s, struct slice text,
                         struct token_ids *ids, struct ipf_error *err)
 {
-	return tokenizer_encode(t->tokenizer, s, text, len, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
+	return tokenizer_encode(t->tokenizer, s, text, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
 }
 
 /* With the text as it is, and, where it is not UTF-8, with what stands for that. */
-static int64_t act(const struct token_counter *t, action *what, const char *text, size_t len, struct token_ids *ids,
+static int64_t act(const struct token_counter *t, action *what, struct slice text, struct token_ids *ids,
                    struct ipf_error *err)
 {
 	struct tokenizer_scratch *s = scratch_take(t);
 	struct buffer whole = {0};
 	int64_t result = -1;
 
-	if (s && utf8_valid(text, len, NULL)) {
-		result = what(t, s, text, len, ids, err);
+	if (s && utf8_valid(text.data, text.len, NULL)) {
+		result = what(t, s, text, ids, err);
 	} else if (s) {
-		replace_bad(text, len, &whole);
-		result = whole.failed ? -1 : what(t, s, whole.data, whole.len, ids, err);
+		replace_bad(text.data, text.len, &whole);
+		result = whole.failed ? -1 : what(t, s, buffer_all(&whole), ids, err);
 	}
 	if (s)
 		scratch_give(t, s);
@@ -184,7 +184,7 @@ int64_t token_counter_count(const struct token_counter *t, const char *text, siz
 	struct ipf_error err = {0};
 	if (!t->tokenizer)
 		return approximate(len);
-	int64_t count = act(t, count_ids, text, len, NULL, &err);
+	int64_t count = act(t, count_ids, (struct slice){text, len}, NULL, &err);
 	if (count >= 0)
 		return count;
 	keep_failure(t, &err);
@@ -203,8 +203,8 @@ int token_counter_check(const struct token_counter *t, struct ipf_error *err)
 	return failed ? -1 : 0;
 }
 
-int64_t token_counter_count_prefixes(const struct token_counter *t, const char *text, size_t len, const size_t *ends,
-                                     size_t count, int64_t *counts, struct ipf_error *err)
+int64_t token_counter_count_prefixes(const struct token_counter *t, struct slice text, const size_t *ends, size_t count,
+                                     int64_t *counts, struct ipf_error *err)
 {
 	struct token_ids ids = {0};
 	size_t *places = NULL;
@@ -213,12 +213,12 @@ int64_t token_counter_count_prefixes(const struct token_counter *t, const char *
 	if (!t->tokenizer) {
 		for (size_t i = 0; i < count; i++)
 			counts[i] = approximate(ends[i]);
-		return approximate(len);
+		return approximate(text.len);
 	}
-	total = act(t, list_ids, text, len, &ids, err);
+	total = act(t, list_ids, text, &ids, err);
 	if (total > 0 && !(places = reallocarray(NULL, ids.count, sizeof *places)))
 		total = no_memory(err);
-	if (total > 0 && tokenizer_token_ends(t->tokenizer, ids.ids, ids.count, text, len, places, err) < 0)
+	if (total > 0 && tokenizer_token_ends(t->tokenizer, &ids, text, places, err) < 0)
 		total = -1;
 	for (size_t i = 0, k = 0; total >= 0 && i < count; i++) {
 		while (k < ids.count && places[k] <= ends[i])
@@ -288,7 +288,7 @@ static size_t cut_exactly(const struct token_counter *t, const char *text, size_
 	struct buffer decoded = {0};
 	struct ipf_error err = {0};
 	size_t end = len;
-	int64_t all = act(t, list_ids, text, len, &ids, &err);
+	int64_t all = act(t, list_ids, (struct slice){text, len}, &ids, &err);
 
 	if (all > count && tokenizer_decode(t->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
 		end = decoded.len < len ? decoded.len : len;
@@ -314,7 +314,7 @@ int64_t token_counter_special_tokens(const struct token_counter *t)
 {
 	struct ipf_error err = {0};
 	struct tokenizer_scratch *s = t->tokenizer ? scratch_take(t) : NULL;
-	int64_t with = s ? tokenizer_count(t->tokenizer, s, "a", 1, TOKENIZER_SPECIAL, &err) : 0;
+	int64_t with = s ? tokenizer_count(t->tokenizer, s, slice_of("a"), TOKENIZER_SPECIAL, &err) : 0;
 	if (!s)
 		return 0;
 	scratch_give(t, s);
@@ -325,7 +325,7 @@ bool token_counter_encode(const struct token_counter *t, const char *text, size_
 {
 	struct ipf_error err = {0};
 	struct tokenizer_scratch *s = scratch_take(t);
-	bool done = s && tokenizer_encode(t->tokenizer, s, text, len, 0, ids, &err) == 0;
+	bool done = s && tokenizer_encode(t->tokenizer, s, (struct slice){text, len}, 0, ids, &err) == 0;
 	if (s)
 		scratch_give(t, s);
 	return done;

@@ -31,8 +31,8 @@ int64_t token_counter_count(const struct token_counter *tokens, const char *text
 int token_counter_check(const struct token_counter *tokens, struct ipf_error *err);
 /* How many of the text's tokens end within its first ends[i] bytes: counts[i], for `count` places that never fall. The
  * text is encoded once. Returns how many the whole has; -1 with `err`. */
-int64_t token_counter_count_prefixes(const struct token_counter *tokens, const char *text, size_t len,
-                                     const size_t *ends, size_t count, int64_t *counts, struct ipf_error *err);
+int64_t token_counter_count_prefixes(const struct token_counter *tokens, struct slice text, const size_t *ends,
+                                     size_t count, int64_t *counts, struct ipf_error *err);
 /* How many bytes from the start of the text make `count` tokens or fewer when they are counted by themselves, never
  * splitting a character. With a tokenizer the cut is at a token's border, and fewer only where no cut there makes
  * exactly `count`. */

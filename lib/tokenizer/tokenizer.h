@@ -50,11 +50,11 @@ struct tokenizer_scratch *tokenizer_scratch_new(const struct tokenizer *tokenize
 void tokenizer_scratch_free(struct tokenizer_scratch *scratch);
 
 /* Appends the ids of `text` (UTF-8; anything else is IPF_INPUT with the byte offset). */
-int tokenizer_encode(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text, size_t len,
-                     int flags, struct token_ids *ids, struct ipf_error *err);
+int tokenizer_encode(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, struct slice text, int flags,
+                     struct token_ids *ids, struct ipf_error *err);
 /* Only how many; never slower than encoding. -1 on error. */
-int64_t tokenizer_count(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, const char *text,
-                        size_t len, int flags, struct ipf_error *err);
+int64_t tokenizer_count(const struct tokenizer *tokenizer, struct tokenizer_scratch *scratch, struct slice text,
+                        int flags, struct ipf_error *err);
 /* Appends the text of the ids, as the reference decodes them. An id beyond the vocabulary is left out, as the reference
  * does. */
 int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags,
@@ -63,15 +63,22 @@ int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, siz
 /* Where each of the text's ids ends: ends[i] bytes from its beginning, never falling, the last at its end
  * (TOKENIZER_SPECIAL's ids are not the text's). Exact where tokens are the bytes of the text; where the normalizer has
  * changed it, at the nearest place that the texts of the tokens tell. Linear. */
-int tokenizer_token_ends(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count, const char *text,
-                         size_t len, size_t *ends, struct ipf_error *err);
+int tokenizer_token_ends(const struct tokenizer *tokenizer, const struct token_ids *ids, struct slice text,
+                         size_t *ends, struct ipf_error *err);
 
-/* Many texts in parallel: counts[i] of texts[i]; `threads` 0: as many as the cores that this process may use. */
-int tokenizer_count_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
-                         int threads, int64_t *counts, struct ipf_error *err);
-/* The same with ids: ids[i] is appended to. */
-int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct slice *texts, size_t count, int flags,
-                          int threads, struct token_ids *ids, struct ipf_error *err);
+/* Many texts in parallel. If one fails, the error is that of the first text in order that failed. */
+struct tokenizer_batch {
+	const struct slice *texts;
+	size_t count;
+	int flags;   /* enum tokenizer_flags */
+	int threads; /* 0: one for each core that this process may use */
+};
+/* counts[i] is the number of tokens of texts[i]. */
+int tokenizer_count_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, int64_t *counts,
+                         struct ipf_error *err);
+/* Appends the ids of texts[i] to ids[i]. */
+int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, struct token_ids *ids,
+                          struct ipf_error *err);
 
 /* How many ids there are (the highest id + 1). */
 uint32_t tokenizer_vocabulary_size(const struct tokenizer *tokenizer);

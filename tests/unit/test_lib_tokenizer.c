@@ -63,15 +63,15 @@ static void errors_leave_nothing_behind(void **state)
 	struct ipf_error err = {0};
 	struct tokenizer *none;
 	(void)state;
-	assert_int_equal(tokenizer_encode(t, s, "one", 3, 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of("one"), 0, &ids, &err), 0);
 	size_t before = ids.count;
 	assert_true(before > 0);
-	assert_int_equal(tokenizer_encode(t, s, "two \xc3(", 6, 0, &ids, &err), -1);
+	assert_int_equal(tokenizer_encode(t, s, slice_of("two \xc3("), 0, &ids, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	assert_non_null(strstr(err.text, "byte 4"));
 	assert_int_equal(ids.count, before);
 	ipf_error_clear(&err);
-	assert_int_equal(tokenizer_count(t, s, "\xff", 1, 0, &err), -1);
+	assert_int_equal(tokenizer_count(t, s, slice_of("\xff"), 0, &err), -1);
 	ipf_error_clear(&err);
 	assert_int_equal(tokenizer_open(&none, "/nowhere/tokenizer.json", &err), -1);
 	assert_int_equal(err.kind, IPF_SYSTEM);
@@ -118,11 +118,13 @@ static void many_at_once(void **state)
 	(void)state;
 	for (int i = 0; i < TEXTS; i++)
 		slices[i] = (struct slice){texts[i], random_text(texts[i], sizeof texts[i], &seed)};
-	assert_int_equal(tokenizer_encode_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 4, many, &err), 0);
-	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 0, counts, &err), 0);
+	struct tokenizer_batch batch = {.texts = slices, .count = TEXTS, .flags = TOKENIZER_SPECIAL, .threads = 4};
+	assert_int_equal(tokenizer_encode_many(t, &batch, many, &err), 0);
+	batch.threads = 0;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), 0);
 	for (int i = 0; i < TEXTS; i++) {
 		ids.count = 0;
-		assert_int_equal(tokenizer_encode(t, s, slices[i].data, slices[i].len, TOKENIZER_SPECIAL, &ids, &err), 0);
+		assert_int_equal(tokenizer_encode(t, s, slices[i], TOKENIZER_SPECIAL, &ids, &err), 0);
 		assert_int_equal(many[i].count, ids.count);
 		if (ids.count)
 			assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
@@ -131,9 +133,12 @@ static void many_at_once(void **state)
 	/* the first bad text is the one that is told */
 	slices[2000] = slice_of("bad \xff");
 	slices[700] = slice_of("ba\xff");
-	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, 0, 4, counts, &err), -1);
+	batch.flags = 0;
+	batch.threads = 4;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
-	assert_int_equal(tokenizer_count_many(t, slices, 0, 0, 4, counts, &err), 0);
+	batch.count = 0;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), 0);
 	for (int i = 0; i < TEXTS; i++)
 		token_ids_release(&many[i]);
 	token_ids_release(&ids);
@@ -156,11 +161,11 @@ static void remembering_changes_nothing(void **state)
 			struct tokenizer_scratch *fresh = tokenizer_scratch_new(t);
 			struct token_ids a = {0}, b = {0};
 			struct ipf_error err = {0};
-			assert_int_equal(tokenizer_encode(t, old, text, len, 0, &a, &err), 0);
-			assert_int_equal(tokenizer_encode(t, fresh, text, len, 0, &b, &err), 0);
+			assert_int_equal(tokenizer_encode(t, old, (struct slice){text, len}, 0, &a, &err), 0);
+			assert_int_equal(tokenizer_encode(t, fresh, (struct slice){text, len}, 0, &b, &err), 0);
 			if (a.count != b.count || (a.count && memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0))
 				fail_msg("%s: \"%s\"", names[n], text);
-			assert_int_equal(tokenizer_count(t, old, text, len, 0, &err), a.count);
+			assert_int_equal(tokenizer_count(t, old, (struct slice){text, len}, 0, &err), a.count);
 			token_ids_release(&a);
 			token_ids_release(&b);
 			tokenizer_scratch_free(fresh);
@@ -258,8 +263,8 @@ static void ends_are_where_decoding_says(void **state)
 			size_t len = random_text(text, sizeof text, &seed), ends[512 + 1], before = 0;
 			struct token_ids ids = {0};
 			struct buffer decoded = {0};
-			assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
-			assert_int_equal(tokenizer_token_ends(t, ids.ids, ids.count, text, len, ends, &err), 0);
+			assert_int_equal(tokenizer_encode(t, s, (struct slice){text, len}, 0, &ids, &err), 0);
+			assert_int_equal(tokenizer_token_ends(t, &ids, (struct slice){text, len}, ends, &err), 0);
 			assert_int_equal(tokenizer_decode(t, ids.ids, ids.count, 0, &decoded, &err), 0);
 			bool same = decoded.len == len && memcmp(decoded.data ? decoded.data : "", text, len) == 0;
 			for (size_t k = 0; k < ids.count; k++) {
@@ -301,9 +306,9 @@ static void ends_of_changed_texts(void **state)
 	size_t ends[7];
 	(void)state;
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
-	assert_int_equal(tokenizer_encode(t, s, text, sizeof text - 1, 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of(text), 0, &ids, &err), 0);
 	assert_int_equal(ids.count, 7);
-	assert_int_equal(tokenizer_token_ends(t, ids.ids, ids.count, text, sizeof text - 1, ends, &err), 0);
+	assert_int_equal(tokenizer_token_ends(t, &ids, slice_of(text), ends, &err), 0);
 	for (size_t i = 0; i < 7; i++)
 		assert_int_equal(ends[i], expected[i]);
 	token_ids_release(&ids);
@@ -327,7 +332,7 @@ static void counts_in_parts(void **state)
 			text[len / 2] = (char)0xff;
 		for (size_t k = 0; k < 9; k++)
 			ends[k] = len * (k + 1) / 9;
-		int64_t all = token_counter_count_prefixes(t, text, len, ends, 9, counts, &err);
+		int64_t all = token_counter_count_prefixes(t, (struct slice){text, len}, ends, 9, counts, &err);
 		assert_int_equal(all, token_counter_count(t, text, len));
 		for (size_t k = 0; k < 9; before = counts[k++])
 			assert_true(counts[k] >= before);
@@ -335,7 +340,7 @@ static void counts_in_parts(void **state)
 	}
 	token_counter_close(t);
 	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
-	assert_int_equal(token_counter_count_prefixes(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
+	assert_int_equal(token_counter_count_prefixes(t, slice_of("aaaaaaaaa"), (size_t[]){5, 9}, 2, few, &err), 3);
 	assert_int_equal(few[0], 2);
 	assert_int_equal(few[1], 3);
 	token_counter_close(t);
@@ -358,7 +363,7 @@ static void failures_of_counting_are_kept(void **state)
 	assert_int_equal(token_counter_open(&t, path, &err), 0);
 	assert_int_equal(token_counter_count(t, "abba", 4), 4);
 	assert_int_equal(token_counter_check(t, &err), 0);
-	assert_int_equal(token_counter_count_prefixes(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
+	assert_int_equal(token_counter_count_prefixes(t, slice_of("ab-c"), (size_t[]){4}, 1, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	ipf_error_clear(&err);
 	assert_int_equal(token_counter_check(t, &err), 0);
@@ -379,7 +384,7 @@ static void expect(struct tokenizer *t, const char *text, const char *ids_expect
 	struct token_ids ids = {0};
 	struct ipf_error err = {0};
 	struct buffer got = {0};
-	assert_int_equal(tokenizer_encode(t, s, text, strlen(text), 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of(text), 0, &ids, &err), 0);
 	for (size_t i = 0; i < ids.count; i++)
 		buffer_format(&got, "%s%u", i ? " " : "", ids.ids[i]);
 	assert_string_equal(got.data ? got.data : "", ids_expected);

@@ -119,7 +119,7 @@ static void test_models(void **state)
 		struct buffer shown = {0};
 		assert_int_equal(open_text(&t, cases[i].file, &err), 0);
 		struct tokenizer_scratch *s = tokenizer_scratch_new(t);
-		int status = tokenizer_encode(t, s, cases[i].text, strlen(cases[i].text), 0, &ids, &err);
+		int status = tokenizer_encode(t, s, slice_of(cases[i].text), 0, &ids, &err);
 		assert_int_equal(status, cases[i].why ? -1 : 0);
 		if (cases[i].why) {
 			assert_non_null(strstr(err.text, cases[i].why));
@@ -284,7 +284,7 @@ static void test_viterbi(void **state)
 		double sum = 0;
 		for (size_t i = 0; i < len; i++)
 			text[i] = "abcd"[test_random(&random) % 4];
-		assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
+		assert_int_equal(tokenizer_encode(t, s, (struct slice){text, len}, 0, &ids, &err), 0);
 		for (size_t i = 0; i < ids.count; i++)
 			sum += json_number_value(json_array_get(json_array_get(vocabulary, ids.ids[i]), 1));
 		assert_true(sum == best_of(text, len, vocabulary));
