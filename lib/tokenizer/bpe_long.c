@@ -8,9 +8,12 @@
  * The tail is such a sequence from some border to the end of the last window; what is well behind is handed out. Should
  * a window have no token in common with it, windows grow backwards and forwards.
  */
-#include "tokenizer/bpe.h"
+#include "tokenizer/bpe_long.h"
+
+#include "tokenizer/bpe_merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WINDOW 64 /* bytes, at first */
 
@@ -35,41 +38,6 @@ static int window_room(struct window *w, size_t bytes, struct ipf_error *err)
 	return 0;
 }
 
-static size_t character_start(const struct bpe *b, const char *word, size_t len, size_t at)
-{
-	while (at < len && !b->vocabulary->byte_mode && ((unsigned char)word[at] & 0xc0) == 0x80)
-		at--;
-	return at;
-}
-
-/* word[begin, begin + size), a bit less where that would cut a character, as unmerged symbols. */
-static int fill_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
-                       struct ipf_error *err)
-{
-	w->s.word = word;
-	w->s.begin = begin;
-	w->s.end = character_start(b, word, len, size < len - begin ? begin + size : len);
-	if (window_room(w, w->s.end - begin, err) < 0)
-		return -1;
-	w->s.count = w->s.end - begin;
-	w->s.plain = w->s.count <= BPE_SHORT && bpe_is_plain(b, word + begin, w->s.count);
-	if (!w->s.plain)
-		w->s.count = bpe_symbol_spans(b, word, begin, w->s.end, w->s.end == len, w->s.ids, w->s.starts);
-	return 0;
-}
-
-static int encode_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
-                         struct ipf_error *err)
-{
-	if (fill_window(b, w, word, len, begin, size, err) < 0)
-		return -1;
-	if (w->s.count > BPE_SHORT)
-		w->s.count = bpe_merge_heap(b, w->s.ids, w->s.starts, w->s.count);
-	else
-		bpe_merge_span(b, &w->s);
-	return w->s.count == SIZE_MAX ? ipf_error_memory(err) : 0;
-}
-
 /* Tokens that are kept before they are handed out, and how many of these stay. */
 #define TAIL_MOST 2048
 #define TAIL_KEPT 1024
@@ -90,6 +58,42 @@ struct walk {
 	struct token_ids *ids;
 	struct ipf_error *err;
 };
+
+/* The start of the character at `at`; in byte mode every place is one. */
+static size_t character_start(const struct walk *w, size_t at)
+{
+	while (at < w->len && !w->bpe->vocabulary->byte_mode && ((unsigned char)w->word[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+/* Fills a window with the unmerged symbols of word[begin, begin + size), a bit less if that would cut a character. */
+static int fill_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+{
+	struct bpe_span *s = &window->s;
+	s->word = w->word;
+	s->begin = begin;
+	s->end = character_start(w, size < w->len - begin ? begin + size : w->len);
+	s->count = s->end - begin;
+	if (window_room(window, s->count, w->err) < 0)
+		return -1;
+	s->plain = s->count <= BPE_SHORT && bpe_is_plain(w->bpe, w->word + begin, s->count);
+	if (!s->plain)
+		bpe_symbols(w->bpe, s, s->end == w->len);
+	return 0;
+}
+
+static int encode_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+{
+	struct bpe_span *s = &window->s;
+	if (fill_window(w, window, begin, size) < 0)
+		return -1;
+	if (s->count > BPE_SHORT)
+		s->count = bpe_merge_heap(w->bpe, s->ids, s->starts, s->count);
+	else
+		bpe_merge_span(w->bpe, s);
+	return s->count == SIZE_MAX ? ipf_error_memory(w->err) : 0;
+}
 
 /* The first token from `b`'s begin on that both have, the last of neither (it may go on behind the window). */
 static bool common_token(const struct bpe_span *a, const struct bpe_span *b, size_t *in_a, size_t *in_b)
@@ -161,8 +165,7 @@ static size_t border_before_end(const struct walk *w, size_t overlap)
 {
 	const struct bpe_span *t = &w->tail.s;
 	size_t k = t->count ? t->count - 1 : 0;
-	while (k > 0 &&
-	       (t->end - t->starts[k] < overlap || character_start(w->bpe, w->word, w->len, t->starts[k]) != t->starts[k]))
+	while (k > 0 && (t->end - t->starts[k] < overlap || character_start(w, t->starts[k]) != t->starts[k]))
 		k--;
 	return k;
 }
@@ -202,8 +205,7 @@ static int repeat_window(struct walk *w, size_t begin)
 static int try_window(struct walk *w, size_t begin, size_t size)
 {
 	bool repeated = size == w->size && repeats(w, begin);
-	int status = repeated ? repeat_window(w, begin)
-	                      : encode_window(w->bpe, w->next[0], w->word, w->len, begin, size, w->err);
+	int status = repeated ? repeat_window(w, begin) : encode_window(w, w->next[0], begin, size);
 	if (status == 0)
 		status = join(w, w->next[0]);
 	if (status > 0) {
@@ -233,8 +235,7 @@ static int grow(struct walk *w)
 		/* Nothing stands before the word's own beginning: what is encoded from there needs no token in common. */
 		w->ids->count = w->handed;
 		w->tail.s.count = 0;
-		if (encode_window(w->bpe, w->next[0], w->word, w->len, 0, w->size, w->err) < 0 ||
-		    replace_tail(w, 0, &w->next[0]->s, 0) < 0)
+		if (encode_window(w, w->next[0], 0, w->size) < 0 || replace_tail(w, 0, &w->next[0]->s, 0) < 0)
 			return -1;
 		swap(&w->last, &w->next[0]);
 		return 1;
@@ -276,11 +277,11 @@ static int step_abreast(struct walk *w)
 	int status = 1;
 	if (w->size > BPE_SHORT || w->len - tail_end < 2 * w->size || tail_end < w->size)
 		return 0;
-	if (repeats(w, character_start(w->bpe, w->word, w->len, tail_end - w->size / 4)))
+	if (repeats(w, character_start(w, tail_end - w->size / 4)))
 		return 0;
 	for (size_t end = tail_end; filled < w->abreast && (filled == 0 || w->len - end >= w->size); filled++) {
-		size_t begin = character_start(w->bpe, w->word, w->len, likely_border(w->bpe, w->word, end - OVERLAP));
-		if (fill_window(w->bpe, w->next[filled], w->word, w->len, begin, w->size, w->err) < 0)
+		size_t begin = character_start(w, likely_border(w->bpe, w->word, end - OVERLAP));
+		if (fill_window(w, w->next[filled], begin, w->size) < 0)
 			return -1;
 		spans[filled] = &w->next[filled]->s;
 		end = spans[filled]->end;
@@ -297,8 +298,7 @@ static int step_abreast(struct walk *w)
 
 static int walk(struct walk *w)
 {
-	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 ||
-	    replace_tail(w, 0, &w->last->s, 0) < 0)
+	if (encode_window(w, w->last, 0, w->size) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
 	while (w->tail.s.end < w->len) {
 		int moved = step_abreast(w);

@@ -2,7 +2,9 @@
  * heap. For up to a hundred symbols looking at all of them is faster than any queue: rank and place of a pair make one
  * number, and the lowest of four at a time is found by the machine's vectors. Symbols stay where they are; merged ones
  * drop out of a list of indices. */
-#include "tokenizer/bpe.h"
+#include "tokenizer/bpe_merge.h"
+
+#include <string.h>
 
 #ifdef __SSE2__
 #include <xmmintrin.h>

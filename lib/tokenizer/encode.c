@@ -1,7 +1,8 @@
 /* From text to ids. */
-#include "tokenizer/private.h"
-
 #include "json/jdoc.h"
+#include "tokenizer/bpe_tables.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/pipeline.h"
 
 /* Where ids go: kept, or only counted. */
 struct sink {
@@ -32,7 +33,7 @@ static void settle(struct encoding *e)
 
 static int add_id(struct encoding *e, uint32_t id)
 {
-	return token_ids_add(e->sink.ids, id) ? 0 : no_memory(e);
+	return token_ids_push(e->sink.ids, id) ? 0 : no_memory(e);
 }
 
 /* A word as the model sees it. */
@@ -54,11 +55,12 @@ static int encode_model(struct encoding *e, const char *word, size_t len)
 	return e->t->model->encode(e->t->model, e->s->model, to->data, to->len, e->sink.ids, e->err);
 }
 
-static int encode_new_word(struct encoding *e, struct word *set, const uint64_t key[3], const char *word, size_t len)
+static int encode_new_word(struct encoding *e, struct cached_word *set, const uint64_t key[3], const char *word,
+                           size_t len)
 {
 	struct token_ids *ids = e->sink.ids;
 	size_t before = ids->count;
-	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, BATCH * WORD_IDS))
+	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, WORD_BATCH * WORD_IDS))
 		return e->err->kind ? -1 : no_memory(e);
 	if (ids->count - before > WORD_IDS)
 		return 0;
@@ -74,17 +76,17 @@ static int encode_long_word(struct encoding *e, const char *word, size_t len)
 {
 	if (encode_model(e, word, len) < 0)
 		return -1;
-	return token_ids_grow(e->sink.ids, BATCH * WORD_IDS) ? 0 : no_memory(e);
+	return token_ids_grow(e->sink.ids, WORD_BATCH * WORD_IDS) ? 0 : no_memory(e);
 }
 
 /* The words that end at `ends`; there is room for what the remembered ones give. */
 static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends,
                         size_t count)
 {
-	struct words *words = e->s->words;
+	struct word_cache *words = e->s->words;
 	struct token_ids *ids = e->sink.ids;
 
-	if (!token_ids_grow(ids, BATCH * WORD_IDS))
+	if (!token_ids_grow(ids, WORD_BATCH * WORD_IDS))
 		return no_memory(e);
 	for (size_t i = 0; i < count; i++) {
 		const char *at = text + begin;
@@ -96,8 +98,8 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 			continue;
 		}
 		uint64_t key[3];
-		struct word *set = words->sets[word_key(at, len, (size_t)(text + end - at), key)];
-		const struct word *w = &set[0];
+		struct cached_word *set = words->sets[word_key(at, len, (size_t)(text + end - at), key)];
+		const struct cached_word *w = &set[0];
 		if (!word_is(w, key, len)) {
 			w = &set[1];
 			if (!word_is(w, key, len)) {
@@ -154,8 +156,8 @@ static int encode_words(struct encoding *e, const char *text, size_t begin, size
 	const struct tokenizer *t = e->t;
 	size_t *ends = e->s->ends;
 	while (begin < end) {
-		size_t count = scan ? scan(&t->classes, text, begin, end, ends, BATCH)
-		                    : cut_apart(t, text, begin, end, ends, BATCH);
+		size_t count = scan ? scan(&t->classes, text, begin, end, ends, WORD_BATCH)
+		                    : cut_apart(t, text, begin, end, ends, WORD_BATCH);
 		if (encode_batch(e, text, begin, end, ends, count) < 0)
 			return -1;
 		begin = ends[count - 1];
@@ -219,8 +221,8 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 	if (!t->prefix_space && !t->scan && !t->neighbours) {
 		/* The pieces are the words. */
 		size_t at = 0;
-		for (size_t i = 0; i < pieces->count; i += BATCH) {
-			size_t n = pieces->count - i < BATCH ? pieces->count - i : BATCH;
+		for (size_t i = 0; i < pieces->count; i += WORD_BATCH) {
+			size_t n = pieces->count - i < WORD_BATCH ? pieces->count - i : WORD_BATCH;
 			if (encode_batch(e, pieces->text.data, at, pieces->text.len, pieces->ends + i, n) < 0)
 				return -1;
 			at = pieces->ends[i + n - 1];
@@ -288,7 +290,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		return encode_normalized(e, text, begin, end, head);
 	text += begin;
 	end -= begin;
-	while (added_next(&t->added.normalized, text, end, &walk, &match)) {
+	while (added_tokens_next(&t->added.normalized, (struct slice){text, end}, &walk, &match)) {
 		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, head) < 0) ||
 		    add_id(e, match.id) < 0)
 			return -1;
@@ -297,8 +299,10 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 	return walk.done < end ? encode_normalized(e, text, walk.done, end, head) : 0;
 }
 
-static int encode_all(struct encoding *e, const char *text, size_t len)
+static int encode_all(struct encoding *e, struct slice input)
 {
+	const char *text = input.data;
+	const size_t len = input.len;
 	const struct tokenizer *t = e->t;
 	struct added_walk walk = {0};
 	struct added_match match;
@@ -306,7 +310,7 @@ static int encode_all(struct encoding *e, const char *text, size_t len)
 
 	if (!utf8_valid(text, len, &good))
 		return ipf_error_set(e->err, IPF_INPUT, "byte %zu: not UTF-8", good);
-	while (added_next(&t->added.raw, text, len, &walk, &match)) {
+	while (added_tokens_next(&t->added.raw, input, &walk, &match)) {
 		if ((match.begin > walk.done && encode_between(e, text, walk.done, match.begin) < 0) || add_id(e, match.id) < 0)
 			return -1;
 		walk.done = match.end;
@@ -324,7 +328,7 @@ static int add_specials(struct encoding *e, const struct token_ids *ids, int fla
 
 static int run(struct encoding *e, struct slice text, int flags)
 {
-	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text.data, text.len) < 0 ||
+	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text) < 0 ||
 	    add_specials(e, &e->t->post.after, flags) < 0)
 		return -1;
 	settle(e);

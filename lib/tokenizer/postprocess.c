@@ -1,7 +1,8 @@
-/* Post-processors, for a single text: what they put before and after its ids. */
-#include "tokenizer/config.h"
+#include "tokenizer/postprocess.h"
 
-#include <stdlib.h>
+#include "tokenizer/part_config.h"
+
+#include <string.h>
 
 static const char part[] = "post_processor";
 
@@ -9,7 +10,7 @@ static int add_id(struct token_ids *ids, const json_t *id, const char *name, str
 {
 	if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > UINT32_MAX - 1)
 		return config_refuse(part, name, "an id", err);
-	return token_ids_add(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_memory(err);
+	return token_ids_push(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_memory(err);
 }
 
 /* A step of a sequence goes around what the steps before it made: its `before` stands first. */
@@ -24,7 +25,7 @@ static int around(struct postprocess *post, const struct postprocess *step, stru
 		memcpy(post->before.ids, step->before.ids, n * sizeof *step->before.ids);
 	post->before.count += n;
 	for (size_t i = 0; i < step->after.count; i++)
-		token_ids_add(&post->after, step->after.ids[i]);
+		token_ids_push(&post->after, step->after.ids[i]);
 	return 0;
 }
 

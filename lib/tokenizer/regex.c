@@ -1,5 +1,6 @@
-/* Regular expressions: compiled and matched. */
 #include "tokenizer/regex.h"
+
+#include "tokenizer/regex_translate.h"
 
 #include <stdlib.h>
 #include <string.h>

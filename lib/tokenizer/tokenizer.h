@@ -21,6 +21,7 @@
 
 #include "buffer.h"
 #include "error.h"
+#include "tokenizer/token_ids.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,13 +31,6 @@
 struct tokenizer;
 struct tokenizer_scratch; /* buffers and a cache of words that were seen; not thread-safe */
 
-struct token_ids {
-	uint32_t *ids;
-	size_t count, cap;
-};
-bool token_ids_push(struct token_ids *ids, uint32_t id); /* false: out of memory */
-void token_ids_release(struct token_ids *ids);
-
 enum tokenizer_flags {
 	TOKENIZER_SPECIAL = 1,      /* encode: add what the post-processor adds ([CLS], <bos>) */
 	TOKENIZER_SKIP_SPECIAL = 2, /* decode: leave special tokens out */
@@ -44,6 +38,8 @@ enum tokenizer_flags {
 
 /* path: a file or folder. Errors: IPF_SYSTEM; IPF_INPUT naming the file, the member and what is not known. */
 int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_error *err);
+/* Opens a tokenizer.json in memory, without the cache. */
+int tokenizer_open_json(struct tokenizer **tokenizer, struct slice json, struct ipf_error *err);
 void tokenizer_close(struct tokenizer *tokenizer); /* NULL is fine */
 
 struct tokenizer_scratch *tokenizer_scratch_new(const struct tokenizer *tokenizer); /* NULL: out of memory */

@@ -3,10 +3,13 @@
  * as unknown, ten below the lowest score; unknown neighbours are one; what is unknown is written in bytes where there
  * are tokens for them.
  */
-#include "tokenizer/config.h"
-#include "tokenizer/trie.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/model.h"
+#include "tokenizer/part_config.h"
+#include "tokenizer/unigram_trie.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define UNKNOWN_PENALTY 10.0
@@ -15,7 +18,7 @@
 struct unigram {
 	struct model model;
 	const struct vocabulary *vocabulary;
-	struct trie trie;
+	struct unigram_trie trie;
 	double unknown_score;
 	uint32_t unk;       /* VOCABULARY_NONE: there is none */
 	bool byte_fallback; /* and each byte has a token or not: VOCABULARY_NONE */
@@ -53,7 +56,8 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 		uint32_t after = (uint32_t)(next - word), node = 0;
 		double score = places[at].score;
 		bool alone = false;
-		for (uint32_t end = at; end < len && (node = trie_child(&u->trie, node, (unsigned char)word[end])) != 0;) {
+		for (uint32_t end = at;
+		     end < len && (node = unigram_trie_child(&u->trie, node, (unsigned char)word[end])) != 0;) {
 			uint32_t id = u->trie.ids[node];
 			end++;
 			if (id == VOCABULARY_NONE)
@@ -95,12 +99,12 @@ static bool add_unknown(const struct unigram *u, const char *text, size_t len, s
 		for (size_t i = 0; i < len && all; i++)
 			all = u->fallback[(unsigned char)text[i]] != VOCABULARY_NONE;
 		for (size_t i = 0; i < len && all; i++)
-			if (!token_ids_add(ids, u->fallback[(unsigned char)text[i]]))
+			if (!token_ids_push(ids, u->fallback[(unsigned char)text[i]]))
 				return false;
 		if (all)
 			return true;
 	}
-	return token_ids_add(ids, id == VOCABULARY_NONE ? u->unk : id);
+	return token_ids_push(ids, id == VOCABULARY_NONE ? u->unk : id);
 }
 
 static int encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
@@ -128,7 +132,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 		uint32_t id = s->places[end].id;
 		while (id == u->unk && end < len && s->places[s->places[end].from].id == u->unk)
 			end = s->places[end].from;
-		if (id == u->unk ? !add_unknown(u, word + at, end - at, ids) : !token_ids_add(ids, id))
+		if (id == u->unk ? !add_unknown(u, word + at, end - at, ids) : !token_ids_push(ids, id))
 			return ipf_error_memory(err);
 	}
 	return 0;
@@ -184,7 +188,7 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 	return 0;
 }
 
-int unigram_new(struct model **model, const json_t *config, const struct compiled *block,
+int unigram_new(struct model **model, const json_t *config, const struct compiled_block *block,
                 const struct vocabulary *vocabulary, struct ipf_error *err)
 {
 	struct unigram *u = calloc(1, sizeof *u);
@@ -194,7 +198,7 @@ int unigram_new(struct model **model, const json_t *config, const struct compile
 	u->model = (struct model){
 		.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
-	trie_of(&u->trie, block);
+	unigram_trie_of(&u->trie, block);
 	if (configure(u, config, err) < 0) {
 		free_unigram(&u->model);
 		return -1;

@@ -1,8 +1,11 @@
 /* WordPiece (the longest token first, what follows the first with a prefix; a word that does not come out even, or is
  * too long, is unknown) and WordLevel (a word is a token or unknown). */
-#include "tokenizer/config.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/model.h"
+#include "tokenizer/part_config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct wordpiece {
 	struct model model;
@@ -15,7 +18,7 @@ struct wordpiece {
 
 static int add(struct token_ids *ids, uint32_t id, struct ipf_error *err)
 {
-	return token_ids_add(ids, id) ? 0 : ipf_error_memory(err);
+	return token_ids_push(ids, id) ? 0 : ipf_error_memory(err);
 }
 
 static int add_unknown(const struct wordpiece *w, struct token_ids *ids, struct ipf_error *err)

@@ -1,8 +1,9 @@
 /* A tokenizer.json (up to a NUL) and a text behind it: the file is refused with a reason, or the text encodes to the
  * same ids again and again, the count is that of the ids, and they decode. */
-#include "tokenizer/private.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tokenizer *t;
 	struct ipf_error err = {0};
 
-	if (tokenizer_open_text(&t, json ? (const char *)data : "", json, &err) < 0) {
+	if (tokenizer_open_json(&t, (struct slice){json ? (const char *)data : "", json}, &err) < 0) {
 		if (err.kind != IPF_INPUT || !err.text[0])
 			abort();
 		return 0;

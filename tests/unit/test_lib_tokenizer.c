@@ -2,8 +2,8 @@
  * cannot see. */
 #include "unit.h"
 
-#include "tokenizer/private.h"
 #include "tokenizer/token_counter.h"
+#include "tokenizer/tokenizer.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -242,7 +242,7 @@ static struct tokenizer *open_json(const char *json)
 {
 	struct tokenizer *t;
 	struct ipf_error err = {0};
-	if (tokenizer_open_text(&t, json, strlen(json), &err) < 0)
+	if (tokenizer_open_json(&t, slice_of(json), &err) < 0)
 		fail_msg("%s", err.text);
 	return t;
 }

@@ -3,7 +3,11 @@
 #include "unit.h"
 
 #include "tokenizer/bpe.h"
-#include "tokenizer/load.h"
+#include "tokenizer/bpe_long.h"
+#include "tokenizer/bpe_merge.h"
+#include "tokenizer/byte_level.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/tokenizer_json.h"
 
 struct toy {
 	struct buffer json;
@@ -63,7 +67,7 @@ static void make_toy(struct toy *t, uint64_t *seed)
 	}
 }
 
-static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
+static void load_toy(const struct toy *t, bool bytes, struct compiled_block *block)
 {
 	struct buffer json = {0};
 	struct ipf_error err = {0};
@@ -88,16 +92,24 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
 		buffer_format(&json, "%s[\"%s\",\"%s\"]", i ? "," : "", t->merges[i].left, t->merges[i].right);
 	buffer_text(&json, "]}}");
 	assert_false(json.failed);
-	if (load_json(block, json.data, json.len, "0123456789012345678901234567890123456789012345678901234567890123",
-	              &err) < 0)
+	if (tokenizer_json_compile(block, buffer_all(&json),
+	                           "0123456789012345678901234567890123456789012345678901234567890123", &err) < 0)
 		fail_msg("%s: %s", err.text, json.data);
 	buffer_release(&json);
+}
+
+/* The symbols of a whole word. */
+static size_t symbols_of(const struct bpe *b, const char *word, size_t len, uint32_t *ids, uint32_t *starts)
+{
+	struct bpe_span span = {.word = word, .end = len, .ids = ids, .starts = starts};
+	bpe_symbols(b, &span, true);
+	return span.count;
 }
 
 /* The definition: as long as there is a pair with a rank, the lowest and leftmost one is merged. */
 static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, uint32_t *ids)
 {
-	size_t count = bpe_symbol_spans(b, word, 0, len, true, ids, NULL);
+	size_t count = symbols_of(b, word, len, ids, NULL);
 	for (;;) {
 		uint32_t low = NO_RANK;
 		size_t at = 0;
@@ -145,7 +157,7 @@ static void check_word(const struct bpe *b, struct model *model, const char *wor
 	assert_int_equal(bpe_encode_long(b, word, len, &ids, &err), 0);
 	if (ids.count != want || (want && memcmp(ids.ids, expected, want * sizeof *expected) != 0))
 		fail_msg("merged differently in windows: \"%.*s\"", (int)len, word);
-	size_t count = bpe_merge_heap(b, heap, starts, bpe_symbol_spans(b, word, 0, len, true, heap, starts));
+	size_t count = bpe_merge_heap(b, heap, starts, symbols_of(b, word, len, heap, starts));
 	if (count != want || memcmp(heap, expected, want * sizeof *expected) != 0)
 		fail_msg("merged differently by the heap: \"%.*s\"", (int)len, word);
 	for (size_t i = 1; i < count; i++)
@@ -158,7 +170,7 @@ static void check_toys(bool bytes)
 	uint64_t seed = test_seed(bytes ? "bytes" : "characters");
 	struct toy *toy = calloc(1, sizeof *toy);
 	for (int round = 0; round < 60; round++) {
-		struct compiled block;
+		struct compiled_block block;
 		struct vocabulary v;
 		struct model *model;
 		struct ipf_error err = {0};
@@ -198,14 +210,14 @@ static const char sha[] = "01234567890123456789012345678901234567890123456789012
 
 static size_t encode_with(const char *model_json, const char *word, uint32_t *to)
 {
-	struct compiled block;
+	struct compiled_block block;
 	struct vocabulary v;
 	struct model *model;
 	struct ipf_error err = {0};
 	struct token_ids ids = {0};
 	struct buffer json = {0};
 	buffer_format(&json, "{\"model\":%s}", model_json);
-	if (load_json(&block, json.data, json.len, sha, &err) < 0)
+	if (tokenizer_json_compile(&block, buffer_all(&json), sha, &err) < 0)
 		fail_msg("%s", err.text);
 	compiled_vocabulary(&block, &v);
 	json_t *config = json_loads(model_json, 0, NULL);
@@ -318,9 +330,9 @@ static void whole_words(void **state)
 
 static void refuses(const char *json, const char *why)
 {
-	struct compiled block = {0};
+	struct compiled_block block = {0};
 	struct ipf_error err = {0};
-	if (load_json(&block, json, strlen(json), sha, &err) == 0) {
+	if (tokenizer_json_compile(&block, slice_of(json), sha, &err) == 0) {
 		compiled_release(&block);
 		fail_msg("accepted: %s", json);
 	}
@@ -335,11 +347,11 @@ static void refuses_by_name(void **state)
 	refuses("{}", "no \"model\"");
 	refuses("[]", "no \"model\"");
 	refuses("{\"version\":\"2.0\",\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "version");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "model.vocab: no tokens");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "model.vocab: expected at least one token");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}}", "model.vocab: expected an object");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}", "model.vocab: expected ids");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":4000000},\"merges\":[]}}", "4000000");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":1},\"merges\":[]}}", "id 1 stands twice");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":1},\"merges\":[]}}", "id 1 occurs twice");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1}}}", "model.merges: expected a list");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a b\"]}}",
 	        "\"b\" is not in the vocabulary");

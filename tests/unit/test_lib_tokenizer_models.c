@@ -2,11 +2,12 @@
  * characters. */
 #include "unit.h"
 
-#include "tokenizer/pipeline.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/postprocess.h"
 #include "tokenizer/regex.h"
-#include "tokenizer/score.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/unicode_pins.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/unigram_score.h"
 
 #include <unistd.h>
 
@@ -144,7 +145,7 @@ static void test_refusals(void **state)
 		{FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":11,\"vocab\":" SMALL "}"),
 	     "unk_id: expected an id of the vocabulary"},
 		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"),
-	     "continuing_subword_prefix: expected a text"},
+	     "continuing_subword_prefix: expected a string"},
 		{FILE_OF(
 			 "null",
 			 "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
@@ -153,7 +154,7 @@ static void test_refusals(void **state)
 		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
 		{BPE("\"dropout\":0.5,"), "model.dropout: encoding by chance is not supported"},
 		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"),
-	     "model.vocab: \"a\" stands twice"},
+	     "model.vocab: \"a\" occurs twice"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -259,12 +260,12 @@ static void test_scores(void **state)
 	double score;
 	(void)state;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		assert_true(score_read(slice_of(numbers[i].text), &score));
+		assert_true(unigram_score_read(slice_of(numbers[i].text), &score));
 		if (score != numbers[i].score)
 			fail_msg("%s: %.17g", numbers[i].text, score);
 	}
-	assert_false(score_read(slice_of("1e309"), &score));
-	assert_false(score_read(slice_of("-1e99999999999"), &score));
+	assert_false(unigram_score_read(slice_of("1e309"), &score));
+	assert_false(unigram_score_read(slice_of("-1e99999999999"), &score));
 }
 
 static void test_viterbi(void **state)

@@ -2,24 +2,24 @@
 #include "unit.h"
 
 #include "stream/stream.h"
-#include "tokenizer/load.h"
-#include "tokenizer/scan.h"
+#include "tokenizer/byte_level.h"
+#include "tokenizer/scanner.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 /* A block with nothing but the classes. */
-static struct compiled block;
-static struct classes classes;
+static struct compiled_block block;
+static struct character_classes classes;
 
 static int set_up(void **state)
 {
 	struct compiled_builder b = {0};
 	struct ipf_error err = {0};
 	(void)state;
-	load_classes(&b);
+	character_classes_build(&b);
 	assert_int_equal(compiled_build(&b, &block, &err), 0);
-	classes_of(&classes, &block);
+	character_classes_of(&classes, &block);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ static void knows_only_what_it_has_proven(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		json_t *config = parse(cases[i].config);
-		assert_ptr_equal(scan_known(config), cases[i].scan);
+		assert_ptr_equal(scanner_for_chain(config), cases[i].scan);
 		json_decref(config);
 	}
 	/* how a piece is kept matters: removed words are gone */
@@ -312,7 +312,7 @@ static void knows_only_what_it_has_proven(void **state)
 		                           "pretokenizers", "type", "Split", "pattern", "Regex", scan_regex_o200k, "behavior",
 		                           kept[i].behavior, "invert", kept[i].invert, "type", "ByteLevel", "add_prefix_space",
 		                           0, "use_regex", 0);
-		assert_ptr_equal(scan_known(config), kept[i].scan);
+		assert_ptr_equal(scanner_for_chain(config), kept[i].scan);
 		json_decref(config);
 	}
 }

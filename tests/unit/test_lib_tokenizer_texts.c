@@ -1,7 +1,9 @@
 /* Normalizers, pre-tokenizers, decoders: what each makes of a text, cases from the reference; and what they refuse. */
 #include "unit.h"
 
-#include "tokenizer/pipeline.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pretokenizer.h"
 
 static json_t *parse(const char *text)
 {
