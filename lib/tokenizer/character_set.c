@@ -7,7 +7,7 @@
 #include "tokenizer/character_set.h"
 
 #include "tokenizer/code_point.h"
-#include "tokenizer/regex_script_additions.h"
+#include "tokenizer/regex_additions.h"
 #include "tokenizer/unicode.h"
 
 #include <ctype.h>
@@ -209,10 +209,8 @@ static const struct {
 	{"cs", "surrogate", CATEGORY_BIT(CS)},
 };
 
-#define NEW_ALPHABETIC "\\x{363}-\\x{36f}\\x{c04}\\x{f82}\\x{f83}\\x{1dd3}-\\x{1de6}\\x{11080}\\x{11081}"
-#define NEW_LOWERCASE  "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
-#define SPACES         "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define CIRCLED        "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+#define SPACES  "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define CIRCLED "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
 #define SUPERSCRIPTS                                                                                                   \
 	"\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [\w], [\p{Word}] and [[:word:]] */
 #define CATEGORIES_SEEN                                                                                                \

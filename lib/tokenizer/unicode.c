@@ -109,13 +109,6 @@ uint32_t unicode_for_clusters(uint32_t c)
 
 size_t unicode_lower(uint32_t c, uint32_t lower[2])
 {
-	static const struct {
-		uint32_t first, last, lower;
-	} newer[] = {
-		{0x1c89, 0x1c89, 0x1c8a},    {0xa7cb, 0xa7cb, 0x264},     {0xa7cc, 0xa7cc, 0xa7cd}, {0xa7ce, 0xa7ce, 0xa7cf},
-		{0xa7d2, 0xa7d2, 0xa7d3},    {0xa7d4, 0xa7d4, 0xa7d5},    {0xa7da, 0xa7da, 0xa7db}, {0xa7dc, 0xa7dc, 0x19b},
-		{0x10d50, 0x10d65, 0x10d70}, {0x16ea0, 0x16eb8, 0x16ebb},
-	};
 	if (c < 0x80) {
 		lower[0] = c >= 'A' && c <= 'Z' ? c + 32 : c;
 		return 1;
@@ -126,9 +119,9 @@ size_t unicode_lower(uint32_t c, uint32_t lower[2])
 		return 2;
 	}
 	lower[0] = (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
-	for (size_t i = 0; c >= newer[0].first && i < sizeof newer / sizeof *newer; i++)
-		if (c >= newer[i].first && c <= newer[i].last)
-			lower[0] = newer[i].lower + (c - newer[i].first);
+	for (size_t i = 0; c >= newer_lowercase[0].first && i < sizeof newer_lowercase / sizeof *newer_lowercase; i++)
+		if (c >= newer_lowercase[i].first && c <= newer_lowercase[i].last)
+			lower[0] = newer_lowercase[i].lower + (c - newer_lowercase[i].first);
 	return 1;
 }
 
