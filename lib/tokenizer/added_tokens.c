@@ -38,7 +38,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The reference knows special tokens by their text. */
+/* The reference identifies special tokens by their text. */
 static bool is_special_text(const struct added_tokens *a, const struct added_record *records, struct slice text)
 {
 	for (size_t i = 0; i < a->count; i++)
@@ -48,8 +48,8 @@ static bool is_special_text(const struct added_tokens *a, const struct added_rec
 	return false;
 }
 
-/* The normalized forms of the tokens that are looked for in normalized text; `text` and `bytes` of their records then
- * mean these. */
+/* Normalizes the tokens that are matched in normalized text. `text` and `bytes` of their records then refer to the
+ * normalized forms. */
 static int normalize_tokens(struct added_tokens *a, const struct added_record *records,
                             const struct normalizer *normalizer, struct ipf_error *err)
 {
@@ -119,14 +119,14 @@ const struct added_record *added_tokens_by_id(const struct added_tokens *a, uint
 	return a->count ? bsearch(&key, a->sorted, a->count, sizeof key, by_id) : NULL;
 }
 
-/* The longest pattern at `at`: the range of patterns that agree so far narrows byte by byte. */
+/* Finds the longest pattern at `at`: byte by byte, narrows the range of patterns that match so far. */
 static const struct added_pattern *longest_at(const struct added_set *set, const char *at, size_t left)
 {
 	const struct added_pattern *p = set->patterns, *found = NULL;
 	size_t low = set->first[(unsigned char)*at], high = set->first[(unsigned char)*at + 1];
 	for (size_t depth = 1; low < high; depth++) {
 		if (p[low].len == depth)
-			found = &p[low++]; /* the shortest of the range stands first */
+			found = &p[low++]; /* the shortest pattern of the range is the first */
 		if (low == high || depth == left)
 			break;
 		unsigned char c = (unsigned char)at[depth];
@@ -223,13 +223,13 @@ bool added_tokens_next(const struct added_set *set, struct slice input, struct a
 			continue;
 		if (p->lstrip) {
 			begin = spaces_before(text, begin);
-			/* Spaces that the token before has taken stay its own. */
+			/* Spaces that belong to the token before stay with it. */
 			if (begin < walk->done)
 				begin = walk->done;
 		}
 		if (p->rstrip)
 			end = spaces_behind(text, end, len);
-		if (begin >= end) /* a token of spaces that the one before has taken: nothing is left of it */
+		if (begin >= end) /* a token of spaces, all of which belong to the token before */
 			continue;
 		walk->at = at;
 		*match = (struct added_match){begin, end, p->id};

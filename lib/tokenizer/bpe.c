@@ -54,7 +54,7 @@ static int read_affix(struct bpe *b, const json_t *config, const char *name, str
 	if (!b->vocabulary->byte_mode)
 		buffer_append(affix, json_string_value(value), json_string_length(value));
 	else if (!byte_level_bytes(json_string_value(value), json_string_length(value), affix))
-		return ipf_error_set(err, IPF_INPUT, "model.%s: has characters that no byte stands for", name);
+		return ipf_error_set(err, IPF_INPUT, "model.%s: expected characters of the byte-level alphabet", name);
 	if (affix->len)
 		b->affixes = true;
 	return 0;
@@ -84,7 +84,7 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 	if (dropout && !json_is_null(dropout) && !json_is_number(dropout))
 		return ipf_error_set(err, IPF_INPUT, "model.dropout: expected a number");
 	if (dropout && json_number_value(dropout) != 0)
-		return ipf_error_set(err, IPF_INPUT, "model.dropout: encoding by chance is not supported");
+		return ipf_error_set(err, IPF_INPUT, "model.dropout: random encoding is not supported");
 	b->unk = VOCABULARY_NONE;
 	if (unk && !json_is_null(unk)) {
 		struct buffer text = {0};
@@ -92,7 +92,8 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 			buffer_append(&text, json_string_value(unk), json_string_length(unk));
 		else
 			byte_level_bytes(json_string_value(unk), json_string_length(unk), &text);
-		/* Not in the vocabulary: the reference fails when it needs it, which a whole alphabet never does. */
+		/* If it is not in the vocabulary, the reference fails when it needs it. With a complete alphabet it never does.
+		 */
 		b->unk = vocabulary_find(b->vocabulary, text.data, text.len);
 		buffer_release(&text);
 	}
@@ -100,9 +101,9 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 		char name[8];
 		int n = snprintf(name, sizeof name, "<0x%02X>", i);
 		b->fallback[i] = b->byte_fallback ? vocabulary_find(b->vocabulary, name, (size_t)n) : VOCABULARY_NONE;
-		/* The reference would write the bytes of the affix, too. */
+		/* The reference would also write the bytes of the affix. */
 		if (b->fallback[i] != VOCABULARY_NONE && (b->prefix.len || b->suffix.len))
-			return ipf_error_set(err, IPF_INPUT, "model.byte_fallback: with %s is not supported",
+			return ipf_error_set(err, IPF_INPUT, "model.byte_fallback is not supported together with %s",
 			                     b->prefix.len ? "continuing_subword_prefix" : "end_of_word_suffix");
 	}
 	return 0;
@@ -133,10 +134,11 @@ const uint64_t *bpe_neighbours(const struct model *model)
 {
 	const struct bpe *b = (const struct bpe *)model;
 	bool bytes = b->byte_fallback;
-	/* A byte below 0x80 is a character: if that has a token, its byte is never asked for. */
+	/* A byte below 0x80 is a character: if the character has a token, byte fallback never needs the byte. */
 	for (unsigned i = 0; i < 256 && bytes; i++)
 		bytes = b->fallback[i] != VOCABULARY_NONE || (i < 128 && b->chars[i] != VOCABULARY_NONE);
-	/* Unknown characters may be fused, or left out so that those beside them meet; a whole text may be a token. */
+	/* Otherwise a cut could change the ids: unknown characters may be fused, or left out so that the characters beside
+	 * them become neighbours; with ignore_merges a whole text may be a token. */
 	return bytes && !b->affixes && !b->ignore_merges ? b->neighbours : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Merging any number of symbols with a heap of pairs and a linked list: n log n. Used for the windows of long words
- * that sixty-odd symbols cannot settle (bpe_long.c). */
+/* Merges any number of symbols with a heap of pairs and a linked list. Used for windows of long words with more than
+ * BPE_SHORT symbols (bpe_long.c). */
 #include "tokenizer/bpe_merge.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ size_t bpe_merge_heap(const struct bpe *b, uint32_t *ids, uint32_t *starts, size
 		uint32_t at = (uint32_t)top, rank = (uint32_t)(top >> 32);
 		uint32_t right = ids[at] == GONE ? (uint32_t)count : links[at].next;
 		if (right >= count || bpe_rank(b, ids[at], ids[right]) != rank)
-			continue; /* one of the two was merged meanwhile */
+			continue; /* one of the two was merged in the meantime */
 		ids[at] = b->merged[rank];
 		ids[right] = GONE;
 		links[at].next = links[right].next;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The id of one character (or byte) of a word, with the affixes that stand at the word's ends. */
+/* Returns the id of one character (or byte) of a word, with the affixes at the ends of the word. */
 static uint32_t affixed_symbol(const struct bpe *b, const char *at, size_t len, bool first, bool last,
                                struct buffer *text)
 {
@@ -18,7 +18,7 @@ static uint32_t affixed_symbol(const struct bpe *b, const char *at, size_t len, 
 	return vocabulary_find(b->vocabulary, text->data, text->len);
 }
 
-/* Symbols while they are found: unknown characters wait, since neighbours may be fused. */
+/* The symbols found so far. An unknown character is pending, since neighbours may be fused with it. */
 struct symbols {
 	uint32_t *ids, *starts; /* starts may be NULL */
 	size_t count;
@@ -41,8 +41,8 @@ static void flush_unknown(const struct bpe *b, struct symbols *s)
 	s->unknown = false;
 }
 
-/* A character that is not in the vocabulary: its bytes' tokens where there are all of them, else the unknown token,
- * else nothing. The reference lets bytes overtake an unknown that waits; so do we. */
+/* Adds a character that is not in the vocabulary: the tokens of its bytes if all of them have one, else the unknown
+ * token, else nothing. The reference writes bytes before a pending unknown token; so does this function. */
 static void add_unknown(const struct bpe *b, struct symbols *s, const char *text, size_t len, size_t start)
 {
 	if (b->byte_fallback) {
@@ -70,7 +70,7 @@ static size_t character(const struct bpe *b, const char *at)
 	return b->vocabulary->byte_mode || c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-/* What the reference would see of a byte: the UTF-8 of the character that stands for it. */
+/* Returns what the reference sees of a byte: the UTF-8 of the character that represents it. */
 static size_t as_reference(const struct bpe *b, const char *at, size_t len, char text[4])
 {
 	if (!b->vocabulary->byte_mode) {

@@ -7,7 +7,7 @@ static bool itself(uint32_t c)
 	return (c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xac) || (c >= 0xae && c <= 0xff);
 }
 
-/* How many bytes below `byte` do not stand for themselves. */
+/* The number of bytes below `byte` that do not represent themselves. */
 static uint32_t others_below(uint32_t byte)
 {
 	if (byte <= 0x21)

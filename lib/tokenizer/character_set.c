@@ -1,8 +1,6 @@
-/* Oniguruma's classes and properties to PCRE2's, with the characters that the two know differently.
- *
- * A class is written item by item where that can be said: \p{L} stays \p{L}, followed by what Unicode assigned since.
- * Where it cannot (intersections, nested classes, \P{…} beside others, a category that lost a character) the set is
- * computed and written as ranges.
+/* A set is written as items if that is possible: \p{L} stays \p{L}, followed by the characters that Unicode assigned
+ * since. If it is not possible (intersections, nested classes, \P{…} beside other items, a category that lost a
+ * character), the set is computed and written as ranges.
  */
 #include "tokenizer/character_set.h"
 
@@ -16,9 +14,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* ---- ranges
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- ranges ---- */
 
 void character_set_write_range(uint32_t first, uint32_t last, struct buffer *out)
 {
@@ -46,12 +42,12 @@ void character_set_write_bits(const uint64_t *bits, struct buffer *out)
 		any = true;
 		c = last;
 	}
-	if (!any) /* a class must not be empty */
+	if (!any) /* a class cannot be empty */
 		buffer_text(out, "^\\x{0}-\\x{10ffff}");
 	buffer_byte(out, ']');
 }
 
-/* The characters that a class matches, asked of PCRE2 itself. */
+/* Asks PCRE2 which characters a class matches. */
 static int match_all(const struct translator *t, const struct buffer *class, uint64_t *bits)
 {
 	struct buffer text = {0};
@@ -63,7 +59,7 @@ static int match_all(const struct translator *t, const struct buffer *class, uin
 	pcre2_match_data *data = code ? pcre2_match_data_create(1, NULL) : NULL;
 
 	if (!code) {
-		translator_refuse(t, t->at, "a property that is not known");
+		translator_refuse(t, t->at, "unknown property");
 		goto out;
 	}
 	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
@@ -114,8 +110,7 @@ int character_set_fill(const struct translator *t, const struct character_set *s
 	return status;
 }
 
-/* ---- named sets
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- named sets ---- */
 
 static void add_pins(struct character_set *set, uint32_t categories, unsigned flags)
 {
@@ -126,8 +121,8 @@ static void add_pins(struct character_set *set, uint32_t categories, unsigned fl
 			character_set_write_range(pins[i].first, pins[i].last, &set->items);
 }
 
-/* Categories as PCRE2 has them and the newer characters. Of those that Unicode 14 knew one alone has changed since,
- * from Mn to Mc; but all the new ones were Cn. */
+/* Adds categories as PCRE2 has them, and the newer characters. Of the characters of Unicode 14, only one has changed
+ * its category since, from Mn to Mc; all others in the pins were Cn. */
 static void add_categories(struct character_set *set, uint32_t categories)
 {
 	static const char names[][3] = {
@@ -216,7 +211,7 @@ static const struct {
 #define CATEGORIES_SEEN                                                                                                \
 	(CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
 
-/* What brackets and \p{…} both name, and what brackets alone mean. */
+/* Names that both brackets and \p{…} have; if they differ, what the name means in brackets. */
 static const struct named_set {
 	const char *name, *longer, *items;
 	uint32_t categories;
@@ -289,7 +284,7 @@ int character_set_property(struct translator *t, struct character_set *set, bool
 	size_t n = 0;
 
 	if (t->at == t->end || *t->at != '{')
-		return translator_refuse(t, at, "a property without its name in braces");
+		return translator_refuse(t, at, "expected a property name in braces");
 	t->at++;
 	set->negated = negated;
 	if (t->at < t->end && *t->at == '^') {
@@ -301,12 +296,12 @@ int character_set_property(struct translator *t, struct character_set *set, bool
 		if (c == ' ' || c == '_' || c == '-')
 			continue;
 		if (!isalnum(c) || n + 1 == sizeof name)
-			return translator_refuse(t, at, "a property that is not known");
+			return translator_refuse(t, at, "unknown property");
 		name[n++] = (char)tolower(c);
 	}
 	name[n] = '\0';
 	if (t->at == t->end || !n)
-		return translator_refuse(t, at, "a property without its name in braces");
+		return translator_refuse(t, at, "expected a property name in braces");
 	t->at++;
 	for (size_t i = 0; i < sizeof category_names / sizeof *category_names; i++)
 		if (strcmp(name, category_names[i].name) == 0 || strcmp(name, category_names[i].longer) == 0) {
@@ -343,7 +338,7 @@ int character_set_bracket(struct translator *t, struct character_set *set)
 int character_set_write(struct translator *t, const char *at, const struct character_set *set, struct buffer *out)
 {
 	if (set->cased && t->ignore_case)
-		return translator_refuse(t, at, "ignoring the case of letters of one case is not supported");
+		return translator_refuse(t, at, "ignoring case is not supported for letters of one case");
 	if (set->inexact) {
 		uint64_t *bits = calloc(SET_WORDS, sizeof *bits);
 		int status = bits ? character_set_fill(t, set, bits) : -1;

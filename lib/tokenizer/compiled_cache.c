@@ -159,7 +159,7 @@ static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_er
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return ipf_error_errno(err, errno, NULL, "cannot be read");
+			return ipf_error_errno(err, errno, NULL, "cannot read");
 		if (n == 0)
 			return 0;
 		text->len += (size_t)n;
@@ -218,7 +218,7 @@ int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf
 		return -1;
 	source.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (source.fd < 0 || fstat(source.fd, &source.st) != 0) {
-		ipf_error_errno(err, errno, path, "cannot be opened");
+		ipf_error_errno(err, errno, path, "cannot open");
 		if (source.fd >= 0)
 			close(source.fd);
 		return -1;

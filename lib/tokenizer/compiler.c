@@ -19,7 +19,7 @@ int compiler_token(struct compiler *c, struct slice text, uint32_t id, struct ip
 {
 	struct compiler_entry e = {.id = id, .at = (uint32_t)c->names.len, .bytes = (uint32_t)text.len};
 	if (c->names.len + text.len > UINT32_MAX)
-		return ipf_error_set(err, IPF_INPUT, "model.vocab: more than 4 GiB of tokens");
+		return ipf_error_set(err, IPF_INPUT, "model.vocab: the tokens have more than 4 GiB");
 	buffer_slice(&c->names, text);
 	buffer_append(&c->entries, &e, sizeof e);
 	if (id >= c->by_text.size)
@@ -28,7 +28,7 @@ int compiler_token(struct compiler *c, struct slice text, uint32_t id, struct ip
 	return c->names.failed || c->entries.failed ? ipf_error_memory(err) : 0;
 }
 
-/* The raw bytes of each token; those that no bytes give stay empty. */
+/* Makes the raw bytes of each token; a token with a character that represents no byte stays empty. */
 static bool make_words(struct compiled_builder *b, const struct vocabulary *v, uint32_t *longest)
 {
 	struct buffer *words = &b->sections[SECTION_WORD];
@@ -45,7 +45,7 @@ static bool make_words(struct compiled_builder *b, const struct vocabulary *v, u
 	return !words->failed && !b->sections[SECTION_WORD_OFFSETS].failed;
 }
 
-/* Texts in the order of their ids. */
+/* Sorts the texts by id. */
 static int sort_texts(struct compiler *c, struct ipf_error *err)
 {
 	const struct compiler_entry *entries = (const void *)c->entries.data;
@@ -172,7 +172,7 @@ int compiler_end_merges(struct compiler *c, struct ipf_error *err)
 	return compiled_builder_fill(b, SECTION_WHOLE, words, 0) ? 0 : ipf_error_memory(err);
 }
 
-/* The record of the same id (or the place for a new one). */
+/* Returns the record with this id, or NULL. */
 static struct added_record *find_added(struct compiler *c, uint32_t id)
 {
 	struct added_record *r = (void *)c->added.data;

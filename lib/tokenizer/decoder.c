@@ -1,4 +1,3 @@
-/* Decoders by name, and sequences of them. */
 #include "tokenizer/decoder.h"
 
 #include "tokenizer/part_config.h"

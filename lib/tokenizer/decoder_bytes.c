@@ -1,4 +1,3 @@
-/* Decoders that turn tokens into bytes: ByteLevel, ByteFallback; and Fuse. */
 #include "tokenizer/byte_level.h"
 #include "tokenizer/decoder.h"
 
@@ -23,8 +22,8 @@ static int plain_decoder(struct decoder **decoder, decoder_function *apply, stru
 	return 0;
 }
 
-/* Length of the well-formed sequence at `s`, or -n: n bytes that begin one but do not go on (or 1 that begins none),
- * for which one U+FFFD stands. */
+/* Returns the length of the well-formed sequence at `s`, or -n: n bytes that begin a sequence and do not complete it
+ * (or one byte that begins none), which become one U+FFFD. */
 static int sequence_at(const unsigned char *s, size_t left)
 {
 	unsigned char low = 0x80, high = 0xbf;
@@ -99,7 +98,8 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that <0x41> is; -1. The reference reads the number as Rust does, which takes a plus sign. */
+/* Returns the byte of a token like <0x41>, or -1. The reference reads the number as Rust does, which accepts a plus
+ * sign. */
 static int byte_of(struct slice token)
 {
 	if (token.len != 6 || memcmp(token.data, "<0x", 3) != 0 || token.data[5] != '>')
@@ -108,7 +108,7 @@ static int byte_of(struct slice token)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* Bytes in a row are a text, or a U+FFFD each. */
+/* Writes the bytes that follow each other as text if they are UTF-8, else as one U+FFFD each. */
 static void flush_bytes(struct buffer *bytes, struct text_pieces *out)
 {
 	bool valid = true;

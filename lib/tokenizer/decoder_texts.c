@@ -1,4 +1,3 @@
-/* Decoders that work on the text of each token: WordPiece, Metaspace, BPEDecoder, Strip, Replace, CTC. */
 #include "tokenizer/code_point.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/part_config.h"
@@ -54,7 +53,7 @@ static int keep_text(const json_t *config, const char *part, const char *name, s
 	return 0;
 }
 
-/* Appends `text` with every `from` replaced; an empty one is found around each character, as Rust has it. */
+/* Appends `text` with every `from` replaced; an empty `from` matches around each character, as in Rust. */
 static void append_replaced(struct buffer *out, struct slice text, struct slice from, struct slice to)
 {
 	const char *at = text.data, *end = text.data + text.len;
@@ -77,8 +76,8 @@ static void append_replaced(struct buffer *out, struct slice text, struct slice 
 	buffer_append(out, at, (size_t)(end - at));
 }
 
-/* What tokenizing put between punctuation and words, taken out again. `text` and `spare` are used in turn; the result
- * is in `text`. */
+/* Removes the spaces that tokenizing put between punctuation and words. `text` and `spare` swap roles; the result is in
+ * `text`. */
 static void cleanup(struct buffer *text, struct buffer *spare)
 {
 	static const char *const steps[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -180,7 +179,7 @@ int decoder_bpe(struct decoder **decoder, const json_t *config, struct ipf_error
 	return finish(decoder, t, keep_text(config, "decoder: BPEDecoder", "suffix", &t->a, err), err);
 }
 
-/* Up to `start` characters at the beginning and `stop` at the end, where they are the one that is to go. */
+/* Removes up to `start` characters at the beginning and `stop` at the end that equal the given one. */
 static int apply_strip(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                        struct ipf_error *err)
 {
@@ -255,7 +254,7 @@ int decoder_replace(struct decoder **decoder, const json_t *config, struct ipf_e
 	return finish(decoder, t, status, err);
 }
 
-/* What repeats is said once; pads go; what is then empty is no token. */
+/* Drops repeated tokens and pads, then tokens that are empty. */
 static int apply_ctc(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                      struct ipf_error *err)
 {

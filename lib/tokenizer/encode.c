@@ -1,10 +1,10 @@
-/* From text to ids. */
+/* Encodes: text to ids. */
 #include "json/jdoc.h"
 #include "tokenizer/bpe_tables.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/pipeline.h"
 
-/* Where ids go: kept, or only counted. */
+/* Where ids go: into a list, or counted only. */
 struct sink {
 	struct token_ids *ids;
 	bool count_only;
@@ -18,11 +18,6 @@ struct encoding {
 	struct ipf_error *err;
 };
 
-static int no_memory(struct encoding *e)
-{
-	return ipf_error_memory(e->err);
-}
-
 static void settle(struct encoding *e)
 {
 	if (e->sink.count_only) {
@@ -33,10 +28,10 @@ static void settle(struct encoding *e)
 
 static int add_id(struct encoding *e, uint32_t id)
 {
-	return token_ids_push(e->sink.ids, id) ? 0 : no_memory(e);
+	return token_ids_push(e->sink.ids, id) ? 0 : ipf_error_memory(e->err);
 }
 
-/* A word as the model sees it. */
+/* Encodes a word in the form that the model sees. */
 static int encode_model(struct encoding *e, const char *word, size_t len)
 {
 	if (!e->t->spaces_inside)
@@ -51,7 +46,7 @@ static int encode_model(struct encoding *e, const char *word, size_t len)
 		word = space ? space + 1 : end;
 	}
 	if (to->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	return e->t->model->encode(e->t->model, e->s->model, to->data, to->len, e->sink.ids, e->err);
 }
 
@@ -61,7 +56,7 @@ static int encode_new_word(struct encoding *e, struct cached_word *set, const ui
 	struct token_ids *ids = e->sink.ids;
 	size_t before = ids->count;
 	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, WORD_BATCH * WORD_IDS))
-		return e->err->kind ? -1 : no_memory(e);
+		return e->err->kind ? -1 : ipf_error_memory(e->err);
 	if (ids->count - before > WORD_IDS)
 		return 0;
 	set[1] = set[0];
@@ -76,10 +71,10 @@ static int encode_long_word(struct encoding *e, const char *word, size_t len)
 {
 	if (encode_model(e, word, len) < 0)
 		return -1;
-	return token_ids_grow(e->sink.ids, WORD_BATCH * WORD_IDS) ? 0 : no_memory(e);
+	return token_ids_grow(e->sink.ids, WORD_BATCH * WORD_IDS) ? 0 : ipf_error_memory(e->err);
 }
 
-/* The words that end at `ends`; there is room for what the remembered ones give. */
+/* Encodes the words that end at `ends`. There is room in ids for what the cache gives. */
 static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends,
                         size_t count)
 {
@@ -87,7 +82,7 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 	struct token_ids *ids = e->sink.ids;
 
 	if (!token_ids_grow(ids, WORD_BATCH * WORD_IDS))
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	for (size_t i = 0; i < count; i++) {
 		const char *at = text + begin;
 		size_t len = ends[i] - begin;
@@ -120,9 +115,9 @@ static bool is_letter(uint32_t c)
 	return (c | 0x20) - 'a' < 26;
 }
 
-/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not
- * between letters: parts of a word of random ones are hardly seen twice, and much of it at once is encoded faster,
- * several windows side by side. */
+/* Cuts between two characters that are next to each other in no token; spaces count as what they become. Does not cut
+ * between letters: parts of random words hardly repeat, and long words are encoded faster, several windows side by
+ * side. */
 #define LETTERS_MOST 65536
 static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends,
                         size_t room)
@@ -165,7 +160,7 @@ static int encode_words(struct encoding *e, const char *text, size_t begin, size
 	return 0;
 }
 
-/* One piece, as a pre-tokenizer (or nobody) has cut it. */
+/* Encodes one piece. */
 static int encode_piece(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;
@@ -177,7 +172,7 @@ static int encode_piece(struct encoding *e, const char *text, size_t begin, size
 		buffer_byte(to, ' ');
 		buffer_append(to, text + begin, end - begin);
 		if (to->failed)
-			return no_memory(e);
+			return ipf_error_memory(e->err);
 		text = to->data;
 		end = to->len;
 		begin = 0;
@@ -187,7 +182,7 @@ static int encode_piece(struct encoding *e, const char *text, size_t begin, size
 	return encode_batch(e, text, begin, end, &end, 1);
 }
 
-/* A space goes before the text: its first word is another one. */
+/* Puts a space before the text, which changes its first word. */
 static int encode_prepended(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	size_t first;
@@ -197,11 +192,11 @@ static int encode_prepended(struct encoding *e, const char *text, size_t begin, 
 	buffer_byte(to, ' ');
 	buffer_append(to, text + begin, first - begin);
 	if (to->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
 }
 
-/* text[0, head) comes of the character that the input begins with. */
+/* text[0, head) is what the first character of the input became. */
 static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, size_t head)
 {
 	const struct tokenizer *t = e->t;
@@ -217,7 +212,7 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, pieces, e->err) < 0)
 		return -1;
 	if (pieces->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	if (!t->prefix_space && !t->scan && !t->neighbours) {
 		/* The pieces are the words. */
 		size_t at = 0;
@@ -243,8 +238,8 @@ static size_t length_of(const char *text, size_t len, size_t characters)
 	return (size_t)(at - text);
 }
 
-/* How much of the text `to` comes of the first character of what it was made of: as many characters as the normalizer
- * makes of that alone. */
+/* Sets the length of the part of `to` that the first character of the input became: as many characters as the
+ * normalizer makes of that character alone. */
 static int head_of(struct encoding *e, struct slice first, int changed, const struct buffer *to, size_t *head)
 {
 	const struct normalizer *n = e->t->normalizer;
@@ -259,10 +254,10 @@ static int head_of(struct encoding *e, struct slice first, int changed, const st
 		*head = length_of(to->data ? to->data : "", to->len, characters || changed == NORMALIZER_CUT ? characters : 1);
 	bool failed = of_it < 0 || alone.failed;
 	buffer_release(&alone);
-	return failed ? of_it < 0 ? -1 : no_memory(e) : 0;
+	return failed ? of_it < 0 ? -1 : ipf_error_memory(e->err) : 0;
 }
 
-/* Text between tokens that were found in the raw text. */
+/* Encodes text between added tokens that were found in the raw text. */
 static int encode_between(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;
@@ -277,7 +272,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		buffer_clear(to);
 		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
 		if (changed < 0 || to->failed)
-			return to->failed ? no_memory(e) : -1;
+			return to->failed ? ipf_error_memory(e->err) : -1;
 		if (changed && head && t->pretokenizer && head_of(e, (struct slice){text, head}, changed, to, &head) < 0)
 			return -1;
 		if (changed) {

@@ -1,4 +1,3 @@
-/* Normalizers by name, and sequences of them. */
 #include "tokenizer/normalizer.h"
 
 #include "tokenizer/normalizer_sequence.h"

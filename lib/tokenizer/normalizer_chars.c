@@ -1,4 +1,3 @@
-/* Normalizers that look at one character after the other. */
 #include "tokenizer/byte_level.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
@@ -11,7 +10,7 @@
 
 struct chars {
 	struct normalizer base;
-	/* Appends what stands for a character; false: the character itself (nothing appended). */
+	/* Appends the replacement of a character. False: the character stays (nothing was appended). */
 	bool (*put)(uint32_t c, struct buffer *out);
 };
 
@@ -34,7 +33,7 @@ static bool put_chinese(uint32_t c, struct buffer *out)
 	return true;
 }
 
-/* What stays is copied in runs. Returns as a normalizer does. */
+/* Copies runs of characters that stay. Returns what a normalizer returns. */
 static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, struct buffer *out)
 {
 	const char *at = text.data, *end = text.data + text.len, *kept = at;
@@ -48,7 +47,7 @@ static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, st
 			continue;
 		if (!changed)
 			changed = begin > text.data ? 1 : out->len == before ? NORMALIZER_CUT : 1;
-		if (begin > kept) { /* the run before it goes first */
+		if (begin > kept) { /* copy the run before it first */
 			out->len = before;
 			buffer_append(out, kept, (size_t)(begin - kept));
 			put(c, out);
@@ -158,7 +157,7 @@ int normalizer_byte_level(struct normalizer **normalizer, const json_t *config, 
 	return chars_new(normalizer, put_bytes, err);
 }
 
-/* Adds `put` for every character or, where it is NULL, the decomposition that accents are found in. */
+/* Adds a step that applies `put` to every character; if NULL, the decomposition in which accents are found. */
 static int add_step(struct normalizer *sequence, bool (*put)(uint32_t, struct buffer *), struct ipf_error *err)
 {
 	struct normalizer *part;
@@ -177,7 +176,7 @@ int normalizer_bert(struct normalizer **normalizer, const json_t *config, struct
 	    config_bool(config, part, "handle_chinese_chars", false, &chinese, err) < 0 ||
 	    config_bool(config, part, "lowercase", false, &lowercase, err) < 0)
 		return -1;
-	accents = lowercase; /* where it is not said */
+	accents = lowercase; /* if the member is absent */
 	if (!json_is_null(json_object_get(config, "strip_accents")) &&
 	    config_bool(config, part, "strip_accents", true, &accents, err) < 0)
 		return -1;

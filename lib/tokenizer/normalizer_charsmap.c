@@ -1,7 +1,7 @@
 /* Precompiled: SentencePiece's map from strings to strings, a double-array trie in base64.
  *
- * The reference asks the trie for each grapheme cluster below six bytes, then for each character, and takes the first
- * (shortest) prefix that it finds: what follows that prefix in the cluster is dropped. So do we.
+ * The reference looks up each grapheme cluster of less than six bytes, then each character, and takes the first
+ * (shortest) prefix that it finds. It drops the rest of the cluster; so does this normalizer.
  */
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
@@ -17,20 +17,19 @@ struct charsmap {
 	struct normalizer base;
 	uint32_t *units;
 	size_t count;
-	char *texts; /* each ends in NUL; so does the whole */
+	char *texts; /* each text ends in NUL, and so does the whole */
 	size_t texts_len;
 };
 
-/* ---- the trie (Darts-clone's layout)
- * ------------------------------------------------------------------------------------------- */
+/* ---- the trie (Darts-clone's layout) ---- */
 
 static size_t unit_offset(uint32_t unit)
 {
 	return (size_t)(unit >> 10) << ((unit & 0x200) >> 6);
 }
 
-/* The text for the shortest prefix of `key` that is in the map; absent. A damaged trie has nothing where it would lead
- * outside. */
+/* Returns the text for the shortest prefix of `key` in the map; absent if there is none, and if a damaged trie leads
+ * outside itself. */
 static struct slice look_up(const struct charsmap *m, const char *key, size_t len)
 {
 	size_t node = unit_offset(m->units[0]);
@@ -55,8 +54,7 @@ static struct slice look_up(const struct charsmap *m, const char *key, size_t le
 	return (struct slice){NULL, 0};
 }
 
-/* ---- clusters
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- clusters ---- */
 
 static const char *cluster_end(const char *at, const char *end)
 {
@@ -75,13 +73,12 @@ static const char *cluster_end(const char *at, const char *end)
 	return at;
 }
 
-/* ---- applying
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- applying ---- */
 
 struct rewriting {
 	const struct charsmap *map;
 	struct buffer *out;
-	const char *kept; /* not copied yet from here on */
+	const char *kept; /* the text from here on is not copied yet */
 	bool changed;
 };
 
@@ -120,8 +117,7 @@ static int apply_charsmap(const struct normalizer *self, struct slice text, stru
 	return out->failed ? ipf_error_memory(err) : r.changed;
 }
 
-/* ---- reading the map
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- reading the map ---- */
 
 static int base64_value(char c)
 {
@@ -150,7 +146,7 @@ static int base64(struct slice text, struct buffer *out)
 	return 0;
 }
 
-/* The bytes of the trie in little endian, the trie, the texts. */
+/* Reads the length of the trie in bytes (little endian), the trie, and the texts. */
 static int read_map(struct charsmap *m, const struct buffer *bytes, struct ipf_error *err)
 {
 	static const char part[] = "normalizer: Precompiled";
@@ -159,7 +155,7 @@ static int read_map(struct charsmap *m, const struct buffer *bytes, struct ipf_e
 		return config_refuse(part, "precompiled_charsmap", "a trie", err);
 	size_t size = b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
 	if (size % 4 || size < 4 || size > bytes->len - 4)
-		return config_refuse(part, "precompiled_charsmap", "a trie as long as it says", err);
+		return config_refuse(part, "precompiled_charsmap", "a complete trie", err);
 	m->count = size / 4;
 	m->texts_len = bytes->len - 4 - size;
 	m->units = malloc(size);

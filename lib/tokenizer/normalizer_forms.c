@@ -1,8 +1,10 @@
-/* NFC, NFD, NFKC and NFKD: by utf8proc, but for what the reference does not know (unicode_unknown_to_forms) and for the
- * order of marks, which utf8proc finds by swapping neighbours: quadratic in a run of marks.
+/* NFC, NFD, NFKC and NFKD: by utf8proc, except for characters that the reference does not know
+ * (unicode_unknown_to_forms) and for the order of marks, which utf8proc finds by swapping neighbours, in quadratic
+ * time.
  *
- * A text is cut into what stays as it is (characters that are `safe`: they begin anew, are their own normal form and
- * never combine with what is before them) and stretches around the others, which alone are worked on.
+ * A text is cut into parts that stay unchanged (characters that are `safe`: they start a new sequence, are their own
+ * normal form and never combine with what is before them) and stretches around the other characters. Only these are
+ * rewritten.
  */
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
@@ -13,7 +15,7 @@
 
 enum normal_form { FORM_NFC, FORM_NFD, FORM_NFKC, FORM_NFKD };
 
-#define TABLED 0x3400 /* characters below have a bit; above come ideographs, syllables and rare things */
+#define TABLED 0x3400 /* characters below have a bit; above are ideographs, syllables and rare characters */
 
 struct form {
 	struct normalizer base;
@@ -31,7 +33,7 @@ static utf8proc_option_t options_of(enum normal_form form, unsigned direction)
 	return (utf8proc_option_t)(UTF8PROC_STABLE | direction | (form >= FORM_NFKC ? UTF8PROC_COMPAT : 0u));
 }
 
-/* Longest decomposition: 18 (U+FDFA). */
+/* The longest decomposition has 18 characters (U+FDFA). */
 static size_t decompose_one(enum normal_form form, uint32_t c, utf8proc_int32_t to[32])
 {
 	int boundary = UTF8PROC_BOUNDCLASS_START;
@@ -45,8 +47,8 @@ static size_t decompose_one(enum normal_form form, uint32_t c, utf8proc_int32_t 
 	return 1;
 }
 
-/* Could it combine with something before it? All second parts of compositions are marks, or vowels and finals of
- * Hangul. */
+/* True if the character could combine with one before it. All second parts of compositions are marks, or vowels and
+ * finals of Hangul. */
 static bool joins(uint32_t c)
 {
 	return CATEGORY_IN(utf8proc_category((utf8proc_int32_t)c), CATEGORIES_M) || (c >= 0x1160 && c <= 0x11ff);
@@ -83,8 +85,7 @@ static unsigned combining_class(utf8proc_int32_t c)
 	return unicode_unknown_to_forms((uint32_t)c) ? 0 : (unsigned)utf8proc_get_property(c)->combining_class;
 }
 
-/* Sorts marks by their class, those of a class stay in order; by insertion where they are few, by counting where they
- * are many. */
+/* Sorts marks by class and keeps the order within a class: few marks by insertion, many by counting. */
 static bool sort_marks(utf8proc_int32_t *marks, size_t count)
 {
 	if (count <= 16) {
@@ -125,14 +126,14 @@ static bool order_marks(utf8proc_int32_t *c, size_t count)
 	return true;
 }
 
-/* What composes with nothing, whatever utf8proc says: characters that the reference does not know, and the one before
- * the finals of Hangul, which some versions of utf8proc take for the final that is none, and so for nothing. */
+/* True if the character composes with nothing, whatever utf8proc says: characters that the reference does not know, and
+ * the one before the finals of Hangul, which some versions of utf8proc confuse with "no final". */
 static bool stands_alone(utf8proc_int32_t c)
 {
 	return c == 0x11a7 || unicode_unknown_to_forms((uint32_t)c);
 }
 
-/* Composes what is between characters that stand alone, and appends it all. */
+/* Composes the characters between those that stand alone, and appends them all. */
 static void append_composed(enum normal_form form, utf8proc_int32_t *c, size_t count, struct buffer *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -150,7 +151,7 @@ static void append_composed(enum normal_form form, utf8proc_int32_t *c, size_t c
 	}
 }
 
-/* A stretch; `room` is scratch. */
+/* Rewrites a stretch; `room` is scratch. */
 static bool rewrite(enum normal_form form, const char *at, const char *end, struct buffer *room, struct buffer *out)
 {
 	buffer_clear(room);
@@ -180,7 +181,7 @@ static const char *skip_ascii(const char *at, const char *end)
 	return at;
 }
 
-/* The next character that is not safe; `*before`: where the one before it begins. */
+/* Returns the next character that is not safe, and sets `*before` to the beginning of the one before it. */
 static const char *find_unsafe(const struct form *f, const char *at, const char *end, const char **before)
 {
 	*before = at;

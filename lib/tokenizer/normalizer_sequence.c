@@ -8,7 +8,7 @@ struct sequence {
 	struct normalizer *parts[];
 };
 
-/* Each part's result is the next one's text: two buffers in turn, the last result goes to `out`. */
+/* Each part takes the result of the one before: two buffers in turn. The last result goes to `out`. */
 static int apply_sequence(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
 {
 	const struct sequence *s = (const struct sequence *)self;

@@ -1,4 +1,3 @@
-/* Normalizers that look at the whole text: Strip, Prepend, Replace. */
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/part_config.h"
@@ -104,7 +103,7 @@ int normalizer_prepend(struct normalizer **normalizer, const json_t *config, str
 	return 0;
 }
 
-/* What is put in place of several characters belongs to the last of them. */
+/* The replacement of several characters counts as the last one of them. */
 static bool cuts_start(const struct replace *r, struct slice text, size_t start, size_t end)
 {
 	const char *at = text.data;

@@ -1,4 +1,4 @@
-/* Makes the parts from the configuration, and finds which work can be left to fast paths. */
+/* Makes the parts from the configuration, and decides which work fast paths can do. */
 #include "tokenizer/pipeline.h"
 
 #include "tokenizer/bpe.h"
@@ -23,7 +23,7 @@ static bool replaces_spaces(const json_t *step)
 	       is(json_object_get(step, "content"), "\xe2\x96\x81");
 }
 
-/* Replace " " by U+2581, alone or behind a Prepend of the same. */
+/* True for a Replace of " " by U+2581, alone or after a Prepend of U+2581. */
 static bool only_spaces(const json_t *normalizer, bool *prepend)
 {
 	const json_t *steps = json_object_get(normalizer, "normalizers");
@@ -41,7 +41,7 @@ static bool only_spaces(const json_t *normalizer, bool *prepend)
 	return *prepend;
 }
 
-/* Nothing to do, or a split at spaces that are not there any more. */
+/* True if there is nothing to split, or only at spaces that the normalizer has replaced. */
 static bool never_splits(const json_t *pre, bool no_spaces)
 {
 	if (!pre || json_is_null(pre))
@@ -51,7 +51,7 @@ static bool never_splits(const json_t *pre, bool no_spaces)
 	       is(json_object_get(pre, "behavior"), "MergedWithPrevious") && !json_is_true(json_object_get(pre, "invert"));
 }
 
-/* Byte mode: what stands before ByteLevel goes to a scanner or to the general parts. */
+/* Byte mode: what comes before ByteLevel is done by a scanner or by general pre-tokenizers. */
 static int configure_bytes(struct tokenizer *t, const json_t *pre, struct ipf_error *err)
 {
 	json_t *steps = json_object_get(pre, "pretokenizers"), *before;
@@ -91,7 +91,7 @@ static int configure_model(struct tokenizer *t, const json_t *config, struct ipf
 	return ipf_error_set(err, IPF_INPUT, "model: unknown type \"%s\"", type);
 }
 
-/* The ways that BPE models without byte mode allow. */
+/* Not byte mode: finds the fast paths that BPE models allow. */
 static int configure_words(struct tokenizer *t, const json_t *normalizer, const json_t *pre, struct ipf_error *err)
 {
 	bool prepend = false, spaces = only_spaces(normalizer, &prepend);

@@ -1,4 +1,3 @@
-/* Pre-tokenizers by name, and sequences of them. */
 #include "tokenizer/pretokenizer.h"
 
 #include "tokenizer/part_config.h"

@@ -1,4 +1,3 @@
-/* Pre-tokenizers that look at what kind of character each is. */
 #include "tokenizer/code_point.h"
 #include "tokenizer/part_config.h"
 #include "tokenizer/pretokenizer.h"
@@ -175,8 +174,8 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 	return chars_new(pretokenizer, (struct chars){.base = {split_delimiter, NULL}, .delimiter = utf8_next(&at)}, err);
 }
 
-/* A piece begins where the script changes; what has none goes along with what is before it, and is lost at the
- * beginning. */
+/* A piece begins at each change of script. A character without a script belongs to the piece before it, and is dropped
+ * at the beginning. */
 static int split_scripts(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                          struct ipf_error *err)
 {

@@ -1,4 +1,4 @@
-/* Pre-tokenizers that write something else for spaces: Metaspace, and ByteLevel where it is not left to the model. */
+/* Metaspace, and ByteLevel outside byte mode. */
 #include "tokenizer/byte_level.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/part_config.h"
@@ -22,7 +22,7 @@ static bool starts_with(struct slice text, const char *prefix, size_t len)
 	return text.len >= len && memcmp(text.data, prefix, len) == 0;
 }
 
-/* Everything before and between replacements is a piece that begins with its replacement. */
+/* Each piece but the first begins with its replacement. */
 static int split_metaspace(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                            struct ipf_error *err)
 {
@@ -86,13 +86,11 @@ int pretokenizer_metaspace(struct pretokenizer **pretokenizer, const json_t *con
 	return 0;
 }
 
-/* ---- ByteLevel
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- ByteLevel ---- */
 
 struct byte_level {
 	struct pretokenizer base;
-	struct regex *words; /* NULL: the text is one */
+	struct regex *words; /* NULL: the whole text is one word */
 	bool prefix;
 };
 

@@ -51,8 +51,8 @@ int rank_file_kind(const char *path, const char **kind, struct ipf_error *err)
 				return 0;
 			}
 	return ipf_error_set(err, IPF_INPUT,
-	                     "a rank file does not say how text is cut, and \"%s\" is no name that does "
-	                     "(r50k_base, p50k_base, cl100k_base, o200k_base, qwen, gpt2)",
+	                     "unknown encoding \"%s\": the name of a rank file has to begin with "
+	                     "r50k_base, p50k_base, cl100k_base, o200k_base, qwen or gpt2",
 	                     base);
 }
 
@@ -67,7 +67,7 @@ static int base64_value(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* The bytes of a token as the characters that stand for them. */
+/* Decodes a token into the characters that represent its bytes. */
 static bool read_token(const char *at, const char *end, struct buffer *out)
 {
 	unsigned bits = 0, held = 0;

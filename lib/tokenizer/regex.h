@@ -24,22 +24,21 @@
 
 struct regex;
 
-/* `literal`: the pattern is a text to be found, not an expression. */
+/* `literal`: the pattern is a string to find, not an expression. */
 int regex_new(struct regex **re, struct slice pattern, bool literal, struct ipf_error *err);
 void regex_free(struct regex *re); /* NULL is fine */
 
-/* Goes over the matches from left to right as the reference does: none overlap, and an empty one right after a match is
- * passed over. */
+/* A walk over the matches from left to right, as in the reference: matches do not overlap, and an empty match right
+ * after a match is skipped. */
 struct regex_walk {
 	const struct regex *re;
 	struct slice text;
 	size_t from, last_end;
 	bool matched;
-	void *data, *context, *stack; /* PCRE2's */
+	void *data, *context, *stack; /* PCRE2's data */
 };
 void regex_walk_begin(struct regex_walk *w, const struct regex *re, struct slice text);
-/* 1 with the bytes of a match; 0: no more; -1: memory ran out, or the expression needs more steps than PCRE2 can count.
- */
+/* 1 with the offsets of a match; 0: no more; -1: out of memory, or PCRE2 gave up. */
 int regex_walk_next(struct regex_walk *w, size_t *start, size_t *end, struct ipf_error *err);
 void regex_walk_end(struct regex_walk *w);
 

@@ -19,12 +19,12 @@ static bool next_is(const struct translator *t, char c)
 	return t->at < t->end && *t->at == c;
 }
 
-/* What a backslash begins. */
+/* Reads what follows a backslash. */
 static int item_escape(struct translator *t, struct item *item, const char *at)
 {
 	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033b\b";
 	if (t->at == t->end)
-		return translator_refuse(t, at, "a lone backslash at the end");
+		return translator_refuse(t, at, "backslash at the end");
 	unsigned char c = (unsigned char)*t->at;
 	item->kind = ITEM_CHARACTER;
 	if (c >= 0x80) {
@@ -41,7 +41,7 @@ static int item_escape(struct translator *t, struct item *item, const char *at)
 	if (c == 'x' || c == 'u' || (c >= '0' && c <= '7')) {
 		int32_t value = translator_number(t, (char)c);
 		if (value < 0)
-			return translator_refuse(t, at, "expected a number of a character");
+			return translator_refuse(t, at, "expected the number of a character");
 		item->first = (uint32_t)value;
 		return 0;
 	}
@@ -54,17 +54,17 @@ static int item_escape(struct translator *t, struct item *item, const char *at)
 		return 0;
 	}
 	if (c && strchr("RXcCMk", c))
-		return translator_refuse(t, at, "an escape that is not supported in a class");
+		return translator_refuse(t, at, "escape is not supported in a class");
 	item->set.negated = false;
 	return 0;
 }
 
-/* One character or set, without looking for a range. */
+/* Reads one character or set, without a range. */
 static int single(struct translator *t, struct item *item, bool first)
 {
 	const char *at = t->at;
 	if (t->at == t->end)
-		return translator_refuse(t, at, "a class that is not closed");
+		return translator_refuse(t, at, "class without its ]");
 	item->kind = ITEM_CHARACTER;
 	switch (*t->at) {
 	case '\\':
@@ -114,15 +114,15 @@ static int next_item(struct translator *t, struct item *item, bool first)
 	struct item to = {0};
 	int status = single(t, &to, false);
 	if (status == 0 && to.kind != ITEM_CHARACTER)
-		status = translator_refuse(t, at, "a range that ends in no character");
+		status = translator_refuse(t, at, "range does not end in a character");
 	else if (status == 0 && to.first < item->first)
-		status = translator_refuse(t, at, "a range that ends before it begins");
+		status = translator_refuse(t, at, "range ends before it begins");
 	item->last = to.first;
 	buffer_release(&to.set.items);
 	return status;
 }
 
-/* 1: done; 0: cannot be said this way; -1. */
+/* Writes the class as items. 1: done; 0: it has to be computed; -1: error. */
 static int class_items(struct translator *t, struct buffer *out, struct item *item)
 {
 	bool negated = next_is(t, '^');
@@ -160,7 +160,7 @@ static int item_bits(struct translator *t, const struct item *item, uint64_t *bi
 	}
 	if (item->kind == ITEM_SET) {
 		if (item->set.cased && t->ignore_case)
-			return translator_refuse(t, t->at, "ignoring the case of letters of one case is not supported");
+			return translator_refuse(t, t->at, "ignoring case is not supported for letters of one case");
 		return character_set_fill(t, &item->set, bits);
 	}
 	uint64_t *nested = calloc(SET_WORDS, sizeof *nested);
@@ -171,16 +171,16 @@ static int item_bits(struct translator *t, const struct item *item, uint64_t *bi
 	return status;
 }
 
-/* `bits`: empty, gets the class after whose '[' t->at stands. */
+/* Adds the class to `bits`, which is empty; t->at is after its '['. */
 static int class_bits(struct translator *t, uint64_t *bits, int depth)
 {
 	bool negated = next_is(t, '^');
-	uint64_t *all = malloc(SET_WORDS * sizeof *all); /* what the parts before && have in common */
+	uint64_t *all = malloc(SET_WORDS * sizeof *all); /* the intersection of the parts before && */
 	struct item item = {0};
 	int status = all ? 0 : -1;
 
 	if (depth > 20)
-		status = translator_refuse(t, t->at, "classes too deep");
+		status = translator_refuse(t, t->at, "classes nested too deep");
 	if (negated)
 		t->at++;
 	if (all)

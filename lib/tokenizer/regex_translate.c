@@ -13,10 +13,9 @@
 
 static int alternatives(struct translator *t, bool in_group);
 
-/* ---- literals
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- literals ---- */
 
-/* Where case is ignored, "ss" also means ß to the reference, and the other way round. */
+/* If case is ignored, the reference lets "ss" match ß, and ß match "ss". */
 static bool folds_with_others(uint32_t before, uint32_t c)
 {
 	static const char pairs[][3] = {"ss", "st", "ff", "fi", "fl"};
@@ -35,7 +34,7 @@ static int literal(struct translator *t, const char *at, uint32_t c)
 {
 	char utf8[4];
 	if (t->ignore_case && folds_with_others(t->previous, c))
-		return translator_refuse(t, at, "ignoring the case of what folds to several characters is not supported");
+		return translator_refuse(t, at, "ignoring case is not supported for characters that fold to several");
 	t->previous = c;
 	if (c < 0x80 && !((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9'))
 		buffer_format(t->out, "\\x{%x}", c);
@@ -44,9 +43,7 @@ static int literal(struct translator *t, const char *at, uint32_t c)
 	return 0;
 }
 
-/* ---- escapes
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- escapes ---- */
 
 static int word_boundary(struct translator *t, bool negated)
 {
@@ -55,7 +52,7 @@ static int word_boundary(struct translator *t, bool negated)
 	int status = -1;
 	if (character_set_escape(&word, 'w', false) == 0 && character_set_write(t, t->at, &word, &w) == 0 && !w.failed) {
 		const char *s = w.data, *before = negated ? "=" : "!", *after = negated ? "!" : "=";
-		/* (?<=W)(?!W) or (?<!W)(?=W); the negation has both alike. */
+		/* (?<=W)(?!W) or (?<!W)(?=W); negated, both sides agree. */
 		buffer_format(t->out, "(?:(?<=%s)(?%s%s)|(?<!%s)(?%s%s))", s, before, s, s, after, s);
 		status = 0;
 	}
@@ -84,10 +81,10 @@ static int reference(struct translator *t, const char *at)
 	char close = translator_sees(t, "<") ? '>' : '\'';
 	const char *name = t->at + 1, *end = t->at < t->end ? memchr(name, close, (size_t)(t->end - name)) : NULL;
 	if (!end || end == name || !(translator_sees(t, "<") || translator_sees(t, "'")))
-		return translator_refuse(t, at, "\\k without a name");
+		return translator_refuse(t, at, "\\k: expected a name");
 	for (const char *c = name; c < end; c++)
 		if (*c == '+' || *c == '-')
-			return translator_refuse(t, at, "\\k with a level or a relative number is not supported");
+			return translator_refuse(t, at, "\\k: levels and relative numbers are not supported");
 	buffer_append(t->out, "\\k<", 3);
 	buffer_append(t->out, name, (size_t)(end - name));
 	buffer_byte(t->out, '>');
@@ -99,7 +96,7 @@ static int escape(struct translator *t, const char *at)
 {
 	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033";
 	if (t->at == t->end)
-		return translator_refuse(t, at, "a lone backslash at the end");
+		return translator_refuse(t, at, "backslash at the end");
 	unsigned char c = (unsigned char)*t->at;
 	if (c >= 0x80)
 		return literal(t, at, utf8_next(&t->at));
@@ -115,7 +112,7 @@ static int escape(struct translator *t, const char *at)
 	}
 	if (c == 'x' || c == 'u' || c == '0') {
 		int32_t value = translator_number(t, (char)c);
-		return value < 0 ? translator_refuse(t, at, "expected a number of a character")
+		return value < 0 ? translator_refuse(t, at, "expected the number of a character")
 		                 : literal(t, at, (uint32_t)value);
 	}
 	t->previous = 0;
@@ -145,20 +142,18 @@ static int escape(struct translator *t, const char *at)
 		break;
 	}
 	if (c && strchr("gGKXyYcCM", c))
-		return translator_refuse(t, at, "an escape that is not supported");
+		return translator_refuse(t, at, "escape is not supported");
 	return literal(t, at, c);
 }
 
-/* ---- groups
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static int close_group(struct translator *t, const char *at)
 {
 	if (alternatives(t, true) < 0)
 		return -1;
 	if (t->at == t->end)
-		return translator_refuse(t, at, "a group that is not closed");
+		return translator_refuse(t, at, "group without its )");
 	t->at++;
 	buffer_byte(t->out, ')');
 	return 0;
@@ -178,7 +173,7 @@ static void open_options(struct translator *t)
 	buffer_byte(t->out, ':');
 }
 
-/* (?imx-imx) holds to the end of the group that it stands in, over all alternatives that follow; (?imx-imx:…) within.
+/* (?imx-imx) holds to the end of its group, across all alternatives that follow; (?imx-imx:…) inside the parentheses.
  */
 static int options(struct translator *t, const char *at)
 {
@@ -199,11 +194,11 @@ static int options(struct translator *t, const char *at)
 			t->extended = on;
 			break;
 		default:
-			return translator_refuse(t, at, "a kind of group that is not supported");
+			return translator_refuse(t, at, "kind of group is not supported");
 		}
 	}
 	if (t->at == t->end)
-		return translator_refuse(t, at, "a group that is not closed");
+		return translator_refuse(t, at, "group without its )");
 	bool isolated = *t->at++ == ')';
 	open_options(t);
 	int status = isolated ? alternatives(t, true) : close_group(t, at);
@@ -221,7 +216,7 @@ static int group(struct translator *t, const char *at)
 	int status = 0;
 
 	if (++t->depth > DEEPEST)
-		return translator_refuse(t, at, "groups too deep");
+		return translator_refuse(t, at, "groups nested too deep");
 	t->previous = 0;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (!translator_sees(t, kinds[i]))
@@ -235,7 +230,7 @@ static int group(struct translator *t, const char *at)
 	if (translator_sees(t, "?#")) {
 		const char *end = memchr(t->at, ')', (size_t)(t->end - t->at));
 		if (!end)
-			status = translator_refuse(t, at, "a comment that is not closed");
+			status = translator_refuse(t, at, "comment without its )");
 		t->at = end ? end + 1 : t->end;
 		goto out;
 	}
@@ -243,7 +238,7 @@ static int group(struct translator *t, const char *at)
 		char close = t->at[1] == '<' ? '>' : '\'';
 		const char *name = t->at + 2, *end = memchr(name, close, (size_t)(t->end - name));
 		if (!end || end == name) {
-			status = translator_refuse(t, at, "a group without its name");
+			status = translator_refuse(t, at, "expected a group name");
 			goto out;
 		}
 		buffer_append(t->out, "(?<", 3);
@@ -264,15 +259,14 @@ out:
 	return status;
 }
 
-/* ---- quantifiers
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- quantifiers ---- */
 
 struct quantifier {
 	char text[40];
 	bool interval, fixed;
 };
 
-/* {n}, {n,}, {,m}, {n,m}; anything else is a brace. */
+/* {n}, {n,}, {,m}, {n,m}; any other brace is a literal. */
 static bool interval(struct translator *t, struct quantifier *q)
 {
 	const char *from = t->at++;
@@ -319,8 +313,7 @@ static void wrap(struct translator *t, size_t atom)
 	buffer_byte(t->out, ')');
 }
 
-/* `atom`: where in the output the thing begins that is repeated. Only *, + and ? can be possessive, and {n}? is an
- * optional {n}. */
+/* `atom`: where in the output the repeated item begins. Only *, + and ? can be possessive; {n}? is an optional {n}. */
 static int quantifiers(struct translator *t, size_t atom, const char *at)
 {
 	struct quantifier q;
@@ -395,14 +388,14 @@ static int term(struct translator *t)
 	return status < 0 ? -1 : quantifiers(t, atom, at);
 }
 
-/* Up to the ')' that closes the group, or the end. */
+/* Translates up to the ')' that closes the group, or to the end. */
 static int alternatives(struct translator *t, bool in_group)
 {
 	while (t->at < t->end) {
 		if (*t->at == ')') {
 			if (in_group)
 				return 0;
-			return translator_refuse(t, t->at, "a ) without its (");
+			return translator_refuse(t, t->at, ") without its (");
 		}
 		if (*t->at == '|') {
 			t->previous = 0;

@@ -1,4 +1,4 @@
-/* Which chains of pre-tokenizers have a scanner. */
+/* Finds the scanner of a chain of pre-tokenizers. */
 #include "tokenizer/scanner.h"
 
 #include <string.h>
@@ -42,8 +42,8 @@ static bool is_byte_level(const json_t *step, bool regex)
 	       is_true(step, "use_regex", true) == regex;
 }
 
-/* These expressions match everywhere, so that what is kept apart and what is "removed" when inverted are the same
- * words; deepseek's do not. */
+/* If an expression matches everywhere, Isolated and an inverted Removed give the same words. DeepSeek's expressions do
+ * not. */
 static bool is_split(const json_t *step, const char *regex, bool everywhere)
 {
 	const json_t *pattern = json_object_get(json_object_get(step, "pattern"), "Regex");

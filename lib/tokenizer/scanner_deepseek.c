@@ -1,6 +1,6 @@
-/* DeepSeek's three splits one after another: numbers by three, runs of Han and kana, then the rest. What an earlier
- * split has cut a later one cannot join: a character belongs to the segment of its kind (number, Han or kana, other),
- * and a segment's end is the text's end for the expressions that follow. */
+/* DeepSeek's three splits in sequence: numbers by three, runs of Han and kana, then the rest. A later split cannot join
+ * what an earlier one has cut: each character belongs to the segment of its kind (number; Han or kana; other), and for
+ * the expressions that follow the end of a segment is the end of the text. */
 #include "tokenizer/scanner_steps.h"
 
 #define WORD (UNICODE_ANY_LETTER | UNICODE_MARK)
@@ -12,7 +12,7 @@ static inline bool is_east(uint32_t c)
 	return (c >= 0x4e00 && c <= 0x9fa5) || (c >= 0x3040 && c <= 0x30ff);
 }
 
-/* The character there, or none where the segment ends. */
+/* Returns the character at `at`, or none at the end of the segment. */
 static inline struct character in_segment(const struct character_classes *k, const char *text, size_t at, size_t end,
                                           bool east)
 {
@@ -45,7 +45,7 @@ static inline size_t letters_end(const char *text, size_t at, size_t end)
 	return at;
 }
 
-/* The third expression at `at`; `at` itself where it does not match. */
+/* Returns where a match of the third expression at `at` ends; `at` itself if it does not match. */
 static inline size_t match_end(const struct character_classes *k, const char *text, size_t at, size_t end,
                                struct character c, bool east)
 {
@@ -79,7 +79,7 @@ static inline size_t deepseek_next(const struct character_classes *k, const char
 	}
 	bool east = is_east(c.code);
 	size_t found = match_end(k, text, at, end, c, east);
-	/* What nothing matches is a word of its own, up to the next match. */
+	/* Text that no expression matches is a word, up to the next match. */
 	while (found == at) {
 		at += c.len;
 		c = in_segment(k, text, at, end, east);

@@ -1,17 +1,17 @@
-/* Scanners for the expressions of GPT-2, GPT-4 and their relatives. */
+/* Scanners for the expressions of GPT-2, GPT-4 and related models. */
 #include "tokenizer/scanner_steps.h"
 
 #define LETTER_NUMBER_SPACE (UNICODE_ANY_LETTER | UNICODE_NUMBER | UNICODE_SPACE)
 
-/* What Digits takes for one: Rust's is_numeric knows a newer Unicode (17) than the expressions do. */
+/* A digit for Digits: Rust's is_numeric has a newer Unicode version (17) than the expressions. */
 static inline bool is_digit(struct character c)
 {
 	return c.class & UNICODE_NUMBER || (c.code >= 0x11de0 && c.code <= 0x11de9) ||
 	       (c.code >= 0x16ff4 && c.code <= 0x16ff6);
 }
 
-/* Behind the run of characters that are neither letters, numbers nor spaces; no later than a digit where these were cut
- * out before. */
+/* Skips characters that are not letters, numbers or spaces. With `digits`, stops at a digit, since these were cut out
+ * before. */
 static inline size_t skip_signs(const struct character_classes *k, const char *text, size_t at, size_t end, bool digits)
 {
 	while (at < end) {
@@ -71,7 +71,7 @@ static inline size_t lines_end(const struct character_classes *k, const char *te
 	return s.newline ? s.newline : spaces_end(&s, at, false);
 }
 
-/* Up to `most` numbers. */
+/* Skips up to `most` numbers. */
 static inline size_t numbers_end(const struct character_classes *k, const char *text, size_t at, size_t end, int most)
 {
 	for (; most; most--) {
@@ -122,8 +122,8 @@ SCANNER(scan_qwen, qwen_next)
 #define UPPERS (UNICODE_UPPER | UNICODE_LETTER | UNICODE_MARK)
 #define LOWERS (UNICODE_LOWER | UNICODE_LETTER | UNICODE_MARK)
 
-/* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ : the uppers give back until a lower fits. 0: no match,
- * and *uppers is where the run of uppers ends. */
+/* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ with backtracking of the first part. 0: no match, and
+ * *uppers is the end of the run of upper case. */
 static inline size_t cased_end(const struct character_classes *k, const char *text, size_t at, size_t end,
                                size_t *uppers)
 {
@@ -140,7 +140,7 @@ static inline size_t cased_end(const struct character_classes *k, const char *te
 	}
 }
 
-/* Both alternatives for words; 0: neither. */
+/* The two alternatives for words; 0: neither matches. */
 static inline size_t cased_word_end(const struct character_classes *k, const char *text, size_t at, size_t end,
                                     struct character c)
 {

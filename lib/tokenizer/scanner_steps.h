@@ -7,11 +7,11 @@
 
 struct character {
 	unsigned class;
-	uint32_t code; /* of characters beyond ASCII that are looked at for more than their class; else the byte */
+	uint32_t code; /* the code point; the byte for ASCII */
 	size_t len;
 };
 
-/* Classes that stand for the text's end: none of them. */
+/* At the end of the text there are no classes and the length is 0. */
 static inline struct character character_at(const struct character_classes *k, const char *text, size_t at, size_t end)
 {
 	if (at >= end)
@@ -24,7 +24,7 @@ static inline struct character character_at(const struct character_classes *k, c
 	return (struct character){class_of(k, code), code, (size_t)(next - s)};
 }
 
-/* Behind the run of characters that have one of these classes. */
+/* Skips characters of these classes. */
 static inline size_t skip_class(const struct character_classes *k, const char *text, size_t at, size_t end,
                                 unsigned wanted)
 {
@@ -43,7 +43,7 @@ static inline size_t skip_class(const struct character_classes *k, const char *t
 	}
 }
 
-/* Behind the run of characters that have none of these classes. */
+/* Skips characters of other classes. */
 static inline size_t skip_other(const struct character_classes *k, const char *text, size_t at, size_t end,
                                 unsigned unwanted)
 {
@@ -69,8 +69,8 @@ static inline size_t skip_newlines(const char *text, size_t at, size_t end, bool
 }
 
 struct spaces {
-	size_t end, last; /* of the run; where its last character begins */
-	size_t newline;   /* behind the last newline in it; 0: none */
+	size_t end, last; /* end of the run; beginning of its last character */
+	size_t newline;   /* end of the last newline in the run; 0: none */
 	struct character next;
 };
 
@@ -88,15 +88,15 @@ static inline struct spaces spaces_at(const struct character_classes *k, const c
 	}
 }
 
-/* \s+(?!\S)|\s+ : all of it at the end of the text, else all but the last, else that one alone. `closed`: what follows
- * counts as the end (an earlier step has cut there). */
+/* \s+(?!\S)|\s+: the whole run at the end of the text, else all but the last character, else that one. `closed`: what
+ * follows counts as the end of the text, because an earlier step has cut there. */
 static inline size_t spaces_end(const struct spaces *s, size_t at, bool closed)
 {
 	return s->next.len == 0 || closed || s->last == at ? s->end : s->last;
 }
 
-/* 's 't 're 've 'm 'll 'd behind the apostrophe at `at`: how many bytes with it, 0 for none. Folding cases, Unicode's
- * long s is an s. */
+/* Returns the length of a contraction at `at` ('s 't 're 've 'm 'll 'd), or 0. `fold`: ignore case; U+017F, the long s,
+ * is then an s. */
 static inline size_t contraction(const char *text, size_t at, size_t end, bool fold)
 {
 	size_t left = end - at;

@@ -33,7 +33,7 @@ void splitter_add(struct splitter *s, size_t start, size_t end, bool match)
 	case MERGED_WITH_PREVIOUS:
 		extend = match && !s->previous;
 		break;
-	case MERGED_WITH_NEXT: /* a match waits for the stretch behind it */
+	case MERGED_WITH_NEXT: /* a match is joined with the stretch behind it */
 		extend = !match && s->previous;
 		break;
 	}

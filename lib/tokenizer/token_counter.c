@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define APPROX_BYTES 4
-#define IDLE_MAX     64 /* scratches kept for the next caller */
+#define IDLE_MAX     64 /* scratches that are kept for later calls */
 
 struct token_counter {
 	struct tokenizer *tokenizer; /* NULL: the approximation */
@@ -17,11 +17,11 @@ struct token_counter {
 		pthread_mutex_t lock;
 		struct tokenizer_scratch *scratches[IDLE_MAX];
 		int count;
-		struct ipf_error failure; /* the first */
+		struct ipf_error failure; /* first failure */
 	} * idle;
 };
 
-/* A word that is no path at all was meant as a name. */
+/* A word that is not a path was meant as the name of a tokenizer. */
 static bool looks_like_name(const char *name)
 {
 	return !strchr(name, '/') && access(name, F_OK) != 0 && errno == ENOENT;
@@ -32,7 +32,7 @@ int token_counter_open(struct token_counter **tokens, const char *name, struct i
 	*tokens = NULL;
 	if (name && strcmp(name, "approx") != 0 && looks_like_name(name))
 		return ipf_error_set(err, IPF_USAGE,
-		                     "unknown tokenizer \"%s\" (known: approx, or the path of a tokenizer.json)", name);
+		                     "unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json", name);
 	struct token_counter *t = calloc(1, sizeof *t);
 	if (!t)
 		return ipf_error_memory(err);
@@ -94,8 +94,8 @@ static void scratch_give(const struct token_counter *t, struct tokenizer_scratch
 	tokenizer_scratch_free(s);
 }
 
-/* How many bytes of an ill-formed sequence become one U+FFFD: as many as could have begun a character (Unicode's
- * "maximal subpart", what servers do too). */
+/* Returns the number of bytes of an ill-formed sequence that become one U+FFFD: Unicode's "maximal subpart", as in
+ * servers. */
 static size_t bad_bytes(const char *at, size_t left)
 {
 	const char rest[3] = {(char)0x80, (char)0x80, (char)0x80};
@@ -129,12 +129,7 @@ static int64_t approximate(size_t len)
 	return (int64_t)(len / APPROX_BYTES + (len % APPROX_BYTES != 0));
 }
 
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_memory(err);
-}
-
-/* What an action does with a text and a scratch: -1 on error. */
+/* Processes a text with a scratch. -1 on error. */
 typedef int64_t action(const struct token_counter *t, struct tokenizer_scratch *s, struct slice text,
                        struct token_ids *ids, struct ipf_error *err);
 
@@ -151,7 +146,7 @@ static int64_t list_ids(const struct token_counter *t, struct tokenizer_scratch 
 	return tokenizer_encode(t->tokenizer, s, text, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
 }
 
-/* With the text as it is, and, where it is not UTF-8, with what stands for that. */
+/* Calls an action with the text; if it is not UTF-8, with U+FFFD for what is not. */
 static int64_t act(const struct token_counter *t, action *what, struct slice text, struct token_ids *ids,
                    struct ipf_error *err)
 {
@@ -168,7 +163,7 @@ static int64_t act(const struct token_counter *t, action *what, struct slice tex
 	if (s)
 		scratch_give(t, s);
 	buffer_release(&whole);
-	return result < 0 && !err->kind ? no_memory(err) : result;
+	return result < 0 && !err->kind ? ipf_error_memory(err) : result;
 }
 
 static void keep_failure(const struct token_counter *t, const struct ipf_error *err)
@@ -217,7 +212,7 @@ int64_t token_counter_count_prefixes(const struct token_counter *t, struct slice
 	}
 	total = act(t, list_ids, text, &ids, err);
 	if (total > 0 && !(places = reallocarray(NULL, ids.count, sizeof *places)))
-		total = no_memory(err);
+		total = ipf_error_memory(err);
 	if (total > 0 && tokenizer_token_ends(t->tokenizer, &ids, text, places, err) < 0)
 		total = -1;
 	for (size_t i = 0, k = 0; total >= 0 && i < count; i++) {
@@ -235,7 +230,7 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* To the character's start; a place where there is no character stays. */
+/* Returns the start of the character at `at`; `at` itself if there is no character. */
 static size_t character_start(const char *text, size_t len, size_t at)
 {
 	if (at >= len)
@@ -254,10 +249,10 @@ static size_t character_end(const char *text, size_t at, size_t len)
 	return end < len ? end : len;
 }
 
-#define STEPS 32 /* characters that a cut is moved by at most, to get all of the tokens */
+#define STEPS 32 /* a cut is moved by at most this many characters */
 
-/* `at`: where the first `count` tokens end by their texts. Counted by itself a beginning may have other tokens than the
- * whole has there. */
+/* Adjusts `at`, where the first `count` tokens end by their texts: counted alone, a beginning of the text may have
+ * other tokens than the whole text has there. */
 static size_t settle_cut(const struct token_counter *t, const char *text, size_t len, size_t at, int64_t count)
 {
 	int64_t have = token_counter_count(t, text, at);

@@ -1,24 +1,24 @@
-/* Where tokens end in the text that they were made of.
+/* Finds where tokens end in the text that they encode.
  *
- * The tokens' own texts are looked for in it, one behind the other. Where tokens are the bytes of the text (byte-level
- * BPE, byte fallback, added tokens) each stands where the one before it ends. What a normalizer or a pre-tokenizer took
- * away lies between two tokens and goes to the second; tokens that say something else than the text did (other letters,
- * an unknown) share what lies between the nearest that are found.
+ * Each token's text is searched from the end of the token before. If tokens are the bytes of the text (byte-level BPE,
+ * byte fallback, added tokens), each begins there. What a normalizer or a pre-tokenizer removed lies between two tokens
+ * and counts for the second one. Tokens whose text differs from the input (other letters, an unknown token) share what
+ * lies between the nearest tokens that are found.
  */
 #include "tokenizer/pipeline.h"
 
 #include <string.h>
 
-#define WINDOW      32  /* bytes in which the next token is looked for */
-#define WINDOW_MOST 512 /* with what tokens that were not found may have taken */
+#define WINDOW      32  /* bytes that are searched for the next token */
+#define WINDOW_MOST 512 /* the same, with the length of tokens that were not found */
 
 struct places {
 	const struct tokenizer *t;
 	const char *text;
-	size_t len, at; /* at: what is before it is given out */
+	size_t len, at; /* at: the text before it has been assigned */
 	size_t *ends;
-	size_t lost, lost_bytes; /* the first token that was not found yet; what they have to say, which until then stands
-	                            in their ends */
+	size_t lost, lost_bytes; /* first token that is not found yet; the length of such tokens, which is kept in their
+	                            ends until then */
 	struct text_pieces token, shown;
 	struct buffer before;
 	char byte;
@@ -67,7 +67,7 @@ static int decode(struct places *p, struct slice first, struct slice second, str
 	return 0;
 }
 
-/* What the decoder makes of the token behind another one, which is often more than of it alone (a blank before it). */
+/* Decodes a token after another one, which often gives more than the token alone (a space before it). */
 static int decoded_behind(struct places *p, struct slice before, struct slice token, struct slice *says,
                           struct ipf_error *err)
 {
@@ -86,7 +86,7 @@ static int decoded_behind(struct places *p, struct slice before, struct slice to
 	return 0;
 }
 
-/* What token i says: bytes of the text, if nothing came between. */
+/* Sets `*says` to what token i contributes to the text: its bytes, if nothing changed them. */
 static int token_says(struct places *p, const uint32_t *ids, size_t i, struct slice *says, struct ipf_error *err)
 {
 	const struct vocabulary *v = &p->t->vocabulary;
@@ -110,7 +110,8 @@ static bool is_blank(const char *text, size_t len)
 	return len == 0;
 }
 
-/* The nearest place from p->at on. A single letter is found soon anywhere: it has to be where it may be expected. */
+/* Finds the nearest place from p->at on. A single letter matches by chance almost anywhere, so it has to be where it is
+ * expected. */
 static bool find(const struct places *p, struct slice says, size_t *begin)
 {
 	size_t window = WINDOW + 3 * p->lost_bytes;
@@ -124,7 +125,7 @@ static bool find(const struct places *p, struct slice says, size_t *begin)
 	return false;
 }
 
-/* The tokens from p->lost to `i` get what lies between p->at and `end`. */
+/* Divides the text between p->at and `end` among the tokens from p->lost to `i`. */
 static void share_out(struct places *p, size_t i, size_t end)
 {
 	for (size_t k = p->lost; k < i; k++)

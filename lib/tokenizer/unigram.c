@@ -1,8 +1,7 @@
-/* Unigram: of all ways to cut a word into tokens the one with the highest sum of scores (Viterbi), as the reference
- * computes it: from left to right in doubles, the first found of equals; a character that is no token of its own counts
- * as unknown, ten below the lowest score; unknown neighbours are one; what is unknown is written in bytes where there
- * are tokens for them.
- */
+/* Unigram: of all ways to cut a word into tokens, the one with the highest sum of scores (Viterbi). It is computed as
+ * in the reference: from left to right, in doubles, the first one of equals. A character without its own token is
+ * unknown and scores ten less than the lowest score. Unknown neighbours are joined, and written as byte tokens if all
+ * their bytes have one. */
 #include "tokenizer/code_point.h"
 #include "tokenizer/model.h"
 #include "tokenizer/part_config.h"
@@ -21,11 +20,11 @@ struct unigram {
 	struct unigram_trie trie;
 	double unknown_score;
 	uint32_t unk;       /* VOCABULARY_NONE: there is none */
-	bool byte_fallback; /* and each byte has a token or not: VOCABULARY_NONE */
+	bool byte_fallback; /* ids by byte; VOCABULARY_NONE: no token */
 	uint32_t fallback[256];
 };
 
-/* What is known of the best way to a place in the word. */
+/* The best way to a place in the word, as far as known. */
 struct place {
 	double score;
 	uint32_t from, id;
@@ -36,8 +35,7 @@ struct scratch {
 	size_t cap;
 };
 
-/* ---- the best way
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the best way ---- */
 
 static void offer(struct place *to, double score, uint32_t from, uint32_t id)
 {
@@ -69,7 +67,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 			double worse = u->unknown_score + score;
 			struct place *to = &places[after];
 			if (u->unk == VOCABULARY_NONE && (to->from == UNREACHED || worse > to->score))
-				return ipf_error_set(err, IPF_INPUT, "model: Unigram: an unknown character, and no unk_id");
+				return ipf_error_set(err, IPF_INPUT, "model: Unigram: unknown character, and there is no unk_id");
 			offer(to, worse, at, u->unk);
 		}
 		at = after;
@@ -77,7 +75,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 	return 0;
 }
 
-/* Turns the way round: places[start].from is where the token from there ends; its id stays with that end. */
+/* Reverses the way: places[start].from becomes the end of the token that begins there; the id stays at that end. */
 static void turn_round(struct place *places, uint32_t len)
 {
 	uint32_t end = len, start = places[len].from;
@@ -114,7 +112,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 	struct scratch *s = scratch;
 
 	if (len >= UNREACHED)
-		return ipf_error_set(err, IPF_INPUT, "model: Unigram: a word of 4 GiB");
+		return ipf_error_set(err, IPF_INPUT, "model: Unigram: a word is longer than 4 GiB");
 	if (len + 1 > s->cap) {
 		free(s->places);
 		s->cap = len + 1 < 256 ? 256 : len + 1;
@@ -150,9 +148,7 @@ static void scratch_free(void *scratch)
 	free(scratch);
 }
 
-/* ---- making it
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- making it ---- */
 
 static void free_unigram(struct model *self)
 {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXPONENT_MOST 100000 /* beyond, nothing is left of 64 bits */
+#define EXPONENT_MOST 100000 /* larger exponents leave nothing of 64 bits */
 
-/* The nearest double; 0 to 308. */
+/* Returns the nearest double to a power of ten, for exponents 0 to 308. */
 static double power_of_ten(int exponent)
 {
 	static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -19,8 +19,8 @@ static double power_of_ten(int exponent)
 	return strtod(text, NULL);
 }
 
-/* The digits that fit into 64 bits; of those behind, only the places count. Returns the exponent of the last that was
- * taken. */
+/* Reads the digits that fit into 64 bits; of later digits only the number counts. Returns the exponent of the last
+ * digit that was used. */
 static int read_digits(const char **at, const char *end, uint64_t *digits)
 {
 	bool point = false, full = false;
@@ -28,7 +28,7 @@ static int read_digits(const char **at, const char *end, uint64_t *digits)
 	for (; *at < end && (**at == '.' || (**at >= '0' && **at <= '9')); ++*at) {
 		unsigned digit = (unsigned)(**at - '0');
 		if (**at == '.') {
-			/* the reference tries again behind the point */
+			/* the reference tries again after the point */
 			point = true;
 			full = false;
 			continue;

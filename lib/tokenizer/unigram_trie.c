@@ -25,7 +25,7 @@ static void insert(struct growing *g, const struct vocabulary *v, uint32_t id)
 		g->ids[node] = id;
 }
 
-/* The edges once more, in a table as large as they need: by the bytes of the tokens it was several times that. */
+/* Copies the edges into a table of the right size: the first table was sized by the bytes of all tokens. */
 static bool settle(const struct growing *g, struct compiled_builder *b)
 {
 	uint64_t slots = 16;
@@ -48,8 +48,8 @@ int unigram_trie_build(struct compiled_builder *b, const struct vocabulary *v, s
 {
 	uint64_t bytes = v->word_offsets[v->size], slots = 16;
 	if (bytes >= TRIE_NODES)
-		return ipf_error_set(err, IPF_INPUT, "model: Unigram: %llu bytes of tokens are more than it can hold",
-		                     (unsigned long long)bytes);
+		return ipf_error_set(err, IPF_INPUT, "model: Unigram: the tokens have %llu bytes, the maximum is %u",
+		                     (unsigned long long)bytes, TRIE_NODES - 1);
 	while (slots < bytes * 2)
 		slots *= 2;
 	struct growing g = {.edges = calloc(slots, sizeof *g.edges),

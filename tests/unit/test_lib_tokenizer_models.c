@@ -82,7 +82,7 @@ static const struct {
      " 1 9 10 2", NULL},
 	{UNIGRAM("0", "true"), "\xc3\xa9z", " 0", NULL}, /* one unknown, and z has no byte */
 	{UNIGRAM("null", "false"), "abc", " 7", NULL},
-	{UNIGRAM("null", "false"), "abz", NULL, "an unknown character, and no unk_id"},
+	{UNIGRAM("null", "false"), "abz", NULL, "unknown character, and there is no unk_id"},
 	{WORDPIECE("[UNK]", "100"), "unaffable", " 4 3", NULL},
 	{WORDPIECE("[UNK]", "100"), "unable unabled", " 1 3 0", NULL},
 	{WORDPIECE("[UNK]", "2"), "\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9", " 5 6 0", NULL},
@@ -149,10 +149,10 @@ static void test_refusals(void **state)
 		{FILE_OF(
 			 "null",
 			 "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
-	     "byte_fallback: with end_of_word_suffix is not supported"},
+	     "byte_fallback is not supported together with end_of_word_suffix"},
 		{BPE("\"unk_token\":5,"), "model.unk_token: expected a string"},
 		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
-		{BPE("\"dropout\":0.5,"), "model.dropout: encoding by chance is not supported"},
+		{BPE("\"dropout\":0.5,"), "model.dropout: random encoding is not supported"},
 		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"),
 	     "model.vocab: \"a\" occurs twice"},
 	};

@@ -231,13 +231,12 @@ static const char *const refused[][2] = {
 	{"{\"type\":\"Foo\"}", "unknown type \"Foo\""},
 	{"[]", "expected an object with a \"type\""},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Glob\":\"*\"},\"content\":\"\"}", "pattern: expected"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}",
-     "byte 0: an escape that is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}", "byte 0: escape is not supported"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a(?~b)\"},\"content\":\"\"}",
-     "byte 1: a kind of group that is not supported"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "folds to several characters"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "a group that is not closed"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "a class that is not closed"},
+     "byte 1: kind of group is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "characters that fold to several"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "group without its )"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "class without its ]"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\p{Nonesuch}\"},\"content\":\"\"}", "regex \"\\p{Nonesuch}\""},
 };
 
