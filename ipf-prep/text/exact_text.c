@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEFORE         "." /* what a piece is counted behind */
+#define BEFORE         "." /* the text before a piece when it is counted */
 #define BETWEEN        "\n\n"
 #define SAMPLE_BYTES   8192
 #define PAD_ROUNDS_MAX 4
@@ -15,7 +15,7 @@ static int64_t count_of(const struct exact_text *e, const char *text, size_t len
 	return token_counter_count(e->tokens, text, len);
 }
 
-/* The lists of words, and how much prose makes a token. */
+/* Makes the lists of opening words, and measures how many bytes of prose make a token. */
 static void prepare(struct exact_text *e)
 {
 	struct rng rng;
@@ -32,16 +32,16 @@ static void prepare(struct exact_text *e)
 	e->failed |= e->first.failed || e->next.failed || e->text.failed;
 }
 
-/* Where the last word begins, with its blank; 0: there is none. */
-static size_t last_blank(const char *text, size_t len)
+/* Returns where the last word begins, with its space; 0: there is none. */
+static size_t last_space(const char *text, size_t len)
 {
 	while (len > 0 && text[len - 1] != ' ')
 		len--;
 	return len ? len - 1 : 0;
 }
 
-/* Words of one token each, until the text from `skip` on, and `after` with it, has `count`. What it has may only be
- * less. */
+/* Appends words of one token each until the text with `after` behind it has `count` tokens. If it has more, removes its
+ * last word, but never anything before `skip`. */
 static void pad(const struct exact_text *e, struct rng *rng, size_t skip, int64_t count, const char *after,
                 struct buffer *text)
 {
@@ -52,8 +52,8 @@ static void pad(const struct exact_text *e, struct rng *rng, size_t skip, int64_
 		text->len = len;
 		if (have == count)
 			return;
-		if (have > count) { /* the last word goes */
-			size_t end = last_blank(text->data, text->len);
+		if (have > count) {
+			size_t end = last_space(text->data, text->len);
 			if (end <= skip)
 				return;
 			text->len = end;
