@@ -4,8 +4,8 @@
 #include "tokenizer/bpe_merge.h"
 #include "tokenizer/byte_level.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int encode_short(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
@@ -97,15 +97,14 @@ static int read_config(struct bpe *b, const json_t *config, struct ipf_error *er
 		b->unk = vocabulary_find(b->vocabulary, text.data, text.len);
 		buffer_release(&text);
 	}
-	for (unsigned i = 0; i < 256; i++) {
-		char name[8];
-		int n = snprintf(name, sizeof name, "<0x%02X>", i);
-		b->fallback[i] = b->byte_fallback ? vocabulary_find(b->vocabulary, name, (size_t)n) : VOCABULARY_NONE;
-		/* The reference would also write the bytes of the affix. */
-		if (b->fallback[i] != VOCABULARY_NONE && (b->prefix.len || b->suffix.len))
+	memset(b->fallback, 0xff, sizeof b->fallback);
+	if (b->byte_fallback)
+		vocabulary_byte_fallback(b->vocabulary, b->fallback);
+	/* The reference would also write the bytes of the affix. */
+	for (unsigned i = 0; i < 256 && b->affixes; i++)
+		if (b->fallback[i] != VOCABULARY_NONE)
 			return ipf_error_set(err, IPF_INPUT, "model.byte_fallback is not supported together with %s",
 			                     b->prefix.len ? "continuing_subword_prefix" : "end_of_word_suffix");
-	}
 	return 0;
 }
 

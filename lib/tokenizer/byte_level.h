@@ -11,8 +11,6 @@
 
 /* The code point that represents a byte, 0x21 to 0x143. */
 uint32_t byte_level_char(unsigned char byte);
-/* The byte that a code point represents, or -1. */
-int byte_level_byte(uint32_t c);
 /* Appends the bytes that a text of such characters represents. False, and nothing appended, if a character represents
  * no byte. */
 bool byte_level_bytes(const char *text, size_t len, struct buffer *out);

@@ -6,7 +6,7 @@
 
 /* The reference's regular expressions are those of Oniguruma in tokenizers 0.23: Unicode 16, whatever version utf8proc
  * has. test_lib_tokenizer_scan checks the digest of all classes. */
-unsigned char unicode_class(uint32_t c)
+static unsigned char unicode_class(uint32_t c)
 {
 	utf8proc_category_t category = unicode_category(c);
 	if (category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LT)

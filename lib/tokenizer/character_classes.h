@@ -16,8 +16,6 @@ enum unicode_class {
 	UNICODE_SYMBOL = 128,
 	UNICODE_ANY_LETTER = UNICODE_UPPER | UNICODE_LOWER | UNICODE_LETTER,
 };
-/* The class of a character; 0: none of these. Slow: for building the table. */
-unsigned char unicode_class(uint32_t c);
 
 struct character_classes {
 	const uint16_t *pages;
@@ -28,6 +26,7 @@ struct character_classes {
 /* Builds the sections; equal blocks are stored once. */
 void character_classes_build(struct compiled_builder *b);
 void character_classes_of(struct character_classes *k, const struct compiled_block *c);
+/* The class of a character; 0: none of these. */
 static inline unsigned class_of(const struct character_classes *k, uint32_t c)
 {
 	return k->blocks[k->pages[c >> 8]][c & 255];

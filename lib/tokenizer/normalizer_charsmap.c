@@ -3,6 +3,7 @@
  * The reference looks up each grapheme cluster of less than six bytes, then each character, and takes the first
  * (shortest) prefix that it finds. It drops the rest of the cluster; so does this normalizer.
  */
+#include "tokenizer/base64.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/part_config.h"
@@ -118,13 +119,6 @@ static int apply_charsmap(const struct normalizer *self, struct slice text, stru
 }
 
 /* ---- reading the map ---- */
-
-static int base64_value(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c) : NULL;
-	return at ? (int)(at - digits) : -1;
-}
 
 static int base64(struct slice text, struct buffer *out)
 {

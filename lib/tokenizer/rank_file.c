@@ -2,6 +2,7 @@
  * merge of the token's rank. */
 #include "tokenizer/rank_file.h"
 
+#include "tokenizer/base64.h"
 #include "tokenizer/bpe_tables.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/code_point.h"
@@ -54,17 +55,6 @@ int rank_file_kind(const char *path, const char **kind, struct ipf_error *err)
 	                     "unknown encoding \"%s\": the name of a rank file has to begin with "
 	                     "r50k_base, p50k_base, cl100k_base, o200k_base, qwen or gpt2",
 	                     base);
-}
-
-static int base64_value(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
 /* Decodes a token into the characters that represent its bytes. */

@@ -8,7 +8,6 @@
 #include "tokenizer/unigram_trie.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define UNKNOWN_PENALTY 10.0
@@ -171,11 +170,7 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 	}
 	if (config_bool(config, part, "byte_fallback", true, &u->byte_fallback, err) < 0)
 		return -1;
-	for (unsigned i = 0; i < 256; i++) {
-		char name[8];
-		int len = snprintf(name, sizeof name, "<0x%02X>", i);
-		u->fallback[i] = vocabulary_find(u->vocabulary, name, (size_t)len);
-	}
+	vocabulary_byte_fallback(u->vocabulary, u->fallback);
 	double lowest = HUGE_VAL;
 	for (uint32_t i = 0; i < u->vocabulary->size; i++)
 		if (u->vocabulary->scores[i] < lowest)

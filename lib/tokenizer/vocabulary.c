@@ -2,6 +2,7 @@
 
 #include "tokenizer/hash_mix.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t word_hash(const char *word, size_t len)
@@ -56,4 +57,13 @@ bool vocabulary_make_slots(struct buffer *out, const uint32_t *offsets, const ch
 		slots[i] = (uint64_t)hash << 32 | (id + 1);
 	}
 	return true;
+}
+
+void vocabulary_byte_fallback(const struct vocabulary *v, uint32_t ids[256])
+{
+	for (unsigned i = 0; i < 256; i++) {
+		char name[8];
+		int len = snprintf(name, sizeof name, "<0x%02X>", i);
+		ids[i] = vocabulary_find(v, name, (size_t)len);
+	}
 }

@@ -32,6 +32,10 @@ struct vocabulary {
 /* Returns the id of the token with this word, or VOCABULARY_NONE. */
 uint32_t vocabulary_find(const struct vocabulary *v, const char *word, size_t len);
 
+/* Sets ids[b] to the id of the token <0xHH> that represents byte b when a character has no token, or VOCABULARY_NONE.
+ */
+void vocabulary_byte_fallback(const struct vocabulary *v, uint32_t ids[256]);
+
 /* Returns the text of a token; absent (NULL) for a gap and for an id beyond the end. */
 static inline struct slice vocabulary_text(const struct vocabulary *v, uint32_t id)
 {

@@ -3,6 +3,7 @@
 
 #include "stream/stream.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/code_point.h"
 #include "tokenizer/scanner.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -327,10 +328,16 @@ static void bytes_have_characters(void **state)
 	assert_int_equal(byte_level_char(0x7f), 0x121);
 	assert_int_equal(byte_level_char(0xa0), 0x142);
 	assert_int_equal(byte_level_char(0xad), 0x143);
-	for (int i = 0; i < 256; i++)
-		assert_int_equal(byte_level_byte(byte_level_char((unsigned char)i)), i);
-	assert_int_equal(byte_level_byte(0x144), -1);
-	assert_int_equal(byte_level_byte(' '), -1);
+	for (int i = 0; i < 256; i++) {
+		char utf8[4];
+		buffer_clear(&back);
+		assert_true(byte_level_bytes(utf8, utf8_put(utf8, byte_level_char((unsigned char)i)), &back));
+		assert_int_equal(back.len, 1);
+		assert_int_equal((unsigned char)back.data[0], i);
+	}
+	buffer_clear(&back);
+	assert_false(byte_level_bytes("\xc5\x84", 2, &back)); /* U+0144 */
+	assert_false(byte_level_bytes(" ", 1, &back));
 	assert_false(byte_level_bytes("a b", 3, &back));
 	assert_int_equal(back.len, 0);
 	assert_true(byte_level_bytes("a\xc4\xa0"
