@@ -142,7 +142,7 @@ static void add_categories(struct character_set *set, uint32_t categories)
 		char name;
 	} groups[] = {{CATEGORIES_L, 'L'}, {CATEGORIES_M, 'M'}, {CATEGORIES_N, 'N'},
 	              {CATEGORIES_P, 'P'}, {CATEGORIES_S, 'S'}, {CATEGORIES_Z, 'Z'}};
-	const uint32_t cases = CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT);
+	const uint32_t cases = CATEGORIES_CASED;
 	uint32_t left = categories;
 
 	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
@@ -169,7 +169,7 @@ static const struct {
 	{"lt", "titlecaseletter", CATEGORY_BIT(LT)},
 	{"lm", "modifierletter", CATEGORY_BIT(LM)},
 	{"lo", "otherletter", CATEGORY_BIT(LO)},
-	{"lc", "casedletter", CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT)},
+	{"lc", "casedletter", CATEGORIES_CASED},
 	{"m", "mark", CATEGORIES_M},
 	{"mn", "nonspacingmark", CATEGORY_BIT(MN)},
 	{"mc", "spacingmark", CATEGORY_BIT(MC)},

@@ -18,7 +18,7 @@ struct encoding {
 	struct ipf_error *err;
 };
 
-static void settle(struct encoding *e)
+static void count_ids(struct encoding *e)
 {
 	if (e->sink.count_only) {
 		e->sink.counted += (int64_t)e->sink.ids->count;
@@ -106,7 +106,7 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 		memcpy(ids->ids + ids->count, w->ids, sizeof w->ids);
 		ids->count += w->count;
 	}
-	settle(e);
+	count_ids(e);
 	return 0;
 }
 
@@ -326,7 +326,7 @@ static int run(struct encoding *e, struct slice text, int flags)
 	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text) < 0 ||
 	    add_specials(e, &e->t->post.after, flags) < 0)
 		return -1;
-	settle(e);
+	count_ids(e);
 	return 0;
 }
 

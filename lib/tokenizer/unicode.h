@@ -15,7 +15,8 @@
 /* Sets of general categories as bits. */
 #define CATEGORY_BIT(name)         (1u << UTF8PROC_CATEGORY_##name)
 #define CATEGORY_IN(category, set) ((set) >> (category)&1)
-#define CATEGORIES_L               (CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT) | CATEGORY_BIT(LM) | CATEGORY_BIT(LO))
+#define CATEGORIES_CASED           (CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT))
+#define CATEGORIES_L               (CATEGORIES_CASED | CATEGORY_BIT(LM) | CATEGORY_BIT(LO))
 #define CATEGORIES_M               (CATEGORY_BIT(MN) | CATEGORY_BIT(MC) | CATEGORY_BIT(ME))
 #define CATEGORIES_N               (CATEGORY_BIT(ND) | CATEGORY_BIT(NL) | CATEGORY_BIT(NO))
 #define CATEGORIES_P                                                                                                   \
@@ -28,28 +29,29 @@
 
 enum unicode_pin_flags { PIN_ALPHABETIC = 1, PIN_UPPERCASE = 2, PIN_LOWERCASE = 4 };
 
-/* A run of characters that are not what they were in Unicode 14. */
+/* A run of characters whose category has changed since Unicode 14. */
 struct unicode_pin {
 	uint32_t first, last;
 	utf8proc_category_t category; /* in Unicode 16 */
 	unsigned flags;
 };
-size_t unicode_pins(const struct unicode_pin **first); /* how many; in order */
+size_t unicode_pins(const struct unicode_pin **first); /* returns how many there are; they are in order */
 
 utf8proc_category_t unicode_category(uint32_t c); /* Unicode 16 */
 bool unicode_white_space(uint32_t c);
-bool unicode_numeric(uint32_t c);          /* Digits: Unicode 17 */
-bool unicode_punctuation(uint32_t c);      /* Punctuation, BertPreTokenizer: of old; all of ASCII's symbols too */
-bool unicode_word(uint32_t c);             /* Whitespace's \w */
-bool unicode_accent(uint32_t c);           /* StripAccents */
-bool unicode_nonspacing(uint32_t c);       /* BertNormalizer's accents */
-bool unicode_control(uint32_t c);          /* BertNormalizer's controls */
-bool unicode_unknown_to_forms(uint32_t c); /* stands for itself in NFC and the others */
-size_t unicode_lower(uint32_t c, uint32_t lower[2]); /* how many */
-uint32_t unicode_for_clusters(uint32_t c); /* one that is to utf8proc what c is to the reference's grapheme clusters */
-unsigned unicode_script(uint32_t c);       /* a number for each; 0: none */
+bool unicode_numeric(uint32_t c);          /* for Digits: Unicode 17 */
+bool unicode_punctuation(uint32_t c);      /* for Punctuation and BertPreTokenizer: Unicode 8, and all ASCII symbols */
+bool unicode_word(uint32_t c);             /* \w of the pre-tokenizer Whitespace */
+bool unicode_accent(uint32_t c);           /* for StripAccents */
+bool unicode_nonspacing(uint32_t c);       /* accents of BertNormalizer */
+bool unicode_control(uint32_t c);          /* control characters of BertNormalizer */
+bool unicode_unknown_to_forms(uint32_t c); /* unchanged by the normal forms */
+size_t unicode_lower(uint32_t c, uint32_t lower[2]); /* sets lower case, 1 or 2 characters; returns how many */
+uint32_t unicode_for_clusters(
+	uint32_t c); /* a character that utf8proc treats in grapheme clusters as the reference treats c */
+unsigned unicode_script(uint32_t c); /* number of the script; 0: none */
 
-/* Letters in circles and squares: symbols that are part of words. */
+/* Letters in circles and squares: symbols that count as part of words. */
 static inline bool unicode_other_alphabetic(uint32_t c)
 {
 	return (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) || (c >= 0x1f150 && c <= 0x1f169) ||

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct growing {
+struct trie_builder {
 	uint64_t *edges;
 	uint32_t *ids;
 	uint32_t mask, nodes;
 };
 
-static void insert(struct growing *g, const struct vocabulary *v, uint32_t id)
+static void insert(struct trie_builder *g, const struct vocabulary *v, uint32_t id)
 {
 	uint32_t node = 0;
 	for (uint32_t at = v->word_offsets[id]; at < v->word_offsets[id + 1]; at++) {
@@ -26,7 +26,7 @@ static void insert(struct growing *g, const struct vocabulary *v, uint32_t id)
 }
 
 /* Copies the edges into a table of the right size: the first table was sized by the bytes of all tokens. */
-static bool settle(const struct growing *g, struct compiled_builder *b)
+static bool copy_edges(const struct trie_builder *g, struct compiled_builder *b)
 {
 	uint64_t slots = 16;
 	while (slots * 2 < (uint64_t)g->nodes * 3)
@@ -52,16 +52,16 @@ int unigram_trie_build(struct compiled_builder *b, const struct vocabulary *v, s
 		                     (unsigned long long)bytes, TRIE_NODES - 1);
 	while (slots < bytes * 2)
 		slots *= 2;
-	struct growing g = {.edges = calloc(slots, sizeof *g.edges),
-	                    .ids = malloc((bytes + 1) * sizeof *g.ids),
-	                    .mask = (uint32_t)(slots - 1),
-	                    .nodes = 1};
+	struct trie_builder g = {.edges = calloc(slots, sizeof *g.edges),
+	                         .ids = malloc((bytes + 1) * sizeof *g.ids),
+	                         .mask = (uint32_t)(slots - 1),
+	                         .nodes = 1};
 	bool good = g.edges && g.ids;
 	if (good)
 		g.ids[0] = VOCABULARY_NONE;
 	for (uint32_t id = 0; good && id < v->size; id++)
 		insert(&g, v, id);
-	good = good && settle(&g, b);
+	good = good && copy_edges(&g, b);
 	free(g.edges);
 	free(g.ids);
 	return good ? 0 : ipf_error_memory(err);

@@ -1,5 +1,5 @@
-/* The public functions, on the tokenizers of tests/data/tokenizer: what the command-line test of `ipf-prep tokenize`
- * cannot see. */
+/* The public functions on the tokenizers of tests/data/tokenizer, as far as the command-line test of `ipf-prep
+ * tokenize` does not cover them. */
 #include "unit.h"
 
 #include "tokenizer/token_counter.h"
@@ -103,7 +103,7 @@ static size_t random_text(char *text, size_t room, uint64_t *seed)
 
 #define TEXTS 3000
 
-/* Many threads over one tokenizer: the same as one text after another. */
+/* Many threads with one tokenizer give the same as one text after another. */
 static void many_at_once(void **state)
 {
 	uint64_t seed = test_seed("many at once");
@@ -130,7 +130,7 @@ static void many_at_once(void **state)
 			assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
 		assert_int_equal(counts[i], ids.count);
 	}
-	/* the first bad text is the one that is told */
+	/* the error is that of the first invalid text */
 	slices[2000] = slice_of("bad \xff");
 	slices[700] = slice_of("ba\xff");
 	batch.flags = 0;
@@ -146,7 +146,7 @@ static void many_at_once(void **state)
 	tokenizer_close(t);
 }
 
-/* A scratch remembers words: what it answers must not depend on what came before. */
+/* A scratch caches words: the results must not depend on earlier texts. */
 static void remembering_changes_nothing(void **state)
 {
 	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
@@ -201,7 +201,7 @@ static void cuts_at_tokens(void **state)
 				exact += token_counter_count(t, text, cut) == want;
 			}
 		}
-		/* where fewer come of it, a character has several tokens, or no beginning of the text has so many */
+		/* fewer tokens come from a character with several tokens, or if no beginning of the text has that many */
 		assert_true(exact * 10 > tried * 8);
 		token_counter_close(t);
 	}
@@ -226,9 +226,9 @@ static void counts_what_is_not_utf8(void **state)
 		{"a\xe4\xb8"
 	     "b",
 	     "a\xef\xbf\xbd"
-	     "b"}, /* the beginning of a character is one */
+	     "b"}, /* the beginning of a character becomes one U+FFFD */
 		{"\xf0\x9f\x91", "\xef\xbf\xbd"},
-		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* what no character begins with is each one */
+		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* each byte that begins no character becomes one */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -247,7 +247,7 @@ static struct tokenizer *open_json(const char *json)
 	return t;
 }
 
-/* What tokens decode to, from the first on, is the text up to where they end, wherever that is between characters. */
+/* The first tokens decode to the text up to their end, unless that is inside a character. */
 static void ends_are_where_decoding_says(void **state)
 {
 	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
@@ -289,7 +289,7 @@ static void ends_are_where_decoding_says(void **state)
 	assert_true(seen > 1000);
 }
 
-/* Tokens that are not what the text said: others around them are where they are, and they share what lies between. */
+/* Tokens that differ from the text share what lies between the tokens around them, which are found. */
 static void ends_of_changed_texts(void **state)
 {
 	static const char json[] =
@@ -346,7 +346,7 @@ static void counts_in_parts(void **state)
 	token_counter_close(t);
 }
 
-/* A count that cannot be had is neither the end of the program nor believed. */
+/* A failure of counting does not end the program, and is reported. */
 static void failures_of_counting_are_kept(void **state)
 {
 	static const char json[] =
@@ -393,7 +393,7 @@ static void expect(struct tokenizer *t, const char *text, const char *ids_expect
 	tokenizer_scratch_free(s);
 }
 
-/* Ids in the file do not count: the vocabulary's, else the next ones. As the reference answers for the same file. */
+/* Ids in the file do not count: a token gets the vocabulary's id or the next free one, as in the reference. */
 static void added_tokens_get_their_ids(void **state)
 {
 	struct tokenizer *t = open_json(

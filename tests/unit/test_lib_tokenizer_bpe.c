@@ -1,5 +1,5 @@
-/* Merging against a plain reading of the definition, on random vocabularies: short words, long ones in windows, and the
- * heap. */
+/* Compares merging of short words, long words in windows, and by the heap with a plain implementation of the
+ * definition, on random vocabularies. */
 #include "unit.h"
 
 #include "tokenizer/bpe.h"
@@ -27,7 +27,7 @@ static bool has(const struct toy *t, const char *text)
 	return false;
 }
 
-/* Where long tokens are wanted, mostly one of the last that were made. */
+/* For long tokens, mostly picks one of the last that were made. */
 static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
 {
 	size_t last = t->count < 6 ? t->count : 6;
@@ -35,7 +35,7 @@ static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
 	                                                      : test_random(seed) % t->count];
 }
 
-/* Merges of tokens that there are, in an order that has nothing to do with how they were made. */
+/* Merges of existing tokens, in an order that does not depend on how they were made. */
 static void make_toy(struct toy *t, uint64_t *seed)
 {
 	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 90,
@@ -75,7 +75,7 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled_block *blo
 	buffer_text(&json, "\"model\":{\"type\":\"BPE\",\"vocab\":{");
 	for (size_t i = 0; i < t->count; i++)
 		buffer_format(&json, "%s\"%s\":%zu", i ? "," : "", t->texts[i], i);
-	/* all bytes, so that byte mode has its fast way */
+	/* all bytes, so that byte mode takes its fast path */
 	for (unsigned b = 0, id = (unsigned)t->count; bytes && b < 256; b++) {
 		char utf8[4];
 		struct slice c = {utf8, utf8_put(utf8, byte_level_char((unsigned char)b))};
@@ -106,7 +106,7 @@ static size_t symbols_of(const struct bpe *b, const char *word, size_t len, uint
 	return span.count;
 }
 
-/* The definition: as long as there is a pair with a rank, the lowest and leftmost one is merged. */
+/* The definition: while any pair has a rank, merge the pair with the lowest rank, of equals the leftmost. */
 static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, uint32_t *ids)
 {
 	size_t count = symbols_of(b, word, len, ids, NULL);
@@ -128,8 +128,8 @@ static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, u
 	}
 }
 
-/* Letters at random, a pattern that repeats, or tokens with letters between them: long ones then often cross what is
- * looked at at once. */
+/* Random letters, a repeating pattern, or tokens with letters between them: long tokens then often cross the borders of
+ * windows. */
 static void random_word(const struct toy *t, char *word, size_t len, size_t letters, uint64_t *seed)
 {
 	size_t period = 1 + test_random(seed) % 40, kind = test_random(seed) % 3;
@@ -233,7 +233,7 @@ static size_t encode_with(const char *model_json, const char *word, uint32_t *to
 	return count;
 }
 
-/* Expected: what the reference (tokenizers 0.23.3) answers for the same model. */
+/* Expected results are those of the reference (tokenizers 0.23.3) for the same model. */
 static void unknown_characters(void **state)
 {
 	uint32_t ids[16];
@@ -247,22 +247,22 @@ static void unknown_characters(void **state)
 	snprintf(json, sizeof json, plain, "false");
 	assert_int_equal(encode_with(json, "abxyzab", ids), 5);
 	assert_memory_equal(ids, ((uint32_t[]){3, 0, 0, 0, 3}), 20);
-	/* without an unknown token what is not known is left out, and what stood around it are neighbours */
+	/* without an unknown token, unknown characters are left out and those around them become neighbours */
 	assert_int_equal(
 		encode_with("{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}", "axbx", ids), 1);
 	assert_int_equal(ids[0], 3);
-	/* bytes, where all of a character's have a token */
+	/* bytes, if all bytes of a character have a token */
 	assert_int_equal(
 		encode_with(
 			"{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,\"<0xA9>\":3},"
 			"\"merges\":[]}",
 			"a\xc3\xa9\xc3\xa8\xc3\xa9", ids),
 		6);
-	/* the bytes overtake the unknown token that waits: as the reference does */
+	/* the bytes come before the pending unknown token, as in the reference */
 	assert_memory_equal(ids, ((uint32_t[]){1, 2, 3, 2, 3, 0}), 24);
 }
 
-/* No window begins within a character whose bytes are tokens. */
+/* No window begins inside a character whose bytes are tokens. */
 static void bytes_in_long_words(void **state)
 {
 	static const char *const characters[] = {"a", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x85\x97"};
@@ -316,7 +316,7 @@ static void whole_words(void **state)
 {
 	uint32_t ids[16];
 	(void)state;
-	/* "abc" is a token that no merges make */
+	/* "abc" is a token that no merge makes */
 	static const char json[] =
 		"{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\"]}";
 	char text[300];

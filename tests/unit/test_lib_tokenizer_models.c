@@ -45,7 +45,7 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define WORDLEVEL(unk)                                                                                                 \
 	FILE_OF("{\"type\":\"Whitespace\"}",                                                                               \
 	        "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
-/* The normalizer puts spaces around Chinese characters, which are no part of the text. */
+/* The normalizer puts spaces around Chinese characters; they are not in the text. */
 #define CHINESE_FIRST                                                                                                                         \
 	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
 	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},"  \
@@ -54,17 +54,17 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define BPE(members)                                                                                                   \
 	FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
-/* No token for the byte 20: the character that stands for it is written in its bytes. */
+/* Byte 20 has no token: the character that represents it is written as its bytes. */
 #define BYTES_OF_BYTES                                                                                                 \
 	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}",           \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
-/* The first word is the one at the text's beginning, not the first that is left. */
+/* The first word is the one at the beginning of the text, not the first that is left. */
 #define FIRST_WORD                                                                                                                 \
 	FILE_OF(                                                                                                                       \
 		"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
 		"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}",                            \
 		"{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
-/* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
+/* Spaces belong to one added token only: the second of two pairs of them is empty. */
 #define ADDED_SPACES                                                                                                                                  \
 	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
 	"\"special\":false}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}"
@@ -93,7 +93,7 @@ static const struct {
 	{FIRST_WORD, "b !b", " 0 1 1", NULL},
 	{FIRST_WORD, "! b b", " 1 1", NULL},
 	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
-	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
+	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, unknown characters are left out before anything merges */
 	{BPE("\"byte_fallback\":true,"),
      "a\xe4\xb8\xad"
      "b",
@@ -167,7 +167,7 @@ static void test_refusals(void **state)
 	}
 }
 
-/* Every way to cut a short text, and the best by its sum: Viterbi finds no better and no worse. */
+/* Viterbi finds the best of all ways to cut a short text. */
 static double best_of(const char *text, size_t len, const json_t *vocabulary)
 {
 	double best = len ? -1e9 : 0;
@@ -186,7 +186,7 @@ static double best_of(const char *text, size_t len, const json_t *vocabulary)
 	return best;
 }
 
-/* The reference knows special tokens by their text, which may be what the normalizer makes of another. */
+/* The reference identifies special tokens by their text, which may be the normalized form of another token. */
 static void test_special_texts(void **state)
 {
 #define ADDED(id, text, special)                                                                                       \
@@ -209,7 +209,7 @@ static void test_special_texts(void **state)
 	tokenizer_close(t);
 }
 
-/* What the reference makes of numbers: its JSON reader rounds twice. */
+/* Numbers as the reference reads them: its JSON reader rounds twice. */
 static void test_scores(void **state)
 {
 	static const struct {
@@ -346,7 +346,7 @@ static void test_postprocessors(void **state)
 /* ---- regular expressions
  * ----------------------------------------------------------------------------------------------------------- */
 
-/* Whichever Unicode PCRE2 and utf8proc have: a property matches what Unicode 16 says. */
+/* A property matches the characters of Unicode 16, whatever version PCRE2 and utf8proc have. */
 static void matches_exactly(const char *pattern, uint32_t categories, const char *all)
 {
 	struct regex *re;
@@ -395,7 +395,7 @@ static void test_properties(void **state)
 	buffer_release(&all);
 }
 
-/* Superscripts and fractions of Latin-1 are of \w, but not where it stands in brackets. */
+/* Superscripts and fractions of Latin-1 are in \w, but not in [\w]. */
 static void test_word_characters(void **state)
 {
 	static const char *const patterns[][2] = {{"\\w+", "1-3 "},     {"\\p{Word}+", "1-3 "}, {"[\\w]+", ""},
@@ -433,12 +433,12 @@ static void test_walk(void **state)
 	while (regex_walk_next(&walk, &start, &end, &err) == 1)
 		buffer_format(&shown, "%zu-%zu ", start, end);
 	regex_walk_end(&walk);
-	assert_string_equal(shown.data, "0-0 1-3 5-5 "); /* none right after a match */
+	assert_string_equal(shown.data, "0-0 1-3 5-5 "); /* no empty match right after a match */
 	regex_free(re);
 	buffer_release(&shown);
 }
 
-/* What backtracks deeply gets the memory it needs. */
+/* A match that backtracks deeply gets the memory it needs. */
 static void test_deep(void **state)
 {
 	struct regex *re;

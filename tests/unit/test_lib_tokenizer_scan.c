@@ -1,4 +1,4 @@
-/* The hand-written scanners against the expressions that they stand for, run by PCRE2; and the character classes. */
+/* Compares the hand-written scanners with their regular expressions, run by PCRE2; and checks the character classes. */
 #include "unit.h"
 
 #include "stream/stream.h"
@@ -9,7 +9,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* A block with nothing but the classes. */
+/* A block with only the classes. */
 static struct compiled_block block;
 static struct character_classes classes;
 
@@ -31,8 +31,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As the reference's Oniguruma (Unicode 16) answered for \p{Lu}\p{Lt}, \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P},
- * \p{S}: the digest of one byte a code point. */
+/* The digest of one byte for each code point, as the reference's Oniguruma (Unicode 16) answers for \p{Lu}\p{Lt},
+ * \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P}, \p{S}. */
 static void classes_are_those_of_the_reference(void **state)
 {
 	struct digest *d = digest_new();
@@ -47,8 +47,8 @@ static void classes_are_those_of_the_reference(void **state)
 	assert_string_equal(hex, "26425451af5182aea7bdcf4981772d7d1bce28762e9ecd87cb646b27976ba371");
 }
 
-/* Every kind of character that an expression tells apart, and what is special in it; all of them older than PCRE2's
- * Unicode. */
+/* All kinds of characters that an expression distinguishes, and special ones. All are older than the Unicode version of
+ * PCRE2. */
 static const char *const alphabet[] = {
 	"a",
 	"b",
@@ -175,7 +175,7 @@ static size_t split(pcre2_code *code, const char *text, size_t begin, size_t end
 	return count;
 }
 
-/* Every expression in turn on what the ones before it have cut. */
+/* Applies the expressions in turn, each to the pieces of the one before. */
 static size_t split_chain(pcre2_code **codes, size_t steps, const char *text, size_t begin, size_t end, size_t *ends,
                           size_t count)
 {
@@ -209,7 +209,7 @@ static void compare(scan_function *scan, const char *const *regexes, size_t step
 		}
 		text[len] = '\0';
 		size_t want = split_chain(codes, steps, text, 0, len, expected, 0);
-		/* little room, so that it has to begin again in the middle */
+		/* little room, so that it has to resume in the middle */
 		size_t count = 0, room = 1 + test_random(&seed) % 5;
 		while (count == 0 || ends[count - 1] < len)
 			count += scan(&classes, text, count ? ends[count - 1] : 0, len, ends + count, room);
@@ -301,7 +301,7 @@ static void knows_only_what_it_has_proven(void **state)
 		assert_ptr_equal(scanner_for_chain(config), cases[i].scan);
 		json_decref(config);
 	}
-	/* how a piece is kept matters: removed words are gone */
+	/* the behavior matters: removed words are gone */
 	static const struct {
 		const char *behavior;
 		int invert;
