@@ -230,8 +230,8 @@ static int find_tokens(struct measure *m, const struct response *r, const struct
 	}
 	for (size_t i = 0; i < r->events_count; i++)
 		m->event_ends[i] = r->events[i].content_end;
-	found->all = token_counter_count_parts(options->tokens, r->content.data, r->content.len, m->event_ends,
-	                                       r->events_count, m->event_tokens, err);
+	found->all = token_counter_count_prefixes(options->tokens, buffer_all(&r->content), m->event_ends, r->events_count,
+	                                          m->event_tokens, err);
 	if (found->all < 0)
 		return -1;
 	for (size_t i = r->events_count - 1; i > 0; i--)

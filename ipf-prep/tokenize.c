@@ -1,5 +1,5 @@
-/* ipf-prep tokenize: a text a line in, a line of ids out. Lines are gathered as they come; with several threads up to
- * some megabytes of them, so that each has enough to do. */
+/* One thread processes lines as they arrive. Several threads get some megabytes of lines at a time, so that each has
+ * enough work. */
 #include "tokenize.h"
 
 #include "json/jdoc.h"
@@ -24,14 +24,13 @@ struct tokenize_options {
 
 static const struct option_spec specs[] = {
 	O(OPTION_FILE, 't', "tokenizer", "FILE", tokenizer,
-      "a tokenizer.json, a folder with one, or a .tiktoken rank file"),
-	O(OPTION_FLAG, 0, "json", NULL, json, "texts are JSON strings, one a line, in and out"),
-	O(OPTION_FLAG, 0, "count", NULL, count, "write how many ids there are in place of the ids"),
-	O(OPTION_FLAG, 0, "decode", NULL, decode, "the other way: JSON arrays of ids in, texts out"),
+      "tokenizer: a tokenizer.json, a directory with one, or a .tiktoken rank file (required)"),
+	O(OPTION_FLAG, 0, "json", NULL, json, "read and write texts as JSON strings, one per line"),
+	O(OPTION_FLAG, 0, "count", NULL, count, "write the number of ids instead of the ids"),
+	O(OPTION_FLAG, 0, "decode", NULL, decode, "decode: read JSON arrays of ids and write their texts"),
 	O(OPTION_FLAG, 0, "special", NULL, special,
-      "with the special tokens that the tokenizer puts around a text; decoding: keep them"),
-	O(OPTION_COUNT, 0, "threads", "N", threads,
-      "work on so many lines at a time (default: 1; 0: as many as there are cores)"),
+      "add the special tokens that the tokenizer puts around a text; with --decode, keep them"),
+	O(OPTION_COUNT, 0, "threads", "N", threads, "process lines with N threads (default: 1; 0: one for each core)"),
 	O(OPTION_FILE, 'o', "output", "FILE", output, "write to FILE (default: standard output)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
@@ -39,7 +38,7 @@ static const struct option_spec specs[] = {
 static const struct program program = {
 	.name = "ipf-prep tokenize",
 	.operands = "[FILE…]",
-	.summary = "turn texts into token ids, a line each",
+	.summary = "turn texts into token ids, one line each",
 	.details = "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
 			   "  ipf-prep tokenize -t tokenizer.json --count texts.txt\n"
 			   "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
@@ -50,7 +49,7 @@ static const struct program program = {
 };
 
 #define READ_BYTES   (1 << 20)
-#define GATHER_BYTES (16 << 20) /* of lines, before several threads begin */
+#define GATHER_BYTES (16 << 20) /* bytes of lines that several threads get at a time */
 
 struct filter {
 	const struct tokenize_options *options;
@@ -58,27 +57,22 @@ struct filter {
 	struct tokenizer_scratch *scratch; /* one thread */
 	int out;
 	struct buffer output;
-	/* of the lines at hand */
+	/* for the lines that are processed now: */
 	struct slice *texts;
 	struct token_ids *ids;
 	int64_t *counts;
 	size_t count, cap;
-	struct buffer decoded; /* JSON strings as texts */
+	struct buffer decoded; /* texts of JSON strings */
 	struct jdoc doc;
 	struct token_ids one;
 	const char *name;
-	int64_t line; /* before the lines at hand */
+	int64_t line; /* number of the last line before these */
 };
-
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_memory(err);
-}
 
 static int flush(struct filter *f, struct ipf_error *err)
 {
 	if (f->output.failed)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	for (size_t done = 0; done < f->output.len;) {
 		ssize_t n = write(f->out, f->output.data + done, f->output.len - done);
 		if (n < 0 && errno == EINTR)
@@ -125,13 +119,13 @@ static int grow(struct filter *f, struct ipf_error *err)
 	if (counts)
 		f->counts = counts;
 	if (!texts || !ids || !counts)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	memset(ids + f->cap, 0, (cap - f->cap) * sizeof *ids);
 	f->cap = cap;
 	return 0;
 }
 
-/* `text` is offset + 1 in f->decoded where lines are JSON, until all are there: the buffer moves as it grows. */
+/* Texts of JSON strings get their place in f->decoded when all lines are there: the buffer moves as it grows. */
 static int take_line(struct filter *f, struct slice line, struct ipf_error *err)
 {
 	if (f->count == f->cap && grow(f, err) < 0)
@@ -144,7 +138,7 @@ static int take_line(struct filter *f, struct slice line, struct ipf_error *err)
 			return ipf_error_set(err, IPF_INPUT, "expected a JSON string");
 		jdoc_text(&f->doc, JDOC_ROOT, &f->decoded);
 		if (f->decoded.failed)
-			return no_memory(err);
+			return ipf_error_memory(err);
 		line = (struct slice){NULL, f->decoded.len - at};
 	}
 	f->texts[f->count++] = line;
@@ -156,14 +150,14 @@ static int encode_serially(struct filter *f, int flags, struct ipf_error *err)
 	for (size_t i = 0; i < f->count; i++) {
 		struct slice text = f->texts[i];
 		if (f->options->count) {
-			int64_t n = tokenizer_count(f->tokenizer, f->scratch, text.data, text.len, flags, err);
+			int64_t n = tokenizer_count(f->tokenizer, f->scratch, text, flags, err);
 			if (n < 0)
 				return ipf_error_place(err, f->name, f->line + (int64_t)i + 1), -1;
 			put_number(&f->output, (uint64_t)n);
 			buffer_byte(&f->output, '\n');
 		} else {
 			f->one.count = 0;
-			if (tokenizer_encode(f->tokenizer, f->scratch, text.data, text.len, flags, &f->one, err) < 0)
+			if (tokenizer_encode(f->tokenizer, f->scratch, text, flags, &f->one, err) < 0)
 				return ipf_error_place(err, f->name, f->line + (int64_t)i + 1), -1;
 			put_ids(&f->output, &f->one);
 		}
@@ -173,12 +167,12 @@ static int encode_serially(struct filter *f, int flags, struct ipf_error *err)
 
 static int encode_in_parallel(struct filter *f, int flags, struct ipf_error *err)
 {
-	int threads = (int)f->options->threads;
+	const struct tokenizer_batch batch = {
+		.texts = f->texts, .count = f->count, .flags = flags, .threads = (int)f->options->threads};
 	for (size_t i = 0; i < f->count; i++)
 		f->ids[i].count = 0;
-	int status = f->options->count
-	                 ? tokenizer_count_many(f->tokenizer, f->texts, f->count, flags, threads, f->counts, err)
-	                 : tokenizer_encode_many(f->tokenizer, f->texts, f->count, flags, threads, f->ids, err);
+	int status = f->options->count ? tokenizer_count_many(f->tokenizer, &batch, f->counts, err)
+	                               : tokenizer_encode_many(f->tokenizer, &batch, f->ids, err);
 	if (status < 0)
 		return -1;
 	for (size_t i = 0; i < f->count; i++) {
@@ -200,7 +194,7 @@ static int encode_lines(struct filter *f, struct ipf_error *err)
 		f->texts[i].data = at;
 		at += f->texts[i].len;
 	}
-	/* Where a line is wrong the lines before it are written all the same, one by one. */
+	/* If a line is invalid, the lines before it are encoded again one by one, so that they are written. */
 	int status = f->options->threads == 1 ? encode_serially(f, flags, err) : encode_in_parallel(f, flags, err);
 	if (status < 0 && f->options->threads != 1) {
 		ipf_error_clear(err);
@@ -213,7 +207,6 @@ static int encode_lines(struct filter *f, struct ipf_error *err)
 	return flush(f, status < 0 ? &(struct ipf_error){0} : err) < 0 ? -1 : status;
 }
 
-/* A line of ids to a line of text. */
 static int decode_line(struct filter *f, struct slice line, struct ipf_error *err)
 {
 	struct buffer text = {0};
@@ -228,7 +221,7 @@ static int decode_line(struct filter *f, struct slice line, struct ipf_error *er
 		if (!jdoc_to_int(&f->doc, e.value, &id) || id < 0 || id > UINT32_MAX)
 			status = jdoc_expected(&f->doc, e.value, "ids", "integers, 0 or more", err);
 		else if (!token_ids_push(&f->one, (uint32_t)id))
-			status = no_memory(err);
+			status = ipf_error_memory(err);
 	}
 	if (status == 0)
 		status = tokenizer_decode(f->tokenizer, f->one.ids, f->one.count,
@@ -246,7 +239,7 @@ static int decode_line(struct filter *f, struct slice line, struct ipf_error *er
 	return status < 0 ? -1 : f->output.len < READ_BYTES ? 0 : flush(f, err);
 }
 
-/* The lines of input[0, len), which ends in a newline or is the last of the file. */
+/* Processes the lines of input[0, len), which ends in a newline or at the end of the file. */
 static int take_lines(struct filter *f, const char *input, size_t len, struct ipf_error *err)
 {
 	for (size_t at = 0; at < len;) {
@@ -282,7 +275,7 @@ static int filter_file(struct filter *f, int in, struct ipf_error *err)
 			continue;
 		}
 		if (n < 0) {
-			status = to ? ipf_error_errno(err, errno, f->name, "cannot read") : no_memory(err);
+			status = to ? ipf_error_errno(err, errno, f->name, "cannot read") : ipf_error_memory(err);
 			break;
 		}
 		input.len += (size_t)n;
@@ -320,16 +313,16 @@ static int open_filter(struct filter *f, struct ipf_error *err)
 {
 	const struct tokenize_options *o = f->options;
 	if (!o->tokenizer)
-		return ipf_error_set(err, IPF_USAGE, "--tokenizer: expected a FILE");
+		return ipf_error_set(err, IPF_USAGE, "--tokenizer is required");
 	if (o->decode && o->count)
-		return ipf_error_set(err, IPF_USAGE, "--decode and --count do not go together");
+		return ipf_error_set(err, IPF_USAGE, "--decode and --count cannot be combined");
 	if (o->threads < 0 || o->threads > 256)
 		return ipf_error_set(err, IPF_USAGE, "--threads: expected 0 to 256, got %lld", (long long)o->threads);
 	if (tokenizer_open(&f->tokenizer, o->tokenizer, err) < 0)
 		return -1;
 	f->scratch = tokenizer_scratch_new(f->tokenizer);
 	if (!f->scratch)
-		return no_memory(err);
+		return ipf_error_memory(err);
 	f->out = o->output && strcmp(o->output, "-") != 0 ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 	                                                  : STDOUT_FILENO;
 	return f->out < 0 ? ipf_error_errno(err, errno, o->output, "cannot open") : 0;

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Holds every component of tokenizers against the reference implementation (PyPI `tokenizers`).
+"""Compares every component of tokenizers with the reference implementation (PyPI `tokenizers`).
 
     tests/tokenizer_components.py [--seed N] [--texts N] [--binary PATH] [PART…]
 
-Makes tokenizers with each normalizer, pre-tokenizer, model, post-processor and decoder and each of their options, small models
-trained on the sentences of tokenizer_reference.py, and compares ids and decoded text on nasty text. PART picks some by a part of
-their name. Prints one line a tokenizer that differs and one in the end; exit status 1 where anything differs.
+Makes tokenizers with each normalizer, pre-tokenizer, model, post-processor and decoder and each of their options, with
+small models trained on the sentences of tokenizer_reference.py, and compares ids and decoded texts on difficult text.
+PART selects those whose name contains it. Prints one line for each tokenizer that differs and one at the end. The exit
+status is 1 if anything differs.
 
-So that nothing is hidden by the model, the vocabulary for normalizers and pre-tokenizers is of the very words that the reference
-makes of the texts: another word is unknown.
+The vocabulary for normalizers and pre-tokenizers is exactly the words that the reference makes of the texts, so that
+any other word is unknown and shows.
 """
 import argparse
 import json

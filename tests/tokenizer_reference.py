@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Holds `ipf-prep tokenize` against the reference implementation (PyPI `tokenizers`) on mixed text.
+"""Compares `ipf-prep tokenize` with the reference implementation (PyPI `tokenizers`) on mixed text.
 
     IPF_TOKENIZERS=FOLDER tests/tokenizer_reference.py [--seed N] [--bytes N] [--binary PATH] [NAME…]
     tests/tokenizer_reference.py --trained [--seed N] [--bytes N] [--binary PATH] [NAME…]
 
-FOLDER/NAME/models/tokenizer.json (or FOLDER/NAME/tokenizer.json) are the tokenizers; --trained makes them (tokenizer_trained.py). The texts are made from the seed: sentences
-of many languages, code, emoji sequences, combining marks, right-to-left text, control characters, runs, texts of special tokens,
-random Unicode, and random concatenations of entries of the vocabulary. For each tokenizer it prints one line: how much was
-compared and the first difference, if any. Exit status 1 where anything differs.
+The tokenizers are FOLDER/NAME/models/tokenizer.json or FOLDER/NAME/tokenizer.json; --trained trains them
+(tokenizer_trained.py). The seed determines the texts: sentences of many languages, code, emoji sequences, combining
+marks, right-to-left text, control characters, runs, texts of special tokens, random Unicode, and random concatenations
+of vocabulary entries. Prints one line for each tokenizer: how much was compared, and the first difference. The exit
+status is 1 if anything differs.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
-"""Tokenizers like those of T5, XLM-R, BERT and CLIP, and byte-level ones with the pre-tokenizers of many models, trained here on the
-sentences of tokenizer_reference.py: for comparing at length where no model's own file is at hand.
+"""Tokenizers like those of T5, XLM-R, BERT and CLIP, and byte-level ones with the pre-tokenizers of many models, trained on the
+sentences of tokenizer_reference.py, for comparisons without the files of models.
 
-T5's and XLM-R's normalizer comes from sentencepiece (PyPI), which is left out where it is not installed.
+The normalizer of T5 and XLM-R comes from sentencepiece (PyPI); without it these two are left out.
 """
 import base64
 import json

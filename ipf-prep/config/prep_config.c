@@ -264,9 +264,9 @@ static int open_tokenizer(struct prep_config *c, struct ipf_error *err)
 {
 	if (token_counter_open(&c->tokens, c->tokenizer, err) < 0)
 		return -1;
-	if (c->prompt == PROMPT_IDS && !token_counter_exact(c->tokens))
+	if (c->prompt == PROMPT_IDS && !token_counter_is_exact(c->tokens))
 		return ipf_error_set(err, IPF_USAGE, "--prompt: ids requires a model's tokenizer (-t)");
-	c->special_tokens = c->preset != PRESET_NONE ? token_counter_around(c->tokens) : 0;
+	c->special_tokens = c->preset != PRESET_NONE ? token_counter_special_tokens(c->tokens) : 0;
 	return chat_template_measure(&c->template, c->tokens, err);
 }
 

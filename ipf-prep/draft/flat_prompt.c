@@ -29,7 +29,7 @@ int64_t flat_prompt_ids(struct flat_prompt *flat, const struct token_counter *to
 	struct jout w = {.out = &flat->json};
 	join(flat, messages, count);
 	flat->ids.count = 0;
-	if (flat->text.len > 0 && !token_counter_ids(tokens, flat->text.data, flat->text.len, &flat->ids))
+	if (flat->text.len > 0 && !token_counter_encode(tokens, flat->text.data, flat->text.len, &flat->ids))
 		flat->json.failed = true;
 	jout_begin_list(&w);
 	for (size_t i = 0; i < flat->ids.count; i++)

@@ -40,14 +40,14 @@ static struct slice copy_text(struct fit_length *f, struct draft *space)
 static struct slice cut(struct fit_length *f, struct slice text, int64_t count, struct rng *rng, struct draft *space)
 {
 	text.len = token_counter_cut(f->tokens, text.data, text.len, count);
-	if (!token_counter_exact(f->tokens) || token_counter_count(f->tokens, text.data, text.len) == count)
+	if (!token_counter_is_exact(f->tokens) || token_counter_count(f->tokens, text.data, text.len) == count)
 		return text;
 	if (text.data != f->text.data) {
 		buffer_clear(&f->text);
 		buffer_slice(&f->text, text);
 	}
 	f->text.len = text.len;
-	exact_text_fill(f->exact, rng, count, &f->text);
+	exact_text_pad(f->exact, rng, count, &f->text);
 	f->failed |= f->exact->failed;
 	return copy_text(f, space);
 }

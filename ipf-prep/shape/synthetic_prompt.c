@@ -33,7 +33,7 @@ static struct exact_text_start start_of(struct synthetic_prompt *p, const struct
 
 void synthetic_prompt_register(struct synthetic_prompt *p, const struct draft *d)
 {
-	if (!token_counter_exact(p->config->tokens))
+	if (!token_counter_is_exact(p->config->tokens))
 		return;
 	for (size_t turn = 0; turn < d->count; turn++) {
 		const struct draft_request *request = &d->requests[turn];
@@ -89,9 +89,8 @@ static void make_exact(struct synthetic_prompt *p, const struct draft *d, size_t
                        const struct draft_blocks *blocks, int64_t count)
 {
 	const struct draft_request *request = &d->requests[turn];
-	const char *salt = p->config->salt;
 	char name[512];
-	struct rng rng = draft_rng(p->config->common.seed, synthetic_text_name("prompt", salt, name), d, turn);
+	struct rng rng = draft_rng(p->config->common.seed, synthetic_text_name("prompt", p->config->salt, name), d, turn);
 	int64_t left = count;
 	uint64_t parent = PREFIX_SIBLINGS_ROOT;
 	struct exact_text_start start;
@@ -101,7 +100,7 @@ static void make_exact(struct synthetic_prompt *p, const struct draft *d, size_t
 		uint64_t key = draft_block_id(blocks, i);
 		start = start_of(p, request, parent, key);
 		if (i >= same && wanted > 0)
-			exact_text_block(p->exact, key, &start, salt, whole, wanted, &p->text);
+			exact_text_block(p->exact, key, &start, whole, wanted, &p->text);
 		if (i >= same && wanted == whole && !blocks->sizes)
 			note_span(p, i, key);
 		left -= wanted;
@@ -109,10 +108,10 @@ static void make_exact(struct synthetic_prompt *p, const struct draft *d, size_t
 	}
 	if (left > 0) {
 		start = start_of(p, request, parent, own_key(d, turn));
-		exact_text_prose(p->exact, &rng, &start, salt, left, &p->text);
+		exact_text_prose(p->exact, &rng, &start, left, &p->text);
 	}
 	size_t len = p->text.len;
-	selection_counts_residual(p->counts, count, exact_text_settle(p->exact, &rng, count, &p->text));
+	selection_counts_residual(p->counts, count, exact_text_fit(p->exact, &rng, count, &p->text));
 	if (p->text.len != len)
 		p->span_count = 0; /* the end of the last block has changed */
 }
@@ -140,7 +139,7 @@ static void make_approximate(struct synthetic_prompt *p, const struct draft *d, 
 struct slice synthetic_prompt_make(struct synthetic_prompt *p, const struct draft *d, size_t turn,
                                    const struct draft_blocks *blocks, int64_t count)
 {
-	(token_counter_exact(p->config->tokens) ? make_exact : make_approximate)(p, d, turn, blocks, count);
+	(token_counter_is_exact(p->config->tokens) ? make_exact : make_approximate)(p, d, turn, blocks, count);
 	p->failed |= p->text.failed || p->exact->failed || p->siblings.failed;
 	return buffer_all(&p->text);
 }

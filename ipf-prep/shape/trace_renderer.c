@@ -17,7 +17,7 @@ int trace_renderer_init(struct trace_renderer *r, const struct prep_config *conf
 	*r = (struct trace_renderer){.config = config,
 	                             .writer = writer,
 	                             .counts = counts,
-	                             .exact = {.tokens = config->tokens},
+	                             .exact = {.tokens = config->tokens, .salt = config->salt},
 	                             .fit = {.tokens = config->tokens},
 	                             .synthetic = {.config = config, .counts = counts}};
 	r->fit.exact = &r->exact;
@@ -154,7 +154,7 @@ static void fit_input(struct trace_renderer *r, const struct draft *d, size_t tu
 	int64_t wanted = target > others ? target - others : 1;
 	m->counted = false;
 	m->text = fit_length_to(&r->fit, m->text, wanted, &filler, work);
-	if (token_counter_exact(r->config->tokens))
+	if (token_counter_is_exact(r->config->tokens))
 		selection_counts_residual(r->counts, wanted, text_tokens(r->config->tokens, m->text));
 }
 
@@ -191,7 +191,7 @@ static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t t
 		char name[512];
 		struct rng rng;
 		rng_init(&rng, config->common.seed, synthetic_text_name("prefix text", config->salt, name), k);
-		if (token_counter_exact(config->tokens)) {
+		if (token_counter_is_exact(config->tokens)) {
 			exact_text_prefix(&r->exact, &rng, tokens, prefix);
 		} else {
 			/* The blank separates it from the text that follows. */

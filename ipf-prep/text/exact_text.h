@@ -1,50 +1,55 @@
-/* Prose of so many tokens of a model's tokenizer, and not of so many bytes (synthetic_text.h), put together of pieces
- * whose tokens stay what they are whatever follows: each piece begins at a blank, where no tokenizer of running text
- * joins two words.
+/* Synthetic prose with an exact number of tokens of a model's tokenizer (synthetic_text.h gives a number of bytes).
  *
- *     struct exact_text exact = {.tokens = tokens};
+ * It is put together from pieces whose tokens do not depend on what follows: each piece begins at a space, and no
+ * tokenizer for running text joins two words there.
+ *
+ *     struct exact_text exact = {.tokens = counter};
  *     exact_text_block(&exact, …, &out); …
  *     exact_text_release(&exact);
+ *
+ * Out of memory sets `failed`; check it after the last call.
  */
-#ifndef PREP_EXACT_H
-#define PREP_EXACT_H
+#ifndef PREP_EXACT_TEXT_H
+#define PREP_EXACT_TEXT_H
 
-#include "text/opening_words.h"
 #include "stats/rng.h"
+#include "text/opening_words.h"
 
 struct exact_text {
 	const struct token_counter *tokens;
-	struct opening_words first, next; /* for the beginning of a text, and behind other text; made when first wanted */
+	const char *salt; /* changes the openers of pieces and the text of blocks; NULL: none */
+	/* The rest is set by the functions. */
+	struct opening_words first, next; /* for the beginning of a text, and after other text; made at first use */
 	double bytes_a_token;             /* of prose; 0: not measured yet */
 	struct buffer text;
-	bool made, failed; /* memory ran out */
+	bool made, failed;
 };
 
-/* How a piece begins, so that it differs from its siblings in its first token: by its place among them and what they
- * stand behind. */
+/* How a piece begins, so that it differs from its siblings in its first token. Its opener follows from what the
+ * siblings have before them and from its place among them. */
 struct exact_text_start {
-	bool apart; /* it has siblings, or may have */
+	bool apart; /* the piece has siblings, or may have */
 	uint64_t parent;
 	uint32_t place;
 };
 
-/* Appends the first `count` tokens of the text of `full` tokens that stands for a block: a function of its id, its
- * start, `full`, the salt and the tokenizer alone, and of whether it begins the text. */
-void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, const char *salt,
-                      int64_t full, int64_t count, struct buffer *out);
-
-/* Appends prose that has `count` tokens where it stands. `start` may be NULL. */
-void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, const char *salt,
+/* Appends the first `count` tokens of the text of a block, which has `full` tokens. The text depends only on the id,
+ * the start, `full`, the salt, the tokenizer, and whether `out` is empty. */
+void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, int64_t full,
                       int64_t count, struct buffer *out);
 
-/* Makes the whole text have `count` tokens, should it not: what is too much at its end is cut, what is missing is made.
- * How many it has. */
-int64_t exact_text_settle(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
+/* Appends prose that adds `count` tokens. `start` may be NULL. */
+void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, int64_t count,
+                      struct buffer *out);
 
-/* Brings a text that lacks a few tokens to `count`, by words of one token each; the last word may go for it. */
-void exact_text_fill(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
+/* Makes the whole text have `count` tokens: cuts its end, or appends prose. Returns the number of tokens that it has
+ * then, which may differ by a few. */
+int64_t exact_text_fit(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
 
-/* A text of `count` tokens that ends in an empty line, so that what follows it leaves them as they are. */
+/* Brings a text that lacks a few tokens to `count` by appending words of one token each; may remove its last word. */
+void exact_text_pad(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
+
+/* Replaces `out` by a text of `count` tokens that ends in an empty line, so that what follows does not change them. */
 void exact_text_prefix(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *out);
 
 void exact_text_release(struct exact_text *e);

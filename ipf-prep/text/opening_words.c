@@ -10,24 +10,25 @@
 #define SHORTEST 3
 #define LONGEST  12
 
-struct making {
+struct builder {
 	struct opening_words *o;
 	const struct token_counter *tokens;
-	struct buffer text;   /* what stands before, a blank, the word */
-	size_t skip;          /* of it: what stands before, and the blank */
-	size_t before;        /* its tokens */
-	unsigned char *taken; /* by id: another begins with it */
+	struct buffer text;   /* the text before, a space, the word */
+	size_t skip;          /* length of the text before and the space */
+	size_t before;        /* number of tokens of the text before */
+	unsigned char *taken; /* by id: a sentence or another word begins with this token */
 	struct token_ids ids;
 };
 
-/* The ids of a word where it will stand, with `after` behind it, in m->ids: how many are its own, and the first. */
-static size_t encode(struct making *m, struct slice word, const char *after, uint32_t *first)
+/* Encodes a word in its place, with `after` behind it, into m->ids. Returns how many of the ids are its own, and sets
+ * the first of these. */
+static size_t encode(struct builder *m, struct slice word, const char *after, uint32_t *first)
 {
 	m->text.len = m->skip;
 	buffer_slice(&m->text, word);
 	buffer_text(&m->text, after);
 	m->ids.count = 0;
-	if (m->text.failed || !token_counter_ids(m->tokens, m->text.data, m->text.len, &m->ids)) {
+	if (m->text.failed || !token_counter_encode(m->tokens, m->text.data, m->text.len, &m->ids)) {
 		m->o->failed = true;
 		return 0;
 	}
@@ -35,8 +36,8 @@ static size_t encode(struct making *m, struct slice word, const char *after, uin
 	return m->ids.count > m->before ? m->ids.count - m->before : 0;
 }
 
-/* Made sentences begin with any word of the lists. */
-static void take_sentences(struct making *m)
+/* Marks the first tokens of synthetic sentences, which may begin with any word of the lists. */
+static void take_sentences(struct builder *m)
 {
 	for (int c = 0; c < WORD_CLASSES; c++)
 		for (const char *at = word_lists[c]; *at;) {
@@ -65,7 +66,7 @@ static void add(struct opening_words *o, struct slice word)
 {
 	if (o->count == o->cap) {
 		size_t cap = o->cap ? o->cap * 2 : 4096;
-		struct opener *words = reallocarray(o->words, cap, sizeof *words);
+		struct opening_word *words = reallocarray(o->words, cap, sizeof *words);
 		if (!words) {
 			o->failed = true;
 			return;
@@ -73,21 +74,21 @@ static void add(struct opening_words *o, struct slice word)
 		o->words = words;
 		o->cap = cap;
 	}
-	o->words[o->count++] = (struct opener){(uint32_t)o->text.len, (uint32_t)word.len};
+	o->words[o->count++] = (struct opening_word){(uint32_t)o->text.len, (uint32_t)word.len};
 	buffer_slice(&o->text, word);
 	o->failed |= o->text.failed;
 }
 
-static void take_vocabulary(struct making *m)
+static void take_vocabulary(struct builder *m)
 {
 	struct buffer text = {0};
-	uint32_t size = token_counter_size(m->tokens);
+	uint32_t size = token_counter_vocabulary_size(m->tokens);
 	for (uint32_t id = 0; id < size && !m->o->failed; id++) {
 		uint32_t alone, first;
 		buffer_clear(&text);
-		token_counter_id_text(m->tokens, id, &text);
-		size_t blank = text.len > 0 && text.data[0] == ' ';
-		struct slice word = {text.data ? text.data + blank : "", text.len - blank};
+		token_counter_token_text(m->tokens, id, &text);
+		size_t space = text.len > 0 && text.data[0] == ' ';
+		struct slice word = {text.data ? text.data + space : "", text.len - space};
 		if (!is_word(word.data, word.len) || encode(m, word, "", &alone) != 1 || m->taken[alone] ||
 		    encode(m, word, ":", &first) != 2 || first != alone || encode(m, word, " and", &first) != 2 ||
 		    first != alone)
@@ -105,7 +106,7 @@ static void shuffle(struct opening_words *o)
 	rng_init(&rng, 0, "openers", 0);
 	for (size_t i = o->count; i > 1; i--) {
 		size_t k = (size_t)rng_below(&rng, i);
-		struct opener moved = o->words[i - 1];
+		struct opening_word moved = o->words[i - 1];
 		o->words[i - 1] = o->words[k];
 		o->words[k] = moved;
 	}
@@ -113,7 +114,7 @@ static void shuffle(struct opening_words *o)
 
 void opening_words_make(struct opening_words *o, const struct token_counter *tokens, const char *before)
 {
-	struct making m = {
+	struct builder m = {
 		.o = o, .tokens = tokens, .before = before ? (size_t)token_counter_count(tokens, before, strlen(before)) : 0};
 	*o = (struct opening_words){0};
 	if (before) {
@@ -121,7 +122,7 @@ void opening_words_make(struct opening_words *o, const struct token_counter *tok
 		buffer_byte(&m.text, ' ');
 	}
 	m.skip = m.text.len;
-	m.taken = calloc((size_t)token_counter_size(tokens) + 1, 1);
+	m.taken = calloc((size_t)token_counter_vocabulary_size(tokens) + 1, 1);
 	if (m.taken) {
 		take_sentences(&m);
 		take_vocabulary(&m);
@@ -133,11 +134,11 @@ void opening_words_make(struct opening_words *o, const struct token_counter *tok
 	buffer_release(&m.text);
 }
 
-struct slice opening_words_word(const struct opening_words *o, uint64_t i)
+struct slice opening_words_at(const struct opening_words *o, uint64_t i)
 {
 	if (o->count == 0)
 		return (struct slice){0};
-	const struct opener *word = &o->words[i % o->count];
+	const struct opening_word *word = &o->words[i % o->count];
 	return (struct slice){o->text.data + word->at, word->len};
 }
 

@@ -1,26 +1,26 @@
-/* Words to begin texts with, of which no two have their first token in common, nor with any made sentence: out of the
- * tokenizer's own vocabulary, as many as it has. Each is a single token where it stands, and stays one with a colon or
- * a word behind it. */
-#ifndef PREP_OPENERS_H
-#define PREP_OPENERS_H
+/* Words to begin texts with. No two of them share their first token, and no synthetic sentence begins with the first
+ * token of one. They are as many words of the tokenizer's vocabulary as qualify: each is a single token where it is
+ * used, also with a colon or another word after it.
+ */
+#ifndef PREP_OPENING_WORDS_H
+#define PREP_OPENING_WORDS_H
 
 #include "buffer.h"
 #include "tokenizer/token_counter.h"
 
 struct opening_words {
 	struct buffer text; /* the words, one after another */
-	struct opener {
+	struct opening_word {
 		uint32_t at, len;
-	} * words; /* in an order of chance that is the tokenizer's */
+	} * words; /* in a random order that depends on the tokenizer only */
 	size_t count, cap;
-	bool failed;
+	bool failed; /* out of memory */
 };
 
-/* `before`: the text that they are counted behind, a blank between (" " is theirs); NULL: at the beginning of a text.
- */
+/* `before` is the text before the words, separated by a space; NULL: they begin a text. */
 void opening_words_make(struct opening_words *o, const struct token_counter *tokens, const char *before);
-/* Number `i` of them, round again beyond the last; absent where there is none. Without a blank. */
-struct slice opening_words_word(const struct opening_words *o, uint64_t i);
+/* Returns word i modulo their number, without a space; absent if there are none. */
+struct slice opening_words_at(const struct opening_words *o, uint64_t i);
 void opening_words_release(struct opening_words *o);
 
 #endif

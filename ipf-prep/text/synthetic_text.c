@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word with its blank, copied as 16 bytes whatever its length: two moves in place of a call. */
+/* A word and its space. Always copied as 16 bytes: two moves instead of a call. */
 struct word {
 	char text[15];
-	unsigned char len; /* with the blank */
+	unsigned char len; /* with the space */
 };
 
 #define WORDS_MAX   400
-#define CLOSING_MAX 12 /* longest word that a text is closed with */
+#define CLOSING_MAX 12 /* the longest word that ends a text */
 
 static struct {
 	struct word words[WORDS_MAX];
@@ -31,7 +31,7 @@ static void fill_tables(void)
 		for (const char *at = word_lists[c]; *at;) {
 			size_t len = strcspn(at, " ");
 			if (len > WORD_MAX || classes[c].count == WORDS_MAX)
-				abort(); /* the lists are ours: see the unit test */
+				abort(); /* never: the unit test checks the lists */
 			struct word *word = &classes[c].words[classes[c].count++];
 			memcpy(word->text, at, len);
 			word->text[len] = ' ';
@@ -40,7 +40,7 @@ static void fill_tables(void)
 		}
 }
 
-/* Sentences: a letter is a class of words, a comma stands behind the word before it, anything else for itself. */
+/* Sentences: a letter is a class of words; a comma follows the word before it. */
 static const char letters[] = {
 	['n'] = NOUN,       ['a'] = ADJECTIVE,   ['v'] = VERB,        ['r'] = ADVERB, ['N'] = NAME,
 	['d'] = DETERMINER, ['p'] = PREPOSITION, ['c'] = CONJUNCTION, ['P'] = PLACE};
@@ -51,44 +51,44 @@ static const char *const sentences[] = {
 };
 
 #define SENTENCES      (sizeof sentences / sizeof *sentences)
-#define SENTENCE_BYTES (18 * 16) /* more than the longest one takes, and the slack of the last copy */
+#define SENTENCE_BYTES (18 * 16) /* more than the longest one and the slack of the last copy */
 
-/* Sixteen bits of chance at a time. */
-struct chance {
+/* Draws sixteen random bits at a time. */
+struct random_bits {
 	struct rng *rng;
 	uint64_t bits;
 	unsigned left;
 };
 
-static inline uint32_t chance_below(struct chance *chance, uint32_t bound)
+static inline uint32_t bits_below(struct random_bits *bits, uint32_t bound)
 {
-	if (chance->left == 0) {
-		chance->bits = rng_next(chance->rng);
-		chance->left = 4;
+	if (bits->left == 0) {
+		bits->bits = rng_next(bits->rng);
+		bits->left = 4;
 	}
-	uint32_t drawn = (uint32_t)(chance->bits & 0xffff);
-	chance->bits >>= 16;
-	chance->left--;
+	uint32_t drawn = (uint32_t)(bits->bits & 0xffff);
+	bits->bits >>= 16;
+	bits->left--;
 	return drawn * bound >> 16;
 }
 
-static inline char *put_word(char *to, struct chance *chance, enum word_class class)
+static inline char *put_word(char *to, struct random_bits *bits, enum word_class class)
 {
-	const struct word *word = &classes[class].words[chance_below(chance, classes[class].count)];
+	const struct word *word = &classes[class].words[bits_below(bits, classes[class].count)];
 	memcpy(to, word, sizeof *word);
 	return to + word->len;
 }
 
-/* Writes a sentence with a blank behind it. */
-static char *put_sentence(char *to, struct chance *chance)
+/* Writes a sentence and a space. */
+static char *put_sentence(char *to, struct random_bits *bits)
 {
 	char *first = to;
-	for (const char *at = sentences[chance_below(chance, SENTENCES)]; *at; at++) {
+	for (const char *at = sentences[bits_below(bits, SENTENCES)]; *at; at++) {
 		if (*at == ',') {
 			to[-1] = ',';
 			*to++ = ' ';
 		} else {
-			to = put_word(to, chance, (enum word_class)letters[(unsigned char)*at]);
+			to = put_word(to, bits, (enum word_class)letters[(unsigned char)*at]);
 		}
 	}
 	*first = (char)toupper((unsigned char)*first);
@@ -97,8 +97,8 @@ static char *put_sentence(char *to, struct chance *chance)
 	return to;
 }
 
-/* A last sentence of exactly `len` bytes: words as long as they fit, then one that is as long as what is left. */
-static void close_text(char *to, size_t len, struct chance *chance)
+/* Writes a last sentence of exactly `len` bytes: words while they fit, then one with the length that is left. */
+static void close_text(char *to, size_t len, struct random_bits *bits)
 {
 	static const char *const closing[CLOSING_MAX + 1] = {
 		"",        "I",        "so",        "now",        "here",        "again",       "indeed",
@@ -106,11 +106,10 @@ static void close_text(char *to, size_t len, struct chance *chance)
 	char *first = to, *end = to + len;
 	while ((size_t)(end - to) > CLOSING_MAX + 1) {
 		char word[32];
-		size_t taken = (size_t)(put_word(word, chance,
-		                                 (enum word_class)letters[(unsigned char)"dapn"[chance_below(chance, 4)]]) -
-		                        word);
+		size_t taken =
+			(size_t)(put_word(word, bits, (enum word_class)letters[(unsigned char)"dapn"[bits_below(bits, 4)]]) - word);
 		if ((size_t)(end - to) < taken + 2)
-			continue; /* too long by now; a shorter one will come */
+			continue; /* too long; try another one */
 		memcpy(to, word, taken);
 		to += taken;
 	}
@@ -120,21 +119,21 @@ static void close_text(char *to, size_t len, struct chance *chance)
 		*first = (char)toupper((unsigned char)*first);
 		end[-1] = '.';
 	} else if (left == 1) {
-		/* the last word's blank is one too many */
+		/* The space of the last word is left over. */
 		if (to > first)
 			to[-1] = '.';
 		*to = to > first ? ' ' : '.';
 	}
 }
 
-static struct slice content; /* a text to take prose from; absent: it is made */
+static struct slice content; /* the text to take prose from; absent: prose is made */
 
 void synthetic_text_content(struct slice text)
 {
 	content = text;
 }
 
-/* A character that is cut at the end becomes full stops. */
+/* Replaces a character that is cut at the end by full stops. */
 static void mend_end(char *text, size_t len)
 {
 	size_t from = len > 3 ? len - 3 : 0, good;
@@ -144,20 +143,22 @@ static void mend_end(char *text, size_t len)
 		memset(text + from + good, '.', len - from - good);
 }
 
-static void record_fields_content(struct rng *rng, size_t len, struct buffer *out)
+static void prose_from_content(struct rng *rng, size_t len, struct buffer *out)
 {
 	char *to = buffer_reserve(out, len + SENTENCE_BYTES + 16);
 	size_t at = (size_t)rng_below(rng, content.len), left = len;
 	if (!to)
 		return;
-	/* A made sentence first: texts that begin at the same word of a short file stay apart. */
-	struct chance chance = {.rng = rng};
+	/* The sentence keeps texts apart that begin at the same word of a short file. */
+	struct random_bits bits = {.rng = rng};
 	pthread_once(&tables_once, fill_tables);
-	size_t made = (size_t)(put_sentence(to, &chance) - to);
+	size_t made = (size_t)(put_sentence(to, &bits) - to);
 	left -= made < len ? made : len;
 	while (at < content.len && content.data[at] != ' ' && content.data[at] != '\n')
 		at++;
-	for (at += at<content.len; left> 0;) {
+	if (at < content.len)
+		at++;
+	while (left > 0) {
 		if (at >= content.len)
 			at = 0;
 		size_t part = content.len - at < left ? content.len - at : left;
@@ -171,15 +172,15 @@ static void record_fields_content(struct rng *rng, size_t len, struct buffer *ou
 	out->data[out->len] = '\0';
 }
 
-/* Any word of all the lists: texts that differ are to differ from their first token on. */
-static char *put_opening(char *to, struct chance *chance)
+/* Writes a word of all the lists: texts that differ should differ from their first token on. */
+static char *put_opening(char *to, struct random_bits *bits)
 {
 	static const enum word_class open[] = {NOUN, ADJECTIVE, VERB, ADVERB, NAME};
 	uint32_t all = 0, pick;
 	size_t c = 0;
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
 		all += classes[open[i]].count;
-	for (pick = (uint32_t)chance_below(chance, all); pick >= classes[open[c]].count; c++)
+	for (pick = (uint32_t)bits_below(bits, all); pick >= classes[open[c]].count; c++)
 		pick -= classes[open[c]].count;
 	const struct word *word = &classes[open[c]].words[pick];
 	memcpy(to, word->text, sizeof *word);
@@ -193,29 +194,29 @@ static char *put_opening(char *to, struct chance *chance)
 void synthetic_text_prose(struct rng *rng, size_t len, struct buffer *out)
 {
 	if (content.len > 0) {
-		record_fields_content(rng, len, out);
+		prose_from_content(rng, len, out);
 		return;
 	}
 	pthread_once(&tables_once, fill_tables);
 	char *to = buffer_reserve(out, len + SENTENCE_BYTES);
 	if (!to)
 		return;
-	struct chance chance = {.rng = rng};
+	struct random_bits bits = {.rng = rng};
 	char *end = to + len;
 	if (end - to > SENTENCE_BYTES)
-		to = put_opening(to, &chance);
+		to = put_opening(to, &bits);
 	while (end - to > SENTENCE_BYTES)
-		to = put_sentence(to, &chance);
-	/* What is left is filled with sentences as long as they fit with room for a closing one. */
+		to = put_sentence(to, &bits);
+	/* Add sentences while they fit and leave room for a closing one. */
 	for (;;) {
 		char sentence[SENTENCE_BYTES + 16];
-		size_t taken = (size_t)(put_sentence(sentence, &chance) - sentence);
+		size_t taken = (size_t)(put_sentence(sentence, &bits) - sentence);
 		if ((size_t)(end - to) < taken + 3)
 			break;
 		memcpy(to, sentence, taken);
 		to += taken;
 	}
-	close_text(to, (size_t)(end - to), &chance);
+	close_text(to, (size_t)(end - to), &bits);
 	out->len += len;
 	out->data[out->len] = '\0';
 }
@@ -232,7 +233,7 @@ void synthetic_text_block(uint64_t id, size_t size, const char *salt, size_t len
 	struct rng rng;
 	size_t before = out->len;
 	rng_init(&rng, 0, synthetic_text_name("block", salt, name), id);
-	synthetic_text_prose(&rng, size - 1, out); /* and a blank, so that blocks part */
+	synthetic_text_prose(&rng, size - 1, out); /* and a space, so that blocks do not join */
 	buffer_byte(out, ' ');
 	if (out->failed)
 		return;

@@ -1,28 +1,28 @@
-/* Prose out of nothing: English-looking sentences from a grammar and lists of words, for prompts of which only the
- * length is known. Varied, so that neither speculative decoding nor a router takes to it; the same bytes for the same
- * generator on every machine; fast (over a gigabyte a second), since a trace may want hundreds of megabytes of it.
+/* Synthetic prose: English-looking sentences from a grammar and lists of words, for prompts of which only the length is
+ * known. It is varied, so that neither speculative decoding nor a router gains by it. The same generator gives the same
+ * bytes on every machine. It is fast, since a trace may need hundreds of megabytes.
  *
- * ASCII without quotes, backslashes and line ends: it stands in JSON as it is.
+ * The text is ASCII without quotes, backslashes and line breaks, so it needs no escaping in JSON.
  */
-#ifndef PREP_SYNTH_H
-#define PREP_SYNTH_H
+#ifndef PREP_SYNTHETIC_TEXT_H
+#define PREP_SYNTHETIC_TEXT_H
 
 #include "buffer.h"
 #include "stats/rng.h"
 
-/* Appends exactly `len` bytes of prose that begin with a sentence and end in a full stop (shorter than 2 bytes: as it
- * comes). */
+/* Appends exactly `len` bytes of prose. From 2 bytes on it begins with a sentence and ends in a full stop. */
 void synthetic_text_prose(struct rng *rng, size_t len, struct buffer *out);
 
-/* Appends the first `len` bytes of the text of `size` bytes that stands for a block: a function of its id, the size and
- * the salt (NULL: none) alone, whatever `len` is. */
+/* Appends the first `len` bytes of the text of a block, which has `size` bytes. The text depends only on the id, the
+ * size and the salt (NULL: none). */
 void synthetic_text_block(uint64_t id, size_t size, const char *salt, size_t len, struct buffer *out);
 
-/* From now on prose is taken from this text (UTF-8, not empty; it has to stay), from a word picked at random on, and
- * round again at its end, after a made sentence that keeps texts apart. Set once, before anything is made. */
+/* Takes prose from this text (UTF-8, not empty) instead of making it. The text has to stay in memory. Prose then is one
+ * synthetic sentence, which keeps texts apart, followed by the text from a random word on; at its end it starts again.
+ * Call it once, before any text is made. */
 void synthetic_text_content(struct slice text);
 
-/* The name of a generator that the salt changes too: "NAME" or "NAME:SALT". */
+/* The name of a random generator that depends on the salt: "NAME" or "NAME:SALT". Returns `text`. */
 const char *synthetic_text_name(const char *name, const char *salt, char text[512]);
 
 #endif

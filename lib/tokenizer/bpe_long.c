@@ -1,18 +1,21 @@
 /* Long words in linear time.
  *
- * A sequence of tokens is the encoding of a text exactly if every two neighbours among them encode to themselves: what
- * is merged inside a token does not depend on what stands outside, and the first merge across a border would show in
- * the two tokens alone. So two overlapping windows of a word, each encoded by itself, may be joined at any token that
- * both have at the same place: all neighbours in the joined sequence were neighbours in one of the windows.
+ * A sequence of tokens is the encoding of a text if and only if every two neighbours in it encode to themselves: merges
+ * inside a token do not depend on what is outside, and the first merge across a border would show in these two tokens
+ * alone. So two overlapping windows of a word, each encoded alone, can be joined at any token that both have at the
+ * same place: all neighbours in the joined sequence are neighbours in one of the windows.
  *
- * The tail is such a sequence from some border to the end of the last window; what is well behind is handed out. Should
- * a window have no token in common with it, windows grow backwards and forwards.
+ * The tail is such a sequence, from some border to the end of the last window; its older part is moved to the output.
+ * If a window has no token in common with the tail, windows grow backwards and forwards.
  */
-#include "tokenizer/bpe.h"
+#include "tokenizer/bpe_long.h"
+
+#include "tokenizer/bpe_merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define WINDOW 64 /* bytes, at first */
+#define WINDOW 64 /* initial size in bytes */
 
 struct window {
 	struct bpe_span s;
@@ -35,63 +38,66 @@ static int window_room(struct window *w, size_t bytes, struct ipf_error *err)
 	return 0;
 }
 
-static size_t character_start(const struct bpe *b, const char *word, size_t len, size_t at)
-{
-	while (at < len && !b->vocabulary->byte_mode && ((unsigned char)word[at] & 0xc0) == 0x80)
-		at--;
-	return at;
-}
-
-/* word[begin, begin + size), a bit less where that would cut a character, as unmerged symbols. */
-static int fill_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
-                       struct ipf_error *err)
-{
-	w->s.word = word;
-	w->s.begin = begin;
-	w->s.end = character_start(b, word, len, size < len - begin ? begin + size : len);
-	if (window_room(w, w->s.end - begin, err) < 0)
-		return -1;
-	w->s.count = w->s.end - begin;
-	w->s.plain = w->s.count <= BPE_SHORT && bpe_is_plain(b, word + begin, w->s.count);
-	if (!w->s.plain)
-		w->s.count = bpe_symbol_spans(b, word, begin, w->s.end, w->s.end == len, w->s.ids, w->s.starts);
-	return 0;
-}
-
-static int encode_window(const struct bpe *b, struct window *w, const char *word, size_t len, size_t begin, size_t size,
-                         struct ipf_error *err)
-{
-	if (fill_window(b, w, word, len, begin, size, err) < 0)
-		return -1;
-	if (w->s.count > BPE_SHORT)
-		w->s.count = bpe_merge_heap(b, w->s.ids, w->s.starts, w->s.count);
-	else
-		bpe_merge_span(b, &w->s);
-	return w->s.count == SIZE_MAX ? ipf_error_memory(err) : 0;
-}
-
-/* Tokens that are kept before they are handed out, and how many of these stay. */
+/* The tail is moved to the output when it has TAIL_MOST tokens; TAIL_KEPT of them stay. */
 #define TAIL_MOST 2048
 #define TAIL_KEPT 1024
-/* Windows side by side have so many bytes in common with what is before them, and up to so many more. */
+/* Windows side by side overlap by OVERLAP bytes, and by up to LOOK_BACK more. */
 #define OVERLAP   10
 #define LOOK_BACK 8
-#define CALM      16 /* joins after which grown windows shrink */
+#define CALM      16 /* number of joins after which grown windows shrink */
 
 struct walk {
 	const struct bpe *bpe;
 	const char *word;
 	size_t len, size; /* size: of a window, in bytes */
 	struct window tail, windows[1 + BPE_SIDE_BY_SIDE];
-	struct window *last, *next[BPE_SIDE_BY_SIDE]; /* last: what the tail's end was taken of, as long as it repeats */
-	size_t abreast;                               /* windows that are tried at once */
+	struct window *last,
+		*next[BPE_SIDE_BY_SIDE]; /* last: the window that the end of the tail comes from, for texts that repeat */
+	size_t abreast;              /* number of windows that are tried at once */
 	int calm;
 	size_t handed; /* where in `ids` this word begins */
 	struct token_ids *ids;
 	struct ipf_error *err;
 };
 
-/* The first token from `b`'s begin on that both have, the last of neither (it may go on behind the window). */
+/* The start of the character at `at`; in byte mode every place is one. */
+static size_t character_start(const struct walk *w, size_t at)
+{
+	while (at < w->len && !w->bpe->vocabulary->byte_mode && ((unsigned char)w->word[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+/* Fills a window with the unmerged symbols of word[begin, begin + size), a bit less if that would cut a character. */
+static int fill_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+{
+	struct bpe_span *s = &window->s;
+	s->word = w->word;
+	s->begin = begin;
+	s->end = character_start(w, size < w->len - begin ? begin + size : w->len);
+	s->count = s->end - begin;
+	if (window_room(window, s->count, w->err) < 0)
+		return -1;
+	s->plain = s->count <= BPE_SHORT && bpe_is_plain(w->bpe, w->word + begin, s->count);
+	if (!s->plain)
+		bpe_symbols(w->bpe, s, s->end == w->len);
+	return 0;
+}
+
+static int encode_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+{
+	struct bpe_span *s = &window->s;
+	if (fill_window(w, window, begin, size) < 0)
+		return -1;
+	if (s->count > BPE_SHORT)
+		s->count = bpe_merge_heap(w->bpe, s->ids, s->starts, s->count);
+	else
+		bpe_merge_span(w->bpe, s);
+	return s->count == SIZE_MAX ? ipf_error_memory(w->err) : 0;
+}
+
+/* Finds the first token after the beginning of `b` that both spans have. The last token of a span does not count: it
+ * may continue beyond the span. */
 static bool common_token(const struct bpe_span *a, const struct bpe_span *b, size_t *in_a, size_t *in_b)
 {
 	size_t i = a->count, j = 0;
@@ -129,7 +135,7 @@ static int hand_out(struct walk *w, size_t count)
 	return 0;
 }
 
-/* The tail from token `at` on becomes that of the window from token `from` on. */
+/* Replaces the tail from token `at` on by the window from token `from` on. */
 static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window, size_t from)
 {
 	struct bpe_span *t = &w->tail.s;
@@ -145,7 +151,7 @@ static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window
 	return t->count > TAIL_MOST ? hand_out(w, t->count - TAIL_KEPT) : 0;
 }
 
-/* 1: the window continues the tail; 0: they have no token in common, or it would not come further. */
+/* 1: the window continues the tail; 0: they have no token in common, or the window does not reach further. */
 static int join(struct walk *w, const struct window *window)
 {
 	size_t in_tail, in_window;
@@ -155,14 +161,13 @@ static int join(struct walk *w, const struct window *window)
 	return replace_tail(w, in_tail, &window->s, in_window) < 0 ? -1 : 1;
 }
 
-/* Of the tail: the last token that leaves `overlap` bytes behind its start, and does not begin within a character, as
- * its bytes may. */
+/* Returns the last token of the tail that begins at least `overlap` bytes before the end of the tail and not inside a
+ * character, as the tokens of its bytes may. */
 static size_t border_before_end(const struct walk *w, size_t overlap)
 {
 	const struct bpe_span *t = &w->tail.s;
 	size_t k = t->count ? t->count - 1 : 0;
-	while (k > 0 &&
-	       (t->end - t->starts[k] < overlap || character_start(w->bpe, w->word, w->len, t->starts[k]) != t->starts[k]))
+	while (k > 0 && (t->end - t->starts[k] < overlap || character_start(w, t->starts[k]) != t->starts[k]))
 		k--;
 	return k;
 }
@@ -176,13 +181,13 @@ static void swap(struct window **a, struct window **b)
 
 static bool repeats(const struct walk *w, size_t begin)
 {
-	/* up to three bytes less than it might be, where those are half a character */
+	/* a window is up to three bytes shorter if they are part of a character */
 	size_t size = w->last->s.end - w->last->s.begin;
 	return w->last->s.count && size <= w->size && size + 4 > w->size && size <= w->len - begin &&
 	       memcmp(w->word + begin, w->word + w->last->s.begin, size) == 0;
 }
 
-/* The text of the next window is that of the last one (runs of a character, repeated patterns): so are its tokens. */
+/* If the next window has the text of the last one (runs of a character, repeated patterns), it also has its tokens. */
 static int repeat_window(struct walk *w, size_t begin)
 {
 	const struct bpe_span *last = &w->last->s;
@@ -202,8 +207,7 @@ static int repeat_window(struct walk *w, size_t begin)
 static int try_window(struct walk *w, size_t begin, size_t size)
 {
 	bool repeated = size == w->size && repeats(w, begin);
-	int status = repeated ? repeat_window(w, begin)
-	                      : encode_window(w->bpe, w->next[0], w->word, w->len, begin, size, w->err);
+	int status = repeated ? repeat_window(w, begin) : encode_window(w, w->next[0], begin, size);
 	if (status == 0)
 		status = join(w, w->next[0]);
 	if (status > 0) {
@@ -216,8 +220,8 @@ static int try_window(struct walk *w, size_t begin, size_t size)
 	return status;
 }
 
-/* Twice the size each time, half of it behind the tail's end; where the tail does not reach back far enough, all over
- * again. */
+/* Doubles the size of the window, half of it behind the end of the tail. If the tail does not reach back far enough,
+ * starts again from the beginning of the word. */
 static int grow(struct walk *w)
 {
 	for (;;) {
@@ -230,18 +234,17 @@ static int grow(struct walk *w)
 				return status;
 			continue;
 		}
-		/* Nothing stands before the word's own beginning: what is encoded from there needs no token in common. */
+		/* No token is before the beginning of the word: a window that begins there needs no token in common. */
 		w->ids->count = w->handed;
 		w->tail.s.count = 0;
-		if (encode_window(w->bpe, w->next[0], w->word, w->len, 0, w->size, w->err) < 0 ||
-		    replace_tail(w, 0, &w->next[0]->s, 0) < 0)
+		if (encode_window(w, w->next[0], 0, w->size) < 0 || replace_tail(w, 0, &w->next[0]->s, 0) < 0)
 			return -1;
 		swap(&w->last, &w->next[0]);
 		return 1;
 	}
 }
 
-/* One window on, from a token's border; windows grow where they have to. */
+/* Moves on by one window, from the border of a token; windows grow if necessary. */
 static int step_one(struct walk *w)
 {
 	size_t size = w->size;
@@ -256,8 +259,8 @@ static int step_one(struct walk *w)
 	return grow(w);
 }
 
-/* The likeliest border of tokens among the last places up to `at`: where two bytes make no pair, or one that comes
- * late. Windows that begin there have a token in common with others soon. */
+/* Returns the most likely border of tokens among the last places up to `at`: between two bytes that make no pair, or
+ * the pair that merges last. Windows that begin there soon have a token in common with others. */
 static size_t likely_border(const struct bpe *b, const char *word, size_t at)
 {
 	const unsigned char *s = (const unsigned char *)word;
@@ -268,7 +271,8 @@ static size_t likely_border(const struct bpe *b, const char *word, size_t at)
 	return best;
 }
 
-/* Several windows on at once, from anywhere: 1 where at least the first could be joined; 0: take one step instead. */
+/* Moves on by several windows at once, from any place. 1: at least the first one could be joined; 0: take one step
+ * instead. */
 static int step_abreast(struct walk *w)
 {
 	size_t tail_end = w->tail.s.end, filled = 0, joined = 0;
@@ -276,11 +280,11 @@ static int step_abreast(struct walk *w)
 	int status = 1;
 	if (w->size > BPE_SHORT || w->len - tail_end < 2 * w->size || tail_end < w->size)
 		return 0;
-	if (repeats(w, character_start(w->bpe, w->word, w->len, tail_end - w->size / 4)))
+	if (repeats(w, character_start(w, tail_end - w->size / 4)))
 		return 0;
 	for (size_t end = tail_end; filled < w->abreast && (filled == 0 || w->len - end >= w->size); filled++) {
-		size_t begin = character_start(w->bpe, w->word, w->len, likely_border(w->bpe, w->word, end - OVERLAP));
-		if (fill_window(w->bpe, w->next[filled], w->word, w->len, begin, w->size, w->err) < 0)
+		size_t begin = character_start(w, likely_border(w->bpe, w->word, end - OVERLAP));
+		if (fill_window(w, w->next[filled], begin, w->size) < 0)
 			return -1;
 		spans[filled] = &w->next[filled]->s;
 		end = spans[filled]->end;
@@ -297,8 +301,7 @@ static int step_abreast(struct walk *w)
 
 static int walk(struct walk *w)
 {
-	if (encode_window(w->bpe, w->last, w->word, w->len, 0, w->size, w->err) < 0 ||
-	    replace_tail(w, 0, &w->last->s, 0) < 0)
+	if (encode_window(w, w->last, 0, w->size) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
 	while (w->tail.s.end < w->len) {
 		int moved = step_abreast(w);
@@ -310,7 +313,7 @@ static int walk(struct walk *w)
 
 int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
-	/* Symbols of an affix belong to the word's ends alone: no windows then. */
+	/* The symbols of an affix occur at the ends of the word only: no windows then. */
 	struct walk w = {.bpe = b,
 	                 .word = word,
 	                 .len = len,
@@ -319,7 +322,7 @@ int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct to
 	                 .ids = ids,
 	                 .err = err};
 	if (len > UINT32_MAX - 1)
-		return ipf_error_set(err, IPF_INPUT, "a word of more than 4 GiB");
+		return ipf_error_set(err, IPF_INPUT, "a word is longer than 4 GiB");
 	w.abreast = BPE_SIDE_BY_SIDE;
 	w.last = &w.windows[0];
 	for (int i = 0; i < BPE_SIDE_BY_SIDE; i++)

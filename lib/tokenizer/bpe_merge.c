@@ -1,24 +1,25 @@
-/* Merging a short word: the pair with the lowest rank first, the leftmost of equals, as the reference does with its
- * heap. For up to a hundred symbols looking at all of them is faster than any queue: rank and place of a pair make one
- * number, and the lowest of four at a time is found by the machine's vectors. Symbols stay where they are; merged ones
- * drop out of a list of indices. */
-#include "tokenizer/bpe.h"
+/* Merges few symbols. For up to a hundred of them, looking at all pairs is faster than a queue: the rank and the place
+ * of a pair make one number, and vector instructions find the lowest of four numbers at a time. Symbols stay where they
+ * are; merged ones drop out of a list of indices. */
+#include "tokenizer/bpe_merge.h"
+
+#include <string.h>
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
 #define PLACE_BITS 7
-/* Numbers are at least 2^28, and so below 2^30: read as floating point they are neither denormal nor infinite, and in
- * the same order. */
+/* Numbers are at least 2^28 and below 2^30: read as floating point they are neither denormal nor infinite, and have the
+ * same order. */
 #define PAIR_BASE 0x10000000
 #define NO_PAIR   0x7f000000
 _Static_assert(BPE_SHORT + 2 <= 1 << PLACE_BITS, "a place has to fit beside the rank");
 
 typedef int32_t quad __attribute__((vector_size(16)));
 
-/* Symbols are at the places from 1 to count; before and behind them stands an id that makes no pair, so that nobody has
- * to ask whether a symbol is the first or the last, which cannot be guessed. */
+/* Symbols are at the places 1 to count. An id that is in no pair is before and behind them, so that no branch has to
+ * test for the first and last symbol, which is hard to predict. */
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* PAIR_BASE + (rank << 7 | place of the left symbol) */
 	uint32_t ids[1 << PLACE_BITS];
@@ -39,7 +40,7 @@ static inline void set_pair(const struct bpe *b, struct chain *c, size_t place, 
 	__builtin_prefetch(&b->merged[none ? 0 : rank]);
 }
 
-/* Every x86-64 has a minimum of floats, though not of integers. */
+/* Every x86-64 has a minimum instruction for floats, though not for integers. */
 static inline quad lower(quad a, quad b)
 {
 #ifdef __SSE2__
@@ -50,7 +51,7 @@ static inline quad lower(quad a, quad b)
 #endif
 }
 
-/* Four chains of comparisons side by side: one alone would wait for itself. */
+/* Four independent chains of comparisons: a single one would wait for its own results. */
 static inline int32_t lowest(const struct chain *c)
 {
 	const quad *p = c->pairs;
@@ -66,7 +67,7 @@ static inline int32_t lowest(const struct chain *c)
 	return x < y ? x : y;
 }
 
-/* All but the symbols themselves and their pairs. */
+/* Sets up everything but the symbols and their pairs. */
 static inline void begin_chain(const struct bpe *b, struct chain *c, size_t count)
 {
 	c->count = count;
@@ -80,8 +81,8 @@ static inline void begin_chain(const struct bpe *b, struct chain *c, size_t coun
 	c->ids[0] = c->ids[count + 1] = b->outside;
 }
 
-/* A merge in two halves: what it needs of the table of pairs is asked for in the first, so that several words can ask
- * at a time before one of them waits for memory. */
+/* A merge in two halves: the first one prefetches what it needs of the pair table, so that several words wait for
+ * memory together. */
 struct step {
 	size_t at, before; /* places */
 	/* Of the new pairs: */
@@ -124,7 +125,7 @@ static inline void merge(const struct bpe *b, struct chain *c)
 	}
 }
 
-/* Words that have nothing to do with each other: while one waits for memory the others go on. */
+/* Independent words: while one waits for memory, the others continue. */
 static inline void merge_side_by_side(const struct bpe *b, struct chain *chains, size_t count)
 {
 	struct step steps[BPE_SIDE_BY_SIDE];
@@ -146,7 +147,7 @@ static inline void merge_side_by_side(const struct bpe *b, struct chain *chains,
 	}
 }
 
-/* From symbols that are known. */
+/* From symbols. */
 static inline void fill_chain(const struct bpe *b, struct chain *c, const uint32_t *ids, size_t count)
 {
 	begin_chain(b, c, count);

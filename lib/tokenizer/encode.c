@@ -1,9 +1,11 @@
-/* From text to ids. */
-#include "tokenizer/private.h"
-
+/* Encodes: text to ids. */
+#include "json/jdoc.h"
 #include "json/utf8.h"
+#include "tokenizer/bpe_tables.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/pipeline.h"
 
-/* Where ids go: kept, or only counted. */
+/* Where ids go: into a list, or counted only. */
 struct sink {
 	struct token_ids *ids;
 	bool count_only;
@@ -17,12 +19,7 @@ struct encoding {
 	struct ipf_error *err;
 };
 
-static int no_memory(struct encoding *e)
-{
-	return ipf_error_memory(e->err);
-}
-
-static void settle(struct encoding *e)
+static void count_ids(struct encoding *e)
 {
 	if (e->sink.count_only) {
 		e->sink.counted += (int64_t)e->sink.ids->count;
@@ -32,10 +29,10 @@ static void settle(struct encoding *e)
 
 static int add_id(struct encoding *e, uint32_t id)
 {
-	return token_ids_add(e->sink.ids, id) ? 0 : no_memory(e);
+	return token_ids_push(e->sink.ids, id) ? 0 : ipf_error_memory(e->err);
 }
 
-/* A word as the model sees it. */
+/* Encodes a word in the form that the model sees. */
 static int encode_model(struct encoding *e, const char *word, size_t len)
 {
 	if (!e->t->spaces_inside)
@@ -50,16 +47,17 @@ static int encode_model(struct encoding *e, const char *word, size_t len)
 		word = space ? space + 1 : end;
 	}
 	if (to->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	return e->t->model->encode(e->t->model, e->s->model, to->data, to->len, e->sink.ids, e->err);
 }
 
-static int encode_new_word(struct encoding *e, struct word *set, const uint64_t key[3], const char *word, size_t len)
+static int encode_new_word(struct encoding *e, struct cached_word *set, const uint64_t key[3], const char *word,
+                           size_t len)
 {
 	struct token_ids *ids = e->sink.ids;
 	size_t before = ids->count;
-	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, BATCH * WORD_IDS))
-		return e->err->kind ? -1 : no_memory(e);
+	if (encode_model(e, word, len) < 0 || !token_ids_grow(ids, WORD_BATCH * WORD_IDS))
+		return e->err->kind ? -1 : ipf_error_memory(e->err);
 	if (ids->count - before > WORD_IDS)
 		return 0;
 	set[1] = set[0];
@@ -74,18 +72,18 @@ static int encode_long_word(struct encoding *e, const char *word, size_t len)
 {
 	if (encode_model(e, word, len) < 0)
 		return -1;
-	return token_ids_grow(e->sink.ids, BATCH * WORD_IDS) ? 0 : no_memory(e);
+	return token_ids_grow(e->sink.ids, WORD_BATCH * WORD_IDS) ? 0 : ipf_error_memory(e->err);
 }
 
-/* The words that end at `ends`; there is room for what the remembered ones give. */
+/* Encodes the words that end at `ends`. There is room in ids for what the cache gives. */
 static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends,
                         size_t count)
 {
-	struct words *words = e->s->words;
+	struct word_cache *words = e->s->words;
 	struct token_ids *ids = e->sink.ids;
 
-	if (!token_ids_grow(ids, BATCH * WORD_IDS))
-		return no_memory(e);
+	if (!token_ids_grow(ids, WORD_BATCH * WORD_IDS))
+		return ipf_error_memory(e->err);
 	for (size_t i = 0; i < count; i++) {
 		const char *at = text + begin;
 		size_t len = ends[i] - begin;
@@ -96,8 +94,8 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 			continue;
 		}
 		uint64_t key[3];
-		struct word *set = words->sets[word_key(at, len, (size_t)(text + end - at), key)];
-		const struct word *w = &set[0];
+		struct cached_word *set = words->sets[word_key(at, len, (size_t)(text + end - at), key)];
+		const struct cached_word *w = &set[0];
 		if (!word_is(w, key, len)) {
 			w = &set[1];
 			if (!word_is(w, key, len)) {
@@ -109,7 +107,7 @@ static int encode_batch(struct encoding *e, const char *text, size_t begin, size
 		memcpy(ids->ids + ids->count, w->ids, sizeof w->ids);
 		ids->count += w->count;
 	}
-	settle(e);
+	count_ids(e);
 	return 0;
 }
 
@@ -118,9 +116,9 @@ static bool is_letter(uint32_t c)
 	return (c | 0x20) - 'a' < 26;
 }
 
-/* Cuts where two characters meet that stand beside each other in no token; spaces count as what they become. Not
- * between letters: parts of a word of random ones are hardly seen twice, and much of it at once is encoded faster,
- * several windows side by side. */
+/* Cuts between two characters that are next to each other in no token; spaces count as what they become. Does not cut
+ * between letters: parts of random words hardly repeat, and long words are encoded faster, several windows side by
+ * side. */
 #define LETTERS_MOST 65536
 static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends,
                         size_t room)
@@ -154,8 +152,8 @@ static int encode_words(struct encoding *e, const char *text, size_t begin, size
 	const struct tokenizer *t = e->t;
 	size_t *ends = e->s->ends;
 	while (begin < end) {
-		size_t count = scan ? scan(&t->classes, text, begin, end, ends, BATCH)
-		                    : cut_apart(t, text, begin, end, ends, BATCH);
+		size_t count = scan ? scan(&t->classes, text, begin, end, ends, WORD_BATCH)
+		                    : cut_apart(t, text, begin, end, ends, WORD_BATCH);
 		if (encode_batch(e, text, begin, end, ends, count) < 0)
 			return -1;
 		begin = ends[count - 1];
@@ -163,7 +161,7 @@ static int encode_words(struct encoding *e, const char *text, size_t begin, size
 	return 0;
 }
 
-/* One piece, as a pre-tokenizer (or nobody) has cut it. */
+/* Encodes one piece. */
 static int encode_piece(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;
@@ -175,7 +173,7 @@ static int encode_piece(struct encoding *e, const char *text, size_t begin, size
 		buffer_byte(to, ' ');
 		buffer_append(to, text + begin, end - begin);
 		if (to->failed)
-			return no_memory(e);
+			return ipf_error_memory(e->err);
 		text = to->data;
 		end = to->len;
 		begin = 0;
@@ -185,7 +183,7 @@ static int encode_piece(struct encoding *e, const char *text, size_t begin, size
 	return encode_batch(e, text, begin, end, &end, 1);
 }
 
-/* A space goes before the text: its first word is another one. */
+/* Puts a space before the text, which changes its first word. */
 static int encode_prepended(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	size_t first;
@@ -195,11 +193,11 @@ static int encode_prepended(struct encoding *e, const char *text, size_t begin, 
 	buffer_byte(to, ' ');
 	buffer_append(to, text + begin, first - begin);
 	if (to->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
 }
 
-/* text[0, head) comes of the character that the input begins with. */
+/* text[0, head) is what the first character of the input became. */
 static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, size_t head)
 {
 	const struct tokenizer *t = e->t;
@@ -215,12 +213,12 @@ static int encode_normalized(struct encoding *e, const char *text, size_t begin,
 	if (t->pretokenizer->split(t->pretokenizer, (struct slice){text + begin, end - begin}, pieces, e->err) < 0)
 		return -1;
 	if (pieces->failed)
-		return no_memory(e);
+		return ipf_error_memory(e->err);
 	if (!t->prefix_space && !t->scan && !t->neighbours) {
 		/* The pieces are the words. */
 		size_t at = 0;
-		for (size_t i = 0; i < pieces->count; i += BATCH) {
-			size_t n = pieces->count - i < BATCH ? pieces->count - i : BATCH;
+		for (size_t i = 0; i < pieces->count; i += WORD_BATCH) {
+			size_t n = pieces->count - i < WORD_BATCH ? pieces->count - i : WORD_BATCH;
 			if (encode_batch(e, pieces->text.data, at, pieces->text.len, pieces->ends + i, n) < 0)
 				return -1;
 			at = pieces->ends[i + n - 1];
@@ -241,8 +239,8 @@ static size_t length_of(const char *text, size_t len, size_t characters)
 	return (size_t)(at - text);
 }
 
-/* How much of the text `to` comes of the first character of what it was made of: as many characters as the normalizer
- * makes of that alone. */
+/* Sets the length of the part of `to` that the first character of the input became: as many characters as the
+ * normalizer makes of that character alone. */
 static int head_of(struct encoding *e, struct slice first, int changed, const struct buffer *to, size_t *head)
 {
 	const struct normalizer *n = e->t->normalizer;
@@ -257,10 +255,10 @@ static int head_of(struct encoding *e, struct slice first, int changed, const st
 		*head = length_of(to->data ? to->data : "", to->len, characters || changed == NORMALIZER_CUT ? characters : 1);
 	bool failed = of_it < 0 || alone.failed;
 	buffer_release(&alone);
-	return failed ? of_it < 0 ? -1 : no_memory(e) : 0;
+	return failed ? of_it < 0 ? -1 : ipf_error_memory(e->err) : 0;
 }
 
-/* Text between tokens that were found in the raw text. */
+/* Encodes text between added tokens that were found in the raw text. */
 static int encode_between(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;
@@ -275,7 +273,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		buffer_clear(to);
 		int changed = t->normalizer->apply(t->normalizer, (struct slice){text + begin, end - begin}, to, e->err);
 		if (changed < 0 || to->failed)
-			return to->failed ? no_memory(e) : -1;
+			return to->failed ? ipf_error_memory(e->err) : -1;
 		if (changed && head && t->pretokenizer && head_of(e, (struct slice){text, head}, changed, to, &head) < 0)
 			return -1;
 		if (changed) {
@@ -288,7 +286,7 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 		return encode_normalized(e, text, begin, end, head);
 	text += begin;
 	end -= begin;
-	while (added_next(&t->added.normalized, text, end, &walk, &match)) {
+	while (added_tokens_next(&t->added.normalized, (struct slice){text, end}, &walk, &match)) {
 		if ((match.begin > walk.done && encode_normalized(e, text, walk.done, match.begin, head) < 0) ||
 		    add_id(e, match.id) < 0)
 			return -1;
@@ -297,8 +295,10 @@ static int encode_between(struct encoding *e, const char *text, size_t begin, si
 	return walk.done < end ? encode_normalized(e, text, walk.done, end, head) : 0;
 }
 
-static int encode_all(struct encoding *e, const char *text, size_t len)
+static int encode_all(struct encoding *e, struct slice input)
 {
+	const char *text = input.data;
+	const size_t len = input.len;
 	const struct tokenizer *t = e->t;
 	struct added_walk walk = {0};
 	struct added_match match;
@@ -306,7 +306,7 @@ static int encode_all(struct encoding *e, const char *text, size_t len)
 
 	if (!utf8_valid(text, len, &good))
 		return ipf_error_set(e->err, IPF_INPUT, "byte %zu: not UTF-8", good);
-	while (added_next(&t->added.raw, text, len, &walk, &match)) {
+	while (added_tokens_next(&t->added.raw, input, &walk, &match)) {
 		if ((match.begin > walk.done && encode_between(e, text, walk.done, match.begin) < 0) || add_id(e, match.id) < 0)
 			return -1;
 		walk.done = match.end;
@@ -322,31 +322,31 @@ static int add_specials(struct encoding *e, const struct token_ids *ids, int fla
 	return 0;
 }
 
-static int run(struct encoding *e, const char *text, size_t len, int flags)
+static int run(struct encoding *e, struct slice text, int flags)
 {
-	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text, len) < 0 ||
+	if (add_specials(e, &e->t->post.before, flags) < 0 || encode_all(e, text) < 0 ||
 	    add_specials(e, &e->t->post.after, flags) < 0)
 		return -1;
-	settle(e);
+	count_ids(e);
 	return 0;
 }
 
-int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
-                     int flags, struct token_ids *ids, struct ipf_error *err)
+int tokenizer_encode(const struct tokenizer *t, struct tokenizer_scratch *scratch, struct slice text, int flags,
+                     struct token_ids *ids, struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = ids}, .err = err};
 	size_t before = ids->count;
-	if (run(&e, text, len, flags) < 0) {
+	if (run(&e, text, flags) < 0) {
 		ids->count = before;
 		return -1;
 	}
 	return 0;
 }
 
-int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, const char *text, size_t len,
-                        int flags, struct ipf_error *err)
+int64_t tokenizer_count(const struct tokenizer *t, struct tokenizer_scratch *scratch, struct slice text, int flags,
+                        struct ipf_error *err)
 {
 	struct encoding e = {.t = t, .s = scratch, .sink = {.ids = &scratch->ids, .count_only = true}, .err = err};
 	scratch->ids.count = 0;
-	return run(&e, text, len, flags) < 0 ? -1 : e.sink.counted;
+	return run(&e, text, flags) < 0 ? -1 : e.sink.counted;
 }

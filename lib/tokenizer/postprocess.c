@@ -1,7 +1,8 @@
-/* Post-processors, for a single text: what they put before and after its ids. */
-#include "tokenizer/config.h"
+#include "tokenizer/postprocess.h"
 
-#include <stdlib.h>
+#include "tokenizer/part_config.h"
+
+#include <string.h>
 
 static const char part[] = "post_processor";
 
@@ -9,10 +10,10 @@ static int add_id(struct token_ids *ids, const json_t *id, const char *name, str
 {
 	if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > UINT32_MAX - 1)
 		return config_refuse(part, name, "an id", err);
-	return token_ids_add(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_memory(err);
+	return token_ids_push(ids, (uint32_t)json_integer_value(id)) ? 0 : ipf_error_memory(err);
 }
 
-/* A step of a sequence goes around what the steps before it made: its `before` stands first. */
+/* Puts a step of a sequence around the result of the steps before it. */
 static int around(struct postprocess *post, const struct postprocess *step, struct ipf_error *err)
 {
 	size_t n = step->before.count;
@@ -24,7 +25,7 @@ static int around(struct postprocess *post, const struct postprocess *step, stru
 		memcpy(post->before.ids, step->before.ids, n * sizeof *step->before.ids);
 	post->before.count += n;
 	for (size_t i = 0; i < step->after.count; i++)
-		token_ids_add(&post->after, step->after.ids[i]);
+		token_ids_push(&post->after, step->after.ids[i]);
 	return 0;
 }
 
@@ -43,7 +44,7 @@ static int template_token(struct token_ids *ids, const json_t *config, const jso
 	return 0;
 }
 
-/* `*pieces`: of how many pieces the result is made. */
+/* Sets `*pieces` to the number of pieces in the result. */
 static int add_template(struct postprocess *step, const json_t *config, size_t *pieces, struct ipf_error *err)
 {
 	const json_t *single = json_object_get(config, "single"), *piece;
@@ -71,7 +72,7 @@ static int add_template(struct postprocess *step, const json_t *config, size_t *
 	return 0;
 }
 
-/* Bert and Roberta: ["[SEP]", 102] and ["[CLS]", 101]. */
+/* BertProcessing and RobertaProcessing: ["[SEP]", 102] and ["[CLS]", 101]. */
 static int add_ends(struct postprocess *step, const json_t *config, struct ipf_error *err)
 {
 	const json_t *cls = json_object_get(config, "cls"), *sep = json_object_get(config, "sep");
@@ -82,7 +83,7 @@ static int add_ends(struct postprocess *step, const json_t *config, struct ipf_e
 	return add_id(&step->after, json_array_get(sep, 1), "sep", err);
 }
 
-/* `*pieces`: of how many pieces the text is made by now; only ByteLevel takes more than one. */
+/* `*pieces` is the number of pieces so far; only ByteLevel accepts more than one. */
 static int add_step(struct postprocess *post, const json_t *config, size_t *pieces, int depth, struct ipf_error *err)
 {
 	static const char *const names[] = {"ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing",
@@ -93,7 +94,7 @@ static int add_step(struct postprocess *post, const json_t *config, size_t *piec
 	int status = -1, k = config_type(config, part, names, sizeof names / sizeof *names, err);
 
 	if (k < 0 || depth > 20)
-		return ipf_error_set(err, IPF_INPUT, "%s: Sequences too deep", part);
+		return ipf_error_set(err, IPF_INPUT, "%s: Sequence: nested too deep", part);
 	if (k == 0)
 		return 0;
 	if (k == 4) {

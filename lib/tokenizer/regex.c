@@ -1,5 +1,6 @@
-/* Regular expressions: compiled and matched. */
 #include "tokenizer/regex.h"
+
+#include "tokenizer/regex_translate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include <pcre2.h>
 
 struct regex {
-	pcre2_code *code; /* NULL: look for `text` */
+	pcre2_code *code; /* NULL: find `text` */
 	struct buffer text;
 };
 
@@ -34,7 +35,7 @@ static int compile(struct regex *re, struct slice pattern, struct ipf_error *err
 		return ipf_error_set(err, IPF_INPUT, "regex \"%.*s\": %s", (int)(pattern.len < 200 ? pattern.len : 200),
 		                     pattern.data, (const char *)message);
 	}
-	/* Without the compiler (a machine that it does not know) PCRE2 interprets. */
+	/* If the machine has no just-in-time compiler, PCRE2 interprets. */
 	pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE);
 	return 0;
 }
@@ -81,8 +82,8 @@ void regex_walk_end(struct regex_walk *w)
 	w->data = w->context = w->stack = NULL;
 }
 
-/* The compiled code begins with 32 KiB of the machine's stack; what needs more gets its own, and in the end the
- * interpreter, which takes its memory from the heap. */
+/* Compiled code starts with 32 KiB of the machine stack. If it needs more, it gets its own stack; then the interpreter
+ * runs, which uses the heap. */
 static int match(struct regex_walk *w)
 {
 	if (!w->data && !(w->data = pcre2_match_data_create(1, NULL)))
@@ -104,7 +105,7 @@ static int match(struct regex_walk *w)
 	return n;
 }
 
-/* 1, 0 or -1 as regex_walk_next, from w->from on. */
+/* Searches from w->from on. Returns what regex_walk_next returns. */
 static int search(struct regex_walk *w, size_t *start, size_t *end, struct ipf_error *err)
 {
 	if (!w->re->code) {

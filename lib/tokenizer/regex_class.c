@@ -1,417 +1,228 @@
-/* Oniguruma's classes and properties to PCRE2's, with the characters that the two know differently.
- *
- * A class is written item by item where that can be said: \p{L} stays \p{L}, followed by what Unicode assigned since.
- * Where it cannot (intersections, nested classes, \P{…} beside others, a category that lost a character) the set is
- * computed and written as ranges.
- */
-#include "tokenizer/pipeline.h"
-#include "tokenizer/regex.h"
-#include "tokenizer/unicode_pins.h"
+#include "tokenizer/regex_class.h"
 
-#include <ctype.h>
+#include "tokenizer/character_set.h"
+#include "tokenizer/code_point.h"
+
 #include <stdlib.h>
-#include <strings.h>
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <string.h>
 
-/* ---- ranges
- * --------------------------------------------------------------------------------------------------------------------
- */
+enum item_kind { ITEM_CHARACTER, ITEM_SET, ITEM_NESTED, ITEM_AND, ITEM_CLOSE };
 
-static void write_range(uint32_t first, uint32_t last, struct buffer *out)
-{
-	write_character(first, out);
-	if (last == first)
-		return;
-	buffer_byte(out, '-');
-	write_character(last, out);
-}
-
-static bool bit(const uint64_t *bits, uint32_t c)
-{
-	return bits[c / 64] >> (c % 64) & 1;
-}
-
-void write_bits(const uint64_t *bits, struct buffer *out)
-{
-	bool any = false;
-	buffer_byte(out, '[');
-	for (uint32_t c = 0; c < 0x110000; c++) {
-		if (!bit(bits, c) || (c >= 0xd800 && c < 0xe000))
-			continue;
-		uint32_t last = c;
-		while (last + 1 < 0x110000 && bit(bits, last + 1) && !(last + 1 >= 0xd800 && last + 1 < 0xe000))
-			last++;
-		write_range(c, last, out);
-		any = true;
-		c = last;
-	}
-	if (!any) /* a class must not be empty */
-		buffer_text(out, "^\\x{0}-\\x{10ffff}");
-	buffer_byte(out, ']');
-}
-
-/* The characters that a class matches, asked of PCRE2 itself. */
-static int match_all(const struct translator *t, const struct buffer *class, uint64_t *bits)
-{
-	struct buffer text = {0};
-	size_t offset = 0;
-	int number, status = -1;
-	PCRE2_SIZE where;
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR) class->data, class->len, PCRE2_UTF | PCRE2_UCP, &number, &where,
-	                                 NULL);
-	pcre2_match_data *data = code ? pcre2_match_data_create(1, NULL) : NULL;
-
-	if (!code) {
-		translate_refuse(t, t->at, "a property that is not known");
-		goto out;
-	}
-	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-	for (uint32_t c = 0; c < 0x110000; c++)
-		if (c < 0xd800 || c >= 0xe000) {
-			char *to = buffer_reserve(&text, 4);
-			if (to)
-				text.len += utf8_put(to, c);
-		}
-	if (!data || text.failed)
-		goto out;
-	while (pcre2_match(code, (PCRE2_SPTR)text.data, text.len, offset, PCRE2_NO_UTF_CHECK, data, NULL) > 0) {
-		const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(data);
-		for (const char *at = text.data + ends[0]; at < text.data + ends[1];) {
-			uint32_t c = utf8_next(&at);
-			bits[c / 64] |= UINT64_C(1) << (c % 64);
-		}
-		offset = ends[1];
-	}
-	status = 0;
-out:
-	pcre2_match_data_free(data);
-	pcre2_code_free(code);
-	buffer_release(&text);
-	return status;
-}
-
-int character_set_fill(const struct translator *t, const struct character_set *set, uint64_t *bits)
-{
-	struct buffer class = {0};
-	uint64_t *own = calloc(SET_WORDS, sizeof *own);
-	buffer_byte(&class, '[');
-	buffer_slice(&class, buffer_all(&set->items));
-	buffer_text(&class, "]+");
-	int status = own && !class.failed ? match_all(t, &class, own) : -1;
-	if (status == 0) {
-		const struct unicode_pin *pins;
-		size_t n = unicode_pins(&pins);
-		for (size_t i = 0; set->inexact && i < n; i++)
-			for (uint32_t c = pins[i].first; c <= pins[i].last; c++)
-				if (!CATEGORY_IN(pins[i].category, set->categories))
-					own[c / 64] &= ~(UINT64_C(1) << (c % 64));
-		for (size_t i = 0; i < SET_WORDS; i++)
-			bits[i] |= set->negated ? ~own[i] : own[i];
-	}
-	free(own);
-	buffer_release(&class);
-	return status;
-}
-
-/* ---- named sets
- * ---------------------------------------------------------------------------------------------------------------- */
-
-static void add_pins(struct character_set *set, uint32_t categories, unsigned flags)
-{
-	const struct unicode_pin *pins;
-	size_t n = unicode_pins(&pins);
-	for (size_t i = 0; i < n; i++)
-		if (CATEGORY_IN(pins[i].category, categories) || pins[i].flags & flags)
-			write_range(pins[i].first, pins[i].last, &set->items);
-}
-
-/* Categories as PCRE2 has them and the newer characters. Of those that Unicode 14 knew one alone has changed since,
- * from Mn to Mc; but all the new ones were Cn. */
-static void add_categories(struct character_set *set, uint32_t categories)
-{
-	static const char names[][3] = {
-		[UTF8PROC_CATEGORY_LU] = "Lu", [UTF8PROC_CATEGORY_LL] = "Ll", [UTF8PROC_CATEGORY_LT] = "Lt",
-		[UTF8PROC_CATEGORY_LM] = "Lm", [UTF8PROC_CATEGORY_LO] = "Lo", [UTF8PROC_CATEGORY_MN] = "Mn",
-		[UTF8PROC_CATEGORY_MC] = "Mc", [UTF8PROC_CATEGORY_ME] = "Me", [UTF8PROC_CATEGORY_ND] = "Nd",
-		[UTF8PROC_CATEGORY_NL] = "Nl", [UTF8PROC_CATEGORY_NO] = "No", [UTF8PROC_CATEGORY_PC] = "Pc",
-		[UTF8PROC_CATEGORY_PD] = "Pd", [UTF8PROC_CATEGORY_PS] = "Ps", [UTF8PROC_CATEGORY_PE] = "Pe",
-		[UTF8PROC_CATEGORY_PI] = "Pi", [UTF8PROC_CATEGORY_PF] = "Pf", [UTF8PROC_CATEGORY_PO] = "Po",
-		[UTF8PROC_CATEGORY_SM] = "Sm", [UTF8PROC_CATEGORY_SC] = "Sc", [UTF8PROC_CATEGORY_SK] = "Sk",
-		[UTF8PROC_CATEGORY_SO] = "So", [UTF8PROC_CATEGORY_ZS] = "Zs", [UTF8PROC_CATEGORY_ZL] = "Zl",
-		[UTF8PROC_CATEGORY_ZP] = "Zp", [UTF8PROC_CATEGORY_CC] = "Cc", [UTF8PROC_CATEGORY_CF] = "Cf",
-		[UTF8PROC_CATEGORY_CS] = "Cs", [UTF8PROC_CATEGORY_CO] = "Co", [UTF8PROC_CATEGORY_CN] = "Cn",
-	};
-	static const struct {
-		uint32_t all;
-		char name;
-	} groups[] = {{CATEGORIES_L, 'L'}, {CATEGORIES_M, 'M'}, {CATEGORIES_N, 'N'},
-	              {CATEGORIES_P, 'P'}, {CATEGORIES_S, 'S'}, {CATEGORIES_Z, 'Z'}};
-	const uint32_t cases = CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT);
-	uint32_t left = categories;
-
-	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-		if ((left & groups[i].all) == groups[i].all) {
-			buffer_format(&set->items, "\\p{%c}", groups[i].name);
-			left &= ~groups[i].all;
-		}
-	for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
-		if (left >> k & 1)
-			buffer_format(&set->items, "\\p{%s}", names[k]);
-	set->inexact = (left & (CATEGORY_BIT(CN) | CATEGORY_BIT(MN))) != 0;
-	set->categories = categories;
-	set->cased = (categories & cases) && (categories & cases) != cases;
-	add_pins(set, categories, 0);
-}
-
-static const struct {
-	const char *name, *longer;
-	uint32_t categories;
-} category_names[] = {
-	{"l", "letter", CATEGORIES_L},
-	{"lu", "uppercaseletter", CATEGORY_BIT(LU)},
-	{"ll", "lowercaseletter", CATEGORY_BIT(LL)},
-	{"lt", "titlecaseletter", CATEGORY_BIT(LT)},
-	{"lm", "modifierletter", CATEGORY_BIT(LM)},
-	{"lo", "otherletter", CATEGORY_BIT(LO)},
-	{"lc", "casedletter", CATEGORY_BIT(LU) | CATEGORY_BIT(LL) | CATEGORY_BIT(LT)},
-	{"m", "mark", CATEGORIES_M},
-	{"mn", "nonspacingmark", CATEGORY_BIT(MN)},
-	{"mc", "spacingmark", CATEGORY_BIT(MC)},
-	{"me", "enclosingmark", CATEGORY_BIT(ME)},
-	{"n", "number", CATEGORIES_N},
-	{"nd", "decimalnumber", CATEGORY_BIT(ND)},
-	{"nl", "letternumber", CATEGORY_BIT(NL)},
-	{"no", "othernumber", CATEGORY_BIT(NO)},
-	{"p", "punctuation", CATEGORIES_P},
-	{"pc", "connectorpunctuation", CATEGORY_BIT(PC)},
-	{"pd", "dashpunctuation", CATEGORY_BIT(PD)},
-	{"ps", "openpunctuation", CATEGORY_BIT(PS)},
-	{"pe", "closepunctuation", CATEGORY_BIT(PE)},
-	{"pi", "initialpunctuation", CATEGORY_BIT(PI)},
-	{"pf", "finalpunctuation", CATEGORY_BIT(PF)},
-	{"po", "otherpunctuation", CATEGORY_BIT(PO)},
-	{"s", "symbol", CATEGORIES_S},
-	{"sm", "mathsymbol", CATEGORY_BIT(SM)},
-	{"sc", "currencysymbol", CATEGORY_BIT(SC)},
-	{"sk", "modifiersymbol", CATEGORY_BIT(SK)},
-	{"so", "othersymbol", CATEGORY_BIT(SO)},
-	{"z", "separator", CATEGORIES_Z},
-	{"zs", "spaceseparator", CATEGORY_BIT(ZS)},
-	{"zl", "lineseparator", CATEGORY_BIT(ZL)},
-	{"zp", "paragraphseparator", CATEGORY_BIT(ZP)},
-	{"punct", "punct", CATEGORIES_P},
-	{"c", "other", CATEGORIES_C},
-	{"cc", "control", CATEGORY_BIT(CC)},
-	{"cf", "format", CATEGORY_BIT(CF)},
-	{"cn", "unassigned", CATEGORY_BIT(CN)},
-	{"co", "privateuse", CATEGORY_BIT(CO)},
-	{"cs", "surrogate", CATEGORY_BIT(CS)},
+struct item {
+	enum item_kind kind;
+	uint32_t first, last;
+	struct character_set set;
 };
 
-#define NEW_ALPHABETIC "\\x{363}-\\x{36f}\\x{c04}\\x{f82}\\x{f83}\\x{1dd3}-\\x{1de6}\\x{11080}\\x{11081}"
-#define NEW_LOWERCASE  "\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
-#define SPACES         "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define CIRCLED        "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
-#define SUPERSCRIPTS                                                                                                   \
-	"\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* in \w and \p{Word}, not in [\w], [\p{Word}] and [[:word:]] */
-#define CATEGORIES_SEEN                                                                                                \
-	(CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
-
-/* What brackets and \p{…} both name, and what brackets alone mean. */
-static const struct named_set {
-	const char *name, *longer, *items;
-	uint32_t categories;
-	unsigned pins;
-} named_sets[] = {
-	{"alpha", "alphabetic", "\\p{Alphabetic}" NEW_ALPHABETIC, 0, PIN_ALPHABETIC},
-	{"upper", "uppercase", "\\p{Uppercase}", 0, PIN_UPPERCASE},
-	{"lower", "lowercase", "\\p{Lowercase}" NEW_LOWERCASE, 0, PIN_LOWERCASE},
-	{"alnum", "alnum", "\\p{Alphabetic}" NEW_ALPHABETIC, CATEGORY_BIT(ND), PIN_ALPHABETIC},
-	{"digit", "digit", "", CATEGORY_BIT(ND), 0},
-	{"space", "whitespace", SPACES, 0, 0},
-	{"punct", "punct", "", CATEGORIES_P | CATEGORIES_S, 0},
-	{"blank", "blank", "\\t", CATEGORY_BIT(ZS), 0},
-	{"cntrl", "cntrl", "", CATEGORY_BIT(CC), 0},
-	{"xdigit", "xdigit", "0-9A-Fa-f", 0, 0},
-	{"word", "word", CIRCLED, CATEGORIES_WORD, 0},
-	{"graph", "graph", "", CATEGORIES_SEEN, 0},
-	{"print", "print", "", CATEGORIES_SEEN | CATEGORY_BIT(ZS), 0},
-	{"any", "any", "\\x{0}-\\x{10ffff}", 0, 0},
-	{"ascii", "ascii", "\\x{0}-\\x{7f}", 0, 0},
-};
-
-static int add_named(struct character_set *set, const char *name)
+static bool next_is(const struct translator *t, char c)
 {
-	for (size_t i = 0; i < sizeof named_sets / sizeof *named_sets; i++) {
-		const struct named_set *n = &named_sets[i];
-		if (strcmp(name, n->name) != 0 && strcmp(name, n->longer) != 0)
-			continue;
-		buffer_text(&set->items, n->items);
-		if (n->categories)
-			add_categories(set, n->categories);
-		add_pins(set, 0, n->pins);
-		set->cased = n->pins & (PIN_UPPERCASE | PIN_LOWERCASE);
+	return t->at < t->end && *t->at == c;
+}
+
+/* Reads what follows a backslash. */
+static int item_escape(struct translator *t, struct item *item, const char *at)
+{
+	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033b\b";
+	if (t->at == t->end)
+		return translator_refuse(t, at, "backslash at the end");
+	unsigned char c = (unsigned char)*t->at;
+	item->kind = ITEM_CHARACTER;
+	if (c >= 0x80) {
+		item->first = utf8_next(&t->at);
 		return 0;
 	}
-	return -1;
-}
-
-int character_set_escape(struct character_set *set, char letter, bool in_brackets)
-{
-	set->negated = isupper((unsigned char)letter);
-	switch (letter | 32) {
-	case 'd':
-		return add_named(set, "digit");
-	case 'w':
-		if (!in_brackets)
-			buffer_text(&set->items, SUPERSCRIPTS);
-		return add_named(set, "word");
-	case 's':
-		return add_named(set, "space");
-	case 'h':
-		return add_named(set, "xdigit");
-	default:
-		return -1;
-	}
-}
-
-/* What scripts got since Unicode 14. */
-static void add_script(struct character_set *set, const char *name)
-{
-	static const struct {
-		const char *script;
-		uint32_t first, last;
-	} newer[] = {
-		{"arabic", 0x897, 0x897},
-		{"arabic", 0x10ec2, 0x10ec4},
-		{"arabic", 0x10efc, 0x10eff},
-		{"balinese", 0x1b4e, 0x1b4f},
-		{"balinese", 0x1b7f, 0x1b7f},
-		{"common", 0x2427, 0x2429},
-		{"common", 0x2ffc, 0x2fff},
-		{"common", 0x31e4, 0x31e5},
-		{"common", 0x31ef, 0x31ef},
-		{"common", 0x1cc00, 0x1ccf9},
-		{"common", 0x1cd00, 0x1ceb3},
-		{"common", 0x1d2c0, 0x1d2d3},
-		{"common", 0x1f6dc, 0x1f6dc},
-		{"common", 0x1f774, 0x1f776},
-		{"common", 0x1f77b, 0x1f77f},
-		{"common", 0x1f7d9, 0x1f7d9},
-		{"common", 0x1f8b2, 0x1f8bb},
-		{"common", 0x1f8c0, 0x1f8c1},
-		{"common", 0x1fa75, 0x1fa77},
-		{"common", 0x1fa87, 0x1fa89},
-		{"common", 0x1fa8f, 0x1fa8f},
-		{"common", 0x1faad, 0x1faaf},
-		{"common", 0x1fabb, 0x1fabf},
-		{"common", 0x1fac6, 0x1fac6},
-		{"common", 0x1face, 0x1facf},
-		{"common", 0x1fada, 0x1fadc},
-		{"common", 0x1fadf, 0x1fadf},
-		{"common", 0x1fae8, 0x1fae9},
-		{"common", 0x1faf7, 0x1faf8},
-		{"common", 0x1fbcb, 0x1fbef},
-		{"cyrillic", 0x1c89, 0x1c8a},
-		{"cyrillic", 0x1e030, 0x1e06d},
-		{"cyrillic", 0x1e08f, 0x1e08f},
-		{"devanagari", 0x11b00, 0x11b09},
-		{"egyptianhieroglyphs", 0x1342f, 0x1342f},
-		{"egyptianhieroglyphs", 0x13439, 0x13455},
-		{"egyptianhieroglyphs", 0x13460, 0x143fa},
-		{"han", 0x2b739, 0x2b739},
-		{"han", 0x2ebf0, 0x2ee5d},
-		{"han", 0x31350, 0x323af},
-		{"hiragana", 0x1b132, 0x1b132},
-		{"kannada", 0xcf3, 0xcf3},
-		{"katakana", 0x1b155, 0x1b155},
-		{"khitansmallscript", 0x18cff, 0x18cff},
-		{"khojki", 0x1123f, 0x11241},
-		{"lao", 0xece, 0xece},
-		{"latin", 0xa7cb, 0xa7cd},
-		{"latin", 0xa7da, 0xa7dc},
-		{"latin", 0x1df25, 0x1df2a},
-		{"myanmar", 0x116d0, 0x116e3},
-	};
-	buffer_format(&set->items, "\\p{sc:%s}", name);
-	for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
-		if (strcmp(newer[i].script, name) == 0)
-			write_range(newer[i].first, newer[i].last, &set->items);
-}
-
-int character_set_property(struct translator *t, struct character_set *set, bool negated, bool in_brackets)
-{
-	const char *at = t->at;
-	char name[40];
-	size_t n = 0;
-
-	if (t->at == t->end || *t->at != '{')
-		return translate_refuse(t, at, "a property without its name in braces");
 	t->at++;
-	set->negated = negated;
-	if (t->at < t->end && *t->at == '^') {
-		set->negated = !negated;
-		t->at++;
-	}
-	for (; t->at < t->end && *t->at != '}'; t->at++) {
-		unsigned char c = (unsigned char)*t->at;
-		if (c == ' ' || c == '_' || c == '-')
-			continue;
-		if (!isalnum(c) || n + 1 == sizeof name)
-			return translate_refuse(t, at, "a property that is not known");
-		name[n++] = (char)tolower(c);
-	}
-	name[n] = '\0';
-	if (t->at == t->end || !n)
-		return translate_refuse(t, at, "a property without its name in braces");
-	t->at++;
-	for (size_t i = 0; i < sizeof category_names / sizeof *category_names; i++)
-		if (strcmp(name, category_names[i].name) == 0 || strcmp(name, category_names[i].longer) == 0) {
-			add_categories(set, category_names[i].categories);
+	item->first = c;
+	for (size_t i = 0; simple[i]; i += 2)
+		if (c == simple[i]) {
+			item->first = (unsigned char)simple[i + 1];
 			return 0;
 		}
-	if (strcmp(name, "word") == 0 && !in_brackets)
-		buffer_text(&set->items, SUPERSCRIPTS);
-	if (add_named(set, name) < 0)
-		add_script(set, name);
+	if (c == 'x' || c == 'u' || (c >= '0' && c <= '7')) {
+		int32_t value = translator_number(t, (char)c);
+		if (value < 0)
+			return translator_refuse(t, at, "expected the number of a character");
+		item->first = (uint32_t)value;
+		return 0;
+	}
+	if (c == 'p' || c == 'P') {
+		item->kind = ITEM_SET;
+		return character_set_property(t, &item->set, c == 'P', true);
+	}
+	if (c && character_set_escape(&item->set, (char)c, true) == 0) {
+		item->kind = ITEM_SET;
+		return 0;
+	}
+	if (c && strchr("RXcCMk", c))
+		return translator_refuse(t, at, "escape is not supported in a class");
+	item->set.negated = false;
 	return 0;
 }
 
-int character_set_bracket(struct translator *t, struct character_set *set)
+/* Reads one character or set, without a range. */
+static int single(struct translator *t, struct item *item, bool first)
 {
 	const char *at = t->at;
-	char name[12];
-	size_t n = 0;
-
-	if (t->at < t->end && *t->at == '^')
+	if (t->at == t->end)
+		return translator_refuse(t, at, "class without its ]");
+	item->kind = ITEM_CHARACTER;
+	switch (*t->at) {
+	case '\\':
 		t->at++;
-	while (t->at < t->end && islower((unsigned char)*t->at) && n + 1 < sizeof name)
-		name[n++] = *t->at++;
-	name[n] = '\0';
-	if (t->end - t->at < 2 || t->at[0] != ':' || t->at[1] != ']' || add_named(set, name) < 0) {
-		t->at = at;
-		return -1;
+		return item_escape(t, item, at);
+	case ']':
+		t->at++;
+		item->first = ']';
+		item->kind = first ? ITEM_CHARACTER : ITEM_CLOSE;
+		return 0;
+	case '[':
+		t->at++;
+		if (next_is(t, ':')) {
+			t->at++;
+			if (character_set_bracket(t, &item->set) == 0) {
+				item->kind = ITEM_SET;
+				return 0;
+			}
+			t->at--;
+		}
+		item->kind = ITEM_NESTED;
+		return 0;
+	case '&':
+		if (t->end - t->at >= 2 && t->at[1] == '&') {
+			t->at += 2;
+			item->kind = ITEM_AND;
+			return 0;
+		}
+		break;
+	default:
+		break;
 	}
-	set->negated = *at == '^';
-	t->at += 2;
+	item->first = utf8_next(&t->at);
 	return 0;
 }
 
-int character_set_write(struct translator *t, const char *at, const struct character_set *set, struct buffer *out)
+static int next_item(struct translator *t, struct item *item, bool first)
 {
-	if (set->cased && t->ignore_case)
-		return translate_refuse(t, at, "ignoring the case of letters of one case is not supported");
-	if (set->inexact) {
-		uint64_t *bits = calloc(SET_WORDS, sizeof *bits);
-		int status = bits ? character_set_fill(t, set, bits) : -1;
-		if (status == 0)
-			write_bits(bits, out);
-		free(bits);
-		return status;
+	buffer_clear(&item->set.items);
+	item->set = (struct character_set){.items = item->set.items};
+	if (single(t, item, first) < 0)
+		return -1;
+	item->last = item->first;
+	if (item->kind != ITEM_CHARACTER || !next_is(t, '-') || t->end - t->at < 2 || t->at[1] == ']')
+		return 0;
+	const char *at = t->at++;
+	struct item to = {0};
+	int status = single(t, &to, false);
+	if (status == 0 && to.kind != ITEM_CHARACTER)
+		status = translator_refuse(t, at, "range does not end in a character");
+	else if (status == 0 && to.first < item->first)
+		status = translator_refuse(t, at, "range ends before it begins");
+	item->last = to.first;
+	buffer_release(&to.set.items);
+	return status;
+}
+
+/* Writes the class as items. 1: done; 0: it has to be computed; -1: error. */
+static int class_items(struct translator *t, struct buffer *out, struct item *item)
+{
+	bool negated = next_is(t, '^');
+	if (negated)
+		t->at++;
+	buffer_text(out, negated ? "[^" : "[");
+	for (bool first = true;; first = false) {
+		if (next_item(t, item, first) < 0)
+			return -1;
+		if (item->kind == ITEM_CLOSE)
+			break;
+		if (item->kind == ITEM_NESTED || item->kind == ITEM_AND)
+			return 0;
+		if (item->kind == ITEM_SET) {
+			if (item->set.negated || item->set.inexact || (item->set.cased && t->ignore_case))
+				return 0;
+			buffer_slice(out, buffer_all(&item->set.items));
+			continue;
+		}
+		character_set_write_range(item->first, item->last, out);
 	}
-	buffer_text(out, set->negated ? "[^" : "[");
-	buffer_slice(out, buffer_all(&set->items));
 	buffer_byte(out, ']');
-	return 0;
+	return 1;
+}
+
+static int class_bits(struct translator *t, uint64_t *bits, int depth);
+
+/* Adds an item to `bits`. */
+static int item_bits(struct translator *t, const struct item *item, uint64_t *bits, int depth)
+{
+	if (item->kind == ITEM_CHARACTER) {
+		for (uint32_t c = item->first; c <= item->last; c++)
+			bits[c / 64] |= UINT64_C(1) << (c % 64);
+		return 0;
+	}
+	if (item->kind == ITEM_SET) {
+		if (item->set.cased && t->ignore_case)
+			return translator_refuse(t, t->at, "ignoring case is not supported for letters of one case");
+		return character_set_fill(t, &item->set, bits);
+	}
+	uint64_t *nested = calloc(SET_WORDS, sizeof *nested);
+	int status = nested ? class_bits(t, nested, depth + 1) : -1;
+	for (size_t i = 0; status == 0 && i < SET_WORDS; i++)
+		bits[i] |= nested[i];
+	free(nested);
+	return status;
+}
+
+/* Adds the class to `bits`, which is empty; t->at is after its '['. */
+static int class_bits(struct translator *t, uint64_t *bits, int depth)
+{
+	bool negated = next_is(t, '^');
+	uint64_t *all = malloc(SET_WORDS * sizeof *all); /* the intersection of the parts before && */
+	struct item item = {0};
+	int status = all ? 0 : -1;
+
+	if (depth > 20)
+		status = translator_refuse(t, t->at, "classes nested too deep");
+	if (negated)
+		t->at++;
+	if (all)
+		memset(all, 0xff, SET_WORDS * sizeof *all);
+	for (bool first = true; status == 0; first = false) {
+		status = next_item(t, &item, first);
+		if (status < 0)
+			break;
+		if (item.kind != ITEM_AND && item.kind != ITEM_CLOSE) {
+			status = item_bits(t, &item, bits, depth);
+			continue;
+		}
+		for (size_t i = 0; i < SET_WORDS; i++) {
+			all[i] &= bits[i];
+			bits[i] = 0;
+		}
+		if (item.kind == ITEM_CLOSE)
+			break;
+	}
+	for (size_t i = 0; status == 0 && i < SET_WORDS; i++)
+		bits[i] = negated ? ~all[i] : all[i];
+	free(all);
+	buffer_release(&item.set.items);
+	return status;
+}
+
+int regex_class_translate(struct translator *t)
+{
+	const char *at = t->at;
+	size_t before = t->out->len;
+	struct item item = {0};
+	int done = class_items(t, t->out, &item);
+
+	buffer_release(&item.set.items);
+	if (done)
+		return done < 0 ? -1 : 0;
+	t->out->len = before;
+	t->at = at;
+	uint64_t *bits = calloc(SET_WORDS, sizeof *bits);
+	int status = bits ? class_bits(t, bits, 0) : -1;
+	if (status == 0)
+		character_set_write_bits(bits, t->out);
+	free(bits);
+	return status;
 }

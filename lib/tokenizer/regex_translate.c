@@ -1,73 +1,21 @@
-/* Oniguruma's expressions to PCRE2's: groups, quantifiers, escapes (classes: regex_class.c). */
-#include "tokenizer/regex.h"
-#include "tokenizer/pipeline.h"
+/* Groups, quantifiers, escapes. */
+#include "tokenizer/regex_translate.h"
+
+#include "tokenizer/character_set.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/regex_class.h"
+#include "tokenizer/regex_translator.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define DEEPEST 200
 
 static int alternatives(struct translator *t, bool in_group);
 
-int translate_refuse(const struct translator *t, const char *at, const char *what)
-{
-	size_t len = (size_t)(t->end - t->begin);
-	return ipf_error_set(t->err, IPF_INPUT, "regex \"%.*s\": byte %zu: %s", (int)(len < 200 ? len : 200), t->begin,
-	                     (size_t)(at - t->begin), what);
-}
+/* ---- literals ---- */
 
-void write_character(uint32_t c, struct buffer *out)
-{
-	buffer_format(out, "\\x{%x}", c);
-}
-
-static bool is_next(const struct translator *t, const char *text)
-{
-	size_t len = strlen(text);
-	return (size_t)(t->end - t->at) >= len && memcmp(t->at, text, len) == 0;
-}
-
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
-static int32_t digits(struct translator *t, int base, int most)
-{
-	int32_t value = 0;
-	int n = 0;
-	while (n < most && t->at < t->end && digit_value(*t->at) < base && value < 0x110000) {
-		value = value * base + digit_value(*t->at++);
-		n++;
-	}
-	return n ? value : -1;
-}
-
-int32_t translate_number(struct translator *t, char kind)
-{
-	if (kind == 'x' && is_next(t, "{")) {
-		t->at++;
-		int32_t value = digits(t, 16, 8);
-		if (!is_next(t, "}") || value > 0x10ffff)
-			return -1;
-		t->at++;
-		return value;
-	}
-	if (kind == 'x')
-		return digits(t, 16, 2);
-	if (kind == 'u') {
-		const char *from = t->at;
-		int32_t value = digits(t, 16, 4);
-		return t->at - from == 4 ? value : -1;
-	}
-	t->at--;
-	return digits(t, 8, 3);
-}
-
-/* ---- literals
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Where case is ignored, "ss" also means ß to the reference, and the other way round. */
+/* If case is ignored, the reference lets "ss" match ß, and ß match "ss". */
 static bool folds_with_others(uint32_t before, uint32_t c)
 {
 	static const char pairs[][3] = {"ss", "st", "ff", "fi", "fl"};
@@ -86,18 +34,16 @@ static int literal(struct translator *t, const char *at, uint32_t c)
 {
 	char utf8[4];
 	if (t->ignore_case && folds_with_others(t->previous, c))
-		return translate_refuse(t, at, "ignoring the case of what folds to several characters is not supported");
+		return translator_refuse(t, at, "ignoring case is not supported for characters that fold to several");
 	t->previous = c;
 	if (c < 0x80 && !((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9'))
-		write_character(c, t->out);
+		buffer_format(t->out, "\\x{%x}", c);
 	else
 		buffer_append(t->out, utf8, utf8_put(utf8, c));
 	return 0;
 }
 
-/* ---- escapes
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- escapes ---- */
 
 static int word_boundary(struct translator *t, bool negated)
 {
@@ -106,7 +52,7 @@ static int word_boundary(struct translator *t, bool negated)
 	int status = -1;
 	if (character_set_escape(&word, 'w', false) == 0 && character_set_write(t, t->at, &word, &w) == 0 && !w.failed) {
 		const char *s = w.data, *before = negated ? "=" : "!", *after = negated ? "!" : "=";
-		/* (?<=W)(?!W) or (?<!W)(?=W); the negation has both alike. */
+		/* (?<=W)(?!W) or (?<!W)(?=W); negated, both sides agree. */
 		buffer_format(t->out, "(?:(?<=%s)(?%s%s)|(?<!%s)(?%s%s))", s, before, s, s, after, s);
 		status = 0;
 	}
@@ -132,13 +78,13 @@ static int set_escape(struct translator *t, const char *at, char letter)
 /* \k<name>, \k'name' and \1: PCRE2 has them too. */
 static int reference(struct translator *t, const char *at)
 {
-	char close = is_next(t, "<") ? '>' : '\'';
+	char close = translator_sees(t, "<") ? '>' : '\'';
 	const char *name = t->at + 1, *end = t->at < t->end ? memchr(name, close, (size_t)(t->end - name)) : NULL;
-	if (!end || end == name || !(is_next(t, "<") || is_next(t, "'")))
-		return translate_refuse(t, at, "\\k without a name");
+	if (!end || end == name || !(translator_sees(t, "<") || translator_sees(t, "'")))
+		return translator_refuse(t, at, "\\k: expected a name");
 	for (const char *c = name; c < end; c++)
 		if (*c == '+' || *c == '-')
-			return translate_refuse(t, at, "\\k with a level or a relative number is not supported");
+			return translator_refuse(t, at, "\\k: levels and relative numbers are not supported");
 	buffer_append(t->out, "\\k<", 3);
 	buffer_append(t->out, name, (size_t)(end - name));
 	buffer_byte(t->out, '>');
@@ -150,7 +96,7 @@ static int escape(struct translator *t, const char *at)
 {
 	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033";
 	if (t->at == t->end)
-		return translate_refuse(t, at, "a lone backslash at the end");
+		return translator_refuse(t, at, "backslash at the end");
 	unsigned char c = (unsigned char)*t->at;
 	if (c >= 0x80)
 		return literal(t, at, utf8_next(&t->at));
@@ -161,12 +107,12 @@ static int escape(struct translator *t, const char *at)
 	if (c >= '1' && c <= '9') {
 		buffer_format(t->out, "\\g{%d}", c - '0');
 		return t->at < t->end && *t->at >= '0' && *t->at <= '9'
-		           ? translate_refuse(t, at, "references above \\9 are not supported")
+		           ? translator_refuse(t, at, "references above \\9 are not supported")
 		           : 0;
 	}
 	if (c == 'x' || c == 'u' || c == '0') {
-		int32_t value = translate_number(t, (char)c);
-		return value < 0 ? translate_refuse(t, at, "expected a number of a character")
+		int32_t value = translator_number(t, (char)c);
+		return value < 0 ? translator_refuse(t, at, "expected the number of a character")
 		                 : literal(t, at, (uint32_t)value);
 	}
 	t->previous = 0;
@@ -196,20 +142,18 @@ static int escape(struct translator *t, const char *at)
 		break;
 	}
 	if (c && strchr("gGKXyYcCM", c))
-		return translate_refuse(t, at, "an escape that is not supported");
+		return translator_refuse(t, at, "escape is not supported");
 	return literal(t, at, c);
 }
 
-/* ---- groups
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static int close_group(struct translator *t, const char *at)
 {
 	if (alternatives(t, true) < 0)
 		return -1;
 	if (t->at == t->end)
-		return translate_refuse(t, at, "a group that is not closed");
+		return translator_refuse(t, at, "group without its )");
 	t->at++;
 	buffer_byte(t->out, ')');
 	return 0;
@@ -229,7 +173,7 @@ static void open_options(struct translator *t)
 	buffer_byte(t->out, ':');
 }
 
-/* (?imx-imx) holds to the end of the group that it stands in, over all alternatives that follow; (?imx-imx:…) within.
+/* (?imx-imx) holds to the end of its group, across all alternatives that follow; (?imx-imx:…) inside the parentheses.
  */
 static int options(struct translator *t, const char *at)
 {
@@ -250,11 +194,11 @@ static int options(struct translator *t, const char *at)
 			t->extended = on;
 			break;
 		default:
-			return translate_refuse(t, at, "a kind of group that is not supported");
+			return translator_refuse(t, at, "kind of group is not supported");
 		}
 	}
 	if (t->at == t->end)
-		return translate_refuse(t, at, "a group that is not closed");
+		return translator_refuse(t, at, "group without its )");
 	bool isolated = *t->at++ == ')';
 	open_options(t);
 	int status = isolated ? alternatives(t, true) : close_group(t, at);
@@ -272,10 +216,10 @@ static int group(struct translator *t, const char *at)
 	int status = 0;
 
 	if (++t->depth > DEEPEST)
-		return translate_refuse(t, at, "groups too deep");
+		return translator_refuse(t, at, "groups nested too deep");
 	t->previous = 0;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (!is_next(t, kinds[i]))
+		if (!translator_sees(t, kinds[i]))
 			continue;
 		t->at += strlen(kinds[i]);
 		buffer_byte(t->out, '(');
@@ -283,18 +227,18 @@ static int group(struct translator *t, const char *at)
 		status = close_group(t, at);
 		goto out;
 	}
-	if (is_next(t, "?#")) {
+	if (translator_sees(t, "?#")) {
 		const char *end = memchr(t->at, ')', (size_t)(t->end - t->at));
 		if (!end)
-			status = translate_refuse(t, at, "a comment that is not closed");
+			status = translator_refuse(t, at, "comment without its )");
 		t->at = end ? end + 1 : t->end;
 		goto out;
 	}
-	if (is_next(t, "?<") || is_next(t, "?'")) {
+	if (translator_sees(t, "?<") || translator_sees(t, "?'")) {
 		char close = t->at[1] == '<' ? '>' : '\'';
 		const char *name = t->at + 2, *end = memchr(name, close, (size_t)(t->end - name));
 		if (!end || end == name) {
-			status = translate_refuse(t, at, "a group without its name");
+			status = translator_refuse(t, at, "expected a group name");
 			goto out;
 		}
 		buffer_append(t->out, "(?<", 3);
@@ -302,7 +246,7 @@ static int group(struct translator *t, const char *at)
 		buffer_byte(t->out, '>');
 		t->at = end + 1;
 		status = close_group(t, at);
-	} else if (is_next(t, "?")) {
+	} else if (translator_sees(t, "?")) {
 		t->at++;
 		status = options(t, at);
 	} else {
@@ -315,25 +259,24 @@ out:
 	return status;
 }
 
-/* ---- quantifiers
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- quantifiers ---- */
 
 struct quantifier {
 	char text[40];
 	bool interval, fixed;
 };
 
-/* {n}, {n,}, {,m}, {n,m}; anything else is a brace. */
+/* {n}, {n,}, {,m}, {n,m}; any other brace is a literal. */
 static bool interval(struct translator *t, struct quantifier *q)
 {
 	const char *from = t->at++;
-	int32_t least = digits(t, 10, 6), most = least;
-	bool comma = is_next(t, ",");
+	int32_t least = translator_digits(t, 10, 6), most = least;
+	bool comma = translator_sees(t, ",");
 	if (comma) {
 		t->at++;
-		most = digits(t, 10, 6);
+		most = translator_digits(t, 10, 6);
 	}
-	if (!is_next(t, "}") || (least < 0 && most < 0)) {
+	if (!translator_sees(t, "}") || (least < 0 && most < 0)) {
 		t->at = from;
 		return false;
 	}
@@ -370,24 +313,23 @@ static void wrap(struct translator *t, size_t atom)
 	buffer_byte(t->out, ')');
 }
 
-/* `atom`: where in the output the thing begins that is repeated. Only *, + and ? can be possessive, and {n}? is an
- * optional {n}. */
+/* `atom`: where in the output the repeated item begins. Only *, + and ? can be possessive; {n}? is an optional {n}. */
 static int quantifiers(struct translator *t, size_t atom, const char *at)
 {
 	struct quantifier q;
 	for (int n = 0; quantifier(t, &q); n++) {
 		if (atom == t->out->len)
-			return translate_refuse(t, at, "nothing to repeat");
+			return translator_refuse(t, at, "nothing to repeat");
 		if (n == 20)
-			return translate_refuse(t, at, "too many quantifiers");
+			return translator_refuse(t, at, "too many quantifiers");
 		if (n)
 			wrap(t, atom);
 		t->previous = 0;
 		buffer_text(t->out, q.text);
-		if (is_next(t, "?") && !q.fixed) {
+		if (translator_sees(t, "?") && !q.fixed) {
 			buffer_byte(t->out, '?');
 			t->at++;
-		} else if (is_next(t, "+") && !q.interval) {
+		} else if (translator_sees(t, "+") && !q.interval) {
 			buffer_byte(t->out, '+');
 			t->at++;
 		}
@@ -424,7 +366,7 @@ static int term(struct translator *t)
 	case '[':
 		t->at++;
 		t->previous = 0;
-		status = translate_class(t);
+		status = regex_class_translate(t);
 		break;
 	case '\\':
 		t->at++;
@@ -439,21 +381,21 @@ static int term(struct translator *t)
 	case '*':
 	case '+':
 	case '?':
-		return translate_refuse(t, at, "nothing to repeat");
+		return translator_refuse(t, at, "nothing to repeat");
 	default:
 		status = literal(t, at, utf8_next(&t->at));
 	}
 	return status < 0 ? -1 : quantifiers(t, atom, at);
 }
 
-/* Up to the ')' that closes the group, or the end. */
+/* Translates up to the ')' that closes the group, or to the end. */
 static int alternatives(struct translator *t, bool in_group)
 {
 	while (t->at < t->end) {
 		if (*t->at == ')') {
 			if (in_group)
 				return 0;
-			return translate_refuse(t, t->at, "a ) without its (");
+			return translator_refuse(t, t->at, ") without its (");
 		}
 		if (*t->at == '|') {
 			t->previous = 0;

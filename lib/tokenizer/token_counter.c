@@ -9,93 +9,93 @@
 #include <unistd.h>
 
 #define APPROX_BYTES 4
-#define IDLE_MAX     64 /* scratches kept for the next caller */
+#define POOL_MAX     64 /* scratches that are kept for later calls */
 
 struct token_counter {
 	struct tokenizer *tokenizer; /* NULL: the approximation */
-	struct idle {
+	struct scratch_pool {
 		pthread_mutex_t lock;
-		struct tokenizer_scratch *scratches[IDLE_MAX];
+		struct tokenizer_scratch *scratches[POOL_MAX];
 		int count;
-		struct ipf_error failure; /* the first */
-	} * idle;
+		struct ipf_error failure; /* first failure */
+	} * pool;
 };
 
-/* A word that is no path at all was meant as a name. */
+/* A word that is not a path was meant as the name of a tokenizer. */
 static bool looks_like_name(const char *name)
 {
 	return !strchr(name, '/') && access(name, F_OK) != 0 && errno == ENOENT;
 }
 
-int token_counter_open(struct token_counter **tokens, const char *name, struct ipf_error *err)
+int token_counter_open(struct token_counter **counter, const char *name, struct ipf_error *err)
 {
-	*tokens = NULL;
+	*counter = NULL;
 	if (name && strcmp(name, "approx") != 0 && looks_like_name(name))
 		return ipf_error_set(err, IPF_USAGE,
-		                     "unknown tokenizer \"%s\" (known: approx, or the path of a tokenizer.json)", name);
-	struct token_counter *t = calloc(1, sizeof *t);
-	if (!t)
+		                     "unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json", name);
+	struct token_counter *c = calloc(1, sizeof *c);
+	if (!c)
 		return ipf_error_memory(err);
 	if (!name || strcmp(name, "approx") == 0) {
-		*tokens = t;
+		*counter = c;
 		return 0;
 	}
-	if (tokenizer_open(&t->tokenizer, name, err) < 0) {
-		free(t);
+	if (tokenizer_open(&c->tokenizer, name, err) < 0) {
+		free(c);
 		return -1;
 	}
-	t->idle = calloc(1, sizeof *t->idle);
-	if (!t->idle) {
-		token_counter_close(t);
+	c->pool = calloc(1, sizeof *c->pool);
+	if (!c->pool) {
+		token_counter_close(c);
 		return ipf_error_memory(err);
 	}
-	pthread_mutex_init(&t->idle->lock, NULL);
-	*tokens = t;
+	pthread_mutex_init(&c->pool->lock, NULL);
+	*counter = c;
 	return 0;
 }
 
-void token_counter_close(struct token_counter *t)
+void token_counter_close(struct token_counter *c)
 {
-	if (!t)
+	if (!c)
 		return;
-	if (t->idle) {
-		for (int i = 0; i < t->idle->count; i++)
-			tokenizer_scratch_free(t->idle->scratches[i]);
-		pthread_mutex_destroy(&t->idle->lock);
-		free(t->idle);
+	if (c->pool) {
+		for (int i = 0; i < c->pool->count; i++)
+			tokenizer_scratch_free(c->pool->scratches[i]);
+		pthread_mutex_destroy(&c->pool->lock);
+		free(c->pool);
 	}
-	tokenizer_close(t->tokenizer);
-	free(t);
+	tokenizer_close(c->tokenizer);
+	free(c);
 }
 
-bool token_counter_exact(const struct token_counter *t)
+bool token_counter_is_exact(const struct token_counter *c)
 {
-	return t->tokenizer;
+	return c->tokenizer;
 }
 
-static struct tokenizer_scratch *scratch_take(const struct token_counter *t)
+static struct tokenizer_scratch *scratch_take(const struct token_counter *c)
 {
 	struct tokenizer_scratch *s = NULL;
-	pthread_mutex_lock(&t->idle->lock);
-	if (t->idle->count)
-		s = t->idle->scratches[--t->idle->count];
-	pthread_mutex_unlock(&t->idle->lock);
-	return s ? s : tokenizer_scratch_new(t->tokenizer);
+	pthread_mutex_lock(&c->pool->lock);
+	if (c->pool->count)
+		s = c->pool->scratches[--c->pool->count];
+	pthread_mutex_unlock(&c->pool->lock);
+	return s ? s : tokenizer_scratch_new(c->tokenizer);
 }
 
-static void scratch_give(const struct token_counter *t, struct tokenizer_scratch *s)
+static void scratch_put(const struct token_counter *c, struct tokenizer_scratch *s)
 {
-	pthread_mutex_lock(&t->idle->lock);
-	if (t->idle->count < IDLE_MAX) {
-		t->idle->scratches[t->idle->count++] = s;
+	pthread_mutex_lock(&c->pool->lock);
+	if (c->pool->count < POOL_MAX) {
+		c->pool->scratches[c->pool->count++] = s;
 		s = NULL;
 	}
-	pthread_mutex_unlock(&t->idle->lock);
+	pthread_mutex_unlock(&c->pool->lock);
 	tokenizer_scratch_free(s);
 }
 
-/* How many bytes of an ill-formed sequence become one U+FFFD: as many as could have begun a character (Unicode's
- * "maximal subpart", what servers do too). */
+/* Returns the number of bytes of an ill-formed sequence that become one U+FFFD: Unicode's "maximal subpart", as in
+ * servers. */
 static size_t bad_bytes(const char *at, size_t left)
 {
 	const char rest[3] = {(char)0x80, (char)0x80, (char)0x80};
@@ -129,96 +129,91 @@ static int64_t approximate(size_t len)
 	return (int64_t)(len / APPROX_BYTES + (len % APPROX_BYTES != 0));
 }
 
-static int no_memory(struct ipf_error *err)
-{
-	return ipf_error_memory(err);
-}
-
-/* What an action does with a text and a scratch: -1 on error. */
-typedef int64_t action(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+/* Processes a text with a scratch. -1 on error. */
+typedef int64_t action(const struct token_counter *c, struct tokenizer_scratch *s, struct slice text,
                        struct token_ids *ids, struct ipf_error *err);
 
-static int64_t count_ids(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+static int64_t count_ids(const struct token_counter *c, struct tokenizer_scratch *s, struct slice text,
                          struct token_ids *ids, struct ipf_error *err)
 {
 	(void)ids;
-	return tokenizer_count(t->tokenizer, s, text, len, 0, err);
+	return tokenizer_count(c->tokenizer, s, text, 0, err);
 }
 
-static int64_t list_ids(const struct token_counter *t, struct tokenizer_scratch *s, const char *text, size_t len,
+static int64_t list_ids(const struct token_counter *c, struct tokenizer_scratch *s, struct slice text,
                         struct token_ids *ids, struct ipf_error *err)
 {
-	return tokenizer_encode(t->tokenizer, s, text, len, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
+	return tokenizer_encode(c->tokenizer, s, text, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
 }
 
-/* With the text as it is, and, where it is not UTF-8, with what stands for that. */
-static int64_t act(const struct token_counter *t, action *what, const char *text, size_t len, struct token_ids *ids,
-                   struct ipf_error *err)
+/* Calls an action with the text; if it is not UTF-8, with U+FFFD for what is not. */
+static int64_t with_scratch(const struct token_counter *c, action *what, struct slice text, struct token_ids *ids,
+                            struct ipf_error *err)
 {
-	struct tokenizer_scratch *s = scratch_take(t);
+	struct tokenizer_scratch *s = scratch_take(c);
 	struct buffer whole = {0};
 	int64_t result = -1;
 
-	if (s && utf8_valid(text, len, NULL)) {
-		result = what(t, s, text, len, ids, err);
+	if (s && utf8_valid(text.data, text.len, NULL)) {
+		result = what(c, s, text, ids, err);
 	} else if (s) {
-		replace_bad(text, len, &whole);
-		result = whole.failed ? -1 : what(t, s, whole.data, whole.len, ids, err);
+		replace_bad(text.data, text.len, &whole);
+		result = whole.failed ? -1 : what(c, s, buffer_all(&whole), ids, err);
 	}
 	if (s)
-		scratch_give(t, s);
+		scratch_put(c, s);
 	buffer_release(&whole);
-	return result < 0 && !err->kind ? no_memory(err) : result;
+	return result < 0 && !err->kind ? ipf_error_memory(err) : result;
 }
 
-static void keep_failure(const struct token_counter *t, const struct ipf_error *err)
+static void keep_failure(const struct token_counter *c, const struct ipf_error *err)
 {
-	pthread_mutex_lock(&t->idle->lock);
-	if (!t->idle->failure.kind)
-		t->idle->failure = *err;
-	pthread_mutex_unlock(&t->idle->lock);
+	pthread_mutex_lock(&c->pool->lock);
+	if (!c->pool->failure.kind)
+		c->pool->failure = *err;
+	pthread_mutex_unlock(&c->pool->lock);
 }
 
-int64_t token_counter_count(const struct token_counter *t, const char *text, size_t len)
+int64_t token_counter_count(const struct token_counter *c, const char *text, size_t len)
 {
 	struct ipf_error err = {0};
-	if (!t->tokenizer)
+	if (!c->tokenizer)
 		return approximate(len);
-	int64_t count = act(t, count_ids, text, len, NULL, &err);
+	int64_t count = with_scratch(c, count_ids, (struct slice){text, len}, NULL, &err);
 	if (count >= 0)
 		return count;
-	keep_failure(t, &err);
+	keep_failure(c, &err);
 	return approximate(len);
 }
 
-int token_counter_check(const struct token_counter *t, struct ipf_error *err)
+int token_counter_check(const struct token_counter *c, struct ipf_error *err)
 {
-	if (!t->idle)
+	if (!c->pool)
 		return 0;
-	pthread_mutex_lock(&t->idle->lock);
-	bool failed = t->idle->failure.kind;
+	pthread_mutex_lock(&c->pool->lock);
+	bool failed = c->pool->failure.kind;
 	if (failed && !err->kind)
-		*err = t->idle->failure;
-	pthread_mutex_unlock(&t->idle->lock);
+		*err = c->pool->failure;
+	pthread_mutex_unlock(&c->pool->lock);
 	return failed ? -1 : 0;
 }
 
-int64_t token_counter_count_parts(const struct token_counter *t, const char *text, size_t len, const size_t *ends,
-                                  size_t count, int64_t *counts, struct ipf_error *err)
+int64_t token_counter_count_prefixes(const struct token_counter *c, struct slice text, const size_t *ends, size_t count,
+                                     int64_t *counts, struct ipf_error *err)
 {
 	struct token_ids ids = {0};
 	size_t *places = NULL;
 	int64_t total;
 
-	if (!t->tokenizer) {
+	if (!c->tokenizer) {
 		for (size_t i = 0; i < count; i++)
 			counts[i] = approximate(ends[i]);
-		return approximate(len);
+		return approximate(text.len);
 	}
-	total = act(t, list_ids, text, len, &ids, err);
+	total = with_scratch(c, list_ids, text, &ids, err);
 	if (total > 0 && !(places = reallocarray(NULL, ids.count, sizeof *places)))
-		total = no_memory(err);
-	if (total > 0 && tokenizer_ends(t->tokenizer, ids.ids, ids.count, text, len, places, err) < 0)
+		total = ipf_error_memory(err);
+	if (total > 0 && tokenizer_token_ends(c->tokenizer, &ids, text, places, err) < 0)
 		total = -1;
 	for (size_t i = 0, k = 0; total >= 0 && i < count; i++) {
 		while (k < ids.count && places[k] <= ends[i])
@@ -235,7 +230,7 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* To the character's start; a place where there is no character stays. */
+/* Returns the start of the character at `at`; `at` itself if there is no character. */
 static size_t character_start(const char *text, size_t len, size_t at)
 {
 	if (at >= len)
@@ -254,21 +249,21 @@ static size_t character_end(const char *text, size_t at, size_t len)
 	return end < len ? end : len;
 }
 
-#define STEPS 32 /* characters that a cut is moved by at most, to get all of the tokens */
+#define STEPS 32 /* a cut is moved by at most this many characters */
 
-/* `at`: where the first `count` tokens end by their texts. Counted by itself a beginning may have other tokens than the
- * whole has there. */
-static size_t settle_cut(const struct token_counter *t, const char *text, size_t len, size_t at, int64_t count)
+/* Adjusts `at`, where the first `count` tokens end by their texts: counted alone, a beginning of the text may have
+ * other tokens than the whole text has there. */
+static size_t adjust_cut(const struct token_counter *c, const char *text, size_t len, size_t at, int64_t count)
 {
-	int64_t have = token_counter_count(t, text, at);
+	int64_t have = token_counter_count(c, text, at);
 	for (size_t step = 1; at > 0 && have > count; step += step / 8 + 1) {
 		at = step < at ? character_start(text, len, at - step) : 0;
-		have = token_counter_count(t, text, at);
+		have = token_counter_count(c, text, at);
 	}
 	size_t best = at;
 	for (int i = 0; i < STEPS && at < len && have < count; i++) {
 		at = character_end(text, at, len);
-		int64_t more = token_counter_count(t, text, at);
+		int64_t more = token_counter_count(c, text, at);
 		if (more <= count && more > have) {
 			best = at;
 			have = more;
@@ -282,70 +277,70 @@ static size_t cut_approximately(const char *text, size_t len, int64_t count)
 	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
 }
 
-static size_t cut_exactly(const struct token_counter *t, const char *text, size_t len, int64_t count)
+static size_t cut_exactly(const struct token_counter *c, const char *text, size_t len, int64_t count)
 {
 	struct token_ids ids = {0};
 	struct buffer decoded = {0};
 	struct ipf_error err = {0};
 	size_t end = len;
-	int64_t all = act(t, list_ids, text, len, &ids, &err);
+	int64_t all = with_scratch(c, list_ids, (struct slice){text, len}, &ids, &err);
 
-	if (all > count && tokenizer_decode(t->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
+	if (all > count && tokenizer_decode(c->tokenizer, ids.ids, (size_t)count, 0, &decoded, &err) == 0)
 		end = decoded.len < len ? decoded.len : len;
 	token_ids_release(&ids);
 	buffer_release(&decoded);
 	if (err.kind) {
-		keep_failure(t, &err);
+		keep_failure(c, &err);
 		return cut_approximately(text, len, count);
 	}
-	return settle_cut(t, text, len, character_start(text, len, end), count);
+	return adjust_cut(c, text, len, character_start(text, len, end), count);
 }
 
-size_t token_counter_cut(const struct token_counter *t, const char *text, size_t len, int64_t count)
+size_t token_counter_cut(const struct token_counter *c, const char *text, size_t len, int64_t count)
 {
 	if (count <= 0)
 		return 0;
-	if (t->tokenizer)
-		return cut_exactly(t, text, len, count);
-	return approximate(len) <= count ? len : character_start(text, len, (size_t)count * APPROX_BYTES);
+	if (c->tokenizer)
+		return cut_exactly(c, text, len, count);
+	return cut_approximately(text, len, count);
 }
 
-int64_t token_counter_around(const struct token_counter *t)
+int64_t token_counter_special_tokens(const struct token_counter *c)
 {
 	struct ipf_error err = {0};
-	struct tokenizer_scratch *s = t->tokenizer ? scratch_take(t) : NULL;
-	int64_t with = s ? tokenizer_count(t->tokenizer, s, "a", 1, TOKENIZER_SPECIAL, &err) : 0;
+	struct tokenizer_scratch *s = c->tokenizer ? scratch_take(c) : NULL;
+	int64_t with = s ? tokenizer_count(c->tokenizer, s, slice_of("a"), TOKENIZER_SPECIAL, &err) : 0;
 	if (!s)
 		return 0;
-	scratch_give(t, s);
-	return with < 0 ? 0 : with - token_counter_count(t, "a", 1);
+	scratch_put(c, s);
+	return with < 0 ? 0 : with - token_counter_count(c, "a", 1);
 }
 
-bool token_counter_ids(const struct token_counter *t, const char *text, size_t len, struct token_ids *ids)
+bool token_counter_encode(const struct token_counter *c, const char *text, size_t len, struct token_ids *ids)
 {
 	struct ipf_error err = {0};
-	struct tokenizer_scratch *s = scratch_take(t);
-	bool done = s && tokenizer_encode(t->tokenizer, s, text, len, 0, ids, &err) == 0;
+	struct tokenizer_scratch *s = scratch_take(c);
+	bool done = s && tokenizer_encode(c->tokenizer, s, (struct slice){text, len}, 0, ids, &err) == 0;
 	if (s)
-		scratch_give(t, s);
+		scratch_put(c, s);
 	return done;
 }
 
-uint32_t token_counter_size(const struct token_counter *t)
+uint32_t token_counter_vocabulary_size(const struct token_counter *c)
 {
-	return tokenizer_size(t->tokenizer);
+	return tokenizer_vocabulary_size(c->tokenizer);
 }
 
-void token_counter_id_text(const struct token_counter *t, uint32_t id, struct buffer *text)
+void token_counter_token_text(const struct token_counter *c, uint32_t id, struct buffer *text)
 {
 	struct ipf_error err = {0};
-	if (tokenizer_decode(t->tokenizer, &id, 1, 0, text, &err) < 0)
+	if (tokenizer_decode(c->tokenizer, &id, 1, 0, text, &err) < 0)
 		text->failed = true;
 }
 
-json_t *token_counter_describe(const struct token_counter *t)
+json_t *token_counter_describe(const struct token_counter *c)
 {
-	if (t->tokenizer)
-		return tokenizer_describe(t->tokenizer);
+	if (c->tokenizer)
+		return tokenizer_describe(c->tokenizer);
 	return json_pack("{s:s, s:s, s:b}", "name", "approx", "rule", "bytes/4", "exact", 0);
 }

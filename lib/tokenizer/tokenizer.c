@@ -1,7 +1,12 @@
-/* Opening, closing, decoding. */
-#include "tokenizer/private.h"
+/* Opens, closes and decodes. */
+#include "tokenizer/tokenizer.h"
+
+#include "tokenizer/compiled_cache.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/tokenizer_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_error *err)
@@ -25,9 +30,9 @@ int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_er
 		ipf_error_memory(err);
 		goto out;
 	}
-	status = cache_open(&t->block, file.data, err);
+	status = compiled_cache_open(&t->block, file.data, err);
 	if (status == 0)
-		status = tokenizer_configure(t, err);
+		status = pipeline_configure(t, err);
 	if (status < 0)
 		ipf_error_place(err, file.data, err->line);
 out:
@@ -40,14 +45,14 @@ out:
 	return 0;
 }
 
-int tokenizer_open_text(struct tokenizer **tokenizer, const char *json, size_t len, struct ipf_error *err)
+int tokenizer_open_json(struct tokenizer **tokenizer, struct slice json, struct ipf_error *err)
 {
 	static const char no_digest[65] = "0000000000000000000000000000000000000000000000000000000000000000";
 	struct tokenizer *t = calloc(1, sizeof *t);
 	*tokenizer = NULL;
 	if (!t || !(t->name = strdup("tokenizer.json"))) {
 		ipf_error_memory(err);
-	} else if (load_json(&t->block, json, len, no_digest, err) == 0 && tokenizer_configure(t, err) == 0) {
+	} else if (tokenizer_json_compile(&t->block, json, no_digest, err) == 0 && pipeline_configure(t, err) == 0) {
 		*tokenizer = t;
 		return 0;
 	}
@@ -59,7 +64,7 @@ void tokenizer_close(struct tokenizer *t)
 {
 	if (!t)
 		return;
-	added_release(&t->added);
+	added_tokens_release(&t->added);
 	if (t->normalizer)
 		t->normalizer->free(t->normalizer);
 	if (t->pretokenizer)
@@ -106,18 +111,6 @@ void tokenizer_scratch_free(struct tokenizer_scratch *s)
 	free(s);
 }
 
-/* What decoders are given for an id: an added token's own text goes before the vocabulary's. Absent: no such id, or
- * left out. */
-static struct slice token_text(const struct tokenizer *t, uint32_t id, int flags)
-{
-	const struct added_record *added = added_by_id(&t->added, id);
-	if (!added)
-		return vocabulary_text(&t->vocabulary, id);
-	if (flags & TOKENIZER_SKIP_SPECIAL && added->special)
-		return (struct slice){NULL, 0};
-	return added_text(&t->added, added);
-}
-
 static int join(const struct text_pieces *texts, const char *between, struct buffer *out)
 {
 	for (size_t i = 0; i < texts->count; i++) {
@@ -135,7 +128,7 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t coun
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct slice s = token_text(t, ids[i], flags);
+		struct slice s = pipeline_token_text(t, ids[i], flags);
 		if (s.data)
 			text_pieces_add(&tokens, s.data, s.len);
 	}
@@ -152,7 +145,7 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t coun
 	return status;
 }
 
-uint32_t tokenizer_size(const struct tokenizer *t)
+uint32_t tokenizer_vocabulary_size(const struct tokenizer *t)
 {
 	uint32_t size = t->vocabulary.size;
 	if (t->added.count && t->added.sorted[t->added.count - 1].id >= size)
@@ -163,5 +156,5 @@ uint32_t tokenizer_size(const struct tokenizer *t)
 json_t *tokenizer_describe(const struct tokenizer *t)
 {
 	return json_pack("{s:s, s:s, s:I, s:b}", "name", t->name, "sha256", t->block.header->source_sha256, "size",
-	                 (json_int_t)tokenizer_size(t), "exact", 1);
+	                 (json_int_t)tokenizer_vocabulary_size(t), "exact", 1);
 }

@@ -1,10 +1,11 @@
-/* Unigram: of all ways to cut a word into tokens the one with the highest sum of scores (Viterbi), as the reference
- * computes it: from left to right in doubles, the first found of equals; a character that is no token of its own counts
- * as unknown, ten below the lowest score; unknown neighbours are one; what is unknown is written in bytes where there
- * are tokens for them.
- */
-#include "tokenizer/config.h"
-#include "tokenizer/trie.h"
+/* Unigram: of all ways to cut a word into tokens, the one with the highest sum of scores (Viterbi). It is computed as
+ * in the reference: from left to right, in doubles, the first one of equals. A character without its own token is
+ * unknown and scores ten less than the lowest score. Unknown neighbours are joined, and written as byte tokens if all
+ * their bytes have one. */
+#include "tokenizer/code_point.h"
+#include "tokenizer/model.h"
+#include "tokenizer/part_config.h"
+#include "tokenizer/unigram_trie.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 struct unigram {
 	struct model model;
 	const struct vocabulary *vocabulary;
-	struct trie trie;
+	struct unigram_trie trie;
 	double unknown_score;
 	uint32_t unk;       /* VOCABULARY_NONE: there is none */
-	bool byte_fallback; /* and each byte has a token or not: VOCABULARY_NONE */
+	bool byte_fallback; /* ids by byte; VOCABULARY_NONE: no token */
 	uint32_t fallback[256];
 };
 
-/* What is known of the best way to a place in the word. */
+/* The best way to a place in the word, as far as known. */
 struct place {
 	double score;
 	uint32_t from, id;
@@ -33,8 +34,7 @@ struct scratch {
 	size_t cap;
 };
 
-/* ---- the best way
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the best way ---- */
 
 static void offer(struct place *to, double score, uint32_t from, uint32_t id)
 {
@@ -53,7 +53,8 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 		uint32_t after = (uint32_t)(next - word), node = 0;
 		double score = places[at].score;
 		bool alone = false;
-		for (uint32_t end = at; end < len && (node = trie_child(&u->trie, node, (unsigned char)word[end])) != 0;) {
+		for (uint32_t end = at;
+		     end < len && (node = unigram_trie_child(&u->trie, node, (unsigned char)word[end])) != 0;) {
 			uint32_t id = u->trie.ids[node];
 			end++;
 			if (id == VOCABULARY_NONE)
@@ -65,7 +66,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 			double worse = u->unknown_score + score;
 			struct place *to = &places[after];
 			if (u->unk == VOCABULARY_NONE && (to->from == UNREACHED || worse > to->score))
-				return ipf_error_set(err, IPF_INPUT, "model: Unigram: an unknown character, and no unk_id");
+				return ipf_error_set(err, IPF_INPUT, "model: Unigram: unknown character, and there is no unk_id");
 			offer(to, worse, at, u->unk);
 		}
 		at = after;
@@ -73,7 +74,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 	return 0;
 }
 
-/* Turns the way round: places[start].from is where the token from there ends; its id stays with that end. */
+/* Reverses the way: places[start].from becomes the end of the token that begins there; the id stays at that end. */
 static void turn_round(struct place *places, uint32_t len)
 {
 	uint32_t end = len, start = places[len].from;
@@ -95,12 +96,12 @@ static bool add_unknown(const struct unigram *u, const char *text, size_t len, s
 		for (size_t i = 0; i < len && all; i++)
 			all = u->fallback[(unsigned char)text[i]] != VOCABULARY_NONE;
 		for (size_t i = 0; i < len && all; i++)
-			if (!token_ids_add(ids, u->fallback[(unsigned char)text[i]]))
+			if (!token_ids_push(ids, u->fallback[(unsigned char)text[i]]))
 				return false;
 		if (all)
 			return true;
 	}
-	return token_ids_add(ids, id == VOCABULARY_NONE ? u->unk : id);
+	return token_ids_push(ids, id == VOCABULARY_NONE ? u->unk : id);
 }
 
 static int encode(const struct model *self, void *scratch, const char *word, size_t len, struct token_ids *ids,
@@ -110,7 +111,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 	struct scratch *s = scratch;
 
 	if (len >= UNREACHED)
-		return ipf_error_set(err, IPF_INPUT, "model: Unigram: a word of 4 GiB");
+		return ipf_error_set(err, IPF_INPUT, "model: Unigram: a word is longer than 4 GiB");
 	if (len + 1 > s->cap) {
 		free(s->places);
 		s->cap = len + 1 < 256 ? 256 : len + 1;
@@ -128,7 +129,7 @@ static int encode(const struct model *self, void *scratch, const char *word, siz
 		uint32_t id = s->places[end].id;
 		while (id == u->unk && end < len && s->places[s->places[end].from].id == u->unk)
 			end = s->places[end].from;
-		if (id == u->unk ? !add_unknown(u, word + at, end - at, ids) : !token_ids_add(ids, id))
+		if (id == u->unk ? !add_unknown(u, word + at, end - at, ids) : !token_ids_push(ids, id))
 			return ipf_error_memory(err);
 	}
 	return 0;
@@ -146,9 +147,7 @@ static void scratch_free(void *scratch)
 	free(scratch);
 }
 
-/* ---- making it
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- making it ---- */
 
 static void free_unigram(struct model *self)
 {
@@ -171,11 +170,7 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 	}
 	if (config_bool(config, part, "byte_fallback", true, &u->byte_fallback, err) < 0)
 		return -1;
-	for (unsigned i = 0; i < 256; i++) {
-		char name[8];
-		int len = snprintf(name, sizeof name, "<0x%02X>", i);
-		u->fallback[i] = vocabulary_find(u->vocabulary, name, (size_t)len);
-	}
+	vocabulary_byte_fallback(u->vocabulary, u->fallback);
 	double lowest = HUGE_VAL;
 	for (uint32_t i = 0; i < u->vocabulary->size; i++)
 		if (u->vocabulary->scores[i] < lowest)
@@ -184,7 +179,7 @@ static int configure(struct unigram *u, const json_t *config, struct ipf_error *
 	return 0;
 }
 
-int unigram_new(struct model **model, const json_t *config, const struct compiled *block,
+int unigram_new(struct model **model, const json_t *config, const struct compiled_block *block,
                 const struct vocabulary *vocabulary, struct ipf_error *err)
 {
 	struct unigram *u = calloc(1, sizeof *u);
@@ -194,7 +189,7 @@ int unigram_new(struct model **model, const json_t *config, const struct compile
 	u->model = (struct model){
 		.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
-	trie_of(&u->trie, block);
+	unigram_trie_of(&u->trie, block);
 	if (configure(u, config, err) < 0) {
 		free_unigram(&u->model);
 		return -1;

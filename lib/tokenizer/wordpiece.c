@@ -1,27 +1,31 @@
-/* WordPiece (the longest token first, what follows the first with a prefix; a word that does not come out even, or is
- * too long, is unknown) and WordLevel (a word is a token or unknown). */
-#include "tokenizer/config.h"
+/* WordPiece: the longest token first; tokens after the first one have a prefix; a word that cannot be covered, or is
+ * too long, is unknown. WordLevel: a word is a token or unknown. */
+#include "tokenizer/code_point.h"
+#include "tokenizer/model.h"
+#include "tokenizer/part_config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct wordpiece {
 	struct model model;
 	const struct vocabulary *vocabulary;
 	struct buffer prefix;
 	size_t longest_word; /* in characters */
-	uint32_t unk;        /* VOCABULARY_NONE: the vocabulary has it not */
+	uint32_t unk;        /* VOCABULARY_NONE: not in the vocabulary */
 	struct buffer unk_name;
 };
 
 static int add(struct token_ids *ids, uint32_t id, struct ipf_error *err)
 {
-	return token_ids_add(ids, id) ? 0 : ipf_error_memory(err);
+	return token_ids_push(ids, id) ? 0 : ipf_error_memory(err);
 }
 
 static int add_unknown(const struct wordpiece *w, struct token_ids *ids, struct ipf_error *err)
 {
 	if (w->unk == VOCABULARY_NONE)
-		return ipf_error_set(err, IPF_INPUT, "model: an unknown word, and \"%.60s\" is not in the vocabulary",
+		return ipf_error_set(err, IPF_INPUT,
+		                     "model: unknown word, and the unk_token \"%.60s\" is not in the vocabulary",
 		                     w->unk_name.data);
 	return add(ids, w->unk, err);
 }
@@ -36,8 +40,8 @@ static bool too_long(const struct wordpiece *w, const char *word, size_t len)
 	return characters > w->longest_word;
 }
 
-/* The longest token that `text` (behind a prefix of `before` bytes) begins with; its length goes to `*len`, 0 for none.
- */
+/* Finds the longest token at the beginning of `text`, behind a prefix of `before` bytes, and sets `*len` to its length;
+ * 0: none. */
 static uint32_t longest(const struct wordpiece *w, const char *text, size_t before, size_t *len)
 {
 	size_t most = w->vocabulary->longest > before ? w->vocabulary->longest - before : 0, n = *len < most ? *len : most;
@@ -63,7 +67,7 @@ static int encode_pieces(const struct model *self, void *scratch, const char *wo
 
 	if (too_long(w, word, len))
 		return add_unknown(w, ids, err);
-	/* The rest of the word stands behind the prefix: the prefix moves along, over what is done. */
+	/* The prefix is written before the rest of the word, over what is encoded already. */
 	buffer_clear(text);
 	buffer_slice(text, buffer_all(&w->prefix));
 	buffer_append(text, word, len);

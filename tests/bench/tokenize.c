@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	const char *at = all.data;
 	for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
 		texts[i] = slice_of(at);
+	const struct tokenizer_batch batch = {.texts = texts, .count = count, .threads = threads};
 	/* Turn by turn, so that what else the machine does falls on all of them. */
 	double begun = now(CLOCK_MONOTONIC);
 	int rounds = 0;
@@ -75,14 +76,14 @@ int main(int argc, char **argv)
 			struct tokenizer_scratch *s = tokenizer_scratch_new(t);
 			for (size_t i = 0; i < count && kind < 2; i++) {
 				ids.count = 0;
-				if (kind == 0 ? tokenizer_encode(t, s, texts[i].data, texts[i].len, 0, &ids, &err) < 0
-				              : tokenizer_count(t, s, texts[i].data, texts[i].len, 0, &err) < 0)
+				if (kind == 0 ? tokenizer_encode(t, s, texts[i], 0, &ids, &err) < 0
+				              : tokenizer_count(t, s, texts[i], 0, &err) < 0)
 					return ipf_error_report(&err, stderr, "tokenize");
 			}
 			for (size_t i = 0; i < count; i++)
 				many[i].count = 0;
-			if (kind == 2 ? tokenizer_encode_many(t, texts, count, 0, threads, many, &err) < 0
-			              : kind == 3 && tokenizer_count_many(t, texts, count, 0, threads, counts, &err) < 0)
+			if (kind == 2 ? tokenizer_encode_many(t, &batch, many, &err) < 0
+			              : kind == 3 && tokenizer_count_many(t, &batch, counts, &err) < 0)
 				return ipf_error_report(&err, stderr, "tokenize");
 			tokenizer_scratch_free(s);
 			double rate = (double)(all.len - count) / (now(clock) - start) / 1e6;

@@ -1,12 +1,13 @@
 /* A tokenizer.json (up to a NUL) and a text behind it: the file is refused with a reason, or the text encodes to the
  * same ids again and again, the count is that of the ids, and they decode. */
-#include "tokenizer/private.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use(const struct tokenizer *t, const char *text, size_t len)
+static void use(const struct tokenizer *t, struct slice text)
 {
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
 	struct token_ids ids[2] = {{0}, {0}};
@@ -17,7 +18,7 @@ static void use(const struct tokenizer *t, const char *text, size_t len)
 		abort();
 	for (int i = 0; i < 2; i++) {
 		ipf_error_clear(&err);
-		if (tokenizer_encode(t, s, text, len, TOKENIZER_SPECIAL, &ids[i], &err) < 0) {
+		if (tokenizer_encode(t, s, text, TOKENIZER_SPECIAL, &ids[i], &err) < 0) {
 			if (err.kind != IPF_INPUT || !err.text[0] || ids[i].count)
 				abort();
 			goto out;
@@ -25,7 +26,7 @@ static void use(const struct tokenizer *t, const char *text, size_t len)
 	}
 	if (ids[0].count != ids[1].count ||
 	    (ids[0].count && memcmp(ids[0].ids, ids[1].ids, ids[0].count * sizeof(uint32_t)) != 0) ||
-	    tokenizer_count(t, s, text, len, TOKENIZER_SPECIAL, &err) != (int64_t)ids[0].count)
+	    tokenizer_count(t, s, text, TOKENIZER_SPECIAL, &err) != (int64_t)ids[0].count)
 		abort();
 	if (tokenizer_decode(t, ids[0].ids, ids[0].count, 0, &decoded, &err) < 0)
 		abort();
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tokenizer *t;
 	struct ipf_error err = {0};
 
-	if (tokenizer_open_text(&t, json ? (const char *)data : "", json, &err) < 0) {
+	if (tokenizer_open_json(&t, (struct slice){json ? (const char *)data : "", json}, &err) < 0) {
 		if (err.kind != IPF_INPUT || !err.text[0])
 			abort();
 		return 0;
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (text) {
 		if (rest)
 			memcpy(text, nul + 1, rest);
-		use(t, text, rest);
+		use(t, (struct slice){text, rest});
 	}
 	free(text);
 	tokenizer_close(t);

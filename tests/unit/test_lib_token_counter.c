@@ -74,7 +74,7 @@ static void cuts_between_characters(void **state)
 	token_counter_close(t);
 }
 
-/* A cut text is UTF-8, has no more tokens than asked for, and no longer beginning would do. */
+/* A cut text is UTF-8, has at most the requested tokens, and is the longest such beginning. */
 static void cut_properties(void **state)
 {
 	static const char *const alphabet[] = {"a", " ", "é", "€", "漢", "😀", "\n"};

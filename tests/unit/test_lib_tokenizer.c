@@ -1,9 +1,9 @@
-/* The public functions, on the tokenizers of tests/data/tokenizer: what the command-line test of `ipf-prep tokenize`
- * cannot see. */
+/* The public functions on the tokenizers of tests/data/tokenizer, as far as the command-line test of `ipf-prep
+ * tokenize` does not cover them. */
 #include "unit.h"
 
-#include "tokenizer/private.h"
 #include "tokenizer/token_counter.h"
+#include "tokenizer/tokenizer.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ static void describes_itself(void **state)
 	assert_string_equal(json_string_value(json_object_get(about, "name")), "bytelevel.json");
 	assert_int_equal(json_string_length(json_object_get(about, "sha256")), 64);
 	assert_true(json_is_true(json_object_get(about, "exact")));
-	assert_int_equal(json_integer_value(json_object_get(about, "size")), tokenizer_size(t));
+	assert_int_equal(json_integer_value(json_object_get(about, "size")), tokenizer_vocabulary_size(t));
 	json_decref(about);
 	tokenizer_close(t);
 }
@@ -63,15 +63,15 @@ static void errors_leave_nothing_behind(void **state)
 	struct ipf_error err = {0};
 	struct tokenizer *none;
 	(void)state;
-	assert_int_equal(tokenizer_encode(t, s, "one", 3, 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of("one"), 0, &ids, &err), 0);
 	size_t before = ids.count;
 	assert_true(before > 0);
-	assert_int_equal(tokenizer_encode(t, s, "two \xc3(", 6, 0, &ids, &err), -1);
+	assert_int_equal(tokenizer_encode(t, s, slice_of("two \xc3("), 0, &ids, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	assert_non_null(strstr(err.text, "byte 4"));
 	assert_int_equal(ids.count, before);
 	ipf_error_clear(&err);
-	assert_int_equal(tokenizer_count(t, s, "\xff", 1, 0, &err), -1);
+	assert_int_equal(tokenizer_count(t, s, slice_of("\xff"), 0, &err), -1);
 	ipf_error_clear(&err);
 	assert_int_equal(tokenizer_open(&none, "/nowhere/tokenizer.json", &err), -1);
 	assert_int_equal(err.kind, IPF_SYSTEM);
@@ -103,7 +103,7 @@ static size_t random_text(char *text, size_t room, uint64_t *seed)
 
 #define TEXTS 3000
 
-/* Many threads over one tokenizer: the same as one text after another. */
+/* Many threads with one tokenizer give the same as one text after another. */
 static void many_at_once(void **state)
 {
 	uint64_t seed = test_seed("many at once");
@@ -118,22 +118,27 @@ static void many_at_once(void **state)
 	(void)state;
 	for (int i = 0; i < TEXTS; i++)
 		slices[i] = (struct slice){texts[i], random_text(texts[i], sizeof texts[i], &seed)};
-	assert_int_equal(tokenizer_encode_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 4, many, &err), 0);
-	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, TOKENIZER_SPECIAL, 0, counts, &err), 0);
+	struct tokenizer_batch batch = {.texts = slices, .count = TEXTS, .flags = TOKENIZER_SPECIAL, .threads = 4};
+	assert_int_equal(tokenizer_encode_many(t, &batch, many, &err), 0);
+	batch.threads = 0;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), 0);
 	for (int i = 0; i < TEXTS; i++) {
 		ids.count = 0;
-		assert_int_equal(tokenizer_encode(t, s, slices[i].data, slices[i].len, TOKENIZER_SPECIAL, &ids, &err), 0);
+		assert_int_equal(tokenizer_encode(t, s, slices[i], TOKENIZER_SPECIAL, &ids, &err), 0);
 		assert_int_equal(many[i].count, ids.count);
 		if (ids.count)
 			assert_memory_equal(many[i].ids, ids.ids, ids.count * sizeof *ids.ids);
 		assert_int_equal(counts[i], ids.count);
 	}
-	/* the first bad text is the one that is told */
+	/* the error is that of the first invalid text */
 	slices[2000] = slice_of("bad \xff");
 	slices[700] = slice_of("ba\xff");
-	assert_int_equal(tokenizer_count_many(t, slices, TEXTS, 0, 4, counts, &err), -1);
+	batch.flags = 0;
+	batch.threads = 4;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
-	assert_int_equal(tokenizer_count_many(t, slices, 0, 0, 4, counts, &err), 0);
+	batch.count = 0;
+	assert_int_equal(tokenizer_count_many(t, &batch, counts, &err), 0);
 	for (int i = 0; i < TEXTS; i++)
 		token_ids_release(&many[i]);
 	token_ids_release(&ids);
@@ -141,7 +146,7 @@ static void many_at_once(void **state)
 	tokenizer_close(t);
 }
 
-/* A scratch remembers words: what it answers must not depend on what came before. */
+/* A scratch caches words: the results must not depend on earlier texts. */
 static void remembering_changes_nothing(void **state)
 {
 	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
@@ -156,11 +161,11 @@ static void remembering_changes_nothing(void **state)
 			struct tokenizer_scratch *fresh = tokenizer_scratch_new(t);
 			struct token_ids a = {0}, b = {0};
 			struct ipf_error err = {0};
-			assert_int_equal(tokenizer_encode(t, old, text, len, 0, &a, &err), 0);
-			assert_int_equal(tokenizer_encode(t, fresh, text, len, 0, &b, &err), 0);
+			assert_int_equal(tokenizer_encode(t, old, (struct slice){text, len}, 0, &a, &err), 0);
+			assert_int_equal(tokenizer_encode(t, fresh, (struct slice){text, len}, 0, &b, &err), 0);
 			if (a.count != b.count || (a.count && memcmp(a.ids, b.ids, a.count * sizeof *a.ids) != 0))
 				fail_msg("%s: \"%s\"", names[n], text);
-			assert_int_equal(tokenizer_count(t, old, text, len, 0, &err), a.count);
+			assert_int_equal(tokenizer_count(t, old, (struct slice){text, len}, 0, &err), a.count);
 			token_ids_release(&a);
 			token_ids_release(&b);
 			tokenizer_scratch_free(fresh);
@@ -180,7 +185,7 @@ static void cuts_at_tokens(void **state)
 	for (size_t n = 0; n < 4; n++) {
 		int exact = 0, tried = 0;
 		assert_int_equal(token_counter_open(&t, fixture(names[n]), &err), 0);
-		assert_true(token_counter_exact(t));
+		assert_true(token_counter_is_exact(t));
 		for (int i = 0; i < 200; i++) {
 			char text[512];
 			size_t len = random_text(text, sizeof text, &seed);
@@ -196,12 +201,12 @@ static void cuts_at_tokens(void **state)
 				exact += token_counter_count(t, text, cut) == want;
 			}
 		}
-		/* where fewer come of it, a character has several tokens, or no beginning of the text has so many */
+		/* fewer tokens come from a character with several tokens, or if no beginning of the text has that many */
 		assert_true(exact * 10 > tried * 8);
 		token_counter_close(t);
 	}
 	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
-	assert_false(token_counter_exact(t));
+	assert_false(token_counter_is_exact(t));
 	token_counter_close(t);
 }
 
@@ -221,9 +226,9 @@ static void counts_what_is_not_utf8(void **state)
 		{"a\xe4\xb8"
 	     "b",
 	     "a\xef\xbf\xbd"
-	     "b"}, /* the beginning of a character is one */
+	     "b"}, /* the beginning of a character becomes one U+FFFD */
 		{"\xf0\x9f\x91", "\xef\xbf\xbd"},
-		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* what no character begins with is each one */
+		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* each byte that begins no character becomes one */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -237,12 +242,12 @@ static struct tokenizer *open_json(const char *json)
 {
 	struct tokenizer *t;
 	struct ipf_error err = {0};
-	if (tokenizer_open_text(&t, json, strlen(json), &err) < 0)
+	if (tokenizer_open_json(&t, slice_of(json), &err) < 0)
 		fail_msg("%s", err.text);
 	return t;
 }
 
-/* What tokens decode to, from the first on, is the text up to where they end, wherever that is between characters. */
+/* The first tokens decode to the text up to their end, unless that is inside a character. */
 static void ends_are_where_decoding_says(void **state)
 {
 	static const char *const names[] = {"bytelevel", "gpt2", "llama", "gemma"};
@@ -258,8 +263,8 @@ static void ends_are_where_decoding_says(void **state)
 			size_t len = random_text(text, sizeof text, &seed), ends[512 + 1], before = 0;
 			struct token_ids ids = {0};
 			struct buffer decoded = {0};
-			assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
-			assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, len, ends, &err), 0);
+			assert_int_equal(tokenizer_encode(t, s, (struct slice){text, len}, 0, &ids, &err), 0);
+			assert_int_equal(tokenizer_token_ends(t, &ids, (struct slice){text, len}, ends, &err), 0);
 			assert_int_equal(tokenizer_decode(t, ids.ids, ids.count, 0, &decoded, &err), 0);
 			bool same = decoded.len == len && memcmp(decoded.data ? decoded.data : "", text, len) == 0;
 			for (size_t k = 0; k < ids.count; k++) {
@@ -284,7 +289,7 @@ static void ends_are_where_decoding_says(void **state)
 	assert_true(seen > 1000);
 }
 
-/* Tokens that are not what the text said: others around them are where they are, and they share what lies between. */
+/* Tokens that differ from the text share what lies between the tokens around them, which are found. */
 static void ends_of_changed_texts(void **state)
 {
 	static const char json[] =
@@ -301,9 +306,9 @@ static void ends_of_changed_texts(void **state)
 	size_t ends[7];
 	(void)state;
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
-	assert_int_equal(tokenizer_encode(t, s, text, sizeof text - 1, 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of(text), 0, &ids, &err), 0);
 	assert_int_equal(ids.count, 7);
-	assert_int_equal(tokenizer_ends(t, ids.ids, ids.count, text, sizeof text - 1, ends, &err), 0);
+	assert_int_equal(tokenizer_token_ends(t, &ids, slice_of(text), ends, &err), 0);
 	for (size_t i = 0; i < 7; i++)
 		assert_int_equal(ends[i], expected[i]);
 	token_ids_release(&ids);
@@ -327,7 +332,7 @@ static void counts_in_parts(void **state)
 			text[len / 2] = (char)0xff;
 		for (size_t k = 0; k < 9; k++)
 			ends[k] = len * (k + 1) / 9;
-		int64_t all = token_counter_count_parts(t, text, len, ends, 9, counts, &err);
+		int64_t all = token_counter_count_prefixes(t, (struct slice){text, len}, ends, 9, counts, &err);
 		assert_int_equal(all, token_counter_count(t, text, len));
 		for (size_t k = 0; k < 9; before = counts[k++])
 			assert_true(counts[k] >= before);
@@ -335,13 +340,13 @@ static void counts_in_parts(void **state)
 	}
 	token_counter_close(t);
 	assert_int_equal(token_counter_open(&t, NULL, &err), 0);
-	assert_int_equal(token_counter_count_parts(t, "aaaaaaaaa", 9, (size_t[]){5, 9}, 2, few, &err), 3);
+	assert_int_equal(token_counter_count_prefixes(t, slice_of("aaaaaaaaa"), (size_t[]){5, 9}, 2, few, &err), 3);
 	assert_int_equal(few[0], 2);
 	assert_int_equal(few[1], 3);
 	token_counter_close(t);
 }
 
-/* A count that cannot be had is neither the end of the program nor believed. */
+/* A failure of counting does not end the program, and is reported. */
 static void failures_of_counting_are_kept(void **state)
 {
 	static const char json[] =
@@ -358,7 +363,7 @@ static void failures_of_counting_are_kept(void **state)
 	assert_int_equal(token_counter_open(&t, path, &err), 0);
 	assert_int_equal(token_counter_count(t, "abba", 4), 4);
 	assert_int_equal(token_counter_check(t, &err), 0);
-	assert_int_equal(token_counter_count_parts(t, "ab-c", 4, (size_t[]){4}, 1, counts, &err), -1);
+	assert_int_equal(token_counter_count_prefixes(t, slice_of("ab-c"), (size_t[]){4}, 1, counts, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	ipf_error_clear(&err);
 	assert_int_equal(token_counter_check(t, &err), 0);
@@ -379,7 +384,7 @@ static void expect(struct tokenizer *t, const char *text, const char *ids_expect
 	struct token_ids ids = {0};
 	struct ipf_error err = {0};
 	struct buffer got = {0};
-	assert_int_equal(tokenizer_encode(t, s, text, strlen(text), 0, &ids, &err), 0);
+	assert_int_equal(tokenizer_encode(t, s, slice_of(text), 0, &ids, &err), 0);
 	for (size_t i = 0; i < ids.count; i++)
 		buffer_format(&got, "%s%u", i ? " " : "", ids.ids[i]);
 	assert_string_equal(got.data ? got.data : "", ids_expected);
@@ -388,7 +393,7 @@ static void expect(struct tokenizer *t, const char *text, const char *ids_expect
 	tokenizer_scratch_free(s);
 }
 
-/* Ids in the file do not count: the vocabulary's, else the next ones. As the reference answers for the same file. */
+/* Ids in the file do not count: a token gets the vocabulary's id or the next free one, as in the reference. */
 static void added_tokens_get_their_ids(void **state)
 {
 	struct tokenizer *t = open_json(
@@ -397,7 +402,7 @@ static void added_tokens_get_their_ids(void **state)
 		"\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":10},\"merges\":[]}}");
 	(void)state;
 	expect(t, "<b>ab<bb>c<b", "3 0 1 4 10 1");
-	assert_int_equal(tokenizer_size(t), 11);
+	assert_int_equal(tokenizer_vocabulary_size(t), 11);
 	tokenizer_close(t);
 }
 

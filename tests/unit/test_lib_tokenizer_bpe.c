@@ -1,9 +1,13 @@
-/* Merging against a plain reading of the definition, on random vocabularies: short words, long ones in windows, and the
- * heap. */
+/* Compares merging of short words, long words in windows, and by the heap with a plain implementation of the
+ * definition, on random vocabularies. */
 #include "unit.h"
 
 #include "tokenizer/bpe.h"
-#include "tokenizer/load.h"
+#include "tokenizer/bpe_long.h"
+#include "tokenizer/bpe_merge.h"
+#include "tokenizer/byte_level.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/tokenizer_json.h"
 
 struct toy {
 	struct buffer json;
@@ -23,7 +27,7 @@ static bool has(const struct toy *t, const char *text)
 	return false;
 }
 
-/* Where long tokens are wanted, mostly one of the last that were made. */
+/* For long tokens, mostly picks one of the last that were made. */
 static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
 {
 	size_t last = t->count < 6 ? t->count : 6;
@@ -31,7 +35,7 @@ static const char *pick(const struct toy *t, size_t longest, uint64_t *seed)
 	                                                      : test_random(seed) % t->count];
 }
 
-/* Merges of tokens that there are, in an order that has nothing to do with how they were made. */
+/* Merges of existing tokens, in an order that does not depend on how they were made. */
 static void make_toy(struct toy *t, uint64_t *seed)
 {
 	size_t letters = 1 + test_random(seed) % 4, wanted = 1 + test_random(seed) % 90,
@@ -63,7 +67,7 @@ static void make_toy(struct toy *t, uint64_t *seed)
 	}
 }
 
-static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
+static void load_toy(const struct toy *t, bool bytes, struct compiled_block *block)
 {
 	struct buffer json = {0};
 	struct ipf_error err = {0};
@@ -71,7 +75,7 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
 	buffer_text(&json, "\"model\":{\"type\":\"BPE\",\"vocab\":{");
 	for (size_t i = 0; i < t->count; i++)
 		buffer_format(&json, "%s\"%s\":%zu", i ? "," : "", t->texts[i], i);
-	/* all bytes, so that byte mode has its fast way */
+	/* all bytes, so that byte mode takes its fast path */
 	for (unsigned b = 0, id = (unsigned)t->count; bytes && b < 256; b++) {
 		char utf8[4];
 		struct slice c = {utf8, utf8_put(utf8, byte_level_char((unsigned char)b))};
@@ -88,16 +92,24 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled *block)
 		buffer_format(&json, "%s[\"%s\",\"%s\"]", i ? "," : "", t->merges[i].left, t->merges[i].right);
 	buffer_text(&json, "]}}");
 	assert_false(json.failed);
-	if (load_json(block, json.data, json.len, "0123456789012345678901234567890123456789012345678901234567890123",
-	              &err) < 0)
+	if (tokenizer_json_compile(block, buffer_all(&json),
+	                           "0123456789012345678901234567890123456789012345678901234567890123", &err) < 0)
 		fail_msg("%s: %s", err.text, json.data);
 	buffer_release(&json);
 }
 
-/* The definition: as long as there is a pair with a rank, the lowest and leftmost one is merged. */
+/* The symbols of a whole word. */
+static size_t symbols_of(const struct bpe *b, const char *word, size_t len, uint32_t *ids, uint32_t *starts)
+{
+	struct bpe_span span = {.word = word, .end = len, .ids = ids, .starts = starts};
+	bpe_symbols(b, &span, true);
+	return span.count;
+}
+
+/* The definition: while any pair has a rank, merge the pair with the lowest rank, of equals the leftmost. */
 static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, uint32_t *ids)
 {
-	size_t count = bpe_symbol_spans(b, word, 0, len, true, ids, NULL);
+	size_t count = symbols_of(b, word, len, ids, NULL);
 	for (;;) {
 		uint32_t low = NO_RANK;
 		size_t at = 0;
@@ -116,8 +128,8 @@ static size_t merge_plainly(const struct bpe *b, const char *word, size_t len, u
 	}
 }
 
-/* Letters at random, a pattern that repeats, or tokens with letters between them: long ones then often cross what is
- * looked at at once. */
+/* Random letters, a repeating pattern, or tokens with letters between them: long tokens then often cross the borders of
+ * windows. */
 static void random_word(const struct toy *t, char *word, size_t len, size_t letters, uint64_t *seed)
 {
 	size_t period = 1 + test_random(seed) % 40, kind = test_random(seed) % 3;
@@ -145,7 +157,7 @@ static void check_word(const struct bpe *b, struct model *model, const char *wor
 	assert_int_equal(bpe_encode_long(b, word, len, &ids, &err), 0);
 	if (ids.count != want || (want && memcmp(ids.ids, expected, want * sizeof *expected) != 0))
 		fail_msg("merged differently in windows: \"%.*s\"", (int)len, word);
-	size_t count = bpe_merge_heap(b, heap, starts, bpe_symbol_spans(b, word, 0, len, true, heap, starts));
+	size_t count = bpe_merge_heap(b, heap, starts, symbols_of(b, word, len, heap, starts));
 	if (count != want || memcmp(heap, expected, want * sizeof *expected) != 0)
 		fail_msg("merged differently by the heap: \"%.*s\"", (int)len, word);
 	for (size_t i = 1; i < count; i++)
@@ -158,7 +170,7 @@ static void check_toys(bool bytes)
 	uint64_t seed = test_seed(bytes ? "bytes" : "characters");
 	struct toy *toy = calloc(1, sizeof *toy);
 	for (int round = 0; round < 60; round++) {
-		struct compiled block;
+		struct compiled_block block;
 		struct vocabulary v;
 		struct model *model;
 		struct ipf_error err = {0};
@@ -198,14 +210,14 @@ static const char sha[] = "01234567890123456789012345678901234567890123456789012
 
 static size_t encode_with(const char *model_json, const char *word, uint32_t *to)
 {
-	struct compiled block;
+	struct compiled_block block;
 	struct vocabulary v;
 	struct model *model;
 	struct ipf_error err = {0};
 	struct token_ids ids = {0};
 	struct buffer json = {0};
 	buffer_format(&json, "{\"model\":%s}", model_json);
-	if (load_json(&block, json.data, json.len, sha, &err) < 0)
+	if (tokenizer_json_compile(&block, buffer_all(&json), sha, &err) < 0)
 		fail_msg("%s", err.text);
 	compiled_vocabulary(&block, &v);
 	json_t *config = json_loads(model_json, 0, NULL);
@@ -221,7 +233,7 @@ static size_t encode_with(const char *model_json, const char *word, uint32_t *to
 	return count;
 }
 
-/* Expected: what the reference (tokenizers 0.23.3) answers for the same model. */
+/* Expected results are those of the reference (tokenizers 0.23.3) for the same model. */
 static void unknown_characters(void **state)
 {
 	uint32_t ids[16];
@@ -235,22 +247,22 @@ static void unknown_characters(void **state)
 	snprintf(json, sizeof json, plain, "false");
 	assert_int_equal(encode_with(json, "abxyzab", ids), 5);
 	assert_memory_equal(ids, ((uint32_t[]){3, 0, 0, 0, 3}), 20);
-	/* without an unknown token what is not known is left out, and what stood around it are neighbours */
+	/* without an unknown token, unknown characters are left out and those around them become neighbours */
 	assert_int_equal(
 		encode_with("{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}", "axbx", ids), 1);
 	assert_int_equal(ids[0], 3);
-	/* bytes, where all of a character's have a token */
+	/* bytes, if all bytes of a character have a token */
 	assert_int_equal(
 		encode_with(
 			"{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,\"<0xA9>\":3},"
 			"\"merges\":[]}",
 			"a\xc3\xa9\xc3\xa8\xc3\xa9", ids),
 		6);
-	/* the bytes overtake the unknown token that waits: as the reference does */
+	/* the bytes come before the pending unknown token, as in the reference */
 	assert_memory_equal(ids, ((uint32_t[]){1, 2, 3, 2, 3, 0}), 24);
 }
 
-/* No window begins within a character whose bytes are tokens. */
+/* No window begins inside a character whose bytes are tokens. */
 static void bytes_in_long_words(void **state)
 {
 	static const char *const characters[] = {"a", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x85\x97"};
@@ -304,7 +316,7 @@ static void whole_words(void **state)
 {
 	uint32_t ids[16];
 	(void)state;
-	/* "abc" is a token that no merges make */
+	/* "abc" is a token that no merge makes */
 	static const char json[] =
 		"{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\"]}";
 	char text[300];
@@ -318,9 +330,9 @@ static void whole_words(void **state)
 
 static void refuses(const char *json, const char *why)
 {
-	struct compiled block = {0};
+	struct compiled_block block = {0};
 	struct ipf_error err = {0};
-	if (load_json(&block, json, strlen(json), sha, &err) == 0) {
+	if (tokenizer_json_compile(&block, slice_of(json), sha, &err) == 0) {
 		compiled_release(&block);
 		fail_msg("accepted: %s", json);
 	}
@@ -335,11 +347,11 @@ static void refuses_by_name(void **state)
 	refuses("{}", "no \"model\"");
 	refuses("[]", "no \"model\"");
 	refuses("{\"version\":\"2.0\",\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "version");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "model.vocab: no tokens");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", "model.vocab: expected at least one token");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}}", "model.vocab: expected an object");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}", "model.vocab: expected ids");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":4000000},\"merges\":[]}}", "4000000");
-	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":1},\"merges\":[]}}", "id 1 stands twice");
+	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1,\"b\":1},\"merges\":[]}}", "id 1 occurs twice");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1}}}", "model.merges: expected a list");
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[\"a b\"]}}",
 	        "\"b\" is not in the vocabulary");

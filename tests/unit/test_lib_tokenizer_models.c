@@ -2,11 +2,12 @@
  * characters. */
 #include "unit.h"
 
-#include "tokenizer/pipeline.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/postprocess.h"
 #include "tokenizer/regex.h"
-#include "tokenizer/score.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/unicode_pins.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/unigram_score.h"
 
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define WORDLEVEL(unk)                                                                                                 \
 	FILE_OF("{\"type\":\"Whitespace\"}",                                                                               \
 	        "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
-/* The normalizer puts spaces around Chinese characters, which are no part of the text. */
+/* The normalizer puts spaces around Chinese characters; they are not in the text. */
 #define CHINESE_FIRST                                                                                                                         \
 	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
 	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},"  \
@@ -53,17 +54,17 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define BPE(members)                                                                                                   \
 	FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
-/* No token for the byte 20: the character that stands for it is written in its bytes. */
+/* Byte 20 has no token: the character that represents it is written as its bytes. */
 #define BYTES_OF_BYTES                                                                                                 \
 	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}",           \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
-/* The first word is the one at the text's beginning, not the first that is left. */
+/* The first word is the one at the beginning of the text, not the first that is left. */
 #define FIRST_WORD                                                                                                                 \
 	FILE_OF(                                                                                                                       \
 		"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
 		"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}",                            \
 		"{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
-/* Spaces that one added token has taken are no other's: the second of two pairs of them is nothing. */
+/* Spaces belong to one added token only: the second of two pairs of them is empty. */
 #define ADDED_SPACES                                                                                                                                  \
 	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
 	"\"special\":false}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}"
@@ -81,7 +82,7 @@ static const struct {
      " 1 9 10 2", NULL},
 	{UNIGRAM("0", "true"), "\xc3\xa9z", " 0", NULL}, /* one unknown, and z has no byte */
 	{UNIGRAM("null", "false"), "abc", " 7", NULL},
-	{UNIGRAM("null", "false"), "abz", NULL, "an unknown character, and no unk_id"},
+	{UNIGRAM("null", "false"), "abz", NULL, "unknown character, and there is no unk_id"},
 	{WORDPIECE("[UNK]", "100"), "unaffable", " 4 3", NULL},
 	{WORDPIECE("[UNK]", "100"), "unable unabled", " 1 3 0", NULL},
 	{WORDPIECE("[UNK]", "2"), "\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9", " 5 6 0", NULL},
@@ -92,7 +93,7 @@ static const struct {
 	{FIRST_WORD, "b !b", " 0 1 1", NULL},
 	{FIRST_WORD, "! b b", " 1 1", NULL},
 	{ADDED_SPACES, "a     b  ", " 0 2 1 2", NULL},
-	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, what is unknown is left out before anything merges */
+	{BPE(""), "a<b", " 2", NULL}, /* without an unknown token, unknown characters are left out before anything merges */
 	{BPE("\"byte_fallback\":true,"),
      "a\xe4\xb8\xad"
      "b",
@@ -119,7 +120,7 @@ static void test_models(void **state)
 		struct buffer shown = {0};
 		assert_int_equal(open_text(&t, cases[i].file, &err), 0);
 		struct tokenizer_scratch *s = tokenizer_scratch_new(t);
-		int status = tokenizer_encode(t, s, cases[i].text, strlen(cases[i].text), 0, &ids, &err);
+		int status = tokenizer_encode(t, s, slice_of(cases[i].text), 0, &ids, &err);
 		assert_int_equal(status, cases[i].why ? -1 : 0);
 		if (cases[i].why) {
 			assert_non_null(strstr(err.text, cases[i].why));
@@ -144,16 +145,16 @@ static void test_refusals(void **state)
 		{FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":11,\"vocab\":" SMALL "}"),
 	     "unk_id: expected an id of the vocabulary"},
 		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"),
-	     "continuing_subword_prefix: expected a text"},
+	     "continuing_subword_prefix: expected a string"},
 		{FILE_OF(
 			 "null",
 			 "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
-	     "byte_fallback: with end_of_word_suffix is not supported"},
+	     "byte_fallback is not supported together with end_of_word_suffix"},
 		{BPE("\"unk_token\":5,"), "model.unk_token: expected a string"},
 		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
-		{BPE("\"dropout\":0.5,"), "model.dropout: encoding by chance is not supported"},
+		{BPE("\"dropout\":0.5,"), "model.dropout: random encoding is not supported"},
 		{FILE_OF("null", "{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}"),
-	     "model.vocab: \"a\" stands twice"},
+	     "model.vocab: \"a\" occurs twice"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -166,7 +167,7 @@ static void test_refusals(void **state)
 	}
 }
 
-/* Every way to cut a short text, and the best by its sum: Viterbi finds no better and no worse. */
+/* Viterbi finds the best of all ways to cut a short text. */
 static double best_of(const char *text, size_t len, const json_t *vocabulary)
 {
 	double best = len ? -1e9 : 0;
@@ -185,7 +186,7 @@ static double best_of(const char *text, size_t len, const json_t *vocabulary)
 	return best;
 }
 
-/* The reference knows special tokens by their text, which may be what the normalizer makes of another. */
+/* The reference identifies special tokens by their text, which may be the normalized form of another token. */
 static void test_special_texts(void **state)
 {
 #define ADDED(id, text, special)                                                                                       \
@@ -208,7 +209,7 @@ static void test_special_texts(void **state)
 	tokenizer_close(t);
 }
 
-/* What the reference makes of numbers: its JSON reader rounds twice. */
+/* Numbers as the reference reads them: its JSON reader rounds twice. */
 static void test_scores(void **state)
 {
 	static const struct {
@@ -259,12 +260,12 @@ static void test_scores(void **state)
 	double score;
 	(void)state;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		assert_true(score_read(slice_of(numbers[i].text), &score));
+		assert_true(unigram_score_read(slice_of(numbers[i].text), &score));
 		if (score != numbers[i].score)
 			fail_msg("%s: %.17g", numbers[i].text, score);
 	}
-	assert_false(score_read(slice_of("1e309"), &score));
-	assert_false(score_read(slice_of("-1e99999999999"), &score));
+	assert_false(unigram_score_read(slice_of("1e309"), &score));
+	assert_false(unigram_score_read(slice_of("-1e99999999999"), &score));
 }
 
 static void test_viterbi(void **state)
@@ -284,7 +285,7 @@ static void test_viterbi(void **state)
 		double sum = 0;
 		for (size_t i = 0; i < len; i++)
 			text[i] = "abcd"[test_random(&random) % 4];
-		assert_int_equal(tokenizer_encode(t, s, text, len, 0, &ids, &err), 0);
+		assert_int_equal(tokenizer_encode(t, s, (struct slice){text, len}, 0, &ids, &err), 0);
 		for (size_t i = 0; i < ids.count; i++)
 			sum += json_number_value(json_array_get(json_array_get(vocabulary, ids.ids[i]), 1));
 		assert_true(sum == best_of(text, len, vocabulary));
@@ -345,7 +346,7 @@ static void test_postprocessors(void **state)
 /* ---- regular expressions
  * ----------------------------------------------------------------------------------------------------------- */
 
-/* Whichever Unicode PCRE2 and utf8proc have: a property matches what Unicode 16 says. */
+/* A property matches the characters of Unicode 16, whatever version PCRE2 and utf8proc have. */
 static void matches_exactly(const char *pattern, uint32_t categories, const char *all)
 {
 	struct regex *re;
@@ -394,7 +395,7 @@ static void test_properties(void **state)
 	buffer_release(&all);
 }
 
-/* Superscripts and fractions of Latin-1 are of \w, but not where it stands in brackets. */
+/* Superscripts and fractions of Latin-1 are in \w, but not in [\w]. */
 static void test_word_characters(void **state)
 {
 	static const char *const patterns[][2] = {{"\\w+", "1-3 "},     {"\\p{Word}+", "1-3 "}, {"[\\w]+", ""},
@@ -432,12 +433,12 @@ static void test_walk(void **state)
 	while (regex_walk_next(&walk, &start, &end, &err) == 1)
 		buffer_format(&shown, "%zu-%zu ", start, end);
 	regex_walk_end(&walk);
-	assert_string_equal(shown.data, "0-0 1-3 5-5 "); /* none right after a match */
+	assert_string_equal(shown.data, "0-0 1-3 5-5 "); /* no empty match right after a match */
 	regex_free(re);
 	buffer_release(&shown);
 }
 
-/* What backtracks deeply gets the memory it needs. */
+/* A match that backtracks deeply gets the memory it needs. */
 static void test_deep(void **state)
 {
 	struct regex *re;

@@ -1,25 +1,27 @@
-/* The hand-written scanners against the expressions that they stand for, run by PCRE2; and the character classes. */
+/* Compares the hand-written scanners with their regular expressions, run by PCRE2; and checks the character classes. */
 #include "unit.h"
 
 #include "stream/digest.h"
-#include "tokenizer/load.h"
-#include "tokenizer/scan.h"
+#include "stream/stream.h"
+#include "tokenizer/byte_level.h"
+#include "tokenizer/code_point.h"
+#include "tokenizer/scanner.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* A block with nothing but the classes. */
-static struct compiled block;
-static struct classes classes;
+/* A block with only the classes. */
+static struct compiled_block block;
+static struct character_classes classes;
 
 static int set_up(void **state)
 {
 	struct compiled_builder b = {0};
 	struct ipf_error err = {0};
 	(void)state;
-	load_classes(&b);
+	character_classes_build(&b);
 	assert_int_equal(compiled_build(&b, &block, &err), 0);
-	classes_of(&classes, &block);
+	character_classes_of(&classes, &block);
 	return 0;
 }
 
@@ -30,8 +32,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As the reference's Oniguruma (Unicode 16) answered for \p{Lu}\p{Lt}, \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P},
- * \p{S}: the digest of one byte a code point. */
+/* The digest of one byte for each code point, as the reference's Oniguruma (Unicode 16) answers for \p{Lu}\p{Lt},
+ * \p{Ll}, \p{Lm}\p{Lo}, \p{M}, \p{N}, \s, \p{P}, \p{S}. */
 static void classes_are_those_of_the_reference(void **state)
 {
 	struct digest *d = digest_new();
@@ -46,8 +48,8 @@ static void classes_are_those_of_the_reference(void **state)
 	assert_string_equal(hex, "26425451af5182aea7bdcf4981772d7d1bce28762e9ecd87cb646b27976ba371");
 }
 
-/* Every kind of character that an expression tells apart, and what is special in it; all of them older than PCRE2's
- * Unicode. */
+/* All kinds of characters that an expression distinguishes, and special ones. All are older than the Unicode version of
+ * PCRE2. */
 static const char *const alphabet[] = {
 	"a",
 	"b",
@@ -174,7 +176,7 @@ static size_t split(pcre2_code *code, const char *text, size_t begin, size_t end
 	return count;
 }
 
-/* Every expression in turn on what the ones before it have cut. */
+/* Applies the expressions in turn, each to the pieces of the one before. */
 static size_t split_chain(pcre2_code **codes, size_t steps, const char *text, size_t begin, size_t end, size_t *ends,
                           size_t count)
 {
@@ -208,7 +210,7 @@ static void compare(scan_function *scan, const char *const *regexes, size_t step
 		}
 		text[len] = '\0';
 		size_t want = split_chain(codes, steps, text, 0, len, expected, 0);
-		/* little room, so that it has to begin again in the middle */
+		/* little room, so that it has to resume in the middle */
 		size_t count = 0, room = 1 + test_random(&seed) % 5;
 		while (count == 0 || ends[count - 1] < len)
 			count += scan(&classes, text, count ? ends[count - 1] : 0, len, ends + count, room);
@@ -297,10 +299,10 @@ static void knows_only_what_it_has_proven(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		json_t *config = parse(cases[i].config);
-		assert_ptr_equal(scan_known(config), cases[i].scan);
+		assert_ptr_equal(scanner_for_chain(config), cases[i].scan);
 		json_decref(config);
 	}
-	/* how a piece is kept matters: removed words are gone */
+	/* the behavior matters: removed words are gone */
 	static const struct {
 		const char *behavior;
 		int invert;
@@ -312,7 +314,7 @@ static void knows_only_what_it_has_proven(void **state)
 		                           "pretokenizers", "type", "Split", "pattern", "Regex", scan_regex_o200k, "behavior",
 		                           kept[i].behavior, "invert", kept[i].invert, "type", "ByteLevel", "add_prefix_space",
 		                           0, "use_regex", 0);
-		assert_ptr_equal(scan_known(config), kept[i].scan);
+		assert_ptr_equal(scanner_for_chain(config), kept[i].scan);
 		json_decref(config);
 	}
 }
@@ -327,10 +329,16 @@ static void bytes_have_characters(void **state)
 	assert_int_equal(byte_level_char(0x7f), 0x121);
 	assert_int_equal(byte_level_char(0xa0), 0x142);
 	assert_int_equal(byte_level_char(0xad), 0x143);
-	for (int i = 0; i < 256; i++)
-		assert_int_equal(byte_level_byte(byte_level_char((unsigned char)i)), i);
-	assert_int_equal(byte_level_byte(0x144), -1);
-	assert_int_equal(byte_level_byte(' '), -1);
+	for (int i = 0; i < 256; i++) {
+		char utf8[4];
+		buffer_clear(&back);
+		assert_true(byte_level_bytes(utf8, utf8_put(utf8, byte_level_char((unsigned char)i)), &back));
+		assert_int_equal(back.len, 1);
+		assert_int_equal((unsigned char)back.data[0], i);
+	}
+	buffer_clear(&back);
+	assert_false(byte_level_bytes("\xc5\x84", 2, &back)); /* U+0144 */
+	assert_false(byte_level_bytes(" ", 1, &back));
 	assert_false(byte_level_bytes("a b", 3, &back));
 	assert_int_equal(back.len, 0);
 	assert_true(byte_level_bytes("a\xc4\xa0"

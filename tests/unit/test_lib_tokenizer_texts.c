@@ -1,7 +1,9 @@
-/* Normalizers, pre-tokenizers, decoders: what each makes of a text, cases from the reference; and what they refuse. */
+/* What normalizers, pre-tokenizers and decoders make of texts, compared with the reference; and what they refuse. */
 #include "unit.h"
 
-#include "tokenizer/pipeline.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pretokenizer.h"
 
 static json_t *parse(const char *text)
 {
@@ -15,7 +17,7 @@ static const char *const normalized[][3] = {
 	{"{\"type\":\"NFC\"}", "e\xcc\x81\xcc\xa3 \xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8",
      "\xe1\xba\xb9\xcc\x81 \xea\xb0\x81"},
 	{"{\"type\":\"NFC\"}", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa7\xe1\x86\xa8",
-     "\xea\xb0\x80\xe1\x86\xa7\xe1\x86\xa8"}, /* no final */
+     "\xea\xb0\x80\xe1\x86\xa7\xe1\x86\xa8"}, /* not a final */
 	{"{\"type\":\"NFD\"}", "\xc3\xa9\xcc\xa3", "e\xcc\xa3\xcc\x81"},
 	{"{\"type\":\"NFD\"}", "\xf0\x91\xa4\xb8", "\xf0\x91\xa4\xb8"}, /* newer than the reference's tables */
 	{"{\"type\":\"NFKC\"}", "\xef\xac\x81 \xe2\x85\xa7 \xe3\x8b\xbf", "fi VIII \xe3\x8b\xbf"},
@@ -61,7 +63,7 @@ static void test_normalizers(void **state)
 	}
 }
 
-/* Is what the text began with still there? */
+/* Is the beginning of the text still there? */
 static void test_cut(void **state)
 {
 	static const struct {
@@ -90,7 +92,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* Marks in the worst order, by the thousand: sorted, and not by swapping neighbours. */
+/* Thousands of marks in the worst order are sorted, and not by swapping neighbours. */
 static void test_many_marks(void **state)
 {
 	json_t *config = parse("{\"type\":\"NFC\"}");
@@ -151,7 +153,7 @@ static const char *const pieces[][3] = {
 	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
      "a b", "_a|b|"},
 	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
-     " a b", "a|b|"}, /* what is at the beginning was taken away */
+     " a b", "a|b|"}, /* the beginning was removed */
 };
 
 static void test_pretokenizers(void **state)
@@ -178,7 +180,7 @@ static void test_pretokenizers(void **state)
 	}
 }
 
-/* Tokens stand with a bar after each. */
+/* Each token is followed by a bar. */
 static const char *const decoded[][3] = {
 	{"{\"type\":\"ByteLevel\"}",
      "\xc4\xa0"
@@ -229,13 +231,12 @@ static const char *const refused[][2] = {
 	{"{\"type\":\"Foo\"}", "unknown type \"Foo\""},
 	{"[]", "expected an object with a \"type\""},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Glob\":\"*\"},\"content\":\"\"}", "pattern: expected"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}",
-     "byte 0: an escape that is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\X\"},\"content\":\"\"}", "byte 0: escape is not supported"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a(?~b)\"},\"content\":\"\"}",
-     "byte 1: a kind of group that is not supported"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "folds to several characters"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "a group that is not closed"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "a class that is not closed"},
+     "byte 1: kind of group is not supported"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "characters that fold to several"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "group without its )"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "class without its ]"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\p{Nonesuch}\"},\"content\":\"\"}", "regex \"\\p{Nonesuch}\""},
 };
 

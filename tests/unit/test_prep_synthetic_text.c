@@ -57,7 +57,7 @@ static void appends(void **state)
 	buffer_release(&text);
 }
 
-/* A block at another length is the beginning of the same text; other ids and other salts are other texts. */
+/* A block with another length is a beginning of the same text; other ids and other salts give other texts. */
 static void blocks(void **state)
 {
 	(void)state;
@@ -88,7 +88,7 @@ static void blocks(void **state)
 	buffer_release(&other);
 }
 
-/* The text of a hash is part of the interface: traces made on other days, other machines, must share it. */
+/* The text of a hash is part of the interface: traces that were made on other days and machines have to share it. */
 static void stands_for_ever(void **state)
 {
 	(void)state;

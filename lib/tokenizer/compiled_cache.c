@@ -1,0 +1,239 @@
+#include "tokenizer/compiled_cache.h"
+
+#include "tokenizer/rank_file.h"
+#include "tokenizer/tokenizer_json.h"
+
+#include "stream/digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SETTLED_SECONDS 3
+
+static bool cache_folder(struct buffer *folder)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	if (xdg && xdg[0] == '/')
+		buffer_text(folder, xdg);
+	else if (home && home[0] == '/')
+		buffer_format(folder, "%s/.cache", home);
+	else
+		return false;
+	return true;
+}
+
+/* Opens regular files only: opening or reading another kind may block forever. */
+static int open_entry(const struct buffer *path, struct stat *st)
+{
+	int fd = path->failed ? -1 : open(path->data, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool map_block(struct compiled_block *out, const char *folder, const char *kind, const char *sha256)
+{
+	struct buffer path = {0};
+	struct stat st;
+	void *memory = MAP_FAILED;
+
+	buffer_format(&path, "%s/ipf/%s%s.tok", folder, sha256, kind);
+	int fd = open_entry(&path, &st);
+	if (fd >= 0 && st.st_size > 0)
+		memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	buffer_release(&path);
+	if (memory == MAP_FAILED)
+		return false;
+	if (!compiled_is_sound(memory, (size_t)st.st_size, sha256)) {
+		munmap(memory, (size_t)st.st_size);
+		return false;
+	}
+	*out = (struct compiled_block){.header = memory, .memory = memory, .mapped = (size_t)st.st_size};
+	return true;
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static void store(const char *folder, const char *name, const void *data, size_t len)
+{
+	struct buffer temporary = {0}, path = {0};
+
+	mkdir(folder, 0700);
+	buffer_format(&path, "%s/ipf", folder);
+	if (!path.failed)
+		mkdir(path.data, 0700);
+	buffer_format(&path, "/%s", name);
+	buffer_format(&temporary, "%s/ipf/.new.XXXXXX", folder);
+	int fd = path.failed || temporary.failed ? -1 : mkostemp(temporary.data, O_CLOEXEC);
+	if (fd >= 0) {
+		bool good = write_all(fd, data, len);
+		if (close(fd) != 0 || !good || rename(temporary.data, path.data) != 0)
+			unlink(temporary.data);
+	}
+	buffer_release(&temporary);
+	buffer_release(&path);
+}
+
+static void digest_of(const void *data, size_t len, char hex[65])
+{
+	struct digest *d = digest_new();
+	hex[0] = '\0';
+	if (!d)
+		return;
+	digest_update(d, data, len);
+	digest_hex(d, hex);
+	digest_free(d);
+}
+
+static void identity(const struct stat *st, const char *kind, char key[65])
+{
+	struct buffer text = {0};
+	buffer_format(&text, "%d%s %ju %ju %jd %jd.%09ld %jd.%09ld", COMPILED_VERSION, kind, (uintmax_t)st->st_dev,
+	              (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+	              (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	key[0] = '\0';
+	if (!text.failed)
+		digest_of(text.data, text.len, key);
+	buffer_release(&text);
+}
+
+static bool read_ref(const char *folder, const char *key, char sha256[65])
+{
+	struct buffer path = {0};
+	struct stat st;
+	char read_back[66];
+	buffer_format(&path, "%s/ipf/%s.ref", folder, key);
+	int fd = open_entry(&path, &st);
+	ssize_t n = fd >= 0 ? read(fd, read_back, sizeof read_back) : -1;
+	if (fd >= 0)
+		close(fd);
+	buffer_release(&path);
+	if (n != 64)
+		return false;
+	memcpy(sha256, read_back, 64);
+	sha256[64] = '\0';
+	return strspn(sha256, "0123456789abcdef") == 64;
+}
+
+static void write_ref(const char *folder, const struct stat *st, const char *key, const char *sha256)
+{
+	char name[80];
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec - st->st_ctim.tv_sec < SETTLED_SECONDS || now.tv_sec - st->st_mtim.tv_sec < SETTLED_SECONDS)
+		return;
+	snprintf(name, sizeof name, "%s.ref", key);
+	store(folder, name, sha256, 64);
+}
+
+static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_error *err)
+{
+	for (;;) {
+		char *to = buffer_reserve(text, text->len < expected ? expected - text->len + 1 : 65536);
+		if (!to)
+			return ipf_error_memory(err);
+		ssize_t n = read(fd, to, text->cap - text->len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ipf_error_errno(err, errno, NULL, "cannot read");
+		if (n == 0)
+			return 0;
+		text->len += (size_t)n;
+	}
+}
+
+/* The file that is opened, and its place in the cache. */
+struct source {
+	int fd;
+	struct stat st;
+	const char *kind;   /* of a rank file; "" for a tokenizer.json */
+	const char *folder; /* of the cache; NULL: there is none */
+	char key[65];       /* empty: no .ref */
+};
+
+static int compile_text(struct compiled_block *out, const struct source *source, struct slice text, const char *sha256,
+                        struct ipf_error *err)
+{
+	char name[100];
+	if (source->folder && map_block(out, source->folder, source->kind, sha256))
+		return 0;
+	int status = source->kind[0] ? rank_file_compile(out, source->kind, text, sha256, err)
+	                             : tokenizer_json_compile(out, text, sha256, err);
+	if (status == 0 && source->folder) {
+		snprintf(name, sizeof name, "%s%s.tok", sha256, source->kind);
+		store(source->folder, name, out->memory, out->header->size);
+	}
+	return status;
+}
+
+static int compile(struct compiled_block *out, const struct source *source, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	char sha256[65];
+	int status = read_file(source->fd, source->st.st_size > 0 ? (size_t)source->st.st_size : 0, &text, err);
+
+	if (status == 0) {
+		struct slice all = {text.data ? text.data : "", text.len};
+		digest_of(all.data, all.len, sha256);
+		status = compile_text(out, source, all, sha256, err);
+		if (status == 0 && source->folder && S_ISREG(source->st.st_mode))
+			write_ref(source->folder, &source->st, source->key, sha256);
+	}
+	buffer_release(&text);
+	return status;
+}
+
+int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf_error *err)
+{
+	struct source source = {.kind = ""};
+	struct buffer folder = {0};
+	char sha256[65];
+	int status = 0;
+
+	if (rank_file_kind(path, &source.kind, err) < 0)
+		return -1;
+	source.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (source.fd < 0 || fstat(source.fd, &source.st) != 0) {
+		ipf_error_errno(err, errno, path, "cannot open");
+		if (source.fd >= 0)
+			close(source.fd);
+		return -1;
+	}
+	if (S_ISDIR(source.st.st_mode)) {
+		close(source.fd);
+		return ipf_error_set(err, IPF_INPUT, "is a directory, expected a file");
+	}
+	if (cache_folder(&folder) && !folder.failed)
+		source.folder = folder.data;
+	identity(&source.st, source.kind, source.key);
+	if (!(source.folder && source.key[0] && S_ISREG(source.st.st_mode) && read_ref(folder.data, source.key, sha256) &&
+	      map_block(out, folder.data, source.kind, sha256)))
+		status = compile(out, &source, err);
+	close(source.fd);
+	buffer_release(&folder);
+	return status;
+}

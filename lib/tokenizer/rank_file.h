@@ -1,0 +1,16 @@
+/* Reads a rank file of tiktoken (NAME.tiktoken) and compiles it: one token in base64 and its rank per line. The file
+ * says neither how text is split nor which special tokens there are, so its name has to.
+ */
+#ifndef IPF_TOKENIZER_RANK_FILE_H
+#define IPF_TOKENIZER_RANK_FILE_H
+
+#include "tokenizer/compiled_block.h"
+
+/* Sets `*kind` to "" if the path does not name a rank file, else to the encoding that its name gives (".cl100k" and the
+ * like). -1 if the name gives none that is known. */
+int rank_file_kind(const char *path, const char **kind, struct ipf_error *err);
+/* `kind` comes from rank_file_kind; `sha256` is the hex digest of the text. */
+int rank_file_compile(struct compiled_block *out, const char *kind, struct slice text, const char *sha256,
+                      struct ipf_error *err);
+
+#endif
