@@ -4,7 +4,7 @@
 #include "input/archive_members.h"
 #include "input/input_paths.h"
 #include "shape/prep.h"
-#include "sources/reader.h"
+#include "sources/source_reader.h"
 #include "input/remote.h"
 #include "shape/selection.h"
 #include "stat/trace_stat.h"
@@ -41,7 +41,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 		return -1; /* before its files are looked for: they may not be there either */
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) &&
-		    access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
+		    access(operands->items[i], R_OK) < 0 && archive_member_split(operands->items[i]) == 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
@@ -82,7 +82,7 @@ static json_t *make_header(const struct prep_plan *plan, int argc, char **argv)
 }
 
 /* The trailer: what was read, what of it is missing, and what nobody has said. */
-static json_t *make_trailer(const struct prep_plan *plan, const struct reading *reading,
+static json_t *make_trailer(const struct prep_plan *plan, const struct source_reader *reading,
                             const struct selection_counts *tally)
 {
 	json_t *end = json_pack("{s:O}", "from", reading->from);
@@ -117,7 +117,7 @@ static json_t *make_trailer(const struct prep_plan *plan, const struct reading *
 
 /* Reads, selects, writes; the trace is sealed also where the input ends badly. */
 static int convert(const struct prep_plan *plan, struct stream_writer *writer, const struct input_paths *paths,
-                   struct reading *reading, struct selection_counts *tally, struct ipf_error *err)
+                   struct source_reader *reading, struct selection_counts *tally, struct ipf_error *err)
 {
 	struct renderer renderer = {0};
 	struct selection *selection = NULL;
@@ -126,7 +126,7 @@ static int convert(const struct prep_plan *plan, struct stream_writer *writer, c
 		status = selection_new(&selection, plan, &renderer, tally, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
-		status = reading_run(reading, paths->items, (int)paths->count, err);
+		status = source_reader_run(reading, paths->items, (int)paths->count, err);
 	}
 	if (status == 0)
 		status = selection_finish(selection, err);
@@ -148,7 +148,7 @@ static const struct source_format *find_format(const char *name, const struct in
 	if (strcmp(name, "auto") != 0)
 		return source_find(name, err);
 	const char *path = paths->count ? paths->items[0] : "-";
-	return input_open(first, path, err) == 0 ? source_guess(*first, err) : NULL;
+	return input_open(first, path, err) == 0 ? detect_format(*first, err) : NULL;
 }
 
 static int run(const struct prep_plan *plan, int argc, char **argv, const struct input_paths *paths,
@@ -156,21 +156,21 @@ static int run(const struct prep_plan *plan, int argc, char **argv, const struct
 {
 	const struct prep_options *o = plan->options;
 	struct selection_counts tally = {0};
-	struct reading reading = {.format = plan->format,
-	                          .state = plan->state,
-	                          .quiet = o->common.quiet,
-	                          .first = first,
-	                          .stop = o->on_error && strcmp(o->on_error, "stop") == 0};
+	struct source_reader reading = {.format = plan->format,
+	                                .state = plan->state,
+	                                .quiet = o->common.quiet,
+	                                .first = first,
+	                                .stop = o->on_error && strcmp(o->on_error, "stop") == 0};
 	struct stream_writer *writer;
 	json_t *header = make_header(plan, argc, argv);
 	if (!header) {
-		reading_release(&reading);
+		source_reader_release(&reading);
 		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
 	}
 	int status = stream_writer_open(&writer, o->common.output, header, err);
 	json_decref(header);
 	if (status < 0) {
-		reading_release(&reading);
+		source_reader_release(&reading);
 		return -1;
 	}
 	if ((plan->traits & MAKES_TEXT) && (plan->traits & (HAS_BLOCKS | HAS_SESSIONS)) && plan->prompt != AS_NOTHING)
@@ -186,7 +186,7 @@ static int run(const struct prep_plan *plan, int argc, char **argv, const struct
 		                       (long long)reading.records);
 	/* What was wrong has been said. */
 	bool incomplete = reading.ended_early || reading.bad;
-	reading_release(&reading);
+	source_reader_release(&reading);
 	return status < 0 ? -1 : incomplete ? 3 : 0;
 }
 

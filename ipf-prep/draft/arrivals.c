@@ -81,7 +81,7 @@ int arrivals_dequantise(struct reorder *h, uint64_t seed)
 	if (status == 0 && at > 0) {
 		qsort(stamps, at, sizeof *stamps, by_stamp);
 		spread(stamps, at, space, seed);
-		reorder_retime(h);
+		reorder_update_times(h);
 	}
 	free(stamps);
 	free(space);
@@ -92,21 +92,21 @@ int arrivals_dequantise(struct reorder *h, uint64_t seed)
 
 static int by_arrival(const void *a, const void *b)
 {
-	const struct scaled *x = a, *y = b;
+	const struct scaled_group *x = a, *y = b;
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
 	return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
-static int64_t arrival(const struct unit *unit)
+static int64_t arrival(const struct draft_group *unit)
 {
 	return unit->drafts[0]->requests[0].at_ns;
 }
 
 /* Copies arrive within so much of their originals. */
-static int64_t window_ns(const struct unit *units, size_t count)
+static int64_t window_ns(const struct draft_group *units, size_t count)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN, wide = 30 * NS_PER_S;
 	for (size_t i = 0; i < count; i++) {
@@ -122,11 +122,11 @@ static int64_t window_ns(const struct unit *units, size_t count)
 	return gaps > wide ? gaps : wide;
 }
 
-struct scaled *arrivals_scale(const struct unit *units, size_t count, double factor, int64_t from_ns, uint64_t seed,
-                              size_t *made)
+struct scaled_group *arrivals_scale(const struct draft_group *units, size_t count, double factor, int64_t from_ns,
+                                    uint64_t seed, size_t *made)
 {
 	double most = (double)count * ceil(factor) + 1;
-	struct scaled *list = most < 1e12 ? calloc((size_t)most, sizeof *list) : NULL;
+	struct scaled_group *list = most < 1e12 ? calloc((size_t)most, sizeof *list) : NULL;
 	int64_t window = window_ns(units, count);
 	*made = 0;
 	for (size_t i = 0; list && i < count; i++) {
@@ -136,7 +136,7 @@ struct scaled *arrivals_scale(const struct unit *units, size_t count, double fac
 		int64_t copies = (int64_t)floor(factor) + (rng_uniform(&rng) < factor - floor(factor)),
 				at_ns = arrival(&units[i]);
 		for (int64_t k = 0; k < copies; k++) {
-			struct scaled s = {.unit = i, .copy = k, .at_ns = at_ns};
+			struct scaled_group s = {.group = i, .copy = k, .at_ns = at_ns};
 			if (k > 0 && at_ns != IPF_ABSENT) {
 				s.shift_ns = (int64_t)rng_below(&rng, 2 * (uint64_t)window) - window;
 				if (at_ns + s.shift_ns < from_ns)

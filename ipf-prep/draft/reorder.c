@@ -121,7 +121,7 @@ static void shift_arrivals(struct reorder *h, int64_t first)
 	}
 }
 
-int reorder_order(struct reorder *h)
+int reorder_sort(struct reorder *h)
 {
 	for (size_t i = 0; i < h->count; i++) {
 		struct held *item = &h->items[i];
@@ -131,9 +131,9 @@ int reorder_order(struct reorder *h)
 	}
 	if (h->count)
 		qsort(h->items, h->count, sizeof *h->items, by_arrival);
-	h->units = malloc((h->count + 1) * sizeof *h->units);
+	h->groups = malloc((h->count + 1) * sizeof *h->groups);
 	h->drafts = malloc((h->count + 1) * sizeof *h->drafts);
-	if (!h->units || !h->drafts)
+	if (!h->groups || !h->drafts)
 		return -1;
 	int64_t turn = 0;
 	for (size_t i = 0; i < h->count; i++) {
@@ -141,8 +141,8 @@ int reorder_order(struct reorder *h)
 		if (i == 0 || h->items[i].group != h->items[i - 1].group)
 			turn = 0;
 		if (i == 0 || h->items[i].group != h->items[i - 1].group)
-			h->units[h->unit_count++] = (struct unit){.drafts = &h->drafts[i]};
-		struct unit *unit = &h->units[h->unit_count - 1];
+			h->groups[h->group_count++] = (struct draft_group){.drafts = &h->drafts[i]};
+		struct draft_group *unit = &h->groups[h->group_count - 1];
 		unit->count++;
 		h->drafts[i]->turn = turn;
 		turn += (int64_t)h->drafts[i]->count;
@@ -162,7 +162,7 @@ struct draft *reorder_draft(const struct reorder *h, size_t index)
 	return h->items[index].draft;
 }
 
-void reorder_retime(struct reorder *h)
+void reorder_update_times(struct reorder *h)
 {
 	for (size_t i = 0; i < h->count; i++) {
 		struct held *item = &h->items[i];
@@ -183,7 +183,7 @@ void reorder_release(struct reorder *h)
 		free(h->items[i].draft);
 	free(h->items);
 	free(h->slots);
-	free(h->units);
+	free(h->groups);
 	free(h->drafts);
 	*h = (struct reorder){0};
 }

@@ -7,7 +7,7 @@
 
 #include "draft/draft.h"
 
-struct unit {
+struct draft_group {
 	struct draft **drafts;
 	size_t count;
 };
@@ -17,8 +17,8 @@ struct reorder {
 	size_t count, cap;
 	uint32_t *slots; /* sessions by the hash of their names: an item's place + 1 */
 	size_t slot_count, sessions;
-	struct unit *units; /* after reorder_order */
-	size_t unit_count;
+	struct draft_group *groups; /* after reorder_sort */
+	size_t group_count;
 	struct draft **drafts;
 };
 
@@ -29,11 +29,11 @@ int reorder_replace(struct reorder *h, size_t index, const struct draft *d);
 /* Makes the units. Sessions come in the order of their first arrival (of their first record where arrivals are not
  * known); within one, its requests by arrival where all of them have one, else as they came. Arrivals are moved so that
  * none is negative. 0, -1 when memory runs out. */
-int reorder_order(struct reorder *h);
-/* Those that are held, as they came (before reorder_order). After their arrivals were changed, reorder_retime. */
+int reorder_sort(struct reorder *h);
+/* Those that are held, as they came (before reorder_sort). After their arrivals were changed, reorder_update_times. */
 size_t reorder_count(const struct reorder *h);
 struct draft *reorder_draft(const struct reorder *h, size_t index);
-void reorder_retime(struct reorder *h);
+void reorder_update_times(struct reorder *h);
 void reorder_release(struct reorder *h);
 
 #endif

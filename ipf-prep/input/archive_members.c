@@ -13,7 +13,7 @@ struct archive_members {
 	bool at_end;
 };
 
-size_t member_split(const char *path)
+size_t archive_member_split(const char *path)
 {
 	struct stat st;
 	if (stat(path, &st) == 0)
@@ -96,7 +96,7 @@ int archive_members_list(const char *archive, int (*found)(void *data, const cha
 
 int archive_members_open(struct archive_members **members, const char *path, struct ipf_error *err)
 {
-	size_t len = member_split(path);
+	size_t len = archive_member_split(path);
 	const char *wanted = path + len + 1, *name;
 	struct archive_members *m = *members;
 	bool goes_on = m && strlen(m->path) == len && memcmp(m->path, path, len) == 0 && !m->at_end;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* How much of the path is an archive's, where it names a file in one; 0 where it does not. */
-size_t member_split(const char *path);
+size_t archive_member_split(const char *path);
 /* Does the name look like that of an archive? */
 bool is_archive(const char *path);
 /* Calls found(data, "ARCHIVE:NAME") for each regular file in the archive. 0; -1 also where found() answers -1. */

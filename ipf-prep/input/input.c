@@ -169,7 +169,7 @@ int input_next(struct input **opened, struct input *before, const char *path, st
 	input_close(before);
 	if (input)
 		input->fd = -1;
-	if (member_split(path) == 0) {
+	if (archive_member_split(path) == 0) {
 		archive_members_close(members);
 		members = NULL;
 	} else if (archive_members_open(&members, path, err) < 0) {

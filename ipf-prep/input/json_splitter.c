@@ -94,24 +94,24 @@ static enum found scan_scalar(struct scan *s, const char *text, size_t len)
 	return s->at < len ? WHOLE : MORE;
 }
 
-void splitter_begin(struct splitter *s, struct byte_window *feed)
+void json_splitter_begin(struct json_splitter *s, struct byte_window *feed)
 {
-	*s = (struct splitter){.feed = feed, .at_line = 1, .line = 1};
+	*s = (struct json_splitter){.feed = feed, .at_line = 1, .line = 1};
 }
 
-bool splitter_by_lines(const struct splitter *s)
+bool json_splitter_by_lines(const struct json_splitter *s)
 {
 	return s->state == JSON_SPLITTER_LINES;
 }
 
-static int broken(struct splitter *s, enum ipf_error_kind kind, const char *text, struct ipf_error *err)
+static int broken(struct json_splitter *s, enum ipf_error_kind kind, const char *text, struct ipf_error *err)
 {
 	s->state = JSON_SPLITTER_BROKEN;
 	s->line = s->at_line;
 	return ipf_error_set(err, kind, "%s", text);
 }
 
-static int unexpected(struct splitter *s, const char *wanted, int c, struct ipf_error *err)
+static int unexpected(struct json_splitter *s, const char *wanted, int c, struct ipf_error *err)
 {
 	char text[96];
 	if (isprint(c))
@@ -121,7 +121,7 @@ static int unexpected(struct splitter *s, const char *wanted, int c, struct ipf_
 	return broken(s, IPF_INPUT, text, err);
 }
 
-static int lost(struct splitter *s)
+static int lost(struct json_splitter *s)
 {
 	s->state = JSON_SPLITTER_BROKEN;
 	s->line = s->at_line;
@@ -129,7 +129,7 @@ static int lost(struct splitter *s)
 }
 
 /* Passes white space: 1 with the next byte, 0 at the end, -1. */
-static int next_byte(struct splitter *s, int *c, struct ipf_error *err)
+static int next_byte(struct json_splitter *s, int *c, struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
 	for (;;) {
@@ -147,7 +147,7 @@ static int next_byte(struct splitter *s, int *c, struct ipf_error *err)
 }
 
 /* Gives out `len` bytes at the window's beginning. */
-static int give(struct splitter *s, size_t len, int64_t newlines, struct slice *record)
+static int give(struct json_splitter *s, size_t len, int64_t newlines, struct slice *record)
 {
 	*record = (struct slice){byte_window_at(s->feed), len};
 	s->line = s->at_line;
@@ -156,7 +156,7 @@ static int give(struct splitter *s, size_t len, int64_t newlines, struct slice *
 	return 1;
 }
 
-static int next_value(struct splitter *s, int first, enum json_splitter_state after, struct slice *record,
+static int next_value(struct json_splitter *s, int first, enum json_splitter_state after, struct slice *record,
                       struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
@@ -184,7 +184,7 @@ static int next_value(struct splitter *s, int first, enum json_splitter_state af
 	}
 }
 
-static int next_line(struct splitter *s, struct slice *record, struct ipf_error *err)
+static int next_line(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
 	int c, got = next_byte(s, &c, err);
@@ -216,7 +216,7 @@ static char last_byte(const char *text, size_t len)
 
 /* The file begins with an object: JSON Lines, or objects laid out at will? A first line that is one object and nothing
  * else says lines; so does a broken one after which an object begins, since within an object a key would. */
-static int tell_layout(struct splitter *s, struct ipf_error *err)
+static int tell_layout(struct json_splitter *s, struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
 	struct scan scan = {.at = 1, .depth = 1};
@@ -252,7 +252,7 @@ static int tell_layout(struct splitter *s, struct ipf_error *err)
 	}
 }
 
-static void skip_mark(struct splitter *s, struct ipf_error *err)
+static void skip_mark(struct json_splitter *s, struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
 	while (feed->end - feed->begin < 3 && byte_window_more(feed, err) > 0)
@@ -262,7 +262,7 @@ static void skip_mark(struct splitter *s, struct ipf_error *err)
 }
 
 /* Is the object that begins here empty? It says nothing of the layout: what follows it will. -1 on error. */
-static int is_empty(struct splitter *s, struct ipf_error *err)
+static int is_empty(struct json_splitter *s, struct ipf_error *err)
 {
 	struct byte_window *feed = s->feed;
 	for (size_t at = 1;; at++) {
@@ -278,7 +278,7 @@ static int is_empty(struct splitter *s, struct ipf_error *err)
 }
 
 /* Between values: an array opens, or an object begins. */
-static int next_top(struct splitter *s, struct slice *record, struct ipf_error *err)
+static int next_top(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	int c, got;
 	if (s->state == JSON_SPLITTER_START)
@@ -306,7 +306,7 @@ static int next_top(struct splitter *s, struct slice *record, struct ipf_error *
 }
 
 /* Within an array. */
-static int next_element(struct splitter *s, struct slice *record, struct ipf_error *err)
+static int next_element(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	for (;;) {
 		int c, got = next_byte(s, &c, err);
@@ -332,7 +332,7 @@ static int next_element(struct splitter *s, struct slice *record, struct ipf_err
 	}
 }
 
-int splitter_next(struct splitter *s, struct slice *record, struct ipf_error *err)
+int json_splitter_next(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	s->feed->begin += s->given;
 	s->at_line += s->newlines;

@@ -61,7 +61,7 @@ static const char *why_not(const struct selection *s, struct draft *d)
 }
 
 /* A session stands or falls as a whole, its time is that of its first request. */
-static const char *unit_why_not(const struct selection *s, const struct unit *unit)
+static const char *unit_why_not(const struct selection *s, const struct draft_group *unit)
 {
 	const struct prep_options *o = s->plan->options;
 	int64_t at_ns = unit->drafts[0]->requests[0].at_ns;
@@ -75,7 +75,7 @@ static const char *unit_why_not(const struct selection *s, const struct unit *un
 	return why;
 }
 
-static int64_t unit_requests(const struct unit *unit)
+static int64_t unit_requests(const struct draft_group *unit)
 {
 	int64_t count = 0;
 	for (size_t i = 0; i < unit->count; i++)
@@ -99,7 +99,7 @@ static void move_arrivals(struct draft *d, int64_t ns)
 }
 
 /* Writes a unit where it still fits. */
-static int write_unit(struct selection *s, const struct unit *unit, struct ipf_error *err)
+static int write_unit(struct selection *s, const struct draft_group *unit, struct ipf_error *err)
 {
 	const struct prep_options *o = s->plan->options;
 	int64_t requests = unit_requests(unit);
@@ -129,22 +129,22 @@ static int no_memory(struct ipf_error *err)
 	return ipf_error_errno(err, ENOMEM, NULL, "no memory to hold what was read");
 }
 
-static void shuffle(struct selection *s, struct unit *units, size_t count)
+static void shuffle(struct selection *s, struct draft_group *units, size_t count)
 {
 	for (size_t i = count; i > 1; i--) {
 		size_t k = (size_t)rng_below(&s->order, i);
-		struct unit moved = units[i - 1];
+		struct draft_group moved = units[i - 1];
 		units[i - 1] = units[k];
 		units[k] = moved;
 	}
 }
 
 /* Draws units until there are enough, each as often as it comes up. */
-static int write_replaced(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+static int write_replaced(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
 {
 	const struct prep_options *o = s->plan->options;
 	while (count > 0 && !enough(s)) {
-		struct unit *unit = &units[rng_below(&s->order, count)];
+		struct draft_group *unit = &units[rng_below(&s->order, count)];
 		if (o->n != IPF_ABSENT && s->requests + unit_requests(unit) > o->n)
 			break;
 		if (write_unit(s, unit, err) < 0)
@@ -156,15 +156,15 @@ static int write_replaced(struct selection *s, struct unit *units, size_t count,
 }
 
 /* Units that stay and copies of them, each at its own time. */
-static int write_scaled(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+static int write_scaled(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
 {
 	const struct prep_options *o = s->plan->options;
 	size_t made;
-	struct scaled *list = arrivals_scale(units, count, o->scale, o->from_ns == IPF_ABSENT ? 0 : o->from_ns,
-	                                     o->common.seed, &made);
+	struct scaled_group *list = arrivals_scale(units, count, o->scale, o->from_ns == IPF_ABSENT ? 0 : o->from_ns,
+	                                           o->common.seed, &made);
 	int status = list ? 0 : no_memory(err);
 	for (size_t i = 0; i < made && status == 0; i++) {
-		struct unit *unit = &units[list[i].unit];
+		struct draft_group *unit = &units[list[i].group];
 		int64_t shift_ns = list[i].shift_ns;
 		for (size_t k = 0; k < unit->count; k++) {
 			unit->drafts[k]->copy = list[i].copy;
@@ -186,26 +186,26 @@ static int write_held(struct selection *s, struct ipf_error *err)
 	size_t kept = 0;
 	if (s->plan->options->dequantise && arrivals_dequantise(h, s->plan->options->common.seed) < 0)
 		return no_memory(err);
-	if (reorder_order(h) < 0)
+	if (reorder_sort(h) < 0)
 		return no_memory(err);
-	for (size_t i = 0; i < h->unit_count; i++) {
-		const char *why = s->plan->gather ? unit_why_not(s, &h->units[i]) : NULL;
+	for (size_t i = 0; i < h->group_count; i++) {
+		const char *why = s->plan->gather ? unit_why_not(s, &h->groups[i]) : NULL;
 		if (why)
 			selection_counts_drop(s->tally, why, 1);
 		else
-			h->units[kept++] = h->units[i];
+			h->groups[kept++] = h->groups[i];
 	}
 	if (!isnan(s->plan->options->scale)) {
-		int status = write_scaled(s, h->units, kept, err);
+		int status = write_scaled(s, h->groups, kept, err);
 		reorder_release(h);
 		return status;
 	}
 	if (s->plan->sample == SAMPLE_WITH)
-		return write_replaced(s, h->units, kept, err);
+		return write_replaced(s, h->groups, kept, err);
 	if (s->plan->sample == SAMPLE_WITHOUT)
-		shuffle(s, h->units, kept);
+		shuffle(s, h->groups, kept);
 	for (size_t i = 0; i < kept; i++) {
-		if (write_unit(s, &h->units[i], err) < 0)
+		if (write_unit(s, &h->groups[i], err) < 0)
 			return -1;
 		if (s->progress->on && progress_due(s->progress, clock_now()))
 			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests,
@@ -263,7 +263,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
 	const struct prep_plan *plan = s->plan;
-	struct unit unit = {.drafts = &d, .count = 1};
+	struct draft_group unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
 	bool failed = false;

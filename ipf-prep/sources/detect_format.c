@@ -74,11 +74,11 @@ static const struct source_format *ask_all(const struct sniff *sniff)
 /* The first record of JSON; NULL where it is none, or none of a whole. */
 static const struct jdoc *first_record(struct byte_window *feed, struct jdoc *j, struct jdoc *row)
 {
-	struct splitter splitter;
+	struct json_splitter splitter;
 	struct slice text;
 	struct ipf_error ignored = {0};
-	splitter_begin(&splitter, feed);
-	if (splitter_next(&splitter, &text, &ignored) != 1 || jdoc_parse(j, text.data, text.len, &ignored) < 0)
+	json_splitter_begin(&splitter, feed);
+	if (json_splitter_next(&splitter, &text, &ignored) != 1 || jdoc_parse(j, text.data, text.len, &ignored) < 0)
 		return NULL;
 	jdoc_id rows = jdoc_get(j, JDOC_ROOT, "rows");
 	struct slice inner = jdoc_raw(j, jdoc_get(j, jdoc_at(j, rows, 0), "row"));
@@ -87,7 +87,7 @@ static const struct jdoc *first_record(struct byte_window *feed, struct jdoc *j,
 	return jdoc_parse(row, inner.data, inner.len, &ignored) == 0 ? row : NULL;
 }
 
-const struct source_format *source_guess(struct input *input, struct ipf_error *err)
+const struct source_format *detect_format(struct input *input, struct ipf_error *err)
 {
 	const char *bytes;
 	int64_t len = input_peek(input, LOOK, &bytes, err);

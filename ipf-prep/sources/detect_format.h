@@ -6,7 +6,7 @@
 #include "sources/source.h"
 
 /* Looks into the input without taking anything of it. NULL: no format knows it (IPF_INPUT), or it cannot be read. */
-const struct source_format *source_guess(struct input *input, struct ipf_error *err);
+const struct source_format *detect_format(struct input *input, struct ipf_error *err);
 
 /* For formats to look with: does the first record have all of these members? The names have a blank between them. */
 bool sniff_has(const struct sniff *sniff, const char *names);

@@ -74,15 +74,15 @@ static void read_records(const struct source_format *format, void *state, struct
 {
 	struct sink sink = {.take = take, .unusable = unusable};
 	struct byte_window feed = {.read = read_all, .data = &text};
-	struct splitter splitter;
+	struct json_splitter splitter;
 	struct slice one;
 	struct jdoc json = {0};
 	struct ipf_error err = {0};
 	int64_t number = 0;
 	if (format->begin)
 		format->begin(state, NULL, &err);
-	splitter_begin(&splitter, &feed);
-	while (splitter_next(&splitter, &one, &err) == 1) {
+	json_splitter_begin(&splitter, &feed);
+	while (json_splitter_next(&splitter, &one, &err) == 1) {
 		if (jdoc_parse(&json, one.data, one.len, &err) == 0) {
 			struct source_record record = {.number = ++number, .file = "fuzz", .line = splitter.line, .json = &json};
 			draft_reset(&sink.draft);

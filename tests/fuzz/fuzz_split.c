@@ -33,13 +33,13 @@ static int split(const char *text, size_t len, size_t most, struct buffer *out, 
 {
 	struct prompt_pieces pieces = {.text = text, .len = len, .most = most};
 	struct byte_window feed = {.read = read_pieces, .data = &pieces};
-	struct splitter s;
+	struct json_splitter s;
 	struct slice record;
 	struct ipf_error err = {0};
 	int got;
 	*count = 0;
-	splitter_begin(&s, &feed);
-	while ((got = splitter_next(&s, &record, &err)) == 1) {
+	json_splitter_begin(&s, &feed);
+	while ((got = json_splitter_next(&s, &record, &err)) == 1) {
 		buffer_format(out, "%zu %lld ", record.len, (long long)s.line);
 		buffer_slice(out, record);
 		++*count;

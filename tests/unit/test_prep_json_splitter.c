@@ -10,13 +10,13 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 {
 	struct prompt_pieces pieces = {.text = text, .len = len, .most = most, .random = seed};
 	struct byte_window feed = {.read = read_pieces, .data = &pieces};
-	struct splitter s;
+	struct json_splitter s;
 	struct slice record;
 	struct ipf_error err = {0};
 	int got;
 	buffer_clear(records);
-	splitter_begin(&s, &feed);
-	while ((got = splitter_next(&s, &record, &err)) == 1) {
+	json_splitter_begin(&s, &feed);
+	while ((got = json_splitter_next(&s, &record, &err)) == 1) {
 		buffer_format(records, "%lld:", (long long)s.line);
 		buffer_slice(records, record);
 		buffer_byte(records, '|');
@@ -28,7 +28,7 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 	if (got < 0) {
 		assert_true(err.kind == IPF_CUT || err.kind == IPF_INPUT);
 		ipf_error_clear(&err);
-		assert_int_equal(splitter_next(&s, &record, &err), -1);
+		assert_int_equal(json_splitter_next(&s, &record, &err), -1);
 	}
 	byte_window_release(&feed);
 }
@@ -185,13 +185,13 @@ static void agrees_with_jansson(void **state)
 		struct prompt_pieces pieces = {
 			.text = text.data ? text.data : "", .len = text.len, .random = test_random(&random)};
 		struct byte_window feed = {.read = read_pieces, .data = &pieces};
-		struct splitter s;
+		struct json_splitter s;
 		struct slice record;
 		struct ipf_error err = {0};
 		size_t i = 0;
 		int got;
-		splitter_begin(&s, &feed);
-		for (; (got = splitter_next(&s, &record, &err)) == 1; i++) {
+		json_splitter_begin(&s, &feed);
+		for (; (got = json_splitter_next(&s, &record, &err)) == 1; i++) {
 			json_error_t why;
 			json_t *value = json_loadb(record.data, record.len, JSON_DECODE_ANY, &why);
 			if (!value)

@@ -28,13 +28,13 @@ static void gives(const struct row *rows, size_t count, const char *expected)
 	struct buffer out = {0};
 	for (size_t i = 0; i < count; i++)
 		add(&h, rows[i], (int64_t)i);
-	assert_int_equal(reorder_order(&h), 0);
-	for (size_t i = 0; i < h.unit_count; i++) {
+	assert_int_equal(reorder_sort(&h), 0);
+	for (size_t i = 0; i < h.group_count; i++) {
 		buffer_byte(&out, '|');
-		for (size_t k = 0; k < h.units[i].count; k++) {
-			buffer_format(&out, "%lld", (long long)h.units[i].drafts[k]->number);
-			assert_int_equal(h.units[i].drafts[k]->turn, k);
-			assert_true(slice_is(h.units[i].drafts[k]->messages[0].text, "text"));
+		for (size_t k = 0; k < h.groups[i].count; k++) {
+			buffer_format(&out, "%lld", (long long)h.groups[i].drafts[k]->number);
+			assert_int_equal(h.groups[i].drafts[k]->turn, k);
+			assert_true(slice_is(h.groups[i].drafts[k]->messages[0].text, "text"));
 		}
 	}
 	assert_string_equal(out.data ? out.data : "", expected);
@@ -67,9 +67,9 @@ static void no_arrival_is_negative(void **state)
 	struct reorder h = {0};
 	add(&h, (struct row){NULL, 0}, 0);
 	add(&h, (struct row){NULL, -5}, 1);
-	assert_int_equal(reorder_order(&h), 0);
-	assert_true(h.units[0].drafts[0]->requests[0].at_ns == 0);
-	assert_true(h.units[1].drafts[0]->requests[0].at_ns == 5);
+	assert_int_equal(reorder_sort(&h), 0);
+	assert_true(h.groups[0].drafts[0]->requests[0].at_ns == 0);
+	assert_true(h.groups[1].drafts[0]->requests[0].at_ns == 5);
 	reorder_release(&h);
 }
 
@@ -87,11 +87,11 @@ static void property(void **state)
 			add(&h, (struct row){test_random(&random) % 3 ? name : NULL, (int64_t)(test_random(&random) % 1000)},
 			    (int64_t)i);
 		}
-		assert_int_equal(reorder_order(&h), 0);
+		assert_int_equal(reorder_sort(&h), 0);
 		bool *there = calloc(count + 1, sizeof *there);
 		int64_t last = 0;
-		for (size_t i = 0; i < h.unit_count; i++) {
-			const struct unit *unit = &h.units[i];
+		for (size_t i = 0; i < h.group_count; i++) {
+			const struct draft_group *unit = &h.groups[i];
 			assert_true(unit->drafts[0]->requests[0].at_ns >= last);
 			last = unit->drafts[0]->requests[0].at_ns;
 			for (size_t k = 0; k < unit->count; k++, seen++) {

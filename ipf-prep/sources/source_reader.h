@@ -1,10 +1,10 @@
 /* Reads the files of a source, record by record, and keeps count of what was not as it should be.
  *
- *     struct reading reading = {.format = format, .state = state, .sink = &sink, .prog = "ipf-prep"};
- *     if (reading_run(&reading, files, count, &err) < 0) …       // a system error
+ *     struct source_reader reading = {.format = format, .state = state, .sink = &sink, .prog = "ipf-prep"};
+ *     if (source_reader_run(&reading, files, count, &err) < 0) …       // a system error
  *     reading.from      // provenance of each input, for the trailer
  *     reading.bad, reading.incomplete                            // what is missing of the input
- *     reading_release(&reading);
+ *     source_reader_release(&reading);
  *
  * A record that cannot be used because it is wrong is skipped, and said on standard error, up to ten of them. Where
  * nothing behind the error can be trusted (a JSON array that is cut or broken, a broken compression), reading ends
@@ -17,7 +17,7 @@
 #include "cli/progress.h"
 #include "sources/source.h"
 
-struct reading {
+struct source_reader {
 	const struct source_format *format;
 	void *state;
 	struct sink *sink;
@@ -35,7 +35,7 @@ struct reading {
 };
 
 /* `files` are operands: "-" or none at all is standard input. 0, or -1 for what is not the input's fault. */
-int reading_run(struct reading *r, char **files, int count, struct ipf_error *err);
-void reading_release(struct reading *r);
+int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err);
+void source_reader_release(struct source_reader *r);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sources/reader.h"
+#include "sources/source_reader.h"
 
 #include "clock.h"
 #include "json/jout.h"
@@ -13,7 +13,7 @@
 
 /* One file under way. */
 struct file {
-	struct reading *reading;
+	struct source_reader *reading;
 	struct input *input;
 	struct byte_window *feed;
 	struct jdoc *json, *row;
@@ -23,7 +23,7 @@ struct file {
 };
 
 /* Is this the input's fault? Then it is said, and reading ends here; otherwise it is the caller's matter. */
-static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+static int end_reading(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
 	if (wrong->kind != IPF_INPUT && wrong->kind != IPF_CUT) {
 		*err = *wrong;
@@ -43,7 +43,7 @@ static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_er
 }
 
 /* A record is bad: it is said and left out, or reading ends. 0, or -1 for what is not the input's fault. */
-static int complain(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+static int complain(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
 	r->bad++;
 	if (r->stop)
@@ -56,14 +56,14 @@ static int complain(struct reading *r, struct ipf_error *wrong, struct ipf_error
 	return 0;
 }
 
-static bool going_on(const struct reading *r)
+static bool going_on(const struct source_reader *r)
 {
 	return !r->sink->full && !r->ended_early;
 }
 
 static void show_progress(const struct file *f)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reading;
 	int64_t now;
 	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, now = clock_now()))
 		return;
@@ -80,7 +80,7 @@ static void show_progress(const struct file *f)
 /* Hands a record over: 0, or -1 for what is not the record's fault. */
 static int hand_over(struct file *f, struct source_record *record, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reading;
 	struct ipf_error wrong = {0};
 	struct sink *sink = r->sink;
 	draft_reset(&sink->draft);
@@ -140,12 +140,12 @@ static int read_page(struct file *f, struct source_record *record, struct ipf_er
 
 static int read_json(struct file *f, struct ipf_error *err)
 {
-	struct splitter splitter;
+	struct json_splitter splitter;
 	struct slice text;
 	struct ipf_error wrong = {0};
 	int got;
-	splitter_begin(&splitter, f->feed);
-	while (going_on(f->reading) && (got = splitter_next(&splitter, &text, &wrong)) != 0) {
+	json_splitter_begin(&splitter, f->feed);
+	while (going_on(f->reading) && (got = json_splitter_next(&splitter, &text, &wrong)) != 0) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), splitter.line);
 			return end_reading(f->reading, &wrong, err);
@@ -154,7 +154,8 @@ static int read_json(struct file *f, struct ipf_error *err)
 		if (jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
 			ipf_error_place(&wrong, record.file, record.line);
 			/* Bytes that are not UTF-8 put nothing else out of step; a wrong bracket or quote does. */
-			if (wrong.kind != IPF_INPUT || (!splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
+			if (wrong.kind != IPF_INPUT ||
+			    (!json_splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
 				return end_reading(f->reading, &wrong, err);
 			if (complain(f->reading, &wrong, err) < 0)
 				return -1;
@@ -238,7 +239,7 @@ static int row_as_json(struct file *f, struct ipf_error *err)
 
 static int read_rows(struct file *f, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reading;
 	struct csv *csv = f->csv;
 	struct ipf_error wrong = {0};
 	csv_begin(csv, f->feed);
@@ -310,7 +311,7 @@ static int read_records(struct file *f, struct ipf_error *err)
 
 static int read_file(struct file *f, const char *path, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reading;
 	struct ipf_error wrong = {0};
 	struct input *last = f->input;
 	f->input = r->first;
@@ -341,7 +342,7 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 	return status; /* it stays open: what follows may be in the same archive */
 }
 
-int reading_run(struct reading *r, char **files, int count, struct ipf_error *err)
+int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err)
 {
 	struct byte_window feed = {0};
 	struct jdoc json = {0};
@@ -378,7 +379,7 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 	return status;
 }
 
-void reading_release(struct reading *r)
+void source_reader_release(struct source_reader *r)
 {
 	input_close(r->first);
 	json_decref(r->from);
