@@ -51,8 +51,9 @@ int parquet_open(const char *path, int *fd, pid_t *pid, struct ipf_error *err)
 	}
 	close(ends[0]);
 	if (status == ENOENT)
-		return ipf_error_at(err, IPF_SYSTEM, path, 0,
-		                    "Parquet is read with duckdb, which is not installed (see https://duckdb.org/install)");
+		return ipf_error_at(
+			err, IPF_SYSTEM, path, 0,
+			"cannot read Parquet without duckdb, which is not installed (see https://duckdb.org/install)");
 	return ipf_error_errno(err, status, path, "cannot start duckdb");
 }
 

@@ -371,7 +371,7 @@ int plan_make(struct prep_plan *plan, const struct prep_options *o, const struct
 	};
 	plan->around = o->preset ? token_counter_around(plan->tokens) : 0;
 	plan->drop_failed = o->failed && strcmp(o->failed, "drop") == 0;
-	if (format->open && format->open(&plan->state, &settings, err) < 0)
+	if (source_open(format, &settings, &plan->state, err) < 0)
 		return -1;
 	plan->traits = format->traits_of ? format->traits_of(plan->state) : format->traits;
 	plan->gather = (plan->traits & GATHERS) || ((plan->traits & HAS_TIMES) && files > 1) || o->dequantise ||
@@ -381,8 +381,8 @@ int plan_make(struct prep_plan *plan, const struct prep_options *o, const struct
 
 void plan_release(struct prep_plan *plan)
 {
-	if (plan->format && plan->format->close)
-		plan->format->close(plan->state);
+	if (plan->format)
+		source_close(plan->format, plan->state);
 	token_counter_close(plan->tokens);
 	synthetic_text_content((struct slice){0});
 	buffer_release(&plan->content);

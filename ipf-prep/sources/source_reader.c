@@ -15,7 +15,7 @@
 struct file {
 	struct source_reader *reading;
 	struct input *input;
-	struct byte_window *feed;
+	struct byte_window *window;
 	struct jdoc *json, *row;
 	struct csv *csv;
 	struct buffer *text;
@@ -85,7 +85,7 @@ static int hand_over(struct file *f, struct source_record *record, struct ipf_er
 	struct sink *sink = r->sink;
 	draft_reset(&sink->draft);
 	sink->draft.number = record->number;
-	int status = r->format->record(r->state, record, sink, &wrong);
+	int status = r->format->read_record(r->state, record, sink, &wrong);
 	if (sink->draft.failed)
 		return ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
 		                       (long long)record->line);
@@ -144,7 +144,7 @@ static int read_json(struct file *f, struct ipf_error *err)
 	struct slice text;
 	struct ipf_error wrong = {0};
 	int got;
-	json_splitter_begin(&splitter, f->feed);
+	json_splitter_begin(&splitter, f->window);
 	while (going_on(f->reading) && (got = json_splitter_next(&splitter, &text, &wrong)) != 0) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), splitter.line);
@@ -174,7 +174,7 @@ static int read_lines(struct file *f, struct ipf_error *err)
 	struct ipf_error wrong = {0};
 	int got;
 	for (int64_t line = 1;
-	     going_on(f->reading) && (got = byte_window_line(f->feed, &text.data, &text.len, &wrong)) != 0; line++) {
+	     going_on(f->reading) && (got = byte_window_line(f->window, &text.data, &text.len, &wrong)) != 0; line++) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), line);
 			return end_reading(f->reading, &wrong, err);
@@ -203,16 +203,16 @@ static int read_whole(struct file *f, struct ipf_error *err)
 {
 	struct ipf_error wrong = {0};
 	int got;
-	while ((got = byte_window_more(f->feed, &wrong)) > 0)
+	while ((got = byte_window_more(f->window, &wrong)) > 0)
 		;
 	if (got < 0) {
 		ipf_error_place(&wrong, input_name(f->input), 0);
 		return end_reading(f->reading, &wrong, err);
 	}
-	if (f->feed->end == f->feed->begin)
+	if (f->window->end == f->window->begin)
 		return 0;
 	struct source_record record = next_record(f, 0);
-	record.text = (struct slice){byte_window_at(f->feed), f->feed->end - f->feed->begin};
+	record.text = (struct slice){byte_window_at(f->window), f->window->end - f->window->begin};
 	return hand_over(f, &record, err);
 }
 
@@ -242,16 +242,16 @@ static int read_rows(struct file *f, struct ipf_error *err)
 	struct source_reader *r = f->reading;
 	struct csv *csv = f->csv;
 	struct ipf_error wrong = {0};
-	csv_begin(csv, f->feed);
+	csv_begin(csv, f->window);
 	int got = csv_header(csv, &wrong);
 	if (got == 0)
 		return 0;
-	if (got < 0 || (r->format->begin && r->format->begin(r->state, csv, &wrong) < 0)) {
+	if (got < 0 || (r->format->begin_file && r->format->begin_file(r->state, csv, &wrong) < 0)) {
 		ipf_error_place(&wrong, input_name(f->input), csv->line);
 		return end_reading(r, &wrong, err);
 	}
 	while (going_on(r) && (got = csv_next(csv, &wrong)) != 0) {
-		if (got < 0 && (wrong.kind != IPF_INPUT || f->feed->end - f->feed->begin > BYTE_WINDOW_MAX)) {
+		if (got < 0 && (wrong.kind != IPF_INPUT || f->window->end - f->window->begin > BYTE_WINDOW_MAX)) {
 			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
 			return end_reading(r, &wrong, err);
 		}
@@ -276,13 +276,13 @@ static int read_rows(struct file *f, struct ipf_error *err)
 }
 
 /* Is it CSV? JSON begins with a bracket. */
-static bool is_csv(struct byte_window *feed)
+static bool is_csv(struct byte_window *window)
 {
 	struct ipf_error ignored = {0}; /* it will come again */
 	for (size_t at = 0;; at++) {
-		if (feed->begin + at >= feed->end && byte_window_more(feed, &ignored) <= 0)
+		if (window->begin + at >= window->end && byte_window_more(window, &ignored) <= 0)
 			return false;
-		unsigned char c = (unsigned char)byte_window_at(feed)[at];
+		unsigned char c = (unsigned char)byte_window_at(window)[at];
 		if (!strchr(" \t\r\n\xef\xbb\xbf", c))
 			return c != '{' && c != '[';
 	}
@@ -302,9 +302,9 @@ static int read_records(struct file *f, struct ipf_error *err)
 	default:
 		break;
 	}
-	if (is_csv(f->feed))
+	if (is_csv(f->window))
 		return read_rows(f, err);
-	if (f->reading->format->begin && f->reading->format->begin(f->reading->state, NULL, err) < 0)
+	if (f->reading->format->begin_file && f->reading->format->begin_file(f->reading->state, NULL, err) < 0)
 		return -1;
 	return read_json(f, err);
 }
@@ -320,13 +320,13 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 		f->input = NULL;
 		return end_reading(r, &wrong, err);
 	}
-	byte_window_restart(f->feed);
-	f->feed->read = input_read;
-	f->feed->data = f->input;
+	byte_window_restart(f->window);
+	f->window->read = input_read;
+	f->window->data = f->input;
 	int64_t before = r->records;
 	int status = 0;
-	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin)
-		status = r->format->begin(r->state, NULL, err);
+	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin_file)
+		status = r->format->begin_file(r->state, NULL, err);
 	if (status == 0)
 		status = read_records(f, err);
 	if (status == 0 && r->records == before && !r->ended_early && !r->sink->full) {
@@ -344,12 +344,12 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 
 int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err)
 {
-	struct byte_window feed = {0};
+	struct byte_window window = {0};
 	struct jdoc json = {0};
 	struct csv csv = {0};
 	struct jdoc row = {0};
 	struct buffer text = {0};
-	struct file file = {.reading = r, .feed = &feed, .json = &json, .row = &row, .csv = &csv, .text = &text};
+	struct file file = {.reading = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .text = &text};
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)
@@ -361,9 +361,9 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 		status = read_file(&file, files[i], err);
 	}
 	input_close(file.input);
-	if (status == 0 && r->format->end && !r->sink->full) {
+	if (status == 0 && r->format->finish && !r->sink->full) {
 		draft_reset(&r->sink->draft);
-		status = r->format->end(r->state, r->sink, err);
+		status = r->format->finish(r->state, r->sink, err);
 		if (r->sink->draft.failed)
 			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for what was read");
 	}
@@ -371,7 +371,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	if (!r->quiet && r->bad > SAID_MAX)
 		fprintf(stderr, "ipf-prep: %lld records of %lld were skipped as bad\n", (long long)r->bad,
 		        (long long)r->records);
-	byte_window_release(&feed);
+	byte_window_release(&window);
 	jdoc_release(&json);
 	jdoc_release(&row);
 	buffer_release(&text);

@@ -27,7 +27,7 @@ complains ipf-prep "duckdb could not read it to its end" "and it is said"
 PATH=$saved
 run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
 status_is 1 "duckdb is not there: status 1"
-complains ipf-prep "duckdb, which is not installed" "and how to get it is said"
+complains ipf-prep "cannot read Parquet without duckdb" "and how to get it is said"
 
 # The real one.
 if command -v duckdb >/dev/null; then

@@ -1,6 +1,6 @@
 #include "input/json_splitter.h"
 
-#include "prep_feed.h"
+#include "chunked_text.h"
 
 #include <jansson.h>
 
@@ -8,14 +8,14 @@
 static void split(const char *text, size_t len, size_t most, uint64_t seed, struct buffer *records, char *ending,
                   size_t ending_size)
 {
-	struct prompt_pieces pieces = {.text = text, .len = len, .most = most, .random = seed};
-	struct byte_window feed = {.read = read_pieces, .data = &pieces};
+	struct chunked_text chunks = {.text = text, .len = len, .most = most, .random = seed};
+	struct byte_window window = {.read = read_chunks, .data = &chunks};
 	struct json_splitter s;
 	struct slice record;
 	struct ipf_error err = {0};
 	int got;
 	buffer_clear(records);
-	json_splitter_begin(&s, &feed);
+	json_splitter_begin(&s, &window);
 	while ((got = json_splitter_next(&s, &record, &err)) == 1) {
 		buffer_format(records, "%lld:", (long long)s.line);
 		buffer_slice(records, record);
@@ -30,7 +30,7 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 		ipf_error_clear(&err);
 		assert_int_equal(json_splitter_next(&s, &record, &err), -1);
 	}
-	byte_window_release(&feed);
+	byte_window_release(&window);
 }
 
 /* The same at every size of piece. */
@@ -182,15 +182,15 @@ static void agrees_with_jansson(void **state)
 			buffer_text(&text, all);
 			free(all);
 		}
-		struct prompt_pieces pieces = {
+		struct chunked_text chunks = {
 			.text = text.data ? text.data : "", .len = text.len, .random = test_random(&random)};
-		struct byte_window feed = {.read = read_pieces, .data = &pieces};
+		struct byte_window window = {.read = read_chunks, .data = &chunks};
 		struct json_splitter s;
 		struct slice record;
 		struct ipf_error err = {0};
 		size_t i = 0;
 		int got;
-		json_splitter_begin(&s, &feed);
+		json_splitter_begin(&s, &window);
 		for (; (got = json_splitter_next(&s, &record, &err)) == 1; i++) {
 			json_error_t why;
 			json_t *value = json_loadb(record.data, record.len, JSON_DECODE_ANY, &why);
@@ -201,7 +201,7 @@ static void agrees_with_jansson(void **state)
 		}
 		assert_int_equal(got, 0);
 		assert_int_equal(i, json_array_size(list));
-		byte_window_release(&feed);
+		byte_window_release(&window);
 		json_decref(list);
 	}
 	buffer_release(&text);
