@@ -115,7 +115,7 @@ static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_erro
 		} else if (*at == '~') {
 			at++;
 			if (*at != '0' && *at != '1')
-				return ipf_error_set(err, IPF_USAGE, "--field: a JSON Pointer has \"~0\" for \"~\", got \"%s\"",
+				return ipf_error_set(err, IPF_USAGE, "--field: \"~\" is written \"~0\" in a JSON Pointer, got \"%s\"",
 				                     pointer);
 			*to++ = *at == '0' ? '~' : '/';
 		} else {

@@ -1,17 +1,17 @@
-/* Reads the files of a source, record by record, and keeps count of what was not as it should be.
+/* Reads the files of a source, hands each record to its format, and counts what was wrong with the input.
  *
- *     struct source_reader reading = {.format = format, .state = state, .sink = &sink, .prog = "ipf-prep"};
- *     if (source_reader_run(&reading, files, count, &err) < 0) …       // a system error
- *     reading.from      // provenance of each input, for the trailer
- *     reading.bad, reading.incomplete                            // what is missing of the input
- *     source_reader_release(&reading);
+ *     struct source_reader reader = {.format = format, .state = state, .sink = &sink};
+ *     if (source_reader_run(&reader, files, count, &err) < 0) …  // a system error
+ *     reader.from                                                // provenance of each file, for the trailer
+ *     reader.bad, reader.ended_early                             // what is missing
+ *     source_reader_release(&reader);
  *
- * A record that cannot be used because it is wrong is skipped, and said on standard error, up to ten of them. Where
- * nothing behind the error can be trusted (a JSON array that is cut or broken, a broken compression), reading ends
- * there: that is said too, the files that follow are not read, and what was good stands.
+ * A bad record is skipped and counted; the first ten are reported on standard error. If nothing after an error can be
+ * trusted (a JSON array that is cut or malformed, corrupt compression), reading ends: the error is reported, the
+ * remaining files are not read, and what was read before is kept.
  */
-#ifndef PREP_READER_H
-#define PREP_READER_H
+#ifndef PREP_SOURCE_READER_H
+#define PREP_SOURCE_READER_H
 
 #include "input/input.h"
 #include "cli/progress.h"
@@ -21,20 +21,20 @@ struct source_reader {
 	const struct source_format *format;
 	void *state;
 	struct sink *sink;
-	struct input *first; /* the first file where it is open already, because somebody had to look into it */
-	bool stop;           /* at the first bad record */
-	bool quiet;          /* skipped records are counted but not said */
+	struct input *first; /* the first file, if it is open already because its format was detected; else NULL */
+	bool stop;           /* end at the first bad record */
+	bool quiet;          /* do not report skipped records */
 	struct progress progress;
 
-	json_t *from;    /* array */
-	int64_t records; /* read, the bad ones too */
+	json_t *from;    /* a list */
+	int64_t records; /* read, including bad ones */
 	int64_t bad;
-	bool ended_early; /* at an error in the input: */
+	bool ended_early; /* at an error in the input, which is in `why`: "FILE:LINE: text" */
 	char why[1100];
-	int64_t bytes; /* of all inputs, as they stand in their files */
+	int64_t bytes; /* of all files, before decompression */
 };
 
-/* `files` are operands: "-" or none at all is standard input. 0, or -1 for what is not the input's fault. */
+/* Reads the files; "-", or no file at all, is standard input. 0, also if the input was bad; -1 for any other error. */
 int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err);
 void source_reader_release(struct source_reader *r);
 

@@ -57,9 +57,9 @@ static void broken_rows(void **state)
 {
 	(void)state;
 	gives("\"a\"b,c\nd,e\n", "1<text after a closing quote: \"b\">2[d][e]");
-	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field without its closing quote>");
+	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field has no closing quote>");
 	/* its line is lost, not the rest of the file */
-	gives("\"a,b\nc,d\ne,f\n", "1<a quoted field without its closing quote>2[c][d]3[e][f]");
+	gives("\"a,b\nc,d\ne,f\n", "1<a quoted field has no closing quote>2[c][d]3[e][f]");
 }
 
 static void columns_by_name(void **state)
