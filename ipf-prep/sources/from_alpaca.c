@@ -77,7 +77,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_alpaca = {
 	.name = "alpaca",
-	.about = "instruction, input and output; also seed tasks with their instances",
+	.about = "Alpaca: instruction, input and output; also its seed tasks with their instances",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.read_record = read_record,

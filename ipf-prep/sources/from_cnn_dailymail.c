@@ -26,7 +26,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_cnn_dailymail = {
 	.name = "cnn-dailymail",
-	.about = "news articles and their highlights, as JSON or CSV",
+	.about = "CNN/DailyMail: news articles and their highlights, as JSON or CSV",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.read_record = read_record,

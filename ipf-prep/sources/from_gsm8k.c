@@ -25,7 +25,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_gsm8k = {
 	.name = "gsm8k",
-	.about = "grade-school mathematics: question and answer",
+	.about = "GSM8K, grade-school mathematics: question and answer",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.read_record = read_record,

@@ -24,7 +24,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_humaneval = {
 	.name = "humaneval",
-	.about = "programs to complete, with their solutions",
+	.about = "HumanEval: programs to complete, with their solutions",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.read_record = read_record,

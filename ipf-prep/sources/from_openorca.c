@@ -25,7 +25,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_openorca = {
 	.name = "openorca",
-	.about = "system prompt, question and response",
+	.about = "OpenOrca: system prompt, question and response",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.read_record = read_record,

@@ -16,7 +16,7 @@
  *     token_length   its length, in tokens
  *
  * Prompts are synthetic: equal ids give equal text, as far as their lengths are known. What a prompt has beyond its
- * components, the tokens of the template, is text of its own.
+ * components, the tokens of the template, is text that no other prompt has.
  */
 #include "clock.h"
 #include "sources/detect_format.h"

@@ -18,8 +18,9 @@
  *     ttft        seconds until the answer began (optional)
  *     model       the recorded model (optional)
  *
- * Prompts are synthetic: equal ids give equal text; tokens outside of blocks are text of their own. model, think_time,
- * ttft and api_time become the tags "model", "think_time_s", "ttft_s" and "api_time_s". Other members are ignored.
+ * Prompts are synthetic: equal ids give equal text; tokens outside of blocks are text that no other prompt has. model,
+ * think_time, ttft and api_time become the tags "model", "think_time_s", "ttft_s" and "api_time_s". Other members are
+ * ignored.
  *
  * An entry of type "subagent" has a `t`, a `duration_ms` and `requests`, which share no text with the conversation's.
  * It begins when the request before it has ended, and the request after it waits for it. Subagents next to each other

@@ -6,15 +6,42 @@
 #include <string.h>
 
 /* The order of --list, and the order in which `auto` asks the formats: specific ones before general ones. */
-#define EACH_FORMAT(F)                                                                                                 \
-	F(sharegpt)                                                                                                        \
-	F(openorca)                                                                                                        \
-	F(alpaca)                                                                                                          \
-	F(cnn_dailymail)                                                                                                   \
-	F(stories)                                                                                                         \
-	F(sonnet) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst) F(llm_load_test) F(openai_batch) F(mlperf_samples)     \
-		F(azure) F(burstgpt) F(vidur) F(mooncake) F(qwen_bailian) F(weka) F(tracelab) F(ragpulse) F(lmcache) F(aibrix) \
-			F(llmservingsim) F(otel) F(servegen) F(mlperf_agentic) F(vllm_log) F(openai_log) F(jsonl) F(csv) F(text)
+/* clang-format off */
+#define EACH_FORMAT(F) \
+	F(sharegpt) \
+	F(openorca) \
+	F(alpaca) \
+	F(cnn_dailymail) \
+	F(stories) \
+	F(sonnet) \
+	F(quac) \
+	F(mtbench) \
+	F(gsm8k) \
+	F(humaneval) \
+	F(oasst) \
+	F(llm_load_test) \
+	F(openai_batch) \
+	F(mlperf_samples) \
+	F(azure) \
+	F(burstgpt) \
+	F(vidur) \
+	F(mooncake) \
+	F(qwen_bailian) \
+	F(weka) \
+	F(tracelab) \
+	F(ragpulse) \
+	F(lmcache) \
+	F(aibrix) \
+	F(llmservingsim) \
+	F(otel) \
+	F(servegen) \
+	F(mlperf_agentic) \
+	F(vllm_log) \
+	F(openai_log) \
+	F(jsonl) \
+	F(csv) \
+	F(text)
+/* clang-format on */
 
 #define DECLARE(name_) extern const struct source_format source_##name_;
 #define ADDRESS(name_) &source_##name_,

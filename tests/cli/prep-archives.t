@@ -1,5 +1,5 @@
 #!/bin/bash
-# Archives: a file in one, all of one, and what is wrong with them.
+# Archives: one file of an archive, all files of it, and errors.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 mkdir -p d/in

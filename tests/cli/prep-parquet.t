@@ -1,5 +1,5 @@
 #!/bin/bash
-# Parquet through duckdb: a stand-in for it answers, fails, or is not there.
+# Parquet through duckdb: a substitute for it that works, fails, or is missing.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 mkdir bin

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sources that are addresses: what is kept and asked for again, what is gone on with where it was cut, where a token goes and where not,
-# and what is said when something is wrong. All against a server of files on this machine.
+# Files at addresses: what is cached and when it is downloaded again, resumed downloads, which hosts get a token, and errors. All
+# against a file server on this machine.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

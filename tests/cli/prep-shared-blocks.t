@@ -1,6 +1,6 @@
 #!/bin/bash
-# Published traces with blocks, where a folder of them lies beside the checkout: auto knows each, and `ipf-prep stat` gives the figures that
-# their description gives, to the printed digit.
+# Published traces with blocks, if a folder of them is beside the checkout: auto recognises each, and the figures of `ipf-prep stat` are those of their
+# description, to the printed digit.
 . "$TESTS/traces.sh"
 
 if describe mooncake/conversation_trace.jsonl.zst mooncake; then
