@@ -63,5 +63,5 @@ int parquet_close(const char *path, pid_t pid, struct ipf_error *err)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return ipf_error_errno(err, errno, path, "cannot wait for duckdb");
-	return status == 0 ? 0 : ipf_error_at(err, IPF_CUT, path, 0, "duckdb could not read it to its end");
+	return status == 0 ? 0 : ipf_error_at(err, IPF_CUT, path, 0, "duckdb could not read the whole file");
 }

@@ -262,7 +262,8 @@ const struct source_format source_weka = {
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,
 	.filled =
-		"prose of the recorded length, block by block from its id within the conversation; what no block covers is text of its own",
+		"prose of the recorded length, block by block from its id within the conversation; what no block covers is "
+		"text of its own",
 	.state_size = sizeof(struct state),
 	.open = open_state,
 	.read_record = read_record,

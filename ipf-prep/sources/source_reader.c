@@ -353,7 +353,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)
-		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
+		return ipf_error_memory(err);
 	if (count == 0)
 		status = read_file(&file, "-", err);
 	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++) {

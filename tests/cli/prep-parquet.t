@@ -23,7 +23,7 @@ DUCKDB_STATUS=1
 export DUCKDB_STATUS
 run "$prep" jsonl "it's.parquet"
 status_is 3 "duckdb fails: status 3"
-complains ipf-prep "duckdb could not read it to its end" "and it is said"
+complains ipf-prep "duckdb could not read the whole file" "and it is said"
 PATH=$saved
 run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
 status_is 1 "duckdb is not there: status 1"
