@@ -39,13 +39,13 @@ enum source_unit {
 enum source_trait {
 	HAS_TURNS = 1,    /* records are conversations: --turns */
 	HAS_FIELDS = 2,   /* --field says where the values are */
-	HAS_TIMES = 4,    /* recorded arrivals: --from, --to; requests are written in the order of their arrivals */
+	HAS_TIMES = 4,    /* recorded arrivals, in order unless it GATHERS: --from, --to */
 	HAS_SESSIONS = 8, /* records may be turns of sessions: --wait */
 	GATHERS = 16,     /* related records may be far apart: all are held in memory and sorted at the end */
 	MAKES_TEXT = 32,  /* only lengths are known; prompts are synthetic: --salt */
 	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
-	HAS_BLOCKS =
-		128, /* a block id also stands for all blocks before it: after a common id, prompts may differ at once */
+	/* A block id also stands for all blocks before it: two prompts differ right after their last common id. */
+	HAS_BLOCKS = 128,
 };
 
 /* One unit of input. */

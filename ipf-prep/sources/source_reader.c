@@ -13,7 +13,7 @@
 
 /* The file in progress, and what is reused for the next one. */
 struct open_file {
-	struct source_reader *reading;
+	struct source_reader *reader;
 	struct input *input;
 	struct byte_window *window;
 	struct jdoc *json, *row;
@@ -63,7 +63,7 @@ static bool wants_more(const struct source_reader *r)
 
 static void show_progress(const struct open_file *f)
 {
-	struct source_reader *r = f->reading;
+	struct source_reader *r = f->reader;
 	int64_t now;
 	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, now = clock_now()))
 		return;
@@ -80,7 +80,7 @@ static void show_progress(const struct open_file *f)
 /* Hands a record to the format: 0, or -1 for an error that is not in the record. */
 static int read_record(struct open_file *f, struct source_record *record, struct ipf_error *err)
 {
-	struct source_reader *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct ipf_error wrong = {0};
 	struct sink *sink = r->sink;
 	draft_reset(&sink->draft);
@@ -105,7 +105,7 @@ static int read_record(struct open_file *f, struct source_record *record, struct
 static struct source_record next_record(struct open_file *f, int64_t line)
 {
 	return (struct source_record){
-		.number = ++f->reading->records, .file = input_name(f->input), .line = line, .file_index = f->index};
+		.number = ++f->reader->records, .file = input_name(f->input), .line = line, .file_index = f->index};
 }
 
 /* Is it a page of rows as dataset hubs serve them, {"features": …, "rows": [{"row": {…}}, …]}? */
@@ -120,14 +120,14 @@ static int read_page(struct open_file *f, struct source_record *record, struct i
 	const struct jdoc *page = f->json;
 	bool first = true;
 	for (struct jdoc_each e = jdoc_each(page, jdoc_get(page, JDOC_ROOT, "rows"));
-	     jdoc_step(&e) && wants_more(f->reading);) {
+	     jdoc_step(&e) && wants_more(f->reader);) {
 		struct slice row = jdoc_raw(page, jdoc_get(page, e.value, "row"));
 		struct ipf_error wrong = {0};
-		record->number = first ? record->number : ++f->reading->records;
+		record->number = first ? record->number : ++f->reader->records;
 		first = false;
 		if (jdoc_parse(f->row, row.data ? row.data : "", row.len, &wrong) < 0) {
 			ipf_error_place(&wrong, record->file, record->line);
-			if (skip_bad(f->reading, &wrong, err) < 0)
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
@@ -145,10 +145,10 @@ static int read_json(struct open_file *f, struct ipf_error *err)
 	struct ipf_error wrong = {0};
 	int got;
 	json_splitter_begin(&splitter, f->window);
-	while (wants_more(f->reading) && (got = json_splitter_next(&splitter, &text, &wrong)) != 0) {
+	while (wants_more(f->reader) && (got = json_splitter_next(&splitter, &text, &wrong)) != 0) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), splitter.line);
-			return end_reading(f->reading, &wrong, err);
+			return end_reading(f->reader, &wrong, err);
 		}
 		struct source_record record = next_record(f, splitter.line);
 		if (jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
@@ -156,8 +156,8 @@ static int read_json(struct open_file *f, struct ipf_error *err)
 			/* Invalid UTF-8 affects no other record; a wrong bracket or quote does. */
 			if (wrong.kind != IPF_INPUT ||
 			    (!json_splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
-				return end_reading(f->reading, &wrong, err);
-			if (skip_bad(f->reading, &wrong, err) < 0)
+				return end_reading(f->reader, &wrong, err);
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
@@ -174,10 +174,10 @@ static int read_lines(struct open_file *f, struct ipf_error *err)
 	struct ipf_error wrong = {0};
 	int got;
 	for (int64_t line = 1;
-	     wants_more(f->reading) && (got = byte_window_line(f->window, &text.data, &text.len, &wrong)) != 0; line++) {
+	     wants_more(f->reader) && (got = byte_window_line(f->window, &text.data, &text.len, &wrong)) != 0; line++) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), line);
-			return end_reading(f->reading, &wrong, err);
+			return end_reading(f->reader, &wrong, err);
 		}
 		if (line == 1 && text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
 			text = (struct slice){text.data + 3, text.len - 3};
@@ -189,7 +189,7 @@ static int read_lines(struct open_file *f, struct ipf_error *err)
 		if (!utf8_valid(text.data, text.len, &good)) {
 			ipf_error_at(&wrong, IPF_INPUT, record.file, line, "not UTF-8: byte 0x%02x at byte %zu of the line",
 			             (unsigned char)text.data[good], good + 1);
-			if (skip_bad(f->reading, &wrong, err) < 0)
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
@@ -207,7 +207,7 @@ static int read_whole(struct open_file *f, struct ipf_error *err)
 		;
 	if (got < 0) {
 		ipf_error_place(&wrong, input_name(f->input), 0);
-		return end_reading(f->reading, &wrong, err);
+		return end_reading(f->reader, &wrong, err);
 	}
 	if (f->window->end == f->window->begin)
 		return 0;
@@ -239,7 +239,7 @@ static int row_as_json(struct open_file *f, struct ipf_error *err)
 
 static int read_rows(struct open_file *f, struct ipf_error *err)
 {
-	struct source_reader *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct csv *csv = f->csv;
 	struct ipf_error wrong = {0};
 	csv_begin(csv, f->window);
@@ -290,7 +290,7 @@ static bool is_csv(struct byte_window *window)
 
 static int read_records(struct open_file *f, struct ipf_error *err)
 {
-	switch (f->reading->format->unit) {
+	switch (f->reader->format->unit) {
 	case UNIT_JSON:
 		return read_json(f, err);
 	case UNIT_CSV:
@@ -304,14 +304,14 @@ static int read_records(struct open_file *f, struct ipf_error *err)
 	}
 	if (is_csv(f->window))
 		return read_rows(f, err);
-	if (f->reading->format->begin_file && f->reading->format->begin_file(f->reading->state, NULL, err) < 0)
+	if (f->reader->format->begin_file && f->reader->format->begin_file(f->reader->state, NULL, err) < 0)
 		return -1;
 	return read_json(f, err);
 }
 
 static int read_file(struct open_file *f, const char *path, struct ipf_error *err)
 {
-	struct source_reader *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct ipf_error wrong = {0};
 	struct input *last = f->input;
 	f->input = r->first;
@@ -349,7 +349,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	struct csv csv = {0};
 	struct jdoc row = {0};
 	struct buffer text = {0};
-	struct open_file file = {.reading = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .text = &text};
+	struct open_file file = {.reader = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .text = &text};
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)

@@ -2,7 +2,7 @@
 
 #include "chunked_text.h"
 
-/* The rows of a text: fields in brackets, the line first; errors in angles. */
+/* The rows of a text: the line, then the fields in square brackets; errors in angle brackets. */
 static void rows(const char *text, size_t most, struct buffer *out)
 {
 	struct chunked_text chunks = {.text = text, .len = strlen(text), .most = most};
@@ -58,7 +58,7 @@ static void broken_rows(void **state)
 	(void)state;
 	gives("\"a\"b,c\nd,e\n", "1<text after a closing quote: \"b\">2[d][e]");
 	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field has no closing quote>");
-	/* its line is lost, not the rest of the file */
+	/* only its line is lost */
 	gives("\"a,b\nc,d\ne,f\n", "1<a quoted field has no closing quote>2[c][d]3[e][f]");
 }
 

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 struct row {
-	const char *session; /* NULL: alone */
+	const char *session; /* NULL: none */
 	int64_t at_ns;
 };
 
@@ -21,7 +21,7 @@ static void add(struct reorder *h, struct row row, int64_t number)
 	draft_release(&d);
 }
 
-/* The numbers of the drafts in their order, a bar before each unit. */
+/* The numbers of the drafts in their order, a bar before each group. */
 static void gives(const struct row *rows, size_t count, const char *expected)
 {
 	struct reorder h = {0};
@@ -51,12 +51,12 @@ static void orders(void **state)
 	gives(NULL, 0, "");
 	GIVES("|0|1|2", {NULL, IPF_ABSENT}, {NULL, IPF_ABSENT}, {NULL, IPF_ABSENT});
 	GIVES("|2|0|1", {NULL, 5}, {NULL, 7}, {NULL, 3});
-	/* equal arrivals stay as they came */
+	/* equal arrivals stay in the order of adding */
 	GIVES("|0|1|2", {NULL, 3}, {NULL, 3}, {NULL, 3});
-	/* a session's turns come together, at the place of its first arrival, by arrival where all have one */
+	/* a session's turns come together, at its first arrival; by arrival if all have one */
 	GIVES("|31|0|2", {NULL, 5}, {"a", 7}, {NULL, 6}, {"a", 3});
 	GIVES("|02|1", {"a", 1}, {NULL, 2}, {"a", 9});
-	/* else as they came */
+	/* else in the order of adding */
 	GIVES("|1|02", {"a", 7}, {NULL, 2}, {"a", IPF_ABSENT});
 	GIVES("|02|13", {"a", IPF_ABSENT}, {"b", IPF_ABSENT}, {"a", IPF_ABSENT}, {"b", IPF_ABSENT});
 }
@@ -73,7 +73,7 @@ static void no_arrival_is_negative(void **state)
 	reorder_release(&h);
 }
 
-/* Nothing is lost or doubled, sessions are whole, time goes forward. */
+/* No draft is lost or doubled, sessions are complete, arrivals ascend. */
 static void property(void **state)
 {
 	(void)state;
