@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "shape/selection.h"
-#include "sources/reader.h"
+#include "sources/source_reader.h"
 #include "stream/provenance.h"
 #include "stream/trace.h"
 
@@ -58,7 +58,7 @@ static void set_left_out(json_t *end, const struct selection_counts *counts)
 }
 
 /* What was read, what of it is missing from the trace, and what was assumed. */
-static json_t *make_trailer(const struct prep_config *c, const struct reading *reading,
+static json_t *make_trailer(const struct prep_config *c, const struct source_reader *reading,
                             const struct selection_counts *counts)
 {
 	json_t *end = json_pack("{s:O}", "from", reading->from);
@@ -87,7 +87,7 @@ static json_t *make_trailer(const struct prep_config *c, const struct reading *r
 
 /* Reads, selects and writes. The trace gets its trailer even if the input ends at an error. */
 static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
-                       struct reading *reading, struct selection_counts *counts, struct ipf_error *err)
+                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
 	struct trace_renderer renderer = {0};
 	struct selection *selection = NULL;
@@ -96,7 +96,7 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
 		status = selection_new(&selection, c, &renderer, counts, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
-		status = reading_run(reading, paths->items, (int)paths->count, err);
+		status = source_reader_run(reading, paths->items, (int)paths->count, err);
 	}
 	if (status == 0)
 		status = selection_finish(selection, err);
@@ -130,7 +130,7 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
             struct ipf_error *err)
 {
 	struct selection_counts counts = {0};
-	struct reading reading = {.format = c->format,
+	struct source_reader reading = {.format = c->format,
 	                          .state = c->format_state,
 	                          .quiet = c->common.quiet,
 	                          .first = first,
@@ -149,6 +149,6 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 		status = ipf_error_set(err, IPF_INPUT, "no request is left of %lld records; -v shows why",
 		                       (long long)reading.records);
 	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
-	reading_release(&reading);
+	source_reader_release(&reading);
 	return status < 0 ? -1 : incomplete ? 3 : 0;
 }

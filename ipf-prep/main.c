@@ -38,7 +38,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 		return -1;
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) &&
-		    access(operands->items[i], R_OK) < 0 && member_split(operands->items[i]) == 0)
+		    access(operands->items[i], R_OK) < 0 && archive_member_split(operands->items[i]) == 0)
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
@@ -58,7 +58,7 @@ static const struct source_format *open_input(const struct prep_config *c, const
 		return NULL;
 	if (strcmp(operands->items[0], "auto") != 0)
 		return source_find(operands->items[0], err);
-	return input_open(first, paths->count ? paths->items[0] : "-", err) == 0 ? source_guess(*first, err) : NULL;
+	return input_open(first, paths->count ? paths->items[0] : "-", err) == 0 ? detect_format(*first, err) : NULL;
 }
 
 int main(int argc, char **argv)

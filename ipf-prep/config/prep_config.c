@@ -286,7 +286,7 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		.tokens = c->tokens,
 		.input = &c->input.distribution,
 	};
-	if (format->open && format->open(&c->format_state, &settings, err) < 0)
+	if (source_open(format, &settings, &c->format_state, err) < 0)
 		return -1;
 	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
 	c->hold_all = (c->traits & GATHERS) || ((c->traits & HAS_TIMES) && files > 1) || c->dequantise || !isnan(c->scale);
@@ -306,8 +306,8 @@ int prep_config_open(struct prep_config *c, const struct source_format *format, 
 
 void prep_config_release(struct prep_config *c)
 {
-	if (c->format && c->format->close)
-		c->format->close(c->format_state);
+	if (c->format)
+		source_close(c->format, c->format_state);
 	token_counter_close(c->tokens);
 	synthetic_text_content((struct slice){0});
 	buffer_release(&c->content);

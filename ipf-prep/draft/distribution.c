@@ -3,7 +3,6 @@
 #include "cli/units.h"
 #include "stats/exact_math.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 #define TIME_MAX (INT64_C(366) * 86400 * 1000000000)
 
-static int wrong(const struct distribution *dist, const char *text, struct ipf_error *err)
+static int unexpected(const struct distribution *dist, const char *text, struct ipf_error *err)
 {
 	if (dist->unit == DISTRIBUTION_TIME)
 		return ipf_error_set(
@@ -38,8 +37,8 @@ static int64_t most(const struct distribution *dist)
 	return dist->unit == DISTRIBUTION_COUNT ? COUNT_MAX : TIME_MAX;
 }
 
-/* A number that can be drawn. */
-static int take_number(const struct distribution *dist, const char *text, int64_t *number, struct ipf_error *err)
+/* A number within the bounds of its unit. */
+static int parse_bounded(const struct distribution *dist, const char *text, int64_t *number, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
 	if ((dist->unit == DISTRIBUTION_COUNT ? parse_count(text, number, &why) : parse_duration(text, number, &why)) < 0)
@@ -51,19 +50,19 @@ static int take_number(const struct distribution *dist, const char *text, int64_
 }
 
 /* LOW-HIGH */
-static int take_range(const struct distribution *dist, char *text, int64_t *low, int64_t *high, struct ipf_error *err)
+static int parse_range(const struct distribution *dist, char *text, int64_t *low, int64_t *high, struct ipf_error *err)
 {
 	char *dash = strchr(text, '-');
 	if (!dash)
 		return -1;
 	*dash = '\0';
-	if (take_number(dist, text, low, err) < 0 || take_number(dist, dash + 1, high, err) < 0)
+	if (parse_bounded(dist, text, low, err) < 0 || parse_bounded(dist, dash + 1, high, err) < 0)
 		return -1;
 	return *low <= *high ? 0 : ipf_error_set(err, IPF_USAGE, "%s is more than %s", text, dash + 1);
 }
 
-/* A mean or a deviation: any number above 0; a time with its unit. */
-static int take_moment(const struct distribution *dist, const char *text, double *number, struct ipf_error *err)
+/* A mean or a standard deviation: a number, or a time with its unit. */
+static int parse_moment(const struct distribution *dist, const char *text, double *number, struct ipf_error *err)
 {
 	int64_t ns;
 	if (dist->unit == DISTRIBUTION_COUNT)
@@ -81,13 +80,13 @@ static int parse_moments(struct distribution *dist, char *rest, struct ipf_error
 	for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ","), at++) {
 		int status;
 		if (at == 0)
-			status = take_moment(dist, item, &dist->mean, err);
+			status = parse_moment(dist, item, &dist->mean, err);
 		else if (at == 1)
-			status = take_moment(dist, item, &dist->std, err);
+			status = parse_moment(dist, item, &dist->std, err);
 		else if (strncmp(item, "min=", 4) == 0)
-			status = take_number(dist, item + 4, &dist->min, err);
+			status = parse_bounded(dist, item + 4, &dist->min, err);
 		else if (strncmp(item, "max=", 4) == 0)
-			status = take_number(dist, item + 4, &dist->max, err);
+			status = parse_bounded(dist, item + 4, &dist->max, err);
 		else
 			return -1;
 		if (status < 0)
@@ -96,8 +95,9 @@ static int parse_moments(struct distribution *dist, char *rest, struct ipf_error
 	if (at < 2)
 		return -1;
 	if (dist->mean <= 0 || dist->std < 0 || dist->mean > (double)most(dist) || dist->std > (double)most(dist))
-		return ipf_error_set(err, IPF_USAGE, "the mean has to be above 0 and the deviation 0 or more, got %g and %g",
-		                     dist->mean, dist->std);
+		return ipf_error_set(err, IPF_USAGE,
+		                     "expected a mean above 0 and a standard deviation of 0 or more, got %g and %g", dist->mean,
+		                     dist->std);
 	if (dist->min > dist->max)
 		return ipf_error_set(err, IPF_USAGE, "min= is more than max=");
 	return 0;
@@ -112,7 +112,7 @@ int distribution_parse(struct distribution *dist, const char *text, enum distrib
 	if (strcmp(text, "dataset") == 0)
 		return 0;
 	if (strlen(text) >= sizeof copy)
-		return wrong(dist, text, err);
+		return unexpected(dist, text, err);
 	strcpy(copy, text);
 	char *colon = strchr(copy, ':');
 	int status = -1;
@@ -121,20 +121,20 @@ int distribution_parse(struct distribution *dist, const char *text, enum distrib
 		dist->kind = DISTRIBUTION_CONSTANT;
 		if ((unit == DISTRIBUTION_COUNT ? parse_count(text, &dist->min, &why)
 		                                : parse_duration(text, &dist->min, &why)) == 0)
-			status = take_number(dist, text, &dist->min, err);
+			status = parse_bounded(dist, text, &dist->min, err);
 		dist->max = dist->min;
-		return status < 0 ? wrong(dist, text, err) : 0;
+		return status < 0 ? unexpected(dist, text, err) : 0;
 	}
 	*colon = '\0';
 	if (strcmp(copy, "uniform") == 0) {
 		dist->kind = DISTRIBUTION_UNIFORM;
-		status = take_range(dist, colon + 1, &dist->min, &dist->max, err);
+		status = parse_range(dist, colon + 1, &dist->min, &dist->max, err);
 	} else if (strcmp(copy, "normal") == 0 || strcmp(copy, "lognormal") == 0) {
 		dist->kind = *copy == 'n' ? DISTRIBUTION_NORMAL : DISTRIBUTION_LOGNORMAL;
 		status = parse_moments(dist, colon + 1, err);
 	}
 	if (status < 0)
-		return wrong(dist, text, err);
+		return unexpected(dist, text, err);
 	if (dist->kind == DISTRIBUTION_LOGNORMAL) {
 		double ratio = dist->std / dist->mean, variance = exact_log(1 + ratio * ratio);
 		dist->mu = exact_log(dist->mean) - variance / 2;
@@ -156,14 +156,14 @@ static int add_bucket(struct distribution *dist, size_t *cap, char *line, double
 	if (end && end[strspn(end, " \t\r")] == '\0')
 		*end = '\0';
 	if (!rest || parse_number(rest, &weight, err) < 0)
-		return ipf_error_set(err, IPF_INPUT, "expected a number or a range and its weight, got \"%.40s\"", line);
+		return ipf_error_set(err, IPF_INPUT, "expected NUMBER WEIGHT or LOW-HIGH WEIGHT, got \"%.40s\"", line);
 	if (weight < 0)
 		return ipf_error_set(err, IPF_INPUT, "expected a weight of 0 or more, got %g", weight);
 	if (strchr(range, '-')) {
-		if (take_range(dist, range, &bucket.low, &bucket.high, err) < 0)
+		if (parse_range(dist, range, &bucket.low, &bucket.high, err) < 0)
 			return -1;
 	} else {
-		if (take_number(dist, range, &bucket.low, err) < 0)
+		if (parse_bounded(dist, range, &bucket.low, err) < 0)
 			return -1;
 		bucket.high = bucket.low;
 	}
@@ -173,7 +173,7 @@ static int add_bucket(struct distribution *dist, size_t *cap, char *line, double
 		*cap = *cap ? *cap * 2 : 64;
 		struct distribution_bucket *buckets = reallocarray(dist->buckets, *cap, sizeof *buckets);
 		if (!buckets)
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a histogram");
+			return ipf_error_memory(err);
 		dist->buckets = buckets;
 	}
 	*sum += weight;
@@ -191,7 +191,7 @@ int distribution_histogram(struct distribution *dist, const char *file, const ch
 	int status = 0;
 	*dist = (struct distribution){.kind = DISTRIBUTION_HISTOGRAM, .unit = unit};
 	if (!copy)
-		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a histogram");
+		return ipf_error_memory(err);
 	int64_t number = 1;
 	for (char *line = strsep(&rest, "\n"); line && status == 0; line = strsep(&rest, "\n"), number++) {
 		line += strspn(line, " \t\r");
@@ -204,7 +204,7 @@ int distribution_histogram(struct distribution *dist, const char *file, const ch
 	}
 	free(copy);
 	if (status == 0 && dist->bucket_count == 0)
-		status = ipf_error_at(err, IPF_INPUT, file, 0, "a histogram without a weight above 0");
+		status = ipf_error_at(err, IPF_INPUT, file, 0, "the histogram has no weight above 0");
 	return status;
 }
 
@@ -250,6 +250,6 @@ int64_t distribution_draw(const struct distribution *dist, struct rng *rng)
 				return (int64_t)whole;
 		}
 	}
-	/* Bounds so far out that chance does not get there: the nearer one. */
+	/* The bounds are too far out to be drawn: take the nearer one. */
 	return x < (double)dist->min ? dist->min : dist->max;
 }

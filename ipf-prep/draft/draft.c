@@ -1,13 +1,14 @@
-#include "absent.h"
 #include "draft/draft.h"
+
+#include "absent.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of memory for decoded texts. Texts never move, so that slices of them stay good; a further chunk is taken
- * where they don't fit, and the next record finds one that is as large as all of them. */
+/* A piece of the arena. Texts never move, so slices of them stay valid. A text that does not fit gets a further chunk,
+ * twice as large; draft_reset keeps the newest, so that a few records later one chunk suffices. */
 struct draft_chunk {
 	struct draft_chunk *older;
 	size_t used, cap;
@@ -39,6 +40,13 @@ void draft_reset(struct draft *d)
 	d->chain = d->failed = false;
 }
 
+void draft_begin(struct draft *d, int64_t number, int64_t part)
+{
+	draft_reset(d);
+	d->number = number;
+	d->part = part;
+}
+
 void draft_release(struct draft *d)
 {
 	free(d->requests);
@@ -67,7 +75,7 @@ char *draft_space(struct draft *d, size_t len)
 	return space;
 }
 
-/* Room for one more; the array may move. */
+/* Makes room for one more element; the array may move. */
 static void *grow(void *array, size_t count, size_t *cap, size_t size, bool *failed)
 {
 	if (count < *cap)
@@ -114,7 +122,7 @@ struct slice draft_text(struct draft *d, const struct jdoc *doc, jdoc_id node)
 	struct slice raw = jdoc_raw(doc, node);
 	if (!doc->nodes[node].escaped)
 		return (struct slice){raw.data + 1, raw.len - 2};
-	/* Decoding never makes a text longer than its literal, so that the buffer below never grows out of its space. */
+	/* Decoding never makes a text longer than its literal, so the buffer never outgrows its space. */
 	char *space = draft_space(d, raw.len);
 	if (!space)
 		return (struct slice){0};
@@ -138,6 +146,11 @@ struct slice draft_join(struct draft *d, struct slice a, const char *between, st
 	return (struct slice){to, len};
 }
 
+struct slice draft_append(struct draft *d, struct slice a, const char *between, struct slice b)
+{
+	return a.len == 0 && b.len > 0 ? b : b.len > 0 ? draft_join(d, a, between, b) : a;
+}
+
 struct slice draft_keep(struct draft *d, struct slice text)
 {
 	char *to = text.data ? draft_space(d, text.len) : NULL;
@@ -145,6 +158,14 @@ struct slice draft_keep(struct draft *d, struct slice text)
 		return (struct slice){0};
 	memcpy(to, text.data, text.len);
 	return (struct slice){to, text.len};
+}
+
+struct slice draft_take_buffer(struct draft *d, struct buffer *text)
+{
+	struct slice kept = draft_keep(d, buffer_all(text));
+	d->failed |= text->failed;
+	buffer_release(text);
+	return kept;
 }
 
 struct slice draft_format(struct draft *d, const char *format, ...)
@@ -159,7 +180,7 @@ struct slice draft_format(struct draft *d, const char *format, ...)
 
 uint64_t *draft_ids(struct draft *d, size_t count)
 {
-	/* the arena knows bytes only: room to begin at a multiple of eight */
+	/* The arena is not aligned: leave room to begin at a multiple of eight. */
 	char *space = draft_space(d, (count + 1) * sizeof(uint64_t));
 	return space ? (uint64_t *)(void *)(space + (-(uintptr_t)space & (sizeof(uint64_t) - 1))) : NULL;
 }
@@ -168,6 +189,14 @@ int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t 
 {
 	int64_t tokens = blocks->sizes ? blocks->sizes[2 * i + 1] : blocks->tokens;
 	return tokens < left ? tokens : left;
+}
+
+uint64_t text_hash(struct slice text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < text.len; i++)
+		h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+	return h;
 }
 
 static uint64_t mix(uint64_t h)
@@ -181,15 +210,12 @@ uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i)
 {
 	if (!blocks->scope.data)
 		return blocks->ids[i];
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t k = 0; k < blocks->scope.len; k++)
-		h = (h ^ (unsigned char)blocks->scope.data[k]) * UINT64_C(0x100000001b3);
-	return mix(mix(h) ^ blocks->ids[i]);
+	return mix(mix(text_hash(blocks->scope)) ^ blocks->ids[i]);
 }
 
 /* ---- copying ---- */
 
-/* Every slice of a draft, for `visit` to change. */
+/* Calls visit(slice, data) for every slice of a draft; it may change the slice. */
 static void each_slice(struct draft *d, void (*visit)(struct slice *s, void *data), void *data)
 {
 	visit(&d->session, data);

@@ -1,12 +1,16 @@
-/* What a source makes of a record: a lone request, or a conversation of several that become a session.
+/* What a source makes of a record: a single request, or a conversation whose requests become a session.
  *
- * A source fills a draft and hands it to the sink; selection and shaping work on drafts, trace_renderer.h turns them
- * into trace lines. Texts are plain UTF-8 (not JSON), borrowed from the record or kept in the draft's own arena;
- * everything in a draft is good until it is reset. What is not known is IPF_ABSENT or an absent slice.
+ * A source fills a draft and hands it to the sink. Selection and shaping work on drafts; shape/trace_renderer.h turns
+ * them into lines of the trace. Texts are plain UTF-8, not JSON. They are borrowed from the record or kept in the
+ * draft's own arena, and everything in a draft is valid until it is emptied. What is not known is IPF_ABSENT, or the
+ * absent slice.
  *
  *     struct draft_request *r = draft_request(d);
  *     draft_message(d, ROLE_USER, draft_text(d, doc, node));
  *     r->answer = draft_text(d, doc, other);
+ *
+ * A draft remembers that memory ran out (`failed`), so that a source needs to check for it only where it would follow
+ * a NULL.
  */
 #ifndef PREP_DRAFT_H
 #define PREP_DRAFT_H
@@ -21,85 +25,100 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT };
 
 struct draft_message {
 	enum role role;
-	struct slice text; /* what is counted as its tokens */
-	int64_t tokens;    /* of the text, once it was counted */
+	struct slice text; /* what its tokens are counted from */
+	int64_t tokens;    /* of the text, if `counted` */
 	bool counted;
-	struct slice
-		json; /* the message as it stands in the data (tool calls, typed parts): passed on in place of role and text */
+	struct slice json; /* the message in the chat API's JSON (tool calls, typed parts); replaces role and text */
 };
 
-/* A prompt that is known by the ids of its blocks: equal ids are equal text. What of it they don't cover is text of its
- * own. */
+/* A prompt of which only the ids of its blocks are known: equal ids stand for equal text. The rest of the prompt's
+ * tokens are text that no other prompt has. */
 struct draft_blocks {
 	const uint64_t *ids;
 	size_t count;
-	int64_t tokens;       /* in a whole block; or … */
-	const int64_t *sizes; /* two for each block: its whole length, and how much of that is there */
-	struct slice scope;   /* ids are equal only to those of the same scope; absent: one for all */
+	int64_t tokens;       /* in a whole block, if all are of one size */
+	const int64_t *sizes; /* else two numbers a block: the tokens of the whole block, and how many of them are used */
+	struct slice scope;   /* ids are equal only within the same scope; absent: one scope for all requests */
 };
 
 struct draft_request {
-	size_t first, count; /* its messages (in a session: those that are new) in draft.messages */
+	size_t first, count; /* its messages in draft.messages; in a session, only the new ones */
 	struct slice answer;
-	int64_t input_tokens;  /* recorded; with no message this is how much text is to be made; absent: counted */
+	int64_t input_tokens;  /* recorded; without messages, the length of the synthetic prompt; absent: to be counted */
 	int64_t output_tokens; /* recorded; absent: counted from the answer */
-	int64_t at_ns, wait_ns;
+	int64_t at_ns;         /* the recorded arrival */
+	int64_t wait_ns;       /* from the end of the previous turn to this one */
 	struct draft_blocks blocks;
-	struct slice id;                     /* the data's own; plain text */
-	struct slice model;                  /* plain text */
-	struct slice tools, response_format; /* JSON, as the chat API takes them */
-	struct slice tags;                   /* JSON */
-	struct slice slo;                    /* JSON: objectives of its own */
-	const uint64_t *parents;             /* places in the draft of those that must end first; NULL: the turn before */
+	struct slice id;              /* from the data; plain text */
+	struct slice model;           /* plain text */
+	struct slice tools;           /* JSON of the chat API */
+	struct slice response_format; /* JSON of the chat API */
+	struct slice tags;            /* JSON */
+	struct slice slo;             /* JSON: the request's own objectives */
+	const uint64_t *parents;      /* indexes of the draft's requests that must end first; NULL: the previous turn */
 	size_t parent_count;
-	struct slice after;    /* the same as JSON, a list of ids, where they are in other drafts */
-	int64_t answer_tokens; /* of the answer's text, once it was counted */
+	struct slice after;    /* the same for requests of other drafts: a JSON list of ids */
+	int64_t answer_tokens; /* of the answer's text, if `answer_counted` */
 	bool answer_counted;
-	bool failed; /* when it was recorded */
+	bool failed; /* the recorded request failed */
 };
 
 struct draft {
-	int64_t number;       /* of the record over all inputs, from 1: the default of ids, the index of what is drawn */
-	int64_t part;         /* 0; 1, 2, … for the further drafts of one record */
-	int64_t copy;         /* 0; 1, 2, … for a record that was drawn again */
+	int64_t number;       /* of the record over all files, from 1: gives default ids, and indexes random numbers */
+	int64_t part;         /* 0; 1, 2, … for further drafts of the same record */
+	int64_t copy;         /* 0; 1, 2, … if the record is drawn again */
 	struct slice session; /* plain text: requests of equal session belong together; absent: see `chain` */
 	int64_t turn;         /* of its first request within the session */
-	bool chain;           /* its requests are the turns of one conversation, each needs the ones before */
+	bool chain;           /* its requests are the turns of one conversation: each needs the previous ones */
 	struct draft_request *requests;
 	size_t count, requests_cap;
 	struct draft_message *messages;
 	size_t message_count, messages_cap;
-	struct draft_chunk *arena; /* the newest first */
-	bool failed;               /* memory ran out on the way */
+	struct draft_chunk *arena; /* the newest chunk first */
+	bool failed;               /* out of memory */
 };
 
 /* Empties the draft. */
 void draft_reset(struct draft *d);
+/* Empties the draft for another part of the record `number`. */
+void draft_begin(struct draft *d, int64_t number, int64_t part);
 void draft_release(struct draft *d);
 
-/* Adds a request with nothing known about it; good until the next one is added. NULL when memory runs out. */
+/* Adds a request of which nothing is known yet; valid until the next one is added. NULL when out of memory. */
 struct draft_request *draft_request(struct draft *d);
-/* Adds a message to the last request; good until the next one is added. NULL when memory runs out. */
+/* Adds a message to the last request; valid until the next one is added. NULL when out of memory, or if there is no
+ * request. */
 struct draft_message *draft_message(struct draft *d, enum role role, struct slice text);
-/* `len` bytes that are good until the draft is reset; NULL when memory runs out. */
+
+/* Each of the following makes a slice or memory that is valid until the draft is emptied; absent or NULL when out of
+ * memory. */
+
 char *draft_space(struct draft *d, size_t len);
-/* A text node's characters: as they stand where nothing is escaped, else decoded into the arena. Absent for other
- * nodes. */
+/* The characters of a JSON string: borrowed if nothing is escaped, else decoded into the arena. Absent for any other
+ * node. */
 struct slice draft_text(struct draft *d, const struct jdoc *doc, jdoc_id node);
-/* Two texts with something between them, in the arena. */
+/* a, between and b, joined. */
 struct slice draft_join(struct draft *d, struct slice a, const char *between, struct slice b);
-/* A copy of a text in the arena, for what is borrowed from something that goes away. */
+/* The same, but `between` only separates: if one of the two is empty, the other is returned. */
+struct slice draft_append(struct draft *d, struct slice a, const char *between, struct slice b);
+/* A copy, for a text that is borrowed from something short-lived. */
 struct slice draft_keep(struct draft *d, struct slice text);
-/* The same, made as by printf (at most 511 bytes). */
+/* A copy of what was written into the buffer, which is released. A write that failed makes the draft fail. */
+struct slice draft_take_buffer(struct draft *d, struct buffer *text);
+/* Formatted text, at most 511 bytes. */
 struct slice draft_format(struct draft *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Space for `count` block ids, good until the draft is reset; NULL when memory runs out. */
+/* Space for `count` block ids or other 64-bit numbers. */
 uint64_t *draft_ids(struct draft *d, size_t count);
 
-/* The tokens of a block that are there, at most `left`; and what its text is made of: the id with its scope. */
+/* How many tokens of block i are used, at most `left`. */
 int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t left);
+/* The seed of block i's text: its id, combined with its scope. */
 uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
 
-/* A copy that owns all it needs, in one piece of memory: free() it. NULL when memory runs out. */
+/* A copy that owns all it needs, in a single allocation: free() it. NULL when out of memory. */
 struct draft *draft_clone(const struct draft *d);
+
+/* FNV-1a, 64 bits. The low bits of short texts are alike: mix it before use in a table or as a seed. */
+uint64_t text_hash(struct slice text);
 
 #endif

@@ -1,29 +1,28 @@
-#include "absent.h"
 #include "draft/reorder.h"
+
+#include "absent.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct held {
+struct held_draft {
 	struct draft *draft;
-	int64_t at_ns;       /* of its first request; INT64_MAX where not known */
-	int64_t group_at_ns; /* of the session's first arrival */
-	size_t group;        /* the item that came first of the session */
-	size_t index;        /* in the order of coming */
+	int64_t at_ns;       /* of its first request; INT64_MAX if not known */
+	int64_t group_at_ns; /* the session's first arrival */
+	size_t group;        /* index of the session's first item */
+	size_t index;        /* in the order of adding */
 	bool timed;          /* every request of the session has an arrival */
 };
 
-static uint64_t hash_of(struct slice s)
+static int64_t first_arrival(const struct draft *d)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < s.len; i++)
-		h = (h ^ (unsigned char)s.data[i]) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
+	return d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : INT64_MAX;
 }
 
 static uint32_t *find_slot(struct reorder *h, struct slice session)
 {
-	size_t at = (size_t)hash_of(session) & (h->slot_count - 1);
+	uint64_t hash = text_hash(session);
+	size_t at = (size_t)(hash ^ hash >> 32) & (h->slot_count - 1);
 	while (h->slots[at] && !slice_equal(h->items[h->slots[at] - 1].draft->session, session))
 		at = (at + 1) & (h->slot_count - 1);
 	return &h->slots[at];
@@ -53,7 +52,7 @@ int reorder_add(struct reorder *h, const struct draft *d)
 {
 	if (h->count == h->cap) {
 		size_t cap = h->cap ? h->cap * 2 : 256;
-		struct held *items = cap < UINT32_MAX ? reallocarray(h->items, cap, sizeof *items) : NULL;
+		struct held_draft *items = cap < UINT32_MAX ? reallocarray(h->items, cap, sizeof *items) : NULL;
 		if (!items)
 			return -1;
 		h->items = items;
@@ -63,14 +62,14 @@ int reorder_add(struct reorder *h, const struct draft *d)
 	if (!copy)
 		return -1;
 	size_t index = h->count++;
-	struct held *item = &h->items[index];
-	int64_t at_ns = d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : INT64_MAX;
-	*item = (struct held){.draft = copy,
-	                      .at_ns = at_ns,
-	                      .group_at_ns = at_ns,
-	                      .group = index,
-	                      .index = index,
-	                      .timed = at_ns != INT64_MAX};
+	struct held_draft *item = &h->items[index];
+	int64_t at_ns = first_arrival(d);
+	*item = (struct held_draft){.draft = copy,
+	                            .at_ns = at_ns,
+	                            .group_at_ns = at_ns,
+	                            .group = index,
+	                            .index = index,
+	                            .timed = at_ns != INT64_MAX};
 	if (!d->session.data || d->chain)
 		return 0;
 	if (grow_slots(h) < 0)
@@ -81,7 +80,7 @@ int reorder_add(struct reorder *h, const struct draft *d)
 		h->sessions++;
 		return 0;
 	}
-	struct held *first = &h->items[*slot - 1];
+	struct held_draft *first = &h->items[*slot - 1];
 	item->group = *slot - 1;
 	first->timed &= item->timed;
 	if (at_ns < first->group_at_ns)
@@ -101,7 +100,7 @@ int reorder_replace(struct reorder *h, size_t index, const struct draft *d)
 
 static int by_arrival(const void *a, const void *b)
 {
-	const struct held *x = a, *y = b;
+	const struct held_draft *x = a, *y = b;
 	if (x->group_at_ns != y->group_at_ns)
 		return x->group_at_ns < y->group_at_ns ? -1 : 1;
 	if (x->group != y->group)
@@ -121,29 +120,28 @@ static void shift_arrivals(struct reorder *h, int64_t first)
 	}
 }
 
-int reorder_order(struct reorder *h)
+int reorder_sort(struct reorder *h)
 {
 	for (size_t i = 0; i < h->count; i++) {
-		struct held *item = &h->items[i];
-		const struct held *first = &h->items[item->group];
+		struct held_draft *item = &h->items[i];
+		const struct held_draft *first = &h->items[item->group];
 		item->group_at_ns = first->group_at_ns;
 		item->timed = first->timed;
 	}
 	if (h->count)
 		qsort(h->items, h->count, sizeof *h->items, by_arrival);
-	h->units = malloc((h->count + 1) * sizeof *h->units);
+	h->groups = malloc((h->count + 1) * sizeof *h->groups);
 	h->drafts = malloc((h->count + 1) * sizeof *h->drafts);
-	if (!h->units || !h->drafts)
+	if (!h->groups || !h->drafts)
 		return -1;
 	int64_t turn = 0;
 	for (size_t i = 0; i < h->count; i++) {
 		h->drafts[i] = h->items[i].draft;
-		if (i == 0 || h->items[i].group != h->items[i - 1].group)
+		if (i == 0 || h->items[i].group != h->items[i - 1].group) {
 			turn = 0;
-		if (i == 0 || h->items[i].group != h->items[i - 1].group)
-			h->units[h->unit_count++] = (struct unit){.drafts = &h->drafts[i]};
-		struct unit *unit = &h->units[h->unit_count - 1];
-		unit->count++;
+			h->groups[h->group_count++] = (struct draft_group){.drafts = &h->drafts[i]};
+		}
+		h->groups[h->group_count - 1].count++;
 		h->drafts[i]->turn = turn;
 		turn += (int64_t)h->drafts[i]->count;
 	}
@@ -162,16 +160,15 @@ struct draft *reorder_draft(const struct reorder *h, size_t index)
 	return h->items[index].draft;
 }
 
-void reorder_retime(struct reorder *h)
+void reorder_update_times(struct reorder *h)
 {
 	for (size_t i = 0; i < h->count; i++) {
-		struct held *item = &h->items[i];
-		const struct draft *d = item->draft;
-		item->at_ns = d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : INT64_MAX;
+		struct held_draft *item = &h->items[i];
+		item->at_ns = first_arrival(item->draft);
 		item->group_at_ns = item->at_ns;
 	}
 	for (size_t i = 0; i < h->count; i++) {
-		struct held *first = &h->items[h->items[i].group];
+		struct held_draft *first = &h->items[h->items[i].group];
 		if (h->items[i].at_ns < first->group_at_ns)
 			first->group_at_ns = h->items[i].at_ns;
 	}
@@ -183,7 +180,7 @@ void reorder_release(struct reorder *h)
 		free(h->items[i].draft);
 	free(h->items);
 	free(h->slots);
-	free(h->units);
+	free(h->groups);
 	free(h->drafts);
 	*h = (struct reorder){0};
 }

@@ -13,7 +13,7 @@ struct archive_members {
 	bool at_end;
 };
 
-size_t member_split(const char *path)
+size_t archive_member_split(const char *path)
 {
 	struct stat st;
 	if (stat(path, &st) == 0)
@@ -41,10 +41,10 @@ bool is_archive(const char *path)
 	return false;
 }
 
-static int broken(struct archive_members *m, struct ipf_error *err)
+static int unreadable(struct archive_members *m, struct ipf_error *err)
 {
 	const char *why = archive_error_string(m->archive);
-	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot be read as an archive: %s", why ? why : "unknown error");
+	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot read the archive: %s", why ? why : "unknown error");
 }
 
 static int begin(struct archive_members **opened, const char *path, size_t len, struct ipf_error *err)
@@ -59,7 +59,7 @@ static int begin(struct archive_members **opened, const char *path, size_t len, 
 	archive_read_support_format_zip(m->archive);
 	archive_read_support_format_7zip(m->archive);
 	if (archive_read_open_filename(m->archive, m->path, 128 << 10) != ARCHIVE_OK) {
-		broken(m, err);
+		unreadable(m, err);
 		archive_members_close(m);
 		return -1;
 	}
@@ -76,7 +76,7 @@ static int next_member(struct archive_members *m, const char **name, struct ipf_
 		if (archive_entry_filetype(entry) == AE_IFREG && (*name = archive_entry_pathname(entry)))
 			return 1;
 	m->at_end = true;
-	return status == ARCHIVE_EOF ? 0 : broken(m, err);
+	return status == ARCHIVE_EOF ? 0 : unreadable(m, err);
 }
 
 int archive_members_list(const char *archive, int (*found)(void *data, const char *path, struct ipf_error *err),
@@ -96,11 +96,11 @@ int archive_members_list(const char *archive, int (*found)(void *data, const cha
 
 int archive_members_open(struct archive_members **members, const char *path, struct ipf_error *err)
 {
-	size_t len = member_split(path);
+	size_t len = archive_member_split(path);
 	const char *wanted = path + len + 1, *name;
 	struct archive_members *m = *members;
-	bool goes_on = m && strlen(m->path) == len && memcmp(m->path, path, len) == 0 && !m->at_end;
-	for (int pass = goes_on ? 0 : 1; pass < 2; pass++) {
+	bool resume = m && strlen(m->path) == len && memcmp(m->path, path, len) == 0 && !m->at_end;
+	for (int pass = resume ? 0 : 1; pass < 2; pass++) {
 		if (pass == 1) {
 			archive_members_close(*members);
 			*members = NULL;
@@ -115,13 +115,13 @@ int archive_members_open(struct archive_members **members, const char *path, str
 		if (got < 0)
 			return -1;
 	}
-	return ipf_error_at(err, IPF_INPUT, path, 0, "there is no such file in the archive");
+	return ipf_error_at(err, IPF_INPUT, path, 0, "no such file in the archive");
 }
 
 int64_t archive_members_read(struct archive_members *m, char *to, size_t cap, struct ipf_error *err)
 {
 	la_ssize_t got = archive_read_data(m->archive, to, cap);
-	return got >= 0 ? (int64_t)got : broken(m, err);
+	return got >= 0 ? (int64_t)got : unreadable(m, err);
 }
 
 void archive_members_close(struct archive_members *m)

@@ -1,8 +1,8 @@
-/* Files in archives (tar in any compression, zip, 7z): "corpus.tar.gz:dir/file.json". Read one after another, in the
- * archive's order, an archive is gone through once.
+/* Files in archives (tar in any compression, zip, 7z), named as ARCHIVE:NAME: "corpus.tar.gz:dir/file.json". Files that
+ * are opened in the archive's order are read in a single pass over it.
  */
-#ifndef PREP_MEMBERS_H
-#define PREP_MEMBERS_H
+#ifndef PREP_ARCHIVE_MEMBERS_H
+#define PREP_ARCHIVE_MEMBERS_H
 
 #include "error.h"
 
@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How much of the path is an archive's, where it names a file in one; 0 where it does not. */
-size_t member_split(const char *path);
-/* Does the name look like that of an archive? */
+/* The length of ARCHIVE in a path ARCHIVE:NAME; 0 if the path is not of this form, or names an existing file. */
+size_t archive_member_split(const char *path);
+/* Does the name end like that of an archive? */
 bool is_archive(const char *path);
-/* Calls found(data, "ARCHIVE:NAME") for each regular file in the archive. 0; -1 also where found() answers -1. */
+/* Calls found(data, "ARCHIVE:NAME") for each regular file in the archive. 0, or -1, also if found() returns -1. */
 int archive_members_list(const char *archive, int (*found)(void *data, const char *path, struct ipf_error *err),
                          void *data, struct ipf_error *err);
 
 struct archive_members;
 
-/* Goes to a file. *members may be NULL, or be what was opened before: where it is the same archive, it is gone on with.
- */
+/* Goes to the file ARCHIVE:NAME. *members may be NULL or be open already; if it is open on the same archive, the search
+ * continues from there. 0 or -1. */
 int archive_members_open(struct archive_members **members, const char *path, struct ipf_error *err);
-/* Its bytes: how many, 0 at the end, -1. */
+/* Reads bytes of the file: how many, 0 at its end, -1. */
 int64_t archive_members_read(struct archive_members *members, char *to, size_t cap, struct ipf_error *err);
 void archive_members_close(struct archive_members *members); /* NULL is fine */
 

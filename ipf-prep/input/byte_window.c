@@ -4,83 +4,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEED_CHUNK ((size_t)256 << 10)
+#define CHUNK ((size_t)256 << 10)
 
-/* Room for a chunk at the end of the window. */
-static int make_room(struct byte_window *feed, struct ipf_error *err)
+/* Makes room for a chunk at the end of the window. */
+static int make_room(struct byte_window *window, struct ipf_error *err)
 {
-	size_t held = feed->end - feed->begin;
+	size_t held = window->end - window->begin;
 	if (held > BYTE_WINDOW_MAX)
 		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB", BYTE_WINDOW_MAX >> 20);
-	if (feed->cap - feed->end >= FEED_CHUNK)
+	if (window->cap - window->end >= CHUNK)
 		return 0;
-	/* Moving what is held is worth it only where it is the smaller part; else the window doubles. */
-	if (held > 0 && feed->begin > 0)
-		memmove(feed->window, feed->window + feed->begin, held);
-	feed->begin = 0;
-	feed->end = held;
-	if (feed->cap - held >= FEED_CHUNK && held <= feed->cap / 2)
+	/* Moving alone suffices if few bytes are held; else the window doubles, so that moving stays cheap. */
+	if (held > 0 && window->begin > 0)
+		memmove(window->bytes, window->bytes + window->begin, held);
+	window->begin = 0;
+	window->end = held;
+	if (window->cap - held >= CHUNK && held <= window->cap / 2)
 		return 0;
-	size_t cap = feed->cap * 2 > 4 * FEED_CHUNK ? feed->cap * 2 : 4 * FEED_CHUNK;
-	char *window = realloc(feed->window, cap);
-	if (!window)
+	size_t cap = window->cap * 2 > 4 * CHUNK ? window->cap * 2 : 4 * CHUNK;
+	char *bytes = realloc(window->bytes, cap);
+	if (!bytes)
 		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a record of %zu bytes", held);
-	feed->window = window;
-	feed->cap = cap;
+	window->bytes = bytes;
+	window->cap = cap;
 	return 0;
 }
 
-int byte_window_more(struct byte_window *feed, struct ipf_error *err)
+int byte_window_more(struct byte_window *window, struct ipf_error *err)
 {
-	if (feed->ended)
+	if (window->ended)
 		return 0;
-	if (make_room(feed, err) < 0)
+	if (make_room(window, err) < 0)
 		return -1;
-	int64_t got = feed->read(feed->data, feed->window + feed->end, feed->cap - feed->end, err);
+	int64_t got = window->read(window->data, window->bytes + window->end, window->cap - window->end, err);
 	if (got < 0)
 		return -1;
 	if (got == 0) {
-		feed->ended = true;
+		window->ended = true;
 		return 0;
 	}
-	feed->end += (size_t)got;
+	window->end += (size_t)got;
 	return 1;
 }
 
-void byte_window_restart(struct byte_window *feed)
+void byte_window_restart(struct byte_window *window)
 {
-	feed->begin = feed->end = 0;
-	feed->ended = false;
+	window->begin = window->end = 0;
+	window->ended = false;
 }
 
-void byte_window_release(struct byte_window *feed)
+void byte_window_release(struct byte_window *window)
 {
-	free(feed->window);
-	*feed = (struct byte_window){0};
+	free(window->bytes);
+	*window = (struct byte_window){0};
 }
 
-int byte_window_line(struct byte_window *feed, const char **line, size_t *len, struct ipf_error *err)
+int byte_window_line(struct byte_window *window, const char **line, size_t *len, struct ipf_error *err)
 {
 	size_t seen = 0;
 	for (;;) {
-		const char *start = byte_window_at(feed);
-		size_t held = feed->end - feed->begin;
+		const char *start = byte_window_at(window);
+		size_t held = window->end - window->begin;
 		const char *newline = held > seen ? memchr(start + seen, '\n', held - seen) : NULL;
 		if (!newline) {
 			seen = held;
-			int got = byte_window_more(feed, err);
+			int got = byte_window_more(window, err);
 			if (got < 0)
 				return -1;
 			if (got > 0)
 				continue;
 			if (held == 0)
 				return 0;
-			start = byte_window_at(feed);
+			start = byte_window_at(window);
 		}
 		size_t length = newline ? (size_t)(newline - start) : held;
-		feed->begin += length + (newline != NULL);
+		window->begin += length + (newline != NULL);
 		*line = start;
 		*len = length > 0 && start[length - 1] == '\r' ? length - 1 : length;
 		return 1;
 	}
+}
+
+int64_t byte_window_read_slice(void *slice, char *to, size_t cap, struct ipf_error *err)
+{
+	struct slice *left = slice;
+	size_t len = left->len < cap ? left->len : cap;
+	(void)err;
+	if (len > 0)
+		memcpy(to, left->data, len);
+	*left = (struct slice){left->data + len, left->len - len};
+	return (int64_t)len;
 }

@@ -1,48 +1,53 @@
-/* A window on a run of bytes: what the splitter, the line reader and the CSV reader look at.
+/* A window on a stream of bytes, through which the JSON splitter, the CSV reader and the line reader look at a file.
  *
- * The bytes from `window + begin` to `window + end` have been read and not been consumed; a reader looks at them, asks
- * for more where a record is not whole yet, and moves `begin` past what it has done with. A record is therefore always
- * in one piece, and the memory is that of the largest record.
+ * The bytes from `begin` to `end` have been read and not been consumed. A reader looks at them, asks for more if a
+ * record is incomplete, and advances `begin` past what it has consumed. A record is therefore always contiguous, and
+ * the memory used is that of the largest record.
  *
- *     struct byte_window feed = {.read = from_file, .data = file};
- *     while (!whole(feed.window + feed.begin, feed.end - feed.begin) && byte_window_more(&feed, &err) == 1) …
- *     byte_window_release(&feed);
+ *     struct byte_window window = {.read = input_read, .data = input};
+ *     while (!complete(byte_window_at(&window), window.end - window.begin) && byte_window_more(&window, &err) == 1) …
+ *     byte_window_release(&window);
  */
-#ifndef PREP_FEED_H
-#define PREP_FEED_H
+#ifndef PREP_BYTE_WINDOW_H
+#define PREP_BYTE_WINDOW_H
 
+#include "buffer.h"
 #include "error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* No record is longer than this; what looks like one is a file that is not what it is taken for. */
+/* The largest record, in bytes. Anything larger is a file in another format. */
 #define BYTE_WINDOW_MAX ((size_t)512 << 20)
 
 struct byte_window {
-	/* Puts at most `cap` bytes at `to`: how many, 0 at the end, -1 on error. */
+	/* Writes up to `cap` bytes to `to`: how many, 0 at the end, -1 on error. */
 	int64_t (*read)(void *data, char *to, size_t cap, struct ipf_error *err);
 	void *data;
-	char *window;
+	char *bytes;
 	size_t begin, end, cap;
 	bool ended;
 };
 
-/* What has been read and not been consumed begins here. */
-static inline const char *byte_window_at(const struct byte_window *feed)
+/* The first byte that has not been consumed. */
+static inline const char *byte_window_at(const struct byte_window *window)
 {
-	return feed->window ? feed->window + feed->begin : "";
+	return window->bytes ? window->bytes + window->begin : "";
 }
 
-/* Reads on: 1 when there are more bytes (the window may have moved), 0 at the end, -1 on error, also where what has not
- * been consumed is longer than BYTE_WINDOW_MAX (IPF_INPUT). */
-int byte_window_more(struct byte_window *feed, struct ipf_error *err);
-/* Forgets what was read, keeps the memory: for the next file. */
-void byte_window_restart(struct byte_window *feed);
-void byte_window_release(struct byte_window *feed);
+/* Reads more: 1 if there are more bytes (they may have moved), 0 at the end, -1 on error, also if the bytes that have
+ * not been consumed exceed BYTE_WINDOW_MAX (IPF_INPUT). */
+int byte_window_more(struct byte_window *window, struct ipf_error *err);
+/* Forgets all bytes but keeps the memory, for the next file. */
+void byte_window_restart(struct byte_window *window);
+void byte_window_release(struct byte_window *window);
 
-/* The next line without its end (LF or CRLF), consumed: 1, 0 at the end, -1. Good until the feed is used again. */
-int byte_window_line(struct byte_window *feed, const char **line, size_t *len, struct ipf_error *err);
+/* Consumes the next line: 1 and the line without its end (LF or CRLF), 0 at the end, -1. The line is valid until the
+ * window is used again. */
+int byte_window_line(struct byte_window *window, const char **line, size_t *len, struct ipf_error *err);
+
+/* A `read` for bytes in memory: `data` is a struct slice of those that are left. */
+int64_t byte_window_read_slice(void *slice, char *to, size_t cap, struct ipf_error *err);
 
 #endif

@@ -1,13 +1,12 @@
 #include "input/csv.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-void csv_begin(struct csv *csv, struct byte_window *feed)
+void csv_begin(struct csv *csv, struct byte_window *window)
 {
-	csv->feed = feed;
+	csv->window = window;
 	csv->count = 0;
 	csv->line = csv->next_line = 1;
 }
@@ -23,17 +22,17 @@ void csv_release(struct csv *csv)
 	*csv = (struct csv){0};
 }
 
-#define ROW_MAX ((size_t)1 << 20) /* a quote that is never closed must not take the rest of the file with it */
+#define ROW_MAX ((size_t)1 << 20) /* limits how much an unclosed quote can swallow */
 
-/* The bytes of the next row with its end, all of them in the window: a line end within quotes does not end it. Where
- * the quotes don't close, the row is its first line. */
+/* The length of the next row with its end; all of it is in the window. A line end within quotes does not end the row.
+ * If the quotes are not closed, the row is only its first line. 1, 0 at the end, -1. */
 static int row_length(struct csv *csv, size_t *len, struct ipf_error *err)
 {
 	bool quoted = false;
 	size_t at = 0, line = 0;
 	for (;;) {
-		const char *text = byte_window_at(csv->feed);
-		size_t held = csv->feed->end - csv->feed->begin;
+		const char *text = byte_window_at(csv->window);
+		size_t held = csv->window->end - csv->window->begin;
 		for (; at < held; at++) {
 			if (text[at] == '"')
 				quoted = !quoted;
@@ -46,7 +45,7 @@ static int row_length(struct csv *csv, size_t *len, struct ipf_error *err)
 				return 1;
 			}
 		}
-		int got = quoted && line && held > ROW_MAX ? 0 : byte_window_more(csv->feed, err);
+		int got = quoted && line && held > ROW_MAX ? 0 : byte_window_more(csv->window, err);
 		if (got < 0)
 			return -1;
 		if (got == 0) {
@@ -67,21 +66,21 @@ static int add_field(struct csv *csv, struct ipf_error *err)
 		if (ends)
 			csv->ends = ends;
 		if (!fields || !ends)
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a row");
+			return ipf_error_memory(err);
 		csv->cap = cap;
 	}
 	csv->ends[csv->count++] = csv->text.len;
 	return 0;
 }
 
-/* Takes a field at text[*at] up to the comma or the end. */
-static int take_field(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
+/* Reads the field at text[*at], up to the comma or the end. */
+static int read_field(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
 {
 	size_t i = *at;
 	if (i < len && text[i] == '"') {
 		for (i++;; i++) {
 			if (i >= len)
-				return ipf_error_set(err, IPF_INPUT, "a quoted field without its closing quote");
+				return ipf_error_set(err, IPF_INPUT, "a quoted field has no closing quote");
 			if (text[i] == '"') {
 				if (i + 1 < len && text[i + 1] == '"')
 					i++;
@@ -92,7 +91,7 @@ static int take_field(struct csv *csv, const char *text, size_t len, size_t *at,
 		}
 		i++;
 		if (i < len && text[i] != ',')
-			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%.20s\"", (char[21]){text[i]});
+			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%c\"", text[i]);
 	} else {
 		while (i < len && text[i] != ',')
 			i++;
@@ -102,18 +101,18 @@ static int take_field(struct csv *csv, const char *text, size_t len, size_t *at,
 	return add_field(csv, err);
 }
 
-static int take_row(struct csv *csv, const char *text, size_t len, struct ipf_error *err)
+static int read_row(struct csv *csv, const char *text, size_t len, struct ipf_error *err)
 {
 	csv->count = 0;
 	buffer_clear(&csv->text);
 	for (size_t at = 0;; at++) {
-		if (take_field(csv, text, len, &at, err) < 0)
+		if (read_field(csv, text, len, &at, err) < 0)
 			return -1;
 		if (at >= len)
 			break;
 	}
 	if (csv->text.failed)
-		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a row");
+		return ipf_error_memory(err);
 	for (size_t i = 0, begin = 0; i < csv->count; begin = csv->ends[i++])
 		csv->fields[i] = (struct slice){csv->text.data ? csv->text.data + begin : "", csv->ends[i] - begin};
 	return 1;
@@ -126,8 +125,8 @@ int csv_next(struct csv *csv, struct ipf_error *err)
 		int got = row_length(csv, &len, err);
 		if (got <= 0)
 			return got;
-		const char *text = byte_window_at(csv->feed);
-		csv->feed->begin += len;
+		const char *text = byte_window_at(csv->window);
+		csv->window->begin += len;
 		csv->line = csv->next_line;
 		for (size_t i = 0; i < len; i++)
 			csv->next_line += text[i] == '\n';
@@ -136,13 +135,13 @@ int csv_next(struct csv *csv, struct ipf_error *err)
 		if (len > 0 && text[len - 1] == '\r')
 			len--;
 		if (len > 0)
-			return take_row(csv, text, len, err);
+			return read_row(csv, text, len, err);
 	}
 }
 
 int csv_header(struct csv *csv, struct ipf_error *err)
 {
-	static const char mark[] = "\xef\xbb\xbf";
+	static const char bom[] = "\xef\xbb\xbf";
 	for (size_t i = 0; i < csv->column_count; i++)
 		free(csv->columns[i]);
 	free(csv->columns);
@@ -153,13 +152,13 @@ int csv_header(struct csv *csv, struct ipf_error *err)
 		return got;
 	csv->columns = calloc(csv->count, sizeof *csv->columns);
 	if (!csv->columns)
-		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a header");
+		return ipf_error_memory(err);
 	for (size_t i = 0; i < csv->count; i++) {
 		struct slice name = csv->fields[i];
-		if (i == 0 && name.len >= 3 && memcmp(name.data, mark, 3) == 0)
+		if (i == 0 && name.len >= 3 && memcmp(name.data, bom, 3) == 0)
 			name = (struct slice){name.data + 3, name.len - 3};
 		if (!(csv->columns[csv->column_count++] = slice_dup(name)))
-			return ipf_error_errno(err, ENOMEM, NULL, "no memory for a header");
+			return ipf_error_memory(err);
 	}
 	return 1;
 }

@@ -17,26 +17,26 @@
 
 #define HOPS_MAX        10
 #define CONNECT_SECONDS 20L
-#define QUIET_SECONDS   60L /* without a byte: the connection is given up */
+#define STALL_SECONDS   60L /* a connection without a byte for that long is closed */
 
-/* One request of the way. */
+/* One request: redirects need several. */
 struct hop {
 	struct download *d;
 	CURL *curl;
-	bool body;            /* this answer is the file */
-	int64_t from, length; /* where the answer begins, and its bytes; length IPF_ABSENT */
+	bool body;            /* this response is the file */
+	int64_t from, length; /* where in the file the body begins; its bytes, or IPF_ABSENT */
 	int64_t retry_s;
 	char location[4096];
-	char words[64]; /* "Not Found" */
-	int failure;    /* errno of a write */
+	char reason[64]; /* "Not Found" */
+	int failure;     /* errno of a write */
 	int64_t got;
 };
 
-struct place {
+struct server {
 	char scheme[16], host[256], port[16];
 };
 
-static bool place_of(const char *url, struct place *p)
+static bool server_of(const char *url, struct server *p)
 {
 	char *scheme = NULL, *host = NULL, *port = NULL;
 	CURLU *u = curl_url();
@@ -56,17 +56,17 @@ static bool place_of(const char *url, struct place *p)
 	return good;
 }
 
-static bool is_here(const struct place *p)
+static bool is_local(const struct server *p)
 {
 	return strcmp(p->host, "localhost") == 0 || strncmp(p->host, "127.", 4) == 0 || strcmp(p->host, "[::1]") == 0;
 }
 
-static bool same_place(const struct place *a, const struct place *b)
+static bool same_server(const struct server *a, const struct server *b)
 {
 	return strcmp(a->scheme, b->scheme) == 0 && strcasecmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0;
 }
 
-/* ---- what comes ---- */
+/* ---- the response ---- */
 
 static bool header_is(const char *line, size_t len, const char *name, char *value, size_t cap)
 {
@@ -85,22 +85,22 @@ static bool header_is(const char *line, size_t len, const char *name, char *valu
 	return true;
 }
 
-static size_t take_header(char *line, size_t size, size_t count, void *data)
+static size_t receive_header(char *line, size_t size, size_t count, void *data)
 {
 	struct hop *h = data;
 	size_t len = size * count;
 	char value[4096];
-	if (len > 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new answer */
+	if (len > 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new response */
 		const char *space = memchr(line, ' ', len),
-				   *words = space ? memchr(space + 1, ' ', len - (size_t)(space + 1 - line)) : NULL;
+				   *reason = space ? memchr(space + 1, ' ', len - (size_t)(space + 1 - line)) : NULL;
 		h->length = IPF_ABSENT;
 		h->from = 0;
-		h->words[0] = h->location[0] = '\0';
+		h->reason[0] = h->location[0] = '\0';
 		h->d->mark[0] = '\0';
-		if (words)
-			snprintf(h->words, sizeof h->words, "%.*s", (int)strcspn(words + 1, "\r\n"), words + 1);
+		if (reason)
+			snprintf(h->reason, sizeof h->reason, "%.*s", (int)strcspn(reason + 1, "\r\n"), reason + 1);
 	} else if (header_is(line, len, "etag", value, sizeof value)) {
-		/* a weak one does not say that the bytes are the same */
+		/* a weak one does not mean that the bytes are the same */
 		if (value[0] == '"' && strlen(value) < MARK_MAX)
 			strcpy(h->d->mark, value);
 	} else if (header_is(line, len, "location", value, sizeof value)) {
@@ -115,7 +115,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *data)
 	return len;
 }
 
-/* The first bytes of the file: it goes on where it ended, or begins anew. */
+/* The first bytes of the file: it is resumed, or begins anew. */
 static bool begin_body(struct hop *h)
 {
 	struct download *d = h->d;
@@ -134,14 +134,14 @@ static bool begin_body(struct hop *h)
 	return true;
 }
 
-static size_t record_fields_body(char *bytes, size_t size, size_t count, void *data)
+static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 {
 	struct hop *h = data;
 	struct download *d = h->d;
 	size_t len = size * count, put = 0;
 	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &d->status);
 	if (d->status != 200 && d->status != 206)
-		return len; /* what a page says about an error is of no use here */
+		return len; /* the text of an error page is ignored */
 	if (!h->body && !begin_body(h))
 		return 0;
 	while (put < len) {
@@ -165,7 +165,7 @@ static size_t record_fields_body(char *bytes, size_t size, size_t count, void *d
 	return len;
 }
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static struct curl_slist *headers_for(const struct download *d, bool own_host)
 {
@@ -188,7 +188,8 @@ static struct curl_slist *headers_for(const struct download *d, bool own_host)
 	return list;
 }
 
-static CURLcode ask(struct hop *h, const char *url, bool own_host, const struct place *place, char why[CURL_ERROR_SIZE])
+static CURLcode request(struct hop *h, const char *url, bool own_host, const struct server *server,
+                        char why[CURL_ERROR_SIZE])
 {
 	CURL *c = h->curl;
 	struct curl_slist *headers = headers_for(h->d, own_host);
@@ -197,16 +198,16 @@ static CURLcode ask(struct hop *h, const char *url, bool own_host, const struct 
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "ipf-prep/" IPF_VERSION);
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, receive_header);
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, h);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, record_fields_body);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, h);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, QUIET_SECONDS);
-	if (is_here(place))
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+	if (is_local(server))
 		curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	why[0] = '\0';
 	CURLcode code = curl_easy_perform(c);
@@ -222,26 +223,25 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 		snprintf(more, sizeof more, "%s",
 		         d->token                      ? " (with the token of HF_TOKEN)"
 		         : strncmp(d->url, "https", 5) ? ""
-		                                       : " (is a token wanted? hf:// takes HF_TOKEN)");
+		                                       : " (if it needs a token: hf:// takes HF_TOKEN)");
 	else if ((d->status == 429 || d->status == 503) && h->retry_s > 0)
 		snprintf(more, sizeof more, " (try again in %lld s)", (long long)h->retry_s);
-	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server answered %ld%s%s%s", d->status, h->words[0] ? " " : "",
-	                    h->words, more);
+	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server responded %ld%s%s%s", d->status,
+	                    h->reason[0] ? " " : "", h->reason, more);
 }
 
-/* An answer has come whole, or failed to. 1: go on at *next. */
+/* The response is complete, or failed. 0: done; 1: redirected to *next; -1. */
 static int judge(struct hop *h, CURLcode code, const char *why, char **next, struct ipf_error *err)
 {
 	struct download *d = h->d;
 	if (h->failure)
-		return ipf_error_errno(err, h->failure, d->url, "cannot keep what comes");
+		return ipf_error_errno(err, h->failure, d->url, "cannot write the download");
 	if (code == CURLE_WRITE_ERROR)
-		return ipf_error_at(err, IPF_SYSTEM, d->url, 0,
-		                    "the server answered with another part of the file than was asked for");
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server sent another part of the file than requested");
 	if (code != CURLE_OK) {
 		d->unreached = d->status == 0;
 		if (d->had > 0 && h->body)
-			return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "cut after %lld bytes of %lld: %s", (long long)d->had,
+			return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "cut off after %lld of %lld bytes: %s", (long long)d->had,
 			                    (long long)d->size, *why ? why : curl_easy_strerror(code));
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "%s", *why ? why : curl_easy_strerror(code));
 	}
@@ -251,61 +251,60 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 		char *url = NULL;
 		curl_easy_getinfo(h->curl, CURLINFO_REDIRECT_URL, &url);
 		*next = url ? strdup(url) : NULL;
-		return *next
-		           ? 1
-		           : ipf_error_at(err, IPF_SYSTEM, d->url, 0, "led on to what is no address: \"%.200s\"", h->location);
+		return *next ? 1
+		             : ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected to a malformed address: \"%.200s\"",
+		                            h->location);
 	}
 	if (d->status != 200 && d->status != 206)
 		return refuse(d, h, err);
-	if (!h->body && !begin_body(h)) /* an empty file */
-		return ipf_error_at(err, IPF_SYSTEM, d->url, 0,
-		                    "the server answered with another part of the file than was asked for");
+	if (!h->body && !begin_body(h)) /* the file is empty */
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server sent another part of the file than requested");
 	d->whole = true;
 	return 0;
 }
 
-static int check_place(const char *url, const struct download *d, const struct place *before, struct place *place,
-                       struct ipf_error *err)
+static int check_server(const char *url, const struct download *d, const struct server *before, struct server *server,
+                        struct ipf_error *err)
 {
-	if (!place_of(url, place))
-		return ipf_error_at(err, IPF_USAGE, d->url, 0, "no address of a server");
-	if (strcmp(place->scheme, "https") != 0 && (strcmp(place->scheme, "http") != 0 || !is_here(place)))
+	if (!server_of(url, server))
+		return ipf_error_at(err, IPF_USAGE, d->url, 0, "malformed address");
+	if (strcmp(server->scheme, "https") != 0 && (strcmp(server->scheme, "http") != 0 || !is_local(server)))
 		return ipf_error_at(err, before ? IPF_SYSTEM : IPF_USAGE, d->url, 0,
-		                    "%s%s; only https is taken, and http from this machine", before ? "led on to " : "",
-		                    place->scheme);
-	if (before && strcmp(before->scheme, "https") == 0 && strcmp(place->scheme, "https") != 0)
-		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "led on from https to %s", place->scheme);
+		                    "%s%s: only https is supported, and http from this machine", before ? "redirected to " : "",
+		                    server->scheme);
+	if (before && strcmp(before->scheme, "https") == 0 && strcmp(server->scheme, "https") != 0)
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected from https to %s", server->scheme);
 	return 0;
 }
 
 int download_run(struct download *d, struct ipf_error *err)
 {
-	struct place own = {0}, place;
+	struct server own = {0}, server;
 	char why[CURL_ERROR_SIZE];
 	char *url = strdup(d->url);
-	int status = url ? check_place(url, d, NULL, &own, err) : ipf_error_memory(err);
+	int status = url ? check_server(url, d, NULL, &own, err) : ipf_error_memory(err);
 	CURL *curl = status == 0 ? curl_easy_init() : NULL;
 	if (status == 0 && !curl)
 		status = ipf_error_memory(err);
 	d->status = 0;
 	d->size = IPF_ABSENT;
 	d->whole = d->unreached = false;
-	place = own;
+	server = own;
 	int hops = 0;
 	for (bool on = status == 0; on; hops++) {
 		struct hop hop = {.d = d, .curl = curl, .length = IPF_ABSENT};
 		char *next = NULL;
-		CURLcode code = ask(&hop, url, same_place(&place, &own), &place, why);
+		CURLcode code = request(&hop, url, same_server(&server, &own), &server, why);
 		status = judge(&hop, code, why, &next, err);
 		on = status == 1;
 		if (!on)
 			break;
 		free(url);
 		url = next;
-		struct place before = place;
-		status = check_place(url, d, &before, &place, err);
+		struct server before = server;
+		status = check_server(url, d, &before, &server, err);
 		if (status == 0 && hops == HOPS_MAX)
-			status = ipf_error_at(err, IPF_SYSTEM, d->url, 0, "led on more than %d times", HOPS_MAX);
+			status = ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected more than %d times", HOPS_MAX);
 		on = status == 0;
 	}
 	curl_easy_cleanup(curl);

@@ -18,22 +18,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_MAX 16 /* first bytes, enough to know every compression */
+#define HEAD_MAX 16 /* first bytes, enough to recognise every compression */
 #define RAW_MAX  ((size_t)128 << 10)
 
 struct input {
 	char *path;
 	int fd;
 	bool regular, ended;
-	pid_t duckdb; /* 0: none */
+	pid_t duckdb; /* the process that the rows come from; 0: none */
 	int64_t bytes, size;
 	struct digest *digest;
-	char head[HEAD_MAX]; /* read ahead to look at, given out first */
+	char head[HEAD_MAX]; /* read ahead, returned first */
 	size_t head_len, head_given;
-	struct archive *archive;         /* NULL: plain */
-	struct archive_members *members; /* of a file in an archive */
-	bool nothing;                    /* compressed, and nothing in it */
-	struct buffer peeked;            /* was looked at, given out first */
+	struct archive *archive;         /* decompresses; NULL: plain */
+	struct archive_members *members; /* of a file in an archive, else NULL */
+	bool empty;                      /* compressed, without content */
+	struct buffer peeked;            /* decompressed ahead, returned first */
 	char *raw;                       /* what the decompressor reads from */
 };
 
@@ -52,7 +52,7 @@ int64_t input_size(const struct input *input)
 	return input->size;
 }
 
-/* Bytes as they stand in the file. */
+/* Reads bytes of the file itself. */
 static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_error *err)
 {
 	if (input->head_given < input->head_len) {
@@ -82,6 +82,7 @@ static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_er
 	return got;
 }
 
+/* libarchive asks for bytes of the file. */
 static la_ssize_t archive_feed(struct archive *archive, void *data, const void **bytes)
 {
 	struct input *input = data;
@@ -121,9 +122,9 @@ static int open_archive(struct input *input, struct ipf_error *err)
 	if (status == ARCHIVE_OK)
 		status = archive_read_next_header(input->archive, &entry);
 	if (status == ARCHIVE_EOF)
-		input->nothing = true;
+		input->empty = true;
 	else if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
-		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot be uncompressed: %s",
+		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress: %s",
 		                    archive_error_string(input->archive));
 	return 0;
 }
@@ -144,7 +145,7 @@ static int open_file(struct input *input, struct ipf_error *err)
 		return ipf_error_errno(err, EISDIR, input_name(input), "cannot open");
 	input->regular = S_ISREG(st.st_mode);
 	input->size = input->regular ? (int64_t)st.st_size : IPF_ABSENT;
-	/* A pipe may bring its first bytes one by one. */
+	/* A pipe may deliver its first bytes one by one. */
 	while (input->head_len < HEAD_MAX && !input->ended) {
 		input->head_given = input->head_len;
 		int64_t got = read_raw(input, input->head + input->head_len, HEAD_MAX - input->head_len, err);
@@ -170,7 +171,7 @@ int input_next(struct input **opened, struct input *before, const char *path, st
 	input_close(before);
 	if (input)
 		input->fd = -1;
-	if (member_split(path) == 0) {
+	if (archive_member_split(path) == 0) {
 		archive_members_close(members);
 		members = NULL;
 	} else if (archive_members_open(&members, path, err) < 0) {
@@ -209,12 +210,12 @@ static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_e
 	}
 	if (!input->archive)
 		return read_raw(input, to, cap, err);
-	if (input->nothing)
+	if (input->empty)
 		return 0;
 	la_ssize_t got = archive_read_data(input->archive, to, cap);
 	if (got >= 0)
 		return got;
-	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot be uncompressed any further: %s",
+	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress any further: %s",
 	                    archive_error_string(input->archive));
 }
 
@@ -223,7 +224,7 @@ int64_t input_peek(struct input *input, size_t want, const char **bytes, struct 
 	while (input->peeked.len < want) {
 		char *to = buffer_reserve(&input->peeked, want - input->peeked.len);
 		if (!to)
-			return ipf_error_errno(err, ENOMEM, input_name(input), "cannot look into it");
+			return ipf_error_errno(err, ENOMEM, input_name(input), "cannot read");
 		int64_t got = read_more(input, to, want - input->peeked.len, err);
 		if (got < 0)
 			return -1;
@@ -248,8 +249,8 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 	return (int64_t)len;
 }
 
-/* The digest of a file that was not read by us. */
-static json_t *provenance_apart(const char *path, struct ipf_error *err)
+/* The entry of a file that another process has read. */
+static json_t *provenance_of_file(const char *path, struct ipf_error *err)
 {
 	char rest[16384], hex[65];
 	int64_t bytes = 0;
@@ -274,7 +275,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
 	if (is_parquet(input->path) && !input->members)
-		return provenance_apart(input->path, err);
+		return provenance_of_file(input->path, err);
 	if (input->members && !whole) {
 		int64_t got;
 		while ((got = read_more(input, rest, sizeof rest, err)) > 0)
@@ -302,7 +303,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 	if (entry && origin)
 		json_object_set_new(entry, "url", json_string(origin));
 	if (!entry)
-		ipf_error_errno(err, ENOMEM, input_name(input), "no memory for its digest");
+		ipf_error_errno(err, ENOMEM, input_name(input), "cannot compute the digest");
 	return entry;
 }
 
@@ -314,7 +315,7 @@ void input_close(struct input *input)
 	archive_members_close(input->members);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
-	if (input->duckdb) { /* its pipe is closed: it ends */
+	if (input->duckdb) { /* its pipe is closed, so it ends */
 		struct ipf_error ignored = {0};
 		parquet_close(input->path, input->duckdb, &ignored);
 	}

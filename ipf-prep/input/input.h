@@ -1,7 +1,13 @@
-/* The files that are converted: plain or compressed, from disk, a pipe or standard input.
+/* An input file: plain or compressed; from disk, an archive, a pipe or standard input.
  *
- * gzip, zstd, xz and bzip2 are known by their first bytes. The digest is of the bytes as they stand in the file, so
- * that it is what sha256sum(1) says.
+ * gzip, zstd, xz and bzip2 are recognised by their first bytes. The digest is of the file's bytes before decompression,
+ * so that it is what sha256sum(1) prints.
+ *
+ *     struct input *input;
+ *     if (input_open(&input, "chat.jsonl.zst", &err) < 0) …
+ *     struct byte_window window = {.read = input_read, .data = input};
+ *     …
+ *     input_close(input);
  */
 #ifndef PREP_INPUT_H
 #define PREP_INPUT_H
@@ -15,23 +21,24 @@
 
 struct input;
 
-/* `path` "-" is standard input; "ARCHIVE:NAME" a file in an archive. `before` may be NULL, or the input before this
- * one, which is closed: an archive is gone on with. */
+/* Opens a file: `path` may be "-" for standard input, or "ARCHIVE:NAME" for a file in an archive. `before` may be NULL,
+ * or the previous input, which is closed; if both are in the same archive, reading continues from there. 0 or -1. */
 int input_next(struct input **input, struct input *before, const char *path, struct ipf_error *err);
-/* The same with nothing before. */
+/* The same without a previous input. */
 int input_open(struct input **input, const char *path, struct ipf_error *err);
-/* Uncompressed bytes; the shape of byte_window.h's read (`data` is the struct input). IPF_CUT where a compressed file
- * is cut or broken. */
+/* Reads decompressed bytes, as byte_window.h wants it; `data` is the struct input. -1 is IPF_CUT if a compressed file
+ * is cut or corrupt. */
 int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err);
-/* Looks at the first `want` bytes without taking them: how many there are (fewer only at the end), -1 on error. */
+/* Looks at the first `want` decompressed bytes without consuming them: how many there are (fewer only at the end), or
+ * -1. */
 int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err);
 const char *input_name(const struct input *input); /* the path, or "standard input" */
-int64_t input_bytes(const struct input *input);    /* read so far, as they stand in the file */
-int64_t input_size(const struct input *input);     /* of a regular file; IPF_ABSENT */
+int64_t input_bytes(const struct input *input);    /* read so far, before decompression */
+int64_t input_size(const struct input *input);     /* of a regular file; IPF_ABSENT for others */
 
-/* The input's entry in a trailer's "from". Where reading ended early (not `whole`), the rest of a regular file is read
- * for the digest; a pipe then has no digest but `"partial":true`, since how much of it was taken in is chance. New;
- * NULL on error. */
+/* The input's entry in the "from" of the trailer: new, or NULL on error. If reading ended early (not `whole`), the rest
+ * of a regular file is read for the digest; a pipe gets `"partial":true` instead of a digest, since how much of it was
+ * read is not reproducible. */
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err);
 void input_close(struct input *input); /* NULL is fine */
 

@@ -12,6 +12,7 @@
 
 #define DEPTH_MAX 32
 
+/* Takes over the path, which may be NULL (out of memory). */
 static int add(struct input_paths *p, char *path, struct ipf_error *err)
 {
 	if (path && p->count == p->cap) {
@@ -36,7 +37,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int shown(const struct dirent *entry)
+static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
 }
@@ -44,7 +45,7 @@ static int shown(const struct dirent *entry)
 static int add_folder(struct input_paths *p, const char *folder, int depth, struct ipf_error *err)
 {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, shown, by_name), status = 0;
+	int count = scandir(folder, &entries, is_visible, by_name), status = 0;
 	if (count < 0)
 		return ipf_error_errno(err, errno, folder, "cannot read the folder");
 	for (int i = 0; i < count; i++) {
@@ -86,7 +87,7 @@ static int add_operand(struct input_paths *p, char *operand, struct ipf_error *e
 	return p->count > before ? 0 : ipf_error_at(err, IPF_INPUT, operand, 0, "there is no file in this folder");
 }
 
-/* Of an address, and perhaps a file in the archive that it is of. */
+/* An address, or a file in the archive at an address (ADDRESS:NAME). */
 static int add_remote(struct input_paths *p, const char *operand, struct ipf_error *err)
 {
 	size_t len = remote_length(operand);

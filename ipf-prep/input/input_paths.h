@@ -1,7 +1,14 @@
-/* The files to read: operands, folders and archives among them standing for the files in them, addresses for what is
- * brought here. */
-#ifndef PREP_PATHS_H
-#define PREP_PATHS_H
+/* The files to read, from the operands of the command line: a folder or an archive stands for the files in it, an
+ * address for the file that is downloaded from it.
+ *
+ *     struct input_paths paths = {.quiet = quiet};
+ *     progress_init(&paths.progress, …);
+ *     if (input_paths_expand(&paths, operands, count, &err) < 0) …
+ *     … paths.items[0 … paths.count - 1] …
+ *     input_paths_release(&paths);
+ */
+#ifndef PREP_INPUT_PATHS_H
+#define PREP_INPUT_PATHS_H
 
 #include "error.h"
 #include "cli/progress.h"
@@ -11,12 +18,12 @@
 struct input_paths {
 	char **items;
 	size_t count, cap;
-	struct progress progress; /* of what is brought here */
-	bool quiet;
+	struct progress progress; /* of downloads */
+	bool quiet;               /* no warnings */
 };
 
-/* 0; -1 where a folder or an archive cannot be read or has no file in it, or an address does not give one. Names that
- * begin with a dot are passed over. */
+/* 0; -1 if a folder or an archive cannot be read or has no file in it, or if a download fails. Files in a folder come
+ * in the order of their names; names that begin with a dot are skipped. */
 int input_paths_expand(struct input_paths *paths, char **operands, size_t count, struct ipf_error *err);
 void input_paths_release(struct input_paths *paths);
 

@@ -7,8 +7,8 @@
 /* What a byte outside of strings means to the scanner. */
 enum { BAD, PLAIN, NEWLINE, QUOTE, OPEN, CLOSE };
 
-/* Letters are those of true, false and null (and the e of numbers): prose outside of quotes shows at once that they are
- * out of step. */
+/* Letters are those of true, false and null, and the e of numbers: other text outside of quotes shows that the scanner
+ * is out of step. */
 static const unsigned char meaning[256] = {
 	['\n'] = NEWLINE, ['"'] = QUOTE,  ['{'] = OPEN,  ['['] = OPEN,  ['}'] = CLOSE, [']'] = CLOSE, [' '] = PLAIN,
 	['\t'] = PLAIN,   ['\r'] = PLAIN, [','] = PLAIN, [':'] = PLAIN, ['0'] = PLAIN, ['1'] = PLAIN, ['2'] = PLAIN,
@@ -17,18 +17,19 @@ static const unsigned char meaning[256] = {
 	['e'] = PLAIN,    ['f'] = PLAIN,  ['a'] = PLAIN, ['l'] = PLAIN, ['s'] = PLAIN, ['n'] = PLAIN,
 };
 
-/* How far a value has been followed; positions count from its first byte, so that it survives a window that moves. */
+/* How far a value has been scanned. Positions count from its first byte, so they stay valid when the window moves. */
 struct scan {
-	size_t at, string; /* string: where the string begins that `at` is in; 0: in none */
+	size_t at;
+	size_t string; /* where the string that `at` is in begins; 0: not in a string */
 	size_t depth;
 	int64_t newlines;
 };
 
 enum found { MORE, WHOLE, BROKEN };
 
-#define AGAIN 2 /* a bracket was passed: the next record is looked for in another state */
+#define AGAIN 2 /* a bracket was consumed: look for the next record in the new state */
 
-/* The string's closing quote: one with an even number of backslashes before it. */
+/* Looks for the string's closing quote, which has an even number of backslashes before it. */
 static bool scan_string(struct scan *s, const char *text, size_t len)
 {
 	while (s->at < len) {
@@ -49,7 +50,7 @@ static bool scan_string(struct scan *s, const char *text, size_t len)
 	return false;
 }
 
-/* Follows the value that begins at text[0] (an object, a list or a string) and sets s->at behind its end. */
+/* Scans the value that begins at text[0] (an object, an array or a string) and sets s->at to its end. */
 static enum found scan_value(struct scan *s, const char *text, size_t len)
 {
 	for (;;) {
@@ -86,7 +87,7 @@ static enum found scan_value(struct scan *s, const char *text, size_t len)
 	}
 }
 
-/* The same for a number or a name, which only what follows it ends. */
+/* The same for a number or a literal, which end where something else follows. */
 static enum found scan_scalar(struct scan *s, const char *text, size_t len)
 {
 	while (s->at < len && !strchr(" \t\r\n,]}", text[s->at]))
@@ -94,24 +95,24 @@ static enum found scan_scalar(struct scan *s, const char *text, size_t len)
 	return s->at < len ? WHOLE : MORE;
 }
 
-void splitter_begin(struct splitter *s, struct byte_window *feed)
+void json_splitter_begin(struct json_splitter *s, struct byte_window *window)
 {
-	*s = (struct splitter){.feed = feed, .at_line = 1, .line = 1};
+	*s = (struct json_splitter){.window = window, .at_line = 1, .line = 1};
 }
 
-bool splitter_by_lines(const struct splitter *s)
+bool json_splitter_by_lines(const struct json_splitter *s)
 {
 	return s->state == JSON_SPLITTER_LINES;
 }
 
-static int broken(struct splitter *s, enum ipf_error_kind kind, const char *text, struct ipf_error *err)
+static int broken(struct json_splitter *s, enum ipf_error_kind kind, const char *text, struct ipf_error *err)
 {
 	s->state = JSON_SPLITTER_BROKEN;
 	s->line = s->at_line;
 	return ipf_error_set(err, kind, "%s", text);
 }
 
-static int unexpected(struct splitter *s, const char *wanted, int c, struct ipf_error *err)
+static int unexpected(struct json_splitter *s, const char *wanted, int c, struct ipf_error *err)
 {
 	char text[96];
 	if (isprint(c))
@@ -121,50 +122,51 @@ static int unexpected(struct splitter *s, const char *wanted, int c, struct ipf_
 	return broken(s, IPF_INPUT, text, err);
 }
 
-static int lost(struct splitter *s)
+/* The window could not be read: the error is set. */
+static int read_failed(struct json_splitter *s)
 {
 	s->state = JSON_SPLITTER_BROKEN;
 	s->line = s->at_line;
 	return -1;
 }
 
-/* Passes white space: 1 with the next byte, 0 at the end, -1. */
-static int next_byte(struct splitter *s, int *c, struct ipf_error *err)
+/* Skips white space: 1 and the next byte, 0 at the end, -1. */
+static int next_byte(struct json_splitter *s, int *c, struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
+	struct byte_window *window = s->window;
 	for (;;) {
-		for (; feed->begin < feed->end; feed->begin++) {
-			*c = (unsigned char)feed->window[feed->begin];
+		for (; window->begin < window->end; window->begin++) {
+			*c = (unsigned char)window->bytes[window->begin];
 			if (*c == '\n')
 				s->at_line++;
 			else if (*c != ' ' && *c != '\t' && *c != '\r')
 				return 1;
 		}
-		int got = byte_window_more(feed, err);
+		int got = byte_window_more(window, err);
 		if (got <= 0)
-			return got < 0 ? lost(s) : 0;
+			return got < 0 ? read_failed(s) : 0;
 	}
 }
 
-/* Gives out `len` bytes at the window's beginning. */
-static int give(struct splitter *s, size_t len, int64_t newlines, struct slice *record)
+/* Returns the first `len` bytes of the window as the next record. */
+static int give_record(struct json_splitter *s, size_t len, int64_t newlines, struct slice *record)
 {
-	*record = (struct slice){byte_window_at(s->feed), len};
+	*record = (struct slice){byte_window_at(s->window), len};
 	s->line = s->at_line;
 	s->given = len;
 	s->newlines = newlines;
 	return 1;
 }
 
-static int next_value(struct splitter *s, int first, enum json_splitter_state after, struct slice *record,
+static int next_value(struct json_splitter *s, int first, enum json_splitter_state after, struct slice *record,
                       struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
+	struct byte_window *window = s->window;
 	bool scalar = !strchr("{[\"", first);
 	struct scan scan = {.at = scalar ? 0 : 1, .string = first == '"', .depth = first != '"'};
 	for (;;) {
-		const char *text = byte_window_at(feed);
-		size_t len = feed->end - feed->begin;
+		const char *text = byte_window_at(window);
+		size_t len = window->end - window->begin;
 		enum found found = scalar ? scan_scalar(&scan, text, len) : scan_value(&scan, text, len);
 		if (found == BROKEN) {
 			s->at_line += scan.newlines;
@@ -172,11 +174,11 @@ static int next_value(struct splitter *s, int first, enum json_splitter_state af
 		}
 		if (found == WHOLE) {
 			s->state = after;
-			return give(s, scan.at, scan.newlines, record);
+			return give_record(s, scan.at, scan.newlines, record);
 		}
-		int got = byte_window_more(feed, err);
+		int got = byte_window_more(window, err);
 		if (got < 0)
-			return lost(s);
+			return read_failed(s);
 		if (got == 0) {
 			s->at_line += scan.newlines;
 			return broken(s, IPF_CUT, "cut within a record", err);
@@ -184,29 +186,29 @@ static int next_value(struct splitter *s, int first, enum json_splitter_state af
 	}
 }
 
-static int next_line(struct splitter *s, struct slice *record, struct ipf_error *err)
+static int next_line(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
+	struct byte_window *window = s->window;
 	int c, got = next_byte(s, &c, err);
 	if (got <= 0)
 		return got;
 	size_t seen = 0;
 	for (;;) {
-		const char *text = byte_window_at(feed);
-		size_t len = feed->end - feed->begin;
+		const char *text = byte_window_at(window);
+		size_t len = window->end - window->begin;
 		const char *newline = memchr(text + seen, '\n', len - seen);
 		if (newline)
-			return give(s, (size_t)(newline - text), 0, record);
+			return give_record(s, (size_t)(newline - text), 0, record);
 		seen = len;
-		got = byte_window_more(feed, err);
+		got = byte_window_more(window, err);
 		if (got < 0)
-			return lost(s);
+			return read_failed(s);
 		if (got == 0)
-			return give(s, len, 0, record);
+			return give_record(s, len, 0, record);
 	}
 }
 
-/* The last byte before `len` that is no white space. */
+/* The last of `len` bytes that is not white space. */
 static char last_byte(const char *text, size_t len)
 {
 	while (len > 1 && strchr(" \t\r\n", text[len - 1]))
@@ -214,17 +216,18 @@ static char last_byte(const char *text, size_t len)
 	return text[len - 1];
 }
 
-/* The file begins with an object: JSON Lines, or objects laid out at will? A first line that is one object and nothing
- * else says lines; so does a broken one after which an object begins, since within an object a key would. */
-static int tell_layout(struct splitter *s, struct ipf_error *err)
+/* The file begins with an object: is it JSON Lines, or a sequence of objects? It is JSON Lines if the first line is one
+ * object and nothing else. It is also if the first line is malformed and the next begins with an object, since within
+ * an object a key would follow, except in a list. */
+static int detect_lines(struct json_splitter *s, struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
+	struct byte_window *window = s->window;
 	struct scan scan = {.at = 1, .depth = 1};
 	enum found found = MORE;
 	size_t line = 0; /* length of the first line, once its end was seen */
 	for (;;) {
-		const char *text = byte_window_at(feed);
-		size_t len = feed->end - feed->begin, seen = line ? line : scan.at;
+		const char *text = byte_window_at(window);
+		size_t len = window->end - window->begin, seen = line ? line : scan.at;
 		const char *newline = line ? text + line : memchr(text + seen, '\n', len - seen);
 		if (newline)
 			line = (size_t)(newline - text);
@@ -235,16 +238,15 @@ static int tell_layout(struct splitter *s, struct ipf_error *err)
 			while (at < len && strchr(found == WHOLE ? " \t\r" : " \t\r\n", text[at]))
 				at++;
 			if (at < len) {
-				/* … except in a list */
 				bool lines = found == WHOLE ? text[at] == '\n'
 				                            : text[at] == '{' && !strchr(",[:", last_byte(text, line));
 				s->state = lines ? JSON_SPLITTER_LINES : JSON_SPLITTER_VALUES;
 				return 0;
 			}
 		}
-		int got = byte_window_more(feed, err);
+		int got = byte_window_more(window, err);
 		if (got < 0)
-			return lost(s);
+			return read_failed(s);
 		if (got == 0) {
 			s->state = found == WHOLE ? JSON_SPLITTER_LINES : JSON_SPLITTER_VALUES;
 			return 0;
@@ -252,43 +254,43 @@ static int tell_layout(struct splitter *s, struct ipf_error *err)
 	}
 }
 
-static void skip_mark(struct splitter *s, struct ipf_error *err)
+static void skip_bom(struct json_splitter *s, struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
-	while (feed->end - feed->begin < 3 && byte_window_more(feed, err) > 0)
+	struct byte_window *window = s->window;
+	while (window->end - window->begin < 3 && byte_window_more(window, err) > 0)
 		;
-	if (feed->end - feed->begin >= 3 && memcmp(byte_window_at(feed), "\xef\xbb\xbf", 3) == 0)
-		feed->begin += 3;
+	if (window->end - window->begin >= 3 && memcmp(byte_window_at(window), "\xef\xbb\xbf", 3) == 0)
+		window->begin += 3;
 }
 
-/* Is the object that begins here empty? It says nothing of the layout: what follows it will. -1 on error. */
-static int is_empty(struct splitter *s, struct ipf_error *err)
+/* Is the object that begins here empty? Then it does not show whether the file is JSON Lines. -1 on error. */
+static int is_empty(struct json_splitter *s, struct ipf_error *err)
 {
-	struct byte_window *feed = s->feed;
+	struct byte_window *window = s->window;
 	for (size_t at = 1;; at++) {
-		while (at >= feed->end - feed->begin) {
-			int got = byte_window_more(feed, err);
+		while (at >= window->end - window->begin) {
+			int got = byte_window_more(window, err);
 			if (got <= 0)
-				return got < 0 ? lost(s) : 0;
+				return got < 0 ? read_failed(s) : 0;
 		}
-		char c = byte_window_at(feed)[at];
+		char c = byte_window_at(window)[at];
 		if (!strchr(" \t\r\n", c) || !c)
 			return c == '}';
 	}
 }
 
-/* Between values: an array opens, or an object begins. */
-static int next_top(struct splitter *s, struct slice *record, struct ipf_error *err)
+/* Between values: the next is an array or an object. */
+static int next_top(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	int c, got;
 	if (s->state == JSON_SPLITTER_START)
-		skip_mark(s, err);
+		skip_bom(s, err);
 	if (err->kind != IPF_OK)
-		return lost(s);
+		return read_failed(s);
 	if ((got = next_byte(s, &c, err)) <= 0)
 		return got;
 	if (c == '[') {
-		s->feed->begin++;
+		s->window->begin++;
 		s->state = JSON_SPLITTER_OPENED;
 		return AGAIN;
 	}
@@ -297,7 +299,7 @@ static int next_top(struct splitter *s, struct slice *record, struct ipf_error *
 	if (s->state == JSON_SPLITTER_START && (got = is_empty(s, err)) != 0)
 		return got < 0 ? -1 : next_value(s, c, JSON_SPLITTER_START, record, err);
 	if (s->state == JSON_SPLITTER_START) {
-		if (tell_layout(s, err) < 0)
+		if (detect_lines(s, err) < 0)
 			return -1;
 		if (s->state == JSON_SPLITTER_LINES)
 			return next_line(s, record, err);
@@ -305,8 +307,8 @@ static int next_top(struct splitter *s, struct slice *record, struct ipf_error *
 	return next_value(s, c, JSON_SPLITTER_VALUES, record, err);
 }
 
-/* Within an array. */
-static int next_element(struct splitter *s, struct slice *record, struct ipf_error *err)
+/* Within an array: the next element, or the end. */
+static int next_element(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
 	for (;;) {
 		int c, got = next_byte(s, &c, err);
@@ -315,14 +317,14 @@ static int next_element(struct splitter *s, struct slice *record, struct ipf_err
 		if (got == 0)
 			return broken(s, IPF_CUT, "cut within the array", err);
 		if (c == ']' && s->state != JSON_SPLITTER_COMMA) {
-			s->feed->begin++;
+			s->window->begin++;
 			s->state = JSON_SPLITTER_VALUES;
 			return AGAIN;
 		}
 		if (s->state == JSON_SPLITTER_ELEMENT) {
 			if (c != ',')
 				return unexpected(s, "\",\" or \"]\" after a record", c, err);
-			s->feed->begin++;
+			s->window->begin++;
 			s->state = JSON_SPLITTER_COMMA;
 			continue;
 		}
@@ -332,9 +334,9 @@ static int next_element(struct splitter *s, struct slice *record, struct ipf_err
 	}
 }
 
-int splitter_next(struct splitter *s, struct slice *record, struct ipf_error *err)
+int json_splitter_next(struct json_splitter *s, struct slice *record, struct ipf_error *err)
 {
-	s->feed->begin += s->given;
+	s->window->begin += s->given;
 	s->at_line += s->newlines;
 	s->given = 0;
 	s->newlines = 0;
@@ -353,7 +355,7 @@ int splitter_next(struct splitter *s, struct slice *record, struct ipf_error *er
 			got = next_element(s, record, err);
 			break;
 		default:
-			return ipf_error_set(err, IPF_INPUT, "reading has ended at an earlier error");
+			return ipf_error_set(err, IPF_INPUT, "reading ended at an earlier error");
 		}
 	return got;
 }

@@ -1,20 +1,20 @@
-/* Finds the records of a JSON file without parsing them: the elements of an array of any size, JSON Lines, one object,
- * or objects (and arrays) that follow each other.
+/* Finds the records of a JSON file without parsing them: the elements of an array of any size, the lines of JSON Lines,
+ * a single object, or values (objects, arrays) one after the other.
  *
- *     struct splitter s;
- *     splitter_begin(&s, &feed);
- *     while ((got = splitter_next(&s, &record, &err)) == 1) …    // record.data is good until the next call; s.line
- * says where
+ *     struct json_splitter s;
+ *     json_splitter_begin(&s, &window);
+ *     while ((got = json_splitter_next(&s, &record, &err)) == 1)
+ *         … record, on line s.line; valid until the next call …
  *
- * It only follows strings and brackets; whether a record is proper JSON is for its parser to say. In JSON Lines a
- * record is a line, whatever is in it, so that a broken one is no harm to the next. Elsewhere a record that does not
- * parse means that the following ones cannot be trusted (splitter_by_lines tells).
+ * It only follows strings and brackets; whether a record is valid JSON is for its parser to find out. In JSON Lines, a
+ * record is a line whatever it contains, so that a malformed one does not affect the next. Elsewhere, a record that
+ * does not parse means that those after it cannot be trusted (see json_splitter_by_lines).
  *
- * An object that begins a file makes it JSON Lines when it ends on its line and nothing follows it there. Empty ones
- * say nothing.
+ * A file that begins with an object is JSON Lines if the object ends on its line and nothing else is on that line.
+ * Empty objects at the beginning decide nothing.
  */
-#ifndef PREP_SPLIT_H
-#define PREP_SPLIT_H
+#ifndef PREP_JSON_SPLITTER_H
+#define PREP_JSON_SPLITTER_H
 
 #include "buffer.h"
 #include "error.h"
@@ -24,28 +24,29 @@
 #include <stdint.h>
 
 enum json_splitter_state {
-	JSON_SPLITTER_START,
-	JSON_SPLITTER_LINES,
-	JSON_SPLITTER_VALUES,
-	JSON_SPLITTER_OPENED,
-	JSON_SPLITTER_ELEMENT,
-	JSON_SPLITTER_COMMA,
-	JSON_SPLITTER_BROKEN
+	JSON_SPLITTER_START,   /* nothing is known yet */
+	JSON_SPLITTER_LINES,   /* JSON Lines */
+	JSON_SPLITTER_VALUES,  /* between values */
+	JSON_SPLITTER_OPENED,  /* in an array, before its first element */
+	JSON_SPLITTER_ELEMENT, /* in an array, after an element */
+	JSON_SPLITTER_COMMA,   /* in an array, after a comma */
+	JSON_SPLITTER_BROKEN   /* after an error */
 };
 
-struct splitter {
-	struct byte_window *feed;
+struct json_splitter {
+	struct byte_window *window;
 	enum json_splitter_state state;
-	size_t given;     /* bytes of the record that was given out last: consumed by the next call */
-	int64_t newlines; /* in it */
-	int64_t line;    /* 1-based, where the record that was given out last begins; after an error: where reading ended */
-	int64_t at_line; /* where the window begins */
+	size_t given;     /* length of the last record: consumed by the next call */
+	int64_t newlines; /* in the last record */
+	int64_t line;     /* on which the last record begins, from 1; after an error: where reading ended */
+	int64_t at_line;  /* on which the window begins */
 };
 
-void splitter_begin(struct splitter *s, struct byte_window *feed);
-/* 1 and the next record; 0 at the end; -1: IPF_CUT where the input ends within a record or an array, IPF_INPUT where it
- * is no JSON, or what the feed says. After an error every further call is an error. */
-int splitter_next(struct splitter *s, struct slice *record, struct ipf_error *err);
-bool splitter_by_lines(const struct splitter *s);
+void json_splitter_begin(struct json_splitter *s, struct byte_window *window);
+/* 1 and the next record; 0 at the end; -1 if the input ends within a record or an array (IPF_CUT), if it is not JSON
+ * (IPF_INPUT), or if it cannot be read. After an error, every further call fails. */
+int json_splitter_next(struct json_splitter *s, struct slice *record, struct ipf_error *err);
+/* Is the file JSON Lines? */
+bool json_splitter_by_lines(const struct json_splitter *s);
 
 #endif

@@ -51,8 +51,9 @@ int parquet_open(const char *path, int *fd, pid_t *pid, struct ipf_error *err)
 	}
 	close(ends[0]);
 	if (status == ENOENT)
-		return ipf_error_at(err, IPF_SYSTEM, path, 0,
-		                    "Parquet is read with duckdb, which is not installed (see https://duckdb.org/install)");
+		return ipf_error_at(
+			err, IPF_SYSTEM, path, 0,
+			"cannot read Parquet without duckdb, which is not installed (see https://duckdb.org/install)");
 	return ipf_error_errno(err, status, path, "cannot start duckdb");
 }
 
@@ -62,5 +63,5 @@ int parquet_close(const char *path, pid_t pid, struct ipf_error *err)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return ipf_error_errno(err, errno, path, "cannot wait for duckdb");
-	return status == 0 ? 0 : ipf_error_at(err, IPF_CUT, path, 0, "duckdb could not read it to its end");
+	return status == 0 ? 0 : ipf_error_at(err, IPF_CUT, path, 0, "duckdb could not read the whole file");
 }

@@ -1,4 +1,4 @@
-/* Parquet, read by DuckDB's command line: its rows as JSON Lines from a pipe. */
+/* Parquet files, read through the command duckdb: their rows as JSON Lines from a pipe. */
 #ifndef PREP_PARQUET_H
 #define PREP_PARQUET_H
 
@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* By the file's name. */
 bool is_parquet(const char *path);
-/* Starts duckdb; *fd is where its rows come from. IPF_SYSTEM where it is not installed. */
+/* Starts duckdb; its rows come from *fd. IPF_SYSTEM if it is not installed. */
 int parquet_open(const char *path, int *fd, pid_t *pid, struct ipf_error *err);
-/* Waits for its end: -1 (IPF_CUT) where it failed. Errors of its own it has said. */
+/* Waits until duckdb ends: 0, or -1 if it failed (IPF_CUT). It has reported why on standard error. */
 int parquet_close(const char *path, pid_t pid, struct ipf_error *err);
 
 #endif

@@ -20,17 +20,18 @@
 #define TRIES    5
 #define PAUSE_NS (200 * NS_PER_MS)
 
-/* What was brought here. */
+/* What this process fetched. */
 static struct origin {
 	char *path, *address;
 	struct origin *next;
 } * origins;
 
 /* A file and its place in the cache. */
-struct kept {
+struct cached_file {
 	char *url, *folder, *path, *mark_path, *part_path, *part_mark_path;
 	char mark[MARK_MAX], part_mark[MARK_MAX];
-	bool there, of_hub;
+	bool there;  /* the cache has the file */
+	bool of_hub; /* hf:// */
 	int lock;
 };
 
@@ -59,7 +60,7 @@ static int no_address(const char *address, const char *why, struct ipf_error *er
 	return ipf_error_set(err, IPF_USAGE, "%s: %s", address, why);
 }
 
-/* What may stand in a path as it is; "%" too, since who knows of escapes writes them. */
+/* Escapes what a URL's path may not contain. "%" is kept, since an address may be escaped already. */
 static void add_escaped(struct buffer *url, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -71,10 +72,10 @@ static void add_escaped(struct buffer *url, const char *text, size_t len)
 	}
 }
 
-/* hf://datasets/OWNER/NAME[@REVISION]/PATH: the address that the hub serves it under. */
+/* The URL of hf://datasets/OWNER/NAME[@REVISION]/PATH. */
 static int hub_address(const char *address, struct buffer *url, struct ipf_error *err)
 {
-	static const char form[] = "expected hf://datasets/OWNER/NAME/PATH, and perhaps @REVISION behind the name";
+	static const char form[] = "expected hf://datasets/OWNER/NAME[@REVISION]/PATH";
 	const char *endpoint = getenv("HF_ENDPOINT"), *owner = address + strlen("hf://datasets/");
 	if (strncmp(address, "hf://datasets/", strlen("hf://datasets/")) != 0)
 		return no_address(address, form, err);
@@ -100,7 +101,7 @@ static int hub_address(const char *address, struct buffer *url, struct ipf_error
 	return 0;
 }
 
-static int address_to_url(struct kept *k, const char *address, struct ipf_error *err)
+static int address_to_url(struct cached_file *k, const char *address, struct ipf_error *err)
 {
 	struct buffer url = {0};
 	k->of_hub = strncmp(address, "hf://", 5) == 0;
@@ -117,16 +118,16 @@ static int address_to_url(struct kept *k, const char *address, struct ipf_error 
 	}
 	const char *host = strstr(k->url, "://") + 3;
 	if (memchr(host, '@', strcspn(host, "/?#")))
-		return ipf_error_set(err, IPF_USAGE, "%.*s…: a name or password in an address is not taken",
+		return ipf_error_set(err, IPF_USAGE, "%.*s…: a user name or password in an address is not supported",
 		                     (int)(host - k->url), k->url);
 	return 0;
 }
 
 /* ---- the cache ---- */
 
-static int cannot(struct ipf_error *err, const char *path)
+static int cannot_cache(struct ipf_error *err, const char *path)
 {
-	return ipf_error_errno(err, errno, path, "cannot keep what is loaded");
+	return ipf_error_errno(err, errno, path, "cannot write the download cache");
 }
 
 static char *joined(const char *folder, const char *name)
@@ -135,7 +136,7 @@ static char *joined(const char *folder, const char *name)
 	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* Makes the folder and those above it. */
+/* Makes the folder and its parents. */
 static int make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
@@ -163,21 +164,21 @@ static void read_mark(const char *path, char mark[MARK_MAX])
 static void write_mark(const char *path, const char *mark)
 {
 	int fd = *mark ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-	/* without a whole mark the file is loaded again: nothing worse */
+	/* Without a complete mark, the file is merely downloaded again. */
 	if (fd < 0 || write(fd, mark, strlen(mark)) < 0)
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
 }
 
-static int find_place(struct kept *k, struct ipf_error *err)
+static int find_place(struct cached_file *k, struct ipf_error *err)
 {
 	char hex[65];
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	size_t len = strcspn(k->url, "?#");
 	const char *name = memrchr(k->url, '/', len), *host = strstr(k->url, "://") + 3;
 	if (!name || name < host || name + 1 == k->url + len || name[1] == '.')
-		return no_address(k->url, "there is no name of a file in this address", err);
+		return no_address(k->url, "expected an address that ends in a file name", err);
 	struct digest *digest = digest_new();
 	if (!digest)
 		return ipf_error_memory(err);
@@ -187,8 +188,7 @@ static int find_place(struct kept *k, struct ipf_error *err)
 	int made = xdg && *xdg == '/' ? asprintf(&k->folder, "%s/ipf/sources/%.32s", xdg, hex)
 	           : home && *home == '/'
 	               ? asprintf(&k->folder, "%s/.cache/ipf/sources/%.32s", home, hex)
-	               : ipf_error_set(err, IPF_SYSTEM,
-	                               "there is no place to keep what is loaded: set XDG_CACHE_HOME or HOME");
+	               : ipf_error_set(err, IPF_SYSTEM, "no place for the download cache: set XDG_CACHE_HOME or HOME");
 	if (made < 0) {
 		k->folder = NULL;
 		return err->kind ? -1 : ipf_error_memory(err);
@@ -204,9 +204,9 @@ static int find_place(struct kept *k, struct ipf_error *err)
 	if (!k->path || !k->mark_path || !k->part_path || !k->part_mark_path || !lock)
 		status = ipf_error_memory(err);
 	else if (make_folders(k->folder) < 0)
-		status = cannot(err, k->folder);
+		status = cannot_cache(err, k->folder);
 	else if ((k->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600)) < 0 || flock(k->lock, LOCK_EX) < 0)
-		status = cannot(err, lock);
+		status = cannot_cache(err, lock);
 	free(lock);
 	struct stat st;
 	if (status == 0 && (k->there = stat(k->path, &st) == 0))
@@ -216,7 +216,7 @@ static int find_place(struct kept *k, struct ipf_error *err)
 	return status;
 }
 
-static void kept_release(struct kept *k)
+static void cached_file_release(struct cached_file *k)
 {
 	if (k->lock >= 0)
 		close(k->lock);
@@ -228,21 +228,21 @@ static void kept_release(struct kept *k)
 	free(k->part_mark_path);
 }
 
-/* ---- loading ---- */
+/* ---- downloading ---- */
 
-/* One attempt; what came of the file before is gone on with. */
-static int attempt(struct kept *k, struct download *d, struct ipf_error *err)
+/* One attempt, which resumes an incomplete download. */
+static int attempt(struct cached_file *k, struct download *d, struct ipf_error *err)
 {
 	struct stat st;
 	d->fd = open(k->part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (d->fd < 0 || fstat(d->fd, &st) < 0)
-		return cannot(err, k->part_path);
+		return cannot_cache(err, k->part_path);
 	d->had = *k->part_mark ? st.st_size : 0;
 	d->part_mark = k->part_mark;
 	if (ftruncate(d->fd, d->had) < 0 || lseek(d->fd, d->had, SEEK_SET) < 0)
-		return cannot(err, k->part_path);
+		return cannot_cache(err, k->part_path);
 	int status = download_run(d, err);
-	if (d->status == 416) { /* it is shorter now than what we have */
+	if (d->status == 416) { /* the file is shorter now than the part that we have */
 		k->part_mark[0] = '\0';
 	} else if (d->status == 200 || d->status == 206) {
 		memcpy(k->part_mark, d->mark, sizeof k->part_mark);
@@ -251,7 +251,7 @@ static int attempt(struct kept *k, struct download *d, struct ipf_error *err)
 	return status;
 }
 
-static int load(struct kept *k, struct download *d, struct ipf_error *err)
+static int download_to_cache(struct cached_file *k, struct download *d, struct ipf_error *err)
 {
 	for (int try = 1;; try++) {
 		int status = attempt(k, d, err);
@@ -260,7 +260,7 @@ static int load(struct kept *k, struct download *d, struct ipf_error *err)
 		int why = status == 0 && d->whole && fsync(d->fd) < 0 ? errno : 0;
 		close(d->fd);
 		if (why)
-			return ipf_error_errno(err, why, k->part_path, "cannot keep what is loaded");
+			return ipf_error_errno(err, why, k->part_path, "cannot write the download cache");
 		if (!cut || err->errno_value || try == TRIES)
 			return status;
 		ipf_error_clear(err);
@@ -268,29 +268,29 @@ static int load(struct kept *k, struct download *d, struct ipf_error *err)
 	}
 }
 
-/* What came takes its place. */
-static int put(struct kept *k, const struct download *d, struct ipf_error *err)
+/* Moves the download to its place. */
+static int install(struct cached_file *k, const struct download *d, struct ipf_error *err)
 {
-	unlink(k->mark_path); /* no mark for another file, whatever happens now */
+	unlink(k->mark_path); /* it is the old file's */
 	unlink(k->part_mark_path);
 	if (rename(k->part_path, k->path) < 0)
-		return cannot(err, k->path);
+		return cannot_cache(err, k->path);
 	write_mark(k->mark_path, d->mark);
 	return 0;
 }
 
-/* The one that is kept is taken where nobody can be asked about it. */
-static bool make_do(const struct kept *k, const struct download *d, bool quiet, struct ipf_error *err)
+/* Uses the cached file if the server cannot be reached. */
+static bool fall_back_to_cache(const struct cached_file *k, const struct download *d, bool quiet, struct ipf_error *err)
 {
 	if (!k->there || err->kind != IPF_SYSTEM || !(d->unreached || d->status == 429 || d->status >= 500))
 		return false;
 	if (!quiet)
-		fprintf(stderr, "ipf-prep: %s: %s; the one that was loaded earlier is taken\n", err->file, err->text);
+		fprintf(stderr, "ipf-prep: %s: %s; using the file downloaded earlier\n", err->file, err->text);
 	ipf_error_clear(err);
 	return true;
 }
 
-static int remember(const struct kept *k, struct ipf_error *err)
+static int remember(const struct cached_file *k, struct ipf_error *err)
 {
 	struct origin *o = calloc(1, sizeof *o);
 	if (o && (o->path = strdup(k->path)) && (o->address = strndup(k->url, strcspn(k->url, "?#")))) {
@@ -307,7 +307,7 @@ static int remember(const struct kept *k, struct ipf_error *err)
 int remote_fetch(const char *address, size_t len, struct progress *progress, bool quiet, char **path,
                  struct ipf_error *err)
 {
-	struct kept k = {.lock = -1};
+	struct cached_file k = {.lock = -1};
 	char *own = strndup(address, len);
 	int status = own ? address_to_url(&k, own, err) : ipf_error_memory(err);
 	if (status == 0)
@@ -318,19 +318,19 @@ int remote_fetch(const char *address, size_t len, struct progress *progress, boo
 		                     .token = token && *token ? token : NULL,
 		                     .unless = k.there ? k.mark : NULL,
 		                     .progress = progress};
-		status = load(&k, &d, err);
+		status = download_to_cache(&k, &d, err);
 		if (progress)
 			progress_end(progress);
 		if (status == 0 && d.whole)
-			status = put(&k, &d, err);
-		else if (status < 0 && make_do(&k, &d, quiet, err))
+			status = install(&k, &d, err);
+		else if (status < 0 && fall_back_to_cache(&k, &d, quiet, err))
 			status = 0;
 	}
 	if (status == 0)
 		status = remember(&k, err);
 	if (status == 0 && !(*path = strdup(k.path)))
 		status = ipf_error_memory(err);
-	kept_release(&k);
+	cached_file_release(&k);
 	free(own);
 	return status;
 }

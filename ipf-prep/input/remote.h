@@ -1,12 +1,14 @@
-/* Files of other machines: https://…, and hf://datasets/OWNER/NAME[@REVISION]/PATH of the Hugging Face hub. Each is
- * kept under $XDG_CACHE_HOME/ipf/sources (else ~/.cache), and asked for again only where it has changed:
+/* Files at addresses: https://…, and hf://datasets/OWNER/NAME[@REVISION]/PATH of the Hugging Face hub. Each is
+ * downloaded to $XDG_CACHE_HOME/ipf/sources (default ~/.cache/ipf/sources), and again only if it has changed:
  *
- *     KEY/NAME      the file; KEY stands for its address, NAME is what it is called there
- *     KEY/.mark     its ETag
- *     KEY/.part     what has come of it so far, and .part-mark its ETag: gone on with where that still holds
- *     KEY/.lock     held by who loads it
+ *     KEY/NAME        the file; KEY is a hash of its address, NAME its name there
+ *     KEY/.mark       its ETag
+ *     KEY/.part       an incomplete download
+ *     KEY/.part-mark  its ETag; the download is resumed if the server's file still has it
+ *     KEY/.lock       locked by the process that downloads
  *
- * HF_ENDPOINT is the hub's address, HF_TOKEN a token for it, which goes to that host and to no other.
+ * HF_ENDPOINT is the hub's address (default https://huggingface.co). HF_TOKEN is a token for it, which is sent to that
+ * host only.
  */
 #ifndef PREP_REMOTE_H
 #define PREP_REMOTE_H
@@ -17,17 +19,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does it begin like an address? */
+/* Does the path begin like an address? */
 bool is_remote(const char *path);
-/* How much of it is the address, where ":NAME" of a file in an archive may follow. */
+/* The length of the address in ADDRESS:NAME, NAME being a file in an archive; the whole length if there is no :NAME. */
 size_t remote_length(const char *path);
-/* The file's place on this machine, which it has been brought to: for the caller to free. `quiet`: no word where the
- * one that is kept is taken for want of a connection. IPF_USAGE: no proper address; IPF_SYSTEM: it cannot be had. */
+/* Downloads the file at the first `len` characters of `address`, if needed. *path is its path on this machine: free()
+ * it. `quiet`: no warning if the cached file is used because the server cannot be reached. 0, or -1: IPF_USAGE if the
+ * address is malformed, IPF_SYSTEM if the file is not available. */
 int remote_fetch(const char *address, size_t len, struct progress *progress, bool quiet, char **path,
                  struct ipf_error *err);
-/* The address, without what follows "?", of a file (or of one in an archive) that this process has
- * brought here; NULL. */
+/* The address, without its query, of a file that this process fetched, or of a file in such an archive; else NULL. */
 const char *remote_origin(const char *path);
+/* Forgets what was fetched. */
 void remote_release(void);
 
 #endif

@@ -61,7 +61,7 @@ static const char *excluded_by_length(const struct selection *s, struct draft *d
 }
 
 /* The same for a unit, which is kept or left out as a whole. Its time is that of its first request. */
-static const char *excluded(const struct selection *s, const struct unit *unit)
+static const char *excluded(const struct selection *s, const struct draft_group *unit)
 {
 	const struct prep_config *c = s->config;
 	int64_t at_ns = unit->drafts[0]->requests[0].at_ns;
@@ -75,7 +75,7 @@ static const char *excluded(const struct selection *s, const struct unit *unit)
 	return why;
 }
 
-static int64_t unit_requests(const struct unit *unit)
+static int64_t unit_requests(const struct draft_group *unit)
 {
 	int64_t count = 0;
 	for (size_t i = 0; i < unit->count; i++)
@@ -100,7 +100,7 @@ static void move_arrivals(struct draft *d, int64_t ns)
 }
 
 /* Writes a unit if it still fits. */
-static int write_unit(struct selection *s, const struct unit *unit, struct ipf_error *err)
+static int write_unit(struct selection *s, const struct draft_group *unit, struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
 	int64_t requests = unit_requests(unit);
@@ -125,22 +125,22 @@ static int write_unit(struct selection *s, const struct unit *unit, struct ipf_e
 
 /* ---- writing what is held ---- */
 
-static void shuffle(struct selection *s, struct unit *units, size_t count)
+static void shuffle(struct selection *s, struct draft_group *units, size_t count)
 {
 	for (size_t i = count; i > 1; i--) {
 		size_t k = (size_t)rng_below(&s->order, i);
-		struct unit moved = units[i - 1];
+		struct draft_group moved = units[i - 1];
 		units[i - 1] = units[k];
 		units[k] = moved;
 	}
 }
 
 /* Draws units with replacement until there are enough. */
-static int write_with_replacement(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+static int write_with_replacement(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
 	while (count > 0 && !enough(s)) {
-		struct unit *unit = &units[rng_below(&s->order, count)];
+		struct draft_group *unit = &units[rng_below(&s->order, count)];
 		if (c->max_requests != IPF_ABSENT && s->requests + unit_requests(unit) > c->max_requests)
 			break;
 		if (write_unit(s, unit, err) < 0)
@@ -152,15 +152,15 @@ static int write_with_replacement(struct selection *s, struct unit *units, size_
 }
 
 /* Writes the units that remain and their copies, each at its own time. */
-static int write_scaled(struct selection *s, struct unit *units, size_t count, struct ipf_error *err)
+static int write_scaled(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
 	size_t scaled;
-	struct scaled *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
+	struct scaled_group *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
 	                                     c->common.seed, &scaled);
 	int status = list ? 0 : ipf_error_memory(err);
 	for (size_t i = 0; i < scaled && status == 0; i++) {
-		struct unit *unit = &units[list[i].unit];
+		struct draft_group *unit = &units[list[i].group];
 		int64_t shift_ns = list[i].shift_ns;
 		for (size_t k = 0; k < unit->count; k++) {
 			unit->drafts[k]->copy = list[i].copy;
@@ -182,26 +182,26 @@ static int write_held(struct selection *s, struct ipf_error *err)
 	size_t kept = 0;
 	if (c->dequantise && arrivals_dequantise(held, c->common.seed) < 0)
 		return ipf_error_memory(err);
-	if (reorder_order(held) < 0)
+	if (reorder_sort(held) < 0)
 		return ipf_error_memory(err);
-	for (size_t i = 0; i < held->unit_count; i++) {
-		const char *why = c->hold_all ? excluded(s, &held->units[i]) : NULL;
+	for (size_t i = 0; i < held->group_count; i++) {
+		const char *why = c->hold_all ? excluded(s, &held->groups[i]) : NULL;
 		if (why)
 			selection_counts_drop(s->counts, why, 1);
 		else
-			held->units[kept++] = held->units[i];
+			held->groups[kept++] = held->groups[i];
 	}
 	if (!isnan(c->scale)) {
-		int status = write_scaled(s, held->units, kept, err);
+		int status = write_scaled(s, held->groups, kept, err);
 		reorder_release(held);
 		return status;
 	}
 	if (c->sample == SAMPLE_WITH)
-		return write_with_replacement(s, held->units, kept, err);
+		return write_with_replacement(s, held->groups, kept, err);
 	if (c->sample == SAMPLE_WITHOUT)
-		shuffle(s, held->units, kept);
+		shuffle(s, held->groups, kept);
 	for (size_t i = 0; i < kept; i++) {
-		if (write_unit(s, &held->units[i], err) < 0)
+		if (write_unit(s, &held->groups[i], err) < 0)
 			return -1;
 		if (s->progress->on && progress_due(s->progress, clock_now()))
 			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests,
@@ -262,7 +262,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
 	const struct prep_config *c = s->config;
-	struct unit unit = {.drafts = &d, .count = 1};
+	struct draft_group unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
 	bool failed = false;

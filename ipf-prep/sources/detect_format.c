@@ -4,24 +4,9 @@
 
 #include <string.h>
 
-#define LOOK ((size_t)4 << 20) /* bytes at most */
+#define LOOK ((size_t)4 << 20) /* how much of a file is looked at, in bytes */
 
-struct memory {
-	struct slice left;
-};
-
-static int64_t read_memory(void *data, char *to, size_t cap, struct ipf_error *err)
-{
-	struct memory *m = data;
-	size_t len = m->left.len < cap ? m->left.len : cap;
-	(void)err;
-	memcpy(to, m->left.data, len);
-	m->left.data += len;
-	m->left.len -= len;
-	return (int64_t)len;
-}
-
-/* Calls found(name) for each word of the list; false as soon as one is not there. */
+/* Calls found(sniff, name) for each word of the list; false as soon as one is not found. */
 static bool each_word(const char *names, bool (*found)(const struct sniff *sniff, const char *name),
                       const struct sniff *sniff)
 {
@@ -47,7 +32,7 @@ static bool has_column(const struct sniff *sniff, const char *name)
 	return csv_column(sniff->csv, name) >= 0;
 }
 
-bool sniff_has(const struct sniff *sniff, const char *names)
+bool sniff_members(const struct sniff *sniff, const char *names)
 {
 	return sniff->json && each_word(names, has_member, sniff);
 }
@@ -66,19 +51,19 @@ static const struct source_format *ask_all(const struct sniff *sniff)
 {
 	const struct source_format *format;
 	for (size_t i = 0; (format = source_at(i)); i++)
-		if (format->knows && format->knows(sniff))
+		if (format->recognises && format->recognises(sniff))
 			return format;
 	return NULL;
 }
 
-/* The first record of JSON; NULL where it is none, or none of a whole. */
-static const struct jdoc *first_record(struct byte_window *feed, struct jdoc *j, struct jdoc *row)
+/* The first record of a JSON file, or the first row of a page of rows; NULL if it is not JSON, or cut. */
+static const struct jdoc *first_record(struct byte_window *window, struct jdoc *j, struct jdoc *row)
 {
-	struct splitter splitter;
+	struct json_splitter splitter;
 	struct slice text;
 	struct ipf_error ignored = {0};
-	splitter_begin(&splitter, feed);
-	if (splitter_next(&splitter, &text, &ignored) != 1 || jdoc_parse(j, text.data, text.len, &ignored) < 0)
+	json_splitter_begin(&splitter, window);
+	if (json_splitter_next(&splitter, &text, &ignored) != 1 || jdoc_parse(j, text.data, text.len, &ignored) < 0)
 		return NULL;
 	jdoc_id rows = jdoc_get(j, JDOC_ROOT, "rows");
 	struct slice inner = jdoc_raw(j, jdoc_get(j, jdoc_at(j, rows, 0), "row"));
@@ -87,15 +72,15 @@ static const struct jdoc *first_record(struct byte_window *feed, struct jdoc *j,
 	return jdoc_parse(row, inner.data, inner.len, &ignored) == 0 ? row : NULL;
 }
 
-const struct source_format *source_guess(struct input *input, struct ipf_error *err)
+const struct source_format *detect_format(struct input *input, struct ipf_error *err)
 {
 	const char *bytes;
 	int64_t len = input_peek(input, LOOK, &bytes, err);
 	if (len < 0)
 		return NULL;
 	struct sniff sniff = {.head = {bytes, (size_t)len}};
-	struct memory memory = {sniff.head};
-	struct byte_window feed = {.read = read_memory, .data = &memory};
+	struct slice left = sniff.head;
+	struct byte_window window = {.read = byte_window_read_slice, .data = &left};
 	struct jdoc j = {0}, row = {0};
 	struct csv csv = {0};
 	struct ipf_error ignored = {0};
@@ -103,9 +88,9 @@ const struct source_format *source_guess(struct input *input, struct ipf_error *
 	while (blank < (size_t)len && strchr(" \t\r\n\xef\xbb\xbf", bytes[blank]))
 		blank++;
 	if (blank < (size_t)len && (bytes[blank] == '{' || bytes[blank] == '[')) {
-		sniff.json = first_record(&feed, &j, &row);
+		sniff.json = first_record(&window, &j, &row);
 	} else {
-		csv_begin(&csv, &feed);
+		csv_begin(&csv, &window);
 		if (csv_header(&csv, &ignored) == 1)
 			sniff.csv = &csv;
 	}
@@ -113,11 +98,12 @@ const struct source_format *source_guess(struct input *input, struct ipf_error *
 	if (!format && len == 0)
 		ipf_error_at(err, IPF_INPUT, input_name(input), 0, "the file is empty");
 	else if (!format)
-		ipf_error_at(err, IPF_INPUT, input_name(input), 0,
-		             "no source knows this format (see --list, and jsonl and csv with --field)");
+		ipf_error_at(
+			err, IPF_INPUT, input_name(input), 0,
+			"unknown format: name one of those that --list shows, or describe it to jsonl or csv with --field");
 	jdoc_release(&j);
 	jdoc_release(&row);
 	csv_release(&csv);
-	byte_window_release(&feed);
+	byte_window_release(&window);
 	return format;
 }

@@ -1,50 +1,49 @@
-/* BurstGPT: CSV with Timestamp (seconds from midnight of the first day), Model, Request tokens, Response tokens, Total
- * tokens and Log Type; the third file also has Session ID and Elapsed time. Columns are found by their names. Calls
- * that failed have no response.
+/* burstgpt: BurstGPT, calls of ChatGPT and GPT-4 recorded at a university.
+ *
+ * Origin: github.com/HPMLL/BurstGPT, data/BurstGPT_….csv. CSV with a header; columns are found by their names:
+ *
+ *     Timestamp        seconds from midnight of the first day
+ *     Session ID       conversation (only the third file; empty for API calls)
+ *     Elapsed time     seconds until the answer ended (only the third file)
+ *     Model            ChatGPT or GPT-4
+ *     Request tokens   length of the prompt, in tokens
+ *     Response tokens  length of the answer, in tokens; 0: the call failed
+ *     Log Type         Conversation log or API log
+ *
+ * Arrivals count from the file's first row. Prompts are synthetic. Model, Log Type and Elapsed time become the tags
+ * "model", "log" and "elapsed_s": the model is the one that was recorded, not the one to request. Total tokens is
+ * ignored.
  */
+#include "clock.h"
+#include "json/jout.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
 
-#include "absent.h"
-#include "clock.h"
-#include "json/jout.h"
-
-#include <stdlib.h>
-
 struct state {
-	int timestamp, model, request, response, type, session, elapsed; /* the last two may be -1 */
-	int64_t first_ns;
+	int timestamp, model, request, response, type;
+	int session, elapsed; /* -1: there is no such column */
+	struct time_origin origin;
 	struct buffer tags;
 };
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static void close_state(void *opened)
 {
-	(void)settings;
-	return source_state(opened, sizeof(struct state), err);
-}
-
-static void close_source(void *opened)
-{
-	if (opened)
-		buffer_release(&((struct state *)opened)->tags);
-	free(opened);
+	buffer_release(&((struct state *)opened)->tags);
 }
 
 static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
 {
 	struct state *s = opened;
-	s->first_ns = IPF_ABSENT;
+	s->origin = (struct time_origin){0};
 	s->session = csv_column(csv, "Session ID");
 	s->elapsed = csv_column(csv, "Elapsed time");
-	return need_column(csv, "Timestamp", &s->timestamp, err) < 0 || need_column(csv, "Model", &s->model, err) < 0 ||
-	               need_column(csv, "Request tokens", &s->request, err) < 0 ||
-	               need_column(csv, "Response tokens", &s->response, err) < 0 ||
-	               need_column(csv, "Log Type", &s->type, err) < 0
-	           ? -1
-	           : 0;
+	if (need_column(csv, "Timestamp", &s->timestamp, err) < 0 || need_column(csv, "Model", &s->model, err) < 0 ||
+	    need_column(csv, "Request tokens", &s->request, err) < 0 ||
+	    need_column(csv, "Response tokens", &s->response, err) < 0 || need_column(csv, "Log Type", &s->type, err) < 0)
+		return -1;
+	return 0;
 }
 
-/* The model is that of the service which was recorded, not one to ask: it goes along as a tag. */
 static struct slice make_tags(struct state *s, const struct csv *csv, struct draft *d)
 {
 	struct jout w = {.out = &s->tags};
@@ -59,7 +58,7 @@ static struct slice make_tags(struct state *s, const struct csv *csv, struct dra
 	return draft_keep(d, buffer_all(&s->tags));
 }
 
-static int one_row(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_row(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
 	const struct csv *csv = record->csv;
@@ -68,19 +67,18 @@ static int one_row(void *opened, const struct source_record *record, struct sink
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (csv_time(csv, s->timestamp, NS_PER_S, &ns, err) < 0 || csv_count(csv, s->request, &r->input_tokens, err) < 0 ||
-	    csv_count(csv, s->response, &r->output_tokens, err) < 0)
+	if (column_time(csv, s->timestamp, NS_PER_S, &ns, err) < 0 ||
+	    column_tokens(csv, s->request, &r->input_tokens, err) < 0 ||
+	    column_tokens(csv, s->response, &r->output_tokens, err) < 0)
 		return -1;
-	if (s->first_ns == IPF_ABSENT)
-		s->first_ns = ns;
-	r->at_ns = ns - s->first_ns;
+	r->at_ns = since_origin(&s->origin, ns);
 	r->tags = make_tags(s, csv, d);
 	if (s->session >= 0 && csv->fields[s->session].len > 0)
 		d->session = csv->fields[s->session];
 	return sink->take(sink, d, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
 	return sniff->csv && csv_column(sniff->csv, "Request tokens") >= 0 &&
 	       csv_column(sniff->csv, "Response tokens") >= 0;
@@ -93,9 +91,9 @@ const struct source_format source_burstgpt = {
 	.unit = UNIT_CSV,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the recorded length, another for each row",
-	.open = open_source,
-	.begin = begin_file,
-	.knows = knows,
-	.record = one_row,
-	.close = close_source,
+	.state_size = sizeof(struct state),
+	.begin_file = begin_file,
+	.read_record = read_row,
+	.recognises = recognises,
+	.close = close_state,
 };

@@ -1,41 +1,42 @@
-/* CNN/DailyMail: {"article", "highlights", "id"}, as JSON or CSV; the article is the prompt, its highlights are the
- * answer. Also the stories it was made of, a file each: the article, and then highlights, each below a line
- * "@highlight".
+/* cnn-dailymail and stories: CNN/DailyMail, news articles and their highlights.
+ *
+ * Origin: github.com/abisee/cnn-dailymail; the dataset cnn_dailymail of the Hugging Face hub. Two formats:
+ *
+ *     cnn-dailymail  JSON records or CSV with "article" (the prompt) and "highlights" (the answer); "id" is ignored
+ *     stories        the text files that these were made of: the article, then each highlight below a line
+ *                    "@highlight"
  */
+#include "json/jdoc.h"
 #include "json/utf8.h"
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
-#include "sources/record_fields.h"
 
 #include <string.h>
 
-static int one_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
+	static const struct chat_pair_keys keys = {.prompt = "article", .answer = "highlights"};
 	(void)state;
-	const struct jdoc *j = record->json;
-	struct draft *d = &sink->draft;
-	struct slice article, highlights;
-	if (need_map(j, JDOC_ROOT, "record", err) < 0 || need_text(d, j, JDOC_ROOT, "article", &article, err) < 0 ||
-	    need_text(d, j, JDOC_ROOT, "highlights", &highlights, err) < 0)
-		return -1;
-	return record_fields_pair(sink, (struct slice){0}, article, highlights, err);
+	return chat_pair_from(record, &keys, sink, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "article highlights") || sniff_columns(sniff, "article highlights");
+	return sniff_members(sniff, "article highlights") || sniff_columns(sniff, "article highlights");
 }
 
 const struct source_format source_cnn_dailymail = {
 	.name = "cnn-dailymail",
-	.about = "news articles and their highlights, as JSON or CSV",
+	.about = "CNN/DailyMail: news articles and their highlights, as JSON or CSV",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
-	.knows = knows,
-	.record = one_record,
+	.read_record = read_record,
+	.recognises = recognises,
 };
 
 /* ---- stories ---- */
 
+/* Without white space at its ends. */
 static struct slice trimmed(struct slice s)
 {
 	while (s.len > 0 && strchr(" \t\r\n", *s.data))
@@ -45,7 +46,7 @@ static struct slice trimmed(struct slice s)
 	return s;
 }
 
-static int one_story(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_story(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	static const char mark[] = "@highlight";
 	(void)state;
@@ -65,19 +66,19 @@ static int one_story(void *state, const struct source_record *record, struct sin
 		left = at ? (struct slice){at + sizeof mark - 1, left.len - (size_t)(at - left.data) - (sizeof mark - 1)}
 		          : (struct slice){0};
 	}
-	return record_fields_pair(sink, (struct slice){0}, article, highlights, err);
+	return chat_pair(sink, (struct slice){0}, article, highlights, err);
 }
 
-static bool knows_story(const struct sniff *sniff)
+static bool recognises_story(const struct sniff *sniff)
 {
 	return !sniff->json && sniff_text(sniff, "\n@highlight\n");
 }
 
 const struct source_format source_stories = {
 	.name = "stories",
-	.about = "CNN/DailyMail's stories, a file each, with their highlights below \"@highlight\"",
+	.about = "CNN/DailyMail's stories, one a file, with their highlights below \"@highlight\"",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_FILE,
-	.knows = knows_story,
-	.record = one_story,
+	.read_record = read_story,
+	.recognises = recognises_story,
 };

@@ -1,29 +1,32 @@
-/* HumanEval: {"task_id", "prompt", "canonical_solution", …}. */
+/* humaneval: HumanEval, Python functions to complete.
+ *
+ * Origin: github.com/openai/human-eval. JSON Lines, or the same as CSV:
+ *
+ *     prompt              the head of the function
+ *     canonical_solution  the rest, which is the answer
+ *
+ * Other members (task_id, entry_point, test) are ignored.
+ */
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
-#include "sources/record_fields.h"
 
-static int one_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
+	static const struct chat_pair_keys keys = {.prompt = "prompt", .answer = "canonical_solution"};
 	(void)state;
-	const struct jdoc *j = record->json;
-	struct draft *d = &sink->draft;
-	struct slice prompt, solution;
-	if (need_map(j, JDOC_ROOT, "record", err) < 0 || need_text(d, j, JDOC_ROOT, "prompt", &prompt, err) < 0 ||
-	    need_text(d, j, JDOC_ROOT, "canonical_solution", &solution, err) < 0)
-		return -1;
-	return record_fields_pair(sink, (struct slice){0}, prompt, solution, err);
+	return chat_pair_from(record, &keys, sink, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "task_id prompt canonical_solution");
+	return sniff_members(sniff, "task_id prompt canonical_solution");
 }
 
 const struct source_format source_humaneval = {
 	.name = "humaneval",
-	.about = "programs to complete, with their solutions",
+	.about = "HumanEval: programs to complete, with their solutions",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
-	.knows = knows,
-	.record = one_record,
+	.read_record = read_record,
+	.recognises = recognises,
 };

@@ -1,13 +1,18 @@
-/* Any JSON layout, by saying where in a record things are: --field prompt=/question --field output=/response. Without a
- * --field the usual names are tried.
+/* jsonl and csv: any records, of which --field says where the values are.
+ *
+ *     --field prompt=/question --field output=/response --field at_ms=/time
+ *
+ * The pointer is a JSON Pointer into the record; a CSV row counts as an object of strings. If a name is given several
+ * times, the first pointer that leads to a value counts. Without --field, the usual names are tried (`usual` below).
+ * Everything else in a record is ignored.
  */
-#include "sources/detect_format.h"
-#include "sources/record_fields.h"
-
 #include "absent.h"
-#include "clock.h"
-#include "sources/name_set.h"
 #include "cli/times.h"
+#include "clock.h"
+#include "sources/chat_fields.h"
+#include "sources/detect_format.h"
+#include "sources/name_set.h"
+#include "sources/record_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +41,7 @@ static const char *const field_names[FIELDS] = {
 	"response_format", "model",    "id",     "session", "slo",           "at",           "wait",
 };
 
-/* What is tried, in this order, where no --field is given. */
+/* Where values usually are, in the order in which it is tried if no --field is given. */
 static const struct {
 	enum field field;
 	const char *pointer;
@@ -64,11 +69,11 @@ static const struct {
 	{RESPONSE_FORMAT, "/response_format"},
 };
 
-/* A JSON Pointer taken apart. */
+/* Where a field's value is: a parsed JSON Pointer. */
 struct mapping {
 	enum field field;
 	char *pointer; /* as given */
-	char *steps;   /* each with its NUL, unescaped */
+	char *steps;   /* its reference tokens, unescaped, each ending in NUL */
 	size_t count;
 	int64_t unit_ns; /* of a time */
 };
@@ -76,26 +81,23 @@ struct mapping {
 struct state {
 	struct mapping *mappings;
 	size_t count;
-	bool given;          /* by --field */
-	int64_t first_ns;    /* of the file */
+	bool given; /* by --field */
+	struct time_origin origin;
 	struct name_set ids; /* of the requests so far */
 };
 
-static void close_source(void *opened)
+static void close_state(void *opened)
 {
 	struct state *state = opened;
-	if (!state)
-		return;
 	for (size_t i = 0; i < state->count; i++) {
 		free(state->mappings[i].pointer);
 		free(state->mappings[i].steps);
 	}
 	free(state->mappings);
 	name_set_release(&state->ids);
-	free(state);
 }
 
-/* ---- what is where ---- */
+/* ---- --field ---- */
 
 static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_error *err)
 {
@@ -123,7 +125,7 @@ static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_erro
 	return 0;
 }
 
-/* at, at_s, at_ms, at_us, at_ns */
+/* The field that a name stands for; a time may have a unit: at, at_s, at_ms, at_us, at_ns. */
 static bool parse_name(const char *name, size_t len, struct mapping *m)
 {
 	static const struct {
@@ -175,26 +177,17 @@ static int map_fields(struct state *state, const struct string_list *fields, str
 		int status = state->given ? parse_field(m, fields->items[state->count], err)
 		                          : parse_pointer(m, usual[state->count].pointer, err);
 		if (status < 0) {
-			state->count++; /* what there is of it is freed */
+			state->count++; /* to be freed */
 			return -1;
 		}
 		prompts |= m->field == PROMPT || m->field == MESSAGES || m->field == INPUT_TOKENS;
 	}
-	return prompts ? 0
-	               : ipf_error_set(err, IPF_USAGE, "--field: one of prompt, messages and input_tokens has to be given");
+	return prompts ? 0 : ipf_error_set(err, IPF_USAGE, "--field: one of prompt, messages and input_tokens is required");
 }
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static int open_state(void *state, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *state = calloc(1, sizeof *state);
-	if (!state)
-		return ipf_error_memory(err);
-	if (map_fields(state, &settings->fields, err) < 0) {
-		close_source(state);
-		return -1;
-	}
-	*opened = state;
-	return 0;
+	return map_fields(state, &settings->fields, err);
 }
 
 static bool maps(const struct state *state, enum field field)
@@ -215,11 +208,11 @@ static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err
 {
 	(void)csv;
 	(void)err;
-	((struct state *)opened)->first_ns = IPF_ABSENT;
+	((struct state *)opened)->origin = (struct time_origin){0};
 	return 0;
 }
 
-/* ---- looking things up ---- */
+/* ---- values by field ---- */
 
 static jdoc_id follow(const struct jdoc *j, const struct mapping *m)
 {
@@ -239,8 +232,8 @@ static jdoc_id follow(const struct jdoc *j, const struct mapping *m)
 	return at;
 }
 
-/* The first mapping of this field that leads to something that is not null; *m is the last that was tried, NULL for
- * none. */
+/* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
+ * if the field has none. */
 static jdoc_id look_up(const struct state *state, const struct jdoc *j, enum field field, const struct mapping **m)
 {
 	*m = NULL;
@@ -268,7 +261,6 @@ static int look_up_text(const struct state *state, const struct jdoc *j, enum fi
 	return 1;
 }
 
-/* A text or a number, as a name. */
 static int look_up_name(const struct state *state, const struct jdoc *j, enum field field, struct draft *d,
                         struct slice *name, struct ipf_error *err)
 {
@@ -277,21 +269,16 @@ static int look_up_name(const struct state *state, const struct jdoc *j, enum fi
 	*name = (struct slice){0};
 	if (node == JDOC_NONE)
 		return m ? ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer) : 0;
-	if (jdoc_type_of(j, node) == JDOC_NUMBER)
-		*name = jdoc_raw(j, node);
-	else if (!jdoc_text_empty(j, node))
-		*name = draft_text(d, j, node);
-	else
-		return jdoc_expected(j, node, m->pointer, "a name", err);
-	return 1;
+	return node_name(d, j, node, m->pointer, name, err);
 }
 
-/* CSV has texts only: an empty one is nothing, and a number may stand in one. */
+/* CSV has only strings: an empty one counts as absent, and one may hold a number. */
 static bool is_empty(const struct jdoc *j, jdoc_id node)
 {
 	return jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node);
 }
 
+/* What is between the quotes of a string. */
 static struct slice inner(const struct jdoc *j, jdoc_id text)
 {
 	struct slice raw = jdoc_raw(j, text);
@@ -338,7 +325,7 @@ static int look_up_time(const struct state *state, const struct jdoc *j, enum fi
 
 /* ---- a record ---- */
 
-static int take_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+static int read_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
                        struct ipf_error *err)
 {
 	const struct mapping *messages, *last;
@@ -349,7 +336,7 @@ static int take_prompt(const struct state *state, const struct jdoc *j, struct d
 		draft_message(d, ROLE_SYSTEM, system);
 	jdoc_id list = look_up(state, j, MESSAGES, &messages);
 	if (list != JDOC_NONE)
-		return record_fields_chat(d, j, list, messages->pointer, err);
+		return chat_messages(d, j, list, messages->pointer, err);
 	int got = look_up_text(state, j, PROMPT, d, &prompt, err);
 	if (got < 0)
 		return -1;
@@ -359,7 +346,7 @@ static int take_prompt(const struct state *state, const struct jdoc *j, struct d
 		return 0;
 	}
 	if (maps(state, INPUT_TOKENS)) {
-		d->message_count = r->first; /* only lengths: a prompt will be made */
+		d->message_count = r->first; /* only the length is known */
 		r->count = 0;
 		return 0;
 	}
@@ -367,12 +354,11 @@ static int take_prompt(const struct state *state, const struct jdoc *j, struct d
 	if (!state->given)
 		return ipf_error_set(
 			err, IPF_INPUT,
-			"prompt: missing (none of messages, prompt, question, instruction, input, text, query, text_input; "
-			"see --field)");
+			"prompt: missing (also as messages, question, instruction, input, text, query or text_input): use --field");
 	return ipf_error_set(err, IPF_INPUT, "%s: missing", last ? last->pointer : messages->pointer);
 }
 
-static int take_lengths(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+static int read_lengths(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
                         struct ipf_error *err)
 {
 	struct slice output;
@@ -391,7 +377,7 @@ static int take_lengths(const struct state *state, const struct jdoc *j, struct 
 	return 0;
 }
 
-static int take_rest(struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
+static int read_rest(struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
                      struct ipf_error *err)
 {
 	const struct mapping *m;
@@ -401,38 +387,35 @@ static int take_rest(struct state *state, const struct jdoc *j, struct draft *d,
 		return -1;
 	if (r->id.data && name_set_add(&state->ids, r->id) == 0) {
 		jdoc_id id = look_up(state, j, ID, &m);
-		return jdoc_expected(j, id, m->pointer, "another name than the records before", err);
+		return jdoc_expected(j, id, m->pointer, "a unique id", err);
 	}
 	d->failed |= state->ids.failed;
 	jdoc_id tools = look_up(state, j, TOOLS, &m);
-	r->tools = record_fields_tools(d, j, tools);
+	r->tools = chat_tools(d, j, tools);
 	if (tools != JDOC_NONE && !r->tools.data && state->given)
 		return jdoc_expected(j, tools, m->pointer, "a list of tools", err);
 	jdoc_id slo = look_up(state, j, SLO, &m);
 	if (!jdoc_is_null(j, slo) && jdoc_type_of(j, slo) != JDOC_MAP)
 		return jdoc_expected(j, slo, m->pointer, "an object such as {\"ttft\": \"500ms\"}", err);
-	r->slo = record_fields_object(d, j, slo);
-	r->response_format = record_fields_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
-	if (r->at_ns != IPF_ABSENT) {
-		if (state->first_ns == IPF_ABSENT)
-			state->first_ns = r->at_ns;
-		r->at_ns -= state->first_ns;
-	}
+	r->slo = object_on_one_line(d, j, slo);
+	r->response_format = chat_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
+	if (r->at_ns != IPF_ABSENT)
+		r->at_ns = since_origin(&state->origin, r->at_ns);
 	return 0;
 }
 
-static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct state *state = opened;
 	const struct jdoc *j = record->json;
 	struct draft *d = &sink->draft;
-	if (jdoc_type_of(j, JDOC_ROOT) != JDOC_MAP)
-		return jdoc_expected(j, JDOC_ROOT, "record", "an object", err);
+	if (need_object(j, JDOC_ROOT, "record", err) < 0)
+		return -1;
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (take_prompt(state, j, d, r, err) < 0 || take_lengths(state, j, d, r, err) < 0 ||
-	    take_rest(state, j, d, r, err) < 0)
+	if (read_prompt(state, j, d, r, err) < 0 || read_lengths(state, j, d, r, err) < 0 ||
+	    read_rest(state, j, d, r, err) < 0)
 		return -1;
 	bool text = false;
 	for (size_t i = 0; i < d->message_count; i++)
@@ -446,28 +429,29 @@ static int one_record(void *opened, const struct source_record *record, struct s
 	return 0;
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "messages") || sniff_has(sniff, "prompt") || sniff_has(sniff, "question") ||
-	       sniff_has(sniff, "instruction") || sniff_has(sniff, "text") || sniff_has(sniff, "query") ||
-	       sniff_has(sniff, "text_input");
+	return sniff_members(sniff, "messages") || sniff_members(sniff, "prompt") || sniff_members(sniff, "question") ||
+	       sniff_members(sniff, "instruction") || sniff_members(sniff, "text") || sniff_members(sniff, "query") ||
+	       sniff_members(sniff, "text_input");
 }
 
 const struct source_format source_jsonl = {
 	.name = "jsonl",
-	.about = "any layout of JSON records, by --field; without it the usual names",
+	.about = "any JSON records, by --field NAME=/POINTER; by default under the usual names",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
-	.open = open_source,
-	.begin = begin_file,
-	.knows = knows,
-	.record = one_record,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.begin_file = begin_file,
+	.read_record = read_record,
+	.recognises = recognises,
 	.traits_of = traits_of,
-	.close = close_source,
+	.close = close_state,
 };
 
-static bool knows_csv(const struct sniff *sniff)
+static bool recognises_csv(const struct sniff *sniff)
 {
 	return sniff_columns(sniff, "prompt") || sniff_columns(sniff, "question") || sniff_columns(sniff, "instruction") ||
 	       sniff_columns(sniff, "text");
@@ -475,14 +459,15 @@ static bool knows_csv(const struct sniff *sniff)
 
 const struct source_format source_csv = {
 	.name = "csv",
-	.about = "any CSV, by --field NAME=/COLUMN; without it the usual names",
+	.about = "any CSV file, by --field NAME=/COLUMN; by default under the usual names",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
-	.open = open_source,
-	.begin = begin_file,
-	.knows = knows_csv,
-	.record = one_record,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.begin_file = begin_file,
+	.read_record = read_record,
+	.recognises = recognises_csv,
 	.traits_of = traits_of,
-	.close = close_source,
+	.close = close_state,
 };

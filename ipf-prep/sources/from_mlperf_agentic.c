@@ -1,55 +1,60 @@
-/* MLPerf's agentic conversations: JSON Lines, a turn each, of three kinds: role "user" (content, system, tools),
- * "assistant" (content, reasoning_content, tool_calls) and "tool" (tool_results, delay_seconds: how long the tool
- * took). Lines of a conversation stand together.
+/* mlperf-agentic: agentic conversations of MLPerf.
  *
- * A request is what leads up to an assistant's turn. Since a recorded answer may be calls of tools, which a text cannot
- * hold, it stands at the beginning of the next request's messages.
+ * Origin: github.com/mlcommons/endpoints, examples/11_Edge_Agentic_Example. JSON Lines, a turn a line, the turns of a
+ * conversation next to each other:
+ *
+ *     conversation_id  the conversation
+ *     role             user, assistant or tool
+ *     content          text (user, assistant)
+ *     system           system message (user; optional)
+ *     tools            tools of the conversation (user; optional)
+ *     reasoning_content, tool_calls  (assistant; optional)
+ *     tool_results     list of {"tool_call_id", "content"} (tool)
+ *     delay_seconds    how long the tool took (tool; optional)
+ *
+ * A request is what leads up to an assistant's turn. A recorded answer may consist of tool calls, which a plain text
+ * cannot hold; therefore it is not the request's answer but the first message of the next request. The request's
+ * output length is the number of tokens in the answer's content, reasoning and calls. `turn` is ignored.
  */
-#include "sources/detect_format.h"
-#include "sources/record_fields.h"
-
 #include "absent.h"
 #include "clock.h"
 #include "json/jout.h"
-
-#include <stdlib.h>
+#include "sources/chat_fields.h"
+#include "sources/detect_format.h"
+#include "sources/record_fields.h"
 
 struct state {
 	const struct token_counter *tokens;
-	struct draft draft;      /* the conversation under way */
-	int64_t number, wait_ns; /* its first record; the tools' time since the last answer */
+	struct draft draft; /* the conversation in progress */
+	int64_t number;     /* of its first record */
+	int64_t wait_ns;    /* time that tools took since the last answer; IPF_ABSENT */
 	struct slice tools;
-	bool open;  /* the last request waits for its answer … */
-	bool asked; /* … and somebody has asked, or a tool answered, in it */
+	bool open;  /* the last request has no answer yet */
+	bool asked; /* and it has a message of the user or of a tool */
 	struct buffer text;
 };
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *s = calloc(1, sizeof *s);
-	if (!s)
-		return ipf_error_memory(err);
+	struct state *s = opened;
+	(void)err;
 	s->tokens = settings->tokens;
 	s->wait_ns = IPF_ABSENT;
-	*opened = s;
 	return 0;
 }
 
-static void close_source(void *opened)
+static void close_state(void *opened)
 {
 	struct state *s = opened;
-	if (!s)
-		return;
 	draft_release(&s->draft);
 	buffer_release(&s->text);
-	free(s);
 }
 
 static int end_conversation(struct state *s, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
 	int status = 0;
-	if (s->open && d->count > 0) /* nobody answered */
+	if (s->open && d->count > 0) /* it was never answered */
 		d->message_count = d->requests[--d->count].first;
 	if (d->count > 0 && !d->failed) {
 		d->number = s->number;
@@ -64,8 +69,8 @@ static int end_conversation(struct state *s, struct sink *sink, struct ipf_error
 	return status;
 }
 
-/* The request that is being put together. */
-static struct draft_request *asking(struct state *s)
+/* The request that has no answer yet; a new one if there is none. NULL when out of memory. */
+static struct draft_request *open_request(struct state *s)
 {
 	struct draft *d = &s->draft;
 	if (!s->open) {
@@ -80,15 +85,15 @@ static struct draft_request *asking(struct state *s)
 	return d->failed ? NULL : &d->requests[d->count - 1];
 }
 
-static int user_turn(struct state *s, const struct jdoc *j, struct ipf_error *err)
+static int read_user(struct state *s, const struct jdoc *j, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
 	struct slice content, system;
 	if (need_text(d, j, JDOC_ROOT, "content", &content, err) < 0 ||
-	    record_fields_text(d, j, JDOC_ROOT, "system", &system, err) < 0)
+	    field_text(d, j, JDOC_ROOT, "system", &system, err) < 0)
 		return -1;
-	struct slice tools = record_fields_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools"));
-	struct draft_request *r = asking(s);
+	struct slice tools = chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools"));
+	struct draft_request *r = open_request(s);
 	if (!r)
 		return 0;
 	s->asked = true;
@@ -100,15 +105,15 @@ static int user_turn(struct state *s, const struct jdoc *j, struct ipf_error *er
 	return 0;
 }
 
-static int tool_turn(struct state *s, const struct jdoc *j, struct ipf_error *err)
+static int read_tool(struct state *s, const struct jdoc *j, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
 	jdoc_id results;
 	int64_t delay_ns = 0;
 	if (need_list(j, JDOC_ROOT, "tool_results", &results, err) < 0 ||
-	    record_fields_duration(j, JDOC_ROOT, "delay_seconds", NS_PER_S, &delay_ns, err) < 0)
+	    field_duration(j, JDOC_ROOT, "delay_seconds", NS_PER_S, &delay_ns, err) < 0)
 		return -1;
-	struct draft_request *r = asking(s);
+	struct draft_request *r = open_request(s);
 	if (!r)
 		return 0;
 	s->asked = true;
@@ -129,7 +134,7 @@ static int tool_turn(struct state *s, const struct jdoc *j, struct ipf_error *er
 	return 0;
 }
 
-/* What the calls of tools count: names and arguments. */
+/* The tokens of tool calls: names and arguments. */
 static int64_t call_tokens(const struct state *s, struct draft *d, const struct jdoc *j, jdoc_id calls)
 {
 	int64_t count = 0;
@@ -143,22 +148,22 @@ static int64_t call_tokens(const struct state *s, struct draft *d, const struct 
 	return count;
 }
 
-static int assistant_turn(struct state *s, const struct jdoc *j, struct ipf_error *err)
+static int read_assistant(struct state *s, const struct jdoc *j, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
 	struct slice content, reasoning;
 	jdoc_id calls = jdoc_get(j, JDOC_ROOT, "tool_calls");
-	if (record_fields_text(d, j, JDOC_ROOT, "content", &content, err) < 0 ||
-	    record_fields_text(d, j, JDOC_ROOT, "reasoning_content", &reasoning, err) < 0)
+	if (field_text(d, j, JDOC_ROOT, "content", &content, err) < 0 ||
+	    field_text(d, j, JDOC_ROOT, "reasoning_content", &reasoning, err) < 0)
 		return -1;
 	if (!s->asked)
-		return ipf_error_set(err, IPF_INPUT, "role: an assistant's turn that follows none of somebody else");
+		return ipf_error_set(err, IPF_INPUT, "role: expected user or tool before another assistant, got \"assistant\"");
 	struct draft_request *r = &d->requests[d->count - 1];
 	r->output_tokens = (content.data ? token_counter_count(s->tokens, content.data, content.len) : 0) +
 	                   (reasoning.data ? token_counter_count(s->tokens, reasoning.data, reasoning.len) : 0) +
 	                   call_tokens(s, d, j, calls);
 	s->open = s->asked = false;
-	if (!asking(s)) /* the next request begins with the answer */
+	if (!open_request(s)) /* the next request begins with the answer */
 		return 0;
 	struct jout w = {.out = &s->text};
 	buffer_clear(&s->text);
@@ -174,16 +179,14 @@ static int assistant_turn(struct state *s, const struct jdoc *j, struct ipf_erro
 	return 0;
 }
 
-static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
 	const struct jdoc *j = record->json;
 	struct slice id;
-	if (need_map(j, JDOC_ROOT, "record", err) < 0 ||
-	    record_fields_name(&sink->draft, j, JDOC_ROOT, "conversation_id", &id, err) < 0)
+	if (need_object(j, JDOC_ROOT, "record", err) < 0 ||
+	    need_name(&sink->draft, j, JDOC_ROOT, "conversation_id", &id, err) < 0)
 		return -1;
-	if (!id.data)
-		return ipf_error_set(err, IPF_INPUT, "conversation_id: missing");
 	if (!slice_equal(s->draft.session, id)) {
 		if (end_conversation(s, sink, err) < 0)
 			return -1;
@@ -191,22 +194,22 @@ static int one_record(void *opened, const struct source_record *record, struct s
 		s->draft.session = draft_keep(&s->draft, id);
 	}
 	jdoc_id role = jdoc_get(j, JDOC_ROOT, "role");
-	int status = jdoc_text_is(j, role, "user")        ? user_turn(s, j, err)
-	             : jdoc_text_is(j, role, "tool")      ? tool_turn(s, j, err)
-	             : jdoc_text_is(j, role, "assistant") ? assistant_turn(s, j, err)
+	int status = jdoc_text_is(j, role, "user")        ? read_user(s, j, err)
+	             : jdoc_text_is(j, role, "tool")      ? read_tool(s, j, err)
+	             : jdoc_text_is(j, role, "assistant") ? read_assistant(s, j, err)
 	                                                  : jdoc_expected(j, role, "role", "user, assistant or tool", err);
 	sink->draft.failed |= s->draft.failed || s->text.failed;
 	return status;
 }
 
-static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
+static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	return end_conversation(opened, sink, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "conversation_id turn role");
+	return sniff_members(sniff, "conversation_id turn role");
 }
 
 const struct source_format source_mlperf_agentic = {
@@ -215,9 +218,10 @@ const struct source_format source_mlperf_agentic = {
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS,
-	.open = open_source,
-	.knows = knows,
-	.record = one_record,
-	.end = end_source,
-	.close = close_source,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.read_record = read_record,
+	.finish = finish,
+	.recognises = recognises,
+	.close = close_state,
 };

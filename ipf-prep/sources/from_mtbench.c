@@ -1,30 +1,25 @@
-/* MT-bench and its family (Vicuna bench, Spec-Bench, EAGLE's question files): {"question_id", "category", "turns":
- * ["…", …], "reference": ["…", …]}, and arena-hard's {"uid", "category", "cluster", "prompt"}. What the user says is
- * given; answers are not, but for the references of some.
+/* mtbench: MT-bench and datasets in its format (Vicuna bench, Spec-Bench, EAGLE's question files), and arena-hard.
+ *
+ * Origin: github.com/lm-sys/FastChat, hemingkx/Spec-Bench, SafeAILab/EAGLE (eagle/data), lmarena/arena-hard-auto. JSON
+ * Lines:
+ *
+ *     turns      what the user says: a list of strings, or one string
+ *     reference  list of answers, one a turn (only some records)
+ *     prompt     instead of turns: the one prompt (arena-hard)
+ *
+ * The turns are a conversation that ends before the first empty one. There are no answers but the references. Other
+ * members (question_id, uid, category, cluster) are ignored.
  */
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
 
-#include <stdlib.h>
-
-struct state {
-	bool lone;
-};
-
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	if (source_state(opened, sizeof(struct state), err) < 0)
-		return -1;
-	((struct state *)*opened)->lone = settings->lone;
-	return 0;
-}
-
-static int take_turns(const struct state *state, const struct jdoc *j, jdoc_id turns, struct sink *sink,
+static int read_turns(const struct chat_settings *settings, const struct jdoc *j, jdoc_id turns, struct sink *sink,
                       struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
 	jdoc_id references = jdoc_get(j, JDOC_ROOT, "reference");
-	for (struct jdoc_each e = jdoc_each(j, turns); jdoc_step(&e) && !(state->lone && d->count == 1);) {
+	for (struct jdoc_each e = jdoc_each(j, turns); jdoc_step(&e) && !(settings->lone && d->count == 1);) {
 		if (jdoc_type_of(j, e.value) != JDOC_TEXT)
 			return jdoc_expected(j, e.value, "turns", "a list of strings", err);
 		if (jdoc_text_empty(j, e.value))
@@ -37,32 +32,27 @@ static int take_turns(const struct state *state, const struct jdoc *j, jdoc_id t
 			r->answer = draft_text(d, j, reference);
 		draft_message(d, ROLE_USER, draft_text(d, j, e.value));
 	}
-	if (d->count == 0) {
-		sink->unusable(sink, "empty prompt");
-		return 0;
-	}
-	d->chain = !state->lone;
-	return sink->take(sink, d, err);
+	return chat_hand_over(settings, sink, "empty prompt", err);
 }
 
-static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *settings, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	const struct jdoc *j = record->json;
 	jdoc_id turns = jdoc_get(j, JDOC_ROOT, "turns");
 	struct slice prompt;
-	if (need_map(j, JDOC_ROOT, "record", err) < 0)
+	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;
 	if (jdoc_type_of(j, turns) == JDOC_LIST)
-		return take_turns(opened, j, turns, sink, err);
+		return read_turns(settings, j, turns, sink, err);
 	if (need_text(&sink->draft, j, JDOC_ROOT, turns == JDOC_NONE ? "prompt" : "turns", &prompt, err) < 0)
 		return -1;
-	return record_fields_pair(sink, (struct slice){0}, prompt, (struct slice){0}, err);
+	return chat_pair(sink, (struct slice){0}, prompt, (struct slice){0}, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "question_id turns") || sniff_has(sniff, "category turns") ||
-	       sniff_has(sniff, "uid category prompt");
+	return sniff_members(sniff, "question_id turns") || sniff_members(sniff, "category turns") ||
+	       sniff_members(sniff, "uid category prompt");
 }
 
 const struct source_format source_mtbench = {
@@ -71,8 +61,8 @@ const struct source_format source_mtbench = {
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,
-	.open = open_source,
-	.knows = knows,
-	.record = one_record,
-	.close = free,
+	.state_size = sizeof(struct chat_settings),
+	.open = chat_open,
+	.read_record = read_record,
+	.recognises = recognises,
 };

@@ -1,14 +1,22 @@
-/* The log of a proxy before a server with OpenAI's API: JSON Lines with a time, the request's body and the answer's.
- * Bodies are objects or texts that hold one. Known names: timestamp, time, ts, start_time, created_at; request,
- * request_body, body; response, response_body; status, status_code; session_id, conversation_id, user.
+/* openai-log: the log of a proxy in front of a server with OpenAI's API.
+ *
+ * There is no common format. This one reads JSON Lines with the body of each request and, if logged, of its response,
+ * under any of these names:
+ *
+ *     time      timestamp, time, ts, start_time or created_at: a date and time, or a number since 1970 in seconds,
+ *               milliseconds, microseconds or nanoseconds, told apart by its size
+ *     request   request, request_body or body: an object, or a string that holds one
+ *     response  response or response_body: likewise
+ *     status    status or status_code: HTTP status; 400 and above: the request failed
+ *     session   session_id or conversation_id
+ *
+ * Lengths are those of the response's usage, answers those of its first choice. Arrivals count from the first record
+ * that has a time. All other members are ignored.
  */
+#include "clock.h"
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
-
-#include "absent.h"
-#include "clock.h"
-
-#include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -18,17 +26,7 @@ static const char *const response_names[] = {"response", "response_body"};
 static const char *const status_names[] = {"status", "status_code"};
 static const char *const session_names[] = {"session_id", "conversation_id"};
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	int64_t *first_ns = malloc(sizeof *first_ns);
-	(void)settings;
-	if (!first_ns)
-		return ipf_error_memory(err);
-	*first_ns = IPF_ABSENT;
-	*opened = first_ns;
-	return 0;
-}
-
+/* The first of these names that the record has; NULL. */
 static const char *first_of(const struct jdoc *j, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -37,8 +35,8 @@ static const char *first_of(const struct jdoc *j, const char *const *names, size
 	return NULL;
 }
 
-/* A body as JSON of its own; its texts are good as long as the draft. 1, 0 where there is none, -1. */
-static int take_inner(struct draft *d, const struct jdoc *j, const char *name, struct jdoc *inner,
+/* Parses a body into `inner`; its texts are valid as long as the draft's. 1, 0 if there is none, -1. */
+static int parse_body(struct draft *d, const struct jdoc *j, const char *name, struct jdoc *inner,
                       struct ipf_error *err)
 {
 	jdoc_id node = name ? jdoc_get(j, JDOC_ROOT, name) : JDOC_NONE;
@@ -47,12 +45,12 @@ static int take_inner(struct draft *d, const struct jdoc *j, const char *name, s
 	struct slice text = jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node) : jdoc_raw(j, node);
 	struct ipf_error wrong = {0};
 	if (!text.data || jdoc_parse(inner, text.data, text.len, &wrong) < 0 || jdoc_type_of(inner, JDOC_ROOT) != JDOC_MAP)
-		return jdoc_expected(j, node, name, "an object, or a text that holds one", err);
+		return jdoc_expected(j, node, name, "an object, or a string that holds one", err);
 	return 1;
 }
 
-/* Seconds, or, where that would be after the year 5000, smaller units. */
-static int take_when(struct draft *d, const struct jdoc *j, const char *name, int64_t *ns, struct ipf_error *err)
+/* A number is in seconds, or in the largest smaller unit in which it is before the year 5138. 1, 0, -1. */
+static int read_time(const struct jdoc *j, const char *name, int64_t *ns, struct ipf_error *err)
 {
 	double number;
 	int64_t unit = NS_PER_S;
@@ -61,10 +59,10 @@ static int take_when(struct draft *d, const struct jdoc *j, const char *name, in
 	jdoc_id node = jdoc_get(j, JDOC_ROOT, name);
 	if (jdoc_to_double(j, node, &number))
 		unit = number < 1e11 ? NS_PER_S : number < 1e14 ? NS_PER_MS : number < 1e17 ? NS_PER_US : 1;
-	return record_fields_time(d, j, JDOC_ROOT, name, unit, ns, err);
+	return field_time(j, JDOC_ROOT, name, unit, ns, err);
 }
 
-static int take_answer(struct draft *d, const struct jdoc *answer, struct draft_request *r, struct ipf_error *err)
+static int read_answer(struct draft *d, const struct jdoc *answer, struct draft_request *r, struct ipf_error *err)
 {
 	jdoc_id usage = jdoc_get(answer, JDOC_ROOT, "usage"),
 			choice = jdoc_at(answer, jdoc_get(answer, JDOC_ROOT, "choices"), 0);
@@ -72,12 +70,12 @@ static int take_answer(struct draft *d, const struct jdoc *answer, struct draft_
 	if (jdoc_get_uint(answer, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
 	    jdoc_get_uint(answer, usage, "completion_tokens", &r->output_tokens, err) < 0)
 		return -1;
-	r->answer = record_fields_content(d, answer, content != JDOC_NONE ? content : jdoc_get(answer, choice, "text"));
+	r->answer = chat_content(d, answer, content != JDOC_NONE ? content : jdoc_get(answer, choice, "text"));
 	r->failed = !jdoc_is_null(answer, jdoc_get(answer, JDOC_ROOT, "error"));
 	return 0;
 }
 
-static int take_record(int64_t *first_ns, const struct jdoc *j, struct jdoc *request, struct jdoc *answer,
+static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct jdoc *request, struct jdoc *answer,
                        struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
@@ -85,43 +83,42 @@ static int take_record(int64_t *first_ns, const struct jdoc *j, struct jdoc *req
 			   *status = first_of(j, status_names, COUNT(status_names));
 	const char *session = first_of(j, session_names, COUNT(session_names));
 	int64_t ns, code;
-	int got = take_inner(d, j, asked, request, err);
+	int got = parse_body(d, j, asked, request, err);
 	if (got <= 0)
-		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "request: missing (none of request, request_body, body)");
-	got = record_fields_body(d, request, JDOC_ROOT, err);
+		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "request: missing (also as request_body or body)");
+	got = chat_request_body(d, request, JDOC_ROOT, err);
 	if (got <= 0) {
 		if (got == 0)
 			sink->unusable(sink, "neither messages nor a prompt");
 		return got;
 	}
+	if (d->failed)
+		return 0;
 	struct draft_request *r = &d->requests[0];
-	int timed = take_when(d, j, first_of(j, time_names, COUNT(time_names)), &ns, err);
-	int answered = take_inner(d, j, first_of(j, response_names, COUNT(response_names)), answer, err);
-	if (timed < 0 || answered < 0 || (answered && take_answer(d, answer, r, err) < 0) ||
-	    (session && record_fields_name(d, j, JDOC_ROOT, session, &d->session, err) < 0))
+	int timed = read_time(j, first_of(j, time_names, COUNT(time_names)), &ns, err);
+	int answered = parse_body(d, j, first_of(j, response_names, COUNT(response_names)), answer, err);
+	if (timed < 0 || answered < 0 || (answered && read_answer(d, answer, r, err) < 0) ||
+	    (session && field_name(d, j, JDOC_ROOT, session, &d->session, err) < 0))
 		return -1;
 	if (status && jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code))
 		r->failed |= code >= 400;
-	if (timed) {
-		if (*first_ns == IPF_ABSENT)
-			*first_ns = ns;
-		r->at_ns = ns - *first_ns;
-	}
+	if (timed)
+		r->at_ns = since_origin(origin, ns);
 	return sink->take(sink, d, err);
 }
 
-static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct jdoc request = {0}, answer = {0};
-	if (need_map(record->json, JDOC_ROOT, "record", err) < 0)
+	if (need_object(record->json, JDOC_ROOT, "record", err) < 0)
 		return -1;
-	int status = take_record(opened, record->json, &request, &answer, sink, err);
+	int status = read_bodies(opened, record->json, &request, &answer, sink, err);
 	jdoc_release(&request);
 	jdoc_release(&answer);
 	return status;
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
 	return sniff->json && first_of(sniff->json, request_names, COUNT(request_names)) &&
 	       first_of(sniff->json, time_names, COUNT(time_names)) &&
@@ -130,12 +127,11 @@ static bool knows(const struct sniff *sniff)
 
 const struct source_format source_openai_log = {
 	.name = "openai-log",
-	.about = "the log of a proxy before an OpenAI-style server (JSON Lines): bodies of requests and answers",
+	.about = "log of a proxy in front of an OpenAI-style server (JSON Lines): bodies of requests and responses",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS,
-	.open = open_source,
-	.knows = knows,
-	.record = one_record,
-	.close = free,
+	.state_size = sizeof(struct time_origin),
+	.read_record = read_record,
+	.recognises = recognises,
 };

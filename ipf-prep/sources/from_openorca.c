@@ -1,31 +1,33 @@
-/* OpenOrca: {"id", "system_prompt", "question", "response"}. */
+/* openorca: OpenOrca.
+ *
+ * Origin: the dataset Open-Orca/OpenOrca of the Hugging Face hub. JSON Lines, or the same as CSV:
+ *
+ *     system_prompt  system message (optional)
+ *     question       the prompt
+ *     response       the answer
+ *
+ * `id` is ignored.
+ */
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
-#include "sources/record_fields.h"
 
-static int one_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
+	static const struct chat_pair_keys keys = {.system = "system_prompt", .prompt = "question", .answer = "response"};
 	(void)state;
-	const struct jdoc *j = record->json;
-	struct draft *d = &sink->draft;
-	struct slice system, question, response;
-	if (need_map(j, JDOC_ROOT, "record", err) < 0 ||
-	    record_fields_text(d, j, JDOC_ROOT, "system_prompt", &system, err) < 0 ||
-	    need_text(d, j, JDOC_ROOT, "question", &question, err) < 0 ||
-	    need_text(d, j, JDOC_ROOT, "response", &response, err) < 0)
-		return -1;
-	return record_fields_pair(sink, system, question, response, err);
+	return chat_pair_from(record, &keys, sink, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "system_prompt question response");
+	return sniff_members(sniff, "system_prompt question response");
 }
 
 const struct source_format source_openorca = {
 	.name = "openorca",
-	.about = "system prompt, question and response",
+	.about = "OpenOrca: system prompt, question and response",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
-	.knows = knows,
-	.record = one_record,
+	.read_record = read_record,
+	.recognises = recognises,
 };

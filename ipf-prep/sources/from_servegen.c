@@ -1,17 +1,24 @@
-/* ServeGen: not a log but a model of each client, in two files: NAME-trace.csv has a line for each window of time,
- * "start,rate,cv,family, shape,scale" (seconds, without a header; family Gamma or Weibull), and NAME-dataset.json, by
- * the start of a window, distributions of lengths as texts: {"0": {"input_tokens": "{224: 0.0003, 225: 0.0008}", …}}.
- * Requests are drawn, client by client: in each window ceil(rate * length) gaps, stretched to fill the window, and
- * lengths of all kinds by one uniform number a request, so that long prompts go with long answers. Each image, clip and
- * so on has a length of its own.
+/* servegen: ServeGen, models of clients from which requests are drawn; not a log.
+ *
+ * Origin: github.com/alibaba/ServeGen, data/CATEGORY/MODEL. A client is two files of the same NAME:
+ *
+ *     NAME-trace.csv     a line for each window of time, without a header: start,rate,cv,family,shape,scale; start and
+ *                        scale in seconds, rate in requests per second, family Gamma, Weibull or empty (no traffic)
+ *     NAME-dataset.json  an object from the start of a window, in seconds, to distributions of lengths in tokens:
+ *                        {"0": {"input_tokens": "{224: 0.0003, 225: 0.0008}", "output_tokens": "…", …}, …}
+ *
+ * Requests are drawn client by client, as ServeGen's own generator does. A window gets ceil(rate * length) requests,
+ * whose gaps follow the family and are stretched to fill the window. One uniform number a request picks all lengths,
+ * so that long prompts go with long answers; each image, audio and video gets a length of its own, which counts as
+ * tokens of the prompt. Prompts are synthetic. The numbers of media tokens and items become tags, or, for models that
+ * reason, the number of reasoning tokens. `cv` is ignored: shape implies it.
  */
-#include "sources/detect_format.h"
-#include "stats/exact_math.h"
-#include "stats/rng.h"
-#include "sources/record_fields.h"
-
 #include "absent.h"
 #include "clock.h"
+#include "sources/detect_format.h"
+#include "sources/record_fields.h"
+#include "stats/exact_math.h"
+#include "stats/rng.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -26,23 +33,24 @@ static const char *const kind_names[KINDS] = {
 };
 
 struct window {
-	double start, rate, cv, shape, scale;
+	double start, rate, cv, shape, scale; /* start and scale in seconds, rate a second */
 	bool weibull;
 };
 
-/* Values and the probability of each or a smaller one. */
+/* A distribution: values in ascending order, and for each the sum of the weights up to it. */
 struct values {
 	double *value, *upto;
 	size_t count, cap;
 };
 
+/* The distributions from a time on. */
 struct lengths {
-	double start;
+	double start; /* seconds */
 	struct values kinds[KINDS];
 };
 
 struct client {
-	char *name;
+	char *name; /* path of its files, without their endings */
 	struct window *windows;
 	size_t window_count, window_cap;
 	struct lengths *lengths;
@@ -56,15 +64,13 @@ struct state {
 	int64_t from_ns, to_ns;
 };
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *s = calloc(1, sizeof *s);
-	if (!s)
-		return ipf_error_memory(err);
+	struct state *s = opened;
+	(void)err;
 	s->seed = settings->seed;
 	s->from_ns = settings->from_ns;
 	s->to_ns = settings->to_ns;
-	*opened = s;
 	return 0;
 }
 
@@ -78,21 +84,18 @@ static void free_lengths(struct client *c)
 	free(c->lengths);
 }
 
-static void close_source(void *opened)
+static void close_state(void *opened)
 {
 	struct state *s = opened;
-	if (!s)
-		return;
 	for (size_t i = 0; i < s->count; i++) {
 		free(s->clients[i].name);
 		free(s->clients[i].windows);
 		free_lengths(&s->clients[i]);
 	}
 	free(s->clients);
-	free(s);
 }
 
-/* The client of a file, by the file's path without its ending; NULL when memory runs out. */
+/* The client that a file belongs to; a new one if it is the client's first file. NULL when out of memory. */
 static struct client *find_client(struct state *s, const char *path)
 {
 	static const char *const endings[] = {"-trace.csv", "-dataset.json"};
@@ -122,7 +125,7 @@ static struct client *find_client(struct state *s, const char *path)
 
 /* ---- windows ---- */
 
-static int take_window(struct client *c, const char *line, int64_t number, struct ipf_error *err)
+static int read_window(struct client *c, const char *line, int64_t number, struct ipf_error *err)
 {
 	struct window w = {0};
 	char family[16] = "";
@@ -143,12 +146,14 @@ static int take_window(struct client *c, const char *line, int64_t number, struc
 	}
 	w.weibull = strcmp(family, "Weibull") == 0;
 	if (w.rate > 0 && !w.weibull && strcmp(family, "Gamma") != 0)
-		return ipf_error_set(err, IPF_INPUT, "line %lld: expected Gamma or Weibull, got \"%s\"", (long long)number,
-		                     family);
+		return ipf_error_set(err, IPF_INPUT, "line %lld: family: expected Gamma or Weibull, got \"%s\"",
+		                     (long long)number, family);
 	if (w.rate > 1e6 || (w.rate > 0 && (w.shape <= 0 || w.scale <= 0)))
-		return ipf_error_set(err, IPF_INPUT, "line %lld: rate, shape or scale out of range", (long long)number);
+		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a rate up to 1000000 and a shape and scale above 0",
+		                     (long long)number);
 	if (c->window_count && w.start <= c->windows[c->window_count - 1].start)
-		return ipf_error_set(err, IPF_INPUT, "line %lld: begins before the line above it", (long long)number);
+		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a start after that of the previous line",
+		                     (long long)number);
 	if (c->window_count == c->window_cap) {
 		size_t cap = c->window_cap ? c->window_cap * 2 : 256;
 		struct window *windows = reallocarray(c->windows, cap, sizeof *windows);
@@ -161,7 +166,7 @@ static int take_window(struct client *c, const char *line, int64_t number, struc
 	return 0;
 }
 
-static int take_windows(struct client *c, struct slice text, struct ipf_error *err)
+static int read_windows(struct client *c, struct slice text, struct ipf_error *err)
 {
 	char *copy = slice_dup(text);
 	int status = copy ? 0 : ipf_error_memory(err);
@@ -169,7 +174,7 @@ static int take_windows(struct client *c, struct slice text, struct ipf_error *e
 	for (char *line = copy; line && *line && status == 0; number++) {
 		char *end = strchr(line, '\n');
 		if (*line != '\r' && *line != '\n')
-			status = take_window(c, line, number, err);
+			status = read_window(c, line, number, err);
 		line = end ? end + 1 : NULL;
 	}
 	free(copy);
@@ -198,8 +203,8 @@ static bool add_value(struct values *v, double value, double weight)
 	return true;
 }
 
-/* "{224: 0.0003, 225: 0.0008}": keys are bare, and grow. */
-static int take_values(struct values *v, const char *text, const char *name, struct ipf_error *err)
+/* Parses a distribution such as "{224: 0.0003, 225: 0.0008}": bare keys in ascending order. */
+static int read_values(struct values *v, const char *text, const char *name, struct ipf_error *err)
 {
 	const char *at = strchr(text, '{');
 	bool good = at != NULL;
@@ -216,13 +221,13 @@ static int take_values(struct values *v, const char *text, const char *name, str
 			;
 	}
 	return good ? 0
-	            : ipf_error_set(err, IPF_INPUT, "%s: expected growing numbers and probabilities, got \"%.40s\"", name,
-	                            at ? at : text);
+	            : ipf_error_set(err, IPF_INPUT, "%s: expected {NUMBER: WEIGHT, …} in ascending order, got \"%.40s\"",
+	                            name, at ? at : text);
 }
 
-static int take_lengths(struct client *c, struct draft *d, const struct jdoc *j, struct ipf_error *err)
+static int read_lengths(struct client *c, struct draft *d, const struct jdoc *j, struct ipf_error *err)
 {
-	if (need_map(j, JDOC_ROOT, "dataset", err) < 0)
+	if (need_object(j, JDOC_ROOT, "dataset", err) < 0)
 		return -1;
 	free_lengths(c);
 	c->length_count = 0;
@@ -237,13 +242,13 @@ static int take_lengths(struct client *c, struct draft *d, const struct jdoc *j,
 			NULL);
 		for (size_t k = 0; k < KINDS; k++) {
 			struct slice text;
-			int got = record_fields_text(d, j, e.value, kind_names[k], &text, err);
+			int got = field_text(d, j, e.value, kind_names[k], &text, err);
 			if (got < 0)
 				return -1;
 			char *copy = got ? slice_dup(text) : NULL;
 			if (got && !copy)
 				return ipf_error_memory(err);
-			int status = got ? take_values(&l->kinds[k], copy, kind_names[k], err) : 0;
+			int status = got ? read_values(&l->kinds[k], copy, kind_names[k], err) : 0;
 			free(copy);
 			if (status < 0)
 				return -1;
@@ -252,7 +257,7 @@ static int take_lengths(struct client *c, struct draft *d, const struct jdoc *j,
 	return 0;
 }
 
-static int one_file(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_file(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct client *c = find_client(opened, record->file);
 	struct slice text = record->text;
@@ -264,17 +269,18 @@ static int one_file(void *opened, const struct source_record *record, struct sin
 	while (blank < text.len && isspace((unsigned char)text.data[blank]))
 		blank++;
 	if (blank == text.len || text.data[blank] != '{')
-		return take_windows(c, text, err);
+		return read_windows(c, text, err);
 	struct jdoc j = {0};
 	int status = jdoc_parse(&j, text.data, text.len, err);
 	if (status == 0)
-		status = take_lengths(c, &sink->draft, &j, err);
+		status = read_lengths(c, &sink->draft, &j, err);
 	jdoc_release(&j);
 	return status;
 }
 
 /* ---- drawing ---- */
 
+/* The value at the fraction u of the weights; 0 if there are none. */
 static double pick(const struct values *v, double u)
 {
 	size_t low = 0, high = v->count;
@@ -290,6 +296,7 @@ static double pick(const struct values *v, double u)
 	return v->value[low < v->count ? low : v->count - 1];
 }
 
+/* The distributions that hold at a time, in seconds; NULL. */
 static const struct lengths *lengths_at(const struct client *c, double start)
 {
 	const struct lengths *found = NULL;
@@ -299,6 +306,7 @@ static const struct lengths *lengths_at(const struct client *c, double start)
 	return found;
 }
 
+/* Draws how many images (audios, videos) a prompt has; adds their lengths to *sum. */
 static int64_t draw_items(const struct lengths *l, enum kind count, enum kind tokens, double u, struct rng *rng,
                           int64_t *sum)
 {
@@ -334,7 +342,7 @@ static int draw_request(const struct lengths *l, struct rng *rng, int64_t at_ns,
 	return sink->take(sink, d, err);
 }
 
-/* A gap in any unit: windows are stretched anyway. */
+/* A gap in an arbitrary unit, since windows are stretched. */
 static double draw_gap(const struct window *w, struct rng *rng)
 {
 	if (!w->weibull)
@@ -379,7 +387,7 @@ static int draw_window(const struct state *s, const struct client *c, size_t ind
 	return status;
 }
 
-static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
+static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	const struct state *s = opened;
 	int64_t number = 0;
@@ -397,7 +405,7 @@ static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
 	return 0;
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
 	if (!sniff->csv || sniff->csv->column_count != 6)
 		return sniff_text(sniff, "\"input_tokens\": \"{") || sniff_text(sniff, "\"text_tokens\": \"{");
@@ -413,9 +421,10 @@ const struct source_format source_servegen = {
 	.unit = UNIT_FILE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
 	.filled = "prose of the drawn length, another for each request; images and the like stand as text of their length",
-	.open = open_source,
-	.knows = knows,
-	.record = one_file,
-	.end = end_source,
-	.close = close_source,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.read_record = read_file,
+	.finish = finish,
+	.recognises = recognises,
+	.close = close_state,
 };

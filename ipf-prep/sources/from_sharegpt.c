@@ -1,31 +1,27 @@
-/* ShareGPT: conversations as lists of turns, {"conversations": [{"from": "human", "value": "…"}, …]}, also with the
- * keys of the chat API (messages, role, content). A flattened variant of the same data, {"input": "…", "output_length":
- * n}, is taken for what it is: a prompt and the length of its answer.
+/* sharegpt: conversations in ShareGPT's format.
+ *
+ * Origin: the dataset anon8231489123/ShareGPT_Vicuna_unfiltered of the Hugging Face hub; also LMSYS-Chat-1M, WildChat,
+ * and the data of LLaMA-Factory, FastChat and axolotl. A JSON array, JSON Lines or one object:
+ *
+ *     conversations  list of turns (also as messages or conversation)
+ *     from           of a turn: who speaks (also as role); see `roles`
+ *     value          of a turn: the text (also as content)
+ *     tools          tools of the conversation, as the chat API has them, or as a string that holds them (optional)
+ *
+ * A variant has no conversations but {"input": "…", "output_length": n}: a prompt, and the length of its answer in
+ * tokens. Other members are ignored.
+ *
+ * A request is all that a user says before the model answers. An empty side, or none, ends the conversation before it,
+ * since what follows depends on it.
  */
+#include "sources/chat_fields.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-struct state {
-	bool lone, answers_optional, first_two;
-};
-
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	struct state *state = calloc(1, sizeof *state);
-	if (!state)
-		return ipf_error_memory(err);
-	state->lone = settings->lone;
-	state->answers_optional = settings->answers_optional;
-	state->first_two = settings->first_two;
-	*opened = state;
-	return 0;
-}
-
-/* Whoever calls a function speaks for the model; what the function said comes back as if the user had said it, since a
- * "tool" message needs a call's id, which these data don't have. */
+/* A function call counts as the model's words, and its result as the user's, since the chat API's "tool" message needs
+ * the call's id, which these data do not have. */
 static const struct {
 	const char *name;
 	enum role role;
@@ -40,29 +36,36 @@ static const struct {
 	{"tool_response", ROLE_USER},  {"function_response", ROLE_USER},
 };
 
-/* A turn: who speaks, and the text's node. */
+/* A turn: who speaks, and the node of the text. */
 struct turn {
 	enum role role;
 	jdoc_id text;
 };
 
-/* Names the field in an error: conversations[3].from */
-static int wrong_turn(const struct jdoc *j, const char *list, unsigned at, const char *key, jdoc_id node,
-                      const char *wanted, struct ipf_error *err)
+/* Where a turn is: in errors, conversations[3]. */
+struct turn_place {
+	const struct jdoc *j;
+	const char *list;
+	unsigned index;
+};
+
+/* Names the member in an error: conversations[3].from */
+static int bad_turn(const struct turn_place *place, const char *key, jdoc_id node, const char *wanted,
+                    struct ipf_error *err)
 {
 	char name[96];
-	snprintf(name, sizeof name, "%s[%u].%s", list, at, key);
+	snprintf(name, sizeof name, "%s[%u].%s", place->list, place->index, key);
 	if (node == JDOC_NONE)
 		return ipf_error_set(err, IPF_INPUT, "%s: missing", name);
-	return jdoc_expected(j, node, name, wanted, err);
+	return jdoc_expected(place->j, node, name, wanted, err);
 }
 
-static int read_turn(const struct jdoc *j, jdoc_id node, const char *list, unsigned at, struct turn *turn,
-                     struct ipf_error *err)
+static int read_turn(const struct turn_place *place, jdoc_id node, struct turn *turn, struct ipf_error *err)
 {
+	const struct jdoc *j = place->j;
 	if (jdoc_type_of(j, node) != JDOC_MAP) {
 		char name[96];
-		snprintf(name, sizeof name, "%s[%u]", list, at);
+		snprintf(name, sizeof name, "%s[%u]", place->list, place->index);
 		return jdoc_expected(j, node, name, "an object", err);
 	}
 	const char *role_key = "from", *text_key = "value";
@@ -73,114 +76,111 @@ static int read_turn(const struct jdoc *j, jdoc_id node, const char *list, unsig
 	if (turn->text == JDOC_NONE && (turn->text = jdoc_get(j, node, "content")) != JDOC_NONE)
 		text_key = "content";
 	if (jdoc_type_of(j, role) != JDOC_TEXT)
-		return wrong_turn(j, list, at, role_key, role, "a string", err);
+		return bad_turn(place, role_key, role, "a string", err);
 	if (turn->text == JDOC_NONE || (jdoc_type_of(j, turn->text) != JDOC_TEXT && !jdoc_is_null(j, turn->text)))
-		return wrong_turn(j, list, at, text_key, turn->text, "a string", err);
+		return bad_turn(place, text_key, turn->text, "a string", err);
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (jdoc_text_is(j, role, roles[i].name)) {
 			turn->role = roles[i].role;
 			return 0;
 		}
-	return wrong_turn(j, list, at, role_key, role, "the name of a role (human, gpt, system, …)", err);
+	return bad_turn(place, role_key, role, "the name of a role (human, gpt, system, …)", err);
 }
 
-/* The conversation being taken in. An exchange is what the user says and what is answered; an empty side, or none, ends
- * the conversation before it: what comes later answers to something that is not there. */
-struct taking {
-	const struct state *state;
+/* The conversation being read. An exchange is what the user says and what the model answers. */
+struct conversation {
+	const struct chat_settings *settings;
 	const struct jdoc *j;
 	struct draft *draft;
-	jdoc_id system; /* waits for the next request */
-	bool started;   /* a user has spoken */
-	bool answering; /* the last request has an answer, at least in part */
-	bool ended;
-	const char *why; /* it ended */
+	jdoc_id system;  /* a system message for the next request */
+	bool started;    /* the user has spoken */
+	bool answering;  /* the last request has an answer, at least in part */
+	bool ended;      /* later turns are only checked */
+	const char *why; /* why it ended */
 };
 
-static void end_taking(struct taking *t, const char *why)
+static void end_conversation(struct conversation *c, const char *why)
 {
-	t->ended = true;
-	t->why = why;
+	c->ended = true;
+	c->why = why;
 }
 
-/* Is the exchange before this point whole? */
-static bool exchange_whole(const struct taking *t)
+/* Is the last exchange complete? */
+static bool exchange_complete(const struct conversation *c)
 {
-	const struct draft *d = t->draft;
-	return d->count == 0 || t->state->answers_optional || d->requests[d->count - 1].answer.len > 0;
+	const struct draft *d = c->draft;
+	return d->count == 0 || c->settings->answers_optional || d->requests[d->count - 1].answer.len > 0;
 }
 
-static void user_speaks(struct taking *t, jdoc_id text)
+static void add_user_turn(struct conversation *c, jdoc_id text)
 {
-	struct draft *d = t->draft;
-	if (jdoc_text_empty(t->j, text)) {
-		end_taking(t, "empty user turn");
+	struct draft *d = c->draft;
+	if (jdoc_text_empty(c->j, text)) {
+		end_conversation(c, "empty user turn");
 		return;
 	}
-	if (!t->started || t->answering) {
-		if (!exchange_whole(t)) {
-			end_taking(t, "empty answer");
+	if (!c->started || c->answering) {
+		if (!exchange_complete(c)) {
+			end_conversation(c, "empty answer");
 			return;
 		}
-		if (t->state->lone && d->count == 1) {
-			end_taking(t, NULL);
+		if (c->settings->lone && d->count == 1) {
+			end_conversation(c, NULL);
 			return;
 		}
 		if (!draft_request(d))
 			return;
-		if (!jdoc_text_empty(t->j, t->system))
-			draft_message(d, ROLE_SYSTEM, draft_text(d, t->j, t->system));
-		t->system = JDOC_NONE;
-		t->started = true;
-		t->answering = false;
+		if (!jdoc_text_empty(c->j, c->system))
+			draft_message(d, ROLE_SYSTEM, draft_text(d, c->j, c->system));
+		c->system = JDOC_NONE;
+		c->started = true;
+		c->answering = false;
 	}
-	draft_message(d, ROLE_USER, draft_text(d, t->j, text));
+	draft_message(d, ROLE_USER, draft_text(d, c->j, text));
 }
 
-static void model_speaks(struct taking *t, jdoc_id text)
+static void add_model_turn(struct conversation *c, jdoc_id text)
 {
-	if (!t->started)
-		return; /* the conversation begins in the middle: the answer to nothing is left out */
-	struct draft *d = t->draft;
+	if (!c->started)
+		return; /* an answer without a question is left out */
+	struct draft *d = c->draft;
 	struct draft_request *r = &d->requests[d->count - 1];
-	struct slice said = draft_text(d, t->j, text);
-	t->answering = true;
-	r->answer = r->answer.len > 0 && said.len > 0 ? draft_join(d, r->answer, "\n\n", said)
-	            : said.len > 0                    ? said
-	                                              : r->answer;
+	c->answering = true;
+	r->answer = draft_append(d, r->answer, "\n\n", draft_text(d, c->j, text));
 }
 
-/* Takes the turns in. What a conversation is left with may be nothing; then t->why says why. */
-static int take_turns(struct taking *t, const char *name, jdoc_id list, struct ipf_error *err)
+/* Reads all turns. If no request is left, c->why is the reason. */
+static int read_turns(struct conversation *c, const char *name, jdoc_id list, struct ipf_error *err)
 {
-	unsigned at = 0;
-	for (struct jdoc_each e = jdoc_each(t->j, list); jdoc_step(&e); at++) {
+	struct turn_place place = {.j = c->j, .list = name};
+	for (struct jdoc_each e = jdoc_each(c->j, list); jdoc_step(&e); place.index++) {
 		struct turn turn = {ROLE_USER, JDOC_NONE};
-		if (read_turn(t->j, e.value, name, at, &turn, err) < 0)
+		if (read_turn(&place, e.value, &turn, err) < 0)
 			return -1;
-		if (t->ended)
-			continue; /* only looked over */
+		if (c->ended)
+			continue;
 		if (turn.role == ROLE_SYSTEM)
-			t->system = turn.text;
+			c->system = turn.text;
 		else if (turn.role == ROLE_USER)
-			user_speaks(t, turn.text);
+			add_user_turn(c, turn.text);
 		else
-			model_speaks(t, turn.text);
+			add_model_turn(c, turn.text);
 	}
-	struct draft *d = t->draft;
-	if (d->count > 0 && !exchange_whole(t)) {
+	struct draft *d = c->draft;
+	if (d->count > 0 && !exchange_complete(c)) {
 		d->count--;
 		d->message_count = d->requests[d->count].first;
-		if (!t->why)
-			t->why = t->answering ? "empty answer" : "no answer";
+		if (!c->why)
+			c->why = c->answering ? "empty answer" : "no answer";
 	}
-	if (!t->why)
-		t->why = at ? "no user turn" : "empty conversation";
+	if (!c->why)
+		c->why = place.index ? "no user turn" : "empty conversation";
 	return 0;
 }
 
-/* The rule of several benchmarks: the first two turns, whoever speaks. */
-static int first_two(const struct jdoc *j, const char *name, jdoc_id list, struct sink *sink, struct ipf_error *err)
+/* The rule of several benchmarks: the first two turns are prompt and answer, whatever their roles. */
+static int read_first_two(const struct jdoc *j, const char *name, jdoc_id list, struct sink *sink,
+                          struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
 	struct turn prompt = {ROLE_USER, JDOC_NONE}, answer = {ROLE_USER, JDOC_NONE};
@@ -188,28 +188,26 @@ static int first_two(const struct jdoc *j, const char *name, jdoc_id list, struc
 		sink->unusable(sink, "fewer than two turns");
 		return 0;
 	}
-	if (read_turn(j, jdoc_at(j, list, 0), name, 0, &prompt, err) < 0 ||
-	    read_turn(j, jdoc_at(j, list, 1), name, 1, &answer, err) < 0)
+	if (read_turn(&(struct turn_place){j, name, 0}, jdoc_at(j, list, 0), &prompt, err) < 0 ||
+	    read_turn(&(struct turn_place){j, name, 1}, jdoc_at(j, list, 1), &answer, err) < 0)
 		return -1;
-	return record_fields_pair(sink, (struct slice){0}, draft_text(d, j, prompt.text), draft_text(d, j, answer.text),
-	                          err);
+	return chat_pair(sink, (struct slice){0}, draft_text(d, j, prompt.text), draft_text(d, j, answer.text), err);
 }
 
-static int flat_record(const struct jdoc *j, struct sink *sink, struct ipf_error *err)
+/* The variant without turns: {"input", "output_length"}. */
+static int read_flat(const struct jdoc *j, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
-	jdoc_id input = jdoc_get(j, JDOC_ROOT, "input");
+	struct slice input;
 	int64_t output = 0;
-	if (input == JDOC_NONE)
-		return ipf_error_set(err, IPF_INPUT, "conversations: missing");
-	if (jdoc_type_of(j, input) != JDOC_TEXT)
-		return jdoc_expected(j, input, "input", "a string", err);
-	int got = jdoc_get_uint(j, JDOC_ROOT, "output_length", &output, err);
+	int got = field_text(d, j, JDOC_ROOT, "input", &input, err);
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return ipf_error_set(err, IPF_INPUT, "output_length: missing");
-	if (output == 0 || jdoc_text_empty(j, input)) {
+		return ipf_error_set(err, IPF_INPUT, "conversations: missing");
+	if (need_uint(j, JDOC_ROOT, "output_length", &output, err) < 0)
+		return -1;
+	if (output == 0 || input.len == 0) {
 		sink->unusable(sink, output == 0 ? "empty answer" : "empty user turn");
 		return 0;
 	}
@@ -217,54 +215,51 @@ static int flat_record(const struct jdoc *j, struct sink *sink, struct ipf_error
 	if (!r)
 		return 0;
 	r->output_tokens = output;
-	draft_message(d, ROLE_USER, draft_text(d, j, input));
+	draft_message(d, ROLE_USER, input);
 	return sink->take(sink, d, err);
 }
 
-static int one_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	static const char *const keys[] = {"conversations", "messages", "conversation"};
+	const struct chat_settings *settings = opened;
 	const struct jdoc *j = record->json;
-	if (jdoc_type_of(j, JDOC_ROOT) != JDOC_MAP)
-		return jdoc_expected(j, JDOC_ROOT, "record", "an object", err);
+	struct draft *d = &sink->draft;
 	const char *name = keys[0];
 	jdoc_id list = JDOC_NONE;
+	if (need_object(j, JDOC_ROOT, "record", err) < 0)
+		return -1;
 	for (size_t i = 0; i < sizeof keys / sizeof *keys && list == JDOC_NONE; i++)
 		list = jdoc_get(j, JDOC_ROOT, name = keys[i]);
 	if (list == JDOC_NONE)
-		return flat_record(j, sink, err);
+		return read_flat(j, sink, err);
 	if (jdoc_type_of(j, list) != JDOC_LIST)
 		return jdoc_expected(j, list, name, "a list", err);
-	if (((struct state *)opened)->first_two)
-		return first_two(j, name, list, sink, err);
-	struct taking t = {.state = opened, .j = j, .draft = &sink->draft, .system = JDOC_NONE};
-	if (take_turns(&t, name, list, err) < 0)
+	if (settings->first_two)
+		return read_first_two(j, name, list, sink, err);
+	struct conversation c = {.settings = settings, .j = j, .draft = d, .system = JDOC_NONE};
+	if (read_turns(&c, name, list, err) < 0)
 		return -1;
-	if (sink->draft.count == 0) {
-		sink->unusable(sink, t.why);
-		return 0;
-	}
-	struct slice tools = record_fields_tools(&sink->draft, j, jdoc_get(j, JDOC_ROOT, "tools"));
-	for (size_t i = 0; i < sink->draft.count; i++)
-		sink->draft.requests[i].tools = tools;
-	sink->draft.chain = !t.state->lone;
-	return sink->take(sink, &sink->draft, err);
+	struct slice tools = d->count > 0 ? chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools")) : (struct slice){0};
+	for (size_t i = 0; i < d->count; i++)
+		d->requests[i].tools = tools;
+	return chat_hand_over(settings, sink, c.why, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
-	return sniff_has(sniff, "conversations") || sniff_has(sniff, "conversation") ||
-	       sniff_has(sniff, "input output_length");
+	return sniff_members(sniff, "conversations") || sniff_members(sniff, "conversation") ||
+	       sniff_members(sniff, "input output_length");
 }
 
 const struct source_format source_sharegpt = {
 	.name = "sharegpt",
-	.about = "conversations of ShareGPT's layout: array, JSON Lines or one object",
+	.about = "conversations in ShareGPT's format: array, JSON Lines or one object",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,
-	.open = open_source,
-	.knows = knows,
-	.record = one_record,
-	.close = free,
+	.state_size = sizeof(struct chat_settings),
+	.open = chat_open,
+	.read_record = read_record,
+	.recognises = recognises,
 };

@@ -1,47 +1,44 @@
-/* Poems as a benchmark's prompts, after vLLM's rule: a request to pick lines, the first lines of the file (the same for
- * all: 200 tokens with the request), and lines at random until there are 550 tokens; answers of 150 are asked for.
+/* sonnet: prompts made of a poem's lines, by the rule of vLLM's benchmark.
+ *
+ * Origin: sonnet.txt of github.com/vllm-project/vllm (benchmarks) and of github.com/ray-project/llmperf (src/llmperf);
+ * any text will do. A prompt is an instruction to pick lines, the first lines of the file up to 200 tokens with the
+ * instruction (the same for all prompts), and random lines up to 550 tokens. Answers are to have 150 tokens.
  */
 #include "absent.h"
 #include "sources/detect_format.h"
 #include "stats/rng.h"
-#include "sources/record_fields.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
-#define ASKS            "Pick as many lines as you can from these poem lines:\n"
+#define INSTRUCTION     "Pick as many lines as you can from these poem lines:\n"
 #define PROMPTS_DEFAULT 1000
 
 enum { PREFIX_TOKENS = 200, INPUT_TOKENS = 550, OUTPUT_TOKENS = 150 };
 
 struct state {
-	struct draft lines; /* a message each */
+	struct draft lines; /* one request with a message for each line */
 	const struct token_counter *tokens;
 	uint64_t seed;
 	int64_t n;
 };
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *s = calloc(1, sizeof *s);
-	if (!s)
-		return ipf_error_memory(err);
+	struct state *s = opened;
+	(void)err;
 	s->tokens = settings->tokens;
 	s->seed = settings->seed;
 	s->n = settings->n == IPF_ABSENT ? PROMPTS_DEFAULT : settings->n;
 	draft_request(&s->lines);
-	*opened = s;
 	return 0;
 }
 
-static void close_source(void *opened)
+static void close_state(void *opened)
 {
-	if (opened)
-		draft_release(&((struct state *)opened)->lines);
-	free(opened);
+	draft_release(&((struct state *)opened)->lines);
 }
 
-static int one_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *lines = &((struct state *)opened)->lines;
 	(void)err;
@@ -50,7 +47,7 @@ static int one_line(void *opened, const struct source_record *record, struct sin
 	return 0;
 }
 
-/* Adds the line where the whole stays within `most` tokens. */
+/* Adds the line if the prompt then has at most `most` tokens. */
 static bool add_line(const struct state *s, struct buffer *prompt, struct slice line, int64_t most)
 {
 	size_t before = prompt->len;
@@ -62,7 +59,7 @@ static bool add_line(const struct state *s, struct buffer *prompt, struct slice 
 	return true;
 }
 
-static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
+static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
 	const struct draft *lines = &s->lines;
@@ -70,7 +67,7 @@ static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
 	struct draft *d = &sink->draft;
 	int status = 0;
 	size_t first = 0;
-	buffer_text(&prefix, ASKS);
+	buffer_text(&prefix, INSTRUCTION);
 	while (first < lines->message_count && add_line(s, &prefix, lines->messages[first].text, PREFIX_TOKENS))
 		first++;
 	for (int64_t i = 0; i < s->n && lines->message_count > 0 && status == 0 && !sink->full; i++) {
@@ -80,8 +77,7 @@ static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
 		buffer_slice(&prompt, buffer_all(&prefix));
 		while (add_line(s, &prompt, lines->messages[rng_below(&rng, lines->message_count)].text, INPUT_TOKENS))
 			;
-		draft_reset(d);
-		d->number = i + 1;
+		draft_begin(d, i + 1, 0);
 		struct draft_request *r = draft_request(d);
 		if (r)
 			r->output_tokens = OUTPUT_TOKENS;
@@ -94,8 +90,8 @@ static int end_source(void *opened, struct sink *sink, struct ipf_error *err)
 	return status;
 }
 
-/* What the two files that benchmarks use begin with. */
-static bool knows(const struct sniff *sniff)
+/* By the beginnings of the two files that benchmarks use. */
+static bool recognises(const struct sniff *sniff)
 {
 	static const char *const firsts[] = {"FROM fairest creatures we desire increase",
 	                                     "Shall I compare thee to a summer's day"};
@@ -107,12 +103,13 @@ static bool knows(const struct sniff *sniff)
 
 const struct source_format source_sonnet = {
 	.name = "sonnet",
-	.about = "prompts made of a poem's lines, with a shared beginning (vLLM's rule)",
+	.about = "prompts made of a poem's lines with a shared beginning (the rule of vLLM's benchmark)",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_LINE,
-	.open = open_source,
-	.knows = knows,
-	.record = one_line,
-	.end = end_source,
-	.close = close_source,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.read_record = read_line,
+	.finish = finish,
+	.recognises = recognises,
+	.close = close_state,
 };

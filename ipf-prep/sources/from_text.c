@@ -1,11 +1,10 @@
-/* Plain text: each line that is not empty is a prompt. How long the answers are to be, the data don't say. */
+/* text: plain text, a prompt a line. Empty lines are skipped. The length of the answers is not known. */
 #include "json/utf8.h"
 #include "sources/detect_format.h"
-#include "sources/source.h"
 
 #include <string.h>
 
-static int one_line(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+static int read_line(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	(void)state;
 	struct draft *d = &sink->draft;
@@ -15,7 +14,7 @@ static int one_line(void *state, const struct source_record *record, struct sink
 	return sink->take(sink, d, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
 	size_t good = 0; /* what was looked at may end within a character */
 	if (sniff->json || sniff->head.data[strspn(sniff->head.data, " \t\r\n")] == '{' ||
@@ -26,9 +25,9 @@ static bool knows(const struct sniff *sniff)
 
 const struct source_format source_text = {
 	.name = "text",
-	.about = "a prompt a line",
+	.about = "plain text: a prompt a line",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_LINE,
-	.knows = knows,
-	.record = one_line,
+	.read_record = read_line,
+	.recognises = recognises,
 };

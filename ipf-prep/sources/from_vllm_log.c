@@ -1,29 +1,34 @@
-/* The log of a vLLM server: lines "Received request ID: prompt: '…', … SamplingParams(…, max_tokens=N, …),
- * prompt_token_ids: […], …". The prompt is a Python literal; where it is not in the log, the count of its token ids may
- * be. How long answers were, the log does not say: the most that was asked for is taken. Times have no year, and whole
- * seconds, or those of the program around the server.
+/* vllm-log: the log of a vLLM server that logs requests.
+ *
+ * Origin: vLLM's --enable-log-requests. A request is a line such as
+ *
+ *     INFO 01-30 10:15:02 [logger.py:43] Received request cmpl-1: prompt: '…', params: SamplingParams(…, max_tokens=16,
+ *     …), prompt_token_ids: [1, 2, …], lora_request: None.
+ *
+ *     time              month and day without a year, in whole seconds; or a full date and time, if another program
+ *                       wrote the log. Arrivals count from the file's first request
+ *     prompt            a Python string literal
+ *     max_tokens        the most tokens requested; the log does not tell how long the answer was, so it is used as such
+ *     prompt_token_ids  if the prompt is not logged, the number of these ids is its length
+ *
+ * All other lines are counted as unusable. Other parameters are ignored.
  */
 #include "absent.h"
+#include "cli/times.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
-#include "cli/times.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct state {
-	int64_t first_ns;
-	bool drawn; /* prompts of any length are made */
+	struct time_origin origin;
+	bool drawn; /* prompt lengths are drawn: a request needs no recorded prompt */
 };
 
-static int open_source(void **opened, const struct source_settings *settings, struct ipf_error *err)
+static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
 {
-	struct state *s = calloc(1, sizeof *s);
-	if (!s)
-		return ipf_error_memory(err);
-	s->drawn = settings->input->kind != DISTRIBUTION_DATASET;
-	s->first_ns = IPF_ABSENT;
-	*opened = s;
+	(void)err;
+	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
 	return 0;
 }
 
@@ -31,7 +36,7 @@ static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err
 {
 	(void)csv;
 	(void)err;
-	((struct state *)opened)->first_ns = IPF_ABSENT;
+	((struct state *)opened)->origin = (struct time_origin){0};
 	return 0;
 }
 
@@ -69,8 +74,8 @@ static uint32_t hex_digits(const char **at, const char *end, int digits)
 	return value;
 }
 
-/* A Python literal at the beginning of the text, decoded: false where it is none, or not closed. */
-static bool take_literal(struct slice text, struct buffer *out)
+/* Decodes the Python string literal at the beginning of the text: false if there is none, or if it is not closed. */
+static bool decode_literal(struct slice text, struct buffer *out)
 {
 	const char *at = text.data, *end = text.data + text.len;
 	if (at == end || (*at != '\'' && *at != '"'))
@@ -92,8 +97,8 @@ static bool take_literal(struct slice text, struct buffer *out)
 	return at < end;
 }
 
-/* The time in what stands before the message. */
-static int64_t take_time_of(struct slice before, struct draft *d)
+/* The time in the part of the line before the message; IPF_ABSENT. */
+static int64_t find_time(struct slice before, struct draft *d)
 {
 	for (size_t i = 0; i + 14 <= before.len; i++) {
 		struct slice at = {before.data + i, before.len - i};
@@ -114,7 +119,8 @@ static int64_t take_time_of(struct slice before, struct draft *d)
 	return IPF_ABSENT;
 }
 
-static int64_t take_number(struct slice text)
+/* The decimal number at the beginning of the text; IPF_ABSENT. */
+static int64_t leading_number(struct slice text)
 {
 	int64_t value = 0;
 	size_t i = 0;
@@ -123,7 +129,7 @@ static int64_t take_number(struct slice text)
 	return i > 0 ? value : IPF_ABSENT;
 }
 
-/* How many ids stand in the list "[1, 2]": 0 for none. */
+/* The number of ids in a list such as "[1, 2]". */
 static int64_t count_ids(struct slice text)
 {
 	int64_t count = 0;
@@ -132,7 +138,19 @@ static int64_t count_ids(struct slice text)
 	return count;
 }
 
-static int one_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+/* Adds the logged prompt, if there is one: 0, or -1 if it is cut off. */
+static int add_prompt(struct draft *d, struct slice prompt)
+{
+	struct buffer text = {0};
+	bool whole = prompt.data && decode_literal(prompt, &text);
+	if (whole && text.len > 0)
+		draft_message(d, ROLE_USER, draft_keep(d, buffer_all(&text)));
+	d->failed |= text.failed;
+	buffer_release(&text);
+	return prompt.len > 0 && !whole && strchr("'\"", prompt.data[0]) ? -1 : 0;
+}
+
+static int read_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	static const char mark[] = "Received request ";
 	struct state *s = opened;
@@ -145,49 +163,39 @@ static int one_line(void *opened, const struct source_record *record, struct sin
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	int64_t ns = take_time_of((struct slice){record->text.data, record->text.len - rest.len}, d),
+	int64_t ns = find_time((struct slice){record->text.data, record->text.len - rest.len}, d),
 			ids = count_ids(after(rest, "prompt_token_ids: "));
-	r->output_tokens = take_number(after(rest, "max_tokens="));
-	struct buffer text = {0};
-	bool whole = prompt.data && take_literal(prompt, &text);
-	if (whole && text.len > 0)
-		draft_message(d, ROLE_USER, draft_keep(d, buffer_all(&text)));
-	d->failed |= text.failed;
-	bool cut = prompt.len > 0 && !whole && strchr("'\"", prompt.data[0]);
-	buffer_release(&text);
-	if (cut)
-		return ipf_error_set(err, IPF_INPUT, "the prompt is cut: no closing quote");
+	r->output_tokens = leading_number(after(rest, "max_tokens="));
+	if (add_prompt(d, prompt) < 0)
+		return ipf_error_set(err, IPF_INPUT, "prompt: cut off, no closing quote");
 	if (ids > 0)
 		r->input_tokens = ids;
 	else if (r->count == 0 && s->drawn)
-		r->input_tokens = 1; /* another one is drawn */
+		r->input_tokens = 1; /* replaced by the drawn length */
 	if (r->count == 0 && ids == 0 && !s->drawn) {
 		sink->unusable(sink, "no prompt in the log (--input-tokens makes some)");
 		return 0;
 	}
-	if (ns != IPF_ABSENT) {
-		if (s->first_ns == IPF_ABSENT)
-			s->first_ns = ns;
-		d->requests[0].at_ns = ns - s->first_ns;
-	}
+	if (ns != IPF_ABSENT)
+		r->at_ns = since_origin(&s->origin, ns);
 	return sink->take(sink, d, err);
 }
 
-static bool knows(const struct sniff *sniff)
+static bool recognises(const struct sniff *sniff)
 {
 	return !sniff->json && sniff_text(sniff, "Received request ") && sniff_text(sniff, "SamplingParams(");
 }
 
 const struct source_format source_vllm_log = {
 	.name = "vllm-log",
-	.about = "the log of a vLLM server that logs requests: arrivals, prompts, the most tokens asked for",
+	.about = "log of a vLLM server that logs requests: arrivals, prompts, the most tokens requested",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_LINE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that was logged, where the prompt was not",
-	.open = open_source,
-	.begin = begin_file,
-	.knows = knows,
-	.record = one_line,
-	.close = free,
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.begin_file = begin_file,
+	.read_record = read_line,
+	.recognises = recognises,
 };

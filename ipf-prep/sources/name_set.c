@@ -1,19 +1,19 @@
 #include "sources/name_set.h"
 
+#include "draft/draft.h"
+
 #include <stdlib.h>
 
 static uint64_t hash_of(struct slice name)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < name.len; i++)
-		h = (h ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
-	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93); /* FNV-1a leaves the low bits of short names alike */
+	uint64_t h = text_hash(name);
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 	h ^= h >> 32;
 	return h ? h : 1;
 }
 
-/* The place of the hash, or the free one where it belongs. */
-static size_t place_of(const struct name_set *names, uint64_t hash)
+/* The slot of the hash, or the free slot where it belongs. */
+static size_t slot_of(const struct name_set *names, uint64_t hash)
 {
 	size_t at = (size_t)hash & (names->cap - 1);
 	while (names->hashes[at] && names->hashes[at] != hash)
@@ -31,7 +31,7 @@ static void grow(struct name_set *names)
 	}
 	for (size_t i = 0; i < names->cap; i++)
 		if (names->hashes[i])
-			more.hashes[place_of(&more, names->hashes[i])] = names->hashes[i];
+			more.hashes[slot_of(&more, names->hashes[i])] = names->hashes[i];
 	free(names->hashes);
 	*names = more;
 }
@@ -43,7 +43,7 @@ int name_set_add(struct name_set *names, struct slice name)
 		grow(names);
 	if (names->failed)
 		return 1;
-	size_t at = place_of(names, hash);
+	size_t at = slot_of(names, hash);
 	if (names->hashes[at])
 		return 0;
 	names->hashes[at] = hash;

@@ -1,8 +1,8 @@
-/* Has this name been there? For names that the data give and that must not stand twice. Eight bytes a name are kept,
- * not the names themselves: two names in 10^19 are taken for the same.
+/* A set of names, to find ids that occur twice in the data. It keeps an 8-byte hash of each name, not the name: two
+ * different names count as the same with a probability of about 1 in 10^19.
  */
-#ifndef PREP_NAMES_H
-#define PREP_NAMES_H
+#ifndef PREP_NAME_SET_H
+#define PREP_NAME_SET_H
 
 #include "buffer.h"
 
@@ -11,10 +11,10 @@
 struct name_set {
 	uint64_t *hashes; /* 0: free */
 	size_t count, cap;
-	bool failed; /* memory ran out: sticky */
+	bool failed; /* out of memory; stays set */
 };
 
-/* 1: it is new; 0: it has been there. */
+/* 1: the name is new; 0: it is in the set already. */
 int name_set_add(struct name_set *names, struct slice name);
 void name_set_release(struct name_set *names);
 

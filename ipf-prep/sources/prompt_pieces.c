@@ -27,21 +27,21 @@ void prompt_pieces_add(struct prompt_pieces *p, uint64_t id, int64_t size)
 	p->tokens += size;
 }
 
-void prompt_pieces_cut(struct prompt_pieces *p, int64_t tokens)
+void prompt_pieces_truncate(struct prompt_pieces *p, int64_t tokens)
 {
 	while (p->count > 0 && p->tokens > tokens) {
-		int64_t *there = &p->sizes[2 * p->count - 1], over = p->tokens - tokens;
-		if (over < *there) {
-			*there -= over;
+		int64_t *used = &p->sizes[2 * p->count - 1], over = p->tokens - tokens;
+		if (over < *used) {
+			*used -= over;
 			p->tokens = tokens;
 		} else {
-			p->tokens -= *there;
+			p->tokens -= *used;
 			p->count--;
 		}
 	}
 }
 
-void prompt_pieces_give(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks)
+void prompt_pieces_to_blocks(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks)
 {
 	uint64_t *ids = draft_ids(d, p->count), *sizes = draft_ids(d, 2 * p->count);
 	d->failed |= p->failed;
@@ -59,11 +59,9 @@ void prompt_pieces_release(struct prompt_pieces *p)
 	*p = (struct prompt_pieces){0};
 }
 
-uint64_t piece_id(struct slice name, uint64_t number)
+uint64_t prompt_piece_id(struct slice name, uint64_t number)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < name.len; i++)
-		h = (h ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
+	uint64_t h = text_hash(name);
 	h = (h ^ h >> 32) + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);

@@ -1,26 +1,32 @@
-/* A prompt put together of pieces of different lengths, each with an id, for sources that don't record blocks of one
- * size. */
-#ifndef PREP_PIECES_H
-#define PREP_PIECES_H
+/* A prompt made of pieces of different lengths, each with an id: for traces that do not record blocks of one size.
+ *
+ *     struct prompt_pieces pieces = {0};
+ *     prompt_pieces_add(&pieces, id, tokens); …
+ *     prompt_pieces_to_blocks(&pieces, d, &r->blocks);
+ *     prompt_pieces_release(&pieces);
+ */
+#ifndef PREP_PROMPT_PIECES_H
+#define PREP_PROMPT_PIECES_H
 
 #include "draft/draft.h"
 
 struct prompt_pieces {
 	uint64_t *ids;
-	int64_t *sizes; /* two a piece: its whole length and how much of it is there */
+	int64_t *sizes; /* two numbers a piece: the tokens of the whole piece, and how many of them are used */
 	size_t count, cap;
-	int64_t tokens; /* of all */
-	bool failed;
+	int64_t tokens; /* used by all pieces */
+	bool failed;    /* out of memory */
 };
 
+/* Adds a piece of `size` tokens; none if `size` is 0 or less. */
 void prompt_pieces_add(struct prompt_pieces *p, uint64_t id, int64_t size);
-/* Cuts what is behind the first `tokens`. */
-void prompt_pieces_cut(struct prompt_pieces *p, int64_t tokens);
-/* Sets the blocks of a request to them, copied into the draft. */
-void prompt_pieces_give(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks);
+/* Drops what follows the first `tokens` tokens. */
+void prompt_pieces_truncate(struct prompt_pieces *p, int64_t tokens);
+/* Makes the pieces the blocks of a request, copied into the draft. */
+void prompt_pieces_to_blocks(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks);
 void prompt_pieces_release(struct prompt_pieces *p);
 
-/* An id made of a name and a number, unlike others in 64 bits. */
-uint64_t piece_id(struct slice name, uint64_t number);
+/* An id made of a name and a number: 64 bits, unlikely to equal another one. */
+uint64_t prompt_piece_id(struct slice name, uint64_t number);
 
 #endif

@@ -1,62 +1,92 @@
-/* What sources share in taking a record apart: members that have to be there, times, names, chat messages, block ids.
+/* Fields of a record, read with the checks and the error messages that all formats share.
  *
- * Functions that look for something return 1, 0 where it is absent or null, -1 where it is of another type (IPF_INPUT);
- * those that need it return 0 or -1.
+ * field_…() read an optional member of a JSON object. They return 1, 0 if it is absent or null, or -1 if it has
+ * another type (IPF_INPUT, "KEY: expected …, got …"). need_…() read a required one: 0, or -1, also if it is absent
+ * ("KEY: missing"). `map` is the object, `key` the member's name. Texts belong to the draft, and are valid until it is
+ * emptied.
+ *
+ *     struct slice question;
+ *     int64_t output_tokens = IPF_ABSENT;
+ *     if (need_text(d, j, JDOC_ROOT, "question", &question, err) < 0 ||
+ *         jdoc_get_uint(j, JDOC_ROOT, "output_tokens", &output_tokens, err) < 0)
+ *         return -1;
  */
-#ifndef PREP_TAKE_H
-#define PREP_TAKE_H
+#ifndef PREP_RECORD_FIELDS_H
+#define PREP_RECORD_FIELDS_H
 
 #include "sources/source.h"
 
-int need_map(const struct jdoc *j, jdoc_id node, const char *shown, struct ipf_error *err);
-int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
+/* ---- members of a JSON object ---- */
+
+/* The node itself has to be an object; `shown` names it in the error. */
+int need_object(const struct jdoc *j, jdoc_id node, const char *shown, struct ipf_error *err);
 int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list, struct ipf_error *err);
+int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
+
+/* A string. The optional one is set to the absent slice if there is none. */
+int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
+               struct ipf_error *err);
 int need_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
               struct ipf_error *err);
-int record_fields_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
-                       struct ipf_error *err);
-/* A text that is not empty, or a number as it stands. */
-int record_fields_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
-                       struct ipf_error *err);
-/* A number (or a text that is one) of units of `unit_ns`; a text may also be a date and time. */
-int record_fields_time(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns,
-                       int64_t *ns, struct ipf_error *err);
-/* A number of 0 or more of units of `unit_ns`. */
-int record_fields_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
-                           struct ipf_error *err);
 
-/* The texts of a message's content: a string, or a list of parts of which those with a text count. */
-struct slice record_fields_content(struct draft *d, const struct jdoc *j, jdoc_id content);
-/* Adds a list of chat messages to the last request, passed on as they stand; an assistant's text at the end is its
- * answer. */
-int record_fields_chat(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err);
-/* Tools as the chat API takes them, from a list of them or of bare functions, or from a text that holds one; absent
- * where there is none that can be understood. */
-struct slice record_fields_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
-/* An object on one line; absent where it is none. */
-struct slice record_fields_object(struct draft *d, const struct jdoc *j, jdoc_id node);
-/* The form that an answer has to have, as the chat API takes it; absent where it is plain text, or no map. */
-struct slice record_fields_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* A name: a string that is not empty, or a number, which is taken verbatim. Set to the absent slice if there is none.
+ */
+int field_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
+               struct ipf_error *err);
+int need_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
+              struct ipf_error *err);
+/* The same for a node that is not null; `shown` names it in the error. 1 or -1. */
+int node_name(struct draft *d, const struct jdoc *j, jdoc_id node, const char *shown, struct slice *name,
+              struct ipf_error *err);
 
-/* Adds a request as it is posted to the chat or completions API, an object. 0: neither messages nor a prompt in it. */
-int record_fields_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
+/* A point in time, in nanoseconds: a number of `unit_ns` (also as a string), or a date and time such as
+ * 2023-11-16T18:15:46Z. */
+int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
+int need_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
 
-/* {"model": …} in the draft, for tags: the model of the service that was recorded, which is not one to ask. */
+/* A duration, in nanoseconds: a number of `unit_ns`, 0 or more. */
+int field_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
+                   struct ipf_error *err);
+int need_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
+                  struct ipf_error *err);
+
+/* A JSON object on one line, as the trace needs it. Absent if the node is no object. */
+struct slice object_on_one_line(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* Replaces line feeds by spaces in JSON that the draft owns. */
+void put_on_one_line(struct slice json);
+
+/* ---- the blocks of a prompt ---- */
+
+/* The required member "hash_ids": a list of 64-bit integers, signed or not, one for each block of the prompt. */
+int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
+                   struct ipf_error *err);
+/* The same for a record that is one request of r->input_tokens tokens, in blocks of `block_tokens`. The ids have to
+ * cover the prompt exactly; the last block may be partial. */
+int need_covering_blocks(struct draft *d, const struct jdoc *j, struct draft_request *r, int64_t block_tokens,
+                         struct ipf_error *err);
+
+/* ---- columns of a CSV file ---- */
+
+/* The index of a column by its name in the header. */
+int need_column(const struct csv *csv, const char *name, int *column, struct ipf_error *err);
+/* A number of tokens: decimal digits, at most twelve. */
+int column_tokens(const struct csv *csv, int column, int64_t *tokens, struct ipf_error *err);
+/* A time in nanoseconds: a number of `unit_ns`, 0 or more. */
+int column_time(const struct csv *csv, int column, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
+
+/* ---- arrivals and tags ---- */
+
+/* The first arrival, from which a trace counts. All zeros: none yet. */
+struct time_origin {
+	int64_t first_ns;
+	bool known;
+};
+
+/* The time since the origin, in nanoseconds; the first call sets the origin. Negative for an earlier time. */
+int64_t since_origin(struct time_origin *origin, int64_t ns);
+
+/* The tags {"model": …}: the model of the recorded service, which is not the one to request. Absent for an empty name.
+ */
 struct slice model_tag(struct draft *d, struct slice model);
-
-/* A list of block ids of 64 bits. */
-int record_fields_block_ids(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, const uint64_t **ids,
-                            size_t *count, struct ipf_error *err);
-
-/* Columns of a CSV file by name, and their fields. */
-int need_column(const struct csv *csv, const char *name, int *at, struct ipf_error *err);
-int csv_count(const struct csv *csv, int at, int64_t *count, struct ipf_error *err);
-/* A number of units, 0 or more. */
-int csv_time(const struct csv *csv, int at, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
-
-/* A request with a prompt and, where it is there, a system message before it and an answer. One without a prompt is
- * counted as of no use. */
-int record_fields_pair(struct sink *sink, struct slice system, struct slice prompt, struct slice answer,
-                       struct ipf_error *err);
 
 #endif

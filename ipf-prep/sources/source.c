@@ -5,13 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order is that of --list, and that in which auto asks them: the particular before the general. */
-#define EACH_FORMAT(F)                                                                                                 \
-	F(sharegpt)                                                                                                        \
-	F(openorca) F(alpaca) F(cnn_dailymail) F(stories) F(sonnet) F(quac) F(mtbench) F(gsm8k) F(humaneval) F(oasst)      \
-		F(llm_load_test) F(openai_batch) F(mlperf_samples) F(azure) F(burstgpt) F(vidur) F(mooncake) F(qwen_bailian)   \
-			F(weka) F(tracelab) F(ragpulse) F(lmcache) F(aibrix) F(llmservingsim) F(otel) F(servegen)                  \
-				F(mlperf_agentic) F(vllm_log) F(openai_log) F(jsonl) F(csv) F(text)
+/* The order of --list, and the order in which `auto` asks the formats: specific ones before general ones. */
+/* clang-format off */
+#define EACH_FORMAT(F) \
+	F(sharegpt) \
+	F(openorca) \
+	F(alpaca) \
+	F(cnn_dailymail) \
+	F(stories) \
+	F(sonnet) \
+	F(quac) \
+	F(mtbench) \
+	F(gsm8k) \
+	F(humaneval) \
+	F(oasst) \
+	F(llm_load_test) \
+	F(openai_batch) \
+	F(mlperf_samples) \
+	F(azure) \
+	F(burstgpt) \
+	F(vidur) \
+	F(mooncake) \
+	F(qwen_bailian) \
+	F(weka) \
+	F(tracelab) \
+	F(ragpulse) \
+	F(lmcache) \
+	F(aibrix) \
+	F(llmservingsim) \
+	F(otel) \
+	F(servegen) \
+	F(mlperf_agentic) \
+	F(vllm_log) \
+	F(openai_log) \
+	F(jsonl) \
+	F(csv) \
+	F(text)
+/* clang-format on */
 
 #define DECLARE(name_) extern const struct source_format source_##name_;
 #define ADDRESS(name_) &source_##name_,
@@ -21,10 +51,28 @@ static const struct source_format *const formats[] = {EACH_FORMAT(ADDRESS)};
 
 #define FORMATS (sizeof formats / sizeof *formats)
 
-int source_state(void **state, size_t size, struct ipf_error *err)
+int source_open(const struct source_format *format, const struct source_settings *settings, void **state,
+                struct ipf_error *err)
 {
-	*state = calloc(1, size);
-	return *state ? 0 : ipf_error_memory(err);
+	*state = NULL;
+	if (format->state_size == 0)
+		return 0;
+	void *made = calloc(1, format->state_size);
+	if (!made)
+		return ipf_error_memory(err);
+	if (format->open && format->open(made, settings, err) < 0) {
+		source_close(format, made);
+		return -1;
+	}
+	*state = made;
+	return 0;
+}
+
+void source_close(const struct source_format *format, void *state)
+{
+	if (state && format->close)
+		format->close(state);
+	free(state);
 }
 
 const struct source_format *source_at(size_t i)

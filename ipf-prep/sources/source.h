@@ -1,22 +1,24 @@
-/* The formats that ipf-prep reads, a file from_NAME.c each, behind one small interface.
+/* The dataset and trace formats that ipf-prep reads: a file from_NAME.c for each, behind one interface.
  *
- * A format says in which units it wants its data cut (JSON records, lines, CSV rows) and gets one at a time; it makes
- * drafts of it (none, one or several) and hands them to the sink. Opening files, decompression, splitting, parsing,
- * counting and complaining about bad records is done for it (reader.h). To add a format: write from_NAME.c, which
- * defines one
+ * A format declares the unit in which it reads its files (JSON record, line, CSV row, whole file). It gets one unit
+ * at a time, fills drafts with what the unit holds (none, one or several) and hands each to the sink. The rest is done
+ * for it by source_reader.h: opening, decompressing, splitting, parsing, counting, and reporting of bad records.
+ *
+ * To add a format, write from_NAME.c with one definition
  *
  *     const struct source_format source_NAME = {
- *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .record = one_record };
+ *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .read_record = read_record };
  *
- * and put it in the table in source.c.
+ * and add NAME to the table in source.c. Examples to copy: from_gsm8k.c for a dataset in JSON, from_mtbench.c for
+ * conversations, from_azure.c for a trace in CSV, from_mooncake.c for a trace in JSON Lines.
  */
 #ifndef PREP_SOURCE_H
 #define PREP_SOURCE_H
 
-#include "input/csv.h"
+#include "cli/options.h"
 #include "draft/distribution.h"
 #include "draft/draft.h"
-#include "cli/options.h"
+#include "input/csv.h"
 #include "tokenizer/token_counter.h"
 
 enum source_kind {
@@ -24,67 +26,68 @@ enum source_kind {
 	SOURCE_TRACE,   /* recorded requests: arrivals, lengths */
 };
 
+/* What one call of read_record gets. */
 enum source_unit {
-	UNIT_JSON,
-	UNIT_LINE,
-	UNIT_CSV,
-	UNIT_TABLE, /* JSON, or CSV, whose rows come as JSON objects of texts: by the first byte */
-	UNIT_FILE,  /* a whole file at once, as text */
+	UNIT_JSON,  /* a JSON record: an element of an array, a line of JSON Lines, or a single object */
+	UNIT_LINE,  /* a line of text */
+	UNIT_CSV,   /* a row of a CSV file with a header */
+	UNIT_TABLE, /* JSON or CSV, by the file's first byte; a CSV row also comes as a JSON object of strings */
+	UNIT_FILE,  /* a whole file as text */
 };
 
-/* What a format's data are like. Options that make no sense for it are refused, so that none is ignored. */
+/* What the data of a format hold. An option that needs a trait is refused for a format that lacks it. */
 enum source_trait {
-	HAS_TURNS = 1,    /* its records are conversations: --turns */
-	HAS_FIELDS = 2,   /* --field says what is where */
-	HAS_TIMES = 4,    /* recorded arrivals: --from, --to; their order is part of them */
-	HAS_SESSIONS = 8, /* its records may be turns of sessions: --wait */
-	GATHERS = 16,     /* what belongs together may lie apart: all is held in memory and put in order at the end */
-	HAS_AGENTS = 64,  /* its sessions may have sub-agents: --sub-agents */
-	MAKES_TEXT = 32,  /* only lengths: prompts are made, --salt */
-	HAS_BLOCKS =
-		128, /* a block's id stands for all that is before it too: what is behind the same one differs at once */
+	HAS_TURNS = 1,    /* records are conversations: --turns */
+	HAS_FIELDS = 2,   /* --field says where the values are */
+	HAS_TIMES = 4,    /* recorded arrivals, in order unless it GATHERS: --from, --to */
+	HAS_SESSIONS = 8, /* records may be turns of sessions: --wait */
+	GATHERS = 16,     /* related records may be far apart: all are held in memory and sorted at the end */
+	MAKES_TEXT = 32,  /* only lengths are known; prompts are synthetic: --salt */
+	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
+	/* A block id also stands for all blocks before it: two prompts differ right after their last common id. */
+	HAS_BLOCKS = 128,
 };
 
 /* One unit of input. */
 struct source_record {
-	int64_t number; /* over all inputs, from 1 */
+	int64_t number; /* counted over all files, from 1 */
 	const char *file;
-	int file_index; /* from 0 */
-	int64_t line;
+	int file_index;          /* from 0 */
+	int64_t line;            /* in the file, from 1 */
 	const struct jdoc *json; /* UNIT_JSON, UNIT_TABLE */
-	struct slice text;       /* UNIT_LINE: well-formed UTF-8, without its end; UNIT_FILE: as it stands */
-	const struct csv *csv;   /* UNIT_CSV, and UNIT_TABLE where it is one */
+	struct slice text; /* UNIT_LINE: valid UTF-8 without the line end; UNIT_FILE: the bytes of the file, unchecked */
+	const struct csv *csv; /* UNIT_CSV; UNIT_TABLE if the file is CSV, else NULL */
 };
 
-/* Where drafts go. */
+/* Receives drafts. */
 struct sink {
-	struct draft draft; /* scratch for the format; reset before each record */
-	/* Takes it: 0, -1 on error. */
+	struct draft draft; /* scratch space for the format; emptied before each record */
+	/* Takes a draft: 0, -1 on error. The draft may be reused afterwards. */
 	int (*take)(struct sink *sink, struct draft *draft, struct ipf_error *err);
-	/* The record is in order but not for us: `why` ("no answer") is counted. Not an error. */
+	/* The record is valid but gives no request: counts it under `why` ("no answer"). Not an error. */
 	void (*unusable)(struct sink *sink, const char *why);
-	bool full; /* enough: reading ends */
+	bool full; /* no more drafts are wanted: reading ends */
 };
 
-/* The beginning of a file, for a format to know its own by. */
+/* The beginning of a file, by which a format recognises its own. */
 struct sniff {
-	const struct jdoc *json; /* its first record; NULL where it is no JSON, or longer than what was looked at */
-	const struct csv *csv;   /* its columns, if it were CSV; NULL for JSON */
-	struct slice head;       /* as it stands */
+	const struct jdoc *json; /* the first record; NULL if it is not JSON, or longer than the part that was read */
+	const struct csv *csv;   /* the columns if the file is read as CSV; NULL for JSON */
+	struct slice head;       /* the bytes */
 };
 
-/* What the user asked of a format. */
+/* What the command line asks of a format. */
 struct source_settings {
-	struct string_list fields; /* NAME=/POINTER as given */
-	bool lone;                 /* only a conversation's first request is wanted */
-	bool drop_agents;          /* what sub-agents ask is left out */
-	bool first_two;            /* of a conversation: the first two turns are prompt and answer, whoever speaks */
-	bool answers_optional;     /* the length of answers is drawn: a request may come without one */
-	int64_t n;                 /* how many requests are wanted; IPF_ABSENT */
-	int64_t from_ns, to_ns;    /* the time slice; IPF_ABSENT */
+	struct string_list fields; /* NAME=/POINTER, as given */
+	bool lone;                 /* only the first request of a conversation is wanted */
+	bool drop_agents;          /* leave out the requests of sub-agents */
+	bool first_two;            /* the first two turns of a conversation are prompt and answer, whatever their roles */
+	bool answers_optional;     /* the length of answers is drawn: a request needs no recorded answer */
+	int64_t n;                 /* number of requests wanted; IPF_ABSENT if not limited */
+	int64_t from_ns, to_ns;    /* the time slice; IPF_ABSENT if not limited */
 	uint64_t seed;
 	const struct token_counter *tokens;
-	const struct distribution *input; /* what lengths to make; kind DISTRIBUTION_DATASET: the format's own */
+	const struct distribution *input; /* the prompt lengths to make; kind DISTRIBUTION_DATASET: those of the data */
 };
 
 struct source_format {
@@ -93,29 +96,36 @@ struct source_format {
 	enum source_kind kind;
 	enum source_unit unit;
 	unsigned traits;
-	const char *filled; /* how prompts are made where there are only lengths; NULL: never */
+	const char *filled; /* how prompts are made if only lengths are known; NULL: never */
+	size_t state_size;  /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 
-	/* All but `record` may be NULL. `state` is what open made of the settings. */
-	int (*open)(void **state, const struct source_settings *settings, struct ipf_error *err);
-	/* A file begins (UNIT_CSV: its header was read). An error ends the reading of this file. */
-	int (*begin)(void *state, const struct csv *csv, struct ipf_error *err);
-	/* Makes drafts of a record. IPF_INPUT: the record is bad; it is said, skipped and counted. */
-	int (*record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
-	/* All files were read: drafts of what could not be made before. */
-	int (*end)(void *state, struct sink *sink, struct ipf_error *err);
-	/* Does a file begin like one of this format? NULL: nobody can tell. */
-	bool (*knows)(const struct sniff *sniff);
-	/* The traits under these settings, where they depend on them; NULL: always `traits`. */
+	/* Only `read_record` is required. Each returns 0, or -1 with `err` set. */
+
+	/* Prepares the zeroed state. `close` follows also if it fails. */
+	int (*open)(void *state, const struct source_settings *settings, struct ipf_error *err);
+	/* A file begins; its CSV header has been read, if it has one (else `csv` is NULL). An error ends the reading. */
+	int (*begin_file)(void *state, const struct csv *csv, struct ipf_error *err);
+	/* Makes drafts of a record. An error of kind IPF_INPUT means that the record is bad: it is reported, skipped and
+	 * counted. Any other error ends the reading. */
+	int (*read_record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
+	/* All files have been read: makes the drafts that had to wait for that. */
+	int (*finish)(void *state, struct sink *sink, struct ipf_error *err);
+	/* Does a file begin like one of this format? NULL: `auto` never picks it. */
+	bool (*recognises)(const struct sniff *sniff);
+	/* The traits, if they depend on the settings; NULL: always `traits`. */
 	unsigned (*traits_of)(const void *state);
+	/* Releases what the state holds, not the state itself. */
 	void (*close)(void *state);
 };
 
-/* For an `open` that needs memory of its own: *state becomes `size` bytes of zeroes, which free() takes back. */
-int source_state(void **state, size_t size, struct ipf_error *err);
+/* Makes the state of a format under these settings: 0, or -1 (then there is none). Ends with source_close. */
+int source_open(const struct source_format *format, const struct source_settings *settings, void **state,
+                struct ipf_error *err);
+void source_close(const struct source_format *format, void *state); /* NULL is fine */
 
 /* The table, i = 0, 1, … until NULL. */
 const struct source_format *source_at(size_t i);
-/* NULL and an error that lists the known ones (IPF_USAGE). */
+/* NULL and an error that lists the known names (IPF_USAGE). */
 const struct source_format *source_find(const char *name, struct ipf_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Archives: a file in one, all of one, and what is wrong with them.
+# Archives: one file of an archive, all files of it, and errors.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 mkdir -p d/in
@@ -39,7 +39,7 @@ else
 fi
 run "$prep" jsonl c.tar.gz:d/none.jsonl
 status_is 3 "a file that is not in it: status 3"
-complains ipf-prep "c.tar.gz:d/none.jsonl: there is no such file in the archive" "and it is said"
+complains ipf-prep "c.tar.gz:d/none.jsonl: no such file in the archive" "and it is said"
 run "$prep" jsonl none.tar:a
 status_is 1 "an archive that is not there: status 1"
 noise 1 300 >broken.tar.gz

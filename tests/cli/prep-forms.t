@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a trace has for a prompt beside messages: a text, token ids; and the objectives of its requests. Both all the way through.
+# Prompts that are not messages (a text, token ids) and objectives of requests, through all programs.
 . "$TESTS/tap.sh"
 
 export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each source on small inputs of every shape that it knows, and on wrong ones: the whole trace and all that is said, held against
-# what tests/data/prep says. GOLDEN=update writes the expectations anew; look at the difference before believing it.
+# Each format on small inputs of every form that it reads, and on bad ones: the whole trace and all messages, compared with those in
+# tests/data/prep. GOLDEN=update writes the expected ones anew: review the difference.
 . "$TESTS/tap.sh"
 
 data=$TESTS/data/prep

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Parquet through duckdb: a stand-in for it answers, fails, or is not there.
+# Parquet through duckdb: a substitute for it that works, fails, or is missing.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 mkdir bin
@@ -23,11 +23,11 @@ DUCKDB_STATUS=1
 export DUCKDB_STATUS
 run "$prep" jsonl "it's.parquet"
 status_is 3 "duckdb fails: status 3"
-complains ipf-prep "duckdb could not read it to its end" "and it is said"
+complains ipf-prep "duckdb could not read the whole file" "and it is said"
 PATH=$saved
 run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
 status_is 1 "duckdb is not there: status 1"
-complains ipf-prep "duckdb, which is not installed" "and how to get it is said"
+complains ipf-prep "cannot read Parquet without duckdb" "and how to get it is said"
 
 # The real one.
 if command -v duckdb >/dev/null; then

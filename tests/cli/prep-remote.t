@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sources that are addresses: what is kept and asked for again, what is gone on with where it was cut, where a token goes and where not,
-# and what is said when something is wrong. All against a server of files on this machine.
+# Files at addresses: what is cached and when it is downloaded again, resumed downloads, which hosts get a token, and errors. All
+# against a file server on this machine.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"
@@ -59,17 +59,17 @@ status_is 0 "the whole archive"
 
 # ---- cut ----
 prep "$at/cut/3/a/chat.json"
-status_is 0 "cut three times: gone on with"
+status_is 0 "cut off three times: resumed"
 body "$OUT" >got
 same got expected "to the same bytes"
 is "$(grep -c 'cut/3/a.*Range=bytes=[1-9][0-9]*- .*If-Range="' hub.log)" 3 "from where it was cut, if it is the same file still"
 prep "$at/cut/7/b/chat.json"
-status_is 1 "cut on and on: status 1"
-matches "$(cat "$ERR")" "^ipf-prep: $at/cut/7/b/chat.json: cut after [0-9]+ bytes of [0-9]+: " "in one line, with how much came"
+status_is 1 "cut off again and again: status 1"
+matches "$(cat "$ERR")" "^ipf-prep: $at/cut/7/b/chat.json: cut off after [0-9]+ of [0-9]+ bytes: " "in one line, with how much came"
 is "$(wc -l <"$ERR")" 1 "and no more"
 before=$(asked)
 prep "$at/cut/7/b/chat.json"
-status_is 0 "the next run goes on where that one ended"
+status_is 0 "the next run resumes where that one ended"
 matches "$(sed -n "$((before + 1))p" hub.log)" 'Range=bytes=[1-9]' "with its first request"
 body "$OUT" >got
 same got expected "to the same bytes"
@@ -80,7 +80,7 @@ prep "$at/weak/chat.json"
 is "$(last | grep -c If-None-Match)" 0 "is loaded anew"
 prep "$at/short/chat.json"
 status_is 1 "a length that does not come: status 1"
-contains "$(cat "$ERR")" "cut after" "it says so"
+contains "$(cat "$ERR")" "cut off after" "the message says so"
 yes_if "what came is not taken for the file" test -z "$(find cache -name chat.json -path "*$(printf %s "$at/short/chat.json" | sha256sum | cut -c 1-32)*")"
 
 # ---- the hub ----
@@ -93,16 +93,16 @@ prep hf://datasets/own/set@v1.0/chat.json
 is "$(last | cut -d ' ' -f 2)" "/datasets/own/set/resolve/v1.0/chat.json" "or from another"
 is "$(grep -c secret-token "$OUT" "$ERR" | cut -d : -f 2 | paste -sd ' ')" "0 0" "the token is printed nowhere"
 HF_ENDPOINT=$at/to/$other prep hf://datasets/own/set/chat.json
-status_is 0 "led on to another server"
+status_is 0 "redirected to another server"
 contains "$(last)" "Authorization=Bearer secret-token" "the hub got the token"
 is "$(cat other.log)" "GET /datasets/own/set/resolve/main/chat.json" "the other one did not"
 prep "$at/files/chat.json?x=1"
-is "$(last)" "GET /files/chat.json?x=1" "nor does anybody by another address"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].url')" "$at/files/chat.json" "what stands behind a question mark is not in the trailer"
+is "$(last)" "GET /files/chat.json?x=1" "nor does a server at another address"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].url')" "$at/files/chat.json" "the query is not in the trailer"
 for wrong in hf://datasets/own hf://datasets/own/set hf://datasets/own/set/ hf://datasets/own/set@/a.json hf://models/own/set/a.json; do
 	prep "$wrong"
 	status_is 2 "$wrong: wrong usage"
-	stderr_contains "expected hf://datasets/OWNER/NAME/PATH" "which says the form"
+	stderr_contains "expected hf://datasets/OWNER/NAME[@REVISION]/PATH" "the message gives the form"
 done
 
 # ---- what is wrong ----
@@ -114,26 +114,26 @@ fails() { # ADDRESS STATUS ERE
 	is "$(grep -c '' "$ERR")" "$([ "$2" = 2 ] && grep -c '' "$ERR" || echo 1)" "in one line"
 	yes_if "and no output is made" test ! -e out
 }
-fails "$at/status/401/chat.json" 1 "^ipf-prep: $at/status/401/chat.json: the server answered 401"
-fails hf://datasets/own/set/none.json 1 "the server answered 404 Not Found"
-HF_ENDPOINT=$at/status/403 fails hf://datasets/own/set/chat.json 1 "the server answered 403 .*HF_TOKEN"
-fails "$at/status/429/chat.json" 1 "the server answered 429 .*try again in 7 s"
-fails "$at/files/none.json" 1 "the server answered 404 Not Found"
-fails "$at/round" 1 "led on more than 10 times"
-fails "$at/away" 1 "led on to http; only https is taken"
-fails http://192.0.2.1/chat.json 2 "http; only https is taken"
-fails http://me:geheim42@127.0.0.1/chat.json 2 "a name or password in an address is not taken"
+fails "$at/status/401/chat.json" 1 "^ipf-prep: $at/status/401/chat.json: the server responded 401"
+fails hf://datasets/own/set/none.json 1 "the server responded 404 Not Found"
+HF_ENDPOINT=$at/status/403 fails hf://datasets/own/set/chat.json 1 "the server responded 403 .*HF_TOKEN"
+fails "$at/status/429/chat.json" 1 "the server responded 429 .*try again in 7 s"
+fails "$at/files/none.json" 1 "the server responded 404 Not Found"
+fails "$at/round" 1 "redirected more than 10 times"
+fails "$at/away" 1 "redirected to http: only https is supported"
+fails http://192.0.2.1/chat.json 2 "http: only https is supported"
+fails http://me:geheim42@127.0.0.1/chat.json 2 "a user name or password in an address is not supported"
 is "$(grep -c geheim42 "$ERR")" 0 "nor said"
-fails "$at/" 2 "no name of a file"
+fails "$at/" 2 "expected an address that ends in a file name"
 
-# ---- nobody there ----
+# ---- no server ----
 server_stop_plain() { kill "$hub_server"; wait "$hub_server" 2>/dev/null; }
 server_stop_plain
 prep "$at/files/chat.json"
-status_is 0 "with no server there, what was loaded earlier is taken"
+status_is 0 "without a server, the file downloaded earlier is used"
 body "$OUT" >got
 same got expected "as it was"
-matches "$(cat "$ERR")" "chat.json: .*; the one that was loaded earlier is taken" "which it says"
+matches "$(cat "$ERR")" "chat.json: .*; using the file downloaded earlier" "with a warning"
 prep -q "$at/files/chat.json"
 stderr_is "" "unless told to be quiet"
 fails "$at/files/other.json" 1 "^ipf-prep: $at/files/other.json: "

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The converters against published data, where a folder of it lies beside the checkout.
+# The formats against published data, if a folder of it is beside the checkout.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 [ -n "${SHARED:-}" ] && [ -d "$SHARED/data" ] || skip_all "no folder of sample data"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Published traces, where a folder of them lies beside the checkout: auto knows each, and `ipf-prep stat` gives the figures that
-# their description gives, to the printed digit.
+# Published traces, if a folder of them is beside the checkout: auto recognises each, and the figures of `ipf-prep stat` are those of their
+# description, to the printed digit.
 . "$TESTS/traces.sh"
 
 # rows, span, the most in a second, rate and CV; then mean, p50, p99 and most tokens of prompts and of answers

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Inputs of any size and packing: compressed or not, from a file or a pipe, whole or cut, in bounded memory.
+# Inputs of any size: compressed or not, from a file or a pipe, complete or cut off, in bounded memory.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 

@@ -47,7 +47,7 @@ wrong '--field: expected NAME=/POINTER, got "prompt"' jsonl a.jsonl --field prom
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
 wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
-wrong '--field: one of prompt, messages and input_tokens has to be given' jsonl a.jsonl --field output=/output
+wrong '--field: one of prompt, messages and input_tokens is required' jsonl a.jsonl --field output=/output
 wrong 'expected a SOURCE' -v
 run "$prep" jsonl a.jsonl -o a.jsonl
 status_is 2 "an output that is one of the inputs: status 2"

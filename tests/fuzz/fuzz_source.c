@@ -1,5 +1,5 @@
-/* The sources that read JSON: any record is taken, refused with a reason, or counted as of no use; what is taken is
- * well-formed UTF-8, in one piece with itself, and survives being copied. The first byte picks the source. */
+/* The formats that read JSON: any record is taken, refused with a reason, or counted as unusable. A draft that is taken
+ * is valid UTF-8, consistent, and survives being copied. The first byte picks the format. */
 #include "sources/source.h"
 
 #include "absent.h"
@@ -61,42 +61,32 @@ static void unusable(struct sink *sink, const char *why)
 		abort();
 }
 
-static int64_t read_all(void *data, char *to, size_t cap, struct ipf_error *err)
-{
-	struct slice *left = data;
-	size_t len = left->len < cap ? left->len : cap;
-	(void)err;
-	memcpy(to, left->data, len);
-	*left = (struct slice){left->data + len, left->len - len};
-	return (int64_t)len;
-}
-
 static void read_records(const struct source_format *format, void *state, struct slice text)
 {
 	struct sink sink = {.take = take, .unusable = unusable};
-	struct byte_window feed = {.read = read_all, .data = &text};
-	struct splitter splitter;
+	struct byte_window window = {.read = byte_window_read_slice, .data = &text};
+	struct json_splitter splitter;
 	struct slice one;
 	struct jdoc json = {0};
 	struct ipf_error err = {0};
 	int64_t number = 0;
-	if (format->begin)
-		format->begin(state, NULL, &err);
-	splitter_begin(&splitter, &feed);
-	while (splitter_next(&splitter, &one, &err) == 1) {
+	if (format->begin_file)
+		format->begin_file(state, NULL, &err);
+	json_splitter_begin(&splitter, &window);
+	while (json_splitter_next(&splitter, &one, &err) == 1) {
 		if (jdoc_parse(&json, one.data, one.len, &err) == 0) {
 			struct source_record record = {.number = ++number, .file = "fuzz", .line = splitter.line, .json = &json};
 			draft_reset(&sink.draft);
 			sink.draft.number = number;
-			if (format->record(state, &record, &sink, &err) < 0 && (err.kind != IPF_INPUT || !err.text[0]))
+			if (format->read_record(state, &record, &sink, &err) < 0 && (err.kind != IPF_INPUT || !err.text[0]))
 				abort();
 		}
 		ipf_error_clear(&err);
 	}
 	draft_reset(&sink.draft);
-	if (format->end && format->end(state, &sink, &err) < 0)
+	if (format->finish && format->finish(state, &sink, &err) < 0)
 		abort();
-	byte_window_release(&feed);
+	byte_window_release(&window);
 	jdoc_release(&json);
 	draft_release(&sink.draft);
 }
@@ -127,11 +117,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (pick == 4)
 		settings.fields = (struct string_list){fields, sizeof fields / sizeof *fields};
 	void *state = NULL;
-	if (!format || (format->open && format->open(&state, &settings, &err) < 0))
+	if (!format || source_open(format, &settings, &state, &err) < 0)
 		abort();
 	read_records(format, state, (struct slice){(const char *)data + 1, size - 1});
-	if (format->close)
-		format->close(state);
+	source_close(format, state);
 	token_counter_close((struct token_counter *)(uintptr_t)settings.tokens);
 	return 0;
 }

@@ -1,17 +1,17 @@
 #include "input/csv.h"
 
-#include "prep_feed.h"
+#include "chunked_text.h"
 
-/* The rows of a text: fields in brackets, the line first; errors in angles. */
+/* The rows of a text: the line, then the fields in square brackets; errors in angle brackets. */
 static void rows(const char *text, size_t most, struct buffer *out)
 {
-	struct prompt_pieces pieces = {.text = text, .len = strlen(text), .most = most};
-	struct byte_window feed = {.read = read_pieces, .data = &pieces};
+	struct chunked_text chunks = {.text = text, .len = strlen(text), .most = most};
+	struct byte_window window = {.read = read_chunks, .data = &chunks};
 	struct csv csv = {0};
 	struct ipf_error err = {0};
 	int got;
 	buffer_clear(out);
-	csv_begin(&csv, &feed);
+	csv_begin(&csv, &window);
 	while ((got = csv_next(&csv, &err)) != 0) {
 		buffer_format(out, "%lld", (long long)csv.line);
 		if (got < 0)
@@ -21,7 +21,7 @@ static void rows(const char *text, size_t most, struct buffer *out)
 		ipf_error_clear(&err);
 	}
 	csv_release(&csv);
-	byte_window_release(&feed);
+	byte_window_release(&window);
 }
 
 static void gives(const char *text, const char *expected)
@@ -57,20 +57,20 @@ static void broken_rows(void **state)
 {
 	(void)state;
 	gives("\"a\"b,c\nd,e\n", "1<text after a closing quote: \"b\">2[d][e]");
-	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field without its closing quote>");
-	/* its line is lost, not the rest of the file */
-	gives("\"a,b\nc,d\ne,f\n", "1<a quoted field without its closing quote>2[c][d]3[e][f]");
+	gives("a,b\n\"c,d\n", "1[a][b]2<a quoted field has no closing quote>");
+	/* only its line is lost */
+	gives("\"a,b\nc,d\ne,f\n", "1<a quoted field has no closing quote>2[c][d]3[e][f]");
 }
 
 static void columns_by_name(void **state)
 {
 	(void)state;
 	static const char text[] = "\xef\xbb\xbfTIMESTAMP,\"NumImages\",ContextTokens\r\n1,2,3\r\n";
-	struct prompt_pieces pieces = {.text = text, .len = strlen(text), .most = 5};
-	struct byte_window feed = {.read = read_pieces, .data = &pieces};
+	struct chunked_text chunks = {.text = text, .len = strlen(text), .most = 5};
+	struct byte_window window = {.read = read_chunks, .data = &chunks};
 	struct csv csv = {0};
 	struct ipf_error err = {0};
-	csv_begin(&csv, &feed);
+	csv_begin(&csv, &window);
 	assert_int_equal(csv_header(&csv, &err), 1);
 	assert_int_equal(csv_column(&csv, "TIMESTAMP"), 0);
 	assert_int_equal(csv_column(&csv, "ContextTokens"), 2);
@@ -79,7 +79,7 @@ static void columns_by_name(void **state)
 	assert_int_equal(csv.line, 2);
 	assert_true(slice_is(csv.fields[2], "3"));
 	csv_release(&csv);
-	byte_window_release(&feed);
+	byte_window_release(&window);
 }
 
 int main(void)

@@ -1,22 +1,22 @@
 #include "input/json_splitter.h"
 
-#include "prep_feed.h"
+#include "chunked_text.h"
 
 #include <jansson.h>
 
-/* What the splitter makes of a text: records with a bar between them, and how it ended. */
+/* The records of a text, separated by bars, and how it ended. */
 static void split(const char *text, size_t len, size_t most, uint64_t seed, struct buffer *records, char *ending,
                   size_t ending_size)
 {
-	struct prompt_pieces pieces = {.text = text, .len = len, .most = most, .random = seed};
-	struct byte_window feed = {.read = read_pieces, .data = &pieces};
-	struct splitter s;
+	struct chunked_text chunks = {.text = text, .len = len, .most = most, .random = seed};
+	struct byte_window window = {.read = read_chunks, .data = &chunks};
+	struct json_splitter s;
 	struct slice record;
 	struct ipf_error err = {0};
 	int got;
 	buffer_clear(records);
-	splitter_begin(&s, &feed);
-	while ((got = splitter_next(&s, &record, &err)) == 1) {
+	json_splitter_begin(&s, &window);
+	while ((got = json_splitter_next(&s, &record, &err)) == 1) {
 		buffer_format(records, "%lld:", (long long)s.line);
 		buffer_slice(records, record);
 		buffer_byte(records, '|');
@@ -28,12 +28,12 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 	if (got < 0) {
 		assert_true(err.kind == IPF_CUT || err.kind == IPF_INPUT);
 		ipf_error_clear(&err);
-		assert_int_equal(splitter_next(&s, &record, &err), -1);
+		assert_int_equal(json_splitter_next(&s, &record, &err), -1);
 	}
-	byte_window_release(&feed);
+	byte_window_release(&window);
 }
 
-/* The same at every size of piece. */
+/* The same for chunks of every size. */
 static void gives(const char *text, const char *expected, const char *expected_ending)
 {
 	struct buffer records = {0};
@@ -89,7 +89,7 @@ static void lines(void **state)
 	gives("{\"a\":1}\n{\"b\":2}\n", "1:{\"a\":1}|2:{\"b\":2}|", "end");
 	gives("{\"a\":1}\r\n\r\n{\"b\":2}", "1:{\"a\":1}\r|3:{\"b\":2}|", "end");
 	gives("{\"a\":1}", "1:{\"a\":1}|", "end");
-	/* a broken line is the parser's matter, and no harm to the next */
+	/* a malformed line is for the parser to find, and does not affect the next */
 	gives("{\"a\":1}\n{\"b\":\"\n{\"c\":3}\n{\"d\"", "1:{\"a\":1}|2:{\"b\":\"|3:{\"c\":3}|4:{\"d\"|", "end");
 	gives("{\"a\":\"\n{\"b\":2}\n", "1:{\"a\":\"|2:{\"b\":2}|", "end");
 	gives("{\"a\":1}\n17\n", "1:{\"a\":1}|2:17|", "end");
@@ -103,7 +103,7 @@ static void objects_laid_out_at_will(void **state)
 	gives("{\"a\":1}{\"b\":2} {}", "1:{\"a\":1}|1:{\"b\":2}|1:{}|", "end");
 	gives("{\"a\":1}{\"b\":2}\n{}", "1:{\"a\":1}|1:{\"b\":2}|2:{}|", "end");
 	gives("{\n \"a\": 1", "", "2: cut within a record");
-	/* an empty object says nothing of the layout */
+	/* an empty object does not show whether the file is JSON Lines */
 	gives("{}\n{\n\"a\":1\n}\n{\"b\":\n2}", "1:{}|2:{\n\"a\":1\n}|5:{\"b\":\n2}|", "end");
 	gives("{ }\n{}\n{\"a\":1}\n{\"b\"\n{\"c\":3}\n", "1:{ }|2:{}|3:{\"a\":1}|4:{\"b\"|5:{\"c\":3}|", "end");
 	gives("{}", "1:{}|", "end");
@@ -160,7 +160,7 @@ static void agrees_with_jansson(void **state)
 	for (int round = 0; round < 2000; round++) {
 		json_t *list = json_array();
 		bool lines_of_objects = round % 3 == 0;
-		/* laid out objects are told from lines by the first, which has to take more than a line for it */
+		/* a sequence of objects is recognised by its first object, if that takes more than a line */
 		bool laid_out = lines_of_objects ? round % 2 != 0 : test_random(&random) % 2 != 0;
 		size_t flags = laid_out ? JSON_INDENT(1) : round % 5 ? 0 : JSON_ENSURE_ASCII;
 		buffer_clear(&text);
@@ -182,16 +182,16 @@ static void agrees_with_jansson(void **state)
 			buffer_text(&text, all);
 			free(all);
 		}
-		struct prompt_pieces pieces = {
+		struct chunked_text chunks = {
 			.text = text.data ? text.data : "", .len = text.len, .random = test_random(&random)};
-		struct byte_window feed = {.read = read_pieces, .data = &pieces};
-		struct splitter s;
+		struct byte_window window = {.read = read_chunks, .data = &chunks};
+		struct json_splitter s;
 		struct slice record;
 		struct ipf_error err = {0};
 		size_t i = 0;
 		int got;
-		splitter_begin(&s, &feed);
-		for (; (got = splitter_next(&s, &record, &err)) == 1; i++) {
+		json_splitter_begin(&s, &window);
+		for (; (got = json_splitter_next(&s, &record, &err)) == 1; i++) {
 			json_error_t why;
 			json_t *value = json_loadb(record.data, record.len, JSON_DECODE_ANY, &why);
 			if (!value)
@@ -201,19 +201,19 @@ static void agrees_with_jansson(void **state)
 		}
 		assert_int_equal(got, 0);
 		assert_int_equal(i, json_array_size(list));
-		byte_window_release(&feed);
+		byte_window_release(&window);
 		json_decref(list);
 	}
 	buffer_release(&text);
 	buffer_release(&records);
 }
 
-/* Any text at all: the pieces that it comes in change nothing. */
-static void pieces_do_not_matter(void **state)
+/* Any text: the size of the chunks does not matter. */
+static void chunk_size_does_not_matter(void **state)
 {
 	(void)state;
 	static const char alphabet[] = "{}[]\"\\,: \n\ntrue1e-x\xc3\xa9";
-	uint64_t random = test_seed("pieces_do_not_matter");
+	uint64_t random = test_seed("chunk_size_does_not_matter");
 	struct buffer one = {0}, other = {0};
 	for (int round = 0; round < 5000; round++) {
 		char text[64], ending[1024], other_ending[1024];
@@ -239,7 +239,7 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(objects_laid_out_at_will),
 		cmocka_unit_test(agrees_with_jansson),
-		cmocka_unit_test(pieces_do_not_matter),
+		cmocka_unit_test(chunk_size_does_not_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 struct row {
-	const char *session; /* NULL: alone */
+	const char *session; /* NULL: none */
 	int64_t at_ns;
 };
 
@@ -21,20 +21,20 @@ static void add(struct reorder *h, struct row row, int64_t number)
 	draft_release(&d);
 }
 
-/* The numbers of the drafts in their order, a bar before each unit. */
+/* The numbers of the drafts in their order, a bar before each group. */
 static void gives(const struct row *rows, size_t count, const char *expected)
 {
 	struct reorder h = {0};
 	struct buffer out = {0};
 	for (size_t i = 0; i < count; i++)
 		add(&h, rows[i], (int64_t)i);
-	assert_int_equal(reorder_order(&h), 0);
-	for (size_t i = 0; i < h.unit_count; i++) {
+	assert_int_equal(reorder_sort(&h), 0);
+	for (size_t i = 0; i < h.group_count; i++) {
 		buffer_byte(&out, '|');
-		for (size_t k = 0; k < h.units[i].count; k++) {
-			buffer_format(&out, "%lld", (long long)h.units[i].drafts[k]->number);
-			assert_int_equal(h.units[i].drafts[k]->turn, k);
-			assert_true(slice_is(h.units[i].drafts[k]->messages[0].text, "text"));
+		for (size_t k = 0; k < h.groups[i].count; k++) {
+			buffer_format(&out, "%lld", (long long)h.groups[i].drafts[k]->number);
+			assert_int_equal(h.groups[i].drafts[k]->turn, k);
+			assert_true(slice_is(h.groups[i].drafts[k]->messages[0].text, "text"));
 		}
 	}
 	assert_string_equal(out.data ? out.data : "", expected);
@@ -51,12 +51,12 @@ static void orders(void **state)
 	gives(NULL, 0, "");
 	GIVES("|0|1|2", {NULL, IPF_ABSENT}, {NULL, IPF_ABSENT}, {NULL, IPF_ABSENT});
 	GIVES("|2|0|1", {NULL, 5}, {NULL, 7}, {NULL, 3});
-	/* equal arrivals stay as they came */
+	/* equal arrivals stay in the order of adding */
 	GIVES("|0|1|2", {NULL, 3}, {NULL, 3}, {NULL, 3});
-	/* a session's turns come together, at the place of its first arrival, by arrival where all have one */
+	/* a session's turns come together, at its first arrival; by arrival if all have one */
 	GIVES("|31|0|2", {NULL, 5}, {"a", 7}, {NULL, 6}, {"a", 3});
 	GIVES("|02|1", {"a", 1}, {NULL, 2}, {"a", 9});
-	/* else as they came */
+	/* else in the order of adding */
 	GIVES("|1|02", {"a", 7}, {NULL, 2}, {"a", IPF_ABSENT});
 	GIVES("|02|13", {"a", IPF_ABSENT}, {"b", IPF_ABSENT}, {"a", IPF_ABSENT}, {"b", IPF_ABSENT});
 }
@@ -67,13 +67,13 @@ static void no_arrival_is_negative(void **state)
 	struct reorder h = {0};
 	add(&h, (struct row){NULL, 0}, 0);
 	add(&h, (struct row){NULL, -5}, 1);
-	assert_int_equal(reorder_order(&h), 0);
-	assert_true(h.units[0].drafts[0]->requests[0].at_ns == 0);
-	assert_true(h.units[1].drafts[0]->requests[0].at_ns == 5);
+	assert_int_equal(reorder_sort(&h), 0);
+	assert_true(h.groups[0].drafts[0]->requests[0].at_ns == 0);
+	assert_true(h.groups[1].drafts[0]->requests[0].at_ns == 5);
 	reorder_release(&h);
 }
 
-/* Nothing is lost or doubled, sessions are whole, time goes forward. */
+/* No draft is lost or doubled, sessions are complete, arrivals ascend. */
 static void property(void **state)
 {
 	(void)state;
@@ -87,11 +87,11 @@ static void property(void **state)
 			add(&h, (struct row){test_random(&random) % 3 ? name : NULL, (int64_t)(test_random(&random) % 1000)},
 			    (int64_t)i);
 		}
-		assert_int_equal(reorder_order(&h), 0);
+		assert_int_equal(reorder_sort(&h), 0);
 		bool *there = calloc(count + 1, sizeof *there);
 		int64_t last = 0;
-		for (size_t i = 0; i < h.unit_count; i++) {
-			const struct unit *unit = &h.units[i];
+		for (size_t i = 0; i < h.group_count; i++) {
+			const struct draft_group *unit = &h.groups[i];
 			assert_true(unit->drafts[0]->requests[0].at_ns >= last);
 			last = unit->drafts[0]->requests[0].at_ns;
 			for (size_t k = 0; k < unit->count; k++, seen++) {

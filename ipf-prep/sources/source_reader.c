@@ -1,4 +1,4 @@
-#include "sources/reader.h"
+#include "sources/source_reader.h"
 
 #include "clock.h"
 #include "json/jout.h"
@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAID_MAX 10
+#define REPORTS_MAX 10 /* bad records that are reported one by one */
 
-/* One file under way. */
-struct file {
-	struct reading *reading;
+/* The file in progress, and what is reused for the next one. */
+struct open_file {
+	struct source_reader *reader;
 	struct input *input;
-	struct byte_window *feed;
+	struct byte_window *window;
 	struct jdoc *json, *row;
 	struct csv *csv;
 	struct buffer *text;
 	int index;
 };
 
-/* Is this the input's fault? Then it is said, and reading ends here; otherwise it is the caller's matter. */
-static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+/* Ends the reading at an error in the input, which is reported: 0; or -1 if it is an error of another kind. */
+static int end_reading(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
 	if (wrong->kind != IPF_INPUT && wrong->kind != IPF_CUT) {
 		*err = *wrong;
@@ -36,35 +36,35 @@ static int end_reading(struct reading *r, struct ipf_error *wrong, struct ipf_er
 		snprintf(r->why, sizeof r->why, "%s:%lld: %s", name, (long long)wrong->line, wrong->text);
 	else
 		snprintf(r->why, sizeof r->why, "%s: %s", name, wrong->text);
-	size_t good; /* it will stand in the trailer, and may quote bytes that cannot */
+	size_t good; /* it goes to the trailer, which has to be UTF-8 */
 	if (!utf8_valid(r->why, strlen(r->why), &good))
 		r->why[good] = '\0';
 	ipf_error_report(wrong, stderr, "ipf-prep");
 	return 0;
 }
 
-/* A record is bad: it is said and left out, or reading ends. 0, or -1 for what is not the input's fault. */
-static int complain(struct reading *r, struct ipf_error *wrong, struct ipf_error *err)
+/* Reports and skips a bad record, or ends the reading. 0, or -1 for an error of another kind. */
+static int skip_bad(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
 	r->bad++;
 	if (r->stop)
 		return end_reading(r, wrong, err);
-	if (!r->quiet && r->bad <= SAID_MAX)
+	if (!r->quiet && r->bad <= REPORTS_MAX)
 		ipf_error_report(wrong, stderr, "ipf-prep");
-	if (!r->quiet && r->bad == SAID_MAX + 1)
-		fputs("ipf-prep: more records were skipped; their number follows at the end\n", stderr);
+	if (!r->quiet && r->bad == REPORTS_MAX + 1)
+		fputs("ipf-prep: further bad records are skipped without a message\n", stderr);
 	ipf_error_clear(wrong);
 	return 0;
 }
 
-static bool going_on(const struct reading *r)
+static bool wants_more(const struct source_reader *r)
 {
 	return !r->sink->full && !r->ended_early;
 }
 
-static void show_progress(const struct file *f)
+static void show_progress(const struct open_file *f)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reader;
 	int64_t now;
 	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, now = clock_now()))
 		return;
@@ -78,15 +78,15 @@ static void show_progress(const struct file *f)
 		              format_count((double)r->records, count), format_count((double)input_bytes(f->input), size));
 }
 
-/* Hands a record over: 0, or -1 for what is not the record's fault. */
-static int hand_over(struct file *f, struct source_record *record, struct ipf_error *err)
+/* Hands a record to the format: 0, or -1 for an error that is not in the record. */
+static int read_record(struct open_file *f, struct source_record *record, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct ipf_error wrong = {0};
 	struct sink *sink = r->sink;
 	draft_reset(&sink->draft);
 	sink->draft.number = record->number;
-	int status = r->format->record(r->state, record, sink, &wrong);
+	int status = r->format->read_record(r->state, record, sink, &wrong);
 	if (sink->draft.failed)
 		return ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
 		                       (long long)record->line);
@@ -96,88 +96,89 @@ static int hand_over(struct file *f, struct source_record *record, struct ipf_er
 			*err = wrong;
 			return -1;
 		}
-		if (complain(r, &wrong, err) < 0)
+		if (skip_bad(r, &wrong, err) < 0)
 			return -1;
 	}
 	show_progress(f);
 	return 0;
 }
 
-static struct source_record next_record(struct file *f, int64_t line)
+static struct source_record next_record(struct open_file *f, int64_t line)
 {
 	return (struct source_record){
-		.number = ++f->reading->records, .file = input_name(f->input), .line = line, .file_index = f->index};
+		.number = ++f->reader->records, .file = input_name(f->input), .line = line, .file_index = f->index};
 }
 
-/* How a hub serves rows of a dataset: {"features": …, "rows": [{"row": {…}}, …]}. */
+/* Is it a page of rows as dataset hubs serve them, {"features": …, "rows": [{"row": {…}}, …]}? */
 static bool is_page(const struct jdoc *j)
 {
 	return jdoc_type_of(j, jdoc_get(j, JDOC_ROOT, "rows")) == JDOC_LIST &&
 	       jdoc_get(j, JDOC_ROOT, "features") != JDOC_NONE;
 }
 
-static int read_page(struct file *f, struct source_record *record, struct ipf_error *err)
+static int read_page(struct open_file *f, struct source_record *record, struct ipf_error *err)
 {
 	const struct jdoc *page = f->json;
 	bool first = true;
 	for (struct jdoc_each e = jdoc_each(page, jdoc_get(page, JDOC_ROOT, "rows"));
-	     jdoc_step(&e) && going_on(f->reading);) {
+	     jdoc_step(&e) && wants_more(f->reader);) {
 		struct slice row = jdoc_raw(page, jdoc_get(page, e.value, "row"));
 		struct ipf_error wrong = {0};
-		record->number = first ? record->number : ++f->reading->records;
+		record->number = first ? record->number : ++f->reader->records;
 		first = false;
 		if (jdoc_parse(f->row, row.data ? row.data : "", row.len, &wrong) < 0) {
 			ipf_error_place(&wrong, record->file, record->line);
-			if (complain(f->reading, &wrong, err) < 0)
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
 		record->json = f->row;
-		if (hand_over(f, record, err) < 0)
+		if (read_record(f, record, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_json(struct file *f, struct ipf_error *err)
+static int read_json(struct open_file *f, struct ipf_error *err)
 {
-	struct splitter splitter;
+	struct json_splitter splitter;
 	struct slice text;
 	struct ipf_error wrong = {0};
 	int got;
-	splitter_begin(&splitter, f->feed);
-	while (going_on(f->reading) && (got = splitter_next(&splitter, &text, &wrong)) != 0) {
+	json_splitter_begin(&splitter, f->window);
+	while (wants_more(f->reader) && (got = json_splitter_next(&splitter, &text, &wrong)) != 0) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), splitter.line);
-			return end_reading(f->reading, &wrong, err);
+			return end_reading(f->reader, &wrong, err);
 		}
 		struct source_record record = next_record(f, splitter.line);
 		if (jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
 			ipf_error_place(&wrong, record.file, record.line);
-			/* Bytes that are not UTF-8 put nothing else out of step; a wrong bracket or quote does. */
-			if (wrong.kind != IPF_INPUT || (!splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
-				return end_reading(f->reading, &wrong, err);
-			if (complain(f->reading, &wrong, err) < 0)
+			/* Invalid UTF-8 affects no other record; a wrong bracket or quote does. */
+			if (wrong.kind != IPF_INPUT ||
+			    (!json_splitter_by_lines(&splitter) && utf8_valid(text.data, text.len, NULL)))
+				return end_reading(f->reader, &wrong, err);
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
 		record.json = f->json;
-		if ((is_page(f->json) ? read_page(f, &record, err) : hand_over(f, &record, err)) < 0)
+		if ((is_page(f->json) ? read_page(f, &record, err) : read_record(f, &record, err)) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_lines(struct file *f, struct ipf_error *err)
+static int read_lines(struct open_file *f, struct ipf_error *err)
 {
 	struct slice text;
 	struct ipf_error wrong = {0};
 	int got;
 	for (int64_t line = 1;
-	     going_on(f->reading) && (got = byte_window_line(f->feed, &text.data, &text.len, &wrong)) != 0; line++) {
+	     wants_more(f->reader) && (got = byte_window_line(f->window, &text.data, &text.len, &wrong)) != 0; line++) {
 		if (got < 0) {
 			ipf_error_place(&wrong, input_name(f->input), line);
-			return end_reading(f->reading, &wrong, err);
+			return end_reading(f->reader, &wrong, err);
 		}
 		if (line == 1 && text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
 			text = (struct slice){text.data + 3, text.len - 3};
@@ -189,35 +190,35 @@ static int read_lines(struct file *f, struct ipf_error *err)
 		if (!utf8_valid(text.data, text.len, &good)) {
 			ipf_error_at(&wrong, IPF_INPUT, record.file, line, "not UTF-8: byte 0x%02x at byte %zu of the line",
 			             (unsigned char)text.data[good], good + 1);
-			if (complain(f->reading, &wrong, err) < 0)
+			if (skip_bad(f->reader, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
-		if (hand_over(f, &record, err) < 0)
+		if (read_record(f, &record, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_whole(struct file *f, struct ipf_error *err)
+static int read_whole(struct open_file *f, struct ipf_error *err)
 {
 	struct ipf_error wrong = {0};
 	int got;
-	while ((got = byte_window_more(f->feed, &wrong)) > 0)
+	while ((got = byte_window_more(f->window, &wrong)) > 0)
 		;
 	if (got < 0) {
 		ipf_error_place(&wrong, input_name(f->input), 0);
-		return end_reading(f->reading, &wrong, err);
+		return end_reading(f->reader, &wrong, err);
 	}
-	if (f->feed->end == f->feed->begin)
+	if (f->window->end == f->window->begin)
 		return 0;
 	struct source_record record = next_record(f, 0);
-	record.text = (struct slice){byte_window_at(f->feed), f->feed->end - f->feed->begin};
-	return hand_over(f, &record, err);
+	record.text = (struct slice){byte_window_at(f->window), f->window->end - f->window->begin};
+	return read_record(f, &record, err);
 }
 
-/* A row as a JSON object of texts: 0, -1 where it is none. */
-static int row_as_json(struct file *f, struct ipf_error *err)
+/* Makes the row a JSON object of strings, in f->json. 0, or -1 if it is not valid JSON text. */
+static int row_as_json(struct open_file *f, struct ipf_error *err)
 {
 	struct jout w = {.out = f->text};
 	buffer_clear(f->text);
@@ -237,21 +238,21 @@ static int row_as_json(struct file *f, struct ipf_error *err)
 	return jdoc_parse(f->json, f->text->data, f->text->len, err);
 }
 
-static int read_rows(struct file *f, struct ipf_error *err)
+static int read_rows(struct open_file *f, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct csv *csv = f->csv;
 	struct ipf_error wrong = {0};
-	csv_begin(csv, f->feed);
+	csv_begin(csv, f->window);
 	int got = csv_header(csv, &wrong);
 	if (got == 0)
 		return 0;
-	if (got < 0 || (r->format->begin && r->format->begin(r->state, csv, &wrong) < 0)) {
+	if (got < 0 || (r->format->begin_file && r->format->begin_file(r->state, csv, &wrong) < 0)) {
 		ipf_error_place(&wrong, input_name(f->input), csv->line);
 		return end_reading(r, &wrong, err);
 	}
-	while (going_on(r) && (got = csv_next(csv, &wrong)) != 0) {
-		if (got < 0 && (wrong.kind != IPF_INPUT || f->feed->end - f->feed->begin > BYTE_WINDOW_MAX)) {
+	while (wants_more(r) && (got = csv_next(csv, &wrong)) != 0) {
+		if (got < 0 && (wrong.kind != IPF_INPUT || f->window->end - f->window->begin > BYTE_WINDOW_MAX)) {
 			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
 			return end_reading(r, &wrong, err);
 		}
@@ -259,7 +260,7 @@ static int read_rows(struct file *f, struct ipf_error *err)
 		record.csv = csv;
 		if (got < 0) {
 			ipf_error_place(&wrong, record.file, record.line);
-			if (complain(r, &wrong, err) < 0)
+			if (skip_bad(r, &wrong, err) < 0)
 				return -1;
 			continue;
 		}
@@ -269,28 +270,28 @@ static int read_rows(struct file *f, struct ipf_error *err)
 		else if (r->format->unit == UNIT_TABLE && row_as_json(f, &wrong) < 0)
 			ipf_error_place(&wrong, record.file, record.line);
 		record.json = f->json;
-		if ((wrong.kind ? complain(r, &wrong, err) : hand_over(f, &record, err)) < 0)
+		if ((wrong.kind ? skip_bad(r, &wrong, err) : read_record(f, &record, err)) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Is it CSV? JSON begins with a bracket. */
-static bool is_csv(struct byte_window *feed)
+/* CSV or JSON? JSON begins with a bracket. */
+static bool is_csv(struct byte_window *window)
 {
-	struct ipf_error ignored = {0}; /* it will come again */
+	struct ipf_error ignored = {0}; /* the next read reports it */
 	for (size_t at = 0;; at++) {
-		if (feed->begin + at >= feed->end && byte_window_more(feed, &ignored) <= 0)
+		if (window->begin + at >= window->end && byte_window_more(window, &ignored) <= 0)
 			return false;
-		unsigned char c = (unsigned char)byte_window_at(feed)[at];
+		unsigned char c = (unsigned char)byte_window_at(window)[at];
 		if (!strchr(" \t\r\n\xef\xbb\xbf", c))
 			return c != '{' && c != '[';
 	}
 }
 
-static int read_records(struct file *f, struct ipf_error *err)
+static int read_records(struct open_file *f, struct ipf_error *err)
 {
-	switch (f->reading->format->unit) {
+	switch (f->reader->format->unit) {
 	case UNIT_JSON:
 		return read_json(f, err);
 	case UNIT_CSV:
@@ -302,16 +303,16 @@ static int read_records(struct file *f, struct ipf_error *err)
 	default:
 		break;
 	}
-	if (is_csv(f->feed))
+	if (is_csv(f->window))
 		return read_rows(f, err);
-	if (f->reading->format->begin && f->reading->format->begin(f->reading->state, NULL, err) < 0)
+	if (f->reader->format->begin_file && f->reader->format->begin_file(f->reader->state, NULL, err) < 0)
 		return -1;
 	return read_json(f, err);
 }
 
-static int read_file(struct file *f, const char *path, struct ipf_error *err)
+static int read_file(struct open_file *f, const char *path, struct ipf_error *err)
 {
-	struct reading *r = f->reading;
+	struct source_reader *r = f->reader;
 	struct ipf_error wrong = {0};
 	struct input *last = f->input;
 	f->input = r->first;
@@ -320,13 +321,13 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 		f->input = NULL;
 		return end_reading(r, &wrong, err);
 	}
-	byte_window_restart(f->feed);
-	f->feed->read = input_read;
-	f->feed->data = f->input;
+	byte_window_restart(f->window);
+	f->window->read = input_read;
+	f->window->data = f->input;
 	int64_t before = r->records;
 	int status = 0;
-	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin)
-		status = r->format->begin(r->state, NULL, err);
+	if (r->format->unit != UNIT_CSV && r->format->unit != UNIT_TABLE && r->format->begin_file)
+		status = r->format->begin_file(r->state, NULL, err);
 	if (status == 0)
 		status = read_records(f, err);
 	if (status == 0 && r->records == before && !r->ended_early && !r->sink->full) {
@@ -339,21 +340,21 @@ static int read_file(struct file *f, const char *path, struct ipf_error *err)
 		status = entry ? json_array_append_new(r->from, entry) : -1;
 	}
 	r->bytes += input_bytes(f->input);
-	return status; /* it stays open: what follows may be in the same archive */
+	return status; /* it stays open, since the next file may be in the same archive */
 }
 
-int reading_run(struct reading *r, char **files, int count, struct ipf_error *err)
+int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err)
 {
-	struct byte_window feed = {0};
+	struct byte_window window = {0};
 	struct jdoc json = {0};
 	struct csv csv = {0};
 	struct jdoc row = {0};
 	struct buffer text = {0};
-	struct file file = {.reading = r, .feed = &feed, .json = &json, .row = &row, .csv = &csv, .text = &text};
+	struct open_file file = {.reader = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .text = &text};
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)
-		return ipf_error_errno(err, ENOMEM, NULL, "cannot begin");
+		return ipf_error_memory(err);
 	if (count == 0)
 		status = read_file(&file, "-", err);
 	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++) {
@@ -361,17 +362,16 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 		status = read_file(&file, files[i], err);
 	}
 	input_close(file.input);
-	if (status == 0 && r->format->end && !r->sink->full) {
+	if (status == 0 && r->format->finish && !r->sink->full) {
 		draft_reset(&r->sink->draft);
-		status = r->format->end(r->state, r->sink, err);
+		status = r->format->finish(r->state, r->sink, err);
 		if (r->sink->draft.failed)
-			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for what was read");
+			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for the records");
 	}
 	progress_end(&r->progress);
-	if (!r->quiet && r->bad > SAID_MAX)
-		fprintf(stderr, "ipf-prep: %lld records of %lld were skipped as bad\n", (long long)r->bad,
-		        (long long)r->records);
-	byte_window_release(&feed);
+	if (!r->quiet && r->bad > REPORTS_MAX)
+		fprintf(stderr, "ipf-prep: skipped %lld bad records of %lld\n", (long long)r->bad, (long long)r->records);
+	byte_window_release(&window);
 	jdoc_release(&json);
 	jdoc_release(&row);
 	buffer_release(&text);
@@ -379,7 +379,7 @@ int reading_run(struct reading *r, char **files, int count, struct ipf_error *er
 	return status;
 }
 
-void reading_release(struct reading *r)
+void source_reader_release(struct source_reader *r)
 {
 	input_close(r->first);
 	json_decref(r->from);

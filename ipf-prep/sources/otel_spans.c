@@ -1,14 +1,14 @@
-#include "sources/otel.h"
+#include "sources/otel_spans.h"
 
 #include "absent.h"
+#include "cli/times.h"
 #include "clock.h"
 #include "json/jout.h"
 #include "sources/record_fields.h"
-#include "cli/times.h"
 
 #include <string.h>
 
-/* ---- going through spans ---- */
+/* ---- the spans of a document ---- */
 
 bool otel_begin(struct otel_each *each, const struct jdoc *json)
 {
@@ -34,7 +34,7 @@ bool otel_next(struct otel_each *each, struct otel_span *span)
 	return true;
 }
 
-/* ---- what stands in a span ---- */
+/* ---- the fields of a span ---- */
 
 static jdoc_id attribute(const struct otel_span *span, const char *key)
 {
@@ -92,24 +92,22 @@ bool otel_failed(const struct otel_span *span)
 	       (jdoc_to_int(span->json, code, &number) && number == 2);
 }
 
-int otel_times(const struct otel_span *span, struct draft *d, int64_t *start_ns, int64_t *end_ns, struct ipf_error *err)
+int otel_times(const struct otel_span *span, int64_t *start_ns, int64_t *end_ns, struct ipf_error *err)
 {
-	const char *const start = span->otlp ? "startTimeUnixNano" : "start_time", *const end = span->otlp
-	                                                                                            ? "endTimeUnixNano"
-	                                                                                            : "end_time";
-	int64_t unit = span->otlp ? 1 : NS_PER_S;
-	int got = record_fields_time(d, span->json, span->node, start, unit, start_ns, err);
-	if (got <= 0)
-		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "%s: missing", start);
-	got = record_fields_time(d, span->json, span->node, end, unit, end_ns, err);
-	if (got <= 0)
+	const char *start = span->otlp ? "startTimeUnixNano" : "start_time";
+	const char *end = span->otlp ? "endTimeUnixNano" : "end_time";
+	int64_t unit_ns = span->otlp ? 1 : NS_PER_S;
+	if (need_time(span->json, span->node, start, unit_ns, start_ns, err) < 0)
+		return -1;
+	int got = field_time(span->json, span->node, end, unit_ns, end_ns, err);
+	if (got == 0)
 		*end_ns = *start_ns;
 	return got < 0 ? -1 : 0;
 }
 
 /* ---- messages ---- */
 
-/* The texts of parts, or of a content. */
+/* The texts of a list of parts, joined; or the text of a content that is a string. */
 static struct slice parts_text(struct draft *d, const struct jdoc *j, jdoc_id parts)
 {
 	struct slice all = {0};
@@ -120,7 +118,7 @@ static struct slice parts_text(struct draft *d, const struct jdoc *j, jdoc_id pa
 		if (type != JDOC_NONE && !jdoc_text_is(j, type, "text"))
 			continue;
 		struct slice text = draft_text(d, j, content != JDOC_NONE ? content : jdoc_get(j, e.value, "text"));
-		all = all.len > 0 && text.len > 0 ? draft_join(d, all, "\n", text) : text.len > 0 ? text : all;
+		all = draft_append(d, all, "\n", text);
 	}
 	return all;
 }
@@ -131,7 +129,7 @@ static jdoc_id body_of(const struct jdoc *j, jdoc_id message)
 	return parts != JDOC_NONE ? parts : jdoc_get(j, message, "content");
 }
 
-/* A message with calls of tools, as the chat API takes it. */
+/* Writes a message with tool calls as the chat API takes it. */
 static void write_calls(const struct jdoc *j, jdoc_id parts, struct slice text, struct buffer *out)
 {
 	struct jout w = {.out = out};
@@ -162,7 +160,7 @@ static void write_calls(const struct jdoc *j, jdoc_id parts, struct slice text, 
 	jout_end_map(&w);
 }
 
-/* What a tool answered: a message for each. */
+/* Adds a message for each result of a tool. */
 static void add_results(struct draft *d, const struct jdoc *j, jdoc_id parts)
 {
 	for (struct jdoc_each e = jdoc_each(j, parts); jdoc_step(&e);) {
@@ -178,10 +176,9 @@ static void add_results(struct draft *d, const struct jdoc *j, jdoc_id parts)
 		jout_member_string(&w, "content", text.data ? text : slice_of(""));
 		jout_end_map(&w);
 		struct draft_message *m = draft_message(d, ROLE_USER, draft_keep(d, text));
+		struct slice json = draft_take_buffer(d, &line);
 		if (m)
-			m->json = draft_keep(d, buffer_all(&line));
-		d->failed |= line.failed;
-		buffer_release(&line);
+			m->json = json;
 	}
 }
 
@@ -201,22 +198,21 @@ static void add_message(struct draft *d, const struct jdoc *j, jdoc_id message)
 		return;
 	}
 	struct slice text = parts_text(d, j, body);
-	enum role said = jdoc_text_is(j, role, "assistant") ? ROLE_ASSISTANT
-	                 : jdoc_text_is(j, role, "system")  ? ROLE_SYSTEM
-	                                                    : ROLE_USER;
-	struct draft_message *m = draft_message(d, said, text.data ? text : slice_of(""));
+	enum role speaker = jdoc_text_is(j, role, "assistant") ? ROLE_ASSISTANT
+	                    : jdoc_text_is(j, role, "system")  ? ROLE_SYSTEM
+	                                                       : ROLE_USER;
+	struct draft_message *m = draft_message(d, speaker, text.data ? text : slice_of(""));
 	if (m && jdoc_type_of(j, body) == JDOC_LIST && has_part(j, body, "tool_call")) {
 		struct buffer line = {0};
 		write_calls(j, body, text, &line);
-		m->json = draft_keep(d, buffer_all(&line));
-		d->failed |= line.failed;
-		buffer_release(&line);
+		m->json = draft_take_buffer(d, &line);
 	} else if (m && (jdoc_get(j, message, "tool_calls") != JDOC_NONE || jdoc_text_is(j, role, "tool"))) {
 		m->json = jdoc_raw(j, message);
 	}
 }
 
-static int parse(struct jdoc *inner, struct slice text, const char *name, struct ipf_error *err)
+/* Parses the JSON that an attribute holds; `name` is the attribute's. */
+static int parse_attribute(struct jdoc *inner, struct slice text, const char *name, struct ipf_error *err)
 {
 	struct ipf_error wrong = {0};
 	return jdoc_parse(inner, text.data, text.len, &wrong) == 0
@@ -229,12 +225,13 @@ int otel_messages(struct draft *d, struct slice system, struct slice messages, s
 	struct jdoc inner = {0};
 	int status = 0;
 	if (system.len > 0 && (*system.data == '[' || *system.data == '{')) {
-		if ((status = parse(&inner, system, "gen_ai.system_instructions", err)) == 0)
+		if ((status = parse_attribute(&inner, system, "gen_ai.system_instructions", err)) == 0)
 			draft_message(d, ROLE_SYSTEM, parts_text(d, &inner, JDOC_ROOT));
 	} else if (system.len > 0) {
 		draft_message(d, ROLE_SYSTEM, system);
 	}
-	if (messages.len > 0 && status == 0 && (status = parse(&inner, messages, "gen_ai.input.messages", err)) == 0) {
+	if (messages.len > 0 && status == 0 &&
+	    (status = parse_attribute(&inner, messages, "gen_ai.input.messages", err)) == 0) {
 		if (jdoc_type_of(&inner, JDOC_ROOT) != JDOC_LIST)
 			status = jdoc_expected(&inner, JDOC_ROOT, "gen_ai.input.messages", "a list", err);
 		for (struct jdoc_each e = jdoc_each(&inner, JDOC_ROOT); jdoc_step(&e);)
@@ -250,10 +247,8 @@ struct slice otel_messages_text(struct draft *d, struct slice messages)
 	struct ipf_error ignored = {0};
 	struct slice all = {0};
 	if (messages.len > 0 && jdoc_parse(&inner, messages.data, messages.len, &ignored) == 0)
-		for (struct jdoc_each e = jdoc_each(&inner, JDOC_ROOT); jdoc_step(&e);) {
-			struct slice text = parts_text(d, &inner, body_of(&inner, e.value));
-			all = all.len > 0 && text.len > 0 ? draft_join(d, all, "\n", text) : text.len > 0 ? text : all;
-		}
+		for (struct jdoc_each e = jdoc_each(&inner, JDOC_ROOT); jdoc_step(&e);)
+			all = draft_append(d, all, "\n", parts_text(d, &inner, body_of(&inner, e.value)));
 	jdoc_release(&inner);
 	return all;
 }

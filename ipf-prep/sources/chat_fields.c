@@ -1,0 +1,197 @@
+#include "sources/chat_fields.h"
+
+#include "absent.h"
+#include "json/jout.h"
+#include "sources/record_fields.h"
+
+#include <stdio.h>
+
+/* ---- the chat API's JSON ---- */
+
+struct slice chat_content(struct draft *d, const struct jdoc *j, jdoc_id content)
+{
+	if (jdoc_type_of(j, content) != JDOC_LIST)
+		return draft_text(d, j, content);
+	struct slice all = {0};
+	for (struct jdoc_each e = jdoc_each(j, content); jdoc_step(&e);) {
+		jdoc_id text = jdoc_get(j, e.value, "text");
+		all = draft_append(d, all, "", draft_text(d, j, text != JDOC_NONE ? text : jdoc_get(j, e.value, "value")));
+	}
+	return all;
+}
+
+static bool known_role(const struct jdoc *j, jdoc_id role)
+{
+	return jdoc_text_is(j, role, "user") || jdoc_text_is(j, role, "assistant") || jdoc_text_is(j, role, "system");
+}
+
+int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err)
+{
+	if (jdoc_type_of(j, list) != JDOC_LIST)
+		return jdoc_expected(j, list, name, "a list", err);
+	uint32_t count = jdoc_count(j, list), at = 0;
+	char place[128];
+	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);) {
+		jdoc_id role = jdoc_get(j, e.value, "role"), content = jdoc_get(j, e.value, "content");
+		if (jdoc_type_of(j, role) != JDOC_TEXT) {
+			snprintf(place, sizeof place, "%s/%u/role", name, at);
+			return jdoc_expected(j, role, place, "a string", err);
+		}
+		if (!jdoc_is_null(j, content) && jdoc_type_of(j, content) != JDOC_TEXT &&
+		    jdoc_type_of(j, content) != JDOC_LIST) {
+			snprintf(place, sizeof place, "%s/%u/content", name, at);
+			return jdoc_expected(j, content, place, "a string or a list of parts", err);
+		}
+		bool assistant = jdoc_text_is(j, role, "assistant");
+		struct slice text = chat_content(d, j, content);
+		if (++at == count && assistant && text.len > 0 && count > 1) {
+			d->requests[d->count - 1].answer = text;
+			return 0;
+		}
+		enum role speaker = assistant ? ROLE_ASSISTANT : jdoc_text_is(j, role, "system") ? ROLE_SYSTEM : ROLE_USER;
+		struct draft_message *m = draft_message(d, speaker, text);
+		if (!m)
+			return 0;
+		/* Parts with a "value" are not known to any chat API: only their text is passed on. */
+		bool values = jdoc_get(j, jdoc_at(j, content, 0), "value") != JDOC_NONE;
+		if (values && known_role(j, role))
+			continue;
+		/* A known role with a text can be shaped; anything else is kept verbatim. */
+		if (jdoc_count(j, e.value) != 2 || jdoc_type_of(j, content) != JDOC_TEXT || !known_role(j, role))
+			m->json = jdoc_raw(j, e.value);
+	}
+	return count > 0 ? 0 : jdoc_expected(j, list, name, "at least one message", err);
+}
+
+static struct slice tools_of(struct draft *d, const struct jdoc *j, jdoc_id list)
+{
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	bool bare = false;
+	if (jdoc_type_of(j, list) != JDOC_LIST || jdoc_count(j, list) == 0)
+		return (struct slice){0};
+	jout_begin_list(&w);
+	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);) {
+		if (jdoc_type_of(j, jdoc_get(j, e.value, "function")) == JDOC_MAP) {
+			jout_value(&w, jdoc_raw(j, e.value));
+			continue;
+		}
+		if (jdoc_type_of(j, jdoc_get(j, e.value, "name")) != JDOC_TEXT) {
+			buffer_release(&out);
+			return (struct slice){0};
+		}
+		bare = true;
+		jout_begin_map(&w);
+		jout_member_string(&w, "type", slice_of("function"));
+		jout_member_value(&w, "function", jdoc_raw(j, e.value));
+		jout_end_map(&w);
+	}
+	jout_end_list(&w);
+	if (bare)
+		return draft_take_buffer(d, &out);
+	buffer_release(&out);
+	return draft_keep(d, jdoc_raw(j, list));
+}
+
+struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_TEXT)
+		return tools_of(d, j, node);
+	struct slice text = draft_text(d, j, node), tools = {0};
+	struct ipf_error ignored = {0};
+	struct jdoc inner = {0};
+	if (text.data && jdoc_parse(&inner, text.data, text.len, &ignored) == 0)
+		tools = tools_of(d, &inner, JDOC_ROOT);
+	put_on_one_line(tools);
+	jdoc_release(&inner);
+	return tools;
+}
+
+struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : object_on_one_line(d, j, node);
+}
+
+int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
+{
+	jdoc_id messages = jdoc_get(j, body, "messages"), prompt = jdoc_get(j, body, "prompt");
+	struct draft_request *r = draft_request(d);
+	if (!r)
+		return 1;
+	if (messages != JDOC_NONE) {
+		if (chat_messages(d, j, messages, "messages", err) < 0)
+			return -1;
+	} else if (!jdoc_text_empty(j, prompt)) {
+		draft_message(d, ROLE_USER, draft_text(d, j, prompt));
+	} else {
+		return 0;
+	}
+	r = &d->requests[d->count - 1];
+	/* To the API, an assistant's message at the end is part of the prompt. */
+	if (r->answer.data)
+		draft_message(d, ROLE_ASSISTANT, r->answer);
+	r->answer = (struct slice){0};
+	int got = jdoc_get_uint(j, body, "max_completion_tokens", &r->output_tokens, err);
+	if (got < 0 || (got == 0 && jdoc_get_uint(j, body, "max_tokens", &r->output_tokens, err) < 0) ||
+	    field_text(d, j, body, "model", &r->model, err) < 0)
+		return -1;
+	if (r->output_tokens == 0)
+		r->output_tokens = IPF_ABSENT;
+	r->tools = chat_tools(d, j, jdoc_get(j, body, "tools"));
+	r->response_format = chat_response_format(d, j, jdoc_get(j, body, "response_format"));
+	return d->message_count > 0;
+}
+
+/* ---- a prompt and its answer ---- */
+
+int chat_pair(struct sink *sink, struct slice system, struct slice prompt, struct slice answer, struct ipf_error *err)
+{
+	struct draft *d = &sink->draft;
+	if (prompt.len == 0) {
+		sink->unusable(sink, "empty prompt");
+		return 0;
+	}
+	struct draft_request *r = draft_request(d);
+	if (!r)
+		return 0;
+	r->answer = answer;
+	if (system.len > 0)
+		draft_message(d, ROLE_SYSTEM, system);
+	draft_message(d, ROLE_USER, prompt);
+	return sink->take(sink, d, err);
+}
+
+int chat_pair_from(const struct source_record *record, const struct chat_pair_keys *keys, struct sink *sink,
+                   struct ipf_error *err)
+{
+	const struct jdoc *j = record->json;
+	struct draft *d = &sink->draft;
+	struct slice system = {0}, prompt, answer;
+	if (need_object(j, JDOC_ROOT, "record", err) < 0 ||
+	    (keys->system && field_text(d, j, JDOC_ROOT, keys->system, &system, err) < 0) ||
+	    need_text(d, j, JDOC_ROOT, keys->prompt, &prompt, err) < 0 ||
+	    need_text(d, j, JDOC_ROOT, keys->answer, &answer, err) < 0)
+		return -1;
+	return chat_pair(sink, system, prompt, answer, err);
+}
+
+/* ---- conversations ---- */
+
+int chat_open(void *state, const struct source_settings *settings, struct ipf_error *err)
+{
+	(void)err;
+	*(struct chat_settings *)state = (struct chat_settings){
+		.lone = settings->lone, .first_two = settings->first_two, .answers_optional = settings->answers_optional};
+	return 0;
+}
+
+int chat_hand_over(const struct chat_settings *settings, struct sink *sink, const char *why, struct ipf_error *err)
+{
+	struct draft *d = &sink->draft;
+	if (d->count == 0) {
+		sink->unusable(sink, why);
+		return 0;
+	}
+	d->chain = !settings->lone;
+	return sink->take(sink, d, err);
+}

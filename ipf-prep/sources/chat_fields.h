@@ -1,0 +1,55 @@
+/* What datasets of prompts and conversations share: messages and tools as the chat API has them, and the ways to hand
+ * a prompt with its answer, or a whole conversation, to the sink.
+ */
+#ifndef PREP_CHAT_FIELDS_H
+#define PREP_CHAT_FIELDS_H
+
+#include "sources/source.h"
+
+/* ---- the chat API's JSON ---- */
+
+/* The text of a message's content: a string, or the texts of a list of parts, joined. Absent if it has none. */
+struct slice chat_content(struct draft *d, const struct jdoc *j, jdoc_id content);
+/* Adds a list of chat messages to the last request; `name` is the list's name in errors. What is more than a role and
+ * a text (tool calls, typed parts) is passed on verbatim. If the last of several messages is an assistant's text, it
+ * becomes the request's answer. */
+int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err);
+/* Tools as the chat API takes them, made of a list of tools or of bare functions, or of a string that holds such a
+ * list. Absent if the node is anything else. */
+struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* The response format that the chat API takes. Absent if it is plain text, or no object. */
+struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* Adds a request from the body (an object) that was or would be posted to the chat or completions API: 1; 0 if there
+ * are neither messages nor a prompt in it; -1. */
+int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
+
+/* ---- a prompt and its answer ---- */
+
+/* Hands over a request with a prompt, a system message before it if that is not empty, and an answer. A record without
+ * a prompt is counted as unusable. */
+int chat_pair(struct sink *sink, struct slice system, struct slice prompt, struct slice answer, struct ipf_error *err);
+
+/* The names of the members that hold the three. */
+struct chat_pair_keys {
+	const char *system; /* optional in the record; NULL: the format has none */
+	const char *prompt, *answer;
+};
+
+/* The same from the required string members of a JSON record. */
+int chat_pair_from(const struct source_record *record, const struct chat_pair_keys *keys, struct sink *sink,
+                   struct ipf_error *err);
+
+/* ---- conversations ---- */
+
+/* The state of a format of conversations: what is wanted of each. See struct source_settings. */
+struct chat_settings {
+	bool lone, first_two, answers_optional;
+};
+
+/* The `open` of a format whose state is a struct chat_settings. */
+int chat_open(void *state, const struct source_settings *settings, struct ipf_error *err);
+/* Hands over the sink's draft as a conversation: each request needs the ones before it, unless only the first was
+ * wanted. A draft without a request is counted as unusable, for the reason `why`. */
+int chat_hand_over(const struct chat_settings *settings, struct sink *sink, const char *why, struct ipf_error *err);
+
+#endif

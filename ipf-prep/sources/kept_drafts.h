@@ -1,0 +1,22 @@
+/* Copies of drafts that a source keeps until it has read all files, because a request depends on other records. */
+#ifndef PREP_KEPT_DRAFTS_H
+#define PREP_KEPT_DRAFTS_H
+
+#include "draft/draft.h"
+
+struct kept_draft {
+	struct draft *draft;
+	size_t index;             /* in the order of adding, from 0 */
+	int64_t start_ns, end_ns; /* for the source's own use; 0 */
+};
+
+struct kept_drafts {
+	struct kept_draft *items;
+	size_t count, cap;
+};
+
+/* Adds a copy of the draft. It is valid until the next one is added; NULL when out of memory. */
+struct kept_draft *kept_drafts_add(struct kept_drafts *kept, const struct draft *d);
+void kept_drafts_release(struct kept_drafts *kept);
+
+#endif
