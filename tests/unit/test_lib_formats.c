@@ -1,4 +1,4 @@
-/* The four formats: what is written comes back, what is wrong is named. */
+/* The four stream formats: lines are read back as they were written, and errors name the field. */
 #include "absent.h"
 #include "stream/provenance.h"
 #include "stream/record.h"
@@ -358,7 +358,7 @@ static int remove_file(void **state)
 	return unlink(path);
 }
 
-/* Digits are written by hand: as many as there are, of every length. */
+/* Digits are written by hand: check numbers of every length. */
 static void numbers_of_every_length(void **state)
 {
 	struct buffer line = {0};

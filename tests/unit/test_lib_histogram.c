@@ -88,7 +88,7 @@ static void small_values_are_exact(void **state)
 	histogram_free(h);
 }
 
-/* A single value comes back as itself: minimum and maximum are exact. */
+/* A single value is returned exactly, since minimum and maximum are exact. */
 static void one_value(void **state)
 {
 	static const int64_t values[] = {0, 1, 511, 512, 1023, 1024, 1025, 123456789, INT64_MAX - 1, INT64_MAX};
@@ -104,7 +104,7 @@ static void one_value(void **state)
 	}
 }
 
-/* The ends of one bucket, 999424 to 1000447: interpolated between the two, not from the bucket's middle. */
+/* Two values at the ends of one bucket, 999424 to 1000447: interpolated between them, not from the bucket's middle. */
 static void interpolates_from_the_ends(void **state)
 {
 	struct histogram *h = new_histogram();
@@ -117,7 +117,7 @@ static void interpolates_from_the_ends(void **state)
 	histogram_free(h);
 }
 
-/* Over the whole range: the middle of three values is given back within 0.1 %, whatever it is. */
+/* Over the whole range: the median of three values is returned within 0.1 %. */
 static void error_bound(void **state)
 {
 	uint64_t seed = 12;
@@ -154,7 +154,7 @@ static int64_t draw_gap(struct rng *rng)
 	return (int64_t)(rng_gamma(rng, 2) * 2e7) + (rng_below(rng, 50) == 0 ? INT64_C(500000000) : 0);
 }
 
-/* Merging is adding all to one, to the last byte; so is writing and reading back. */
+/* Merging equals adding all values to one histogram, byte for byte; so does writing and reading back. */
 static void merging(void **state)
 {
 	uint64_t seed = 13;
@@ -194,7 +194,7 @@ static void merging(void **state)
 	histogram_free(reread);
 }
 
-/* As the exact statistics say, within 0.1 %. */
+/* Agrees with the exact statistics within 0.1 %. */
 static void agrees_with_samples(void **state)
 {
 	(void)state;
@@ -242,7 +242,7 @@ static void great_numbers(void **state)
 	                           &err),
 	                 0);
 	assert_close(histogram_mean(again), 18446744073709551614.0 / 3, 4096);
-	histogram_add(h, 5, INT64_MAX); /* the count stops at its end */
+	histogram_add(h, 5, INT64_MAX); /* the count saturates */
 	assert_true(histogram_count(h) == INT64_MAX);
 	assert_close(histogram_percentile(h, 50), 5, 0);
 	histogram_free(h);
@@ -290,7 +290,7 @@ static void refuses_what_makes_no_sense(void **state)
 		histogram_add(h, 3, 1);
 		if (read_text(h, bad[i], &err) != -1 || err.kind != IPF_INPUT || !err.text[0])
 			fail_msg("%s was accepted (%s)", bad[i], err.text);
-		assert_int_equal(histogram_count(h), 1); /* nothing of it was taken */
+		assert_int_equal(histogram_count(h), 1); /* unchanged */
 		histogram_free(h);
 	}
 }

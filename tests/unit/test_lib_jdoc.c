@@ -236,7 +236,7 @@ static void agrees_with_jansson(void **state)
 		assert_int_equal(jdoc_parse(&doc, text.data, text.len, &err), 0);
 		assert_same(&doc, JDOC_ROOT, other);
 		json_decref(other);
-		/* damaged by a byte, both accept or both refuse */
+		/* with one byte changed, both accept the text or both refuse it */
 		size_t at = test_random(&seed) % text.len;
 		text.data[at] = "{}[]\",:0\\a\xff\x1f"[test_random(&seed) % 12];
 		struct ipf_error why = {0};
@@ -282,7 +282,7 @@ static void writes_what_reads_back(void **state)
 	buffer_release(&text);
 }
 
-/* A byte after the other, which is how it is defined. */
+/* The definition, byte by byte. */
 static void escape_plainly(struct buffer *out, const char *text, size_t len)
 {
 	static const char *const names = "\bb\ff\nn\rr\tt\"\"\\\\";
@@ -309,7 +309,7 @@ static void escapes_texts_of_any_length(void **state)
 	for (size_t round = 0; round < 4000; round++) {
 		char text[1200];
 		size_t len = round < 100 ? round : test_random(&seed) % sizeof text;
-		/* from texts without an escape to some of nothing else */
+		/* from texts without escapes to texts of escapes only */
 		size_t plain = test_random(&seed) % 11;
 		for (size_t i = 0; i < len; i++)
 			text[i] = letters[test_random(&seed) % 10 < plain ? test_random(&seed) % 9

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define MOST_WORDS 30
+#define MAX_WORDS 30
 
 struct test_options {
 	struct common_options common;
@@ -86,7 +86,7 @@ static const struct program program = {
 /* ---- parsing in this process ------------------------------------------------------------------------------------- */
 
 struct words {
-	char *argv[MOST_WORDS + 2];
+	char *argv[MAX_WORDS + 2];
 	int argc;
 };
 
@@ -96,7 +96,7 @@ static struct words words_of(char *line)
 	struct words w = {.argv = {(char *)"ipf-test"}, .argc = 1};
 
 	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
-		assert_true(w.argc <= MOST_WORDS);
+		assert_true(w.argc <= MAX_WORDS);
 		w.argv[w.argc++] = strcmp(word, "''") == 0 ? (char *)"" : word;
 	}
 	return w;
@@ -233,7 +233,7 @@ static void list_defaults_are_replaced(void **state)
 	assert_string_equal(o.headers.items[0], "c");
 }
 
-/* ---- running in a process of its own ----------------------------------------------------------------------------- */
+/* ---- parsing in a child process ---------------------------------------------------------------------------------- */
 
 struct ran {
 	int status;
@@ -279,7 +279,7 @@ static struct ran run(const struct program *p, const char *arguments, void (*pre
 	return r;
 }
 
-/* One line that says what is wrong, one that points to --help, nothing on standard output, status 2. */
+/* One line on standard error says what is wrong, nothing is on standard output, the status is 2. */
 static void misuse(void **state)
 {
 	static const char *const cases[][2] = {
@@ -376,7 +376,7 @@ static void help(void **state)
 	struct ran r = run(&program, "--no-such --help", NULL);
 
 	(void)state;
-	assert_int_equal(r.status, 2); /* what was wrong before --help counts */
+	assert_int_equal(r.status, 2); /* an error before --help counts */
 	r = run(&program, "-vh --no-such", NULL);
 	assert_int_equal(r.status, 0);
 	assert_string_equal(r.err, "");
@@ -445,7 +445,7 @@ static void unwritable_help(void **state)
 	}
 }
 
-/* In a child, whose descriptors can be closed: 0 where all is as it should be. */
+/* Runs in a child, whose descriptors can be closed. 0: everything is as expected. */
 static int look_at_descriptors(void)
 {
 	char line[] = "x";

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Standard error during a test: a pipe, or a terminal of so many columns. */
+/* Standard error during a test: a pipe, or a terminal with this many columns. */
 struct catcher {
 	int read_from, saved;
 };
@@ -78,7 +78,7 @@ static void silent_unless_wanted(void **state)
 	progress_end(&p);
 	assert_string_equal(caught(&c), "");
 	catch_pipe(&c);
-	progress_init(&p, true, true); /* quiet wins */
+	progress_init(&p, true, true); /* --quiet wins */
 	assert_false(progress_due(&p, 0));
 	progress_show(&p, "something");
 	progress_end(&p);
@@ -118,7 +118,7 @@ static void one_line_on_a_terminal(void **state)
 	assert_true(progress_due(&p, NS_PER_S));
 	assert_false(progress_due(&p, NS_PER_S + 100 * NS_PER_MS));
 	assert_true(progress_due(&p, NS_PER_S + 200 * NS_PER_MS));
-	progress_end(&p); /* nothing was shown: nothing to wipe */
+	progress_end(&p); /* nothing was shown: nothing to clear */
 	progress_show(&p, "short");
 	progress_show(&p, "0123456789abcdef");
 	progress_show(&p, "äöüäöüäöüäöüäöü");

@@ -52,7 +52,7 @@ static int decode(const char *type, const char *hex)
 		sscanf(hex + 2 * i, "%2hhx", &bytes[i]);
 	ipf_error_clear(&err);
 	buffer_clear(&json);
-	/* of its own size, so that a sanitizer sees what is read beyond */
+	/* a copy of the exact size, so that a sanitizer detects reading past the end */
 	char *exact = malloc(len ? len : 1);
 	memcpy(exact, bytes, len);
 	int got = protobuf_decode(p, protobuf_message_type(p, type), (struct slice){exact, len}, &json, &err);
@@ -60,7 +60,7 @@ static int decode(const char *type, const char *hex)
 	return got;
 }
 
-/* Both ways. */
+/* Encodes, compares, decodes. */
 static void is(const char *type, const char *text, const char *hex)
 {
 	char got[1024] = "";
@@ -74,7 +74,7 @@ static void is(const char *type, const char *text, const char *hex)
 	assert_string_equal(json.data, text);
 }
 
-/* Those that the format's own description gives, and the ends of each range. */
+/* The examples of the format's specification, and the ends of each range. */
 static void scalars_are_written_as_everywhere(void **state)
 {
 	(void)state;
@@ -121,10 +121,10 @@ static void lists_and_maps_too(void **state)
 	is("Lists", "{\"by\":{\"5\":{\"i32\":1}}}", "4a06080512022801");
 	is("Lists", "{\"d\":[1]}", "5208000000000000f03f");
 	is("Lists", "{\"e\":[\"GOES_ON\",\"STOP\"]}", "5a020001");
-	/* an empty list and null are nothing */
+	/* an empty list and null are not encoded */
 	assert_int_equal(encode("Lists", "{\"n\":[],\"s\":[],\"map\":null}"), 0);
 	assert_int_equal(wire.len, 0);
-	/* numbers may come packed or not, in pieces, with other fields between */
+	/* numbers may be packed or not, in several pieces, with other fields in between */
 	assert_int_equal(decode("Lists", "2001"
 	                                 "320161"
 	                                 "22020203"
@@ -133,7 +133,7 @@ static void lists_and_maps_too(void **state)
 	assert_string_equal(json.data, "{\"n\":[1,2,3,4],\"s\":[\"a\"]}");
 	assert_int_equal(decode("Lists", "2a020102"), 0);
 	assert_string_equal(json.data, "{\"plain\":[1,2]}");
-	/* the last of one that is not repeated; an entry without a value, and one without a key */
+	/* the last value of a field that is not repeated; map entries without a value and without a key */
 	assert_int_equal(decode("All", "28012802"), 0);
 	assert_string_equal(json.data, "{\"i32\":2}");
 	assert_int_equal(decode("Lists", "42030a0161"
@@ -186,16 +186,16 @@ static void bytes_that_are_no_message(void **state)
 		const char *type, *hex, *told;
 	} all[] = {
 		{"All", "18", "All: malformed message"},                       /* no value */
-		{"All", "1896", "All: malformed message"},                     /* a number that does not end */
-		{"All", "18ffffffffffffffffff02", "All: malformed message"},   /* of more than 64 bits */
-		{"All", "18ffffffffffffffffffff01", "All: malformed message"}, /* of more than ten bytes */
-		{"All", "7207616263", "All: malformed message"},               /* a text longer than there is */
+		{"All", "1896", "All: malformed message"},                     /* a varint without an end */
+		{"All", "18ffffffffffffffffff02", "All: malformed message"},   /* more than 64 bits */
+		{"All", "18ffffffffffffffffffff01", "All: malformed message"}, /* more than ten bytes */
+		{"All", "7207616263", "All: malformed message"},               /* longer than the message */
 		{"All", "72ffffffffffffffffff01", "All: malformed message"},
 		{"All", "49000000", "All: malformed message"},
 		{"All", "5500", "All: malformed message"},
 		{"All", "00", "All: malformed message"},       /* field 0 */
 		{"All", "1b", "All: malformed message"},       /* a group */
-		{"All", "8a010118", "All: malformed message"}, /* within */
+		{"All", "8a010118", "All: malformed message"}, /* in a nested message */
 		{"All", "1a0101", "All.i64: its wire type differs from the description"},
 		{"All", "7001", "All.s: its wire type differs from the description"},
 		{"Lists", "220180", "Lists.n: the packed list ends within a number"},
@@ -213,7 +213,7 @@ static void bytes_that_are_no_message(void **state)
 		assert_int_equal(err.kind, IPF_INPUT);
 		assert_string_equal(err.text, all[i].told);
 	}
-	/* seventy messages, each in the one before */
+	/* seventy nested messages */
 	buffer_clear(&wire);
 	for (int i = 0; i < 70; i++) {
 		struct buffer outer = {0};
@@ -230,7 +230,7 @@ static void bytes_that_are_no_message(void **state)
 	assert_string_equal(err.text, "All: messages are nested too deeply");
 }
 
-/* By their names, wherever their descriptions stand. */
+/* Under their names, wherever their descriptions are. */
 static void tensors_are_lists(void **state)
 {
 	(void)state;
@@ -245,14 +245,14 @@ static void tensors_are_lists(void **state)
 	assert_string_equal(
 		json.data, "{\"tensors\":{\"n\":[-3,1],\"t\":[\"\xc3\xa9\",\"abcd\"]},"
 				   "\"outputs\":[{\"name\":\"n\",\"datatype\":\"INT32\"},{\"name\":\"t\",\"datatype\":\"BYTES\"}]}");
-	/* a text that is none in UTF-8 does not break the JSON */
+	/* a text that is not UTF-8 still gives valid JSON */
 	assert_int_equal(decode("Answer", "2a0a0a017412054259544553"
 	                                  "320501000000ff"),
 	                 0);
 	assert_non_null(strstr(json.data, "{\"t\":[\"\xef\xbf\xbd\"]}"));
 }
 
-/* By its number, as what it most likely is. */
+/* An unknown field is shown under its number, as its most likely type. */
 static void what_is_not_described_is_shown(void **state)
 {
 	struct buffer said = {0};
@@ -300,7 +300,7 @@ static void places_have_numbers(void **state)
 	place("Answer", "/tensors/text/*", "6 tensors(outputs)");
 }
 
-/* One field of Lists with the wrong description, or a part of the whole. */
+/* A description with one wrong field or member. */
 static void told(const char *text, const char *expected)
 {
 	struct protobuf_schema *made = NULL;
@@ -373,7 +373,7 @@ static void frames_are_cut(void **state)
 	assert_true(slice_is(message, "abc") && !compressed && next == 8);
 	assert_int_equal(grpc_frame(all, 8, &compressed, &message, &next), 1);
 	assert_true(message.len == 0 && compressed && next == 13);
-	assert_int_equal(grpc_frame(all, 13, &compressed, &message, &next), 0); /* 256 bytes, of which none is there */
+	assert_int_equal(grpc_frame(all, 13, &compressed, &message, &next), 0); /* 256 bytes, all missing */
 	assert_int_equal(grpc_frame(all, all.len, &compressed, &message, &next), 0);
 	assert_int_equal(grpc_frame(slice_of("<html>"), 0, &compressed, &message, &next), -1);
 	grpc_prefix(0x01020304, prefix);
@@ -394,7 +394,7 @@ static void statuses_have_names(void **state)
 	buffer_release(&text);
 }
 
-/* ---- any message ---- */
+/* ---- random messages ---- */
 
 static void any_number(struct buffer *out, uint64_t *state, bool negative)
 {
@@ -427,7 +427,7 @@ static void any_all(struct buffer *out, uint64_t *state, int depth)
 	buffer_byte(out, '}');
 }
 
-/* What is written is read as what it was; and of a part of it nothing is read that is not there. */
+/* A message is decoded to what was encoded; part of a message is never read past its end. */
 static void what_is_written_is_read(void **state)
 {
 	uint64_t seed = test_seed("what_is_written_is_read");

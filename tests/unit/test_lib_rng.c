@@ -82,7 +82,7 @@ static void first_draws(void **state)
 	assert_close(sum, 0x1.411e3a3131adcp+8, 1e-10);
 }
 
-/* A digest over many draws of every kind, so that a last bit that changes anywhere is noticed. */
+/* A digest over many draws of every kind notices any bit that changes. */
 static void all_bits(void **state)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -110,7 +110,7 @@ static uint64_t first_of(uint64_t seed, const char *name, uint64_t index)
 	return rng_next(&rng);
 }
 
-/* Every part of (seed, name, index) makes another stream, and streams know nothing of one another. */
+/* Every part of (seed, name, index) gives another stream, and the streams are independent. */
 static void streams_are_independent(void **state)
 {
 	static const char *const names[] = {"gaps", "gap", "", "order", "lengths"};
@@ -242,7 +242,7 @@ static void distributions(void **state)
 
 static void uniform_stays_in_range(void **state)
 {
-	struct rng zero = {{0}}, ones = {{0, 0, 0, UINT64_MAX}}; /* states that draw the least and the greatest number */
+	struct rng zero = {{0}}, ones = {{0, 0, 0, UINT64_MAX}}; /* states that draw the smallest and the largest number */
 
 	(void)state;
 	assert_close(rng_uniform(&zero), 0, 0);
@@ -252,7 +252,7 @@ static void uniform_stays_in_range(void **state)
 	assert_close(rng_uniform(&ones), 1 - 0x1p-53, 0);
 }
 
-/* The edges fall to 0, where the density is 1, and all layers are of one size, the first with its tail. */
+/* The edges decrease to 0, where the density is 1, and all layers have the same area, the first one with its tail. */
 static void check_layers(const double *edges, long double (*density)(long double), long double tail)
 {
 	long double size = (long double)edges[1] * density(edges[1]) + tail, layer;
@@ -305,7 +305,7 @@ static void check_many(const char *what, double (*draw)(struct rng *, double), d
 		if (fabs(x) > far) {
 			beyond[x < 0]++;
 			assert_true(tails < MANY / 100);
-			tail[tails++] = (1 - cdf(fabs(x), 0)) / share; /* evenly spread */
+			tail[tails++] = (1 - cdf(fabs(x), 0)) / share; /* uniform */
 		}
 	}
 	for (int i = 0; i < CELLS; i++)
@@ -329,7 +329,7 @@ static void layers_and_tails(void **state)
 	check_many("exponential", draw_exponential, cdf_exponential, 7.5);
 }
 
-/* What spares the logarithms is never above what they say. */
+/* The squeeze that saves the logarithms never accepts what they would reject. */
 static void squeeze(void **state)
 {
 	(void)state;
@@ -445,7 +445,7 @@ static void exponential(void **state)
 	}
 	check_exp(709.78271289338397);
 	check_exp(-708.39641853226408);
-	for (int k = -1074 * 64; k < 1024 * 64; k++) { /* where one of the table's powers, or the next one, is nearest */
+	for (int k = -1074 * 64; k < 1024 * 64; k++) { /* halfway between two powers of the table */
 		check_exp((k + 0.5) / 64 * log(2));
 		check_exp(nextafter((k + 0.5) / 64 * log(2), k));
 	}

@@ -81,7 +81,7 @@ static void percentiles(void **state)
 	assert_close(samples_percentile(&hundred, 99), 99.01, 1e-13);
 	assert_close(samples_percentile(&hundred, 99.9), 99.901, 1e-13);
 	assert_close(samples_percentile(&hundred, 1), 1.99, 1e-14);
-	samples_add(&hundred, -1); /* sorted before: it has to be sorted again */
+	samples_add(&hundred, -1); /* sorted already: must be sorted again */
 	assert_close(samples_percentile(&hundred, 0), -1, 0);
 	samples_release(&five);
 	samples_release(&six);
@@ -110,7 +110,7 @@ static void moments(void **state)
 	assert_close(samples_mean(&s), 5, 0);
 	assert_close(samples_std(&s), 2, 1e-15);
 	samples_release(&s);
-	/* small differences on a great offset, and a sum of which a plain one keeps nothing */
+	/* small differences on a large offset, and a sum that plain addition loses */
 	for (int i = 0; i < 1000000; i++)
 		samples_add(&hard, 1e15 + i % 2);
 	assert_close(samples_mean(&hard), 1e15 + 0.5, 0);
@@ -205,7 +205,7 @@ static void enough(void **state)
 	assert_true(samples_needed(NAN) == SIZE_MAX);
 }
 
-/* A percentile never decreases with p, lies between two samples, and splits them as it should. */
+/* A percentile never decreases with p, lies between two samples, and splits them in the right proportion. */
 static void percentile_properties(void **state)
 {
 	uint64_t seed = 11;

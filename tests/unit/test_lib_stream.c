@@ -21,7 +21,7 @@ static json_t *header(const char *kind)
 	return stream_header(kind, &p);
 }
 
-/* `lines` lines of different lengths; the trailer where `whole`. */
+/* Writes `lines` lines of different lengths, and the trailer if `whole`. */
 static void write_stream(const char *path, int lines, int whole)
 {
 	struct stream_writer *w = NULL;
@@ -44,7 +44,7 @@ static void write_stream(const char *path, int lines, int whole)
 	buffer_release(&line);
 }
 
-/* How many lines come before the end, and which end: 0 whole, else the error's kind. */
+/* Returns the number of lines before the end; *end is 0 for a whole stream, otherwise the kind of the error. */
 static int read_stream(const char *path, enum ipf_error_kind *end)
 {
 	struct stream_reader *r = NULL;
@@ -111,7 +111,7 @@ static void copy_bytes(const char *from, const char *to, long len)
 	free(bytes);
 }
 
-/* Cut at every byte: never taken for whole, and never a line that is not one. */
+/* Cut at every byte: the stream never counts as whole, and an incomplete line is never returned. */
 static void cuts_are_noticed_at_every_byte(void **state)
 {
 	(void)state;
@@ -162,7 +162,7 @@ static void every_flipped_byte_is_noticed_or_harmless(void **state)
 		assert_int_equal(stream_reader_open(&r, path, "trace", &err), 0);
 		while ((got = stream_reader_next(r, &line, &err)) == 1)
 			;
-		/* in the trailer, only what follows the digest (its own note) may change unseen */
+		/* in the trailer, only what follows the digest may change undetected */
 		if (got == 0)
 			assert_true(at > st.st_size - 20);
 		stream_reader_close(r);

@@ -76,7 +76,7 @@ static void durations(void **state)
 		{"0.4ns", 0},
 		{"0.5ns", 1},
 		{"0.999999999999999999999d", 86400 * NS_PER_S},
-		/* to the end of the range and over it */
+		/* the end of the range, and beyond */
 		{"9223372036854775807ns", INT64_MAX},
 		{"9223372036854775808ns", -1},
 		{"106751d", INT64_C(106751) * 86400 * NS_PER_S},
@@ -282,7 +282,7 @@ static void errors_carry_the_value(void **state)
 	assert_true(strlen(err.text) < 300);
 }
 
-/* What was written exactly is read exactly. */
+/* A number that is written exactly is read exactly. */
 static void durations_round_trip(void **state)
 {
 	uint64_t seed = 20261120;
@@ -374,7 +374,7 @@ static void counts_for_people(void **state)
 		assert_string_equal(format_count(cases[i].value, text), cases[i].text);
 }
 
-/* Every moment has a text that fits, and neighbouring units meet without a gap ("1000 ms", "60 s"). */
+/* Every duration has a text that fits, and neighbouring units meet without a gap (never "1000 ms" or "60 s"). */
 static void texts_for_people_stay_short(void **state)
 {
 	char text[32];
