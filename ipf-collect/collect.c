@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "gap_histograms.h"
 #include "verdict/verdict.h"
@@ -61,7 +62,7 @@ int collect_api(struct record_reader *records, const char *asked, struct api **a
 static int read_plan(struct input *input, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
-	json_t *header = schedule_find(stream_reader_header(stream));
+	json_t *header = schedule_find_header(stream_reader_header(stream));
 	return header ? schedule_from_header(&input->plan, header, stream_reader_name(stream), err) : 0;
 }
 
@@ -93,7 +94,7 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 			return -1;
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
-		c->live |= interrupt_is_live(fd);
+		c->live |= input_is_live(fd);
 		if (check_twice(c, err) < 0 || collect_api(input->reader, options->api, &input->api, err) < 0 ||
 		    read_plan(input, err) < 0)
 			return -1;
@@ -117,7 +118,7 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 		json_array_append(from, stream_reader_header(record_reader_stream(c->inputs[i].reader)));
 	struct provenance p = {.tool = "ipf-collect", .argv = argv, .from = from, .undated = true};
 	json_t *header = stream_header("results", &p);
-	json_t *schedule = schedule_find(stream_reader_header(record_reader_stream(c->inputs[0].reader)));
+	json_t *schedule = schedule_find_header(stream_reader_header(record_reader_stream(c->inputs[0].reader)));
 	int bad = !header;
 	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
 	if (c->tokens)

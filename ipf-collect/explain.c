@@ -186,7 +186,7 @@ static void show_place(struct explain *x, const char *name)
 	if (!x->answer.protobuf || !*name)
 		return;
 	buffer_clear(&x->value);
-	protobuf_place(x->answer.protobuf, x->answer.message, name, &x->value);
+	protobuf_field_path(x->answer.protobuf, x->answer.message, name, &x->value);
 	fprintf(x->to, "  (%s)", x->value.data ? x->value.data : "");
 }
 

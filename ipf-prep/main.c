@@ -9,6 +9,7 @@
 #include "shape/selection.h"
 #include "stat/trace_stat.h"
 #include "tokenize.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static int run(const struct prep_plan *plan, int argc, char **argv, const struct
 		return -1;
 	}
 	if ((plan->traits & MAKES_TEXT) && (plan->traits & (HAS_BLOCKS | HAS_SESSIONS)) && plan->prompt != AS_NOTHING)
-		stream_writer_far(writer);
+		stream_writer_long_distance(writer);
 	progress_init(&reading.progress, o->common.progress, o->common.quiet);
 	status = convert(plan, writer, paths, &reading, &tally, err);
 	if (status == 0 && !o->common.quiet)

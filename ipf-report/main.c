@@ -79,7 +79,7 @@ static void leave_signals_to_others(const struct operands *operands)
 	bool standard = operands->count == 0;
 	for (int i = 0; i < operands->count; i++)
 		standard |= strcmp(operands->items[i], "-") == 0;
-	if (standard && interrupt_is_live(STDIN_FILENO))
+	if (standard && input_is_live(STDIN_FILENO))
 		interrupt_watch(2);
 }
 

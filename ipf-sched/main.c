@@ -5,6 +5,7 @@
 #include "inputs/stage_inputs.h"
 #include "stages.h"
 #include "schedule_stat.h"
+#include "stream/provenance.h"
 #include "stream/stream.h"
 #include "cli/units.h"
 

@@ -387,11 +387,11 @@ struct line_writer {
 
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
-	schedule_arrival_write(arrival, stream_writer_begin(w->writer));
+	schedule_arrival_write(arrival, stream_writer_begin_line(w->writer));
 	if ((arrival->n & 0xfff) == 0 && progress_due(w->progress, clock_now()))
 		progress_show(w->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(w->writer),
 		              (long long)w->builder->arrivals);
-	return stream_writer_end(w->writer, err);
+	return stream_writer_end_line(w->writer, err);
 }
 
 /* The followers of `head`, up to the request end_req. */

@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "stream/schedule.h"
 #include "stages.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -250,7 +250,7 @@ static void show_whole(const struct schedule *schedule, json_t *header, int64_t 
 static int read_arrivals(struct schedule_reader *reader, struct stage_arrivals *arrivals, struct ipf_error *cut,
                          struct ipf_error *err)
 {
-	const struct schedule *schedule = schedule_reader_plan(reader);
+	const struct schedule *schedule = schedule_reader_header(reader);
 	struct schedule_arrival a;
 	int got;
 
@@ -301,7 +301,7 @@ int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buff
 
 	if (schedule_reader_open(&reader, path, err) < 0)
 		goto out;
-	schedule = schedule_reader_plan(reader);
+	schedule = schedule_reader_header(reader);
 	arrivals = calloc(schedule->count ? schedule->count : 1, sizeof *arrivals);
 	if (!arrivals) {
 		ipf_error_memory(err);

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
+#include "json/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

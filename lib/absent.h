@@ -1,5 +1,5 @@
-/* An integer that is not known. Absent is never 0 and never -1: a value that does not exist enters no sum and no mean.
- * Integers that are read from a stream are never this value. The absent double is NAN. */
+/* The integer that stands for an absent value: unknown, or it never happened. It is neither 0 nor -1, so that an absent
+ * value enters no sum and no mean. No integer of a stream has this value. The absent double is NAN. */
 #ifndef IPF_ABSENT_H
 #define IPF_ABSENT_H
 

@@ -1,13 +1,13 @@
-/* A growing byte buffer, and slices of somebody else's bytes.
+/* A growing byte buffer, and slices that borrow bytes.
  *
  *     struct buffer out = {0};
  *     buffer_text(&out, "model");
  *     buffer_format(&out, "=%d", 7);
- *     if (out.failed) …                 // memory ran out on the way; what was appended since is missing
+ *     if (out.failed) …                 // memory ran out; everything appended since is missing
  *     buffer_release(&out);
  *
- * The failure is sticky and looked at once, where the bytes are used (stream_writer_line refuses a failed buffer).
- * `data` is always followed by a NUL that `len` does not count (NULL while nothing was ever appended).
+ * `failed` is sticky, so that a caller checks it once, where the bytes are used (stream_writer_line refuses a failed
+ * buffer). `data` always ends in a NUL that `len` does not count; it is NULL until something is appended.
  */
 #ifndef IPF_BUFFER_H
 #define IPF_BUFFER_H
@@ -21,7 +21,7 @@ struct buffer {
 	bool failed;
 };
 
-/* Bytes that belong to somebody else. data == NULL: absent. */
+/* Borrowed bytes. data == NULL: absent. */
 struct slice {
 	const char *data;
 	size_t len;
@@ -33,21 +33,21 @@ void buffer_text(struct buffer *b, const char *text);
 void buffer_slice(struct buffer *b, struct slice s);
 void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes room for at least `len` more bytes and returns where they go, NULL (and failed) when memory runs out. The
- * caller adds to b->len what it wrote. */
+/* Makes room for at least `len` more bytes and returns where they go. NULL, and b->failed, when memory runs out. The
+ * caller writes there and adds to b->len. */
 char *buffer_reserve(struct buffer *b, size_t len);
 
-/* Empties it and keeps the memory; forgets a failure. */
+/* Empties the buffer, keeps its memory and clears `failed`. */
 void buffer_clear(struct buffer *b);
 /* Removes the first `len` bytes. */
 void buffer_consume(struct buffer *b, size_t len);
 void buffer_release(struct buffer *b);
 
-struct slice slice_of(const char *text); /* of a C string; NULL gives an absent slice */
+struct slice slice_of(const char *text); /* borrows a C string; NULL gives an absent slice */
 struct slice buffer_all(const struct buffer *b);
 bool slice_equal(struct slice a, struct slice b); /* two absent slices are equal */
 bool slice_is(struct slice s, const char *text);
-/* A malloc'd C string of its bytes; NULL for an absent slice or when memory runs out. */
+/* Copies the bytes to a C string that the caller frees. NULL: absent slice, or out of memory. */
 char *slice_dup(struct slice s);
 
 #endif

@@ -4,18 +4,23 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, const char *file, int64_t line,
-                const char *format, va_list args) __attribute__((format(printf, 6, 0)));
+struct place {
+	const char *file; /* NULL: none */
+	int64_t line;
+};
 
-static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, const char *file, int64_t line,
+static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct place place,
+                const char *format, va_list args) __attribute__((format(printf, 5, 0)));
+
+static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct place place,
                 const char *format, va_list args)
 {
 	if (!err || err->kind != IPF_OK)
 		return;
 	err->kind = kind;
 	err->errno_value = errno_value;
-	err->line = line;
-	snprintf(err->file, sizeof err->file, "%s", file ? file : "");
+	err->line = place.line;
+	snprintf(err->file, sizeof err->file, "%s", place.file ? place.file : "");
 	int used = vsnprintf(err->text, sizeof err->text, format, args);
 	if (errno_value && used >= 0 && (size_t)used < sizeof err->text)
 		snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s", strerror(errno_value));
@@ -25,7 +30,7 @@ int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *f
 {
 	va_list args;
 	va_start(args, format);
-	set(err, kind, 0, NULL, 0, format, args);
+	set(err, kind, 0, (struct place){0}, format, args);
 	va_end(args);
 	return -1;
 }
@@ -35,7 +40,7 @@ int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *fi
 {
 	va_list args;
 	va_start(args, format);
-	set(err, kind, 0, file, line, format, args);
+	set(err, kind, 0, (struct place){file, line}, format, args);
 	va_end(args);
 	return -1;
 }
@@ -44,7 +49,7 @@ int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, co
 {
 	va_list args;
 	va_start(args, format);
-	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, file, 0, format, args);
+	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, (struct place){file, 0}, format, args);
 	va_end(args);
 	return -1;
 }
@@ -96,7 +101,7 @@ int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 		snprintf(line, sizeof line, "%s: %s:%lld: %s", prog, err->file, (long long)err->line, err->text);
 	else
 		snprintf(line, sizeof line, "%s: %s%s%s", prog, err->file, err->file[0] ? ": " : "", err->text);
-	/* One line, whatever a file's name or a server's words hold, and nothing that a terminal obeys. */
+	/* A file's name or a server's text may contain line ends or a terminal's control sequences. */
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';

@@ -1,4 +1,4 @@
-/* The version of ipf, the only place that has it: the programs print it, and the Makefile reads it for `make dist`. */
+/* The version of ipf. It is written nowhere else: the programs print it, and the Makefile reads it for `make dist`. */
 #ifndef IPF_VERSION_H
 #define IPF_VERSION_H
 

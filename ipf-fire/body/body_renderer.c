@@ -4,6 +4,7 @@
 #include "body/chat_parts.h"
 #include "json/jout.h"
 #include "body/prompt.h"
+#include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "body/body_template.h"
 
@@ -23,7 +24,7 @@ struct renderer {
 	jdoc_id tool;  /* in tools: the one that is being written */
 	json_t *roles; /* of the EACH that is being written */
 	struct buffer scratch;
-	const struct protobuf *protobuf; /* NULL: the body is JSON */
+	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
 	int message_type;
 	struct buffer json; /* what the message was made of */
 	struct jdoc json_doc;

@@ -29,7 +29,7 @@ struct body_renderer_options {
 	json_t *params;    /* borrowed: members that are added to the body as they stand; NULL */
 	bool exact_output, streamed;
 	bool measure_prompt; /* for renderer_prompt_bytes */
-	const struct protobuf
+	const struct protobuf_schema
 		*protobuf; /* borrowed: the body becomes a message of gRPC, of the type `message`; NULL: it is JSON */
 	int message;
 };

@@ -117,7 +117,7 @@ int load_shape_of(struct load_shape *shape, const char *schedule, const char *tr
 		return 0;
 	if (schedule_reader_open(&reader, schedule, err) < 0)
 		return -1;
-	const struct schedule *plan = schedule_reader_plan(reader);
+	const struct schedule *plan = schedule_reader_header(reader);
 	double most = 0;
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct schedule_stage *s = &plan->stages[i];

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "endpoint/connection_policy.h"
-#include "protobuf/protobuf.h"
+#include "protobuf/grpc_wire.h"
 #include "endpoint/preflight.h"
 #include "cli/units.h"
 #include "version.h"

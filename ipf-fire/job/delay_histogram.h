@@ -1,11 +1,15 @@
-/* How times are spread, noted by one thread and read by another while it goes on: a histogram of 32 buckets an octave
- * (a value given back is within 1.6 % of what was noted, exact below 32 ns, and everything above 18 minutes counts as
- * that), a few nanoseconds to note.
+/* A histogram of delays that one thread fills while another reads it: 32 buckets an octave. A value read is within
+ * 1.6 % of the value added, and exact below 32 ns; above 18 minutes all values count as the highest bucket. Adding
+ * takes a few nanoseconds.
  *
- *     delay_histogram_add(s, ns);                      // the thread that notes
- *     struct delay_histogram_sum sum = {0};            // the thread that reads, once a second:
- *     delay_histogram_since(s, &seen, &sum);           // what was noted since the last time, added to the sum
+ *     delay_histogram_add(h, ns);                      // the writing thread
+ *     struct delay_histogram_sum sum = {0};            // the reading thread, once a second:
+ *     delay_histogram_since(h, &seen, &sum);           // adds to the sum what is new since the last call
  *     delay_histogram_percentile(&sum, 99)
+ *
+ * Why not stats/histogram.h, which shares the arithmetic of the buckets (stats/log_linear.h): there one thread owns a
+ * histogram of 220 KiB that goes into the results and merges without loss. Here every sending thread has several on its
+ * path per read, small enough for its cache, of atomic counters that another thread reads without stopping it.
  */
 #ifndef IPF_DELAY_HISTOGRAM_H
 #define IPF_DELAY_HISTOGRAM_H
@@ -18,11 +22,11 @@
 
 struct delay_histogram {
 	atomic_uint counts[DELAY_HISTOGRAM_BUCKETS];
-	atomic_uint near;     /* within DELAY_HISTOGRAM_NEAR_NS */
-	atomic_llong most_ns; /* since it was last read */
+	atomic_uint near;     /* delays of at most DELAY_HISTOGRAM_NEAR_NS */
+	atomic_llong most_ns; /* the longest delay since the last read */
 };
 
-/* What the reading thread has seen of it. */
+/* The counts at the reading thread's last look. */
 struct delay_histogram_seen {
 	unsigned counts[DELAY_HISTOGRAM_BUCKETS], near;
 };
@@ -32,10 +36,10 @@ struct delay_histogram_sum {
 	int64_t most_ns;
 };
 
-void delay_histogram_add(struct delay_histogram *s, int64_t ns); /* negative ones count as 0 */
-void delay_histogram_since(struct delay_histogram *s, struct delay_histogram_seen *seen,
+void delay_histogram_add(struct delay_histogram *h, int64_t ns); /* a negative delay counts as 0 */
+void delay_histogram_since(struct delay_histogram *h, struct delay_histogram_seen *seen,
                            struct delay_histogram_sum *sum);
-/* p in 0 … 100, nearest rank, in nanoseconds; 0 where there is nothing. Never above most_ns. */
+/* p in 0 … 100, nearest rank, in nanoseconds; at most most_ns; 0 for an empty sum. */
 int64_t delay_histogram_percentile(const struct delay_histogram_sum *sum, double p);
 
 #endif

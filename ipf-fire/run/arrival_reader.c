@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "body/trace_cursor.h"
 #include "run/warmup.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ int arrival_reader_open(struct arrival_reader **plan, const char *schedule, cons
 		return ipf_error_memory(err);
 	p->trace = trace;
 	if (schedule_reader_open(&p->reader, schedule, err) == 0) {
-		p->schedule = schedule_reader_plan(p->reader);
+		p->schedule = schedule_reader_header(p->reader);
 		int bad = check_trace(p, err);
 		if (bad == 0 && warm && (bad = warmup_open(&p->warm, p->schedule, trace, warm, err)) == 0)
 			p->schedule = warmup_schedule(p->warm);

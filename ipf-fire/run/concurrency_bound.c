@@ -54,7 +54,7 @@ void crowds_count(struct concurrency_bound *crowds, const struct schedule *s, si
 	memset(crowds, 0, s->count * sizeof *crowds);
 	path = path_of(path);
 	if (path && lasts && schedule_reader_open(&reader, path, &why) == 0 &&
-	    schedule_reader_plan(reader)->count == count && count_all(crowds + before, lasts, count, reader))
+	    schedule_reader_header(reader)->count == count && count_all(crowds + before, lasts, count, reader))
 		for (size_t i = before; i < s->count; i++)
 			crowds[i].known = true;
 	schedule_reader_close(reader);

@@ -1,5 +1,6 @@
 #include "absent.h"
 #include "run/generated_input.h"
+#include "stream/provenance.h"
 
 #include <errno.h>
 #include <stdio.h>

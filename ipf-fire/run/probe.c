@@ -1,6 +1,7 @@
 #include "run/probe.h"
 
 #include "absent.h"
+#include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "cli/units.h"
 

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "run/calibration.h"
+#include "stream/provenance.h"
 #include "clock.h"
 
 #include <string.h>

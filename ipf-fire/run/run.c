@@ -508,7 +508,7 @@ static void wait_for_recorder(struct run *r)
 	struct signalfd_siginfo info;
 	for (int signals = r->result.signals; poll(fds, 2, -1) <= 0 || !fds[0].revents;) {
 		while (read(r->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
-			signals += interrupt_counts();
+			signals += interrupt_is_new();
 		if (signals < 3)
 			continue;
 		sigset_t none;

@@ -138,7 +138,7 @@ static void on_signal(struct sender *s)
 {
 	struct signalfd_siginfo info;
 	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (!interrupt_counts())
+		if (!interrupt_is_new())
 			continue;
 		if (s->result.signals++ == 0)
 			work_sharing_stop(s->o.agenda, now_of(s));

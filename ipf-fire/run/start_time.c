@@ -76,7 +76,7 @@ static int signals_of(int fd)
 	struct signalfd_siginfo info;
 	int signals = 0;
 	while (read(fd, &info, sizeof info) == (ssize_t)sizeof info)
-		signals += interrupt_counts();
+		signals += interrupt_is_new();
 	return signals;
 }
 

@@ -1,6 +1,7 @@
 #include "draft/distribution.h"
 
 #include "cli/units.h"
+#include "stats/exact_math.h"
 
 #include <errno.h>
 #include <math.h>

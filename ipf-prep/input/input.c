@@ -6,7 +6,8 @@
 #include "input/archive_members.h"
 #include "input/parquet.h"
 #include "input/remote.h"
-#include "stream/stream.h"
+#include "stream/digest.h"
+#include "stream/provenance.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "input/download.h"
 #include "input/archive_members.h"
-#include "stream/stream.h"
+#include "stream/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 #include "shape/prep.h"
 
 #include "absent.h"
-#include "stream/stream.h"
+#include "json/utf8.h"
+#include "stream/digest.h"
+#include "stream/provenance.h"
 #include "text/synthetic_text.h"
 #include "cli/units.h"
 

@@ -2,6 +2,7 @@
  * answer. Also the stories it was made of, a file each: the article, and then highlights, each below a line
  * "@highlight".
  */
+#include "json/utf8.h"
 #include "sources/detect_format.h"
 #include "sources/record_fields.h"
 

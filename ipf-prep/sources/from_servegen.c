@@ -6,6 +6,7 @@
  * so on has a length of its own.
  */
 #include "sources/detect_format.h"
+#include "stats/exact_math.h"
 #include "stats/rng.h"
 #include "sources/record_fields.h"
 

@@ -1,4 +1,5 @@
 /* Plain text: each line that is not empty is a prompt. How long the answers are to be, the data don't say. */
+#include "json/utf8.h"
 #include "sources/detect_format.h"
 #include "sources/source.h"
 

@@ -4,7 +4,7 @@
 #define PREP_TAGGED_H
 
 #include "json/jdoc.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 #define TAG_MEASURES_MAX 16 /* names; further ones are passed over */
 

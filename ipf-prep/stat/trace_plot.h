@@ -5,7 +5,7 @@
 
 #include "error.h"
 #include "stat/prefix_reuse.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 struct trace_plot {
 	struct samples *at;             /* s, sorted; may be empty */

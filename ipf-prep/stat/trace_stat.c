@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "stat/trace_plot.h"
 #include "stat/prefix_reuse.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "stat/tag_measures.h"
 #include "stream/trace.h"
 

@@ -4,7 +4,7 @@
 
 #include "error.h"
 #include "stats/histogram.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 #include <stdbool.h>
 #include <stdint.h>

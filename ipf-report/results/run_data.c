@@ -1,6 +1,7 @@
 #include "results/run_data.h"
 
 #include "absent.h"
+#include "stream/provenance.h"
 #include "clock.h"
 #include "cli/interrupt.h"
 
@@ -342,7 +343,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 		return ipf_error_memory(err);
 
 	struct schedule schedule = {0};
-	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find(part->header);
+	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
 	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
 		return -1;
 	/* Results that were collected from the records of several shards have the schedule of one of them. */

@@ -1,4 +1,5 @@
 #include "clock.h"
+#include "stream/provenance.h"
 #include "cli/options.h"
 #include "results/run_info.h"
 #include "version.h"

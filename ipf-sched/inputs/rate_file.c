@@ -2,7 +2,8 @@
 
 #include "absent.h"
 #include "clock.h"
-#include "stream/stream.h"
+#include "stream/digest.h"
+#include "stream/provenance.h"
 #include "cli/units.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "buffer.h"
 #include "clock.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <stdio.h>

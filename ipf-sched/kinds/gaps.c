@@ -1,5 +1,7 @@
 #include "kinds/gaps.h"
 
+#include "stats/exact_math.h"
+
 #include <math.h>
 #include <stddef.h>
 

@@ -6,6 +6,7 @@
 #include "kinds/varying_rate.h"
 
 #include "absent.h"
+#include "stats/exact_math.h"
 
 /* A stretch of a sine's period for which a polynomial gives the time from the area: faster than solving for each
  * arrival. */

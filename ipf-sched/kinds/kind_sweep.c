@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "inputs/stage_inputs.h"
 #include "search/sustained_rate.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 #include <stdio.h>

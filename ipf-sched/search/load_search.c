@@ -1,6 +1,6 @@
 #include "search/load_search.h"
 
-#include "stats/rng.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -55,8 +55,8 @@ struct answer {
 	/* private */
 	struct jdoc doc;
 	struct framing framing;
-	struct envelope envelope;        /* where the response has one */
-	const struct protobuf *protobuf; /* of messages of the type `message` the events are; NULL: they are JSON */
+	struct envelope envelope;               /* where the response has one */
+	const struct protobuf_schema *protobuf; /* of messages of the type `message` the events are; NULL: they are JSON */
 	int message;
 	struct buffer json;
 	struct buffer piece, seen_text, seen_reasoning;

@@ -298,7 +298,7 @@ void api_close(struct api *a)
 		return;
 	api_response_release(&a->streamed);
 	api_response_release(&a->whole);
-	protobuf_free(a->grpc.protobuf);
+	protobuf_schema_free(a->grpc.protobuf);
 	json_decref(a->json);
 	free(a);
 }
@@ -340,7 +340,7 @@ const char *api_response_header(const struct api *a, size_t i)
 	return a->grpc.protobuf ? api_grpc_header(i) : NULL;
 }
 
-const struct protobuf *api_protobuf(const struct api *a)
+const struct protobuf_schema *api_protobuf(const struct api *a)
 {
 	return a->grpc.protobuf;
 }

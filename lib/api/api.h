@@ -115,8 +115,8 @@ const char *api_path(const struct api *api, bool streamed);
 /* Paths of which the first that the server knows says whether it is ready; i = 0, 1, … until NULL. */
 const char *api_ready_path(const struct api *api, size_t i);
 /* The messages of gRPC; NULL where the API is none. Their types, of requests and of answers. */
-struct protobuf;
-const struct protobuf *api_protobuf(const struct api *api);
+struct protobuf_schema;
+const struct protobuf_schema *api_protobuf(const struct api *api);
 int api_request_type(const struct api *api, bool streamed);
 int api_response_type(const struct api *api, bool streamed);
 /* Headers of the response that the response half reads (lower case); i = 0, 1, … until NULL. */

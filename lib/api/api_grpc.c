@@ -5,10 +5,11 @@
 
 /* ---- does a template fit the messages? ---- */
 
-static int fits_message(struct api_place at, const struct protobuf *p, int type, json_t *map, struct ipf_error *err);
+static int fits_message(struct api_place at, const struct protobuf_schema *p, int type, json_t *map,
+                        struct ipf_error *err);
 
 /* What stands for a value of the field: operators stand for what is in them. */
-static int fits(struct api_place at, const struct protobuf *p, const struct protobuf_shape *shape, json_t *value,
+static int fits(struct api_place at, const struct protobuf_schema *p, const struct protobuf_shape *shape, json_t *value,
                 struct ipf_error *err)
 {
 	json_t *first = json_object_get(value, "$first"), *values = json_object_get(value, "$values"), *inner;
@@ -31,14 +32,15 @@ static int fits(struct api_place at, const struct protobuf *p, const struct prot
 	return json_is_object(value) && shape->message >= 0 ? fits_message(at, p, shape->message, value, err) : 0;
 }
 
-static int fits_message(struct api_place at, const struct protobuf *p, int type, json_t *map, struct ipf_error *err)
+static int fits_message(struct api_place at, const struct protobuf_schema *p, int type, json_t *map,
+                        struct ipf_error *err)
 {
 	const char *key;
 	json_t *value;
 	json_object_foreach(map, key, value)
 	{
 		struct protobuf_shape shape;
-		if (!protobuf_shape_of(p, type, key, &shape))
+		if (!protobuf_field_shape(p, type, key, &shape))
 			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s: \"%s\" is no field of its message", at.inside, key);
 		if (fits(at, p, &shape, value, err) < 0)
 			return -1;
@@ -58,7 +60,7 @@ static int find_types(struct api_place at, struct api_grpc *g, json_t *json, con
 		return -1;
 	for (int streamed = 0; streamed < 2; streamed++) {
 		json_t *name = json_is_object(value) ? json_object_get(value, known[!streamed]) : value;
-		types[streamed] = json_is_string(name) ? protobuf_message(g->protobuf, json_string_value(name)) : -1;
+		types[streamed] = json_is_string(name) ? protobuf_message_type(g->protobuf, json_string_value(name)) : -1;
 		if (types[streamed] < 0 && (name || !json_is_object(value)))
 			return api_wrong(at, key, err, "the name of one of the messages", name);
 	}
@@ -92,7 +94,7 @@ int api_grpc_compile(struct api_place at, json_t *json, json_t *request, struct 
 	json_t *enums = json_object_get(json, "enums");
 	if (enums && !json_is_object(enums))
 		return api_wrong(at, "enums", err, "a map", enums);
-	if (api_only_members(at, json, known, err) < 0 || protobuf_new(&g->protobuf, json, at.file, err) < 0 ||
+	if (api_only_members(at, json, known, err) < 0 || protobuf_schema_new(&g->protobuf, json, at.file, err) < 0 ||
 	    find_types(at, g, json, "request", g->request, err) < 0 ||
 	    find_types(at, g, json, "response", g->response, err) < 0)
 		return -1;

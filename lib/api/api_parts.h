@@ -28,7 +28,7 @@ void api_response_release(struct api_response *response);
 
 /* The messages of gRPC. Types are by "is the answer streamed"; -1: there are no such answers. */
 struct api_grpc {
-	struct protobuf *protobuf; /* NULL: this is no gRPC */
+	struct protobuf_schema *protobuf; /* NULL: this is no gRPC */
 	int request[2], response[2];
 };
 int api_grpc_compile(struct api_place at, json_t *json, json_t *request, struct api_grpc *grpc, struct ipf_error *err);

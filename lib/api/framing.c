@@ -1,6 +1,6 @@
 #include "api/framing.h"
 
-#include "protobuf/protobuf.h"
+#include "protobuf/grpc_wire.h"
 
 #include <string.h>
 

@@ -2,8 +2,9 @@
 
 #include "absent.h"
 #include "api/error_message.h"
+#include "protobuf/grpc_wire.h"
 
-int grpc_event(const struct protobuf *protobuf, int type, const struct framing_event *event, struct buffer *json,
+int grpc_event(const struct protobuf_schema *protobuf, int type, const struct framing_event *event, struct buffer *json,
                struct ipf_error *err)
 {
 	buffer_clear(json);
@@ -31,7 +32,7 @@ int64_t grpc_status(struct jdoc *scratch, const struct record *record, struct bu
 	if (code != IPF_ABSENT && code != 0) {
 		buffer_clear(&text);
 		jdoc_text(scratch, jdoc_get(scratch, JDOC_ROOT, "grpc-message"), &text);
-		grpc_message(buffer_all(&text), &plain);
+		grpc_message_decode(buffer_all(&text), &plain);
 		if (grpc_status_name(code))
 			buffer_text(why, grpc_status_name(code));
 		else

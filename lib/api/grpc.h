@@ -11,7 +11,7 @@
 #include "stream/record.h"
 
 /* The event's message as JSON into `json` (cleared first). -1: IPF_INPUT, what is wrong with it; memory. */
-int grpc_event(const struct protobuf *protobuf, int type, const struct framing_event *event, struct buffer *json,
+int grpc_event(const struct protobuf_schema *protobuf, int type, const struct framing_event *event, struct buffer *json,
                struct ipf_error *err);
 
 /* The status by the record's headers and trailers, IPF_ABSENT where there is none; `why` gets its name and message

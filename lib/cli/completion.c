@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is the value a path, or may it be one ("NAME|FILE")? */
+/* Whether the value is a path, or may be one ("NAME|FILE"). */
 static bool takes_file(const struct option_spec *spec)
 {
 	return spec->kind == OPTION_FILE || (spec->argument && strstr(spec->argument, "FILE"));
 }
 
-/* The names as a pattern of bash's `case`: -t|--trace|-o|--output. Returns how many options. */
+/* Appends the names as a pattern for bash's `case`: -t|--trace|-o|--output. Returns the number of options. */
 static size_t case_pattern(const struct program *program, bool files, struct buffer *out)
 {
 	size_t n = 0;
@@ -41,7 +41,7 @@ static void case_of(const struct program *program, bool files, const char *actio
 	buffer_release(&pattern);
 }
 
-/* The values of an option that has a list of them. */
+/* A case for each option whose values are choices. */
 static void choices_cases(const struct program *program, struct buffer *out)
 {
 	for (size_t i = 0; i < program->count; i++) {
@@ -69,7 +69,7 @@ void completion_format(const struct program *program, struct buffer *out)
 			*p = '_';
 	buffer_format(out, "# bash completion for %s %s, printed by %s --completion\n%s()\n{\n", program->name, IPF_VERSION,
 	              program->name, function);
-	/* bash makes words of its own of the "=" in --name=value */
+	/* bash splits --name=value into three words */
 	buffer_text(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	                 "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
 	                 "\telif [[ $prev == = && COMP_CWORD -ge 2 ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
@@ -79,7 +79,7 @@ void completion_format(const struct program *program, struct buffer *out)
 	case_of(program, false, ":", out);
 	buffer_text(out, "\tesac\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '");
 	for (size_t i = 0, n = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_GROUP)
+		if (program->specs[i].kind != OPTION_HEADING)
 			buffer_format(out, "%s--%s", n++ ? " " : "", program->specs[i].name);
 	buffer_text(out, "' -- \"$cur\") ;;\n");
 	if (program->max_operands != 0)

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_FOUND 127 /* what the shell says */
+#define NOT_FOUND 127 /* the shell's status for an unknown command */
 
 static const char *terminal_of(const char *path)
 {
@@ -20,11 +20,12 @@ int gnuplot_check(const char *path, struct ipf_error *err)
 {
 	return terminal_of(path)
 	           ? 0
-	           : ipf_error_set(err, IPF_USAGE, "--plot: expected a name in .png or .svg, got \"%.200s\"", path);
+	           : ipf_error_set(err, IPF_USAGE, "--plot: expected a file name ending in .png or .svg, got \"%.200s\"",
+	                           path);
 }
 
-/* gnuplot draws into memory: it notices neither a full disk nor a file that it cannot open, and in place of that one
-   writes to its standard output. */
+/* gnuplot draws into a memory file, because it does not report a full disk, nor an output file that it cannot open:
+ * instead it writes to its standard output. */
 int gnuplot_open(struct gnuplot *picture, const char *path, int width, int height, struct ipf_error *err)
 {
 	char command[160];
@@ -33,7 +34,7 @@ int gnuplot_open(struct gnuplot *picture, const char *path, int width, int heigh
 		return -1;
 	picture->image = memfd_create("ipf-picture", 0);
 	if (picture->image < 0)
-		return ipf_error_errno(err, errno, NULL, "cannot draw");
+		return ipf_error_errno(err, errno, NULL, "cannot create a memory file for the plot");
 	snprintf(
 		command, sizeof command,
 		"command -v gnuplot >/dev/null || { while read -r _; do :; done; exit %d; }; exec gnuplot >/proc/self/fd/%d",
@@ -72,7 +73,7 @@ int gnuplot_close(struct gnuplot *picture, const char *path, struct ipf_error *e
 	if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
 		drawn = 0;
 	else if (status != 0 || lseek(picture->image, 0, SEEK_END) <= 0)
-		drawn = ipf_error_at(err, IPF_SYSTEM, path, 0, "gnuplot could not draw it");
+		drawn = ipf_error_at(err, IPF_SYSTEM, path, 0, "gnuplot failed");
 	else
 		drawn = write_image(picture->image, path, err);
 	close(picture->image);

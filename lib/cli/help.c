@@ -7,10 +7,10 @@
 #include <string.h>
 #include <zstd.h>
 
-#define WIDTH       79
-#define WIDEST_LEFT 30 /* an option that is longer than this gets a line of its own */
+#define WIDTH    79
+#define MAX_LEFT 30 /* the help of a longer option begins on the next line */
 
-/* Characters, of which every one is taken to be a column wide. */
+/* The number of characters; each counts as one column. */
 static size_t columns(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -26,7 +26,7 @@ static void pad(struct buffer *out, size_t from, size_t to)
 		buffer_byte(out, ' ');
 }
 
-/* "-t, --trace FILE"; returns its columns. */
+/* Appends "-t, --trace FILE"; returns its width in columns. */
 static size_t option_left(const struct option_spec *spec, struct buffer *out)
 {
 	size_t begin = out->len;
@@ -41,7 +41,7 @@ static size_t option_left(const struct option_spec *spec, struct buffer *out)
 	return columns(out->data + begin, out->len - begin);
 }
 
-/* The text from column `at`, its further lines indented to `indent`. */
+/* Appends the text, which begins at column `at`; further lines are indented by `indent`. */
 static void wrap(struct buffer *out, const char *text, size_t at, size_t indent)
 {
 	bool first = true;
@@ -71,10 +71,10 @@ static size_t help_column(const struct program *program)
 	size_t widest = 0, wide;
 
 	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_GROUP)
+		if (program->specs[i].kind == OPTION_HEADING)
 			continue;
 		wide = option_left(&program->specs[i], &left);
-		if (wide <= WIDEST_LEFT && wide > widest)
+		if (wide <= MAX_LEFT && wide > widest)
 			widest = wide;
 		buffer_clear(&left);
 	}
@@ -87,7 +87,7 @@ static void help_options(const struct program *program, struct buffer *out)
 	size_t column = help_column(program), at;
 
 	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_GROUP) {
+		if (program->specs[i].kind == OPTION_HEADING) {
 			buffer_format(out, "%s%s:\n", i ? "\n" : "", program->specs[i].help);
 			continue;
 		}
@@ -122,18 +122,18 @@ void help_format(const struct program *program, struct buffer *out)
 		if (out->data && out->data[out->len - 1] != '\n')
 			buffer_byte(out, '\n');
 	}
-	buffer_format(out, "\nExit status: 0 done, 1 the system failed, 2 wrong usage, 3 input bad or cut%s\n",
-	              has_option(program, "strict") ? ",\n4 done, but the run is invalid (--strict)" : "");
+	buffer_format(out, "\nExit status: 0 success, 1 system error, 2 usage error, 3 invalid or cut input%s\n",
+	              has_option(program, "strict") ? ",\n4 invalid run (--strict)" : "");
 	if (program->manual)
 		buffer_format(out, "Manual: %s\n", program->manual);
 	else
-		buffer_format(out, "Manual: man %s, and man ipf for the whole\n", program->name);
+		buffer_format(out, "Manual: man %s; overview: man ipf\n", program->name);
 }
 
 void version_format(const struct program *program, struct buffer *out)
 {
 	buffer_format(out, "%s %s\n", program->name, IPF_VERSION);
-	/* as they are on this machine, not as they were when this was compiled */
+	/* the versions at run time, not those at compile time */
 	buffer_format(out, "jansson %s, zstd %s, OpenSSL %s%s%s\n", jansson_version_str(), ZSTD_versionString(),
 	              OpenSSL_version(OPENSSL_VERSION_STRING), program->libraries ? ", " : "",
 	              program->libraries ? program->libraries : "");

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-static volatile sig_atomic_t left, stop;
+static volatile sig_atomic_t ignored_left, stop;
 
-bool interrupt_counts(void)
+bool interrupt_is_new(void)
 {
 	static int64_t last_ns = INT64_MIN;
 	int64_t now = clock_now();
@@ -19,16 +19,16 @@ bool interrupt_counts(void)
 
 static void count(int number)
 {
-	if (!interrupt_counts() || left-- > 0)
+	if (!interrupt_is_new() || ignored_left-- > 0)
 		return;
 	stop = 1;
 	signal(number, SIG_DFL);
 }
 
-void interrupt_watch(int patience)
+void interrupt_watch(int ignored)
 {
 	struct sigaction action = {.sa_handler = count};
-	left = patience;
+	ignored_left = ignored;
 	stop = 0;
 	sigemptyset(&action.sa_mask);
 	sigaddset(&action.sa_mask, SIGINT);
@@ -42,8 +42,8 @@ bool interrupted(void)
 	return stop;
 }
 
-bool interrupt_is_live(int fd)
+bool input_is_live(int fd)
 {
-	struct stat about;
-	return fstat(fd, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+	struct stat status;
+	return fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }

@@ -1,8 +1,8 @@
-/* Signals in a pipeline. Ctrl-C reaches every program of it at once, but only the first one should act on it: at the
- * first signal ipf-fire ends its run in good order, at the second it cuts short what is in flight, and what it still
- * writes is worth reading. So the programs behind it leave so many signals to it.
+/* SIGINT and SIGTERM in a pipeline. Ctrl-C reaches every program of a pipeline at once, but only the first one should
+ * act on it: at the first signal ipf-fire stops starting requests, at the second it aborts those in flight, and both
+ * times it still writes records. The programs after it therefore ignore two signals.
  *
- *     interrupt_watch(interrupt_is_live(STDIN_FILENO) ? 2 : 0);
+ *     interrupt_watch(input_is_live(STDIN_FILENO) ? 2 : 0);
  *     while (!interrupted() && …) …
  */
 #ifndef IPF_INTERRUPT_H
@@ -10,17 +10,17 @@
 
 #include <stdbool.h>
 
-/* From now on SIGINT and SIGTERM are counted. The first `patience` have no effect, the next one makes interrupted()
- * true, and the one after that ends the program, whatever it is waiting for. */
-void interrupt_watch(int patience);
+/* Starts counting SIGINT and SIGTERM. The first `ignored` signals have no effect, the next one makes interrupted()
+ * true, and the one after that ends the program at once. */
+void interrupt_watch(int ignored);
 bool interrupted(void);
 
-/* Is this signal one of its own, or part of the last one? timeout(1) signals a program and then its whole group, it
- * among them, and whoever ends a terminal's session sends SIGTERM and SIGHUP: what comes within a tenth of a second is
- * one wish. For one thread, or handlers that don't interrupt each other. */
-bool interrupt_counts(void);
+/* Whether a signal that arrives now is a new one, rather than part of the previous one: false within a tenth of a
+ * second of it. timeout(1) signals a program and then its process group, the program included, and the end of a
+ * terminal session sends SIGTERM and SIGHUP. For one thread, or for handlers that do not interrupt each other. */
+bool interrupt_is_new(void);
 
-/* Does somebody write this input while we read it (a pipe, a socket)? */
-bool interrupt_is_live(int fd);
+/* Whether another program writes this input while it is read: a pipe or a socket. */
+bool input_is_live(int fd);
 
 #endif

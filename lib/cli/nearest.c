@@ -9,6 +9,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* The Damerau-Levenshtein distance, in the form that never edits a swapped pair again. */
 static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2], *spare;

@@ -1,5 +1,5 @@
-/* The table of a program's options: parsed by options.h, shown by help.h, completed by completion.h, and held against
- * the manual page by a test.
+/* The table of a program's options. options.h parses it, help.h shows it, completion.h completes it, and a test
+ * compares it with the manual page.
  *
  *     static const struct option_spec specs[] = {
  *         OPTION_HEADING("Requests"),
@@ -17,15 +17,15 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_GROUP,    /* no option: a heading of --help, in `help` */
+	OPTION_HEADING,  /* not an option: `help` is a heading of --help */
 	OPTION_FLAG,     /* bool */
-	OPTION_COUNTER,  /* int: how often the option occurs */
+	OPTION_COUNTER,  /* int: the number of occurrences */
 	OPTION_TEXT,     /* const char * */
 	OPTION_FILE,     /* const char *: a path; --reproducible keeps only its last part in argv */
-	OPTION_LIST,     /* struct string_list: may occur several times; the first one replaces a default */
+	OPTION_LIST,     /* struct string_list: repeatable; the first occurrence replaces the default list */
 	OPTION_CHOICE,   /* int (an enum): the index of the value in `choices` */
-	OPTION_PARSED,   /* anything: `parse` reads it */
-	OPTION_COUNT,    /* int64_t, units.h's count */
+	OPTION_PARSED,   /* any type: `parse` reads the value */
+	OPTION_COUNT,    /* int64_t, a count as in units.h; the same for those that follow */
 	OPTION_DURATION, /* int64_t ns */
 	OPTION_SIZE,     /* int64_t bytes */
 	OPTION_RATE,     /* double per second */
@@ -42,8 +42,8 @@ struct string_list {
 	size_t count;
 };
 
-/* Reads the value of an option into its variable. 0, or -1 with `err`: what was expected and what was given; the caller
- * puts the option's name before it. */
+/* Parses the value of an option into its variable. -1: err says what was expected and what was given; the caller puts
+ * the option's name before it. */
 typedef int option_parser(const char *value, void *variable, struct ipf_error *err);
 
 struct option_spec {
@@ -51,16 +51,16 @@ struct option_spec {
 	char letter;                /* 0: none */
 	const char *name;           /* long name; NULL for a heading */
 	const char *argument;       /* "FILE"; NULL for flags */
-	size_t offset;              /* of the variable in the program's options */
-	const char *help;           /* a line or two, its first sentence the option's meaning; wrapped by --help */
+	size_t offset;              /* of the variable in the program's struct of options */
+	const char *help;           /* a line or two; the first sentence is the meaning; --help wraps it */
 	const char *const *choices; /* OPTION_CHOICE: its values, NULL at the end */
 	option_parser *parse;       /* OPTION_PARSED */
-	bool unshaping; /* does not shape the output's content: left out of the header's argv (-o, -v, -q, --progress) */
+	bool unshaping; /* does not affect the output's content: not in the header's argv (-o, -v, -q, --progress) */
 };
 
 #define OPTION_HEADING(text_)                                                                                          \
 	{                                                                                                                  \
-		.kind = OPTION_GROUP, .help = text_                                                                            \
+		.kind = OPTION_HEADING, .help = text_                                                                          \
 	}
 #define OPTION(kind_, letter_, name_, argument_, type_, member_, help_)                                                \
 	{                                                                                                                  \
@@ -87,16 +87,16 @@ struct program {
 	const char *name;
 	const char *operands; /* as shown in the usage line: "SOURCE [FILE…]" */
 	const char *summary;  /* one line, lower case */
-	const char *details;  /* shown by --help after the options (examples, kinds); NULL */
+	const char *details;  /* shown by --help after the options (examples, kinds); may be NULL */
 	const struct option_spec *specs;
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
-	bool plain_operands;            /* operands are never paths, whatever slashes they have (poisson:rate=300/m) */
-	const char *manual;             /* where it is described, where that is no manual page of its name; NULL */
-	const char *libraries;          /* for --version, beyond lib's own: "libcurl/7.88.1 OpenSSL/3.0.17"; NULL */
+	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
+	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
+	const char *libraries; /* for --version, besides those of lib: "libcurl/7.88.1 OpenSSL/3.0.17"; may be NULL */
 };
 
-/* Does the option take a value? */
+/* Whether the option takes a value. */
 bool option_takes_value(const struct option_spec *spec);
 
 #endif

@@ -16,7 +16,7 @@
 bool option_takes_value(const struct option_spec *spec)
 {
 	switch (spec->kind) {
-	case OPTION_GROUP:
+	case OPTION_HEADING:
 	case OPTION_FLAG:
 	case OPTION_COUNTER:
 	case OPTION_HELP:
@@ -34,7 +34,7 @@ struct walk {
 	const struct program *program;
 	char **argv;
 	int argc, at;
-	const char *cluster; /* what is left of "-vqn5" */
+	const char *cluster; /* the rest of "-vqn5" */
 	bool operands_only;  /* "--" was seen */
 };
 
@@ -42,16 +42,16 @@ struct argument {
 	const struct option_spec *spec; /* NULL: an operand */
 	const char *value;              /* of the option (NULL: none), or the operand */
 	const char *word;               /* long options: the word as typed */
-	bool attached;                  /* the value stands in the same word */
+	bool attached;                  /* the value is in the same word */
 	char shown[80];                 /* "--trace" or "-t", for messages */
 };
 
-/* The option that a text names exactly: "--trace" or "-t". */
+/* The option that the text names in full: "--trace" or "-t". */
 static const struct option_spec *find_exact(const struct program *program, const char *text)
 {
 	for (size_t i = 0; text[0] == '-' && i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (spec->kind == OPTION_GROUP)
+		if (spec->kind == OPTION_HEADING)
 			continue;
 		if (text[1] == '-' ? strcmp(text + 2, spec->name) == 0 : spec->letter && text[1] == spec->letter && !text[2])
 			return spec;
@@ -64,14 +64,14 @@ static int unknown_option(const struct program *program, const char *name, size_
 	struct nearest near = {0};
 
 	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_GROUP)
+		if (program->specs[i].kind != OPTION_HEADING)
 			nearest_try(&near, name, len, program->specs[i].name);
 	if (near.name)
 		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
 	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)(len < 100 ? len : 100), name);
 }
 
-/* The option of this long name, or of the only name that begins so. */
+/* The option with this long name, or the only one whose name begins with it. */
 static const struct option_spec *find_long(const struct program *program, const char *name, size_t len,
                                            struct ipf_error *err)
 {
@@ -79,11 +79,11 @@ static const struct option_spec *find_long(const struct program *program, const 
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (spec->kind == OPTION_GROUP || strncmp(spec->name, name, len) != 0)
+		if (spec->kind == OPTION_HEADING || strncmp(spec->name, name, len) != 0)
 			continue;
 		if (spec->name[len] == '\0')
 			return spec;
-		if (spec->kind == OPTION_COMPLETION) /* nobody types it: it makes no other name ambiguous */
+		if (spec->kind == OPTION_COMPLETION) /* rarely typed: it makes no other name ambiguous */
 			continue;
 		if (found)
 			other = spec;
@@ -97,8 +97,7 @@ static const struct option_spec *find_long(const struct program *program, const 
 	return err->kind ? NULL : found;
 }
 
-/* An option's value that stands in the next word. A word that is itself one of our options was hardly meant as a value.
- */
+/* Takes the next word as the option's value. A word that is itself an option is refused: the value was forgotten. */
 static int next_value(struct walk *w, struct argument *a, struct ipf_error *err)
 {
 	const char *value;
@@ -149,7 +148,7 @@ static int next_letter(struct walk *w, struct argument *a, struct ipf_error *err
 	return 1;
 }
 
-/* 1 and the next option or operand; 0 at the end; -1. */
+/* 1: the next option or operand; 0: the end; -1. */
 static int next_argument(struct walk *w, struct argument *a, struct ipf_error *err)
 {
 	const char *word;
@@ -176,7 +175,7 @@ static int next_argument(struct walk *w, struct argument *a, struct ipf_error *e
 
 /* ---- storing ----------------------------------------------------------------------------------------------------- */
 
-/* What the parser allocates lives as long as the program; it is kept in a list so that it stays reachable. */
+/* Memory that lives as long as the program; the list keeps it reachable for leak checkers. */
 struct kept {
 	struct kept *next;
 	const char *items[];
@@ -196,7 +195,7 @@ static const char **keep_items(int count, struct ipf_error *err)
 	return k->items;
 }
 
-/* The first occurrence replaces what the program may have put there as a default. */
+/* The first occurrence replaces the default list. */
 static int store_item(struct string_list *list, const struct argument *a, bool first, int argc, struct ipf_error *err)
 {
 	if (first) {
@@ -224,7 +223,7 @@ static int parse_seed(const char *text, struct common_options *common, struct ip
 	return 0;
 }
 
-/* "expected a, b or c, got "x"" */
+/* Fails with `expected a, b or c, got "x"`. */
 static int parse_choice(const char *text, const char *const *choices, int *index, struct ipf_error *err)
 {
 	char expected[300] = "";
@@ -287,7 +286,7 @@ static int store(const struct argument *a, void *options, bool first, int argc, 
 
 	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST ||
 	             a->spec->kind == OPTION_PARSED;
-	/* it would be as good as not given, or fail later in words of something else */
+	/* an empty value would be ignored, or fail later with an unrelated message */
 	if (plain && !*a->value)
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
 	if (a->spec->kind == OPTION_LIST)
@@ -315,7 +314,7 @@ static bool only_prints(const struct option_spec *spec)
 	return spec->kind == OPTION_HELP || spec->kind == OPTION_VERSION || spec->kind == OPTION_COMPLETION;
 }
 
-/* 1: run; 0: *prints is what was asked for instead; -1. */
+/* 1: run; 0: print *prints (help, version, completion) instead; -1. */
 static int parse(struct walk *w, void *options, struct operands *operands, const struct option_spec **prints,
                  struct ipf_error *err)
 {
@@ -353,15 +352,15 @@ out:
 	return got;
 }
 
-/* A closed standard descriptor would be taken by the next file opened, which then gets our messages. It is filled with
- * one that fails as a closed one does: standard input cannot be read from, standard output not written to. */
+/* The next file opened would get the number of a closed standard descriptor, and then our messages. Occupy it with one
+ * that fails like a closed one: standard input cannot be read, standard output cannot be written. */
 static void fill_descriptors(void)
 {
 	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
 
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)!open("/dev/null", modes[fd]); /* the lowest that is free: fd */
+			(void)!open("/dev/null", modes[fd]); /* gets the lowest free descriptor: fd */
 }
 
 /* ---- output over input ------------------------------------------------------------------------------------------- */
@@ -373,7 +372,7 @@ static bool is_file(const struct stat *file, const char *path)
 	return path && stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-/* Opening the output would empty a file that is still to be read: perhaps the only record of a run. */
+/* Opening the output would empty a file that has yet to be read, perhaps the only record of a run. */
 static int keep_inputs(const struct program *program, const void *options, const struct operands *operands,
                        struct ipf_error *err)
 {
@@ -395,11 +394,10 @@ static int keep_inputs(const struct program *program, const void *options, const
 	if (fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file.st_dev &&
 	    standard_input.st_ino == file.st_ino)
 		input = output;
-	return input ? ipf_error_set(err, IPF_USAGE, "--output: is one of the files to read: \"%s\"", output) : 0;
+	return input ? ipf_error_set(err, IPF_USAGE, "--output: \"%s\" is also an input", output) : 0;
 }
 
-/* ---- what is asked for instead of a run ----------------------------------------------------------------------------
- */
+/* ---- help, version, completion ----------------------------------------------------------------------------------- */
 
 static int print(struct buffer *out, struct ipf_error *err)
 {
@@ -477,7 +475,7 @@ static const char *last_part(const char *path, size_t *len)
 	return path;
 }
 
-/* Appends before + value, the value cut to its last part where `shorten`. */
+/* Appends before + value; `shorten`: only the last part of the value. */
 static void append(json_t *list, const char *before, size_t before_len, const char *value, bool shorten)
 {
 	size_t len = value ? strlen(value) : 0;
@@ -492,7 +490,7 @@ static void append(json_t *list, const char *before, size_t before_len, const ch
 	if (len)
 		memcpy(text + before_len, value, len);
 	text[before_len + len] = '\0';
-	/* JSON has no place for bytes that are not UTF-8 */
+	/* JSON cannot hold bytes that are not UTF-8 */
 	if (json_array_append_new(list, json_string(text)) < 0)
 		json_array_append_new(list, json_string("(not UTF-8)"));
 	free(text);

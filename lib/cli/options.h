@@ -1,5 +1,5 @@
-/* One table a program: it parses, prints --help, feeds the shell completion (--completion) and the test that holds it
- * against the man page.
+/* Parses the command line by the program's option table (option_table.h), which is also the source of --help and
+ * --completion.
  *
  *     struct sched_options { struct common_options common; const char *trace; … };
  *     static const struct option_spec specs[] = {
@@ -7,7 +7,7 @@
  *         COMMON_OPTIONS(struct sched_options, common),
  *     };
  *     static const struct program program = {
- *         .name = "ipf-sched", .operands = "STAGE…", .summary = "decide when requests are sent",
+ *         .name = "ipf-sched", .operands = "STAGE…", .summary = "plan when requests are sent",
  *         .specs = specs, .count = sizeof specs / sizeof *specs, .min_operands = 1, .max_operands = -1 };
  *
  *     int main(int argc, char **argv) {
@@ -39,10 +39,10 @@ struct common_options {
 		.seed = 1                                                                                                      \
 	}
 
-/* The row of the programs that leave something to chance. */
+/* The row of the programs that draw random numbers. */
 #define SEED_OPTION(type_, member_) OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "random seed (default: 1)")
 
-/* The rows that all five programs share. */
+/* The rows that all five programs have in common. */
 #define COMMON_OPTIONS(type_, member_)                                                                                 \
 	OPTION_HEADING("Common options"),                                                                                  \
 		OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                    \
@@ -61,26 +61,30 @@ struct common_options {
 	}
 
 struct operands {
-	char **items; /* of argv; the list lives as long as the program */
+	char **items; /* of argv, NULL at the end; valid as long as the program runs */
 	int count;
 };
 
-/* Ignores SIGPIPE and SIGXFSZ (writers then see EPIPE and EFBIG), makes sure that descriptors 0 to 2 are taken (one
- * that was closed goes on failing, but no file that is opened later gets its number), and parses. Options and operands
- * may be mixed; no option takes an empty value; "--" ends the options; "--name=value" and "-nvalue" work; unambiguous
- * beginnings of long names are accepted. An --output that is an operand, a file of another option or standard input is
- * refused: it would be emptied before it is read. True: run. False: end with *status at once (help, version,
- * completion: 0, and 1 when they could not be written; wrong usage: 2, said on stderr with the nearest option's name
- * where there is one). */
+/* Prepares the process and parses the command line.
+ *
+ * Preparation: SIGPIPE and SIGXFSZ are ignored, so that writers see EPIPE and EFBIG. A closed descriptor among 0 to 2
+ * is occupied, so that no file opened later gets its number; reading and writing it still fails.
+ *
+ * Parsing: options and operands may be mixed, "--" ends the options, "--name=value" and "-nvalue" work, and an
+ * unambiguous prefix of a long name is accepted. Empty values are refused. So is an --output that is also an operand, a
+ * file of another option or standard input, because it would be emptied before it is read.
+ *
+ * True: run. False: end with *status at once: 0 after help, version or completion (1 if they could not be written), 2
+ * after a usage error, which is on standard error with the nearest option's name. */
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status);
 
-/* The header's "argv": the arguments as given, less the program's name and what does not shape the content; without the
- * operands where `keep_operands` is false; with `reproducible`, paths (OPTION_FILE and operands, unless these are
- * plain) keep only their last part. New. */
+/* Returns the header's "argv", a new list: the arguments as given, without the program's name and without options that
+ * do not affect the content. `keep_operands`: include the operands. `reproducible`: shorten paths (OPTION_FILE, and
+ * operands unless they are plain) to their last part. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
-/* Prints what went wrong, for usage errors found after the parsing; returns 2. */
+/* Prints a usage error that was found after parsing; returns 2. */
 int program_misuse(const struct program *program, const struct ipf_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define EVERY_TERMINAL (200 * NS_PER_MS)
 #define EVERY_LOG      NS_PER_S
-#define WIPE           "\r\033[K"
+#define CLEAR_LINE     "\r\033[K"
 
 void progress_init(struct progress *p, bool wanted, bool quiet)
 {
@@ -36,7 +36,7 @@ static size_t terminal_width(void)
 	return size.ws_col;
 }
 
-/* Makes the text safe for one line (no control characters) and cuts it to so many characters; returns its bytes. */
+/* Replaces control characters and returns the length in bytes of the first `columns` characters. */
 static size_t fit(char *text, size_t columns)
 {
 	size_t i, seen = 0;
@@ -51,7 +51,7 @@ static size_t fit(char *text, size_t columns)
 	return i;
 }
 
-/* One write, so that lines of several programs on one terminal don't mix. That it fails is nobody's concern. */
+/* One write, so that lines of several programs on a terminal do not mix. A failure to show progress is ignored. */
 static void put(const char *data, size_t len)
 {
 	ssize_t wrote = write(STDERR_FILENO, data, len);
@@ -72,7 +72,7 @@ void progress_show(struct progress *p, const char *format, ...)
 	va_end(args);
 	if (n < 0)
 		return;
-	/* The last column stays free: some terminals wrap when it is filled. */
+	/* the last column stays free: some terminals wrap when it is filled */
 	len = fit(text, p->terminal ? terminal_width() - 1 : sizeof text);
 	n = snprintf(line, sizeof line, "%s%.*s%s", p->terminal ? "\r" : "", (int)len, text, p->terminal ? "\033[K" : "\n");
 	put(line, (size_t)n);
@@ -82,6 +82,6 @@ void progress_show(struct progress *p, const char *format, ...)
 void progress_end(struct progress *p)
 {
 	if (p->on && p->terminal && p->shown)
-		put(WIPE, strlen(WIPE));
+		put(CLEAR_LINE, strlen(CLEAR_LINE));
 	p->shown = false;
 }

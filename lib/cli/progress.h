@@ -1,13 +1,13 @@
-/* The progress line: one line on standard error that updates, only where that is a terminal or the user asked for it.
+/* The progress line: one line on standard error, shown only if that is a terminal or with --progress.
  *
  *     struct progress p;
  *     progress_init(&p, wanted, quiet);
- *     if (progress_due(&p, clock_now()))          // a few times a second
+ *     if (progress_due(&p, clock_now()))          // true a few times a second
  *         progress_show(&p, "%5.1fs  started %lld", …);
- *     progress_end(&p);                           // wipes the line (terminal) so that what follows starts clean
+ *     progress_end(&p);                           // clears the line on a terminal
  *
- * On a terminal the line is rewritten in place and cut to its width; otherwise (--progress in a log) a line each
- * second.
+ * On a terminal the line is rewritten in place and cut to the width. Otherwise, as with --progress in a log, a line is
+ * printed every second.
  */
 #ifndef IPF_PROGRESS_H
 #define IPF_PROGRESS_H
@@ -20,6 +20,7 @@ struct progress {
 	int64_t next_ns;
 };
 
+/* `wanted`: --progress; `quiet`: --quiet, which wins. */
 void progress_init(struct progress *p, bool wanted, bool quiet);
 bool progress_due(struct progress *p, int64_t now_ns);
 void progress_show(struct progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

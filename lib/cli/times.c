@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `digits` digits at *at. */
+/* Takes exactly `digits` digits from the front. */
 static bool take_digits(struct slice *s, int digits, int64_t *value)
 {
 	if (s->len < (size_t)digits)
@@ -102,8 +102,8 @@ int time_from_number(struct slice number, int64_t unit_ns, int64_t *ns)
 {
 	struct slice s = number;
 	bool negative = take_byte(&s, '-');
-	__int128 value = 0; /* the digits, as a whole number … */
-	int scale = 0;      /* … times ten to this */
+	__int128 value = 0; /* the number is value × 10^scale */
+	int scale = 0;
 	bool point = false, any = false;
 	for (; s.len > 0; s.data++, s.len--) {
 		if (*s.data == '.' && !point) {
@@ -114,7 +114,7 @@ int time_from_number(struct slice number, int64_t unit_ns, int64_t *ns)
 			break;
 		any = true;
 		if (value > (__int128)INT64_MAX * 1000000000) {
-			/* further digits are below a nanosecond, or the number is too big anyway */
+			/* further digits are below a nanosecond, or the number is too large anyway */
 			scale += !point;
 			continue;
 		}

@@ -1,4 +1,5 @@
-/* Times as recorded traces and people write them, read to the nanosecond without a detour over floating point. */
+/* Parses points in time as recorded traces write them, exact to the nanosecond: no floating point is involved.
+ * Durations with units are in units.h. */
 #ifndef IPF_TIMES_H
 #define IPF_TIMES_H
 
@@ -7,12 +8,13 @@
 
 #include <stdint.h>
 
-/* "2023-11-16 18:15:46.6805900", with a T instead of the blank, none to nine fractional digits, none or a zone (Z,
- * +00:00, -0730): nanoseconds since the epoch, UTC where no zone is given. -1: `expected …, got "…"`. */
+/* Parses "2023-11-16 18:15:46.6805900" to nanoseconds since the epoch. A T may replace the space; the fraction has up
+ * to nine digits or is missing; the zone is Z, +00:00, -0730 or missing, which means UTC. -1: IPF_INPUT, `expected …,
+ * got "…"`. */
 int time_parse(struct slice text, int64_t *ns, struct ipf_error *err);
 
-/* A decimal number ("1.5", "27482", "1e-3") of units of `unit_ns` nanoseconds, rounded down to a whole nanosecond. -1
- * for what is not a number or does not fit. */
+/* Parses a decimal number ("1.5", "27482", "1e-3") of units of `unit_ns` nanoseconds, rounded towards 0 to a whole
+ * nanosecond. -1: not a number, or out of range. */
 int time_from_number(struct slice number, int64_t unit_ns, int64_t *ns);
 
 #endif

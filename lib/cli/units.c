@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DIGITS 300 /* of a number that is turned into a double */
+#define MAX_DIGITS 300 /* of a number that becomes a double */
 
 struct unit {
 	const char *name;
@@ -46,13 +46,13 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A number as it stands in a text: digits, or digits with a point between them. */
+/* A number in a text: digits, or digits with a decimal point between them. */
 struct decimal {
 	const char *whole, *fraction;
 	size_t whole_len, fraction_len;
 };
 
-/* Moves *at behind the number; false where there is none. */
+/* Advances *at past the number; false: there is none. */
 static bool read_decimal(const char **at, struct decimal *d)
 {
 	const char *p = *at;
@@ -77,7 +77,7 @@ static bool read_decimal(const char **at, struct decimal *d)
 	return true;
 }
 
-/* The letters at *at, looked up; moves *at behind them. */
+/* Looks up the letters at *at and advances *at past them; NULL: unknown unit. */
 static const struct unit *read_unit(const char **at, const struct unit *units)
 {
 	size_t len = 0;
@@ -92,7 +92,7 @@ static const struct unit *read_unit(const char **at, const struct unit *units)
 	return NULL;
 }
 
-/* number × factor, rounded half up, with integers only. False: over INT64_MAX. *whole: nothing had to be rounded. */
+/* number × factor in integer arithmetic, rounded half up. *whole: nothing was rounded. False: above INT64_MAX. */
 static bool scale(const struct decimal *d, int64_t factor, int64_t *result, bool *whole)
 {
 	int64_t value = 0, part;
@@ -104,7 +104,7 @@ static bool scale(const struct decimal *d, int64_t factor, int64_t *result, bool
 			return false;
 	if (__builtin_mul_overflow(value, factor, &value))
 		return false;
-	/* 18 digits decide: factors are below 2^47, so what comes after them moves the result by less than 0.0002. */
+	/* 18 digits are enough: factors are below 2^47, so that later digits change the result by less than 0.0002 */
 	for (size_t i = 0; i < d->fraction_len; i++) {
 		unsigned digit = (unsigned)(d->fraction[i] - '0');
 		if (i < 18) {
@@ -167,8 +167,7 @@ static int parse_whole(const char *text, const struct unit *units, const char *w
 
 int parse_count(const char *text, int64_t *count, struct ipf_error *err)
 {
-	return parse_whole(text, counts, "a whole number such as 1000 or 1.5k",
-	                   "a number below 9.2 million million million", count, err);
+	return parse_whole(text, counts, "a whole number such as 1000 or 1.5k", "a number below 9.2e18", count, err);
 }
 
 int parse_size(const char *text, int64_t *bytes, struct ipf_error *err)
@@ -176,12 +175,12 @@ int parse_size(const char *text, int64_t *bytes, struct ipf_error *err)
 	return parse_whole(text, sizes, "a size such as 4096, 64KiB or 10MB", "a size below 8 million TiB", bytes, err);
 }
 
-/* The double nearest to number × 10^exponent: the exponent goes into the text, so that 0.57k is 570 and not 569.99…. */
+/* The double nearest to number × 10^exponent. The exponent goes into the text, so that 0.57k is 570, not 569.99…. */
 static bool to_double(const struct decimal *d, int exponent, double *value)
 {
-	char text[MOST_DIGITS + 16];
+	char text[MAX_DIGITS + 16];
 
-	if (d->whole_len + d->fraction_len > MOST_DIGITS)
+	if (d->whole_len + d->fraction_len > MAX_DIGITS)
 		return false;
 	snprintf(text, sizeof text, "%.*s.%.*se%d", (int)d->whole_len, d->whole, (int)d->fraction_len, d->fraction,
 	         exponent);
@@ -217,7 +216,7 @@ int parse_rate(const char *text, double *per_second, struct ipf_error *err)
 
 int parse_share(const char *text, double *share, struct ipf_error *err)
 {
-	static const char wanted[] = "a share such as 5% or 0.05, 100% at most";
+	static const char wanted[] = "a share such as 5% or 0.05, at most 100%";
 	const char *at = text;
 	struct decimal d;
 	double value;
@@ -241,7 +240,7 @@ int parse_number(const char *text, double *number, struct ipf_error *err)
 
 	if (*at == '-' || *at == '+')
 		at++;
-	if (!read_decimal(&at, &d) || d.whole_len + d.fraction_len > MOST_DIGITS)
+	if (!read_decimal(&at, &d) || d.whole_len + d.fraction_len > MAX_DIGITS)
 		return refuse(wanted, text, err);
 	if (*at == 'e' || *at == 'E') {
 		at++;
@@ -261,7 +260,7 @@ int parse_number(const char *text, double *number, struct ipf_error *err)
 	return 0;
 }
 
-/* Three significant digits, without zeros at the end where `trim`. */
+/* Three significant digits; with `trim`, without trailing zeros. */
 static void three_digits(double value, bool trim, char *text, size_t size)
 {
 	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -285,14 +284,14 @@ char *format_duration(int64_t ns, char text[32])
 	int64_t rest;
 	size_t i;
 
-	if (size < UINT64_C(59950000000)) { /* what rounds to 60.0 s is a minute */
+	if (size < UINT64_C(59950000000)) { /* a value that rounds to 60.0 s is shown as a minute */
 		for (i = 0; i < 3 && (double)size / (double)small[i].factor >= 999.5; i++)
 			;
 		three_digits((double)size / (double)small[i].factor, true, number, sizeof number);
 		snprintf(text, 32, "%s%s %s", size ? sign : "", number, size ? small[i].name : "s");
 		return text;
 	}
-	/* Round to the smaller of the two units shown before splitting, so that never 60 of it are left. */
+	/* round to the smaller of the two units before splitting, so that it is never shown as 60 */
 	rest = (int64_t)((size + 500000000) / 1000000000);
 	for (i = 1; i < 3 && rest >= large[i + 1].factor; i++)
 		rest = (rest + large[i].factor / 2) / large[i].factor * large[i].factor;

@@ -1,7 +1,7 @@
-/* Eight bytes of a text looked at in one word, the first of them lowest: each function answers a word in which the
- * highest bit of a byte marks that it is one of those looked for. Whether any is marked is always right. Which one is
- * only sure of the first in the text's order: a borrow can mark a byte falsely, but only behind one that is marked
- * rightly.
+/* Searches eight bytes of a text at once, in one 64-bit word (SWAR); the first byte is the lowest.
+ *
+ * Each search returns a word of marks: the highest bit of a byte is set if the byte matches. The marks are exact up to
+ * and including the first match. A byte after it may be marked falsely, because of a borrow.
  */
 #ifndef IPF_BYTES8_H
 #define IPF_BYTES8_H
@@ -22,7 +22,7 @@ static inline uint64_t bytes8_load(const char *at)
 	return word;
 }
 
-/* The first that is marked; there is one. */
+/* The index of the first match; marks != 0. */
 static inline unsigned bytes8_first(uint64_t marks)
 {
 	return (unsigned)__builtin_ctzll(marks) / 8;
@@ -34,7 +34,7 @@ static inline uint64_t bytes8_equal(uint64_t word, char c)
 	return (other - BYTES8_ONES) & ~other & BYTES8_HIGHS;
 }
 
-/* What a JSON string cannot hold as it stands: quotes, backslashes and control characters. */
+/* The bytes that must be escaped in a JSON string: quotes, backslashes and control characters. */
 static inline uint64_t bytes8_escaped(uint64_t word)
 {
 	uint64_t control = (word - BYTES8_ONES * 0x20) & ~word & BYTES8_HIGHS;

@@ -1,6 +1,7 @@
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
+#include "json/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,7 +50,7 @@ static void skip_space(struct parser *p)
 		p->at++;
 }
 
-/* To the next byte of a string that is a quote, a backslash, a control character or not ASCII; eight at a time. */
+/* Skips to the next quote, backslash, control character or non-ASCII byte; eight bytes at a time. */
 static const char *plain_run(const char *at, const char *end)
 {
 	while (at + 8 <= end) {
@@ -88,12 +89,12 @@ static int parse_escape(struct parser *p)
 		p->at += 5;
 		return 0;
 	}
-	return fail(p, "a bad escape in a string");
+	return fail(p, "invalid escape in a string");
 }
 
 static int parse_not_ascii(struct parser *p)
 {
-	/* all of the run that is not ASCII at once: scripts without spaces would otherwise pay for a call a character */
+	/* the whole run of non-ASCII bytes at once: scripts without spaces would otherwise cost a call per character */
 	const char *run = p->at;
 	while (run < p->end && (unsigned char)*run >= 0x80)
 		run++;
@@ -103,14 +104,14 @@ static int parse_not_ascii(struct parser *p)
 	return valid ? 0 : fail(p, "invalid UTF-8");
 }
 
-/* p->at is on the opening quote; leaves it behind the closing one. */
+/* p->at is at the opening quote; afterwards it is behind the closing one. */
 static int parse_string(struct parser *p, bool *escaped)
 {
 	p->at++;
 	for (;;) {
 		p->at = plain_run(p->at, p->end);
 		if (p->at == p->end)
-			return fail(p, "a string without its end");
+			return fail(p, "unterminated string");
 		unsigned char c = (unsigned char)*p->at;
 		if (c == '"') {
 			p->at++;
@@ -121,7 +122,7 @@ static int parse_string(struct parser *p, bool *escaped)
 			if (parse_escape(p) < 0)
 				return -1;
 		} else if (c < 0x20) {
-			return fail(p, "a control character in a string");
+			return fail(p, "control character in a string");
 		} else if (parse_not_ascii(p) < 0) {
 			return -1;
 		}
@@ -143,18 +144,18 @@ static int parse_number(struct parser *p)
 	if (p->at < p->end && *p->at == '0')
 		p->at++;
 	else if (!digits(p))
-		return fail(p, "not a value");
+		return fail(p, "expected a value");
 	if (p->at < p->end && *p->at == '.') {
 		p->at++;
 		if (!digits(p))
-			return fail(p, "a number without digits behind its point");
+			return fail(p, "expected a digit after the decimal point");
 	}
 	if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
 		p->at++;
 		if (p->at < p->end && (*p->at == '+' || *p->at == '-'))
 			p->at++;
 		if (!digits(p))
-			return fail(p, "a number without digits in its exponent");
+			return fail(p, "expected a digit in the exponent");
 	}
 	return 0;
 }
@@ -163,12 +164,12 @@ static int parse_word(struct parser *p, const char *word)
 {
 	size_t len = strlen(word);
 	if ((size_t)(p->end - p->at) < len || memcmp(p->at, word, len) != 0)
-		return fail(p, "not a value");
+		return fail(p, "expected a value");
 	p->at += len;
 	return 0;
 }
 
-/* A value that holds no others. */
+/* Any value but a list or a map. */
 static int parse_scalar(struct parser *p)
 {
 	static const enum jdoc_type types[256] = {
@@ -200,18 +201,18 @@ static int parse_scalar(struct parser *p)
 	return status;
 }
 
-/* What may come next in an open list or map. */
+/* Where the parser is in an open list or map. */
 enum place { BEFORE_FIRST, BEFORE_NEXT, AFTER_VALUE };
 
 static int parse_key(struct parser *p)
 {
 	if (p->at == p->end || *p->at != '"')
-		return fail(p, p->at == p->end ? "the text ends too early" : "a key that is not a string");
+		return fail(p, p->at == p->end ? "unexpected end" : "expected a string as key");
 	if (parse_scalar(p) < 0)
 		return -1;
 	skip_space(p);
 	if (p->at == p->end || *p->at != ':')
-		return fail(p, p->at == p->end ? "the text ends too early" : "a key without a colon");
+		return fail(p, p->at == p->end ? "unexpected end" : "expected a colon after the key");
 	p->at++;
 	skip_space(p);
 	return 0;
@@ -225,7 +226,7 @@ static int parse_tree(struct parser *p)
 	for (;;) {
 		skip_space(p);
 		if (p->at == p->end)
-			return fail(p, "the text ends too early");
+			return fail(p, "unexpected end");
 		struct jdoc_node *in = depth ? &p->j->nodes[open[depth - 1]] : NULL;
 		char close = in && in->type == JDOC_MAP ? '}' : ']';
 		if (in && place != BEFORE_NEXT && *p->at == close) {
@@ -234,7 +235,7 @@ static int parse_tree(struct parser *p)
 			place = AFTER_VALUE;
 		} else if (in && place == AFTER_VALUE) {
 			if (*p->at != ',')
-				return fail(p, "no comma between two values");
+				return fail(p, "expected a comma between two values");
 			p->at++;
 			place = BEFORE_NEXT;
 			continue;
@@ -244,7 +245,7 @@ static int parse_tree(struct parser *p)
 			if (in && in->type == JDOC_MAP && parse_key(p) < 0)
 				return -1;
 			if (p->at == p->end)
-				return fail(p, "the text ends too early");
+				return fail(p, "unexpected end");
 			if (*p->at == '{' || *p->at == '[') {
 				if (depth == MAX_DEPTH)
 					return fail(p, "nested too deeply");
@@ -270,12 +271,12 @@ int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *e
 	j->text = text;
 	j->count = 0;
 	if (len >= UINT32_MAX)
-		return ipf_error_set(err, IPF_INPUT, "a JSON text of %zu bytes is too long (the limit is 4 GiB)", len);
+		return ipf_error_set(err, IPF_INPUT, "a JSON text of %zu bytes is too long (the maximum is 4 GiB)", len);
 	if (parse_tree(&p) == 0) {
 		skip_space(&p);
 		if (p.at == p.end)
 			return 0;
-		fail(&p, "something after the value");
+		fail(&p, "unexpected text after the value");
 	}
 	j->count = 0;
 	return -1;

@@ -1,8 +1,8 @@
-/* Reading JSON on the paths that run per line or per event: strict about types, and it names the field. (Headers,
- * descriptors and reports use jansson, which is twenty times slower; jout.h writes.)
+/* Reads JSON on the paths that run per line or per event: strict about types, and errors name the field. Headers,
+ * descriptors and reports use jansson, which is twenty times slower. jout.h writes.
  *
- * Parses one text into a flat table of nodes that is used again for the next text, so that nothing is allocated
- * once it has grown. Strings stay where they are in the text until somebody asks for them.
+ * A text is parsed into a flat table of nodes. The table is reused for the next text, so that nothing is allocated once
+ * it has grown. Strings are decoded only on request.
  *
  *     struct jdoc j = {0};
  *     if (jdoc_parse(&j, line.data, line.len, &err) < 0) …
@@ -12,8 +12,8 @@
  *     }
  *     jdoc_release(&j);
  *
- * The text must outlive its use. Invalid UTF-8, control characters in strings, numbers that JSON does not know, nesting
- * over 512, anything after the value: errors. A key that stands twice: the first one counts.
+ * The text must outlive its use. Errors: invalid UTF-8, control characters in strings, numbers that are not JSON,
+ * nesting deeper than 512, anything after the value. Of a duplicate key the first one counts.
  */
 #ifndef IPF_JDOC_H
 #define IPF_JDOC_H
@@ -25,13 +25,13 @@
 
 enum jdoc_type { JDOC_NULL, JDOC_BOOL, JDOC_NUMBER, JDOC_TEXT, JDOC_LIST, JDOC_MAP };
 
-typedef uint32_t jdoc_id; /* a node; the one typedef of the house, for its documentation's sake */
+typedef uint32_t jdoc_id; /* the index of a node; a typedef so that it is not mistaken for a count */
 #define JDOC_ROOT ((jdoc_id)0)
 #define JDOC_NONE UINT32_MAX
 
 struct jdoc_node {
 	uint32_t begin, end; /* the value's bytes in the text, quotes included */
-	jdoc_id next;        /* the node after this one and all that is in it */
+	jdoc_id next;        /* the node after this one and everything in it */
 	uint32_t count;      /* elements of a list, members of a map */
 	uint8_t type;
 	bool escaped; /* a text with a backslash in it */
@@ -43,24 +43,25 @@ struct jdoc {
 	uint32_t count, cap;
 };
 
-/* Parses exactly one value with white space around it. 0, or -1 with the byte offset and what was wrong in err. */
+/* Parses exactly one value; white space around it is allowed. 0, or -1 with the byte offset and what is wrong in err.
+ */
 int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err);
 void jdoc_release(struct jdoc *j);
 
-/* Looking around. Every function takes JDOC_NONE and answers JDOC_NONE, 0 or an absent slice for it. */
+/* Access. Every function accepts JDOC_NONE and returns JDOC_NONE, 0 or an absent slice for it. */
 static inline enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node)
 {
 	return node < j->count ? (enum jdoc_type)j->nodes[node].type : JDOC_NULL;
 }
-jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key); /* JDOC_NONE where absent or not a map */
-jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map,
-                    struct slice key); /* the same, of a key whose length is known; a NUL follows it */
+/* The value of a map's member; JDOC_NONE if it is absent or `map` is not a map. */
+jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key);
+jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key); /* the same; a NUL must follow the key */
 jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index);
 uint32_t jdoc_count(const struct jdoc *j, jdoc_id node);
-struct slice jdoc_raw(const struct jdoc *j, jdoc_id node);               /* the bytes as they stand */
+struct slice jdoc_raw(const struct jdoc *j, jdoc_id node);               /* its bytes in the text, verbatim */
 bool jdoc_is_null(const struct jdoc *j, jdoc_id node);                   /* true for JDOC_NONE too */
 bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text); /* a text node that equals `text` */
-bool jdoc_text_empty(const struct jdoc *j, jdoc_id node); /* true for everything but a text with a character in it */
+bool jdoc_text_empty(const struct jdoc *j, jdoc_id node);                /* false only for a text that is not "" */
 
 /* for (struct jdoc_each e = jdoc_each(&j, node); jdoc_step(&e);) … e.key (JDOC_NONE in a list), e.value */
 struct jdoc_each {
@@ -72,26 +73,21 @@ struct jdoc_each {
 struct jdoc_each jdoc_each(const struct jdoc *j, jdoc_id node);
 bool jdoc_step(struct jdoc_each *e);
 
-/* Appends a text node's characters, decoded, as UTF-8 (a lone surrogate becomes U+FFFD). */
+/* Appends the decoded characters of a text node as UTF-8. A lone surrogate becomes U+FFFD. */
 void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out);
 bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value);   /* false: not an integer literal within int64 */
 bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value); /* false: not a number */
 
-/* Typed members: 1 found, 0 absent or null, -1 of another type: err says `key: expected …, got …`. */
+/* Members of a given type. 1: found; 0: absent or null; -1: another type, err says `key: expected …, got …`. */
 int jdoc_get_int(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
 int jdoc_get_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err); /* >= 0 */
-int jdoc_get_double(const struct jdoc *j, jdoc_id map, const char *key, double *value, struct ipf_error *err);
 int jdoc_get_bool(const struct jdoc *j, jdoc_id map, const char *key, bool *value, struct ipf_error *err);
-int jdoc_get_text(const struct jdoc *j, jdoc_id map, const char *key, struct buffer *out,
-                  struct ipf_error *err); /* appends */
-/* The bytes of a member that has to be of this type (a text with its quotes). *raw is absent where the answer is not 1.
- */
+/* Appends the decoded text. */
+int jdoc_get_text(const struct jdoc *j, jdoc_id map, const char *key, struct buffer *out, struct ipf_error *err);
+/* The bytes of a member of this type (a text with its quotes). *raw is absent unless the result is 1. */
 int jdoc_get_raw(const struct jdoc *j, jdoc_id map, const char *key, enum jdoc_type type, struct slice *raw,
                  struct ipf_error *err);
-/* Sets err to `key: expected <wanted>, got <the value, shortened>` and returns -1. */
+/* Sets err to `key: expected WANTED, got VALUE` with the node's value, shortened; returns -1. */
 int jdoc_expected(const struct jdoc *j, jdoc_id node, const char *key, const char *wanted, struct ipf_error *err);
-
-/* Is it well-formed UTF-8? *good (may be NULL) is how many bytes from the start are. */
-bool utf8_valid(const char *text, size_t len, size_t *good);
 
 #endif

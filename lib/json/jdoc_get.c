@@ -1,4 +1,3 @@
-/* Looking around in a parsed text. */
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
@@ -134,7 +133,7 @@ static char *put_utf8(char *to, unsigned c)
 	return to;
 }
 
-/* `*at` is behind the `\u`; moves it behind the digits (of both halves of a pair). */
+/* *at is behind the \u; advances it past the digits, of both halves of a surrogate pair. */
 static char *put_unicode_escape(char *to, const char **at, const char *end)
 {
 	unsigned c = hex4(*at);
@@ -149,8 +148,8 @@ static char *put_unicode_escape(char *to, const char **at, const char *end)
 	return put_utf8(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 }
 
-/* Copies up to the next backslash; eight bytes at a time, since in JSON within JSON the next one is never far. There is
- * as much room as there is text. */
+/* Copies up to the next backslash, eight bytes at a time: in JSON inside JSON the next one is never far. The output has
+ * at least as much room as the input has bytes. */
 static void copy_plain(char **to, const char **at, const char *end)
 {
 	char *out = *to;
@@ -167,7 +166,7 @@ static void copy_plain(char **to, const char **at, const char *end)
 	*at = in;
 }
 
-/* Decodes a string's inside, which never grows by that; returns behind what it wrote. */
+/* Decodes the inside of a string, which never grows; returns the end of the output. */
 static char *decode(char *to, const char *at, const char *end)
 {
 	for (;;) {
@@ -243,7 +242,7 @@ bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value)
 	const struct jdoc_node *n = node_at(j, node);
 	if (!n || n->type != JDOC_NUMBER)
 		return false;
-	/* the text need not end in a NUL: strtod must not run past it */
+	/* strtod needs a NUL, which the text may lack */
 	char copy[64];
 	size_t len = n->end - n->begin;
 	char *text = len < sizeof copy ? copy : malloc(len + 1);
@@ -269,7 +268,7 @@ int jdoc_expected(const struct jdoc *j, jdoc_id node, const char *key, const cha
 	                     shown < raw.len ? "..." : "");
 }
 
-/* 1: there and of that type; 0; -1 */
+/* 1: found, of this type; 0: absent or null; -1: another type */
 static int find(const struct jdoc *j, jdoc_id map, const char *key, enum jdoc_type type, jdoc_id *node,
                 struct ipf_error *err)
 {
@@ -298,15 +297,6 @@ int jdoc_get_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *v
 	if (!jdoc_to_int(j, node, value) || *value < 0)
 		return jdoc_expected(j, node, key, "an integer of 0 or more", err);
 	return 1;
-}
-
-int jdoc_get_double(const struct jdoc *j, jdoc_id map, const char *key, double *value, struct ipf_error *err)
-{
-	jdoc_id node;
-	int got = find(j, map, key, JDOC_NUMBER, &node, err);
-	if (got == 1 && !jdoc_to_double(j, node, value))
-		return jdoc_expected(j, node, key, "a finite number", err);
-	return got;
 }
 
 int jdoc_get_bool(const struct jdoc *j, jdoc_id map, const char *key, bool *value, struct ipf_error *err)

@@ -2,13 +2,14 @@
 
 #include "absent.h"
 #include "json/bytes8.h"
+#include "json/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PART ((size_t)512) /* of a text, for which room is made at a time */
+#define PART ((size_t)512) /* bytes of a text that are written before more room is reserved */
 
 static void before_value(struct jout *w)
 {
@@ -93,7 +94,7 @@ void jout_null(struct jout *w)
 	buffer_text(w->out, "null");
 }
 
-/* Six bytes at most. Returns where the next one goes. */
+/* Writes at most six bytes; returns the end of the output. */
 static char *put_escaped(char *to, unsigned char c)
 {
 	static const char shorts[] = {
@@ -115,8 +116,8 @@ static bool is_escaped(unsigned char c)
 	return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Texts in texts are full of quotes: each step takes eight bytes, of which those before the first that needs an escape
- * count. There is room. */
+/* JSON inside JSON is full of quotes: each step copies eight bytes and keeps those before the first that needs an
+ * escape. The caller reserved enough room. */
 static char *put_part(char *to, const char *at, const char *end)
 {
 	while (end - at >= 8) {
@@ -210,7 +211,7 @@ void jout_json(struct jout *w, json_t *value)
 	case JSON_REAL:
 		before = w->out->len;
 		jout_double(w, json_real_value(value));
-		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* a real stays one when it is read back */
+		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* so that it is read back as a real */
 			buffer_text(w->out, ".0");
 		break;
 	case JSON_TRUE:

@@ -1,37 +1,37 @@
-/* Writing JSON on the paths that run per line: commas come by themselves. (jdoc.h reads.)
+/* Writes JSON on the paths that run per line. Commas are added automatically. jdoc.h reads.
  *
  *     struct jout w = {.out = &line};
  *     jout_begin_map(&w);
  *     jout_key(&w, "n"); jout_int(&w, 7);
  *     jout_end_map(&w);
+ *
+ * Running out of memory shows in the buffer's `failed`.
  */
 #ifndef IPF_JOUT_H
 #define IPF_JOUT_H
 
 #include "buffer.h"
-#include "json/jdoc.h"
 
 #include <jansson.h>
 
 struct jout {
 	struct buffer *out;
-	bool comma;
+	bool comma; /* a value precedes: the next one needs a comma */
 };
 void jout_begin_map(struct jout *w);
 void jout_end_map(struct jout *w);
 void jout_begin_list(struct jout *w);
 void jout_end_list(struct jout *w);
-void jout_key(struct jout *w, const char *key); /* a plain ASCII literal: written as it is */
+void jout_key(struct jout *w, const char *key); /* ASCII that needs no escapes: written verbatim */
 void jout_int(struct jout *w, int64_t value);
-void jout_double(struct jout *w, double value); /* shortest form that reads back equal; null when not finite */
+void jout_double(struct jout *w, double value); /* the shortest form that reads back equal; null unless finite */
 void jout_bool(struct jout *w, bool value);
 void jout_null(struct jout *w);
 void jout_string(struct jout *w, struct slice text); /* invalid UTF-8 becomes U+FFFD */
 void jout_string0(struct jout *w, const char *text);
 void jout_value(struct jout *w, struct slice raw); /* bytes that are JSON already */
-void jout_json(struct jout *w,
-               json_t *value); /* a jansson value; reals in their shortest form, which jansson has not */
-/* Key and value in one; an IPF_ABSENT integer or an absent slice writes nothing at all. */
+void jout_json(struct jout *w, json_t *value);     /* a jansson value; unlike jansson, reals in their shortest form */
+/* Key and value together. An IPF_ABSENT integer or an absent slice writes neither. */
 void jout_member_int(struct jout *w, const char *key, int64_t value);
 void jout_member_string(struct jout *w, const char *key, struct slice text);
 void jout_member_value(struct jout *w, const char *key, struct slice raw);

@@ -1,9 +1,9 @@
-/* UTF-8 as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF. */
-#include "json/jdoc.h"
+#include "json/utf8.h"
 
+#include <stdint.h>
 #include <string.h>
 
-/* Length of the well-formed sequence at `at` (lead byte >= 0x80), 0 where there is none. */
+/* The length of the well-formed sequence at `at`, whose lead byte is >= 0x80; 0: not well-formed. */
 static size_t sequence(const unsigned char *at, size_t left)
 {
 	unsigned char c = at[0];

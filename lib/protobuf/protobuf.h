@@ -1,16 +1,12 @@
-/* Protocol buffers by a description that is data: the `grpc` part of an API's descriptor, see ipf-api(5).
+/* Protocol buffers to JSON and back, by a schema that is data (protobuf_schema.h).
  *
- *     protobuf_new(&p, json, "mine.json", &err);            // {"messages": {…}, "enums": {…}, …}
- *     int type = protobuf_message(p, "GenerationRequest");
- *     protobuf_encode(p, type, &scratch, json_text, &out, &err);
- *     protobuf_decode(p, type, message, &json, &err);
+ *     protobuf_encode(schema, type, &scratch, json_text, &message, &err);
+ *     protobuf_decode(schema, type, buffer_all(&message), &json, &err);
  *
- * Messages become JSON and come from JSON, so that templates and pointers are the same as for any other API: a message
- * is a map of its fields by their names, a repeated field a list, a map<> a map, an enum its name, bytes a text. As on
- * the wire there are no defaults: what was not sent is absent. A field that the description does not know is a member
- * named by its number, so that it can be seen and pointed to.
- *
- * The description is made once and then only read: any number of threads may use it.
+ * Because messages become JSON, templates and JSON Pointers work for gRPC as for any other API. A message is a map of
+ * its fields by name, a repeated field a list, a map<> a map, an enum its name, bytes a text. There are no defaults, as
+ * on the wire: a field that was not sent is absent. A field that the schema lacks appears under its number, so that a
+ * user sees it and can point to it.
  */
 #ifndef IPF_PROTOBUF_H
 #define IPF_PROTOBUF_H
@@ -18,58 +14,20 @@
 #include "buffer.h"
 #include "error.h"
 #include "json/jdoc.h"
+#include "protobuf/protobuf_schema.h"
 
-#include <jansson.h>
+/* Appends the message that a JSON map stands for. `scratch` is used to parse it. -1: out of memory, or IPF_INPUT for
+ * JSON that does not fit the schema: `Parameters.max_new_tokens: expected a uint32, got "many"`. */
+int protobuf_encode(const struct protobuf_schema *schema, int type, struct jdoc *scratch, struct slice json,
+                    struct buffer *out, struct ipf_error *err);
 
-struct protobuf;
-
-/* `description` has "messages", {NAME: {FIELD: "TYPE = NUMBER"}}, and perhaps "enums", {NAME: {WORD: NUMBER}};
- * borrowed, and not needed afterwards. -1: memory, or IPF_INPUT (file `where`, the member and what was expected). */
-int protobuf_new(struct protobuf **protobuf, json_t *description, const char *where, struct ipf_error *err);
-void protobuf_free(struct protobuf *p); /* NULL is fine */
-
-/* The message type of this name; -1. */
-int protobuf_message(const struct protobuf *p, const char *name);
-
-/* What a field is, by its name; false where the message type has none of it. */
-struct protobuf_shape {
-	int message;        /* the type of its messages; -1: they are no messages */
-	bool repeated, map; /* at most one of them */
-};
-bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, struct protobuf_shape *shape);
-
-/* Appends the message that the JSON map (`len` bytes; parsed in `scratch`) stands for. -1: memory, or IPF_INPUT for
- * what does not fit the description: `Parameters.max_new_tokens: expected a uint32, got "many"`. */
-int protobuf_encode(const struct protobuf *p, int type, struct jdoc *scratch, struct slice json, struct buffer *out,
+/* Appends the message as a JSON map. -1: out of memory, or IPF_INPUT for bytes that are not such a message; `out` then
+ * holds part of the map. */
+int protobuf_decode(const struct protobuf_schema *schema, int type, struct slice message, struct buffer *out,
                     struct ipf_error *err);
 
-/* Appends the message as a JSON map. -1: memory, or IPF_INPUT for bytes that are no such message. `out` then has a part
- * of it. */
-int protobuf_decode(const struct protobuf *p, int type, struct slice message, struct buffer *out,
-                    struct ipf_error *err);
-
-/* Where a place in such a map, "/params/method" with a star for the elements of a list, is on the wire: appends "10.1
- * DecodingMethod", or "not described" where the description does not have it. */
-void protobuf_place(const struct protobuf *p, int type, const char *pointer, struct buffer *out);
-
-/* Appends what a message holds without a description, a line for each field: number, wire type and value. `indent`
- * spaces before. */
+/* Appends what a message contains, without a schema: a line for each field with number, wire type and value, indented
+ * by `indent` spaces. */
 void protobuf_dump(struct slice message, int indent, struct buffer *out);
-
-/* ---- gRPC's frames around messages ---- */
-
-#define GRPC_PREFIX 5
-
-/* The five bytes before a message: not compressed, its length. */
-void grpc_prefix(size_t len, char prefix[GRPC_PREFIX]);
-
-/* The frame at body[at]: 1 with its message and where the next begins; 0 where the rest is not a whole one; -1 where
- * the first byte is none of gRPC's. */
-int grpc_frame(struct slice body, size_t at, bool *compressed, struct slice *message, size_t *next);
-
-/* The name of a status code, "UNAVAILABLE"; NULL for a number that is none. */
-const char *grpc_status_name(int64_t code);
-/* Appends a grpc-message with its %XX undone. */
-void grpc_message(struct slice encoded, struct buffer *out);
 
 #endif

@@ -1,23 +1,25 @@
-#include "protobuf/protobuf_private.h"
+#include "protobuf/protobuf.h"
 
 #include "json/jout.h"
+#include "json/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* More fields that nobody described are not shown: a message of a hostile server must not cost its square. */
-#define UNKNOWN_MOST 32
+/* At most this many fields that the schema lacks are shown of a message: a hostile server must not make decoding
+ * quadratic. */
+#define UNKNOWN_MAX 32
 
-struct decoding {
-	const struct protobuf *p;
+struct decoder {
+	const struct protobuf_schema *p;
 	struct jout w;
 	struct ipf_error *err;
 	int depth;
 };
 
-static int decode_message(struct decoding *d, int type, struct slice message);
+static int decode_message(struct decoder *d, int type, struct slice message);
 
-static int bad(struct decoding *d, int type, const struct protobuf_field *f, const char *what)
+static int bad(struct decoder *d, int type, const struct protobuf_field *f, const char *what)
 {
 	return ipf_error_set(d->err, IPF_INPUT, "%s%s%s: %s", protobuf_type_name(d->p, type), f ? "." : "",
 	                     f ? f->name : "", what);
@@ -50,7 +52,7 @@ static double as_double(uint64_t bits)
 	return value;
 }
 
-/* As the shortest decimal that is this float: 0.1, not 0.10000000149011612. */
+/* The shortest decimal that reads back as this float: 0.1, not 0.10000000149011612. */
 static double as_float(uint64_t bits)
 {
 	uint32_t low = (uint32_t)bits;
@@ -71,7 +73,7 @@ static int64_t unzigzag(uint64_t value)
 	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
 }
 
-static void put_enum(struct decoding *d, const struct protobuf_field *f, uint64_t value)
+static void put_enum(struct decoder *d, const struct protobuf_field *f, uint64_t value)
 {
 	const struct protobuf_enum *e = &d->p->enums[f->type];
 	int64_t number = (int32_t)(uint32_t)value;
@@ -83,7 +85,7 @@ static void put_enum(struct decoding *d, const struct protobuf_field *f, uint64_
 	jout_int(&d->w, number);
 }
 
-static void put_number(struct decoding *d, const struct protobuf_field *f, enum protobuf_kind kind, uint64_t value)
+static void put_number(struct decoder *d, const struct protobuf_field *f, enum protobuf_kind kind, uint64_t value)
 {
 	switch (kind) {
 	case PB_DOUBLE:
@@ -122,11 +124,11 @@ static void put_number(struct decoding *d, const struct protobuf_field *f, enum 
 	}
 }
 
-static int put_value(struct decoding *d, int type, const struct protobuf_field *f, enum protobuf_kind kind,
+static int put_value(struct decoder *d, int type, const struct protobuf_field *f, enum protobuf_kind kind,
                      const struct wire_field *at)
 {
 	if (at->type != protobuf_wire_type(kind))
-		return bad(d, type, f, "another wire type than the description's");
+		return bad(d, type, f, "its wire type differs from the description");
 	if (kind == PB_MESSAGE)
 		return decode_message(d, f->type, at->data);
 	if (at->type == WIRE_LEN)
@@ -138,8 +140,8 @@ static int put_value(struct decoding *d, int type, const struct protobuf_field *
 
 /* ---- lists and maps ---- */
 
-/* What of a packed list, or one element. */
-static int put_elements(struct decoding *d, int type, const struct protobuf_field *f, const struct wire_field *at)
+/* The numbers of a packed list, or one element. */
+static int put_elements(struct decoder *d, int type, const struct protobuf_field *f, const struct wire_field *at)
 {
 	enum wire_type wire = protobuf_wire_type(f->kind);
 	size_t i = 0;
@@ -149,10 +151,10 @@ static int put_elements(struct decoding *d, int type, const struct protobuf_fiel
 		return put_value(d, type, f, f->kind, at);
 	while ((got = wire_packed(at->data, &i, wire, &value)) > 0)
 		put_number(d, f, f->kind, value);
-	return got < 0 ? bad(d, type, f, "a packed list that ends within a number") : 0;
+	return got < 0 ? bad(d, type, f, "the packed list ends within a number") : 0;
 }
 
-static int put_entry(struct decoding *d, int type, const struct protobuf_field *f, struct slice entry)
+static int put_entry(struct decoder *d, int type, const struct protobuf_field *f, struct slice entry)
 {
 	const struct protobuf_field key_field = {.name = f->name, .kind = f->map_key, .type = -1};
 	struct wire_field at, key = {0}, value = {0};
@@ -165,25 +167,25 @@ static int put_entry(struct decoding *d, int type, const struct protobuf_field *
 			value = at;
 	}
 	if (got < 0 || (key.number && key.type != protobuf_wire_type(f->map_key)))
-		return bad(d, type, f, "no entry of a map");
+		return bad(d, type, f, "malformed map entry");
 	if (f->map_key == PB_STRING) {
 		put_key(&d->w, key.data);
 	} else {
 		struct buffer text = {0};
-		struct decoding inner = {.p = d->p, .w = {.out = &text}, .err = d->err};
+		struct decoder inner = {.p = d->p, .w = {.out = &text}, .err = d->err};
 		put_number(&inner, &key_field, f->map_key, key.value);
 		put_key(&d->w, buffer_all(&text));
 		buffer_release(&text);
 	}
-	if (!value.number) { /* what is not sent is the default, and only here that has to be written */
+	if (!value.number) { /* an absent value is the default, and only in a map must a default be written */
 		value = (struct wire_field){.number = 2, .type = protobuf_wire_type(f->kind)};
 		value.data = slice_of("");
 	}
 	return put_value(d, type, f, f->kind, &value);
 }
 
-/* All elements of the field, of which the first is at `from`. */
-static int put_all(struct decoding *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+/* All elements of the field; the first is at `from`. */
+static int put_all(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
 {
 	struct wire_field at;
 	if (f->map)
@@ -194,7 +196,7 @@ static int put_all(struct decoding *d, int type, const struct protobuf_field *f,
 		if (at.number != f->number)
 			continue;
 		if (f->map && at.type != WIRE_LEN)
-			return bad(d, type, f, "another wire type than the description's");
+			return bad(d, type, f, "its wire type differs from the description");
 		if ((f->map ? put_entry(d, type, f, at.data) : put_elements(d, type, f, &at)) < 0)
 			return -1;
 	}
@@ -211,8 +213,8 @@ struct tensor {
 	struct slice name, datatype;
 };
 
-/* The text of a field in a message; empty where there is none. */
-static struct slice text_in(const struct decoding *d, int type, const char *name, struct slice message)
+/* The text of a string field in a message; empty if absent. */
+static struct slice text_in(const struct decoder *d, int type, const char *name, struct slice message)
 {
 	const struct protobuf_field *f = protobuf_by_name(d->p, type, name, strlen(name));
 	struct wire_field at;
@@ -223,8 +225,8 @@ static struct slice text_in(const struct decoding *d, int type, const char *name
 	return text;
 }
 
-/* The nth description of a tensor; false where there are fewer. */
-static bool tensor_at(const struct decoding *d, const struct protobuf_field *of, struct slice message, size_t *from,
+/* The description of the next tensor; advances *from. False: there are no more. */
+static bool tensor_at(const struct decoder *d, const struct protobuf_field *of, struct slice message, size_t *from,
                       struct tensor *tensor)
 {
 	struct wire_field at;
@@ -255,8 +257,8 @@ static uint64_t little_endian(const char *bytes, size_t count)
 	return value;
 }
 
-/* Texts, each after its length. */
-static bool put_texts(struct decoding *d, struct slice raw)
+/* Texts, each preceded by its length in 32 bits. */
+static bool put_texts(struct decoder *d, struct slice raw)
 {
 	size_t at = 0;
 	while (raw.len - at >= 4) {
@@ -270,7 +272,7 @@ static bool put_texts(struct decoding *d, struct slice raw)
 	return at == raw.len;
 }
 
-static bool put_tensor(struct decoding *d, const struct tensor *t, struct slice raw)
+static bool put_tensor(struct decoder *d, const struct tensor *t, struct slice raw)
 {
 	const struct datatype *type = datatypes, *end = datatypes + sizeof datatypes / sizeof *datatypes;
 	bool good = true;
@@ -279,12 +281,12 @@ static bool put_tensor(struct decoding *d, const struct tensor *t, struct slice 
 		type++;
 	if (slice_is(t->datatype, "BYTES")) {
 		good = put_texts(d, raw);
-	} else if (type < end) { /* of half floats nothing is shown */
+	} else if (type < end) { /* half floats are not shown */
 		good = raw.len % type->bytes == 0;
 		for (size_t at = 0; good && at < raw.len; at += type->bytes) {
 			uint64_t value = little_endian(raw.data + at, type->bytes);
 			unsigned unused = (unsigned)(64 - 8 * type->bytes);
-			if (type->kind == PB_INT32 || type->kind == PB_INT64) /* sign */
+			if (type->kind == PB_INT32 || type->kind == PB_INT64) /* extend the sign */
 				value = (uint64_t)((int64_t)(value << unused) >> unused);
 			put_number(d, NULL, type->kind, value);
 		}
@@ -293,7 +295,7 @@ static bool put_tensor(struct decoding *d, const struct tensor *t, struct slice 
 	return good;
 }
 
-static int put_tensors(struct decoding *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+static int put_tensors(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
 {
 	const struct protobuf_field *of = protobuf_by_name(d->p, type, f->of, strlen(f->of));
 	struct wire_field at;
@@ -304,18 +306,17 @@ static int put_tensors(struct decoding *d, int type, const struct protobuf_field
 		if (at.number != f->number)
 			continue;
 		if (at.type != WIRE_LEN || !tensor_at(d, of, message, &described, &tensor))
-			return bad(d, type, f, "contents without a description");
+			return bad(d, type, f, "tensor contents without a description");
 		put_key(&d->w, tensor.name);
 		if (!put_tensor(d, &tensor, at.data))
-			return bad(d, type, f, "contents that are not of their datatype");
+			return bad(d, type, f, "the tensor contents do not match their datatype");
 	}
 	jout_end_map(&d->w);
 	return 0;
 }
 
-/* ---- what nobody described ---- */
+/* ---- fields that the schema lacks ---- */
 
-/* Is it more likely text than anything else? */
 static bool looks_like_text(struct slice data)
 {
 	for (size_t i = 0; i < data.len; i++)
@@ -334,15 +335,15 @@ static bool looks_like_message(struct slice data)
 	return got == 0 && data.len > 0;
 }
 
-static void put_unknown(struct decoding *d, const struct wire_field *at);
+static void put_unknown(struct decoder *d, const struct wire_field *at);
 
-static void put_unknown_message(struct decoding *d, struct slice message)
+static void put_unknown_message(struct decoder *d, struct slice message)
 {
 	struct wire_field at;
 	char key[16];
 	int shown = 0;
 	jout_begin_map(&d->w);
-	for (size_t i = 0; shown < UNKNOWN_MOST && wire_next(message, &i, &at) > 0; shown++) {
+	for (size_t i = 0; shown < UNKNOWN_MAX && wire_next(message, &i, &at) > 0; shown++) {
 		snprintf(key, sizeof key, "%u", at.number);
 		jout_key(&d->w, key);
 		put_unknown(d, &at);
@@ -350,7 +351,7 @@ static void put_unknown_message(struct decoding *d, struct slice message)
 	jout_end_map(&d->w);
 }
 
-static void put_unknown(struct decoding *d, const struct wire_field *at)
+static void put_unknown(struct decoder *d, const struct wire_field *at)
 {
 	switch (at->type) {
 	case WIRE_VARINT:
@@ -375,7 +376,7 @@ static void put_unknown(struct decoding *d, const struct wire_field *at)
 
 /* ---- a message ---- */
 
-/* The last of a field that is not repeated is the one that counts. */
+/* Of a field that is not repeated, the last occurrence counts. */
 static struct wire_field last_of(struct slice message, size_t from, uint32_t number)
 {
 	struct wire_field at, last = {0};
@@ -385,7 +386,7 @@ static struct wire_field last_of(struct slice message, size_t from, uint32_t num
 	return last;
 }
 
-static int put_field(struct decoding *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+static int put_field(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
 {
 	put_key(&d->w, slice_of(f->name));
 	if (f->kind == PB_TENSORS)
@@ -396,33 +397,33 @@ static int put_field(struct decoding *d, int type, const struct protobuf_field *
 	return put_value(d, type, f, f->kind, &last);
 }
 
-static bool note_unknown(uint32_t seen[UNKNOWN_MOST], size_t *count, uint32_t number)
+static bool note_unknown(uint32_t seen[UNKNOWN_MAX], size_t *count, uint32_t number)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (seen[i] == number)
 			return false;
-	if (*count == UNKNOWN_MOST)
+	if (*count == UNKNOWN_MAX)
 		return false;
 	seen[(*count)++] = number;
 	return true;
 }
 
-/* The fields in the order in which the first of each came. */
-static int decode_message(struct decoding *d, int type, struct slice message)
+/* Writes the fields in the order of their first occurrences. */
+static int decode_message(struct decoder *d, int type, struct slice message)
 {
 	const struct protobuf_field *fields = d->p->types[type].fields, *f;
 	uint64_t seen = 0;
-	uint32_t unknown[UNKNOWN_MOST];
+	uint32_t unknown[UNKNOWN_MAX];
 	size_t unknown_count = 0, from = 0;
 	struct wire_field at;
 	int got;
 	if (++d->depth > PROTOBUF_DEPTH)
 		return bad(d, type, NULL, "messages are nested too deeply");
-	/* nothing is shown of a message that is none */
+	/* check all of it first: nothing is shown of a malformed message */
 	while ((got = wire_next(message, &from, &at)) > 0)
 		;
 	if (got < 0)
-		return bad(d, type, NULL, "these bytes are no message");
+		return bad(d, type, NULL, "malformed message");
 	jout_begin_map(&d->w);
 	for (size_t begin = from = 0; wire_next(message, &from, &at) > 0; begin = from) {
 		f = protobuf_by_number(d->p, type, at.number);
@@ -443,15 +444,16 @@ static int decode_message(struct decoding *d, int type, struct slice message)
 	return 0;
 }
 
-int protobuf_decode(const struct protobuf *p, int type, struct slice message, struct buffer *out, struct ipf_error *err)
+int protobuf_decode(const struct protobuf_schema *p, int type, struct slice message, struct buffer *out,
+                    struct ipf_error *err)
 {
-	struct decoding d = {.p = p, .w = {.out = out}, .err = err};
+	struct decoder d = {.p = p, .w = {.out = out}, .err = err};
 	if (decode_message(&d, type, message) < 0)
 		return -1;
 	return out->failed ? ipf_error_memory(err) : 0;
 }
 
-/* ---- as it stands ---- */
+/* ---- without a schema ---- */
 
 static void dump_line(const struct wire_field *at, int indent, struct buffer *out)
 {
@@ -482,7 +484,7 @@ void protobuf_dump(struct slice message, int indent, struct buffer *out)
 	struct wire_field at;
 	size_t i = 0, begin = 0;
 	int got, lines = 0;
-	while ((got = wire_next(message, &i, &at)) > 0 && lines++ < UNKNOWN_MOST) {
+	while ((got = wire_next(message, &i, &at)) > 0 && lines++ < UNKNOWN_MAX) {
 		dump_line(&at, indent, out);
 		if (at.type == WIRE_LEN && !looks_like_text(at.data) && looks_like_message(at.data) &&
 		    indent < 2 * PROTOBUF_DEPTH)
@@ -490,7 +492,7 @@ void protobuf_dump(struct slice message, int indent, struct buffer *out)
 		begin = i;
 	}
 	if (got < 0)
-		buffer_format(out, "%*s%zu bytes that are no field\n", indent, "", message.len - begin);
+		buffer_format(out, "%*s%zu malformed bytes\n", indent, "", message.len - begin);
 	else if (got > 0)
 		buffer_format(out, "%*sand more\n", indent, "");
 }

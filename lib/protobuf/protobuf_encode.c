@@ -1,19 +1,18 @@
-#include "protobuf/protobuf_private.h"
+#include "protobuf/protobuf.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being made of what. */
-struct encoding {
-	const struct protobuf *p;
+struct encoder {
+	const struct protobuf_schema *p;
 	const struct jdoc *doc;
 	struct buffer *out;
 	struct ipf_error *err;
 	int depth;
 };
 
-static int expected(struct encoding *e, int type, const struct protobuf_field *f, jdoc_id node, const char *wanted)
+static int expected(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id node, const char *wanted)
 {
 	char key[160];
 	snprintf(key, sizeof key, "%.70s.%.70s", protobuf_type_name(e->p, type), f->name);
@@ -38,7 +37,7 @@ static uint64_t zigzag(int64_t value)
 	return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
-/* An integer as its type writes it; false where it is none or does not fit. */
+/* The bits of an integer of this kind; false: not an integer, or out of range. */
 static bool integer(const struct jdoc *doc, jdoc_id node, enum protobuf_kind kind, uint64_t *value)
 {
 	int64_t number = 0;
@@ -83,8 +82,8 @@ static bool floating(const struct jdoc *doc, jdoc_id node, enum protobuf_kind ki
 	return true;
 }
 
-/* By its word or its number. */
-static bool enumerated(const struct encoding *e, const struct protobuf_field *f, jdoc_id node, uint64_t *value)
+/* An enum, by word or by number. */
+static bool enumerated(const struct encoder *e, const struct protobuf_field *f, jdoc_id node, uint64_t *value)
 {
 	const struct protobuf_enum *known = &e->p->enums[f->type];
 	for (size_t i = 0; i < known->count; i++)
@@ -95,11 +94,11 @@ static bool enumerated(const struct encoding *e, const struct protobuf_field *f,
 	return integer(e->doc, node, PB_INT32, value);
 }
 
-static int encode_message(struct encoding *e, int type, jdoc_id map);
+static int encode_message(struct encoder *e, int type, jdoc_id map);
 
-/* The number of a scalar that is not text; -1: err. */
-static int number_of(struct encoding *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
-                     jdoc_id node, uint64_t *value)
+/* The bits of a scalar other than a text; -1: err. */
+static int number_of(struct encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind, jdoc_id node,
+                     uint64_t *value)
 {
 	char wanted[96];
 	bool good;
@@ -127,8 +126,8 @@ static void put_number(struct buffer *out, enum wire_type wire, uint64_t value)
 		wire_fixed(out, value, wire == WIRE_I64 ? 8 : 4);
 }
 
-/* One value with its tag. */
-static int encode_value(struct encoding *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
+/* Appends one value with its tag. */
+static int encode_value(struct encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
                         uint32_t number, jdoc_id node)
 {
 	enum wire_type wire = protobuf_wire_type(kind);
@@ -156,7 +155,7 @@ static int encode_value(struct encoding *e, int type, const struct protobuf_fiel
 	return 0;
 }
 
-static int encode_packed(struct encoding *e, int type, const struct protobuf_field *f, jdoc_id list)
+static int encode_packed(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id list)
 {
 	uint64_t value;
 	if (!jdoc_count(e->doc, list))
@@ -172,7 +171,7 @@ static int encode_packed(struct encoding *e, int type, const struct protobuf_fie
 	return 0;
 }
 
-static int encode_key(struct encoding *e, int type, const struct protobuf_field *f, jdoc_id key)
+static int encode_key(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id key)
 {
 	if (f->map_key == PB_STRING)
 		return encode_value(e, type, f, PB_STRING, 1, key);
@@ -193,7 +192,7 @@ static int encode_key(struct encoding *e, int type, const struct protobuf_field 
 	return result;
 }
 
-static int encode_map(struct encoding *e, int type, const struct protobuf_field *f, jdoc_id map)
+static int encode_map(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id map)
 {
 	if (jdoc_type_of(e->doc, map) != JDOC_MAP)
 		return expected(e, type, f, map, "a map");
@@ -207,7 +206,7 @@ static int encode_map(struct encoding *e, int type, const struct protobuf_field 
 	return 0;
 }
 
-static int encode_field(struct encoding *e, int type, const struct protobuf_field *f, jdoc_id node)
+static int encode_field(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id node)
 {
 	if (jdoc_is_null(e->doc, node))
 		return 0;
@@ -225,7 +224,7 @@ static int encode_field(struct encoding *e, int type, const struct protobuf_fiel
 	return 0;
 }
 
-static int encode_message(struct encoding *e, int type, jdoc_id map)
+static int encode_message(struct encoder *e, int type, jdoc_id map)
 {
 	if (++e->depth > PROTOBUF_DEPTH)
 		return ipf_error_set(e->err, IPF_INPUT, "%s: messages are nested too deeply", protobuf_type_name(e->p, type));
@@ -242,10 +241,10 @@ static int encode_message(struct encoding *e, int type, jdoc_id map)
 	return 0;
 }
 
-int protobuf_encode(const struct protobuf *p, int type, struct jdoc *scratch, struct slice json, struct buffer *out,
-                    struct ipf_error *err)
+int protobuf_encode(const struct protobuf_schema *p, int type, struct jdoc *scratch, struct slice json,
+                    struct buffer *out, struct ipf_error *err)
 {
-	struct encoding e = {.p = p, .doc = scratch, .out = out, .err = err};
+	struct encoder e = {.p = p, .doc = scratch, .out = out, .err = err};
 	if (jdoc_parse(scratch, json.data, json.len, err) < 0)
 		return -1;
 	if (jdoc_type_of(scratch, JDOC_ROOT) != JDOC_MAP)

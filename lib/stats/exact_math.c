@@ -1,20 +1,19 @@
-/* Logarithm and exponential from IEEE additions and multiplications, each of which rounds the same way on every machine
- * (the build forbids the compiler to fuse them). ldexp is exact everywhere. */
-#include "stats/rng.h"
+#include "stats/exact_math.h"
 
 #include "stats/exp_table.h"
 #include "stats/log_table.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-/* ln 2 in two parts: the first has 21 zero bits at its end, so that its product with an exponent is exact. */
+/* ln 2 in two parts. The first ends in 21 zero bits, so that its product with an exponent is exact. */
 #define LN2_HIGH 0x1.62e42fefap-1
 #define LN2_LOW  0x1.cf79abc9e3b3ap-40
 #define INV_LN2  0x1.71547652b82fep+0
 
-#define INFINITE  UINT64_C(0x7ff0000000000000) /* the bits of some doubles */
+#define INFINITE  UINT64_C(0x7ff0000000000000) /* bit patterns of doubles */
 #define NORMAL    UINT64_C(0x0010000000000000)
 #define SQRT_HALF UINT64_C(0x3fe6a09e667f3bcd)
 
@@ -34,8 +33,8 @@ static double double_of(uint64_t bits)
 	return x;
 }
 
-/* Added to x and taken away again, WHOLE leaves the nearest whole number, and a power of two of it the nearest multiple
- * of that: the sum has no digits for more. Its bits count them. */
+/* Adding and subtracting WHOLE rounds x to the nearest integer, because the sum has no bits for a fraction. WHOLE
+ * divided by a power of two rounds to a multiple of 1 / that power. The bits of the sum contain the integer. */
 #define WHOLE 0x1.8p+52
 
 static int64_t to_whole(double x, double whole, double *nearest)
@@ -52,7 +51,7 @@ double exact_log(double x)
 	uint64_t bits = bits_of(x);
 	int64_t e, k, below = 0;
 
-	if (bits - NORMAL >= INFINITE - NORMAL) { /* none of the normal numbers above 0 */
+	if (bits - NORMAL >= INFINITE - NORMAL) { /* not a positive normal number */
 		if (!(x > 0))
 			return x == 0 ? -INFINITY : NAN;
 		if (bits == INFINITE)
@@ -60,12 +59,12 @@ double exact_log(double x)
 		bits = bits_of(x * 0x1p54);
 		below = 54;
 	}
-	/* x = 2^e m with m between the roots of 1/2 and of 2. Without a branch that half of all x would take. */
+	/* x = 2^e m with m between the roots of 1/2 and of 2; without a branch, which half of all x would take */
 	e = (int64_t)(bits - SQRT_HALF) >> 52;
 	m = double_of(bits - ((uint64_t)e << 52));
 	e -= below;
-	/* ln m = ln c + ln(1 + r) with c = k/128, the nearest, and m - c exact. With |r| < 0.0056 seven terms of the series
-	 * reach 2^-58 of r; around 1 they are the whole sum, so that nothing cancels. */
+	/* ln m = ln c + ln(1 + r) with c = k/128 nearest to m, so that m - c is exact. As |r| < 0.0056, seven terms of the
+	 * series are accurate to 2^-58 of r. Near 1 they are the whole sum, so that nothing cancels. */
 	k = to_whole(m, WHOLE / 128, &nearest);
 	r = (m - nearest) * near_one[k - 91].inverse;
 	square = r * r;
@@ -81,8 +80,8 @@ double exact_exp(double x)
 
 	if (!normal && !(fabs(x) < 746))
 		return isnan(x) ? x : x > 0 ? INFINITY : 0;
-	/* e^x = 2^(k/64) e^r, where |r| is little more than ln 2 / 128: Taylor's series, of which the terms to the sixth
-	 * power reach 2^-64. */
+	/* e^x = 2^(k/64) e^r, where |r| is little more than ln 2 / 128: the terms of Taylor's series up to the sixth power
+	 * are accurate to 2^-64. */
 	k = to_whole(x * (64 * INV_LN2), WHOLE, &nearest);
 	r = (x - nearest * (LN2_HIGH / 64)) - nearest * (LN2_LOW / 64);
 	square = r * r;

@@ -2,13 +2,12 @@
 
 #include "absent.h"
 #include "json/jout.h"
+#include "stats/log_linear.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SUB_BITS 9
-#define SUBS     (1 << SUB_BITS)                 /* buckets an octave */
-#define BUCKETS  (SUBS + (63 - SUB_BITS) * SUBS) /* those below SUBS, and the octaves up to 2^63 */
+enum { SUB_BITS = 9, BUCKETS = LOG_LINEAR_BUCKETS(SUB_BITS) };
 
 struct histogram {
 	int64_t counts[BUCKETS];
@@ -18,7 +17,7 @@ struct histogram {
 
 struct histogram *histogram_new(void)
 {
-	return calloc(1, sizeof(struct histogram)); /* pages that no value falls into are never touched */
+	return calloc(1, sizeof(struct histogram)); /* calloc: pages without values are never touched */
 }
 
 void histogram_free(struct histogram *h)
@@ -28,20 +27,12 @@ void histogram_free(struct histogram *h)
 
 static int index_of(int64_t value)
 {
-	int octave, shift;
-
-	if (value < SUBS)
-		return (int)value;
-	octave = 63 - __builtin_clzll((unsigned long long)value);
-	shift = octave - SUB_BITS;
-	return (shift + 1) * SUBS + (int)((value >> shift) - SUBS);
+	return log_linear_bucket(value, SUB_BITS);
 }
 
 static int64_t lowest_of(int index)
 {
-	if (index < SUBS)
-		return index;
-	return ((int64_t)SUBS + index % SUBS) << (index / SUBS - 1);
+	return log_linear_lowest(index, SUB_BITS);
 }
 
 static int64_t highest_of(int index)
@@ -54,7 +45,7 @@ static double middle_of(int index)
 	return (double)lowest_of(index) + (double)(highest_of(index) - lowest_of(index)) / 2;
 }
 
-/* Counts stop at their greatest number instead of turning negative. */
+/* Counts saturate instead of overflowing. */
 static void add_to(int64_t *count, int64_t n)
 {
 	if (__builtin_add_overflow(*count, n, count))
@@ -125,7 +116,7 @@ double histogram_std(const struct histogram *h)
 	return sqrt(sum / (double)h->count);
 }
 
-/* The value of bucket i as far as it is known. */
+/* The best estimate of the values in bucket i. */
 static double value_of(const struct histogram *h, int i)
 {
 	return fmin(fmax(middle_of(i), (double)h->min), (double)h->max);
@@ -153,7 +144,7 @@ double histogram_percentile(const struct histogram *h, double p)
 	if (h->counts[i] <= below + 1 - passed)
 		for (next++; h->counts[next] == 0; next++)
 			;
-	/* the last of all is known exactly, like the first */
+	/* the maximum is known exactly, like the minimum */
 	return low + ((below + 1 == h->count - 1 ? (double)h->max : value_of(h, next)) - low) * part;
 }
 
@@ -206,7 +197,7 @@ static int read_sum(struct histogram *h, const struct jdoc *doc, jdoc_id map, st
 			return jdoc_expected(doc, node, "sum", "a non-negative integer", err);
 		h->sum = h->sum * 10 + (unsigned)(digits.data[i] - '0');
 	}
-	return digits.len ? 0 : ipf_error_set(err, IPF_INPUT, "sum is missing");
+	return digits.len ? 0 : ipf_error_set(err, IPF_INPUT, "sum: missing");
 }
 
 static int read_buckets(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
@@ -220,7 +211,7 @@ static int read_buckets(struct histogram *h, const struct jdoc *doc, jdoc_id map
 		if (jdoc_type_of(doc, e.value) != JDOC_LIST || jdoc_count(doc, e.value) != 2 ||
 		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 0), &index) ||
 		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 1), &count) || index <= last || index >= BUCKETS || count <= 0)
-			return jdoc_expected(doc, e.value, "buckets", "[index, count], the indices rising", err);
+			return jdoc_expected(doc, e.value, "buckets", "[index, count] with increasing indices", err);
 		h->counts[index] = count;
 		if (last < 0)
 			h->min = index;
@@ -230,7 +221,7 @@ static int read_buckets(struct histogram *h, const struct jdoc *doc, jdoc_id map
 	return 0;
 }
 
-/* Into an empty histogram. */
+/* Reads into an empty histogram. */
 static int read_new(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
 {
 	int64_t count, min = 0, max = 0;
@@ -242,15 +233,15 @@ static int read_new(struct histogram *h, const struct jdoc *doc, jdoc_id map, st
 	if (got < 0 || got_min < 0 || got_max < 0 || read_sum(h, doc, map, err) < 0 || read_buckets(h, doc, map, err) < 0)
 		return -1;
 	if (got == 0)
-		return ipf_error_set(err, IPF_INPUT, "count is missing");
+		return ipf_error_set(err, IPF_INPUT, "count: missing");
 	if (count != h->count)
-		return ipf_error_set(err, IPF_INPUT, "count: %lld, but the buckets hold %lld", (long long)count,
-		                     (long long)h->count);
+		return ipf_error_set(err, IPF_INPUT, "count: expected %lld, the sum of the buckets, got %lld",
+		                     (long long)h->count, (long long)count);
 	if (count == 0)
 		return 0;
-	/* read_buckets left the first and the last bucket in min and max */
+	/* read_buckets left the indices of the first and the last bucket in min and max */
 	if (got_min == 0 || got_max == 0 || min > max || index_of(min) != h->min || index_of(max) != h->max)
-		return ipf_error_set(err, IPF_INPUT, "min and max do not lie in the first and the last bucket");
+		return ipf_error_set(err, IPF_INPUT, "min, max: expected values of the first and the last bucket");
 	h->min = min;
 	h->max = max;
 	return 0;

@@ -1,6 +1,14 @@
-/* A mergeable log-linear histogram of non-negative integers (nanoseconds): 512 buckets an octave, so that the value
- * given back for a bucket (its middle) is within 0.1 % of every value in it; exact below 512. Counts, minimum, maximum
- * and sum are exact.
+/* A mergeable log-linear histogram of non-negative integers (nanoseconds): 512 buckets an octave. The value read for a
+ * bucket is its middle, within 0.1 % of every value in it, and exact below 512. Count, minimum, maximum and sum are
+ * exact.
+ *
+ *     struct histogram *gaps = histogram_new();
+ *     histogram_add(gaps, gap_ns, 1);
+ *     histogram_percentile(gaps, 99)
+ *     histogram_free(gaps);
+ *
+ * A histogram belongs to one thread. ipf-fire's delay_histogram.h is the one that a second thread may read while the
+ * first adds; both use the buckets of log_linear.h. Where all values fit in memory, samples.h gives exact percentiles.
  */
 #ifndef IPF_HISTOGRAM_H
 #define IPF_HISTOGRAM_H
@@ -14,21 +22,24 @@
 
 struct histogram;
 
-struct histogram *histogram_new(void); /* NULL: out of memory */
-void histogram_free(struct histogram *h);
-void histogram_add(struct histogram *h, int64_t value, int64_t count); /* negative values count as 0 */
+struct histogram *histogram_new(void);    /* NULL: out of memory */
+void histogram_free(struct histogram *h); /* NULL is fine */
+/* Adds `count` times the value. A negative value counts as 0; count <= 0 adds nothing. */
+void histogram_add(struct histogram *h, int64_t value, int64_t count);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 int64_t histogram_count(const struct histogram *h);
-int64_t histogram_min(const struct histogram *h); /* IPF_ABSENT when empty, as are the next ones (doubles: NAN) */
+/* Of an empty histogram the integers are IPF_ABSENT, the doubles NAN. */
+int64_t histogram_min(const struct histogram *h);
 int64_t histogram_max(const struct histogram *h);
 double histogram_mean(const struct histogram *h);
-double histogram_std(const struct histogram *h); /* from the buckets, population */
-double histogram_percentile(const struct histogram *h,
-                            double p); /* p in 0 … 100, interpolated like samples_percentile */
+double histogram_std(const struct histogram *h);                  /* population standard deviation, from the buckets */
+double histogram_percentile(const struct histogram *h, double p); /* p in 0 … 100; interpolated as in samples.h */
 
-/* {"count":…,"min":…,"max":…,"sum":…,"buckets":[[index,count],…]} as a JSON value, and back (merging into `h`). */
+/* Appends {"count":…,"min":…,"max":…,"sum":…,"buckets":[[index,count],…]}, see ipf-results(5). */
 void histogram_write(const struct histogram *h, struct buffer *out);
+/* Reads that and adds it to `h`. -1: IPF_INPUT for a histogram that contradicts itself, or out of memory; `h` is then
+ * unchanged. */
 int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, struct ipf_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "stats/rng.h"
 
+#include "stats/exact_math.h"
 #include "stats/ziggurat.h"
 
 #include <math.h>
@@ -30,8 +31,7 @@ void rng_init(struct rng *rng, uint64_t seed, const char *name, uint64_t index)
 
 	put_le(numbers, seed);
 	put_le(numbers + 8, index);
-	/* This fails only where memory is gone or OpenSSL is broken; other numbers than the seed's would be a silent lie.
-	 */
+	/* fails only without memory or with a broken OpenSSL; going on with other numbers would be a silent error */
 	if (!md || !EVP_DigestInit_ex(md, EVP_sha256(), NULL) || !EVP_DigestUpdate(md, numbers, sizeof numbers) ||
 	    !EVP_DigestUpdate(md, name, strlen(name)) || !EVP_DigestFinal_ex(md, digest, NULL))
 		abort();
@@ -60,8 +60,8 @@ uint64_t rng_next(struct rng *rng)
 	return result;
 }
 
-/* Lemire, Fast Random Integer Generation in an Interval (2019): the high half of a product, rejecting the few low
- * halves that would make some results likelier. */
+/* Lemire, Fast Random Integer Generation in an Interval (2019): the high half of a product; rejects the few low halves
+ * that would bias the result. */
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
 	unsigned __int128 product = (unsigned __int128)rng_next(rng) * bound;
@@ -85,13 +85,13 @@ double rng_uniform(struct rng *rng)
 	return uniform_from(rng_next(rng));
 }
 
-/* Marsaglia and Tsang, The Ziggurat Method for Generating Random Variables (2000): a point of a layer drawn at random
- * is under the density, but for some of those that the layer above does not reach over. Layer, sign and place have bits
- * of their own, unlike theirs. What one draw in fifty needs stands in functions of its own, so that the others need not
- * save a register. */
+/* Marsaglia and Tsang, The Ziggurat Method for Generating Random Variables (2000): a random point of a random layer is
+ * under the density for sure if the layer above covers its x; otherwise that is checked. Unlike in their version,
+ * layer, sign and position use different bits. What one draw in fifty needs is in separate functions, so that the other
+ * draws need not save registers. */
 
-/* A point that the layer above does not reach over: is it under the density, e^-exponent? That falls through the layer
- * from e^-above to e^-below. */
+/* Whether a random point at this x, which the layer above does not cover, is under the density, e^-exponent. The layer
+ * spans the heights from e^-below to e^-above. */
 static bool is_under(struct rng *rng, double exponent, double below, double above)
 {
 	double low = exact_exp(-below), high = exact_exp(-above);
@@ -105,7 +105,7 @@ RARELY static double exponential_rest(struct rng *rng, size_t layer, double x)
 {
 	const double *edge = exponential_edges;
 
-	if (layer == 0) /* the tail, which is all of it again */
+	if (layer == 0) /* the tail, which has the shape of the whole */
 		return edge[1] + rng_exponential(rng);
 	return is_under(rng, x, edge[layer], edge[layer + 1]) ? x : rng_exponential(rng);
 }
@@ -128,7 +128,7 @@ RARELY static double normal_rest(struct rng *rng, size_t layer, double x)
 	const double *edge = normal_edges;
 	double beyond;
 
-	if (layer == 0) { /* Marsaglia's way to the tail */
+	if (layer == 0) { /* Marsaglia's method for the tail */
 		do
 			beyond = rng_exponential(rng) / edge[1];
 		while (2 * rng_exponential(rng) < beyond * beyond);
@@ -142,7 +142,7 @@ RARELY static double normal_rest(struct rng *rng, size_t layer, double x)
 static double normal_from(struct rng *rng, uint64_t bits)
 {
 	size_t layer = bits % LAYERS;
-	double x = (double)((int64_t)bits >> 10) * 0x1p-53 * normal_edges[layer]; /* to both sides */
+	double x = (double)((int64_t)bits >> 10) * 0x1p-53 * normal_edges[layer]; /* of either sign */
 
 	return fabs(x) < normal_edges[layer + 1] ? x : normal_rest(rng, layer, x);
 }
@@ -152,9 +152,9 @@ double rng_normal(struct rng *rng)
 	return normal_from(rng, rng_next(rng));
 }
 
-/* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). Their squeeze, u < 1 - 0.0331 x^4, spares
- * most draws the logarithms whatever the shape. What it is below is a d-th power, and d is 2/3 at least, so that by
- * Bernoulli's inequality a d of more lets it spare more. */
+/* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). Their squeeze, u < 1 - 0.0331 x^4, saves
+ * most draws the logarithms, whatever the shape. The bound that it approximates is a d-th power, and d is at least 2/3:
+ * by Bernoulli's inequality a larger d allows a tighter squeeze, which saves more of them. */
 struct gamma_shape gamma_shape_of(double shape)
 {
 	double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
@@ -163,7 +163,7 @@ struct gamma_shape gamma_shape_of(double shape)
 		.d = d, .c = 1 / sqrt(9 * d), .squeeze = 0.0331 * 2 / 3 / d, .power = shape < 1 ? 1 / shape : 0};
 }
 
-/* All bits are drawn at once: the generator's state then stays in registers between them. */
+/* All bits are drawn at once, so that the generator's state stays in registers. */
 double rng_gamma_of(struct rng *rng, const struct gamma_shape *g)
 {
 	uint64_t for_power = g->power > 0 ? rng_next(rng) : 0;
@@ -172,7 +172,7 @@ double rng_gamma_of(struct rng *rng, const struct gamma_shape *g)
 	do {
 		uint64_t for_normal = rng_next(rng), for_uniform = rng_next(rng);
 		x = normal_from(rng, for_normal);
-		u = 1 - uniform_from(for_uniform); /* above 0: what a logarithm can take */
+		u = 1 - uniform_from(for_uniform); /* above 0, for the logarithm */
 		v = 1 + g->c * x;
 		v = v * v * v;
 		square = x * x;

@@ -1,12 +1,12 @@
-/* Seeded, independent random generators: each decision draws from a generator of its own name, so that adding one
- * option does not shift what the others draw.
+/* Seeded random number generators. Each decision draws from a separate generator with its own name, so that an
+ * additional option does not change the numbers that the other decisions draw.
  *
  *     struct rng gaps;
- *     rng_init(&gaps, seed, "gaps", stage);   // the same (seed, name, index) gives the same numbers, on every machine
+ *     rng_init(&gaps, seed, "gaps", stage);   // seed, name and index determine the numbers, on every machine
  *     double x = rng_exponential(&gaps);
  *
- * xoshiro256++ seeded by SHA-256 of the three. The logarithm and the exponential that the distributions need are
- * computed here from IEEE's basic operations only, so that no C library's rounding shows in a schedule.
+ * The generator is xoshiro256++, seeded by the SHA-256 of seed, name and index. The distributions use exact_math.h, so
+ * that the rounding of the C library never shows in a schedule.
  */
 #ifndef IPF_RNG_H
 #define IPF_RNG_H
@@ -19,22 +19,17 @@ struct rng {
 
 void rng_init(struct rng *rng, uint64_t seed, const char *name, uint64_t index);
 uint64_t rng_next(struct rng *rng);
-uint64_t rng_below(struct rng *rng, uint64_t bound); /* unbiased, 0 … bound-1; bound > 0 */
+uint64_t rng_below(struct rng *rng, uint64_t bound); /* 0 … bound - 1, unbiased; bound > 0 */
 double rng_uniform(struct rng *rng);                 /* [0, 1), 53 bits */
 double rng_exponential(struct rng *rng);             /* mean 1 */
-double rng_normal(struct rng *rng);                  /* mean 0, deviation 1 */
+double rng_normal(struct rng *rng);                  /* mean 0, standard deviation 1 */
 double rng_gamma(struct rng *rng, double shape);     /* scale 1, mean = shape; shape > 0 */
 
-/* The same for many draws of one shape: what depends on the shape alone is worked out once. */
+/* The same for many draws with one shape: what depends only on the shape is computed once. */
 struct gamma_shape {
 	double d, c, squeeze, power;
 };
 struct gamma_shape gamma_shape_of(double shape);
 double rng_gamma_of(struct rng *rng, const struct gamma_shape *g);
-
-/* Natural logarithm (x > 0) and exponential, the same bits everywhere; relative error below 1e-15, of the exponential
- * 0.52 units in the last place (of numbers below the normal ones a whole one). */
-double exact_log(double x);
-double exact_exp(double x);
 
 #endif

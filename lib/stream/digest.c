@@ -1,4 +1,4 @@
-#include "stream/stream.h"
+#include "stream/digest.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST_FIELDS = 64 };
+enum { MAX_FIELDS = 64 };
 
 static void *place(const struct field *f, void *object)
 {
@@ -53,7 +53,7 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 	return good ? 0 : jdoc_expected(doc, node, f->name, wanted[f->type], err);
 }
 
-/* Writers use the table's order, so the field after the last one found is nearly always the next. */
+/* Writers use the table's order, so that nearly always the next field is the one after the last match. */
 static size_t find(const struct field *fields, size_t count, size_t hint, const struct jdoc *doc, jdoc_id key)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -70,8 +70,8 @@ int fields_read(const struct field *fields, size_t count, void *object, const st
 	uint64_t seen = 0;
 	size_t hint = 0;
 	fields_init(fields, count, object);
-	if (count > MOST_FIELDS)
-		return ipf_error_set(err, IPF_SYSTEM, "a table of %zu fields is longer than fields_read can note", count);
+	if (count > MAX_FIELDS)
+		return ipf_error_set(err, IPF_SYSTEM, "a table of %zu fields is too long for fields_read", count);
 	if (jdoc_type_of(doc, map) != JDOC_MAP)
 		return ipf_error_set(err, IPF_INPUT, "expected an object");
 	for (struct jdoc_each e = jdoc_each(doc, map); jdoc_step(&e);) {

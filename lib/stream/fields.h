@@ -1,11 +1,11 @@
-/* The members of a format's line as a table: one table reads and writes it, in its order.
+/* The members of a stream's line as a table. One table both reads and writes the line, in the table's order.
  *
  *     static const struct field fields[] = {
- *         {"n", FIELD_UINT, offsetof(struct result, n), true},
- *         {"finish", FIELD_TEXT, offsetof(struct result, finish), false},
+ *         REQUIRED_FIELD(FIELD_UINT, struct result, n),
+ *         FIELD(FIELD_TEXT, struct result, finish),
  *     };
  *
- * Private to the typed readers and writers of lib/.
+ * For the typed readers and writers of this folder: trace.h, schedule.h, record.h, result.h.
  */
 #ifndef IPF_FIELDS_H
 #define IPF_FIELDS_H
@@ -17,10 +17,10 @@
 #include <stddef.h>
 
 enum field_type {
-	FIELD_INT,  /* int64_t, IPF_ABSENT when absent */
+	FIELD_INT,  /* int64_t; IPF_ABSENT if absent */
 	FIELD_UINT, /* the same, 0 or more */
-	FIELD_BOOL, /* bool; written only where true unless required */
-	FIELD_TEXT, /* struct slice of the JSON as it stands, absent when absent */
+	FIELD_BOOL, /* bool; false is written only if required */
+	FIELD_TEXT, /* struct slice: the JSON verbatim, a text with its quotes; an absent slice if absent */
 	FIELD_LIST,
 	FIELD_MAP,
 };
@@ -32,13 +32,23 @@ struct field {
 	bool required;
 };
 
-/* Sets every field to absent (false). */
+/* A row whose field has the name of the struct's member. */
+#define FIELD(type_, struct_, member_)                                                                                 \
+	{                                                                                                                  \
+		.name = #member_, .type = type_, .offset = offsetof(struct_, member_)                                          \
+	}
+#define REQUIRED_FIELD(type_, struct_, member_)                                                                        \
+	{                                                                                                                  \
+		.name = #member_, .type = type_, .offset = offsetof(struct_, member_), .required = true                        \
+	}
+
+/* Sets every field to absent, every bool to false. */
 void fields_init(const struct field *fields, size_t count, void *object);
-/* Reads the members of `map` into the object; members that no field names are left alone; 0, or -1 with `name: expected
- * …` or `name: missing`. */
+/* Reads the members of `map` into the object, which borrows from the document's text. Unknown members are ignored. -1:
+ * err says `NAME: expected …` or `NAME: missing`. At most 64 fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
-/* Writes what is there as members of the map that is open in `w`. */
+/* Writes the fields that are not absent as members of the map that is open in `w`. */
 void fields_write(const struct field *fields, size_t count, const void *object, struct jout *w);
 
 #endif

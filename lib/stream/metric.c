@@ -4,7 +4,7 @@
 
 #define METRIC(name_, due_)                                                                                            \
 	{                                                                                                                  \
-#name_, offsetof(struct result, name_##_ns), due_                                                              \
+		.name = #name_, .offset = offsetof(struct result, name_##_ns), .from_due = due_                                \
 	}
 const struct metric_spec metrics[METRIC_COUNT] = {
 	[METRIC_TTFB] = METRIC(ttfb, true),

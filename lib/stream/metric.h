@@ -1,4 +1,5 @@
-/* The per-request metrics that have a distribution: one table for reading, objectives, blocks and every format. */
+/* The per-request metrics that have a distribution, in one table that reading, objectives (--slo), tables and every
+ * output format use. */
 #ifndef IPF_METRIC_H
 #define IPF_METRIC_H
 
@@ -16,7 +17,7 @@ enum metric {
 	METRIC_NTPOT,
 	METRIC_ITL_MEAN,
 	METRIC_ITL_MAX,
-	METRIC_LATENCIES, /* how many of them are latencies of an answer; what follows is known of failures as well */
+	METRIC_LATENCIES, /* the number of latencies, which only answers have; the metrics below exist for failures too */
 	METRIC_LAG = METRIC_LATENCIES,
 	METRIC_CLIENT_LAG,
 	METRIC_SLOT_WAIT,
@@ -24,9 +25,9 @@ enum metric {
 };
 
 struct metric_spec {
-	const char *name; /* "ttft": in --slo and, with _ms after it, in JSON and CSV */
-	size_t offset;    /* of its int64_t nanoseconds in struct result */
-	bool from_due;    /* counts from the start, so that there is a second version from the due time */
+	const char *name; /* "ttft": in --slo and, followed by _ms, in JSON and CSV */
+	size_t offset;    /* of the int64_t nanoseconds in struct result */
+	bool from_due;    /* counts from the start of the request: a second version counts from its due time */
 };
 
 extern const struct metric_spec metrics[METRIC_COUNT];
@@ -36,7 +37,7 @@ static inline int64_t metric_of_result(const struct result *result, enum metric 
 	return *(const int64_t *)((const char *)result + metrics[m].offset);
 }
 
-/* The metric of this name, METRIC_COUNT where there is none. */
+/* The metric of this name; METRIC_COUNT: unknown. */
 enum metric metric_find(const char *name, size_t len);
 
 #endif

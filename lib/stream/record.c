@@ -1,6 +1,7 @@
 #include "stream/record.h"
 
 #include "absent.h"
+#include "json/utf8.h"
 #include "stream/fields.h"
 
 #include <openssl/evp.h>
@@ -15,26 +16,20 @@ struct record_reader {
 	struct buffer body, error_text;
 };
 
-#define INT(name_)                                                                                                     \
-	{                                                                                                                  \
-#name_, FIELD_INT, offsetof(struct record, name_), false                                                       \
-	}
-#define UINT(name_)                                                                                                    \
-	{                                                                                                                  \
-#name_, FIELD_UINT, offsetof(struct record, name_), false                                                      \
-	}
+#define INT(member_)  FIELD(FIELD_INT, struct record, member_)
+#define UINT(member_) FIELD(FIELD_UINT, struct record, member_)
 static const struct field fields[] = {
-	{"n", FIELD_UINT, offsetof(struct record, n), true},
+	REQUIRED_FIELD(FIELD_UINT, struct record, n),
 	UINT(req),
-	{"stage", FIELD_UINT, offsetof(struct record, stage), true},
+	REQUIRED_FIELD(FIELD_UINT, struct record, stage),
 	UINT(copy),
-	{"id", FIELD_TEXT, offsetof(struct record, id), false},
-	{"session", FIELD_TEXT, offsetof(struct record, session), false},
+	FIELD(FIELD_TEXT, struct record, id),
+	FIELD(FIELD_TEXT, struct record, session),
 	UINT(turn),
-	{"model", FIELD_TEXT, offsetof(struct record, model), false},
+	FIELD(FIELD_TEXT, struct record, model),
 	UINT(asked_input_tokens),
 	UINT(asked_output_tokens),
-	{"slo", FIELD_MAP, offsetof(struct record, slo), false},
+	FIELD(FIELD_MAP, struct record, slo),
 	INT(due_ns),
 	INT(ready_ns),
 	INT(slot_ns),
@@ -50,17 +45,17 @@ static const struct field fields[] = {
 	INT(end_ns),
 	UINT(target),
 	UINT(status),
-	{"headers", FIELD_MAP, offsetof(struct record, headers), false},
-	{"streamed", FIELD_BOOL, offsetof(struct record, streamed), false},
+	FIELD(FIELD_MAP, struct record, headers),
+	FIELD(FIELD_BOOL, struct record, streamed),
 	UINT(request_bytes),
 	UINT(prompt_bytes),
 };
 static const struct field connection_fields[] = {
 	{"id", FIELD_UINT, offsetof(struct record, connection), true},
-	{"reused", FIELD_BOOL, offsetof(struct record, reused), true},
-	{"http", FIELD_UINT, offsetof(struct record, http), false},
-	{"refused", FIELD_UINT, offsetof(struct record, refused), false},
-	{"resumed", FIELD_BOOL, offsetof(struct record, resumed), false},
+	REQUIRED_FIELD(FIELD_BOOL, struct record, reused),
+	UINT(http),
+	UINT(refused),
+	FIELD(FIELD_BOOL, struct record, resumed),
 };
 enum {
 	FIELDS = sizeof fields / sizeof *fields,
@@ -112,7 +107,7 @@ static void write_base64(struct jout *w, struct slice bytes)
 {
 	jout_key(w, "body_base64");
 	jout_value(w, slice_of("\""));
-	/* EVP_EncodeBlock takes an int: by pieces of a multiple of three */
+	/* in pieces, since EVP_EncodeBlock takes an int; a multiple of three, so that only the last one is padded */
 	for (size_t at = 0, piece; at < bytes.len; at += piece) {
 		piece = bytes.len - at < 3 * 65536 ? bytes.len - at : 3 * 65536;
 		char *to = buffer_reserve(w->out, piece / 3 * 4 + 8);
@@ -183,8 +178,8 @@ static int parse_error(struct record_reader *r, struct record *record, struct ip
 		if (jdoc_text_is(&r->doc, kind, error_names[i]))
 			record->error = (enum record_error)i;
 	if (record->error == RECORD_OK)
-		return jdoc_expected(&r->doc, jdoc_is_null(&r->doc, kind) ? error : kind, "error.kind", "the name of an error",
-		                     err);
+		return jdoc_expected(&r->doc, jdoc_is_null(&r->doc, kind) ? error : kind, "error.kind",
+		                     "a kind of error that ipf-records(5) lists", err);
 	buffer_clear(&r->error_text);
 	int got = jdoc_get_text(&r->doc, error, "text", &r->error_text, err);
 	if (got < 0 || jdoc_get_bool(&r->doc, error, "stale", &record->stale, err) < 0)
@@ -217,7 +212,7 @@ static int parse_reads(struct record_reader *r, struct record *record, struct ip
 		if (good && jdoc_step(&part))
 			good = jdoc_to_int(&r->doc, part.value, &to->own_ns);
 		if (!good)
-			return jdoc_expected(&r->doc, e.value, "reads", "[time, bytes, own time] in integers", err);
+			return jdoc_expected(&r->doc, e.value, "reads", "[t_ns, bytes, own_ns] as integers", err);
 	}
 	record->reads = r->reads;
 	record->reads_count = count;
@@ -226,7 +221,7 @@ static int parse_reads(struct record_reader *r, struct record *record, struct ip
 
 static int decode_base64(struct slice raw, struct buffer *out, struct ipf_error *err)
 {
-	size_t len = raw.len - 2; /* less the quotes; base64 has no escapes but "\/" */
+	size_t len = raw.len - 2; /* without the quotes; "\/" is the only escape that base64 can have */
 	char *text = malloc(len + 1);
 	if (!text)
 		return ipf_error_memory(err);
@@ -266,12 +261,12 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory for a body");
 	if (text == 1 || base64 == 1)
 		record->body = buffer_all(&r->body);
-	uint64_t sum = 0; /* wraps around where the numbers are nonsense */
+	uint64_t sum = 0; /* wraps around if the numbers are nonsense */
 	for (size_t i = 0; i < record->reads_count; i++)
 		sum += (uint64_t)record->reads[i].bytes;
 	if (sum != record->body.len)
-		return ipf_error_set(err, IPF_INPUT, "reads: %llu bytes in all, the body has %zu", (unsigned long long)sum,
-		                     record->body.len);
+		return ipf_error_set(err, IPF_INPUT, "reads: they sum up to %llu bytes, the body has %zu",
+		                     (unsigned long long)sum, record->body.len);
 	return 0;
 }
 

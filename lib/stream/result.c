@@ -10,32 +10,20 @@ struct result_reader {
 	struct jdoc doc;
 };
 
-#define INT(name_)                                                                                                     \
-	{                                                                                                                  \
-#name_, FIELD_INT, offsetof(struct result, name_), false                                                       \
-	}
-#define UINT(name_)                                                                                                    \
-	{                                                                                                                  \
-#name_, FIELD_UINT, offsetof(struct result, name_), false                                                      \
-	}
-#define TEXT(name_)                                                                                                    \
-	{                                                                                                                  \
-#name_, FIELD_TEXT, offsetof(struct result, name_), false                                                      \
-	}
-#define LIST(name_)                                                                                                    \
-	{                                                                                                                  \
-#name_, FIELD_LIST, offsetof(struct result, name_), false                                                      \
-	}
+#define INT(member_)  FIELD(FIELD_INT, struct result, member_)
+#define UINT(member_) FIELD(FIELD_UINT, struct result, member_)
+#define TEXT(member_) FIELD(FIELD_TEXT, struct result, member_)
+#define LIST(member_) FIELD(FIELD_LIST, struct result, member_)
 static const struct field fields[] = {
-	{"n", FIELD_UINT, offsetof(struct result, n), true},
+	REQUIRED_FIELD(FIELD_UINT, struct result, n),
 	UINT(req),
-	{"stage", FIELD_UINT, offsetof(struct result, stage), true},
+	REQUIRED_FIELD(FIELD_UINT, struct result, stage),
 	TEXT(id),
 	TEXT(session),
 	UINT(turn),
 	TEXT(model),
 	UINT(target),
-	{"ok", FIELD_BOOL, offsetof(struct result, ok), true},
+	REQUIRED_FIELD(FIELD_BOOL, struct result, ok),
 	INT(due_ns),
 	INT(ready_ns),
 	INT(start_ns),
@@ -81,7 +69,7 @@ static const struct field fields[] = {
 	UINT(server_tpot_ns),
 	UINT(server_inference_ns),
 	UINT(server_total_ns),
-	{"slo", FIELD_MAP, offsetof(struct result, slo), false},
+	FIELD(FIELD_MAP, struct result, slo),
 	LIST(event_ns),
 	LIST(event_tokens),
 	TEXT(text),
@@ -90,8 +78,8 @@ static const struct field fields[] = {
 static const struct field error_fields[] = {
 	{"kind", FIELD_TEXT, offsetof(struct result, error_kind), true},
 	{"text", FIELD_TEXT, offsetof(struct result, error_text), false},
-	{"status", FIELD_UINT, offsetof(struct result, status), false},
-	{"stale", FIELD_BOOL, offsetof(struct result, stale), false},
+	UINT(status),
+	FIELD(FIELD_BOOL, struct result, stale),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, ERROR_FIELDS = sizeof error_fields / sizeof *error_fields };
 
@@ -147,7 +135,7 @@ static int parse(struct result_reader *r, struct slice line, struct result *resu
 		return -1;
 	if (result->ok == (result->error_kind.data != NULL))
 		return ipf_error_set(err, IPF_INPUT,
-		                     result->ok ? "error: there although ok is true" : "error: missing although ok is false");
+		                     result->ok ? "error: present although ok is true" : "error: missing although ok is false");
 	return RESULT_ROW;
 }
 
@@ -161,7 +149,7 @@ int result_reader_next(struct result_reader *r, struct result *result, struct sl
 	int got = stream_reader_next(r->stream, line, err);
 	if (got != 1)
 		return got;
-	/* writers put the word that tells the kind first */
+	/* writers put the member that names the kind first */
 	if (begins(*line, "{\"histogram\":"))
 		return RESULT_HISTOGRAM;
 	if (begins(*line, "{\"sample\":"))

@@ -1,7 +1,8 @@
-/* Results: what it meant; one row a request. See ipf-results(5); the definitions are those of `ipf-report
- * --definitions`.
+/* Reads and writes results: the metrics of each request, one row a request. See ipf-results(5); `ipf-report
+ * --definitions` defines the metrics.
  *
- * Durations and times in nanoseconds, absent ones IPF_ABSENT, absent doubles NAN. Slices of JSON keep their quotes.
+ * Durations and times are in nanoseconds; an absent one is IPF_ABSENT. Slices hold JSON verbatim, texts with their
+ * quotes.
  */
 #ifndef IPF_RESULT_H
 #define IPF_RESULT_H
@@ -13,52 +14,53 @@ struct result {
 	int64_t n, req, stage;
 	struct slice id, session, model; /* texts */
 	int64_t turn;
-	int64_t target; /* index into the records header's "targets", where there are several */
+	int64_t target; /* index into "targets" of the records' header; absent: there is only one */
 	bool ok;
 	struct slice error_kind; /* text: connect tls timeout reset http-status in-band cut malformed hung-up cancelled */
 	struct slice error_text; /* text */
 	int64_t status;
-	bool stale; /* a reset of a kept connection that the server closed before it answered */
+	bool stale; /* a reset of a reused connection that the server closed before it answered */
 	int64_t due_ns, ready_ns, start_ns, end_ns;
 	int64_t lag_ns;        /* start − due */
-	int64_t slot_wait_ns;  /* start − ready where a slot was waited for */
-	int64_t pool_wait_ns;  /* start − (ready or slot) where a connection of a pool was waited for */
-	int64_t client_lag_ns; /* start − (the moment when nothing but ourselves was missing) */
+	int64_t slot_wait_ns;  /* start − ready, if it waited for a slot */
+	int64_t pool_wait_ns;  /* start − (ready or slot), if it waited for a connection of the pool */
+	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t itl_mean_ns, itl_max_ns;
 	int64_t stalls, events, coalesced;
-	int64_t deadlines,
-		deadlines_met; /* fluidity: tokens after the first, and those of them that were in time (--deadline) */
+	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t asked_input_tokens, asked_output_tokens;
-	struct slice tokens_source; /* text: usage, tokenizer or events: where output_tokens comes from */
+	struct slice tokens_source; /* text: usage, tokenizer or events: the source of output_tokens */
 	struct slice finish;        /* text: finish reason */
-	struct slice finish_server; /* text: in the server's word, where that is another */
+	struct slice finish_server; /* text: the server's own word, if it differs */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,
-		server_inference_ns, server_total_ns; /* what the server says itself */
-	struct slice slo;                         /* map: this request's own objectives */
+		server_inference_ns, server_total_ns; /* as the server reports them */
+	struct slice slo;                         /* map: the request's own objectives */
 	struct slice event_ns, event_tokens;      /* lists; --events */
 	struct slice text, reasoning;             /* texts; --text */
 };
 
-/* Kinds of body lines. */
+/* Kinds of body lines, as result_reader_next returns them. */
 enum result_line { RESULT_END = 0, RESULT_ROW = 1, RESULT_HISTOGRAM = 2, RESULT_SAMPLE = 3 };
 
 struct result_reader;
 
 int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err);
-/* A row, or *line as it stands for histogram and sample lines (whole, as JSON); 0 at the end; -1. Good until the next
- * call. */
+/* The kind of the next line: RESULT_ROW fills *result; for a histogram or a sample *line is the whole line. RESULT_END
+ * at the end; -1. Valid until the next call. */
 int result_reader_next(struct result_reader *reader, struct result *result, struct slice *line, struct ipf_error *err);
 struct stream_reader *result_reader_stream(struct result_reader *reader);
 void result_reader_close(struct result_reader *reader);
 
-/* Did ipf-fire end it on purpose (--cancel)? It is no success, and nobody's failure: outside of every share, every
- * latency and every goal. */
+/* Whether ipf-fire disconnected on purpose (--cancel). Such a request is neither a success nor a failure: no share,
+ * latency or objective counts it. */
 bool result_hung_up(const struct result *result);
 
+/* Sets all fields to absent. */
 void result_init(struct result *result);
+/* Renders a row as a body line into `line`, which is cleared first. */
 void result_write(const struct result *result, struct buffer *line);
 
 #endif

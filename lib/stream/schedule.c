@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "stream/fields.h"
+#include "stream/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 struct schedule_reader {
 	struct stream_reader *stream;
-	struct schedule plan;
+	struct schedule header;
 	struct jdoc doc;
 	int64_t *after;
 	size_t after_cap;
@@ -17,18 +18,18 @@ struct schedule_reader {
 };
 
 static const struct field fields[] = {
-	{"n", FIELD_UINT, offsetof(struct schedule_arrival, n), true},
-	{"at_ns", FIELD_UINT, offsetof(struct schedule_arrival, at_ns), false},
-	{"req", FIELD_UINT, offsetof(struct schedule_arrival, req), true},
-	{"stage", FIELD_UINT, offsetof(struct schedule_arrival, stage), true},
-	{"copy", FIELD_UINT, offsetof(struct schedule_arrival, copy), false},
-	{"wait_ns", FIELD_UINT, offsetof(struct schedule_arrival, wait_ns), false},
+	REQUIRED_FIELD(FIELD_UINT, struct schedule_arrival, n),
+	FIELD(FIELD_UINT, struct schedule_arrival, at_ns),
+	REQUIRED_FIELD(FIELD_UINT, struct schedule_arrival, req),
+	REQUIRED_FIELD(FIELD_UINT, struct schedule_arrival, stage),
+	FIELD(FIELD_UINT, struct schedule_arrival, copy),
+	FIELD(FIELD_UINT, struct schedule_arrival, wait_ns),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* ---- the plan in the header ---- */
+/* ---- the header ---- */
 
-/* Of a stage; those that are false are left out. */
+/* The flags of a stage; only true ones are written. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -96,7 +97,7 @@ static int64_t get_int(json_t *object, const char *key)
 	return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value) : IPF_ABSENT;
 }
 
-/* 0 where it is absent; sums of two never overflow. */
+/* 0 if absent; limited so that the sum of two never overflows. */
 static int64_t get_time(json_t *object, const char *key)
 {
 	int64_t ns = get_int(object, key);
@@ -143,14 +144,14 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	if (s->slots == 0)
 		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: expected at least 1, got 0", index);
 	if (s->closed && s->slots == IPF_ABSENT)
-		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: missing: a closed stage has them", index);
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: missing: a closed stage requires it", index);
 	if (s->end_ns != IPF_ABSENT && s->end_ns < s->begin_ns)
 		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].end_ns: %lld is before begin_ns", index,
 		                    (long long)s->end_ns);
 	return 0;
 }
 
-json_t *schedule_find(json_t *header)
+json_t *schedule_find_header(json_t *header)
 {
 	json_t *records = provenance_find(header, "records");
 	return json_object_get(records, "stages") ? records : provenance_find(header, "schedule");
@@ -198,10 +199,9 @@ void schedule_release(struct schedule *schedule)
 
 /* ---- arrivals ---- */
 
-/* A schedule of ten million lines is written in a second: by hand, a field at a time, into room that is reserved once.
- */
+/* Lines are rendered by hand, into room that is reserved once: ten million of them take a second. */
 
-/* How many decimal digits: from that of bits, by log10(2) in 1/4096, which is one too few at most. */
+/* The number of decimal digits. The number of bits times log10(2), in units of 1/4096, is at most one too few. */
 static int count_digits(uint64_t value)
 {
 	static const uint64_t powers[] = {
@@ -230,7 +230,7 @@ static int count_digits(uint64_t value)
 	return few + (value >= powers[few]);
 }
 
-/* Where they will stand, from the last on; two a division halve what they cost. */
+/* Writes the digits from the last to the first, two per division; returns the end. */
 static char *put_int(char *at, int64_t value)
 {
 	static const char pairs[] =
@@ -253,11 +253,11 @@ static char *put_int(char *at, int64_t value)
 #define PUT_MEMBER(at, before, value)                                                                                  \
 	(memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
 
-enum { LINE_MOST = 192, AFTER_MOST = 21 }; /* bytes: of a line but its list, and of a list's element */
+enum { LINE_MAX_BYTES = 192, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", and of an element of that */
 
 void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *line)
 {
-	char *start = buffer_reserve(line, LINE_MOST + a->after_count * AFTER_MOST), *at = start;
+	char *start = buffer_reserve(line, LINE_MAX_BYTES + a->after_count * AFTER_MAX_BYTES), *at = start;
 	if (!start)
 		return;
 	at = PUT_MEMBER(at, "{\"n\":", a->n);
@@ -286,7 +286,7 @@ int schedule_reader_open(struct schedule_reader **reader, const char *path, stru
 		return ipf_error_memory(err);
 	r->last_n = -1;
 	if (stream_reader_open(&r->stream, path, "schedule", err) < 0 ||
-	    schedule_from_header(&r->plan, stream_reader_header(r->stream), stream_reader_name(r->stream), err) < 0) {
+	    schedule_from_header(&r->header, stream_reader_header(r->stream), stream_reader_name(r->stream), err) < 0) {
 		schedule_reader_close(r);
 		return -1;
 	}
@@ -294,9 +294,9 @@ int schedule_reader_open(struct schedule_reader **reader, const char *path, stru
 	return 0;
 }
 
-const struct schedule *schedule_reader_plan(const struct schedule_reader *r)
+const struct schedule *schedule_reader_header(const struct schedule_reader *r)
 {
-	return &r->plan;
+	return &r->header;
 }
 
 /* "after": an earlier n, or a list of them */
@@ -318,7 +318,7 @@ static int parse_after(struct schedule_reader *r, struct schedule_arrival *a, st
 	for (size_t i = 0; i < count; i++) {
 		jdoc_id node = list && jdoc_step(&e) ? e.value : after;
 		if (!jdoc_to_int(&r->doc, node, &r->after[i]) || r->after[i] < 0 || r->after[i] >= a->n)
-			return jdoc_expected(&r->doc, node, "after", "an n that is earlier than this line's", err);
+			return jdoc_expected(&r->doc, node, "after", "the n of an earlier line", err);
 	}
 	return 0;
 }
@@ -329,23 +329,22 @@ static int parse(struct schedule_reader *r, struct slice line, struct schedule_a
 	    fields_read(fields, FIELDS, a, &r->doc, JDOC_ROOT, err) < 0 || parse_after(r, a, err) < 0)
 		return -1;
 	if (a->n <= r->last_n)
-		return ipf_error_set(err, IPF_INPUT, "n: %lld does not increase (the line before has %lld)", (long long)a->n,
-		                     (long long)r->last_n);
-	if ((uint64_t)a->stage >= r->plan.count)
+		return ipf_error_set(err, IPF_INPUT, "n: expected more than %lld of the previous line, got %lld",
+		                     (long long)r->last_n, (long long)a->n);
+	if ((uint64_t)a->stage >= r->header.count)
 		return ipf_error_set(err, IPF_INPUT, "stage: %lld: the header has %zu stages", (long long)a->stage,
-		                     r->plan.count);
-	if (r->plan.trace_requests != IPF_ABSENT && a->req >= r->plan.trace_requests)
+		                     r->header.count);
+	if (r->header.trace_requests != IPF_ABSENT && a->req >= r->header.trace_requests)
 		return ipf_error_set(err, IPF_INPUT, "req: %lld: the trace has %lld requests", (long long)a->req,
-		                     (long long)r->plan.trace_requests);
+		                     (long long)r->header.trace_requests);
 	if (a->copy == IPF_ABSENT)
 		a->copy = 0;
 	if (a->copy > SCHEDULE_COPIES)
 		return ipf_error_set(err, IPF_INPUT, "copy: expected at most %d, got %lld", SCHEDULE_COPIES,
 		                     (long long)a->copy);
-	const struct schedule_stage *stage = &r->plan.stages[a->stage];
+	const struct schedule_stage *stage = &r->header.stages[a->stage];
 	if (a->at_ns == IPF_ABSENT && !stage->closed && a->after_count == 0)
-		return ipf_error_set(err, IPF_INPUT,
-		                     "at_ns: missing: the stage is open-loop and the request waits for no other");
+		return ipf_error_set(err, IPF_INPUT, "at_ns: missing: an open-loop request without `after` requires it");
 	r->last_n = a->n;
 	return 1;
 }
@@ -369,7 +368,7 @@ void schedule_reader_close(struct schedule_reader *r)
 	if (!r)
 		return;
 	stream_reader_close(r->stream);
-	schedule_release(&r->plan);
+	schedule_release(&r->header);
 	jdoc_release(&r->doc);
 	free(r->after);
 	free(r);

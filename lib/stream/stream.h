@@ -1,17 +1,24 @@
-/* Record streams: a header line, body lines, a trailer line; NDJSON, zstd-compressed on disk. See ipf-stream in ipf(7).
+/* The streams that the programs exchange: a header line, body lines, a trailer line; NDJSON, zstd-compressed on disk.
+ * See STREAMS in ipf(7).
  *
  *     {"ipf":"trace","version":1,"tool":"ipf-prep 0.1.0",…}
  *     {…}
  *     {"end":{"lines":1,"sha256":"…"}}
  *
  * The digest is SHA-256 over the body lines, each with its newline. A stream without a trailer was cut; its whole lines
- * are good. The typed readers and writers (trace.h, schedule.h, record.h, result.h) stand on these.
+ * are good. The typed readers and writers (trace.h, schedule.h, record.h, result.h) are built on these. provenance.h
+ * makes headers.
  *
  * Reading:
  *     if (stream_reader_open(&r, path, "trace", &err) < 0) …
- *     while ((got = stream_reader_next(r, &line, &err)) == 1) …   // line.data is good until the next call
+ *     while ((got = stream_reader_next(r, &line, &err)) == 1) …   // line.data is valid until the next call
  *     if (got < 0) …                                             // err.kind == IPF_CUT: all lines before were good
  *     stream_reader_close(r);
+ *
+ * Writing:
+ *     if (stream_writer_open(&w, path, header, &err) < 0) …
+ *     if (stream_writer_line(w, &line, &err) < 0) …
+ *     if (stream_writer_close(w, NULL, &err) < 0) …              // the trailer; after an error stream_writer_abandon
  */
 #ifndef IPF_STREAM_H
 #define IPF_STREAM_H
@@ -26,83 +33,54 @@
 struct stream_reader;
 struct stream_writer;
 
-/* Opens `path` (NULL or "-": standard input), plain or zstd by its first bytes, and reads the header. `kind` is what it
- * has to be ("trace", "schedule", "records", "results"). Errors: IPF_SYSTEM; IPF_INPUT for anything that is not such a
- * stream or of a newer major version; IPF_CUT where not even the header is whole. An empty input is IPF_CUT. */
+/* Opens `path` (NULL or "-": standard input), detects compression by the first bytes and reads the header. `kind` is
+ * the expected kind: "trace", "schedule", "records" or "results". -1: IPF_SYSTEM; IPF_INPUT for another kind, a newer
+ * version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. */
 int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 
-/* The next body line, without its newline: 1; 0 after a trailer that agrees with what was read; -1 on error. After an
- * error (IPF_CUT: no trailer or a broken end; IPF_INPUT: trailer disagrees, data after it; IPF_SYSTEM) every further
- * call gives the same error. The error's text says how many good lines there were. */
+/* Reads the next body line, without its newline. 1: a line; 0: the end, after a trailer that agrees with the lines; -1:
+ * IPF_CUT (no trailer, or a damaged end), IPF_INPUT (the trailer disagrees, or data follow it), IPF_SYSTEM. The text
+ * says how many lines were good. Every further call returns the same error. */
 int stream_reader_next(struct stream_reader *reader, struct slice *line, struct ipf_error *err);
 
-/* Back to the first body line; -1 (IPF_SYSTEM) where the input is a pipe. */
+/* Goes back to the first body line. -1: IPF_SYSTEM, the input is not a regular file. */
 int stream_reader_rewind(struct stream_reader *reader, struct ipf_error *err);
 
-/* Can bytes be had at once? 0 when a call of stream_reader_next could block on the descriptor `*fd`, 1 when a line (or
- * the end) is buffered already. For programs that read live from a pipe and have other things to wait for. */
+/* Whether stream_reader_next can return at once. 1: a line or the end is buffered; 0: it may block on the descriptor
+ * *fd, which the caller can poll. For programs that read from a pipe and have other things to wait for. */
 int stream_reader_ready(struct stream_reader *reader, int *fd);
 
 json_t *stream_reader_header(const struct stream_reader *reader); /* borrowed */
-json_t *stream_reader_trailer(
-	const struct stream_reader *reader); /* the object in "end", borrowed; NULL before it was seen */
-int64_t stream_reader_lines(const struct stream_reader *reader); /* body lines given out so far */
-int64_t stream_reader_line(const struct stream_reader *reader);  /* line number in the file of the last one, from 1 */
-const char *stream_reader_name(const struct stream_reader *reader); /* path, or "standard input" */
-/* Lower-case hex digest of the body lines read; meaningful once stream_reader_next has answered 0 or IPF_CUT. */
+/* The object in "end", borrowed; NULL before the trailer was read. */
+json_t *stream_reader_trailer(const struct stream_reader *reader);
+int64_t stream_reader_lines(const struct stream_reader *reader);    /* body lines returned so far */
+int64_t stream_reader_line(const struct stream_reader *reader);     /* the last line's number in the file, from 1 */
+const char *stream_reader_name(const struct stream_reader *reader); /* the path, or "standard input" */
+/* The SHA-256 of the body lines in lower-case hex; valid once stream_reader_next has returned 0 or IPF_CUT. */
 const char *stream_reader_sha256(struct stream_reader *reader);
 void stream_reader_close(struct stream_reader *reader); /* NULL is fine */
 
-/* How a program says, in a header, where its stream comes from. */
-struct provenance {
-	const char *tool; /* "ipf-prep" */
-	json_t *argv;     /* what shaped the content (options_argv); taken over */
-	json_t *from;     /* array: headers of the streams it was made of, and data files; taken over */
-	bool has_seed;
-	uint64_t seed;
-	bool reproducible; /* leave out what changes from run to run */
-	bool undated;      /* a pure function of its input (ipf-collect): never a date, so same records, same bytes */
-};
-/* A new header object: ipf, version, tool, argv, seed, created, from. The caller adds fields of its own with
- * json_object_set_new. NULL when memory runs out. */
-json_t *stream_header(const char *kind, struct provenance *p);
-
-/* Opens `path` for writing (NULL or "-": standard output, plain; a name in .zst: compressed) and writes the header
- * (borrowed). An existing file is replaced. */
+/* Opens `path` for writing and writes the header, which is borrowed. NULL or "-" is standard output, uncompressed; a
+ * name that ends in .zst is compressed. An existing file is replaced. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
-/* Of a stream that was just opened: what is equal in it lies far apart (megabytes; the texts of shared prefixes).
- * Compressed, it is looked for over 128 MiB, which is also what a reader then needs in memory. */
-void stream_writer_far(struct stream_writer *writer);
-/* One body line (no newline in it). Buffered. -1: IPF_SYSTEM, or IPF_CLOSED when the reader went away. A failed buffer
- * is IPF_SYSTEM ("out of memory"). Once failed, stays failed. */
+/* Lets the compression find repetitions up to 128 MiB apart, for streams in which long texts (shared prefixes) repeat
+ * at a distance. A reader then needs as much memory. Call it right after opening. */
+void stream_writer_long_distance(struct stream_writer *writer);
+/* Writes a body line, given without a newline; buffered. -1: IPF_SYSTEM, also for a failed buffer, or IPF_CLOSED when
+ * the reader closed the output. Every further call then fails. */
 int stream_writer_line(struct stream_writer *writer, const struct buffer *line, struct ipf_error *err);
-/* The same for lines that are short and many: the buffer to append one to (not cleared: others stand before it), then
- * its end. */
-struct buffer *stream_writer_begin(struct stream_writer *writer);
-int stream_writer_end(struct stream_writer *writer, struct ipf_error *err);
-/* All that was written becomes readable by others now (a zstd block is closed). */
+/* The same without a copy, for many short lines: append the line to the buffer that the first returns, and nothing else
+ * (earlier lines precede it), then call the second. */
+struct buffer *stream_writer_begin_line(struct stream_writer *writer);
+int stream_writer_end_line(struct stream_writer *writer, struct ipf_error *err);
+/* Makes all lines so far readable by others: closes the zstd block. */
 int stream_writer_flush(struct stream_writer *writer, struct ipf_error *err);
-/* Trailer, flush, close: the stream is whole from then on. `extra` (taken over, may be NULL) adds members to the
- * trailer's "end" object: "from": digests of the inputs, known only now; "incomplete": why some of the input is
- * missing. Frees the writer also when it fails. */
+/* Writes the trailer, flushes and closes: the stream is then whole. `extra` (taken over, may be NULL) adds members to
+ * the trailer's "end" object: "from", digests of the inputs, which are known only now; "incomplete", why some of the
+ * input is missing. Frees the writer even if it fails. */
 int stream_writer_close(struct stream_writer *writer, json_t *extra, struct ipf_error *err);
-/* Closes without a trailer (after an error); what was written stays. NULL is fine. */
+/* Closes without a trailer, after an error; the lines so far stay in the file. NULL is fine. */
 void stream_writer_abandon(struct stream_writer *writer);
-int64_t stream_writer_lines(const struct stream_writer *writer);
-
-/* {"file": base name, "bytes": …, "sha256": …}: a data file's entry in "from". */
-json_t *provenance_file(const char *path, int64_t bytes, const char *sha256);
-/* {"ipf": kind, "lines": …, "sha256": …}: what was read of a stream, for the trailer's "from". */
-json_t *provenance_stream(struct stream_reader *reader);
-
-/* Finds the header of this kind in `header` itself or, depth first, in its "from"; borrowed; NULL. */
-json_t *provenance_find(json_t *header, const char *kind);
-
-/* SHA-256 as it goes (OpenSSL's). */
-struct digest;
-struct digest *digest_new(void); /* NULL: out of memory */
-void digest_update(struct digest *d, const void *data, size_t len);
-void digest_hex(struct digest *d, char hex[65]); /* of all so far; may be called again later */
-void digest_free(struct digest *d);
+int64_t stream_writer_lines(const struct stream_writer *writer); /* body lines so far */
 
 #endif

@@ -1,5 +1,7 @@
 #include "stream/stream.h"
 
+#include "stream/digest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +18,7 @@ struct stream_reader {
 	char kind[16];
 	bool seekable, eof, compressed;
 	bool frame_open; /* in the middle of a compressed frame: its checksum has not been seen */
-	char *in;        /* bytes as they are in the file */
+	char *in;        /* bytes of the file */
 	size_t in_at, in_len;
 	ZSTD_DStream *zstd;
 	struct buffer text; /* decompressed; lines are handed out from text_at */
@@ -25,7 +27,7 @@ struct stream_reader {
 	char sha256[65];
 	json_t *header, *trailer;
 	int64_t lines, line;
-	struct ipf_error failure; /* given again on every further call */
+	struct ipf_error failure; /* returned again by every further call */
 };
 
 /* ---- bytes ---- */
@@ -44,7 +46,7 @@ static int fill_in(struct stream_reader *r, struct ipf_error *err)
 	return 0;
 }
 
-/* Moves what is in `in` to `text`, as much as comes at once. */
+/* Moves bytes from `in` to `text`, decompressed; as many as one call of zstd gives. */
 static int decode(struct stream_reader *r, struct ipf_error *err)
 {
 	if (!r->compressed) {
@@ -60,7 +62,7 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 			if (ZSTD_isError(left))
 				return ipf_error_at(err, IPF_INPUT, r->name, 0, "damaged compressed data after %lld good lines: %s",
 				                    (long long)r->lines, ZSTD_getErrorName(left));
-			if (out.pos || in.pos > r->in_at) /* else it was only asked for what it held back */
+			if (out.pos || in.pos > r->in_at) /* otherwise this only fetched what zstd held back */
 				r->frame_open = left != 0;
 			r->text.len += out.pos;
 			r->in_at = in.pos;
@@ -69,7 +71,7 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 	return r->text.failed ? ipf_error_at(err, IPF_SYSTEM, r->name, r->line + 1, "out of memory for a line") : 0;
 }
 
-/* More text: 1, 0 at the end of the input, -1. */
+/* Gets more text: 1; 0: end of the input; -1. */
 static int more(struct stream_reader *r, struct ipf_error *err)
 {
 	size_t before;
@@ -80,7 +82,7 @@ static int more(struct stream_reader *r, struct ipf_error *err)
 	}
 	do {
 		before = r->text.len;
-		/* a full output of the last call may have left decompressed bytes inside zstd: ask it before reading on */
+		/* zstd may hold decompressed bytes back if its last output was full: fetch them before reading more */
 		if (r->in_at == r->in_len && !r->compressed) {
 			if (r->eof || fill_in(r, err) < 0)
 				return r->eof ? 0 : -1;
@@ -98,7 +100,7 @@ static int more(struct stream_reader *r, struct ipf_error *err)
 	return r->text.len > before;
 }
 
-/* A whole line (without its newline): 1; 0 at the end of the input, what is left being no whole line; -1. */
+/* 1: a whole line, without its newline; 0: end of the input, what is left is not a whole line; -1. */
 static int next_line(struct stream_reader *r, struct slice *line, struct ipf_error *err)
 {
 	for (;;) {
@@ -123,7 +125,7 @@ static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
 {
 	return ipf_error_at(
 		err, IPF_CUT, r->name, 0,
-		r->text.len || r->compressed ? "cut in its header: 0 good lines" : "empty: expected an ipf %s stream", r->kind);
+		r->text.len || r->compressed ? "cut in the header: 0 good lines" : "empty: expected an ipf %s stream", r->kind);
 }
 
 static int read_header(struct stream_reader *r, struct ipf_error *err)
@@ -134,7 +136,7 @@ static int read_header(struct stream_reader *r, struct ipf_error *err)
 		return -1;
 	if (got == 0) {
 		if (r->text.len && r->text.data[0] != '{')
-			return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: it does not begin with a header");
+			return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: the first line is not a header");
 		return cut_at_header(r, err);
 	}
 	json_error_t why;
@@ -142,15 +144,16 @@ static int read_header(struct stream_reader *r, struct ipf_error *err)
 	r->header = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &why);
 	const char *kind = json_string_value(json_object_get(r->header, "ipf"));
 	if (!kind)
-		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: it does not begin with a header");
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: the first line is not a header");
 	if (strcmp(kind, r->kind) != 0)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "expected an ipf %s stream, got \"%s\"", r->kind, kind);
 	json_t *version = json_object_get(r->header, "version");
 	if (!json_is_integer(version) || json_integer_value(version) < 1)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "version: expected an integer of 1 or more");
 	if (json_integer_value(version) > STREAM_VERSION)
-		return ipf_error_at(err, IPF_INPUT, r->name, 1, "version: %lld is newer than this program understands (%d)",
-		                    (long long)json_integer_value(version), STREAM_VERSION);
+		return ipf_error_at(err, IPF_INPUT, r->name, 1,
+		                    "version: expected at most %d, got %lld: a newer ipf wrote this stream", STREAM_VERSION,
+		                    (long long)json_integer_value(version));
 	return 0;
 }
 
@@ -159,7 +162,7 @@ static bool is_standard(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* By its first bytes; a pipe may give them one by one. */
+/* Looks at the first bytes, which a pipe may deliver one by one. */
 static int detect_compression(struct stream_reader *r, struct ipf_error *err)
 {
 	static const char magic[4] = {'\x28', '\xb5', '\x2f', '\xfd'};
@@ -230,7 +233,7 @@ fail:
 
 /* ---- the body ---- */
 
-static int seen_all(struct stream_reader *r, struct slice line, struct ipf_error *err)
+static int read_trailer(struct stream_reader *r, struct slice line, struct ipf_error *err)
 {
 	json_error_t why;
 	json_t *end = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &why);
@@ -241,19 +244,18 @@ static int seen_all(struct stream_reader *r, struct slice line, struct ipf_error
 	if (!sha256 || !json_is_integer(lines))
 		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: expected lines and sha256 in the trailer");
 	if (json_integer_value(lines) != r->lines)
-		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: the trailer counts %lld lines, there are %lld",
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: the trailer counts %lld lines, the stream has %lld",
 		                    (long long)json_integer_value(lines), (long long)r->lines);
 	if (strcmp(sha256, stream_reader_sha256(r)) != 0)
 		return ipf_error_at(err, IPF_INPUT, r->name, r->line,
-		                    "end: the digest of the %lld lines differs from the trailer's: "
-		                    "the stream was changed",
+		                    "end: the SHA-256 of the %lld lines differs from the trailer: the stream was changed",
 		                    (long long)r->lines);
 	struct slice rest;
 	int got = next_line(r, &rest, err);
 	if (got < 0)
 		return -1;
 	if (r->frame_open)
-		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut in its last bytes, after %lld good line%s",
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut in the last bytes, after %lld good line%s",
 		                    (long long)r->lines, r->lines == 1 ? "" : "s");
 	if (got > 0 || r->text_at < r->text.len)
 		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "data after the trailer");
@@ -270,7 +272,7 @@ static int read_body_line(struct stream_reader *r, struct slice *line, struct ip
 		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut after %lld good line%s: the trailer is missing",
 		                    (long long)r->lines, r->lines == 1 ? "" : "s");
 	if (line->len >= sizeof trailer - 1 && memcmp(line->data, trailer, sizeof trailer - 1) == 0)
-		return seen_all(r, *line, err);
+		return read_trailer(r, *line, err);
 	r->lines++;
 	digest_update(r->digest, line->data, line->len + 1); /* its newline follows it in the buffer */
 	return 1;
@@ -293,7 +295,7 @@ int stream_reader_next(struct stream_reader *r, struct slice *line, struct ipf_e
 int stream_reader_rewind(struct stream_reader *r, struct ipf_error *err)
 {
 	if (!r->seekable || lseek(r->fd, 0, SEEK_SET) < 0)
-		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot be read a second time: it is not a regular file");
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot be read twice: it is not a regular file");
 	return start(r, err);
 }
 
@@ -354,10 +356,4 @@ void stream_reader_close(struct stream_reader *r)
 	free(r->in);
 	free(r->name);
 	free(r);
-}
-
-json_t *provenance_stream(struct stream_reader *r)
-{
-	return json_pack("{s:s, s:I, s:s}", "ipf", r->kind, "lines", (json_int_t)r->lines, "sha256",
-	                 stream_reader_sha256(r));
 }

@@ -1,9 +1,7 @@
 #include "stream/stream.h"
 
-#include "clock.h"
 #include "json/jout.h"
-#include "cli/options.h"
-#include "version.h"
+#include "stream/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +10,18 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { OUT_SIZE = 128 * 1024, LEVEL = 3, FAR_LOG = 27 /* the most that zstd -d takes unasked */ };
+enum {
+	OUT_SIZE = 128 * 1024,
+	LEVEL = 3,
+	LONG_WINDOW_LOG = 27 /* 128 MiB, the most that zstd -d accepts without an option */
+};
 
 struct stream_writer {
 	int fd;
 	char *name;
-	struct buffer out; /* plain text on its way to zstd or to the file */
-	size_t digested;   /* of it: the digest takes many lines at once, which is faster by half for short ones */
+	struct buffer out; /* plain text for zstd or for the file */
+	size_t digested;   /* bytes of `out` that the digest has: it takes many lines at once, which saves half the time for
+	                      short ones */
 	ZSTD_CStream *zstd;
 	char *packed;
 	size_t packed_size;
@@ -26,65 +29,6 @@ struct stream_writer {
 	int64_t lines;
 	struct ipf_error failure;
 };
-
-/* ---- headers ---- */
-
-json_t *stream_header(const char *kind, struct provenance *p)
-{
-	char tool[64];
-	snprintf(tool, sizeof tool, "%s %s", p->tool, IPF_VERSION);
-	json_t *header = json_pack("{s:s, s:i, s:s}", "ipf", kind, "version", 1, "tool", tool);
-	int bad = !header;
-	if (p->argv)
-		bad |= json_object_set_new(header, "argv", p->argv);
-	if (p->has_seed)
-		/* as text where JSON's integers end: a reader must get the seed back to the last bit */
-		bad |= json_object_set_new(header, "seed",
-		                           p->seed <= INT64_MAX ? json_integer((json_int_t)p->seed)
-		                                                : json_sprintf("%llu", (unsigned long long)p->seed));
-	if (!p->reproducible && !p->undated) {
-		char now[32];
-		clock_format(clock_wall(), now);
-		bad |= json_object_set_new(header, "created", json_string(now));
-	}
-	if (p->from)
-		bad |= json_object_set_new(header, "from", p->from);
-	if (bad) {
-		json_decref(header);
-		return NULL;
-	}
-	return header;
-}
-
-json_t *provenance_file(const char *path, int64_t bytes, const char *sha256)
-{
-	const char *slash = strrchr(path, '/');
-	return json_pack("{s:s%, s:I, s:s}", "file", slash ? slash + 1 : path, strlen(slash ? slash + 1 : path), "bytes",
-	                 (json_int_t)bytes, "sha256", sha256);
-}
-
-static json_t *find_in(json_t *header, const char *kind, int depth)
-{
-	const char *own = json_string_value(json_object_get(header, "ipf"));
-	/* an entry with a digest in a trailer's "from" has the kind too, but is no header: headers name their tool */
-	if (own && strcmp(own, kind) == 0 && json_object_get(header, "tool"))
-		return header;
-	json_t *from = json_object_get(header, "from"), *entry;
-	size_t i;
-	if (depth < 16)
-		json_array_foreach(from, i, entry)
-		{
-			json_t *found = find_in(entry, kind, depth + 1);
-			if (found)
-				return found;
-		}
-	return NULL;
-}
-
-json_t *provenance_find(json_t *header, const char *kind)
-{
-	return find_in(header, kind, 0);
-}
 
 /* ---- bytes ---- */
 
@@ -115,7 +59,7 @@ static void out_clear(struct stream_writer *w)
 	w->digested = 0;
 }
 
-static int pass_on(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_error *err)
+static int write_out(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_error *err)
 {
 	digest_lines(w);
 	if (!w->zstd) {
@@ -138,7 +82,7 @@ static int pass_on(struct stream_writer *w, ZSTD_EndDirective how, struct ipf_er
 	return 0;
 }
 
-/* Every failure is kept: what follows would leave a hole. */
+/* A failure is permanent: a later line would leave a hole in the stream. */
 static int failed(struct stream_writer *w, struct ipf_error *err)
 {
 	if (err && err->kind == IPF_OK)
@@ -146,7 +90,7 @@ static int failed(struct stream_writer *w, struct ipf_error *err)
 	return -1;
 }
 
-/* The header or the trailer, which are not digested. */
+/* Writes the header or the trailer, which the digest leaves out. */
 static int put_json(struct stream_writer *w, json_t *value, struct ipf_error *err)
 {
 	struct jout out = {.out = &w->out};
@@ -194,12 +138,12 @@ int stream_writer_open(struct stream_writer **writer, const char *path, json_t *
 	return 0;
 }
 
-void stream_writer_far(struct stream_writer *w)
+void stream_writer_long_distance(struct stream_writer *w)
 {
 	if (!w->zstd)
 		return;
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_enableLongDistanceMatching, 1);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, FAR_LOG);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, LONG_WINDOW_LOG);
 }
 
 int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)
@@ -211,15 +155,15 @@ int stream_writer_line(struct stream_writer *w, const struct buffer *line, struc
 		return failed(w, err);
 	}
 	buffer_append(&w->out, line->data, line->len);
-	return stream_writer_end(w, err);
+	return stream_writer_end_line(w, err);
 }
 
-struct buffer *stream_writer_begin(struct stream_writer *w)
+struct buffer *stream_writer_begin_line(struct stream_writer *w)
 {
 	return &w->out;
 }
 
-int stream_writer_end(struct stream_writer *w, struct ipf_error *err)
+int stream_writer_end_line(struct stream_writer *w, struct ipf_error *err)
 {
 	if (w->failure.kind != IPF_OK)
 		return failed(w, err);
@@ -229,14 +173,14 @@ int stream_writer_end(struct stream_writer *w, struct ipf_error *err)
 		return failed(w, err);
 	}
 	w->lines++;
-	if (w->out.len >= OUT_SIZE && pass_on(w, ZSTD_e_continue, &w->failure) < 0)
+	if (w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0)
 		return failed(w, err);
 	return 0;
 }
 
 int stream_writer_flush(struct stream_writer *w, struct ipf_error *err)
 {
-	if (w->failure.kind != IPF_OK || pass_on(w, ZSTD_e_flush, &w->failure) < 0)
+	if (w->failure.kind != IPF_OK || write_out(w, ZSTD_e_flush, &w->failure) < 0)
 		return failed(w, err);
 	return 0;
 }
@@ -262,10 +206,10 @@ static int put_trailer(struct stream_writer *w, json_t *extra, struct ipf_error 
 int stream_writer_close(struct stream_writer *w, json_t *extra, struct ipf_error *err)
 {
 	if (w->failure.kind == IPF_OK && put_trailer(w, extra, &w->failure) == 0)
-		pass_on(w, ZSTD_e_end, &w->failure);
+		write_out(w, ZSTD_e_end, &w->failure);
 	int fd = w->fd;
 	w->fd = -1;
-	/* a file system may tell only now that it had no room */
+	/* a file system may report only now that it is full */
 	if (close(fd) < 0 && w->failure.kind == IPF_OK)
 		ipf_error_errno(&w->failure, errno, w->name, "cannot close");
 	int status = w->failure.kind == IPF_OK ? 0 : failed(w, err);
@@ -279,9 +223,9 @@ void stream_writer_abandon(struct stream_writer *w)
 	if (!w)
 		return;
 	if (w->fd >= 0) {
-		/* after an error what was good is still worth having: push it out, but never a trailer */
+		/* keep the lines that are good, but never write a trailer */
 		if (w->failure.kind == IPF_OK && (w->zstd || w->out.len))
-			pass_on(w, ZSTD_e_end, &w->failure);
+			write_out(w, ZSTD_e_end, &w->failure);
 		if (w->fd > STDERR_FILENO)
 			close(w->fd);
 	}

@@ -8,31 +8,31 @@
 struct trace_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
-	bool lengths_only; /* the header says so: no request has a prompt */
+	bool lengths_only; /* "prompts":"none" in the header: no request has a prompt */
 };
 
-#define FIELD(name_, type_, member_)                                                                                   \
-	{                                                                                                                  \
-		name_, type_, offsetof(struct trace_request, member_), false                                                   \
-	}
+#define UINT(member_) FIELD(FIELD_UINT, struct trace_request, member_)
+#define TEXT(member_) FIELD(FIELD_TEXT, struct trace_request, member_)
+#define LIST(member_) FIELD(FIELD_LIST, struct trace_request, member_)
+#define MAP(member_)  FIELD(FIELD_MAP, struct trace_request, member_)
 static const struct field fields[] = {
-	{"id", FIELD_TEXT, offsetof(struct trace_request, id), true},
-	FIELD("messages", FIELD_LIST, messages),
-	FIELD("prompt", FIELD_TEXT, prompt),
-	FIELD("prompt_token_ids", FIELD_LIST, prompt_token_ids),
-	FIELD("input_tokens", FIELD_UINT, input_tokens),
-	FIELD("output_tokens", FIELD_UINT, output_tokens),
-	FIELD("at_ns", FIELD_UINT, at_ns),
-	FIELD("session", FIELD_TEXT, session),
-	FIELD("turn", FIELD_UINT, turn),
-	FIELD("wait_ns", FIELD_UINT, wait_ns),
-	FIELD("parents", FIELD_LIST, parents),
-	FIELD("model", FIELD_TEXT, model),
-	FIELD("tools", FIELD_LIST, tools),
-	FIELD("response_format", FIELD_MAP, response_format),
-	FIELD("blocks", FIELD_MAP, blocks),
-	FIELD("slo", FIELD_MAP, slo),
-	FIELD("answer", FIELD_TEXT, answer),
+	REQUIRED_FIELD(FIELD_TEXT, struct trace_request, id),
+	LIST(messages),
+	TEXT(prompt),
+	LIST(prompt_token_ids),
+	UINT(input_tokens),
+	UINT(output_tokens),
+	UINT(at_ns),
+	TEXT(session),
+	UINT(turn),
+	UINT(wait_ns),
+	LIST(parents),
+	TEXT(model),
+	LIST(tools),
+	MAP(response_format),
+	MAP(blocks),
+	MAP(slo),
+	TEXT(answer),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -87,12 +87,12 @@ static int parse(struct trace_reader *r, struct slice line, struct trace_request
 	if (!jdoc_is_null(&r->doc, context) && !request->context_session)
 		return jdoc_expected(&r->doc, context, "context", "\"session\"", err);
 	if (request->context_session && (!request->session.data || !request->messages.data))
-		return ipf_error_set(err, IPF_INPUT, "context: \"session\" needs session and messages");
+		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session and messages");
 	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data;
 	if (prompts != 1 && !(prompts == 0 && r->lengths_only))
 		return ipf_error_set(err, IPF_INPUT,
-		                     prompts ? "messages, prompt and prompt_token_ids: only one of them may be there"
-		                             : "messages, prompt or prompt_token_ids: missing");
+		                     prompts ? "messages, prompt, prompt_token_ids: expected one of them, got several"
+		                             : "messages, prompt, prompt_token_ids: expected one of them, got none");
 	return 1;
 }
 

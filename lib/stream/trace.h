@@ -1,7 +1,11 @@
-/* The request trace: what is asked. See ipf-trace(5).
+/* Reads and writes the request trace: what is sent. See ipf-trace(5).
  *
- * Every slice holds JSON as it stands in the line (a text with its quotes), so that it can be passed on without being
- * decoded; absent slices have data == NULL, absent integers are IPF_ABSENT.
+ *     if (trace_reader_open(&reader, path, &err) < 0) …
+ *     while ((got = trace_reader_next(reader, &request, &err)) == 1) …
+ *     trace_reader_close(reader);
+ *
+ * Every slice holds JSON verbatim (a text with its quotes), so that it can be passed on without being decoded. An
+ * absent slice has data == NULL; an absent integer is IPF_ABSENT.
  */
 #ifndef IPF_TRACE_H
 #define IPF_TRACE_H
@@ -11,41 +15,40 @@
 
 struct trace_request {
 	struct slice id;               /* text; unique in the trace */
-	struct slice messages;         /* list: chat turns {"role","content",…}; or … */
+	struct slice messages;         /* list of chat messages {"role","content",…}; or … */
 	struct slice prompt;           /* text; or … */
-	struct slice prompt_token_ids; /* list of integers: one of the three is there */
-	int64_t input_tokens;          /* of the whole prompt as sent (with the earlier turns where context_session) */
-	int64_t output_tokens;         /* what to ask for */
-	int64_t at_ns;                 /* the recorded arrival, from the trace's beginning */
+	struct slice prompt_token_ids; /* list of integers: exactly one of the three is present */
+	int64_t input_tokens;          /* of the whole prompt as sent, earlier turns included */
+	int64_t output_tokens;         /* the requested length of the answer */
+	int64_t at_ns;                 /* the recorded arrival, from the beginning of the trace */
 	struct slice session;          /* text */
-	int64_t turn;                  /* 0-based within the session */
-	int64_t wait_ns;               /* from the end of the previous turn (of the last parent) to this request */
-	struct slice parents;          /* list of ids that must end first; without it a turn waits for the turn before */
+	int64_t turn;                  /* place in the session, from 0 */
+	int64_t wait_ns;               /* from the end of the previous turn, or of the last parent, to this request */
+	struct slice parents;          /* list of ids that must end first; absent: a turn waits for the previous turn */
 	struct slice model;            /* text */
-	struct slice tools;            /* list, as the chat API takes it */
-	struct slice response_format;  /* map, as the chat API takes it */
-	struct slice tags;             /* map or list: carried along */
-	struct slice blocks;  /* map: what the prompt shares with others, by recorded ids: {"tokens":512,"ids":[…]} */
-	struct slice slo;     /* map: this request's own objectives */
-	struct slice answer;  /* text: the recorded answer (the next turn's context needs it) */
-	bool context_session; /* "context":"session": messages are only what is new since the turn before */
+	struct slice tools;            /* list, in the form of the chat API */
+	struct slice response_format;  /* map, in the form of the chat API */
+	struct slice tags;             /* map or list: passed through */
+	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
+	struct slice slo;              /* map: this request's own objectives */
+	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
+	bool context_session;          /* "context":"session": messages contain only what is new since the previous turn */
 };
 
 struct trace_reader;
 
 int trace_reader_open(struct trace_reader **reader, const char *path, struct ipf_error *err);
-/* 1 and the next request (its slices are good until the next call); 0 at the end; -1 (err with file, line, field,
- * value). */
+/* 1: the next request, its slices valid until the next call; 0: the end; -1: err names file, line, field and value. */
 int trace_reader_next(struct trace_reader *reader, struct trace_request *request, struct ipf_error *err);
 int trace_reader_rewind(struct trace_reader *reader, struct ipf_error *err);
-struct stream_reader *trace_reader_stream(struct trace_reader *reader); /* borrowed: header, counts, digest */
+struct stream_reader *trace_reader_stream(struct trace_reader *reader); /* borrowed; for header, counts, digest */
 void trace_reader_close(struct trace_reader *reader);
 
-/* Renders a request as a body line into `line` (cleared first). */
+/* Renders a request as a body line into `line`, which is cleared first. */
 void trace_request_write(const struct trace_request *request, struct buffer *line);
-/* Does it name any? */
+/* Whether `parents` names any request. */
 bool trace_has_parents(const struct trace_request *request);
-/* All absent. */
+/* Sets all fields to absent. */
 void trace_request_init(struct trace_request *request);
 
 #endif

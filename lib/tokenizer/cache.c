@@ -10,7 +10,7 @@
  */
 #include "tokenizer/compiled.h"
 
-#include "stream/stream.h"
+#include "stream/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* From text to ids. */
 #include "tokenizer/private.h"
 
-#include "json/jdoc.h"
+#include "json/utf8.h"
 
 /* Where ids go: kept, or only counted. */
 struct sink {

@@ -6,7 +6,7 @@
 #include "tokenizer/normalize.h"
 #include "tokenizer/unicode_pins.h"
 
-#include "json/jdoc.h"
+#include "json/utf8.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #define IPF_CLIENT_HEALTH_H
 
 #include "json/jdoc.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "verdict/verdict_check.h"
 
 /* One client line. NAN: the line does not have the value. */

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "stats/histogram.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 #include "verdict/client_health.h"
 
 #include <math.h>

@@ -49,7 +49,7 @@ status_is 3 "compressed records, cut: status 3"
 sed '4s/"stage":1/"stage":2/' "$records" >changed
 run "$BIN/ipf-collect" changed
 status_is 3 "records that were changed: status 3"
-complains ipf-collect "digest" "and why"
+complains ipf-collect "SHA-256" "and why"
 yes_if "sealed nevertheless" is_whole "$OUT"
 
 sed '4s/"n":1/"n":"one"/' "$records" >damaged

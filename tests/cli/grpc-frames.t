@@ -35,7 +35,7 @@ strange-status in-band|status 99: what|abcd|2|length
 no-number in-band|UNKNOWN|abcd|2|length
 compressed malformed|a compressed message, though only uncompressed ones were asked for||0|length
 no-message malformed|expected a message of gRPC, got the first byte 60||0|
-bad-message malformed|GenerationResponse: these bytes are no message||0|length
+bad-message malformed|GenerationResponse: malformed message||0|length
 cut-message cut|the stream ended without its end mark|ab|1|
 empty cut|the answer has no body||0|
 no-end-mark cut|the stream ended without its end mark|ab|1|

@@ -66,5 +66,5 @@ for page in "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7; do
 	sed -n 's/^\.Xr \(ipf[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references
 while read -r reference; do
-	yes_if "the page $reference that others point to exists" ls "$ROOT"/*/"$reference"
+	yes_if "the page $reference that others point to exists" test -n "$(find "$ROOT"/ipf-* "$ROOT"/lib -name "$reference")"
 done <references

@@ -95,7 +95,7 @@ else
 fi
 run "$BIN/ipf-sched" stat --plot rate.gif spikes.sched
 status_is 2 "another format is wrong usage"
-complains ipf-sched '--plot: expected a name in .png or .svg, got "rate.gif"' "and says so"
+complains ipf-sched '--plot: expected a file name ending in .png or .svg, got "rate.gif"' "and says so"
 mkdir -p bare && ln -sf "$(command -v sh)" bare/sh
 PATH=$PWD/bare run "$BIN/ipf-sched" stat --plot rate.png spikes.sched
 status_is 0 "without gnuplot the text is there all the same"

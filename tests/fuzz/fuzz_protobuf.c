@@ -3,6 +3,8 @@
  * Frames and the dump take any bytes as well. */
 #include "protobuf/protobuf.h"
 
+#include "protobuf/grpc_wire.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,11 @@ static const char description[] =
 	"\"Tensor\":{\"name\":\"string = 1\",\"datatype\":\"string = 2\"}},"
 	"\"enums\":{\"End\":{\"GOES_ON\":0,\"STOP\":1}}}";
 
-static void check(const struct protobuf *p, struct slice message, struct jdoc *doc)
+static void check(const struct protobuf_schema *p, struct slice message, struct jdoc *doc)
 {
 	struct buffer json = {0}, wire = {0}, again = {0}, text = {0};
 	struct ipf_error err = {0};
-	int type = protobuf_message(p, "All");
+	int type = protobuf_message_type(p, "All");
 	protobuf_dump(message, 0, &text);
 	if (protobuf_decode(p, type, message, &json, &err) == 0) {
 		if (jdoc_parse(doc, json.data, json.len, &err) < 0)
@@ -43,7 +45,7 @@ static void check(const struct protobuf *p, struct slice message, struct jdoc *d
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct protobuf *p;
+	static struct protobuf_schema *p;
 	struct slice all = {(const char *)data, size}, message;
 	struct buffer text = {0};
 	struct jdoc doc = {0};
@@ -51,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!p) {
 		struct ipf_error err = {0};
 		json_t *json = json_loads(description, 0, NULL);
-		if (protobuf_new(&p, json, "fuzz", &err) < 0)
+		if (protobuf_schema_new(&p, json, "fuzz", &err) < 0)
 			abort();
 		json_decref(json);
 	}
@@ -61,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		check(p, message, &doc);
 	}
-	grpc_message(all, &text);
+	grpc_message_decode(all, &text);
 	if (text.len > size)
 		abort();
 	buffer_release(&text);

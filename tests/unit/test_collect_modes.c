@@ -3,6 +3,7 @@
 #include "measure.h"
 #include "gap_histograms.h"
 #include "stats/histogram.h"
+#include "stream/provenance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "run/arrival_reader.h"
+#include "stream/provenance.h"
 
 #include <unistd.h>
 

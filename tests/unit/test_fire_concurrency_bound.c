@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "run/capacity.h"
 #include "run/concurrency_bound.h"
+#include "stream/provenance.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "body/request_copies.h"
 #include "body/trace_cursor.h"
+#include "stream/provenance.h"
 
 #include <unistd.h>
 

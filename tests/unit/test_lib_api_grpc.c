@@ -74,8 +74,8 @@ static void what_it_needs_is_known(void **state)
 	json_t *json = parse(small);
 	(void)state;
 	assert_int_equal(api_from_json(&api, json, "mine.json", &err), 0);
-	assert_int_equal(api_request_type(api, true), protobuf_message(api_protobuf(api), "Question"));
-	assert_int_equal(api_response_type(api, true), protobuf_message(api_protobuf(api), "Piece"));
+	assert_int_equal(api_request_type(api, true), protobuf_message_type(api_protobuf(api), "Question"));
+	assert_int_equal(api_response_type(api, true), protobuf_message_type(api_protobuf(api), "Piece"));
 	assert_int_equal(api_response_type(api, false), -1);
 	assert_string_equal(api_response_header(api, 0), "grpc-status");
 	assert_string_equal(api_response_header(api, 1), "grpc-message");

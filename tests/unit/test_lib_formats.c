@@ -1,5 +1,6 @@
 /* The four formats: what is written comes back, what is wrong is named. */
 #include "absent.h"
+#include "stream/provenance.h"
 #include "stream/record.h"
 #include "stream/result.h"
 #include "stream/schedule.h"
@@ -81,16 +82,16 @@ static void bad_requests_are_named(void **state)
 		const char *line, *says;
 	} cases[] = {
 		{"{\"prompt\":\"x\"}", "id: missing"},
-		{"{\"id\":\"a\"}", "messages, prompt or prompt_token_ids: missing"},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "only one of them"},
+		{"{\"id\":\"a\"}", "messages, prompt, prompt_token_ids: expected one of them, got none"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "expected one of them, got several"},
 		{"{\"id\":7,\"prompt\":\"x\"}", "id: expected a string, got 7"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":\"many\"}",
 	     "output_tokens: expected an integer of 0 or more, got \"many\""},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":-1}",
 	     "output_tokens: expected an integer of 0 or more, got -1"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"all\"}", "context: expected \"session\", got \"all\""},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "needs session and messages"},
-		{"{\"id\":\"a\",\"prompt\":\"x\"", "not JSON: the text ends too early"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "requires session and messages"},
+		{"{\"id\":\"a\",\"prompt\":\"x\"", "not JSON: unexpected end"},
 		{"[]", "expected an object"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -152,7 +153,7 @@ static void schedule_comes_back(void **state)
 	put("schedule", head, lines, 3);
 	struct schedule_reader *r = NULL;
 	assert_int_equal(schedule_reader_open(&r, path, &err), 0);
-	const struct schedule *back = schedule_reader_plan(r);
+	const struct schedule *back = schedule_reader_header(r);
 	assert_int_equal(back->count, 2);
 	assert_string_equal(back->trace_sha256, plan.trace_sha256);
 	assert_int_equal(back->trace_requests, 4);
@@ -191,9 +192,8 @@ static void bad_arrivals_are_named(void **state)
 		{"{\"n\":0,\"at_ns\":1,\"req\":2,\"stage\":0}", "req: 2: the trace has 2 requests"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":1}", "stage: 1: the header has 1 stages"},
 		{"{\"n\":0,\"at_ns\":-1,\"req\":0,\"stage\":0}", "at_ns: expected an integer of 0 or more, got -1"},
-		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected an n that is earlier"},
-		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}",
-	     "after: expected an n that is earlier than this line's, got \"x\""},
+		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected the n of an earlier line, got 3"},
+		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}", "after: expected the n of an earlier line, got \"x\""},
 		{"{\"at_ns\":1,\"req\":0,\"stage\":0}", "n: missing"},
 		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":0,\"copy\":64}", "copy: expected at most 63, got 64"},
 	};
@@ -286,10 +286,11 @@ static void client_lines_and_bad_records(void **state)
 	static const struct {
 		const char *line, *says;
 	} cases[] = {
-		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}", "reads: 5 bytes in all, the body has 4"},
-		{"{\"n\":0,\"stage\":0,\"reads\":[[1,-5,1]],\"body\":\"\"}", "reads: expected [time, bytes, own time]"},
+		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}",
+	     "reads: they sum up to 5 bytes, the body has 4"},
+		{"{\"n\":0,\"stage\":0,\"reads\":[[1,-5,1]],\"body\":\"\"}", "reads: expected [t_ns, bytes, own_ns]"},
 		{"{\"n\":0,\"stage\":0,\"error\":{\"kind\":\"odd\"}}",
-	     "error.kind: expected the name of an error, got \"odd\""},
+	     "error.kind: expected a kind of error that ipf-records(5) lists, got \"odd\""},
 		{"{\"n\":0,\"stage\":0,\"body_base64\":\"!!!!\"}", "body_base64: expected base64"},
 		{"{\"n\":0}", "stage: missing"},
 	};
@@ -340,7 +341,7 @@ static void result_comes_back(void **state)
 	put_line("results", NULL, "{\"n\":1,\"stage\":0,\"ok\":true,\"error\":{\"kind\":\"cut\"}}");
 	assert_int_equal(result_reader_open(&r, path, &err), 0);
 	assert_int_equal(result_reader_next(r, &b, &line, &err), -1);
-	assert_string_equal(err.text, "error: there although ok is true");
+	assert_string_equal(err.text, "error: present although ok is true");
 	result_reader_close(r);
 }
 

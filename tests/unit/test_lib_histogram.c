@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "stats/rng.h"
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 #include <math.h>
 #include <setjmp.h>

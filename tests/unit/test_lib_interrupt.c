@@ -87,9 +87,9 @@ static void pipes_are_live(void **state)
 	(void)state;
 	int ends[2], file = open("/dev/null", O_RDONLY);
 	assert_int_equal(pipe(ends), 0);
-	assert_true(interrupt_is_live(ends[0]));
-	assert_false(interrupt_is_live(file));
-	assert_false(interrupt_is_live(-1));
+	assert_true(input_is_live(ends[0]));
+	assert_false(input_is_live(file));
+	assert_false(input_is_live(-1));
 	close(ends[0]);
 	close(ends[1]);
 	close(file);

@@ -25,9 +25,29 @@ struct test_options {
 	int64_t n, timeout, buffer;
 	double rate, share, ratio;
 	bool insecure;
+	enum { HISTORY_RECORDED, HISTORY_LIVE, HISTORY_NONE } history;
+	struct {
+		int64_t low, high;
+	} range;
 };
 
+static const char *const histories[] = {"recorded", "live", "none", NULL};
+
+static int parse_range(const char *value, void *variable, struct ipf_error *err)
+{
+	int64_t *range = variable;
+	long long low, high;
+	char rest;
+
+	if (sscanf(value, "%lld-%lld%c", &low, &high, &rest) != 2)
+		return ipf_error_set(err, IPF_USAGE, "expected a range such as 1-9, got \"%s\"", value);
+	range[0] = low;
+	range[1] = high;
+	return 0;
+}
+
 static const struct option_spec specs[] = {
+	OPTION_HEADING("What to send"),
 	OPTION(OPTION_FILE, 't', "trace", "FILE", struct test_options, trace, "the request trace"),
 	OPTION(OPTION_TEXT, 'm', "model", "NAME", struct test_options, model, "the model that is asked for"),
 	OPTION(OPTION_LIST, 'H', "header", "TEXT", struct test_options, headers,
@@ -41,6 +61,9 @@ static const struct option_spec specs[] = {
            "one two three four five six seven eight nine ten eleven zz"),
 	OPTION(OPTION_SHARE, 0, "share", "SHARE", struct test_options, share, "a share"),
 	OPTION(OPTION_NUMBER, 0, "ratio", "X", struct test_options, ratio, "a number"),
+	OPTION_HEADING("How to send it"),
+	OPTION_CHOICE_OF(0, "history", "recorded|live|none", struct test_options, history, histories, "whose answers"),
+	OPTION_PARSED_BY('S', "span", "L-H", struct test_options, range, parse_range, "a range"),
 	OPTION(OPTION_FLAG, 'k', "insecure", NULL, struct test_options, insecure, "trust every certificate"),
 	OPTION(OPTION_TEXT, 0, "a-name-that-is-far-too-long-for-a-column", "NAME|FILE", struct test_options, model,
            "also the model"),
@@ -117,6 +140,24 @@ static void every_kind(void **state)
 	assert_int_equal(operands.count, 1);
 	assert_string_equal(operands.items[0], "stage");
 	assert_null(operands.items[1]);
+}
+
+static void choices_and_own_parsers(void **state)
+{
+	char none[] = "x", each[] = "--history live -S 3-17 x", last_wins[] = "--history=live --history none --span=0-1 x";
+	struct operands operands;
+	struct test_options o = parse(none, &operands);
+
+	(void)state;
+	assert_int_equal(o.history, HISTORY_RECORDED);
+	o = parse(each, &operands);
+	assert_int_equal(o.history, HISTORY_LIVE);
+	assert_int_equal(o.range.low, 3);
+	assert_int_equal(o.range.high, 17);
+	o = parse(last_wins, &operands);
+	assert_int_equal(o.history, HISTORY_NONE);
+	assert_int_equal(o.range.low, 0);
+	assert_int_equal(o.range.high, 1);
 }
 
 static void all_ways_to_write(void **state)
@@ -264,13 +305,21 @@ static void misuse(void **state)
 		{"-n 1.5 x", "-n: expected a whole number such as 1000 or 1.5k, got \"1.5\""},
 		{"--buffer 1kb x", "--buffer: expected a size such as 4096, 64KiB or 10MB, got \"1kb\""},
 		{"--rate 5s x", "--rate: expected a rate such as 5, 1.5k or 300/m, got \"5s\""},
-		{"--share 101% x", "--share: expected a share such as 5% or 0.05, 100% at most, got \"101%\""},
+		{"--share 101% x", "--share: expected a share such as 5% or 0.05, at most 100%, got \"101%\""},
 		{"--ratio nan x", "--ratio: expected a number such as 2 or -0.5, got \"nan\""},
 		{"--seed -1 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"-1\""},
 		{"--seed 0x x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"0x\""},
 		{"--seed 18446744073709551616 x",
 	     "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"18446744073709551616\""},
 		{"--seed 1.5 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"1.5\""},
+		{"--history liv x", "--history: expected recorded, live or none, got \"liv\""},
+		{"--history= x", "--history: expected recorded, live or none, got \"\""},
+		{"x --history", "--history: recorded|live|none is missing"},
+		{"--history --span 1-2 x", "--history: expected recorded|live|none, got the option --span"},
+		{"--span 1 x", "--span: expected a range such as 1-9, got \"1\""},
+		{"-S1-2-3 x", "-S: expected a range such as 1-9, got \"1-2-3\""},
+		{"--span= x", "--span: expected L-H, got \"\""},
+		{"--what x", "unknown option --what"},
 		{"--trace= x", "--trace: expected FILE, got \"\""},
 		{"-t '' x", "-t: expected FILE, got \"\""},
 		{"-m '' x", "-m: expected NAME, got \"\""},
@@ -298,6 +347,7 @@ static void help(void **state)
 		"usage: ipf-test [OPTION…] STAGE… [FILE]\n"
 		"try the options\n"
 		"\n"
+		"What to send:\n"
 		"  -t, --trace FILE    the request trace\n"
 		"  -m, --model NAME    the model that is asked for\n"
 		"  -H, --header TEXT   a header for every request, as in 'X-Team: 7'; may stand\n"
@@ -310,11 +360,18 @@ static void help(void **state)
 		"                      zz\n"
 		"      --share SHARE   a share\n"
 		"      --ratio X       a number\n"
+		"\n"
+		"How to send it:\n"
+		"      --history recorded|live|none\n"
+		"                      whose answers\n"
+		"  -S, --span L-H      a range\n"
 		"  -k, --insecure      trust every certificate\n"
 		"      --a-name-that-is-far-too-long-for-a-column NAME|FILE\n"
 		"                      also the model\n"
-		"      --seed N        seed of everything that is drawn by chance (default: 1)\n"
-		"  -o, --output FILE   write to FILE, compressed where its name ends in .zst\n"
+		"      --seed N        random seed (default: 1)\n"
+		"\n"
+		"Common options:\n"
+		"  -o, --output FILE   write to FILE, compressed if its name ends in .zst\n"
 		"                      (default: standard output)\n";
 	struct ran r = run(&program, "--no-such --help", NULL);
 
@@ -325,7 +382,7 @@ static void help(void **state)
 	assert_string_equal(r.err, "");
 	if (strncmp(r.out, wanted, strlen(wanted)) != 0)
 		fail_msg("%s", r.out);
-	assert_non_null(strstr(r.out, "\n\nStages:\n  rest:for=TIME   nothing\n\nExit status: 0 done"));
+	assert_non_null(strstr(r.out, "\n\nStages:\n  rest:for=TIME   nothing\n\nExit status: 0 success"));
 	for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
 		size_t columns = 0;
 		for (char *c = line; *c; c++)
@@ -492,6 +549,12 @@ static void completion(void **state)
 	completes("--model a", "");
 	completes("-v b", "b.csv");
 	completes("-k ''", "a file.zst\nb.csv");
+	completes("--h", "--header\n--help\n--history");
+	completes("--history ''", "live\nnone\nrecorded");
+	completes("--history l", "live");
+	completes("--history = r", "recorded");
+	completes("--span b", "");
+	completes("-S b", "");
 }
 
 /* ---- the header's argv ------------------------------------------------------------------------------------------- */
@@ -524,6 +587,7 @@ static void header_argv(void **state)
 	           "[\"a\",\"-t\",\"/d/t.zst\",\"-n5\",\"--count=6\",\"--count\",\"7\",\"-k\",\"b\"]");
 	check_argv(&program, "a/b/ -t /d/t.zst --trace=e/f -tg/h -m x/y / t/u -- -v w/x", true, true,
 	           "[\"b\",\"-t\",\"t.zst\",\"--trace=f\",\"-th\",\"-m\",\"x/y\",\"/\",\"u\",\"--\",\"-v\",\"x\"]");
+	check_argv(&program, "--history live -S1-2 x", true, true, "[\"--history\",\"live\",\"-S1-2\",\"x\"]");
 	check_argv(&program, "a -n 5 -- -b", false, false, "[\"-n\",\"5\"]");
 	check_argv(&program, "--seed 0x1F --cou 3 -m \xff x", true, false,
 	           "[\"--seed\",\"0x1F\",\"--cou\",\"3\",\"-m\",\"(not UTF-8)\",\"x\"]");
@@ -535,12 +599,19 @@ static void header_argv(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind),  cmocka_unit_test(all_ways_to_write),
-		cmocka_unit_test(seeds),       cmocka_unit_test(list_defaults_are_replaced),
-		cmocka_unit_test(misuse),      cmocka_unit_test(help),
-		cmocka_unit_test(version),     cmocka_unit_test(unwritable_help),
-		cmocka_unit_test(descriptors), cmocka_unit_test(misuse_found_later),
-		cmocka_unit_test(completion),  cmocka_unit_test(header_argv),
+		cmocka_unit_test(every_kind),
+		cmocka_unit_test(choices_and_own_parsers),
+		cmocka_unit_test(all_ways_to_write),
+		cmocka_unit_test(seeds),
+		cmocka_unit_test(list_defaults_are_replaced),
+		cmocka_unit_test(misuse),
+		cmocka_unit_test(help),
+		cmocka_unit_test(version),
+		cmocka_unit_test(unwritable_help),
+		cmocka_unit_test(descriptors),
+		cmocka_unit_test(misuse_found_later),
+		cmocka_unit_test(completion),
+		cmocka_unit_test(header_argv),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

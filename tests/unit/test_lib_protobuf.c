@@ -1,3 +1,4 @@
+#include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "unit.h"
 
@@ -12,7 +13,7 @@ static const char description[] =
 	"\"Answer\":{\"outputs\":\"repeated Tensor = 5\",\"tensors\":\"tensors(outputs) = 6\"}},"
 	"\"enums\":{\"End\":{\"GOES_ON\":0,\"STOP\":1,\"BACK\":-1}}}";
 
-static struct protobuf *p;
+static struct protobuf_schema *p;
 static struct buffer wire, json;
 static struct jdoc scratch;
 static struct ipf_error err;
@@ -21,7 +22,7 @@ static int set_up(void **state)
 {
 	json_t *value = json_loads(description, 0, NULL);
 	(void)state;
-	int got = protobuf_new(&p, value, "mine.json", &err);
+	int got = protobuf_schema_new(&p, value, "mine.json", &err);
 	json_decref(value);
 	return got;
 }
@@ -29,7 +30,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	protobuf_free(p);
+	protobuf_schema_free(p);
 	buffer_release(&wire);
 	buffer_release(&json);
 	jdoc_release(&scratch);
@@ -40,7 +41,7 @@ static int encode(const char *type, const char *text)
 {
 	ipf_error_clear(&err);
 	buffer_clear(&wire);
-	return protobuf_encode(p, protobuf_message(p, type), &scratch, slice_of(text), &wire, &err);
+	return protobuf_encode(p, protobuf_message_type(p, type), &scratch, slice_of(text), &wire, &err);
 }
 
 static int decode(const char *type, const char *hex)
@@ -54,7 +55,7 @@ static int decode(const char *type, const char *hex)
 	/* of its own size, so that a sanitizer sees what is read beyond */
 	char *exact = malloc(len ? len : 1);
 	memcpy(exact, bytes, len);
-	int got = protobuf_decode(p, protobuf_message(p, type), (struct slice){exact, len}, &json, &err);
+	int got = protobuf_decode(p, protobuf_message_type(p, type), (struct slice){exact, len}, &json, &err);
 	free(exact);
 	return got;
 }
@@ -184,25 +185,26 @@ static void bytes_that_are_no_message(void **state)
 	static const struct {
 		const char *type, *hex, *told;
 	} all[] = {
-		{"All", "18", "All: these bytes are no message"},                       /* no value */
-		{"All", "1896", "All: these bytes are no message"},                     /* a number that does not end */
-		{"All", "18ffffffffffffffffff02", "All: these bytes are no message"},   /* of more than 64 bits */
-		{"All", "18ffffffffffffffffffff01", "All: these bytes are no message"}, /* of more than ten bytes */
-		{"All", "7207616263", "All: these bytes are no message"},               /* a text longer than there is */
-		{"All", "72ffffffffffffffffff01", "All: these bytes are no message"},
-		{"All", "49000000", "All: these bytes are no message"},
-		{"All", "5500", "All: these bytes are no message"},
-		{"All", "00", "All: these bytes are no message"},       /* field 0 */
-		{"All", "1b", "All: these bytes are no message"},       /* a group */
-		{"All", "8a010118", "All: these bytes are no message"}, /* within */
-		{"All", "1a0101", "All.i64: another wire type than the description's"},
-		{"All", "7001", "All.s: another wire type than the description's"},
-		{"Lists", "220180", "Lists.n: a packed list that ends within a number"},
-		{"Lists", "520101", "Lists.d: a packed list that ends within a number"},
-		{"Lists", "4001", "Lists.map: another wire type than the description's"},
-		{"Lists", "420108", "Lists.map: no entry of a map"},
-		{"Answer", "320101", "Answer.tensors: contents without a description"},
-		{"Answer", "2a0a0a0174120542595445533203020000", "Answer.tensors: contents that are not of their datatype"},
+		{"All", "18", "All: malformed message"},                       /* no value */
+		{"All", "1896", "All: malformed message"},                     /* a number that does not end */
+		{"All", "18ffffffffffffffffff02", "All: malformed message"},   /* of more than 64 bits */
+		{"All", "18ffffffffffffffffffff01", "All: malformed message"}, /* of more than ten bytes */
+		{"All", "7207616263", "All: malformed message"},               /* a text longer than there is */
+		{"All", "72ffffffffffffffffff01", "All: malformed message"},
+		{"All", "49000000", "All: malformed message"},
+		{"All", "5500", "All: malformed message"},
+		{"All", "00", "All: malformed message"},       /* field 0 */
+		{"All", "1b", "All: malformed message"},       /* a group */
+		{"All", "8a010118", "All: malformed message"}, /* within */
+		{"All", "1a0101", "All.i64: its wire type differs from the description"},
+		{"All", "7001", "All.s: its wire type differs from the description"},
+		{"Lists", "220180", "Lists.n: the packed list ends within a number"},
+		{"Lists", "520101", "Lists.d: the packed list ends within a number"},
+		{"Lists", "4001", "Lists.map: its wire type differs from the description"},
+		{"Lists", "420108", "Lists.map: malformed map entry"},
+		{"Answer", "320101", "Answer.tensors: tensor contents without a description"},
+		{"Answer", "2a0a0a0174120542595445533203020000",
+	     "Answer.tensors: the tensor contents do not match their datatype"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -224,7 +226,7 @@ static void bytes_that_are_no_message(void **state)
 		wire = outer;
 	}
 	ipf_error_clear(&err);
-	assert_int_equal(protobuf_decode(p, protobuf_message(p, "All"), buffer_all(&wire), &json, &err), -1);
+	assert_int_equal(protobuf_decode(p, protobuf_message_type(p, "All"), buffer_all(&wire), &json, &err), -1);
 	assert_string_equal(err.text, "All: messages are nested too deeply");
 }
 
@@ -272,14 +274,14 @@ static void what_is_not_described_is_shown(void **state)
 	              2, &said);
 	assert_string_equal(
 		said.data,
-		"  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 bytes that are no field\n");
+		"  1 1 bytes \"a\"\n  3 3 bytes\n    1 varint 150\n  4 32 bits 1073741824, as a float 2\n  1 malformed bytes\n");
 	buffer_release(&said);
 }
 
 static void place(const char *type, const char *pointer, const char *expected)
 {
 	struct buffer said = {0};
-	protobuf_place(p, protobuf_message(p, type), pointer, &said);
+	protobuf_field_path(p, protobuf_message_type(p, type), pointer, &said);
 	assert_string_equal(said.data, expected);
 	buffer_release(&said);
 }
@@ -301,10 +303,10 @@ static void places_have_numbers(void **state)
 /* One field of Lists with the wrong description, or a part of the whole. */
 static void told(const char *text, const char *expected)
 {
-	struct protobuf *made = NULL;
+	struct protobuf_schema *made = NULL;
 	json_t *value = json_loads(text, 0, NULL);
 	ipf_error_clear(&err);
-	assert_int_equal(protobuf_new(&made, value, "mine.json", &err), -1);
+	assert_int_equal(protobuf_schema_new(&made, value, "mine.json", &err), -1);
 	assert_null(made);
 	assert_string_equal(err.file, "mine.json");
 	assert_string_equal(err.text, expected);
@@ -336,14 +338,13 @@ static void descriptions_are_checked(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		snprintf(text, sizeof text, "{\"messages\":{\"M\":{\"a\":\"%s\"}}}", bad[i]);
-		snprintf(
-			expected, sizeof expected,
-			"grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got \"%s\"",
-			bad[i]);
+		snprintf(expected, sizeof expected,
+		         "grpc.messages.M.a: expected a known type and a number, such as \"repeated string = 4\", got \"%s\"",
+		         bad[i]);
 		told(text, expected);
 	}
 	told("{\"messages\":{\"M\":{\"a\":1}}}",
-	     "grpc.messages.M.a: expected a type that is known and a number, such as \"repeated string = 4\", got 1");
+	     "grpc.messages.M.a: expected a known type and a number, such as \"repeated string = 4\", got 1");
 	told("{\"messages\":{\"M\":{\"a\":\"string = 1\",\"b\":\"bool = 1\"}}}",
 	     "grpc.messages.M.b: expected a number that no other field has, got \"bool = 1\"");
 	told("{\"messages\":{\"M\":[]}}", "grpc.messages.M: expected a map of fields");
@@ -352,10 +353,10 @@ static void descriptions_are_checked(void **state)
 	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":1}}", "grpc.enums.E: expected a map of numbers");
 	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":{\"A\":\"1\"}}}", "grpc.enums.E.A: expected an integer");
 	told("{\"messages\":{\"M\":{\"t\":\"tensors(o) = 1\"}}}",
-	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
+	     "grpc.messages.M.t: expected the name of a repeated message with string fields name and datatype, got \"o\"");
 	told("{\"messages\":{\"M\":{\"o\":\"repeated M = 2\",\"t\":\"tensors(o) = 1\"}}}",
-	     "grpc.messages.M.t: expected the name of a repeated message with texts name and datatype, got \"o\"");
-	assert_int_equal(protobuf_message(p, "Other"), -1);
+	     "grpc.messages.M.t: expected the name of a repeated message with string fields name and datatype, got \"o\"");
+	assert_int_equal(protobuf_message_type(p, "Other"), -1);
 }
 
 /* ---- frames ---- */
@@ -388,7 +389,7 @@ static void statuses_have_names(void **state)
 	assert_string_equal(grpc_status_name(16), "UNAUTHENTICATED");
 	assert_null(grpc_status_name(17));
 	assert_null(grpc_status_name(-1));
-	grpc_message(slice_of("100%25 gone,%0asorry %C3%A9 %zz %4"), &text);
+	grpc_message_decode(slice_of("100%25 gone,%0asorry %C3%A9 %zz %4"), &text);
 	assert_string_equal(text.data, "100% gone,\nsorry \xc3\xa9 %zz %4");
 	buffer_release(&text);
 }
@@ -438,13 +439,13 @@ static void what_is_written_is_read(void **state)
 		if (encode("All", text.data) < 0)
 			fail_msg("%s: %s", text.data, err.text);
 		buffer_clear(&json);
-		if (protobuf_decode(p, protobuf_message(p, "All"), buffer_all(&wire), &json, &err) < 0)
+		if (protobuf_decode(p, protobuf_message_type(p, "All"), buffer_all(&wire), &json, &err) < 0)
 			fail_msg("%s: %s", text.data, err.text);
 		assert_string_equal(json.data, text.data);
 		size_t len = wire.len ? (size_t)(test_random(&seed) % wire.len) : 0;
 		char *part = malloc(len ? len : 1);
 		memcpy(part, wire.data ? wire.data : "", len);
-		protobuf_decode(p, protobuf_message(p, "All"), (struct slice){part, len}, &json, &err);
+		protobuf_decode(p, protobuf_message_type(p, "All"), (struct slice){part, len}, &json, &err);
 		free(part);
 	}
 	buffer_release(&text);

@@ -1,5 +1,6 @@
 #include "stats/rng.h"
 
+#include "stats/exact_math.h"
 #include "stats/ziggurat.h"
 
 #include <math.h>

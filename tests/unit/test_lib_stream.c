@@ -1,3 +1,4 @@
+#include "stream/provenance.h"
 #include "stream/stream.h"
 #include "unit.h"
 
@@ -211,18 +212,18 @@ static void says_what_is_wrong_with_a_stream(void **state)
 		const char *says;
 	} cases[] = {
 		{"", IPF_CUT, "empty: expected an ipf trace stream"},
-		{"{\"ipf\":\"tra", IPF_CUT, "cut in its header"},
+		{"{\"ipf\":\"tra", IPF_CUT, "cut in the header"},
 		{"hello\n", IPF_INPUT, "not an ipf stream"},
 		{"hello", IPF_INPUT, "not an ipf stream"},
 		{"{\"a\":1}\n", IPF_INPUT, "not an ipf stream"},
 		{"{\"ipf\":\"schedule\",\"version\":1}\n", IPF_INPUT, "expected an ipf trace stream, got \"schedule\""},
-		{"{\"ipf\":\"trace\",\"version\":2}\n", IPF_INPUT, "version: 2 is newer"},
+		{"{\"ipf\":\"trace\",\"version\":2}\n", IPF_INPUT, "version: expected at most 1, got 2: a newer ipf"},
 		{"{\"ipf\":\"trace\",\"version\":\"1\"}\n", IPF_INPUT, "version: expected an integer"},
 		{"{\"ipf\":\"trace\"}\n", IPF_INPUT, "version: expected an integer"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":1,\"sha256\":\"x\"}}\n", IPF_INPUT,
-	     "the trailer counts 1 lines, there are 0"},
+	     "the trailer counts 1 lines, the stream has 0"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"x\"}}\n", IPF_INPUT,
-	     "the digest of the 0 lines differs"},
+	     "the SHA-256 of the 0 lines differs"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{}}\n", IPF_INPUT, "expected lines and sha256"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\nmore\n",
 	     IPF_INPUT, "data after the trailer"},

@@ -1,7 +1,7 @@
 /* The hand-written scanners against the expressions that they stand for, run by PCRE2; and the character classes. */
 #include "unit.h"
 
-#include "stream/stream.h"
+#include "stream/digest.h"
 #include "tokenizer/load.h"
 #include "tokenizer/scan.h"
 

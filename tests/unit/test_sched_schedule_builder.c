@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "schedule_builder.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <math.h>
@@ -189,7 +190,7 @@ static struct made make_and_read(const char *specs, bool with_trace)
 	}
 	if (got != 0)
 		fail_msg("%s: %s", specs, err.text);
-	m.schedule = *schedule_reader_plan(m.reader);
+	m.schedule = *schedule_reader_header(m.reader);
 	return m;
 }
 

@@ -2,6 +2,7 @@
 #include "../sim/answer.h"
 
 #include "unit.h"
+#include "json/utf8.h"
 
 static void parse(struct ask *ask, struct sequence *s, bool chat, const char *body)
 {

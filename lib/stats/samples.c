@@ -1,4 +1,4 @@
-#include "stats/stats.h"
+#include "stats/samples.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 void samples_add(struct samples *s, double value)
 {
-	if (isnan(value)) /* a figure that does not exist */
+	if (isnan(value)) /* an absent value */
 		return;
 	if (s->count == s->cap) {
 		size_t cap = s->cap ? s->cap * 2 : 256;
@@ -61,13 +61,13 @@ double samples_percentile(struct samples *s, double p)
 	if (part == 0 || below + 1 == s->count || isinf(low))
 		return low;
 	high = s->values[below + 1];
-	if (isinf(high)) /* a failure that counts as infinitely late: no arithmetic with it */
+	if (isinf(high)) /* a failure, which counts as infinitely late: no arithmetic with it */
 		return high;
 	/* from the nearer end, as NumPy: the result never leaves [low, high] */
 	return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
 
-/* Sum with the lost low-order bits carried along (Neumaier), so that the order hardly shows in it. */
+/* Compensated sum (Neumaier), so that the order of the values hardly matters. */
 static double sum_of(const double *values, size_t count)
 {
 	double sum = 0, lost = 0;
@@ -108,7 +108,7 @@ double samples_std(const struct samples *s)
 	return sqrt(variance_of(s->values, s->count));
 }
 
-/* Batches in the order of arrival, their sizes equal but for one sample. */
+/* Batches in the order of arrival, whose sizes differ by at most one. */
 static bool batch_means(const struct samples *s, double means[BATCHES])
 {
 	if (s->count < 2 * BATCHES || s->sorted)
@@ -127,7 +127,7 @@ bool samples_mean_interval(const struct samples *s, double *low, double *high)
 	if (!batch_means(s, means))
 		return false;
 	mean = samples_mean(s);
-	/* deviation of the batch means over BATCHES - 1, then of their mean */
+	/* the standard error of the mean of the batch means */
 	half = STUDENT_19 * sqrt(variance_of(means, BATCHES) / (BATCHES - 1));
 	if (!isfinite(half))
 		return false;
@@ -136,23 +136,11 @@ bool samples_mean_interval(const struct samples *s, double *low, double *high)
 	return true;
 }
 
-double samples_effective(const struct samples *s)
-{
-	double means[BATCHES], between, count = (double)s->count;
-
-	if (!batch_means(s, means))
-		return NAN;
-	between = variance_of(means, BATCHES) * BATCHES / (BATCHES - 1);
-	if (between == 0)
-		return count;
-	return fmin(count, BATCHES * variance_of(s->values, s->count) / between);
-}
-
 size_t samples_needed(double p)
 {
 	double tail = p < 50 ? 100 - p : p, n;
 
-	if (!(tail < 100)) /* minimum and maximum: no number is enough */
+	if (!(tail < 100)) /* minimum and maximum: no number of samples is enough */
 		return SIZE_MAX;
 	n = ceil(log(1 - CONFIDENCE) / log(tail / 100));
 	return n < 0x1p63 ? (size_t)n : SIZE_MAX;

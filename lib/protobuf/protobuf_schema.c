@@ -1,4 +1,4 @@
-#include "protobuf/protobuf_private.h"
+#include "protobuf/protobuf_schema.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ const char *const protobuf_scalars[PB_SCALARS] = {
 
 /* ---- looking up ---- */
 
-const struct protobuf_field *protobuf_by_number(const struct protobuf *p, int type, uint32_t number)
+const struct protobuf_field *protobuf_by_number(const struct protobuf_schema *p, int type, uint32_t number)
 {
 	const struct protobuf_type *t = &p->types[type];
 	for (size_t i = 0; i < t->count; i++)
@@ -21,7 +21,7 @@ const struct protobuf_field *protobuf_by_number(const struct protobuf *p, int ty
 	return NULL;
 }
 
-const struct protobuf_field *protobuf_by_name(const struct protobuf *p, int type, const char *name, size_t len)
+const struct protobuf_field *protobuf_by_name(const struct protobuf_schema *p, int type, const char *name, size_t len)
 {
 	const struct protobuf_type *t = &p->types[type];
 	for (size_t i = 0; i < t->count; i++)
@@ -30,12 +30,12 @@ const struct protobuf_field *protobuf_by_name(const struct protobuf *p, int type
 	return NULL;
 }
 
-const char *protobuf_type_name(const struct protobuf *p, int type)
+const char *protobuf_type_name(const struct protobuf_schema *p, int type)
 {
 	return p->types[type].name;
 }
 
-bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, struct protobuf_shape *shape)
+bool protobuf_field_shape(const struct protobuf_schema *p, int type, const char *name, struct protobuf_shape *shape)
 {
 	const struct protobuf_field *f = protobuf_by_name(p, type, name, strlen(name));
 	if (f)
@@ -44,7 +44,7 @@ bool protobuf_shape_of(const struct protobuf *p, int type, const char *name, str
 	return f != NULL;
 }
 
-int protobuf_message(const struct protobuf *p, const char *name)
+int protobuf_message_type(const struct protobuf_schema *p, const char *name)
 {
 	for (size_t i = 0; i < p->types_count; i++)
 		if (!strcmp(p->types[i].name, name))
@@ -52,19 +52,49 @@ int protobuf_message(const struct protobuf *p, const char *name)
 	return -1;
 }
 
-/* ---- "repeated string = 4" ---- */
+enum wire_type protobuf_wire_type(enum protobuf_kind kind)
+{
+	switch (kind) {
+	case PB_DOUBLE:
+	case PB_FIXED64:
+	case PB_SFIXED64:
+		return WIRE_I64;
+	case PB_FLOAT:
+	case PB_FIXED32:
+	case PB_SFIXED32:
+		return WIRE_I32;
+	case PB_INT64:
+	case PB_UINT64:
+	case PB_INT32:
+	case PB_UINT32:
+	case PB_SINT64:
+	case PB_SINT32:
+	case PB_BOOL:
+	case PB_ENUM:
+		return WIRE_VARINT;
+	case PB_STRING:
+	case PB_BYTES:
+	case PB_MESSAGE:
+	case PB_TENSORS:
+		break;
+	}
+	return WIRE_LEN;
+}
 
-struct making {
-	struct protobuf *p;
-	const char *where;
+/* ---- parsing a field: "repeated string = 4" ---- */
+
+struct compiler {
+	struct protobuf_schema *p;
+	const char *file;
 	struct ipf_error *err;
 };
 
-static int wrong(struct making *m, const struct protobuf_type *type, const char *name, const char *wanted, json_t *got)
+static int field_error(struct compiler *c, const struct protobuf_type *type, const char *name, const char *wanted,
+                       json_t *got)
 {
 	char *text = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-	ipf_error_at(m->err, IPF_INPUT, m->where, 0, "grpc.messages.%s.%s: expected %s, got %.80s", type->name, name,
-	             wanted, text ? text : "nothing");
+	ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages.%s.%s: expected %s, got %.80s", type->name, name, wanted,
+	             text ? text : "nothing");
 	free(text);
 	return -1;
 }
@@ -77,8 +107,8 @@ static int scalar(const char *text, size_t len)
 	return -1;
 }
 
-/* A type by its name: a scalar, an enum or a message. */
-static bool find_type(const struct protobuf *p, struct protobuf_field *f, const char *text, size_t len)
+/* Finds a type by its name: a scalar, an enum or a message. */
+static bool find_type(const struct protobuf_schema *p, struct protobuf_field *f, const char *text, size_t len)
 {
 	int found = scalar(text, len);
 	f->type = -1;
@@ -101,8 +131,8 @@ static bool keys_a_map(enum protobuf_kind kind)
 	return kind != PB_DOUBLE && kind != PB_FLOAT && kind != PB_BYTES && kind < PB_SCALARS;
 }
 
-/* "map<KEY, TYPE>", "tensors(FIELD)" or the name of a type; where it ends, or NULL. */
-static const char *parse_type(const struct protobuf *p, struct protobuf_field *f, const char *text)
+/* Parses "map<KEY, TYPE>", "tensors(FIELD)" or the name of a type. Returns the end of it, or NULL. */
+static const char *parse_type(const struct protobuf_schema *p, struct protobuf_field *f, const char *text)
 {
 	size_t len;
 	if (!strncmp(text, "map<", 4)) {
@@ -133,7 +163,7 @@ static const char *skip_word(const char *text, const char *word)
 	return strncmp(text, word, len) ? text : text + len;
 }
 
-static bool parse_field(const struct protobuf *p, struct protobuf_field *f, const char *text)
+static bool parse_field(const struct protobuf_schema *p, struct protobuf_field *f, const char *text)
 {
 	const char *begin = skip_word(text, "repeated ");
 	char *rest;
@@ -149,133 +179,126 @@ static bool parse_field(const struct protobuf *p, struct protobuf_field *f, cons
 	return f->number && f->type_name && (!*rest || !strcmp(rest, " [packed=false]")) && !(f->map && f->repeated);
 }
 
-/* The field that a "tensors" takes names and types from has to have them. */
-static int check_tensors(struct making *m, const struct protobuf_type *t, int type)
+/* The field that a "tensors(FIELD)" names must be a repeated message with the tensors' names and data types. */
+static int check_tensors(struct compiler *c, const struct protobuf_type *t, int type)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct protobuf_field *f = &t->fields[i], *of, *name, *datatype;
 		if (f->kind != PB_TENSORS)
 			continue;
-		of = f->of ? protobuf_by_name(m->p, type, f->of, strlen(f->of)) : NULL;
+		of = f->of ? protobuf_by_name(c->p, type, f->of, strlen(f->of)) : NULL;
 		bool message = of && of->kind == PB_MESSAGE && of->repeated;
-		name = message ? protobuf_by_name(m->p, of->type, "name", 4) : NULL;
-		datatype = message ? protobuf_by_name(m->p, of->type, "datatype", 8) : NULL;
+		name = message ? protobuf_by_name(c->p, of->type, "name", 4) : NULL;
+		datatype = message ? protobuf_by_name(c->p, of->type, "datatype", 8) : NULL;
 		if (!name || !datatype || name->kind != PB_STRING || datatype->kind != PB_STRING)
-			return ipf_error_at(
-				m->err, IPF_INPUT, m->where, 0,
-				"grpc.messages.%s.%s: expected the name of a repeated message with texts name and datatype, got \"%s\"",
-				t->name, f->name, f->of ? f->of : "");
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0,
+			                    "grpc.messages.%s.%s: expected the name of a repeated message "
+			                    "with string fields name and datatype, got \"%s\"",
+			                    t->name, f->name, f->of ? f->of : "");
 	}
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- compiling a description ---- */
 
-static int out_of_memory(struct making *m)
-{
-	return ipf_error_memory(m->err);
-}
-
-static int add_enums(struct making *m, json_t *enums)
+static int add_enums(struct compiler *c, json_t *enums)
 {
 	const char *name, *word;
 	json_t *words, *number;
-	m->p->enums = calloc(json_object_size(enums) + 1, sizeof *m->p->enums);
-	if (!m->p->enums)
-		return out_of_memory(m);
+	c->p->enums = calloc(json_object_size(enums) + 1, sizeof *c->p->enums);
+	if (!c->p->enums)
+		return ipf_error_memory(c->err);
 	json_object_foreach(enums, name, words)
 	{
-		struct protobuf_enum *e = &m->p->enums[m->p->enums_count++];
+		struct protobuf_enum *e = &c->p->enums[c->p->enums_count++];
 		e->name = strdup(name);
 		e->words = calloc(json_object_size(words) + 1, sizeof *e->words);
 		if (!e->name || !e->words)
-			return out_of_memory(m);
+			return ipf_error_memory(c->err);
 		if (!json_is_object(words))
-			return ipf_error_at(m->err, IPF_INPUT, m->where, 0, "grpc.enums.%s: expected a map of numbers", name);
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.enums.%s: expected a map of numbers", name);
 		json_object_foreach(words, word, number)
 		{
 			if (!json_is_integer(number))
-				return ipf_error_at(m->err, IPF_INPUT, m->where, 0, "grpc.enums.%s.%s: expected an integer", name,
-				                    word);
+				return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.enums.%s.%s: expected an integer", name, word);
 			e->words[e->count] = (struct protobuf_word){.name = strdup(word), .number = json_integer_value(number)};
 			if (!e->words[e->count++].name)
-				return out_of_memory(m);
+				return ipf_error_memory(c->err);
 		}
 	}
 	return 0;
 }
 
-static int add_fields(struct making *m, int type, json_t *fields)
+static int add_fields(struct compiler *c, int type, json_t *fields)
 {
-	struct protobuf_type *t = &m->p->types[type];
+	struct protobuf_type *t = &c->p->types[type];
 	const char *name;
 	json_t *spec;
 	if (json_object_size(fields) > PROTOBUF_FIELDS)
-		return ipf_error_at(
-			m->err, IPF_INPUT, m->where, 0,
-			"grpc.messages.%s: expected %d fields at most, got %zu: only those that are used are needed", t->name,
-			PROTOBUF_FIELDS, json_object_size(fields));
+		return ipf_error_at(c->err, IPF_INPUT, c->file, 0,
+		                    "grpc.messages.%s: expected at most %d fields, got %zu: describe only those that are used",
+		                    t->name, PROTOBUF_FIELDS, json_object_size(fields));
 	t->fields = calloc(json_object_size(fields) + 1, sizeof *t->fields);
 	if (!t->fields)
-		return out_of_memory(m);
+		return ipf_error_memory(c->err);
 	json_object_foreach(fields, name, spec)
 	{
 		struct protobuf_field *f = &t->fields[t->count++];
 		f->name = strdup(name);
 		if (!f->name)
-			return out_of_memory(m);
-		if (!json_is_string(spec) || !parse_field(m->p, f, json_string_value(spec)))
-			return wrong(m, t, name, "a type that is known and a number, such as \"repeated string = 4\"", spec);
+			return ipf_error_memory(c->err);
+		if (!json_is_string(spec) || !parse_field(c->p, f, json_string_value(spec)))
+			return field_error(c, t, name, "a known type and a number, such as \"repeated string = 4\"", spec);
 		for (size_t i = 0; i + 1 < t->count; i++)
 			if (t->fields[i].number == f->number)
-				return wrong(m, t, name, "a number that no other field has", spec);
+				return field_error(c, t, name, "a number that no other field has", spec);
 	}
 	return 0;
 }
 
-static int add_types(struct making *m, json_t *messages)
+static int add_types(struct compiler *c, json_t *messages)
 {
-	struct protobuf *p = m->p;
+	struct protobuf_schema *p = c->p;
 	const char *name;
 	json_t *fields;
 	int type = 0;
 	if (!json_is_object(messages) || !json_object_size(messages))
-		return ipf_error_at(m->err, IPF_INPUT, m->where, 0, "grpc.messages: expected a map of message types");
+		return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages: expected a map of message types");
 	p->types = calloc(json_object_size(messages), sizeof *p->types);
 	if (!p->types)
-		return out_of_memory(m);
-	/* the names first, since each may have fields of the others */
+		return ipf_error_memory(c->err);
+	/* all names first, since fields refer to any of the types */
 	json_object_foreach(messages, name, fields)
 	{
 		p->types[p->types_count].name = strdup(name);
 		if (!p->types[p->types_count++].name)
-			return out_of_memory(m);
+			return ipf_error_memory(c->err);
 		if (!json_is_object(fields))
-			return ipf_error_at(m->err, IPF_INPUT, m->where, 0, "grpc.messages.%s: expected a map of fields", name);
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages.%s: expected a map of fields", name);
 	}
-	json_object_foreach(messages, name, fields) if (add_fields(m, type++, fields) < 0) return -1;
+	json_object_foreach(messages, name, fields) if (add_fields(c, type++, fields) < 0) return -1;
 	for (type = 0; type < (int)p->types_count; type++)
-		if (check_tensors(m, &p->types[type], type) < 0)
+		if (check_tensors(c, &p->types[type], type) < 0)
 			return -1;
 	return 0;
 }
 
-int protobuf_new(struct protobuf **protobuf, json_t *description, const char *where, struct ipf_error *err)
+int protobuf_schema_new(struct protobuf_schema **schema, json_t *description, const char *file, struct ipf_error *err)
 {
-	struct making m = {.p = calloc(1, sizeof(struct protobuf)), .where = where, .err = err};
-	*protobuf = NULL;
-	if (!m.p)
-		return out_of_memory(&m);
-	if (add_enums(&m, json_object_get(description, "enums")) < 0 ||
-	    add_types(&m, json_object_get(description, "messages")) < 0) {
-		protobuf_free(m.p);
+	struct compiler c = {.p = calloc(1, sizeof(struct protobuf_schema)), .file = file, .err = err};
+	*schema = NULL;
+	if (!c.p)
+		return ipf_error_memory(err);
+	if (add_enums(&c, json_object_get(description, "enums")) < 0 ||
+	    add_types(&c, json_object_get(description, "messages")) < 0) {
+		protobuf_schema_free(c.p);
 		return -1;
 	}
-	*protobuf = m.p;
+	*schema = c.p;
 	return 0;
 }
 
-void protobuf_free(struct protobuf *p)
+void protobuf_schema_free(struct protobuf_schema *p)
 {
 	if (!p)
 		return;
@@ -299,9 +322,9 @@ void protobuf_free(struct protobuf *p)
 	free(p);
 }
 
-/* ---- showing ---- */
+/* ---- showing a place ---- */
 
-void protobuf_place(const struct protobuf *p, int type, const char *pointer, struct buffer *out)
+void protobuf_field_path(const struct protobuf_schema *p, int type, const char *pointer, struct buffer *out)
 {
 	const struct protobuf_field *f = NULL;
 	bool first = true, inside_map = false;

@@ -1,0 +1,45 @@
+/* Exact statistics of a set of numbers that fits in memory: percentiles by linear interpolation between order
+ * statistics (NumPy's default), mean, standard deviation, a confidence interval of the mean by batch means. histogram.h
+ * is for the values of which there are too many to keep, such as inter-token gaps.
+ *
+ *     struct samples s = {0};
+ *     samples_add(&s, 12.5);
+ *     if (s.failed) …                      // out of memory
+ *     samples_percentile(&s, 99)
+ *     samples_release(&s);
+ */
+#ifndef IPF_SAMPLES_H
+#define IPF_SAMPLES_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing set of numbers. Zero-initialise. */
+struct samples {
+	double *values; /* in the order of arrival until samples_sort */
+	size_t count, cap;
+	bool sorted, failed;
+};
+
+/* NAN, an absent value, is not added. `failed` becomes and stays true when memory runs out. */
+void samples_add(struct samples *s, double value);
+void samples_sort(struct samples *s);
+void samples_release(struct samples *s);
+
+/* p in 0 … 100; NAN for an empty set. Sorts. */
+double samples_percentile(struct samples *s, double p);
+double samples_mean(const struct samples *s);
+double samples_std(const struct samples *s); /* population standard deviation, NumPy's default */
+
+/* The 95 % confidence interval of the mean by batch means: 20 batches in the order of arrival, Student's t. False with
+ * fewer than 40 samples, and after anything that sorts, since the order is then lost. */
+bool samples_mean_interval(const struct samples *s, double *low, double *high);
+
+/* How many samples a percentile needs to count as firm: the binomial bound ln(0.01)/ln(p/100) at
+ * 99 % confidence, 44 for p90, 459 for p99, 4603 for p99.9. Below 50 the mirrored percentile counts. p0 and p100 never
+ * have enough: SIZE_MAX. */
+size_t samples_needed(double p);
+
+#endif
