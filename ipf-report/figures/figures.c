@@ -90,24 +90,24 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 	return s->failed ? -1 : 0;
 }
 
-static int build_times(struct figures *b, const struct selection *sel, struct samples *s)
+static int build_times(struct figures *f, const struct selection *sel, struct samples *s)
 {
 	const struct percentiles *list = &sel->options->percentiles;
 	int64_t infinite;
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
 		if (gather(sel, m, FROM_START, s, &infinite) < 0)
 			return -1;
-		metric_summary_of_samples(&b->start[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&f->start[m], s, infinite, 1e-6, list);
 		if (!metrics[m].from_due)
 			continue;
 		if (gather(sel, m, FROM_DUE, s, &infinite) < 0)
 			return -1;
-		metric_summary_of_samples(&b->due[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&f->due[m], s, infinite, 1e-6, list);
 	}
 	return 0;
 }
 
-static int build_gaps(struct figures *b, const struct selection *sel)
+static int build_gaps(struct figures *f, const struct selection *sel)
 {
 	struct histogram *all = histogram_new();
 	if (!all)
@@ -121,17 +121,17 @@ static int build_gaps(struct figures *b, const struct selection *sel)
 		if (gaps)
 			histogram_merge(all, gaps);
 	}
-	metric_summary_of_histogram(&b->itl, all, 1e-6, &sel->options->percentiles);
+	metric_summary_of_histogram(&f->itl, all, 1e-6, &sel->options->percentiles);
 	histogram_free(all);
 	return 0;
 }
 
-static int build_tokens(struct figures *b, const struct selection *sel, struct samples *s)
+static int build_tokens(struct figures *f, const struct selection *sel, struct samples *s)
 {
 	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
 	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
 	                                offsetof(struct row, asked_output)};
-	struct metric_summary *of_block[] = {&b->input, &b->output, &b->reasoning, &b->asked_input, &b->asked_output};
+	struct metric_summary *of_block[] = {&f->input, &f->output, &f->reasoning, &f->asked_input, &f->asked_output};
 	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++) {
 		s->count = 0;
 		s->sorted = false;
@@ -150,32 +150,32 @@ static int build_tokens(struct figures *b, const struct selection *sel, struct s
 
 /* ---- counts ---- */
 
-static void count_requests(struct figures *b, const struct selection *sel)
+static void count_requests(struct figures *f, const struct selection *sel)
 {
 	for_rows(sel, row)
 	{
-		b->started += row->start_ns != IPF_ABSENT;
+		f->started += row->start_ns != IPF_ABSENT;
 		if (row->ok) {
-			b->ok++;
-			b->events += row->events == IPF_ABSENT ? 0 : row->events;
-			b->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
-			b->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
-			b->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
-			b->deadlines += row->deadlines == IPF_ABSENT ? 0 : row->deadlines;
-			b->deadlines_met += row->deadlines_met == IPF_ABSENT ? 0 : row->deadlines_met;
+			f->ok++;
+			f->events += row->events == IPF_ABSENT ? 0 : row->events;
+			f->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
+			f->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
+			f->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
+			f->deadlines += row->deadlines == IPF_ABSENT ? 0 : row->deadlines;
+			f->deadlines_met += row->deadlines_met == IPF_ABSENT ? 0 : row->deadlines_met;
 			if (row->source >= 0)
-				b->by_source[row->source]++;
+				f->by_source[row->source]++;
 			if (row->finish >= 0)
-				b->by_finish[row->finish]++;
+				f->by_finish[row->finish]++;
 		} else if (row->error == VERDICT_HUNG_UP) {
-			b->hung_up++;
+			f->hung_up++;
 		} else {
-			b->failed++;
-			b->stale += row->stale;
+			f->failed++;
+			f->stale += row->stale;
 			if (row->error >= 0)
-				b->errors[row->error]++;
-			b->cut += row->error >= 0 && strcmp(verdict_kinds[row->error], "cut") == 0;
-			b->cancelled += row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
+				f->errors[row->error]++;
+			f->cut += row->error >= 0 && strcmp(verdict_kinds[row->error], "cut") == 0;
+			f->cancelled += row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
 		}
 	}
 }
@@ -236,22 +236,22 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 	}
 }
 
-/* Everything that is counted in the window, whose length is in b->window_ns. */
-static void build_rates(struct figures *b, const struct selection *sel)
+/* Everything that is counted in the window, whose length is in f->window_ns. */
+static void build_rates(struct figures *f, const struct selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
 	for_rows(sel, row)
 	{
-		b->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
-		b->good += row->goodness == SLO_GOOD;
-		b->left_out += row->goodness == SLO_LEFT_OUT;
+		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
+		f->good += row->goodness == SLO_GOOD;
+		f->left_out += row->goodness == SLO_LEFT_OUT;
 		if (row->ok && row->input_tokens != IPF_ABSENT) {
-			b->input_total += row->input_tokens;
+			f->input_total += row->input_tokens;
 			has_input = true;
 		}
 		if (row->ok && row->output_tokens != IPF_ABSENT) {
-			b->output_total += row->output_tokens;
+			f->output_total += row->output_tokens;
 			has_output = true;
 		}
 		if (!ended_in_window(sel, row))
@@ -263,19 +263,19 @@ static void build_rates(struct figures *b, const struct selection *sel)
 		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
 		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
 	}
-	double seconds = (double)b->window_ns / 1e9;
-	b->window_s = b->window_ns > 0 ? seconds : NAN;
-	b->completed = ratio(ok, seconds);
-	b->input_per_s = has_input ? ratio(input, seconds) : NAN;
-	b->output_per_s = has_output ? ratio(output, seconds) : NAN;
-	b->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
-	b->little = b->busy_ns > 0 ? ratio(b->busy_ns, (double)b->window_ns) : NAN;
-	b->goodput = b->judged > 0 ? ratio(good, seconds) : NAN;
-	b->achieved = ratio((double)b->achieved_n * 1e9, (double)b->achieved_ns);
-	b->offered = b->has_length ? ratio((double)b->offered_n * 1e9, (double)b->length_ns) : NAN;
-	b->in_flight_mean = ratio(b->flight_ns, (double)b->window_ns);
-	if (isnan(b->in_flight_mean))
-		b->in_flight_max = NAN;
+	double seconds = (double)f->window_ns / 1e9;
+	f->window_s = f->window_ns > 0 ? seconds : NAN;
+	f->completed = ratio(ok, seconds);
+	f->input_per_s = has_input ? ratio(input, seconds) : NAN;
+	f->output_per_s = has_output ? ratio(output, seconds) : NAN;
+	f->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
+	f->little = f->busy_ns > 0 ? ratio(f->busy_ns, (double)f->window_ns) : NAN;
+	f->goodput = f->judged > 0 ? ratio(good, seconds) : NAN;
+	f->achieved = ratio((double)f->achieved_n * 1e9, (double)f->achieved_ns);
+	f->offered = f->has_length ? ratio((double)f->offered_n * 1e9, (double)f->length_ns) : NAN;
+	f->in_flight_mean = ratio(f->in_flight_ns, (double)f->window_ns);
+	if (isnan(f->in_flight_mean))
+		f->in_flight_max = NAN;
 }
 
 /* ---- residuals of token counts ---- */
@@ -296,10 +296,10 @@ static const struct {
 	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
 };
 
-static void build_residuals(struct figures *b, const struct selection *sel)
+static void build_residuals(struct figures *f, const struct selection *sel)
 {
 	for (int i = 0; i < RESIDUALS; i++) {
-		struct residual *r = &b->residuals[i];
+		struct residual *r = &f->residuals[i];
 		double sum = 0, of = 0;
 		*r = (struct residual){.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
 		for_rows(sel, row)
@@ -324,15 +324,15 @@ static void build_residuals(struct figures *b, const struct selection *sel)
 		cached += (double)row->cached_tokens;
 		input += (double)row->input_tokens;
 	}
-	b->cached_share = ratio(cached, input);
+	f->cached_share = ratio(cached, input);
 }
 
-static int build_objectives(struct figures *b, const struct selection *sel, struct samples *s)
+static int build_objectives(struct figures *f, const struct selection *sel, struct samples *s)
 {
 	const struct slo *slo = sel->run->slo;
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
-		struct attainment *a = &b->objectives[i];
+		struct attainment *a = &f->objectives[i];
 		*a = (struct attainment){.share = NAN, .value_ms = NAN};
 		int64_t rows = 0, met = 0, infinite;
 		for_rows(sel, row)
@@ -356,64 +356,64 @@ static int build_objectives(struct figures *b, const struct selection *sel, stru
 /* ---- stages, total, groups ---- */
 
 /* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
-static int build_figures(struct figures *b, const struct selection *sel, struct ipf_error *err)
+static int build_figures(struct figures *f, const struct selection *sel, struct ipf_error *err)
 {
 	struct samples s = {0};
-	b->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *b->by_finish);
-	int bad = !b->by_finish;
+	f->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *f->by_finish);
+	int bad = !f->by_finish;
 	if (!bad) {
-		count_requests(b, sel);
-		build_rates(b, sel);
-		build_residuals(b, sel);
-		bad = build_times(b, sel, &s) < 0 || build_gaps(b, sel) < 0 || build_tokens(b, sel, &s) < 0 ||
-		      build_objectives(b, sel, &s) < 0;
+		count_requests(f, sel);
+		build_rates(f, sel);
+		build_residuals(f, sel);
+		bad = build_times(f, sel, &s) < 0 || build_gaps(f, sel) < 0 || build_tokens(f, sel, &s) < 0 ||
+		      build_objectives(f, sel, &s) < 0;
 	}
 	samples_release(&s);
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-static void set_stage(struct figures *b, const struct selection *sel, const struct in_flight *flight)
+static void set_stage(struct figures *f, const struct selection *sel, const struct in_flight *load)
 {
 	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
-	b->name = schedule->name;
-	b->kind = schedule->kind;
-	b->measured = schedule->measured;
-	b->window_ns = window_of(sel, sel->stage);
-	b->flight_ns = flight->integral;
-	b->busy_ns = flight->busy;
-	b->in_flight_max = flight->most;
-	b->scheduled = IPF_ABSENT;
+	f->name = schedule->name;
+	f->kind = schedule->kind;
+	f->measured = schedule->measured;
+	f->window_ns = window_of(sel, sel->stage);
+	f->in_flight_ns = load->integral;
+	f->busy_ns = load->busy;
+	f->in_flight_max = load->most;
+	f->scheduled = IPF_ABSENT;
 	if (sel->member < 0) {
-		schedule_of(sel->run, sel->stage, &b->scheduled, &b->length_ns);
-		b->has_length = b->length_ns != IPF_ABSENT && b->length_ns > 0;
-		b->offered_n = b->scheduled == IPF_ABSENT ? 0 : b->scheduled;
+		schedule_of(sel->run, sel->stage, &f->scheduled, &f->length_ns);
+		f->has_length = f->length_ns != IPF_ABSENT && f->length_ns > 0;
+		f->offered_n = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
-	pace_of(sel, &b->achieved_n, &b->achieved_ns);
+	pace_of(sel, &f->achieved_n, &f->achieved_ns);
 }
 
 /* Adds up the intermediate values of the stages. The total has an offered rate only if every stage has one. */
-static void set_total(struct figures *b, const struct figures *stages, size_t count)
+static void set_total(struct figures *f, const struct figures *stages, size_t count)
 {
-	b->name = "total";
-	b->total = b->measured = b->has_length = true;
-	b->scheduled = 0;
+	f->name = "total";
+	f->total = f->measured = f->has_length = true;
+	f->scheduled = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct figures *stage = &stages[i];
 		if (!stage->measured)
 			continue;
-		b->window_ns += stage->window_ns;
-		b->flight_ns += stage->flight_ns;
-		b->busy_ns += stage->busy_ns;
-		b->in_flight_max = fmax(b->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
-		b->achieved_n += stage->achieved_n;
-		b->achieved_ns += stage->achieved_ns;
-		b->has_length = b->has_length && stage->has_length;
+		f->window_ns += stage->window_ns;
+		f->in_flight_ns += stage->in_flight_ns;
+		f->busy_ns += stage->busy_ns;
+		f->in_flight_max = fmax(f->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
+		f->achieved_n += stage->achieved_n;
+		f->achieved_ns += stage->achieved_ns;
+		f->has_length = f->has_length && stage->has_length;
 		if (stage->has_length) {
-			b->length_ns += stage->length_ns;
-			b->offered_n += stage->offered_n;
+			f->length_ns += stage->length_ns;
+			f->offered_n += stage->offered_n;
 		}
-		b->scheduled = b->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT
-		                                                                            : b->scheduled + stage->scheduled;
+		f->scheduled = f->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT
+		                                                                            : f->scheduled + stage->scheduled;
 	}
 }
 
@@ -490,19 +490,19 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	return bad;
 }
 
-int64_t figures_requests(const struct figures *b)
+int64_t figures_requests(const struct figures *f)
 {
-	return b->ok + b->failed + b->hung_up;
+	return f->ok + f->failed + f->hung_up;
 }
 
-static void figures_release(struct figures *b, const struct run_figures *figures)
+static void figures_release(struct figures *f, const struct run_figures *figures)
 {
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		for (int m = 0; b->groups[by] && m < figures->group_counts[by]; m++)
-			free(b->groups[by][m].by_finish);
-		free(b->groups[by]);
+		for (int m = 0; f->groups[by] && m < figures->group_counts[by]; m++)
+			free(f->groups[by][m].by_finish);
+		free(f->groups[by]);
 	}
-	free(b->by_finish);
+	free(f->by_finish);
 }
 
 void run_figures_release(struct run_figures *figures)

@@ -75,8 +75,8 @@ struct figures {
 
 	/* Intermediate values, which the total adds up. */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
-	double flight_ns; /* integral of the requests in flight, in ns */
-	double busy_ns;   /* sum of end - start, of requests of any stage that ended in the window */
+	double in_flight_ns; /* integral of the requests in flight, in ns */
+	double busy_ns;      /* sum of end - start, of requests of any stage that ended in the window */
 	bool has_length;
 };
 
@@ -88,7 +88,7 @@ struct run_figures {
 };
 
 /* The number of requests that the figures cover. */
-int64_t figures_requests(const struct figures *b);
+int64_t figures_requests(const struct figures *f);
 
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err);

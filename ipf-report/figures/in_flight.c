@@ -45,22 +45,22 @@ static size_t collect(const struct run_data *run, struct whose who, struct chang
 	return count;
 }
 
-static void sweep(const struct change *changes, size_t count, int64_t begin, int64_t end, struct in_flight *flight)
+static void sweep(const struct change *changes, size_t count, int64_t begin, int64_t end, struct in_flight *load)
 {
-	int64_t flying = 0, since = begin;
+	int64_t level = 0, since = begin;
 	for (size_t i = 0; i < count && changes[i].at_ns < end; i++) {
 		int64_t at = changes[i].at_ns;
 		if (at > since) {
-			flight->integral += (double)flying * (double)(at - since);
+			load->integral += (double)level * (double)(at - since);
 			/* a level counts if it lasts, not if it only exists between two changes at one instant */
-			flight->most = fmax(flight->most, (double)flying);
+			load->most = fmax(load->most, (double)level);
 			since = at;
 		}
-		flying += changes[i].by;
+		level += changes[i].by;
 	}
 	if (end > since) {
-		flight->integral += (double)flying * (double)(end - since);
-		flight->most = fmax(flight->most, (double)flying);
+		load->integral += (double)level * (double)(end - since);
+		load->most = fmax(load->most, (double)level);
 	}
 }
 

@@ -83,7 +83,7 @@ static void summary(struct csv *csv, const char *name, const struct metric_summa
 	number(csv, full, d->n ? d->max : NAN);
 }
 
-static void errors(struct csv *csv, const struct figures *b)
+static void errors(struct csv *csv, const struct figures *f)
 {
 	char name[40];
 	for (int i = 0; i < VERDICT_KINDS; i++) {
@@ -91,49 +91,49 @@ static void errors(struct csv *csv, const struct figures *b)
 		for (char *c = name; *c; c++)
 			if (*c == '-')
 				*c = '_';
-		count(csv, name, i == VERDICT_HUNG_UP ? b->hung_up : b->errors[i]);
+		count(csv, name, i == VERDICT_HUNG_UP ? f->hung_up : f->errors[i]);
 	}
-	count(csv, "stale_resets", b->stale);
+	count(csv, "stale_resets", f->stale);
 }
 
-static void objectives(struct csv *csv, const struct figures *b, const struct slo *slo)
+static void objectives(struct csv *csv, const struct figures *f, const struct slo *slo)
 {
 	char name[80];
-	number(csv, "goodput_requests_per_s", b->goodput);
-	number(csv, "goodput_share", b->judged ? (double)b->good / (double)b->judged : NAN);
+	number(csv, "goodput_requests_per_s", f->goodput);
+	number(csv, "goodput_share", f->judged ? (double)f->good / (double)f->judged : NAN);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		bool each = isnan(objective->percentile);
 		snprintf(name, sizeof name, "slo_%s_%s", objective->text, each ? "share" : "value_ms");
-		number(csv, name, each ? b->objectives[i].share : b->objectives[i].value_ms);
+		number(csv, name, each ? f->objectives[i].share : f->objectives[i].value_ms);
 	}
 }
 
-static const char *source(const struct figures *b)
+static const char *source(const struct figures *f)
 {
 	int most = -1;
 	for (int i = 0; i < SOURCES; i++)
-		if (b->by_source[i] > 0 && (most < 0 || b->by_source[i] > b->by_source[most]))
+		if (f->by_source[i] > 0 && (most < 0 || f->by_source[i] > f->by_source[most]))
 			most = i;
 	return most < 0 ? NULL : sources[most];
 }
 
-static void latencies(struct csv *csv, const struct figures *b, const struct percentiles *list)
+static void latencies(struct csv *csv, const struct figures *f, const struct percentiles *list)
 {
 	char name[40];
 	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
 		snprintf(name, sizeof name, metrics[m].from_due ? "%s_ms_from_start" : "%s_ms", metrics[m].name);
-		summary(csv, name, &b->start[m], list);
+		summary(csv, name, &f->start[m], list);
 		if (metrics[m].from_due) {
 			snprintf(name, sizeof name, "%s_ms_from_due", metrics[m].name);
-			summary(csv, name, &b->due[m], list);
+			summary(csv, name, &f->due[m], list);
 		}
 		if (m == METRIC_NTPOT)
-			summary(csv, "itl_ms", &b->itl, list);
+			summary(csv, "itl_ms", &f->itl, list);
 	}
 }
 
-static void record(struct csv *csv, const struct report *report, const struct figures *b, const char *stage,
+static void record(struct csv *csv, const struct report *report, const struct figures *f, const char *stage,
                    const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
@@ -142,47 +142,47 @@ static void record(struct csv *csv, const struct report *report, const struct fi
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		if (report->options->by[by])
 			text(csv, groupings[by], group);
-	text(csv, "kind", b->kind);
-	text(csv, "measured", b->measured ? "true" : "false");
-	number(csv, "window_s", b->window_s);
-	count(csv, "requests_scheduled", b->scheduled);
-	count(csv, "requests_started", b->started);
-	count(csv, "requests_ok", b->ok);
-	count(csv, "requests_failed", b->failed);
-	count(csv, "requests_cut", b->cut);
-	errors(csv, b);
-	number(csv, "rate_offered", b->offered);
-	number(csv, "rate_achieved", b->achieved);
-	number(csv, "rate_completed", b->completed);
-	number(csv, "input_tokens_per_s", b->input_per_s);
-	number(csv, "output_tokens_per_s", b->output_per_s);
-	number(csv, "total_tokens_per_s", b->total_per_s);
-	number(csv, "in_flight_mean", b->in_flight_mean);
-	number(csv, "in_flight_max", b->in_flight_max);
-	number(csv, "in_flight_little", b->little);
-	objectives(csv, b, report->run->slo);
-	summary(csv, "lag_ms", &b->start[METRIC_LAG], list);
-	summary(csv, "client_lag_ms", &b->start[METRIC_CLIENT_LAG], list);
-	summary(csv, "slot_wait_ms", &b->start[METRIC_SLOT_WAIT], list);
-	latencies(csv, b, list);
-	text(csv, "tokens_source", source(b));
-	summary(csv, "input_tokens", &b->input, list);
-	summary(csv, "output_tokens", &b->output, list);
-	summary(csv, "reasoning_tokens", &b->reasoning, list);
-	summary(csv, "asked_output_tokens", &b->asked_output, list);
-	number(csv, "cached_share", b->cached_share);
-	number(csv, "coalesced_share", b->events ? (double)b->coalesced / (double)b->events : NAN);
-	count(csv, "stalls", b->events ? b->stalls : IPF_ABSENT);
+	text(csv, "kind", f->kind);
+	text(csv, "measured", f->measured ? "true" : "false");
+	number(csv, "window_s", f->window_s);
+	count(csv, "requests_scheduled", f->scheduled);
+	count(csv, "requests_started", f->started);
+	count(csv, "requests_ok", f->ok);
+	count(csv, "requests_failed", f->failed);
+	count(csv, "requests_cut", f->cut);
+	errors(csv, f);
+	number(csv, "rate_offered", f->offered);
+	number(csv, "rate_achieved", f->achieved);
+	number(csv, "rate_completed", f->completed);
+	number(csv, "input_tokens_per_s", f->input_per_s);
+	number(csv, "output_tokens_per_s", f->output_per_s);
+	number(csv, "total_tokens_per_s", f->total_per_s);
+	number(csv, "in_flight_mean", f->in_flight_mean);
+	number(csv, "in_flight_max", f->in_flight_max);
+	number(csv, "in_flight_little", f->little);
+	objectives(csv, f, report->run->slo);
+	summary(csv, "lag_ms", &f->start[METRIC_LAG], list);
+	summary(csv, "client_lag_ms", &f->start[METRIC_CLIENT_LAG], list);
+	summary(csv, "slot_wait_ms", &f->start[METRIC_SLOT_WAIT], list);
+	latencies(csv, f, list);
+	text(csv, "tokens_source", source(f));
+	summary(csv, "input_tokens", &f->input, list);
+	summary(csv, "output_tokens", &f->output, list);
+	summary(csv, "reasoning_tokens", &f->reasoning, list);
+	summary(csv, "asked_output_tokens", &f->asked_output, list);
+	number(csv, "cached_share", f->cached_share);
+	number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
+	count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
 	buffer_text(csv->out, "\r\n");
 }
 
-static void records(struct csv *csv, const struct report *report, const struct figures *b)
+static void records(struct csv *csv, const struct report *report, const struct figures *f)
 {
-	record(csv, report, b, b->name, NULL);
+	record(csv, report, f, f->name, NULL);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
-		for (int i = 0; b->groups[by] && i < report->run->groups[by].count; i++)
-			if (figures_requests(&b->groups[by][i]) > 0)
-				record(csv, report, &b->groups[by][i], b->name, b->groups[by][i].name);
+		for (int i = 0; f->groups[by] && i < report->run->groups[by].count; i++)
+			if (figures_requests(&f->groups[by][i]) > 0)
+				record(csv, report, &f->groups[by][i], f->name, f->groups[by][i].name);
 }
 
 static void render_csv(const struct report *report, struct buffer *out)

@@ -49,48 +49,48 @@ static json_t *summary_json(const struct metric_summary *d, const struct percent
 	return json;
 }
 
-static json_t *requests_json(const struct figures *b)
+static json_t *requests_json(const struct figures *f)
 {
 	json_t *json = json_object(), *errors = json_object();
-	put_count(json, "scheduled", b->scheduled);
-	put_count(json, "started", b->started);
-	put_count(json, "ok", b->ok);
-	put_count(json, "failed", b->failed);
-	if (b->hung_up > 0)
-		put_count(json, "hung_up", b->hung_up);
-	put_count(json, "cut", b->cut);
+	put_count(json, "scheduled", f->scheduled);
+	put_count(json, "started", f->started);
+	put_count(json, "ok", f->ok);
+	put_count(json, "failed", f->failed);
+	if (f->hung_up > 0)
+		put_count(json, "hung_up", f->hung_up);
+	put_count(json, "cut", f->cut);
 	for (int i = 0; i < VERDICT_KINDS; i++)
-		if (b->errors[i] > 0)
-			put_count(errors, verdict_kinds[i], b->errors[i]);
+		if (f->errors[i] > 0)
+			put_count(errors, verdict_kinds[i], f->errors[i]);
 	json_object_set_new(json, "errors", errors);
-	if (b->stale > 0)
-		put_count(json, "stale_resets", b->stale);
+	if (f->stale > 0)
+		put_count(json, "stale_resets", f->stale);
 	return json;
 }
 
-static json_t *tokens_json(const struct figures *b, const struct report *report)
+static json_t *tokens_json(const struct figures *f, const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *residual = json_object(), *finish = json_object(), *counts = json_object();
 	int used = 0, most = 0;
-	put_object(json, "input", summary_json(&b->input, list));
-	put_object(json, "output", summary_json(&b->output, list));
-	put_object(json, "reasoning", summary_json(&b->reasoning, list));
+	put_object(json, "input", summary_json(&f->input, list));
+	put_object(json, "output", summary_json(&f->output, list));
+	put_object(json, "reasoning", summary_json(&f->reasoning, list));
 	for (int i = 0; i < SOURCES; i++) {
-		if (b->by_source[i] == 0)
+		if (f->by_source[i] == 0)
 			continue;
 		used++;
-		most = b->by_source[i] > b->by_source[most] ? i : most;
-		put_count(counts, sources[i], b->by_source[i]);
+		most = f->by_source[i] > f->by_source[most] ? i : most;
+		put_count(counts, sources[i], f->by_source[i]);
 	}
 	if (used > 0)
 		json_object_set_new(json, "source", json_string(sources[most]));
 	put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
 	json_decref(counts);
-	put_object(json, "asked_input", summary_json(&b->asked_input, list));
-	put_object(json, "asked_output", summary_json(&b->asked_output, list));
+	put_object(json, "asked_input", summary_json(&f->asked_input, list));
+	put_object(json, "asked_output", summary_json(&f->asked_output, list));
 	for (int i = 0; i < RESIDUALS; i++) {
-		const struct residual *r = &b->residuals[i];
+		const struct residual *r = &f->residuals[i];
 		json_t *one = json_object();
 		if (r->n > 0) {
 			put_count(one, "n", r->n);
@@ -103,14 +103,14 @@ static json_t *tokens_json(const struct figures *b, const struct report *report)
 	}
 	put_object(json, "residual", residual);
 	for (int i = 0; i < report->run->finishes.count; i++)
-		if (b->by_finish[i] > 0)
-			put_count(finish, report->run->finishes.list[i], b->by_finish[i]);
+		if (f->by_finish[i] > 0)
+			put_count(finish, report->run->finishes.list[i], f->by_finish[i]);
 	put_object(json, "finish_reasons", finish);
-	put(json, "cached_share", b->cached_share);
+	put(json, "cached_share", f->cached_share);
 	return json;
 }
 
-static json_t *latency_json(const struct figures *b, const struct percentiles *list)
+static json_t *latency_json(const struct figures *f, const struct percentiles *list)
 {
 	json_t *json = json_object();
 	char name[32];
@@ -118,32 +118,32 @@ static json_t *latency_json(const struct figures *b, const struct percentiles *l
 		snprintf(name, sizeof name, "%s_ms", metrics[m].name);
 		if (metrics[m].from_due) {
 			json_t *both = json_object();
-			put_object(both, "from_start", summary_json(&b->start[m], list));
-			put_object(both, "from_due", summary_json(&b->due[m], list));
+			put_object(both, "from_start", summary_json(&f->start[m], list));
+			put_object(both, "from_due", summary_json(&f->due[m], list));
 			put_object(json, name, both);
 		} else {
-			put_object(json, name, summary_json(&b->start[m], list));
+			put_object(json, name, summary_json(&f->start[m], list));
 		}
 		if (m == METRIC_NTPOT)
-			put_object(json, "itl_ms", summary_json(&b->itl, list));
+			put_object(json, "itl_ms", summary_json(&f->itl, list));
 	}
 	return json;
 }
 
-static json_t *goodput_json(const struct figures *b, const struct slo *slo)
+static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 {
 	json_t *json = json_object(), *objectives = json_array();
-	if (b->judged > 0) {
-		put(json, "requests_per_s", b->goodput);
-		put(json, "share", (double)b->good / (double)b->judged);
-		put_count(json, "good", b->good);
-		put_count(json, "of", b->judged);
+	if (f->judged > 0) {
+		put(json, "requests_per_s", f->goodput);
+		put(json, "share", (double)f->good / (double)f->judged);
+		put_count(json, "good", f->good);
+		put_count(json, "of", f->judged);
 	}
-	if (b->left_out > 0)
-		put_count(json, "left_out", b->left_out);
+	if (f->left_out > 0)
+		put_count(json, "left_out", f->left_out);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
-		const struct attainment *a = &b->objectives[i];
+		const struct attainment *a = &f->objectives[i];
 		json_t *one = json_pack("{s:s}", "objective", objective->text);
 		put(one, "limit_ms", (double)objective->limit_ns / 1e6);
 		put(one, "share", a->share);
@@ -158,54 +158,54 @@ static json_t *goodput_json(const struct figures *b, const struct slo *slo)
 	return json;
 }
 
-static json_t *figures_json(const struct figures *b, const struct report *report)
+static json_t *figures_json(const struct figures *f, const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *rate = json_object(), *throughput = json_object(), *flight = json_object();
-	json_object_set_new(json, "name", json_string(b->name));
-	if (b->kind)
-		json_object_set_new(json, "kind", json_string(b->kind));
-	json_object_set_new(json, "measured", json_boolean(b->measured));
-	put(json, "window_s", b->window_s);
-	json_object_set_new(json, "requests", requests_json(b));
-	put(rate, "offered", b->offered);
-	put(rate, "achieved", b->achieved);
-	put(rate, "completed", b->completed);
+	json_object_set_new(json, "name", json_string(f->name));
+	if (f->kind)
+		json_object_set_new(json, "kind", json_string(f->kind));
+	json_object_set_new(json, "measured", json_boolean(f->measured));
+	put(json, "window_s", f->window_s);
+	json_object_set_new(json, "requests", requests_json(f));
+	put(rate, "offered", f->offered);
+	put(rate, "achieved", f->achieved);
+	put(rate, "completed", f->completed);
 	json_object_set_new(json, "rate", rate);
-	put_object(json, "lag_ms", summary_json(&b->start[METRIC_LAG], list));
-	put_object(json, "client_lag_ms", summary_json(&b->start[METRIC_CLIENT_LAG], list));
-	put_object(json, "slot_wait_ms", summary_json(&b->start[METRIC_SLOT_WAIT], list));
-	put(throughput, "requests_per_s", b->completed);
-	put(throughput, "input_tokens_per_s", b->input_per_s);
-	put(throughput, "output_tokens_per_s", b->output_per_s);
-	put(throughput, "total_tokens_per_s", b->total_per_s);
+	put_object(json, "lag_ms", summary_json(&f->start[METRIC_LAG], list));
+	put_object(json, "client_lag_ms", summary_json(&f->start[METRIC_CLIENT_LAG], list));
+	put_object(json, "slot_wait_ms", summary_json(&f->start[METRIC_SLOT_WAIT], list));
+	put(throughput, "requests_per_s", f->completed);
+	put(throughput, "input_tokens_per_s", f->input_per_s);
+	put(throughput, "output_tokens_per_s", f->output_per_s);
+	put(throughput, "total_tokens_per_s", f->total_per_s);
 	json_object_set_new(json, "throughput", throughput);
-	json_object_set_new(json, "tokens", tokens_json(b, report));
-	json_object_set_new(json, "latency", latency_json(b, list));
-	if (b->events > 0)
+	json_object_set_new(json, "tokens", tokens_json(f, report));
+	json_object_set_new(json, "latency", latency_json(f, list));
+	if (f->events > 0)
 		json_object_set_new(json, "events",
-		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)b->events, "coalesced",
-		                              (json_int_t)b->coalesced, "coalesced_share",
-		                              number((double)b->coalesced / (double)b->events), "stalls", (json_int_t)b->stalls,
-		                              "stalled_requests", (json_int_t)b->stalled));
-	if (b->deadlines > 0)
+		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)f->events, "coalesced",
+		                              (json_int_t)f->coalesced, "coalesced_share",
+		                              number((double)f->coalesced / (double)f->events), "stalls", (json_int_t)f->stalls,
+		                              "stalled_requests", (json_int_t)f->stalled));
+	if (f->deadlines > 0)
 		json_object_set_new(json, "fluidity",
-		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)b->deadlines, "met",
-		                              (json_int_t)b->deadlines_met, "share",
-		                              number((double)b->deadlines_met / (double)b->deadlines)));
-	put(flight, "mean", b->in_flight_mean);
-	put(flight, "max", b->in_flight_max);
-	put(flight, "little", b->little);
+		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)f->deadlines, "met",
+		                              (json_int_t)f->deadlines_met, "share",
+		                              number((double)f->deadlines_met / (double)f->deadlines)));
+	put(flight, "mean", f->in_flight_mean);
+	put(flight, "max", f->in_flight_max);
+	put(flight, "little", f->little);
 	json_object_set_new(json, "in_flight", flight);
-	put_object(json, "goodput", goodput_json(b, report->run->slo));
+	put_object(json, "goodput", goodput_json(f, report->run->slo));
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		if (!b->groups[by])
+		if (!f->groups[by])
 			continue;
 		json_t *groups = json_object();
 		char name[16];
 		for (int i = 0; i < report->run->groups[by].count; i++)
-			if (figures_requests(&b->groups[by][i]) > 0)
-				json_object_set_new(groups, b->groups[by][i].name, figures_json(&b->groups[by][i], report));
+			if (figures_requests(&f->groups[by][i]) > 0)
+				json_object_set_new(groups, f->groups[by][i].name, figures_json(&f->groups[by][i], report));
 		snprintf(name, sizeof name, "by_%s", groupings[by]);
 		json_object_set_new(json, name, groups);
 	}

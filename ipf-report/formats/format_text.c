@@ -198,19 +198,19 @@ static const char *member_name(const struct run_data *run, enum grouping by, int
 	return name;
 }
 
-static void stage_row(struct layout *l, const struct figures *b, const char *name, bool whole)
+static void stage_row(struct layout *l, const struct figures *f, const char *name, bool whole)
 {
 	char text[40], label[160];
-	enum style style = b->measured ? PLAIN : FAINT;
-	snprintf(label, sizeof label, b->measured ? "%.150s" : "(%.150s)", name);
+	enum style style = f->measured ? PLAIN : FAINT;
+	snprintf(label, sizeof label, f->measured ? "%.150s" : "(%.150s)", name);
 	show_label(l, 21, style, label, whole);
-	layout_right(l, 32, style, show_number(b->offered, text));
-	layout_right(l, 41, style, show_number(b->achieved, text));
-	layout_right(l, 50, style, show_number(b->in_flight_mean, text));
-	layout_right(l, 56, style, show_count(isnan(b->in_flight_max) ? IPF_ABSENT : (int64_t)b->in_flight_max, text));
-	layout_right(l, 64, style, show_count(b->ok, text));
-	layout_right(l, 71, b->failed && b->measured ? BAD : style, show_count(b->failed, text));
-	layout_right(l, WIDTH, style, show_number(b->output_per_s, text));
+	layout_right(l, 32, style, show_number(f->offered, text));
+	layout_right(l, 41, style, show_number(f->achieved, text));
+	layout_right(l, 50, style, show_number(f->in_flight_mean, text));
+	layout_right(l, 56, style, show_count(isnan(f->in_flight_max) ? IPF_ABSENT : (int64_t)f->in_flight_max, text));
+	layout_right(l, 64, style, show_count(f->ok, text));
+	layout_right(l, 71, f->failed && f->measured ? BAD : style, show_count(f->failed, text));
+	layout_right(l, WIDTH, style, show_number(f->output_per_s, text));
 	layout_end_line(l);
 }
 
@@ -252,36 +252,36 @@ static void show_stages(struct layout *l, const struct report *report)
 
 /* ---- latency ---- */
 
-static void row_both(struct text_table *t, const char *label, const struct figures *b, enum metric m)
+static void row_both(struct text_table *t, const char *label, const struct figures *f, enum metric m)
 {
-	text_table_row(t, label, "from start", &b->start[m]);
-	text_table_row(t, "", "from due", &b->due[m]);
+	text_table_row(t, label, "from start", &f->start[m]);
+	text_table_row(t, "", "from due", &f->due[m]);
 }
 
-static void latency_rows(struct text_table *t, const struct figures *b, const char *itl)
+static void latency_rows(struct text_table *t, const struct figures *f, const char *itl)
 {
 	char per[32];
 	snprintf(per, sizeof per, "per %.20s", itl);
-	row_both(t, "TTFT", b, METRIC_TTFT);
-	row_both(t, "TTFA", b, METRIC_TTFA);
-	text_table_row(t, "ITL", per, &b->itl);
-	text_table_row(t, "TPOT", "", &b->start[METRIC_TPOT]);
-	text_table_row(t, "NTPOT", "", &b->start[METRIC_NTPOT]);
-	row_both(t, "E2E", b, METRIC_E2E);
-	text_table_row(t, "lag", "", &b->start[METRIC_LAG]);
-	text_table_row(t, "slot wait", "", &b->start[METRIC_SLOT_WAIT]);
+	row_both(t, "TTFT", f, METRIC_TTFT);
+	row_both(t, "TTFA", f, METRIC_TTFA);
+	text_table_row(t, "ITL", per, &f->itl);
+	text_table_row(t, "TPOT", "", &f->start[METRIC_TPOT]);
+	text_table_row(t, "NTPOT", "", &f->start[METRIC_NTPOT]);
+	row_both(t, "E2E", f, METRIC_E2E);
+	text_table_row(t, "lag", "", &f->start[METRIC_LAG]);
+	text_table_row(t, "slot wait", "", &f->start[METRIC_SLOT_WAIT]);
 }
 
 /* Returns whether any percentile was marked. */
 static bool total_latency(struct layout *l, const struct report *report)
 {
-	const struct figures *b = &report->figures->total;
+	const struct figures *f = &report->figures->total;
 	struct text_table t;
 	text_table_init(&t, l, &report->options->percentiles, false);
-	if (b->ok == 0 && b->started == 0)
+	if (f->ok == 0 && f->started == 0)
 		return false;
 	while (text_table_part(&t, "Latency, ms"))
-		latency_rows(&t, b, run_data_itl(report->run, 0));
+		latency_rows(&t, f, run_data_itl(report->run, 0));
 	text_table_note(l, t.weak);
 	return t.weak;
 }
@@ -294,14 +294,14 @@ static int index_of(const struct percentiles *list, double p)
 	return -1;
 }
 
-static bool latency_stage_row(struct layout *l, const struct figures *b, const char *name, bool whole,
+static bool latency_stage_row(struct layout *l, const struct figures *f, const char *name, bool whole,
                               const struct percentiles *list)
 {
 	static const double shown[] = {50, 99};
-	bool open = b->due[METRIC_TTFT].n > 0, weak = false;
-	const struct metric_summary *summaries[] = {open ? &b->due[METRIC_TTFT] : &b->start[METRIC_TTFT],
-	                                            &b->start[METRIC_TPOT],
-	                                            open ? &b->due[METRIC_E2E] : &b->start[METRIC_E2E]};
+	bool open = f->due[METRIC_TTFT].n > 0, weak = false;
+	const struct metric_summary *summaries[] = {open ? &f->due[METRIC_TTFT] : &f->start[METRIC_TTFT],
+	                                            &f->start[METRIC_TPOT],
+	                                            open ? &f->due[METRIC_E2E] : &f->start[METRIC_E2E]};
 	char text[40];
 	show_label(l, 22, PLAIN, name, whole);
 	for (int i = 0; i < 3; i++)
@@ -371,13 +371,13 @@ static double percent(double share)
 	return round(1000 * share) / 10 + 0.0;
 }
 
-static void note_sources(struct layout *l, const struct figures *b)
+static void note_sources(struct layout *l, const struct figures *f)
 {
 	char text[160] = "", number[40], item[80];
 	for (int i = 0; i < SOURCES; i++)
-		if (b->by_source[i] > 0) {
-			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(b->by_source[i], number),
-			         plural(b->by_source[i]));
+		if (f->by_source[i] > 0) {
+			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(f->by_source[i], number),
+			         plural(f->by_source[i]));
 			join(text, sizeof text, ", ", item, "");
 		}
 	if (text[0])
@@ -393,48 +393,48 @@ static void add_residual(char *text, size_t size, const char *what, const struct
 	join(text, size, ", ", item, "");
 }
 
-static void note_residuals(struct layout *l, const struct figures *b)
+static void note_residuals(struct layout *l, const struct figures *f)
 {
 	char text[240] = "", number[40];
-	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[OUTPUT_USAGE_TOKENIZER]);
-	add_residual(text, sizeof text, "usage vs. events", &b->residuals[OUTPUT_USAGE_EVENTS]);
-	add_residual(text, sizeof text, "tokenizer vs. events", &b->residuals[OUTPUT_TOKENIZER_EVENTS]);
-	add_residual(text, sizeof text, "received vs. requested", &b->residuals[OUTPUT_ASKED]);
+	add_residual(text, sizeof text, "usage vs. tokenizer", &f->residuals[OUTPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "usage vs. events", &f->residuals[OUTPUT_USAGE_EVENTS]);
+	add_residual(text, sizeof text, "tokenizer vs. events", &f->residuals[OUTPUT_TOKENIZER_EVENTS]);
+	add_residual(text, sizeof text, "received vs. requested", &f->residuals[OUTPUT_ASKED]);
 	if (text[0])
 		layout_entry(l, "output", text);
 	text[0] = 0;
-	add_residual(text, sizeof text, "usage vs. tokenizer", &b->residuals[INPUT_USAGE_TOKENIZER]);
-	add_residual(text, sizeof text, "received vs. requested", &b->residuals[INPUT_ASKED]);
-	if (!isnan(b->cached_share))
-		join(text, sizeof text, ", ", show_percent(b->cached_share, number), "from the server's cache");
+	add_residual(text, sizeof text, "usage vs. tokenizer", &f->residuals[INPUT_USAGE_TOKENIZER]);
+	add_residual(text, sizeof text, "received vs. requested", &f->residuals[INPUT_ASKED]);
+	if (!isnan(f->cached_share))
+		join(text, sizeof text, ", ", show_percent(f->cached_share, number), "from the server's cache");
 	if (text[0])
 		layout_entry(l, "input", text);
 }
 
-static void note_events(struct layout *l, const struct figures *b)
+static void note_events(struct layout *l, const struct figures *f)
 {
 	char text[240], events[40], share[40], stalls[40], stalled[40];
-	if (b->events == 0)
+	if (f->events == 0)
 		return;
-	snprintf(text, sizeof text, "%s with content, %s of them shared a read", show_count(b->events, events),
-	         show_percent((double)b->coalesced / (double)b->events, share));
-	if (b->stalls > 0)
+	snprintf(text, sizeof text, "%s with content, %s of them shared a read", show_count(f->events, events),
+	         show_percent((double)f->coalesced / (double)f->events, share));
+	if (f->stalls > 0)
 		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s",
-		         show_count(b->stalls, stalls), plural(b->stalls), show_count(b->stalled, stalled), plural(b->stalled));
+		         show_count(f->stalls, stalls), plural(f->stalls), show_count(f->stalled, stalled), plural(f->stalled));
 	layout_entry(l, "events", text);
-	if (b->deadlines == 0)
+	if (f->deadlines == 0)
 		return;
 	snprintf(text, sizeof text, "%s of %s tokens met their deadline",
-	         show_percent((double)b->deadlines_met / (double)b->deadlines, share), show_count(b->deadlines, events));
+	         show_percent((double)f->deadlines_met / (double)f->deadlines, share), show_count(f->deadlines, events));
 	layout_entry(l, "fluidity", text);
 }
 
-static void note_finishes(struct layout *l, const struct figures *b, const struct string_table *finishes)
+static void note_finishes(struct layout *l, const struct figures *f, const struct string_table *finishes)
 {
 	char text[512] = "", number[40], item[120];
 	for (int i = 0; i < finishes->count; i++)
-		if (b->by_finish[i] > 0) {
-			snprintf(item, sizeof item, "%.60s %s", finishes->list[i], show_count(b->by_finish[i], number));
+		if (f->by_finish[i] > 0) {
+			snprintf(item, sizeof item, "%.60s %s", finishes->list[i], show_count(f->by_finish[i], number));
 			join(text, sizeof text, ", ", item, "");
 		}
 	if (text[0])
@@ -443,87 +443,87 @@ static void note_finishes(struct layout *l, const struct figures *b, const struc
 
 static void show_tokens(struct layout *l, const struct report *report)
 {
-	const struct figures *b = &report->figures->total;
+	const struct figures *f = &report->figures->total;
 	struct text_table t;
 	text_table_init(&t, l, &report->options->percentiles, true);
-	if (b->ok == 0)
+	if (f->ok == 0)
 		return;
 	while (text_table_part(&t, "Tokens")) {
-		text_table_row(&t, "input", "", &b->input);
-		text_table_row(&t, "output", "", &b->output);
-		text_table_row(&t, "requested", "", &b->asked_output);
-		text_table_row(&t, "reasoning", "", &b->reasoning);
+		text_table_row(&t, "input", "", &f->input);
+		text_table_row(&t, "output", "", &f->output);
+		text_table_row(&t, "requested", "", &f->asked_output);
+		text_table_row(&t, "reasoning", "", &f->reasoning);
 	}
-	note_sources(l, b);
-	note_residuals(l, b);
-	note_events(l, b);
-	note_finishes(l, b, &report->run->finishes);
+	note_sources(l, f);
+	note_residuals(l, f);
+	note_events(l, f);
+	note_finishes(l, f, &report->run->finishes);
 }
 
 /* ---- errors and goodput ---- */
 
-static void show_failures(struct layout *l, const struct figures *b)
+static void show_failures(struct layout *l, const struct figures *f)
 {
 	char text[512] = "", a[40], item[120];
-	int64_t requests = b->ok + b->failed;
+	int64_t requests = f->ok + f->failed;
 	layout_to(l, 14);
-	if (b->failed == 0) {
+	if (f->failed == 0) {
 		layout_format(l, PLAIN, "none in %s request%s", show_count(requests, a), plural(requests));
 		layout_end_line(l);
 		return;
 	}
-	layout_format(l, PLAIN, "%s of ", show_count(b->failed, a));
+	layout_format(l, PLAIN, "%s of ", show_count(f->failed, a));
 	layout_format(l, PLAIN, "%s request%s, ", show_count(requests, a), plural(requests));
-	layout_text(l, PLAIN, show_percent((double)b->failed / (double)requests, a));
+	layout_text(l, PLAIN, show_percent((double)f->failed / (double)requests, a));
 	layout_end_line(l);
 	for (int i = 0; i < VERDICT_KINDS; i++)
-		if (b->errors[i] > 0) {
-			snprintf(item, sizeof item, "%s %s", verdict_kinds[i], show_count(b->errors[i], a));
+		if (f->errors[i] > 0) {
+			snprintf(item, sizeof item, "%s %s", verdict_kinds[i], show_count(f->errors[i], a));
 			join(text, sizeof text, ", ", item, "");
 		}
 	layout_to(l, 14);
 	layout_wrapped(l, 14, PLAIN, text);
-	if (b->stale > 0) {
+	if (f->stale > 0) {
 		layout_to(l, 14);
 		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had already closed",
-		         show_count(b->stale, a));
+		         show_count(f->stale, a));
 		layout_wrapped(l, 14, PLAIN, text);
 	}
 }
 
 static void show_errors(struct layout *l, const struct report *report)
 {
-	const struct figures *b = &report->figures->total;
+	const struct figures *f = &report->figures->total;
 	char a[40];
-	if (figures_requests(b) == 0)
+	if (figures_requests(f) == 0)
 		return;
 	layout_heading(l, "Errors");
-	show_failures(l, b);
-	if (b->hung_up > 0) {
+	show_failures(l, f);
+	if (f->hung_up > 0) {
 		layout_to(l, 14);
-		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(b->hung_up, a));
+		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(f->hung_up, a));
 		layout_end_line(l);
 	}
 }
 
 static void show_goodput(struct layout *l, const struct report *report)
 {
-	const struct figures *b = &report->figures->total;
+	const struct figures *f = &report->figures->total;
 	const struct slo *slo = report->run->slo;
 	char a[40], c[40];
-	if (b->judged == 0 && slo->count == 0)
+	if (f->judged == 0 && slo->count == 0)
 		return;
 	layout_heading(l, "Goodput");
-	if (b->judged > 0) {
+	if (f->judged > 0) {
 		layout_to(l, 14);
-		layout_format(l, PLAIN, "%s requests/s, ", show_number(b->goodput, a));
+		layout_format(l, PLAIN, "%s requests/s, ", show_number(f->goodput, a));
 		layout_format(l, PLAIN, "%s of the requests met all objectives",
-		              show_percent((double)b->good / (double)b->judged, a));
+		              show_percent((double)f->good / (double)f->judged, a));
 		layout_end_line(l);
 	}
-	if (b->left_out > 0) {
+	if (f->left_out > 0) {
 		layout_to(l, 14);
-		layout_format(l, PLAIN, "%s excluded: disconnected on purpose", show_count(b->left_out, a));
+		layout_format(l, PLAIN, "%s excluded: disconnected on purpose", show_count(f->left_out, a));
 		layout_end_line(l);
 	}
 	for (int i = 0; i < slo->count; i++) {
@@ -531,13 +531,13 @@ static void show_goodput(struct layout *l, const struct report *report)
 		layout_to(l, 14);
 		layout_text(l, PLAIN, objective->text);
 		layout_to(l, 34);
-		if (isnan(isnan(objective->percentile) ? b->objectives[i].share : b->objectives[i].value_ms)) {
+		if (isnan(isnan(objective->percentile) ? f->objectives[i].share : f->objectives[i].value_ms)) {
 			layout_text(l, PLAIN, "no request to compare");
 		} else if (isnan(objective->percentile)) {
-			layout_format(l, PLAIN, "%s of the requests", show_percent(b->objectives[i].share, c));
+			layout_format(l, PLAIN, "%s of the requests", show_percent(f->objectives[i].share, c));
 		} else {
-			layout_text(l, b->objectives[i].met ? GOOD : BAD, b->objectives[i].met ? "met" : "missed");
-			layout_format(l, PLAIN, ": %s ms", show_number(b->objectives[i].value_ms, c));
+			layout_text(l, f->objectives[i].met ? GOOD : BAD, f->objectives[i].met ? "met" : "missed");
+			layout_format(l, PLAIN, ": %s ms", show_number(f->objectives[i].value_ms, c));
 		}
 		layout_end_line(l);
 	}

@@ -1,9 +1,9 @@
 #include "results/run_data.h"
 
 #include "absent.h"
+#include "stream/provenance.h"
 #include "clock.h"
 #include "cli/interrupt.h"
-#include "stream/provenance.h"
 
 #include <errno.h>
 #include <poll.h>

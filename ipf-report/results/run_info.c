@@ -1,7 +1,7 @@
 #include "clock.h"
+#include "stream/provenance.h"
 #include "cli/options.h"
 #include "results/run_info.h"
-#include "stream/provenance.h"
 #include "version.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
-#include "stream/stream.h"
 #include "cli/units.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 #include "search/earlier_runs.h"
 
 #include "absent.h"
-#include "clock.h"
 #include "stream/provenance.h"
+#include "clock.h"
 #include "stream/schedule.h"
 #include "verdict/verdict.h"
 
@@ -210,7 +210,8 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 	header = stream_reader_header(result_reader_stream(reader));
 	name = stream_reader_name(result_reader_stream(reader));
 	/* The header of the schedule itself also has the shard. */
-	if (schedule_from_header(&schedule, schedule_find_header(header) ? schedule_find_header(header) : header, name, err) < 0)
+	if (schedule_from_header(&schedule, schedule_find_header(header) ? schedule_find_header(header) : header, name,
+	                         err) < 0)
 		goto out;
 	if (schedule.shards > 1 && join_shards(&schedule, header, name, err) < 0)
 		goto out;
