@@ -20,7 +20,8 @@ const char scan_regex_tekken[] = BEFORE UPPER_SET "*" LOWER_SET "+|" BEFORE UPPE
 const char *const scan_regex_deepseek[3] = {
 	"\\p{N}{1,3}",
 	"[一-龥぀-ゟ゠-ヿ]+",
-	("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+	("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+     "?[\\p{P}\\p{S}]+[\r\n]*|"
      "\\s*[\r\n]+|\\s+(?!\\S)|\\s+"),
 };
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-prep tokenize: ids, counts and texts as the reference gives them (recorded in tests/data/tokenizer), its manners as a filter, and
-# the cache of compiled tokenizers.
+# ipf-prep tokenize: ids, counts and texts as the reference gives them (recorded in tests/data/tokenizer), how it
+# behaves as a filter, and the cache of compiled tokenizers.
 . "$TESTS/tap.sh"
 
 data=$TESTS/data/tokenizer

@@ -293,7 +293,8 @@ static void ends_are_where_decoding_says(void **state)
 static void ends_of_changed_texts(void **state)
 {
 	static const char json[] =
-		"{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,"
+		"{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+		"\"strip_accents\":null,"
 		"\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
 		"\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
 		"\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","

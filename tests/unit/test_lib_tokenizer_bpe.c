@@ -239,7 +239,8 @@ static void unknown_characters(void **state)
 	uint32_t ids[16];
 	(void)state;
 	static const char plain[] =
-		"{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":%s,\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}";
+		"{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":%s,\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},"
+		"\"merges\":[\"a b\"]}";
 	char json[300];
 	snprintf(json, sizeof json, plain, "true");
 	assert_int_equal(encode_with(json, "abxyzab", ids), 3);
@@ -254,7 +255,8 @@ static void unknown_characters(void **state)
 	/* bytes, if all bytes of a character have a token */
 	assert_int_equal(
 		encode_with(
-			"{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,\"<0xA9>\":3},"
+			"{\"type\":\"BPE\",\"unk_token\":\"?\",\"byte_fallback\":true,\"vocab\":{\"?\":0,\"a\":1,\"<0xC3>\":2,"
+			"\"<0xA9>\":3},"
 			"\"merges\":[]}",
 			"a\xc3\xa9\xc3\xa8\xc3\xa9", ids),
 		6);
@@ -271,7 +273,8 @@ static void bytes_in_long_words(void **state)
 	(void)state;
 	buffer_text(
 		&json,
-		"{\"type\":\"BPE\",\"ignore_merges\":true,\"byte_fallback\":true,\"merges\":[],\"vocab\":{\"\xc3\xa9\":256,\"a\":257");
+		"{\"type\":\"BPE\",\"ignore_merges\":true,\"byte_fallback\":true,\"merges\":[],\"vocab\":{\"\xc3\xa9\":256,"
+		"\"a\":257");
 	for (unsigned i = 0; i < 256; i++)
 		buffer_format(&json, ",\"<0x%02X>\":%u", i, i);
 	buffer_text(&json, "}}");
@@ -300,7 +303,8 @@ static void affixes(void **state)
 	uint32_t ids[16];
 	(void)state;
 	static const char json[] =
-		"{\"type\":\"BPE\",\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"/\",\"vocab\":{\"a\":0,\"#b\":1,\"#c/\":2,"
+		"{\"type\":\"BPE\",\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"/\",\"vocab\":{\"a\":0,"
+		"\"#b\":1,\"#c/\":2,"
 		"\"#bc/\":3,\"abc/\":4,\"a/\":5,\"#b/\":6,\"ab/\":7},\"merges\":[\"#b #c/\",\"a #bc/\",\"a #b/\"]}";
 	assert_int_equal(encode_with(json, "abc", ids), 1);
 	assert_int_equal(ids[0], 4);
@@ -318,7 +322,8 @@ static void whole_words(void **state)
 	(void)state;
 	/* "abc" is a token that no merge makes */
 	static const char json[] =
-		"{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\"]}";
+		"{\"type\":\"BPE\",\"ignore_merges\":%s,\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},"
+		"\"merges\":[\"a b\"]}";
 	char text[300];
 	snprintf(text, sizeof text, json, "false");
 	assert_int_equal(encode_with(text, "abc", ids), 2);
@@ -362,9 +367,9 @@ static void refuses_by_name(void **state)
 	refuses("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[[\"a\"]]}}", "entry 0: expected two tokens");
 	refuses("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", "entry 0: expected [token, score]");
 	refuses("{\"added_tokens\":[{}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[]}}", "added_tokens");
-	refuses(
-		"{\"added_tokens\":[{\"content\":\"x\",\"lstrip\":1}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},\"merges\":[]}}",
-		"lstrip");
+	refuses("{\"added_tokens\":[{\"content\":\"x\",\"lstrip\":1}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":1},"
+	        "\"merges\":[]}}",
+	        "lstrip");
 	refuses("{\"model\":{\"type\":\"BPE\",\"dropout\":0.5,\"vocab\":{\"a\":1},\"merges\":[]}}", "dropout");
 }
 

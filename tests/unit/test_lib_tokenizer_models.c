@@ -34,7 +34,8 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 
 #define FILE_OF(pre, model) "{\"version\":\"1.0\",\"added_tokens\":[],\"pre_tokenizer\":" pre ",\"model\":" model "}"
 #define SMALL                                                                                                          \
-	"[[\"<unk>\",0.0],[\"a\",0.0],[\"b\",0.0],[\"c\",0.0],[\"d\",0.0],[\"cd\",1.0],[\"ab\",2.0],[\"abc\",5.0],[\"abcd\",10.0],[\"<0xC3>\",-1],[\"<0xA9>\",-1]]"
+	"[[\"<unk>\",0.0],[\"a\",0.0],[\"b\",0.0],[\"c\",0.0],[\"d\",0.0],[\"cd\",1.0],[\"ab\",2.0],[\"abc\",5.0],"        \
+	"[\"abcd\",10.0],[\"<0xC3>\",-1],[\"<0xA9>\",-1]]"
 #define UNIGRAM(unk, fallback)                                                                                         \
 	FILE_OF("null", "{\"type\":\"Unigram\",\"unk_id\":" unk ",\"byte_fallback\":" fallback ",\"vocab\":" SMALL "}")
 #define WORDPIECE(unk, longest)                                                                                        \
@@ -46,10 +47,13 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	FILE_OF("{\"type\":\"Whitespace\"}",                                                                               \
 	        "{\"type\":\"WordLevel\",\"unk_token\":\"" unk "\",\"vocab\":{\"[UNK]\":0,\"one\":1,\"two\":2}}")
 /* The normalizer puts spaces around Chinese characters; they are not in the text. */
-#define CHINESE_FIRST                                                                                                                         \
-	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
-	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},"  \
-	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},\"model\":{\"type\":\"WordLevel\","         \
+#define CHINESE_FIRST                                                                                                  \
+	"{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"        \
+	"\"handle_chinese_chars\":true,"                                                                                   \
+	"\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"Sequence\","                             \
+	"\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},"                                                               \
+	"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]},"                    \
+	"\"model\":{\"type\":\"WordLevel\","                                                                               \
 	"\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"_\xe4\xb8\xad\":1,\"\xe4\xb8\xad\":2,\"_a\":3,\"a\":4}}}"
 #define BPE(members)                                                                                                   \
 	FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
@@ -59,14 +63,16 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}",           \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")
 /* The first word is the one at the beginning of the text, not the first that is left. */
-#define FIRST_WORD                                                                                                                 \
-	FILE_OF(                                                                                                                       \
-		"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}," \
-		"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true}]}",                            \
-		"{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
+#define FIRST_WORD                                                                                                     \
+	FILE_OF("{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\","           \
+	        "\"behavior\":\"Removed\"},"                                                                               \
+	        "{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\","                              \
+	        "\"split\":true}]}",                                                                                       \
+	        "{\"type\":\"BPE\",\"vocab\":{\"_\":0,\"b\":1,\"!\":2},\"merges\":[]}")
 /* Spaces belong to one added token only: the second of two pairs of them is empty. */
-#define ADDED_SPACES                                                                                                                                  \
-	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,\"rstrip\":true,\"normalized\":false," \
+#define ADDED_SPACES                                                                                                   \
+	"{\"version\":\"1.0\",\"added_tokens\":[{\"id\":2,\"content\":\"  \",\"single_word\":false,\"lstrip\":true,"       \
+	"\"rstrip\":true,\"normalized\":false,"                                                                            \
 	"\"special\":false}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}"
 
 /* ids with a space before each; NULL: an error that says `why` */
@@ -146,9 +152,9 @@ static void test_refusals(void **state)
 	     "unk_id: expected an id of the vocabulary"},
 		{FILE_OF("null", "{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}}"),
 	     "continuing_subword_prefix: expected a string"},
-		{FILE_OF(
-			 "null",
-			 "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},\"merges\":[]}"),
+		{FILE_OF("null",
+	             "{\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"/\",\"vocab\":{\"<0x41>\":0},"
+	             "\"merges\":[]}"),
 	     "byte_fallback is not supported together with end_of_word_suffix"},
 		{BPE("\"unk_token\":5,"), "model.unk_token: expected a string"},
 		{BPE("\"dropout\":\"x\","), "model.dropout: expected a number"},
@@ -192,11 +198,11 @@ static void test_special_texts(void **state)
 #define ADDED(id, text, special)                                                                                       \
 	"{\"id\":" id ",\"content\":\"" text "\",\"special\":" special                                                     \
 	",\"normalized\":true,\"single_word\":false,\"lstrip\":false,\"rstrip\":false}"
-	static const char json[] =
-		"{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Lowercase\"},\"added_tokens\":[" ADDED("3", "xy", "true") "," ADDED(
-			"4", "XY",
-			"false") "," ADDED("5", "Z",
-	                           "true") "],\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2}}}";
+	static const char json[] = "{\"version\":\"1.0\",\"normalizer\":{\"type\":\"Lowercase\"},"
+							   "\"added_tokens\":[" ADDED("3", "xy", "true") "," ADDED("4", "XY", "false") "," ADDED(
+								   "5", "Z",
+								   "true") "],\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,"
+										   "\"b\":1,\"c\":2}}}";
 	static const uint32_t ids[] = {0, 3, 1, 4, 2, 5};
 	struct tokenizer *t;
 	struct ipf_error err = {0};

@@ -292,7 +292,8 @@ static void knows_only_what_it_has_proven(void **state)
 		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":false},"
 	     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}]}",
 	     NULL},
-		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}{1,3}\"},\"behavior\":\"Isolated\"},"
+		{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}{1,3}\"},"
+	     "\"behavior\":\"Isolated\"},"
 	     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}",
 	     NULL},
 	};

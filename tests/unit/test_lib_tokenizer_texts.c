@@ -37,9 +37,11 @@ static const char *const normalized[][3] = {
 	{"{\"type\":\"Prepend\",\"prepend\":\"_\"}", "", ""},
 	{"{\"type\":\"Replace\",\"pattern\":{\"String\":\"\"},\"content\":\"-\"}", "ab", "-a-b-"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"x*\"},\"content\":\"-\"}", "axxb", "-a-b-"},
-	{"{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":true}",
+	{"{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,"
+     "\"lowercase\":true}",
      "\x01\xc3\x89\t\xe4\xb8\xad!", "e  \xe4\xb8\xad !"},
-	{"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKD\"},{\"type\":\"StripAccents\"},{\"type\":\"Lowercase\"}]}",
+	{"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKD\"},{\"type\":\"StripAccents\"},"
+     "{\"type\":\"Lowercase\"}]}",
      "\xc3\x89\xef\xac\x81", "efi"},
 	{"{\"type\":\"Sequence\",\"normalizers\":[]}", "x", "x"},
 };
@@ -150,9 +152,11 @@ static const char *const pieces[][3] = {
      "\xc4\xa0"
      "a|\xc4\xa0"
      "b|"},
-	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
+	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\","
+     "\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
      "a b", "_a|b|"},
-	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
+	{"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\","
+     "\"replacement\":\"_\",\"prepend_scheme\":\"first\"}]}",
      " a b", "a|b|"}, /* the beginning was removed */
 };
 
@@ -197,7 +201,8 @@ static const char *const decoded[][3] = {
 	{"{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" \"}", "_a_|", " a |"},
 	{"{\"type\":\"CTC\",\"pad_token\":\"<p>\",\"word_delimiter_token\":\"_\",\"cleanup\":true}", "<p>|h|h|<p>|i|_|_|",
      "h|i| |"},
-	{"{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}",
+	{"{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,"
+     "\"stop\":0}]}",
      " a| b|", "a b|"},
 };
 
