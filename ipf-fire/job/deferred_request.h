@@ -16,7 +16,6 @@ struct dialogue {
 };
 
 struct dialogue *dialogue_new(void); /* with one reference; NULL: out of memory */
-struct dialogue *dialogue_hold(struct dialogue *d);
 void dialogue_release(struct dialogue *d); /* NULL is fine */
 
 struct deferred_request {

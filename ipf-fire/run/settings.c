@@ -15,7 +15,7 @@ const char *const history_names[] = {[HISTORY_RECORDED] = "recorded", [HISTORY_L
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
 static const char *const dns_names[] = {"once", "each", NULL};
 
-/* ---- values with a syntax or limits of their own ---- */
+/* ---- values with a special syntax or limits ---- */
 
 static int parse_connections(const char *value, void *variable, struct ipf_error *err)
 {
