@@ -225,7 +225,7 @@ static void write_data(struct body_renderer *r, enum template_field field, struc
 	buffer_byte(body, '"');
 }
 
-/* Of the fields whose value is JSON already: of the request, of the message or tool that is being written. */
+/* The value of a field that is JSON already, of the request or of the message or tool that is being written. */
 static struct slice json_value(struct filling *f, enum template_field field)
 {
 	const struct body_renderer *r = f->r;

@@ -16,7 +16,7 @@ struct history_turn {
 	struct buffer messages;           /* those before it, then its own, then the answer */
 	size_t own_begin;                 /* where its own begin */
 	uint64_t session;                 /* a hash of the session's name */
-	_Atomic int64_t *answer_kind;     /* the count for the next turn: by what stands for this turn's answer */
+	_Atomic int64_t *answer_kind;     /* the count for the next turn: by what is used as this turn's answer */
 	_Atomic int64_t *counted_as;      /* the count for this turn, once it is sent; NULL: a first turn */
 	bool answered;
 	struct job *job;                             /* waits for the parent's answer */

@@ -24,7 +24,7 @@ struct history;
 
 #define HISTORY_BYTES ((size_t)256 << 20)
 
-/* Turns that were sent, by what stands for the answer of the turn before them. */
+/* Turns that were sent, by what was used as the answer of the turn before them. */
 struct history_counts {
 	int64_t live;     /* the server's answer */
 	int64_t recorded; /* the answer in the trace */

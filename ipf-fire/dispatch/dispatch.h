@@ -47,7 +47,7 @@ void dispatch_lead(struct dispatch *d, int64_t lead_ns);
 /* What was started must have ended; the data of what was not is forgotten. NULL is fine. */
 void dispatch_free(struct dispatch *d);
 
-/* Adds an arrival, in the order of n (each cycle stage has an order of its own). `after` is copied. -1: out of memory,
+/* Adds an arrival, in the order of n (each cycle stage has its own order). `after` is copied. -1: out of memory,
  * or IPF_INPUT if it waits for an arrival that was never added or does not fit the stages. */
 int dispatch_add(struct dispatch *d, const struct schedule_arrival *arrival, void *data, struct ipf_error *err);
 /* The last arrival has been added, except for those of cycle stages, which end with their stage. */

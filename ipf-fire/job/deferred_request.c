@@ -11,7 +11,7 @@ struct dialogue *dialogue_new(void)
 	return d;
 }
 
-struct dialogue *dialogue_hold(struct dialogue *d)
+static struct dialogue *dialogue_hold(struct dialogue *d)
 {
 	atomic_fetch_add(&d->references, 1);
 	return d;

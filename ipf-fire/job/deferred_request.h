@@ -15,8 +15,7 @@ struct dialogue {
 	atomic_size_t references;
 };
 
-struct dialogue *dialogue_new(void); /* with one reference; NULL: out of memory */
-struct dialogue *dialogue_hold(struct dialogue *d);
+struct dialogue *dialogue_new(void);       /* with one reference; NULL: out of memory */
 void dialogue_release(struct dialogue *d); /* NULL is fine */
 
 struct deferred_request {

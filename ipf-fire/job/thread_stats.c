@@ -14,14 +14,14 @@ struct thread_stats *thread_stats_new(void)
 	return calloc(1, sizeof(struct thread_stats));
 }
 
-void thread_stats_woke(struct thread_stats *m, int ready)
+void thread_stats_woke(struct thread_stats *t, int ready)
 {
 	if (ready <= 0)
 		return;
-	thread_stats_count(&m->wakes, 1);
-	thread_stats_count(&m->ready, ready);
-	if (ready > counter_get(&m->ready_most))
-		counter_set(&m->ready_most, ready);
+	thread_stats_count(&t->wakes, 1);
+	thread_stats_count(&t->ready, ready);
+	if (ready > counter_get(&t->ready_most))
+		counter_set(&t->ready_most, ready);
 }
 
 int64_t thread_number(void)

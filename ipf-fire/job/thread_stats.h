@@ -30,7 +30,7 @@ static inline void thread_stats_count(atomic_llong *g, int64_t more)
 {
 	counter_set(g, counter_get(g) + more);
 }
-void thread_stats_woke(struct thread_stats *m, int ready);
+void thread_stats_woke(struct thread_stats *t, int ready);
 
 /* ---- how long a thread was ready to run but did not run ---- */
 

@@ -1,4 +1,4 @@
-/* Reads the schedule's arrivals with the requests that they stand for, in lanes that are read independently: lane 0 is
+/* Reads the schedule's arrivals with their requests of the trace, in lanes that are read independently: lane 0 is
  * the schedule in its order, and each cycle stage (schedule.h) has a lane that repeats its arrivals without end.
  * Reading is streaming; only the arrivals of cycle stages are held.
  */

@@ -158,34 +158,34 @@ static void render_orders(struct feeder *f)
 
 /* ---- the thread ---- */
 
-enum fed { FED, QUEUE_FULL, INPUT_BLOCKED, LANE_ENDED };
+enum feed_result { FEED_MORE, FEED_QUEUE_FULL, FEED_INPUT_BLOCKED, FEED_LANE_ENDED };
 
-static enum fed end_lane(struct lane_queue *lane, struct feeder *f)
+static enum feed_result end_lane(struct lane_queue *lane, struct feeder *f)
 {
 	lane->ended_seen = true;
 	atomic_store(&lane->ended, true);
 	event_fd_notify(f->wake_fd);
-	return LANE_ENDED;
+	return FEED_LANE_ENDED;
 }
 
-static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
+static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 {
 	struct lane_queue *lane = &f->lanes[index];
 	struct arrival_request next;
 	for (int i = 0; i < BATCH; i++) {
 		if (lane->ended_seen)
-			return LANE_ENDED;
+			return FEED_LANE_ENDED;
 		if (queue_full(lane->queue) ||
 		    (counter_get(&f->o.counters->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
-			return QUEUE_FULL;
+			return FEED_QUEUE_FULL;
 		/* waiting for a schedule that comes through a pipe must not delay the other lanes, or the end */
 		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->o.arrivals), input_fd))
-			return INPUT_BLOCKED;
+			return FEED_INPUT_BLOCKED;
 		if (!index)
 			f->input_ready = false;
 		int got = arrival_reader_next(f->o.arrivals, index, &next, &f->error);
 		if (got == 2)
-			return QUEUE_FULL;
+			return FEED_QUEUE_FULL;
 		struct job *job = got == 1 ? make_job(f, index, &next, &f->error) : NULL;
 		if (f->error.kind)
 			atomic_store(&f->failed, true);
@@ -197,7 +197,7 @@ static enum fed feed_lane(struct feeder *f, size_t index, int *input_fd)
 		if (atomic_exchange(&lane->hungry, false))
 			event_fd_notify(f->wake_fd);
 	}
-	return FED;
+	return FEED_MORE;
 }
 
 static void send_ready(struct feeder *f)
@@ -219,10 +219,10 @@ static void *feeder_run(void *data)
 		int input_fd = -1;
 		for (size_t i = 0; i < f->count && !f->error.kind; i++) {
 			render_orders(f);
-			enum fed how = feed_lane(f, i, &input_fd);
-			fed |= how == FED;
-			all_ended &= how == LANE_ENDED;
-			waits |= how == QUEUE_FULL;
+			enum feed_result how = feed_lane(f, i, &input_fd);
+			fed |= how == FEED_MORE;
+			all_ended &= how == FEED_LANE_ENDED;
+			waits |= how == FEED_QUEUE_FULL;
 		}
 		if (f->error.kind)
 			for (size_t i = 0; i < f->count; i++)

@@ -95,7 +95,7 @@ static void take_ended(struct sender *s)
 	}
 }
 
-/* ---- what is to be started ---- */
+/* ---- starting ---- */
 
 static void send_job(struct sender *s, struct job *job, int64_t now)
 {
@@ -177,7 +177,7 @@ static int64_t handle(struct sender *s, const struct epoll_event *event, int64_t
 
 /* If many requests start at once, the first must not wait for the last: their connections proceed, and their responses
  * must be timed. A request that starts later for that is counted as our lateness; what waits on a socket would count as
- * the server's. */
+ * the server's latency. */
 static void poll_between_starts(struct sender *s)
 {
 	struct epoll_event events[EVENTS];

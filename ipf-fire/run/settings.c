@@ -15,7 +15,7 @@ const char *const history_names[] = {[HISTORY_RECORDED] = "recorded", [HISTORY_L
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
 static const char *const dns_names[] = {"once", "each", NULL};
 
-/* ---- values with a syntax or limits of their own ---- */
+/* ---- values with a special syntax or limits ---- */
 
 static int parse_connections(const char *value, void *variable, struct ipf_error *err)
 {
@@ -203,7 +203,7 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 	if (!c->streams)
 		return ipf_error_set(err, IPF_USAGE, "--streams: minimum is 1, got 0");
 	if (c->kind == CONNECTION_POLICY_POOL && o->threads > c->pool)
-		return ipf_error_set(err, IPF_USAGE, "--threads: maximum is the number of --connections, %lld, got %lld",
+		return ipf_error_set(err, IPF_USAGE, "--threads: maximum is %lld, the number of --connections, got %lld",
 		                     (long long)c->pool, (long long)o->threads);
 	if (c->kind == CONNECTION_POLICY_SESSION && !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IPV6))
 		return ipf_error_set(err, IPF_SYSTEM, "--connections session requires a libcurl with IPv6 support");
@@ -239,7 +239,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
 	if (!o->connect_timeout_ns)
-		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0");
+		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0, got 0");
 	for (size_t i = 0; i < o->record_headers.count; i++)
 		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"",

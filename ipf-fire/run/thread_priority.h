@@ -12,7 +12,7 @@ enum thread_priority {
 	THREAD_PRIORITY_CATCH_UP, /* recording, like the sending threads: a backlog would grow without limit */
 };
 
-/* Sets the priority of one of our threads, given by thread_id, as far as the system allows. If the user has made
+/* Sets the priority of one of our threads, given by thread_number, as far as the system allows. If the user has made
  * ipf-fire a real-time process (chrt), the sending threads stay real-time and the others become ordinary. false: the
  * priority could not be set. */
 bool thread_priority_set(int64_t thread, enum thread_priority priority);
