@@ -35,6 +35,15 @@ static int64_t below(struct world *w, int64_t bound)
 	return (int64_t)(test_random(&w->random) % (uint64_t)bound);
 }
 
+/* Nothing has been started or has ended yet. */
+static void forget_what_was_seen(struct world *w)
+{
+	for (size_t i = 0; i < STAGES; i++) {
+		w->last_ready[i] = w->last_n[i] = w->last_start[i] = w->last_end[i] = -1;
+		w->lane_next[i] = i < w->plan.count ? w->stages[i].first_n : 0;
+	}
+}
+
 /* Stages of any kind in sequence; a cycle stage's rounds are written out, as far as they may be needed. */
 static void make_world(struct world *w)
 {
@@ -94,10 +103,7 @@ static void make_world(struct world *w)
 		if (s->end_ns != IPF_ABSENT)
 			begin = s->end_ns;
 	}
-	for (size_t i = 0; i < STAGES; i++) {
-		w->last_ready[i] = w->last_n[i] = w->last_start[i] = w->last_end[i] = -1;
-		w->lane_next[i] = i < w->plan.count ? w->stages[i].first_n : 0;
-	}
+	forget_what_was_seen(w);
 }
 
 /* A follower is announced once: when all that it waits for have started, or wait for such only. */

@@ -236,7 +236,7 @@ static void told(const char *path, const char *value, const char *expected)
 	api_told(small, path, value, expected);
 }
 
-static void every_member_is_checked(void **state)
+static void members_of_the_top_are_checked(void **state)
 {
 	(void)state;
 	told("ipf", "\"trace\"", "ipf: expected \"api\", got \"trace\"");
@@ -256,6 +256,11 @@ static void every_member_is_checked(void **state)
 	told("path", "\"generate\"", "path: expected a path that begins with a slash, got \"generate\"");
 	told("ready", "[\"/health\"]", NULL);
 	told("ready", "\"/health\"", "ready: expected an array of paths, got \"/health\"");
+}
+
+static void members_of_the_request_are_checked(void **state)
+{
+	(void)state;
 	told("request.params", "\"/options\"", NULL);
 	told("request.params", "\"options\"", "request.params: expected a JSON Pointer into the body, got \"options\"");
 	told("request.headers", "{\"A\":\"$session\"}", NULL);
@@ -298,6 +303,11 @@ static void every_member_is_checked(void **state)
 	told("request.auth", "{\"header\":\"x-api-key\",\"env\":\"KEY\"}", NULL);
 	told("request.auth", "{\"env\":\"KEY\"}", "request.auth.header: expected a string, got nothing");
 	told("request.auth", "{\"header\":\"H\",\"key\":\"K\"}", "request.auth.key: unknown member");
+}
+
+static void members_of_the_response_are_checked(void **state)
+{
+	(void)state;
 	told("response", "gone", "response: expected an object, got nothing");
 	told("response", "7", "response: expected an object, got 7");
 	told("response.framing", "gone",
@@ -394,7 +404,9 @@ int main(void)
 		cmocka_unit_test(the_chat_descriptor_is_compiled),
 		cmocka_unit_test(an_unknown_name_lists_the_known),
 		cmocka_unit_test(files_open),
-		cmocka_unit_test(every_member_is_checked),
+		cmocka_unit_test(members_of_the_top_are_checked),
+		cmocka_unit_test(members_of_the_request_are_checked),
+		cmocka_unit_test(members_of_the_response_are_checked),
 		cmocka_unit_test(a_descriptor_is_like_another),
 		cmocka_unit_test(a_list_is_no_descriptor),
 	};

@@ -106,36 +106,38 @@ static void bad_requests_are_named(void **state)
 	}
 }
 
+static char thinned[] = "thin";
+static struct schedule_stage two_stages[2] = {
+	{.name = "warm",
+     .kind = "poisson",
+     .spec = "poisson:rate=5,for=10s,warmup",
+     .begin_ns = 0,
+     .end_ns = 10,
+     .slots = IPF_ABSENT,
+     .arrivals = 1,
+     .first_n = 0,
+     .rate = 5,
+     .by = thinned,
+     .recorded_rate = 2.5,
+     .measured = false},
+	{.name = "closed",
+     .kind = "closed",
+     .spec = "closed:users=2,for=1s",
+     .begin_ns = 10,
+     .end_ns = 20,
+     .slots = 2,
+     .arrivals = 1,
+     .first_n = 1,
+     .rate = NAN,
+     .closed = true,
+     .cycle = true,
+     .measured = true},
+};
+
 static void schedule_comes_back(void **state)
 {
 	(void)state;
-	char by[] = "thin";
-	struct schedule_stage stages[2] = {
-		{.name = "warm",
-	     .kind = "poisson",
-	     .spec = "poisson:rate=5,for=10s,warmup",
-	     .begin_ns = 0,
-	     .end_ns = 10,
-	     .slots = IPF_ABSENT,
-	     .arrivals = 1,
-	     .first_n = 0,
-	     .rate = 5,
-	     .by = by,
-	     .recorded_rate = 2.5,
-	     .measured = false},
-		{.name = "closed",
-	     .kind = "closed",
-	     .spec = "closed:users=2,for=1s",
-	     .begin_ns = 10,
-	     .end_ns = 20,
-	     .slots = 2,
-	     .arrivals = 1,
-	     .first_n = 1,
-	     .rate = NAN,
-	     .closed = true,
-	     .cycle = true,
-	     .measured = true},
-	};
+	struct schedule_stage *stages = two_stages;
 	struct schedule plan = {.stages = stages, .count = 2, .trace_requests = 4};
 	memset(plan.trace_sha256, 'a', 64);
 	json_t *header = json_object();

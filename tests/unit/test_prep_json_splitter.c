@@ -4,9 +4,11 @@
 
 #include <jansson.h>
 
+enum { ENDING_SIZE = 1024 };
+
 /* The records of a text, separated by bars, and how it ended. */
-static void split(const char *text, size_t len, size_t most, uint64_t seed, struct buffer *records, char *ending,
-                  size_t ending_size)
+static void split(const char *text, size_t len, size_t most, uint64_t seed, struct buffer *records,
+                  char ending[ENDING_SIZE])
 {
 	struct chunked_text chunks = {.text = text, .len = len, .most = most, .random = seed};
 	struct byte_window window = {.read = read_chunks, .data = &chunks};
@@ -22,9 +24,9 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 		buffer_byte(records, '|');
 	}
 	if (got == 0)
-		snprintf(ending, ending_size, "end");
+		snprintf(ending, ENDING_SIZE, "end");
 	else
-		snprintf(ending, ending_size, "%lld: %s", (long long)s.line, err.text);
+		snprintf(ending, ENDING_SIZE, "%lld: %s", (long long)s.line, err.text);
 	if (got < 0) {
 		assert_true(err.kind == IPF_CUT || err.kind == IPF_INPUT);
 		ipf_error_clear(&err);
@@ -37,13 +39,13 @@ static void split(const char *text, size_t len, size_t most, uint64_t seed, stru
 static void gives(const char *text, const char *expected, const char *expected_ending)
 {
 	struct buffer records = {0};
-	char ending[1024];
+	char ending[ENDING_SIZE];
 	for (size_t most = 1; most < 40; most++) {
-		split(text, strlen(text), most, 0, &records, ending, sizeof ending);
+		split(text, strlen(text), most, 0, &records, ending);
 		assert_string_equal(records.data ? records.data : "", expected);
 		assert_string_equal(ending, expected_ending);
 	}
-	split(text, strlen(text), 100000, 0, &records, ending, sizeof ending);
+	split(text, strlen(text), 100000, 0, &records, ending);
 	assert_string_equal(records.data ? records.data : "", expected);
 	assert_string_equal(ending, expected_ending);
 	buffer_release(&records);
@@ -216,14 +218,14 @@ static void chunk_size_does_not_matter(void **state)
 	uint64_t random = test_seed("chunk_size_does_not_matter");
 	struct buffer one = {0}, other = {0};
 	for (int round = 0; round < 5000; round++) {
-		char text[64], ending[1024], other_ending[1024];
+		char text[64], ending[ENDING_SIZE], other_ending[ENDING_SIZE];
 		size_t len = (size_t)(test_random(&random) % sizeof text);
 		for (size_t i = 0; i < len; i++)
 			text[i] = alphabet[test_random(&random) % (sizeof alphabet - 1)];
 		if (len)
 			text[0] = "[{"[round % 2];
-		split(text, len, 1000, 0, &one, ending, sizeof ending);
-		split(text, len, 0, test_random(&random), &other, other_ending, sizeof other_ending);
+		split(text, len, 1000, 0, &one, ending);
+		split(text, len, 0, test_random(&random), &other, other_ending);
 		assert_true(slice_equal(buffer_all(&one), buffer_all(&other)));
 		assert_string_equal(ending, other_ending);
 	}
