@@ -192,7 +192,7 @@ static void show_wire_place(struct explain *x, const char *name)
 
 static void show_paths(struct explain *x)
 {
-	fprintf(x->to, "  values, and what %s reads them as\n", api_name(x->api));
+	fprintf(x->to, "  values, and what %s uses them for\n", api_name(x->api));
 	for (size_t i = 0; i < x->paths_count; i++) {
 		const struct path *p = &x->paths[i];
 		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(whole event)", p->example, (long long)p->times);

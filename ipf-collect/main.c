@@ -12,7 +12,7 @@ static const struct option_spec specs[] = {
 	OPTION(
 		OPTION_FILE, 't', "tokenizer", "NAME", struct collect_options, tokenizer,
 		"count output tokens from the text with a model's tokenizer.json; \"approx\" counts a token for every 4 bytes "
-		"(default: only the server's usage counts)"),
+		"(default: use the server's usage, or else count events)"),
 	OPTION_HEADING("Metrics"),
 	OPTION_CHOICE_OF(
 		0, "itl", "MODE", struct collect_options, measure.itl, itl_mode_names,

@@ -1,5 +1,5 @@
-/* The integer that stands for an absent value: unknown, or it never happened. It is neither 0 nor -1, so that an absent
- * value enters no sum and no mean. No integer of a stream has this value. The absent double is NAN. */
+/* The integer of an absent value: one that is unknown, or of an event that did not happen. It is neither 0 nor -1, so
+ * that an absent value enters no sum and no mean. No integer of a stream has this value. The absent double is NAN. */
 #ifndef IPF_ABSENT_H
 #define IPF_ABSENT_H
 

@@ -302,10 +302,9 @@ static int check_operands(const struct program *program, const struct operands *
 {
 	if (operands->count < program->min_operands)
 		return ipf_error_set(err, IPF_USAGE, "expected %s, got %s", program->operands,
-		                     operands->count ? "too few" : "nothing");
+		                     operands->count ? "too few operands" : "nothing");
 	if (program->max_operands >= 0 && operands->count > program->max_operands)
-		return ipf_error_set(err, IPF_USAGE, "one operand too many: \"%.200s\"",
-		                     operands->items[program->max_operands]);
+		return ipf_error_set(err, IPF_USAGE, "unexpected operand \"%.200s\"", operands->items[program->max_operands]);
 	return 0;
 }
 
@@ -394,7 +393,7 @@ static int keep_inputs(const struct program *program, const void *options, const
 	if (fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file.st_dev &&
 	    standard_input.st_ino == file.st_ino)
 		input = output;
-	return input ? ipf_error_set(err, IPF_USAGE, "--output: \"%s\" is also an input", output) : 0;
+	return input ? ipf_error_set(err, IPF_USAGE, "--output: \"%s\" is also an input; choose another file", output) : 0;
 }
 
 /* ---- help, version, completion ----------------------------------------------------------------------------------- */

@@ -271,7 +271,7 @@ int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *e
 	j->text = text;
 	j->count = 0;
 	if (len >= UINT32_MAX)
-		return ipf_error_set(err, IPF_INPUT, "a JSON text of %zu bytes is too long (the maximum is 4 GiB)", len);
+		return ipf_error_set(err, IPF_INPUT, "a JSON text of %zu bytes is too long: the maximum is 4 GiB", len);
 	if (parse_tree(&p) == 0) {
 		skip_space(&p);
 		if (p.at == p.end)

@@ -142,9 +142,9 @@ static int encode_value(struct encoder *e, int type, const struct protobuf_field
 	enum jdoc_type wanted = kind == PB_MESSAGE ? JDOC_MAP : JDOC_TEXT;
 	if (kind == PB_TENSORS || jdoc_type_of(e->doc, node) != wanted)
 		return expected(e, type, f, node,
-		                kind == PB_TENSORS   ? "nothing: it is only read"
-		                : wanted == JDOC_MAP ? "a map"
-		                                     : "a text");
+		                kind == PB_TENSORS   ? "nothing: this field can only be received"
+		                : wanted == JDOC_MAP ? "an object"
+		                                     : "a string");
 	wire_tag(e->out, number, WIRE_LEN);
 	size_t from = e->out->len;
 	if (kind != PB_MESSAGE)
@@ -195,7 +195,7 @@ static int encode_key(struct encoder *e, int type, const struct protobuf_field *
 static int encode_map(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id map)
 {
 	if (jdoc_type_of(e->doc, map) != JDOC_MAP)
-		return expected(e, type, f, map, "a map");
+		return expected(e, type, f, map, "an object");
 	for (struct jdoc_each each = jdoc_each(e->doc, map); jdoc_step(&each);) {
 		wire_tag(e->out, f->number, WIRE_LEN);
 		size_t from = e->out->len;
@@ -248,7 +248,7 @@ int protobuf_encode(const struct protobuf_schema *p, int type, struct jdoc *scra
 	if (jdoc_parse(scratch, json.data, json.len, err) < 0)
 		return -1;
 	if (jdoc_type_of(scratch, JDOC_ROOT) != JDOC_MAP)
-		return ipf_error_set(err, IPF_INPUT, "%s: expected a map", protobuf_type_name(p, type));
+		return ipf_error_set(err, IPF_INPUT, "%s: expected an object", protobuf_type_name(p, type));
 	if (encode_message(&e, type, JDOC_ROOT) < 0)
 		return -1;
 	return out->failed ? ipf_error_memory(err) : 0;

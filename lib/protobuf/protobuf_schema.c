@@ -216,7 +216,7 @@ static int add_enums(struct compiler *c, json_t *enums)
 		if (!e->name || !e->words)
 			return ipf_error_memory(c->err);
 		if (!json_is_object(words))
-			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.enums.%s: expected a map of numbers", name);
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.enums.%s: expected an object of numbers", name);
 		json_object_foreach(words, word, number)
 		{
 			if (!json_is_integer(number))
@@ -251,7 +251,7 @@ static int add_fields(struct compiler *c, int type, json_t *fields)
 			return field_error(c, t, name, "a known type and a number, such as \"repeated string = 4\"", spec);
 		for (size_t i = 0; i + 1 < t->count; i++)
 			if (t->fields[i].number == f->number)
-				return field_error(c, t, name, "a number that no other field has", spec);
+				return field_error(c, t, name, "a field number that no other field has", spec);
 	}
 	return 0;
 }
@@ -263,7 +263,7 @@ static int add_types(struct compiler *c, json_t *messages)
 	json_t *fields;
 	int type = 0;
 	if (!json_is_object(messages) || !json_object_size(messages))
-		return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages: expected a map of message types");
+		return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages: expected an object of message types");
 	p->types = calloc(json_object_size(messages), sizeof *p->types);
 	if (!p->types)
 		return ipf_error_memory(c->err);
@@ -274,7 +274,7 @@ static int add_types(struct compiler *c, json_t *messages)
 		if (!p->types[p->types_count++].name)
 			return ipf_error_memory(c->err);
 		if (!json_is_object(fields))
-			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages.%s: expected a map of fields", name);
+			return ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages.%s: expected an object of fields", name);
 	}
 	json_object_foreach(messages, name, fields) if (add_fields(c, type++, fields) < 0) return -1;
 	for (type = 0; type < (int)p->types_count; type++)

@@ -265,7 +265,7 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 	for (size_t i = 0; i < record->reads_count; i++)
 		sum += (uint64_t)record->reads[i].bytes;
 	if (sum != record->body.len)
-		return ipf_error_set(err, IPF_INPUT, "reads: they sum up to %llu bytes, the body has %zu",
+		return ipf_error_set(err, IPF_INPUT, "reads: their sum is %llu bytes, but the body has %zu",
 		                     (unsigned long long)sum, record->body.len);
 	return 0;
 }

@@ -329,14 +329,15 @@ static int parse(struct schedule_reader *r, struct slice line, struct schedule_a
 	    fields_read(fields, FIELDS, a, &r->doc, JDOC_ROOT, err) < 0 || parse_after(r, a, err) < 0)
 		return -1;
 	if (a->n <= r->last_n)
-		return ipf_error_set(err, IPF_INPUT, "n: expected more than %lld of the previous line, got %lld",
+		return ipf_error_set(err, IPF_INPUT, "n: expected more than %lld, the n of the previous line, got %lld",
 		                     (long long)r->last_n, (long long)a->n);
 	if ((uint64_t)a->stage >= r->header.count)
-		return ipf_error_set(err, IPF_INPUT, "stage: %lld: the header has %zu stages", (long long)a->stage,
-		                     r->header.count);
+		return ipf_error_set(err, IPF_INPUT, "stage: expected less than %zu, the number of stages, got %lld",
+		                     r->header.count, (long long)a->stage);
 	if (r->header.trace_requests != IPF_ABSENT && a->req >= r->header.trace_requests)
-		return ipf_error_set(err, IPF_INPUT, "req: %lld: the trace has %lld requests", (long long)a->req,
-		                     (long long)r->header.trace_requests);
+		return ipf_error_set(err, IPF_INPUT,
+		                     "req: expected less than %lld, the number of requests in the trace, got %lld",
+		                     (long long)r->header.trace_requests, (long long)a->req);
 	if (a->copy == IPF_ABSENT)
 		a->copy = 0;
 	if (a->copy > SCHEDULE_COPIES)

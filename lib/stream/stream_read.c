@@ -242,7 +242,7 @@ static int read_trailer(struct stream_reader *r, struct slice line, struct ipf_e
 	const char *sha256 = json_string_value(json_object_get(r->trailer, "sha256"));
 	json_t *lines = json_object_get(r->trailer, "lines");
 	if (!sha256 || !json_is_integer(lines))
-		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: expected lines and sha256 in the trailer");
+		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: expected \"lines\" and \"sha256\" in the trailer");
 	if (json_integer_value(lines) != r->lines)
 		return ipf_error_at(err, IPF_INPUT, r->name, r->line, "end: the trailer counts %lld lines, the stream has %lld",
 		                    (long long)json_integer_value(lines), (long long)r->lines);
@@ -295,7 +295,8 @@ int stream_reader_next(struct stream_reader *r, struct slice *line, struct ipf_e
 int stream_reader_rewind(struct stream_reader *r, struct ipf_error *err)
 {
 	if (!r->seekable || lseek(r->fd, 0, SEEK_SET) < 0)
-		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot be read twice: it is not a regular file");
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0,
+		                    "cannot be read twice: it is not a regular file; write it to a file first");
 	return start(r, err);
 }
 

@@ -365,10 +365,9 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 		                  verdict_duration((double)histogram_max(v->client_lag) / 1e6, b));
 	double waited = load.timed ? (double)load.waited / (double)load.timed : 0;
 	if (load.waited > 0)
-		verdict_check_add(
-			check, verdict_above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
-			"%s of the requests waited for a slot (p99 %s): the stage's own limit, but not the load as scheduled",
-			verdict_percent(waited, a), verdict_duration(ms_of(v->slot_wait, 99), b));
+		verdict_check_add(check, verdict_above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
+		                  "%s of the requests waited for a slot (p99 %s): a limit of the stage, not of the client",
+		                  verdict_percent(waited, a), verdict_duration(ms_of(v->slot_wait, 99), b));
 	json_t *f = check->figures;
 	return (load.scheduled == 0 || verdict_count(f, "scheduled", load.scheduled)) &&
 	       verdict_count(f, "started", load.started + load.closed_loop) &&
@@ -427,10 +426,11 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 		                  "%lld of %lld request%s failed (%s): %s", (long long)failed, (long long)asked,
 		                  verdict_plural(asked), verdict_percent((double)failed / rows, share), list);
 	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
-		verdict_check_add(check, VERDICT_DOUBTFUL, "the client cancelled %s of them at the end",
+		verdict_check_add(check, VERDICT_DOUBTFUL, "the client cancelled %s of the requests at the end of the run",
 		                  verdict_percent((double)cancelled / rows, share));
 	if (hung_up > 0)
-		verdict_check_add(check, VERDICT_OK, "the client disconnected from %lld more on purpose", (long long)hung_up);
+		verdict_check_add(check, VERDICT_OK, "the client disconnected from %lld more request%s on purpose",
+		                  (long long)hung_up, verdict_plural(hung_up));
 	if (v->stale > 0)
 		verdict_check_add(check, VERDICT_OK,
 		                  "%lld reset%s on kept-alive connections that the server had closed "

@@ -12,7 +12,8 @@ if [ $# -eq 0 ]; then
 	set -- README.md HACKING.md NEWS.md $(find .github examples tests -name '*.md') $(find ipf-* lib -name '*.[157]')
 	for program in prep sched fire collect report; do
 		[ -x "${BUILD:-.build}/bin/ipf-$program" ] || continue
-		"${BUILD:-.build}/bin/ipf-$program" --help | tr -s ' \n' ' ' | sed 's/\. /.\n/g' >"$work/ipf-$program--help"
+		"${BUILD:-.build}/bin/ipf-$program" --help | tr -s ' \n' ' ' |
+			sed -e 's/--[a-z-]*//g' -e 's/\. /.\n/g' >"$work/ipf-$program--help"
 		set -- "$@" "$work/ipf-$program--help"
 	done
 fi

@@ -27,7 +27,7 @@ static void members_are_checked(void **state)
 	told("grpc.response", "{\"stream\":\"Other\"}",
 	     "grpc.response: expected the name of one of the messages, got \"Other\"");
 	told("grpc.response", "{\"both\":\"Piece\"}", "grpc.both: unknown member");
-	told("grpc.messages", "gone", "grpc.messages: expected a map of message types");
+	told("grpc.messages", "gone", "grpc.messages: expected an object of message types");
 	told("grpc.enums", "[]", "grpc.enums: expected an object, got []");
 	told("response.framing", "\"ndjson\"", "response.end: expected an object with data, when or eof, got nothing");
 	told("response.end", "{\"eof\":true}",

@@ -191,8 +191,9 @@ static void bad_arrivals_are_named(void **state)
 		const char *line, *says;
 	} cases[] = {
 		{"{\"n\":0,\"req\":0,\"stage\":0}", "at_ns: missing"},
-		{"{\"n\":0,\"at_ns\":1,\"req\":2,\"stage\":0}", "req: 2: the trace has 2 requests"},
-		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":1}", "stage: 1: the header has 1 stages"},
+		{"{\"n\":0,\"at_ns\":1,\"req\":2,\"stage\":0}",
+	     "req: expected less than 2, the number of requests in the trace, got 2"},
+		{"{\"n\":0,\"at_ns\":1,\"req\":0,\"stage\":1}", "stage: expected less than 1, the number of stages, got 1"},
 		{"{\"n\":0,\"at_ns\":-1,\"req\":0,\"stage\":0}", "at_ns: expected an integer of 0 or more, got -1"},
 		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":3}", "after: expected the n of an earlier line, got 3"},
 		{"{\"n\":3,\"req\":0,\"stage\":0,\"after\":[1,\"x\"]}", "after: expected the n of an earlier line, got \"x\""},
@@ -289,7 +290,7 @@ static void client_lines_and_bad_records(void **state)
 		const char *line, *says;
 	} cases[] = {
 		{"{\"n\":0,\"stage\":0,\"reads\":[[1,5,1]],\"body\":\"four\"}",
-	     "reads: they sum up to 5 bytes, the body has 4"},
+	     "reads: their sum is 5 bytes, but the body has 4"},
 		{"{\"n\":0,\"stage\":0,\"reads\":[[1,-5,1]],\"body\":\"\"}", "reads: expected [t_ns, bytes, own_ns]"},
 		{"{\"n\":0,\"stage\":0,\"error\":{\"kind\":\"odd\"}}",
 	     "error.kind: expected a kind of error that ipf-records(5) lists, got \"odd\""},

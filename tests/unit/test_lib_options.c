@@ -327,8 +327,8 @@ static void misuse(void **state)
 		{"-H X:1 --header '' x", "--header: expected TEXT, got \"\""},
 		{"", "expected STAGE… [FILE], got nothing"},
 		{"-v --", "expected STAGE… [FILE], got nothing"},
-		{"a b c d", "one operand too many: \"d\""},
-		{"a b -- c -d", "one operand too many: \"-d\""},
+		{"a b c d", "unexpected operand \"d\""},
+		{"a b -- c -d", "unexpected operand \"-d\""},
 	};
 
 	(void)state;

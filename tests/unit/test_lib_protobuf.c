@@ -159,18 +159,18 @@ static void what_does_not_fit_is_named(void **state)
 		{"All", "{\"u64\":-1}", "All.u64: expected a value of type uint64, got -1"},
 		{"All", "{\"i64\":1.5}", "All.i64: expected a value of type int64, got 1.5"},
 		{"All", "{\"b\":1}", "All.b: expected a value of type bool, got 1"},
-		{"All", "{\"s\":1}", "All.s: expected a text, got 1"},
-		{"All", "{\"m\":\"x\"}", "All.m: expected a map, got \"x\""},
+		{"All", "{\"s\":1}", "All.s: expected a string, got 1"},
+		{"All", "{\"m\":\"x\"}", "All.m: expected an object, got \"x\""},
 		{"All", "{\"e\":\"GO\"}", "All.e: expected a word or number of type End, got \"GO\""},
 		{"All", "{\"d\":\"1\"}", "All.d: expected a value of type double, got \"1\""},
 		{"All", "{\"z\":1}", "All: the description has no field \"z\""},
 		{"All", "{\"m\":{\"m\":{\"z\":1}}}", "All: the description has no field \"z\""},
-		{"All", "[]", "All: expected a map"},
+		{"All", "[]", "All: expected an object"},
 		{"Lists", "{\"n\":1}", "Lists.n: expected a list, got 1"},
 		{"Lists", "{\"n\":[\"1\"]}", "Lists.n: expected a value of type int32, got \"1\""},
-		{"Lists", "{\"map\":[]}", "Lists.map: expected a map, got []"},
+		{"Lists", "{\"map\":[]}", "Lists.map: expected an object, got []"},
 		{"Lists", "{\"by\":{\"x\":{}}}", "Lists.by: expected a number, got \"x\""},
-		{"Answer", "{\"tensors\":{}}", "Answer.tensors: expected nothing: it is only read, got {}"},
+		{"Answer", "{\"tensors\":{}}", "Answer.tensors: expected nothing: this field can only be received, got {}"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -346,11 +346,11 @@ static void descriptions_are_checked(void **state)
 	told("{\"messages\":{\"M\":{\"a\":1}}}",
 	     "grpc.messages.M.a: expected a known type and a number, such as \"repeated string = 4\", got 1");
 	told("{\"messages\":{\"M\":{\"a\":\"string = 1\",\"b\":\"bool = 1\"}}}",
-	     "grpc.messages.M.b: expected a number that no other field has, got \"bool = 1\"");
-	told("{\"messages\":{\"M\":[]}}", "grpc.messages.M: expected a map of fields");
-	told("{\"messages\":{}}", "grpc.messages: expected a map of message types");
-	told("{}", "grpc.messages: expected a map of message types");
-	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":1}}", "grpc.enums.E: expected a map of numbers");
+	     "grpc.messages.M.b: expected a field number that no other field has, got \"bool = 1\"");
+	told("{\"messages\":{\"M\":[]}}", "grpc.messages.M: expected an object of fields");
+	told("{\"messages\":{}}", "grpc.messages: expected an object of message types");
+	told("{}", "grpc.messages: expected an object of message types");
+	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":1}}", "grpc.enums.E: expected an object of numbers");
 	told("{\"messages\":{\"M\":{}},\"enums\":{\"E\":{\"A\":\"1\"}}}", "grpc.enums.E.A: expected an integer");
 	told("{\"messages\":{\"M\":{\"t\":\"tensors(o) = 1\"}}}",
 	     "grpc.messages.M.t: expected the name of a repeated message with string fields name and datatype, got \"o\"");

@@ -224,7 +224,7 @@ static void says_what_is_wrong_with_a_stream(void **state)
 	     "the trailer counts 1 lines, the stream has 0"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"x\"}}\n", IPF_INPUT,
 	     "the SHA-256 of the 0 lines differs"},
-		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{}}\n", IPF_INPUT, "expected lines and sha256"},
+		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{}}\n", IPF_INPUT, "expected \"lines\" and \"sha256\""},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\nmore\n",
 	     IPF_INPUT, "data after the trailer"},
 		{"{\"ipf\":\"trace\",\"version\":1}\n{\"end\":{\"lines\":0,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\n",

@@ -358,7 +358,8 @@ static void hung_up_on_purpose(void **state)
 		failed(&r, "\"hung-up\"");
 		verdict_row(v, &r);
 	}
-	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 0 requests; the client disconnected from 1000 more on purpose");
+	expect(v, VERDICT_SERVER, VERDICT_OK,
+	       "no errors in 0 requests; the client disconnected from 1000 more requests on purpose");
 }
 
 static void lengths_not_as_asked(void **state)
