@@ -33,10 +33,3 @@ if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
 else
 	skip "nothing that was built is kept in the repository" "this is no checkout of it"
 fi
-if command -v shellcheck >/dev/null; then
-	# shellcheck disable=SC2046
-	is "$(shellcheck -S warning tests/*.sh tests/run tests/bench/run tests/bench/*.sh examples/*.sh $(grep -lE '^#!.*(sh|bash)$' tests/cli/*.t) 2>&1)" "" \
-		"shellcheck has nothing to say"
-else
-	skip "shell scripts are well-formed" "shellcheck is not installed"
-fi
