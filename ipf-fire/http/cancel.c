@@ -1,7 +1,7 @@
 #include "http/cancel.h"
 
 #include "cli/units.h"
-#include "endpoint/balance.h"
+#include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ int cancels_open(struct cancels *c, const struct string_list *texts, json_t *sch
 			return -1;
 	json_t *seed = json_object_get(schedule, "seed");
 	char *text = seed ? json_dumps(seed, JSON_ENCODE_ANY) : NULL;
-	c->seed = text ? text_hash(slice_of(text)) : 0;
+	c->seed = text ? text_hash_mixed(slice_of(text)) : 0;
 	free(text);
 	return 0;
 }

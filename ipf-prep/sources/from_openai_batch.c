@@ -9,7 +9,7 @@
  */
 #include "sources/chat_fields.h"
 #include "sources/detect_format.h"
-#include "sources/name_set.h"
+#include "name_set.h"
 #include "sources/record_fields.h"
 
 static void close_state(void *opened)
