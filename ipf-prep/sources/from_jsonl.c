@@ -10,7 +10,7 @@
 #include "cli/times.h"
 #include "clock.h"
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "name_set.h"
 #include "sources/record_fields.h"
 

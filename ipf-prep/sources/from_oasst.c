@@ -11,7 +11,7 @@
  * first reply. Other members (lang, rank, …) are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #define DEPTH_MAX 128
