@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "kinds/arrival_process.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "kinds/varying_rate.h"
 
 #include "absent.h"
+#include "kinds/stage_checks.h"
 
 struct piece linear_piece(double length_ns, double from, double to)
 {

@@ -12,7 +12,7 @@
 #define IPF_VARYING_RATE_H
 
 #include "clock.h"
-#include "kinds/stage_kind.h"
+#include "kinds/arrival_process.h"
 
 #include <math.h>
 
