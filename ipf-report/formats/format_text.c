@@ -384,7 +384,7 @@ static void note_sources(struct layout *l, const struct figures *f)
 		layout_entry(l, "counted by", text);
 }
 
-static void add_residual(char *text, size_t size, const char *what, const struct residual *r)
+static void add_residual(char *text, size_t size, const char *what, const struct token_difference *r)
 {
 	char item[80];
 	if (r->n == 0 || isnan(r->share))

@@ -10,7 +10,7 @@
 
 /* A stretch of a sine's period for which a polynomial gives the time from the area: faster than solving for each
  * arrival. */
-struct stretch {
+struct sine_segment {
 	double begin, end; /* areas */
 	double scale;
 	double at_ns[6];
@@ -19,9 +19,9 @@ struct stretch {
 struct sine {
 	struct varying_rate base;
 	double e;
-	double step;            /* determines the length of a stretch, see stretch_lay */
-	double last;            /* the last solution, as a share of the period */
-	struct stretch stretch; /* begins at `last` */
+	double step;                 /* determines the length of a stretch, see stretch_lay */
+	double last;                 /* the last solution, as a share of the period */
+	struct sine_segment stretch; /* begins at `last` */
 };
 
 static const struct stage_key sine_keys[] = {
@@ -107,7 +107,7 @@ static struct kepler kepler_at(double e, double y)
 /* Lays a stretch that begins at y: the fifth-degree Hermite polynomial, which has the value and the first two
  * derivatives of θ(K) at both ends. Its error depends on the length of the stretch relative to the distance from the
  * singularity of θ(K), which is proportional to the square root of the slope. */
-static void stretch_lay(struct stretch *stretch, const struct sine *s, double y, double length_ns, double mass)
+static void stretch_lay(struct sine_segment *stretch, const struct sine *s, double y, double length_ns, double mass)
 {
 	double width = s->step * sqrt(sine_slope(s->e, y));
 	struct kepler from = kepler_at(s->e, y), to = kepler_at(s->e, y + width);
@@ -115,7 +115,7 @@ static void stretch_lay(struct stretch *stretch, const struct sine *s, double y,
 	double value = width * TURN - first - second / 2, slope = to.first * k - first - second,
 		   bend = to.second * k * k - second;
 
-	*stretch = (struct stretch){
+	*stretch = (struct sine_segment){
 		.begin = from.k / TURN * mass,
 		.end = to.k / TURN * mass,
 		.scale = TURN / (mass * k),
@@ -142,17 +142,17 @@ static double sine_solve(struct varying_rate *v, double mass)
 	return c[0] + (t * (c[1] + t * c[2]) + t * square * (c[3] + t * c[4] + square * c[5]));
 }
 
-static bool sine_advance(struct arrival_process *p, struct piece *piece)
+static bool sine_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	struct sine *s = p->state;
 	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns;
 
-	*piece = (struct piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
+	*piece = (struct rate_piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
 	/* The error is proportional to the sixth power of the step: below 0.02 ns in every period. */
 	s->step = 0.2 / exact_exp(exact_log(length) / 6);
 	s->e = (high - low) / (high + low);
 	s->last = 0;
-	s->stretch = (struct stretch){0};
+	s->stretch = (struct sine_segment){0};
 	return true;
 }
 
