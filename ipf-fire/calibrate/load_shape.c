@@ -117,10 +117,10 @@ int load_shape_of(struct load_shape *shape, const char *schedule, const char *tr
 		return 0;
 	if (schedule_reader_open(&reader, schedule, err) < 0)
 		return -1;
-	const struct schedule *plan = schedule_reader_header(reader);
+	const struct schedule *header = schedule_reader_header(reader);
 	double most = 0;
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct schedule_stage *s = &plan->stages[i];
+	for (size_t i = 0; i < header->count; i++) {
+		const struct schedule_stage *s = &header->stages[i];
 		double streams = isfinite(s->rate) ? s->rate * (double)load_shape_length(shape) / 1e9 : 0;
 		if (s->slots != IPF_ABSENT && (s->closed || streams > (double)s->slots))
 			streams = (double)s->slots;

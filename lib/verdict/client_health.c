@@ -32,8 +32,8 @@ static void fold_totals(struct client_totals *to, const struct client_totals *fr
 {
 	to->started += from->started;
 	to->no_files += from->no_files;
-	to->kernel_stamps += from->kernel_stamps;
-	to->rejected_stamps += from->rejected_stamps;
+	to->kernel_timestamps += from->kernel_timestamps;
+	to->rejected_timestamps += from->rejected_timestamps;
 	to->clock_steps += from->clock_steps;
 }
 
@@ -116,12 +116,12 @@ void client_health_line(struct client_health *h, struct slice line)
 	get_double(doc, "fullness", "record", &s.full);
 	get_ms(doc, "loop_lag_ns", "max", &s.loop_ms);
 	get_ms(doc, "delay_ns", "p99", &s.delay_ms);
-	jdoc_id stamps = jdoc_get(doc, JDOC_ROOT, "stamps");
+	jdoc_id timestamps = jdoc_get(doc, JDOC_ROOT, "stamps");
 	get_count(doc, JDOC_ROOT, "started", &h->part_totals.started);
 	get_count(doc, JDOC_ROOT, "starved", &h->part_totals.no_files);
-	get_count(doc, stamps, "kernel", &h->part_totals.kernel_stamps);
-	get_count(doc, stamps, "rejected", &h->part_totals.rejected_stamps);
-	get_count(doc, stamps, "clock_steps", &h->part_totals.clock_steps);
+	get_count(doc, timestamps, "kernel", &h->part_totals.kernel_timestamps);
+	get_count(doc, timestamps, "rejected", &h->part_totals.rejected_timestamps);
+	get_count(doc, timestamps, "clock_steps", &h->part_totals.clock_steps);
 	if (h->seconds_count == h->seconds_cap) {
 		size_t cap = h->seconds_cap ? 2 * h->seconds_cap : 64;
 		struct client_second *seconds = realloc(h->seconds, cap * sizeof *seconds);
@@ -213,8 +213,8 @@ static bool judge_shortages(struct client_health *h, struct verdict_check *check
 		                  (long long)t->no_files, verdict_plural(t->no_files));
 		ok = ok && verdict_count(f, "out_of_files", t->no_files);
 	}
-	if (t->kernel_stamps + t->rejected_stamps > 0) {
-		double rejected = (double)t->rejected_stamps / (double)(t->kernel_stamps + t->rejected_stamps);
+	if (t->kernel_timestamps + t->rejected_timestamps > 0) {
+		double rejected = (double)t->rejected_timestamps / (double)(t->kernel_timestamps + t->rejected_timestamps);
 		ok = ok && verdict_figure(f, "stamps_rejected", rejected) && verdict_count(f, "clock_steps", t->clock_steps);
 		if (rejected > VERDICT_REJECTED_DOUBTFUL)
 			verdict_check_add(check, VERDICT_DOUBTFUL,
