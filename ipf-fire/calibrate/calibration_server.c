@@ -68,7 +68,7 @@ struct conn_list {
 };
 
 struct streaming_server {
-	struct calibration_server_shape shape;
+	struct stream_shape shape;
 	int listen_fd, epoll_fd, timer_fd;
 	int64_t armed_ns;
 	struct conn **conns; /* by descriptor */
@@ -285,8 +285,7 @@ static void run(struct streaming_server *s, pid_t parent)
 	_exit(1);
 }
 
-int calibration_server_start(struct calibration_server *server, const struct calibration_server_shape *shape,
-                             struct ipf_error *err)
+int calibration_server_start(struct calibration_server *server, const struct stream_shape *shape, struct ipf_error *err)
 {
 	static struct streaming_server child; /* used in the child process */
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
