@@ -77,7 +77,8 @@ static int read_line(struct compiler *c, const char *at, const char *end, int64_
 	const char *space = memchr(at, ' ', (size_t)(end - at));
 	unsigned long rank = 0;
 	buffer_clear(token);
-	bool good = space && space > at && space + 1 < end && read_token((struct slice){at, (size_t)(space - at)}, token) && token->len;
+	bool good = space && space > at && space + 1 < end && read_token((struct slice){at, (size_t)(space - at)}, token) &&
+	            token->len;
 	for (const char *d = space ? space + 1 : end; good && d < end; d++) {
 		good = *d >= '0' && *d <= '9';
 		rank = rank * 10 + (unsigned long)(*d - '0');
