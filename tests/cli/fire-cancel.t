@@ -22,7 +22,7 @@ between "$(lost | jq length)" 20 60 "about a fifth hang up"
 is "$(wc -l <rows)" 200 "all are recorded"
 is "$(jq -c '.error.kind' rows | sort -u | tr '\n' ' ')" '"hung-up" null ' "the others are answered"
 is "$(jq -c 'select(.error) | [.status, .error.text, (.body | contains("data: ")), (.body | contains("[DONE]"))]' rows | sort -u)" \
-	'[200,"hung up on purpose",true,false]' "what had come before is kept"
+	'[200,"simulated client disconnect (--cancel)",true,false]' "what had come before is kept"
 is "$(jq -c 'select(.error) | (.end_ns - .start_ns) / 1e6 | . >= 100 and . < 1100' rows | sort -u)" true "they end when they were to"
 gone() { [ "$(grep -c '"cancelled":true' server.log)" = "$(lost | jq length)" ]; }
 yes_if "the server sees so many clients go" wait_for 10 gone
@@ -33,7 +33,7 @@ ipf-report -f json first.results >report.json
 ipf-report -f json --slo e2e=10s first.results >goals.json
 is "$(jq -c --argjson lost "$(lost | jq length)" '.total.goodput | [.share, .of == 200 - $lost, .left_out == $lost, .objectives[0].share]' goals.json)" '[1,true,true,1]' \
 	"nor does it lower the goodput's share"
-matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) left out: hung up on purpose" "which says how many are left out"
+matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) excluded: disconnected on purpose" "which says how many are left out"
 # A search that goes on from such a run: all that was answered was good, so that the next rate is higher.
 ipf-sched search:slo=e2e=10s@p99,low=20,high=100,for=1s -t chat.trace -q -o try.sched
 run ipf-fire -q -m sim -t chat.trace try.sched -u "$URL" --cancel 30%@50ms -o try.records
@@ -49,7 +49,7 @@ is "$(jq -c --argjson lost "$(lost | jq length)" '.verdict.checks[] | select(.na
 	'["OK",0,0,true,{}]' "and it is not the server's failure"
 is "$(jq -c --argjson lost "$(lost | jq length)" '.total.requests | [.scheduled, .started, .failed, .hung_up == $lost, .ok + .hung_up, .errors]' report.json)" \
 	'[200,200,0,true,200,{}]' "all are accounted for, once"
-matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: ipf-fire hung up on purpose" "for people as well"
+matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: disconnected by ipf-fire on purpose" "for people as well"
 matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost | jq length) disconnected on purpose" "already while they are collected"
 ipf-report -f json --errors-as-inf --percentiles 50,99 --slo p99:e2e=10s first.results >inf.json
 is "$(jq -c '.total | [.latency.ttft_ms.from_start.n == .requests.ok, .latency.e2e_ms.from_due.max < 10000, .goodput.objectives[0].met]' inf.json)" '[true,true,true]' \
@@ -78,7 +78,7 @@ for wrong in 5% @2s 5%@ 5@2s 101%@1s 5%@2 ten@1s; do
 	status_is 2 "--cancel $wrong is refused"
 done
 run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel 60%@1s --cancel 50%@2s
-complains ipf-fire "--cancel: more than 100 %" "shares are of one whole"
+complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 
 # ---- the first token ----
 fire --first-token-timeout 10s

@@ -1,6 +1,6 @@
 #!/bin/bash
-# gRPC frame by frame, as no server of it would by itself: messages split over frames and reads, several in one, no trailers, a status of its
-# own, resets. A bare HTTP/2 server in Python does it; tests/cli/h2_server.py has the scripts.
+# gRPC frame by frame, as real servers rarely send it: messages split over frames and reads, several in one frame, no trailers, unusual
+# statuses, resets. A bare HTTP/2 server in Python sends them; tests/cli/h2_server.py has the scripts.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/cli/grpc.sh"
@@ -13,7 +13,7 @@ printf '{"id":"a","prompt":"Hi","output_tokens":2}\n' >line
 trace_of line >one.trace
 ipf-sched -q constant:rate=20,n=3 -t one.trace -o three.sched
 
-# Kind, message, text, events, finish reason; of three requests, that follow one another on a connection.
+# Kind, message, text, events, finish reason, of three consecutive requests on one connection.
 went() { # SCRIPT
 	local port
 	port=$(sed -n "s/^\([0-9]*\) $1$/\1/p" "$SAID")
@@ -35,7 +35,7 @@ strange-status in-band|status 99: what|abcd|2|length
 no-number in-band|UNKNOWN|abcd|2|length
 compressed malformed|message is compressed, but only uncompressed messages were requested||0|length
 no-message malformed|expected a gRPC message, got the first byte 60||0|
-bad-message malformed|GenerationResponse: these bytes are no message||0|length
+bad-message malformed|GenerationResponse: malformed message||0|length
 cut-message cut|the stream ended without its end mark|ab|1|
 empty cut|the response has no body||0|
 no-end-mark cut|the stream ended without its end mark|ab|1|
@@ -45,18 +45,18 @@ is "$(went closed | sed 's/|[^|]*|.*//' | sed 's/^reset$/cut/' | sort -u)" cut "
 is "$(went reset | cut -d'|' -f1 | sort -u)" reset "a stream that is reset"
 contains "$(went reset)" "CANCEL" "with its reason"
 
-# A server that closes its connection after each request: what it said before is heard, and what it has not looked at goes to another one.
+# A server that closes its connection after each request: what it sent before is read, and what it has not processed is sent on another one.
 ipf-sched -q closed:users=1,n=6 -t one.trace -o three.sched # in place of the three
-is "$(went goodbye)" "ok||abcd|2|length" "a request that came after the server's goodbye is sent on another connection"
+is "$(went goodbye)" "ok||abcd|2|length" "a request sent after the server's GOAWAY is sent again on another connection"
 is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "each gets one of its own"
 between "$(jq -s 'map(.connection.refused // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
-is "$(went goodbye-in-time)" "ok||abcd|2|length" "a goodbye right behind an answer costs it nothing"
-is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection behind that"
-is "$(went goodbye-always)" "reset|the server refused it over and over||0|" "a server that says nothing but goodbye has failed"
-contains "$(went closed-behind)" "ok||abcd|2|length" "an end without a goodbye …"
+is "$(went goodbye-in-time)" "ok||abcd|2|length" "GOAWAY right after a response does not harm it"
+is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection after that"
+is "$(went goodbye-always)" "reset|HTTP/2 stream refused 100 times||0|" "a server that sends nothing but GOAWAY fails"
+contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY …"
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records | sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
 
-# A message's time is that of the read that brought its last byte, not its first.
+# The time of a message is that of the read with its last byte, not its first.
 is "$(ipf-collect -q late-end.records | jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
 is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "though it began before"
 is "$(jq -c 'select(.n != null) | .connection.reused' one-frame.records)" 'false

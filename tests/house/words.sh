@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046 # one word a file
-	set -- README.md HACKING.md NEWS.md $(find examples tests -name '*.md') $(find ipf-* lib -name '*.[157]')
+	set -- README.md HACKING.md NEWS.md $(find .github examples tests -name '*.md') $(find ipf-* lib -name '*.[157]')
 	for program in prep sched fire collect report; do
 		[ -x "${BUILD:-.build}/bin/ipf-$program" ] || continue
 		"${BUILD:-.build}/bin/ipf-$program" --help | tr -s ' \n' ' ' | sed 's/\. /.\n/g' >"$work/ipf-$program--help"
@@ -20,7 +20,7 @@ found=0
 for file; do
 	[ -e "$file" ] || continue
 	# Names of options, files and fields are not prose: macros with arguments and code between backquotes are left out.
-	sed -e 's/`[^`]*`//g' -e '/^\.\(Fl\|Ic\|Cm\|Va\|Pa\|It\|Dl\|Xr\|Op\|Nm\|Sx\|Ql\|Li\|Ar\)/s/.*//' -e 's/\\-/-/g' "$file" >"$work/text"
+	sed -e 's/`[^`]*`//g' -e 's/--[a-z][a-z-]*//g' -e '/^\.\(Fl\|Ic\|Cm\|Va\|Pa\|It\|Dl\|Xr\|Op\|Nm\|Sx\|Ql\|Li\|Ar\)/s/.*//' -e 's/\\-/-/g' "$file" >"$work/text"
 	while IFS='	' read -r pattern advice; do
 		case $pattern in '' | \#*) continue ;; esac
 		if grep -niP -e "$pattern" "$work/text" >"$work/hits"; then
