@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct input {
+struct record_input {
 	struct record_reader *reader;
 	struct api *api;
 	struct schedule schedule; /* empty if the records do not contain it */
 };
 
 struct collect {
-	struct input *inputs;
+	struct record_input *inputs;
 	size_t inputs_count;
 	bool live; /* an input is being written while we read it */
 	struct token_counter *tokens;
@@ -59,7 +59,7 @@ int collect_open_api(struct record_reader *records, const char *requested, struc
 	                    "api: the header has no API descriptor; give one with --api");
 }
 
-static int read_schedule(struct input *input, struct ipf_error *err)
+static int read_schedule(struct record_input *input, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *header = schedule_find_header(stream_reader_header(stream));
@@ -88,7 +88,7 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 	if (!c->inputs)
 		return ipf_error_memory(err);
 	while (c->inputs_count < count) {
-		struct input *input = &c->inputs[c->inputs_count];
+		struct record_input *input = &c->inputs[c->inputs_count];
 		int fd;
 		if (record_reader_open(&input->reader, records->count ? records->items[c->inputs_count] : NULL, err) < 0)
 			return -1;
@@ -176,7 +176,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 /* ---- running ---- */
 
 /* Several inputs count as the shards of one run. */
-static int begin_input(struct collect *c, const struct input *input, struct ipf_error *err)
+static int begin_input(struct collect *c, const struct record_input *input, struct ipf_error *err)
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
@@ -209,7 +209,7 @@ static void count_failure(struct collect *c, struct slice kind)
 	c->failed++;
 }
 
-static int collect_record(struct collect *c, const struct input *input, const struct record *record,
+static int collect_record(struct collect *c, const struct record_input *input, const struct record *record,
                           struct ipf_error *err)
 {
 	struct result row;
@@ -259,7 +259,7 @@ static bool has_input(struct stream_reader *stream)
 }
 
 /* 1: a line was read, or a signal arrived; 0: the input ended; -1: bad input in `bad`, or an output error in `err`. */
-static int step(struct collect *c, const struct input *input, struct ipf_error *bad, struct ipf_error *err)
+static int step(struct collect *c, const struct record_input *input, struct ipf_error *bad, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	struct record record;
@@ -337,7 +337,7 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 /* ---- closing ---- */
 
 /* Line count and digest of an input, and the other members of its trailer. */
-static json_t *describe_input(const struct input *input)
+static json_t *describe_input(const struct record_input *input)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *about = provenance_stream(stream), *value;

@@ -15,7 +15,7 @@
 #define EXAMPLE      44 /* characters shown of a value */
 
 /* What a pointer looks for; used as bit numbers. */
-enum role {
+enum pointer_role {
 	TEXT,
 	REASONING,
 	TOOLS,
@@ -46,7 +46,7 @@ static const char *const role_names[ROLES] = {
 };
 
 /* A path in the events at which values were found. */
-struct path {
+struct event_path {
 	char *name;
 	char example[EXAMPLE * 4 + 8];
 	int64_t times;
@@ -63,7 +63,7 @@ struct explain {
 	unsigned *roles; /* of each node of the current event */
 	size_t roles_cap;
 	unsigned role; /* that mark() sets */
-	struct path paths[PATHS_MOST];
+	struct event_path paths[PATHS_MOST];
 	size_t paths_count;
 	struct buffer path, value, message;
 	unsigned seen; /* all roles found so far */
@@ -79,7 +79,7 @@ static bool mark(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
-static void mark_all(struct explain *x, const struct api_pointers *from, enum role role)
+static void mark_all(struct explain *x, const struct api_pointers *from, enum pointer_role role)
 {
 	x->role = role;
 	for (size_t i = 0; i < from->count; i++)
@@ -101,7 +101,7 @@ static int mark_roles(struct explain *x, const struct api_response *r, struct ip
 	}
 	memset(x->roles, 0, x->doc.count * sizeof *x->roles);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		mark_all(x, all[i], (enum role)i);
+		mark_all(x, all[i], (enum pointer_role)i);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
 		mark_all(x, &r->times[i].at, SERVER);
 		mark_all(x, &r->times[i].from, SERVER);
@@ -118,9 +118,9 @@ static void note(struct explain *x, jdoc_id node, unsigned roles)
 		i++;
 	if (i == PATHS_MOST)
 		return;
-	struct path *p = &x->paths[i];
+	struct event_path *p = &x->paths[i];
 	if (i == x->paths_count) {
-		*p = (struct path){.name = strdup(x->path.data)};
+		*p = (struct event_path){.name = strdup(x->path.data)};
 		if (!p->name)
 			return;
 		x->paths_count++;
@@ -194,7 +194,7 @@ static void show_paths(struct explain *x)
 {
 	fprintf(x->to, "  values, and what %s uses them for\n", api_name(x->api));
 	for (size_t i = 0; i < x->paths_count; i++) {
-		const struct path *p = &x->paths[i];
+		const struct event_path *p = &x->paths[i];
 		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(whole event)", p->example, (long long)p->times);
 		show_roles(x->to, p->roles);
 		show_wire_place(x, p->name);
@@ -217,7 +217,7 @@ static void show_time(struct explain *x, const struct record *record, size_t end
 	        t_ns == IPF_ABSENT || record->start_ns == IPF_ABSENT ? "" : format_duration(t_ns - record->start_ns, text));
 }
 
-static void show_value(struct explain *x, jdoc_id node, enum role role)
+static void show_value(struct explain *x, jdoc_id node, enum pointer_role role)
 {
 	buffer_clear(&x->value);
 	error_message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
@@ -231,7 +231,7 @@ static bool show_found(struct explain *x)
 	for (jdoc_id node = 0; node < x->doc.count; node++)
 		for (size_t role = 0; role < ROLES; role++)
 			if (x->roles[node] >> role & 1 && !slice_is(jdoc_raw(&x->doc, node), "\"\"")) {
-				show_value(x, node, (enum role)role);
+				show_value(x, node, (enum pointer_role)role);
 				any = true;
 			}
 	return any;
@@ -339,7 +339,7 @@ static void show_missing(struct explain *x)
 {
 	const struct api_response *r = x->response.format;
 	const struct {
-		enum role role;
+		enum pointer_role role;
 		bool described, found;
 	} all[] = {
 		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},

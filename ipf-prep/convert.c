@@ -38,7 +38,7 @@ static json_t *make_header(const struct prep_config *c, int argc, char **argv)
 	return header;
 }
 
-static void set_residual(json_t *end, const struct residual *r)
+static void set_residual(json_t *end, const struct length_error *r)
 {
 	if (r->requests)
 		json_object_set_new(end, "residual",
@@ -131,10 +131,10 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 {
 	struct selection_counts counts = {0};
 	struct source_reader reading = {.format = c->format,
-	                          .state = c->format_state,
-	                          .quiet = c->common.quiet,
-	                          .first = first,
-	                          .stop = c->on_error == ON_ERROR_STOP};
+	                                .state = c->format_state,
+	                                .quiet = c->common.quiet,
+	                                .first = first,
+	                                .stop = c->on_error == ON_ERROR_STOP};
 	struct stream_writer *writer;
 	int status = open_trace(&writer, c, argc, argv, err);
 	if (status == 0) {

@@ -98,13 +98,13 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 		int got = run_data_read(run, operands->count ? operands->items[i] : NULL, &progress, &now);
 		if (options->common.verbose && run->part_count > parts) {
 			progress_end(&progress);
-			const struct part *part = &run->parts[parts];
+			const struct run_part *part = &run->parts[parts];
 			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows,
 			        part->rows == 1 ? "" : "s");
 		}
-		const struct part *duplicate = run->part_count > parts && !options->common.quiet
-		                                   ? run_data_find_duplicate(run, parts)
-		                                   : NULL;
+		const struct run_part *duplicate = run->part_count > parts && !options->common.quiet
+		                                       ? run_data_find_duplicate(run, parts)
+		                                       : NULL;
 		if (duplicate) {
 			progress_end(&progress);
 			fprintf(stderr, "%s: %s: has the same requests as %s; they count twice\n", program.name,

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "kinds/arrival_process.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int too_many(const struct stage *stage, double arrivals, struct ipf_error
 }
 
 /* How many heads an open-loop stage has, and when it ends, in its own time. */
-struct extent {
+struct stage_extent {
 	int64_t heads, end_ns;
 };
 
@@ -46,7 +47,7 @@ static int64_t head_lines(const struct trace_index *trace, int64_t head)
 
 /* Draws the stage's arrivals up to its end. */
 static int measure(const struct schedule_builder *builder, struct stage_layout *layout, struct arrival_process *p,
-                   int64_t most, struct extent *extent, struct ipf_error *err)
+                   int64_t most, struct stage_extent *extent, struct ipf_error *err)
 {
 	const struct stage *stage = p->stage;
 	int64_t length = stage->for_ns == IPF_ABSENT ? ARRIVAL_LIMIT : stage->for_ns, at, heads = 0;
@@ -61,7 +62,7 @@ static int measure(const struct schedule_builder *builder, struct stage_layout *
 	}
 	if (heads > BUILDER_MOST_ARRIVALS)
 		return too_many(stage, (double)heads, err);
-	*extent = (struct extent){heads, stage->for_ns};
+	*extent = (struct stage_extent){heads, stage->for_ns};
 	if (at == ARRIVAL_NONE && stage->for_ns == IPF_ABSENT)
 		extent->end_ns = p->end_ns;
 	else if (at != ARRIVAL_NONE && at < length) /* when the next arrival would be: one gap after the last */
@@ -75,7 +76,7 @@ static int count_open(const struct schedule_builder *builder, const struct stage
                       struct schedule_stage *s, struct ipf_error *err)
 {
 	struct arrival_process p;
-	struct extent extent = {0};
+	struct stage_extent extent = {0};
 	int64_t most = INT64_MAX;
 	double rate = stage->kind->rate ? stage->kind->rate(stage) : stage->rate;
 	int status;
@@ -424,12 +425,12 @@ static int put_followers(struct line_writer *w, const struct arrival_process *p,
 
 /* Arrivals drawn in batches: the processor overlaps the drawing of several, which it cannot across the writing of a
  * line. */
-struct ahead {
+struct arrival_batch {
 	int64_t times[64];
 	int64_t count, taken;
 };
 
-static int64_t next_time(struct ahead *ahead, struct arrival_process *p, int64_t left)
+static int64_t next_time(struct arrival_batch *ahead, struct arrival_process *p, int64_t left)
 {
 	if (p->recorded) /* each arrival sets more than its time */
 		return p->stage->kind->next(p);
@@ -449,7 +450,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 	const struct stage_layout *layout = &w->builder->layouts[stage_index];
 	const struct trace_index *trace = w->builder->trace;
 	struct schedule_arrival a = {.stage = (int64_t)stage_index, .wait_ns = IPF_ABSENT};
-	struct ahead ahead = {.count = 0};
+	struct arrival_batch ahead = {.count = 0};
 	int64_t head = layout->first_head;
 
 	for (int64_t i = 0; i < layout->heads; i++, head++) {

@@ -13,8 +13,4 @@
 int schedule_stat_describe(const char *path, struct rate_plot *plot, struct buffer *out, struct ipf_error *cut,
                            struct ipf_error *err);
 
-/* Kolmogorov's distribution: the probability that n values, drawn from a distribution, have at least this distance from
- * it. */
-double kolmogorov_p(double distance, double n);
-
 #endif

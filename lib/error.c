@@ -4,15 +4,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-struct place {
+struct error_place {
 	const char *file; /* NULL: none */
 	int64_t line;
 };
 
-static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct place place,
+static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct error_place place,
                 const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
-static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct place place,
+static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct error_place place,
                 const char *format, va_list args)
 {
 	if (!err || err->kind != IPF_OK)
@@ -30,7 +30,7 @@ int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *f
 {
 	va_list args;
 	va_start(args, format);
-	set(err, kind, 0, (struct place){0}, format, args);
+	set(err, kind, 0, (struct error_place){0}, format, args);
 	va_end(args);
 	return -1;
 }
@@ -40,7 +40,7 @@ int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *fi
 {
 	va_list args;
 	va_start(args, format);
-	set(err, kind, 0, (struct place){file, line}, format, args);
+	set(err, kind, 0, (struct error_place){file, line}, format, args);
 	va_end(args);
 	return -1;
 }
@@ -49,7 +49,7 @@ int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, co
 {
 	va_list args;
 	va_start(args, format);
-	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, (struct place){file, 0}, format, args);
+	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, (struct error_place){file, 0}, format, args);
 	va_end(args);
 	return -1;
 }

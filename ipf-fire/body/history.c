@@ -2,8 +2,8 @@
 
 #include "absent.h"
 #include "body/prompt.h"
-#include "endpoint/balance.h"
 #include "json/jout.h"
+#include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ int history_add(struct history *h, struct job *job, struct deferred_request *req
 	t->n = job->arrival.n;
 	t->request = request;
 	t->parent = -1;
-	t->session = text_hash(request->request.session);
+	t->session = text_hash_mixed(request->request.session);
 	for (size_t i = 0; job->deferred && i < job->arrival.after_count; i++) {
 		const struct history_turn *before = *find(h, job->arrival.after[i]);
 		if (before && before->session == t->session)

@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "calibrate/accuracy.h"
 #include "calibrate/calibration_server.h"
-#include "calibrate/load_shape.h"
+#include "run/load_shape.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "http/timestamp.h"
@@ -85,8 +85,9 @@ static struct fire_options run_options(const struct calibration_run *c)
 	o.trace = c->trace.path;
 	o.model = "calibration";
 	o.api = "openai-chat";
-	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = o.shape = NULL;
-	o.resolve = o.cancels = o.params = o.headers = o.record_headers = none;
+	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = NULL;
+	o.cancels = (struct cancels){0};
+	o.resolve = o.params = o.headers = o.record_headers = none;
 	if (o.connections.policy.kind != CONNECTION_POLICY_FRESH) {
 		o.connections.text = "reuse";
 		o.connections.policy.kind = CONNECTION_POLICY_REUSE;
@@ -317,12 +318,11 @@ static int make_records(struct calibration_run *c, struct ipf_error *err)
 static int set_up(struct calibration_run *c, const char *schedule, struct ipf_error *err)
 {
 	const struct fire_options *o = c->options;
-	if ((o->shape && load_shape_parse(&c->base, o->shape, err) < 0) ||
-	    load_shape_of(&c->base, schedule, o->trace, err) < 0)
+	if (load_shape_of(&c->base, schedule, o->trace, err) < 0)
 		return -1;
 	/* the same number of streams, but shortened, so that the calibration does not take minutes: more requests start
 	 * than in the original load */
-	struct calibration_server_shape *a = &c->base.stream;
+	struct stream_shape *a = &c->base.stream;
 	if (a->first_ns > LENGTH_NS / 2)
 		a->first_ns = LENGTH_NS / 2;
 	if (a->gap_ns > LENGTH_NS / 2)
@@ -363,13 +363,7 @@ static int run_calibration(struct calibration_run *c, const char *schedule, cons
 int calibrate(const struct fire_options *options, const char *schedule)
 {
 	struct calibration_run c = {
-		.options = options,
-		.server.pid = -1,
-		.trace.fd = -1,
-		.levels = json_array(),
-		.base = {.streams = 100,
-	             .stream = {.first_ns = 50 * NS_PER_MS, .gap_ns = 10 * NS_PER_MS, .events = 100},
-	             .for_ns = 2 * NS_PER_S}};
+		.options = options, .server.pid = -1, .trace.fd = -1, .levels = json_array(), .base = options->shape};
 	struct ipf_error err = {0};
 	char *kept = options->common.output ? NULL : calibration_path();
 	const char *path = options->common.output ? options->common.output : kept;

@@ -67,8 +67,8 @@ struct conn_list {
 	struct conn *first, *last;
 };
 
-struct server {
-	struct calibration_server_shape shape;
+struct streaming_server {
+	struct stream_shape shape;
 	int listen_fd, epoll_fd, timer_fd;
 	int64_t armed_ns;
 	struct conn **conns; /* by descriptor */
@@ -98,7 +98,7 @@ static void list_take(struct conn *c)
 	c->list = NULL;
 }
 
-static void conn_close(struct server *s, struct conn *c)
+static void conn_close(struct streaming_server *s, struct conn *c)
 {
 	list_take(c);
 	timestamps_forget(s->timestamps, c->fd);
@@ -108,7 +108,7 @@ static void conn_close(struct server *s, struct conn *c)
 	free(c);
 }
 
-static void conn_open(struct server *s, int fd)
+static void conn_open(struct streaming_server *s, int fd)
 {
 	int on = 1;
 	if ((size_t)fd >= s->conns_count) {
@@ -135,7 +135,7 @@ static void conn_open(struct server *s, int fd)
 	s->conns[fd] = c;
 }
 
-static void send_event(struct server *s, struct conn *c)
+static void send_event(struct streaming_server *s, struct conn *c)
 {
 	char *to = s->output;
 	size_t len = 0, room = sizeof s->output;
@@ -159,20 +159,20 @@ static void send_event(struct server *s, struct conn *c)
 	}
 }
 
-static struct conn *soonest(const struct server *s)
+static struct conn *soonest(const struct streaming_server *s)
 {
 	struct conn *a = s->waiting.first, *b = s->streaming.first;
 	return !a || (b && b->next_ns < a->next_ns) ? b : a;
 }
 
-static void send_due(struct server *s)
+static void send_due(struct streaming_server *s)
 {
 	for (struct conn *c; (c = soonest(s)) && c->next_ns <= clock_now();)
 		send_event(s, c);
 }
 
 /* The request is complete. */
-static void answer(struct server *s, struct conn *c, int64_t asked_ns)
+static void answer(struct streaming_server *s, struct conn *c, int64_t asked_ns)
 {
 	c->body_left = -1;
 	buffer_clear(&c->head);
@@ -191,7 +191,7 @@ static int64_t body_length(const char *head)
 }
 
 /* false: close the connection. */
-static bool take(struct server *s, struct conn *c, const char *data, size_t len, int64_t t_ns)
+static bool take(struct streaming_server *s, struct conn *c, const char *data, size_t len, int64_t t_ns)
 {
 	if (c->body_left < 0) {
 		size_t before = c->head.len;
@@ -218,7 +218,7 @@ static bool take(struct server *s, struct conn *c, const char *data, size_t len,
 	return true;
 }
 
-static void on_readable(struct server *s, struct conn *c)
+static void on_readable(struct streaming_server *s, struct conn *c)
 {
 	timestamps_attach(s->timestamps);
 	ssize_t got = recv(c->fd, s->input, sizeof s->input, MSG_DONTWAIT);
@@ -229,7 +229,7 @@ static void on_readable(struct server *s, struct conn *c)
 		conn_close(s, c);
 }
 
-static void arm(struct server *s)
+static void arm(struct streaming_server *s)
 {
 	const struct conn *c = soonest(s);
 	if (!c || c->next_ns == s->armed_ns)
@@ -239,7 +239,7 @@ static void arm(struct server *s)
 	s->armed_ns = c->next_ns;
 }
 
-static void serve(struct server *s)
+static void serve(struct streaming_server *s)
 {
 	struct epoll_event events[EVENTS];
 	for (;;) {
@@ -263,7 +263,7 @@ static void serve(struct server *s)
 }
 
 /* In the child process: never returns. */
-static void run(struct server *s, pid_t parent)
+static void run(struct streaming_server *s, pid_t parent)
 {
 	sigset_t none;
 	struct epoll_event listening = {.events = EPOLLIN, .data.fd = s->listen_fd}, timer = {.events = EPOLLIN};
@@ -285,14 +285,13 @@ static void run(struct server *s, pid_t parent)
 	_exit(1);
 }
 
-int calibration_server_start(struct calibration_server *server, const struct calibration_server_shape *shape,
-                             struct ipf_error *err)
+int calibration_server_start(struct calibration_server *server, const struct stream_shape *shape, struct ipf_error *err)
 {
-	static struct server child; /* used in the child process */
+	static struct streaming_server child; /* used in the child process */
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof a;
-	child = (struct server){.shape = *shape,
-	                        .listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+	child = (struct streaming_server){.shape = *shape,
+	                                  .listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
 	server->pid = -1;
 	int fd = child.listen_fd;
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, len) == 0 && listen(fd, BACKLOG) == 0 &&

@@ -6,14 +6,10 @@
 #define IPF_CALIBRATION_SERVER_H
 
 #include "error.h"
+#include "run/load_shape.h"
 
 #include <stdint.h>
 #include <sys/types.h>
-
-struct calibration_server_shape {
-	int64_t first_ns, gap_ns; /* from the request to the first chunk; from each chunk to the next, above 0 */
-	int64_t events;           /* chunks of a stream, the last one with the end marker; at least 1 */
-};
 
 struct calibration_server {
 	pid_t pid;
@@ -21,7 +17,7 @@ struct calibration_server {
 };
 
 /* Forks the server, which ends when this process ends. Call it before any other thread runs. -1: IPF_SYSTEM. */
-int calibration_server_start(struct calibration_server *server, const struct calibration_server_shape *shape,
+int calibration_server_start(struct calibration_server *server, const struct stream_shape *shape,
                              struct ipf_error *err);
 void calibration_server_stop(struct calibration_server *server);
 

@@ -6,7 +6,7 @@
 #define CHUNK 1024
 
 /* The arrivals from one first_n of a stage to the next higher one. */
-struct segment {
+struct arrival_segment {
 	int64_t first_n;
 	size_t stage;
 	uint64_t **chunks; /* NULL: none added yet, or forgotten */
@@ -14,7 +14,8 @@ struct segment {
 };
 
 struct arrival_ends {
-	struct segment *segments; /* in order of first_n: a stage may have higher n than those after it (warmup.h) */
+	struct arrival_segment
+		*segments; /* in order of first_n: a stage may have higher n than those after it (warmup.h) */
 	size_t *of_stage;
 	size_t count;
 };
@@ -24,7 +25,7 @@ struct arrival_ends {
 
 static int by_first_n(const void *a, const void *b)
 {
-	const struct segment *x = a, *y = b;
+	const struct arrival_segment *x = a, *y = b;
 	if (x->first_n != y->first_n)
 		return x->first_n < y->first_n ? -1 : 1;
 	return (x->stage > y->stage) - (x->stage < y->stage);
@@ -43,7 +44,7 @@ struct arrival_ends *arrival_ends_new(const struct schedule *schedule)
 	}
 	e->count = schedule->count ? schedule->count : 1;
 	for (size_t i = 0; i < schedule->count; i++)
-		e->segments[i] = (struct segment){.first_n = schedule->stages[i].first_n, .stage = i};
+		e->segments[i] = (struct arrival_segment){.first_n = schedule->stages[i].first_n, .stage = i};
 	qsort(e->segments, e->count, sizeof *e->segments, by_first_n);
 	for (size_t i = 0; i < e->count; i++)
 		e->of_stage[e->segments[i].stage] = i;
@@ -65,7 +66,7 @@ void arrival_ends_free(struct arrival_ends *e)
 }
 
 /* The last segment that begins at or before n. */
-static struct segment *segment_of(const struct arrival_ends *e, int64_t n)
+static struct arrival_segment *segment_of(const struct arrival_ends *e, int64_t n)
 {
 	size_t low = 0, high = e->count;
 	while (high - low > 1) {
@@ -80,14 +81,14 @@ static struct segment *segment_of(const struct arrival_ends *e, int64_t n)
 
 static uint64_t *entry(const struct arrival_ends *e, int64_t n)
 {
-	struct segment *s = segment_of(e, n);
+	struct arrival_segment *s = segment_of(e, n);
 	size_t at = s ? (size_t)(n - s->first_n) / CHUNK : 0;
 	return s && at < s->count && s->chunks[at] ? &s->chunks[at][(size_t)(n - s->first_n) % CHUNK] : NULL;
 }
 
 int arrival_ends_reserve(struct arrival_ends *e, int64_t n)
 {
-	struct segment *s = segment_of(e, n);
+	struct arrival_segment *s = segment_of(e, n);
 	if (!s)
 		return -1;
 	size_t at = (size_t)(n - s->first_n) / CHUNK;
@@ -135,7 +136,7 @@ int64_t arrival_ends_get(const struct arrival_ends *e, int64_t n, struct dispatc
 
 void arrival_ends_forget(struct arrival_ends *e, int64_t below_n, size_t stage)
 {
-	struct segment *s = &e->segments[e->of_stage[stage]];
+	struct arrival_segment *s = &e->segments[e->of_stage[stage]];
 	while (below_n > s->first_n && (size_t)(below_n - s->first_n) / CHUNK > s->forgotten && s->forgotten < s->count) {
 		free(s->chunks[s->forgotten]);
 		s->chunks[s->forgotten++] = NULL;

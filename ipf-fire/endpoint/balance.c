@@ -1,5 +1,7 @@
 #include "endpoint/balance.h"
 
+#include "text_hash.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -32,17 +34,6 @@ void balance_free(struct balance *b)
 	free(b);
 }
 
-/* FNV-1a, then a final mix, because its low bits are of poor quality. */
-uint64_t text_hash(struct slice text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < text.len; i++)
-		h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return h ^ h >> 33;
-}
-
 static size_t least(const struct balance *b)
 {
 	size_t best = b->next;
@@ -61,7 +52,7 @@ size_t balance_choose(struct balance *b, struct slice session)
 	pthread_mutex_lock(&b->lock);
 	size_t target = b->next;
 	if (b->kind == BALANCE_SESSION && session.data)
-		target = (size_t)(text_hash(session) % b->targets);
+		target = (size_t)(text_hash_mixed(session) % b->targets);
 	else if (b->kind == BALANCE_LEAST)
 		target = least(b);
 	if (b->kind != BALANCE_SESSION || !session.data)

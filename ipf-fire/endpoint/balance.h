@@ -6,7 +6,9 @@
 #ifndef IPF_BALANCE_H
 #define IPF_BALANCE_H
 
-#include "json/jdoc.h"
+#include "buffer.h"
+
+#include <stdint.h>
 
 struct balance;
 
@@ -24,8 +26,5 @@ struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: ou
 void balance_free(struct balance *b);                                /* NULL is fine */
 size_t balance_choose(struct balance *b, struct slice session);
 void balance_ended(struct balance *b, size_t target);
-
-/* A hash of the text, the same in every run and on every machine. */
-uint64_t text_hash(struct slice text);
 
 #endif

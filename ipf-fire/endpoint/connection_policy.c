@@ -25,3 +25,10 @@ int64_t connection_policy_streams(const struct connection_policy *c)
 {
 	return c->http == HTTP_1_1 || c->kind == CONNECTION_POLICY_FRESH ? 1 : c->streams;
 }
+
+int64_t connection_policy_least(const struct connection_policy *c, size_t targets, int64_t requests)
+{
+	int64_t streams = connection_policy_streams(c), least = requests / streams + (requests % streams > 0);
+	int64_t all = (int64_t)targets, pool = c->kind == CONNECTION_POLICY_POOL ? c->pool : INT64_MAX;
+	return pool < least / all ? pool * all : least;
+}

@@ -18,9 +18,9 @@
 #define PAUSE_MS  200
 #define ANSWER_MS 5000 /* timeout of one readiness request */
 
-enum answer { READY, NOT_READY, UNKNOWN_PATH };
+enum readiness { READY, NOT_READY, UNKNOWN_PATH };
 
-struct waiting {
+struct readiness_check {
 	const struct wait_ready_options *o;
 	struct endpoint *endpoint;
 	CURL *easy;
@@ -35,7 +35,7 @@ struct waiting {
 
 static size_t keep_start(char *data, size_t size, size_t count, void *user)
 {
-	struct waiting *w = user;
+	struct readiness_check *w = user;
 	size_t len = size * count, room = sizeof w->body - w->body_len;
 	memcpy(w->body + w->body_len, data, len < room ? len : room);
 	w->body_len += len < room ? len : room;
@@ -46,7 +46,7 @@ static size_t keep_start(char *data, size_t size, size_t count, void *user)
 static size_t keep_status(char *line, size_t size, size_t count, void *user)
 {
 	static const char name[] = "grpc-status:";
-	struct waiting *w = user;
+	struct readiness_check *w = user;
 	size_t len = size * count, skip = sizeof name - 1;
 	if (len > skip && !strncasecmp(line, name, skip)) {
 		skip += strspn(line + skip, " ");
@@ -55,7 +55,7 @@ static size_t keep_status(char *line, size_t size, size_t count, void *user)
 	return len;
 }
 
-__attribute__((format(printf, 2, 3))) static void set_reason(struct waiting *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void set_reason(struct readiness_check *w, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -64,13 +64,13 @@ __attribute__((format(printf, 2, 3))) static void set_reason(struct waiting *w, 
 	w->not_ready = w->target;
 }
 
-static long left_ms(const struct waiting *w, long most)
+static long left_ms(const struct readiness_check *w, long most)
 {
 	int64_t left = (w->deadline_ns - clock_now()) / NS_PER_MS + 1;
 	return left < 1 ? 1 : left < most ? (long)left : most;
 }
 
-static int open_handle(struct waiting *w)
+static int open_handle(struct readiness_check *w)
 {
 	CURL *e = w->easy = curl_easy_init();
 	if (!e)
@@ -91,7 +91,7 @@ static int open_handle(struct waiting *w)
 
 /* The response to a gRPC method that takes an empty message and answers one whose field 1 is 1 if the server is ready:
  * SERVING of grpc.health.v1, or true. */
-static enum answer read_grpc_response(struct waiting *w, const char *path)
+static enum readiness read_grpc_response(struct readiness_check *w, const char *path)
 {
 	static const char yes[] = {8, 1};
 	bool compressed;
@@ -113,7 +113,7 @@ static enum answer read_grpc_response(struct waiting *w, const char *path)
 }
 
 /* The HTTP version of the run, because some servers support no other. */
-static void set_version(struct waiting *w, const char *url)
+static void set_version(struct readiness_check *w, const char *url)
 {
 	bool negotiate = w->o->http == HTTP_2 && !strncasecmp(url, "https:", 6);
 	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION,
@@ -124,7 +124,7 @@ static void set_version(struct waiting *w, const char *url)
 	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, w->o->http != HTTP_1_1 ? 1L : 0L);
 }
 
-static void prepare(struct waiting *w, const char *url)
+static void prepare(struct readiness_check *w, const char *url)
 {
 	static const char empty[GRPC_PREFIX];
 	w->body_len = 0;
@@ -137,7 +137,7 @@ static void prepare(struct waiting *w, const char *url)
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDS, empty);
 }
 
-static enum answer ask(struct waiting *w, const char *path, const char *url)
+static enum readiness ask(struct readiness_check *w, const char *path, const char *url)
 {
 	long status = 0, ms = left_ms(w, ANSWER_MS);
 	prepare(w, url);
@@ -160,12 +160,12 @@ static enum answer ask(struct waiting *w, const char *path, const char *url)
 
 /* The first path that the server knows decides. If it knows none of them, it counts as ready: an HTTP server answers,
  * and nothing more can be found out. */
-static enum answer ask_target(struct waiting *w, struct ipf_error *err)
+static enum readiness ask_target(struct readiness_check *w, struct ipf_error *err)
 {
 	const char *path;
 	for (size_t i = 0; (path = api_ready_path(w->o->api, i)); i++) {
 		char *url = endpoint_url_with_path(w->o->api, w->o->endpoint_options, w->target, path, err);
-		enum answer answer = url ? ask(w, path, url) : NOT_READY;
+		enum readiness answer = url ? ask(w, path, url) : NOT_READY;
 		free(url);
 		if (answer != UNKNOWN_PATH || err->kind)
 			return answer;
@@ -174,7 +174,7 @@ static enum answer ask_target(struct waiting *w, struct ipf_error *err)
 }
 
 /* All targets have to be ready. */
-static enum answer ask_all(struct waiting *w, struct ipf_error *err)
+static enum readiness ask_all(struct readiness_check *w, struct ipf_error *err)
 {
 	for (w->target = 0; w->target < w->endpoint->count; w->target++)
 		if (ask_target(w, err) != READY)
@@ -182,7 +182,7 @@ static enum answer ask_all(struct waiting *w, struct ipf_error *err)
 	return READY;
 }
 
-static enum answer try_connection(struct waiting *w)
+static enum readiness try_connection(struct readiness_check *w)
 {
 	struct ipf_error why = {0};
 	int got = preflight_connect(w->endpoint, w->o->network_path, left_ms(w, ANSWER_MS) * NS_PER_MS, &why);
@@ -194,8 +194,8 @@ int wait_until_ready(struct endpoint *e, const struct wait_ready_options *option
                      struct ipf_error *err)
 {
 	int64_t begin_ns = clock_now();
-	struct waiting w = {.o = options, .endpoint = e, .deadline_ns = begin_ns + options->timeout_ns};
-	enum answer answer = NOT_READY;
+	struct readiness_check w = {.o = options, .endpoint = e, .deadline_ns = begin_ns + options->timeout_ns};
+	enum readiness answer = NOT_READY;
 	char text[32];
 	if (open_handle(&w) < 0)
 		return ipf_error_memory(err);

@@ -1,13 +1,15 @@
 #include "http/cancel.h"
 
 #include "cli/units.h"
-#include "endpoint/balance.h"
+#include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct cancels *c, const char *text, struct ipf_error *err)
+int cancels_add(struct cancels *c, const char *text, struct ipf_error *err)
 {
+	if (c->count == CANCELS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "can be given at most %d times", CANCELS_MOST);
 	const char *at = strchr(text, '@');
 	char *share = at ? strndup(text, (size_t)(at - text)) : NULL;
 	double sum = c->count ? c->list[c->count - 1].below : 0, part = 0;
@@ -16,30 +18,23 @@ static int add(struct cancels *c, const char *text, struct ipf_error *err)
 	int bad = !share || parse_share(share, &part, &why) < 0 || parse_duration(at + 1, &to->after_ns, &why) < 0;
 	free(share);
 	if (bad)
-		return ipf_error_set(err, IPF_USAGE, "--cancel: expected a share and a time such as 5%%@2s, got \"%s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "expected a share and a time such as 5%%@2s, got \"%s\"", text);
 	/* shares that add up to 1 in decimal may exceed it a little in binary */
 	if (sum + part > 1 + 1e-9)
-		return ipf_error_set(err, IPF_USAGE, "--cancel: the shares exceed 100 %% of the requests");
+		return ipf_error_set(err, IPF_USAGE, "the shares exceed 100 %% of the requests");
+	to->text = text;
 	to->below = sum + part;
 	c->count++;
 	return 0;
 }
 
-int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, int64_t exempt_from_n,
-                 struct ipf_error *err)
+void cancels_seed(struct cancels *c, json_t *schedule, int64_t exempt_from_n)
 {
-	*c = (struct cancels){.exempt_from_n = exempt_from_n};
-	if (texts->count > CANCELS_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--cancel: can be given at most %d times, got %zu", CANCELS_MOST,
-		                     texts->count);
-	for (size_t i = 0; i < texts->count; i++)
-		if (add(c, texts->items[i], err) < 0)
-			return -1;
 	json_t *seed = json_object_get(schedule, "seed");
 	char *text = seed ? json_dumps(seed, JSON_ENCODE_ANY) : NULL;
-	c->seed = text ? text_hash(slice_of(text)) : 0;
+	c->exempt_from_n = exempt_from_n;
+	c->seed = text ? text_hash_mixed(slice_of(text)) : 0;
 	free(text);
-	return 0;
 }
 
 int cancels_find(const struct cancels *c, int64_t n)

@@ -7,7 +7,6 @@
 #ifndef IPF_CANCEL_H
 #define IPF_CANCEL_H
 
-#include "cli/options.h"
 #include "error.h"
 
 #include <jansson.h>
@@ -16,8 +15,8 @@
 
 struct cancels {
 	struct cancel {
-		double
-			below; /* applies to requests whose random number in [0, 1) is below this, and not below an earlier one */
+		const char *text; /* as the user gave it */
+		double below;     /* of requests whose random number in [0, 1) is below this, and not below an earlier one */
 		int64_t after_ns;
 	} list[CANCELS_MOST];
 	size_t count;
@@ -25,9 +24,10 @@ struct cancels {
 	int64_t exempt_from_n; /* requests with this number or above are never aborted */
 };
 
-/* `schedule` is the schedule's header (borrowed), for its seed; NULL: no schedule. -1: IPF_USAGE. */
-int cancels_open(struct cancels *c, const struct string_list *texts, json_t *schedule, int64_t exempt_from_n,
-                 struct ipf_error *err);
+/* Adds a share and a time, "5%@2s"; the text is borrowed. -1: IPF_USAGE. */
+int cancels_add(struct cancels *c, const char *text, struct ipf_error *err);
+/* `schedule` is the schedule's header (borrowed), for its seed; NULL: no schedule. Once all have been added. */
+void cancels_seed(struct cancels *c, json_t *schedule, int64_t exempt_from_n);
 /* The index in the list that applies to request n; -1: the request is not aborted. */
 int cancels_find(const struct cancels *c, int64_t n);
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 /* A ring buffer. */
-struct kind {
+struct deadline_ring {
 	struct deadline *ring;
 	size_t first, count, size; /* size: 0 or a power of two */
 };
 
 struct deadlines {
 	size_t count;
-	struct kind kinds[];
+	struct deadline_ring kinds[];
 };
 
 struct deadlines *deadlines_new(size_t kinds)
@@ -28,7 +28,7 @@ void deadlines_free(struct deadlines *d)
 	free(d);
 }
 
-static bool grow(struct kind *k)
+static bool grow(struct deadline_ring *k)
 {
 	size_t size = k->size ? 2 * k->size : 64;
 	struct deadline *ring = malloc(size * sizeof *ring);
@@ -45,7 +45,7 @@ static bool grow(struct kind *k)
 
 bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline)
 {
-	struct kind *k = &d->kinds[kind];
+	struct deadline_ring *k = &d->kinds[kind];
 	if (k->count == k->size && !grow(k))
 		return false;
 	k->ring[(k->first + k->count++) & (k->size - 1)] = deadline;
@@ -54,13 +54,13 @@ bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline)
 
 const struct deadline *deadlines_first(const struct deadlines *d, size_t kind)
 {
-	const struct kind *k = &d->kinds[kind];
+	const struct deadline_ring *k = &d->kinds[kind];
 	return k->count ? &k->ring[k->first] : NULL;
 }
 
 void deadlines_drop_first(struct deadlines *d, size_t kind)
 {
-	struct kind *k = &d->kinds[kind];
+	struct deadline_ring *k = &d->kinds[kind];
 	k->first = (k->first + 1) & (k->size - 1);
 	k->count--;
 }

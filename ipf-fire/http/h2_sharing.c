@@ -1,6 +1,7 @@
 #include "http/h2_sharing.h"
 
 #include "http/curl_streams.h"
+#include "text_hash.h"
 
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -9,7 +10,7 @@
 uint64_t h2_sharing_session_key(const struct transport *t, const struct job *job)
 {
 	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
-	return sticky ? text_hash(job->session) | 1 : 0;
+	return sticky ? text_hash_mixed(job->session) | 1 : 0;
 }
 
 size_t h2_sharing_streams(const struct transport *t, size_t target)

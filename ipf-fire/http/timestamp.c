@@ -79,7 +79,7 @@ static struct socket_state *socket_in_event(const struct timestamps *s, int fd)
 
 /* ---- clocks ---- */
 
-bool timestamps_look(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns)
+bool timestamps_compare_clocks(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns)
 {
 	int64_t width = after_ns - before_ns, offset = wall_ns - before_ns - width / 2;
 	bool first = s->looked_ns == INT64_MIN;
@@ -105,7 +105,7 @@ static void look_now(struct timestamps *s, int64_t own_ns)
 	if (own_ns - LOOK_NS < s->looked_ns)
 		return;
 	int64_t before = clock_now(), wall = clock_wall();
-	s->stepped = timestamps_look(s, before, wall, clock_now());
+	s->stepped = timestamps_compare_clocks(s, before, wall, clock_now());
 }
 
 /* ---- reads ---- */

@@ -79,7 +79,7 @@ uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events);
 
 /* Compares both clocks: the wall clock was read between two readings of the other. True: it was set since the last
  * comparison. Done automatically at reads; public for the tests. */
-bool timestamps_look(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns);
+bool timestamps_compare_clocks(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns);
 /* Notes a read of the socket at own_ns whose last packet the kernel timestamped with wall_ns. Likewise public for the
  * tests. */
 void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_ns);

@@ -49,19 +49,12 @@ static int64_t most_by_files(void)
 
 /* ---- how many are needed ---- */
 
-int64_t capacity_connections(const struct connection_policy *c, size_t targets, int64_t requests)
-{
-	int64_t streams = connection_policy_streams(c), least = requests / streams + (requests % streams > 0);
-	int64_t all = (int64_t)targets, pool = c->kind == CONNECTION_POLICY_POOL ? c->pool : INT64_MAX;
-	return pool < least / all ? pool * all : least;
-}
-
 /* The most: with one connection per session, each request may be of another session. */
 static int64_t most_needed(const struct capacity_options *o, int64_t requests)
 {
 	return o->connections.kind == CONNECTION_POLICY_SESSION
 	           ? requests
-	           : capacity_connections(&o->connections, o->targets, requests);
+	           : connection_policy_least(&o->connections, o->targets, requests);
 }
 
 /* Decides by the header alone, so that the arrivals are read only if it leaves the question open. */
@@ -89,10 +82,10 @@ struct capacity_check {
 static int64_t least_needed(struct capacity_check *c, size_t i, int64_t most)
 {
 	const struct capacity_options *o = c->o;
-	int64_t few = capacity_connections(&o->connections, o->targets,
-	                                   concurrency_bound_least(o->schedule, i, c->bounds, false));
-	int64_t many = capacity_connections(&o->connections, o->targets,
-	                                    concurrency_bound_least(o->schedule, i, c->bounds, true));
+	int64_t few = connection_policy_least(&o->connections, o->targets,
+	                                      concurrency_bound_least(o->schedule, i, c->bounds, false));
+	int64_t many = connection_policy_least(&o->connections, o->targets,
+	                                       concurrency_bound_least(o->schedule, i, c->bounds, true));
 	if (few <= most && many > most && !c->looked_up) {
 		c->looked_up = true;
 		c->independent = concurrency_bound_independent(o->trace);

@@ -23,7 +23,4 @@ struct capacity_options {
  * connections than there can be; warns on standard error if it may. */
 int capacity_check(const struct capacity_options *o, struct ipf_error *err);
 
-/* The fewest connections that carry this many requests at once. */
-int64_t capacity_connections(const struct connection_policy *c, size_t targets, int64_t requests);
-
 #endif

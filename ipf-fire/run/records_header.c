@@ -77,7 +77,7 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 	for (size_t i = 0; i < o->cancels.count; i++) {
 		if (!i)
 			bad |= json_object_set_new(header, "cancel", json_array());
-		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.items[i]));
+		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.list[i].text));
 	}
 	if (json_object_size(h->params))
 		bad |= json_object_set(header, "params", h->params);

@@ -133,8 +133,9 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return -1;
 	if (!(r->balance = balance_new(o->balance, r->endpoint.count)))
 		return ipf_error_memory(err);
-	return cancels_open(&r->cancels, &o->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)),
-	                    JOB_WARMUP_FIRST_N, err);
+	r->cancels = o->cancels;
+	cancels_seed(&r->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)), JOB_WARMUP_FIRST_N);
+	return 0;
 }
 
 /* gRPC uses HTTP/2 whatever --http says. */

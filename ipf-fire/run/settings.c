@@ -63,6 +63,16 @@ static int parse_spin(const char *value, void *variable, struct ipf_error *err)
 	return *ns > SPIN_MOST_NS ? ipf_error_set(err, IPF_USAGE, "maximum is 10ms, got %.200s", value) : 0;
 }
 
+static int parse_cancel(const char *value, void *variable, struct ipf_error *err)
+{
+	return cancels_add(variable, value, err);
+}
+
+static int parse_shape(const char *value, void *variable, struct ipf_error *err)
+{
+	return load_shape_parse(value, variable, err);
+}
+
 /* ---- the table ---- */
 
 #define FIRE(kind_, letter_, name_, argument_, member_, help_)                                                         \
@@ -116,7 +126,7 @@ static const struct option_spec specs[] = {
 	     "abort a request if no body byte arrives within TIME of its start (default: 0, no limit)"),
 	FIRE(OPTION_DURATION, 0, "connect-timeout", "TIME", connect_timeout_ns,
 	     "abort an attempt to connect after TIME (default: 30s)"),
-	FIRE(OPTION_LIST, 0, "cancel", "SHARE@TIME", cancels,
+	FIRE_PARSED("cancel", "SHARE@TIME", cancels, parse_cancel,
 	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s"),
 	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
 	     "grace period for requests in flight after the first signal (default: 30s)"),
@@ -170,7 +180,7 @@ static const struct option_spec specs[] = {
 	FIRE(OPTION_FLAG, 0, "probe", NULL, probe, "send only the first request of the trace, and show the raw exchange"),
 	FIRE(OPTION_FLAG, 0, "calibrate", NULL, calibrate,
 	     "measure what ipf-fire itself adds to the figures on this machine, under a load like the schedule's or --shape"),
-	FIRE(OPTION_TEXT, 0, "shape", "LIST", shape,
+	FIRE_PARSED("shape", "LIST", shape, parse_shape,
 	     "load for --calibrate (default: like the schedule and the trace, or "
 	     "streams=100,events=100,first=50ms,gap=10ms)"),
 	FIRE(OPTION_FILE, 0, "calibration", "FILE", calibration,
@@ -230,7 +240,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 {
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
-	if (o->shape && !o->calibrate)
+	if (o->shape.given && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--shape requires --calibrate");
 	if (check_mode(o, err) < 0)
 		return -1;
@@ -268,6 +278,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
 		.timestamps = TIMESTAMPS_BEST,
 		.stop_on = STOP_RULE_NONE,
+		.shape = LOAD_SHAPE_DEFAULTS,
 		.timeout_ns = 600 * NS_PER_S,
 		.connect_timeout_ns = 30 * NS_PER_S,
 		.grace_ns = 30 * NS_PER_S,

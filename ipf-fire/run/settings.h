@@ -5,6 +5,8 @@
 #include "cli/options.h"
 #include "endpoint/balance.h"
 #include "endpoint/connection_policy.h"
+#include "http/cancel.h"
+#include "run/load_shape.h"
 #include "run/start_time.h"
 #include "run/stop_rule.h"
 
@@ -29,15 +31,16 @@ struct fire_options {
 	const char *trace, *model, *api;
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *unix_socket, *proxy, *bind; /* see network_path.h */
-	const char *shape;                      /* the load of --calibrate (calibrate.h); NULL */
+	struct load_shape shape;                /* of --calibrate */
 	const char *calibration;                /* file with a calibration; "none"; NULL: the saved one */
-	struct string_list urls, resolve, cancels, params, headers, record_headers;
+	struct string_list urls, resolve, params, headers, record_headers;
 	struct connections_option connections;
 	enum balance_kind balance;
 	enum history_source history;
 	enum timestamp_source timestamps;
 	struct start_time start_at;
 	struct stop_rule stop_on;
+	struct cancels cancels;
 	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
 	int64_t connect_timeout_ns, grace_ns;
 	int64_t warm;         /* warm-up requests before the schedule */

@@ -9,7 +9,7 @@
 
 /* ---- coarse timestamps ---- */
 
-struct timestamp {
+struct recorded_time {
 	int64_t *at_ns;
 	int64_t recorded_ns;
 	size_t index;
@@ -17,7 +17,7 @@ struct timestamp {
 
 static int by_timestamp(const void *a, const void *b)
 {
-	const struct timestamp *x = a, *y = b;
+	const struct recorded_time *x = a, *y = b;
 	if (x->recorded_ns != y->recorded_ns)
 		return x->recorded_ns < y->recorded_ns ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
@@ -30,7 +30,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The median distance between distinct successive timestamps; 0 if there are none. `space` is for `count` numbers. */
-static int64_t median_step(const struct timestamp *timestamps, size_t count, int64_t *space)
+static int64_t median_step(const struct recorded_time *timestamps, size_t count, int64_t *space)
 {
 	size_t steps = 0;
 	for (size_t i = 1; i < count; i++)
@@ -43,7 +43,7 @@ static int64_t median_step(const struct timestamp *timestamps, size_t count, int
 }
 
 /* Moves the sorted arrivals. `space` is for `count` numbers. */
-static void spread(struct timestamp *timestamps, size_t count, int64_t *space, uint64_t seed)
+static void spread(struct recorded_time *timestamps, size_t count, int64_t *space, uint64_t seed)
 {
 	int64_t median = median_step(timestamps, count, space);
 	struct rng rng;
@@ -68,13 +68,13 @@ int arrivals_dequantise(struct reorder *h, uint64_t seed)
 	size_t count = 0, at = 0;
 	for (size_t i = 0; i < reorder_count(h); i++)
 		count += reorder_draft(h, i)->count;
-	struct timestamp *timestamps = calloc(count + 1, sizeof *timestamps);
+	struct recorded_time *timestamps = calloc(count + 1, sizeof *timestamps);
 	int64_t *space = calloc(count + 1, sizeof *space);
 	for (size_t i = 0; timestamps && space && i < reorder_count(h); i++) {
 		struct draft *d = reorder_draft(h, i);
 		for (size_t k = 0; k < d->count; k++)
 			if (d->requests[k].at_ns != IPF_ABSENT) {
-				timestamps[at] = (struct timestamp){&d->requests[k].at_ns, d->requests[k].at_ns, at};
+				timestamps[at] = (struct recorded_time){&d->requests[k].at_ns, d->requests[k].at_ns, at};
 				at++;
 			}
 	}

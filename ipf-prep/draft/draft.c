@@ -1,6 +1,7 @@
 #include "draft/draft.h"
 
 #include "absent.h"
+#include "text_hash.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,14 +190,6 @@ int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t 
 {
 	int64_t tokens = blocks->sizes ? blocks->sizes[2 * i + 1] : blocks->tokens;
 	return tokens < left ? tokens : left;
-}
-
-uint64_t text_hash(struct slice text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < text.len; i++)
-		h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-	return h;
 }
 
 static uint64_t mix(uint64_t h)

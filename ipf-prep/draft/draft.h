@@ -118,7 +118,4 @@ uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
 /* A copy that owns all it needs, in a single allocation: free() it. NULL when out of memory. */
 struct draft *draft_clone(const struct draft *d);
 
-/* FNV-1a, 64 bits. The low bits of short texts are alike: mix it before use in a table or as a seed. */
-uint64_t text_hash(struct slice text);
-
 #endif

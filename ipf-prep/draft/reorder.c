@@ -1,6 +1,7 @@
 #include "draft/reorder.h"
 
 #include "absent.h"
+#include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,7 @@ static int64_t first_arrival(const struct draft *d)
 
 static uint32_t *find_slot(struct reorder *h, struct slice session)
 {
-	uint64_t hash = text_hash(session);
-	size_t at = (size_t)(hash ^ hash >> 32) & (h->slot_count - 1);
+	size_t at = (size_t)text_hash_mixed(session) & (h->slot_count - 1);
 	while (h->slots[at] && !slice_equal(h->items[h->slots[at] - 1].draft->session, session))
 		at = (at + 1) & (h->slot_count - 1);
 	return &h->slots[at];

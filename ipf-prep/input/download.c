@@ -32,11 +32,11 @@ struct hop {
 	int64_t got;
 };
 
-struct server {
+struct server_address {
 	char scheme[16], host[256], port[16];
 };
 
-static bool server_of(const char *url, struct server *p)
+static bool server_of(const char *url, struct server_address *p)
 {
 	char *scheme = NULL, *host = NULL, *port = NULL;
 	CURLU *u = curl_url();
@@ -56,12 +56,12 @@ static bool server_of(const char *url, struct server *p)
 	return good;
 }
 
-static bool is_local(const struct server *p)
+static bool is_local(const struct server_address *p)
 {
 	return strcmp(p->host, "localhost") == 0 || strncmp(p->host, "127.", 4) == 0 || strcmp(p->host, "[::1]") == 0;
 }
 
-static bool same_server(const struct server *a, const struct server *b)
+static bool same_server(const struct server_address *a, const struct server_address *b)
 {
 	return strcmp(a->scheme, b->scheme) == 0 && strcasecmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0;
 }
@@ -188,7 +188,7 @@ static struct curl_slist *headers_for(const struct download *d, bool own_host)
 	return list;
 }
 
-static CURLcode request(struct hop *h, const char *url, bool own_host, const struct server *server,
+static CURLcode request(struct hop *h, const char *url, bool own_host, const struct server_address *server,
                         char why[CURL_ERROR_SIZE])
 {
 	CURL *c = h->curl;
@@ -263,8 +263,8 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 	return 0;
 }
 
-static int check_server(const char *url, const struct download *d, const struct server *before, struct server *server,
-                        struct ipf_error *err)
+static int check_server(const char *url, const struct download *d, const struct server_address *before,
+                        struct server_address *server, struct ipf_error *err)
 {
 	if (!server_of(url, server))
 		return ipf_error_at(err, IPF_USAGE, d->url, 0, "malformed address");
@@ -279,7 +279,7 @@ static int check_server(const char *url, const struct download *d, const struct 
 
 int download_run(struct download *d, struct ipf_error *err)
 {
-	struct server own = {0}, server;
+	struct server_address own = {0}, server;
 	char why[CURL_ERROR_SIZE];
 	char *url = strdup(d->url);
 	int status = url ? check_server(url, d, NULL, &own, err) : ipf_error_memory(err);
@@ -301,7 +301,7 @@ int download_run(struct download *d, struct ipf_error *err)
 			break;
 		free(url);
 		url = next;
-		struct server before = server;
+		struct server_address before = server;
 		status = check_server(url, d, &before, &server, err);
 		if (status == 0 && hops == HOPS_MAX)
 			status = ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected more than %d times", HOPS_MAX);

@@ -25,7 +25,7 @@ struct scan {
 	int64_t newlines;
 };
 
-enum found { MORE, WHOLE, BROKEN };
+enum scan_result { MORE, WHOLE, BROKEN };
 
 #define AGAIN 2 /* a bracket was consumed: look for the next record in the new state */
 
@@ -51,7 +51,7 @@ static bool scan_string(struct scan *s, const char *text, size_t len)
 }
 
 /* Scans the value that begins at text[0] (an object, an array or a string) and sets s->at to its end. */
-static enum found scan_value(struct scan *s, const char *text, size_t len)
+static enum scan_result scan_value(struct scan *s, const char *text, size_t len)
 {
 	for (;;) {
 		if (s->string) {
@@ -88,7 +88,7 @@ static enum found scan_value(struct scan *s, const char *text, size_t len)
 }
 
 /* The same for a number or a literal, which end where something else follows. */
-static enum found scan_scalar(struct scan *s, const char *text, size_t len)
+static enum scan_result scan_scalar(struct scan *s, const char *text, size_t len)
 {
 	while (s->at < len && !strchr(" \t\r\n,]}", text[s->at]))
 		s->at++;
@@ -167,7 +167,7 @@ static int next_value(struct json_splitter *s, int first, enum json_splitter_sta
 	for (;;) {
 		const char *text = byte_window_at(window);
 		size_t len = window->end - window->begin;
-		enum found found = scalar ? scan_scalar(&scan, text, len) : scan_value(&scan, text, len);
+		enum scan_result found = scalar ? scan_scalar(&scan, text, len) : scan_value(&scan, text, len);
 		if (found == BROKEN) {
 			s->at_line += scan.newlines;
 			return unexpected(s, "JSON", (unsigned char)text[scan.at], err);
@@ -223,7 +223,7 @@ static int detect_lines(struct json_splitter *s, struct ipf_error *err)
 {
 	struct byte_window *window = s->window;
 	struct scan scan = {.at = 1, .depth = 1};
-	enum found found = MORE;
+	enum scan_result found = MORE;
 	size_t line = 0; /* length of the first line, once its end was seen */
 	for (;;) {
 		const char *text = byte_window_at(window);

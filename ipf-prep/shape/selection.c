@@ -157,7 +157,7 @@ static int write_scaled(struct selection *s, struct draft_group *units, size_t c
 	const struct prep_config *c = s->config;
 	size_t scaled;
 	struct scaled_group *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
-	                                     c->common.seed, &scaled);
+	                                           c->common.seed, &scaled);
 	int status = list ? 0 : ipf_error_memory(err);
 	for (size_t i = 0; i < scaled && status == 0; i++) {
 		struct draft_group *unit = &units[list[i].group];

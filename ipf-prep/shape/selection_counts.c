@@ -16,7 +16,7 @@ void selection_counts_drop(struct selection_counts *counts, const char *why, int
 
 void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made)
 {
-	struct residual *r = &counts->residual;
+	struct length_error *r = &counts->residual;
 	int64_t off = made > wanted ? made - wanted : wanted - made;
 	r->requests++;
 	r->sum += off;
@@ -24,12 +24,12 @@ void selection_counts_residual(struct selection_counts *counts, int64_t wanted, 
 	r->by_size[off < RESIDUALS_MAX ? off : RESIDUALS_MAX]++;
 }
 
-double residual_exact(const struct residual *r)
+double residual_exact(const struct length_error *r)
 {
 	return (double)r->by_size[0] / (double)r->requests;
 }
 
-int64_t residual_p99(const struct residual *r)
+int64_t residual_p99(const struct length_error *r)
 {
 	int64_t within = 0, size = 0;
 	while ((within += r->by_size[size]) * 100 < r->requests * 99)
@@ -37,7 +37,7 @@ int64_t residual_p99(const struct residual *r)
 	return size < RESIDUALS_MAX ? size : r->max;
 }
 
-void residual_print(const struct residual *r, FILE *to)
+void residual_print(const struct length_error *r, FILE *to)
 {
 	if (r->requests)
 		fprintf(to,

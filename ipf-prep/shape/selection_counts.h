@@ -15,7 +15,7 @@
 #define RESIDUALS_MAX 64 /* tokens; larger differences are counted together */
 
 /* By how many tokens prompts differ from the wanted lengths. */
-struct residual {
+struct length_error {
 	int64_t requests, sum, max;
 	int64_t by_size[RESIDUALS_MAX + 1];
 };
@@ -24,9 +24,9 @@ struct selection_counts {
 	int64_t units; /* sessions and single requests that were written */
 	int64_t requests;
 	int64_t input_tokens, output_tokens;
-	int64_t assumed;          /* requests with OUTPUT_TOKENS_ASSUMED */
-	int64_t unfitted;         /* requests whose prompt cannot be cut or extended */
-	struct residual residual; /* of prompts that were made or fitted with a model's tokenizer */
+	int64_t assumed;              /* requests with OUTPUT_TOKENS_ASSUMED */
+	int64_t unfitted;             /* requests whose prompt cannot be cut or extended */
+	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */
 		int64_t count;
@@ -40,10 +40,10 @@ void selection_counts_drop(struct selection_counts *counts, const char *why, int
 void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made);
 /* The share of prompts (0 to 1) without a difference, and the 99th percentile of the differences, in tokens. There must
  * be a prompt. */
-double residual_exact(const struct residual *r);
-int64_t residual_p99(const struct residual *r);
+double residual_exact(const struct length_error *r);
+int64_t residual_p99(const struct length_error *r);
 /* Prints a line if there is a prompt. */
-void residual_print(const struct residual *r, FILE *to);
+void residual_print(const struct length_error *r, FILE *to);
 void selection_counts_print(const struct selection_counts *counts, int64_t records, int64_t bad, FILE *to);
 
 #endif

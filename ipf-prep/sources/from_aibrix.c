@@ -9,7 +9,7 @@
  * A request without text gets a synthetic prompt of the recorded length.
  */
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 static int read_request(const struct jdoc *j, jdoc_id node, int64_t at_ns, struct sink *sink, struct ipf_error *err)

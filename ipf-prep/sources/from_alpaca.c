@@ -9,7 +9,7 @@
  *
  * Other members are ignored.
  */
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 /* A request of the pair in `map`. */

@@ -17,7 +17,7 @@
  */
 #include "absent.h"
 #include "cli/times.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 struct state {

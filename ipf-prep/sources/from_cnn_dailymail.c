@@ -9,7 +9,7 @@
 #include "json/jdoc.h"
 #include "json/utf8.h"
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * A dataset of prompts and answers to copy for a new one.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 
 static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {

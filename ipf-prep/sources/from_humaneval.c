@@ -8,7 +8,7 @@
  * Other members (task_id, entry_point, test) are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 
 static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {

@@ -10,8 +10,8 @@
 #include "cli/times.h"
 #include "clock.h"
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
-#include "sources/name_set.h"
+#include "sources/sniff.h"
+#include "name_set.h"
 #include "sources/record_fields.h"
 
 #include <errno.h>

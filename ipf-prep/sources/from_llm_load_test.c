@@ -10,7 +10,7 @@
  * An older form is one object, {"dataset": [{"input": {"text"}, "expected_output"}, …], "metadata"}.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 /* The older form: `list` is its "dataset". */

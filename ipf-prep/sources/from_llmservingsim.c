@@ -13,7 +13,7 @@
  * Prompts are synthetic. The token ids that some workloads hold are those of one model, and are ignored.
  */
 #include "absent.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 static int read_request(const struct jdoc *j, jdoc_id node, struct draft *d, struct ipf_error *err)

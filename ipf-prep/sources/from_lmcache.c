@@ -10,7 +10,7 @@
  * Arrivals count from the first line read.
  */
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)

@@ -20,7 +20,7 @@
 #include "clock.h"
 #include "json/jout.h"
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 struct state {

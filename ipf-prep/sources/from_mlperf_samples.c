@@ -9,7 +9,7 @@
  *
  * The token ids (tok_input, tok_ref_output) are those of one model, and are ignored, like all other members.
  */
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)

@@ -19,7 +19,7 @@
  * A trace in JSON Lines to copy for a new one: it has no state, so read_record(), recognises() and the table are all.
  */
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #define BLOCK_TOKENS 512

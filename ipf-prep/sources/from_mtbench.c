@@ -11,7 +11,7 @@
  * members (question_id, uid, category, cluster) are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 static int read_turns(const struct chat_settings *settings, const struct jdoc *j, jdoc_id turns, struct sink *sink,

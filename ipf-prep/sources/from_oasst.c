@@ -11,12 +11,12 @@
  * first reply. Other members (lang, rank, …) are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #define DEPTH_MAX 128
 
-struct walk {
+struct tree_walk {
 	const struct chat_settings *settings;
 	const struct source_record *record;
 	struct sink *sink;
@@ -26,7 +26,7 @@ struct walk {
 };
 
 /* Hands over the path from the root to here as a conversation. */
-static int take_path(struct walk *w, struct ipf_error *err)
+static int take_path(struct tree_walk *w, struct ipf_error *err)
 {
 	const struct jdoc *j = w->record->json;
 	struct draft *d = &w->sink->draft;
@@ -54,7 +54,7 @@ static int take_path(struct walk *w, struct ipf_error *err)
 }
 
 /* Takes the paths through this message: 1 if there is one that ends in an answer, 0 if not, -1 on error. */
-static int walk(struct walk *w, jdoc_id message, struct ipf_error *err)
+static int walk(struct tree_walk *w, jdoc_id message, struct ipf_error *err)
 {
 	const struct jdoc *j = w->record->json;
 	jdoc_id replies = jdoc_get(j, message, "replies");
@@ -82,7 +82,7 @@ static int walk(struct walk *w, jdoc_id message, struct ipf_error *err)
 static int read_record(void *settings, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	const struct jdoc *j = record->json;
-	struct walk w = {.settings = settings, .record = record, .sink = sink};
+	struct tree_walk w = {.settings = settings, .record = record, .sink = sink};
 	jdoc_id prompt = jdoc_get(j, JDOC_ROOT, "prompt");
 	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;

@@ -8,8 +8,8 @@
  * `method` and `url` are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
-#include "sources/name_set.h"
+#include "sources/sniff.h"
+#include "name_set.h"
 #include "sources/record_fields.h"
 
 static void close_state(void *opened)

@@ -15,7 +15,7 @@
  */
 #include "clock.h"
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

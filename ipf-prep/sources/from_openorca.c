@@ -9,7 +9,7 @@
  * `id` is ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 
 static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {

@@ -23,7 +23,7 @@
  */
 #include "absent.h"
 #include "json/jout.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/kept_drafts.h"
 #include "sources/otel_spans.h"
 #include "sources/record_fields.h"

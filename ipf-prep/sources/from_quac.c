@@ -10,7 +10,7 @@
  * answer is orig_answer, else the first of answers. Other members (title, followup, …) are ignored.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 /* The record in progress. */

@@ -15,7 +15,7 @@
  */
 #include "absent.h"
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #include <stdlib.h>

@@ -19,7 +19,7 @@
  * components, the tokens of the template, is text that no other prompt has.
  */
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/kept_drafts.h"
 #include "sources/prompt_pieces.h"
 #include "sources/record_fields.h"

@@ -15,7 +15,7 @@
  */
 #include "absent.h"
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 #include "stats/exact_math.h"
 #include "stats/rng.h"
@@ -25,14 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { INPUT, OUTPUT, TEXT, IMAGE, AUDIO, VIDEO, IMAGES, AUDIOS, VIDEOS, REASON, KINDS };
+enum servegen_kind { INPUT, OUTPUT, TEXT, IMAGE, AUDIO, VIDEO, IMAGES, AUDIOS, VIDEOS, REASON, KINDS };
 
 static const char *const kind_names[KINDS] = {
 	"input_tokens", "output_tokens", "text_tokens", "image_tokens", "audio_tokens",
 	"video_tokens", "image_count",   "audio_count", "video_count",  "reason_ratio",
 };
 
-struct window {
+struct rate_window {
 	double start, rate, cv, shape, scale; /* start and scale in seconds, rate a second */
 	bool weibull;
 };
@@ -51,7 +51,7 @@ struct lengths {
 
 struct client {
 	char *name; /* path of its files, without their endings */
-	struct window *windows;
+	struct rate_window *windows;
 	size_t window_count, window_cap;
 	struct lengths *lengths;
 	size_t length_count;
@@ -127,7 +127,7 @@ static struct client *find_client(struct state *s, const char *path)
 
 static int read_window(struct client *c, const char *line, int64_t number, struct ipf_error *err)
 {
-	struct window w = {0};
+	struct rate_window w = {0};
 	char family[16] = "";
 	double *const numbers[] = {&w.start, &w.rate, &w.cv, NULL, &w.shape, &w.scale};
 	const char *at = line;
@@ -156,7 +156,7 @@ static int read_window(struct client *c, const char *line, int64_t number, struc
 		                     (long long)number);
 	if (c->window_count == c->window_cap) {
 		size_t cap = c->window_cap ? c->window_cap * 2 : 256;
-		struct window *windows = reallocarray(c->windows, cap, sizeof *windows);
+		struct rate_window *windows = reallocarray(c->windows, cap, sizeof *windows);
 		if (!windows)
 			return ipf_error_memory(err);
 		c->windows = windows;
@@ -307,8 +307,8 @@ static const struct lengths *lengths_at(const struct client *c, double start)
 }
 
 /* Draws how many images (audios, videos) a prompt has; adds their lengths to *sum. */
-static int64_t draw_items(const struct lengths *l, enum kind count, enum kind tokens, double u, struct rng *rng,
-                          int64_t *sum)
+static int64_t draw_items(const struct lengths *l, enum servegen_kind count, enum servegen_kind tokens, double u,
+                          struct rng *rng, int64_t *sum)
 {
 	int64_t items = (int64_t)pick(&l->kinds[count], u);
 	if (items > 10000)
@@ -343,7 +343,7 @@ static int draw_request(const struct lengths *l, struct rng *rng, int64_t at_ns,
 }
 
 /* A gap in an arbitrary unit, since windows are stretched. */
-static double draw_gap(const struct window *w, struct rng *rng)
+static double draw_gap(const struct rate_window *w, struct rng *rng)
 {
 	if (!w->weibull)
 		return rng_gamma(rng, w->shape);
@@ -354,7 +354,7 @@ static double draw_gap(const struct window *w, struct rng *rng)
 static int draw_window(const struct state *s, const struct client *c, size_t index, int64_t *number, struct sink *sink,
                        struct ipf_error *err)
 {
-	const struct window *w = &c->windows[index];
+	const struct rate_window *w = &c->windows[index];
 	double length = index + 1 < c->window_count ? c->windows[index + 1].start - w->start
 	                : index > 0                 ? w->start - c->windows[index - 1].start
 	                                            : 600;

@@ -15,7 +15,7 @@
  * since what follows depends on it.
  */
 #include "sources/chat_fields.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #include <stdio.h>

@@ -5,7 +5,8 @@
  * instruction (the same for all prompts), and random lines up to 550 tokens. Answers are to have 150 tokens.
  */
 #include "absent.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
+#include "sources/source.h"
 #include "stats/rng.h"
 
 #include <strings.h>

@@ -1,6 +1,7 @@
 /* text: plain text, a prompt a line. Empty lines are skipped. The length of the answers is not known. */
 #include "json/utf8.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
+#include "sources/source.h"
 
 #include <string.h>
 

@@ -21,7 +21,7 @@
  */
 #include "absent.h"
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/prompt_pieces.h"
 #include "sources/record_fields.h"
 

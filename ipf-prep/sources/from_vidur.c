@@ -9,7 +9,7 @@
  * Prompts are synthetic. Other columns (num_total_tokens, pd_ratio) are ignored.
  */
 #include "clock.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 struct state {

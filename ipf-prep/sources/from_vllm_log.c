@@ -15,7 +15,7 @@
  */
 #include "absent.h"
 #include "cli/times.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #include <string.h>

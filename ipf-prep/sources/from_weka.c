@@ -29,7 +29,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "json/jout.h"
-#include "sources/detect_format.h"
+#include "sources/sniff.h"
 #include "sources/record_fields.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct state {
 };
 
 /* The conversation being read. */
-struct conversation {
+struct weka_conversation {
 	const struct jdoc *j;
 	struct draft *draft;
 	int64_t block_tokens;
@@ -67,7 +67,7 @@ static int open_state(void *opened, const struct source_settings *settings, stru
 	return 0;
 }
 
-static int read_blocks(const struct conversation *c, jdoc_id request, struct draft_request *r, struct slice scope,
+static int read_blocks(const struct weka_conversation *c, jdoc_id request, struct draft_request *r, struct slice scope,
                        struct ipf_error *err)
 {
 	struct draft_blocks *b = &r->blocks;
@@ -85,7 +85,7 @@ static int read_blocks(const struct conversation *c, jdoc_id request, struct dra
 }
 
 /* What was recorded of the request but is not part of it. */
-static struct slice make_tags(const struct conversation *c, jdoc_id node, struct slice model)
+static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, struct slice model)
 {
 	static const char *const times[][2] = {
 		{"think_time", "think_time_s"}, {"ttft", "ttft_s"}, {"api_time", "api_time_s"}};
@@ -109,7 +109,7 @@ static struct slice make_tags(const struct conversation *c, jdoc_id node, struct
 }
 
 /* Adds a request; its dependencies are for the caller. */
-static int read_request(const struct conversation *c, jdoc_id node, struct slice scope, struct span *span,
+static int read_request(const struct weka_conversation *c, jdoc_id node, struct slice scope, struct span *span,
                         struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
@@ -139,7 +139,7 @@ static void set_parents(struct draft *d, const uint64_t *indexes, size_t count)
 	d->requests[d->count - 1].parent_count = copy ? count : 0;
 }
 
-static int add_tail(struct conversation *c, uint64_t index)
+static int add_tail(struct weka_conversation *c, uint64_t index)
 {
 	if (c->tail_count == c->tail_cap) {
 		size_t cap = c->tail_cap ? c->tail_cap * 2 : 16;
@@ -153,7 +153,7 @@ static int add_tail(struct conversation *c, uint64_t index)
 	return 0;
 }
 
-static int read_agent(struct conversation *c, jdoc_id node, struct ipf_error *err)
+static int read_agent(struct weka_conversation *c, jdoc_id node, struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
 	struct draft *d = c->draft;
@@ -190,7 +190,7 @@ static int read_agent(struct conversation *c, jdoc_id node, struct ipf_error *er
 	return 0;
 }
 
-static int read_main(struct conversation *c, jdoc_id node, struct ipf_error *err)
+static int read_main(struct weka_conversation *c, jdoc_id node, struct ipf_error *err)
 {
 	struct draft *d = c->draft;
 	struct span span = {0};
@@ -207,7 +207,7 @@ static int read_main(struct conversation *c, jdoc_id node, struct ipf_error *err
 	return 0;
 }
 
-static int read_conversation(struct conversation *c, struct ipf_error *err)
+static int read_conversation(struct weka_conversation *c, struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
 	jdoc_id requests;
@@ -232,12 +232,12 @@ static int read_record(void *opened, const struct source_record *record, struct 
 {
 	const struct state *state = opened;
 	struct draft *d = &sink->draft;
-	struct conversation c = {.j = record->json,
-	                         .draft = d,
-	                         .main = -1,
-	                         .agent = -1,
-	                         .agents_end_ns = IPF_ABSENT,
-	                         .drop_agents = state->drop_agents};
+	struct weka_conversation c = {.j = record->json,
+	                              .draft = d,
+	                              .main = -1,
+	                              .agent = -1,
+	                              .agents_end_ns = IPF_ABSENT,
+	                              .drop_agents = state->drop_agents};
 	int status = read_conversation(&c, err);
 	free(c.tails);
 	if (status < 0 || d->failed)

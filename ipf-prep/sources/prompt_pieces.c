@@ -1,5 +1,7 @@
 #include "sources/prompt_pieces.h"
 
+#include "text_hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,6 +19,7 @@
 #include "draft/distribution.h"
 #include "draft/draft.h"
 #include "input/csv.h"
+#include "sources/sniff.h"
 #include "tokenizer/token_counter.h"
 
 enum source_kind {
@@ -67,13 +68,6 @@ struct sink {
 	/* The record is valid but gives no request: counts it under `why` ("no answer"). Not an error. */
 	void (*unusable)(struct sink *sink, const char *why);
 	bool full; /* no more drafts are wanted: reading ends */
-};
-
-/* The beginning of a file, by which a format recognises its own. */
-struct sniff {
-	const struct jdoc *json; /* the first record; NULL if it is not JSON, or longer than the part that was read */
-	const struct csv *csv;   /* the columns if the file is read as CSV; NULL for JSON */
-	struct slice head;       /* the bytes */
 };
 
 /* What the command line asks of a format. */

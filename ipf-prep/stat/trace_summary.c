@@ -1,6 +1,7 @@
 #include "stat/trace_summary.h"
 
 #include "absent.h"
+#include "text_hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +10,6 @@
 
 /* ---- reading ---- */
 
-static uint64_t hash_bytes(const char *text, size_t len)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
-}
-
 /* Adds text to the prompt at hand: its whole blocks, by `add_block`. */
 static void add_text(struct trace_summary *t, struct slice text,
                      void (*add_block)(struct prefix_reuse *r, uint64_t id, int64_t size))
@@ -24,7 +17,7 @@ static void add_text(struct trace_summary *t, struct slice text,
 	buffer_slice(&t->pending, text);
 	size_t at = 0;
 	for (; t->pending.len - at >= TEXT_BLOCK; at += TEXT_BLOCK)
-		add_block(&t->texts, hash_bytes(t->pending.data + at, TEXT_BLOCK), TEXT_BLOCK);
+		add_block(&t->texts, text_hash_mixed((struct slice){t->pending.data + at, TEXT_BLOCK}), TEXT_BLOCK);
 	buffer_consume(&t->pending, at);
 	t->context_bytes += (int64_t)at;
 }
@@ -53,7 +46,7 @@ static int add_blocks(struct trace_summary *t, const struct trace_request *r, st
 		return -1;
 	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "ids"), tokens = jdoc_get(j, JDOC_ROOT, "tokens");
 	struct slice scope = jdoc_raw(j, jdoc_get(j, JDOC_ROOT, "scope"));
-	uint64_t salt = scope.data ? hash_bytes(scope.data, scope.len) * UINT64_C(0x9e3779b97f4a7c15) : 0;
+	uint64_t salt = scope.data ? text_hash_mixed(scope) * UINT64_C(0x9e3779b97f4a7c15) : 0;
 	struct jdoc_each sizes = jdoc_each(j, tokens);
 	bool listed = jdoc_type_of(j, tokens) == JDOC_LIST;
 	int64_t each = 0, left = r->input_tokens;
@@ -64,7 +57,7 @@ static int add_blocks(struct trace_summary *t, const struct trace_request *r, st
 		struct slice raw = jdoc_raw(j, e.value);
 		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each)))
 			return jdoc_expected(j, tokens, "blocks.tokens", "a length for each id", err);
-		prefix_reuse_add_block(&t->blocks, hash_bytes(raw.data, raw.len) ^ salt,
+		prefix_reuse_add_block(&t->blocks, text_hash_mixed(raw) ^ salt,
 		                       left != IPF_ABSENT && each > left ? left : each);
 		left -= left != IPF_ABSENT ? each : 0;
 	}

@@ -67,13 +67,13 @@ static void pad(const struct exact_text *e, struct rng *rng, size_t skip, int64_
 }
 
 /* A piece: the first `count` tokens of a text of `full` tokens. */
-struct piece {
+struct text_piece {
 	struct slice opener; /* the word that it begins with; absent: none */
 	bool first;          /* no text stands before it */
 	int64_t full, count;
 };
 
-static void append(struct exact_text *e, struct rng *rng, const struct piece *piece, struct buffer *out)
+static void append(struct exact_text *e, struct rng *rng, const struct text_piece *piece, struct buffer *out)
 {
 	size_t skip = piece->first ? 0 : strlen(BEFORE);
 	int64_t wanted = piece->count + (skip ? count_of(e, BEFORE, skip) : 0);
@@ -121,7 +121,7 @@ void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_
 {
 	bool first = out->len == 0;
 	prepare(e);
-	append(e, rng, &(struct piece){opener_of(e, start, first), first, count, count}, out);
+	append(e, rng, &(struct text_piece){opener_of(e, start, first), first, count, count}, out);
 }
 
 void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text_start *start, int64_t full,
@@ -132,7 +132,7 @@ void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text
 	bool first = out->len == 0;
 	prepare(e);
 	rng_init(&rng, 0, synthetic_text_name("block", e->salt, name), id);
-	append(e, &rng, &(struct piece){opener_of(e, start, first), first, full, count}, out);
+	append(e, &rng, &(struct text_piece){opener_of(e, start, first), first, full, count}, out);
 }
 
 int64_t exact_text_fit(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The rows that figures cover. */
-struct selection {
+struct row_selection {
 	const struct run_data *run;
 	const struct figure_options *options;
 	int32_t stage; /* -1: all measured stages */
@@ -18,7 +18,7 @@ struct selection {
 	int64_t count;
 };
 
-static bool wanted(const struct selection *sel, const struct row *row)
+static bool wanted(const struct row_selection *sel, const struct row *row)
 {
 	return (sel->stage >= 0 || sel->run->schedule.stages[row->stage].measured) &&
 	       (sel->member < 0 || row->group[sel->by] == sel->member);
@@ -31,10 +31,10 @@ static bool wanted(const struct selection *sel, const struct row *row)
 		if (wanted(sel_, row_))
 
 /* The part of `all` that belongs to a stage; -1: to all measured stages. */
-static struct selection select_rows(const struct selection *all, int32_t stage)
+static struct row_selection select_rows(const struct row_selection *all, int32_t stage)
 {
 	const struct run_data *run = all->run;
-	struct selection sel = *all;
+	struct row_selection sel = *all;
 	sel.stage = stage;
 	sel.rows = run->rows;
 	sel.count = run->row_count;
@@ -43,9 +43,9 @@ static struct selection select_rows(const struct selection *all, int32_t stage)
 	return sel;
 }
 
-static bool ended_in_window(const struct selection *sel, const struct row *row)
+static bool ended_in_window(const struct row_selection *sel, const struct row *row)
 {
-	const struct window *w = &sel->run->parts[row->part].windows[row->stage];
+	const struct stage_window *w = &sel->run->parts[row->part].windows[row->stage];
 	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
 		return false;
 	if (sel->options->window == WINDOW_DRAIN)
@@ -60,10 +60,10 @@ static double ratio(double a, double b)
 
 /* ---- distributions ---- */
 
-enum version { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
+enum latency_origin { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
 
 /* Collects the samples of a metric, and counts the failures that are infinite. -1: out of memory. */
-static int gather(const struct selection *sel, enum metric m, enum version version, struct samples *s,
+static int gather(const struct row_selection *sel, enum metric m, enum latency_origin origin, struct samples *s,
                   int64_t *infinite)
 {
 	s->count = 0;
@@ -72,7 +72,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 	for_rows(sel, row)
 	{
 		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
-		if (version == FROM_DUE && lag == IPF_ABSENT)
+		if (origin == FROM_DUE && lag == IPF_ABSENT)
 			continue;
 		if (m < METRIC_LATENCIES && !row->ok) {
 			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP;
@@ -80,7 +80,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 		}
 		if (value == IPF_ABSENT)
 			continue;
-		if (version != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
+		if (origin != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
 			value += lag;
 		samples_add(s, (double)value);
 	}
@@ -90,7 +90,7 @@ static int gather(const struct selection *sel, enum metric m, enum version versi
 	return s->failed ? -1 : 0;
 }
 
-static int build_times(struct figures *f, const struct selection *sel, struct samples *s)
+static int build_times(struct figures *f, const struct row_selection *sel, struct samples *s)
 {
 	const struct percentiles *list = &sel->options->percentiles;
 	int64_t infinite;
@@ -107,7 +107,7 @@ static int build_times(struct figures *f, const struct selection *sel, struct sa
 	return 0;
 }
 
-static int build_gaps(struct figures *f, const struct selection *sel)
+static int build_gaps(struct figures *f, const struct row_selection *sel)
 {
 	struct histogram *all = histogram_new();
 	if (!all)
@@ -126,7 +126,7 @@ static int build_gaps(struct figures *f, const struct selection *sel)
 	return 0;
 }
 
-static int build_tokens(struct figures *f, const struct selection *sel, struct samples *s)
+static int build_tokens(struct figures *f, const struct row_selection *sel, struct samples *s)
 {
 	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
 	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
@@ -150,7 +150,7 @@ static int build_tokens(struct figures *f, const struct selection *sel, struct s
 
 /* ---- counts ---- */
 
-static void count_requests(struct figures *f, const struct selection *sel)
+static void count_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
 	{
@@ -180,12 +180,12 @@ static void count_requests(struct figures *f, const struct selection *sel)
 	}
 }
 
-static int64_t window_of(const struct selection *sel, int32_t stage)
+static int64_t window_of(const struct row_selection *sel, int32_t stage)
 {
 	const struct run_data *run = sel->run;
 	int64_t sum = 0;
 	for (int i = 0; i < run->part_count; i++) {
-		struct window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
+		struct stage_window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
 		if (w.begin_ns != IPF_ABSENT)
 			sum += (sel->options->window == WINDOW_DRAIN ? w.drain_ns : w.end_ns) - w.begin_ns;
 		if (run->shards)
@@ -214,7 +214,7 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
 
 /* The number of starts after the first, and the time from the first to the last: over all shards, or summed over
  * repeats. */
-static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *span_ns)
+static void pace_of(const struct row_selection *sel, int64_t *after_first, int64_t *span_ns)
 {
 	*after_first = *span_ns = 0;
 	for (int part = 0; part < sel->run->part_count; part++) {
@@ -237,7 +237,7 @@ static void pace_of(const struct selection *sel, int64_t *after_first, int64_t *
 }
 
 /* Everything that is counted in the window, whose length is in f->window_ns. */
-static void build_rates(struct figures *f, const struct selection *sel)
+static void build_rates(struct figures *f, const struct row_selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
 	bool has_input = false, has_output = false;
@@ -296,12 +296,13 @@ static const struct {
 	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
 };
 
-static void build_residuals(struct figures *f, const struct selection *sel)
+static void build_residuals(struct figures *f, const struct row_selection *sel)
 {
 	for (int i = 0; i < RESIDUALS; i++) {
-		struct residual *r = &f->residuals[i];
+		struct token_difference *r = &f->residuals[i];
 		double sum = 0, of = 0;
-		*r = (struct residual){.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
+		*r = (struct token_difference){
+			.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
 		for_rows(sel, row)
 		{
 			int64_t a = *(const int64_t *)((const char *)row + residual_specs[i].a);
@@ -327,7 +328,7 @@ static void build_residuals(struct figures *f, const struct selection *sel)
 	f->cached_share = ratio(cached, input);
 }
 
-static int build_objectives(struct figures *f, const struct selection *sel, struct samples *s)
+static int build_objectives(struct figures *f, const struct row_selection *sel, struct samples *s)
 {
 	const struct slo *slo = sel->run->slo;
 	for (int i = 0; i < slo->count; i++) {
@@ -356,7 +357,7 @@ static int build_objectives(struct figures *f, const struct selection *sel, stru
 /* ---- stages, total, groups ---- */
 
 /* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
-static int build_figures(struct figures *f, const struct selection *sel, struct ipf_error *err)
+static int build_figures(struct figures *f, const struct row_selection *sel, struct ipf_error *err)
 {
 	struct samples s = {0};
 	f->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *f->by_finish);
@@ -372,7 +373,7 @@ static int build_figures(struct figures *f, const struct selection *sel, struct 
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-static void set_stage(struct figures *f, const struct selection *sel, const struct in_flight *load)
+static void set_stage(struct figures *f, const struct row_selection *sel, const struct in_flight *load)
 {
 	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
 	f->name = schedule->name;
@@ -418,7 +419,7 @@ static void set_total(struct figures *f, const struct figures *stages, size_t co
 }
 
 /* Builds stages and total for all requests, or for a member of a grouping. */
-static int build_level(struct figures *stages, struct figures *total, const struct selection *all,
+static int build_level(struct figures *stages, struct figures *total, const struct row_selection *all,
                        struct ipf_error *err)
 {
 	const struct run_data *run = all->run;
@@ -428,12 +429,12 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 		return ipf_error_memory(err);
 	int bad = in_flight_measure(run, all->by, all->member, all->options->window == WINDOW_DRAIN, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
-		struct selection sel = select_rows(all, (int32_t)i);
+		struct row_selection sel = select_rows(all, (int32_t)i);
 		set_stage(&stages[i], &sel, &flights[i]);
 		bad = build_figures(&stages[i], &sel, err);
 	}
 	if (bad == 0) {
-		struct selection sel = select_rows(all, -1);
+		struct row_selection sel = select_rows(all, -1);
 		set_total(total, stages, count);
 		bad = build_figures(total, &sel, err);
 	}
@@ -450,7 +451,7 @@ static int build_groups(struct run_figures *figures, const struct run_data *run,
 		return ipf_error_memory(err);
 	int bad = 0;
 	for (size_t m = 0; bad == 0 && m < members; m++) {
-		struct selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
+		struct row_selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
 		bad = build_level(all + m * level, all + m * level + figures->count, &those, err);
 	}
 	for (size_t i = 0; bad == 0 && i < level; i++) {
@@ -475,7 +476,7 @@ static int build_groups(struct run_figures *figures, const struct run_data *run,
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err)
 {
-	struct selection all = {.run = run, .options = options, .member = -1};
+	struct row_selection all = {.run = run, .options = options, .member = -1};
 	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
 	if (!figures->stages)

@@ -26,7 +26,7 @@ struct figure_options {
 };
 
 /* The difference a − b of two counts of the same tokens, over the requests that have both. */
-struct residual {
+struct token_difference {
 	const char *name;
 	int64_t n;
 	double mean, min, max;
@@ -62,7 +62,7 @@ struct figures {
 	int64_t input_total, output_total;
 	int64_t by_source[SOURCES];
 	int64_t *by_finish; /* one count for each of run->finishes */
-	struct residual residuals[RESIDUALS];
+	struct token_difference residuals[RESIDUALS];
 	double cached_share;
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */

@@ -10,7 +10,7 @@ struct change {
 };
 
 /* Which rows count: those of a member of a grouping, and of a part; -1: all. */
-struct whose {
+struct row_filter {
 	enum grouping by;
 	int32_t member;
 	int part;
@@ -25,18 +25,19 @@ static int by_time(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
-static bool counts(const struct row *row, struct whose who)
+static bool counts(const struct row *row, struct row_filter filter)
 {
-	return (who.member < 0 || row->group[who.by] == who.member) && (who.part < 0 || row->part == who.part) &&
-	       row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT && row->end_ns > row->start_ns;
+	return (filter.member < 0 || row->group[filter.by] == filter.member) &&
+	       (filter.part < 0 || row->part == filter.part) && row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT &&
+	       row->end_ns > row->start_ns;
 }
 
-static size_t collect(const struct run_data *run, struct whose who, struct change *changes)
+static size_t collect(const struct run_data *run, struct row_filter filter, struct change *changes)
 {
 	size_t count = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (!counts(row, who))
+		if (!counts(row, filter))
 			continue;
 		changes[count++] = (struct change){row->start_ns, 1};
 		changes[count++] = (struct change){row->end_ns, -1};
@@ -66,12 +67,12 @@ static void sweep(const struct change *changes, size_t count, int64_t begin, int
 
 /* The sum of end - start of the requests that ended in the window, of any stage: the same requests as in the integral.
  */
-static double busy(const struct run_data *run, struct whose who, int64_t begin, int64_t end)
+static double busy(const struct run_data *run, struct row_filter filter, int64_t begin, int64_t end)
 {
 	double sum = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (counts(row, who) && row->end_ns > begin && row->end_ns <= end)
+		if (counts(row, filter) && row->end_ns > begin && row->end_ns <= end)
 			sum += (double)(row->end_ns - row->start_ns);
 	}
 	return sum;
@@ -86,15 +87,15 @@ int in_flight_measure(const struct run_data *run, enum grouping by, int32_t memb
 	for (size_t s = 0; s < run->schedule.count; s++)
 		flights[s] = (struct in_flight){0};
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
-		struct whose who = {.by = by, .member = member, .part = run->shards ? -1 : i};
-		size_t count = collect(run, who, changes);
+		struct row_filter filter = {.by = by, .member = member, .part = run->shards ? -1 : i};
+		size_t count = collect(run, filter, changes);
 		for (size_t s = 0; s < run->schedule.count; s++) {
-			struct window w = run->shards ? run_data_window(run, (int32_t)s) : run->parts[i].windows[s];
+			struct stage_window w = run->shards ? run_data_window(run, (int32_t)s) : run->parts[i].windows[s];
 			if (w.begin_ns == IPF_ABSENT)
 				continue;
 			int64_t end = drain ? w.drain_ns : w.end_ns;
 			sweep(changes, count, w.begin_ns, end, &flights[s]);
-			flights[s].busy += busy(run, who, w.begin_ns, end);
+			flights[s].busy += busy(run, filter, w.begin_ns, end);
 		}
 	}
 	free(changes);

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-struct csv {
+struct csv_writer {
 	struct buffer *out;
 	bool header, comma; /* header: write names instead of values; comma: the line has a field */
 };
 
-static void raw(struct csv *csv, const char *text)
+static void raw(struct csv_writer *csv, const char *text)
 {
 	if (csv->comma)
 		buffer_byte(csv->out, ',');
@@ -30,13 +30,13 @@ static void raw(struct csv *csv, const char *text)
 	buffer_byte(csv->out, '"');
 }
 
-static void text(struct csv *csv, const char *name, const char *value)
+static void text(struct csv_writer *csv, const char *name, const char *value)
 {
 	raw(csv, csv->header ? name : value);
 }
 
 /* As in JSON: at most six decimals, without trailing zeros. */
-static void number(struct csv *csv, const char *name, double value)
+static void number(struct csv_writer *csv, const char *name, double value)
 {
 	char digits[40] = "";
 	if (isinf(value))
@@ -54,7 +54,7 @@ static void number(struct csv *csv, const char *name, double value)
 	raw(csv, csv->header ? name : digits);
 }
 
-static void count(struct csv *csv, const char *name, int64_t value)
+static void count(struct csv_writer *csv, const char *name, int64_t value)
 {
 	char digits[32] = "";
 	if (value != IPF_ABSENT)
@@ -62,7 +62,8 @@ static void count(struct csv *csv, const char *name, int64_t value)
 	raw(csv, csv->header ? name : digits);
 }
 
-static void summary(struct csv *csv, const char *name, const struct metric_summary *d, const struct percentiles *list)
+static void summary(struct csv_writer *csv, const char *name, const struct metric_summary *d,
+                    const struct percentiles *list)
 {
 	char full[80], p[24];
 	struct {
@@ -83,7 +84,7 @@ static void summary(struct csv *csv, const char *name, const struct metric_summa
 	number(csv, full, d->n ? d->max : NAN);
 }
 
-static void errors(struct csv *csv, const struct figures *f)
+static void errors(struct csv_writer *csv, const struct figures *f)
 {
 	char name[40];
 	for (int i = 0; i < VERDICT_KINDS; i++) {
@@ -96,7 +97,7 @@ static void errors(struct csv *csv, const struct figures *f)
 	count(csv, "stale_resets", f->stale);
 }
 
-static void objectives(struct csv *csv, const struct figures *f, const struct slo *slo)
+static void objectives(struct csv_writer *csv, const struct figures *f, const struct slo *slo)
 {
 	char name[80];
 	number(csv, "goodput_requests_per_s", f->goodput);
@@ -118,7 +119,7 @@ static const char *source(const struct figures *f)
 	return most < 0 ? NULL : sources[most];
 }
 
-static void latencies(struct csv *csv, const struct figures *f, const struct percentiles *list)
+static void latencies(struct csv_writer *csv, const struct figures *f, const struct percentiles *list)
 {
 	char name[40];
 	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
@@ -133,7 +134,7 @@ static void latencies(struct csv *csv, const struct figures *f, const struct per
 	}
 }
 
-static void record(struct csv *csv, const struct report *report, const struct figures *f, const char *stage,
+static void record(struct csv_writer *csv, const struct report *report, const struct figures *f, const char *stage,
                    const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
@@ -176,7 +177,7 @@ static void record(struct csv *csv, const struct report *report, const struct fi
 	buffer_text(csv->out, "\r\n");
 }
 
-static void records(struct csv *csv, const struct report *report, const struct figures *f)
+static void records(struct csv_writer *csv, const struct report *report, const struct figures *f)
 {
 	record(csv, report, f, f->name, NULL);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
@@ -187,7 +188,7 @@ static void records(struct csv *csv, const struct report *report, const struct f
 
 static void render_csv(const struct report *report, struct buffer *out)
 {
-	struct csv csv = {.out = out, .header = true};
+	struct csv_writer csv = {.out = out, .header = true};
 	record(&csv, report, &report->figures->total, NULL, NULL);
 	csv.header = false;
 	for (size_t i = 0; i < report->figures->count; i++)

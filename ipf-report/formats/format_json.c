@@ -90,7 +90,7 @@ static json_t *tokens_json(const struct figures *f, const struct report *report)
 	put_object(json, "asked_input", summary_json(&f->asked_input, list));
 	put_object(json, "asked_output", summary_json(&f->asked_output, list));
 	for (int i = 0; i < RESIDUALS; i++) {
-		const struct residual *r = &f->residuals[i];
+		const struct token_difference *r = &f->residuals[i];
 		json_t *one = json_object();
 		if (r->n > 0) {
 			put_count(one, "n", r->n);

@@ -66,10 +66,10 @@ static void show_clock(struct layout *l, json_t *info)
 		if (ns_of(client, "delay_ns", "max") > most)
 			most = ns_of(client, "delay_ns", "max");
 	}
-	const char *stamps = info_text(info, "stamps");
-	if (stamps && !strcmp(stamps, "user"))
+	const char *timestamps = info_text(info, "stamps");
+	if (timestamps && !strcmp(timestamps, "user"))
 		layout_entry(l, "event times", "by the clock of ipf-fire, when it read them");
-	if (!stamps || strcmp(stamps, "kernel") != 0)
+	if (!timestamps || strcmp(timestamps, "kernel") != 0)
 		return;
 	snprintf(text, sizeof text, "by the kernel");
 	if (p99 >= 0)
@@ -384,7 +384,7 @@ static void note_sources(struct layout *l, const struct figures *f)
 		layout_entry(l, "counted by", text);
 }
 
-static void add_residual(char *text, size_t size, const char *what, const struct residual *r)
+static void add_residual(char *text, size_t size, const char *what, const struct token_difference *r)
 {
 	char item[80];
 	if (r->n == 0 || isnan(r->share))

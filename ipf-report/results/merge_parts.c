@@ -45,7 +45,7 @@ static int overlapping(const struct run_data *run)
 	int answer = 0;
 	for (int i = 0; i < run->part_count; i++)
 		for (int k = 0; k < i; k++) {
-			const struct part *a = &run->parts[i], *b = &run->parts[k];
+			const struct run_part *a = &run->parts[i], *b = &run->parts[k];
 			if (a->t0_ns == IPF_ABSENT || b->t0_ns == IPF_ABSENT)
 				return -1;
 			answer |= a->t0_ns < b->t0_ns + b->last_ns && b->t0_ns < a->t0_ns + a->last_ns;
@@ -118,7 +118,7 @@ static void extent(const struct run_data *run, int32_t stage, int part, int64_t 
 }
 
 /* When a stage began, as ipf-fire recorded it; IPF_ABSENT. */
-static int64_t seen_begin(const struct part *part, size_t stage)
+static int64_t seen_begin(const struct run_part *part, size_t stage)
 {
 	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
 	const int64_t most = INT64_C(1000000000000000000);
@@ -131,21 +131,21 @@ static int64_t seen_begin(const struct part *part, size_t stage)
  * incomplete part has no information on the time after its last line. */
 static void set_windows(const struct run_data *run, int part_index)
 {
-	struct part *part = &run->parts[part_index];
+	struct run_part *part = &run->parts[part_index];
 	int64_t shift = 0;
 	for (size_t s = 0; s < run->schedule.count; s++) {
 		const struct schedule_stage *stage = &run->schedule.stages[s];
-		struct window *w = &part->windows[s];
+		struct stage_window *w = &part->windows[s];
 		int64_t first, last;
 		extent(run, (int32_t)s, part_index, &first, &last);
 		int64_t begin = seen_begin(part, s);
 		if (begin == IPF_ABSENT)
 			begin = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift;
-		*w = (struct window){.begin_ns = begin,
-		                     .end_ns = IPF_ABSENT,
-		                     .drain_ns = IPF_ABSENT,
-		                     .length_ns = IPF_ABSENT,
-		                     .counted = stage->end_ns == IPF_ABSENT};
+		*w = (struct stage_window){.begin_ns = begin,
+		                           .end_ns = IPF_ABSENT,
+		                           .drain_ns = IPF_ABSENT,
+		                           .length_ns = IPF_ABSENT,
+		                           .counted = stage->end_ns == IPF_ABSENT};
 		if (w->begin_ns == IPF_ABSENT)
 			continue;
 		if (w->counted) {

@@ -89,7 +89,7 @@ static int32_t decoded_number(struct run_data *run, struct string_table *table, 
 
 /* The number of the target of a request: from the list in the header of the records, or the only target. -1: not known;
  * -2: out of memory. */
-static int32_t target_number(struct run_data *run, const struct part *part, const struct result *result)
+static int32_t target_number(struct run_data *run, const struct run_part *part, const struct result *result)
 {
 	json_t *list = json_object_get(part->records, "targets");
 	const char *url = json_string_value(!list                          ? json_object_get(part->records, "target")
@@ -169,7 +169,7 @@ static int check_schedule(const struct schedule *schedule, const char *file, str
 
 static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
 {
-	struct part *part = &run->parts[run->part_count - 1];
+	struct run_part *part = &run->parts[run->part_count - 1];
 	if (check_bounds(result, err) < 0)
 		return -1;
 	uint32_t met;
@@ -306,7 +306,7 @@ static json_t *records_of(json_t *header)
 }
 
 /* Numbers targets in the order in which they were given to ipf-fire, not in the order of their answers. */
-static int number_targets(struct run_data *run, const struct part *part)
+static int number_targets(struct run_data *run, const struct run_part *part)
 {
 	json_t *url;
 	size_t i;
@@ -326,14 +326,14 @@ const char *run_data_itl(const struct run_data *run, int part)
 
 static int begin_part(struct run_data *run, struct stream_reader *stream, struct ipf_error *err)
 {
-	struct part *parts = room(run->parts, run->part_count, sizeof *parts);
+	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
 	if (!parts)
 		return ipf_error_memory(err);
 	run->parts = parts;
-	struct part *part = &parts[run->part_count];
-	*part = (struct part){.name = strdup(stream_reader_name(stream)),
-	                      .header = json_incref(stream_reader_header(stream)),
-	                      .t0_ns = IPF_ABSENT};
+	struct run_part *part = &parts[run->part_count];
+	*part = (struct run_part){.name = strdup(stream_reader_name(stream)),
+	                          .header = json_incref(stream_reader_header(stream)),
+	                          .t0_ns = IPF_ABSENT};
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
 	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
@@ -411,7 +411,7 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 }
 
 /* Takes from the trailer what is missing, and the real times of the stages if the results are from one client. */
-static void read_trailer(struct part *part, json_t *trailer)
+static void read_trailer(struct run_part *part, json_t *trailer)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
 	json_t *from = json_object_get(trailer, "from"), *stages = json_object_get(json_array_get(from, 0), "stages");
@@ -429,7 +429,7 @@ static void read_trailer(struct part *part, json_t *trailer)
 		part->stages = json_incref(stages);
 }
 
-static void note_digests(struct part *part, struct stream_reader *stream)
+static void note_digests(struct run_part *part, struct stream_reader *stream)
 {
 	json_t *entry;
 	size_t i;
@@ -454,7 +454,7 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 		result_reader_close(reader);
 		return -1;
 	}
-	struct part *part = &run->parts[run->part_count - 1];
+	struct run_part *part = &run->parts[run->part_count - 1];
 	bad = read_lines(run, reader, progress, err);
 	if (bad < 0 && (err->kind == IPF_CUT || err->kind == IPF_INPUT)) {
 		if (err->line > 0)
@@ -482,7 +482,7 @@ const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage,
 /* ---- what was read ---- */
 
 /* Do two parts have the same lines, or lines from the same records? */
-static bool share_lines(const struct part *a, const struct part *b)
+static bool share_lines(const struct run_part *a, const struct run_part *b)
 {
 	json_t *x, *y;
 	size_t i, k;
@@ -497,7 +497,7 @@ static bool share_lines(const struct part *a, const struct part *b)
 	return false;
 }
 
-const struct part *run_data_find_duplicate(const struct run_data *run, int part)
+const struct run_part *run_data_find_duplicate(const struct run_data *run, int part)
 {
 	for (int k = 0; k < part; k++)
 		if (run->parts[part].rows > 0 && share_lines(&run->parts[part], &run->parts[k]))
@@ -526,11 +526,11 @@ const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage,
 	return run->rows ? run->rows + begin : NULL;
 }
 
-struct window run_data_window(const struct run_data *run, int32_t stage)
+struct stage_window run_data_window(const struct run_data *run, int32_t stage)
 {
-	struct window all = run->parts[0].windows[stage];
+	struct stage_window all = run->parts[0].windows[stage];
 	for (int i = 1; i < run->part_count; i++) {
-		const struct window *w = &run->parts[i].windows[stage];
+		const struct stage_window *w = &run->parts[i].windows[stage];
 		if (w->begin_ns == IPF_ABSENT)
 			continue;
 		if (all.begin_ns == IPF_ABSENT || w->begin_ns < all.begin_ns)

@@ -47,7 +47,7 @@ struct row {
 };
 
 /* The measured part of a stage in one results stream, on the clock of that stream. */
-struct window {
+struct stage_window {
 	int64_t begin_ns, end_ns; /* IPF_ABSENT: the stage did not begin */
 	int64_t drain_ns;         /* end of its last request; at least end_ns */
 	bool counted;             /* the stage is bounded by a count, and the window includes end_ns */
@@ -55,7 +55,7 @@ struct window {
 };
 
 /* One results stream: a shard or a repeat. The json members are borrowed only where noted. */
-struct part {
+struct run_part {
 	char *name;
 	json_t *header;
 	json_t *clients; /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
@@ -66,8 +66,8 @@ struct part {
 	char incomplete[360]; /* why part of it is missing; "": it is complete */
 	int64_t last_ns;      /* the latest time in the stream */
 	int64_t rows;
-	int64_t *arrivals;      /* for each stage of the schedule */
-	struct window *windows; /* for each stage, including those without a schedule; set by merge_parts */
+	int64_t *arrivals;            /* for each stage of the schedule */
+	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
 };
 
 /* Inter-token gaps of all requests of a stage. */
@@ -78,7 +78,7 @@ struct pooled_gaps {
 
 struct run_data {
 	const struct slo *slo;
-	struct part *parts;
+	struct run_part *parts;
 	int part_count;
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
@@ -100,11 +100,11 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 void run_data_release(struct run_data *run);
 
 /* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
-const struct part *run_data_find_duplicate(const struct run_data *run, int part);
+const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
 /* The rows of a stage; *count is their number. After merge_parts. */
 const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);
 /* The window of a stage over all shards, from the first begin to the last end. After merge_parts. */
-struct window run_data_window(const struct run_data *run, int32_t stage);
+struct stage_window run_data_window(const struct run_data *run, int32_t stage);
 /* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
 /* The pooled gaps of a stage, of all models for model -1; NULL: there are none. */

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "buffer.h"
 #include "clock.h"
+#include "name_set.h"
 #include "stream/provenance.h"
 #include "stream/trace.h"
 
@@ -81,8 +82,7 @@ struct sessions {
 	size_t id_cap;
 	struct jdoc doc;
 	struct buffer text;
-	uint64_t *seen; /* open addressing; 0: free */
-	size_t seen_count, seen_size;
+	struct name_set seen;
 };
 
 static void sessions_release(struct sessions *s)
@@ -92,51 +92,7 @@ static void sessions_release(struct sessions *s)
 	buffer_release(&s->text);
 	jdoc_release(&s->doc);
 	free(s->id_end);
-	free(s->seen);
-}
-
-static uint64_t hash_of(struct slice text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < text.len; i++)
-		hash = (hash ^ (uint8_t)text.data[i]) * UINT64_C(0x100000001b3);
-	hash ^= hash >> 32;
-	hash *= UINT64_C(0xd6e8feb86659fd93);
-	hash ^= hash >> 32;
-	return hash ? hash : 1;
-}
-
-static bool seen_put(uint64_t *seen, size_t size, uint64_t hash)
-{
-	size_t at = (size_t)hash & (size - 1);
-
-	for (; seen[at]; at = (at + 1) & (size - 1))
-		if (seen[at] == hash)
-			return false;
-	seen[at] = hash;
-	return true;
-}
-
-/* 1: new; 0: seen before; -1: out of memory. */
-static int sessions_remember(struct sessions *s, struct slice name, struct ipf_error *err)
-{
-	if (s->seen_count * 2 >= s->seen_size) {
-		size_t size = s->seen_size ? s->seen_size * 2 : 1024;
-		uint64_t *seen = calloc(size, sizeof *seen);
-		if (!seen)
-			return ipf_error_memory(err);
-		for (size_t i = 0; i < s->seen_size; i++)
-			if (s->seen[i])
-				seen_put(seen, size, s->seen[i]);
-		free(s->seen);
-		s->seen = seen;
-		s->seen_size = size;
-	}
-	if (!seen_put(s->seen, s->seen_size, hash_of(name)))
-		return 0;
-	s->seen_count++;
-	return 1;
+	name_set_release(&s->seen);
 }
 
 /* Appends a decoded JSON text to `out`. */
@@ -272,12 +228,12 @@ static int add_turn(struct trace_index *t, struct sessions *s, const struct trac
                     struct ipf_error *err)
 {
 	bool first = s->now.len == 0 || !slice_equal(buffer_all(&s->now), request->session);
-	int got;
 
 	if (first) {
-		if ((got = sessions_remember(s, request->session, err)) < 0)
-			return -1;
-		if (got == 0)
+		bool added = name_set_add(&s->seen, request->session);
+		if (s->seen.failed)
+			return ipf_error_memory(err);
+		if (!added)
 			return ipf_error_set(
 				err, IPF_INPUT,
 				"session: %.*s continues after another session began; the requests of a session must be consecutive",

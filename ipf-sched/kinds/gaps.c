@@ -5,26 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#define SQRT_2PI 2.5066282746310005
-#define SQRT_3   1.7320508075688772
-
-static double power(double x, double y)
-{
-	return x > 0 ? exact_exp(exact_log(x) * y) : 0;
-}
-
-/* Lanczos, A Precision Approximation of the Gamma Function (1964), with g = 7 and Godfrey's nine coefficients. */
-double exact_gamma(double x)
-{
-	static const double c[] = {0.99999999999980993,  676.5203681218851,     -1259.1392167224028,
-	                           771.32342877765313,   -176.61502916214059,   12.507343278686905,
-	                           -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
-	double z = x - 1, t = z + 7.5, sum = c[0];
-
-	for (size_t i = 1; i < sizeof c / sizeof *c; i++)
-		sum += c[i] / (z + (double)i);
-	return SQRT_2PI * power(t, z + 0.5) * exact_exp(-t) * sum;
-}
+#define SQRT_3 1.7320508075688772
 
 /* cv² = Γ(1 + 2/k) / Γ(1 + 1/k)² - 1 falls as k grows. */
 static double weibull_shape(double cv)
@@ -39,6 +20,16 @@ static double weibull_shape(double cv)
 			high = k;
 	}
 	return (low + high) / 2;
+}
+
+const char *gaps_kind_name(enum gaps_kind kind)
+{
+	static const char *const names[] = {
+		[GAPS_POISSON] = "poisson", [GAPS_CONSTANT] = "constant", [GAPS_GAMMA] = "gamma",
+		[GAPS_WEIBULL] = "weibull", [GAPS_UNIFORM] = "uniform",
+	};
+
+	return names[kind];
 }
 
 void gaps_bounds(enum gaps_kind kind, double *least, double *most)
@@ -85,7 +76,7 @@ double gaps_next(const struct gaps *gaps, struct rng *rng)
 	case GAPS_GAMMA:
 		return rng_gamma_of(rng, &gaps->gamma) * gaps->scale;
 	case GAPS_WEIBULL:
-		return power(rng_exponential(rng), 1 / gaps->shape) * gaps->scale;
+		return exact_power(rng_exponential(rng), 1 / gaps->shape) * gaps->scale;
 	case GAPS_UNIFORM:
 		return gaps->shape + gaps->scale * rng_uniform(rng);
 	}
@@ -100,7 +91,7 @@ static double weighted(const struct gaps *gaps, struct rng *rng)
 	if (gaps->kind == GAPS_GAMMA)
 		return rng_gamma(rng, gaps->shape + 1) * gaps->scale;
 	if (gaps->kind == GAPS_WEIBULL) /* x^k, exponential without the weight, is gamma with it */
-		return power(rng_gamma(rng, 1 + 1 / gaps->shape), 1 / gaps->shape) * gaps->scale;
+		return exact_power(rng_gamma(rng, 1 + 1 / gaps->shape), 1 / gaps->shape) * gaps->scale;
 	return sqrt(low * low + rng_uniform(rng) * (high * high - low * low));
 }
 

@@ -27,6 +27,9 @@ struct gaps {
 	struct gamma_shape gamma;
 };
 
+/* "poisson", …: the name of the process, and of the kind with a constant rate. */
+const char *gaps_kind_name(enum gaps_kind kind);
+
 /* The range of coefficients of variation that gaps_init takes for this kind. */
 void gaps_bounds(enum gaps_kind kind, double *least, double *most);
 /* `cv` is the coefficient of variation, within the bounds. NAN for a kind that has only one, and for the largest one of
@@ -39,8 +42,5 @@ double gaps_next(const struct gaps *gaps, struct rng *rng);
  * it is drawn with its length as weight, and what is left of that gap is uniform. With an ordinary gap instead, a stage
  * would have too few arrivals at cv < 1 and too many at cv > 1 (some (cv² - 1)/2, fifty at cv=10). */
 double gaps_first(const struct gaps *gaps, struct rng *rng);
-
-/* The gamma function for 1 <= x <= 100, with the same bits on every machine; relative error below 1e-13. */
-double exact_gamma(double x);
 
 #endif

@@ -1,5 +1,6 @@
 /* Closed loops: each user sends its next request after the answer to the previous one, and a think time. */
-#include "kinds/stage_kind.h"
+#include "kinds/arrival_process.h"
+#include "kinds/stage_checks.h"
 
 #include "absent.h"
 #include "buffer.h"

@@ -1,5 +1,5 @@
 /* Equal gaps: arrival k is at k/rate. Each time is rounded from the exact fraction, so that no error accumulates. */
-#include "kinds/stage_kind.h"
+#include "kinds/stage_checks.h"
 
 #include "clock.h"
 

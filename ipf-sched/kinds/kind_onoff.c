@@ -39,7 +39,7 @@ static int onoff_begin(struct arrival_process *p, struct ipf_error *err)
 	return varying_begin(p, err);
 }
 
-static bool onoff_advance(struct arrival_process *p, struct piece *piece)
+static bool onoff_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	const struct stage *stage = p->stage;
 	struct onoff *s = p->state;

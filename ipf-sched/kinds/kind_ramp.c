@@ -19,7 +19,7 @@ static int ramp_check(const struct stage *stage, struct ipf_error *err)
 	return varying_check(stage, err);
 }
 
-static bool ramp_advance(struct arrival_process *p, struct piece *piece)
+static bool ramp_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	const struct varying_rate *s = p->state;
 

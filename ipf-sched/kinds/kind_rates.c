@@ -27,7 +27,7 @@ static int rates_begin(struct arrival_process *p, struct ipf_error *err)
 }
 
 /* The rate of the last line continues to the end of the stage. */
-static bool rates_advance(struct arrival_process *p, struct piece *piece)
+static bool rates_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	const struct stage *stage = p->stage;
 	const struct varying_rate *s = p->state;

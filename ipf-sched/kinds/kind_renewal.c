@@ -1,6 +1,7 @@
 /* Renewal processes: independent gaps from one distribution. They are drawn until the stage ends, and never scaled to
  * fill it. */
-#include "kinds/stage_kind.h"
+#include "kinds/arrival_process.h"
+#include "kinds/stage_checks.h"
 
 #include "clock.h"
 

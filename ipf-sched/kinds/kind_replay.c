@@ -341,6 +341,13 @@ static int64_t replay_next(struct arrival_process *p)
 	return at;
 }
 
+const char *replay_by_name(enum replay_by by)
+{
+	static const char *const names[] = {[REPLAY_TIME] = "time", [REPLAY_THIN] = "thin", [REPLAY_COPIES] = "copies"};
+
+	return names[by];
+}
+
 const struct stage_kind kind_replay = {
 	.name = "replay",
 	.summary = "the recorded arrivals of the trace",

@@ -1,5 +1,5 @@
 /* A search is shorthand for the stage to try next, which the results of earlier runs determine. */
-#include "kinds/stage_kind.h"
+#include "kinds/stage_checks.h"
 
 #include "absent.h"
 #include "inputs/stage_inputs.h"

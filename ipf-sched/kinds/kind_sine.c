@@ -1,16 +1,16 @@
 /* A rate that oscillates between two values: mean · (1 - e cos θ).
  *
- * The time of an arrival is the solution of Kepler's equation. It is found exactly for the first arrival of a stretch
- * of the period; a polynomial then gives the times of the others in that stretch.
+ * The time of an arrival is the solution of Kepler's equation. It is found exactly for the first arrival of a segment
+ * of the period; a polynomial then gives the times of the others in that segment.
  */
 #include "kinds/varying_rate.h"
 
 #include "absent.h"
 #include "stats/exact_math.h"
 
-/* A stretch of a sine's period for which a polynomial gives the time from the area: faster than solving for each
+/* A segment of a sine's period for which a polynomial gives the time from the area: faster than solving for each
  * arrival. */
-struct stretch {
+struct sine_segment {
 	double begin, end; /* areas */
 	double scale;
 	double at_ns[6];
@@ -19,9 +19,9 @@ struct stretch {
 struct sine {
 	struct varying_rate base;
 	double e;
-	double step;            /* determines the length of a stretch, see stretch_lay */
-	double last;            /* the last solution, as a share of the period */
-	struct stretch stretch; /* begins at `last` */
+	double step;                 /* determines the length of a segment, see segment_fit */
+	double last;                 /* the last solution, as a share of the period */
+	struct sine_segment segment; /* begins at `last` */
 };
 
 static const struct stage_key sine_keys[] = {
@@ -92,7 +92,7 @@ static double sine_newton(const struct sine *s, double wanted)
 	return y;
 }
 
-/* Kepler's equation, K = θ - e sin θ, at one end of a stretch. */
+/* Kepler's equation, K = θ - e sin θ, at one end of a segment. */
 struct kepler {
 	double k, first, second; /* dθ/dK, d²θ/dK² */
 };
@@ -104,10 +104,10 @@ static struct kepler kepler_at(double e, double y)
 	return (struct kepler){y * TURN - e * sine, 1 / slope, -e * sine / (slope * slope * slope)};
 }
 
-/* Lays a stretch that begins at y: the fifth-degree Hermite polynomial, which has the value and the first two
- * derivatives of θ(K) at both ends. Its error depends on the length of the stretch relative to the distance from the
+/* Lays a segment that begins at y: the fifth-degree Hermite polynomial, which has the value and the first two
+ * derivatives of θ(K) at both ends. Its error depends on the length of the segment relative to the distance from the
  * singularity of θ(K), which is proportional to the square root of the slope. */
-static void stretch_lay(struct stretch *stretch, const struct sine *s, double y, double length_ns, double mass)
+static void segment_fit(struct sine_segment *segment, const struct sine *s, double y, double length_ns, double mass)
 {
 	double width = s->step * sqrt(sine_slope(s->e, y));
 	struct kepler from = kepler_at(s->e, y), to = kepler_at(s->e, y + width);
@@ -115,7 +115,7 @@ static void stretch_lay(struct stretch *stretch, const struct sine *s, double y,
 	double value = width * TURN - first - second / 2, slope = to.first * k - first - second,
 		   bend = to.second * k * k - second;
 
-	*stretch = (struct stretch){
+	*segment = (struct sine_segment){
 		.begin = from.k / TURN * mass,
 		.end = to.k / TURN * mass,
 		.scale = TURN / (mass * k),
@@ -127,32 +127,32 @@ static void stretch_lay(struct stretch *stretch, const struct sine *s, double y,
 static double sine_solve(struct varying_rate *v, double mass)
 {
 	struct sine *s = (struct sine *)v; /* its first member */
-	const double *c = s->stretch.at_ns;
+	const double *c = s->segment.at_ns;
 	double t, square;
 
 	if (!(mass > 0))
 		return 0;
-	if (!(mass < s->stretch.end)) {
+	if (!(mass < s->segment.end)) {
 		s->last = sine_newton(s, mass / v->piece.mass);
-		stretch_lay(&s->stretch, s, s->last, v->piece.length_ns, v->piece.mass);
+		segment_fit(&s->segment, s, s->last, v->piece.length_ns, v->piece.mass);
 		return s->last * v->piece.length_ns;
 	}
-	t = (mass - s->stretch.begin) * s->stretch.scale;
+	t = (mass - s->segment.begin) * s->segment.scale;
 	square = t * t;
 	return c[0] + (t * (c[1] + t * c[2]) + t * square * (c[3] + t * c[4] + square * c[5]));
 }
 
-static bool sine_advance(struct arrival_process *p, struct piece *piece)
+static bool sine_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	struct sine *s = p->state;
 	double low = p->stage->base, high = p->stage->peak, length = (double)p->stage->every_ns;
 
-	*piece = (struct piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
+	*piece = (struct rate_piece){.length_ns = length, .mass = per_ns((high + low) / 2) * length};
 	/* The error is proportional to the sixth power of the step: below 0.02 ns in every period. */
 	s->step = 0.2 / exact_exp(exact_log(length) / 6);
 	s->e = (high - low) / (high + low);
 	s->last = 0;
-	s->stretch = (struct stretch){0};
+	s->segment = (struct sine_segment){0};
 	return true;
 }
 

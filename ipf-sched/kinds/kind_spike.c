@@ -20,7 +20,7 @@ static int spike_check(const struct stage *stage, struct ipf_error *err)
 	return varying_check(stage, err);
 }
 
-static bool spike_advance(struct arrival_process *p, struct piece *piece)
+static bool spike_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	const struct stage *stage = p->stage;
 	const struct varying_rate *s = p->state;

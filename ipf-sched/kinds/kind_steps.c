@@ -27,7 +27,7 @@ static int steps_begin(struct arrival_process *p, struct ipf_error *err)
 	return varying_begin(p, err);
 }
 
-static bool steps_advance(struct arrival_process *p, struct piece *piece)
+static bool steps_advance(struct arrival_process *p, struct rate_piece *piece)
 {
 	const struct varying_rate *s = p->state;
 

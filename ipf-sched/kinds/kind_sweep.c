@@ -1,5 +1,5 @@
 /* A sweep is shorthand for several stages, one for each rate or number of users, with optional rests between them. */
-#include "kinds/stage_kind.h"
+#include "kinds/stage_checks.h"
 
 #include "absent.h"
 #include "buffer.h"
@@ -224,7 +224,7 @@ static void put_time(struct buffer *out, const char *key, int64_t ns)
 
 static void rest_stage(const struct stage *sweep, struct stage *stage, struct buffer *spec)
 {
-	stage->kind = stage_kind_find("rest");
+	stage->kind = &kind_rest;
 	stage->for_ns = sweep->off_ns;
 	buffer_text(spec, "rest:");
 	put_time(spec, "for", sweep->off_ns);
@@ -232,9 +232,13 @@ static void rest_stage(const struct stage *sweep, struct stage *stage, struct bu
 
 static void point_stage(const struct stage *sweep, double value, struct stage *stage, struct buffer *spec)
 {
+	static const struct stage_kind *const renewals[] = {
+		[GAPS_POISSON] = &kind_poisson, [GAPS_CONSTANT] = &kind_constant, [GAPS_GAMMA] = &kind_gamma,
+		[GAPS_WEIBULL] = &kind_weibull, [GAPS_UNIFORM] = &kind_uniform,
+	};
 	bool users = sweep->rates.counts;
 
-	stage->kind = stage_kind_find(users ? "closed" : gaps_kind_name(sweep->process));
+	stage->kind = users ? &kind_closed : renewals[sweep->process];
 	stage->for_ns = sweep->for_ns;
 	stage->n = sweep->n;
 	stage->cv = sweep->cv;

@@ -201,36 +201,16 @@ struct stage_kind {
 	int (*expand)(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err);
 };
 
-/* The kinds that have a file. */
 extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp,
-	kind_steps, kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_sweep, kind_search;
+	kind_steps, kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_burst, kind_rest,
+	kind_sweep, kind_search;
 
 /* Every kind, in the order of --list; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];
 /* NULL: unknown. */
 const struct stage_kind *stage_kind_find(const char *name);
 
-/* ---- checks and names that kinds share; a check fails with IPF_USAGE ----------------------------------------------
- */
-
-/* For kinds that take either for= or n=. */
-int limits_check(const struct stage *stage, struct ipf_error *err);
-/* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */
-int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err);
-/* The same for a kind with process=, which may require one. */
-int process_check(const struct stage *stage, struct ipf_error *err);
-
-/* "poisson", …: the name of the process, and of the kind with a constant rate. */
-const char *gaps_kind_name(enum gaps_kind gaps);
 /* "time", "thin", "copies". */
 const char *replay_by_name(enum replay_by by);
-
-/* Begins the arrivals of a stage. The same kind, ordinal, keys and seed give the same arrivals. */
-int arrival_process_begin(struct arrival_process *p, const struct stage *stage, const struct trace_index *trace,
-                          uint64_t seed, struct ipf_error *err);
-void arrival_process_end(struct arrival_process *p);
-
-/* Rounds a time in ns to the nearest integer, at most ARRIVAL_LIMIT. */
-int64_t arrival_round(double ns);
 
 #endif

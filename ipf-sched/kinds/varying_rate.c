@@ -1,10 +1,11 @@
 #include "kinds/varying_rate.h"
 
 #include "absent.h"
+#include "kinds/stage_checks.h"
 
-struct piece linear_piece(double length_ns, double from, double to)
+struct rate_piece linear_piece(double length_ns, double from, double to)
 {
-	return (struct piece){
+	return (struct rate_piece){
 		.length_ns = length_ns,
 		.mass = per_ns((from + to) / 2) * length_ns,
 		.from = per_ns(from),

@@ -4,7 +4,7 @@
  * when the area reaches the sum of the gaps. With exponential gaps that is the Poisson process of this rate. The rate
  * consists of pieces that follow each other. Every piece is linear, except that of the sine.
  *
- *     static bool ramp_advance(struct arrival_process *p, struct piece *piece) { *piece = linear_piece(…); … }
+ *     static bool ramp_advance(struct arrival_process *p, struct rate_piece *piece) { *piece = linear_piece(…); … }
  *     static int64_t ramp_next(struct arrival_process *p) { return varying_next(p, ramp_advance, linear_solve); }
  *     VARYING_KIND(ramp, struct varying_rate, ramp_keys, ramp_check, varying_begin, ramp_next, ramp_rate, "…");
  */
@@ -12,12 +12,12 @@
 #define IPF_VARYING_RATE_H
 
 #include "clock.h"
-#include "kinds/stage_kind.h"
+#include "kinds/arrival_process.h"
 
 #include <math.h>
 
 /* A part of the rate over time. Times are in ns, rates per ns. */
-struct piece {
+struct rate_piece {
 	double length_ns, mass;       /* mass: the area under the rate, in arrivals */
 	double from;                  /* linear: the rate at the beginning, … */
 	double square, doubled_slope; /* … `from` squared, and twice the change per ns */
@@ -27,7 +27,7 @@ struct piece {
 struct varying_rate {
 	struct gaps gaps;
 	bool begun;
-	struct piece piece;
+	struct rate_piece piece;
 	double begin_ns; /* of the piece */
 	double used;     /* how much of its mass came before the last arrival … */
 	double last_ns;  /* … and when that was */
@@ -35,7 +35,7 @@ struct varying_rate {
 };
 
 /* Sets the next piece; false: there is none. */
-typedef bool varying_advance(struct arrival_process *p, struct piece *piece);
+typedef bool varying_advance(struct arrival_process *p, struct rate_piece *piece);
 /* The time in the piece at which the area under it is `mass`. */
 typedef double varying_solve(struct varying_rate *v, double mass);
 
@@ -45,7 +45,7 @@ static inline double per_ns(double rate)
 }
 
 /* A piece whose rate changes linearly between these rates per second. */
-struct piece linear_piece(double length_ns, double from, double to);
+struct rate_piece linear_piece(double length_ns, double from, double to);
 
 static inline double smaller(double a, double b)
 {
@@ -60,7 +60,7 @@ static inline double greater(double a, double b)
 /* varying_solve for a linear piece: the smaller root of a quadratic, without cancellation. */
 static inline double linear_solve(struct varying_rate *v, double mass)
 {
-	const struct piece *piece = &v->piece;
+	const struct rate_piece *piece = &v->piece;
 	double root = sqrt(greater(0, piece->square + piece->doubled_slope * mass));
 
 	return mass > 0 ? smaller(2 * mass / (piece->from + root), piece->length_ns) : 0;

@@ -5,7 +5,7 @@
 
 #define NOT_AN_INDEX UINT32_MAX
 
-struct segment {
+struct pointer_segment {
 	char *key;
 	size_t key_len;
 	uint32_t index; /* the key as a list index, or NOT_AN_INDEX */
@@ -15,12 +15,12 @@ struct segment {
 	bool unequal; /* `*[member!=value]` */
 };
 
-enum condition { ANY, IS_TEXT, IS_INTEGER, IS_BOOL };
+enum pointer_condition { ANY, IS_TEXT, IS_INTEGER, IS_BOOL };
 
 struct api_pointer {
-	struct segment *segments;
+	struct pointer_segment *segments;
 	size_t count;
-	enum condition condition;
+	enum pointer_condition condition;
 	char *text;
 	int64_t integer;           /* of a bool: 0 or 1 */
 	struct api_pointer *where; /* has to match too; NULL */
@@ -60,7 +60,7 @@ static bool unescape(char *key)
 }
 
 /* Splits a key of the form `*[member=value]`. */
-static void find_filter(struct segment *s)
+static void find_filter(struct pointer_segment *s)
 {
 	size_t len = strlen(s->key);
 	char *equals = strchr(s->key, '=');
@@ -75,12 +75,12 @@ static void find_filter(struct segment *s)
 
 static int add_segment(struct api_pointer *p, const char *text, size_t len, struct ipf_error *err)
 {
-	struct segment *more = realloc(p->segments, (p->count + 1) * sizeof *more);
+	struct pointer_segment *more = realloc(p->segments, (p->count + 1) * sizeof *more);
 	if (!more)
 		return ipf_error_memory(err);
 	p->segments = more;
-	struct segment *s = &p->segments[p->count];
-	*s = (struct segment){.key = strndup(text, len)};
+	struct pointer_segment *s = &p->segments[p->count];
+	*s = (struct pointer_segment){.key = strndup(text, len)};
 	if (!s->key)
 		return ipf_error_memory(err);
 	p->count++;
@@ -189,7 +189,7 @@ static bool condition_holds(const struct api_pointer *p, const struct jdoc *doc,
 }
 
 /* Compares strings by their text, anything else by its JSON. */
-static bool element_matches(const struct segment *s, const struct jdoc *doc, jdoc_id element)
+static bool element_matches(const struct pointer_segment *s, const struct jdoc *doc, jdoc_id element)
 {
 	if (!s->member)
 		return true;
@@ -202,7 +202,7 @@ static bool follow(const struct api_pointer *p, size_t at, const struct jdoc *do
                    bool (*found)(const struct jdoc *doc, jdoc_id node, void *data), void *data)
 {
 	for (; at < p->count; at++) {
-		const struct segment *s = &p->segments[at];
+		const struct pointer_segment *s = &p->segments[at];
 		enum jdoc_type type = jdoc_type_of(doc, node);
 		if (type == JDOC_LIST && s->star) {
 			for (struct jdoc_each e = jdoc_each(doc, node); jdoc_step(&e);)

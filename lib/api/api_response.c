@@ -57,14 +57,14 @@ static int compile_pointers(struct descriptor_place at, json_t *map, const char 
 	return compile_pointer_list(at, false, map, key, to, err);
 }
 
-struct words {
+struct word_choice {
 	const char *const *names; /* NULL at the end */
 	const char *expected;     /* the names as an error message lists them */
 };
 
 /* The index of the word into *to. */
-static int compile_word(struct descriptor_place at, json_t *map, const char *key, const struct words *words, int *to,
-                        struct ipf_error *err)
+static int compile_word(struct descriptor_place at, json_t *map, const char *key, const struct word_choice *words,
+                        int *to, struct ipf_error *err)
 {
 	json_t *value = json_object_get(map, key);
 	for (int i = 0; json_is_string(value) && words->names[i]; i++) {
@@ -76,8 +76,8 @@ static int compile_word(struct descriptor_place at, json_t *map, const char *key
 	return descriptor_wrong(at, key, err, words->expected, value);
 }
 
-static int compile_optional_word(struct descriptor_place at, json_t *map, const char *key, const struct words *words,
-                                 int *to, struct ipf_error *err)
+static int compile_optional_word(struct descriptor_place at, json_t *map, const char *key,
+                                 const struct word_choice *words, int *to, struct ipf_error *err)
 {
 	return json_object_get(map, key) ? compile_word(at, map, key, words, to, err) : 0;
 }
@@ -144,7 +144,7 @@ static int compile_usage(struct descriptor_place at, json_t *usage, struct api_r
 static int compile_finish_words(struct descriptor_place at, json_t *map, struct api_response *r, struct ipf_error *err)
 {
 	static const char *const names[] = {"stop", "length", "tool_calls", "content_filter", "error", NULL};
-	static const struct words common = {names, "stop, length, tool_calls, content_filter, error or null"};
+	static const struct word_choice common = {names, "stop, length, tool_calls, content_filter, error or null"};
 	const char *key;
 	json_t *value;
 	if (!map)
@@ -179,7 +179,7 @@ static const char *const server_times[API_SERVER_TIMES] = {"load",   "queue", "p
 static int compile_timing(struct descriptor_place at, json_t *json, struct api_timing *t, struct ipf_error *err)
 {
 	static const char *const known[] = {"at", "from", "unit", NULL}, *const names[] = {"ns", "us", "ms", "s", NULL};
-	static const struct words units = {names, "ns, us, ms or s"};
+	static const struct word_choice units = {names, "ns, us, ms or s"};
 	static const double sizes[] = {1, 1e3, 1e6, 1e9};
 	int unit = 0;
 	if (!json_is_object(json))
@@ -242,13 +242,13 @@ static bool header_misplaced(const struct api_response *r)
 
 static int compile_framing(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const struct words framings = {framing_names,
-	                                      "\"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\""};
+	static const struct word_choice framings = {framing_names,
+	                                            "\"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\""};
 	static const char *const mode_names[] = {"delta", "cumulative", "cumulative-with-prompt", "prefix", NULL};
-	static const struct words modes = {mode_names,
-	                                   "\"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\""};
+	static const struct word_choice modes = {mode_names,
+	                                         "\"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\""};
 	static const char *const envelope_names[] = {"aws-eventstream", NULL};
-	static const struct words envelopes = {envelope_names, "\"aws-eventstream\""};
+	static const struct word_choice envelopes = {envelope_names, "\"aws-eventstream\""};
 	int framing = 0, mode = 0, envelope = 0;
 	if (compile_word(at, json, "framing", &framings, &framing, err) < 0 ||
 	    compile_optional_word(at, json, "text_mode", &modes, &mode, err) < 0 ||

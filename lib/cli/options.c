@@ -13,24 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool option_takes_value(const struct option_spec *spec)
-{
-	switch (spec->kind) {
-	case OPTION_HEADING:
-	case OPTION_FLAG:
-	case OPTION_COUNTER:
-	case OPTION_HELP:
-	case OPTION_VERSION:
-	case OPTION_COMPLETION:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* ---- walking along the command line ------------------------------------------------------------------------------ */
 
-struct walk {
+struct argument_walk {
 	const struct program *program;
 	char **argv;
 	int argc, at;
@@ -98,7 +83,7 @@ static const struct option_spec *find_long(const struct program *program, const 
 }
 
 /* Takes the next word as the option's value. A word that is itself an option is refused: the value was forgotten. */
-static int next_value(struct walk *w, struct argument *a, struct ipf_error *err)
+static int next_value(struct argument_walk *w, struct argument *a, struct ipf_error *err)
 {
 	const char *value;
 
@@ -111,7 +96,7 @@ static int next_value(struct walk *w, struct argument *a, struct ipf_error *err)
 	return 1;
 }
 
-static int next_long(struct walk *w, struct argument *a, const char *word, struct ipf_error *err)
+static int next_long(struct argument_walk *w, struct argument *a, const char *word, struct ipf_error *err)
 {
 	size_t len = strcspn(word + 2, "=");
 
@@ -130,7 +115,7 @@ static int next_long(struct walk *w, struct argument *a, const char *word, struc
 	return option_takes_value(a->spec) ? next_value(w, a, err) : 1;
 }
 
-static int next_letter(struct walk *w, struct argument *a, struct ipf_error *err)
+static int next_letter(struct argument_walk *w, struct argument *a, struct ipf_error *err)
 {
 	char letter = *w->cluster++;
 
@@ -149,7 +134,7 @@ static int next_letter(struct walk *w, struct argument *a, struct ipf_error *err
 }
 
 /* 1: the next option or operand; 0: the end; -1. */
-static int next_argument(struct walk *w, struct argument *a, struct ipf_error *err)
+static int next_argument(struct argument_walk *w, struct argument *a, struct ipf_error *err)
 {
 	const char *word;
 
@@ -314,7 +299,7 @@ static bool only_prints(const struct option_spec *spec)
 }
 
 /* 1: run; 0: print *prints (help, version, completion) instead; -1. */
-static int parse(struct walk *w, void *options, struct operands *operands, const struct option_spec **prints,
+static int parse(struct argument_walk *w, void *options, struct operands *operands, const struct option_spec **prints,
                  struct ipf_error *err)
 {
 	const char **items = keep_items(w->argc + 1, err);
@@ -432,7 +417,7 @@ static int print_instead(const struct program *program, enum option_kind what, s
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status)
 {
-	struct walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
 	const struct option_spec *prints;
 	struct ipf_error err = {0};
 	int got;
@@ -512,7 +497,7 @@ static void append_argument(json_t *list, const struct argument *a, bool reprodu
 
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible)
 {
-	struct walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
 	json_t *list = json_array();
 	struct ipf_error err = {0};
 	bool marked = false;

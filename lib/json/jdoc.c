@@ -202,7 +202,7 @@ static int parse_scalar(struct parser *p)
 }
 
 /* Where the parser is in an open list or map. */
-enum place { BEFORE_FIRST, BEFORE_NEXT, AFTER_VALUE };
+enum parser_place { BEFORE_FIRST, BEFORE_NEXT, AFTER_VALUE };
 
 static int parse_key(struct parser *p)
 {
@@ -222,7 +222,7 @@ static int parse_tree(struct parser *p)
 {
 	jdoc_id open[MAX_DEPTH];
 	int depth = 0;
-	enum place place = BEFORE_NEXT;
+	enum parser_place place = BEFORE_NEXT;
 	for (;;) {
 		skip_space(p);
 		if (p->at == p->end)

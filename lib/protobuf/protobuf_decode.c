@@ -10,16 +10,16 @@
  * quadratic. */
 #define UNKNOWN_MAX 32
 
-struct decoder {
+struct protobuf_decoder {
 	const struct protobuf_schema *p;
 	struct jout w;
 	struct ipf_error *err;
 	int depth;
 };
 
-static int decode_message(struct decoder *d, int type, struct slice message);
+static int decode_message(struct protobuf_decoder *d, int type, struct slice message);
 
-static int bad(struct decoder *d, int type, const struct protobuf_field *f, const char *what)
+static int bad(struct protobuf_decoder *d, int type, const struct protobuf_field *f, const char *what)
 {
 	return ipf_error_set(d->err, IPF_INPUT, "%s%s%s: %s", protobuf_type_name(d->p, type), f ? "." : "",
 	                     f ? f->name : "", what);
@@ -73,7 +73,7 @@ static int64_t unzigzag(uint64_t value)
 	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
 }
 
-static void put_enum(struct decoder *d, const struct protobuf_field *f, uint64_t value)
+static void put_enum(struct protobuf_decoder *d, const struct protobuf_field *f, uint64_t value)
 {
 	const struct protobuf_enum *e = &d->p->enums[f->type];
 	int64_t number = (int32_t)(uint32_t)value;
@@ -85,7 +85,8 @@ static void put_enum(struct decoder *d, const struct protobuf_field *f, uint64_t
 	jout_int(&d->w, number);
 }
 
-static void put_number(struct decoder *d, const struct protobuf_field *f, enum protobuf_kind kind, uint64_t value)
+static void put_number(struct protobuf_decoder *d, const struct protobuf_field *f, enum protobuf_kind kind,
+                       uint64_t value)
 {
 	switch (kind) {
 	case PB_DOUBLE:
@@ -124,7 +125,7 @@ static void put_number(struct decoder *d, const struct protobuf_field *f, enum p
 	}
 }
 
-static int put_value(struct decoder *d, int type, const struct protobuf_field *f, enum protobuf_kind kind,
+static int put_value(struct protobuf_decoder *d, int type, const struct protobuf_field *f, enum protobuf_kind kind,
                      const struct wire_field *at)
 {
 	if (at->type != protobuf_wire_type(kind))
@@ -141,7 +142,8 @@ static int put_value(struct decoder *d, int type, const struct protobuf_field *f
 /* ---- lists and maps ---- */
 
 /* The numbers of a packed list, or one element. */
-static int put_elements(struct decoder *d, int type, const struct protobuf_field *f, const struct wire_field *at)
+static int put_elements(struct protobuf_decoder *d, int type, const struct protobuf_field *f,
+                        const struct wire_field *at)
 {
 	enum wire_type wire = protobuf_wire_type(f->kind);
 	size_t i = 0;
@@ -154,7 +156,7 @@ static int put_elements(struct decoder *d, int type, const struct protobuf_field
 	return got < 0 ? bad(d, type, f, "the packed list ends within a number") : 0;
 }
 
-static int put_entry(struct decoder *d, int type, const struct protobuf_field *f, struct slice entry)
+static int put_entry(struct protobuf_decoder *d, int type, const struct protobuf_field *f, struct slice entry)
 {
 	const struct protobuf_field key_field = {.name = f->name, .kind = f->map_key, .type = -1};
 	struct wire_field at, key = {0}, value = {0};
@@ -172,7 +174,7 @@ static int put_entry(struct decoder *d, int type, const struct protobuf_field *f
 		put_key(&d->w, key.data);
 	} else {
 		struct buffer text = {0};
-		struct decoder inner = {.p = d->p, .w = {.out = &text}, .err = d->err};
+		struct protobuf_decoder inner = {.p = d->p, .w = {.out = &text}, .err = d->err};
 		put_number(&inner, &key_field, f->map_key, key.value);
 		put_key(&d->w, buffer_all(&text));
 		buffer_release(&text);
@@ -185,7 +187,8 @@ static int put_entry(struct decoder *d, int type, const struct protobuf_field *f
 }
 
 /* All elements of the field; the first is at `from`. */
-static int put_all(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+static int put_all(struct protobuf_decoder *d, int type, const struct protobuf_field *f, struct slice message,
+                   size_t from)
 {
 	struct wire_field at;
 	if (f->map)
@@ -214,7 +217,7 @@ struct tensor {
 };
 
 /* The text of a string field in a message; empty if absent. */
-static struct slice text_in(const struct decoder *d, int type, const char *name, struct slice message)
+static struct slice text_in(const struct protobuf_decoder *d, int type, const char *name, struct slice message)
 {
 	const struct protobuf_field *f = protobuf_by_name(d->p, type, name, strlen(name));
 	struct wire_field at;
@@ -226,8 +229,8 @@ static struct slice text_in(const struct decoder *d, int type, const char *name,
 }
 
 /* The description of the next tensor; advances *from. False: there are no more. */
-static bool tensor_at(const struct decoder *d, const struct protobuf_field *of, struct slice message, size_t *from,
-                      struct tensor *tensor)
+static bool tensor_at(const struct protobuf_decoder *d, const struct protobuf_field *of, struct slice message,
+                      size_t *from, struct tensor *tensor)
 {
 	struct wire_field at;
 	while (wire_next(message, from, &at) > 0)
@@ -258,7 +261,7 @@ static uint64_t little_endian(const char *bytes, size_t count)
 }
 
 /* Texts, each preceded by its length in 32 bits. */
-static bool put_texts(struct decoder *d, struct slice raw)
+static bool put_texts(struct protobuf_decoder *d, struct slice raw)
 {
 	size_t at = 0;
 	while (raw.len - at >= 4) {
@@ -272,7 +275,7 @@ static bool put_texts(struct decoder *d, struct slice raw)
 	return at == raw.len;
 }
 
-static bool put_tensor(struct decoder *d, const struct tensor *t, struct slice raw)
+static bool put_tensor(struct protobuf_decoder *d, const struct tensor *t, struct slice raw)
 {
 	const struct datatype *type = datatypes, *end = datatypes + sizeof datatypes / sizeof *datatypes;
 	bool good = true;
@@ -295,7 +298,8 @@ static bool put_tensor(struct decoder *d, const struct tensor *t, struct slice r
 	return good;
 }
 
-static int put_tensors(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+static int put_tensors(struct protobuf_decoder *d, int type, const struct protobuf_field *f, struct slice message,
+                       size_t from)
 {
 	const struct protobuf_field *of = protobuf_by_name(d->p, type, f->of, strlen(f->of));
 	struct wire_field at;
@@ -335,9 +339,9 @@ static bool looks_like_message(struct slice data)
 	return got == 0 && data.len > 0;
 }
 
-static void put_unknown(struct decoder *d, const struct wire_field *at);
+static void put_unknown(struct protobuf_decoder *d, const struct wire_field *at);
 
-static void put_unknown_message(struct decoder *d, struct slice message)
+static void put_unknown_message(struct protobuf_decoder *d, struct slice message)
 {
 	struct wire_field at;
 	char key[16];
@@ -351,7 +355,7 @@ static void put_unknown_message(struct decoder *d, struct slice message)
 	jout_end_map(&d->w);
 }
 
-static void put_unknown(struct decoder *d, const struct wire_field *at)
+static void put_unknown(struct protobuf_decoder *d, const struct wire_field *at)
 {
 	switch (at->type) {
 	case WIRE_VARINT:
@@ -386,7 +390,8 @@ static struct wire_field last_of(struct slice message, size_t from, uint32_t num
 	return last;
 }
 
-static int put_field(struct decoder *d, int type, const struct protobuf_field *f, struct slice message, size_t from)
+static int put_field(struct protobuf_decoder *d, int type, const struct protobuf_field *f, struct slice message,
+                     size_t from)
 {
 	put_key(&d->w, slice_of(f->name));
 	if (f->kind == PB_TENSORS)
@@ -409,7 +414,7 @@ static bool note_unknown(uint32_t seen[UNKNOWN_MAX], size_t *count, uint32_t num
 }
 
 /* Writes the fields in the order of their first occurrences. */
-static int decode_message(struct decoder *d, int type, struct slice message)
+static int decode_message(struct protobuf_decoder *d, int type, struct slice message)
 {
 	const struct protobuf_field *fields = d->p->types[type].fields, *f;
 	uint64_t seen = 0;
@@ -447,7 +452,7 @@ static int decode_message(struct decoder *d, int type, struct slice message)
 int protobuf_decode(const struct protobuf_schema *p, int type, struct slice message, struct buffer *out,
                     struct ipf_error *err)
 {
-	struct decoder d = {.p = p, .w = {.out = out}, .err = err};
+	struct protobuf_decoder d = {.p = p, .w = {.out = out}, .err = err};
 	if (decode_message(&d, type, message) < 0)
 		return -1;
 	return out->failed ? ipf_error_memory(err) : 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct encoder {
+struct protobuf_encoder {
 	const struct protobuf_schema *p;
 	const struct jdoc *doc;
 	struct buffer *out;
@@ -12,7 +12,8 @@ struct encoder {
 	int depth;
 };
 
-static int expected(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id node, const char *wanted)
+static int expected(struct protobuf_encoder *e, int type, const struct protobuf_field *f, jdoc_id node,
+                    const char *wanted)
 {
 	char key[160];
 	snprintf(key, sizeof key, "%.70s.%.70s", protobuf_type_name(e->p, type), f->name);
@@ -83,7 +84,7 @@ static bool floating(const struct jdoc *doc, jdoc_id node, enum protobuf_kind ki
 }
 
 /* An enum, by word or by number. */
-static bool enumerated(const struct encoder *e, const struct protobuf_field *f, jdoc_id node, uint64_t *value)
+static bool enumerated(const struct protobuf_encoder *e, const struct protobuf_field *f, jdoc_id node, uint64_t *value)
 {
 	const struct protobuf_enum *known = &e->p->enums[f->type];
 	for (size_t i = 0; i < known->count; i++)
@@ -94,11 +95,11 @@ static bool enumerated(const struct encoder *e, const struct protobuf_field *f, 
 	return integer(e->doc, node, PB_INT32, value);
 }
 
-static int encode_message(struct encoder *e, int type, jdoc_id map);
+static int encode_message(struct protobuf_encoder *e, int type, jdoc_id map);
 
 /* The bits of a scalar other than a text; -1: err. */
-static int number_of(struct encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind, jdoc_id node,
-                     uint64_t *value)
+static int number_of(struct protobuf_encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
+                     jdoc_id node, uint64_t *value)
 {
 	char wanted[96];
 	bool good;
@@ -127,7 +128,7 @@ static void put_number(struct buffer *out, enum wire_type wire, uint64_t value)
 }
 
 /* Appends one value with its tag. */
-static int encode_value(struct encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
+static int encode_value(struct protobuf_encoder *e, int type, const struct protobuf_field *f, enum protobuf_kind kind,
                         uint32_t number, jdoc_id node)
 {
 	enum wire_type wire = protobuf_wire_type(kind);
@@ -155,7 +156,7 @@ static int encode_value(struct encoder *e, int type, const struct protobuf_field
 	return 0;
 }
 
-static int encode_packed(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id list)
+static int encode_packed(struct protobuf_encoder *e, int type, const struct protobuf_field *f, jdoc_id list)
 {
 	uint64_t value;
 	if (!jdoc_count(e->doc, list))
@@ -171,7 +172,7 @@ static int encode_packed(struct encoder *e, int type, const struct protobuf_fiel
 	return 0;
 }
 
-static int encode_key(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id key)
+static int encode_key(struct protobuf_encoder *e, int type, const struct protobuf_field *f, jdoc_id key)
 {
 	if (f->map_key == PB_STRING)
 		return encode_value(e, type, f, PB_STRING, 1, key);
@@ -192,7 +193,7 @@ static int encode_key(struct encoder *e, int type, const struct protobuf_field *
 	return result;
 }
 
-static int encode_map(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id map)
+static int encode_map(struct protobuf_encoder *e, int type, const struct protobuf_field *f, jdoc_id map)
 {
 	if (jdoc_type_of(e->doc, map) != JDOC_MAP)
 		return expected(e, type, f, map, "an object");
@@ -206,7 +207,7 @@ static int encode_map(struct encoder *e, int type, const struct protobuf_field *
 	return 0;
 }
 
-static int encode_field(struct encoder *e, int type, const struct protobuf_field *f, jdoc_id node)
+static int encode_field(struct protobuf_encoder *e, int type, const struct protobuf_field *f, jdoc_id node)
 {
 	if (jdoc_is_null(e->doc, node))
 		return 0;
@@ -224,7 +225,7 @@ static int encode_field(struct encoder *e, int type, const struct protobuf_field
 	return 0;
 }
 
-static int encode_message(struct encoder *e, int type, jdoc_id map)
+static int encode_message(struct protobuf_encoder *e, int type, jdoc_id map)
 {
 	if (++e->depth > PROTOBUF_DEPTH)
 		return ipf_error_set(e->err, IPF_INPUT, "%s: messages are nested too deeply", protobuf_type_name(e->p, type));
@@ -244,7 +245,7 @@ static int encode_message(struct encoder *e, int type, jdoc_id map)
 int protobuf_encode(const struct protobuf_schema *p, int type, struct jdoc *scratch, struct slice json,
                     struct buffer *out, struct ipf_error *err)
 {
-	struct encoder e = {.p = p, .doc = scratch, .out = out, .err = err};
+	struct protobuf_encoder e = {.p = p, .doc = scratch, .out = out, .err = err};
 	if (jdoc_parse(scratch, json.data, json.len, err) < 0)
 		return -1;
 	if (jdoc_type_of(scratch, JDOC_ROOT) != JDOC_MAP)

@@ -83,14 +83,14 @@ enum wire_type protobuf_wire_type(enum protobuf_kind kind)
 
 /* ---- parsing a field: "repeated string = 4" ---- */
 
-struct compiler {
+struct schema_compiler {
 	struct protobuf_schema *p;
 	const char *file;
 	struct ipf_error *err;
 };
 
-static int field_error(struct compiler *c, const struct protobuf_type *type, const char *name, const char *wanted,
-                       json_t *got)
+static int field_error(struct schema_compiler *c, const struct protobuf_type *type, const char *name,
+                       const char *wanted, json_t *got)
 {
 	char *text = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 	ipf_error_at(c->err, IPF_INPUT, c->file, 0, "grpc.messages.%s.%s: expected %s, got %.80s", type->name, name, wanted,
@@ -180,7 +180,7 @@ static bool parse_field(const struct protobuf_schema *p, struct protobuf_field *
 }
 
 /* The field that a "tensors(FIELD)" names must be a repeated message with the tensors' names and data types. */
-static int check_tensors(struct compiler *c, const struct protobuf_type *t, int type)
+static int check_tensors(struct schema_compiler *c, const struct protobuf_type *t, int type)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct protobuf_field *f = &t->fields[i], *of, *name, *datatype;
@@ -201,7 +201,7 @@ static int check_tensors(struct compiler *c, const struct protobuf_type *t, int 
 
 /* ---- compiling a description ---- */
 
-static int add_enums(struct compiler *c, json_t *enums)
+static int add_enums(struct schema_compiler *c, json_t *enums)
 {
 	const char *name, *word;
 	json_t *words, *number;
@@ -229,7 +229,7 @@ static int add_enums(struct compiler *c, json_t *enums)
 	return 0;
 }
 
-static int add_fields(struct compiler *c, int type, json_t *fields)
+static int add_fields(struct schema_compiler *c, int type, json_t *fields)
 {
 	struct protobuf_type *t = &c->p->types[type];
 	const char *name;
@@ -256,7 +256,7 @@ static int add_fields(struct compiler *c, int type, json_t *fields)
 	return 0;
 }
 
-static int add_types(struct compiler *c, json_t *messages)
+static int add_types(struct schema_compiler *c, json_t *messages)
 {
 	struct protobuf_schema *p = c->p;
 	const char *name;
@@ -285,7 +285,7 @@ static int add_types(struct compiler *c, json_t *messages)
 
 int protobuf_schema_new(struct protobuf_schema **schema, json_t *description, const char *file, struct ipf_error *err)
 {
-	struct compiler c = {.p = calloc(1, sizeof(struct protobuf_schema)), .file = file, .err = err};
+	struct schema_compiler c = {.p = calloc(1, sizeof(struct protobuf_schema)), .file = file, .err = err};
 	*schema = NULL;
 	if (!c.p)
 		return ipf_error_memory(err);

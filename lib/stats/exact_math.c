@@ -13,6 +13,8 @@
 #define LN2_LOW  0x1.cf79abc9e3b3ap-40
 #define INV_LN2  0x1.71547652b82fep+0
 
+#define SQRT_2PI 2.5066282746310005
+
 #define INFINITE  UINT64_C(0x7ff0000000000000) /* bit patterns of doubles */
 #define NORMAL    UINT64_C(0x0010000000000000)
 #define SQRT_HALF UINT64_C(0x3fe6a09e667f3bcd)
@@ -89,4 +91,22 @@ double exact_exp(double x)
 	power = powers[k & 63].power;
 	value = power + power * (r + (square * sum + powers[k & 63].missing));
 	return normal ? double_of(bits_of(value) + ((uint64_t)(k >> 6) << 52)) : ldexp(value, (int)(k >> 6));
+}
+
+double exact_power(double x, double y)
+{
+	return x > 0 ? exact_exp(exact_log(x) * y) : 0;
+}
+
+/* Lanczos, A Precision Approximation of the Gamma Function (1964), with g = 7 and Godfrey's nine coefficients. */
+double exact_gamma(double x)
+{
+	static const double c[] = {0.99999999999980993,  676.5203681218851,     -1259.1392167224028,
+	                           771.32342877765313,   -176.61502916214059,   12.507343278686905,
+	                           -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+	double z = x - 1, t = z + 7.5, sum = c[0];
+
+	for (size_t i = 1; i < sizeof c / sizeof *c; i++)
+		sum += c[i] / (z + (double)i);
+	return SQRT_2PI * exact_power(t, z + 0.5) * exact_exp(-t) * sum;
 }

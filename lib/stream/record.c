@@ -1,10 +1,10 @@
 #include "stream/record.h"
 
 #include "absent.h"
+#include "base64.h"
 #include "json/utf8.h"
 #include "stream/fields.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,14 +107,7 @@ static void write_base64(struct jout *w, struct slice bytes)
 {
 	jout_key(w, "body_base64");
 	jout_value(w, slice_of("\""));
-	/* in pieces, since EVP_EncodeBlock takes an int; a multiple of three, so that only the last one is padded */
-	for (size_t at = 0, piece; at < bytes.len; at += piece) {
-		piece = bytes.len - at < 3 * 65536 ? bytes.len - at : 3 * 65536;
-		char *to = buffer_reserve(w->out, piece / 3 * 4 + 8);
-		if (!to)
-			return;
-		w->out->len += (size_t)EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)bytes.data + at, (int)piece);
-	}
+	base64_encode(bytes, w->out);
 	buffer_byte(w->out, '"');
 }
 
@@ -229,23 +222,9 @@ static int decode_base64(struct slice raw, struct buffer *out, struct ipf_error 
 	for (size_t i = 0; i < len; i++)
 		if (raw.data[1 + i] != '\\')
 			text[kept++] = raw.data[1 + i];
-	int status = 0;
-	size_t pad = 0;
-	while (pad < 2 && pad < kept && text[kept - 1 - pad] == '=')
-		pad++;
-	for (size_t at = 0, piece; at < kept && status == 0; at += piece) {
-		piece = kept - at < 65536 ? kept - at : 65536;
-		char *to = buffer_reserve(out, piece / 4 * 3 + 4);
-		int got = to ? EVP_DecodeBlock((unsigned char *)to, (const unsigned char *)text + at, (int)piece) : -1;
-		if (got < 0)
-			status = ipf_error_set(err, IPF_INPUT, "body_base64: expected base64");
-		else
-			out->len += (size_t)got;
-	}
-	if (status == 0)
-		out->len -= pad;
+	int status = kept % 4 ? -1 : base64_decode((struct slice){text, kept}, out);
 	free(text);
-	return status;
+	return status < 0 ? ipf_error_set(err, IPF_INPUT, "body_base64: expected base64") : 0;
 }
 
 static int parse_body(struct record_reader *r, struct record *record, struct ipf_error *err)

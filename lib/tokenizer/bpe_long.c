@@ -17,12 +17,12 @@
 
 #define WINDOW 64 /* initial size in bytes */
 
-struct window {
+struct bpe_window {
 	struct bpe_span s;
 	size_t cap;
 };
 
-static int window_room(struct window *w, size_t bytes, struct ipf_error *err)
+static int window_room(struct bpe_window *w, size_t bytes, struct ipf_error *err)
 {
 	if (bytes <= w->cap)
 		return 0;
@@ -46,12 +46,12 @@ static int window_room(struct window *w, size_t bytes, struct ipf_error *err)
 #define LOOK_BACK 8
 #define CALM      16 /* number of joins after which grown windows shrink */
 
-struct walk {
+struct bpe_walk {
 	const struct bpe *bpe;
 	const char *word;
 	size_t len, size; /* size: of a window, in bytes */
-	struct window tail, windows[1 + BPE_SIDE_BY_SIDE];
-	struct window *last,
+	struct bpe_window tail, windows[1 + BPE_SIDE_BY_SIDE];
+	struct bpe_window *last,
 		*next[BPE_SIDE_BY_SIDE]; /* last: the window that the end of the tail comes from, for texts that repeat */
 	size_t abreast;              /* number of windows that are tried at once */
 	int calm;
@@ -61,7 +61,7 @@ struct walk {
 };
 
 /* The start of the character at `at`; in byte mode every place is one. */
-static size_t character_start(const struct walk *w, size_t at)
+static size_t character_start(const struct bpe_walk *w, size_t at)
 {
 	while (at < w->len && !w->bpe->vocabulary->byte_mode && ((unsigned char)w->word[at] & 0xc0) == 0x80)
 		at--;
@@ -69,7 +69,7 @@ static size_t character_start(const struct walk *w, size_t at)
 }
 
 /* Fills a window with the unmerged symbols of word[begin, begin + size), a bit less if that would cut a character. */
-static int fill_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+static int fill_window(const struct bpe_walk *w, struct bpe_window *window, size_t begin, size_t size)
 {
 	struct bpe_span *s = &window->s;
 	s->word = w->word;
@@ -84,7 +84,7 @@ static int fill_window(const struct walk *w, struct window *window, size_t begin
 	return 0;
 }
 
-static int encode_window(const struct walk *w, struct window *window, size_t begin, size_t size)
+static int encode_window(const struct bpe_walk *w, struct bpe_window *window, size_t begin, size_t size)
 {
 	struct bpe_span *s = &window->s;
 	if (fill_window(w, window, begin, size) < 0)
@@ -120,7 +120,7 @@ static bool common_token(const struct bpe_span *a, const struct bpe_span *b, siz
 	return false;
 }
 
-static int hand_out(struct walk *w, size_t count)
+static int hand_out(struct bpe_walk *w, size_t count)
 {
 	struct bpe_span *t = &w->tail.s;
 	if (count == 0)
@@ -136,7 +136,7 @@ static int hand_out(struct walk *w, size_t count)
 }
 
 /* Replaces the tail from token `at` on by the window from token `from` on. */
-static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window, size_t from)
+static int replace_tail(struct bpe_walk *w, size_t at, const struct bpe_span *window, size_t from)
 {
 	struct bpe_span *t = &w->tail.s;
 	size_t more = window->count - from;
@@ -152,7 +152,7 @@ static int replace_tail(struct walk *w, size_t at, const struct bpe_span *window
 }
 
 /* 1: the window continues the tail; 0: they have no token in common, or the window does not reach further. */
-static int join(struct walk *w, const struct window *window)
+static int join(struct bpe_walk *w, const struct bpe_window *window)
 {
 	size_t in_tail, in_window;
 	if (window->s.end <= w->tail.s.end || window->s.count == 0 ||
@@ -163,7 +163,7 @@ static int join(struct walk *w, const struct window *window)
 
 /* Returns the last token of the tail that begins at least `overlap` bytes before the end of the tail and not inside a
  * character, as the tokens of its bytes may. */
-static size_t border_before_end(const struct walk *w, size_t overlap)
+static size_t border_before_end(const struct bpe_walk *w, size_t overlap)
 {
 	const struct bpe_span *t = &w->tail.s;
 	size_t k = t->count ? t->count - 1 : 0;
@@ -172,14 +172,14 @@ static size_t border_before_end(const struct walk *w, size_t overlap)
 	return k;
 }
 
-static void swap(struct window **a, struct window **b)
+static void swap(struct bpe_window **a, struct bpe_window **b)
 {
-	struct window *keep = *a;
+	struct bpe_window *keep = *a;
 	*a = *b;
 	*b = keep;
 }
 
-static bool repeats(const struct walk *w, size_t begin)
+static bool repeats(const struct bpe_walk *w, size_t begin)
 {
 	/* a window is up to three bytes shorter if they are part of a character */
 	size_t size = w->last->s.end - w->last->s.begin;
@@ -188,7 +188,7 @@ static bool repeats(const struct walk *w, size_t begin)
 }
 
 /* If the next window has the text of the last one (runs of a character, repeated patterns), it also has its tokens. */
-static int repeat_window(struct walk *w, size_t begin)
+static int repeat_window(struct bpe_walk *w, size_t begin)
 {
 	const struct bpe_span *last = &w->last->s;
 	if (window_room(w->next[0], last->count, w->err) < 0)
@@ -204,7 +204,7 @@ static int repeat_window(struct walk *w, size_t begin)
 	return 0;
 }
 
-static int try_window(struct walk *w, size_t begin, size_t size)
+static int try_window(struct bpe_walk *w, size_t begin, size_t size)
 {
 	bool repeated = size == w->size && repeats(w, begin);
 	int status = repeated ? repeat_window(w, begin) : encode_window(w, w->next[0], begin, size);
@@ -222,7 +222,7 @@ static int try_window(struct walk *w, size_t begin, size_t size)
 
 /* Doubles the size of the window, half of it behind the end of the tail. If the tail does not reach back far enough,
  * starts again from the beginning of the word. */
-static int grow(struct walk *w)
+static int grow(struct bpe_walk *w)
 {
 	for (;;) {
 		w->size *= 2;
@@ -245,7 +245,7 @@ static int grow(struct walk *w)
 }
 
 /* Moves on by one window, from the border of a token; windows grow if necessary. */
-static int step_one(struct walk *w)
+static int step_one(struct bpe_walk *w)
 {
 	size_t size = w->size;
 	for (size_t overlap = size / 4; overlap < size; overlap += size / 3) {
@@ -273,7 +273,7 @@ static size_t likely_border(const struct bpe *b, const char *word, size_t at)
 
 /* Moves on by several windows at once, from any place. 1: at least the first one could be joined; 0: take one step
  * instead. */
-static int step_abreast(struct walk *w)
+static int step_abreast(struct bpe_walk *w)
 {
 	size_t tail_end = w->tail.s.end, filled = 0, joined = 0;
 	struct bpe_span *spans[BPE_SIDE_BY_SIDE];
@@ -299,7 +299,7 @@ static int step_abreast(struct walk *w)
 	return status < 0 ? -1 : joined > 0;
 }
 
-static int walk(struct walk *w)
+static int walk(struct bpe_walk *w)
 {
 	if (encode_window(w, w->last, 0, w->size) < 0 || replace_tail(w, 0, &w->last->s, 0) < 0)
 		return -1;
@@ -314,13 +314,13 @@ static int walk(struct walk *w)
 int bpe_encode_long(const struct bpe *b, const char *word, size_t len, struct token_ids *ids, struct ipf_error *err)
 {
 	/* The symbols of an affix occur at the ends of the word only: no windows then. */
-	struct walk w = {.bpe = b,
-	                 .word = word,
-	                 .len = len,
-	                 .size = b->affixes ? len : WINDOW,
-	                 .handed = ids->count,
-	                 .ids = ids,
-	                 .err = err};
+	struct bpe_walk w = {.bpe = b,
+	                     .word = word,
+	                     .len = len,
+	                     .size = b->affixes ? len : WINDOW,
+	                     .handed = ids->count,
+	                     .ids = ids,
+	                     .err = err};
 	if (len > UINT32_MAX - 1)
 		return ipf_error_set(err, IPF_INPUT, "a word is longer than 4 GiB");
 	w.abreast = BPE_SIDE_BY_SIDE;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-struct sequence {
+struct decoder_sequence {
 	struct decoder base;
 	size_t count;
 	struct decoder *parts[];
@@ -13,7 +13,7 @@ struct sequence {
 static int apply_sequence(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                           struct ipf_error *err)
 {
-	const struct sequence *s = (const struct sequence *)self;
+	const struct decoder_sequence *s = (const struct decoder_sequence *)self;
 	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
 	const struct text_pieces *from = tokens;
 	int status = 0;
@@ -34,7 +34,7 @@ static int apply_sequence(const struct decoder *self, const struct text_pieces *
 
 static void free_sequence(struct decoder *self)
 {
-	struct sequence *s = (struct sequence *)self;
+	struct decoder_sequence *s = (struct decoder_sequence *)self;
 	for (size_t i = 0; i < s->count; i++)
 		s->parts[i]->free(s->parts[i]);
 	free(s);
@@ -47,7 +47,7 @@ static int sequence_new(struct decoder **decoder, const json_t *config, struct i
 
 	if (!json_is_array(list))
 		return config_refuse("decoder: Sequence", "decoders", "a list", err);
-	struct sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
+	struct decoder_sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
 	if (!s)
 		return ipf_error_memory(err);
 	s->base = (struct decoder){apply_sequence, free_sequence};

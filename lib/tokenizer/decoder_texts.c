@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct texts {
+struct text_decoder {
 	struct decoder base;
 	struct buffer a, b; /* prefix, suffix, pad token, content, replacement; word delimiter */
 	bool flag;          /* cleanup; Metaspace: the first token loses its replacements */
@@ -16,16 +16,16 @@ struct texts {
 
 static void free_texts(struct decoder *self)
 {
-	struct texts *t = (struct texts *)self;
+	struct text_decoder *t = (struct text_decoder *)self;
 	buffer_release(&t->a);
 	buffer_release(&t->b);
 	regex_free(t->pattern);
 	free(t);
 }
 
-static struct texts *texts_new(decoder_function *apply, struct ipf_error *err)
+static struct text_decoder *texts_new(decoder_function *apply, struct ipf_error *err)
 {
-	struct texts *t = calloc(1, sizeof *t);
+	struct text_decoder *t = calloc(1, sizeof *t);
 	if (t)
 		t->base = (struct decoder){apply, free_texts};
 	else
@@ -33,7 +33,7 @@ static struct texts *texts_new(decoder_function *apply, struct ipf_error *err)
 	return t;
 }
 
-static int finish(struct decoder **decoder, struct texts *t, int status, struct ipf_error *err)
+static int finish(struct decoder **decoder, struct text_decoder *t, int status, struct ipf_error *err)
 {
 	if (status == 0 && (t->a.failed || t->b.failed))
 		status = ipf_error_memory(err);
@@ -98,7 +98,7 @@ static void cleanup(struct buffer *text, struct buffer *spare)
 static int apply_wordpiece(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                            struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	struct buffer text = {0}, spare = {0};
 
 	for (size_t i = 0; i < tokens->count; i++) {
@@ -124,7 +124,7 @@ static int apply_wordpiece(const struct decoder *self, const struct text_pieces 
 int decoder_wordpiece(struct decoder **decoder, const json_t *config, struct ipf_error *err)
 {
 	static const char part[] = "decoder: WordPiece";
-	struct texts *t = texts_new(apply_wordpiece, err);
+	struct text_decoder *t = texts_new(apply_wordpiece, err);
 	if (!t)
 		return -1;
 	int status = keep_text(config, part, "prefix", &t->a, err);
@@ -136,7 +136,7 @@ int decoder_wordpiece(struct decoder **decoder, const json_t *config, struct ipf
 static int apply_metaspace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                            struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
 		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a),
 		                slice_of(i == 0 && t->flag ? "" : " "));
@@ -148,7 +148,7 @@ static int apply_metaspace(const struct decoder *self, const struct text_pieces 
 int decoder_metaspace(struct decoder **decoder, const json_t *config, struct ipf_error *err)
 {
 	struct metaspace_config metaspace;
-	struct texts *t = texts_new(apply_metaspace, err);
+	struct text_decoder *t = texts_new(apply_metaspace, err);
 	if (!t)
 		return -1;
 	int status = config_metaspace(config, "decoder: Metaspace", &metaspace, err);
@@ -162,7 +162,7 @@ int decoder_metaspace(struct decoder **decoder, const json_t *config, struct ipf
 static int apply_bpe(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                      struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
 		append_replaced(&out->text, text_pieces_at(tokens, i), buffer_all(&t->a),
 		                slice_of(i + 1 == tokens->count ? "" : " "));
@@ -173,7 +173,7 @@ static int apply_bpe(const struct decoder *self, const struct text_pieces *token
 
 int decoder_bpe(struct decoder **decoder, const json_t *config, struct ipf_error *err)
 {
-	struct texts *t = texts_new(apply_bpe, err);
+	struct text_decoder *t = texts_new(apply_bpe, err);
 	if (!t)
 		return -1;
 	return finish(decoder, t, keep_text(config, "decoder: BPEDecoder", "suffix", &t->a, err), err);
@@ -183,7 +183,7 @@ int decoder_bpe(struct decoder **decoder, const json_t *config, struct ipf_error
 static int apply_strip(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                        struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	size_t n = t->a.len;
 	for (size_t i = 0; i < tokens->count; i++) {
 		struct slice s = text_pieces_at(tokens, i);
@@ -200,7 +200,7 @@ int decoder_strip(struct decoder **decoder, const json_t *config, struct ipf_err
 {
 	static const char part[] = "decoder: Strip";
 	struct slice content = {"", 0};
-	struct texts *t = texts_new(apply_strip, err);
+	struct text_decoder *t = texts_new(apply_strip, err);
 	if (!t)
 		return -1;
 	int status = config_character(config, part, "content", &content, err);
@@ -216,7 +216,7 @@ int decoder_strip(struct decoder **decoder, const json_t *config, struct ipf_err
 static int apply_replace(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                          struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	for (size_t i = 0; i < tokens->count; i++) {
 		struct slice s = text_pieces_at(tokens, i);
 		struct regex_walk walk;
@@ -243,7 +243,7 @@ int decoder_replace(struct decoder **decoder, const json_t *config, struct ipf_e
 	static const char part[] = "decoder: Replace";
 	struct slice pattern;
 	bool literal;
-	struct texts *t = texts_new(apply_replace, err);
+	struct text_decoder *t = texts_new(apply_replace, err);
 	if (!t)
 		return -1;
 	int status = config_pattern(config, part, &pattern, &literal, err);
@@ -258,7 +258,7 @@ int decoder_replace(struct decoder **decoder, const json_t *config, struct ipf_e
 static int apply_ctc(const struct decoder *self, const struct text_pieces *tokens, struct text_pieces *out,
                      struct ipf_error *err)
 {
-	const struct texts *t = (const struct texts *)self;
+	const struct text_decoder *t = (const struct text_decoder *)self;
 	struct buffer text = {0}, spare = {0};
 
 	for (size_t i = 0; i < tokens->count; i++) {
@@ -287,7 +287,7 @@ static int apply_ctc(const struct decoder *self, const struct text_pieces *token
 int decoder_ctc(struct decoder **decoder, const json_t *config, struct ipf_error *err)
 {
 	static const char part[] = "decoder: CTC";
-	struct texts *t = texts_new(apply_ctc, err);
+	struct text_decoder *t = texts_new(apply_ctc, err);
 	if (!t)
 		return -1;
 	int status = keep_text(config, part, "pad_token", &t->a, err);

@@ -6,7 +6,7 @@
 #include "tokenizer/pipeline.h"
 
 /* Where ids go: into a list, or counted only. */
-struct sink {
+struct token_sink {
 	struct token_ids *ids;
 	bool count_only;
 	int64_t counted;
@@ -15,7 +15,7 @@ struct sink {
 struct encoding {
 	const struct tokenizer *t;
 	struct tokenizer_scratch *s;
-	struct sink sink;
+	struct token_sink sink;
 	struct ipf_error *err;
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct chars {
+struct character_normalizer {
 	struct normalizer base;
 	/* Appends the replacement of a character. False: the character stays (nothing was appended). */
 	bool (*put)(uint32_t c, struct buffer *out);
@@ -61,16 +61,16 @@ static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, st
 
 static int apply_chars(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
 {
-	int changed = put_all(((const struct chars *)self)->put, text, out);
+	int changed = put_all(((const struct character_normalizer *)self)->put, text, out);
 	return out->failed ? ipf_error_memory(err) : changed;
 }
 
 static int chars_new(struct normalizer **normalizer, bool (*put)(uint32_t, struct buffer *), struct ipf_error *err)
 {
-	struct chars *n = calloc(1, sizeof *n);
+	struct character_normalizer *n = calloc(1, sizeof *n);
 	if (!n)
 		return ipf_error_memory(err);
-	*n = (struct chars){{apply_chars, free_plain}, put};
+	*n = (struct character_normalizer){{apply_chars, free_plain}, put};
 	*normalizer = &n->base;
 	return 0;
 }

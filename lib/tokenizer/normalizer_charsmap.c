@@ -3,7 +3,7 @@
  * The reference looks up each grapheme cluster of less than six bytes, then each character, and takes the first
  * (shortest) prefix that it finds. It drops the rest of the cluster; so does this normalizer.
  */
-#include "tokenizer/base64.h"
+#include "base64.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/part_config.h"
@@ -120,26 +120,6 @@ static int apply_charsmap(const struct normalizer *self, struct slice text, stru
 
 /* ---- reading the map ---- */
 
-static int base64(struct slice text, struct buffer *out)
-{
-	uint32_t bits = 0;
-	size_t len = text.len;
-
-	if (len % 4)
-		return -1;
-	for (int i = 0; i < 2 && len && text.data[len - 1] == '='; i++)
-		len--;
-	for (size_t i = 0; i < len; i++) {
-		int value = base64_value(text.data[i]);
-		if (value < 0)
-			return -1;
-		bits = bits << 6 | (uint32_t)value;
-		if (i % 4)
-			buffer_byte(out, (char)(bits >> (6 - 2 * (i % 4)) & 0xff));
-	}
-	return 0;
-}
-
 /* Reads the length of the trie in bytes (little endian), the trie, and the texts. */
 static int read_map(struct charsmap *m, const struct buffer *bytes, struct ipf_error *err)
 {
@@ -189,7 +169,7 @@ int normalizer_charsmap(struct normalizer **normalizer, const json_t *config, st
 	if (!m)
 		return ipf_error_memory(err);
 	m->base = (struct normalizer){apply_charsmap, free_charsmap};
-	if (base64(text, &bytes) < 0)
+	if (text.len % 4 || base64_decode(text, &bytes) < 0)
 		config_refuse(part, "precompiled_charsmap", "base64", err);
 	else if (bytes.failed)
 		ipf_error_memory(err);

@@ -17,7 +17,7 @@ enum normal_form { FORM_NFC, FORM_NFD, FORM_NFKC, FORM_NFKD };
 
 #define TABLED 0x3400 /* characters below have a bit; above are ideographs, syllables and rare characters */
 
-struct form {
+struct form_normalizer {
 	struct normalizer base;
 	enum normal_form form;
 	uint64_t safe[TABLED / 64];
@@ -69,7 +69,7 @@ static bool looks_safe(enum normal_form form, uint32_t c)
 	return n == 1 && parts[0] == (utf8proc_int32_t)c;
 }
 
-static bool is_safe(const struct form *f, uint32_t c)
+static bool is_safe(const struct form_normalizer *f, uint32_t c)
 {
 	if (c < TABLED)
 		return f->safe[c / 64] >> (c % 64) & 1;
@@ -182,7 +182,7 @@ static const char *skip_ascii(const char *at, const char *end)
 }
 
 /* Returns the next character that is not safe, and sets `*before` to the beginning of the one before it. */
-static const char *find_unsafe(const struct form *f, const char *at, const char *end, const char **before)
+static const char *find_unsafe(const struct form_normalizer *f, const char *at, const char *end, const char **before)
 {
 	*before = at;
 	while (at < end) {
@@ -203,7 +203,7 @@ static const char *find_unsafe(const struct form *f, const char *at, const char 
 
 static int apply_form(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
 {
-	const struct form *f = (const struct form *)self;
+	const struct form_normalizer *f = (const struct form_normalizer *)self;
 	const char *at = text.data, *end = text.data + text.len, *begin;
 	struct buffer room = {0};
 	size_t origin = out->len;
@@ -232,7 +232,7 @@ static int apply_form(const struct normalizer *self, struct slice text, struct b
 	return 1;
 }
 
-static void init_form(struct form *f, enum normal_form form)
+static void init_form(struct form_normalizer *f, enum normal_form form)
 {
 	f->form = form;
 	for (uint32_t c = 0; c < TABLED; c++)
@@ -247,7 +247,7 @@ static void free_form(struct normalizer *self)
 
 static int form_new(struct normalizer **normalizer, enum normal_form form, struct ipf_error *err)
 {
-	struct form *f = calloc(1, sizeof *f);
+	struct form_normalizer *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_memory(err);
 	f->base = (struct normalizer){apply_form, free_form};

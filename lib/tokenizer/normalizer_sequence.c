@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-struct sequence {
+struct normalizer_sequence {
 	struct normalizer base;
 	size_t count;
 	struct normalizer *parts[];
@@ -11,7 +11,7 @@ struct sequence {
 /* Each part takes the result of the one before: two buffers in turn. The last result goes to `out`. */
 static int apply_sequence(const struct normalizer *self, struct slice text, struct buffer *out, struct ipf_error *err)
 {
-	const struct sequence *s = (const struct sequence *)self;
+	const struct normalizer_sequence *s = (const struct normalizer_sequence *)self;
 	struct buffer turns[2] = {{0}, {0}};
 	int status = 0, turn = 0, changed = 0;
 
@@ -36,7 +36,7 @@ static int apply_sequence(const struct normalizer *self, struct slice text, stru
 
 static void free_sequence(struct normalizer *self)
 {
-	struct sequence *s = (struct sequence *)self;
+	struct normalizer_sequence *s = (struct normalizer_sequence *)self;
 	for (size_t i = 0; i < s->count; i++)
 		s->parts[i]->free(s->parts[i]);
 	free(s);
@@ -44,7 +44,7 @@ static void free_sequence(struct normalizer *self)
 
 struct normalizer *normalizer_sequence_new(size_t most, struct ipf_error *err)
 {
-	struct sequence *s = calloc(1, sizeof *s + most * sizeof *s->parts);
+	struct normalizer_sequence *s = calloc(1, sizeof *s + most * sizeof *s->parts);
 	if (!s) {
 		ipf_error_memory(err);
 		return NULL;
@@ -55,6 +55,6 @@ struct normalizer *normalizer_sequence_new(size_t most, struct ipf_error *err)
 
 void normalizer_sequence_add(struct normalizer *sequence, struct normalizer *part)
 {
-	struct sequence *s = (struct sequence *)sequence;
+	struct normalizer_sequence *s = (struct normalizer_sequence *)sequence;
 	s->parts[s->count++] = part;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct sequence {
+struct pretokenizer_sequence {
 	struct pretokenizer base;
 	size_t count;
 	struct pretokenizer *parts[];
@@ -14,7 +14,7 @@ struct sequence {
 static int split_sequence(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                           struct ipf_error *err)
 {
-	const struct sequence *s = (const struct sequence *)self;
+	const struct pretokenizer_sequence *s = (const struct pretokenizer_sequence *)self;
 	struct text_pieces turns[2] = {{.count = 0}, {.count = 0}};
 	struct text_pieces *from = &turns[0];
 	int status = 0;
@@ -49,7 +49,7 @@ static int split_sequence(const struct pretokenizer *self, struct slice text, st
 
 static void free_sequence(struct pretokenizer *self)
 {
-	struct sequence *s = (struct sequence *)self;
+	struct pretokenizer_sequence *s = (struct pretokenizer_sequence *)self;
 	for (size_t i = 0; i < s->count; i++)
 		s->parts[i]->free(s->parts[i]);
 	free(s);
@@ -62,7 +62,7 @@ static int sequence_new(struct pretokenizer **pretokenizer, const json_t *config
 
 	if (!json_is_array(list))
 		return config_refuse("pre_tokenizer: Sequence", "pretokenizers", "a list", err);
-	struct sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
+	struct pretokenizer_sequence *s = calloc(1, sizeof *s + count * sizeof *s->parts);
 	if (!s)
 		return ipf_error_memory(err);
 	s->base = (struct pretokenizer){split_sequence, free_sequence};

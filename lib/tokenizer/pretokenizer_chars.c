@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct chars {
+struct character_splitter {
 	struct pretokenizer base;
 	enum behavior behavior; /* Digits, Punctuation */
 	uint32_t delimiter;
@@ -18,9 +18,9 @@ static void free_chars(struct pretokenizer *self)
 	free(self);
 }
 
-static int chars_new(struct pretokenizer **pretokenizer, struct chars kind, struct ipf_error *err)
+static int chars_new(struct pretokenizer **pretokenizer, struct character_splitter kind, struct ipf_error *err)
 {
-	struct chars *p = malloc(sizeof *p);
+	struct character_splitter *p = malloc(sizeof *p);
 	if (!p)
 		return ipf_error_memory(err);
 	*p = kind;
@@ -54,7 +54,7 @@ static void split_characters(bool (*is_match)(uint32_t c), enum behavior behavio
 static int split_digits(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                         struct ipf_error *err)
 {
-	split_characters(unicode_numeric, ((const struct chars *)self)->behavior, text, out);
+	split_characters(unicode_numeric, ((const struct character_splitter *)self)->behavior, text, out);
 	return text_pieces_status(out, err);
 }
 
@@ -63,19 +63,20 @@ int pretokenizer_digits(struct pretokenizer **pretokenizer, const json_t *config
 	bool individual = false;
 	if (config_bool(config, "pre_tokenizer: Digits", "individual_digits", false, &individual, err) < 0)
 		return -1;
-	return chars_new(pretokenizer, (struct chars){{split_digits, NULL}, individual ? ISOLATED : CONTIGUOUS, 0, 0}, err);
+	return chars_new(pretokenizer,
+	                 (struct character_splitter){{split_digits, NULL}, individual ? ISOLATED : CONTIGUOUS, 0, 0}, err);
 }
 
 static int split_punctuation(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                              struct ipf_error *err)
 {
-	split_characters(unicode_punctuation, ((const struct chars *)self)->behavior, text, out);
+	split_characters(unicode_punctuation, ((const struct character_splitter *)self)->behavior, text, out);
 	return text_pieces_status(out, err);
 }
 
 int pretokenizer_punctuation(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
-	struct chars kind = {.base = {split_punctuation, NULL}, .behavior = ISOLATED};
+	struct character_splitter kind = {.base = {split_punctuation, NULL}, .behavior = ISOLATED};
 	if (splitter_behavior(config, "pre_tokenizer: Punctuation", true, &kind.behavior, err) < 0)
 		return -1;
 	return chars_new(pretokenizer, kind, err);
@@ -92,7 +93,7 @@ static int split_at_spaces(const struct pretokenizer *self, struct slice text, s
 int pretokenizer_whitespace_split(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
 	(void)config;
-	return chars_new(pretokenizer, (struct chars){.base = {split_at_spaces, NULL}}, err);
+	return chars_new(pretokenizer, (struct character_splitter){.base = {split_at_spaces, NULL}}, err);
 }
 
 static int split_bert(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
@@ -115,7 +116,7 @@ static int split_bert(const struct pretokenizer *self, struct slice text, struct
 int pretokenizer_bert(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
 	(void)config;
-	return chars_new(pretokenizer, (struct chars){.base = {split_bert, NULL}}, err);
+	return chars_new(pretokenizer, (struct character_splitter){.base = {split_bert, NULL}}, err);
 }
 
 /* \w+|[^\w\s]+ */
@@ -145,13 +146,13 @@ static int split_words(const struct pretokenizer *self, struct slice text, struc
 int pretokenizer_whitespace(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
 	(void)config;
-	return chars_new(pretokenizer, (struct chars){.base = {split_words, NULL}}, err);
+	return chars_new(pretokenizer, (struct character_splitter){.base = {split_words, NULL}}, err);
 }
 
 static int split_delimiter(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                            struct ipf_error *err)
 {
-	const struct chars *p = (const struct chars *)self;
+	const struct character_splitter *p = (const struct character_splitter *)self;
 	const char *at = text.data, *end = text.data + text.len;
 	size_t start = 0;
 	while (at < end) {
@@ -171,7 +172,8 @@ int pretokenizer_delimiter(struct pretokenizer **pretokenizer, const json_t *con
 	if (config_character(config, "pre_tokenizer: CharDelimiterSplit", "delimiter", &text, err) < 0)
 		return -1;
 	const char *at = text.data;
-	return chars_new(pretokenizer, (struct chars){.base = {split_delimiter, NULL}, .delimiter = utf8_next(&at)}, err);
+	return chars_new(pretokenizer,
+	                 (struct character_splitter){.base = {split_delimiter, NULL}, .delimiter = utf8_next(&at)}, err);
 }
 
 /* A piece begins at each change of script. A character without a script belongs to the piece before it, and is dropped
@@ -201,13 +203,13 @@ static int split_scripts(const struct pretokenizer *self, struct slice text, str
 int pretokenizer_scripts(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
 	(void)config;
-	return chars_new(pretokenizer, (struct chars){.base = {split_scripts, NULL}}, err);
+	return chars_new(pretokenizer, (struct character_splitter){.base = {split_scripts, NULL}}, err);
 }
 
 static int split_lengths(const struct pretokenizer *self, struct slice text, struct text_pieces *out,
                          struct ipf_error *err)
 {
-	const struct chars *p = (const struct chars *)self;
+	const struct character_splitter *p = (const struct character_splitter *)self;
 	const char *at = text.data, *end = text.data + text.len;
 	while (at < end) {
 		const char *start = at;
@@ -220,7 +222,7 @@ static int split_lengths(const struct pretokenizer *self, struct slice text, str
 
 int pretokenizer_fixed_length(struct pretokenizer **pretokenizer, const json_t *config, struct ipf_error *err)
 {
-	struct chars kind = {.base = {split_lengths, NULL}, .length = 5};
+	struct character_splitter kind = {.base = {split_lengths, NULL}, .length = 5};
 	if (config_size(config, "pre_tokenizer: FixedLength", "length", true, &kind.length, err) < 0)
 		return -1;
 	if (!kind.length)

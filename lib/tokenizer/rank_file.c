@@ -2,7 +2,7 @@
  * merge of the token's rank. */
 #include "tokenizer/rank_file.h"
 
-#include "tokenizer/base64.h"
+#include "base64.h"
 #include "tokenizer/bpe_tables.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/code_point.h"
@@ -58,22 +58,17 @@ int rank_file_kind(const char *path, const char **kind, struct ipf_error *err)
 }
 
 /* Decodes a token into the characters that represent its bytes. */
-static bool read_token(const char *at, const char *end, struct buffer *out)
+static bool read_token(struct slice text, struct buffer *out)
 {
-	unsigned bits = 0, held = 0;
-	for (; at < end && *at != '='; at++) {
-		int value = base64_value(*at);
-		if (value < 0)
-			return false;
-		bits = bits << 6 | (unsigned)value;
-		held += 6;
-		if (held >= 8) {
-			char utf8[4];
-			held -= 8;
-			buffer_append(out, utf8, utf8_put(utf8, byte_level_char((unsigned char)(bits >> held))));
-		}
+	struct buffer bytes = {0};
+	bool good = base64_decode(text, &bytes) == 0;
+	for (size_t i = 0; good && i < bytes.len; i++) {
+		char utf8[4];
+		buffer_append(out, utf8, utf8_put(utf8, byte_level_char((unsigned char)bytes.data[i])));
 	}
-	return true;
+	out->failed = out->failed || bytes.failed;
+	buffer_release(&bytes);
+	return good;
 }
 
 static int read_line(struct compiler *c, const char *at, const char *end, int64_t number, struct buffer *token,
@@ -82,7 +77,8 @@ static int read_line(struct compiler *c, const char *at, const char *end, int64_
 	const char *space = memchr(at, ' ', (size_t)(end - at));
 	unsigned long rank = 0;
 	buffer_clear(token);
-	bool good = space && space > at && space + 1 < end && read_token(at, space, token) && token->len;
+	bool good = space && space > at && space + 1 < end && read_token((struct slice){at, (size_t)(space - at)}, token) &&
+	            token->len;
 	for (const char *d = space ? space + 1 : end; good && d < end; d++) {
 		good = *d >= '0' && *d <= '9';
 		rank = rank * 10 + (unsigned long)(*d - '0');

@@ -12,7 +12,7 @@
 #define WINDOW      32  /* bytes that are searched for the next token */
 #define WINDOW_MOST 512 /* the same, with the length of tokens that were not found */
 
-struct places {
+struct token_places {
 	const struct tokenizer *t;
 	const char *text;
 	size_t len, at; /* at: the text before it has been assigned */
@@ -29,7 +29,7 @@ static char folded(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-static bool stands_at(const struct places *p, size_t at, struct slice s)
+static bool stands_at(const struct token_places *p, size_t at, struct slice s)
 {
 	if (s.len > p->len - at)
 		return false;
@@ -52,7 +52,8 @@ static bool is_byte(struct slice s, char *byte)
 	return true;
 }
 
-static int decode(struct places *p, struct slice first, struct slice second, struct slice *shown, struct ipf_error *err)
+static int decode(struct token_places *p, struct slice first, struct slice second, struct slice *shown,
+                  struct ipf_error *err)
 {
 	text_pieces_clear(&p->token);
 	text_pieces_clear(&p->shown);
@@ -68,7 +69,7 @@ static int decode(struct places *p, struct slice first, struct slice second, str
 }
 
 /* Decodes a token after another one, which often gives more than the token alone (a space before it). */
-static int decoded_behind(struct places *p, struct slice before, struct slice token, struct slice *says,
+static int decoded_behind(struct token_places *p, struct slice before, struct slice token, struct slice *says,
                           struct ipf_error *err)
 {
 	struct slice alone = {0};
@@ -87,7 +88,7 @@ static int decoded_behind(struct places *p, struct slice before, struct slice to
 }
 
 /* Sets `*says` to what token i contributes to the text: its bytes, if nothing changed them. */
-static int token_says(struct places *p, const uint32_t *ids, size_t i, struct slice *says, struct ipf_error *err)
+static int token_says(struct token_places *p, const uint32_t *ids, size_t i, struct slice *says, struct ipf_error *err)
 {
 	const struct vocabulary *v = &p->t->vocabulary;
 	*says = pipeline_token_text(p->t, ids[i], 0);
@@ -112,7 +113,7 @@ static bool is_blank(const char *text, size_t len)
 
 /* Finds the nearest place from p->at on. A single letter matches by chance almost anywhere, so it has to be where it is
  * expected. */
-static bool find(const struct places *p, struct slice says, size_t *begin)
+static bool find(const struct token_places *p, struct slice says, size_t *begin)
 {
 	size_t window = WINDOW + 3 * p->lost_bytes;
 	if (window > WINDOW_MOST)
@@ -126,7 +127,7 @@ static bool find(const struct places *p, struct slice says, size_t *begin)
 }
 
 /* Divides the text between p->at and `end` among the tokens from p->lost to `i`. */
-static void share_out(struct places *p, size_t i, size_t end)
+static void share_out(struct token_places *p, size_t i, size_t end)
 {
 	for (size_t k = p->lost; k < i; k++)
 		p->ends[k] = p->at + (size_t)((__uint128_t)(end - p->at) * p->ends[k] / p->lost_bytes);
@@ -138,7 +139,7 @@ static void share_out(struct places *p, size_t i, size_t end)
 int tokenizer_token_ends(const struct tokenizer *t, const struct token_ids *ids, struct slice text, size_t *ends,
                          struct ipf_error *err)
 {
-	struct places p = {.t = t, .text = text.data, .len = text.len, .ends = ends};
+	struct token_places p = {.t = t, .text = text.data, .len = text.len, .ends = ends};
 	size_t count = ids->count;
 	int status = 0;
 	for (size_t i = 0; status == 0 && i < count; i++) {

@@ -10,7 +10,7 @@
  * nothing. */
 #define GRAB_BYTES 65536
 
-struct work {
+struct batch_work {
 	const struct tokenizer *tokenizer;
 	const struct tokenizer_batch *batch;
 	int64_t *counts; /* or: */
@@ -21,7 +21,7 @@ struct work {
 };
 
 /* Texts [*begin, end) are this thread's. */
-static size_t grab(struct work *w, size_t *begin)
+static size_t grab(struct batch_work *w, size_t *begin)
 {
 	const struct tokenizer_batch *batch = w->batch;
 	size_t bytes = 0;
@@ -35,7 +35,7 @@ static size_t grab(struct work *w, size_t *begin)
 }
 
 /* Reports the error of the first text in order, whichever thread met it. */
-static void fail(struct work *w, size_t text, const struct ipf_error *err)
+static void fail(struct batch_work *w, size_t text, const struct ipf_error *err)
 {
 	pthread_mutex_lock(&w->lock);
 	if (text < w->failed) {
@@ -45,7 +45,7 @@ static void fail(struct work *w, size_t text, const struct ipf_error *err)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static int process(struct work *w, struct tokenizer_scratch *scratch, size_t i, struct ipf_error *err)
+static int process(struct batch_work *w, struct tokenizer_scratch *scratch, size_t i, struct ipf_error *err)
 {
 	struct slice text = w->batch->texts[i];
 	if (!text.data)
@@ -58,7 +58,7 @@ static int process(struct work *w, struct tokenizer_scratch *scratch, size_t i, 
 
 static void *work_thread(void *work)
 {
-	struct work *w = work;
+	struct batch_work *w = work;
 	struct tokenizer_scratch *scratch = tokenizer_scratch_new(w->tokenizer);
 	size_t begin, end;
 
@@ -88,7 +88,7 @@ static int thread_count(const struct tokenizer_batch *batch)
 	return (size_t)threads > batch->count ? (int)batch->count : threads;
 }
 
-static int run(struct work *w)
+static int run(struct batch_work *w)
 {
 	pthread_t others[THREADS_MAX];
 	int started = 0, threads = thread_count(w->batch);
@@ -108,13 +108,13 @@ static int run(struct work *w)
 int tokenizer_count_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, int64_t *counts,
                          struct ipf_error *err)
 {
-	struct work w = {.tokenizer = tokenizer, .batch = batch, .counts = counts, .err = err};
+	struct batch_work w = {.tokenizer = tokenizer, .batch = batch, .counts = counts, .err = err};
 	return run(&w);
 }
 
 int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct tokenizer_batch *batch, struct token_ids *ids,
                           struct ipf_error *err)
 {
-	struct work w = {.tokenizer = tokenizer, .batch = batch, .ids = ids, .err = err};
+	struct batch_work w = {.tokenizer = tokenizer, .batch = batch, .ids = ids, .err = err};
 	return run(&w);
 }

@@ -24,29 +24,29 @@ struct unigram {
 };
 
 /* The best way to a place in the word, as far as known. */
-struct place {
+struct best_way {
 	double score;
 	uint32_t from, id;
 };
 
 struct scratch {
-	struct place *places;
+	struct best_way *places;
 	size_t cap;
 };
 
 /* ---- the best way ---- */
 
-static void offer(struct place *to, double score, uint32_t from, uint32_t id)
+static void offer(struct best_way *to, double score, uint32_t from, uint32_t id)
 {
 	if (to->from == UNREACHED || score > to->score)
-		*to = (struct place){score, from, id};
+		*to = (struct best_way){score, from, id};
 }
 
-static int fill_places(const struct unigram *u, struct place *places, const char *word, uint32_t len,
+static int fill_places(const struct unigram *u, struct best_way *places, const char *word, uint32_t len,
                        struct ipf_error *err)
 {
 	for (uint32_t i = 0; i <= len; i++)
-		places[i] = (struct place){0, UNREACHED, 0};
+		places[i] = (struct best_way){0, UNREACHED, 0};
 	for (uint32_t at = 0; at < len;) {
 		const char *next = word + at;
 		utf8_next(&next);
@@ -64,7 +64,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 		}
 		if (!alone) {
 			double worse = u->unknown_score + score;
-			struct place *to = &places[after];
+			struct best_way *to = &places[after];
 			if (u->unk == VOCABULARY_NONE && (to->from == UNREACHED || worse > to->score))
 				return ipf_error_set(err, IPF_INPUT, "model: Unigram: unknown character, and there is no unk_id");
 			offer(to, worse, at, u->unk);
@@ -75,7 +75,7 @@ static int fill_places(const struct unigram *u, struct place *places, const char
 }
 
 /* Reverses the way: places[start].from becomes the end of the token that begins there; the id stays at that end. */
-static void turn_round(struct place *places, uint32_t len)
+static void turn_round(struct best_way *places, uint32_t len)
 {
 	uint32_t end = len, start = places[len].from;
 	for (;;) {

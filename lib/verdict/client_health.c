@@ -32,8 +32,8 @@ static void fold_totals(struct client_totals *to, const struct client_totals *fr
 {
 	to->started += from->started;
 	to->no_files += from->no_files;
-	to->kernel_stamps += from->kernel_stamps;
-	to->rejected_stamps += from->rejected_stamps;
+	to->kernel_timestamps += from->kernel_timestamps;
+	to->rejected_timestamps += from->rejected_timestamps;
 	to->clock_steps += from->clock_steps;
 }
 
@@ -116,12 +116,12 @@ void client_health_line(struct client_health *h, struct slice line)
 	get_double(doc, "fullness", "record", &s.full);
 	get_ms(doc, "loop_lag_ns", "max", &s.loop_ms);
 	get_ms(doc, "delay_ns", "p99", &s.delay_ms);
-	jdoc_id stamps = jdoc_get(doc, JDOC_ROOT, "stamps");
+	jdoc_id timestamps = jdoc_get(doc, JDOC_ROOT, "stamps");
 	get_count(doc, JDOC_ROOT, "started", &h->part_totals.started);
 	get_count(doc, JDOC_ROOT, "starved", &h->part_totals.no_files);
-	get_count(doc, stamps, "kernel", &h->part_totals.kernel_stamps);
-	get_count(doc, stamps, "rejected", &h->part_totals.rejected_stamps);
-	get_count(doc, stamps, "clock_steps", &h->part_totals.clock_steps);
+	get_count(doc, timestamps, "kernel", &h->part_totals.kernel_timestamps);
+	get_count(doc, timestamps, "rejected", &h->part_totals.rejected_timestamps);
+	get_count(doc, timestamps, "clock_steps", &h->part_totals.clock_steps);
 	if (h->seconds_count == h->seconds_cap) {
 		size_t cap = h->seconds_cap ? 2 * h->seconds_cap : 64;
 		struct client_second *seconds = realloc(h->seconds, cap * sizeof *seconds);
@@ -138,13 +138,13 @@ void client_health_line(struct client_health *h, struct slice line)
 /* ---- judging ---- */
 
 /* Over the seconds: the 95th percentile, which is judged, and the maximum. */
-struct worst {
+struct worst_seconds {
 	double p95, most;
 };
 
-static struct worst worst_of(struct samples *s)
+static struct worst_seconds worst_of(struct samples *s)
 {
-	return (struct worst){samples_percentile(s, 95), samples_percentile(s, 100)};
+	return (struct worst_seconds){samples_percentile(s, 95), samples_percentile(s, 100)};
 }
 
 static bool judge_processor(struct client_health *h, struct verdict_check *check)
@@ -154,7 +154,7 @@ static bool judge_processor(struct client_health *h, struct verdict_check *check
 	bool ok = true;
 	if (h->cpu.count > 0) {
 		double mean = samples_mean(&h->cpu);
-		struct worst cpu = worst_of(&h->cpu);
+		struct worst_seconds cpu = worst_of(&h->cpu);
 		ok = verdict_figure(f, "cpu_mean", mean) && verdict_figure(f, "cpu_p95", cpu.p95) &&
 		     verdict_figure(f, "cpu_max", cpu.most);
 		verdict_check_add(check, verdict_above(cpu.p95, VERDICT_CPU_DOUBTFUL, VERDICT_CPU_INVALID),
@@ -163,7 +163,7 @@ static bool judge_processor(struct client_health *h, struct verdict_check *check
 	}
 	if (h->wait.count > 0) {
 		double mean = samples_mean(&h->wait);
-		struct worst wait = worst_of(&h->wait);
+		struct worst_seconds wait = worst_of(&h->wait);
 		ok = ok && verdict_figure(f, "run_queue_mean", mean) && verdict_figure(f, "run_queue_p95", wait.p95) &&
 		     verdict_figure(f, "run_queue_max", wait.most);
 		if (wait.p95 > VERDICT_WAIT_MENTIONED)
@@ -180,13 +180,13 @@ static bool judge_lateness(struct client_health *h, struct verdict_check *check)
 	json_t *f = check->figures;
 	bool ok = true;
 	if (h->loop_ms.count > 0) {
-		struct worst loop = worst_of(&h->loop_ms);
+		struct worst_seconds loop = worst_of(&h->loop_ms);
 		ok = verdict_figure(f, "loop_lag_p95_ms", loop.p95) && verdict_figure(f, "loop_lag_max_ms", loop.most);
 		verdict_check_add(check, verdict_above(loop.p95, VERDICT_LOOP_DOUBTFUL_MS, VERDICT_LOOP_INVALID_MS),
 		                  "its event loop was at most %s late", verdict_duration(loop.most, a));
 	}
 	if (h->delay_ms.count > 0) {
-		struct worst delay = worst_of(&h->delay_ms);
+		struct worst_seconds delay = worst_of(&h->delay_ms);
 		ok = ok && verdict_figure(f, "delay_p95_ms", delay.p95) && verdict_figure(f, "delay_max_ms", delay.most);
 		verdict_check_add(check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
 		                  "it read data within %s of the kernel timestamps (p99)", verdict_duration(delay.p95, a));
@@ -213,8 +213,8 @@ static bool judge_shortages(struct client_health *h, struct verdict_check *check
 		                  (long long)t->no_files, verdict_plural(t->no_files));
 		ok = ok && verdict_count(f, "out_of_files", t->no_files);
 	}
-	if (t->kernel_stamps + t->rejected_stamps > 0) {
-		double rejected = (double)t->rejected_stamps / (double)(t->kernel_stamps + t->rejected_stamps);
+	if (t->kernel_timestamps + t->rejected_timestamps > 0) {
+		double rejected = (double)t->rejected_timestamps / (double)(t->kernel_timestamps + t->rejected_timestamps);
 		ok = ok && verdict_figure(f, "stamps_rejected", rejected) && verdict_count(f, "clock_steps", t->clock_steps);
 		if (rejected > VERDICT_REJECTED_DOUBTFUL)
 			verdict_check_add(check, VERDICT_DOUBTFUL,

@@ -26,7 +26,7 @@ struct client_second {
 
 /* Counts since the beginning of the run. */
 struct client_totals {
-	int64_t started, no_files, kernel_stamps, rejected_stamps, clock_steps;
+	int64_t started, no_files, kernel_timestamps, rejected_timestamps, clock_steps;
 };
 
 /* Zero-initialise. */

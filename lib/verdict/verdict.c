@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stage {
+struct verdict_stage {
 	char *name;
 	bool measured, closed, cycle;
 	int64_t scheduled, scheduled_most; /* arrivals: of all parts together, of the largest part */
@@ -20,7 +20,7 @@ struct stage {
 };
 
 struct verdict {
-	struct stage *stages;
+	struct verdict_stage *stages;
 	size_t count;
 	int64_t parts;
 	bool shards, failed;
@@ -75,20 +75,20 @@ static bool stages_grow(struct verdict *v, size_t count)
 {
 	if (count <= v->count)
 		return true;
-	struct stage *stages = realloc(v->stages, count * sizeof *stages);
+	struct verdict_stage *stages = realloc(v->stages, count * sizeof *stages);
 	if (!stages)
 		return false;
 	v->stages = stages;
 	for (; v->count < count; v->count++)
-		stages[v->count] = (struct stage){.measured = true,
-		                                  .due_first = IPF_ABSENT,
-		                                  .due_last = IPF_ABSENT,
-		                                  .start_first = IPF_ABSENT,
-		                                  .start_last = IPF_ABSENT};
+		stages[v->count] = (struct verdict_stage){.measured = true,
+		                                          .due_first = IPF_ABSENT,
+		                                          .due_last = IPF_ABSENT,
+		                                          .start_first = IPF_ABSENT,
+		                                          .start_last = IPF_ABSENT};
 	return true;
 }
 
-static void end_stage_part(struct stage *stage)
+static void end_stage_part(struct verdict_stage *stage)
 {
 	if (stage->due_first != IPF_ABSENT) {
 		stage->due_span += stage->due_last - stage->due_first;
@@ -115,7 +115,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct stage *stage = &v->stages[i];
+		struct verdict_stage *stage = &v->stages[i];
 		const struct schedule_stage *from = &schedule->stages[i];
 		if (!stage->name && !(stage->name = strdup(from->name ? from->name : ""))) {
 			v->failed = true;
@@ -156,7 +156,7 @@ size_t verdict_kind_of(struct slice kind)
 	return VERDICT_OTHER;
 }
 
-static void row_times(struct verdict *v, struct stage *stage, const struct result *row)
+static void row_times(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
 	if (!verdict_valid_time(row->start_ns))
 		return;
@@ -186,7 +186,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->failed = true;
 		return;
 	}
-	struct stage *stage = &v->stages[row->stage];
+	struct verdict_stage *stage = &v->stages[row->stage];
 	if (!stage->measured)
 		return;
 	v->rows++;
@@ -292,28 +292,28 @@ static bool lateness_figures(json_t *to, const char *name, const struct histogra
 	       verdict_figure(map, "max", (double)histogram_max(h) / 1e6);
 }
 
-static int64_t scheduled_of(const struct verdict *v, const struct stage *stage)
+static int64_t scheduled_of(const struct verdict *v, const struct verdict_stage *stage)
 {
 	return v->shards ? stage->scheduled_most : stage->scheduled;
 }
 
 /* The rate of the stage's starts as a share of the scheduled rate; 1 if they took no longer than scheduled. */
-static double pace_of(const struct stage *stage)
+static double pace_of(const struct verdict_stage *stage)
 {
 	double planned = (double)stage->due_span, taken = (double)stage->start_span;
 	double floor_ns = fmax(planned, 1e9);
 	return taken > planned ? floor_ns / (floor_ns + taken - planned) : 1;
 }
 
-struct load {
+struct stages_load {
 	int64_t scheduled, started; /* of stages with a schedule */
 	int64_t closed_loop;        /* started in stages without a schedule */
 	int64_t timed, waited;      /* with a due time; of these, waited noticeably for a slot */
 	double delivered;           /* of the worst stage; NAN */
 };
 
-static void judge_stage_load(const struct verdict *v, const struct stage *stage, struct verdict_check *check,
-                             struct load *load)
+static void judge_stage_load(const struct verdict *v, const struct verdict_stage *stage, struct verdict_check *check,
+                             struct stages_load *load)
 {
 	load->timed += stage->timed;
 	load->waited += stage->waited;
@@ -341,7 +341,7 @@ static void judge_stage_load(const struct verdict *v, const struct stage *stage,
 
 static bool judge_load(struct verdict *v, struct verdict_check *check)
 {
-	struct load load = {.delivered = NAN};
+	struct stages_load load = {.delivered = NAN};
 	char a[32], b[32];
 	if (v->incomplete[0])
 		verdict_check_add(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->incomplete);
@@ -474,7 +474,7 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 		verdict_check_add(check, VERDICT_OK, "%lld responses, enough for p99 (%lld needed)", (long long)v->ok,
 		                  (long long)p99);
 	for (size_t i = 0; ok && i < v->count; i++) {
-		const struct stage *stage = &v->stages[i];
+		const struct verdict_stage *stage = &v->stages[i];
 		if (!stage->measured || stage->ok > 0 || v->ok == 0)
 			continue;
 		verdict_check_add(check, VERDICT_DOUBTFUL, "%s has %s", stage->name,

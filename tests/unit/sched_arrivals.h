@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "inputs/stage_inputs.h"
 #include "stages.h"
+#include "kinds/arrival_process.h"
 
 #include <math.h>
 

@@ -5,10 +5,10 @@
 
 static int open_cancels(struct cancels *c, const char *a, const char *b, int seed, struct ipf_error *err)
 {
-	const char *texts[] = {a, b};
-	const struct string_list list = {.items = texts, .count = b ? 2 : 1};
 	json_t *header = json_pack("{s:i}", "seed", seed);
-	int result = cancels_open(c, &list, header, 1000000, err);
+	*c = (struct cancels){0};
+	int result = cancels_add(c, a, err) < 0 || (b && cancels_add(c, b, err) < 0) ? -1 : 0;
+	cancels_seed(c, header, 1000000);
 	json_decref(header);
 	return result;
 }

@@ -199,19 +199,19 @@ static void test_connections(void **state)
 {
 	struct connection_policy c = {.kind = CONNECTION_POLICY_REUSE, .http = HTTP_1_1, .streams = 100};
 	(void)state;
-	assert_int_equal(capacity_connections(&c, 1, 250), 250);
+	assert_int_equal(connection_policy_least(&c, 1, 250), 250);
 	c.http = HTTP_2;
-	assert_int_equal(capacity_connections(&c, 1, 250), 3);
-	assert_int_equal(capacity_connections(&c, 1, INT64_MAX), INT64_MAX / 100 + 1);
+	assert_int_equal(connection_policy_least(&c, 1, 250), 3);
+	assert_int_equal(connection_policy_least(&c, 1, INT64_MAX), INT64_MAX / 100 + 1);
 	/* sessions may have one of their own, but requests without one share */
 	c.kind = CONNECTION_POLICY_SESSION;
-	assert_int_equal(capacity_connections(&c, 1, 250), 3);
+	assert_int_equal(connection_policy_least(&c, 1, 250), 3);
 	c.kind = CONNECTION_POLICY_FRESH;
-	assert_int_equal(capacity_connections(&c, 1, 250), 250);
+	assert_int_equal(connection_policy_least(&c, 1, 250), 250);
 	c = (struct connection_policy){.kind = CONNECTION_POLICY_POOL, .pool = 10, .streams = 100};
-	assert_int_equal(capacity_connections(&c, 1, 250), 10);
-	assert_int_equal(capacity_connections(&c, 3, 250), 30);
-	assert_int_equal(capacity_connections(&c, 30, 250), 250);
+	assert_int_equal(connection_policy_least(&c, 1, 250), 10);
+	assert_int_equal(connection_policy_least(&c, 3, 250), 30);
+	assert_int_equal(connection_policy_least(&c, 30, 250), 250);
 }
 
 int main(void)

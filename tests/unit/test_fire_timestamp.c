@@ -30,7 +30,7 @@ static struct timestamps *fresh(int *fd)
 	assert_null(timestamps_of(s, *fd));
 	assert_true(timestamps_watch(s, *fd));
 	assert_null(timestamps_of(s, *fd));
-	assert_false(timestamps_look(s, 1000, WALL + 1010, 1020));
+	assert_false(timestamps_compare_clocks(s, 1000, WALL + 1010, 1020));
 	return s;
 }
 
@@ -94,18 +94,18 @@ static void test_follows_clock_steps(void **state)
 	struct timestamps *s = fresh(&fd);
 	(void)state;
 	/* an inaccurate comparison is no step, and the more accurate one stays */
-	assert_false(timestamps_look(s, 1000000, WALL + 1000000, 1004000));
+	assert_false(timestamps_compare_clocks(s, 1000000, WALL + 1000000, 1004000));
 	timestamps_note(s, fd, WALL + 1000500, 1004100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 1000500);
 	/* a more accurate one replaces it */
-	assert_false(timestamps_look(s, 2000000, WALL + 2000013, 2000010));
+	assert_false(timestamps_compare_clocks(s, 2000000, WALL + 2000013, 2000010));
 	timestamps_note(s, fd, WALL + 2000000, 2000100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 1999992);
 	/* set forward by 5 us, then back by an hour */
-	assert_true(timestamps_look(s, 3000000, WALL + 3005010, 3000020));
+	assert_true(timestamps_compare_clocks(s, 3000000, WALL + 3005010, 3000020));
 	timestamps_note(s, fd, WALL + 3005000, 3000100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 3000000);
-	assert_true(timestamps_look(s, 4000000, WALL + 4000010 - 3600 * NS_PER_S, 4000020));
+	assert_true(timestamps_compare_clocks(s, 4000000, WALL + 4000010 - 3600 * NS_PER_S, 4000020));
 	timestamps_note(s, fd, WALL + 4000000 - 3600 * NS_PER_S, 4000100);
 	assert_int_equal(timestamps_of(s, fd)->t_ns, 4000000);
 	assert_int_equal(meter.steps, 2);

@@ -457,9 +457,18 @@ static void exponential(void **state)
 	assert_true(isnan(exact_exp(NAN)));
 }
 
+static void test_the_gamma_function(void **state)
+{
+	(void)state;
+	for (double x = 1; x < 100; x += 0.037)
+		if (fabs(exact_gamma(x) / tgamma(x) - 1) > 1e-12)
+			fail_msg("gamma(%g) is %.17g, not %.17g", x, exact_gamma(x), tgamma(x));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_gamma_function),
 		cmocka_unit_test(first_numbers),
 		cmocka_unit_test(first_draws),
 		cmocka_unit_test(all_bits),

@@ -218,14 +218,6 @@ static void test_renewals_have_their_distribution(void **state)
 	}
 }
 
-static void test_the_gamma_function(void **state)
-{
-	(void)state;
-	for (double x = 1; x < 100; x += 0.037)
-		if (fabs(exact_gamma(x) / tgamma(x) - 1) > 1e-12)
-			fail_msg("gamma(%g) is %.17g, not %.17g", x, exact_gamma(x), tgamma(x));
-}
-
 /* Short stages have the mean count from their first moment on, however bursty; and without an arrival at the beginning.
  */
 static void test_renewals_are_stationary(void **state)
@@ -321,7 +313,6 @@ int main(void)
 		cmocka_unit_test(test_stages_are_independent),
 		cmocka_unit_test(test_the_rate_scales_time_only),
 		cmocka_unit_test(test_renewals_have_their_distribution),
-		cmocka_unit_test(test_the_gamma_function),
 		cmocka_unit_test(test_renewals_are_stationary),
 		cmocka_unit_test(test_constant_is_exact),
 		cmocka_unit_test(test_constant_does_not_drift),

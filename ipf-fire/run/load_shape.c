@@ -1,4 +1,4 @@
-#include "calibrate/load_shape.h"
+#include "run/load_shape.h"
 
 #include "absent.h"
 #include "cli/units.h"
@@ -25,7 +25,7 @@ double load_shape_rate(const struct load_shape *shape)
 
 static int set(struct load_shape *shape, double *rate, const char *name, const char *value, struct ipf_error *err)
 {
-	struct calibration_server_shape *a = &shape->stream;
+	struct stream_shape *a = &shape->stream;
 	int64_t count;
 	if (shape->load_given && (!strcmp(name, "streams") || !strcmp(name, "rate")))
 		return ipf_error_set(err, IPF_USAGE, "expected streams or rate, only once");
@@ -53,9 +53,11 @@ static int set(struct load_shape *shape, double *rate, const char *name, const c
 	return ipf_error_set(err, IPF_USAGE, "expected streams, rate, events, first, gap or for");
 }
 
-int load_shape_parse(struct load_shape *shape, const char *text, struct ipf_error *err)
+int load_shape_parse(const char *text, struct load_shape *shape, struct ipf_error *err)
 {
 	double rate = NAN;
+	*shape = (struct load_shape)LOAD_SHAPE_DEFAULTS;
+	shape->given = true;
 	for (;; text++) {
 		char name[64], *value;
 		size_t len = strcspn(text, ",");
@@ -63,29 +65,28 @@ int load_shape_parse(struct load_shape *shape, const char *text, struct ipf_erro
 		snprintf(name, sizeof name, "%.*s", (int)len, text);
 		value = strchr(name, '=');
 		if (!value || len >= sizeof name)
-			return ipf_error_set(
-				err, IPF_USAGE,
-				"--shape: expected a list such as streams=1000,events=100,first=50ms,gap=10ms, got \"%.*s\"", (int)len,
-				text);
+			return ipf_error_set(err, IPF_USAGE,
+			                     "expected a list such as streams=1000,events=100,first=50ms,gap=10ms, got \"%.*s\"",
+			                     (int)len, text);
 		*value++ = '\0';
 		if (set(shape, &rate, name, value, &why) < 0)
-			return ipf_error_set(err, IPF_USAGE, "--shape: %s: %s", name, why.text);
+			return ipf_error_set(err, IPF_USAGE, "%s: %s", name, why.text);
 		text += len;
 		if (!*text)
 			break;
 	}
-	const struct calibration_server_shape *a = &shape->stream;
+	const struct stream_shape *a = &shape->stream;
 	if (a->events < 1 || a->events > 1000000 || a->gap_ns < 1 || a->first_ns < 1 ||
 	    a->gap_ns > LENGTH_MOST / a->events || a->first_ns > LENGTH_MOST)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "--shape: expected at least one event, a gap above 0, and streams of at most one hour");
+		                     "expected at least one event, a gap above 0, and streams of at most one hour");
 	if (shape->for_ns < NS_PER_MS || shape->for_ns > LENGTH_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--shape: for: expected 1ms to 1h");
+		return ipf_error_set(err, IPF_USAGE, "for: expected 1ms to 1h");
 	if (!isnan(rate))
 		shape->streams = rate * (double)load_shape_length(shape) / 1e9;
 	if (!(shape->streams > 0) || shape->streams > STREAMS_MOST)
-		return ipf_error_set(err, IPF_USAGE, "--shape: expected more than 0 and at most %.0f streams, got %.0f",
-		                     STREAMS_MOST, shape->streams);
+		return ipf_error_set(err, IPF_USAGE, "expected more than 0 and at most %.0f streams, got %.0f", STREAMS_MOST,
+		                     shape->streams);
 	return 0;
 }
 
@@ -117,10 +118,10 @@ int load_shape_of(struct load_shape *shape, const char *schedule, const char *tr
 		return 0;
 	if (schedule_reader_open(&reader, schedule, err) < 0)
 		return -1;
-	const struct schedule *plan = schedule_reader_header(reader);
+	const struct schedule *header = schedule_reader_header(reader);
 	double most = 0;
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct schedule_stage *s = &plan->stages[i];
+	for (size_t i = 0; i < header->count; i++) {
+		const struct schedule_stage *s = &header->stages[i];
 		double streams = isfinite(s->rate) ? s->rate * (double)load_shape_length(shape) / 1e9 : 0;
 		if (s->slots != IPF_ABSENT && (s->closed || streams > (double)s->slots))
 			streams = (double)s->slots;

@@ -1,8 +1,8 @@
 /* A set of names, to find ids that occur twice in the data. It keeps an 8-byte hash of each name, not the name: two
  * different names count as the same with a probability of about 1 in 10^19.
  */
-#ifndef PREP_NAME_SET_H
-#define PREP_NAME_SET_H
+#ifndef IPF_NAME_SET_H
+#define IPF_NAME_SET_H
 
 #include "buffer.h"
 

@@ -1,14 +1,12 @@
-#include "sources/name_set.h"
+#include "name_set.h"
 
-#include "draft/draft.h"
+#include "text_hash.h"
 
 #include <stdlib.h>
 
 static uint64_t hash_of(struct slice name)
 {
-	uint64_t h = text_hash(name);
-	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	h ^= h >> 32;
+	uint64_t h = text_hash_mixed(name);
 	return h ? h : 1;
 }
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "schedule_stat.h"
+#include "kolmogorov.h"
 
 #include <math.h>
 

@@ -1,0 +1,33 @@
+#include "kinds/stage_checks.h"
+
+#include "absent.h"
+
+#include <math.h>
+
+int limits_check(const struct stage *stage, struct ipf_error *err)
+{
+	if (stage->for_ns != IPF_ABSENT && stage->n != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "n: for= and n= exclude each other");
+	return 0;
+}
+
+int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err)
+{
+	double least, most;
+
+	gaps_bounds(gaps, &least, &most);
+	if (cv < least || cv > most)
+		return ipf_error_set(err, IPF_USAGE, "cv: expected a number between %g and %g, got %g", least, most, cv);
+	return 0;
+}
+
+int process_check(const struct stage *stage, struct ipf_error *err)
+{
+	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
+
+	if (one && !isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: process=poisson and process=constant take none");
+	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
+		return ipf_error_set(err, IPF_USAGE, "cv: required by process=%s: cv=NUMBER", gaps_kind_name(stage->process));
+	return cv_check(stage->process, stage->cv, err);
+}

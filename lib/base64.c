@@ -1,0 +1,49 @@
+#include "base64.h"
+
+#include <openssl/evp.h>
+
+void base64_encode(struct slice bytes, struct buffer *out)
+{
+	/* in pieces, since EVP_EncodeBlock takes an int; a multiple of three, so that only the last one is padded */
+	for (size_t at = 0, piece; at < bytes.len; at += piece) {
+		piece = bytes.len - at < 3 * 65536 ? bytes.len - at : 3 * 65536;
+		char *to = buffer_reserve(out, piece / 3 * 4 + 8);
+		if (!to)
+			return;
+		out->len += (size_t)EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)bytes.data + at, (int)piece);
+	}
+}
+
+/* The value of a digit, 0 to 63; -1: not a digit. */
+static int digit(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+int base64_decode(struct slice text, struct buffer *out)
+{
+	size_t len = text.len, n = 0;
+	for (int i = 0; i < 2 && len && text.data[len - 1] == '='; i++)
+		len--;
+	char *to = buffer_reserve(out, len / 4 * 3 + 4);
+	if (!to)
+		return 0;
+	uint32_t bits = 0;
+	for (size_t i = 0; i < len; i++) {
+		int value = digit(text.data[i]);
+		if (value < 0)
+			return -1;
+		bits = bits << 6 | (uint32_t)value;
+		if (i % 4)
+			to[n++] = (char)(bits >> (6 - 2 * (i % 4)) & 0xff);
+	}
+	out->len += n;
+	to[n] = '\0';
+	return 0;
+}
