@@ -448,7 +448,7 @@ int body_renderer_check(struct body_renderer *r, const struct trace_request *q, 
 	if (!q->messages.data && !q->prompt.data && !q->prompt_token_ids.data)
 		return ipf_error_set(err, IPF_INPUT, "prompt: the trace has only lengths (it was made with --prompt none)");
 	if (wanted && !carried)
-		return ipf_error_set(err, IPF_INPUT, "%s: this API does not take this kind of prompt",
+		return ipf_error_set(err, IPF_INPUT, "%s: this API does not accept this kind of prompt",
 		                     q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
 	return 0;
 }
@@ -502,8 +502,8 @@ int body_renderer_add_param(json_t *params, const char *text, struct ipf_error *
 	json_error_t why;
 	json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, &why);
 	if (!value)
-		ipf_error_set(err, IPF_USAGE, "--param: %s: expected JSON (texts in quotes), got \"%s\"", key ? key : "",
-		              equals + 1);
+		ipf_error_set(err, IPF_USAGE, "--param: %s: expected JSON (strings in double quotes), got \"%s\"",
+		              key ? key : "", equals + 1);
 	else if (!key || json_object_set(params, key, value) < 0)
 		ipf_error_set(err, IPF_USAGE, "--param: \"%s\": the key is not UTF-8", text);
 	json_decref(value);

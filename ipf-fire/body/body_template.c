@@ -245,7 +245,7 @@ static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_
 		json_t *map = slash ? map_at(body, key, (size_t)(slash - key))
 		                    : map_at(body, home ? home : "", home ? strlen(home) : 0);
 		if (!map)
-			return ipf_error_set(err, IPF_USAGE, "--param: %s: the request body has no map at this place", key);
+			return ipf_error_set(err, IPF_USAGE, "--param: %s: the request body has no JSON object at this place", key);
 		if (json_object_set_new(map, slash ? slash + 1 : key, json_pack("{s:O}", "$raw", value)) < 0)
 			return ipf_error_memory(err);
 	}

@@ -173,9 +173,9 @@ static bool note_level(struct calibration_run *c, double streams, const struct a
 	if (c->options->common.verbose && !c->options->common.quiet) {
 		char ttft[32], itl[32], lag[32];
 		fprintf(stderr,
-		        "ipf-fire: %.0f streams: p99 error of TTFT %s, ITL %s, start %s; %lld of %lld requests failed: %s\n",
+		        "ipf-fire: %.0f streams: p99 error of TTFT %s, ITL %s, start %s; %lld of %lld requests failed; %s\n",
 		        streams, p99_of(a->ttft, ttft), p99_of(a->itl, itl), p99_of(a->lag, lag), (long long)a->failed,
-		        (long long)a->requests, good ? "good" : "bad");
+		        (long long)a->requests, good ? "within 1 ms" : "not within 1 ms");
 	}
 	return good;
 }

@@ -157,7 +157,7 @@ static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
 	size_t blank = strspn(key, " \t\r\n");
 	memmove(key, key + blank, len - blank + 1);
 	if (!*key || strlen(key) != len - blank)
-		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: expected a key, and the file contains none");
+		return ipf_error_at(err, IPF_USAGE, path, 0, "--key-file: the file contains no key");
 	return 0;
 }
 
@@ -169,13 +169,13 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 	char from_file[KEY_MAX];
 	const char *service = json_string_value(json_object_get(auth, "service"));
 	if ((o->key_env || o->key_file) && service)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "%s: this API uses the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		return ipf_error_set(err, IPF_USAGE, "%s: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead",
 		                     o->key_file ? "--key-file" : "--key-env");
 	if (service)
 		return signer_new(&e->signer, service, e->targets[0].url, err);
 	if ((o->key_env || o->key_file) && !auth)
-		return ipf_error_set(err, IPF_USAGE, "%s: this API takes no key", o->key_file ? "--key-file" : "--key-env");
+		return ipf_error_set(err, IPF_USAGE, "%s: this API does not use a key",
+		                     o->key_file ? "--key-file" : "--key-env");
 	if (o->key_env && o->key_file)
 		return ipf_error_set(err, IPF_USAGE, "--key-file cannot be combined with --key-env");
 	if (o->key_env && (!key || !*key))
@@ -186,9 +186,10 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 		key = from_file;
 	int result = 0;
 	if (auth && key && *key)
-		result = strpbrk(key, "\r\n") ? ipf_error_set(err, IPF_USAGE, "%s: expected a key of one line", source)
-		                              : add_pair(e, o->headers, json_string_value(json_object_get(auth, "header")),
-		                                         prefix ? prefix : "", key, err);
+		result = strpbrk(key, "\r\n")
+		             ? ipf_error_set(err, IPF_USAGE, "%s: the key has several lines, expected one", source)
+		             : add_pair(e, o->headers, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "",
+		                        key, err);
 	explicit_bzero(from_file, sizeof from_file);
 	return result;
 }
@@ -316,7 +317,7 @@ static int fill_url(const char *from, struct slice model, struct buffer *url, st
 	struct buffer name = {0};
 	if (!model.data)
 		return ipf_error_set(err, IPF_INPUT,
-		                     "model is missing: this API has it in its path (--model sets it for all requests)");
+		                     "model is missing: it is part of this API's path, and the trace has none; use --model");
 	int result = decode(model, &name, err);
 	char *escaped = result == 0 ? curl_easy_escape(NULL, name.data ? name.data : "", (int)name.len) : NULL;
 	for (const char *at; escaped && (at = strstr(from, "$model")); from = at + strlen("$model")) {

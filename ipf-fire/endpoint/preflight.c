@@ -140,7 +140,7 @@ static int try_host(const struct attempt *how, struct target *t, char *host, con
 	int result = 0;
 	if (!a && failed == EAFNOSUPPORT)
 		result = ipf_error_at(err, IPF_SYSTEM, how->shown, 0,
-		                      "cannot connect: no address of --bind is of the same family (IPv4 or IPv6)");
+		                      "cannot connect: no address of --bind has the server's address family (IPv4 or IPv6)");
 	else if (!a)
 		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
 	else if (!how->network_path->o.dns_each || by_user)

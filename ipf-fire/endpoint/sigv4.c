@@ -29,11 +29,12 @@ static int take(const char *name, bool optional, char **to, struct ipf_error *er
 {
 	const char *value = getenv(name);
 	if (!value || !*value)
-		return optional ? 0
-		                : ipf_error_set(err, IPF_USAGE,
-		                                "%s is not set in the environment: this API signs its requests with it", name);
+		return optional
+		           ? 0
+		           : ipf_error_set(err, IPF_USAGE,
+		                           "%s is not set in the environment: this API requires it to sign requests", name);
 	if (strpbrk(value, "\r\n"))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a key of one line", name);
+		return ipf_error_set(err, IPF_USAGE, "%s: the key has several lines, expected one", name);
 	*to = strdup(value);
 	return *to ? 0 : ipf_error_memory(err);
 }

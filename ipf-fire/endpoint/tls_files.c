@@ -23,8 +23,7 @@ static int read_certificate(const char *path, const char *option, X509 **certifi
 	fclose(file);
 	ERR_clear_error();
 	return *certificate ? 0
-	                    : ipf_error_at(err, IPF_USAGE, path, 0,
-	                                   "%s: expected a certificate (PEM), and the file contains none", option);
+	                    : ipf_error_at(err, IPF_USAGE, path, 0, "%s: the file contains no certificate (PEM)", option);
 }
 
 /* Without this callback OpenSSL would ask for the pass phrase on the terminal. */
@@ -47,7 +46,7 @@ static int check_key(const char *path, const X509 *certificate, struct ipf_error
 	if (!key)
 		result = ipf_error_at(err, IPF_USAGE, path, 0,
 		                      asked ? "--key: the key has a pass phrase, which is not supported"
-		                            : "--key: expected a private key (PEM), and the file contains none");
+		                            : "--key: the file contains no private key (PEM)");
 	else if (X509_check_private_key(certificate, key) != 1)
 		result = ipf_error_at(err, IPF_USAGE, path, 0, "--key: the key does not belong to the certificate of --cert");
 	ERR_clear_error();

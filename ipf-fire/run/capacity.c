@@ -100,14 +100,15 @@ static int check(struct capacity_check *c, const struct resource_limit *limit, s
 		const struct schedule_stage *stage = &o->schedule->stages[i];
 		int64_t needed = least_needed(c, i, limit->most), most = concurrency_bound_most(o->schedule, i, c->bounds);
 		if (needed > limit->most)
-			return ipf_error_set(err, IPF_SYSTEM,
-			                     "stage %s needs %lld connections at once, but %s allow only %lld: %s, or limit the "
-			                     "connections with %s of the stage or --connections N",
-			                     stage->name, (long long)needed, limit->name, (long long)limit->most, limit->remedy,
-			                     stage->closed ? "users=" : "slots=");
+			return ipf_error_set(
+				err, IPF_SYSTEM,
+				"stage %s needs %lld concurrent connections, but %s allows only %lld: %s, or limit the "
+				"connections with %s of the stage or --connections N",
+				stage->name, (long long)needed, limit->name, (long long)limit->most, limit->remedy,
+				stage->closed ? "users=" : "slots=");
 		if (!o->quiet && most != IPF_ABSENT && most_needed(o, most) > limit->most)
 			fprintf(stderr,
-			        "ipf-fire: warning: stage %s may need %lld connections at once, but %s allow only %lld: %s\n",
+			        "ipf-fire: warning: stage %s may need %lld concurrent connections, but %s allows only %lld: %s\n",
 			        stage->name, (long long)most_needed(o, most), limit->name, (long long)limit->most, limit->remedy);
 	}
 	return 0;
@@ -116,9 +117,9 @@ static int check(struct capacity_check *c, const struct resource_limit *limit, s
 int capacity_check(const struct capacity_options *o, struct ipf_error *err)
 {
 	const struct resource_limit limits[] = {
-		{.most = most_by_files(), .name = "open files", .remedy = "raise ulimit -n"},
+		{.most = most_by_files(), .name = "the limit of open files", .remedy = "raise ulimit -n"},
 		{.most = network_path_ports(o->network_path, o->targets),
-	     .name = "local ports",
+	     .name = "the range of local ports",
 	     .remedy = "add addresses with --bind"},
 	};
 	int result = 0;

@@ -28,7 +28,7 @@ static int set(struct load_shape *shape, double *rate, const char *name, const c
 	struct stream_shape *a = &shape->stream;
 	int64_t count;
 	if (shape->load_given && (!strcmp(name, "streams") || !strcmp(name, "rate")))
-		return ipf_error_set(err, IPF_USAGE, "expected streams or rate, only once");
+		return ipf_error_set(err, IPF_USAGE, "expected either streams or rate, and only once");
 	if (!strcmp(name, "streams")) {
 		if (parse_count(value, &count, err) < 0)
 			return -1;

@@ -137,6 +137,14 @@ static void show_response_headers(FILE *to, struct slice headers)
 	jdoc_release(&doc);
 }
 
+/* Shows the kind once, also if the text begins with it. */
+static void show_error(FILE *to, const char *kind, struct slice text)
+{
+	size_t len = strlen(kind);
+	bool repeats = text.len > len && !memcmp(text.data, kind, len) && text.data[len] == ':';
+	fprintf(to, "* %s%s%.*s\n", repeats ? "" : kind, repeats ? "" : ": ", (int)text.len, text.data);
+}
+
 void probe_show_response(FILE *to, const struct record *record, bool messages)
 {
 	char time[32];
@@ -160,8 +168,7 @@ void probe_show_response(FILE *to, const struct record *record, bool messages)
 	if (messages)
 		show_messages(to, record->body);
 	if (record->error != RECORD_OK)
-		fprintf(to, "* %s: %.*s\n", record_error_name(record->error), (int)record->error_text.len,
-		        record->error_text.data);
+		show_error(to, record_error_name(record->error), record->error_text);
 	fprintf(to, "* ended after %s\n", format_duration(record->end_ns - record->start_ns, time));
 	fflush(to);
 }

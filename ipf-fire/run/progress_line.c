@@ -28,8 +28,9 @@ void progress_line_show(const struct progress_line *line, struct progress *p, in
 void progress_line_summary(const struct progress_line *line, int64_t unstarted, int64_t now)
 {
 	const struct run_counters *c = line->counters;
+	int64_t started = counter_get(&c->started);
 	char length[32], lag[32];
-	fprintf(stderr, "ipf-fire: %lld requests started in %s, %lld failed", (long long)counter_get(&c->started),
+	fprintf(stderr, "ipf-fire: %lld request%s started in %s, %lld failed", (long long)started, started == 1 ? "" : "s",
 	        format_duration(now > line->zero_ns ? now - line->zero_ns : 0, length), (long long)counter_get(&c->failed));
 	if (unstarted)
 		fprintf(stderr, ", %lld not started", (long long)unstarted);

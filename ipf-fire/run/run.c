@@ -97,8 +97,7 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return -1;
 	r->streamed = !o->no_stream && api_response(r->api, true);
 	if (!api_response(r->api, r->streamed))
-		return ipf_error_set(err, IPF_USAGE, "--no-stream: %s has no complete responses, only streams",
-		                     api_name(r->api));
+		return ipf_error_set(err, IPF_USAGE, "--no-stream: the API %s supports only streams", api_name(r->api));
 	struct body_renderer_options render = {
 		.model = o->model,
 		.params = r->params,
@@ -579,7 +578,8 @@ static int run(struct run *r, struct ipf_error *err)
 			writer, records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
-		return ipf_error_set(err, IPF_SYSTEM, "stopped: unwritten records take more memory than --memory allows");
+		return ipf_error_set(err, IPF_SYSTEM,
+		                     "stopped: unwritten records exceed --memory, because the output is read too slowly");
 	if (r->stopped[0])
 		return ipf_error_set(err, IPF_SYSTEM, "%s", r->stopped);
 	return 0;

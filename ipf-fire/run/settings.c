@@ -88,13 +88,13 @@ static int parse_shape(const char *value, void *variable, struct ipf_error *err)
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Load and target"),
 	FIRE(OPTION_LIST, 'u', "url", "URL", urls,
-	     "server to send to: http[s]://HOST[:PORT], with a path if one comes before the API's own. Several URLs share "
+	     "URL of the server: http[s]://HOST[:PORT][/PATH], to which the API's path is appended; several URLs share "
 	     "the load"),
 	FIRE_CHOICE("balance", "round-robin|least|session", balance, balance_names,
 	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
 	            "(default: round-robin)"),
-	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests that the schedule was made for"),
-	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request, instead of the one that the trace names"),
+	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for"),
+	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace)"),
 	FIRE(OPTION_FILE, 0, "api", "NAME|FILE", api,
 	     "API of the server: the name of a built-in descriptor, or a descriptor file (default: openai-chat)"),
 	FIRE_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, list_apis, "list the built-in API descriptors"),
@@ -109,7 +109,7 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Requests"),
 	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
-	     "add a parameter to every request body, such as temperature=0"),
+	     "add a parameter to every request body, such as temperature=0 or user='\"me\"'"),
 	FIRE(OPTION_FLAG, 0, "exact-output", NULL, exact_output,
 	     "request exactly the number of output tokens in the trace, if the API has parameters for that"),
 	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
@@ -117,7 +117,8 @@ static const struct option_spec specs[] = {
 	FIRE_CHOICE("history", "recorded|live", history, history_names,
 	            "which answers later turns of a session repeat: those in the trace, or the server's own (default: "
 	            "recorded)"),
-	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers, "send this header with every request"),
+	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers,
+	     "send this header; it replaces the API's header of the same name"),
 
 	OPTION_HEADING("Time limits and stopping"),
 	FIRE(OPTION_DURATION, 0, "timeout", "TIME", timeout_ns,
@@ -170,7 +171,7 @@ static const struct option_spec specs[] = {
 	FIRE_PARSED("spin", "TIME", spin_ns, parse_spin,
 	            "busy-wait during the last TIME before a request is due, at most 10ms (default: 0)"),
 	FIRE_CHOICE("stamps", "kernel|user", timestamps, timestamp_names,
-	            "source of receive timestamps: the kernel, or our own clock (default: kernel if available)"),
+	            "source of receive timestamps: the kernel, or the program's own clock (default: kernel if available)"),
 
 	OPTION_HEADING("Records"),
 	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
@@ -179,9 +180,9 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Checks and calibration"),
 	FIRE(OPTION_FLAG, 0, "probe", NULL, probe, "send only the first request of the trace, and show the raw exchange"),
 	FIRE(OPTION_FLAG, 0, "calibrate", NULL, calibrate,
-	     "measure what ipf-fire itself adds to the figures on this machine, under a load like the schedule's or --shape"),
+	     "measure the delay that ipf-fire itself adds on this machine, under a load like the schedule's or --shape"),
 	FIRE_PARSED("shape", "LIST", shape, parse_shape,
-	     "load for --calibrate (default: like the schedule and the trace, or "
+	     "load for --calibrate (default: that of the schedule and the trace, or "
 	     "streams=100,events=100,first=50ms,gap=10ms)"),
 	FIRE(OPTION_FILE, 0, "calibration", "FILE", calibration,
 	     "calibration to include in the header of the records (default: the one that --calibrate saved; none: omit it)"),
@@ -190,13 +191,14 @@ static const struct option_spec specs[] = {
 };
 /* clang-format on */
 
-static const char details[] = "Without SCHEDULE, the schedule is read from standard input.\n"
+static const char details[] = "Without SCHEDULE, the schedule is read from standard input. After the first\n"
+							  "SIGINT or SIGTERM, no more requests are started; the second aborts those in\n"
+							  "flight.\n"
+							  "\n"
 							  "  ipf-fire -u $URL -m llama -t chat.trace.zst chat.sched -o chat.records.zst\n"
 							  "  ipf-fire -u $URL --api ./my.json -t t.zst --probe | ipf-collect --explain\n"
 							  "  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
-							  "  ipf-fire --calibrate -t chat.trace.zst chat.sched\n"
-							  "The first SIGINT or SIGTERM stops starting requests; the second cancels those in\n"
-							  "flight.\n";
+							  "  ipf-fire --calibrate -t chat.trace.zst chat.sched\n";
 
 /* ---- which options go together ---- */
 

@@ -49,13 +49,13 @@ contains "$(AWS_REGION=us-other-1 went bedrock m)" '/us-other-1/bedrock/aws4_req
 is "$(VERTEX_ACCESS_TOKEN=old went vertex m | cut -d, -f1,2)" '["http-status","no token"' "another token"
 run env -u AWS_ACCESS_KEY_ID ipf-fire -q -u "$URL" --api bedrock -m m -t three.trace three.sched
 status_is 2 "no key at all"
-complains ipf-fire "AWS_ACCESS_KEY_ID is not set in the environment: this API signs its requests with it" "is told before anything is sent"
+complains ipf-fire "AWS_ACCESS_KEY_ID is not set in the environment: this API requires it to sign requests" "is told before anything is sent"
 run env -u AWS_REGION ipf-fire -q -u "$URL" --api sagemaker -m m -t three.trace three.sched
 complains ipf-fire "AWS_REGION is not set in the environment, and the host of the URL does not contain the region" "nor a region"
 echo key >key
 run ipf-fire -q -u "$URL" --api sagemaker -m m --key-file key -t three.trace three.sched
 status_is 2 "a key in a file"
-complains ipf-fire "--key-file: this API uses the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" "is not what it wants"
+complains ipf-fire "--key-file: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead" "is not what it wants"
 
 # ---- showing, and not showing ----
 run ipf-fire -v -u "$URL" --api bedrock -m m -t three.trace --probe -o probe.records

@@ -85,8 +85,8 @@ wrong 'streams: expected a whole number' --calibrate --shape streams=some
 wrong 'users: expected streams, rate, events' --calibrate --shape users=3
 wrong 'a gap above 0' --calibrate --shape gap=0
 wrong 'at most 1000000 streams' --calibrate --shape streams=2M
-wrong 'rate: expected streams or rate, only once' --calibrate --shape streams=2,rate=3
-wrong 'streams: expected streams or rate, only once' --calibrate --shape streams=2,streams=3
+wrong 'rate: expected either streams or rate, and only once' --calibrate --shape streams=2,rate=3
+wrong 'streams: expected either streams or rate, and only once' --calibrate --shape streams=2,streams=3
 run sh -c 'ulimit -n 300; exec ipf-fire --calibrate --shape streams=1000'
 status_is 1 "a load of more connections than there can be ends with 1"
 complains ipf-fire '--calibrate: 1000 concurrent streams, but the limit of open files allows ' "before anything is tried"

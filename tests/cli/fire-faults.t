@@ -118,10 +118,10 @@ few() { # ARGUMENTS OF ipf-fire…: 36 connections are what 100 files leave
 }
 few users.sched
 status_is 1 "a closed loop of more users than files"
-complains ipf-fire "stage closed needs 200 connections at once, but open files allow only 36: raise ulimit -n, or limit the connections with users= of the stage" \
+complains ipf-fire "stage closed needs 200 concurrent connections, but the limit of open files allows only 36: raise ulimit -n, or limit the connections with users= of the stage" \
 	"is refused before anything is sent"
 few users.sched --connections 37
-complains ipf-fire "stage closed needs 37 connections at once, but open files allow only 36" "as is a pool of more"
+complains ipf-fire "stage closed needs 37 concurrent connections, but the limit of open files allows only 36" "as is a pool of more"
 for pool in 36 12; do
 	few users.sched --connections $pool
 	status_is 0 "a pool of $pool goes on with them"
@@ -141,7 +141,7 @@ sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<
 refused() { # TEXT ARGUMENTS OF ipf-fire…
 	few "${@:2}"
 	status_is 1 "$1"
-	complains ipf-fire "needs 40 connections at once, but open files allow only 36: raise ulimit -n, or limit the connections with slots= of the stage or --connections N" \
+	complains ipf-fire "needs 40 concurrent connections, but the limit of open files allows only 36: raise ulimit -n, or limit the connections with slots= of the stage or --connections N" \
 		"is refused before anything is sent"
 }
 goes() { # TEXT COUNT ARGUMENTS OF ipf-fire…
@@ -183,7 +183,7 @@ talk talk.sched
 stderr_is "" "thirty sessions at once are thirty requests"
 is "$(sent)" "[$talks,0]" "which are sent, and answered"
 talk <(cat talk.sched)
-stderr_contains "stage burst may need $talks connections at once, but open files allow only 36" "from a pipe there is a warning"
+stderr_contains "stage burst may need $talks concurrent connections, but the limit of open files allows only 36" "from a pipe there is a warning"
 is "$(sent)" "[$talks,0]" "and they are sent"
 ipf-sched "closed:users=60,n=30" -t talk.trace -q -o talk.sched
 talk talk.sched
@@ -192,7 +192,7 @@ is "$(sent)" "[$(body talk.sched | grep -c '"n"'),0]" "more users than there are
 ipf-sched closed:users=60,for=1s,rampup=900ms,think=800ms -t chat.trace -q -o ramp.sched
 few ramp.sched
 status_is 0 "users who come over some time and think may be answered by few connections"
-stderr_contains "stage closed may need 60 connections at once, but open files allow only 36: raise ulimit -n" "or not"
+stderr_contains "stage closed may need 60 concurrent connections, but the limit of open files allows only 36: raise ulimit -n" "or not"
 ipf-sched closed:users=60,for=1s,rampup=900ms -t chat.trace -q -o ramp.sched
 few ramp.sched
 status_is 1 "but not those who never pause"

@@ -54,7 +54,7 @@ touch go
 status=0
 wait $fire || status=$?
 status_is 1 "a run whose records nobody reads ends"
-stderr_contains "take more memory than --memory allows" "and says why"
+stderr_contains "unwritten records exceed --memory" "and says why"
 wait_for 10 whole slow.records
 yes_if "what was recorded is whole" whole slow.records
 between "$(body slow.records | jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"

@@ -52,7 +52,7 @@ run ipf-fire -u "$URL/mine" -m m --api ./mine.json -t one.trace --probe three.sc
 status_is 2 "--probe takes no schedule"
 run ipf-fire -u "$URL/mine" --api ./mine.json -t one.trace three.sched
 status_is 3 "a path that needs a model"
-complains ipf-fire "model is missing: this API has it in its path" "and there is none"
+complains ipf-fire "model is missing: it is part of this API's path" "and there is none"
 
 # ---- not ready yet ----
 server_start --loading 700ms
@@ -109,8 +109,8 @@ is "$(cat said ./*.records ./*.results | grep -c sesame-4711)" 0 "nothing has th
 : >empty
 run ipf-fire -u "$URL" -m m --key-file empty -t one.trace three.sched
 status_is 2 "an empty key"
-complains ipf-fire "--key-file: expected a key, and the file contains none" "is told"
+complains ipf-fire "--key-file: the file contains no key" "is told"
 run ipf-fire -u "$URL" -m m --key-file nowhere -t one.trace three.sched
 status_is 1 "a key's file that is not there"
 run ipf-fire -u "$URL/ollama" -m m --api ollama --key-file key -t one.trace three.sched
-complains ipf-fire "this API takes no key" "an API without keys"
+complains ipf-fire "this API does not use a key" "an API without keys"

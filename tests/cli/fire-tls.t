@@ -53,10 +53,10 @@ refused() { # STATUS ERROR TEXT ARGUMENTS…
 	is "$(cat "$ERR")" "ipf-fire: $error" "and is refused before the run"
 }
 refused 1 "nope.pem: cannot open: No such file or directory" "a file of certificates that is not there" --cacert nope.pem
-refused 2 "chat.trace: --cacert: expected a certificate (PEM), and the file contains none" "a file that holds no certificate" --cacert chat.trace
+refused 2 "chat.trace: --cacert: the file contains no certificate (PEM)" "a file that holds no certificate" --cacert chat.trace
 refused 1 "nope.pem: cannot open: No such file or directory" "no file of our own certificate" --cert nope.pem
-refused 2 "key.pem: --cert: expected a certificate (PEM), and the file contains none" "a key for a certificate" --cert key.pem --key key.pem
-refused 2 "cert.pem: --key: expected a private key (PEM), and the file contains none" "a certificate without its key" --cert cert.pem
+refused 2 "key.pem: --cert: the file contains no certificate (PEM)" "a key for a certificate" --cert key.pem --key key.pem
+refused 2 "cert.pem: --key: the file contains no private key (PEM)" "a certificate without its key" --cert cert.pem
 refused 1 "nope.pem: cannot open: No such file or directory" "a key that is not there" --cert cert.pem --key nope.pem
 refused 2 "locked.pem: --key: the key has a pass phrase, which is not supported" "a key with a pass phrase" --cert cert.pem --key locked.pem
 refused 2 "other.pem: --key: the key does not belong to the certificate of --cert" "another's key" --cert cert.pem --key other.pem

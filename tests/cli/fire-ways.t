@@ -57,7 +57,7 @@ fire -u "$URL" --bind ::1,127.0.0.2 --connections fresh
 good "--bind: addresses of the other kind are left out"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --bind ::1
 status_is 1 "--bind: none of its kind"
-complains ipf-fire "cannot connect: no address of --bind is of the same family" "is refused"
+complains ipf-fire "cannot connect: no address of --bind has the server's address family" "is refused"
 # More connections than ports, in a network namespace with a thousand ports and no server.
 ipf-sched closed:users=1500,n=1600 -t chat.trace -q -o ports.sched
 alone() { # ARGUMENTS OF ipf-fire…
@@ -69,7 +69,7 @@ if unshare -rn sh -c 'ip link set lo up && echo 50000 50999 >/proc/sys/net/ipv4/
 	for sched in ports burst; do
 		alone $sched.sched
 		status_is 1 "more connections than there are ports ($sched)"
-		complains ipf-fire " needs 1500 connections at once, but local ports allow only 1000: add addresses with --bind, " "are refused"
+		complains ipf-fire " needs 1500 concurrent connections, but the range of local ports allows only 1000: add addresses with --bind, " "are refused"
 		alone $sched.sched --bind 127.0.0.2,127.0.0.3
 		complains ipf-fire "cannot connect from 127.0.0.2: Connection refused" "more addresses have more of them"
 	done

@@ -84,12 +84,12 @@ static void keys_and_region_are_needed(void **state)
 	signer_free(s);
 	setenv("AWS_SECRET_ACCESS_KEY", "", 1);
 	refused("https://a.us-east-1.amazonaws.com/",
-	        "AWS_SECRET_ACCESS_KEY is not set in the environment: this API signs its requests with it");
+	        "AWS_SECRET_ACCESS_KEY is not set in the environment: this API requires it to sign requests");
 	setenv("AWS_SECRET_ACCESS_KEY", "a\nb", 1);
-	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY: expected a key of one line");
+	refused("https://a.us-east-1.amazonaws.com/", "AWS_SECRET_ACCESS_KEY: the key has several lines, expected one");
 	unsetenv("AWS_ACCESS_KEY_ID");
 	refused("https://a.us-east-1.amazonaws.com/",
-	        "AWS_ACCESS_KEY_ID is not set in the environment: this API signs its requests with it");
+	        "AWS_ACCESS_KEY_ID is not set in the environment: this API requires it to sign requests");
 }
 
 int main(void)
