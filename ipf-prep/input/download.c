@@ -221,9 +221,10 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 	char more[128] = "";
 	if (d->status == 401 || d->status == 403)
 		snprintf(more, sizeof more, "%s",
-		         d->token                      ? " (with the token of HF_TOKEN)"
-		         : strncmp(d->url, "https", 5) ? ""
-		                                       : " (if it needs a token: hf:// takes HF_TOKEN)");
+		         d->token ? " (with the token of HF_TOKEN)"
+		         : strncmp(d->url, "https", 5)
+		             ? ""
+		             : " (for a private file of the Hugging Face hub, set HF_TOKEN and use hf://)");
 	else if ((d->status == 429 || d->status == 503) && h->retry_s > 0)
 		snprintf(more, sizeof more, " (try again in %lld s)", (long long)h->retry_s);
 	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server responded %ld%s%s%s", d->status,
@@ -270,7 +271,7 @@ static int check_server(const char *url, const struct download *d, const struct 
 		return ipf_error_at(err, IPF_USAGE, d->url, 0, "malformed address");
 	if (strcmp(server->scheme, "https") != 0 && (strcmp(server->scheme, "http") != 0 || !is_local(server)))
 		return ipf_error_at(err, before ? IPF_SYSTEM : IPF_USAGE, d->url, 0,
-		                    "%s%s: only https is supported, and http from this machine", before ? "redirected to " : "",
+		                    "%s%s: only https is supported, and http for this machine", before ? "redirected to " : "",
 		                    server->scheme);
 	if (before && strcmp(before->scheme, "https") == 0 && strcmp(server->scheme, "https") != 0)
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected from https to %s", server->scheme);
