@@ -146,7 +146,7 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 	if (status == 0 && c->common.verbose)
 		selection_counts_print(&counts, reading.records, reading.bad, stderr);
 	if (status == 0 && counts.requests == 0 && reading.records > reading.bad)
-		status = ipf_error_set(err, IPF_INPUT, "no request is left of %lld records; -v shows why",
+		status = ipf_error_set(err, IPF_INPUT, "no requests: all %lld records were left out; -v shows why",
 		                       (long long)reading.records);
 	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
 	source_reader_release(&reading);

@@ -33,7 +33,7 @@ static int list_formats(void)
 static int check_operands(const struct operands *operands, struct ipf_error *err)
 {
 	if (operands->count == 0)
-		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE; --list shows the formats");
+		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE, the format of the input; --list shows the formats");
 	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
 		return -1;
 	for (int i = 1; i < operands->count; i++) {
@@ -42,7 +42,7 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
 	}
 	if (operands->count == 1 && isatty(STDIN_FILENO))
-		return ipf_error_set(err, IPF_USAGE, "expected a FILE, or input on standard input");
+		return ipf_error_set(err, IPF_USAGE, "expected a FILE, or data on standard input");
 	return 0;
 }
 

@@ -24,10 +24,10 @@ struct tokenize_options {
 
 static const struct option_spec specs[] = {
 	O(OPTION_FILE, 't', "tokenizer", "FILE", tokenizer,
-      "tokenizer: a tokenizer.json, a directory with one, or a .tiktoken rank file (required)"),
+      "use this tokenizer: a tokenizer.json, a folder that contains one, or a .tiktoken rank file (required)"),
 	O(OPTION_FLAG, 0, "json", NULL, json, "read and write texts as JSON strings, one per line"),
 	O(OPTION_FLAG, 0, "count", NULL, count, "write the number of ids instead of the ids"),
-	O(OPTION_FLAG, 0, "decode", NULL, decode, "decode: read JSON arrays of ids and write their texts"),
+	O(OPTION_FLAG, 0, "decode", NULL, decode, "decode: read JSON arrays of ids, one per line, and write their texts"),
 	O(OPTION_FLAG, 0, "special", NULL, special,
       "add the special tokens that the tokenizer puts around a text; with --decode, keep them"),
 	O(OPTION_COUNT, 0, "threads", "N", threads, "process lines with N threads (default: 1; 0: one for each core)"),
@@ -38,10 +38,14 @@ static const struct option_spec specs[] = {
 static const struct program program = {
 	.name = "ipf-prep tokenize",
 	.operands = "[FILE…]",
-	.summary = "turn texts into token ids, one line each",
-	.details = "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
+	.summary = "turn texts into token ids, or token ids into texts",
+	.details = "Reads texts, one per line, from the FILEs or from standard input, and writes a\n"
+			   "JSON array of token ids for each.\n"
+			   "\n"
+			   "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
 			   "  ipf-prep tokenize -t tokenizer.json --count texts.txt\n"
 			   "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
+	.manual = "man ipf-prep-tokenize; overview: man ipf",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -315,7 +319,7 @@ static int open_filter(struct filter *f, struct ipf_error *err)
 	if (!o->tokenizer)
 		return ipf_error_set(err, IPF_USAGE, "--tokenizer is required");
 	if (o->decode && o->count)
-		return ipf_error_set(err, IPF_USAGE, "--decode and --count cannot be combined");
+		return ipf_error_set(err, IPF_USAGE, "--count: cannot be combined with --decode");
 	if (o->threads < 0 || o->threads > 256)
 		return ipf_error_set(err, IPF_USAGE, "--threads: expected 0 to 256, got %lld", (long long)o->threads);
 	if (tokenizer_open(&f->tokenizer, o->tokenizer, err) < 0)

@@ -1,4 +1,4 @@
-/* A set of names, to find ids that occur twice in the data. It keeps an 8-byte hash of each name, not the name: two
+/* A set of names, to detect ids that occur twice in the data. It keeps an 8-byte hash of each name, not the name: two
  * different names count as the same with a probability of about 1 in 10^19.
  */
 #ifndef IPF_NAME_SET_H

@@ -27,12 +27,12 @@ int chat_template_parse(const char *value, void *variable, struct ipf_error *err
 
 /* Asks the server for the token counts of a chat of one message and of one of three, by the first of these that it
  * supports: POST /tokenize with messages (vLLM); POST /apply-template and /tokenize (llama.cpp); the usage of a chat
- * completion of one token. What they count beyond the messages' own tokens is the template's. Without a URL it does
- * nothing. IPF_SYSTEM: no server answers; IPF_INPUT: its answers are unusable. */
+ * completion of one token. The template's tokens are these counts minus the tokens of the messages themselves. Without
+ * a URL it does nothing. IPF_SYSTEM: the server cannot be reached; IPF_INPUT: its responses cannot be used. */
 int chat_template_measure(struct chat_template *template, const struct token_counter *tokens, struct ipf_error *err);
 
-/* What the template adds to a prompt of that many messages. `continues`: they follow a prompt that was counted and its
- * answer. */
+/* How many tokens the template adds to a prompt of `messages` messages. `continues`: the messages follow the prompt and
+ * the answer of the previous turn, which were counted before. */
 int64_t chat_template_tokens(const struct chat_template *template, size_t messages, bool continues);
 
 #endif

@@ -1,6 +1,7 @@
 #include "config/prep_config.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "json/utf8.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
@@ -95,18 +96,21 @@ static int check_limits(const struct prep_config *c, struct ipf_error *err)
 	if (l->min_output != IPF_ABSENT && l->max_output != IPF_ABSENT && l->min_output > l->max_output)
 		return ipf_error_set(err, IPF_USAGE, "--min-output: %lld is more than --max-output %lld",
 		                     (long long)l->min_output, (long long)l->max_output);
-	if (c->from_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && c->from_ns >= c->to_ns)
-		return ipf_error_set(err, IPF_USAGE, "--from: must be before --to");
+	if (c->from_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && c->from_ns >= c->to_ns) {
+		char from[32], to[32];
+		return ipf_error_set(err, IPF_USAGE, "--from: %s is not before --to %s", format_duration(c->from_ns, from),
+		                     format_duration(c->to_ns, to));
+	}
 	return 0;
 }
 
 static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 {
 	if (c->prompt != PROMPT_MESSAGES && c->template.given)
-		return ipf_error_set(err, IPF_USAGE, "--template-tokens: --prompt %s has no chat template",
+		return ipf_error_set(err, IPF_USAGE, "--template-tokens: requires --prompt messages, got %s",
 		                     prompt_form_names[c->prompt]);
 	if (c->prompt == PROMPT_NONE && (c->system || c->prefixes.count || c->salt || c->content_file))
-		return ipf_error_set(err, IPF_USAGE, "%s: --prompt none writes no text",
+		return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --prompt none, which writes no text",
 		                     c->system           ? "--system"
 		                     : c->prefixes.count ? "--prefixes"
 		                     : c->salt           ? "--salt"

@@ -95,7 +95,7 @@ struct prep_config {
 	void *format_state;
 	unsigned traits; /* of the format under these settings: enum source_trait */
 	struct token_counter *tokens;
-	int64_t special_tokens;       /* that a preset counts in with each text; 0 without a preset */
+	int64_t special_tokens;       /* that a preset adds to the length of each text; 0 without a preset */
 	struct buffer system_message; /* if `system` is given */
 	struct buffer content;        /* the text that synthetic text is taken from; empty: from a grammar */
 	json_t *option_files;         /* provenance of the files that options name; NULL: none */
@@ -119,8 +119,8 @@ extern const struct program prep_program;
 /* Applies --preset and --profile to what the user has not set, and checks the options against each other (IPF_USAGE).
  * Reads nothing. */
 int prep_config_check(struct prep_config *config, struct ipf_error *err);
-/* Reads the files that options name, opens the tokenizer and the format, and asks the server of --template-tokens.
- * `files` is the number of FILE operands. IPF_USAGE for an option that makes no sense for the format. */
+/* Reads the files that options name, opens the tokenizer and the format, and queries the server of --template-tokens.
+ * `files` is the number of FILE operands. IPF_USAGE: an option that does not apply to the format. */
 int prep_config_open(struct prep_config *config, const struct source_format *format, size_t files,
                      struct ipf_error *err);
 /* Also after an error, and after options that could not be parsed. */

@@ -48,11 +48,10 @@ static int parse_positive(const char *value, void *variable, struct ipf_error *e
 static int parse_scale(const char *value, void *variable, struct ipf_error *err)
 {
 	double *scale = variable;
-	if (parse_number(value, scale, err) < 0)
-		return -1;
-	return *scale > 0 && *scale <= 1e6
+	struct ipf_error ignored = {0};
+	return parse_number(value, scale, &ignored) == 0 && *scale > 0 && *scale <= 1e6
 	           ? 0
-	           : ipf_error_set(err, IPF_USAGE, "expected a number above 0 and at most 1000000, got %s", value);
+	           : ipf_error_set(err, IPF_USAGE, "expected a number above 0 and at most 1000000, got \"%s\"", value);
 }
 
 static int parse_salt(const char *value, void *variable, struct ipf_error *err)
@@ -138,21 +137,24 @@ static const struct option_spec specs[] = {
            "write at most N requests; a session that does not fit as a whole is left out"),
 	PARSED(0, "sessions", "N", max_sessions, parse_positive,
            "write at most N sessions; a request without a session counts as one"),
-	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write requests in random order; needs memory for what is kept"),
-	CHOICE("sample", "with|without", sample, sample_names, "draw -n requests at random, with or without replacement"),
+	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write the requests or sessions in random order; holds them in memory"),
+	CHOICE("sample", "with|without", sample, sample_names,
+           "draw the -n requests or --sessions at random, with or without replacement"),
 	CHOICE("preset", "NAME", preset, preset_names,
            "apply the filter of another benchmark: vllm-sharegpt, sglang-sharegpt or lpg-sharegpt"),
 	O(OPTION_COUNT, 0, "min-input", "N", limits.min_input,
-      "leave out prompts of fewer than N tokens, as they are in the data"),
-	O(OPTION_COUNT, 0, "max-input", "N", limits.max_input, "leave out prompts of more than N tokens"),
-	O(OPTION_COUNT, 0, "min-output", "N", limits.min_output, "leave out answers of fewer than N tokens"),
-	O(OPTION_COUNT, 0, "max-output", "N", limits.max_output, "leave out answers of more than N tokens"),
-	O(OPTION_COUNT, 0, "max-total", "N", limits.max_total, "leave out requests with more than N tokens in total"),
+      "leave out requests with a prompt of fewer than N tokens in the data"),
+	O(OPTION_COUNT, 0, "max-input", "N", limits.max_input, "leave out requests with a prompt of more than N tokens"),
+	O(OPTION_COUNT, 0, "min-output", "N", limits.min_output,
+      "leave out requests with an answer of fewer than N tokens"),
+	O(OPTION_COUNT, 0, "max-output", "N", limits.max_output, "leave out requests with an answer of more than N tokens"),
+	O(OPTION_COUNT, 0, "max-total", "N", limits.max_total,
+      "leave out requests with more than N tokens in prompt and answer together"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns,
-      "keep requests that arrive at least TIME after the trace's start; arrivals then count from there"),
-	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "keep requests that arrive less than TIME after the trace's start"),
+      "keep requests that arrive at least TIME after the start of the trace; arrivals then count from there"),
+	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "keep requests that arrive less than TIME after the start of the trace"),
 	CHOICE("failed", "keep|drop", failed, keep_or_drop_names,
-           "keep requests that failed when they were recorded, and mark them (default), or drop them"),
+           "keep recorded requests that failed, and mark them (default), or drop them"),
 	CHOICE("sub-agents", "keep|drop", sub_agents, keep_or_drop_names,
            "keep the requests of sub-agents (default), or drop them"),
 
@@ -165,8 +167,9 @@ static const struct option_spec specs[] = {
            "normal:550,150,min=10,max=1024, lognormal:…, histogram:FILE or dataset (default)"),
 	PARSED(0, "output-tokens", "DIST", output, parse_tokens,
            "request answers of a length drawn from DIST (default: dataset, or 128 if the data has no length)"),
-	PARSED(0, "turns", "DIST|all", turns, parse_turns,
-           "keep this many turns of each conversation (default: 1); more than 1 makes it a session"),
+	PARSED(
+		0, "turns", "DIST|all", turns, parse_turns,
+		"keep at most this many turns of each conversation (default: 1); with more than 1, conversations become sessions"),
 	PARSED(0, "wait", "DIST", wait, parse_wait,
            "draw the time between the end of a turn and the next turn from DIST: 2s, uniform:1s-5s, lognormal:8s,6s, "
            "dataset (default)"),
@@ -179,7 +182,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_FILE, 0, "content", "FILE", content_file,
       "take synthetic text from FILE (UTF-8) instead of generating it from a grammar"),
 	PARSED(0, "salt", "TEXT", salt, parse_salt,
-           "change the synthetic text but not its lengths, so that prefix caches do not find an earlier run's"),
+           "change the synthetic text but not its lengths, so that prefix caches do not find that of an earlier run"),
 	CHOICE("prompt", "messages|text|ids|none", prompt, prompt_form_names,
            "write prompts as chat messages (default), one text, token ids, or only their length"),
 
@@ -188,7 +191,7 @@ static const struct option_spec specs[] = {
            "assign models to requests or sessions at random, in these shares"),
 	PARSED(0, "slo", "LIST", slo, parse_slo,
            "set latency objectives of requests: ttft=500ms,tpot=50ms; of some requests: model=NAME:ttft=2s or "
-           "TAG=VALUE:… (repeatable; the last match wins)"),
+           "TAG=VALUE:ttft=2s (repeatable; the last match wins)"),
 
 	OPTION_HEADING("Arrival times"),
 	PARSED(0, "scale", "FACTOR", scale, parse_scale,
@@ -198,7 +201,7 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Tokenizer and chat template"),
 	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
-      "count tokens with a model's tokenizer.json, or approx: one token per four bytes (default)"),
+      "count tokens with a model's tokenizer.json or tiktoken file, or with approx: one token per four bytes (default)"),
 	PARSED(0, "template-tokens", "N[,M]|URL", template, chat_template_parse,
            "count N tokens that the server's chat template adds to each prompt, and M for each further message "
            "(default: 0); URL measures both at a server"),
@@ -216,7 +219,8 @@ const struct program prep_program = {
 	.name = "ipf-prep",
 	.operands = "SOURCE [FILE…]",
 	.summary = "make a request trace from datasets and production traces",
-	.details = "SOURCE is a format of --list, or auto to detect it from the first file.\n"
+	.details = "SOURCE is the format of the files: one of --list, or auto to detect it from the\n"
+			   "first file.\n"
 			   "FILE is a file (plain, or compressed with gzip, zstd, xz or bzip2), a folder,\n"
 			   "an archive (tar, zip, 7z), a file in an archive (a.tar.gz:dir/b.json), or an\n"
 			   "address (https://…, hf://datasets/OWNER/NAME/PATH). Without FILE, or for \"-\",\n"
@@ -224,7 +228,10 @@ const struct program prep_program = {
 			   "\n"
 			   "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 			   "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
-			   "  ipf-prep jsonl questions.jsonl --field prompt=/question | head",
+			   "  ipf-prep jsonl questions.jsonl --field prompt=/question | head\n"
+			   "\n"
+			   "ipf-prep stat summarizes a trace, and ipf-prep tokenize turns texts into token\n"
+			   "ids: see their --help.",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

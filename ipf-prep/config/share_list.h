@@ -1,5 +1,5 @@
 /* A choice among names at random, in given shares: NAME=SHARE,NAME=SHARE,… The shares sum up to 1; a single name needs
- * none.
+ * no share.
  *
  *     struct share_list models = {0};
  *     share_list_parse(&models, "base=0.5,lora-a=0.5", "NAME=SHARE,…", &err);

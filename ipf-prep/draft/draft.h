@@ -1,6 +1,6 @@
-/* What a source makes of a record: a single request, or a conversation whose requests become a session.
+/* What a format makes of a record: a single request, or a conversation whose requests become a session.
  *
- * A source fills a draft and hands it to the sink. Selection and shaping work on drafts; shape/trace_renderer.h turns
+ * A format fills a draft and hands it to the sink. Selection and shaping work on drafts; shape/trace_renderer.h turns
  * them into lines of the trace. Texts are plain UTF-8, not JSON. They are borrowed from the record or kept in the
  * draft's own arena, and everything in a draft is valid until it is emptied. What is not known is IPF_ABSENT, or the
  * absent slice.
@@ -9,8 +9,7 @@
  *     draft_message(d, ROLE_USER, draft_text(d, doc, node));
  *     r->answer = draft_text(d, doc, other);
  *
- * A draft remembers that memory ran out (`failed`), so that a source needs to check for it only where it would follow
- * a NULL.
+ * A draft remembers that memory ran out (`failed`), so a format needs to check a pointer only if it dereferences it.
  */
 #ifndef PREP_DRAFT_H
 #define PREP_DRAFT_H
@@ -31,8 +30,8 @@ struct draft_message {
 	struct slice json; /* the message in the chat API's JSON (tool calls, typed parts); replaces role and text */
 };
 
-/* A prompt of which only the ids of its blocks are known: equal ids stand for equal text. The rest of the prompt's
- * tokens are text that no other prompt has. */
+/* The blocks of a prompt whose text is not known: equal ids mean equal text. Tokens beyond the blocks are text that no
+ * other prompt has. */
 struct draft_blocks {
 	const uint64_t *ids;
 	size_t count;
@@ -84,7 +83,7 @@ void draft_reset(struct draft *d);
 void draft_begin(struct draft *d, int64_t number, int64_t part);
 void draft_release(struct draft *d);
 
-/* Adds a request of which nothing is known yet; valid until the next one is added. NULL when out of memory. */
+/* Adds an empty request; valid until the next one is added. NULL when out of memory. */
 struct draft_request *draft_request(struct draft *d);
 /* Adds a message to the last request; valid until the next one is added. NULL when out of memory, or if there is no
  * request. */

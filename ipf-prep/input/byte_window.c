@@ -11,7 +11,8 @@ static int make_room(struct byte_window *window, struct ipf_error *err)
 {
 	size_t held = window->end - window->begin;
 	if (held > BYTE_WINDOW_MAX)
-		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB", BYTE_WINDOW_MAX >> 20);
+		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB; is the format right?",
+		                     BYTE_WINDOW_MAX >> 20);
 	if (window->cap - window->end >= CHUNK)
 		return 0;
 	/* Moving alone suffices if few bytes are held; else the window doubles, so that moving stays cheap. */

@@ -1,6 +1,6 @@
 /* A window on a stream of bytes, through which the JSON splitter, the CSV reader and the line reader look at a file.
  *
- * The bytes from `begin` to `end` have been read and not been consumed. A reader looks at them, asks for more if a
+ * The bytes from `begin` to `end` have been read but not consumed. A reader looks at them, asks for more if a
  * record is incomplete, and advances `begin` past what it has consumed. A record is therefore always contiguous, and
  * the memory used is that of the largest record.
  *
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest record, in bytes. Anything larger is a file in another format. */
+/* The largest record, in bytes. A larger one means that the file has another format. */
 #define BYTE_WINDOW_MAX ((size_t)512 << 20)
 
 struct byte_window {

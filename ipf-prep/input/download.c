@@ -156,8 +156,7 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 		d->had += n;
 		h->got += n;
 	}
-	int64_t now;
-	if (d->progress && d->progress->on && progress_due(d->progress, now = clock_now())) {
+	if (d->progress && d->progress->on && progress_due(d->progress, clock_now())) {
 		char had[32], all[32];
 		progress_show(d->progress, "%s: %sB of %sB", strrchr(d->url, '/') + 1, format_count((double)d->had, had),
 		              d->size > 0 ? format_count((double)d->size, all) : "?");
@@ -221,9 +220,10 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 	char more[128] = "";
 	if (d->status == 401 || d->status == 403)
 		snprintf(more, sizeof more, "%s",
-		         d->token                      ? " (with the token of HF_TOKEN)"
-		         : strncmp(d->url, "https", 5) ? ""
-		                                       : " (if it needs a token: hf:// takes HF_TOKEN)");
+		         d->token ? " (with the token of HF_TOKEN)"
+		         : strncmp(d->url, "https", 5)
+		             ? ""
+		             : " (for a private file of the Hugging Face hub, set HF_TOKEN and use hf://)");
 	else if ((d->status == 429 || d->status == 503) && h->retry_s > 0)
 		snprintf(more, sizeof more, " (try again in %lld s)", (long long)h->retry_s);
 	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server responded %ld%s%s%s", d->status,
@@ -270,7 +270,7 @@ static int check_server(const char *url, const struct download *d, const struct 
 		return ipf_error_at(err, IPF_USAGE, d->url, 0, "malformed address");
 	if (strcmp(server->scheme, "https") != 0 && (strcmp(server->scheme, "http") != 0 || !is_local(server)))
 		return ipf_error_at(err, before ? IPF_SYSTEM : IPF_USAGE, d->url, 0,
-		                    "%s%s: only https is supported, and http from this machine", before ? "redirected to " : "",
+		                    "%s%s: only https is supported, and http for this machine", before ? "redirected to " : "",
 		                    server->scheme);
 	if (before && strcmp(before->scheme, "https") == 0 && strcmp(server->scheme, "https") != 0)
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected from https to %s", server->scheme);

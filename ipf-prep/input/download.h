@@ -1,5 +1,4 @@
-/* Downloads one file over HTTP. Redirects are followed one by one, so that a token goes to the host that it is for, and
- * to no other.
+/* Downloads one file over HTTP. Redirects are followed one by one, so that a token is sent only to its own host.
  */
 #ifndef PREP_DOWNLOAD_H
 #define PREP_DOWNLOAD_H

@@ -1,7 +1,7 @@
 /* An input file: plain or compressed; from disk, an archive, a pipe or standard input.
  *
  * gzip, zstd, xz and bzip2 are recognised by their first bytes. The digest is of the file's bytes before decompression,
- * so that it is what sha256sum(1) prints.
+ * as sha256sum(1) prints it.
  *
  *     struct input *input;
  *     if (input_open(&input, "chat.jsonl.zst", &err) < 0) …

@@ -1,5 +1,5 @@
-/* The files to read, from the operands of the command line: a folder or an archive stands for the files in it, an
- * address for the file that is downloaded from it.
+/* The files to read, from the operands of the command line: a folder or an archive gives the files in it, an
+ * address gives the file that is downloaded from it.
  *
  *     struct input_paths paths = {.quiet = quiet};
  *     progress_init(&paths.progress, …);

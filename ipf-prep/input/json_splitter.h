@@ -6,9 +6,9 @@
  *     while ((got = json_splitter_next(&s, &record, &err)) == 1)
  *         … record, on line s.line; valid until the next call …
  *
- * It only follows strings and brackets; whether a record is valid JSON is for its parser to find out. In JSON Lines, a
- * record is a line whatever it contains, so that a malformed one does not affect the next. Elsewhere, a record that
- * does not parse means that those after it cannot be trusted (see json_splitter_by_lines).
+ * It only follows strings and brackets; the parser checks whether a record is valid JSON. In JSON Lines, every line is
+ * a record, so a malformed one does not affect the next. In other files, the records after one that does not parse
+ * cannot be trusted (see json_splitter_by_lines).
  *
  * A file that begins with an object is JSON Lines if the object ends on its line and nothing else is on that line.
  * Empty objects at the beginning decide nothing.

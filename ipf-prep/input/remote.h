@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does the path begin like an address? */
+/* Does the path begin with https://, http:// or hf://? */
 bool is_remote(const char *path);
 /* The length of the address in ADDRESS:NAME, NAME being a file in an archive; the whole length if there is no :NAME. */
 size_t remote_length(const char *path);

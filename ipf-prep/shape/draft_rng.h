@@ -1,5 +1,5 @@
-/* Random numbers for one decision about one request. They depend on the seed, the decision's name and the record's
- * number alone, so that a record becomes the same request whatever else is kept, and a further decision changes none
+/* Random numbers for one decision about one request. They depend only on the seed, the decision's name and the
+ * record's number, so a record becomes the same request whichever others are kept, and adding a decision changes none
  * of the others. */
 #ifndef PREP_DRAFT_RNG_H
 #define PREP_DRAFT_RNG_H

@@ -1,4 +1,4 @@
-/* Brings texts to a length in tokens: cuts them, or extends them by other texts of the same data. */
+/* Changes the length of texts, in tokens: cuts them, or extends them with other texts of the same data. */
 #ifndef PREP_FIT_LENGTH_H
 #define PREP_FIT_LENGTH_H
 
@@ -12,7 +12,7 @@ struct pool_text {
 
 struct fit_length {
 	const struct token_counter *tokens;
-	struct exact_text *exact; /* fills up a text that no cut brings to the length */
+	struct exact_text *exact; /* adds words if no cut gives the exact length */
 	struct buffer pool;       /* texts of the data, the first MiB */
 	struct pool_text *pool_texts;
 	size_t count, cap;
@@ -25,8 +25,8 @@ struct fit_length {
 
 /* Adds a text to the pool. */
 void fit_length_learn(struct fit_length *f, struct slice text);
-/* The text brought to exactly `count` tokens: itself, a part of it, or a new text in the memory of `space`. It is
- * extended by the texts of the pool from one that `rng` picks on; with an empty pool it stays too short. */
+/* Returns a text of exactly `count` tokens: the text itself, a part of it, or a new text in the memory of `space`. To
+ * extend it, texts of the pool are appended, from a random one on; with an empty pool the text stays too short. */
 struct slice fit_length_to(struct fit_length *f, struct slice text, int64_t count, struct rng *rng,
                            struct draft *space);
 void fit_length_release(struct fit_length *f);

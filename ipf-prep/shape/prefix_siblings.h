@@ -1,5 +1,5 @@
-/* Which blocks follow the same beginning of a prompt. Such siblings are numbered in the order in which they are
- * registered, so that their texts can be made to differ from the first token on.
+/* Finds blocks that follow the same beginning of a prompt. These siblings are numbered in the order in which they are
+ * registered, so that their texts can differ from the first token on.
  *
  *     uint32_t place = prefix_siblings_place(&siblings, parent, block);   // 0, 1, 2, …; the same for the same block
  */

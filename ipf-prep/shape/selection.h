@@ -1,5 +1,5 @@
 /* Which drafts become requests: applies --turns, the time slice, the limits on lengths, -n and --sessions, and samples.
- * It holds in memory what can only be written at the end, and hands the rest to the renderer at once.
+ * Drafts that can only be written at the end are held in memory; the others go to the renderer at once.
  *
  *     struct selection *s;
  *     selection_new(&s, &config, &renderer, &counts, &progress, &err);

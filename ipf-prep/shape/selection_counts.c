@@ -41,7 +41,7 @@ void residual_print(const struct length_error *r, FILE *to)
 {
 	if (r->requests)
 		fprintf(to,
-		        "ipf-prep: %lld prompts made to length, %.4g %% of them exactly "
+		        "ipf-prep: %lld prompts made or resized, %.4g %% of them to exactly the requested length "
 		        "(difference in tokens: mean %.3g, p99 %lld, max %lld)\n",
 		        (long long)r->requests, 100 * residual_exact(r), (double)r->sum / (double)r->requests,
 		        (long long)residual_p99(r), (long long)r->max);
@@ -56,15 +56,16 @@ void selection_counts_print(const struct selection_counts *counts, int64_t recor
 	for (int i = 0; i < counts->reason_count; i++)
 		fprintf(to, "ipf-prep: left out: %lld (%s)\n", (long long)counts->reasons[i].count, counts->reasons[i].why);
 	if (bad)
-		fprintf(to, "ipf-prep: left out: %lld (bad)\n", (long long)bad);
+		fprintf(to, "ipf-prep: left out: %lld (bad records)\n", (long long)bad);
 	if (counts->requests) {
 		double n = (double)counts->requests;
 		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)counts->input_tokens,
 		        (double)counts->input_tokens / n, (long long)counts->output_tokens, (double)counts->output_tokens / n);
 	}
 	if (counts->unfitted)
-		fprintf(to, "ipf-prep: %lld prompts could not be cut or extended\n", (long long)counts->unfitted);
+		fprintf(to, "ipf-prep: %lld prompts were not cut or extended: they have no plain text message of the user\n",
+		        (long long)counts->unfitted);
 	if (counts->assumed)
-		fprintf(to, "ipf-prep: %lld requests ask for %d output tokens, because the data gives no length\n",
+		fprintf(to, "ipf-prep: %lld requests ask for %d output tokens, because the data has no length\n",
 		        (long long)counts->assumed, OUTPUT_TOKENS_ASSUMED);
 }

@@ -1,4 +1,4 @@
-/* The synthetic text of a prompt of which only the length is known, and perhaps which blocks it shares with others.
+/* Synthetic text for prompts whose text was not recorded, only their length and possibly the blocks that they share.
  *
  * The text of a block is a function of its id, so that prompts share text where the recorded ones did. With a model's
  * tokenizer, blocks that follow the same beginning differ from their first token on (prefix_siblings.h), and the text

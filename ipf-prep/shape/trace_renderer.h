@@ -1,7 +1,7 @@
 /* The last stage: turns drafts into lines of the trace. It gives each request its length, system message, prefix, model
- * and objectives, and makes synthetic text for prompts of which only the length is known.
+ * and objectives, and makes synthetic text for prompts whose text was not recorded.
  *
- * What it draws depends on the seed and the record's number alone (draft_rng.h).
+ * Its random choices depend on the seed and the record's number only (draft_rng.h).
  */
 #ifndef PREP_TRACE_RENDERER_H
 #define PREP_TRACE_RENDERER_H

@@ -10,9 +10,9 @@
 
 /* The text of a message's content: a string, or the texts of a list of parts, joined. Absent if it has none. */
 struct slice chat_content(struct draft *d, const struct jdoc *j, jdoc_id content);
-/* Adds a list of chat messages to the last request; `name` is the list's name in errors. What is more than a role and
- * a text (tool calls, typed parts) is passed on verbatim. If the last of several messages is an assistant's text, it
- * becomes the request's answer. */
+/* Adds a list of chat messages to the last request; `name` is the list's name in errors. Messages with more than a role
+ * and a text (tool calls, typed parts) are passed on verbatim. If the last of several messages is an assistant's text,
+ * it becomes the request's answer. */
 int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err);
 /* Tools as the chat API takes them, made of a list of tools or of bare functions, or of a string that holds such a
  * list. Absent if the node is anything else. */
@@ -41,7 +41,7 @@ int chat_pair_from(const struct source_record *record, const struct chat_pair_ke
 
 /* ---- conversations ---- */
 
-/* The state of a format of conversations: what is wanted of each. See struct source_settings. */
+/* The state of a format of conversations: which of their turns are wanted. See struct source_settings. */
 struct chat_settings {
 	bool lone, first_two, answers_optional;
 };

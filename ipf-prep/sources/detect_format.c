@@ -57,9 +57,8 @@ const struct source_format *detect_format(struct input *input, struct ipf_error 
 	if (!format && len == 0)
 		ipf_error_at(err, IPF_INPUT, input_name(input), 0, "the file is empty");
 	else if (!format)
-		ipf_error_at(
-			err, IPF_INPUT, input_name(input), 0,
-			"unknown format: name one of those that --list shows, or describe it to jsonl or csv with --field");
+		ipf_error_at(err, IPF_INPUT, input_name(input), 0,
+		             "cannot detect the format: give one that --list shows, or use jsonl or csv with --field");
 	jdoc_release(&j);
 	jdoc_release(&row);
 	csv_release(&csv);

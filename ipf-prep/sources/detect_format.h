@@ -1,4 +1,4 @@
-/* `auto`: detects the format of a file by its beginning. */
+/* `auto`: detects the format of a file from its beginning. */
 #ifndef PREP_DETECT_FORMAT_H
 #define PREP_DETECT_FORMAT_H
 

@@ -54,7 +54,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_aibrix = {
 	.name = "aibrix",
-	.about = "AIBrix workloads (JSON Lines): instants, each with the texts and lengths of its requests",
+	.about = "AIBrix workloads (JSON Lines): arrivals, lengths, texts",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | GATHERS,

@@ -49,7 +49,7 @@ static int read_arrival(struct state *s, struct slice timestamp, struct draft_re
 		return ipf_error_set(err, IPF_INPUT, "TIMESTAMP: %s", wrong.text);
 	r->at_ns = since_origin(&s->origin, ns);
 	if (r->at_ns < 0)
-		return ipf_error_set(err, IPF_INPUT, "TIMESTAMP: expected a time not before the first row's, got \"%.*s\"",
+		return ipf_error_set(err, IPF_INPUT, "TIMESTAMP: expected the time of the first row or later, got \"%.*s\"",
 		                     (int)timestamp.len, timestamp.data);
 	return 0;
 }

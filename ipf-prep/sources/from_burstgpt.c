@@ -86,7 +86,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_burstgpt = {
 	.name = "burstgpt",
-	.about = "BurstGPT (CSV, with and without sessions): arrivals and lengths, failed calls marked",
+	.about = "BurstGPT (CSV, with or without sessions): arrivals, lengths and failures",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_CSV,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,

@@ -76,7 +76,7 @@ static bool recognises_story(const struct sniff *sniff)
 
 const struct source_format source_stories = {
 	.name = "stories",
-	.about = "CNN/DailyMail's stories, one a file, with their highlights below \"@highlight\"",
+	.about = "CNN/DailyMail stories, one per file, with highlights below \"@highlight\"",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_FILE,
 	.read_record = read_story,

@@ -438,7 +438,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_jsonl = {
 	.name = "jsonl",
-	.about = "any JSON records, by --field NAME=/POINTER; by default under the usual names",
+	.about = "JSON records with any fields: common names are found, --field NAME=/POINTER maps others",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
@@ -459,7 +459,7 @@ static bool recognises_csv(const struct sniff *sniff)
 
 const struct source_format source_csv = {
 	.name = "csv",
-	.about = "any CSV file, by --field NAME=/COLUMN; by default under the usual names",
+	.about = "CSV with any columns: common names are found, --field NAME=/COLUMN maps others",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",

@@ -76,7 +76,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_llm_load_test = {
 	.name = "llm-load-test",
-	.about = "llm-load-test's datasets: questions with their lengths in tokens, after a line of metadata",
+	.about = "llm-load-test datasets: questions, and lengths in tokens, after a line of metadata",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.read_record = read_record,

@@ -44,7 +44,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_lmcache = {
 	.name = "lmcache",
-	.about = "LMCache's agent traces (JSON Lines): arrivals and whole texts, by session",
+	.about = "LMCache agent traces (JSON Lines): arrivals, texts, sessions",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS,

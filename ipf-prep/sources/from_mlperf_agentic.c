@@ -214,7 +214,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_mlperf_agentic = {
 	.name = "mlperf-agentic",
-	.about = "MLPerf's agentic conversations (JSON Lines): turns of user, assistant and tools, with their delays",
+	.about = "MLPerf agentic conversations (JSON Lines): turns of user, assistant and tools, with tool delays",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS,

@@ -41,7 +41,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_mlperf_samples = {
 	.name = "mlperf-samples",
-	.about = "MLPerf's samples: text, and lengths in tokens",
+	.about = "MLPerf samples: texts, and lengths in tokens",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.read_record = read_record,

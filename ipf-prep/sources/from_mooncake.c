@@ -78,7 +78,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_mooncake = {
 	.name = "mooncake",
-	.about = "Mooncake traces (JSON Lines): arrivals, lengths and the hashes of blocks that prompts share",
+	.about = "Mooncake traces (JSON Lines): arrivals, lengths, shared blocks of 512 tokens",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS,

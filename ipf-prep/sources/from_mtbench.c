@@ -57,7 +57,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_mtbench = {
 	.name = "mtbench",
-	.about = "MT-bench, Vicuna bench, Spec-Bench, arena-hard: the user's turns",
+	.about = "MT-bench, Vicuna bench, Spec-Bench, arena-hard: turns of the user",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,

@@ -99,7 +99,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_oasst = {
 	.name = "oasst",
-	.about = "Open Assistant's message trees: each path is a conversation",
+	.about = "Open Assistant message trees: each path from root to leaf is a conversation",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,

@@ -51,7 +51,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_openai_batch = {
 	.name = "openai-batch",
-	.about = "input files of OpenAI's Batch API",
+	.about = "input files of the OpenAI Batch API",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.state_size = sizeof(struct name_set),

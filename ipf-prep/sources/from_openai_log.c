@@ -127,7 +127,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_openai_log = {
 	.name = "openai-log",
-	.about = "log of a proxy in front of an OpenAI-style server (JSON Lines): bodies of requests and responses",
+	.about = "log of a proxy in front of an OpenAI-style server (JSON Lines): arrivals, request and response bodies",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS,

@@ -211,7 +211,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_otel = {
 	.name = "otel",
-	.about = "OpenTelemetry's spans of generative AI: session files and OTLP in JSON",
+	.about = "OpenTelemetry spans for generative AI: session files, or OTLP in JSON",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,

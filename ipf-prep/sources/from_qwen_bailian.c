@@ -137,7 +137,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_qwen_bailian = {
 	.name = "qwen-bailian",
-	.about = "Qwen on Bailian (JSON Lines): arrivals, lengths, shared blocks of 16 tokens, sessions by their chains",
+	.about = "Qwen usage traces of Bailian (JSON Lines): arrivals, lengths, shared blocks of 16 tokens, sessions",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS,

@@ -416,7 +416,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_servegen = {
 	.name = "servegen",
-	.about = "ServeGen's clients: requests drawn from windows of arrivals and distributions of lengths",
+	.about = "ServeGen clients: requests drawn from windows of arrivals and distributions of lengths",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_FILE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,

@@ -254,7 +254,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_sharegpt = {
 	.name = "sharegpt",
-	.about = "conversations in ShareGPT's format: array, JSON Lines or one object",
+	.about = "conversations as in ShareGPT, LMSYS-Chat and WildChat (JSON)",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_TURNS,

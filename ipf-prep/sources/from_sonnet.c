@@ -104,7 +104,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_sonnet = {
 	.name = "sonnet",
-	.about = "prompts made of a poem's lines with a shared beginning (the rule of vLLM's benchmark)",
+	.about = "prompts made of lines of a poem, with a shared prefix, as in vLLM's sonnet benchmark",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_LINE,
 	.state_size = sizeof(struct state),

@@ -26,7 +26,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_text = {
 	.name = "text",
-	.about = "plain text: a prompt a line",
+	.about = "plain text: one prompt per line",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_LINE,
 	.read_record = read_line,

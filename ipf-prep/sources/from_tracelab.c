@@ -227,7 +227,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_tracelab = {
 	.name = "tracelab",
-	.about = "TraceLab's agent sessions: rounds as CSV or JSON, each with the part of its context that it keeps",
+	.about = "TraceLab agent sessions: rounds (CSV or JSON) with lengths, and how much context each reuses",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_TABLE,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,

@@ -48,7 +48,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_vidur = {
 	.name = "vidur",
-	.about = "Vidur's processed traces (CSV): lengths, in some files also arrivals",
+	.about = "Vidur processed traces (CSV): lengths, in some files also arrivals",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_CSV,
 	.traits = HAS_TIMES | MAKES_TEXT,

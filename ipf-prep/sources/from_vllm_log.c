@@ -188,7 +188,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_vllm_log = {
 	.name = "vllm-log",
-	.about = "log of a vLLM server that logs requests: arrivals, prompts, the most tokens requested",
+	.about = "log of a vLLM server that logs requests: arrivals, prompts, requested maximum of output tokens",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_LINE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,

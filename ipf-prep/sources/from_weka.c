@@ -257,7 +257,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_weka = {
 	.name = "weka",
-	.about = "conversations of agents without text (kv-cache-tester): lengths, think times, shared blocks, sub-agents",
+	.about = "recorded coding agents without text (kv-cache-tester): lengths, think times, shared blocks, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,

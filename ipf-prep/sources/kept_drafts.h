@@ -1,4 +1,4 @@
-/* Copies of drafts that a source keeps until it has read all files, because a request depends on other records. */
+/* Copies of drafts that a format keeps until it has read all files, because a request depends on other records. */
 #ifndef PREP_KEPT_DRAFTS_H
 #define PREP_KEPT_DRAFTS_H
 
@@ -7,7 +7,7 @@
 struct kept_draft {
 	struct draft *draft;
 	size_t index;             /* in the order of adding, from 0 */
-	int64_t start_ns, end_ns; /* for the source's own use; 0 */
+	int64_t start_ns, end_ns; /* for the format's use; 0 at first */
 };
 
 struct kept_drafts {

@@ -92,7 +92,7 @@ const struct source_format *source_find(const char *name, struct ipf_error *err)
 		buffer_format(&known, "%s%s", i ? " " : "", formats[i]->name);
 		nearest_try(&near, name, strlen(name), formats[i]->name);
 	}
-	ipf_error_set(err, IPF_USAGE, "unknown source \"%s\"%s%s%s (known: %s)", name, near.name ? ", did you mean \"" : "",
+	ipf_error_set(err, IPF_USAGE, "unknown format \"%s\"%s%s%s (known: %s)", name, near.name ? ", did you mean \"" : "",
 	              near.name ? near.name : "", near.name ? "\"?" : "", known.data ? known.data : "");
 	buffer_release(&known);
 	return NULL;

@@ -1,8 +1,8 @@
 /* The dataset and trace formats that ipf-prep reads: a file from_NAME.c for each, behind one interface.
  *
  * A format declares the unit in which it reads its files (JSON record, line, CSV row, whole file). It gets one unit
- * at a time, fills drafts with what the unit holds (none, one or several) and hands each to the sink. The rest is done
- * for it by source_reader.h: opening, decompressing, splitting, parsing, counting, and reporting of bad records.
+ * at a time, makes drafts of it (none, one or several) and hands each to the sink. source_reader.h does the rest:
+ * opening, decompressing, splitting, parsing, counting, and reporting of bad records.
  *
  * To add a format, write from_NAME.c with one definition
  *
@@ -36,7 +36,7 @@ enum source_unit {
 	UNIT_FILE,  /* a whole file as text */
 };
 
-/* What the data of a format hold. An option that needs a trait is refused for a format that lacks it. */
+/* What the data of a format contains. An option that needs a trait is refused for a format that lacks it. */
 enum source_trait {
 	HAS_TURNS = 1,    /* records are conversations: --turns */
 	HAS_FIELDS = 2,   /* --field says where the values are */
@@ -45,7 +45,7 @@ enum source_trait {
 	GATHERS = 16,     /* related records may be far apart: all are held in memory and sorted at the end */
 	MAKES_TEXT = 32,  /* only lengths are known; prompts are synthetic: --salt */
 	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
-	/* A block id also stands for all blocks before it: two prompts differ right after their last common id. */
+	/* A block id also identifies all blocks before it: two prompts differ right after their last common id. */
 	HAS_BLOCKS = 128,
 };
 
@@ -102,9 +102,9 @@ struct source_format {
 	/* Makes drafts of a record. An error of kind IPF_INPUT means that the record is bad: it is reported, skipped and
 	 * counted. Any other error ends the reading. */
 	int (*read_record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
-	/* All files have been read: makes the drafts that had to wait for that. */
+	/* All files have been read: makes the drafts that need all of them. */
 	int (*finish)(void *state, struct sink *sink, struct ipf_error *err);
-	/* Does a file begin like one of this format? NULL: `auto` never picks it. */
+	/* Does the beginning of a file match this format? NULL: `auto` never picks it. */
 	bool (*recognises)(const struct sniff *sniff);
 	/* The traits, if they depend on the settings; NULL: always `traits`. */
 	unsigned (*traits_of)(const void *state);

@@ -65,8 +65,7 @@ static bool wants_more(const struct source_reader *r)
 static void show_progress(const struct open_file *f)
 {
 	struct source_reader *r = f->reader;
-	int64_t now;
-	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, now = clock_now()))
+	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, clock_now()))
 		return;
 	char count[32], size[32];
 	int64_t total = input_size(f->input);

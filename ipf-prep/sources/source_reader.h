@@ -1,4 +1,4 @@
-/* Reads the files of a source, hands each record to its format, and counts what was wrong with the input.
+/* Reads the input files, hands each record to the format, and counts bad records.
  *
  *     struct source_reader reader = {.format = format, .state = state, .sink = &sink};
  *     if (source_reader_run(&reader, files, count, &err) < 0) …  // a system error

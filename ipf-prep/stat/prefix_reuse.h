@@ -1,4 +1,4 @@
-/* What prompts share: the share of blocks that occur again, and the hits of a prefix cache without a size limit.
+/* What prompts have in common: the share of repeated blocks, and the hits of a prefix cache without a size limit.
  *
  * A prompt is a sequence of blocks, each with an id and a length. A prefix cache finds the leading blocks of a prompt
  * that begin an earlier prompt in the same order. "Earlier" is by arrival if all requests have one.

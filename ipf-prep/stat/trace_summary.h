@@ -31,7 +31,7 @@ struct trace_summary {
 	int64_t context_bytes; /* of text that is in blocks */
 };
 
-/* Reads the whole trace. If it is cut, *cut says so, and the summary is of what came before. */
+/* Reads the whole trace. If it is cut, *cut is the error, and the summary covers the part before the cut. */
 int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, struct ipf_error *cut,
                        struct ipf_error *err);
 /* New; NULL when memory runs out. Sorts the samples and computes the reuse. */

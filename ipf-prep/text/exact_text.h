@@ -1,7 +1,7 @@
 /* Synthetic prose with an exact number of tokens of a model's tokenizer (synthetic_text.h gives a number of bytes).
  *
- * It is put together from pieces whose tokens do not depend on what follows: each piece begins at a space, and no
- * tokenizer for running text joins two words there.
+ * It consists of pieces whose tokens do not depend on what follows: each piece begins at a space, and no tokenizer for
+ * running text merges two words across a space.
  *
  *     struct exact_text exact = {.tokens = counter};
  *     exact_text_block(&exact, …, &out); …

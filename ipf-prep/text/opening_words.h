@@ -1,6 +1,6 @@
 /* Words to begin texts with. No two of them share their first token, and no synthetic sentence begins with the first
- * token of one. They are as many words of the tokenizer's vocabulary as qualify: each is a single token where it is
- * used, also with a colon or another word after it.
+ * token of one. All suitable words of the tokenizer's vocabulary are used: each is a single token at its place,
+ * also with a colon or another word after it.
  */
 #ifndef PREP_OPENING_WORDS_H
 #define PREP_OPENING_WORDS_H

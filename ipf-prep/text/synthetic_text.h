@@ -1,6 +1,6 @@
-/* Synthetic prose: English-looking sentences from a grammar and lists of words, for prompts of which only the length is
- * known. It is varied, so that neither speculative decoding nor a router gains by it. The same generator gives the same
- * bytes on every machine. It is fast, since a trace may need hundreds of megabytes.
+/* Synthetic prose: English-looking sentences from a grammar and lists of words, for prompts whose text was not
+ * recorded. It is varied, so that it gives no advantage to speculative decoding or to a router. The same generator
+ * gives the same bytes on every machine. It is fast, because a trace may need hundreds of megabytes.
  *
  * The text is ASCII without quotes, backslashes and line breaks, so it needs no escaping in JSON.
  */
@@ -17,9 +17,9 @@ void synthetic_text_prose(struct rng *rng, size_t len, struct buffer *out);
  * size and the salt (NULL: none). */
 void synthetic_text_block(uint64_t id, size_t size, const char *salt, size_t len, struct buffer *out);
 
-/* Takes prose from this text (UTF-8, not empty) instead of making it. The text has to stay in memory. Prose then is one
- * synthetic sentence, which keeps texts apart, followed by the text from a random word on; at its end it starts again.
- * Call it once, before any text is made. */
+/* Takes prose from this text (UTF-8, not empty) instead of generating it. The text has to stay in memory. Prose is then
+ * one synthetic sentence, which makes it distinct, followed by the text from a random word on, wrapping around at its
+ * end. Call it once, before any text is made. */
 void synthetic_text_content(struct slice text);
 
 /* The name of a random generator that depends on the salt: "NAME" or "NAME:SALT". Returns `text`. */

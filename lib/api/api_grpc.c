@@ -107,7 +107,8 @@ int api_grpc_compile(struct descriptor_place at, json_t *json, json_t *request, 
 	json_t *enums = json_object_get(json, "enums");
 	if (enums && !json_is_object(enums))
 		return descriptor_wrong(at, "enums", err, "an object", enums);
-	if (descriptor_only_members(at, json, known, err) < 0 || protobuf_schema_new(&g->protobuf, json, at.file, err) < 0 ||
+	if (descriptor_only_members(at, json, known, err) < 0 ||
+	    protobuf_schema_new(&g->protobuf, json, at.file, err) < 0 ||
 	    find_types(at, g, json, "request", g->request, err) < 0 ||
 	    find_types(at, g, json, "response", g->response, err) < 0)
 		return -1;

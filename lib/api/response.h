@@ -56,7 +56,7 @@ struct response {
 	/* How the body was read, for --explain. */
 	const struct api_response *format;
 	struct framing framing;
-	struct envelope envelope;        /* used if the format has one */
+	struct envelope envelope;               /* used if the format has one */
 	const struct protobuf_schema *protobuf; /* gRPC: events are messages of type `message`; NULL: events are JSON */
 	int message;
 

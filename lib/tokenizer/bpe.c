@@ -154,7 +154,7 @@ int bpe_mark_whole(struct compiled_block *block, struct ipf_error *err)
 	config = json_loadb(compiled_section(block, SECTION_CONFIG), compiled_bytes(block, SECTION_CONFIG), JSON_ALLOW_NUL,
 	                    NULL);
 	if (!config || bpe_new(&model, json_object_get(config, "model"), block, &v, err) < 0) {
-		ipf_error_set(err, IPF_INPUT, "not JSON that can be read");
+		ipf_error_set(err, IPF_INPUT, "invalid JSON");
 		goto out;
 	}
 	struct bpe *b = (struct bpe *)model;

@@ -1,4 +1,4 @@
-/* The BPE model: byte-level BPE, and BPE with byte fallback. Its calls go one way:
+/* The BPE model: byte-level BPE, and BPE with byte fallback. Each file calls only those below it:
  *
  *     bpe.c          the model: settings, and which way a word takes
  *     bpe_long.c     long words, in windows

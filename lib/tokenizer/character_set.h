@@ -1,4 +1,4 @@
-/* Sets of characters in regular expressions, by name or by escape: what Oniguruma means by them, as items of a PCRE2
+/* Sets of characters in regular expressions, by name or by escape, with the meaning of Oniguruma, as items of a PCRE2
  * class. */
 #ifndef IPF_TOKENIZER_CHARACTER_SET_H
 #define IPF_TOKENIZER_CHARACTER_SET_H

@@ -2,7 +2,8 @@
  * tokenizer.json or a rank file; compiled_cache.h keeps it on disk and maps it from there.
  *
  * The block's header says where each section begins, aligned to 64 bytes. Integers have the machine's byte order: a
- * block is a cache and is never exchanged. `order` and `version` tell a foreign block, `checksum` a damaged one.
+ * block is a cache and is never exchanged. `order` and `version` detect a block of another machine or version,
+ * `checksum` a damaged one.
  */
 #ifndef IPF_TOKENIZER_COMPILED_BLOCK_H
 #define IPF_TOKENIZER_COMPILED_BLOCK_H

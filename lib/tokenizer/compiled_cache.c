@@ -225,7 +225,7 @@ int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf
 	}
 	if (S_ISDIR(source.st.st_mode)) {
 		close(source.fd);
-		return ipf_error_set(err, IPF_INPUT, "is a directory, expected a file");
+		return ipf_error_set(err, IPF_INPUT, "expected a file, got a folder");
 	}
 	if (cache_folder(&folder) && !folder.failed)
 		source.folder = folder.data;

@@ -5,16 +5,16 @@
  *     KEY.ref       64 characters: the digest of the file with this device, inode, size and times (KEY is their
  *                   digest), so that an unchanged file is not read again
  *
- * Both appear by rename, complete or not at all. A block that is not usable (of another version or machine, damaged, no
- * regular file) is made again. A cache that cannot be written is no error. A file that changed in the last seconds gets
- * no .ref: it could change again without a change of its times.
+ * Both appear by rename, complete or not at all. A block that cannot be used (of another version or machine, damaged,
+ * not a regular file) is compiled again. It is not an error if the cache cannot be written. A file that changed in the
+ * last seconds gets no .ref: it could change again without a change of its times.
  */
 #ifndef IPF_TOKENIZER_COMPILED_CACHE_H
 #define IPF_TOKENIZER_COMPILED_CACHE_H
 
 #include "tokenizer/compiled_block.h"
 
-/* Opens the compiled form of a tokenizer.json or a rank file; makes it if the cache does not have it. */
+/* Opens the compiled form of a tokenizer.json or a rank file; compiles it if it is not in the cache. */
 int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf_error *err);
 
 #endif

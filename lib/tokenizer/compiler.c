@@ -19,7 +19,7 @@ int compiler_token(struct compiler *c, struct slice text, uint32_t id, struct ip
 {
 	struct compiler_entry e = {.id = id, .at = (uint32_t)c->names.len, .bytes = (uint32_t)text.len};
 	if (c->names.len + text.len > UINT32_MAX)
-		return ipf_error_set(err, IPF_INPUT, "model.vocab: the tokens have more than 4 GiB");
+		return ipf_error_set(err, IPF_INPUT, "model.vocab: the tokens are larger than 4 GiB in total");
 	buffer_slice(&c->names, text);
 	buffer_append(&c->entries, &e, sizeof e);
 	if (id >= c->by_text.size)
@@ -149,7 +149,7 @@ int compiler_merge(struct compiler *c, struct slice a, struct slice b, size_t pr
 		return ipf_error_set(err, IPF_INPUT, "model.merges: entry %u: \"%.*s\" is not in the vocabulary", c->merges,
 		                     SHOWN(bad));
 	if (c->merges == MAX_MERGES)
-		return ipf_error_set(err, IPF_INPUT, "model.merges: expected at most %d", MAX_MERGES);
+		return ipf_error_set(err, IPF_INPUT, "model.merges: expected at most %d merges", MAX_MERGES);
 	compiler_pair(c, pair[0], pair[1], c->merges++);
 	if (is_byte_token(a) || is_byte_token(b))
 		c->byte_parts = true;

@@ -1,4 +1,4 @@
-/* A model: words to token ids. bpe.h has BPE.
+/* A model maps words to token ids. bpe.h has BPE.
  *
  * Byte mode: if a BPE model's pre-tokenizers end in ByteLevel, that last step is left out, and the model works on the
  * raw bytes of the text. In every other case ByteLevel is a pre-tokenizer like the others: it maps bytes to characters

@@ -7,8 +7,8 @@
  *     ids  ── vocabulary (vocabulary.h) ──► token texts ── decoder (decoder.h) ──► text
  *
  * Each part is made from its member of tokenizer.json and never written to afterwards, so any number of threads may use
- * it. A part refuses what it does not know with an error that names it: `pre_tokenizer: unknown type "Foo"`. Whoever
- * opens the file adds its name.
+ * it. A part refuses what it does not know with an error that names it: `pre_tokenizer: unknown type "Foo"`. The
+ * caller that opens the file adds the file's name.
  */
 #ifndef IPF_TOKENIZER_PIPELINE_H
 #define IPF_TOKENIZER_PIPELINE_H

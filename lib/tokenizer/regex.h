@@ -1,16 +1,16 @@
 /* Regular expressions of tokenizer files: written for Oniguruma (Ruby's syntax), run by PCRE2's just-in-time compiler.
  *
  *     struct regex *re;
- *     if (regex_new(&re, pattern, false, &err) < 0) …        // err names what is not known, with its place
+ *     if (regex_new(&re, pattern, false, &err) < 0) …        // err names the unsupported construct and its place
  *     struct regex_walk w;
  *     regex_walk_begin(&w, re, text);
  *     while ((found = regex_walk_next(&w, &start, &end, &err)) == 1) …
  *     regex_walk_end(&w);
  *
  * The two differ in syntax (intersections of classes, possessive intervals, where (?i) ends, …), in what \w, \s, \b and
- * $ mean and in their versions of Unicode. regex_translate.h writes a pattern that means to PCRE2 what the original
- * means to the reference, and refuses what it cannot say: absent groups, calls of groups, \G, \K, \X, and ignoring the
- * case of what folds to several characters.
+ * $ mean and in their versions of Unicode. regex_translate.h writes a pattern with the same meaning in PCRE2 as the
+ * original has in the reference, and refuses what PCRE2 cannot express: absent groups, calls of groups, \G, \K, \X,
+ * and ignoring the case of what folds to several characters.
  */
 #ifndef IPF_TOKENIZER_REGEX_H
 #define IPF_TOKENIZER_REGEX_H

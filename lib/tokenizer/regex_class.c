@@ -41,7 +41,7 @@ static int item_escape(struct translator *t, struct item *item, const char *at)
 	if (c == 'x' || c == 'u' || (c >= '0' && c <= '7')) {
 		int32_t value = translator_number(t, (char)c);
 		if (value < 0)
-			return translator_refuse(t, at, "expected the number of a character");
+			return translator_refuse(t, at, "expected a character code");
 		item->first = (uint32_t)value;
 		return 0;
 	}
@@ -64,7 +64,7 @@ static int single(struct translator *t, struct item *item, bool first)
 {
 	const char *at = t->at;
 	if (t->at == t->end)
-		return translator_refuse(t, at, "class without its ]");
+		return translator_refuse(t, at, "missing ] of a class");
 	item->kind = ITEM_CHARACTER;
 	switch (*t->at) {
 	case '\\':

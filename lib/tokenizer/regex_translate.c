@@ -112,8 +112,7 @@ static int escape(struct translator *t, const char *at)
 	}
 	if (c == 'x' || c == 'u' || c == '0') {
 		int32_t value = translator_number(t, (char)c);
-		return value < 0 ? translator_refuse(t, at, "expected the number of a character")
-		                 : literal(t, at, (uint32_t)value);
+		return value < 0 ? translator_refuse(t, at, "expected a character code") : literal(t, at, (uint32_t)value);
 	}
 	t->previous = 0;
 	if (c && strchr("dDwWsShHpP", c))
@@ -153,7 +152,7 @@ static int close_group(struct translator *t, const char *at)
 	if (alternatives(t, true) < 0)
 		return -1;
 	if (t->at == t->end)
-		return translator_refuse(t, at, "group without its )");
+		return translator_refuse(t, at, "missing ) of a group");
 	t->at++;
 	buffer_byte(t->out, ')');
 	return 0;
@@ -198,7 +197,7 @@ static int options(struct translator *t, const char *at)
 		}
 	}
 	if (t->at == t->end)
-		return translator_refuse(t, at, "group without its )");
+		return translator_refuse(t, at, "missing ) of a group");
 	bool isolated = *t->at++ == ')';
 	open_options(t);
 	int status = isolated ? alternatives(t, true) : close_group(t, at);
@@ -230,7 +229,7 @@ static int group(struct translator *t, const char *at)
 	if (translator_sees(t, "?#")) {
 		const char *end = memchr(t->at, ')', (size_t)(t->end - t->at));
 		if (!end)
-			status = translator_refuse(t, at, "comment without its )");
+			status = translator_refuse(t, at, "missing ) of a comment");
 		t->at = end ? end + 1 : t->end;
 		goto out;
 	}
@@ -395,7 +394,7 @@ static int alternatives(struct translator *t, bool in_group)
 		if (*t->at == ')') {
 			if (in_group)
 				return 0;
-			return translator_refuse(t, t->at, ") without its (");
+			return translator_refuse(t, t->at, "unmatched )");
 		}
 		if (*t->at == '|') {
 			t->previous = 0;

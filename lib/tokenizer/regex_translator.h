@@ -22,7 +22,7 @@ struct translator {
 int translator_refuse(const struct translator *t, const char *at, const char *what);
 /* True if the pattern continues with this text. */
 bool translator_sees(const struct translator *t, const char *text);
-/* Reads up to `most` digits; -1: there are none. */
+/* Reads up to `most` digits; -1: no digit. */
 int32_t translator_digits(struct translator *t, int base, int most);
 /* Reads a character's number in hex or octal after a backslash: \x41 \x{1F600} \u0041 \101. `kind` is the letter or
  * digit after the backslash, which has been read. -1: none of these. */

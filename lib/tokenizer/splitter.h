@@ -1,5 +1,5 @@
-/* Splits a text at matches, in the five ways ("behaviors") of the reference. Matches and the stretches between them
- * come in order and cover the text.
+/* Splits a text at matches, in the five ways ("behaviors") of the reference. Matches and the parts between them are
+ * added in order and cover the text.
  *
  *     struct splitter s = {.text = text, .out = out, .behavior = ISOLATED};
  *     splitter_add(&s, start, end, true);
@@ -25,7 +25,7 @@ struct splitter {
 	size_t start, end; /* the piece that is not in `out` yet */
 	bool open, previous;
 };
-/* text[start, end) is a match, or a stretch between two. */
+/* text[start, end) is a match, or the part between two matches. */
 void splitter_add(struct splitter *s, size_t start, size_t end, bool match);
 /* Ends the last piece. */
 void splitter_finish(struct splitter *s);

@@ -31,8 +31,9 @@ int token_counter_open(struct token_counter **counter, const char *name, struct 
 {
 	*counter = NULL;
 	if (name && strcmp(name, "approx") != 0 && looks_like_name(name))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json", name);
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json or .tiktoken file", name);
 	struct token_counter *c = calloc(1, sizeof *c);
 	if (!c)
 		return ipf_error_memory(err);

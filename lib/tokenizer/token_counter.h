@@ -1,8 +1,8 @@
 /* Counts tokens.
  *
  * With a model's tokenizer (tokenizer/tokenizer.h) counts are exact. The approximation ("approx") counts four bytes of
- * UTF-8 as one token, rounded up: good enough to shape load, but not exact, and every stream that used it says so. The
- * count of a chat is the sum over its messages.
+ * UTF-8 as one token, rounded up: good enough to shape load, but not exact, and the header of each stream that used it
+ * says so. The count of a chat is the sum over its messages.
  */
 #ifndef IPF_TOKEN_COUNTER_H
 #define IPF_TOKEN_COUNTER_H
@@ -25,8 +25,8 @@ bool token_counter_is_exact(const struct token_counter *counter);
 
 /* Returns the number of tokens of a text. Thread-safe. Bytes that are not UTF-8 count as U+FFFD. If the tokenizer fails
  * (out of memory, or a character that a model without an unknown token does not have), this function and
- * token_counter_cut fall back to the approximation, so that loops that add up to a count end; token_counter_check
- * reports the failure. Call it before the counts are used. */
+ * token_counter_cut fall back to the approximation, so that loops that add text up to a count always end;
+ * token_counter_check reports the failure. Call it before the counts are used. */
 int64_t token_counter_count(const struct token_counter *counter, const char *text, size_t len);
 /* 0, or -1 with the first failure since the counter was opened. */
 int token_counter_check(const struct token_counter *counter, struct ipf_error *err);
@@ -35,8 +35,8 @@ int token_counter_check(const struct token_counter *counter, struct ipf_error *e
 int64_t token_counter_count_prefixes(const struct token_counter *counter, struct slice text, const size_t *ends,
                                      size_t count, int64_t *counts, struct ipf_error *err);
 /* Returns the length in bytes of a beginning of the text that has at most `count` tokens when it is counted alone. It
- * never splits a character. With a tokenizer it ends at a token's border, and has fewer tokens only if no place nearby
- * gives exactly `count`. */
+ * never splits a character. With a tokenizer it ends at the end of a token, and has fewer tokens only if no place
+ * nearby gives exactly `count`. */
 size_t token_counter_cut(const struct token_counter *counter, const char *text, size_t len, int64_t count);
 /* The number of special tokens that the tokenizer puts around a text, such as one at its beginning; 0 for the
  * approximation. */

@@ -9,11 +9,12 @@
  *
  * Opens a Hugging Face tokenizer.json, a folder that contains one, or a .tiktoken rank file, and gives exactly the ids
  * that the reference implementation (the Rust library tokenizers) gives. A tokenizer does not change after it is
- * opened: any number of threads may use it, each with its own scratch. Unsupported features are refused by name when
- * the file is opened, never later. A text is never cut or padded, whatever "truncation" and "padding" in the file say.
+ * opened: any number of threads may use it, each with its own scratch. A file with an unsupported feature is rejected
+ * when it is opened, never later, with an error that names the feature. A text is never cut or padded, whatever
+ * "truncation" and "padding" in the file say.
  *
  * Opening a large vocabulary for the first time takes a fraction of a second. The compiled form is kept in
- * $XDG_CACHE_HOME/ipf (if not set, in ~/.cache/ipf), so that opening it again takes milliseconds.
+ * $XDG_CACHE_HOME/ipf (default ~/.cache/ipf), so that opening it again takes milliseconds.
  */
 #ifndef IPF_TOKENIZER_H
 #define IPF_TOKENIZER_H

@@ -1,4 +1,4 @@
-/* Characters as the reference sees them, whatever Unicode version utf8proc and PCRE2 have.
+/* Properties of characters as in the reference, independent of the Unicode versions of utf8proc and PCRE2.
  *
  * The reference consists of parts with different Unicode versions. Its regular expressions have Unicode 16; Rust's
  * functions (digits, lower case) and its grapheme clusters have 17; its punctuation, its accents and its normal forms

@@ -66,7 +66,8 @@ static int fill_places(const struct unigram *u, struct best_way *places, const c
 			double worse = u->unknown_score + score;
 			struct best_way *to = &places[after];
 			if (u->unk == VOCABULARY_NONE && (to->from == UNREACHED || worse > to->score))
-				return ipf_error_set(err, IPF_INPUT, "model: Unigram: unknown character, and there is no unk_id");
+				return ipf_error_set(err, IPF_INPUT,
+				                     "model: Unigram: unknown character in the text, and the model has no unk_id");
 			offer(to, worse, at, u->unk);
 		}
 		at = after;

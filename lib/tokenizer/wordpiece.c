@@ -25,7 +25,7 @@ static int add_unknown(const struct wordpiece *w, struct token_ids *ids, struct 
 {
 	if (w->unk == VOCABULARY_NONE)
 		return ipf_error_set(err, IPF_INPUT,
-		                     "model: unknown word, and the unk_token \"%.60s\" is not in the vocabulary",
+		                     "model: unknown word in the text, and the unk_token \"%.60s\" is not in the vocabulary",
 		                     w->unk_name.data);
 	return add(ids, w->unk, err);
 }

@@ -30,7 +30,7 @@ refused() { # TEXT ARGUMENT…
 refused "ids requires a model's tokenizer" --prompt ids
 refused "expected messages, text, ids or none, got \"tokens\"" --prompt tokens
 refused "sessions need messages" --prompt text --turns all
-refused "--prompt ids has no chat template" --prompt ids -t "$t" --template-tokens 4
+refused "--template-tokens: requires --prompt messages, got ids" --prompt ids -t "$t" --template-tokens 4
 
 # ---- lengths alone ----
 ipf-prep azure lengths.csv -t "$t" -q --prompt none -o none.trace
@@ -44,7 +44,7 @@ is "$(body none.sessions | jq -c '[.session, .turn, .input_tokens, .output_token
 is "$(ipf-prep stat -f json none.trace | jq -c .input_tokens)" "$(ipf-prep stat -f json made.trace | jq -c .input_tokens)" "it can be described"
 ipf-sched replay -t none.trace -o none.sched
 is "$(body none.sched | wc -l)" 20 "and planned over"
-refused "--system: --prompt none writes no text" --prompt none --system x
+refused "--system: cannot be combined with --prompt none, which writes no text" --prompt none --system x
 
 # ---- what is far apart ----
 for i in 1 2 3 4 5 6; do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl

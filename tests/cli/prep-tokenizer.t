@@ -50,7 +50,7 @@ done
 # How far from what was asked: said, and in the trailer.
 t=$data/bytelevel.json
 run ipf-prep azure lengths.csv -t "$t" -o azure.trace
-stderr_is "ipf-prep: 30 prompts made to length, 100 % of them exactly (difference in tokens: mean 0, p99 0, max 0)" "what came of the lengths is said"
+stderr_is "ipf-prep: 30 prompts made or resized, 100 % of them to exactly the requested length (difference in tokens: mean 0, p99 0, max 0)" "what came of the lengths is said"
 is "$(plain azure.trace | tail -1 | jq -c '.end.residual | map_values(. * 1000 | round / 1000)')" '{"requests":30,"exact":1,"mean":0,"p99":0,"max":0}' "and stands in the trailer"
 run ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" --input-tokens 40 -n 9 -o shaped.trace
 is "$(plain shaped.trace | tail -1 | jq -c '.end.residual | .requests, .exact' | paste -sd ' ')" "9 1" "of prompts that were cut or extended too"

@@ -15,7 +15,7 @@ wrong() { # PART ARGUMENT…
 	[ ! -e out.trace ] || not_ok "nothing is written"
 }
 
-wrong 'unknown source "sharegtp", did you mean "sharegpt"? (known: sharegpt openorca alpaca' sharegtp a.jsonl
+wrong 'unknown format "sharegtp", did you mean "sharegpt"? (known: sharegpt openorca alpaca' sharegtp a.jsonl
 wrong '--turns: format jsonl has no conversations' jsonl a.jsonl --turns all
 wrong '--field: format sharegpt has fixed fields' sharegpt a.jsonl --field prompt=/prompt
 wrong '--from: format jsonl has no arrivals' jsonl a.jsonl --from 3s
@@ -42,7 +42,7 @@ wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares su
 wrong 'the shares sum up to 0.7 instead of 1' jsonl a.jsonl --models a=0.5,b=0.2
 wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
 wrong '--min-input: 5 is more than --max-input 4' jsonl a.jsonl --min-input 5 --max-input 4
-wrong '--from: must be before --to' azure a.csv --from 5s --to 5s
+wrong '--from: 5 s is not before --to 5 s' azure a.csv --from 5s --to 5s
 wrong '--field: expected NAME=/POINTER, got "prompt"' jsonl a.jsonl --field prompt
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
@@ -90,7 +90,7 @@ if command -v script >/dev/null; then
 	status=0
 	timeout 10 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
 	status_is 2 "no file, and a terminal for standard input: status 2"
-	contains "$(cat "$OUT")" "expected a FILE, or input on standard input" "and it says so"
+	contains "$(cat "$OUT")" "expected a FILE, or data on standard input" "and it says so"
 else
 	skip "no file, and a terminal for standard input" "no script(1) here"
 fi

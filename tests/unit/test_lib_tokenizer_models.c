@@ -88,7 +88,7 @@ static const struct {
      " 1 9 10 2", NULL},
 	{UNIGRAM("0", "true"), "\xc3\xa9z", " 0", NULL}, /* one unknown, and z has no byte */
 	{UNIGRAM("null", "false"), "abc", " 7", NULL},
-	{UNIGRAM("null", "false"), "abz", NULL, "unknown character, and there is no unk_id"},
+	{UNIGRAM("null", "false"), "abz", NULL, "unknown character in the text, and the model has no unk_id"},
 	{WORDPIECE("[UNK]", "100"), "unaffable", " 4 3", NULL},
 	{WORDPIECE("[UNK]", "100"), "unable unabled", " 1 3 0", NULL},
 	{WORDPIECE("[UNK]", "2"), "\xc3\xa9\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9", " 5 6 0", NULL},

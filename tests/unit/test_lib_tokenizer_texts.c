@@ -240,8 +240,8 @@ static const char *const refused[][2] = {
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a(?~b)\"},\"content\":\"\"}",
      "byte 1: kind of group is not supported"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(?i:ss)\"},\"content\":\"\"}", "characters that fold to several"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "group without its )"},
-	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "class without its ]"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a\"},\"content\":\"\"}", "missing ) of a group"},
+	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[a\"},\"content\":\"\"}", "missing ] of a class"},
 	{"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\p{Nonesuch}\"},\"content\":\"\"}", "regex \"\\p{Nonesuch}\""},
 };
 

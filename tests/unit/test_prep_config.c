@@ -84,8 +84,8 @@ static void options_that_exclude_each_other_are_refused(void **state)
 		{"--preset", "lpg-sharegpt", "--profile", "chat",
 	     "--preset: cannot be combined with --turns or --profile chat"},
 		{"--prompt", "text", "--turns", "all", "--prompt: sessions need messages; remove --turns or --prompt text"},
-		{"--prompt", "none", "--salt", "x", "--salt: --prompt none writes no text"},
-		{"--prompt", "ids", "--template-tokens", "3", "--template-tokens: --prompt ids has no chat template"},
+		{"--prompt", "none", "--salt", "x", "--salt: cannot be combined with --prompt none, which writes no text"},
+		{"--prompt", "ids", "--template-tokens", "3", "--template-tokens: requires --prompt messages, got ids"},
 		{"--min-output", "5", "--max-output", "4", "--min-output: 5 is more than --max-output 4"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
