@@ -121,12 +121,12 @@ struct stage_key {
 #define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals per second (5, 300/m, 1.5k)")
 #define KEY_FOR        STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage")
 #define KEY_N          STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions (default: the trace once)")
-#define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
+#define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "maximum number of requests in flight")
 #define KEY_PHASES                                                                                                     \
-	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send but do not measure: before the measured stages"),                \
-		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send but do not measure: after the measured stages"),         \
+	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send, but do not measure: before the measured stages"),               \
+		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send, but do not measure: after the measured stages"),        \
 		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage begins when all requests of this one have ended"),   \
-		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage begins when all requests of this one started")
+		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one")
 #define KEY_NAME              STAGE_KEY("name", "NAME", KEY_TEXT, name, "name in reports (default: the kind)")
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
 #define PROCESS_KEYS                                                                                                   \

@@ -165,7 +165,7 @@ complains ipf-sched 'rates.csv:1: expected a time such as 60 (seconds) or 2m, go
 printf '0,1\n5,many\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv
 status_is 3 "a rate that is none ends with 3"
-complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many" (the file is file= of stage 1 (rates))' "and names its line and the stage"
+complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many" (file= of stage 1 (rates))' "and names its line and the stage"
 run "$BIN/ipf-sched" constant:rate=1,n=1 rates:file=missing.csv
 status_is 1 "a file that is not there ends with 1"
-complains ipf-sched 'missing.csv: cannot open: No such file or directory (the file is file= of stage 2 (rates))' "and is told with its stage"
+complains ipf-sched 'missing.csv: cannot open: No such file or directory (file= of stage 2 (rates))' "and is told with its stage"
