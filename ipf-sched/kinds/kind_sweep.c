@@ -102,7 +102,7 @@ static int sustained_most(const struct earlier_runs *runs, struct sustained_rate
 
 static void note_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
 {
-	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file,
+	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %% confidence), measured from %.3g s to %.3g s", of->file,
 	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
 	if (of->users != IPF_ABSENT)
 		buffer_format(out, ", with %lld users", (long long)of->users);
@@ -149,7 +149,7 @@ static int find_knee(const struct earlier_runs *runs, const struct sustained_rat
 	if (*knee > (double)largest->users)
 		buffer_format(notes, "; no stage had more than %lld, and the knee may be higher", (long long)largest->users);
 	if (alone > 0.9 * most->rate)
-		buffer_text(notes, "; they already kept the server busy, and the knee may be lower");
+		buffer_text(notes, "; these users already kept the server busy, and the knee may be lower");
 	if (skipped && skipped->users < fewest->users)
 		buffer_format(notes, "; stage %s was ignored: it has fewer than %d answers", skipped->name, UNSATURATED_LEAST);
 	buffer_text(notes, "\n");
