@@ -102,8 +102,9 @@ static int sustained_most(const struct earlier_runs *runs, struct sustained_rate
 
 static void note_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
 {
-	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %% confidence), measured from %.3g s to %.3g s", of->file,
-	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
+	buffer_format(out,
+	              "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %% confidence), measured from %.3g s to %.3g s",
+	              of->file, of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
 	if (of->users != IPF_ABSENT)
 		buffer_format(out, ", with %lld users", (long long)of->users);
 	if (!s->saturated)
