@@ -42,8 +42,8 @@ static const struct {
 	{"ntpot", "e2e / output_tokens. Absent without tokens."},
 	{"fluidity",
      "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token "
-     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
-     "counts from its arrival. Absent without --deadline."},
+     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, "
+     "it counts from its arrival. Absent without --deadline."},
 	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
 	{"coalesced",
      "Content events that arrived in the same read as another one and therefore have the same time; also as a "
