@@ -49,10 +49,11 @@ static const struct option_spec specs[] = {
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Evaluation"),
 	OPTION_PARSED_BY(0, "slo", "LIST", struct report_options, slo, parse_slo,
-                     "objectives: ttft=500ms,tpot=50ms of each request, for the goodput; p99:e2e=10s of a percentile"),
-	OPTION_CHOICE_OF(0, "window", "stage|drain", struct report_options, figures.window, window_names,
-                     "time that rates refer to: the measured part of the stage, or until its last request has ended "
-                     "(default: stage)"),
+                     "objectives: ttft=500ms,tpot=50ms for each request (goodput), p99:e2e=10s for a percentile"),
+	OPTION_CHOICE_OF(
+		0, "window", "stage|drain", struct report_options, figures.window, window_names,
+		"time over which rates are computed: the measured part of the stage, or until its last request has ended "
+		"(default: stage)"),
 	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, figures.errors_as_inf,
            "count failed requests as infinite in latency percentiles"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
@@ -107,7 +108,7 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 		                                       : NULL;
 		if (duplicate) {
 			progress_end(&progress);
-			fprintf(stderr, "%s: %s: has the same requests as %s; they count twice\n", program.name,
+			fprintf(stderr, "%s: %s: has requests of the same records as %s; they count twice\n", program.name,
 			        run->parts[parts].name, duplicate->name);
 		}
 		if (got == 0)
@@ -154,7 +155,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0)
 		format->render(&report, out);
 	if (status == 0 && options->strict && report.finding->status == VERDICT_INVALID)
-		ipf_error_set(err, IPF_INVALID, "the run is invalid");
+		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
 	json_decref(report.verdict);
 	json_decref(report.run_info);
 	run_figures_release(&figures);

@@ -1,4 +1,4 @@
-/* Writes the finished report. */
+/* Writes the rendered report. */
 #ifndef REPORT_OUTPUT_H
 #define REPORT_OUTPUT_H
 

@@ -68,14 +68,15 @@ static const struct option_spec specs[] = {
 
 static const struct program program = {
 	.name = "ipf-sched",
-	.operands = "STAGE… | stat [FILE]",
+	.operands = "STAGE… | stat [SCHEDULE]",
 	.summary = "decide when requests are sent",
 	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
 			   "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
 			   "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
 			   "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
 			   "ipf-sched stat describes a schedule: its rates, its gaps, and whether they\n"
-			   "follow the distributions that its stages claim.\n",
+			   "follow the distributions that its stages claim.\n"
+			   "A search exits with status 10 when it has its answer, and writes no schedule.\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -232,7 +233,7 @@ static void show_stages(const struct schedule_builder *builder)
 		if (s->end_ns == IPF_ABSENT)
 			fprintf(stderr, ", until the last request has ended");
 		else
-			fprintf(stderr, ", %s from %s", format_duration(s->end_ns - s->begin_ns, length),
+			fprintf(stderr, " in %s, beginning at %s", format_duration(s->end_ns - s->begin_ns, length),
 			        format_duration(s->begin_ns, begin));
 		if (isfinite(s->rate))
 			fprintf(stderr, ", planned %s/s", format_count(s->rate, rate));
@@ -342,7 +343,8 @@ int main(int argc, char **argv)
 	if (operands.count > 0 && strcmp(operands.items[0], "stat") == 0)
 		return show_stat(&options, &operands);
 	if (operands.count == 0) {
-		ipf_error_set(&err, IPF_USAGE, "expected at least one STAGE (--list shows the kinds)");
+		ipf_error_set(&err, IPF_USAGE,
+		              "expected at least one STAGE, such as poisson:rate=5,for=1m (--list shows the kinds)");
 		return program_misuse(&program, &err);
 	}
 	struct sched_run run = {

@@ -16,7 +16,7 @@ static int count_given(const struct schedule_builder *builder, const struct stag
 {
 	*heads = stage->n;
 	if (stage->n == IPF_ABSENT && !builder->trace)
-		return ipf_error_set(err, IPF_USAGE, "%s: n: required: %sn=COUNT, or -t TRACE to take the whole trace once",
+		return ipf_error_set(err, IPF_USAGE, "%s: %sn=COUNT is required, or -t TRACE to take the whole trace once",
 		                     stage->label, stage->kind->type == STAGE_OPEN ? "for=TIME or " : "");
 	if (stage->n == IPF_ABSENT)
 		*heads = builder->trace->heads;
@@ -25,8 +25,8 @@ static int count_given(const struct schedule_builder *builder, const struct stag
 
 static int too_many(const struct stage *stage, double arrivals, struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_USAGE, "%s: %s: %.3g arrivals: a schedule has at most %.0e", stage->label,
-	                     stage->n != IPF_ABSENT ? "n" : "for", arrivals, (double)BUILDER_MOST_ARRIVALS);
+	return ipf_error_set(err, IPF_USAGE, "%s: %s: expected at most %.0e arrivals in a schedule, got %.3g", stage->label,
+	                     stage->n != IPF_ABSENT ? "n" : "for", (double)BUILDER_MOST_ARRIVALS, arrivals);
 }
 
 /* How many heads an open-loop stage has, and when it ends, in its own time. */

@@ -18,9 +18,9 @@
 #include "stages.h"
 #include "stream/schedule.h"
 
-/* More than any run fires: a typing error (rate=5M,for=10d) is reported at once instead of filling a disk. */
+/* More than any run sends: a typing error (rate=5M,for=10d) is reported at once instead of filling a disk. */
 #define BUILDER_MOST_ARRIVALS INT64_C(10000000000)
-/* How many numbers a stage reserves that cycles through its requests until its time is over (schedule.h). */
+/* How many arrival numbers are reserved for a stage that repeats its requests until its time is over (schedule.h). */
 #define BUILDER_CYCLE_NUMBERS (INT64_C(1) << 32)
 
 /* Which requests a stage has. */

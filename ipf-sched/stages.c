@@ -116,7 +116,7 @@ static int read_list(char *text, struct rates *rates,
 	size_t count = 1;
 
 	if (rates->list)
-		return ipf_error_set(err, IPF_USAGE, "expected one list, got a second one: \"%.200s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "rates= and users= cannot be combined");
 	for (const char *at = text; *at; at++)
 		count += *at == ',';
 	rates->list = calloc(count, sizeof *rates->list);
@@ -139,7 +139,7 @@ static int read_list(char *text, struct rates *rates,
 static int read_text(const char *text, char **copy, struct ipf_error *err)
 {
 	if (!*text || !utf8_valid(text, strlen(text), NULL))
-		return expected("a name in UTF-8", text, err);
+		return expected(*text ? "a name in UTF-8" : "a name", text, err);
 	free(*copy);
 	*copy = strdup(text);
 	return *copy ? 0 : ipf_error_memory(err);
@@ -320,15 +320,16 @@ static int read_spec(struct stage *stage, char *text, struct ipf_error *err)
 			return ipf_error_set(err, IPF_USAGE, "%s: expected another value or a key after the comma, got nothing",
 			                     before);
 		if (!*part)
-			return ipf_error_set(err, IPF_USAGE, "expected key=value between the commas, got nothing");
+			return ipf_error_set(err, IPF_USAGE, "expected key=value after the %s, got nothing",
+			                     before ? "comma" : "colon");
 		if (read_part(stage, part, before, &given, err) < 0)
 			return -1;
 	}
 	for (key = stage->kind->keys; key->name; key++)
 		if (key->required && !(given >> (key - stage->kind->keys) & 1))
-			return ipf_error_set(err, IPF_USAGE, "%s: required: %s=%s", key->name, key->name, key->argument);
+			return ipf_error_set(err, IPF_USAGE, "%s=%s is required", key->name, key->argument);
 	if (stage->drain && stage->overlap)
-		return ipf_error_set(err, IPF_USAGE, "overlap: drain and overlap exclude each other");
+		return ipf_error_set(err, IPF_USAGE, "drain and overlap cannot be combined");
 	return stage->kind->check ? stage->kind->check(stage, err) : 0;
 }
 
@@ -496,8 +497,8 @@ static int resolve(struct stage *stage, struct stage_inputs *inputs, struct ipf_
 		return 0;
 	bool own = stage->file && !strcmp(what.file, stage->file); /* other files come from options */
 	if (what.file[0] && own)
-		return ipf_error_at(err, what.kind, what.file, what.line, "%s (the file is %s= of %s)", what.text,
-		                    file_key(stage->kind), stage->label);
+		return ipf_error_at(err, what.kind, what.file, what.line, "%s (%s= of %s)", what.text, file_key(stage->kind),
+		                    stage->label);
 	if (what.file[0])
 		return ipf_error_at(err, what.kind, what.file, what.line, "%s", what.text);
 	return ipf_error_set(err, what.kind, "%s: %s", stage->label, what.text);
@@ -542,18 +543,33 @@ static int text_width(const char *text)
 	return width;
 }
 
+/* Writes "rate=RATE" or "warmup"; returns its width. */
+static int key_form(const struct stage_key *key, char text[64])
+{
+	snprintf(text, 64, "%s%s%s", key->name, key->argument ? "=" : "", key->argument ? key->argument : "");
+	return text_width(text);
+}
+
+static void describe_kind(const struct stage_kind *kind, struct buffer *out)
+{
+	char text[64];
+	int column = 14; /* wider if a key is */
+
+	buffer_format(out, "%s: %s\n", kind->name, kind->summary);
+	for (const struct stage_key *key = kind->keys; key->name; key++)
+		if (key_form(key, text) > column)
+			column = text_width(text);
+	for (const struct stage_key *key = kind->keys; key->name; key++) {
+		int padding = column - key_form(key, text);
+		buffer_format(out, "  %s%*s %s%s\n", text, padding, "", key->help, key->required ? " (required)" : "");
+	}
+}
+
 void stages_describe(struct buffer *out)
 {
-	enum { COLUMN = 14 };
-	char text[64];
-
 	for (size_t i = 0; stage_kinds[i]; i++) {
-		buffer_format(out, "%s%s: %s\n", i ? "\n" : "", stage_kinds[i]->name, stage_kinds[i]->summary);
-		for (const struct stage_key *key = stage_kinds[i]->keys; key->name; key++) {
-			snprintf(text, sizeof text, "%s%s%s", key->name, key->argument ? "=" : "",
-			         key->argument ? key->argument : "");
-			int padding = text_width(text) < COLUMN ? COLUMN - text_width(text) : 0;
-			buffer_format(out, "  %s%*s %s%s\n", text, padding, "", key->help, key->required ? " (required)" : "");
-		}
+		if (i > 0)
+			buffer_byte(out, '\n');
+		describe_kind(stage_kinds[i], out);
 	}
 }

@@ -8,16 +8,17 @@ static const struct {
 	const char *text;
 } definitions[] = {
 	{NULL, "Times of one request"},
-	{"due", "The moment at which the schedule wants the request sent. A follower in a session is due when its "
+	{"due", "When the request should be sent according to the schedule. A follower in a session is due when its "
             "parents have ended and its wait is over. A closed loop has no due times."},
-	{"ready", "due has passed, the parents have ended, the wait is over: from then on, only a slot can be missing."},
-	{"start", "ipf-fire hands the request to the network."},
-	{"first_byte", "The first byte of the answer, status line included."},
-	{"event", "What the server sends as a unit: an SSE event, a line of NDJSON, or the whole body if nothing streams. "
-              "Its time is that of the read that brought its last byte: the kernel's receive timestamp if there is "
-              "one, else the clock of ipf-fire."},
+	{"ready", "When due has passed, the parents have ended and the wait is over: from then on, it can only wait for a "
+              "slot or for the client."},
+	{"start", "When ipf-fire hands the request to the network."},
+	{"first_byte", "When the first byte of the response arrives, status line included."},
+	{"event", "A unit of the response: an SSE event, a line of NDJSON, or the whole body if the response is not "
+              "streamed. Its time is that of the read that returned its last byte: the kernel's receive timestamp if "
+              "there is one, else the clock of ipf-fire."},
 	{"content event", "An event with at least one character of reasoning, answer or tool call."},
-	{"end", "The answer is complete, or the error is known."},
+	{"end", "When the response is complete, or the error is known."},
 
 	{NULL, "Latencies of successful requests (--errors-as-inf counts failures as infinite)"},
 	{"from_start", "Counted from start: the service's own time."},
@@ -31,52 +32,60 @@ static const struct {
 	{"e2e", "Last content event - start. A trailing usage chunk or end mark delays no content; it counts in "
             "stream."},
 	{"stream", "end - start."},
-	{"itl", "Gaps between successive content events, pooled over requests, from a histogram that is accurate to "
-            "0.1 %. `ipf-collect --itl` says whether a sample is a gap, a token's share of one, or a request's mean."},
-	{"itl_mean", "A request's mean gap."},
-	{"itl_max", "A request's longest gap."},
+	{"itl", "Gaps between successive content events, pooled over requests, from a histogram that is accurate to 0.1 "
+            "%. `ipf-collect --itl` selects whether a sample is a gap, a token's share of a gap, or the mean gap of a "
+            "request."},
+	{"itl_mean", "The mean gap of a request."},
+	{"itl_max", "The longest gap of a request."},
 	{"tpot", "(e2e - ttft) / (output_tokens - 1). Absent with fewer than two tokens or two content events."},
 	{"tpot_corrected", "The same, subtracting the tokens of the first event instead of 1."},
 	{"ntpot", "e2e / output_tokens. Absent without tokens."},
 	{"fluidity",
      "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token "
-     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, it "
-     "counts from its arrival. Absent without --deadline."},
+     "plus the time of `ipf-collect --deadline`, so that time saved is carried over; if the previous token was late, "
+     "it counts from its arrival. Absent without --deadline."},
 	{"stall", "A gap longer than the limit of `ipf-collect --stall`."},
 	{"coalesced",
-     "Content events that arrived in the same read as another one, and have the same time; as a share of all."},
+     "Content events that arrived in the same read as another one and therefore have the same time; also as a "
+     "share of all content events."},
 
 	{NULL, "Lateness of all started requests"},
 	{"lag", "start - due."},
-	{"slot_wait", "start - ready, of requests that waited for a slot of their stage: the stage's limit, not the "
-                  "client's fault."},
-	{"client_lag", "start - the moment when only the client was missing (ready, or when the slot became "
-                   "free): the client's fault."},
+	{"slot_wait",
+     "start - ready, for requests that waited for a slot of their stage: the limit of the stage, not the fault "
+     "of the client."},
+	{"client_lag",
+     "start - the time from which only the client delayed the request (ready, or when a slot became free): the "
+     "fault of the client."},
 
 	{NULL, "Load and throughput"},
-	{"window", "The measured part of a stage, from its beginning to its end; a stage bounded by a count ends "
-               "with its last request. With --window drain every stage lasts until its last request has ended. A "
-               "request counts in the window in which it ended. The windows of the total are those of the measured "
-               "stages, end to end; if a stream was cut, a window ends with its last line."},
-	{"offered", "Scheduled arrivals / scheduled length of the stage. Closed loops offer no rate, nor does a "
-                "total that includes one."},
-	{"achieved", "(starts - 1) / (last start - first start); over several stages, sums of both."},
-	{"completed", "Successes in the window / window, also called requests_per_s."},
-	{"tokens_per_s", "Input, output or all tokens of the successes in the window / window."},
-	{"in_flight", "Requests of any stage between start and end, in the window: mean over time, and maximum."},
+	{"window",
+     "The measured part of a stage, from its beginning to its end; a stage bounded by a count ends with its "
+     "last request. With --window drain, every stage lasts until its last request has ended. A request counts "
+     "in the window in which it ended. The window of the total is made up of the windows of the measured "
+     "stages. If a stream was cut, a window ends with the last line of the stream."},
+	{"offered", "Scheduled arrivals / scheduled length of the stage. Absent for closed loops, and for a total that "
+                "includes one."},
+	{"achieved",
+     "(starts - 1) / (last start - first start); over several stages, the sum of the numerators / the sum of "
+     "the denominators."},
+	{"completed", "Successful requests that ended in the window / window; also called requests_per_s."},
+	{"tokens_per_s", "Input, output or all tokens of the successful requests that ended in the window / window."},
+	{"in_flight", "Requests of any stage between their start and end, within the window: mean over time, and maximum."},
 	{"little", "Requests of any stage that ended in the window / window, times their mean of end - start: by Little's "
                "law close to the mean in flight if the load was steady."},
 	{"goodput",
-     "Requests that met every objective / window, and their share. An objective is compared with the "
-     "latency from due if there is one. Failed and cut requests are never good and stay in the denominator of the "
-     "share; requests that ipf-fire disconnected on purpose are excluded (left_out counts them). An objective on a "
-     "figure that an answer cannot have, such as the tpot of one token, is met."},
+     "Requests that met every objective / window, and their share. An objective is compared with the latency "
+     "from due if there is one. Failed and cut requests are never good and stay in the denominator of the "
+     "share; requests that ipf-fire disconnected on purpose are excluded (left_out counts them). An objective "
+     "on a figure that an answer cannot have, such as the tpot of one token, counts as met."},
 
 	{NULL, "Tokens of successful requests"},
-	{"output_tokens", "Reasoning, answer and tool calls. As the server's usage reports, else as the tokenizer "
-                      "counts the joined text, else the number of content events; source says which."},
+	{"output_tokens",
+     "Tokens of reasoning, answer and tool calls: the number in the server's usage, else the tokenizer's count "
+     "of the joined text, else the number of content events; source shows which."},
 	{"input_tokens", "The same for the prompt."},
-	{"asked", "What the trace requested."},
+	{"asked", "Tokens that the trace requested."},
 	{"residual", "The difference of two counts of the same tokens over the requests that have both; share is "
                  "the sum of the differences divided by the sum of the second count."},
 	{"cached_share", "Input tokens that the server reports as cached / input tokens."},
@@ -84,12 +93,12 @@ static const struct {
 	{NULL, "Errors"},
 	{"connect", "No connection: name resolution failed, connection refused, host unreachable, or connect timeout."},
 	{"tls", "The TLS handshake failed."},
-	{"timeout", "Took longer than --timeout."},
-	{"reset", "The connection was lost before the end mark. stale_resets are those of kept connections that the "
-              "server had already closed: neither the server's fault nor the client's."},
+	{"timeout", "The request took longer than --timeout or --first-token-timeout of ipf-fire."},
+	{"reset", "The connection was lost before the response was complete. stale_resets are those of kept-alive "
+              "connections that the server had already closed: neither the server's fault nor the client's."},
 	{"http-status", "A status other than 2xx."},
-	{"in-band", "An error object in the body of a 200."},
-	{"cut", "No end mark, or an answer without any content."},
+	{"in-band", "The body of a 200 response contains an error object."},
+	{"cut", "The response ended without the end mark of its API, or without any content."},
 	{"malformed", "The response does not conform to the API."},
 	{"hung-up",
      "Disconnected by ipf-fire on purpose (--cancel): neither a success nor a failure. The request counts in the load, "
@@ -98,9 +107,9 @@ static const struct {
 
 	{NULL, "Statistics"},
 	{"percentile",
-     "Exact, by linear interpolation between order statistics (NumPy's default); of itl from the "
-     "histogram. Marked with ~ if there are too few samples: p90 needs 44, p99 459, p99.9 4,603 (binomial "
-     "bound, 99 % confidence). Several results are pooled request by request; percentiles are never averaged."},
+     "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "
+     "Marked with ~ if there are too few samples: p90 needs 44, p99 459, p99.9 4,603 (binomial bound, 99 % "
+     "confidence). Several results are pooled request by request; percentiles are never averaged."},
 	{"std", "Population standard deviation."},
 	{"ci95", "95 % confidence interval of the mean, from 20 batch means in the order of the starts; needs 40 samples."},
 };
@@ -122,7 +131,7 @@ void definitions_format(struct buffer *out)
 	}
 	const char *about, *rule, *before = "";
 	layout_end_line(&l);
-	layout_wrapped(&l, 0, PLAIN, "Verdict: OK, DOUBTFUL or INVALID; that of the run is the worst of its checks");
+	layout_wrapped(&l, 0, PLAIN, "Verdict: OK, DOUBTFUL or INVALID; the run has the worst verdict of its checks");
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		layout_to(&l, 2);
 		layout_text(&l, PLAIN, about == before ? "" : about);

@@ -68,12 +68,13 @@ static void show_clock(struct layout *l, json_t *info)
 	}
 	const char *timestamps = info_text(info, "stamps");
 	if (timestamps && !strcmp(timestamps, "user"))
-		layout_entry(l, "event times", "by the clock of ipf-fire, when it read them");
+		layout_entry(l, "event times", "clock of ipf-fire, when it read the data");
 	if (!timestamps || strcmp(timestamps, "kernel") != 0)
 		return;
-	snprintf(text, sizeof text, "by the kernel");
+	snprintf(text, sizeof text, "receive timestamps of the kernel");
 	if (p99 >= 0)
-		snprintf(text, sizeof text, "by the kernel; ipf-fire read %s later at p99, at most %s later",
+		snprintf(text, sizeof text,
+		         "receive timestamps of the kernel; ipf-fire read the data %s later at p99, at most %s later",
 		         format_duration(p99, a), format_duration(most, b));
 	layout_entry(l, "event times", text);
 }
@@ -351,7 +352,7 @@ static void stages_latency(struct layout *l, const struct report *report, bool e
 				                          list);
 	if (closed) {
 		layout_to(l, 2);
-		layout_text(l, FAINT, "closed loops have no due time: from start");
+		layout_text(l, FAINT, "(closed loops have no due times: their latencies count from start)");
 		layout_end_line(l);
 	}
 	text_table_note(l, weak && !explained);
@@ -485,7 +486,7 @@ static void show_failures(struct layout *l, const struct figures *f)
 	layout_wrapped(l, 14, PLAIN, text);
 	if (f->stale > 0) {
 		layout_to(l, 14);
-		snprintf(text, sizeof text, "%s of the resets: kept connections that the server had already closed",
+		snprintf(text, sizeof text, "%s of the resets: kept-alive connections that the server had already closed",
 		         show_count(f->stale, a));
 		layout_wrapped(l, 14, PLAIN, text);
 	}

@@ -1,5 +1,5 @@
-/* Merges the parts of a run, after all of them have been read. It sorts the rows, finds whether the parts are shards or
- * repeats, and determines when each stage was measured.
+/* Merges the parts of a run, after all of them have been read. It sorts the rows, decides whether the parts are shards
+ * or repeats, and determines when each stage was measured.
  */
 #ifndef REPORT_MERGE_PARTS_H
 #define REPORT_MERGE_PARTS_H

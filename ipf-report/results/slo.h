@@ -35,8 +35,8 @@ enum slo_answer {
 	SLO_NONE,
 	SLO_GOOD,
 	SLO_MISSED,
-	SLO_LEFT_OUT
-}; /* left out: ipf-fire disconnected on purpose, so that the answer is unknown */
+	SLO_LEFT_OUT, /* ipf-fire disconnected on purpose: the rest of the answer is unknown */
+};
 
 /* Compares a request with `slo` and with its own objectives (result->slo: {"ttft_ms": 500} or {"ttft": "500ms"}), which
  * replace those of `slo` on the same metric. Returns an enum slo_answer; bit i of *met is set if the request meets

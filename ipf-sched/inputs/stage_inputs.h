@@ -1,4 +1,4 @@
-/* What stages are made from in addition to their specs, results of earlier runs and files, and what that led to. */
+/* What stages use in addition to their specs (results of earlier runs, files), and what was concluded from it. */
 #ifndef IPF_STAGE_INPUTS_H
 #define IPF_STAGE_INPUTS_H
 

@@ -4,22 +4,24 @@
 
 #include "absent.h"
 #include "buffer.h"
+#include "cli/units.h"
 #include "clock.h"
 
 #include <math.h>
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "users, each with one request in flight; 1..32 with steps="),
+	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "number of users, one request in flight each; 1..32 with steps="),
 	STAGE_KEY("steps", "COUNT", KEY_COUNT, steps, "with users=1..32: the number of stages"),
-	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions, "instead of users: number of sessions that run at a time"),
+	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions,
+              "instead of users=: number of sessions that run at the same time"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage; the trace repeats until then"),
 	KEY_N,
 	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "users start one after another over this time"),
 	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the user's next request"),
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
-	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "most requests per second of one user"),
+	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "maximum requests per second of one user"),
 	KEY_NAME,
 	KEY_PHASES,
 	KEY_END,
@@ -27,8 +29,11 @@ static const struct stage_key keys[] = {
 
 static int pauses_check(const struct stage *stage, struct ipf_error *err)
 {
+	char length[32], rampup[32];
+
 	if (stage->rampup_ns != IPF_ABSENT && stage->for_ns != IPF_ABSENT && stage->rampup_ns > stage->for_ns)
-		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for=");
+		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for= (%s), got %s",
+		                     format_duration(stage->for_ns, length), format_duration(stage->rampup_ns, rampup));
 	if (stage->process_given && stage->think_ns == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "process: requires think=TIME");
 	if (!stage->process_given && !isnan(stage->cv))
@@ -47,14 +52,14 @@ static int closed_check(const struct stage *stage, struct ipf_error *err)
 	                                                : stage->slots - stage->to_slots;
 
 	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "users: required: users=COUNT or sessions=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "users=COUNT or sessions=COUNT is required");
 	if (stage->slots != IPF_ABSENT && stage->sessions != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "sessions: users= and sessions= exclude each other");
+		return ipf_error_set(err, IPF_USAGE, "users= and sessions= cannot be combined");
 	if (stage->to_slots == IPF_ABSENT && stage->steps != IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "steps: requires users= with two counts, such as 1..32");
 	if (stage->to_slots != IPF_ABSENT && stage->steps == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "steps: required by users=%lld..%lld: steps=COUNT",
-		                     (long long)stage->slots, (long long)stage->to_slots);
+		return ipf_error_set(err, IPF_USAGE, "users=%lld..%lld requires steps=COUNT", (long long)stage->slots,
+		                     (long long)stage->to_slots);
 	if (stage->steps != IPF_ABSENT && (stage->steps < 2 || stage->steps > 1000 || stage->steps > span + 1))
 		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld",
 		                     (long long)(span < 999 ? span + 1 : 1000), (long long)stage->steps);

@@ -1,6 +1,8 @@
 /* On and off periods with exponential lengths: a Markov-modulated process. */
 #include "kinds/varying_rate.h"
 
+#include "cli/units.h"
+
 struct onoff {
 	struct varying_rate base;
 	struct rng periods;
@@ -19,8 +21,12 @@ static const struct stage_key onoff_keys[] = {
 
 static int onoff_check(const struct stage *stage, struct ipf_error *err)
 {
-	if (stage->on_ns < NS_PER_MS || stage->off_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "%s: expected at least 1ms", stage->on_ns < NS_PER_MS ? "on" : "off");
+	bool on = stage->on_ns < NS_PER_MS;
+	char text[32];
+
+	if (on || stage->off_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected at least 1 ms, got %s", on ? "on" : "off",
+		                     format_duration(on ? stage->on_ns : stage->off_ns, text));
 	return varying_check(stage, err);
 }
 

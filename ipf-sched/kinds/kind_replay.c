@@ -2,6 +2,7 @@
 #include "kinds/stage_kind.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "stream/schedule.h"
 
 #include <math.h>
@@ -9,14 +10,14 @@
 
 static const struct stage_key keys[] = {
 	STAGE_KEY("speed", "NUMBER", KEY_RATIO, speed, "divide times by this: 2 is twice as fast (default: 1)"),
-	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "instead of speed: reach this mean rate as by= says"),
-	STAGE_KEY("by", "NAME", KEY_BY, by, "time (default): scale time; thin: drop some; copies: add some"),
-	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "shorten longer gaps to this, in the trace's time"),
+	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "instead of speed=: the mean rate, reached as by= says"),
+	STAGE_KEY("by", "NAME", KEY_BY, by, "with rate=: time (scale it; default), thin (omit some), copies"),
+	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "shorten gaps that are longer than this, in the trace's time"),
 	STAGE_KEY("loop", NULL, KEY_FLAG, loop, "repeat the recording until for= or n= is reached"),
 	STAGE_KEY("from", "TIME", KEY_TIME, from_ns, "begin at this time of the trace (default: 0)"),
 	STAGE_KEY("to", "TIME", KEY_DURATION, to_ns, "end before this time of the trace"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage (default: that of the recording)"),
-	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "most requests or sessions"),
+	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "maximum number of requests or sessions"),
 	KEY_SLOTS,
 	KEY_NAME,
 	KEY_PHASES,
@@ -47,10 +48,13 @@ struct replay {
 
 static int replay_check(const struct stage *stage, struct ipf_error *err)
 {
+	char from[32], to[32];
+
 	if (stage->to_ns != IPF_ABSENT && stage->from_ns != IPF_ABSENT && stage->to_ns <= stage->from_ns)
-		return ipf_error_set(err, IPF_USAGE, "to: expected a time after from=");
+		return ipf_error_set(err, IPF_USAGE, "to: expected a time after from= (%s), got %s",
+		                     format_duration(stage->from_ns, from), format_duration(stage->to_ns, to));
 	if (stage->speed.num && !isnan(stage->rate))
-		return ipf_error_set(err, IPF_USAGE, "rate: rate= and speed= exclude each other");
+		return ipf_error_set(err, IPF_USAGE, "rate= and speed= cannot be combined");
 	if (stage->by_given && isnan(stage->rate))
 		return ipf_error_set(err, IPF_USAGE, "by: requires rate=RATE");
 	if (stage->loop && stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
@@ -222,7 +226,8 @@ static int trace_check(const struct stage *stage, const struct trace_index *trac
 	if (!trace)
 		return ipf_error_set(err, IPF_USAGE, "%s: a replay requires a trace: -t TRACE", stage->label);
 	if (trace->timed == 0)
-		return ipf_error_at(err, IPF_INPUT, trace->name, 0, "no recorded arrivals: no request has an at_ns");
+		return ipf_error_at(err, IPF_INPUT, trace->name, 0,
+		                    "no request has an at_ns (recorded arrival), which a replay requires");
 	if (trace->untimed_line)
 		return ipf_error_at(err, IPF_INPUT, trace->name, trace->untimed_line,
 		                    "at_ns: missing; a replay requires it for every arrival");
@@ -316,8 +321,8 @@ static int replay_begin(struct arrival_process *p, struct ipf_error *err)
 	p->first_head = r->first = head_at(p->trace, p->zero_ns);
 	r->end = stage->to_ns == IPF_ABSENT ? p->trace->heads : head_at(p->trace, stage->to_ns);
 	if (r->first == r->end)
-		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0, "%s: from: no arrival was recorded in this time",
-		                    stage->label);
+		return ipf_error_at(err, IPF_INPUT, p->trace->name, 0,
+		                    "%s: no arrival was recorded in this slice of the trace (from=, to=)", stage->label);
 	return lay_out(p, r, err);
 }
 

@@ -8,7 +8,7 @@ static const struct stage_key keys[] = {
 
 const struct stage_kind kind_rest = {
 	.name = "rest",
-	.summary = "no arrivals, not measured",
+	.summary = "a pause: no arrivals, not measured",
 	.type = STAGE_REST,
 	.keys = keys,
 };

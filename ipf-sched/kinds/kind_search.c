@@ -11,10 +11,10 @@
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "goals of a stage: ttft=500ms@p99,tpot=50ms@p90"),
+	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "goals, such as ttft=500ms@p99,tpot=50ms@p90"),
 	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
 	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
-	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "search for a number of users in a closed loop instead of a rate"),
+	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "find a number of users in a closed loop instead of a rate"),
 	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
 	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence that the answer must have (default: 95%)"),
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
@@ -28,17 +28,21 @@ static const struct stage_key keys[] = {
 
 static int search_check(const struct stage *stage, struct ipf_error *err)
 {
+	bool low_broken = stage->low != floor(stage->low);
+
 	if (stage->low >= stage->high)
-		return ipf_error_set(err, IPF_USAGE, "high: expected more than low=");
-	if (stage->by_users && (stage->low != floor(stage->low) || stage->high != floor(stage->high)))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users",
-		                     stage->low != floor(stage->low) ? "low" : "high");
+		return ipf_error_set(err, IPF_USAGE, "high: expected more than low= (%g), got %g", stage->low, stage->high);
+	if (stage->by_users && (low_broken || stage->high != floor(stage->high)))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users, got %g",
+		                     low_broken ? "low" : "high", low_broken ? stage->low : stage->high);
 	if (stage->precision < 0.005 || stage->precision > 0.5)
-		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%");
+		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%, got %g%%",
+		                     100 * stage->precision);
 	if (stage->confidence < 0.5 || stage->confidence > 0.999)
-		return ipf_error_set(err, IPF_USAGE, "confidence: expected a share between 50%% and 99.9%%");
+		return ipf_error_set(err, IPF_USAGE, "confidence: expected a share between 50%% and 99.9%%, got %g%%",
+		                     100 * stage->confidence);
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "for=TIME or n=COUNT is required");
 	if (stage->by_users && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
 		return ipf_error_set(err, IPF_USAGE, "users: process=, cv= and slots= do not apply to a closed loop");
 	if (!stage->by_users && process_check(stage, err) < 0)
@@ -191,7 +195,7 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 	}
 	if (status == 0 && tried.count == 0 && runs->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
-		                      "expected results of this search: no measured stage is of kind %s",
+		                      "these are not results of this search: no measured stage is of kind %s",
 		                      search->by_users ? "closed" : gaps_kind_name(search->process));
 	else if (status == 0)
 		status = decide_next(search, inputs, trials, tried, err);
@@ -216,7 +220,7 @@ static int search_expand(const struct stage *search, size_t index, struct stage 
 
 const struct stage_kind kind_search = {
 	.name = "search",
-	.summary = "the next stage to try, to find the highest load that meets goals",
+	.summary = "the next stage of a search for the highest load that meets goals",
 	.keys = keys,
 	.check = search_check,
 	.resolve = search_resolve,

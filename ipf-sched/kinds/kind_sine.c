@@ -36,7 +36,7 @@ static const struct stage_key sine_keys[] = {
 static int sine_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->peak < stage->base)
-		return ipf_error_set(err, IPF_USAGE, "high: expected at least low=");
+		return ipf_error_set(err, IPF_USAGE, "high: expected at least low= (%g/s), got %g/s", stage->base, stage->peak);
 	return varying_check(stage, err);
 }
 

@@ -1,6 +1,8 @@
 /* A base rate with spikes at equal distances. */
 #include "kinds/varying_rate.h"
 
+#include "cli/units.h"
+
 #include "absent.h"
 
 static const struct stage_key spike_keys[] = {
@@ -15,8 +17,11 @@ static const struct stage_key spike_keys[] = {
 
 static int spike_check(const struct stage *stage, struct ipf_error *err)
 {
+	char every[32], width[32];
+
 	if (stage->width_ns >= stage->every_ns)
-		return ipf_error_set(err, IPF_USAGE, "width: expected less than every=");
+		return ipf_error_set(err, IPF_USAGE, "width: expected less than every= (%s), got %s",
+		                     format_duration(stage->every_ns, every), format_duration(stage->width_ns, width));
 	return varying_check(stage, err);
 }
 
@@ -50,4 +55,4 @@ static double spike_rate(const struct stage *stage)
 }
 
 VARYING_KIND(spike, struct varying_rate, spike_keys, spike_check, varying_begin, spike_next, spike_rate,
-             "a base rate with spikes at equal distances");
+             "a base rate with spikes at equal intervals");

@@ -15,7 +15,7 @@
 static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "one open-loop stage for each rate"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "instead: one closed-loop stage for each number of users"),
-	STAGE_KEY("from", "FILE", KEY_TEXT, file, "instead: rates around the rate that these results sustained"),
+	STAGE_KEY("from", "FILE", KEY_TEXT, file, "instead: rates around the sustained rate of these results"),
 	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee instead of rates"),
 	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: number of stages (default: 10)"),
 	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: highest rate / sustained rate (default: 1.2)"),
@@ -32,7 +32,7 @@ static const struct stage_key keys[] = {
 static int sweep_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->file && stage->rates.count > 0)
-		return ipf_error_set(err, IPF_USAGE, "from: from= and %s= exclude each other",
+		return ipf_error_set(err, IPF_USAGE, "from= and %s= cannot be combined",
 		                     stage->rates.counts ? "users" : "rates");
 	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
 		return ipf_error_set(err, IPF_USAGE, "%s: requires from=FILE", stage->upto != 1.2 ? "upto" : "points");
@@ -44,12 +44,12 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld",
 		                     (long long)stage->point_number);
 	if (stage->rates.count == 0 && !stage->file)
-		return ipf_error_set(err, IPF_USAGE, "rates: required: rates=RATE,…, users=COUNT,… or from=FILE");
+		return ipf_error_set(err, IPF_USAGE, "rates=RATE,…, users=COUNT,… or from=FILE is required");
 	for (size_t i = 0; i < stage->rates.count; i++)
 		if (stage->rates.list[i] <= 0)
 			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "for: required: for=TIME or n=COUNT");
+		return ipf_error_set(err, IPF_USAGE, "for=TIME or n=COUNT is required");
 	if (limits_check(stage, err) < 0)
 		return -1;
 	if (!stage->rates.counts && !stage->by_users)
@@ -95,15 +95,16 @@ static int sustained_most(const struct earlier_runs *runs, struct sustained_rate
 	}
 	if (!*of)
 		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
-		                    "expected a measured stage with at least %d answers, from which a rate can be determined",
+		                    "no measured stage has the %d answers that the sustained rate requires: run a longer stage",
 		                    SUSTAINED_RATE_LEAST);
 	return 0;
 }
 
 static void note_sustained(const struct sustained_rate *s, const struct earlier_stage *of, struct buffer *out)
 {
-	buffer_format(out, "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %%), between %.3g s and %.3g s", of->file,
-	              of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
+	buffer_format(out,
+	              "%s: stage %s: sustained %.4g/s, %.4g to %.4g/s (95 %% confidence), measured from %.3g s to %.3g s",
+	              of->file, of->name, s->rate, s->least, s->most, s->begin_s, s->end_s);
 	if (of->users != IPF_ABSENT)
 		buffer_format(out, ", with %lld users", (long long)of->users);
 	if (!s->saturated)
@@ -149,7 +150,7 @@ static int find_knee(const struct earlier_runs *runs, const struct sustained_rat
 	if (*knee > (double)largest->users)
 		buffer_format(notes, "; no stage had more than %lld, and the knee may be higher", (long long)largest->users);
 	if (alone > 0.9 * most->rate)
-		buffer_text(notes, "; they already kept the server busy, and the knee may be lower");
+		buffer_text(notes, "; these users already kept the server busy, and the knee may be lower");
 	if (skipped && skipped->users < fewest->users)
 		buffer_format(notes, "; stage %s was ignored: it has fewer than %d answers", skipped->name, UNSATURATED_LEAST);
 	buffer_text(notes, "\n");

@@ -7,7 +7,7 @@
 int limits_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->for_ns != IPF_ABSENT && stage->n != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "n: for= and n= exclude each other");
+		return ipf_error_set(err, IPF_USAGE, "for= and n= cannot be combined");
 	return 0;
 }
 
@@ -26,8 +26,8 @@ int process_check(const struct stage *stage, struct ipf_error *err)
 	bool one = stage->process == GAPS_POISSON || stage->process == GAPS_CONSTANT;
 
 	if (one && !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: process=poisson and process=constant take none");
+		return ipf_error_set(err, IPF_USAGE, "cv: does not apply to process=poisson or process=constant");
 	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "cv: required by process=%s: cv=NUMBER", gaps_kind_name(stage->process));
+		return ipf_error_set(err, IPF_USAGE, "process=%s requires cv=NUMBER", gaps_kind_name(stage->process));
 	return cv_check(stage->process, stage->cv, err);
 }

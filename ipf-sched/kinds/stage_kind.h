@@ -1,4 +1,4 @@
-/* The kinds of stages, a file each. A kind is a table of the keys that its spec takes, and functions that make one
+/* The kinds of stages, a file each. A kind is a table of the keys that its spec takes, and functions that give one
  * arrival time after another:
  *
  *     static int poisson_begin(struct arrival_process *p, struct ipf_error *err) { … p->state … }
@@ -6,7 +6,7 @@
  *     const struct stage_kind kind_poisson = {.name = "poisson", .keys = keys, …};
  *
  * A new kind is a file kind_NAME.c, a declaration below, and a line in the list in stage_kinds.c. Everything else is
- * common to all kinds: parsing the spec (stages.c), where a stage begins and ends, which request an arrival stands for,
+ * common to all kinds: parsing the spec (stages.c), when a stage begins and ends, which request an arrival sends,
  * sessions, and writing (schedule_builder.c). The time of a kind begins with its stage, not with the run.
  */
 #ifndef IPF_STAGE_KIND_H
@@ -42,7 +42,7 @@ enum replay_by {
 /* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
-	const char *spec;        /* as it was typed; borrowed, or … */
+	const char *spec;        /* as typed; borrowed, or … */
 	char *own_spec;          /* … this one, if the stage comes from a shorthand */
 	int number;              /* of the operand that it comes from, from 1 */
 	char label[64];          /* "stage 2 (ramp)": how messages begin */
@@ -50,7 +50,7 @@ struct stage {
 	uint64_t ordinal;        /* the number of stages of its kind before it: selects its random generator */
 	int64_t for_ns;          /* length */
 	int64_t n;               /* number of arrivals */
-	int64_t slots;           /* most requests in flight; the users of a closed loop */
+	int64_t slots;           /* maximum number of requests in flight; the users of a closed loop */
 	int64_t to_slots, steps; /* users=1..32: the last number of users, and in how many stages it is reached */
 	int64_t sessions;        /* of a closed loop whose users take whole sessions */
 	int64_t think_ns, rampup_ns;
@@ -121,12 +121,12 @@ struct stage_key {
 #define KEY_RATE_PER_S REQUIRED_KEY("rate", "RATE", KEY_RATE, rate, "mean arrivals per second (5, 300/m, 1.5k)")
 #define KEY_FOR        STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage")
 #define KEY_N          STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions (default: the trace once)")
-#define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "most requests in flight")
+#define KEY_SLOTS      STAGE_KEY("slots", "COUNT", KEY_COUNT, slots, "maximum number of requests in flight")
 #define KEY_PHASES                                                                                                     \
-	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send but do not measure: before the measured stages"),                \
-		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send but do not measure: after the measured stages"),         \
+	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send, but do not measure: before the measured stages"),               \
+		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send, but do not measure: after the measured stages"),        \
 		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage begins when all requests of this one have ended"),   \
-		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage begins when all requests of this one started")
+		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one")
 #define KEY_NAME              STAGE_KEY("name", "NAME", KEY_TEXT, name, "name in reports (default: the kind)")
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
 #define PROCESS_KEYS                                                                                                   \
@@ -155,13 +155,13 @@ struct arrival_process {
 	void *state;   /* the kind's own: kind->state_size bytes, zero before begin */
 
 	/* A kind whose arrivals are those of the trace (replay) sets these in begin. */
-	int64_t first_head;   /* the first head that it takes; IPF_ABSENT: where the previous stage stopped */
+	int64_t first_head;   /* the first head (trace_index.h) that it takes; IPF_ABSENT: after the previous stage's */
 	bool recorded;        /* each arrival sets the next members; followers keep their recorded times … */
 	int64_t zero_ns;      /* … counted from this time of the trace (of the latest arrival) … */
 	struct ratio speed;   /* … and divided by this, as are their waits */
 	double recorded_rate; /* the rate that was changed to rate=; 0: unchanged */
-	int64_t end_head;     /* after the head before this one the first follows again; IPF_ABSENT: at the trace's end */
-	bool picks;           /* its heads do not follow each other: each arrival sets … */
+	int64_t end_head;     /* one past its last head, after which it starts again; IPF_ABSENT: the trace's end */
+	bool picks;           /* its heads are not consecutive: each arrival sets … */
 	int64_t head, copy;   /* … the head, and which copy of it, 0 for the original; end_head is set */
 	char note[240];       /* for the user: how the arrivals are made; "" */
 	/* Where the stage ends after the last arrival. A kind that sets it ends without for= or n=; IPF_ABSENT: the stage
@@ -182,12 +182,12 @@ struct stage_kind {
 	enum gaps_kind gaps; /* of the kinds that draw independent gaps */
 	/* The remaining members may be NULL; STAGE_OPEN needs begin and next. */
 
-	/* Checks what involves more than one key. IPF_USAGE; the text begins with the key: "rate: …". */
+	/* Checks what involves more than one key. IPF_USAGE; the text begins with the key: "rate: …" or "rate=RATE …". */
 	int (*check)(const struct stage *stage, struct ipf_error *err);
 	size_t state_size;
 	int (*begin)(struct arrival_process *p, struct ipf_error *err);
-	/* The time of the next arrival, in ns from the stage's beginning, never before the previous one. ARRIVAL_NONE: no
-	 * more. The caller ends the stage at for= or n=. */
+	/* The time of the next arrival, in ns from the stage's beginning, never before the previous one; ARRIVAL_NONE:
+	 * there are no more. The caller ends the stage at for= or n=. */
 	int64_t (*next)(struct arrival_process *p);
 	/* Of STAGE_CLOSED: the think time in ns before the next head. Draws, as next does. NULL: no think time. */
 	int64_t (*think)(struct arrival_process *p);

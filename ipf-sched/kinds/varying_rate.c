@@ -1,5 +1,6 @@
 #include "kinds/varying_rate.h"
 
+#include "cli/units.h"
 #include "absent.h"
 #include "kinds/stage_checks.h"
 
@@ -25,9 +26,12 @@ int varying_begin(struct arrival_process *p, struct ipf_error *err)
 
 int varying_check(const struct stage *stage, struct ipf_error *err)
 {
+	char text[32];
+
 	if (process_check(stage, err) < 0)
 		return -1;
 	if (stage->every_ns != IPF_ABSENT && stage->every_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "every: expected at least 1ms");
+		return ipf_error_set(err, IPF_USAGE, "every: expected at least 1 ms, got %s",
+		                     format_duration(stage->every_ns, text));
 	return limits_check(stage, err);
 }

@@ -1,7 +1,7 @@
 /* What the kinds with a varying rate share: ramp, steps, rates, sine, spike, onoff.
  *
- * Gaps with mean 1, of the distribution that process= names, are laid along the area under the rate; an arrival comes
- * when the area reaches the sum of the gaps. With exponential gaps that is the Poisson process of this rate. The rate
+ * Gaps with mean 1, of the distribution that process= names, are laid along the area under the rate; an arrival occurs
+ * when the area reaches the sum of the gaps. With exponential gaps this is the Poisson process of the rate. The rate
  * consists of pieces that follow each other. Every piece is linear, except that of the sine.
  *
  *     static bool ramp_advance(struct arrival_process *p, struct rate_piece *piece) { *piece = linear_piece(…); … }
@@ -29,8 +29,8 @@ struct varying_rate {
 	bool begun;
 	struct rate_piece piece;
 	double begin_ns; /* of the piece */
-	double used;     /* how much of its mass came before the last arrival … */
-	double last_ns;  /* … and when that was */
+	double used;     /* how much of its mass is before the last arrival */
+	double last_ns;  /* time of the last arrival */
 	int64_t index;   /* of the next piece */
 };
 
@@ -87,7 +87,7 @@ static inline int64_t varying_next(struct arrival_process *p, varying_advance *a
 	return arrival_round(v->last_ns);
 }
 
-/* Begins the gaps: what stage_kind.begin has to do at least. */
+/* Begins the gaps: the least that stage_kind.begin must do. */
 int varying_begin(struct arrival_process *p, struct ipf_error *err);
 /* Checks process=, cv=, every=, for= and n=. */
 int varying_check(const struct stage *stage, struct ipf_error *err);

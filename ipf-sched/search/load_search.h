@@ -1,16 +1,16 @@
-/* Finds the highest load that meets goals, from stages of which some met them and others did not, on a noisy server.
+/* Finds the highest load that meets goals on a noisy server, from the results of stages at several loads.
  *
  *     struct load_search search = {.low = 1, .high = 200, .precision = 0.05, .confidence = 0.95};
  *     struct load_search_trial trials[] = {{.load = 14, .met = 1}, {.load = 53, .met = 0.02}};
  *     load_search_next(&search, trials, 2, &answer, &err);      // answer.known, or try answer.next
  *
  * The method is a monotone regression. The probability that a stage meets the goals falls with the load, as a logistic
- * curve of its logarithm around the answer, where the probability is one half. Unknown are the answer, the steepness of
- * the curve, and how often a stage comes out wrong whatever its load. Every combination is weighted by how well it
- * explains all stages (Bayes' rule over a grid; the prior of the answer is uniform on the logarithmic scale). The next
- * trial is at the median of the answer: on a quiet server that halves the range, on a noisy one it repeats near the
- * knee until a single wrong stage changes nothing. The answer is known when its interval, at the requested confidence,
- * is as narrow as the precision.
+ * curve of its logarithm around the answer, where the probability is one half. The unknowns are the answer, the
+ * steepness of the curve, and how often a stage comes out wrong whatever its load. Every combination is weighted by how
+ * well it explains all stages (Bayes' rule over a grid; the prior of the answer is uniform on the logarithmic scale).
+ * The next trial is at the median of the answer: on a quiet server that halves the range, on a noisy one it repeats
+ * near the knee until a single wrong stage changes nothing. The answer is known when its interval, at the requested
+ * confidence, is as narrow as the precision.
  */
 #ifndef IPF_LOAD_SEARCH_H
 #define IPF_LOAD_SEARCH_H
@@ -45,7 +45,7 @@ int load_search_next(const struct load_search *search, const struct load_search_
                      struct load_search_answer *answer, struct ipf_error *err);
 
 /* The probability that a share of at least `wanted` meets a goal, if `good` of `count` requests did: the score test.
- * `effective` is the number of independent requests that say as much. */
+ * `effective` is the number of independent requests that carry the same information. */
 double share_met(double good, double count, double effective, double wanted);
 
 #endif

@@ -234,24 +234,28 @@ static const struct {
 	enum verdict_question question;
 	const char *text;
 } rules[] = {
-	{VERDICT_LOAD, "DOUBTFUL if less than 99 % of the scheduled load of a measured stage was delivered, INVALID below "
-                   "95 %. Delivered is the share of its requests that started, times the time over which they should "
-                   "have started divided by the time over which they did (at least 1 s each)."},
+	{VERDICT_LOAD,
+     "DOUBTFUL if less than 99 % of the scheduled load of a measured stage was delivered, INVALID below 95 %. "
+     "The delivered share is the share of its requests that started, times the time over which they should "
+     "have started / the time over which they did start (both at least 1 s)."},
 	{VERDICT_LOAD, "DOUBTFUL if the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above 100 ms."},
 	{VERDICT_LOAD, "DOUBTFUL if more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: "
                    "this is not the client's fault, but the load was not delivered as scheduled. Starts that only "
                    "slots delayed are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD, "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
                    "without any measured request."},
-	{VERDICT_CLIENT, "DOUBTFUL if in one second of twenty the sending thread used more than 80 % of a core, waited for "
-                     "a core for more than 10 % of the time, was more than 10 ms late for a socket or a request (loop "
-                     "lag), or read data more than 10 ms after the kernel received it (delay, p99); INVALID above "
-                     "95 %, 50 %, 100 ms and 100 ms. DOUBTFUL if the client reported no samples of these."},
-	{VERDICT_CLIENT, "DOUBTFUL if requests could not be sent because the client had too many open files, INVALID above "
-                     "1 % of those started. DOUBTFUL if more than 1 % of the kernel timestamps were implausible, or "
-                     "if the record queue was more than 90 % full."},
+	{VERDICT_CLIENT,
+     "DOUBTFUL if in one second of twenty (p95) the sending thread used more than 80 % of a core (INVALID "
+     "above 95 %), waited for a core for more than 10 % of the time (INVALID above 50 %), was more than 10 ms "
+     "late for a socket or a request (loop lag; INVALID above 100 ms), or read data more than 10 ms after the "
+     "kernel received it (delay at p99; INVALID above 100 ms). DOUBTFUL if the client reported no such "
+     "samples."},
+	{VERDICT_CLIENT,
+     "DOUBTFUL if requests could not be sent because the client had too many open files, INVALID if these are "
+     "more than 1 % of the started requests. DOUBTFUL if more than 1 % of the kernel timestamps were "
+     "implausible, or if the record queue was more than 90 % full."},
 	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
-                     "inter-token figures then show the network's packets, not the server's steps."},
+                     "inter-token figures then reflect the network's packets, not the server's steps."},
 	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire "
                      "cancelled at the end, and resets of kept-alive connections that the server had already closed "
                      "(stale), are counted separately; more than 1 % cancelled is DOUBTFUL. Requests from which "
@@ -260,7 +264,7 @@ static const struct {
                      "requested."},
 	{VERDICT_SAMPLES,
      "OK with 459 successful requests or more (enough for p99 at 99 % confidence), DOUBTFUL with fewer, "
-     "INVALID with none; DOUBTFUL if a measured stage has no successful request or nothing to do."},
+     "INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
 };
 
 const char *verdict_status_name(enum verdict_status status)

@@ -34,7 +34,7 @@ contains "$("$report" --help)" "-f, --format text|json|csv" "and is in --help"
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"
 status_is 4 "--strict: an invalid run ends with 4"
-complains ipf-report "the run is invalid" "and says so"
+complains ipf-report "the verdict is INVALID" "and says so"
 contains "$(cat "$OUT")" "INVALID" "with its report"
 run "$report" --strict "$data/closed.results"
 status_is 0 "--strict: a doubtful run ends with 0"

@@ -22,7 +22,7 @@ status_is 0 "a sweep from results"
 is "$(head -1 "$OUT" | jq -r '[.stages[].rate | . * 100 | round / 100] | join(" ")')" "5 39.39 47.5 60 70" "rates around what was sustained, denser near it"
 is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" results "the header says what it was made of"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum rows | cut -d' ' -f1)" "and the trailer has its digest"
-matches "$(cat "$ERR")" 'saturated.results: stage s: sustained 50/s, .* \(95 %\)' "and standard error how sure it is"
+matches "$(cat "$ERR")" 'saturated.results: stage s: sustained 50/s, .* \(95 % confidence\)' "and standard error how sure it is"
 # Closed stages: 5 a second with one user, 50 a second with 40, as many as a server of ten has.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":0,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, i * 2e8, (i + 1) * 2e8
 	for (i = 100; i < 1100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":1,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, 2e10 + (i - 140) * 2e7, 2e10 + i * 2e7 }' >rows
@@ -54,7 +54,7 @@ matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users$' "
 slow 7 1 0.2
 status_is 3 "seven are not"
 slow 40 9 0.02
-matches "$(cat "$ERR")" 'stage few: 50/s with 9 users: .*; they already kept the server busy, and the knee may be lower' "a server that was never idle does not show where its knee is"
+matches "$(cat "$ERR")" 'stage few: 50/s with 9 users: .*; these users already kept the server busy, and the knee may be lower' "a server that was never idle does not show where its knee is"
 run "$BIN/ipf-sched" sweep:from=saturated.results,closed,n=50
 status_is 3 "which takes closed stages"
 run "$BIN/ipf-sched" sweep:rates=5,closed,n=50
@@ -165,7 +165,7 @@ complains ipf-sched 'rates.csv:1: expected a time such as 60 (seconds) or 2m, go
 printf '0,1\n5,many\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv
 status_is 3 "a rate that is none ends with 3"
-complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many" (the file is file= of stage 1 (rates))' "and names its line and the stage"
+complains ipf-sched 'rates.csv:2: expected a rate such as 5, 1.5k or 300/m, got "many" (file= of stage 1 (rates))' "and names its line and the stage"
 run "$BIN/ipf-sched" constant:rate=1,n=1 rates:file=missing.csv
 status_is 1 "a file that is not there ends with 1"
-complains ipf-sched 'missing.csv: cannot open: No such file or directory (the file is file= of stage 2 (rates))' "and is told with its stage"
+complains ipf-sched 'missing.csv: cannot open: No such file or directory (file= of stage 2 (rates))' "and is told with its stage"

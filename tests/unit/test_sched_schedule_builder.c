@@ -269,11 +269,11 @@ static void test_what_needs_a_trace_says_so(void **state)
 {
 	(void)state;
 	assert_refused("poisson:rate=5", false, IPF_USAGE,
-	               "stage 1 (poisson): n: required: for=TIME or n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (poisson): for=TIME or n=COUNT is required, or -t TRACE to take the whole trace once");
 	assert_refused("burst", false, IPF_USAGE,
-	               "stage 1 (burst): n: required: n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (burst): n=COUNT is required, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2", false, IPF_USAGE,
-	               "stage 1 (closed): n: required: n=COUNT, or -t TRACE to take the whole trace once");
+	               "stage 1 (closed): n=COUNT is required, or -t TRACE to take the whole trace once");
 	assert_refused("closed:users=2,for=1m", false, IPF_USAGE,
 	               "stage 1 (closed): for: a closed loop with for= requires a trace: -t TRACE");
 	assert_refused("replay", false, IPF_USAGE, "stage 1 (replay): a replay requires a trace: -t TRACE");
@@ -285,9 +285,9 @@ static void test_too_much_is_refused_at_once(void **state)
 	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE,
 	               "stage 1 (constant): n: the stage is longer than 146 years");
 	assert_refused("poisson:rate=1G,for=10d", false, IPF_USAGE,
-	               "stage 1 (poisson): for: 8.64e+14 arrivals: a schedule has at most 1e+10");
+	               "stage 1 (poisson): for: expected at most 1e+10 arrivals in a schedule, got 8.64e+14");
 	assert_refused("burst:n=100G", false, IPF_USAGE,
-	               "stage 1 (burst): n: 1e+11 arrivals: a schedule has at most 1e+10");
+	               "stage 1 (burst): n: expected at most 1e+10 arrivals in a schedule, got 1e+11");
 	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE,
 	               "stage 2 (rest): for: the stage ends more than 146 years after the beginning");
 }
@@ -459,16 +459,17 @@ static void test_replay_needs_recorded_arrivals(void **state)
 {
 	(void)state;
 	write_arrivals((const int64_t[]){IPF_ABSENT, IPF_ABSENT}, 2);
-	assert_refused("replay", true, IPF_INPUT, "no recorded arrivals: no request has an at_ns");
+	assert_refused("replay", true, IPF_INPUT, "no request has an at_ns (recorded arrival), which a replay requires");
 	write_arrivals((const int64_t[]){0, IPF_ABSENT, 2}, 3);
 	assert_refused("replay", true, IPF_INPUT, "at_ns: missing; a replay requires it for every arrival");
 	write_arrivals((const int64_t[]){0, 5, 4}, 3);
 	assert_refused("replay", true, IPF_INPUT,
 	               "at_ns: earlier than that of the previous arrival; a replay requires a trace sorted by at_ns");
 	write_arrivals((const int64_t[]){0, 5}, 2);
-	assert_refused("replay:from=6ns", true, IPF_INPUT, "stage 1 (replay): from: no arrival was recorded in this time");
+	assert_refused("replay:from=6ns", true, IPF_INPUT,
+	               "stage 1 (replay): no arrival was recorded in this slice of the trace (from=, to=)");
 	assert_refused("replay:from=1ns,to=5ns", true, IPF_INPUT,
-	               "stage 1 (replay): from: no arrival was recorded in this time");
+	               "stage 1 (replay): no arrival was recorded in this slice of the trace (from=, to=)");
 }
 
 static void test_another_stage_changes_no_draws(void **state)
