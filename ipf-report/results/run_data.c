@@ -102,9 +102,9 @@ static int8_t source_number(struct slice text)
 {
 	if (!text.data)
 		return -1;
-	for (int8_t i = 0; i < SOURCES - 1; i++)
+	for (int i = 0; i < SOURCES - 1; i++)
 		if (text.len == strlen(sources[i]) + 2 && memcmp(text.data + 1, sources[i], text.len - 2) == 0)
-			return i;
+			return (int8_t)i;
 	return SOURCES - 1;
 }
 

@@ -131,7 +131,7 @@ static int parse_value(struct api_pointer *p, json_t *value, struct ipf_error *e
 		return parse(p, json_string_value(value), err);
 	json_t *at = json_object_get(value, "at"), *is = json_object_get(value, "is"),
 		   *where = json_object_get(value, "where");
-	if (!json_is_string(at) || (!is && !where) || json_object_size(value) != (size_t)(1 + !!is + !!where))
+	if (!json_is_string(at) || (!is && !where) || json_object_size(value) != (size_t)1 + (is ? 1 : 0) + (where ? 1 : 0))
 		return ipf_error_set(err, IPF_INPUT,
 		                     "expected a JSON Pointer, or {\"at\": POINTER} with \"is\", \"where\" or both");
 	if (parse(p, json_string_value(at), err) < 0 || (where && api_pointer_new(&p->where, where, err) < 0))

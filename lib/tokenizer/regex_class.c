@@ -34,7 +34,7 @@ static int item_escape(struct translator *t, struct item *item, const char *at)
 	t->at++;
 	item->first = c;
 	for (size_t i = 0; simple[i]; i += 2)
-		if (c == simple[i]) {
+		if (c == (unsigned char)simple[i]) {
 			item->first = (unsigned char)simple[i + 1];
 			return 0;
 		}

@@ -102,7 +102,7 @@ static int escape(struct translator *t, const char *at)
 		return literal(t, at, utf8_next(&t->at));
 	t->at++;
 	for (size_t i = 0; simple[i]; i += 2)
-		if (c == simple[i])
+		if (c == (unsigned char)simple[i])
 			return literal(t, at, (unsigned char)simple[i + 1]);
 	if (c >= '1' && c <= '9') {
 		buffer_format(t->out, "\\g{%d}", c - '0');
