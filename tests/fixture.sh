@@ -17,7 +17,8 @@ small_run() { # [COUNT]
 
 small_run_steps() {
 	run ipf-prep sharegpt "$ROOT/examples/chat.json" -o chat.trace && [ "${status:-}" = 0 ] &&
-		run ipf-sched "constant:rate=$((small_count * 2)),n=$small_count" -t chat.trace -o chat.sched && [ "$status" = 0 ] &&
+		run ipf-sched "constant:rate=$((small_count * 2)),n=$small_count" -t chat.trace -o chat.sched &&
+			[ "$status" = 0 ] &&
 		run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records && [ "$status" = 0 ] &&
 		run ipf-collect chat.records -o chat.results && [ "$status" = 0 ]
 }
@@ -26,5 +27,6 @@ small_run_steps() {
 whole() { # FILE
 	plain "$1" >whole.plain || return 1
 	[ "$(tail -1 whole.plain | jq -r .end.lines)" = "$(($(wc -l <whole.plain) - 2))" ] || return 1
-	[ "$(tail -1 whole.plain | jq -r .end.sha256)" = "$(sed -e 1d -e '$d' whole.plain | openssl dgst -sha256 -r | cut -d ' ' -f 1)" ]
+	[ "$(tail -1 whole.plain | jq -r .end.sha256)" = "$(sed -e 1d -e '$d' whole.plain | openssl dgst -sha256 -r |
+		cut -d ' ' -f 1)" ]
 }

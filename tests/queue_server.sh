@@ -46,11 +46,13 @@ queue_run_search() { # SEED SEARCH
 # What a sweep finds in a run that asked for more than the server can do: "RATE LEAST MOST".
 queue_run_sustained() { # SEED STAGE
 	ipf-sched "$2" --seed "$1" -t queue.trace -o burst.sched && queue_run burst.sched burst.results &&
-		ipf-sched sweep:from=burst.results,for=1s -o /dev/null 2>&1 | sed -n 's|.*: sustained \([0-9.]*\)/s, \([0-9.]*\) to \([0-9.]*\)/s.*|\1 \2 \3|p'
+		ipf-sched sweep:from=burst.results,for=1s -o /dev/null 2>&1 |
+			sed -n 's|.*: sustained \([0-9.]*\)/s, \([0-9.]*\) to \([0-9.]*\)/s.*|\1 \2 \3|p'
 }
 
 # Where a sweep over users finds the knee, in stages of users of which the last keep the server busy.
 queue_run_knee() { # SEED STAGE
 	ipf-sched "$2" --seed "$1" -t queue.trace -q -o users.sched && queue_run users.sched users.results &&
-		ipf-sched sweep:from=users.results,closed,for=1s -t queue.trace -o /dev/null 2>&1 | sed -n 's|.*: the knee is at \([0-9.]*\) users.*|\1|p'
+		ipf-sched sweep:from=users.results,closed,for=1s -t queue.trace -o /dev/null 2>&1 |
+			sed -n 's|.*: the knee is at \([0-9.]*\) users.*|\1|p'
 }

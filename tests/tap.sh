@@ -61,13 +61,15 @@ matches() { # TEXT ERE DESCRIPTION: some line of it does
 }
 
 same() { # FILE FILE TEXT: the same bytes
-	if cmp -s "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cmp "$1" "$2" 2>&1)" "$(diff "$1" "$2" 2>&1 | cut -c 1-300 | head -10)"; fi
+	if cmp -s "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cmp "$1" "$2" 2>&1)" "$(diff "$1" "$2" 2>&1 | cut -c 1-300 \
+		| head -10)"; fi
 }
 
 yes_if() { # TEXT COMMAND…: ok where the command succeeds
 	tap_text=$1
 	shift
-	if "$@" >"$PWD/tap.yes_if" 2>&1; then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
+	if "$@" >"$PWD/tap.yes_if" 2>&1; \
+		then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
 }
 
 # Is ACTUAL within [LOW, HIGH]? Numbers as awk reads them.

@@ -20,7 +20,8 @@ for api in $(ipf-fire --list-apis | cut -d' ' -f1 | grep -v grpc); do
 		server_stop || true
 		continue
 	fi
-	jq -nr --arg api "$api" --argjson n $requests --argjson t0 "$(head -1 records | jq .t0_clock_ns)" --slurpfile log log --slurpfile results results '
+	jq -nr --arg api "$api" --argjson n $requests --argjson t0 "$(head -1 records |
+		jq .t0_clock_ns)" --slurpfile log log --slurpfile results results '
 		($log | map(select(.status == 200)) | sort_by(.arrival_ns) | map(.first_token_ns)) as $sent
 		| ($results | map(select(.n != null and .ok and .ttft_ns)) | sort_by(.start_ns)) as $rows
 		| select(($sent | length) == $n and ($rows | length) == $n)

@@ -32,7 +32,8 @@ seconds() { # COMMAND…
 }
 
 with_jq() {
-	head -n $((requests / 10)) body.ndjson | jq -c '[.body / "\n\n" | .[] | select(startswith("data: {")) | .[6:] | fromjson
+	head -n $((requests / 10)) body.ndjson |
+		jq -c '[.body / "\n\n" | .[] | select(startswith("data: {")) | .[6:] | fromjson
 		| .choices[0].delta.content // "" | length] | add' >/dev/null
 }
 

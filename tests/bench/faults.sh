@@ -46,6 +46,7 @@ echo "the full disk: exit status $status, $(cat full.said)" >&2
 sed -n '$!p' full.records >full.whole
 broken=$(jq -c . full.whole 2>&1 >/dev/null | wc -l)
 lag=$(jq -n '[inputs | select(.n) | .start_ns - ([.ready_ns, .slot_ns // 0] | max)] | sort | .[length * 0.99 | floor] / 1000' full.whole)
-early=$(head -n "$(wc -l <full.whole)" file.records | jq -n '[inputs | select(.n) | .start_ns - ([.ready_ns, .slot_ns // 0] | max)] | sort | .[length * 0.99 | floor] / 1000')
+early=$(head -n "$(wc -l <full.whole)" file.records |
+	jq -n '[inputs | select(.n) | .start_ns - ([.ready_ns, .slot_ns // 0] | max)] | sort | .[length * 0.99 | floor] / 1000')
 row "a disk that fills up, lag p99 until then" "$(rounded "$lag") us" "$(rounded "$early") us of as many to a file" "$(ratio "$lag" "$early")" "< 1.5"
 row "the same, records written before that are broken" "$broken of $(grep -c '"n":' full.whole)" - - "<= 0" "$broken"

@@ -16,7 +16,8 @@ measure() { # RATE
 		bare --rate "$1" --for "${seconds}s" >>"bare.$1"
 		fire "poisson:rate=$1,for=${seconds}s" >fire.run
 		lag_of raw.records.zst >>"fire.$1"
-		echo "$1/s, round $i: $(tail -n 1 "bare.$1" | jq -c '.lag_us') bare, $(tail -n 1 "fire.$1" | jq -c '.lag_us')" >&2
+		echo "$1/s, round $i: $(tail -n 1 "bare.$1" | jq -c '.lag_us') bare, $(tail -n 1 "fire.$1" |
+			jq -c '.lag_us')" >&2
 	done
 }
 
@@ -24,7 +25,8 @@ show() { # RATE PERCENTILE GOAL
 	local fire bare slept
 	fire=$(jq -s --arg p "$2" 'map(.lag_us[$p]) | sort | .[length / 2 | floor]' "fire.$1")
 	bare=$(jq -s --arg p "$2" 'map(.lag_us[$p]) | sort | .[length / 2 | floor]' "bare.$1")
-	slept=$(awk -v p="$2" '{ print $(p == "p50" ? 1 : p == "p99" ? 2 : 3) }' "slept.$1" | sort -n | sed -n "$(((rounds + 1) / 2))p")
+	slept=$(awk -v p="$2" '{ print $(p == "p50" ? 1 : p == "p99" ? 2 : 3) }' "slept.$1" | sort -n |
+		sed -n "$(((rounds + 1) / 2))p")
 	row "lag $2 at $1 requests/s" "$(rounded "$fire") us" "$(rounded "$bare") us bare, $(rounded "$slept") us asleep" "$(ratio "$fire" "$bare")" "$3" "$fire"
 }
 

@@ -49,15 +49,19 @@ rate_of() { # NAME CONNECTIONS
 	ipf-fire) fire "closed:users=$c,for=${seconds}s" | jq .requests_s ;;
 	bareclient) "$BUILD/bench/bareclient" --port "$PORT" -c "$c" --for "${seconds}s" | jq .requests_s ;;
 	wrk)
-		printf 'wrk.method = "POST"\nwrk.body = [[%s]]\nwrk.headers["Content-Type"] = "application/json"\n' "$body" >wrk.lua
+		printf 'wrk.method = "POST"\nwrk.body = [[%s]]\nwrk.headers["Content-Type"] = "application/json"\n' "$body" \
+			>wrk.lua
 		within wrk -t 1 -c "$c" -d "${seconds}s" -s wrk.lua "$CHAT" | awk '/^Requests\/sec/ { print $2 }'
 		;;
-	h2load) within h2load --h1 -t 1 -c "$c" -D "$seconds" -d body.json -H 'content-type: application/json' "$CHAT" | sed -n 's/^finished in .*, \([0-9.]*\) req\/s,.*/\1/p' ;;
-	hey) within hey -z "${seconds}s" -c "$c" -m POST -T application/json -D body.json "$CHAT" | awk '/Requests\/sec/ { print $2 }' ;;
+	h2load) within h2load --h1 -t 1 -c "$c" -D "$seconds" -d body.json -H 'content-type: application/json' "$CHAT" |
+		sed -n 's/^finished in .*, \([0-9.]*\) req\/s,.*/\1/p' ;;
+	hey) within hey -z "${seconds}s" -c "$c" -m POST -T application/json -D body.json "$CHAT" |
+		awk '/Requests\/sec/ { print $2 }' ;;
 	oha) within oha -z "${seconds}s" -c "$c" --no-tui --output-format json -m POST -T application/json -D body.json "$CHAT" | jq .summary.requestsPerSec ;;
 	k6)
 		k6_script
-		within k6 run -q --vus "$c" --duration "${seconds}s" --summary-export k6.json k6.js >/dev/null && jq .metrics.http_reqs.rate k6.json
+		within k6 run -q --vus "$c" --duration "${seconds}s" --summary-export k6.json k6.js >/dev/null &&
+			jq .metrics.http_reqs.rate k6.json
 		;;
 	esac
 }
@@ -78,7 +82,8 @@ times_of() { # NAME STREAMS REQUESTS
 	ipf-fire)
 		fire "closed:users=$c,n=$n" >fire.run
 		ipf-collect -q raw.records.zst -o raw.results.zst
-		ipf-report -f json raw.results.zst | jq -c '.total.latency | {ttft: .ttft_ms.from_start, itl: .itl_ms} | map_values({mean, p99})'
+		ipf-report -f json raw.results.zst |
+			jq -c '.total.latency | {ttft: .ttft_ms.from_start, itl: .itl_ms} | map_values({mean, p99})'
 		;;
 	vllm-rust)
 		rm -f vllm.json
@@ -163,7 +168,8 @@ short_answers() { # CONNECTIONS
 		if ! has "$name"; then
 			row "$name, $1 connections" "skipped: not here" - - - && continue
 		fi
-		cpu=$(cpu_of rate_of "$name" "$1") && rate=$(cat peer.out) || { row "$name, $1 connections" failed - - -; continue; }
+		cpu=$(cpu_of rate_of "$name" "$1") && rate=$(cat peer.out) || { row "$name, $1 connections" failed - - -; \
+			continue; }
 		[ -n "$ours" ] || ours=$rate
 		row "$name, $1 connections" "$(awk -v r="$rate" -v c="$cpu" -v s="$seconds" 'BEGIN { printf "%.0f requests/s, %.1f us CPU each", r, c / r / s * 1e6 }')" \
 			"$(rounded "$ours") requests/s ipf-fire" "$(ratio "$rate" "$ours")" -

@@ -126,7 +126,8 @@ awk -v OFS='\t' -v s="$taken" -v b="$python" -v n="$rows" 'BEGIN {
 # With a tokenizer of a model.
 tokenizer=
 for name in llama3 llama3_1 qwen2_5; do
-	[ -n "$tokenizer" ] || [ ! -e "${IPF_TOKENIZERS:-}/$name/tokenizer.json" ] || tokenizer=$IPF_TOKENIZERS/$name/tokenizer.json
+	[ -n "$tokenizer" ] || [ ! -e "${IPF_TOKENIZERS:-}/$name/tokenizer.json" ] ||
+		tokenizer=$IPF_TOKENIZERS/$name/tokenizer.json
 done
 if [ -z "$tokenizer" ]; then
 	echo "no IPF_TOKENIZERS: nothing is measured with a tokenizer" >&2

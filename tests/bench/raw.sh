@@ -77,7 +77,8 @@ fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records
 # How late the requests of some records started, as bareclient says it.
 lag_of() { # RECORDS
 	ipf-collect -q "$1" -o raw.results.zst
-	ipf-report -f json raw.results.zst | jq -c '.total | {requests: .requests.started, lag_us: (.client_lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
+	ipf-report -f json raw.results.zst |
+		jq -c '.total | {requests: .requests.started, lag_us: (.client_lag_ms | {p50, p99, "p99.9", max} | map_values(. * 1000))}'
 }
 
 median() { # MEMBER FILE

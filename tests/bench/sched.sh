@@ -42,7 +42,8 @@ if ! numpy=$("$python" -c 'import numpy; print("yes")' 2>/dev/null); then
 fi
 draw() { # WHAT PROCESS CV: seconds that NumPy takes
 	# -P: a module of Python has the name of another file of this folder
-	if [ -n "$numpy" ]; then cpu "$python" -P "$BENCH/sched_numpy.py" "$1" "$2" "$3" 10000000 "$count" /dev/null; else echo 0; fi
+	if [ -n "$numpy" ]; \
+		then cpu "$python" -P "$BENCH/sched_numpy.py" "$1" "$2" "$3" 10000000 "$count" /dev/null; else echo 0; fi
 }
 
 poisson=$(cpu ipf-sched poisson:rate=10M,n="$count")

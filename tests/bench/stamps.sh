@@ -11,7 +11,8 @@ PATH=$BUILD/bench:$PATH
 streams=${STREAMS:-1000} seconds=${STAMPS_SECONDS:-4}
 make_one() { # OUTPUT_TOKENS
 	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$1" >lines
-	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >t.trace
+	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
+		cut -d ' ' -f 1)" >t.trace
 }
 make_one 100
 plan() { # STREAMS: as many in flight, since each lasts 50 ms and 99 gaps
@@ -73,7 +74,8 @@ measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
 		wait "$capture" || true
 	fi
 	# of the seconds in which as many were in flight as there are to be
-	busy=$(grep '^{"client"' t.records | jq -s '.[1:-2] | (.[-1].client.cpu.send - .[0].client.cpu.send) / (.[-1].client.t_ns - .[0].client.t_ns) * 1e11 | round')
+	busy=$(grep '^{"client"' t.records |
+		jq -s '.[1:-2] | (.[-1].client.cpu.send - .[0].client.cpu.send) / (.[-1].client.t_ns - .[0].client.t_ns) * 1e11 | round')
 	"$BENCH/truth.py" t.records --log sends >by-log
 	jq -c --arg name "$name, sending thread at $busy %" '{name: $name} + .' by-log >&2
 	[ "$(jq .requests by-log)" -gt 0 ]

@@ -5,5 +5,6 @@
 
 server_start
 exchanges '[l-z][a-z-]*'
-is "$(find "$TESTS/data/apis" -name '*.json' | sed 's,/[^/]*$,,;s,.*/,,' | sort -u)" "$(ipf-fire --list-apis | cut -d' ' -f1 | sort)" \
+is "$(find "$TESTS/data/apis" -name '*.json' | sed 's,/[^/]*$,,;s,.*/,,' | sort -u)" "$(ipf-fire --list-apis |
+	cut -d' ' -f1 | sort)" \
 	"there are exchanges for each that is built in"

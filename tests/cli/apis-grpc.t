@@ -49,7 +49,8 @@ understood() { # API MODE EACH USAGE EXACT FINISH ARGUMENTS…
 		return
 	fi
 	jq -n -r --slurpfile prompts prompts --slurpfile log server.log --slurpfile header <(head -1 records) --arg what "$1, $2" --arg api "$1" \
-		--argjson streamed "$([ "$2" = streamed ] && echo true || echo false)" --argjson each "$3" --argjson usage "$4" --arg exact "$5" \
+		--argjson streamed "$([ "$2" = streamed ] && echo true ||
+		echo false)" --argjson each "$3" --argjson usage "$4" --arg exact "$5" \
 		--argjson finish "$6" -f checks.jq results >checked || echo "not ok - $1, $2: checks" >>checked
 	cat checked
 	! grep -q '^not ok' checked || tap_failed=1
@@ -119,15 +120,18 @@ between "$(jq -c 'select(.n != null) | .connection.id' records | sort -u | wc -l
 # ---- 4 MB ----
 : >server.log
 is "$(went big caikit-grpc)" '[null,null,1]' "a message of 4 MB"
-is "$(ipf-collect -q --text records | jq -r 'select(.n == 1) | .text' | sha256sum)" "$(jq -r 'select(.prompt | test("Nr. 2")) | .text' server.log | sha256sum)" "is the server's"
+is "$(ipf-collect -q --text records | jq -r 'select(.n == 1) | .text' |
+	sha256sum)" "$(jq -r 'select(.prompt | test("Nr. 2")) | .text' server.log | sha256sum)" "is the server's"
 between "$(jq 'select(.n == 1) | .reads | length' records)" 2 100000 "in many reads"
-is "$(ipf-collect -q records | jq -c 'select(.n == 1) | .ttft_ns' | head -1)" "$(jq 'select(.n == 1) | .reads[-1][0] - .start_ns' records)" \
+is "$(ipf-collect -q records | jq -c 'select(.n == 1) | .ttft_ns' |
+	head -1)" "$(jq 'select(.n == 1) | .reads[-1][0] - .start_ns' records)" \
 	"whose last is its time"
 
 # ---- --probe and --explain ----
 run ipf-fire -u "$URL" -m m/1 --api tgis-grpc -t four.trace --probe -o probe.records
 status_is 0 "--probe"
-is "$(sed -n 's/^> //p' "$ERR" | tail -1 | jq -c .)" '{"model_id":"m/1","params":{"stopping":{"max_new_tokens":6}},"request":{"text":"Nr. 1: \"say\"\né 0000"}}' \
+is "$(sed -n 's/^> //p' "$ERR" | tail -1 |
+	jq -c .)" '{"model_id":"m/1","params":{"stopping":{"max_new_tokens":6}},"request":{"text":"Nr. 1: \"say\"\né 0000"}}' \
 	"shows what was asked"
 matches "$(cat "$ERR")" '^\* +3 2 bytes$' "by field numbers too"
 matches "$(cat "$ERR")" '^\* +6 varint 19$' "what came, by numbers and wire types"
@@ -148,7 +152,9 @@ jq '.path = "/caikit.runtime.Nlp.NlpService/ServerStreamingTextGenerationTaskPre
 	house.json >mine.json
 run ipf-fire -q -u "$URL" --api ./mine.json -t four.trace four.sched -o mine.records
 status_is 0 "a descriptor of one's own"
-is "$(ipf-collect -q mine.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens, .finish]' | sort -u)" '[true,true,"stop"]' "is as good"
+is "$(ipf-collect -q mine.records |
+	jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens, .finish]' |
+	sort -u)" '[true,true,"stop"]' "is as good"
 
 # ---- readiness ----
 serve --ready-after 1.5
@@ -170,13 +176,16 @@ serve --age 0.2
 ipf-sched -q constant:rate=100,n=200 -t four.trace -o old.sched
 run ipf-fire -q -u "$URL" -m m --api tgis-grpc -t four.trace old.sched -o old.records
 status_is 0 "a server that closes its connections after a while"
-is "$(ipf-collect -q old.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' | sort | uniq -c | tr -s ' ')" ' 200 [true,true]' \
+is "$(ipf-collect -q old.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' | sort |
+	uniq -c | tr -s ' ')" ' 200 [true,true]' \
 	"loses no answer by that"
-between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u | wc -l)" 3 200 "nor does it say so in vain"
+between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u |
+	wc -l)" 3 200 "nor does it say so in vain"
 
 # ---- TLS ----
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 serve --tls cert.pem key.pem
 run ipf-fire -q -u "${URL/http:/https:}" --cacert cert.pem -m m --api tgis-grpc --wait-ready 20s -t four.trace four.sched -o tls.records
 status_is 0 "over TLS"
-is "$(ipf-collect -q tls.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' | sort -u)" '[true,true]' "as well"
+is "$(ipf-collect -q tls.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' |
+	sort -u)" '[true,true]' "as well"

@@ -27,13 +27,15 @@ went() { # API MODEL ARGUMENTS…: ok, as asked, as sent, finish, counts
 
 for mode in "" --no-stream; do
 	is "$(went bedrock 'anthropic.claude-3:0/x' $mode)" '[null,null,true,true,"length",7]' "bedrock ${mode:-streamed}"
-	contains "$(jq -r .path server.log | head -1)" "/model/anthropic.claude-3%3A0%2Fx/converse" "with the model in its path"
+	contains "$(jq -r .path server.log |
+		head -1)" "/model/anthropic.claude-3%3A0%2Fx/converse" "with the model in its path"
 	is "$(went sagemaker endpoint-1 $mode)" '[null,null,true,true,"length",7]' "sagemaker ${mode:-streamed}"
 	is "$(went vertex gemini-2 $mode)" '[null,null,true,true,"length",7]' "vertex ${mode:-streamed}"
 done
 is "$(went vertex-openai google/gemini-2)" '[null,null,true,true,"length",7]' "vertex-openai"
 is "$(went bedrock m --param temperature=0.5 | wc -l)" 1 "a parameter"
-is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | [.events == .asked_output_tokens, .server_total_ns]' | sort -u)" '[true,12000000]' \
+is "$(ipf-collect -q bedrock.records |
+	jq -c 'select(.n != null) | [.events == .asked_output_tokens, .server_total_ns]' | sort -u)" '[true,12000000]' \
 	"as many events as tokens, and the service's own timing"
 is "$(jq -c 'select(.n == 0) | (.reads | length) > 8' bedrock.records)" true "each by a read of its own"
 is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | .e2e_ns > .ttft_ns + 8000000')" 'true
@@ -41,7 +43,8 @@ true
 true' "and with a time of its own"
 
 # ---- what goes wrong ----
-is "$(went bedrock throttled | cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
+is "$(went bedrock throttled |
+	cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
 is "$(went bedrock cut | cut -d, -f1,2)" '["cut","the stream ended without its end mark"' "a message that is not whole"
 is "$(went bedrock damaged | cut -d, -f1,2)" '["malformed","damaged event stream"' "a checksum that is wrong"
 is "$(AWS_SECRET_ACCESS_KEY=other went bedrock m | cut -d, -f1 | sort -u)" '["http-status"' "another secret"
@@ -66,4 +69,5 @@ run ipf-collect --explain probe.records
 matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain: what was around it"
 matches "$(cat "$OUT")" '^ +/delta/text +"' "and in it"
 contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "and the whole"
-is "$(cat said ./*.records "$OUT" | grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"
+is "$(cat said ./*.records "$OUT" |
+	grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"

@@ -3,7 +3,8 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || skip_all "no python3 with jsonschema here"
+python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||
+	skip_all "no python3 with jsonschema here"
 
 cat >validate.py <<'END'
 import json, sys, jsonschema

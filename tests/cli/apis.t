@@ -16,7 +16,8 @@ done >lines
 	printf '{"end":{"lines":4,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
 } >four.trace
 ipf-sched -q constant:rate=200,n=4 -t four.trace -o four.sched
-while read -r line; do jq -j .prompt <<<"$line" | sha256sum | cut -d' ' -f1; done <lines | jq -Rsc 'split("\n")[:-1]' >prompts
+while read -r line; do jq -j .prompt <<<"$line" | sha256sum | cut -d' ' -f1; done <lines |
+	jq -Rsc 'split("\n")[:-1]' >prompts
 
 # The whole of what is held against the server's own account of it, in one go: a line of TAP for each check.
 cat >checks.jq <<'END'
@@ -53,8 +54,10 @@ understood() { # API MODE SOURCE INPUT FINISH ARGUMENTS…
 		return
 	fi
 	jq -n -r --slurpfile prompts prompts --slurpfile log server.log --slurpfile header <(head -1 records) --arg what "$1, $2" --arg source "$3" \
-		--argjson input "$4" --argjson finish "$5" --argjson streamed "$([ "$2" = streamed ] && echo true || echo false)" \
-		--argjson tokens "$([ "$1" = openai-embeddings ] && echo false || echo true)" -f checks.jq results >checked || echo "not ok - $1, $2: checks" >>checked
+		--argjson input "$4" --argjson finish "$5" --argjson streamed "$([ "$2" = streamed ] && echo true ||
+		echo false)" \
+		--argjson tokens "$([ "$1" = openai-embeddings ] && echo false || echo true)" -f checks.jq results >checked ||
+		echo "not ok - $1, $2: checks" >>checked
 	sed -n 's/^# late //p' checked >>late
 	grep -v '^# late' checked
 	! grep -q '^not ok' checked || tap_failed=1

@@ -27,7 +27,8 @@ for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
 	for option in $("$program" --help | sed -nE 's/^  (-., |    )(--[a-z-]+) [^ ].*/\2/p'); do
 		asked=$((asked + 1))
 		run "${words[@]}" "$option="
-		[ "$status $(wc -l <"$ERR")" = "2 1" ] && grep -q "^$program: $option: expected .*got \"\"$" "$ERR" || taken+=" $option"
+		[ "$status $(wc -l <"$ERR")" = "2 1" ] && grep -q "^$program: $option: expected .*got \"\"$" "$ERR" ||
+			taken+=" $option"
 	done
 	between $asked 3 100 "$program has options with values"
 	is "$taken" "" "and none takes an empty one"

@@ -16,7 +16,8 @@ status_is 0 "records are understood"
 no_verdict "$OUT" >plainly
 same plainly "$data/awkward.results" "and give the golden results"
 stderr_is "" "in silence"
-is "$(tail -1 "$OUT" | jq -r '.end.verdict | [.status, (.checks | length)] | join(" ")')" "INVALID 4" "the trailer has a verdict"
+is "$(tail -1 "$OUT" |
+	jq -r '.end.verdict | [.status, (.checks | length)] | join(" ")')" "INVALID 4" "the trailer has a verdict"
 cp "$OUT" first
 
 "$BIN/ipf-collect" "$records" >again
@@ -52,7 +53,8 @@ is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")
 is "$(jq -c 'select(.histogram) | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
 is "$(head -1 by-request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
 	'["request",{"over_medians":10,"over_ns":100000000},"openai-chat",null]' "the header tells the conventions"
-is "$(head -1 "$OUT" | jq -c '[.itl, .stall, .tokenizer.name, .tokenizer.exact]')" '["token",{"over_ns":15000000},"approx",false]' \
+is "$(head -1 "$OUT" |
+	jq -c '[.itl, .stall, .tokenizer.name, .tokenizer.exact]')" '["token",{"over_ns":15000000},"approx",false]' \
 	"and the tokenizer, approximate as it is"
 is "$(head -1 "$OUT" | jq -c '[.stages[].measured]')" "[false,true]" "and the stages"
 run "$BIN/ipf-collect" --itl token "$records"

@@ -51,7 +51,9 @@ is "$(jq -s -c 'map(.output_tokens == .asked_output_tokens) | unique' llama-cpp-
 # One long answer at a time: what the engine says that decoding took is what we see from the first event to the last.
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 5 --output-tokens 1000 -o long.trace
 ipf-sched closed:users=1,n=5 -t long.trace -o long.sched
-ipf-fire -q --connections fresh -u "$URL" -m random --api llama-cpp --exact-output -t long.trace long.sched | ipf-collect -o long.results
-body long.results | jq -s '[.[] | select(.n != null) | (.e2e_ns - .ttft_ns) / .server_decode_ns] | sort | .[length / 2 | floor]' >ratio
+ipf-fire -q --connections fresh -u "$URL" -m random --api llama-cpp --exact-output -t long.trace long.sched |
+	ipf-collect -o long.results
+body long.results |
+	jq -s '[.[] | select(.n != null) | (.e2e_ns - .ttft_ns) / .server_decode_ns] | sort | .[length / 2 | floor]' >ratio
 # within two in a hundred where nobody else is at work
 between "$(cat ratio)" 0.95 1.05 "the engine's times are ours ($(cat ratio))"

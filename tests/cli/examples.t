@@ -26,7 +26,8 @@ for file in chat.trace.zst chat.sched chat.records.zst chat.results.zst chat.rep
 done
 is "$(jq '.stages | map(select(.measured)) | length' demo/chat.report.json)" 2 "two stages are measured"
 is "$(jq '.total.requests.failed' demo/chat.report.json)" 0 "nothing failed"
-is "$(zstd -dcq demo/arrivals.trace.zst | sed -e 1d -e '$d' | wc -l | tr -d ' ')" 200 "the recorded arrivals are all there"
+is "$(zstd -dcq demo/arrivals.trace.zst | sed -e 1d -e '$d' | wc -l |
+	tr -d ' ')" 200 "the recorded arrivals are all there"
 port=$(grep -oE '[0-9]+' demo/server.txt | tail -1)
 run curl -s "http://127.0.0.1:$port/health"
 status_is 7 "and the server is gone when the demo ends"

@@ -9,7 +9,8 @@ export AWS_ACCESS_KEY_ID=id AWS_SECRET_ACCESS_KEY=secret AWS_REGION=here
 
 # The request: what --probe says that it sends, as {path, headers, body}.
 sent() {
-	sed -n 's/^> //p' probe.err | jq -Rsc --arg url "$URL" 'split("\n")[:-1] | {path: (.[0] / " " | .[1][($url | length):]),
+	sed -n 's/^> //p' probe.err |
+		jq -Rsc --arg url "$URL" 'split("\n")[:-1] | {path: (.[0] / " " | .[1][($url | length):]),
 		headers: (.[1:-1] | map(capture("^(?<key>[^:]*): (?<value>.*)$")) | from_entries), body: (.[-1] | fromjson)}'
 }
 
@@ -21,7 +22,8 @@ records() { # CASE
 	# bytes that are no text stand there in hexadecimal
 	local base64
 	base64=$(printf '%b' "$(jq -r '.answer.hex // [] | add // ""' "$1" | sed 's/../\\x&/g')" | base64 -w0)
-	jq -c --argjson prompt "$prompt" --arg base64 "$base64" --argjson streamed "$(head -1 probe.records | jq .streamed)" '.answer as $a
+	jq -c --argjson prompt "$prompt" --arg base64 "$base64" --argjson streamed "$(head -1 probe.records |
+		jq .streamed)" '.answer as $a
 		| ([$a.reads[]? | utf8bytelength] + [$a.hex[]? | length / 2]) as $sizes
 		| {n: 0, req: 0, stage: 0, start_ns: 0, first_byte_ns: 10000000, end_ns: (10000000 * ($sizes | length)), status: $a.status,
 		   headers: $a.headers, streamed: $streamed, reads: [$sizes | to_entries[] | ((.key + 1) * 10000000) as $t | [$t, .value, $t]]}
@@ -45,10 +47,12 @@ exchanges() { # ERE
 			not_ok "$name: a request" "$(cat probe.err)"
 			continue
 		fi
-		is "$(sent | jq -cS --slurpfile c "$case" '$c[0].sends as $s | . as $got | {path, body} + {headers: (($s.headers // {}) | with_entries(.value = $got.headers[.key]))}')" \
+		is "$(sent |
+			jq -cS --slurpfile c "$case" '$c[0].sends as $s | . as $got | {path, body} + {headers: (($s.headers // {}) | with_entries(.value = $got.headers[.key]))}')" \
 			"$(jq -cS '.sends | {path, body, headers: (.headers // {})}' "$case")" "$name: $(jq -r .what "$case"): sent"
 		records "$case" >case.records
-		is "$(ipf-collect -q --text case.records | jq -cS --slurpfile c "$case" 'select(.n != null) | . as $row | $c[0].row | with_entries(.value = $row[.key])')" \
+		is "$(ipf-collect -q --text case.records |
+			jq -cS --slurpfile c "$case" 'select(.n != null) | . as $row | $c[0].row | with_entries(.value = $row[.key])')" \
 			"$(jq -cS .row "$case")" "$name: understood"
 	done < <(find "$TESTS/data/apis" -name '*.json' | grep -E "/data/apis/($1)/" | sort)
 }

@@ -11,7 +11,8 @@ run ipf-fire --calibrate --shape "streams=2,$shape"
 status_is 0 "a small load is calibrated"
 stderr_is "" "in silence"
 matches "$(cat "$OUT")" "^2 streams of 4 events, 100.0 requests/s, 400 events/s; timestamps: (kernel|user)" "it says what was tried"
-for line in TTFT ITL event start; do matches "$(cat "$OUT")" "^  $line +[0-9.]+ [num]?s +[0-9.]+ [num]?s +[0-9.]+ [num]?s\$" "$line: p50, p99 and the most"; done
+for line in TTFT ITL event start; \
+	do matches "$(cat "$OUT")" "^  $line +[0-9.]+ [num]?s +[0-9.]+ [num]?s +[0-9.]+ [num]?s\$" "$line: p50, p99 and the most"; done
 matches "$(cat "$OUT")" "^(within 1 ms at p99 up to [0-9]+ streams|not within 1 ms)" "how far it goes"
 matches "$(cat "$OUT")" "^written to $PWD/$kept\$" "and where it is kept"
 is "$(jq -c '[.ipf, .version, .tool, .host.processors > 0, .shape.streams, .shape.events, .shape.first_ns, .shape.gap_ns, .failed]' $kept)" \

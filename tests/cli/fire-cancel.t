@@ -21,19 +21,24 @@ cp "$OUT" first.records
 between "$(lost | jq length)" 20 60 "about a fifth hang up"
 is "$(wc -l <rows)" 200 "all are recorded"
 is "$(jq -c '.error.kind' rows | sort -u | tr '\n' ' ')" '"hung-up" null ' "the others are answered"
-is "$(jq -c 'select(.error) | [.status, .error.text, (.body | contains("data: ")), (.body | contains("[DONE]"))]' rows | sort -u)" \
+is "$(jq -c 'select(.error) | [.status, .error.text, (.body | contains("data: ")), (.body | contains("[DONE]"))]' rows \
+	| sort -u)" \
 	'[200,"simulated client disconnect (--cancel)",true,false]' "what had come before is kept"
-is "$(jq -c 'select(.error) | (.end_ns - .start_ns) / 1e6 | . >= 100 and . < 1100' rows | sort -u)" true "they end when they were to"
+is "$(jq -c 'select(.error) | (.end_ns - .start_ns) / 1e6 | . >= 100 and . < 1100' rows |
+	sort -u)" true "they end when they were to"
 gone() { [ "$(grep -c '"cancelled":true' server.log)" = "$(lost | jq length)" ]; }
 yes_if "the server sees so many clients go" wait_for 10 gone
 is "$(head -1 "$OUT" | jq -c .cancel)" '["20%@100ms"]' "the header says it"
 ipf-collect -q first.records -o first.results
-is "$(body first.results | jq -s -c 'map(select(.n != null and (.ok | not)) | .error.kind) | unique')" '["hung-up"]' "so do the results"
+is "$(body first.results |
+	jq -s -c 'map(select(.n != null and (.ok | not)) | .error.kind) | unique')" '["hung-up"]' "so do the results"
 ipf-report -f json first.results >report.json
 ipf-report -f json --slo e2e=10s first.results >goals.json
-is "$(jq -c --argjson lost "$(lost | jq length)" '.total.goodput | [.share, .of == 200 - $lost, .left_out == $lost, .objectives[0].share]' goals.json)" '[1,true,true,1]' \
+is "$(jq -c --argjson lost "$(lost |
+	jq length)" '.total.goodput | [.share, .of == 200 - $lost, .left_out == $lost, .objectives[0].share]' goals.json)" '[1,true,true,1]' \
 	"nor does it lower the goodput's share"
-matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost | jq length) excluded: disconnected on purpose" "which says how many are left out"
+matches "$(ipf-report --slo e2e=10s first.results)" "^ +$(lost |
+	jq length) excluded: disconnected on purpose" "which says how many are left out"
 # A search that goes on from such a run: all that was answered was good, so that the next rate is higher.
 ipf-sched search:slo=e2e=10s@p99,low=20,high=100,for=1s -t chat.trace -q -o try.sched
 run ipf-fire -q -m sim -t chat.trace try.sched -u "$URL" --cancel 30%@50ms -o try.records
@@ -45,16 +50,21 @@ cp first.records copy.records
 run ipf-collect -q first.records copy.records
 status_is 3 "the records of a run are not taken twice"
 complains ipf-collect "the same run as in first.records" "and that is said"
-is "$(jq -c --argjson lost "$(lost | jq length)" '.verdict.checks[] | select(.name == "server_answers") | [.status, .error_share, .failed, .hung_up == $lost, .errors]' report.json)" \
+is "$(jq -c --argjson lost "$(lost |
+	jq length)" '.verdict.checks[] | select(.name == "server_answers") | [.status, .error_share, .failed, .hung_up == $lost, .errors]' report.json)" \
 	'["OK",0,0,true,{}]' "and it is not the server's failure"
-is "$(jq -c --argjson lost "$(lost | jq length)" '.total.requests | [.scheduled, .started, .failed, .hung_up == $lost, .ok + .hung_up, .errors]' report.json)" \
+is "$(jq -c --argjson lost "$(lost |
+	jq length)" '.total.requests | [.scheduled, .started, .failed, .hung_up == $lost, .ok + .hung_up, .errors]' report.json)" \
 	'[200,200,0,true,200,{}]' "all are accounted for, once"
-matches "$(ipf-report first.results)" "^ +$(lost | jq length) more: disconnected by ipf-fire on purpose" "for people as well"
-matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost | jq length) disconnected on purpose" "already while they are collected"
+matches "$(ipf-report first.results)" "^ +$(lost |
+	jq length) more: disconnected by ipf-fire on purpose" "for people as well"
+matches "$(ipf-collect -v first.records 2>&1 >/dev/null)" "200 requests, 0 failed; $(lost |
+	jq length) disconnected on purpose" "already while they are collected"
 ipf-report -f json --errors-as-inf --percentiles 50,99 --slo p99:e2e=10s first.results >inf.json
 is "$(jq -c '.total | [.latency.ttft_ms.from_start.n == .requests.ok, .latency.e2e_ms.from_due.max < 10000, .goodput.objectives[0].met]' inf.json)" '[true,true,true]' \
 	"--errors-as-inf leaves them out, too"
-is "$(ipf-report -f csv first.results | awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["requests_failed"], $at["errors_hung_up"] }')" \
+is "$(ipf-report -f csv first.results |
+	awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["requests_failed"], $at["errors_hung_up"] }')" \
 	"0 $(lost | jq length)" "also as CSV"
 
 again=$(lost)
@@ -84,11 +94,13 @@ complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 fire --first-token-timeout 10s
 is "$(jq -c .error rows | sort -u)" null "an answer that begins may take as long as it likes"
 fire --first-token-timeout 150ms
-is "$(jq -c 'select(.error) | [.error.kind, .reads]' rows | sort -u | grep -v '"timeout",null')" "" "only where nothing had come"
+is "$(jq -c 'select(.error) | [.error.kind, .reads]' rows | sort -u |
+	grep -v '"timeout",null')" "" "only where nothing had come"
 between "$(jq -s '[.[] | select(.error | not) | (.end_ns - .start_ns) / 1e6] | max' rows)" 290 100000 "and others go on well beyond it"
 server_stop
 server_start --fail stall:after=0,pause=10s
 fire --first-token-timeout 200ms
-is "$(jq -c '[.error.kind, .error.text, .body]' rows | sort -u)" '["timeout","no first token within 200 ms",null]' "one that does not begin is given up"
+is "$(jq -c '[.error.kind, .error.text, .body]' rows |
+	sort -u)" '["timeout","no first token within 200 ms",null]' "one that does not begin is given up"
 fire --first-token-timeout 300ms --no-stream
 is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 200 "timeout"' "answers in one piece as well"

@@ -47,7 +47,8 @@ is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep of users"
 is "$(jq -c '[.[] | .stage as $s | .start_ns >= [0, 300, 600, 700][$s] * 1000000 and .start_ns < [300, 600, 700, 1000][$s] * 1000000] | all' rows.json)" true \
 	"each stage within its time"
 is "$(jq -c 'map(.stage) | unique' rows.json)" "[0,1,3]" "all of them"
-is "$(jq -c '[group_by(.stage)[] | map(.req) | .[0:3]]' rows.json | jq -c 'map(. == [range(.[0]; .[0] + 3) | . % '"$count"']) | all')" true "each reads the trace on"
+is "$(jq -c '[group_by(.stage)[] | map(.req) | .[0:3]]' rows.json |
+	jq -c 'map(. == [range(.[0]; .[0] + 3) | . % '"$count"']) | all')" true "each reads the trace on"
 
 # ---- slots hold back, and it shows ----
 fire burst:n=20,slots=5 constant:rate=100,n=10
@@ -59,7 +60,8 @@ is "$(jq -c 'map(select(.stage == 0)) | map(.start_ns) == (map(.start_ns) | sort
 # a burst lasts as long as its requests do, and the schedule's time stands still
 is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max) as $last | map(select(.stage == 1) | .due_ns - $last) == [range(10) * 10000000]' rows.json)" true \
 	"what follows is moved by the time that the burst took"
-is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max)' rows.json)" "$(tail -1 chat.records | jq '.end.stages[0].end_ns')" "and the trailer says when that was"
+is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max)' rows.json)" "$(tail -1 chat.records |
+	jq '.end.stages[0].end_ns')" "and the trailer says when that was"
 
 # ---- sessions ----
 cat >lines <<'END'
@@ -85,8 +87,10 @@ for stage in poisson:rate=50 closed:users=1 burst:slots=2; do
 		.c3.ready_ns == ([.c1.end_ns, .c2.end_ns] | max) + 20000000, ([.[] | .start_ns >= .ready_ns] | all)]' rows.json)" \
 		"[true,true,true,true,true]" "$stage: a follower is ready when those before it have ended and its wait is over"
 done
-is "$(jq -c 'INDEX(.id) | [.a0, .a1 | .session, .turn, .request_bytes]' rows.json | jq -c '[.[0], .[1], .[3], .[4], (.[5] - .[2])]')" \
-	"[\"a\",0,\"a\",1,$(printf '%s' ',{"role":"assistant","content":"first answer"},{"role":"user","content":"two"}' | wc -c)]" \
+is "$(jq -c 'INDEX(.id) | [.a0, .a1 | .session, .turn, .request_bytes]' rows.json |
+	jq -c '[.[0], .[1], .[3], .[4], (.[5] - .[2])]')" \
+	"[\"a\",0,\"a\",1,$(printf '%s' ',{"role":"assistant","content":"first answer"},{"role":"user","content":"two"}' |
+	wc -c)]" \
 	"a turn is sent with those before it and their answers"
 
 fire closed:users=2,for=1s

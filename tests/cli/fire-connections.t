@@ -32,11 +32,13 @@ fire burst.sched -u "$URL" --connections 3
 good 12
 is "$(connections)" 3 "a pool of three has three connections"
 is "$(jq -s '[.[] | select(.pool_ns == null)] | length' rows)" 3 "three requests did not wait"
-is "$(jq -c 'select(.pool_ns) | .pool_ns > .ready_ns and .pool_ns <= .start_ns and .connection.reused' rows | sort | uniq -c | tr -s ' ')" " 9 true" "nine did, and it shows"
+is "$(jq -c 'select(.pool_ns) | .pool_ns > .ready_ns and .pool_ns <= .start_ns and .connection.reused' rows | sort |
+	uniq -c | tr -s ' ')" " 9 true" "nine did, and it shows"
 is "$(jq -s 'map({start_ns, end_ns}) as $r | [$r[] | . as $a | [$r[] | select(.start_ns <= $a.start_ns and .end_ns > $a.start_ns)] | length] | max' rows)" 3 \
 	"never more than three are under way"
 ipf-collect -q "$OUT" -o pool.results
-is "$(body pool.results | jq -s -c '[.[] | select(.n != null and .pool_wait_ns > 0)] | [length, (map(.lag_ns - .pool_wait_ns - .client_lag_ns | . * .) | max | . < 1e12)]')" \
+is "$(body pool.results |
+	jq -s -c '[.[] | select(.n != null and .pool_wait_ns > 0)] | [length, (map(.lag_ns - .pool_wait_ns - .client_lag_ns | . * .) | max | . < 1e12)]')" \
 	"[9,true]" "the results tell the wait, and it is not the client's lag"
 fire burst.sched -u "$URL" --connections 100
 is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 0 "a large pool makes nobody wait"
@@ -62,7 +64,8 @@ sent() { plain cut.records | grep -q '"client"'; }
 wait_for 10 sent
 kill -INT $fire
 wait $fire
-is "$(body cut.records | jq -c 'select(.n != null) | .error.kind' | sort | uniq -c | tr -s ' ')" ' 12 "cancelled"' "those that waited when the run was cut are accounted for"
+is "$(body cut.records | jq -c 'select(.n != null) | .error.kind' | sort | uniq -c |
+	tr -s ' ')" ' 12 "cancelled"' "those that waited when the run was cut are accounted for"
 server_stop
 URL=http://127.0.0.1:$PORT
 
@@ -111,16 +114,19 @@ is "$(distinct)" 1 "nginx sees one connection by its Unix socket"
 fire burst.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2: all on one connection"
-is "$(jq -c '[.connection.http, .connection.reused]' rows | sort | uniq -c | tr -s ' \n' ' ')" " 1 [2,false] 11 [2,true] " "as the records say"
+is "$(jq -c '[.connection.http, .connection.reused]' rows | sort | uniq -c |
+	tr -s ' \n' ' ')" " 1 [2,false] 11 [2,true] " "as the records say"
 is "$(jq -c '.connected_ns >= .start_ns and .connected_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns' rows | sort -u)" \
 	true "in each stream the times are in order"
 is "$(jq -c 'select(.connection.reused | not) | .connect_ns < .tls_ns and .tls_ns <= .connected_ns' rows)" true "the connection's for the one that made it"
-is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows | sort -u)" "[null,null]" "and not for the others"
+is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows |
+	sort -u)" "[null,null]" "and not for the others"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2 without TLS: all on one connection"
 fire one.sched -u "http://localhost:$H2C" --http 2-prior --wait-ready 5s
-is "$(cut -d ' ' -f 2,3 nginx.log | sort | uniq -c | tr -s ' ')" " 7 HTTP/2.0 200" "--wait-ready asks in the same protocol"
+is "$(cut -d ' ' -f 2,3 nginx.log | sort | uniq -c |
+	tr -s ' ')" " 7 HTTP/2.0 200" "--wait-ready asks in the same protocol"
 fire one.sched -u "http://localhost:$H2C" --http 2-prior --connections fresh
 is "$(seen 2) $(distinct)" " 6 HTTP/2.0 6" "or each on its own"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 5
@@ -191,7 +197,8 @@ alone() { # TEXT FIELDS: of nginx.log, the same for all
 	is "$(jq -s -c '[group_by(.session), group_by(.connection.id)] | map(map(map([.session, .connection.id]) | unique | length) | unique)' rows)" "[[1],[1]]" \
 		"$1: a session has a connection, and that no other"
 	is "$(distinct)" "$SESSIONS" "$1: as nginx sees it"
-	is "$(cut -d ' ' -f 2,3,5,6 nginx.log | sort | uniq -c | tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
+	is "$(cut -d ' ' -f 2,3,5,6 nginx.log | sort | uniq -c |
+		tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
 }
 fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session
 good "$TALKS"
@@ -211,7 +218,8 @@ alone "two threads" "HTTP/1.1 200 - localhost:$PLAIN"
 fire talk.sched -u "http://localhost:$PLAIN" --connections session --dns each
 good "$TALKS"
 alone "--dns each" "HTTP/1.1 200 - localhost:$PLAIN"
-is "$(jq -c 'select(.connection.reused | not) | .dns_ns > .start_ns and .dns_ns <= .connect_ns' rows | sort -u)" true "--dns each: every connection has its look-up"
+is "$(jq -c 'select(.connection.reused | not) | .dns_ns > .start_ns and .dns_ns <= .connect_ns' rows |
+	sort -u)" true "--dns each: every connection has its look-up"
 fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections session --dns each --http 2
 good "$TALKS"
 alone "--dns each, HTTP/2 and TLS" "HTTP/2.0 200 localhost localhost:$TLS"
@@ -226,7 +234,8 @@ if command -v python3 >/dev/null; then
 		fire talk.sched --connections session "${@:4}"
 		good "$TALKS"
 		alone "$1" "$2"
-		is "$(sort proxy.log | uniq -c | tr -s ' ')" " $SESSIONS $3" "$1: the proxy is asked for the server, once for each session"
+		is "$(sort proxy.log | uniq -c |
+			tr -s ' ')" " $SESSIONS $3" "$1: the proxy is asked for the server, once for each session"
 	}
 	# a proxy that forwards sees a request only when the connection begins
 	by "an HTTP proxy" "HTTP/1.1 200 - localhost:$PLAIN" "POST localhost:$PLAIN" -u "http://localhost:$PLAIN" --proxy "http://$PROXY"
@@ -253,7 +262,8 @@ else
 	skip "sessions' connections by proxies" "python3, which the proxy needs, is not installed"
 fi
 fire talk.sched -u "https://model.test:$TLS" --resolve "model.test:$TLS:127.0.0.1" --cacert cert.pem --connections session
-is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" " $TALKS [\"tls\",null]" "a certificate for another name"
+is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c |
+	tr -s ' ')" " $TALKS [\"tls\",null]" "a certificate for another name"
 is "$(wc -l <nginx.log)" 0 "is not taken"
 nginx_stop
 

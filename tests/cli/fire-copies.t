@@ -39,7 +39,8 @@ same asked expected "each prompt begins with its copy's number, once"
 : >server.log
 run ipf-fire -q -u "$URL" -m sim -t made.trace copies.sched -H 'X-Request-Id: $id' --history live
 status_is 0 "and with the server's own answers"
-is "$(jq -r 'select(.id | startswith("0.1")) | .prompt_sha256' server.log | sort -u | wc -l)" 3 "each goes on with its own conversation"
+is "$(jq -r 'select(.id | startswith("0.1")) | .prompt_sha256' server.log | sort -u |
+	wc -l)" 3 "each goes on with its own conversation"
 
 printf '{"id":"a","prompt_token_ids":[1,2,3],"output_tokens":2,"at_ns":0}\n{"id":"b","prompt_token_ids":[1,2],"output_tokens":2,"at_ns":100000000}\n' >lines
 rewrap lines >ids.trace

@@ -93,7 +93,8 @@ status_is 0 "the run goes on when the server has gone"
 body gone.records | jq -c 'select(.n != null)' >rows
 is "$(wc -l <rows)" 80 "every request is recorded"
 is "$(jq -r 'select(.error) | .error.kind' rows | sort -u | grep -v -e cut -e reset)" connect "no connection: connect"
-is "$(jq -c 'select(.error.kind == "connect") | [.connection, .status, .sent_ns]' rows | sort -u)" '[null,null,null]' "and nothing was sent"
+is "$(jq -c 'select(.error.kind == "connect") | [.connection, .status, .sent_ns]' rows |
+	sort -u)" '[null,null,null]' "and nothing was sent"
 matches "$(jq -r 'select(.error.kind == "connect") | .error.text' rows)" "refused|connect" "with the reason"
 
 # ---- what cannot begin ----
@@ -130,4 +131,5 @@ status_is 3 "a prompt that the API does not take"
 complains ipf-fire "request 0 of the trace: prompt_token_ids" "is named"
 run ipf-fire -u "$URL" -m sim -t chat.trace nine.sched
 status_is 0 "a schedule made without a trace"
-is "$(body "$OUT" | jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "goes round it"
+is "$(body "$OUT" |
+	jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "goes round it"

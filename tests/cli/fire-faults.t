@@ -48,7 +48,8 @@ if command -v python3 >/dev/null; then
 	echo "{\"end\":{\"lines\":1,\"sha256\":\"$(openssl dgst -sha256 -r line | cut -d ' ' -f 1)\"}}" >>big.trace
 	ipf-sched burst:n=1 -t big.trace -q -o big.sched
 	run ipf-fire -m sim -t big.trace big.sched -u "$URL" --timeout 400ms
-	is "$(body "$OUT" | jq -c 'select(.n != null) | [.error.kind, .sent_ns, .connected_ns]')" '["timeout",null,null]' "a server that does not read: it was never sent whole"
+	is "$(body "$OUT" |
+		jq -c 'select(.n != null) | [.error.kind, .sent_ns, .connected_ns]')" '["timeout",null,null]' "a server that does not read: it was never sent whole"
 	awkward_stop
 	awkward reset
 	fire -u "$URL"
@@ -60,7 +61,8 @@ if command -v python3 >/dev/null; then
 	awkward_stop
 	awkward close
 	fire -u "$URL"
-	is "$(jq -r .error.kind rows | sort -u | grep -v -e cut -e reset)" "" "a connection that is closed in place of an answer"
+	is "$(jq -r .error.kind rows | sort -u |
+		grep -v -e cut -e reset)" "" "a connection that is closed in place of an answer"
 	all '.status' null "has no status"
 	awkward_stop
 	awkward unbound
@@ -78,7 +80,8 @@ stop_at_exit $!
 port() { sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' heard | head -1 | grep .; }
 if wait_for 10 port; then
 	fire -u "http://127.0.0.1:$(port)" --timeout 5s
-	is "$(jq -r .error.kind rows | sort -u | grep -v -e malformed -e reset -e cut -e connect)" "" "HTTP to a server that speaks TLS is an error"
+	is "$(jq -r .error.kind rows | sort -u |
+		grep -v -e malformed -e reset -e cut -e connect)" "" "HTTP to a server that speaks TLS is an error"
 	all '.status' null "and no answer"
 else
 	skip "HTTP to a server that speaks TLS" "openssl s_server does not tell its port"
@@ -87,7 +90,8 @@ server_start
 fire -u "${URL/http:/https:}" --connect-timeout 2s
 all '[.error.kind, .status]' '["tls",null]' "TLS to a server that speaks none"
 fire -u "$URL" --http 2-prior --timeout 2s
-is "$(jq -r .error.kind rows | sort -u | grep -v -e malformed -e reset -e cut -e timeout)" "" "HTTP/2 to a server that speaks none is an error"
+is "$(jq -r .error.kind rows | sort -u |
+	grep -v -e malformed -e reset -e cut -e timeout)" "" "HTTP/2 to a server that speaks none is an error"
 all '.status' null "and no answer"
 
 # ---- one of two goes away ----
@@ -125,7 +129,8 @@ complains ipf-fire "stage closed needs 37 concurrent connections, but the limit 
 for pool in 36 12; do
 	few users.sched --connections $pool
 	status_is 0 "a pool of $pool goes on with them"
-	is "$(body "$OUT" | jq -c 'select(.n != null) | .error' | sort | uniq -c | tr -s ' ')" " 300 null" "and all are answered"
+	is "$(body "$OUT" | jq -c 'select(.n != null) | .error' | sort | uniq -c |
+		tr -s ' ')" " 300 null" "and all are answered"
 done
 few open.sched
 status_is 0 "an open loop may need them or not"
@@ -137,7 +142,8 @@ is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == 
 is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "and the verdict knows whose fault it was"
 
 # All that are due at one time have to be sent at once, however they came to be.
-sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(body "$OUT" | jq -c 'select(.n != null)')"; }
+sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(body "$OUT" |
+	jq -c 'select(.n != null)')"; }
 refused() { # TEXT ARGUMENTS OF ipf-fire…
 	few "${@:2}"
 	status_is 1 "$1"

@@ -5,7 +5,8 @@
 
 # a.trace: six sessions of four turns with answers; b.trace: the same without answers
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o some.trace
-body some.trace | jq -s -c '[.[] | select(.session)] | group_by(.session) | map(select(length > 1)) | .[0:6] | add | sort_by(.session, .turn) | .[]' >lines
+body some.trace |
+	jq -s -c '[.[] | select(.session)] | group_by(.session) | map(select(length > 1)) | .[0:6] | add | sort_by(.session, .turn) | .[]' >lines
 rewrap() { # FILE: a trace of these lines
 	printf '%s\n' '{"ipf":"trace","version":1}'
 	cat "$1"
@@ -17,7 +18,8 @@ rewrap bare >b.trace
 LATER=$(jq -s '[.[] | select(.turn > 0)] | length' lines)
 ALL=$(wc -l <lines)
 between "$LATER" 6 100 "there are later turns"
-[ "$(jq -s '[.[] | select(.turn > 0 and .answer and .context == "session")] | length' lines)" -gt 3 ] || not_ok "they are of the kind that repeats"
+[ "$(jq -s '[.[] | select(.turn > 0 and .answer and .context == "session")] | length' lines)" -gt 3 ] ||
+	not_ok "they are of the kind that repeats"
 
 server() { # ARGUMENTS OF ipf-sim…
 	: >server.log
@@ -38,7 +40,8 @@ expected() { # TRACE FILTER: "id sha256", sorted
 		{id: \$turns[\$k].id, text: ([\$turns[range(\$k)] | . as \$turn | \$logs[.id] as \$log | ($2) as \$answer |
 			if \$answer == null then empty else (\$turn.messages[].content), \$answer end] + [\$turns[\$k].messages[].content] | join(\"\\n\"))}" |
 		while IFS= read -r line; do
-			printf '%s %s\n' "$(jq -r .id <<<"$line")" "$(jq -j .text <<<"$line" | openssl dgst -sha256 -r | cut -d ' ' -f 1)"
+			printf '%s %s\n' "$(jq -r .id <<<"$line")" "$(jq -j .text <<<"$line" | openssl dgst -sha256 -r |
+				cut -d ' ' -f 1)"
 		done | sort
 }
 asked() { jq -r '[.id, .prompt_sha256] | join(" ")' server.log | sort; }
@@ -129,13 +132,15 @@ ipf-sched burst -t c.trace -q -o now.sched
 ipf-fire -q -m sim -t c.trace now.sched -u "$URL" --history live -o cut.records &
 fire=$!
 stop_at_exit $fire
-first_turns() { [ "$(grep -c '"turn":0,.*"end_ns"' cut.records)" = "$(jq -s 'map(select(.turn == 0)) | length' lines)" ]; }
+first_turns() \
+	{ [ "$(grep -c '"turn":0,.*"end_ns"' cut.records)" = "$(jq -s 'map(select(.turn == 0)) | length' lines)" ]; }
 wait_for 30 first_turns
 kill -INT $fire
 wait $fire
 status=$?
 status_is 0 "a run that is interrupted before later turns are due ends in order"
-is "$(tail -1 cut.records | jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0}' "and counts none of them, rendered or not"
+is "$(tail -1 cut.records |
+	jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0}' "and counts none of them, rendered or not"
 server_stop
 run ipf-fire -u "$URL" -t a.trace now.sched --history dead
 status_is 2 "--history dead"

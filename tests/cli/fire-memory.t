@@ -37,7 +37,8 @@ between "$peak" 1000 180000 "and never held all at once: $peak KiB at most"
 
 # Records that nobody reads wait in memory, up to a limit; then the run ends in order, and all that came is still there.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":400}\n' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >small.trace
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
+	cut -d ' ' -f 1)" >small.trace
 ipf-sched closed:users=16,n=2000 -t small.trace -o small.sched
 mkfifo slow
 (exec 3<slow; while [ ! -e go ]; do sleep 0.1; done; exec cat <&3 >slow.records) &
@@ -47,7 +48,8 @@ fire=$!
 stop_at_exit $fire
 # nothing is started any more, and what was has ended
 settled() {
-	curl -s "$URL/metrics" | awk '/^vllm:num_requests_running/ { running = $2 } /^vllm:request_success_total/ { done += $2 } END { exit !(done > 250 && running == 0) }'
+	curl -s "$URL/metrics" |
+		awk '/^vllm:num_requests_running/ { running = $2 } /^vllm:request_success_total/ { done += $2 } END { exit !(done > 250 && running == 0) }'
 }
 wait_for 60 settled
 touch go
@@ -57,5 +59,7 @@ status_is 1 "a run whose records nobody reads ends"
 stderr_contains "unwritten records exceed --memory" "and says why"
 wait_for 10 whole slow.records
 yes_if "what was recorded is whole" whole slow.records
-between "$(body slow.records | jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"
-is "$(tail -1 slow.records | jq -r .end.incomplete)" "stopped: records could not be written as fast as requests ended" "the trailer says so"
+between "$(body slow.records |
+	jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"
+is "$(tail -1 slow.records |
+	jq -r .end.incomplete)" "stopped: records could not be written as fast as requests ended" "the trailer says so"

@@ -21,13 +21,16 @@ status_is 0 "a run by it"
 ipf-collect -q -t approx --text mine.records >mine.results
 is "$(jq -c 'select(.n != null) | [.ok, .events, .output_tokens, .output_tokens_tokenizer, .tokens_source, .finish, .finish_server, (.server_ttft_ns > 0)]' mine.results | sort -u)" \
 	'[true,6,6,6,"usage","length","out of breath",true]' "events, tokens, finish reason and the server's own timing"
-is "$(jq -r 'select(.n != null) | .text' mine.results | sort -u)" "$(jq -r .text server.log | sort -u)" "the text is what the server sent"
-is "$(jq -c '[.model, .path, .stream, .max_tokens]' server.log | sort -u)" '["odd%2F1","/ask/*",true,6]' "it was asked as it wants to be"
+is "$(jq -r 'select(.n != null) | .text' mine.results | sort -u)" "$(jq -r .text server.log |
+	sort -u)" "the text is what the server sent"
+is "$(jq -c '[.model, .path, .stream, .max_tokens]' server.log |
+	sort -u)" '["odd%2F1","/ask/*",true,6]' "it was asked as it wants to be"
 
 run ipf-fire -u "$URL/mine" -m odd/1 --api ./mine.json -t one.trace --probe -o probe.records --param 'tone="dry"'
 status_is 0 "--probe"
 is "$(jq -c 'select(.n != null) | [.n, .status]' probe.records)" '[0,200]' "sends one request and records it"
-is "$(sed -n 's/^> //p' "$ERR" | tail -1)" '{"question":"Which \"end\"?","how":"{\"words\":6,\"tone\":\"dry\"}"}' "and shows its body"
+is "$(sed -n 's/^> //p' "$ERR" |
+	tail -1)" '{"question":"Which \"end\"?","how":"{\"words\":6,\"tone\":\"dry\"}"}' "and shows its body"
 contains "$(cat "$ERR")" "> POST $URL/mine/ask/odd%2F1" "where it went"
 contains "$(cat "$ERR")" "> X-Talk: s-1" "its headers"
 matches "$(cat "$ERR")" '^< status 200, after ' "and what came"

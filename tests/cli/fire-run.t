@@ -35,11 +35,13 @@ head -1 chat.records >header
 is "$(jq -c '[.ipf, .version, .target, .api.name, .model, .streamed, .clock, .timeout_ns, (.limits.files > 0), (.host.name | length > 0), (.t0_unix_ns > 0)]' header)" \
 	"[\"records\",1,\"$URL/v1/chat/completions\",\"openai-chat\",\"sim\",true,\"CLOCK_MONOTONIC\",600000000000,true,true,true]" "the header"
 is "$(jq -c '[.from[] | .ipf]' header)" '["schedule","trace"]' "carries those of its inputs"
-is "$(tail -1 chat.records | jq -c '[.end.from[] | .ipf, .lines]')" "[\"schedule\",50,\"trace\",$(body chat.trace | wc -l)]" "the trailer tells what was read"
+is "$(tail -1 chat.records | jq -c '[.end.from[] | .ipf, .lines]')" "[\"schedule\",50,\"trace\",$(body chat.trace |
+	wc -l)]" "the trailer tells what was read"
 is "$(tail -1 chat.records | jq -c '.end.stages')" '[{"begin_ns":0,"end_ns":1000000000}]' "and when stages were"
 body chat.records | jq -c 'select(.client) | .client' >clients
 between "$(wc -l <clients)" 1 3 "a line about the client each second"
-is "$(tail -1 clients | jq -c '[.started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
+is "$(tail -1 clients |
+	jq -c '[.started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
 	'[50,50,0,0,0,0,true,true,true]' "the last one has it all"
 is "$(jq -s -c '[(map(.client_lag_ns.count // 0) | add), ([.[] | .client_lag_ns | objects | .p50 <= .p99 and .p99 <= .p999 and .p999 <= .max and .within_1ms <= 1] | all)]' clients)" '[50,true]' \
 	"every start is in one of their lags"
@@ -62,7 +64,8 @@ else
 	is "$(jq -s -c 'map(.stamps) | unique' clients)" '[null]' "no stamps"
 fi
 run ipf-fire -u "$URL" -m sim -t chat.trace --reproducible "$PWD/chat.sched"
-is "$(head -1 "$OUT" | jq -c '[.host, .created, (.argv | index("chat.sched") != null)]')" '[null,null,true]' "--reproducible leaves out host, date and folders"
+is "$(head -1 "$OUT" |
+	jq -c '[.host, .created, (.argv | index("chat.sched") != null)]')" '[null,null,true]' "--reproducible leaves out host, date and folders"
 
 # ---- what is asked ----
 ipf-sched burst:n=3 -t chat.trace -o three.sched
@@ -71,13 +74,16 @@ ask() { # ARGUMENTS: three requests; $OUT are the records
 	status_is 0 "ipf-fire $*"
 }
 ask -m sim --record-header CONTENT-type --record-header no-such
-is "$(body "$OUT" | jq -c 'select(.n != null) | .headers' | sort -u)" '{"content-type":"text/event-stream; charset=utf-8"}' "--record-header keeps headers"
+is "$(body "$OUT" | jq -c 'select(.n != null) | .headers' |
+	sort -u)" '{"content-type":"text/event-stream; charset=utf-8"}' "--record-header keeps headers"
 ask -m sim --no-stream --param 'stop=["$x"]' --exact-output
-is "$(body "$OUT" | jq -c 'select(.n != null) | [.streamed, .status, (.body | fromjson | .object)]' | sort -u)" '[null,200,"chat.completion"]' "--no-stream asks for whole answers"
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.streamed, .status, (.body | fromjson | .object)]' |
+	sort -u)" '[null,200,"chat.completion"]' "--no-stream asks for whole answers"
 ask -m sim --api openai-completions
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "another API"
 ask --connections fresh
-is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.reused, .model]' | sort -u)" '[false,null]' "--connections fresh, and no model"
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.reused, .model]' |
+	sort -u)" '[false,null]' "--connections fresh, and no model"
 jq -n --argjson api "$(jq -c .api header)" '$api | .path = "/v1/nowhere"' >mine.json
 ask -m sim --api ./mine.json
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 404 "a descriptor of our own"
@@ -102,7 +108,8 @@ run ipf-fire -u "$URL" -m sim -t chat.trace three.sched -H "Authorization: Beare
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "or a header"
 is "$(grep -c k1 "$OUT")" 0 "whose value is not recorded"
 run env OPENAI_API_KEY=k2 ipf-fire -u "$URL" -m sim -t chat.trace three.sched
-is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .error]' | sort -u)" '[401,null]' "a wrong key is answered, and that is no error of ours"
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .error]' |
+	sort -u)" '[401,null]' "a wrong key is answered, and that is no error of ours"
 status_is 0 "nor a failure of the program"
 
 # ---- a proxy in the environment would be measured unseen ----
@@ -110,12 +117,14 @@ run env http_proxy=http://127.0.0.1:1 ALL_PROXY=http://127.0.0.1:1 no_proxy= NO_
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "proxies of the environment are not used"
 # ---- a name is looked up once ----
 run env OPENAI_API_KEY=k1 ipf-fire -u "${URL/127.0.0.1/localhost}" -m sim -t chat.trace three.sched
-is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .dns_ns]' | sort -u)" '[200,null]' "a name in place of an address"
+is "$(body "$OUT" | jq -c 'select(.n != null) | [.status, .dns_ns]' |
+	sort -u)" '[200,null]' "a name in place of an address"
 
 # ---- many at once: the first go out, and their answers are seen, before the last has started ----
 server_start
 ipf-sched burst:n=200 -t chat.trace -o many.sched
 run ipf-fire -u "$URL" -m sim -t chat.trace --threads 1 many.sched
 status_is 0 "two hundred at once"
-is "$(body "$OUT" | jq -s -c 'map(select(.n != null)) | (map(.start_ns) | max) as $last | [length, (map(select(.sent_ns < $last)) | length > 100)]')" "[200,true]" \
+is "$(body "$OUT" |
+	jq -s -c 'map(select(.n != null)) | (map(.start_ns) | max) as $last | [length, (map(select(.sent_ns < $last)) | length > 100)]')" "[200,true]" \
 	"most had been sent when the last was started"

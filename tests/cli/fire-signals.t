@@ -30,7 +30,8 @@ for signal in INT TERM HUP; do
 	status_is 0 "SIG$signal"
 	stderr_is "" "and nothing to say"
 	yes_if "the records are whole" whole term.records
-	is "$(tail -1 term.records | jq -c '[.end.interrupted, (.end.incomplete | startswith("interrupted"))]')" '[true,true]' "and say that they were interrupted"
+	is "$(tail -1 term.records |
+		jq -c '[.end.interrupted, (.end.incomplete | startswith("interrupted"))]')" '[true,true]' "and say that they were interrupted"
 	requests term.records >rows
 	between "$(wc -l <rows)" 2 400 "with the requests so far"
 	is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "which all came to their end"
@@ -59,7 +60,8 @@ for grace in 30s 0; do
 	status_is 0 "conversations are interrupted (--grace $grace)"
 	yes_if "the records are whole" whole talk.records
 	between "$(requests talk.records | wc -l)" 100 100000 "with the requests so far"
-	is "$(requests talk.records | jq -c '.error.kind' | sort -u | grep -v -e null -e cancelled)" "" "answered or cancelled"
+	is "$(requests talk.records | jq -c '.error.kind' | sort -u |
+		grep -v -e null -e cancelled)" "" "answered or cancelled"
 done
 server_stop
 
@@ -76,7 +78,8 @@ status_is 0 "requests that do not end are cut after --grace"
 yes_if "the records are whole" whole grace.records
 requests grace.records >rows
 between "$(wc -l <rows)" 10 400 "none is lost"
-is "$(jq -c '[.error.kind, .status, .sent_ns > 0]' rows | sort -u)" '["cancelled",null,true]' "and each is recorded as cancelled"
+is "$(jq -c '[.error.kind, .status, .sent_ns > 0]' rows |
+	sort -u)" '["cancelled",null,true]' "and each is recorded as cancelled"
 is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every one that was started"
 
 begin chat.sched -o second.records --grace 1h
@@ -122,7 +125,8 @@ for attempt in 1 2 3; do # where the machine is busy, a tenth of a second may pa
 	for signal in INT TERM HUP INT TERM HUP PIPE INT STOP TERM CONT HUP TERM; do kill -$signal $fire; done
 	ended
 	whole storm.records && [ "$(requests storm.records | jq -c '.error.kind' | sort -u)" = null ] && break
-	echo "# attempt $attempt: status $status, $(requests storm.records | jq -c '.error.kind' | sort | uniq -c | tr -s ' \n' ' ')"
+	echo "# attempt $attempt: status $status, $(requests storm.records | jq -c '.error.kind' | sort | uniq -c |
+		tr -s ' \n' ' ')"
 done
 status_is 0 "of a storm of signals the first counts"
 yes_if "its records are whole" whole storm.records
@@ -146,7 +150,8 @@ ended
 status_is 0 "and it ends when it was read"
 yes_if "with whole records" whole slow.records
 is "$(requests slow.records | jq -s -c 'length')" 200 "of all requests"
-between "$(requests slow.records | jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[100]')" 0 50 "which were sent on time"
+between "$(requests slow.records |
+	jq -s 'map((.start_ns - .due_ns) / 1e6) | sort | .[100]')" 0 50 "which were sent on time"
 
 # ---- a reader that never comes back ----
 exec 7<>slow
@@ -158,7 +163,8 @@ for signal in TERM TERM; do
 	kill -$signal $fire
 	sleep 0.3
 done
-if kill -0 $fire; then ok "after two signals it still has records to write"; else not_ok "it ended without writing all"; fi
+if kill -0 $fire; \
+	then ok "after two signals it still has records to write"; else not_ok "it ended without writing all"; fi
 kill -TERM $fire
 ended
 status_is 143 "the third ends it"

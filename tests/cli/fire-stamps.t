@@ -79,14 +79,18 @@ else
 	skip "stamps are right" "the kernel gives none here: $(ipf-fire -u "$URL" -t chat.trace --stamps kernel chat.sched 2>&1 >/dev/null)"
 	exit
 fi
-is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] <= .[2]] | all' )" true "our clock at the read is never before the kernel's"
-is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .start_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns] | all')" true \
+is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] <= .[2]] | all' \
+	)" true "our clock at the read is never before the kernel's"
+is "$(body "$OUT" |
+	jq -s -c '[.[] | select(.n != null) | .start_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns] | all')" true \
 	"sent, answered and ended in this order"
 
-is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null and .left_ns != null) | .start_ns <= .left_ns and .left_ns <= .first_byte_ns] | all')" true \
+is "$(body "$OUT" |
+	jq -s -c '[.[] | select(.n != null and .left_ns != null) | .start_ns <= .left_ns and .left_ns <= .first_byte_ns] | all')" true \
 	"a request leaves between its start and its answer"
 if body "$OUT" | grep -q '"left_ns"'; then
-	is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .left_ns != null] | all')" true "the kernel stamps what is sent as well, on new connections and on kept ones"
+	is "$(body "$OUT" |
+		jq -s -c '[.[] | select(.n != null) | .left_ns != null] | all')" true "the kernel stamps what is sent as well, on new connections and on kept ones"
 else
 	skip "what is sent is stamped" "the kernel gives no such stamps here"
 fi

@@ -42,14 +42,16 @@ for name in unix utc east west users; do
 done
 is "$(jq -c 'map(.due_ns) == [range(20) * 20000000]' unix.json)" true "the schedule's times count from it"
 # the monotonic clock is the same for all on one machine
-between "$(for name in unix utc east west users; do head -1 $name.records | jq .t0_clock_ns; done | jq -s 'max - min')" 0 100000000 "which is the same moment for all"
+between "$(for name in unix utc east west users; do head -1 $name.records | jq .t0_clock_ns; done |
+	jq -s 'max - min')" 0 100000000 "which is the same moment for all"
 
 # ---- what goes before the schedule ----
 warm='map(select(.n >= 4503599627370496))'
 is "$(jq -c "$warm | length == 3 and all(.[]; .end_ns <= 0 and .start_ns < 0 and .error == null)" west.json)" true "requests of --warm come before it"
 is "$(jq -c "$warm as \$w | [range(1; 3) | \$w[.].start_ns >= \$w[. - 1].end_ns] | all" west.json)" true "one after another"
 is "$(jq -c 'map(select(.stage > 0) | .due_ns) == [range(10) * 20000000 + 10000000]' west.json)" true "the schedule's times do not count from their end"
-is "$(tail -1 west.records | jq -c '.end.stages | [.[0].begin_ns < 0, .[0].end_ns < 0, .[1].begin_ns]')" "[true,true,0]" "the trailer tells the stages' times"
+is "$(tail -1 west.records |
+	jq -c '.end.stages | [.[0].begin_ns < 0, .[0].end_ns < 0, .[1].begin_ns]')" "[true,true,0]" "the trailer tells the stages' times"
 is "$(jq -c "$warm | length" users.json)" 4 "the same before users"
 between "$(jq -c 'map(select(.stage > 0)) | map(select(.n < 4503599627370496)) | length' users.json)" 4 1000 "who are all there"
 run ipf-collect -q west.records -o west.results
@@ -65,7 +67,8 @@ status_is 1 "requests of --warm that have not ended at the time end the run"
 complains ipf-fire "warm-up requests had ended at --start-at" "and it is said"
 yes_if "the records are whole" whole slow.records
 is "$(body slow.records | jq -s -c 'map(select(.stage == 1)) | length')" 0 "nothing of the schedule was started"
-matches "$(tail -1 slow.records | jq -r .end.incomplete)" "^stopped: only [0-9]+ of 100000 warm-up requests" "the trailer says why"
+matches "$(tail -1 slow.records |
+	jq -r .end.incomplete)" "^stopped: only [0-9]+ of 100000 warm-up requests" "the trailer says why"
 
 # ---- signals while waiting ----
 for signal in INT TERM; do
@@ -81,7 +84,8 @@ for signal in INT TERM; do
 		wait $pid || status=$?
 		status_is 0 "SIG$signal while waiting $more"
 		yes_if "the records are whole" whole wait.records
-		is "$(body wait.records | jq -s -c 'map(select(.stage > 0 or (.n != null and .n < 4503599627370496))) | length')" 0 "with nothing of the schedule"
+		is "$(body wait.records |
+			jq -s -c 'map(select(.stage > 0 or (.n != null and .n < 4503599627370496))) | length')" 0 "with nothing of the schedule"
 		is "$(tail -1 wait.records | jq -c .end.interrupted)" true "and they say why"
 	done
 done

@@ -31,7 +31,8 @@ is "$(head -1 "$OUT" | jq -c '[.targets, .balance, .target]')" \
 	"$(jq -nc --arg a "$A" --arg b "$B" --arg c "$SLOW" '[$a, $b, $c] | map(. + "/v1/chat/completions") | [., "round-robin", join(", ")]')" \
 	"the header names them"
 ipf-collect -q "$OUT" -o chat.results
-is "$(body chat.results | jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
+is "$(body chat.results |
+	jq -s -c '[map(select(.n != null)) | group_by(.target)[] | length]')" "[10,10,10]" "so do the results"
 
 # The report distinguishes the fast servers from the slow one: six tokens, 60 ms apart.
 ipf-report -f json chat.results >report.json
@@ -39,7 +40,8 @@ is "$(jq -c '[.total.by_target | to_entries[] | [.key, .value.requests.ok, .valu
 	"$(jq -nc --arg a "$A" --arg b "$B" --arg c "$SLOW" '[$a, $b, $c] | map([. + "/v1/chat/completions", 10, 0])')" "and the report has figures for each"
 for metric in tpot_ms.p50 e2e_ms.from_start.p50 ttft_ms.from_due.max; do
 	jq -c "[.total.by_target[].latency.$metric]" report.json >each
-	jq -c "$(case $metric in *max) echo '.[2] > .[0] and .[2] > .[1]' ;; *) echo '.[2] > 3 * .[0] and .[2] > 3 * .[1]' ;; esac)" each >slower
+	jq -c "$(case $metric \
+		in *max) echo '.[2] > .[0] and .[2] > .[1]' ;; *) echo '.[2] > 3 * .[0] and .[2] > 3 * .[1]' ;; esac)" each >slower
 	is "$(cat slower)" true "which are of its own server: $metric $(cat each)"
 done
 is "$(jq -c '[.total.by_target[].latency.tpot_ms.n] | add' report.json)" "$(jq -c .total.latency.tpot_ms.n report.json)" "all of them together are the total's"

@@ -32,8 +32,10 @@ for threads in 1 2 4; do
 	is "$(jq 'map(.error.kind) | unique - ["reset", "cut", "malformed", "timeout", null]' -c rows.json)" "[]" "in ways that are known"
 	is "$(most 1) $(most 2)" "7 5" "the users and the slots are those of all threads together"
 	is "$(jq 'map(select(.connection != null and .reused == false) | .connection) | length == (unique | length)' rows.json)" true "no two connections have a number in common"
-	is "$(body faults.records | jq -s "map(select(.client)) | last | .client | [.started, .done, .in_flight, .waiting] == [$all, $all, 0, 0]")" true "the client counts the same"
-	is "$(body faults.records | jq -s 'map(select(.client)) | last | .client.cpu.senders | if . then length else 1 end')" "$threads" "with $threads threads"
+	is "$(body faults.records |
+		jq -s "map(select(.client)) | last | .client | [.started, .done, .in_flight, .waiting] == [$all, $all, 0, 0]")" true "the client counts the same"
+	is "$(body faults.records |
+		jq -s 'map(select(.client)) | last | .client.cpu.senders | if . then length else 1 end')" "$threads" "with $threads threads"
 done
 
 # ---- signals in the middle ----
@@ -78,7 +80,8 @@ is "$(jq '[group_by(.session)[] | sort_by(.start_ns) | [., .[1:]] | transpose | 
 # A thread that the kernel keeps from running starts its session late: a few may.
 between "$(jq '[.[] | select(.turn == 0)] | map(.start_ns) as $t | [range(1; $t | length) | select($t[.] < $t[. - 1] - 20000000)] | length' rows.json)" 0 4 \
 	"sessions begin in the order of the schedule"
-is "$(body talk.records | jq -s 'map(select(.client)) | last | .client.cpu.senders | map(. > 0) | all')" true "all threads have work"
+is "$(body talk.records |
+	jq -s 'map(select(.client)) | last | .client.cpu.senders | map(. > 0) | all')" true "all threads have work"
 server_stop
 
 # ---- options ----

@@ -43,7 +43,8 @@ holds '[range(1; 4) as $k | .[$k].ready_ns == .[$k - 1].end_ns] | all' "and wait
 # ---- ramp-up ----
 fire closed:users=4,for=800ms,rampup=400ms
 holds "map(.ready_ns)[0:4] == [0, 100 * $MS, 200 * $MS, 300 * $MS]" "rampup=400ms: four users come in, 100 ms apart"
-is "$(ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 | head -1 | jq -c '.stages[0] | [.slots, .rampup_ns]')" "[2,400000000]" "a shard has its share of them"
+is "$(ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 | head -1 |
+	jq -c '.stages[0] | [.slots, .rampup_ns]')" "[2,400000000]" "a shard has its share of them"
 ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 -o half.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace half.sched -o run.records
 body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
@@ -71,7 +72,8 @@ for stage in 1 2; do
 	holds "(map(select(.stage == $stage - 1).end_ns) | max) <= (map(select(.stage == $stage).due_ns) | min)" "drain: stage $stage waits for the last answer of the one before"
 done
 holds "map(select(.stage == 1).due_ns) | [.[] - .[0]] == [range(5) | . * 10 * $MS]" "and keeps its gaps"
-is "$(tail -1 run.records | jq -c '.end.stages[0].end_ns')" 300000000 "the stage itself ends at its time, without the tail"
+is "$(tail -1 run.records |
+	jq -c '.end.stages[0].end_ns')" 300000000 "the stage itself ends at its time, without the tail"
 
 fire closed:users=3,n=7,overlap closed:users=3,n=5,overlap burst:n=2
 between "$(most)" 3 5 "overlap: a stage of some requests is over when the last was started"

@@ -24,11 +24,13 @@ is "$(jq -c 'map(select(.stage == 0)) | . as $r | [range(1; 11) | $r[.].start_ns
 is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max) as $last | map(select(.stage == 1) | .due_ns - $last) == [range(20) * 20000000]' rows.json)" true \
 	"the schedule's time begins when the last has ended"
 is "$(jq -c 'map(select(.stage > 0) | .n) | sort == [range(40)]' rows.json)" true "whose numbers are as ever"
-is "$(head -1 chat.records | jq -c '.stages | map([.name, .measured, .arrivals])')" '[["warm",false,11],["constant",true,20],["poisson",true,20]]' "the header names their stage"
+is "$(head -1 chat.records |
+	jq -c '.stages | map([.name, .measured, .arrivals])')" '[["warm",false,11],["constant",true,20],["poisson",true,20]]' "the header names their stage"
 is "$(tail -1 chat.records | jq -c '.end.stages | length')" 3 "the trailer says when it was"
 run ipf-collect -q chat.records -o chat.results
 is "$(jq -s -c 'map(select(.n != null)) | length' chat.results)" 51 "the results have them all"
-is "$(tail -1 chat.results | jq -c '.end.verdict.checks[0] | [.name, .scheduled, .started]')" '["load_delivered",40,40]' "the verdict counts what was scheduled"
+is "$(tail -1 chat.results |
+	jq -c '.end.verdict.checks[0] | [.name, .scheduled, .started]')" '["load_delivered",40,40]' "the verdict counts what was scheduled"
 run ipf-report -f json chat.results
 is "$(jq -c '.total.requests | [.scheduled, .started, .ok]' "$OUT")" '[40,40,40]' "and so do the report's totals"
 is "$(jq -c '.stages | map([.name, .measured, .requests.ok])' "$OUT")" '[["warm",false,11],["constant",true,20],["poisson",true,20]]' "which says how many there were"
@@ -64,7 +66,8 @@ for i in 1 2; do
 	run ipf-fire -u "$URL" -m sim -t chat.trace --warm 2 "part$i.sched" -o "part$i.records"
 done
 run ipf-collect -q part1.records part2.records -o both.results
-is "$(body both.results | jq -s -c 'map(select(.n != null) | .n) | length == (unique | length)')" true "no number is there twice"
+is "$(body both.results |
+	jq -s -c 'map(select(.n != null) | .n) | length == (unique | length)')" true "no number is there twice"
 run ipf-report -f json both.results
 is "$(jq -c '[.total.requests.scheduled, .total.requests.ok, .stages[0].requests.ok]' "$OUT")" "[$all,$all,4]" "shards have their own"
 

@@ -29,7 +29,8 @@ is "$(header '[.dns, .proxy, .bind]')" '[null,null,null]' "nothing special in th
 is "$(jq -c .dns_ns rows | sort -u)" null "nothing was looked up during the run"
 fire -u "http://localhost:$PORT" --dns each
 good "--dns each"
-is "$(jq -c 'select(.connection.reused | not) | .dns_ns >= .start_ns and .dns_ns <= .connect_ns' rows | sort -u)" true "tells when each look-up was done"
+is "$(jq -c 'select(.connection.reused | not) | .dns_ns >= .start_ns and .dns_ns <= .connect_ns' rows |
+	sort -u)" true "tells when each look-up was done"
 is "$(jq -c 'select(.connection.reused) | .dns_ns' rows | sort -u)" null "for new connections"
 is "$(header .dns)" '"each"' "and is in the header"
 run ipf-fire -u "http://model.test:$PORT" -t chat.trace chat.sched --resolve "model.test:$PORT:localhost"
@@ -46,7 +47,8 @@ complains ipf-fire 'got "often"' "is refused"
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 	status_is 0 "--bind"
-	is "$(sed 1,4d binds | grep -o '127.0.0.[23]' | sort | uniq -c | tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
+	is "$(sed 1,4d binds | grep -o '127.0.0.[23]' | sort | uniq -c |
+		tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
 else
 	skip "--bind takes the addresses in turn" "strace cannot be used here"
 fi
@@ -170,17 +172,21 @@ fire -u "$URL" --proxy "socks5h://me:secret@127.0.0.1:$PROXY"
 good "the same with SOCKS"
 is "$(grep -c secret "$OUT")" 0 "its password is recorded nowhere"
 fire -u "$URL" --proxy "socks5h://me:wrong@127.0.0.1:$PROXY"
-is "$(jq -c '[.error.kind, .status, .sent_ns, .connection]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null,null,null]' "a wrong one is a matter of connecting"
+is "$(jq -c '[.error.kind, .status, .sent_ns, .connection]' rows | sort | uniq -c |
+	tr -s ' ')" ' 8 ["connect",null,null,null]' "a wrong one is a matter of connecting"
 fire -u "$URL" --proxy "http://me:wrong@127.0.0.1:$PROXY"
-is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 [null,407]' "when forwarding, what the proxy says is the answer"
+is "$(jq -c '[.error, .status]' rows | sort | uniq -c |
+	tr -s ' ')" ' 8 [null,407]' "when forwarding, what the proxy says is the answer"
 fire -u "https://127.0.0.1:$PORT" --proxy "http://me:wrong@127.0.0.1:$PROXY"
-is "$(jq -c '[.error.kind, .status, .first_byte_ns]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null,null]' "when asked to CONNECT, there is no connection"
+is "$(jq -c '[.error.kind, .status, .first_byte_ns]' rows | sort | uniq -c |
+	tr -s ' ')" ' 8 ["connect",null,null]' "when asked to CONNECT, there is no connection"
 matches "$(jq -r .error.text rows)" "407" "and the reason is told"
 proxy_stop
 
 proxy_start --refuse
 fire -u "$URL" --proxy "socks5h://127.0.0.1:$PROXY"
-is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null]' "a proxy that finds no server (SOCKS)"
+is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c |
+	tr -s ' ')" ' 8 ["connect",null]' "a proxy that finds no server (SOCKS)"
 fire -u "https://127.0.0.1:$PORT" --proxy "http://127.0.0.1:$PROXY"
 is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null]' "the same with CONNECT"
 proxy_stop
@@ -202,4 +208,5 @@ status=$?
 status_is 0 "the run goes on when the proxy has gone"
 body gone.records | jq -c 'select(.n != null)' >rows
 is "$(wc -l <rows)" 60 "every request is recorded"
-is "$(jq -r '.error.kind // "ok"' rows | sort -u | grep -v -e cut -e reset | tr '\n' ' ')" "connect ok " "as answered, or without a connection"
+is "$(jq -r '.error.kind // "ok"' rows | sort -u | grep -v -e cut -e reset |
+	tr '\n' ' ')" "connect ok " "as answered, or without a connection"

@@ -18,7 +18,8 @@ went() { # SCRIPT
 	local port
 	port=$(sed -n "s/^\([0-9]*\) $1$/\1/p" "$SAID")
 	ipf-fire -q -u "http://127.0.0.1:$port" -m m --api tgis-grpc --timeout 20s -t one.trace three.sched -o "$1.records" &&
-		ipf-collect -q --text "$1.records" | jq -r 'select(.n != null) | "\(.error.kind // "ok")|\(.error.text // "")|\(.text // "")|\(.events // 0)|\(.finish // "")"' | sort -u
+		ipf-collect -q --text "$1.records" |
+			jq -r 'select(.n != null) | "\(.error.kind // "ok")|\(.error.text // "")|\(.text // "")|\(.events // 0)|\(.finish // "")"' | sort -u
 }
 
 while read -r script expected; do
@@ -54,12 +55,15 @@ is "$(went goodbye-in-time)" "ok||abcd|2|length" "GOAWAY right after a response 
 is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection after that"
 is "$(went goodbye-always)" "reset|HTTP/2 stream refused 100 times||0|" "a server that sends nothing but GOAWAY fails"
 contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY …"
-is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records | sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
+is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records |
+	sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
 
 # The time of a message is that of the read with its last byte, not its first.
-is "$(ipf-collect -q late-end.records | jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
+is "$(ipf-collect -q late-end.records |
+	jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
 is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "though it began before"
 is "$(jq -c 'select(.n != null) | .connection.reused' one-frame.records)" 'false
 true
 true' "connections are used again"
-is "$(jq -c 'select(.n != null) | .headers' trailers-only.records | sort -u)" '{"grpc-status":"14","grpc-message":"not%20here%2C%20100%25"}' "a status in the headers is kept"
+is "$(jq -c 'select(.n != null) | .headers' trailers-only.records |
+	sort -u)" '{"grpc-status":"14","grpc-message":"not%20here%2C%20100%25"}' "a status in the headers is kept"

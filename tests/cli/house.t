@@ -10,7 +10,8 @@ is "$(awk -f "$TESTS/house/functions.awk" $c_files)" "" "no function has more th
 # shellcheck disable=SC2046
 is "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit)\(' $(find lib -name "*.c"))" "" "lib neither prints nor exits"
 # shellcheck disable=SC2086
-is "$(grep -nwE '(sprintf|vsprintf|gets|strtok|atoi|atol|atof|system|popen|gettimeofday|usleep)\(' $c_files | grep -v '"')" "" "calls that we do without"
+is "$(grep -nwE '(sprintf|vsprintf|gets|strtok|atoi|atol|atof|system|popen|gettimeofday|usleep)\(' $c_files |
+	grep -v '"')" "" "calls that we do without"
 # shellcheck disable=SC2086
 is "$(grep -nE '\b(TODO|FIXME|HACK)\b' $c_files Makefile README.md examples/* ipf-*/*.1 lib/*/*.5 lib/*.7)" "" "nothing is put off"
 for room in prep sched fire collect report; do
@@ -25,11 +26,13 @@ done)" "" "no file name occurs twice within a program and lib"
 is "$(find lib ipf-* -name '*private*.h')" "" "no header is private to files that were one"
 sh "$TESTS/house/include_graph.sh" --check >"$work/graph" 2>&1
 is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"
-is "$(grep -rlE '^#include <curl/' lib ipf-* | grep -v '^ipf-fire/\|^ipf-prep/input/download.c$\|^ipf-prep/config/chat_template.c$')" "" \
+is "$(grep -rlE '^#include <curl/' lib ipf-* |
+	grep -v '^ipf-fire/\|^ipf-prep/input/download.c$\|^ipf-prep/config/chat_template.c$')" "" \
 	"only ipf-fire knows libcurl, what loads datasets, and what asks for the tokens of a chat template"
 if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
 	# what begins as programs, objects and archives do
-	is "$(git ls-files -z | xargs -0 grep -lE --binary-files=text "$(printf '^(\177ELF|!<arch>)')" -m 1 --)" "" "nothing that was built is kept in the repository"
+	is "$(git ls-files -z |
+		xargs -0 grep -lE --binary-files=text "$(printf '^(\177ELF|!<arch>)')" -m 1 --)" "" "nothing that was built is kept in the repository"
 else
 	skip "nothing that was built is kept in the repository" "this is no checkout of it"
 fi

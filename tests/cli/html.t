@@ -7,7 +7,8 @@ command -v mandoc >/dev/null || skip_all "mandoc is not installed"
 ROOT=$TESTS/..
 run "$TESTS/house/html.sh" html "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7
 status_is 0 "the pages are made"
-is "$(ls html/*.[157].html | wc -l)" "$(ls "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7 | wc -l)" "one for each manual page"
+is "$(ls html/*.[157].html | wc -l)" "$(ls "$ROOT"/ipf-*/*.1 "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7 |
+	wc -l)" "one for each manual page"
 broken=
 for page in html/*.html; do
 	for target in $(grep -oE 'href="[^"#]+"' "$page" | cut -d '"' -f 2 | sort -u); do

@@ -47,7 +47,8 @@ done <targets
 build install DESTDIR="$PWD/stage" prefix=/usr
 status_is 0 "make install works"
 for program in prep sched fire collect report; do
-	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 | cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
+	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 |
+		cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
 	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"
 	yes_if "and its completion, which bash can read" bash -n "stage/usr/share/bash-completion/completions/ipf-$program"
 done

@@ -47,11 +47,13 @@ fi
 # A schedule for another trace.
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 5 -q -o other.trace
 wrong 3 trace ipf-fire -u "$URL" -m sim -t other.trace chat.sched
-is "$(curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "and nothing was sent"
+is "$(curl -s "$URL/metrics" |
+	awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "and nothing was sent"
 
 # A file that is not UTF-8; an array cut in the middle; a file of something else.
 printf '[{"id":"a","conversations":[{"from":"human","value":"hello there my friend"},{"from":"gpt","value":"good day to you, how are you"}]},\n' >start
-{ cat start; printf '{"id":"b","conversations":[{"from":"human","value":"caf\351 or tea, my dear friend"},{"from":"gpt","value":"tea if you please, thanks"}]}]\n'; } >latin1.json
+{ cat start; \
+	printf '{"id":"b","conversations":[{"from":"human","value":"caf\351 or tea, my dear friend"},{"from":"gpt","value":"tea if you please, thanks"}]}]\n'; } >latin1.json
 wrong 3 UTF-8 ipf-prep sharegpt latin1.json -o latin1.trace
 yes_if "the trace of what came before is whole" whole latin1.trace
 is "$(body latin1.trace | wc -l)" 1 "and holds the request that was good"

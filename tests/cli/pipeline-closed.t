@@ -16,7 +16,8 @@ go() { # STAGE…: rows.json, report.json
 }
 # The most requests of a stage that were in flight at once.
 most() { # STAGE
-	jq -s -r --argjson stage "$1" 'map(select(.stage == $stage))[] | "\(.start_ns) 1", "\(.end_ns) -1"' rows.json | sort -k 1n -k 2n |
+	jq -s -r --argjson stage "$1" 'map(select(.stage == $stage))[] | "\(.start_ns) 1", "\(.end_ns) -1"' rows.json |
+		sort -k 1n -k 2n |
 		awk '{ n += $2; if (n > most) most = n } END { print most + 0 }'
 }
 
@@ -36,7 +37,8 @@ between "$(jq '.stages[0].in_flight.mean' report.json)" 2.7 3 "the report says t
 # A warm-up does not put the prompts that are measured after it into the server's prefix cache.
 ipf-prep sharegpt "$ROOT/examples/chat.json" -q -o chat.trace
 jq -n -c 'range(400) | tostring | {id: ., messages: [{role: "user", content: ("\(.) of four hundred, " * 9)}], output_tokens: 12}' >lines
-{ head -1 chat.trace; cat lines; printf '{"end":{"lines":400,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"; } >chat.trace.new && mv chat.trace.new chat.trace
+{ head -1 chat.trace; cat lines; printf '{"end":{"lines":400,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"; \
+	} >chat.trace.new && mv chat.trace.new chat.trace
 go closed:users=2,for=400ms,warmup closed:users=2,for=1s
 is "$(jq -s -c '(map(select(.stage == 0).req)) as $warm | [map(select(.stage == 1)) | length > 40, (map(select(.req as $r | $warm | index($r))) | length)]' rows.json)" \
 	"[true,0]" "a closed stage after a warm-up asks for nothing that was asked in it"
@@ -53,9 +55,11 @@ ipf-prep sharegpt "$ROOT/examples/chat.json" -n 7 --output-tokens 100 -q -o chat
 go burst:n=5 constant:rate=100,n=3 closed:users=1,n=2 burst:n=2,name=last
 for stage in 1 2 3; do
 	is "$(jq -s --argjson stage $stage '(map(select(.stage == $stage).start_ns) | min) >= (map(select(.stage == $stage - 1).end_ns) | max)' rows.json)" \
-		"$([ $stage = 2 ] && echo false || echo true)" "stage $stage $([ $stage = 2 ] && echo does not wait || echo waits) for the last answer of the one before"
+		"$([ $stage = 2 ] && echo false || echo true)" "stage $stage $([ $stage = 2 ] && echo does not wait ||
+		echo waits) for the last answer of the one before"
 done
 over=$(jq -s 'map(select(.stage == 0).end_ns) | max' rows.json)
 is "$(jq -s -c --argjson over "$over" '(map(select(.stage == 1)) | sort_by(.n) | map(.due_ns)) as $due
-		| ($due | map(. - $due[0])), ($due[0] >= $over and $due[0] < $over + 50e6)' rows.json | tr '\n' ' ')" "[0,10000000,20000000] true " \
+		| ($due | map(. - $due[0])), ($due[0] >= $over and $due[0] < $over + 50e6)' rows.json |
+			tr '\n' ' ')" "[0,10000000,20000000] true " \
 	"its own gaps are kept, from where the burst has ended"

@@ -45,7 +45,8 @@ replay() { # NAME: from NAME.jsonl
 	asked=$(awk '{ n += $1 } END { print n }' rows)
 	hits=$(awk '{ n += $1 } END { print n }' expected)
 	isnt "$hits" 0 "$1: some is shared: $hits of $asked tokens"
-	is "$(curl -s "$URL/metrics" | awk '/^vllm:prefix_cache_queries_total/ { q = $NF } /^vllm:prefix_cache_hits_total/ { h = $NF } END { printf "%.0f of %.0f", h, q }')" \
+	is "$(curl -s "$URL/metrics" |
+		awk '/^vllm:prefix_cache_queries_total/ { q = $NF } /^vllm:prefix_cache_hits_total/ { h = $NF } END { printf "%.0f of %.0f", h, q }')" \
 		"$hits of $asked" "$1: the server's own counters agree"
 	server_stop
 }
@@ -75,7 +76,8 @@ if [ -n "$SHARED" ] && [ -e "$trace" ]; then
 	rows_of conversation.jsonl >rows
 	jq -r .timestamp conversation.jsonl >stamps
 	ipf-sched replay:speed=3 -t conversation.trace.zst -o replay.sched
-	is "$(body replay.sched | jq -s -r 'sort_by(.req)[] | .at_ns')" "$(awk 'BEGIN { OFMT = CONVFMT = "%.0f" } NR == 1 { f = $1 } { printf "%.0f\n", int(($1 - f) * 1000000 / 3 + 0.5) }' stamps)" \
+	is "$(body replay.sched |
+		jq -s -r 'sort_by(.req)[] | .at_ns')" "$(awk 'BEGIN { OFMT = CONVFMT = "%.0f" } NR == 1 { f = $1 } { printf "%.0f\n", int(($1 - f) * 1000000 / 3 + 0.5) }' stamps)" \
 		"conversation: a replay has the recorded times, in milliseconds, divided by the speed"
 else
 	skip "the published conversation trace" "the data is not here"

@@ -28,7 +28,8 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 
 	# Due to the nanosecond (one of rounding); started when due, as far as a busy machine allows.
 	jq -s -r 'sort_by(.n)[] | "\(.due_ns) \(.start_ns - .due_ns)"' rows.json >timings
-	paste -d ' ' "$3" timings | awk -v speed="$2" 'BEGIN { OFMT = "%.0f" } { d = $4 - $1 * 100 / speed; if (d < -1 || d > 1) print "row " NR ": due " $4 ", expected " $1 * 100 / speed }' >wrong
+	paste -d ' ' "$3" timings |
+		awk -v speed="$2" 'BEGIN { OFMT = "%.0f" } { d = $4 - $1 * 100 / speed; if (d < -1 || d > 1) print "row " NR ": due " $4 ", expected " $1 * 100 / speed }' >wrong
 	is "$(cat wrong)" "" "$1: each request is due at its recorded time divided by $2"
 	cut -d ' ' -f 2 timings | sort -n >lags
 	between "$(sed -n 1p lags)" 0 1e12 "$1: none starts early"
@@ -60,7 +61,8 @@ conv=$SHARED/data/traces/azure/AzureLLMInferenceTrace_conv.csv
 if [ -n "$SHARED" ] && [ -e "$conv" ]; then
 	# A slice out of the middle: from 10:00 on, what arrived within 12 s; it counts from there.
 	ipf-prep azure "$conv" --from 10m --to 10m12s -q -o conv.trace
-	rows_of "$conv" | awk 'BEGIN { OFMT = CONVFMT = "%.0f" } $1 >= 6e9 && $1 < 6.12e9 { print $1 - 6e9, $2, $3 }' >conv.rows
+	rows_of "$conv" |
+		awk 'BEGIN { OFMT = CONVFMT = "%.0f" } $1 >= 6e9 && $1 < 6.12e9 { print $1 - 6e9, $2, $3 }' >conv.rows
 	replay conv 5 conv.rows
 else
 	skip "a slice of the published hour of conversations" "the data is not here"

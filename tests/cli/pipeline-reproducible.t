@@ -8,7 +8,8 @@ twice() { # TEXT COMMAND…: with -o; in two folders, so that no path may show
 	local text=$1
 	shift
 	mkdir -p a b
-	(cd a && "$@" --reproducible -o out.zst) && sleep 1.1 && (cd b && "$@" --reproducible -o out.zst) || not_ok "$text" "failed"
+	(cd a && "$@" --reproducible -o out.zst) && sleep 1.1 && (cd b && "$@" --reproducible -o out.zst) ||
+		not_ok "$text" "failed"
 	plain a/out.zst >a/out
 	plain b/out.zst >b/out
 	same a/out b/out "$text"

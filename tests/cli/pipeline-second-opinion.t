@@ -4,7 +4,8 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip_all "python3 is not installed"
+command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+	skip_all "python3 is not installed"
 modes=()
 for mode in status never:x reset:after=3 cut:after=4 stall:pause=120ms slow-headers:delay=60ms error-inband malformed bad-utf8 empty short:tokens=3 \
 	one-token role-late role-never role-each nulls multi:tokens=3 coalesce:events=4 split:pieces=3 split-utf8 escapes crlf cr no-space \
@@ -25,6 +26,7 @@ for seed in 1 2; do
 	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: and it is the same" || cat "$OUT"
 	[ "$tap_failed" = 0 ] || head -20 "$OUT" | sed 's/^/# /'
 	kinds=$(body chat.results | jq -r 'select(has("n")) | .error.kind // "ok"' | sort | uniq -c | tr -s ' \n' ' ')
-	for kind in ok cut reset http-status malformed in-band timeout; do contains "$kinds" " $kind" "seed $seed: some are $kind"; done
+	for kind in ok cut reset http-status malformed in-band timeout; \
+		do contains "$kinds" " $kind" "seed $seed: some are $kind"; done
 	server_stop
 done

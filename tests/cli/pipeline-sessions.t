@@ -6,7 +6,8 @@
 server_start --log server.log
 run ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 20 --sessions 25 -o chat.trace
 status_is 0 "whole conversations become sessions"
-body chat.trace | jq -s -c 'map(select(.session)) | group_by(.session)[] | [length, (map(.turn) == [range(length)])]' >sessions
+body chat.trace |
+	jq -s -c 'map(select(.session)) | group_by(.session)[] | [length, (map(.turn) == [range(length)])]' >sessions
 matches "$(cat sessions)" '^\[[2-9],' "some have several turns"
 is "$(grep -c false sessions)" 0 "with turns from 0 on"
 for stage in poisson:rate=40 closed:users=4 burst:slots=3; do
@@ -15,7 +16,8 @@ for stage in poisson:rate=40 closed:users=4 burst:slots=3; do
 	ipf-fire -q -u "$URL" -t chat.trace chat.sched -o chat.records
 	ipf-collect -q chat.records -o chat.results
 	body chat.results | jq -c 'select(has("start_ns"))' >rows.json
-	is "$(jq -s 'map(select(.ok)) | length' rows.json)" "$(body chat.trace | wc -l)" "$stage: every turn is sent and answered"
+	is "$(jq -s 'map(select(.ok)) | length' rows.json)" "$(body chat.trace |
+		wc -l)" "$stage: every turn is sent and answered"
 	is "$(jq -s -c 'map(select(.session)) | group_by(.session)[] | sort_by(.turn) | [range(1; length) as $i | select(.[$i].start_ns < .[$i - 1].end_ns)] | select(length > 0)' rows.json)" "" \
 		"$stage: no turn starts before the one before it has ended"
 	jq -s -r 'map(.input_tokens) | sort[]' rows.json >got

@@ -9,7 +9,8 @@ for i in 1 2 3 4 5 6; do
 	printf '{"question":"%s","answer":"%s"}\n' "$(printf '%0400d' $i)" "$(printf '%084d' 0)"
 done >fixed.jsonl
 ipf-prep jsonl --field prompt=/question --field output=/answer fixed.jsonl -q -o fixed.trace
-is "$(body fixed.trace | jq -c '[.input_tokens, .output_tokens]' | sort | uniq -c | tr -s ' ')" " 6 [100,21]" "lengths are counted in approx tokens"
+is "$(body fixed.trace | jq -c '[.input_tokens, .output_tokens]' | sort | uniq -c |
+	tr -s ' ')" " 6 [100,21]" "lengths are counted in approx tokens"
 
 ms() { jq -r "$1 | if . == null then \"absent\" else . end" report.json; }
 ipf-sched closed:users=1,n=4 -t fixed.trace -q -o closed.sched

@@ -15,7 +15,8 @@ asked() { # the prompts of the trace
 run "$prep" jsonl c.tar.gz:d/in/b.jsonl
 status_is 0 "a file in a compressed archive"
 is "$(asked)" "Two? Three? " "is read"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <d/in/b.jsonl | cut -d ' ' -f 1)" "and its digest is that of the file"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <d/in/b.jsonl |
+	cut -d ' ' -f 1)" "and its digest is that of the file"
 run "$prep" auto c.tar.gz
 is "$status $(asked)" "0 One? Two? Three? " "all files of an archive, in its order"
 run "$prep" jsonl c.tar:d/a.jsonl c.tar:d/in/b.jsonl d/a.jsonl
@@ -53,7 +54,8 @@ is "$status $(asked)" "0 One? " "a file with a colon in its name is a file"
 # What unpacks to far more than it is: memory follows the largest record, not the file. Limits of memory are in the way of the sanitizers.
 if [ -z "${SANITIZE:-}" ]; then
 	head -c 600000000 /dev/zero | tr '\0' x | zstd -q -1 -o bomb.txt.zst
-	{ printf '[{"prompt":"first","output":"1"}'; head -c 400000000 /dev/zero | tr '\0' ' '; printf ',{"prompt":"last","output":"2"}]'; } | zstd -q -1 -o blanks.json.zst
+	{ printf '[{"prompt":"first","output":"1"}'; head -c 400000000 /dev/zero | tr '\0' ' '; \
+		printf ',{"prompt":"last","output":"2"}]'; } | zstd -q -1 -o blanks.json.zst
 	limited() { ( ulimit -v "$1"; shift; exec "$@" ); }
 	run limited 2000000 "$prep" text bomb.txt.zst
 	status_is 3 "a line of 600 MB out of a file of some kB: status 3"

@@ -18,7 +18,8 @@ is "$(awk -F '\t' 'NR > 1 && $2 < last { wrong++ } { last = $2 } END { print wro
 "$prep" stat -f json d.trace >stat.json
 is "$(jq '.arrivals.cv > 0.6 and .arrivals.cv < 1.4' stat.json)" true "gaps vary like those of random arrivals"
 run "$prep" mooncake m.jsonl --dequantise --seed 2
-is "$(sed -e 1d -e '$d' "$OUT" | jq -r .at_ns | sort -n | head -3 | tr '\n' ' ' | grep -c "$(cut -f 2 spread | sort -n | head -1)")" 0 "another seed draws others"
+is "$(sed -e 1d -e '$d' "$OUT" | jq -r .at_ns | sort -n | head -3 | tr '\n' ' ' | grep -c "$(cut -f 2 spread | sort -n \
+	| head -1)")" 0 "another seed draws others"
 
 for factor in 0.3 2.5; do
 	run "$prep" mooncake m.jsonl --scale $factor -o s.trace

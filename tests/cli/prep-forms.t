@@ -10,15 +10,20 @@ t=$TESTS/data/tokenizer/bytelevel.json
 ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." -o messages.trace
 ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." --prompt text -o text.trace
 ipf-prep sharegpt "$chat" -n 20 -t "$t" --system "Be brief." --prompt ids -o ids.trace
-is "$(body text.trace | jq -c .prompt)" "$(body messages.trace | jq -c '[.messages[].content] | join("\n\n")')" "as a text: the messages with an empty line between"
-is "$(body ids.trace | jq -c .prompt_token_ids)" "$(body text.trace | jq -c .prompt | ipf-prep tokenize -t "$t" --json)" "as ids: what the tokenizer makes of it"
-is "$(body ids.trace | jq .input_tokens)" "$(body ids.trace | jq '.prompt_token_ids | length')" "input_tokens are as many"
-is "$(body ids.trace | jq -c '[has("messages"), has("prompt")]' | sort -u)" "[false,false]" "and nothing else stands for the prompt"
+is "$(body text.trace | jq -c .prompt)" "$(body messages.trace |
+	jq -c '[.messages[].content] | join("\n\n")')" "as a text: the messages with an empty line between"
+is "$(body ids.trace | jq -c .prompt_token_ids)" "$(body text.trace | jq -c .prompt |
+	ipf-prep tokenize -t "$t" --json)" "as ids: what the tokenizer makes of it"
+is "$(body ids.trace | jq .input_tokens)" "$(body ids.trace |
+	jq '.prompt_token_ids | length')" "input_tokens are as many"
+is "$(body ids.trace | jq -c '[has("messages"), has("prompt")]' |
+	sort -u)" "[false,false]" "and nothing else stands for the prompt"
 is "$(body text.trace | jq .input_tokens)" "$(body ids.trace | jq .input_tokens)" "the text is counted as whole"
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 20; i++) printf "2024-06-11 09:00:%02d.0000000,%d,%d\n", i, 1 + i * i, 5 }' >lengths.csv
 ipf-prep azure lengths.csv -t "$t" -q --prompt ids -o made.trace
-is "$(body made.trace | jq '.prompt_token_ids | length' | paste -sd ' ')" "$(cut -d , -f 2 lengths.csv | sed 1d | paste -sd ' ')" "made prompts have the recorded number of ids"
+is "$(body made.trace | jq '.prompt_token_ids | length' | paste -sd ' ')" "$(cut -d , -f 2 lengths.csv | sed 1d |
+	paste -sd ' ')" "made prompts have the recorded number of ids"
 
 refused() { # TEXT ARGUMENT…
 	local text=$1
@@ -35,19 +40,24 @@ refused "--template-tokens: requires --prompt messages, got ids" --prompt ids -t
 # ---- lengths alone ----
 ipf-prep azure lengths.csv -t "$t" -q --prompt none -o none.trace
 is "$(plain none.trace | head -1 | jq -r .prompts)" none "without prompts: the header says so"
-is "$(body none.trace | jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "$(body made.trace | jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "all else is there"
-is "$(body none.trace | jq -c 'keys - ["id", "input_tokens", "output_tokens", "at_ns"]' | sort -u)" "[]" "and nothing more"
+is "$(body none.trace | jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "$(body made.trace |
+	jq -c '[.id, .input_tokens, .output_tokens, .at_ns]')" "all else is there"
+is "$(body none.trace | jq -c 'keys - ["id", "input_tokens", "output_tokens", "at_ns"]' |
+	sort -u)" "[]" "and nothing more"
 ipf-prep sharegpt "$chat" --turns all --prompt none -o none.sessions
 ipf-prep sharegpt "$chat" --turns all -o whole.sessions
 is "$(body none.sessions | jq -c '[.session, .turn, .input_tokens, .output_tokens, has("context"), has("answer")]')" \
-	"$(body whole.sessions | jq -c '[.session, .turn, .input_tokens, .output_tokens, false, false]')" "sessions have the lengths of their whole prompts"
-is "$(ipf-prep stat -f json none.trace | jq -c .input_tokens)" "$(ipf-prep stat -f json made.trace | jq -c .input_tokens)" "it can be described"
+	"$(body whole.sessions |
+	jq -c '[.session, .turn, .input_tokens, .output_tokens, false, false]')" "sessions have the lengths of their whole prompts"
+is "$(ipf-prep stat -f json none.trace | jq -c .input_tokens)" "$(ipf-prep stat -f json made.trace |
+	jq -c .input_tokens)" "it can be described"
 ipf-sched replay -t none.trace -o none.sched
 is "$(body none.sched | wc -l)" 20 "and planned over"
 refused "--system: cannot be combined with --prompt none, which writes no text" --prompt none --system x
 
 # ---- what is far apart ----
-for i in 1 2 3 4 5 6; do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl
+for i in 1 2 3 4 5 6; \
+	do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl
 ipf-prep mooncake far.jsonl -o far.trace.zst
 ipf-prep mooncake far.jsonl -o far.trace
 yes_if "texts that are equal megabytes apart are kept once" test "$(stat -c %s far.trace.zst)" -lt $(($(zstd -3 -c far.trace | wc -c) / 3))
@@ -57,11 +67,14 @@ status_is 0 "and so do we"
 
 # ---- objectives ----
 ipf-prep sharegpt "$chat" -n 40 --models a=0.5,b=0.5 --slo ttft=500ms,tpot=50ms --slo model=b:e2e=2s -o slo.trace
-is "$(body slo.trace | jq -c 'select(.model == "a") | .slo' | sort -u)" '{"ttft":"500ms","tpot":"50ms"}' "objectives of every request"
-is "$(body slo.trace | jq -c 'select(.model == "b") | .slo' | sort -u)" '{"e2e":"2s"}' "those of a model count before them"
+is "$(body slo.trace | jq -c 'select(.model == "a") | .slo' |
+	sort -u)" '{"ttft":"500ms","tpot":"50ms"}' "objectives of every request"
+is "$(body slo.trace | jq -c 'select(.model == "b") | .slo' |
+	sort -u)" '{"e2e":"2s"}' "those of a model count before them"
 printf 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n1,GPT-4,5,6,11,API log\n2,ChatGPT,5,6,11,API log\n' >burst.csv
 ipf-prep burstgpt burst.csv --slo 'model=GPT-4:ttft=1s' -o tagged.trace
-is "$(body tagged.trace | jq -c '[.tags.model, .slo]' | paste -sd ' ')" '["GPT-4",{"ttft":"1s"}] ["ChatGPT",null]' "or of a tag"
+is "$(body tagged.trace | jq -c '[.tags.model, .slo]' |
+	paste -sd ' ')" '["GPT-4",{"ttft":"1s"}] ["ChatGPT",null]' "or of a tag"
 printf '{"prompt":"a","n":3,"goal":{"ttft":"9s"}}\n{"prompt":"b","n":3}\n' >own.jsonl
 ipf-prep jsonl own.jsonl --field prompt=/prompt --field output_tokens=/n --field slo=/goal -o own.trace
 is "$(body own.trace | jq -c .slo | paste -sd ' ')" '{"ttft":"9s"} null' "or of the data"
@@ -76,8 +89,10 @@ ipf-prep sharegpt "$chat" -n 10 -t "$t" --output-tokens 5 --prompt ids --models 
 ipf-sched burst -t run.trace -q -o run.sched
 ipf-fire -q -u "$URL" --api openai-completions -t run.trace run.sched -o run.records
 ipf-collect -q run.records -o run.results
-is "$(body run.results | jq 'select(has("input_tokens")) | .input_tokens')" "$(body run.trace | jq .input_tokens)" "the server counts as many as there are ids"
-is "$(ipf-report -f json run.results | jq '.total.goodput.share')" "$(body run.trace | jq -s 'map(select(.model == "slow")) | length / 10')" \
+is "$(body run.results | jq 'select(has("input_tokens")) | .input_tokens')" "$(body run.trace |
+	jq .input_tokens)" "the server counts as many as there are ids"
+is "$(ipf-report -f json run.results | jq '.total.goodput.share')" "$(body run.trace |
+	jq -s 'map(select(.model == "slow")) | length / 10')" \
 	"and the report judges each request by its own objective"
 run ipf-fire -q -u "$URL" -t none.trace none.sched
 status_is 3 "a trace of lengths alone is not sent"

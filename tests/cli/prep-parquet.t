@@ -16,7 +16,8 @@ PATH=$PWD/bin:$PATH
 run "$prep" auto "it's.parquet"
 status_is 0 "a file is read by way of duckdb"
 is "$(sed -e 1d -e '$d' "$OUT" | jq -r '.messages[0].content' | tr '\n' ' ')" "One? Two? " "with its rows"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"it's.parquet" | cut -d ' ' -f 1)" "and the file's digest"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"it's.parquet" |
+	cut -d ' ' -f 1)" "and the file's digest"
 run "$prep" jsonl -n 1 "it's.parquet"
 status_is 0 "not to its end"
 DUCKDB_STATUS=1

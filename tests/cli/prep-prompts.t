@@ -3,7 +3,8 @@
 # two share as many leading tokens as their recorded blocks say.
 . "$TESTS/tap.sh"
 
-[ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null || skip_all "needs IPF_TOKENIZERS and python's tokenizers"
+[ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null ||
+	skip_all "needs IPF_TOKENIZERS and python's tokenizers"
 export PATH=$BIN:$PATH
 seed=${SEED:-$RANDOM}
 echo "# SEED=$seed"
@@ -60,7 +61,8 @@ found=0
 for folder in "$IPF_TOKENIZERS"/*/; do
 	t=${folder}tokenizer.json
 	name=$(basename "$folder")
-	case " ${NAMES:-llama3 llama2 qwen2_5 gemma2 deepseek_v3 mistral_nemo gptoss} " in *" $name "*) ;; *) continue ;; esac
+	case " ${NAMES:-llama3 llama2 qwen2_5 gemma2 deepseek_v3 mistral_nemo gptoss} " in *" $name "*) \
+		;; *) continue ;; esac
 	[ -e "$t" ] || continue
 	found=$((found + 1))
 	for source in mooncake qwen-bailian weka; do

@@ -38,7 +38,8 @@ stderr_is "" "nothing is said"
 body "$OUT" >got
 same got expected "the same requests as of the file"
 is "$(tail -1 "$OUT" | jq -c '.end.from[0] | [.file, .bytes, .sha256, .url]')" \
-	"[\"chat.json\",$(stat -c %s "$data"),\"$(sha256sum "$data" | cut -d ' ' -f 1)\",\"$at/files/chat.json\"]" "the trailer has its digest and its address"
+	"[\"chat.json\",$(stat -c %s "$data"),\"$(sha256sum "$data" |
+	cut -d ' ' -f 1)\",\"$at/files/chat.json\"]" "the trailer has its digest and its address"
 prep "$at/files/chat.json"
 body "$OUT" >got
 same got expected "again"

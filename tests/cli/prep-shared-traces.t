@@ -14,7 +14,8 @@ if have traces/azure/AzureLLMInferenceTrace_conv.csv; then
 	file=$data/traces/azure/AzureLLMInferenceTrace_conv.csv
 	run "$prep" azure "$file" -o azure.trace.zst
 	status_is 0 "the conversation trace of Azure is read"
-	body azure.trace.zst | jq -r '[.at_ns, .input_tokens, .output_tokens, (.messages[0].content | utf8bytelength), (.messages | length)] | @tsv' >got
+	body azure.trace.zst |
+		jq -r '[.at_ns, .input_tokens, .output_tokens, (.messages[0].content | utf8bytelength), (.messages | length)] | @tsv' >got
 	# the answer, from the file by other means: all of it lies within one day
 	tr -d '\r' <"$file" | awk -F '[ ,:.]' 'NR > 1 {
 		ticks = ($2 * 3600 + $3 * 60 + $4) * 10000000 + $5
@@ -23,7 +24,8 @@ if have traces/azure/AzureLLMInferenceTrace_conv.csv; then
 	}' >expected
 	same got expected "every request has its row's arrival, lengths and as much text"
 	is "$(wc -l <got)" 19366 "all of them"
-	is "$(body azure.trace.zst | jq -r '.messages[0].content[:120] | select(length == 120)' | sort | uniq -d | wc -l)" 0 "no two prompts begin alike"
+	is "$(body azure.trace.zst | jq -r '.messages[0].content[:120] | select(length == 120)' | sort | uniq -d |
+		wc -l)" 0 "no two prompts begin alike"
 	run "$prep" azure "$file" --from 10m --to 20m -o slice.trace.zst
 	body slice.trace.zst | jq -r .at_ns >got
 	awk '$1 >= 600e9 && $1 < 1200e9 { printf "%.0f\n", $1 - 600e9 }' expected >slice

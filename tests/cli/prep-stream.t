@@ -39,7 +39,8 @@ for packing in 'gzip gz' 'zstd zst' 'xz xz' 'bzip2 bz2'; do
 	status_is 0 "input packed by $tool is read"
 	body "$OUT" >got
 	same got expected "and gives the same requests"
-	is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"chat.json.$suffix" | cut -d ' ' -f 1)" "its digest is that of the file as it stands"
+	is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"chat.json.$suffix" |
+		cut -d ' ' -f 1)" "its digest is that of the file as it stands"
 	"$prep" sharegpt --turns all <"chat.json.$suffix" | sed -e 1d -e '$d' >got
 	same got expected "from standard input too"
 
@@ -56,7 +57,8 @@ done
 cat chat.json | "$prep" sharegpt --turns all | sed -e 1d -e '$d' >got
 same got expected "a pipe gives the same requests"
 # a byte now and a byte then
-{ head -c 1 chat.json; tail -c +2 chat.json | dd bs=777 status=none; } | "$prep" sharegpt - --turns all | sed -e 1d -e '$d' >got
+{ head -c 1 chat.json; tail -c +2 chat.json | dd bs=777 status=none; } | "$prep" sharegpt - --turns all |
+	sed -e 1d -e '$d' >got
 same got expected "also in small pieces, and for -"
 jq -c '.[]' chat.json | "$prep" sharegpt --turns all | sed -e 1d -e '$d' >got
 same got expected "as JSON Lines too"
@@ -80,9 +82,11 @@ done
 # ---- enough is enough ----
 run "$prep" sharegpt chat.json -n 3
 is "$(body "$OUT" | wc -l)" 3 "-n ends the reading"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <chat.json | cut -d ' ' -f 1)" "but the digest of a file is that of all of it"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <chat.json |
+	cut -d ' ' -f 1)" "but the digest of a file is that of all of it"
 cat chat.json | "$prep" sharegpt -n 3 >got
-is "$(tail -1 got | jq -c '.end.from')" '[{"file":"standard input","partial":true}]' "a pipe is not read to its end for it"
+is "$(tail -1 got |
+	jq -c '.end.from')" '[{"file":"standard input","partial":true}]' "a pipe is not read to its end for it"
 { cat chat.json; echo "$?" >cat.status; } 2>/dev/null | "$prep" sharegpt 2>"$ERR" | head -1 >got
 is "$(wc -l <got)" 1 "| head -1 works"
 stderr_is "" "quietly"
@@ -107,11 +111,13 @@ same three <(sed 1d one.trace) "wherever the file lies"
 isnt "$(cmp one.trace two.trace)" "" "another seed, another trace"
 # shellcheck disable=SC2086
 run "$prep" $options --prefixes 1x30=0.75,3x90=0.25
-body "$OUT" | jq -s -c 'map(select(.turn == 0).messages[0].content) | [(group_by(.[:90]) | map(length) | sort), length] as [$groups, $all]
+body "$OUT" |
+	jq -s -c 'map(select(.turn == 0).messages[0].content) | [(group_by(.[:90]) | map(length) | sort), length] as [$groups, $all]
 	| [($groups | length), ($groups[-1] / $all > 0.66 and $groups[-1] / $all < 0.84), ($groups[0] > 15)]' >groups
 is "$(cat groups)" "[4,true,true]" "shared prefixes in shares: one for three in four, three for the others"
 is "$(body one.trace | jq -s 'map(select(.turn == 0).session) | length')" 400 "every conversation is there"
-is "$(body one.trace | jq -c 'select(.input_tokens != (.messages | map((.content | utf8bytelength + 3) / 4 | floor) | add) and .turn == 0)')" "" "input_tokens is what the messages have"
+is "$(body one.trace |
+	jq -c 'select(.input_tokens != (.messages | map((.content | utf8bytelength + 3) / 4 | floor) | add) and .turn == 0)')" "" "input_tokens is what the messages have"
 body one.trace | jq -rs 'map({id, output_tokens, model}) | sort_by(.id)[] | tojson' >all
 # shellcheck disable=SC2086
 "$prep" $options --shuffle -n 100 | sed -e 1d -e '$d' | jq -rs 'map({id, output_tokens, model})[] | tojson' >some

@@ -13,7 +13,8 @@ prep -n 12 -o plain.trace
 prep -n 12 --template-tokens 9 -o one.trace
 is "$(tokens one.trace)" "$(tokens plain.trace | awk '{ print $1 + 9 }')" "N is added to each prompt"
 prep -n 12 --template-tokens 9,4 -o both.trace
-zstdcat -f plain.trace | jq -r 'select(.messages) | "\(.input_tokens) \(.messages | length)"' | awk '{ print $1 + 9 + ($2 - 1) * 4 }' >expected
+zstdcat -f plain.trace | jq -r 'select(.messages) | "\(.input_tokens) \(.messages | length)"' |
+	awk '{ print $1 + 9 + ($2 - 1) * 4 }' >expected
 tokens both.trace >got
 same got expected "N,M: M for each further message"
 prep --sessions 4 --turns 3 -o plain.trace
@@ -37,9 +38,11 @@ prep -n 12 --template-tokens 5,5 -o said.trace
 is "$(tokens asked.trace)" "$(tokens said.trace)" "as if the user had said it"
 prep -n 12 --template-tokens "$URL/v1/" -o again.trace
 is "$(template again.trace)" "$(template asked.trace)" "/v1 behind the address does not matter"
-"$BIN/ipf-sched" burst --reproducible -t asked.trace -o asked.schedule 2>/dev/null && "$BIN/ipf-fire" -t asked.trace asked.schedule -u "$URL" -q -o asked.records &&
+"$BIN/ipf-sched" burst --reproducible -t asked.trace -o asked.schedule 2>/dev/null &&
+	"$BIN/ipf-fire" -t asked.trace asked.schedule -u "$URL" -q -o asked.records &&
 	"$BIN/ipf-collect" asked.records -q -o asked.results
-is "$(zstdcat -f asked.results | jq -c 'select(.input_tokens_usage) | .input_tokens_usage' | sort -n)" "$(tokens asked.trace | sort -n)" "which is what the server then counts"
+is "$(zstdcat -f asked.results | jq -c 'select(.input_tokens_usage) | .input_tokens_usage' |
+	sort -n)" "$(tokens asked.trace | sort -n)" "which is what the server then counts"
 
 python=$(command -v python3 || true)
 serve() { # SCRIPT: a server that says its port

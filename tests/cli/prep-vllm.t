@@ -3,7 +3,8 @@
 # generated file with lengths on both sides of every limit, and on published files if they are present.
 . "$TESTS/tap.sh"
 
-[ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null || skip_all "needs IPF_TOKENIZERS and python's tokenizers"
+[ -n "${IPF_TOKENIZERS:-}" ] && "${PYTHON:-python3}" -c 'import tokenizers' 2>/dev/null ||
+	skip_all "needs IPF_TOKENIZERS and python's tokenizers"
 awk 'BEGIN {
 	srand(11)
 	print "["

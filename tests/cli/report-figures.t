@@ -109,10 +109,13 @@ is "$(jq -c "$figures$near" after.json)" "$(jq -c "$figures | [.[0] * 2, .[1] * 
 # Where ipf-fire noted when a stage really began, that counts: here 500 ms later than one would think, so that the first of three ended before it.
 head -1 "$data/mixed.results" >header
 sed -e 1d -e '$d' "$data/mixed.results" >body
-seal header body | sed 's/"end":{/&"from":[{"ipf":"records","stages":[{"begin_ns":0},{"begin_ns":2000000000},{"begin_ns":12000000000},{"begin_ns":12851000000}]}],/' >seen.results
+seal header body |
+	sed 's/"end":{/&"from":[{"ipf":"records","stages":[{"begin_ns":0},{"begin_ns":2000000000},{"begin_ns":12000000000},{"begin_ns":12851000000}]}],/' >seen.results
 "$report" -f json seen.results >out.json
 is "$(jq -c '.stages[3] | [.window_s, .rate.completed]' out.json)" "[3,0.666667]" "a stage begins when it was seen to begin"
-is "$("$report" -f json "$data/mixed.results" | jq -c '.stages[3] | [.window_s, .rate.completed]')" "[3,1]" "else after what came before it"
-is "$("$report" -f json "$data/mixed.results" | jq -c '[.total.by_model | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]')" \
+is "$("$report" -f json "$data/mixed.results" |
+	jq -c '.stages[3] | [.window_s, .rate.completed]')" "[3,1]" "else after what came before it"
+is "$("$report" -f json "$data/mixed.results" |
+	jq -c '[.total.by_model | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]')" \
 	'[["llama-3.1-8b",13],["lora-a",2]]' "several models: each has figures of its own"
 is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model: they would be the total's"

@@ -27,9 +27,11 @@ golden mixed.csv "as CSV"
 
 # Two servers of one run: every third request went to the second.
 . "$data/seal.sh"
-head -1 "$data/mixed.results" | jq -c '.from[0].targets = ["http://10.0.0.1:8000/v1/chat/completions", "http://10.0.0.2:8000/v1/chat/completions"]
+head -1 "$data/mixed.results" |
+	jq -c '.from[0].targets = ["http://10.0.0.1:8000/v1/chat/completions", "http://10.0.0.2:8000/v1/chat/completions"]
 	| .from[0].target = (.from[0].targets | join(", "))' >header
-sed -e 1d -e '$d' "$data/mixed.results" | jq -c 'if .n then .target = (.n % 3 == 2 | if . then 1 else 0 end) else . end' >body
+sed -e 1d -e '$d' "$data/mixed.results" |
+	jq -c 'if .n then .target = (.n % 3 == 2 | if . then 1 else 0 end) else . end' >body
 seal header body >two.results
 run "$report" --by target two.results
 golden mixed-targets.txt "and for each target"
@@ -49,7 +51,8 @@ same one.txt none.txt "also where they were asked for"
 jq -c '.from[0].target = "http://10.0.0.2:8000/v1/chat/completions"' <"$data/mixed.results" | head -1 >other
 sed -e 1d -e '$d' "$data/mixed.results" >rows
 seal other rows >elsewhere.results
-is "$("$report" -q -f json "$data/mixed.results" elsewhere.results | jq -c '[.total.by_target[] | .requests.ok + .requests.failed]')" "[15,15]" \
+is "$("$report" -q -f json "$data/mixed.results" elsewhere.results |
+	jq -c '[.total.by_target[] | .requests.ok + .requests.failed]')" "[15,15]" \
 	"clients that were sent to different servers are told apart"
 # Names that need more than their column, and such that begin or end another.
 for urls in '["https://inference-a.models.example:8443/v1", "https://inference-b.models.example:8443/v1"]|https://inference-a.models.example:8443/v1|inference-a.models.example:8443' \

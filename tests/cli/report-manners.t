@@ -55,7 +55,8 @@ for part in 20 40 60 80 99; do
 done
 head -c $((size * 60 / 100)) "$data/mixed.results" >cut.results
 is "$("$report" -f json cut.results 2>&- | jq '[.stages[].requests | .ok + .failed] | add')" \
-	"$(head -c $((size * 60 / 100)) "$data/mixed.results" | sed '$d' | grep -c '^{"n":')" "a cut stream: every good row counts"
+	"$(head -c $((size * 60 / 100)) "$data/mixed.results" | sed '$d' |
+	grep -c '^{"n":')" "a cut stream: every good row counts"
 run "$report" --strict cut.results
 status_is 3 "a cut stream ends with 3 also when it is invalid"
 run "$report" "$data/mixed.results" cut.results
@@ -158,7 +159,8 @@ isnt "$status" 0 "a closed standard input is noticed"
 # ---- looks ----------------------------------------------------------------------------------------------------------
 is "$(grep -c "$(printf '\033')" want)" 0 "no colours where there is no terminal"
 if command -v script >/dev/null; then
-	escapes() { env "$@" TERM=xterm script -qec "$report $data/mixed.results" /dev/null </dev/null | grep -c "$(printf '\033')"; }
+	escapes() { env "$@" TERM=xterm script -qec "$report $data/mixed.results" /dev/null </dev/null |
+		grep -c "$(printf '\033')"; }
 	isnt "$(escapes NO_COLOR=)" 0 "colours on a terminal"
 	is "$(escapes NO_COLOR=1)" 0 "unless NO_COLOR is set"
 else
@@ -182,7 +184,8 @@ contains "$(cat "$OUT")" "  sehr-langsam-und-aus…     1.00" "a long name is cu
 # Names come from files and servers: none of them speaks to the terminal.
 sed -e '1s/"name":"constant"/"name":"a\\u001b[2Jb\\u009bc\\nd"/g' "$data/one.results" >evil.results
 run "$report" evil.results
-is "$(tr -d '\n' <"$OUT" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c | tr -d ' ')" 0 "no control character of a name reaches the terminal"
+is "$(tr -d '\n' <"$OUT" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c |
+	tr -d ' ')" 0 "no control character of a name reaches the terminal"
 contains "$(cat "$OUT")" "  a?[2Jb?c?d" "it is shown as a question mark"
 
 # CSV: as many fields on each line, RFC 4180 for odd names
@@ -191,7 +194,8 @@ run "$report" -f csv odd.results
 matches "$(sed -n 2p "$OUT")" '^"a,""b""",constant,true,' "CSV: a name with comma and quotes is quoted"
 "$report" -f csv "$data/mixed.results" >m.csv
 is "$(awk -F, '{ print NF }' m.csv | sort -u | wc -l | tr -d ' ')" 1 "CSV: every line has as many fields as the first"
-between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv | tr ',' '\n' | wc -l)" "CSV: there are hundreds of names"
+between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv | tr ',' '\n' |
+	wc -l)" "CSV: there are hundreds of names"
 is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "and none stands twice"
 is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
 

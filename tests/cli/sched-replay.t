@@ -10,25 +10,32 @@ replay() { # SPEC TRACE
 }
 
 replay replay "$DATA/recorded.trace"
-is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 100 250000000 250000000 999999999 1000000001 1500000000 3000000000 " "recorded times as they are"
+is "$(jq -r .at_ns lines |
+	tr '\n' ' ')" "0 100 250000000 250000000 999999999 1000000001 1500000000 3000000000 " "recorded times as they are"
 is "$(jq -r .req lines | tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "each request once"
 replay replay:speed=1.25 "$DATA/recorded.trace"
-is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 80 200000000 200000000 799999999 800000001 1200000000 2400000000 " "divided by the speed, to the nearest nanosecond"
+is "$(jq -r .at_ns lines |
+	tr '\n' ' ')" "0 80 200000000 200000000 799999999 800000001 1200000000 2400000000 " "divided by the speed, to the nearest nanosecond"
 replay replay:from=250ms,to=1s,speed=0.5 "$DATA/recorded.trace"
-is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" "2 0,3 0,4 1499999998," "a slice counts from its own beginning"
+is "$(jq -r '[.req, .at_ns] | join(" ")' lines |
+	tr '\n' ',')" "2 0,3 0,4 1499999998," "a slice counts from its own beginning"
 
 replay replay:idle=500ms "$DATA/recorded.trace"
-is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 100 250000000 250000000 750000000 750000002 1250000001 1750000001 " "long gaps are cut"
+is "$(jq -r .at_ns lines |
+	tr '\n' ' ')" "0 100 250000000 250000000 750000000 750000002 1250000001 1750000001 " "long gaps are cut"
 replay replay:idle=500ms,speed=2 "$DATA/recorded.trace"
-is "$(jq -r .at_ns lines | tr '\n' ' ')" "0 50 125000000 125000000 375000000 375000001 625000001 875000001 " "in the trace's time, before the speed divides it"
+is "$(jq -r .at_ns lines |
+	tr '\n' ' ')" "0 50 125000000 125000000 375000000 375000001 625000001 875000001 " "in the trace's time, before the speed divides it"
 replay replay:loop,from=250ms,to=1s,n=7 "$DATA/recorded.trace"
 is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" \
 	"2 0,3 0,4 749999999,2 750000000,3 750000000,4 1499999999,2 1500000000," "a slice is gone round, each round a length of it later"
-for k in 1 2; do "$BIN/ipf-sched" replay:loop,from=250ms,to=1s,n=7 -t "$DATA/recorded.trace" --shard $k/2 | body /dev/stdin; done | jq -s -c 'sort_by(.n)[]' >union
+for k in 1 2; do "$BIN/ipf-sched" replay:loop,from=250ms,to=1s,n=7 -t "$DATA/recorded.trace" --shard $k/2 |
+	body /dev/stdin; done | jq -s -c 'sort_by(.n)[]' >union
 jq -c . lines >whole
 same union whole "also in shards"
 run "$BIN/ipf-sched" replay:rate=4 -t "$DATA/recorded.trace"
-is "$(head -1 "$OUT" | jq -c '[.stages[0].end_ns, (.stages[0].rate * 1e6 | round)]')" "[2000000000,4000000]" "a replay at a rate has that rate"
+is "$(head -1 "$OUT" |
+	jq -c '[.stages[0].end_ns, (.stages[0].rate * 1e6 | round)]')" "[2000000000,4000000]" "a replay at a rate has that rate"
 is "$(body "$OUT" | jq -s -c '[.[].req]')" "[0,1,2,3,4,5,6,7]" "with each request once"
 matches "$(cat "$ERR")" 'time is scaled: 1\.714 times as fast as the recorded 2\.333/s' "and says what it did"
 run "$BIN/ipf-sched" replay:rate=4,speed=2 -t "$DATA/recorded.trace"
@@ -41,7 +48,8 @@ jq -c '[.req, .at_ns]' lines >kept
 replay replay "$DATA/recorded.trace"
 is "$(jq -c '[.req, .at_ns]' lines | grep -cxFf kept)" 4 "at the times that were recorded"
 run "$BIN/ipf-sched" replay:rate=1.2,by=thin -t "$DATA/recorded.trace"
-is "$(head -1 "$OUT" | jq -c '.stages[0] | [.by, .rate, (.recorded_rate * 1000 | round), .arrivals, .end_ns]')" '["thin",1.2,2333,4,3428571429]' "the header says what was kept"
+is "$(head -1 "$OUT" |
+	jq -c '.stages[0] | [.by, .rate, (.recorded_rate * 1000 | round), .arrivals, .end_ns]')" '["thin",1.2,2333,4,3428571429]' "the header says what was kept"
 matches "$(cat "$ERR")" 'thinned: 4 of 8 arrivals' "and so does standard error"
 replay replay:rate=1.2,by=thin,loop,n=12 "$DATA/recorded.trace"
 is "$(jq -s -c '[.[].req] | .[0:4] == .[4:8] and .[0:4] == .[8:12]' lines)" true "each round has the same ones"
@@ -50,9 +58,12 @@ is "$(jq -s -c 'map(.copy // 0) | group_by(.) | map(length)' lines)" "[8,8,5]" "
 is "$(jq -s -c '[.[].at_ns] | . == sort and .[-1] < 3428571429' lines)" true "in order, within the recording's length"
 jq -s -c '[.[] | select(.copy == 1)] | sort_by(.req) | .[0].at_ns as $zero | map((.at_ns - $zero + 3428571429) % 3428571429)' lines >shifted
 is "$(cat shifted)" "[0,100,250000000,250000000,999999999,1000000001,1500000000,3000000000]" "a copy is the recording, shifted and wrapped"
-for k in 1 2 3; do "$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" --shard $k/3 | body /dev/stdin; done |
+for k in 1 2 3; \
+	do "$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" --shard $k/3 \
+	| body /dev/stdin; done |
 	jq -s -c 'sort_by(.n)[]' >union
-"$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" | body /dev/stdin | jq -c . >whole
+"$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 poisson:rate=5,n=3 -q -t "$DATA/recorded.trace" | body /dev/stdin |
+	jq -c . >whole
 same union whole "copies in shards, and a stage behind them"
 for spec in rate=3,by=thin rate=1,by=copies rate=200,by=copies by=thin rate=3,by=luck; do
 	run "$BIN/ipf-sched" "replay:$spec" -t "$DATA/recorded.trace"
@@ -73,14 +84,17 @@ awk 'BEGIN { for (s = 0; s < 20; s++) for (t = 0; t < 2; t++)
 for spec in rate=500k,by=thin rate=2.5M,by=copies; do
 	replay "replay:$spec" sessions.trace
 	is "$(jq -s -c '[range(0; length; 2) as $i | .[$i] as $a | .[$i + 1] as $b | $b.after == [$a.n] and $b.req == $a.req + 1 and
-		$a.copy == $b.copy and $b.at_ns == $a.at_ns + 300] | all and length == '"$([ "${spec#*thin}" = "$spec" ] && echo 50 || echo 10)" lines)" true "$spec: sessions whole"
+		$a.copy == $b.copy and $b.at_ns == $a.at_ns + 300] | all and length == '"$([ "${spec#*thin}" = "$spec" ] &&
+			echo 50 || echo 10)" lines)" true "$spec: sessions whole"
 done
 
 # Dispersion of the counts in windows of a second, of bursts of 0.2 s.
-per_second() { body "$1" | jq .at_ns | awk '{ c[w = int($1 / 1e9)]++; if (w > most) most = w } END { for (w = 0; w <= most; w++) { s += c[w]; q += c[w] * c[w] }
+per_second() { body "$1" | jq .at_ns |
+	awk '{ c[w = int($1 / 1e9)]++; if (w > most) most = w } END { for (w = 0; w <= most; w++) { s += c[w]; q += c[w] * c[w] }
 	m = s / (most + 1); print (q / (most + 1) - m * m) / m }'; }
 # several SPEC TRACE: the mean of twelve seeds
-several() { for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do "$BIN/ipf-sched" "$1" -q -t "$2" --seed $seed >one.sched && per_second one.sched; done | awk '{ s += $1 } END { print s / NR }'; }
+several() { for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do "$BIN/ipf-sched" "$1" -q -t "$2" --seed $seed >one.sched &&
+	per_second one.sched; done | awk '{ s += $1 } END { print s / NR }'; }
 "$BIN/ipf-sched" onoff:peak=200,base=1,on=200ms,off=5s,for=10m -q | body /dev/stdin |
 	jq -r '"{\"id\":\"r\(.n)\",\"prompt\":\"p\",\"at_ns\":\(.at_ns)}"' | trace bursts.trace
 "$BIN/ipf-sched" replay -q -t bursts.trace >one.sched
@@ -126,7 +140,8 @@ else
 	jq .at_ns lines >got
 	same got expected "every recorded arrival at a quarter of its time, to the 100 ns of the recording"
 	# Dispersion of the counts in 600 windows of the whole.
-	dispersion() { awk '{ t[NR] = $1; if ($1 > most) most = $1 } END { for (i = 1; i <= NR; i++) c[int(t[i] / (most + 1) * 600)]++
+	dispersion() \
+		{ awk '{ t[NR] = $1; if ($1 > most) most = $1 } END { for (i = 1; i <= NR; i++) c[int(t[i] / (most + 1) * 600)]++
 		for (w = 0; w < 600; w++) { s += c[w]; q += c[w] * c[w] } m = s / 600; print (q / 600 - m * m) / m }'; }
 	run "$BIN/ipf-sched" replay:rate=50 -t azure.trace.zst
 	body "$OUT" | jq .at_ns | dispersion >scaled

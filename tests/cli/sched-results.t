@@ -19,9 +19,11 @@ awk 'BEGIN { for (i = 0; i < 800; i++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,
 	results saturated.results constant 80.0
 run "$BIN/ipf-sched" sweep:from=saturated.results,points=5,upto=1.4,for=60s
 status_is 0 "a sweep from results"
-is "$(head -1 "$OUT" | jq -r '[.stages[].rate | . * 100 | round / 100] | join(" ")')" "5 39.39 47.5 60 70" "rates around what was sustained, denser near it"
+is "$(head -1 "$OUT" |
+	jq -r '[.stages[].rate | . * 100 | round / 100] | join(" ")')" "5 39.39 47.5 60 70" "rates around what was sustained, denser near it"
 is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" results "the header says what it was made of"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum rows | cut -d' ' -f1)" "and the trailer has its digest"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum rows |
+	cut -d' ' -f1)" "and the trailer has its digest"
 matches "$(cat "$ERR")" 'saturated.results: stage s: sustained 50/s, .* \(95 % confidence\)' "and standard error how sure it is"
 # Closed stages: 5 a second with one user, 50 a second with 40, as many as a server of ten has.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":0,\"ok\":true,\"start_ns\":%.0f,\"end_ns\":%.0f}\n", i, i * 2e8, (i + 1) * 2e8
@@ -35,7 +37,8 @@ awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":0,\
 } >users.results
 run "$BIN/ipf-sched" sweep:from=users.results,closed,n=50
 status_is 0 "a sweep over users from results"
-is "$(head -1 "$OUT" | jq -r '[.stages[].slots] | join(" ")')" "1 4 7 8 9 10 11 12" "numbers of users around the knee, each once"
+is "$(head -1 "$OUT" |
+	jq -r '[.stages[].slots] | join(" ")')" "1 4 7 8 9 10 11 12" "numbers of users around the knee, each once"
 is "$(head -1 "$OUT" | jq -r '[.stages[].closed] | all')" true "in closed stages"
 matches "$(cat "$ERR")" 'stage few: 5/s with 1 user: the knee is at 10 users' "and standard error how it was found"
 # COUNT answers of the fewest users, which are USERS, a second apart by GAP: a slow server has few of them in a minute.
@@ -67,7 +70,8 @@ status_is 3 "results that were cut are refused"
 i=0
 set --
 : >next.sched
-while run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] && [ "$i" -lt 40 ]; do
+while run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] &&
+	[ "$i" -lt 40 ]; do
 	i=$((i + 1))
 	rate=$(head -1 next.sched | jq '.stages[0].rate')
 	awk -v r="$rate" -v i="$i" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%d}\n", k, k, k, k + i, r <= 20 ? 50e6 : 150e6 }' |
@@ -90,7 +94,8 @@ complains ipf-sched "./run1.results: given twice" "and named"
 shards() { # INDEX…: results collected from these shards
 	local from="" index
 	for index; do from="$from,{\"ipf\":\"records\",\"tool\":\"t\",\"from\":[{\"ipf\":\"schedule\",\"tool\":\"t\",\"shard\":{\"index\":$index,\"of\":2},\"stages\":$(head -1 run1.results | jq -c '.stages | map(.rate /= 2)')}]}"; done
-	{ head -1 run1.results | jq -c --argjson from "[${from#,}]" '.from = $from | .stages[0].rate /= 2' && sed 1d run1.results; } >shards.results
+	{ head -1 run1.results | jq -c --argjson from "[${from#,}]" '.from = $from | .stages[0].rate /= 2' &&
+		sed 1d run1.results; } >shards.results
 	run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r shards.results
 }
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results
@@ -140,7 +145,8 @@ run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r never.r
 between "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 13 "requests that never started met nothing"
 # The trace goes on where the last run stopped, also where it had begun again.
 awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"}\n", i }' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d' ' -f1)" >many.trace
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
+	cut -d' ' -f1)" >many.trace
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results -t many.trace
 is "$(body "$OUT" | head -1 | jq .req)" 50 "the next stage of a search goes on in the trace"
 run "$BIN/ipf-sched" sweep:from=whole.results,for=10s -t many.trace
@@ -149,16 +155,21 @@ is "$(body "$OUT" | head -1 | jq .req)" 50 "and so does a sweep"
 printf 'seconds,rate\n0,10\n10,30\n# a pause\n20s,0\n30,600/m\n40,10\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
 status_is 0 "rates from a file"
-is "$(body "$OUT" | jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[100,300,100]" "each holds up to the next"
-is "$(head -1 "$OUT" | jq -c '[.stages[0].rate, .stages[0].end_ns, .from[0].sha256]')" "[12.5,40000000000,\"$(sha256sum rates.csv | cut -d' ' -f1)\"]" \
+is "$(body "$OUT" |
+	jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[100,300,100]" "each holds up to the next"
+is "$(head -1 "$OUT" |
+	jq -c '[.stages[0].rate, .stages[0].end_ns, .from[0].sha256]')" "[12.5,40000000000,\"$(sha256sum rates.csv |
+	cut -d' ' -f1)\"]" \
 	"the header has the mean rate, the end and the file's digest"
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,linear
-is "$(body "$OUT" | jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[200,150,50,100]" "or goes evenly to it"
+is "$(body "$OUT" |
+	jq -s -c '[.[].at_ns / 1e10 | floor] | group_by(.) | map(length)')" "[200,150,50,100]" "or goes evenly to it"
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant,for=50s
 is "$(body "$OUT" | wc -l | tr -d ' ')" 600 "for= goes on with the last one"
 printf '\357\273\277 0,10\r\n10,30\r\n20,0\r\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv,process=constant
-is "$(head -1 "$OUT" | jq -c '[.stages[0].end_ns, .stages[0].arrivals]')" "[20000000000,400]" "a spreadsheet's mark and spaces before the first time are no heading"
+is "$(head -1 "$OUT" |
+	jq -c '[.stages[0].end_ns, .stages[0].arrivals]')" "[20000000000,400]" "a spreadsheet's mark and spaces before the first time are no heading"
 printf -- '-10,5\n0,10\n' >rates.csv
 run "$BIN/ipf-sched" rates:file=rates.csv
 complains ipf-sched 'rates.csv:1: expected a time such as 60 (seconds) or 2m, got "-10"' "nor is a time below 0"

@@ -29,4 +29,5 @@ between $near 4 5 "the answers are within the precision of 5 %: $near of 5"
 # Each run is made of all before it: their headers stand side by side, not in one another.
 head -1 next.sched | wc -c >size
 between "$(cat size)" 1000 60000 "the header of the last of so many runs is no book"
-is "$(head -1 next.sched | jq '[.. | objects | select(.ipf == "results")] | length')" "$((stages - 1))" "and has each of the earlier runs once"
+is "$(head -1 next.sched |
+	jq '[.. | objects | select(.ipf == "results")] | length')" "$((stages - 1))" "and has each of the earlier runs once"

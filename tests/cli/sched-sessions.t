@@ -22,9 +22,11 @@ is "$(cat lines)" "0:0:::0
 
 followers poisson:rate=10,n=7
 is "$(wc -l <lines | tr -d ' ')" 17 "n counts arrivals of the process: sessions and lone requests, seven of them here"
-is "$(sed -n '9p;11,12p;14,17p' lines | cut -d: -f1-3 | tr '\n' ' ')" "8:8: 10:1:9 11:2:10 13:4: 14:5:13 15:6:13 16:7:14+15 " \
+is "$(sed -n '9p;11,12p;14,17p' lines | cut -d: -f1-3 |
+	tr '\n' ' ')" "8:8: 10:1:9 11:2:10 13:4: 14:5:13 15:6:13 16:7:14+15 " \
 	"after a wrap they refer to their own instance"
-is "$(head -1 "$OUT" | jq -c '[.stages[0].arrivals, .stages[0].rate == 10]')" "[17,true]" "the header counts lines, and plans the rate of arrivals"
+is "$(head -1 "$OUT" |
+	jq -c '[.stages[0].arrivals, .stages[0].rate == 10]')" "[17,true]" "the header counts lines, and plans the rate of arrivals"
 
 followers replay:speed=2
 is "$(cut -d: -f3-5 lines | tr '\n' ' ')" \
@@ -36,4 +38,5 @@ is "$(tr '\n' ' ' <lines)" "0:0::: 1:1:0:1000000000: 2:2:1:1000000001: 3:3::: " 
 
 # Turn by turn, the schedule is one that ipf-fire can read as a stream: req goes on by one, and back only to the trace's beginning.
 followers poisson:rate=10,n=40 gamma:rate=3,cv=2,for=30s burst
-is "$(cut -d: -f2 lines | awk 'NR > 1 && $1 != before + 1 && $1 != 0 { print } { before = $1 }')" "" "the requests go round the trace in order"
+is "$(cut -d: -f2 lines |
+	awk 'NR > 1 && $1 != before + 1 && $1 != 0 { print } { before = $1 }')" "" "the requests go round the trace in order"

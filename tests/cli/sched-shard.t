@@ -13,15 +13,18 @@ union() { # SHARDS ARGUMENTS…
 	k=1
 	while [ $k -le "$shards" ]; do
 		"$sched" "$@" --shard "$k/$shards" >part.sched || return 1
-		head -1 part.sched | jq -e --argjson k $k --argjson n "$shards" '.shard == {index: $k, of: $n}' >/dev/null || return 1
-		[ "$(head -1 part.sched | jq '.stages | map(.arrivals) | add')" = "$(body part.sched | wc -l | tr -d ' ')" ] || return 1
+		head -1 part.sched | jq -e --argjson k $k --argjson n "$shards" '.shard == {index: $k, of: $n}' >/dev/null ||
+			return 1
+		[ "$(head -1 part.sched | jq '.stages | map(.arrivals) | add')" = "$(body part.sched | wc -l | tr -d ' ')" ] \
+			|| return 1
 		body part.sched >>parts
 		head -1 part.sched | jq -c '.stages | map([.name, .begin_ns, .end_ns, .first_n, .all_arrivals // 0])'
 		k=$((k + 1))
 	done >stages
 	sort -t : -k 2n parts >sorted
 	body whole.sched >expected
-	cmp -s sorted expected && [ "$(sort -u stages)" = "$(head -1 whole.sched | jq -c '.stages | map([.name, .begin_ns, .end_ns, .first_n, .arrivals])')" ]
+	cmp -s sorted expected && [ "$(sort -u stages)" = "$(head -1 whole.sched |
+		jq -c '.stages | map([.name, .begin_ns, .end_ns, .first_n, .arrivals])')" ]
 }
 
 for shards in 1 2 3 7 64; do
@@ -39,8 +42,10 @@ for k in 1 2 3; do
 	"$sched" closed:users=8,for=1s constant:rate=1,n=1 -t "$DATA/recorded.trace" --shard $k/3 >"part.$k"
 done
 is "$(for k in 1 2 3; do head -1 part.$k | jq '.stages[0].slots'; done | tr '\n' ' ')" "3 3 2 " "users are dealt out"
-is "$(for k in 1 2 3; do body part.$k | jq -r 'select(.stage == 0).req'; done | sort -n | tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "and the trace"
-is "$(for k in 1 2 3; do head -1 part.$k | jq '.stages[0].first_n as $f | .stages[1].first_n - $f > 1400000000'; done | sort -u)" true \
+is "$(for k in 1 2 3; do body part.$k | jq -r 'select(.stage == 0).req'; done | sort -n |
+	tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "and the trace"
+is "$(for k in 1 2 3; do head -1 part.$k | jq '.stages[0].first_n as $f | .stages[1].first_n - $f > 1400000000'; done \
+	| sort -u)" true \
 	"with room for each to go round"
 yes_if "in numbers without gaps" sh -c 'for k in 1 2 3; do sed 1d part.$k | jq -e -s "map(select(.stage == 0).n) | . == [range(.[0]; .[0] + length)]"; done'
 
@@ -67,7 +72,8 @@ for k in 1 2; do
 	eval "client_$k=\$!"
 done
 # shellcheck disable=SC2154 # set by eval
-wait "$client_1" && wait "$client_2" && ok "two clients carry out a schedule" || not_ok "two clients carry out a schedule"
+wait "$client_1" && wait "$client_2" && ok "two clients carry out a schedule" ||
+	not_ok "two clients carry out a schedule"
 "$BIN/ipf-collect" -q records.1 records.2 -o both.results
 "$BIN/ipf-collect" -q records.1 -o first.results
 "$BIN/ipf-collect" -q records.2 -o second.results

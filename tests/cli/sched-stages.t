@@ -14,7 +14,8 @@ stage() { # INDEX FILTER
 
 sched constant:rate=1000,for=10s
 is "$(wc -l <arrivals | tr -d ' ')" 10000 "a constant rate gives rate × time arrivals"
-is "$(awk '$2 != NR * 1000000 - 1000000' arrivals | wc -l | tr -d ' ')" 0 "each at its millisecond exactly, the first at once"
+is "$(awk '$2 != NR * 1000000 - 1000000' arrivals | wc -l |
+	tr -d ' ')" 0 "each at its millisecond exactly, the first at once"
 is "$(stage 0 '[.begin_ns, .end_ns, .rate == 1000, .arrivals, .first_n, .measured]')" "[0,10000000000,true,10000,0,true]" "and the header says so"
 
 sched constant:rate=7,n=7000
@@ -40,7 +41,8 @@ yes_if "another seed gives others" sh -c '! cmp -s second.body third.body'
 
 # Another stage in front: same draws, another beginning.
 sched rest:for=5s poisson:rate=200,for=60s --seed 5
-is "$(awk '{ printf "%.0f\n", $2 - 5000000000 }' arrivals | sha256sum)" "$(jq .at_ns second.body | sha256sum)" "a stage in front changes no draw of the next"
+is "$(awk '{ printf "%.0f\n", $2 - 5000000000 }' arrivals | sha256sum)" "$(jq .at_ns second.body |
+	sha256sum)" "a stage in front changes no draw of the next"
 
 sched constant:rate=2,for=1s,warmup,name=warm rest:for=1s closed:users=4,n=3 burst:n=2
 is "$(tr '\n' ',' <arrivals)" "0 0 0 0,1 500000000 1 0,2 - 2 2,3 - 3 2,4 - 4 2,5 2000000000 5 3,6 2000000000 6 3," "stages follow one another"
@@ -54,7 +56,8 @@ is "$(stage 1 '[.first_n, .begin_ns]')" '[4294967296,30000000000]' "and leaves n
 
 # Evenly spaced along the area under a sine, which awk knows, too: k arrivals have come by the k-th.
 "$BIN/ipf-sched" sine:low=0,high=100k,every=2s,for=2s,process=constant >sine.sched
-is "$(body sine.sched | awk -F'[:,]' '{ k = $2; t = $4 / 1e9; pi = atan2(0, -1); e = (50000 * t - 50000 * sin(pi * t) / pi - k) / (50000 * (1 - cos(pi * t)) + 1e-9) * 1e9
+is "$(body sine.sched |
+	awk -F'[:,]' '{ k = $2; t = $4 / 1e9; pi = atan2(0, -1); e = (50000 * t - 50000 * sin(pi * t) / pi - k) / (50000 * (1 - cos(pi * t)) + 1e-9) * 1e9
 	if (k > 10 && (e > 0.6 || e < -0.6)) far++
 	if ($4 < before) back++
 	before = $4 } END { print NR, far + 0, back + 0 }')" "100000 0 0" "the arrivals of a sine are right to half a nanosecond, and in order"
@@ -76,9 +79,11 @@ is "$(begins constant:rate=1,n=150 closed:users=1,for=5s burst:n=1)" "[0,50,50]"
 sched poisson:rate=1,n=7 burst -t "$DATA/five.trace"
 is "$(awk '{ printf "%s", $3 }' arrivals)" 012340123401 "requests go on where the stage before stopped, and wrap at the trace's end"
 is "$(head -1 "$OUT" | jq -r .trace.requests)" 5 "the header counts the trace"
-is "$(head -1 "$OUT" | jq -r .trace.sha256)" "$(body "$DATA/five.trace" | sha256sum | cut -d' ' -f1)" "and has its digest"
+is "$(head -1 "$OUT" | jq -r .trace.sha256)" "$(body "$DATA/five.trace" | sha256sum |
+	cut -d' ' -f1)" "and has its digest"
 is "$(head -1 "$OUT" | jq -r '.from[0].ipf')" trace "and the trace's header"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(body "$DATA/five.trace" | sha256sum | cut -d' ' -f1)" "the trailer has the digest too"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(body "$DATA/five.trace" | sha256sum |
+	cut -d' ' -f1)" "the trailer has the digest too"
 
 "$BIN/ipf-sched" poisson:rate=10,n=50 -o out.zst
 is "$(zstd -dcq out.zst | wc -l | tr -d ' ')" 52 "-o NAME.zst compresses"
@@ -90,7 +95,8 @@ run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null
 stderr_is "" "-q wins over it"
 
 sched sweep:rates=1,2,for=3s,drain,cooldown sweep:users=2,3,n=3,overlap
-is "$(head -1 "$OUT" | jq -c '.stages | map([.drain, .measured, .overlap])')" "[[true,false,null],[true,false,null],[null,true,true],[null,true,true]]" \
+is "$(head -1 "$OUT" |
+	jq -c '.stages | map([.drain, .measured, .overlap])')" "[[true,false,null],[true,false,null],[null,true,true],[null,true,true]]" \
 	"what is said of a sweep is true of all its stages"
 is "$(stage 0 .spec)" '"poisson:rate=1,for=3s,cooldown,drain"' "and stands in their specs"
 sched sweep:rates=10,20,for=5s,rest=1s,process=constant sweep:users=2,n=3

@@ -19,7 +19,8 @@ is "$code" 200 "a streamed chat is answered"
 is "$(text | wc -c | tr -d ' ')" 28 "seven tokens are 28 bytes"
 text >first.text
 is "$(events | jq -s -c 'map(select((.choices[0].delta.content // "") != "")) | length')" 7 "in seven events"
-is "$(events | tail -1 | jq -c '[.choices, .usage.prompt_tokens, .usage.completion_tokens]')" '[[],3,7]' "usage comes last, in a chunk without choices"
+is "$(events | tail -1 |
+	jq -c '[.choices, .usage.prompt_tokens, .usage.completion_tokens]')" '[[],3,7]' "usage comes last, in a chunk without choices"
 is "$(events | jq -r '.choices[0].finish_reason // empty')" length "it finishes with length"
 is "$(grep -c '^data: \[DONE\]$' "$OUT")" 1 "and [DONE]"
 
@@ -64,7 +65,8 @@ contains "$(jq -r .error.message "$OUT")" "maximum context length is 131072" "to
 # ---- connections ----
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
 printf 'GET /health HTTP/1.1\r\nHost: a\r\n\r\nGET /nix HTTP/1.1\r\nHost: a\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' >&3
-is "$(grep -ao 'HTTP/1.1 [0-9]*' <&3 | cut -d' ' -f2 | tr '\n' ' ')" "200 404 200 " "requests in a row on one connection are answered in turn"
+is "$(grep -ao 'HTTP/1.1 [0-9]*' <&3 | cut -d' ' -f2 |
+	tr '\n' ' ')" "200 404 200 " "requests in a row on one connection are answered in turn"
 exec 3<&-
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
 printf 'what is this\r\n\r\n' >&3
@@ -73,7 +75,8 @@ exec 3<&-
 curl -sS -o /dev/null -o /dev/null -w '%{num_connects}\n' "$URL/health" "$URL/v1/models" >connects
 is "$(tr '\n' ' ' <connects)" "1 0 " "a connection is kept"
 curl -sN -m 0.3 -o /dev/null "$URL/v1/completions" -H 'X-Request-Id: gone' -d '{"prompt":"x","max_tokens":100000,"stream":true}'
-left() { grep '"id":"gone"' log.ndjson | jq -e .cancelled && [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_running{.*} //p')" = 0 ]; }
+left() { grep '"id":"gone"' log.ndjson | jq -e .cancelled && [ "$(curl -s "$URL/metrics" |
+	sed -n 's/^vllm:num_requests_running{.*} //p')" = 0 ]; }
 yes_if "who hangs up is taken off the engine" wait_for 5 left
 
 # ---- the log and the metrics ----
@@ -122,7 +125,8 @@ server_start --step-base 1ms --out-limit 64KiB -v
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
 slow='{"prompt":"x","max_tokens":5000,"stream":true,"sim":"pad"}'
 printf 'POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s' ${#slow} "$slow" >&3
-dropped() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:request_success_total{.*finished_reason="abort"} //p')" = 1 ]; }
+dropped() { [ "$(curl -s "$URL/metrics" |
+	sed -n 's/^vllm:request_success_total{.*finished_reason="abort"} //p')" = 1 ]; }
 yes_if "a reader that never reads is dropped" wait_for 20 dropped
 exec 3<&-
 server_stop "$SERVER"
@@ -157,6 +161,8 @@ yes_if "--die-with-parent" wait_for 5 sh -c "! kill -0 $(cat orphan.pid)"
 
 # ---- its description ----
 "$BIN/ipf-sim" --help | grep -oE '(^| )--[a-z][a-z-]*' | tr -d ' ' | sort -u >known
-is "$(while read -r option; do grep -qF -e "\`$option" "$TESTS/sim/README.md" || echo "$option"; done <known)" "" "README.md has every option"
+is "$(while read -r option; do grep -qF -e "\`$option" "$TESTS/sim/README.md" ||
+	echo "$option"; done <known)" "" "README.md has every option"
 "$BIN/ipf-sim" --list-modes | cut -d' ' -f1 >modes
-is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$TESTS/sim/README.md" || echo "$mode"; done <modes)" "" "and every mode"
+is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$TESTS/sim/README.md" ||
+	echo "$mode"; done <modes)" "" "and every mode"

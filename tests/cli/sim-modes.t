@@ -8,9 +8,11 @@ ask() { # MODE [CURL OPTIONS…]: curl's status in $status, the answer in $OUT, 
 	local mode=$1
 	shift
 	status=0
-	curl -sSN -m 10 -D head.txt -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $mode" -d "$body" "$@" 2>"$ERR" || status=$?
+	curl -sSN -m 10 -D head.txt -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $mode" -d "$body" "$@" 2>"$ERR" ||
+		status=$?
 }
-tokens() { sed -n 's/^data: *//p' "$OUT" | jq -R 'fromjson? | select((.choices[0].delta.content? // "") != "")' | jq -s length; }
+tokens() { sed -n 's/^data: *//p' "$OUT" | jq -R 'fromjson? | select((.choices[0].delta.content? // "") != "")' |
+	jq -s length; }
 http_status() { sed -nE '1s/^HTTP[^ ]* ([0-9]+).*/\1/p' head.txt; }
 
 server_start --step-base 1ms --log log.ndjson
@@ -76,7 +78,8 @@ is "$? $(grep -c '"text":"[^"]' "$OUT")" "18 2" "of a completion as well"
 # the whole answers
 for mode in cut reset content-length-short malformed error-inband no-usage 'short;tokens=2'; do
 	status=0
-	curl -sS "$URL/v1/completions" -H "X-Sim: $mode" -d '{"prompt":"hello","max_tokens":6}' >"$OUT" 2>"$ERR" || status=$?
+	curl -sS "$URL/v1/completions" -H "X-Sim: $mode" -d '{"prompt":"hello","max_tokens":6}' >"$OUT" 2>"$ERR" ||
+		status=$?
 	printf '%s %s %s\n' "${mode%%;*}" "$status" "$(jq -c '[.choices[0].text, .usage.completion_tokens, .error.code]' "$OUT" 2>/dev/null | tail -1)"
 done >whole
 is "$(sed -E 's/"[^"]{24}"/24/;s/"[^"]{8}"/8/' whole)" "cut 18 

@@ -64,7 +64,7 @@ wrong() { # STATUS PART ARGUMENTS…
 	stderr_contains "$part" "says $part"
 }
 wrong 2 "--tokenizer" lines
-wrong 2 "--decode and --count" -t "$t" --decode --count lines
+wrong 2 "cannot be combined with --decode" -t "$t" --decode --count lines
 wrong 2 "--threads" -t "$t" --threads 1000 lines
 wrong 1 "nowhere.json" -t ./nowhere.json lines
 wrong 1 "nothing.txt" -t "$t" nothing.txt
@@ -83,9 +83,12 @@ wrong 3 "odd:1: ids: expected integers" -t "$t" --decode odd
 
 # ---- rank files -----------------------------------------------------------------------------------------------------
 
-for token in a b c d ' ' ab abc 'd a' ' ab'; do printf '%s' "$token" | base64; done | awk '{ print $1, NR - 1 }' >cl100k_base.tiktoken
-is "$(printf 'abcd ab<|endoftext|>a\n' | tokenize -t cl100k_base.tiktoken)" "[6,3,8,100257,0]" "a rank file, by its name"
-is "$(printf 'abcd ab<|endoftext|>a\n' | tokenize -t cl100k_base.tiktoken | tokenize -t cl100k_base.tiktoken --decode --special)" \
+for token in a b c d ' ' ab abc 'd a' ' ab'; do printf '%s' "$token" | base64; done |
+	awk '{ print $1, NR - 1 }' >cl100k_base.tiktoken
+is "$(printf 'abcd ab<|endoftext|>a\n' |
+	tokenize -t cl100k_base.tiktoken)" "[6,3,8,100257,0]" "a rank file, by its name"
+is "$(printf 'abcd ab<|endoftext|>a\n' | tokenize -t cl100k_base.tiktoken |
+	tokenize -t cl100k_base.tiktoken --decode --special)" \
 	"abcd ab<|endoftext|>a" "and back"
 cp cl100k_base.tiktoken own.tiktoken
 wrong 3 "own.tiktoken" -t own.tiktoken lines
@@ -143,7 +146,8 @@ is "$(find cache/ipf -name '.new*' | wc -l)" 0 "and leave nothing half-made"
 cp "$t" changing.json
 tokenize -t ./changing.json lines >/dev/null
 sed 's/"<|begin|>"/"<|begun|>"/g' "$t" >changing.json
-isnt "$(echo '<|begun|>' | tokenize -t ./changing.json)" "$(echo '<|begun|>' | tokenize -t "$t")" "another file of the same size and name is another tokenizer"
+isnt "$(echo '<|begun|>' | tokenize -t ./changing.json)" "$(echo '<|begun|>' |
+	tokenize -t "$t")" "another file of the same size and name is another tokenizer"
 XDG_CACHE_HOME=/proc/nowhere run tokenize -t "$t" lines
 is "$status $(cat "$OUT")" "0 $expected" "a cache that cannot be written is no error"
 is "$(env -u HOME XDG_CACHE_HOME=relative "$BIN/ipf-prep" tokenize -t "$t" lines)" "$expected" "nor is none at all"

@@ -40,7 +40,8 @@ case ${1:-} in
 	echo '	rankdir = TB; node [shape = box, fontname = "sans-serif"];'
 	for room in ipf-* lib; do
 		printf '\tsubgraph "cluster_%s" { label = "%s";' "$room" "$room"
-		find "$room" -name '*.c' | sed 's,/[^/]*$,,' | sort -u | while read -r folder; do printf ' "%s";' "$folder"; done
+		find "$room" -name '*.c' | sed 's,/[^/]*$,,' | sort -u | while read -r folder; \
+			do printf ' "%s";' "$folder"; done
 		echo ' }'
 	done
 	awk '{ printf "\t\"%s\" -> \"%s\";\n", $1, $2 }' "$edges"
