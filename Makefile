@@ -48,7 +48,8 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # Asks pkg-config, silently if the target compiles nothing.
-quietly  := $(if $(filter check clean demo deps dist format format-check fuzz graph help html lint tables tidy uninstall,$(MAKECMDGOALS)),2>/dev/null)
+compile_nothing := check clean demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
+quietly  := $(if $(filter $(compile_nothing),$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
 cflags_lib := $(call flags_of,$(pkgs_lib))
@@ -222,7 +223,7 @@ dist: ## a tar archive of the sources, in $(BUILD)
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 $(DESTDIR)$(completions)
+	install -d $(DESTDIR)$(bindir) $(addprefix $(DESTDIR)$(mandir)/,man1 man5 man7) $(DESTDIR)$(completions)
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	for p in $(PROGRAMS); do $(BUILD)/bin/$$p --completion > $(DESTDIR)$(completions)/$$p || exit 1; done
