@@ -71,14 +71,19 @@ server_stop
 # ---- shares, sessions and order ----
 server_start --step-base 1ms
 ipf-sched closed:users=6,n=90 -t talk.trace -o talk.sched
-run ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --threads 4 -o talk.records
+# If the machine kept a thread from running for as long as the order below may be off, the run is made again.
+for try in 1 2 3 4 5; do
+	run ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --threads 4 -o talk.records
+	late=$(body talk.records | jq -s 'map(.client.client_lag_ns.max // 0) | max')
+	[ "$late" -ge 20000000 ] || break
+	echo "# run $try: a request started $late ns late"
+done
 status_is 0 "sessions with four threads"
 rows talk.records
 is "$(jq 'map(.n) == [range(90)]' rows.json) $(most 0)" "true 6" "each once, six at a time"
 is "$(jq '[group_by(.session)[] | sort_by(.start_ns) | [., .[1:]] | transpose | map(select(.[1])) | .[] | .[1].turn <= .[0].turn or .[1].start_ns >= .[0].end_ns] | all' rows.json)" true \
 	"a turn starts after the one before it"
-# A thread that the kernel keeps from running starts its session late: a few may.
-between "$(jq '[.[] | select(.turn == 0)] | map(.start_ns) as $t | [range(1; $t | length) | select($t[.] < $t[. - 1] - 20000000)] | length' rows.json)" 0 4 \
+is "$(jq '[.[] | select(.turn == 0)] | map(.start_ns) as $t | [range(1; $t | length)] | map($t[.] >= $t[. - 1] - 20000000) | all' rows.json)" true \
 	"sessions begin in the order of the schedule"
 is "$(body talk.records |
 	jq -s 'map(select(.client)) | last | .client.cpu.senders | map(. > 0) | all')" true "all threads have work"

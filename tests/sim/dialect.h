@@ -2,7 +2,7 @@
  * name: POST /tgi/generate_stream, POST /ollama/api/generate. Written from what is known of the servers, and not from
  * lib/apis/, so that the one can be held against the other.
  *
- * Part of ask.c (the request), routes.c (the path) and answer.c (the bytes).
+ * Part of generate_request.c (the request), routes.c (the path) and answer.c (the bytes).
  */
 #ifndef SIM_DIALECT_H
 #define SIM_DIALECT_H
