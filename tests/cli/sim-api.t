@@ -42,7 +42,32 @@ post /v1/completions '{"prompt":"hello","stream":true,"max_tokens":3}' -N --http
 is "$code $(text | wc -c | tr -d ' ')" "200 12" "HTTP/1.0 gets it without chunks"
 post /tokenize '{"prompt":"hello"}'
 is "$(jq .count "$OUT")" 2 "five bytes are two tokens"
-is "$(curl -s "$URL/v1/models" | jq -r '.data[0].id')" sim "the model has a name"
+is "$(curl -s "$URL/v1/models" | jq -c '.data | map([.id, .root, .parent, .max_model_len])')" '[["sim","sim",null,131072]]' "the model has a name"
+
+# ---- tokens, as vLLM's client asks for them ----
+is "$(jq -c '[.max_model_len, (.tokens | length), .token_strs]' "$OUT")" '[131072,2,null]' "the tokens are listed"
+while read -r body strs; do
+	post /tokenize "$body"
+	is "$code $(jq '.count == (.tokens | length)' "$OUT")" "200 true" "count is the number of tokens: $body"
+	is "$(jq -c '[.token_strs] | flatten(1)' "$OUT")" "$strs" "their texts"
+	jq -c '{tokens}' "$OUT" >tokens.json
+	post /detokenize @tokens.json
+	is "$code $(jq -c '[keys, .prompt]' "$OUT")" "200 [[\"prompt\"],$(jq -c '.prompt // ([.messages[].content] | add)' <<<"$body")]" "and they give the text again"
+done <<-'END'
+	{"prompt":"hello\u0020world","return_token_strs":true} ["hell","o wo","rld"]
+	{"prompt":"hello","model":"any","add_special_tokens":false,"return_token_strs":false} [null]
+	{"prompt":"","return_token_strs":true} []
+	{"prompt":"a\u0000\u0000","return_token_strs":true} ["a\u0000\u0000"]
+	{"prompt":"\u0000\u0000\u0000\u0000","return_token_strs":true} ["\u0000\u0000\u0000\u0000"]
+	{"prompt":"\ud83d\ude00\u00e9\u6f22","return_token_strs":null} [null]
+	{"prompt":"na\u00efve","return_token_strs":true} ["naï","ve"]
+	{"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"yes"}],"add_generation_prompt":true,"return_token_strs":true} ["hell","o","yes"]
+END
+post /tokenize '{"prompt":"xxx漢","return_token_strs":true}'
+is "$(jq -c '[.count, (.token_strs | length), (.token_strs | add | contains("\ufffd"))]' "$OUT")" '[2,2,true]' "a character that is cut is replaced in its texts"
+jq -c '{prompt: .tokens, max_tokens: 1}' "$OUT" >ids.json
+post /v1/completions @ids.json
+is "$code $(jq .usage.prompt_tokens "$OUT")" "200 2" "the ids are accepted as a prompt"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health?x=1")" 200 "it is well"
 
 # ---- errors ----
@@ -56,6 +81,17 @@ done <<-'END'
 	400 /v1/completions {"prompt":"x","max_tokens":200000}
 	400 /v1/completions {"prompt":"x","sim":"cot"}
 	400 /tokenize {}
+	400 /tokenize []
+	400 /tokenize {"prompt":7}
+	400 /tokenize {"prompt":["a","b"]}
+	400 /tokenize {"messages":[]}
+	400 /tokenize {"prompt":"x","return_token_strs":"yes"}
+	400 /detokenize {}
+	400 /detokenize {"tokens":"x"}
+	400 /detokenize {"tokens":[-1]}
+	400 /detokenize {"tokens":[1.5]}
+	400 /detokenize {"tokens":[4294967296]}
+	405 /v1/models {}
 	404 /v2 {}
 	405 /health {}
 END
@@ -88,8 +124,8 @@ is "$(jq '.arrival_ns <= .head_ns and .head_ns < .first_token_ns and .first_toke
 	true "and its times in order"
 between "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 1000 "seven steps of 1.02 ms, never early"
 curl -s "$URL/metrics" >metrics
-is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length"} //p' metrics)" 7 "seven requests came to their end"
-is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 8 "eight had a first token"
+is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length"} //p' metrics)" 8 "eight requests came to their end"
+is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 9 "nine had a first token"
 is "$(sed -n 's/^vllm:prefix_cache_hits_total{.*} //p' metrics)" 74992 "the prefix cache's hits"
 is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 10 "ten histograms"
 is "$(sed -n 's/^vllm:e2e_request_latency_seconds_bucket{.*le="+Inf"} //p' metrics)" \
@@ -116,6 +152,23 @@ post /v1/completions '{"model":"m","prompt":"x","max_tokens":100}' -H "$key"
 is "$code" 400 "longer than the context"
 post /v1/chat/completions '{"model":"m","messages":[{"role":"system","content":"x"},{"role":"user","content":"x"}]}' -H "$key"
 is "$(jq .usage.prompt_tokens "$OUT")" 12 "tokens of the template"
+post /tokenize '{"model":"other","prompt":"x"}' -H "$key"
+is "$code $(jq -r .error.message "$OUT")" '404 The model `other` does not exist.' "nor are its tokens known"
+post /detokenize '{"model":"other","tokens":[]}' -H "$key"
+is "$code" 404 "in either direction"
+post /tokenize '{"messages":[{"role":"user","content":"x"}]}' -H "$key"
+is "$code $(jq -c '[.count, (.tokens | length)]' "$OUT")" "200 [6,6]" "the template's tokens are among them"
+jq -c '{tokens}' "$OUT" >tokens.json
+post /detokenize @tokens.json -H "$key"
+is "$(jq -c . "$OUT")" '{"prompt":"x"}' "and have no text"
+post /detokenize '{"tokens":[]}'
+is "$code" 401 "not without the key"
+server_start -m base -m lora-a --model lora-b
+is "$(curl -s "$URL/v1/models" | jq -c '.data | map(.id)')" '["base","lora-a","lora-b"]' "several models are listed"
+for model in base lora-b lora-c; do
+	post /v1/completions "{\"model\":\"$model\",\"prompt\":\"x\",\"max_tokens\":1}"
+	is "$code $(jq -r '.model // empty' "$OUT")" "$([ $model = lora-c ] && echo "404 " || echo "200 $model")" "$model is served, or not"
+done
 server_start --loading 1h --eos-mean 5 --role-early
 post /v1/completions '{"prompt":"x"}'
 is "$code $(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" "503 503" "while it loads"

@@ -20,25 +20,23 @@ struct reader {
 	struct ipf_error *err;
 };
 
-int64_t generate_request_count(size_t bytes)
-{
-	return (int64_t)((bytes + TOKEN_BYTES - 1) / TOKEN_BYTES);
-}
-
 static int wrong(struct reader *r, const char *param, const char *text)
 {
 	snprintf(r->ask->param, sizeof r->ask->param, "%s", param);
 	return ipf_error_set(r->err, IPF_INPUT, "%s: %s", param, text);
 }
 
+static void push_token(struct reader *r, uint32_t token)
+{
+	sequence_push(r->sequence, token);
+	if (r->ask->keep_tokens)
+		buffer_append(&r->ask->tokens, &token, sizeof token);
+}
+
 static void push_text(struct reader *r, struct slice text)
 {
-	for (size_t i = 0; i < text.len; i += TOKEN_BYTES) {
-		uint32_t token = 0;
-		size_t left = text.len - i;
-		memcpy(&token, text.data + i, left < TOKEN_BYTES ? left : TOKEN_BYTES);
-		sequence_push(r->sequence, token);
-	}
+	for (size_t i = 0; i < text.len; i += TOKEN_BYTES)
+		push_token(r, token_of_text((struct slice){text.data + i, text.len - i}));
 	if (r->options->digest)
 		buffer_slice(&r->digest, text);
 }
@@ -79,7 +77,7 @@ static void begin_message(struct reader *r, struct slice role)
 {
 	sequence_mark(r->sequence, mark_of(role));
 	for (int64_t i = 0; i < r->options->template_tokens; i++)
-		sequence_push(r->sequence, (uint32_t)i);
+		push_token(r, token_without_text(i));
 }
 
 static int read_messages(struct reader *r, const char *list, const char *content)
@@ -105,7 +103,7 @@ static int read_messages(struct reader *r, const char *list, const char *content
 	/* What the model says next stands where the assistant's message would, when it comes back in a later prompt. */
 	sequence_mark(r->sequence, mark_of(slice_of("\"assistant\"")));
 	if (r->sequence->prompt_tokens == 0)
-		sequence_push(r->sequence, 0);
+		push_token(r, token_without_text(0));
 	return 0;
 }
 
@@ -117,7 +115,7 @@ static int read_ids(struct reader *r, jdoc_id prompt)
 			return wrong(r, "prompt", "expected token ids from 0 to 4294967295");
 		if (r->options->digest)
 			buffer_format(&r->digest, "%s%lld", r->digest.len ? "," : "", (long long)id);
-		sequence_push(r->sequence, (uint32_t)id);
+		push_token(r, (uint32_t)id);
 	}
 	return 0;
 }
@@ -206,7 +204,7 @@ static int finish_digest(struct reader *r)
 /* What comes after the prompt was read. */
 static int finish_body(struct reader *r)
 {
-	if (r->sequence->failed || r->text.failed)
+	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed)
 		return ipf_error_set(r->err, IPF_SYSTEM, "memory ran out");
 	r->ask->fingerprint = r->sequence->chain;
 	if (r->sequence->prompt_tokens == 0)
@@ -367,4 +365,5 @@ void generate_request_release(struct generate_request *ask)
 {
 	buffer_release(&ask->model);
 	buffer_release(&ask->prompt);
+	buffer_release(&ask->tokens);
 }

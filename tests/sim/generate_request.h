@@ -24,6 +24,8 @@ struct generate_request {
 	int64_t min_tokens;
 	struct buffer model;    /* empty where it doesn't say */
 	struct buffer prompt;   /* as JSON without its quotes, where the answer repeats it */
+	bool keep_tokens;       /* set by the caller: the prompt's tokens are wanted */
+	struct buffer tokens;   /* then they are here, each a uint32_t */
 	struct modes modes;     /* of the body's "sim" */
 	uint64_t fingerprint;   /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
@@ -39,8 +41,5 @@ int generate_request_parse_dialect(struct generate_request *ask, struct sequence
                                    struct slice body, const struct generate_request_options *options,
                                    struct ipf_error *err);
 void generate_request_release(struct generate_request *ask);
-
-/* The tokens that a text of so many bytes is. */
-int64_t generate_request_count(size_t bytes);
 
 #endif

@@ -127,12 +127,12 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 	if (model.data)
 		buffer_slice(&job->ask.model, model);
 	const char *asked = job->ask.model.data ? job->ask.model.data : "";
-	if (options->model && (*asked || !dialect) && strcmp(asked, options->model) != 0) {
+	if ((*asked || (options->model_count && !dialect)) && !server_has_model(options, asked)) {
 		buffer_format(&job->model, "The model `%s` does not exist.", asked);
 		refuse(job, 404, NULL, job->model.data ? job->model.data : "", "model");
 		return -1;
 	}
-	buffer_text(&job->model, options->model ? options->model : *asked ? asked : "sim");
+	buffer_text(&job->model, *asked ? asked : server_model(options, 0));
 	choose_length(job);
 	int64_t room = engine_room(c->server->engine), length = job->sequence.prompt_tokens + job->sequence.output_tokens;
 	if (length > options->model_len || length > room) {

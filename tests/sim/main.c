@@ -19,8 +19,8 @@ struct sim_options {
 	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
 	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
-	const char *model, *api_key, *log;
-	struct string_list fails;
+	const char *api_key, *log;
+	struct string_list models, fails;
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
 };
 
@@ -30,7 +30,8 @@ struct sim_options {
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Server"),
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free port)"),
-	ROW(OPTION_TEXT, 'm', "model", "NAME", model, "the model's name; others get 404 (default: accept any name)"),
+	ROW(OPTION_LIST, 'm', "model", "NAME", models,
+        "serve a model of this name; may be given several times; others get 404 (default: accept any name)"),
 	ROW(OPTION_TEXT, 0, "api-key", "KEY", api_key, "require this key: Authorization: Bearer KEY"),
 	ROW(OPTION_DURATION, 0, "loading", "TIME", loading_ns, "answer 503 for TIME after the start (default: 0)"),
 	ROW(OPTION_DURATION, 0, "keep-alive", "TIME", keep_alive_ns, "close idle connections after TIME (default: 75s)"),
@@ -128,7 +129,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .prefix_cache = !o->no_prefix_cache},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .port = (int)o->port,
-	                                  .model = o->model,
+	                                  .models = o->models.items,
+	                                  .model_count = o->models.count,
 	                                  .api_key = o->api_key,
 	                                  .model_len = o->model_len,
 	                                  .default_tokens = o->default_tokens,

@@ -4,12 +4,23 @@
 #include "clock.h"
 #include "dialect.h"
 #include "json/jout.h"
+#include "tokenize.h"
 
 #include <string.h>
 
-static const char *model_name(const struct server *s)
+bool server_has_model(const struct server_options *options, const char *name)
 {
-	return s->options->model ? s->options->model : "sim";
+	bool found = options->model_count == 0;
+	for (size_t i = 0; !found && i < options->model_count; i++)
+		found = strcmp(options->models[i], name) == 0;
+	return found;
+}
+
+const char *server_model(const struct server_options *options, size_t i)
+{
+	if (options->model_count == 0)
+		return i == 0 ? "sim" : NULL;
+	return i < options->model_count ? options->models[i] : NULL;
 }
 
 static void reply(struct conn *c, const char *type, const struct buffer *body)
@@ -27,13 +38,26 @@ static void fail(struct conn *c, int status, const char *more, const char *text)
 
 static void get_models(struct conn *c)
 {
+	const struct server_options *options = c->server->options;
 	struct buffer body = {0};
 	struct jout w = {.out = &body};
-	buffer_text(&body, "{\"object\":\"list\",\"data\":[{\"id\":");
-	jout_string0(&w, model_name(c->server));
-	buffer_format(&body,
-	              ",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"ipf-sim\",\"max_model_len\":%lld}]}",
-	              (long long)c->server->options->model_len);
+	const char *name;
+	buffer_text(&body, "{\"object\":\"list\",\"data\":");
+	jout_begin_list(&w);
+	for (size_t i = 0; (name = server_model(options, i)) != NULL; i++) {
+		jout_begin_map(&w);
+		jout_member_string(&w, "id", slice_of(name));
+		jout_member_string(&w, "object", slice_of("model"));
+		jout_member_int(&w, "created", 1700000000);
+		jout_member_string(&w, "owned_by", slice_of("ipf-sim"));
+		jout_member_string(&w, "root", slice_of(name));
+		jout_key(&w, "parent");
+		jout_null(&w);
+		jout_member_int(&w, "max_model_len", options->model_len);
+		jout_end_map(&w);
+	}
+	jout_end_list(&w);
+	buffer_byte(&body, '}');
 	reply(c, "application/json", &body);
 	buffer_release(&body);
 }
@@ -48,45 +72,32 @@ static void get_metrics(struct conn *c)
 {
 	struct buffer body = {0};
 	struct engine_counts counts = engine_counts(c->server->engine);
-	metrics_write(&c->server->metrics, &counts, model_name(c->server), &body);
+	metrics_write(&c->server->metrics, &counts, server_model(c->server->options, 0), &body);
 	reply(c, "text/plain; version=0.0.4; charset=utf-8", &body);
 	buffer_release(&body);
 }
 
-/* As the same chat would be counted for an answer. */
-static int count_chat(struct conn *c, struct slice body, int64_t *count, struct ipf_error *err)
+static void post_tokens(struct conn *c, int (*answer)(const struct server_options *options, struct slice body,
+                                                      struct buffer *out, struct ipf_error *err))
 {
-	struct generate_request ask = {0};
-	struct sequence sequence = {0};
-	int parsed = generate_request_parse(&ask, &sequence, true, body, &c->server->options->ask, err);
-	*count = parsed == 0 ? sequence.prompt_tokens : 0;
-	generate_request_release(&ask);
-	sequence_release(&sequence);
-	return parsed < 0 ? -1 : 1;
+	struct buffer body = {0};
+	struct ipf_error err = {0};
+	int status = answer(c->server->options, buffer_all(&c->request.body), &body, &err);
+	if (status == 200)
+		reply(c, "application/json", &body);
+	else
+		fail(c, status, NULL, err.text);
+	buffer_release(&body);
 }
 
 static void post_tokenize(struct conn *c)
 {
-	struct jdoc doc = {0};
-	struct buffer text = {0}, body = {0};
-	struct ipf_error err = {0};
-	struct slice in = buffer_all(&c->request.body);
-	int64_t count = 0;
-	int found = jdoc_parse(&doc, in.data ? in.data : "", in.len, &err);
-	if (found == 0 && jdoc_type_of(&doc, jdoc_get(&doc, JDOC_ROOT, "messages")) == JDOC_LIST)
-		found = count_chat(c, in, &count, &err);
-	else if (found == 0 && (found = jdoc_get_text(&doc, JDOC_ROOT, "prompt", &text, &err)) > 0)
-		count = generate_request_count(text.len);
-	if (found > 0) {
-		buffer_format(&body, "{\"count\":%lld,\"max_model_len\":%lld}", (long long)count,
-		              (long long)c->server->options->model_len);
-		reply(c, "application/json", &body);
-	} else {
-		fail(c, 400, NULL, found < 0 ? err.text : "prompt: missing");
-	}
-	jdoc_release(&doc);
-	buffer_release(&text);
-	buffer_release(&body);
+	post_tokens(c, tokenize);
+}
+
+static void post_detokenize(struct conn *c)
+{
+	post_tokens(c, detokenize);
 }
 
 static void post_chat(struct conn *c)
@@ -110,6 +121,7 @@ static const struct {
 	{"GET", "/health", get_health, false},
 	{"GET", "/metrics", get_metrics, true},
 	{"POST", "/tokenize", post_tokenize, false},
+	{"POST", "/detokenize", post_detokenize, false},
 };
 
 static bool key_fits(const struct conn *c, const struct dialect *dialect)

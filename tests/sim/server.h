@@ -20,8 +20,9 @@
 struct server_options {
 	struct engine_options engine;
 	struct generate_request_options ask;
-	int port;               /* 0: any */
-	const char *model;      /* NULL: any name will do */
+	int port; /* 0: any */
+	const char *const *models;
+	size_t model_count;     /* 0: any name will do */
 	const char *api_key;    /* NULL: none is asked for */
 	int64_t model_len;      /* most tokens of prompt and output together */
 	int64_t default_tokens; /* output where a request does not say */
@@ -94,6 +95,10 @@ void conn_free(struct conn *conn);
 
 /* routes.c */
 void route(struct conn *conn); /* the request is whole */
+/* Is this model served? */
+bool server_has_model(const struct server_options *options, const char *name);
+/* The name of the I-th one; without names, the only one's. NULL: there are no more. */
+const char *server_model(const struct server_options *options, size_t i);
 
 /* job.c */
 /* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are what its path says. */

@@ -1,7 +1,5 @@
 #include "token_text.h"
 
-#include <string.h>
-
 #define W(text)                                                                                                        \
 	{                                                                                                                  \
 		text, text                                                                                                     \
@@ -51,7 +49,28 @@ struct token_bytes token_text_at(enum token_text words, uint64_t start, int64_t 
 
 uint32_t token_text_token(enum token_text words, uint64_t start, int64_t k)
 {
-	uint32_t token;
-	memcpy(&token, token_text_at(words, start, k).bytes, sizeof token);
+	return token_of_text((struct slice){token_text_at(words, start, k).bytes, TOKEN_BYTES});
+}
+
+#define NO_TEXT 0xff /* no byte of UTF-8 */
+
+uint32_t token_of_text(struct slice text)
+{
+	uint32_t token = 0;
+	for (size_t i = TOKEN_BYTES; i-- > 0;)
+		token = token << 8 | (i < text.len ? (unsigned char)text.data[i] : NO_TEXT);
 	return token;
+}
+
+uint32_t token_without_text(int64_t number)
+{
+	return (uint32_t)number << 8 | NO_TEXT;
+}
+
+size_t token_bytes(uint32_t token, char bytes[])
+{
+	size_t n = 0;
+	for (; n < TOKEN_BYTES && (token & 0xff) != NO_TEXT; n++, token >>= 8)
+		bytes[n] = (char)(token & 0xff);
+	return n;
 }

@@ -10,6 +10,12 @@
 
 #define TOKEN_BYTES 4
 
+/* The simulated vocabulary: a token's id is its bytes, the first one lowest. A shorter token, at the end of a text, is
+ * filled up with a byte that no text has, so that every text comes back as it was. */
+uint32_t token_of_text(struct slice text);        /* of its first TOKEN_BYTES bytes */
+uint32_t token_without_text(int64_t number);      /* those of a chat template */
+size_t token_bytes(uint32_t token, char bytes[]); /* puts at most TOKEN_BYTES there, and returns how many */
+
 enum token_text {
 	TOKEN_TEXT_PLAIN,   /* lorem ipsum */
 	TOKEN_TEXT_UTF8,    /* every token has a character of two to four bytes */
