@@ -4,7 +4,8 @@
 #include "clock.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
-#include "json/utf8.h"
+#include "safe_text.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -492,10 +493,12 @@ static const char *file_key(const struct stage_kind *kind)
 static int resolve(struct stage *stage, struct stage_inputs *inputs, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
+	char file[sizeof what.file];
 
 	if (!stage->kind->resolve || !inputs || stage->kind->resolve(stage, inputs, &what) == 0)
 		return 0;
-	bool own = stage->file && !strcmp(what.file, stage->file); /* other files come from options */
+	safe_text(file, sizeof file, slice_of(stage->file));
+	bool own = stage->file && !strcmp(what.file, file); /* other files come from options */
 	if (what.file[0] && own)
 		return ipf_error_at(err, what.kind, what.file, what.line, "%s (%s= of %s)", what.text, file_key(stage->kind),
 		                    stage->label);

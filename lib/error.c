@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "safe_text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -20,10 +22,13 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 	err->kind = kind;
 	err->errno_value = errno_value;
 	err->line = place.line;
-	snprintf(err->file, sizeof err->file, "%s", place.file ? place.file : "");
-	int used = vsnprintf(err->text, sizeof err->text, format, args);
-	if (errno_value && used >= 0 && (size_t)used < sizeof err->text)
-		snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s", strerror(errno_value));
+	safe_text(err->file, sizeof err->file, slice_of(place.file));
+	char raw[2 * sizeof err->text];
+	int len = vsnprintf(raw, sizeof raw, format, args);
+	/* a text that was cut is longer than what fits: safe_text cuts it again, at the end of a character */
+	size_t used = safe_text(err->text, sizeof err->text, len < 0 ? slice_of(format) : slice_of(raw));
+	if (errno_value && used < sizeof err->text - 1)
+		snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(errno_value));
 }
 
 int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *format, ...)
@@ -63,7 +68,7 @@ void ipf_error_place(struct ipf_error *err, const char *file, int64_t line)
 {
 	if (!err || err->kind == IPF_OK || err->file[0])
 		return;
-	snprintf(err->file, sizeof err->file, "%s", file);
+	safe_text(err->file, sizeof err->file, slice_of(file));
 	err->line = line;
 }
 
@@ -93,18 +98,11 @@ int ipf_error_status(const struct ipf_error *err)
 
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 {
-	char line[sizeof err->file + sizeof err->text + 128];
-
 	if (err->kind == IPF_OK || err->kind == IPF_CLOSED)
 		return ipf_error_status(err);
 	if (err->file[0] && err->line > 0)
-		snprintf(line, sizeof line, "%s: %s:%lld: %s", prog, err->file, (long long)err->line, err->text);
+		fprintf(to, "%s: %s:%lld: %s\n", prog, err->file, (long long)err->line, err->text);
 	else
-		snprintf(line, sizeof line, "%s: %s%s%s", prog, err->file, err->file[0] ? ": " : "", err->text);
-	/* A file's name or a server's text may contain line ends or a terminal's control sequences. */
-	for (char *c = line; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	fprintf(to, "%s\n", line);
+		fprintf(to, "%s: %s%s%s\n", prog, err->file, err->file[0] ? ": " : "", err->text);
 	return ipf_error_status(err);
 }

@@ -9,8 +9,11 @@
  *         return ipf_error_report(&err, stderr, "ipf-sched");
  *
  * A text is lower case, has no full stop and contains the offending value: `output_tokens: expected an integer, got
- * "many"`. The first error wins: setting an error that is already set changes nothing, so that a failure during cleanup
- * (closing a file that could not be written) never hides the cause.
+ * "many"`. What a terminal might obey is escaped (safe_text.h), and what is too long ends in "…": a text can be printed
+ * or passed on as it is.
+ *
+ * The first error wins: setting an error that is already set changes nothing, so that a failure during cleanup (closing
+ * a file that could not be written) never hides the cause.
  */
 #ifndef IPF_ERROR_H
 #define IPF_ERROR_H

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "cli/units.h"
-#include "json/utf8.h"
+#include "utf8.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
 #include "stream/stream.h"

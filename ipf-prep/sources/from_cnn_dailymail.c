@@ -7,7 +7,7 @@
  *                    "@highlight"
  */
 #include "json/jdoc.h"
-#include "json/utf8.h"
+#include "utf8.h"
 #include "sources/chat_fields.h"
 #include "sources/sniff.h"
 

@@ -1,5 +1,5 @@
 /* text: plain text, a prompt a line. Empty lines are skipped. The length of the answers is not known. */
-#include "json/utf8.h"
+#include "utf8.h"
 #include "sources/sniff.h"
 #include "sources/source.h"
 

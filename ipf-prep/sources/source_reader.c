@@ -4,7 +4,7 @@
 #include "json/jout.h"
 #include "input/json_splitter.h"
 #include "cli/units.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "text/synthetic_text.h"
 
-#include "json/utf8.h"
+#include "utf8.h"
 #include "text/word_lists.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "json/bytes8.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "protobuf/protobuf.h"
 
 #include "json/jout.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "base64.h"
-#include "json/utf8.h"
+#include "utf8.h"
 #include "stream/fields.h"
 
 #include <stdlib.h>

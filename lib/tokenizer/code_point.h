@@ -1,4 +1,4 @@
-/* Code points in UTF-8, one at a time. The text has to be valid (utf8_valid in json/utf8.h checks it). */
+/* Code points in UTF-8, one at a time. The text has to be valid (utf8_valid in utf8.h checks it). */
 #ifndef IPF_TOKENIZER_CODE_POINT_H
 #define IPF_TOKENIZER_CODE_POINT_H
 

@@ -1,6 +1,6 @@
 /* Encodes: text to ids. */
 #include "json/jdoc.h"
-#include "json/utf8.h"
+#include "utf8.h"
 #include "tokenizer/bpe_tables.h"
 #include "tokenizer/code_point.h"
 #include "tokenizer/pipeline.h"

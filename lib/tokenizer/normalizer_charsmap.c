@@ -9,7 +9,7 @@
 #include "tokenizer/part_config.h"
 #include "tokenizer/unicode.h"
 
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tokenizer/token_counter.h"
 
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <pthread.h>

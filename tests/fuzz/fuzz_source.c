@@ -4,7 +4,7 @@
 
 #include "absent.h"
 #include "input/json_splitter.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

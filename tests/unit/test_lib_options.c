@@ -287,7 +287,7 @@ static void misuse(void **state)
 		{"--tarce=f x", "unknown option --tarce (did you mean --trace?)"},
 		{"--timeotu 5s x", "unknown option --timeotu (did you mean --timeout?)"},
 		{"--zzzzzz x", "unknown option --zzzzzz"},
-		{"--zz\n\033[2Jzz x", "unknown option --zz??[2Jzz"},
+		{"--zz\n\033[2Jzz x", "unknown option --zz\\n\\x1b[2Jzz"},
 		{"--=5 x", "unknown option --"},
 		{"-z x", "unknown option -z"},
 		{"-vz x", "unknown option -z"},

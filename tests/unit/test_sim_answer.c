@@ -2,7 +2,7 @@
 #include "../sim/answer.h"
 
 #include "unit.h"
-#include "json/utf8.h"
+#include "utf8.h"
 
 static void parse(struct generate_request *ask, struct sequence *s, bool chat, const char *body)
 {

@@ -1,12 +1,14 @@
-#include "json/utf8.h"
+#include "utf8.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the well-formed sequence at `at`, whose lead byte is >= 0x80; 0: not well-formed. */
-static size_t sequence(const unsigned char *at, size_t left)
+size_t utf8_character(const char *text, size_t left)
 {
+	const unsigned char *at = (const unsigned char *)text;
 	unsigned char c = at[0];
+	if (c < 0x80)
+		return 1;
 	size_t len = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
 	if (c < 0xc2 || c > 0xf4 || left < len)
 		return 0;
@@ -37,11 +39,7 @@ bool utf8_valid(const char *text, size_t len, size_t *good)
 			i += 8;
 		if (i == len)
 			break;
-		if (s[i] < 0x80) {
-			i++;
-			continue;
-		}
-		size_t n = sequence(s + i, len - i);
+		size_t n = utf8_character(text + i, len - i);
 		if (n == 0)
 			break;
 		i += n;

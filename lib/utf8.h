@@ -9,4 +9,7 @@
  * bytes. */
 bool utf8_valid(const char *text, size_t len, size_t *good);
 
+/* The length in bytes of the well-formed character at `text`, of which `left` >= 1 bytes remain; 0: not well-formed. */
+size_t utf8_character(const char *text, size_t left);
+
 #endif
