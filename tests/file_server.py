@@ -13,12 +13,15 @@ path, and the headers Authorization, Range, If-None-Match and If-Range where the
     /to/PORT/FILE          a redirect to another server
     /round                 a redirect to itself
     /away                  a redirect to a server with plain http that is not this machine
+    /to-url?URL            a redirect to that URL
+    /retry/CODE/VALUE/…    that answer, with Retry-After: VALUE (escaped)
     …/resolve/REVISION/…   as the hub serves files: FILE is what comes last
 """
 import hashlib
 import http.server
 import os
 import sys
+import urllib.parse
 
 folder, log, ready = sys.argv[1:]
 cuts = {}
@@ -54,6 +57,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.plain(int(words[1]), Retry_After="7")
         if words[0] == "to":
             return self.plain(302, Location="http://127.0.0.1:%s/%s" % (words[1], "/".join(words[2:])))
+        if words[0] == "to-url":
+            return self.plain(302, Location=self.path.split("?", 1)[1])
+        if words[0] == "retry":
+            return self.plain(int(words[1]), Retry_After=urllib.parse.unquote(words[2]))
         if words[0] == "round":
             return self.plain(302, Location="/round")
         if words[0] == "away":

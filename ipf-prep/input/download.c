@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "loopback.h"
 #include "json/jdoc.h"
 #include "cli/options.h"
 #include "cli/units.h"
@@ -13,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HOPS_MAX        10
+#define COUNT_MAX       (INT64_C(1) << 60) /* larger numbers of a server count as this */
+#define DAY_SECONDS     86400
 #define CONNECT_SECONDS 20L
 #define STALL_SECONDS   60L /* a connection without a byte for that long is closed */
 
@@ -38,14 +42,17 @@ struct server_address {
 
 static bool server_of(const char *url, struct server_address *p)
 {
+	*p = (struct server_address){0};
 	char *scheme = NULL, *host = NULL, *port = NULL;
 	CURLU *u = curl_url();
-	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) && !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
-	            !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
-	            !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) && strlen(scheme) < sizeof p->scheme &&
-	            strlen(host) < sizeof p->host && strlen(port) < sizeof p->port;
-	if (good) {
+	bool good = u && !curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) &&
+	            !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) && strlen(scheme) < sizeof p->scheme;
+	if (good) /* known, even if it is none of ours, for the message */
 		strcpy(p->scheme, scheme);
+	good = good && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
+	       !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) && strlen(host) < sizeof p->host &&
+	       strlen(port) < sizeof p->port;
+	if (good) {
 		strcpy(p->host, host);
 		strcpy(p->port, port);
 	}
@@ -56,17 +63,35 @@ static bool server_of(const char *url, struct server_address *p)
 	return good;
 }
 
-static bool is_local(const struct server_address *p)
-{
-	return strcmp(p->host, "localhost") == 0 || strncmp(p->host, "127.", 4) == 0 || strcmp(p->host, "[::1]") == 0;
-}
-
 static bool same_server(const struct server_address *a, const struct server_address *b)
 {
 	return strcmp(a->scheme, b->scheme) == 0 && strcasecmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0;
 }
 
 /* ---- the response ---- */
+
+/* A number of digits only, at most COUNT_MAX; IPF_ABSENT if it is none. */
+static int64_t digits(const char *text)
+{
+	int64_t n = 0;
+	if (!*text || text[strspn(text, "0123456789")])
+		return IPF_ABSENT;
+	for (; *text; text++) {
+		if (n > (COUNT_MAX - 9) / 10)
+			return COUNT_MAX;
+		n = n * 10 + (*text - '0');
+	}
+	return n;
+}
+
+/* Seconds until the time that Retry-After gives, which is a number of seconds or a date; IPF_ABSENT if it is neither.
+ */
+static int64_t retry_after(const char *value)
+{
+	int64_t seconds = digits(value);
+	time_t date = seconds == IPF_ABSENT ? curl_getdate(value, NULL) : -1, now = time(NULL);
+	return date > now ? (int64_t)(date - now) : seconds;
+}
 
 static bool header_is(const char *line, size_t len, const char *name, char *value, size_t cap)
 {
@@ -106,11 +131,14 @@ static size_t receive_header(char *line, size_t size, size_t count, void *data)
 	} else if (header_is(line, len, "location", value, sizeof value)) {
 		strcpy(h->location, value);
 	} else if (header_is(line, len, "content-length", value, sizeof value)) {
-		h->length = strtoll(value, NULL, 10);
+		h->length = digits(value);
 	} else if (header_is(line, len, "content-range", value, sizeof value)) {
-		h->from = strncmp(value, "bytes ", 6) == 0 ? strtoll(value + 6, NULL, 10) : -1;
+		char *dash = strchr(value, '-');
+		if (dash)
+			*dash = '\0';
+		h->from = strncmp(value, "bytes ", 6) == 0 ? digits(value + 6) : IPF_ABSENT;
 	} else if (header_is(line, len, "retry-after", value, sizeof value)) {
-		h->retry_s = strtoll(value, NULL, 10);
+		h->retry_s = retry_after(value);
 	}
 	return len;
 }
@@ -206,7 +234,7 @@ static CURLcode request(struct hop *h, const char *url, bool own_host, const str
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
-	if (is_local(server))
+	if (host_is_loopback(server->host))
 		curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	why[0] = '\0';
 	CURLcode code = curl_easy_perform(c);
@@ -224,8 +252,12 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 		         : strncmp(d->url, "https", 5)
 		             ? ""
 		             : " (for a private file of the Hugging Face hub, set HF_TOKEN and use hf://)");
+	else if ((d->status == 429 || d->status == 503) && h->retry_s > DAY_SECONDS)
+		snprintf(more, sizeof more, " (try again in more than a day)");
 	else if ((d->status == 429 || d->status == 503) && h->retry_s > 0)
 		snprintf(more, sizeof more, " (try again in %lld s)", (long long)h->retry_s);
+	else if (d->status == 304)
+		snprintf(more, sizeof more, " to a request for the whole file: is a cache in between?");
 	return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server responded %ld%s%s%s", d->status,
 	                    h->reason[0] ? " " : "", h->reason, more);
 }
@@ -245,7 +277,7 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 			                    (long long)d->size, *why ? why : curl_easy_strerror(code));
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "%s", *why ? why : curl_easy_strerror(code));
 	}
-	if (d->status == 304)
+	if (d->status == 304 && d->unless && *d->unless)
 		return 0;
 	if (d->status >= 300 && d->status < 400 && h->location[0]) {
 		char *url = NULL;
@@ -266,12 +298,14 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 static int check_server(const char *url, const struct download *d, const struct server_address *before,
                         struct server_address *server, struct ipf_error *err)
 {
-	if (!server_of(url, server))
-		return ipf_error_at(err, IPF_USAGE, d->url, 0, "malformed address");
-	if (strcmp(server->scheme, "https") != 0 && (strcmp(server->scheme, "http") != 0 || !is_local(server)))
-		return ipf_error_at(err, before ? IPF_SYSTEM : IPF_USAGE, d->url, 0,
-		                    "%s%s: only https is supported, and http for this machine", before ? "redirected to " : "",
-		                    server->scheme);
+	enum ipf_error_kind kind = before ? IPF_SYSTEM : IPF_USAGE; /* what a server says is no wrong usage */
+	bool good = server_of(url, server), plain = strcmp(server->scheme, "http") == 0;
+	bool ours = plain || strcmp(server->scheme, "https") == 0;
+	if (!good && (ours || !server->scheme[0]))
+		return ipf_error_at(err, kind, d->url, 0, "%s address", before ? "redirected to a malformed" : "malformed");
+	if (!ours || (plain && !host_is_loopback(server->host)))
+		return ipf_error_at(err, kind, d->url, 0, "%s%s: only https is supported, and http for this machine",
+		                    before ? "redirected to " : "", server->scheme);
 	if (before && strcmp(before->scheme, "https") == 0 && strcmp(server->scheme, "https") != 0)
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected from https to %s", server->scheme);
 	return 0;

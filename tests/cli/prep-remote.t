@@ -122,7 +122,32 @@ fails "$at/status/429/chat.json" 1 "the server responded 429 .*try again in 7 s"
 fails "$at/files/none.json" 1 "the server responded 404 Not Found"
 fails "$at/round" 1 "redirected more than 10 times"
 fails "$at/away" 1 "redirected to http: only https is supported"
-fails http://192.0.2.1/chat.json 2 "http: only https is supported"
+for there in file:///etc/passwd ftp://127.0.0.1/x.json gopher://127.0.0.1/x.json nonsense://x/x.json; do
+	fails "$at/to-url?$there" 1 "redirected to ${there%%:*}: only https is supported"
+done
+for there in http://127.evil.example/x.json http://127.0.0.1.evil.example/x http://127.0.0.1./x http://[::2]/x http://0.0.0.0/x; do
+	fails "$at/to-url?$there" 1 "redirected to http: only https is supported"
+done
+for there in http://[::1 http:// http://127.0.0.1:99999/x; do
+	fails "$at/to-url?$there" 1 "redirected to a malformed address"
+done
+for where in 192.0.2.1 127.evil.example 127.0.0.1.evil.example 127. 127.0.0.1. localhost.evil.example '[::ffff:128.0.0.1]' 0.0.0.0; do
+	fails "http://$where/chat.json" 2 "http: only https is supported"
+	HF_ENDPOINT=http://$where fails hf://datasets/own/set/chat.json 2 "http: only https is supported"
+done
+for where in LOCALHOST 127.1 127.0.0.2 '[::ffff:127.0.0.1]'; do
+	prep "http://$where:1/chat.json"
+	status_is 1 "$where is this machine: http is tried"
+done
+fails "$at/status/304/chat.json" 1 "the server responded 304 Not Modified to a request for the whole file"
+later=$(LC_ALL=C date -u -d '+90 seconds' '+%a, %d %b %Y %H:%M:%S GMT')
+fails "$at/retry/429/${later// /%20}/chat.json" 1 "the server responded 429 Too Many Requests \(try again in [0-9]{2} s\)$"
+for value in 99999999999999999999999999 9223372036854775807 86401 Fri,%2031%20Dec%209999%2023:59:59%20GMT; do
+	fails "$at/retry/503/$value/chat.json" 1 "Service Unavailable \(try again in more than a day\)$"
+done
+for value in -5 0 x 7x 1e3 %20 Thu,%2001%20Jan%201970%2000:00:01%20GMT; do
+	fails "$at/retry/503/$value/chat.json" 1 "the server responded 503 Service Unavailable$"
+done
 fails http://me:geheim42@127.0.0.1/chat.json 2 "a user name or password in an address is not supported"
 is "$(grep -c geheim42 "$ERR")" 0 "nor said"
 fails "$at/" 2 "expected an address that ends in a file name"
