@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "stream/provenance.h"
 #include "stream/schedule.h"
+#include "stream/shard_set.h"
 #include "itl_histograms.h"
 #include "verdict/verdict.h"
 
@@ -24,7 +25,9 @@ struct record_input {
 struct collect {
 	struct record_input *inputs;
 	size_t inputs_count;
-	bool live; /* an input is being written while we read it */
+	struct shard_set shards;
+	struct buffer missing; /* which shards are not among the inputs; "" */
+	bool live;             /* an input is being written while we read it */
 	struct token_counter *tokens;
 	struct response_options response_options;
 	struct measure_options measure_options;
@@ -80,6 +83,12 @@ static int check_same_run(const struct collect *c, struct ipf_error *err)
 	return 0;
 }
 
+static int add_shard(struct collect *c, const struct record_input *input, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	return shard_set_add(&c->shards, stream_reader_header(stream), stream_reader_name(stream), err);
+}
+
 static int open_inputs(struct collect *c, const struct collect_options *options, const struct operands *records,
                        struct ipf_error *err)
 {
@@ -95,8 +104,8 @@ static int open_inputs(struct collect *c, const struct collect_options *options,
 		c->inputs_count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		c->live |= input_is_live(fd);
-		if (check_same_run(c, err) < 0 || collect_open_api(input->reader, options->api, &input->api, err) < 0 ||
-		    read_schedule(input, err) < 0)
+		if (check_same_run(c, err) < 0 || add_shard(c, input, err) < 0 ||
+		    collect_open_api(input->reader, options->api, &input->api, err) < 0 || read_schedule(input, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -129,6 +138,8 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
 	if (json_object_get(schedule, "stages"))
 		bad |= json_object_set(header, "stages", json_object_get(schedule, "stages"));
+	if (c->shards.of)
+		bad |= json_object_set_new(header, "shards", shard_set_json(&c->shards));
 	if (json_object_get(schedule, "trace"))
 		bad |= json_object_set(header, "trace", json_object_get(schedule, "trace"));
 	if (bad) {
@@ -175,12 +186,13 @@ int collect_open(struct collect **collect, const struct collect_options *options
 
 /* ---- running ---- */
 
-/* Several inputs count as the shards of one run. */
+/* Several inputs count as parts of one run: shards by their headers, whose arrivals add up, or otherwise clients that
+ * shared the schedule of each. */
 static int begin_input(struct collect *c, const struct record_input *input, struct ipf_error *err)
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
-	if (c->inputs_count > 1)
+	if (c->inputs_count > 1 && !c->shards.of)
 		verdict_shards(c->verdict);
 	return 0;
 }
@@ -290,8 +302,22 @@ static void note_incomplete(struct collect *c, const char *why)
 	verdict_incomplete(c->verdict, why);
 }
 
+static int note_missing_shards(struct collect *c, struct ipf_error *err)
+{
+	if (shard_set_missing(&c->shards) == 0)
+		return 0;
+	shard_set_describe_missing(&c->shards, &c->missing);
+	if (c->missing.failed)
+		return ipf_error_memory(err);
+	verdict_note(c->verdict, VERDICT_LOAD, VERDICT_INVALID, "%s: these are the figures of a part of the run",
+	             c->missing.data);
+	return 0;
+}
+
 int collect_run(struct collect *c, struct ipf_error *err)
 {
+	if (note_missing_shards(c, err) < 0)
+		return -1;
 	for (size_t i = 0; i < c->inputs_count; i++) {
 		struct ipf_error bad = {0}, broken = {0};
 		if (begin_input(c, &c->inputs[i], err) < 0)
@@ -326,6 +352,9 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 			buffer_format(out, "; %lld disconnected on purpose", (long long)c->hung_up);
 		buffer_byte(out, '\n');
 	}
+	/* a single shard is what each client has; several are meant to be all */
+	if (c->missing.len && (verbose || c->inputs_count > 1))
+		buffer_format(out, "%s: the results are those of a part of the run\n", c->missing.data);
 	if (c->tokens_unknown)
 		buffer_format(
 			out,
@@ -384,6 +413,8 @@ void collect_abandon(struct collect *c)
 		schedule_release(&c->inputs[i].schedule);
 	}
 	free(c->inputs);
+	shard_set_release(&c->shards);
+	buffer_release(&c->missing);
 	stream_writer_abandon(c->writer);
 	token_counter_close(c->tokens);
 	response_release(&c->response);

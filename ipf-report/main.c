@@ -103,7 +103,8 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows,
 			        part->rows == 1 ? "" : "s");
 		}
-		const struct run_part *duplicate = run->part_count > parts && !options->common.quiet
+		bool usable = run->part_count > parts && run->parts[parts].incomplete[0];
+		const struct run_part *duplicate = (got == 0 || usable) && !options->common.quiet
 		                                       ? run_data_find_duplicate(run, parts)
 		                                       : NULL;
 		if (duplicate) {
@@ -113,7 +114,6 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 		}
 		if (got == 0)
 			continue;
-		bool usable = run->part_count > parts && run->parts[parts].incomplete[0];
 		if (!usable) {
 			*err = now;
 			status = -1;

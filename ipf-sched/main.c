@@ -6,6 +6,7 @@
 #include "stages.h"
 #include "schedule_stat.h"
 #include "stream/provenance.h"
+#include "stream/schedule.h"
 #include "stream/stream.h"
 #include "cli/units.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHARDS_MOST = 4096 };
 enum { STATUS_ANSWERED = 10 }; /* exit status: the search has its answer, there is no schedule */
 
 /* One of `count` clients that share a load, from 1; 0 of 0: there is only one. */
@@ -42,9 +42,9 @@ static int parse_shard(const char *text, void *variable, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "expected K/N such as 2/8, got \"%.200s\"", text);
 	snprintf(index, sizeof index, "%.*s", (int)(slash - text), text);
 	if (parse_count(index, &shard->index, &ignored) < 0 || parse_count(slash + 1, &shard->count, &ignored) < 0 ||
-	    shard->index < 1 || shard->index > shard->count || shard->count > SHARDS_MOST)
+	    shard->index < 1 || shard->index > shard->count || shard->count > SCHEDULE_SHARDS_MOST)
 		return ipf_error_set(err, IPF_USAGE, "expected K/N with K from 1 to N and N up to %d, got \"%.200s\"",
-		                     SHARDS_MOST, text);
+		                     SCHEDULE_SHARDS_MOST, text);
 	return 0;
 }
 

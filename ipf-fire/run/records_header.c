@@ -88,6 +88,13 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 	return bad | json_object_set_new(header, "http", json_string(http_version_names[o->connections.policy.http]));
 }
 
+/* Which part of the schedule this is. */
+static int set_shard(json_t *header, struct arrival_reader *arrivals)
+{
+	json_t *shard = json_object_get(stream_reader_header(arrival_reader_stream(arrivals)), "shard");
+	return json_is_object(shard) ? json_object_set(header, "shard", shard) : 0;
+}
+
 json_t *records_header(const struct records_header_options *h)
 {
 	const struct fire_options *o = h->options;
@@ -103,7 +110,8 @@ json_t *records_header(const struct records_header_options *h)
 	if (!header)
 		return NULL;
 	/* with a warm-up, the stages are not those of the schedule's own header */
-	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(h->arrivals), header) : 0;
+	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(h->arrivals), header)
+	                  : set_shard(header, h->arrivals);
 	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
 	bad |= set_targets(header, o, h->endpoint);
 	bad |= set_network_path(header, h->network_path);

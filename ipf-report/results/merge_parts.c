@@ -53,12 +53,43 @@ static int overlapping(const struct run_data *run)
 	return answer;
 }
 
-/* Finds whether the parts are shards: they ran at the same time or, if the time is not known, no arrival is in two of
- * them. */
+/* Judges whether all shards are there, and whether they began together. */
+static int judge_shards(struct run_data *run, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	int64_t spread_ns = shard_set_spread_ns(&run->shard_set), length_ns = 0;
+	char spread[32];
+	if (run->spread_ns > spread_ns)
+		spread_ns = run->spread_ns;
+	for (int i = 0; i < run->part_count; i++)
+		length_ns = run->parts[i].last_ns > length_ns ? run->parts[i].last_ns : length_ns;
+	if (shard_set_missing(&run->shard_set) > 0) {
+		shard_set_describe_missing(&run->shard_set, &text);
+		if (!text.failed)
+			verdict_note(run->verdict, VERDICT_LOAD, VERDICT_INVALID, "%s: these are the figures of a part of the run",
+			             text.data);
+	}
+	if (spread_ns > VERDICT_SPREAD_DOUBTFUL_NS && (double)spread_ns > VERDICT_SPREAD_DOUBTFUL * (double)length_ns)
+		verdict_note(run->verdict, VERDICT_LOAD, VERDICT_DOUBTFUL,
+		             "the shards began %s apart: their load was not that of the schedule",
+		             verdict_duration((double)spread_ns / 1e6, spread));
+	bool failed = text.failed;
+	buffer_release(&text);
+	return failed ? ipf_error_memory(err) : 0;
+}
+
+/* Finds whether the parts are shards: they ran at the same time or, if the time is not known, they are by their
+ * schedules or no arrival is in two of them. */
 static int find_shards(struct run_data *run, struct ipf_error *err)
 {
+	if (judge_shards(run, err) < 0)
+		return -1;
 	if (run->part_count < 2)
 		return 0;
+	if (run->shard_set.of) {
+		run->shards = overlapping(run) != 0;
+		return 0;
+	}
 	int apart = disjoint(run, err), together = overlapping(run);
 	if (apart < 0)
 		return -1;

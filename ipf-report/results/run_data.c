@@ -46,6 +46,7 @@ void run_data_release(struct run_data *run)
 		string_table_release(&run->groups[by]);
 	string_table_release(&run->finishes);
 	schedule_release(&run->schedule);
+	shard_set_release(&run->shard_set);
 	verdict_free(run->verdict);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
@@ -324,6 +325,47 @@ const char *run_data_itl(const struct run_data *run, int part)
 	return itl ? itl : "gap";
 }
 
+/* Results that were collected from the records of several shards have the schedule of one of them: gives it the
+ * arrivals of all that are there. */
+static int join_shards(const struct run_part *part, struct schedule *schedule, struct ipf_error *err)
+{
+	json_t *entry;
+	size_t i;
+	for (size_t k = 0; k < schedule->count; k++)
+		schedule->stages[k].arrivals = 0;
+	json_array_foreach(json_object_get(part->header, "from"), i, entry)
+	{
+		struct schedule one = {0};
+		json_t *header = schedule_find_header(entry);
+		if (!header || schedule_from_header(&one, header, part->name, err) < 0)
+			return -(header != NULL);
+		int bad = check_schedule(&one, part->name, err);
+		for (size_t k = 0; bad == 0 && k < schedule->count && k < one.count; k++)
+			schedule->stages[k].arrivals += one.stages[k].arrivals == IPF_ABSENT ? 0 : one.stages[k].arrivals;
+		schedule_release(&one);
+		if (bad < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Which shards a part has. One that has all is a whole run, of which there may be others. */
+static int add_shards(struct run_data *run, struct run_part *part, struct schedule *schedule, struct ipf_error *err)
+{
+	struct shard_set own = {0};
+	int bad = shard_set_add(&own, part->header, part->name, err);
+	if (bad == 0)
+		bad = shard_set_complete(&own) ? shard_set_add_whole(&run->shard_set, part->name, err)
+		                               : shard_set_add(&run->shard_set, part->header, part->name, err);
+	if (bad == 0 && own.count > 1)
+		bad = join_shards(part, schedule, err);
+	part->sharded = own.of > 0;
+	if (shard_set_spread_ns(&own) > run->spread_ns)
+		run->spread_ns = shard_set_spread_ns(&own);
+	shard_set_release(&own);
+	return bad;
+}
+
 static int begin_part(struct run_data *run, struct stream_reader *stream, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -346,11 +388,9 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
 	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
 		return -1;
-	/* Results that were collected from the records of several shards have the schedule of one of them. */
-	for (size_t i = 0; json_array_size(json_object_get(part->header, "from")) > 1 && i < schedule.count; i++)
-		if (schedule.stages[i].all_arrivals > schedule.stages[i].arrivals)
-			schedule.stages[i].arrivals = schedule.stages[i].all_arrivals;
-	int bad = check_schedule(&schedule, part->name, err);
+	int bad = add_shards(run, part, &schedule, err);
+	if (bad == 0)
+		bad = check_schedule(&schedule, part->name, err);
 	if (bad == 0 && run->part_count > 1)
 		bad = check_same_schedule(&run->schedule, &schedule, part->name, run->parts[0].name, err);
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
@@ -468,6 +508,9 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);
 	result_reader_close(reader);
+	const struct run_part *twice = part->sharded ? run_data_find_duplicate(run, run->part_count - 1) : NULL;
+	if (bad == 0 && twice)
+		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "has the shards of %s: a shard counts once", twice->name);
 	return bad;
 }
 

@@ -15,6 +15,7 @@
 #include "stats/histogram.h"
 #include "stream/metric.h"
 #include "stream/schedule.h"
+#include "stream/shard_set.h"
 #include "verdict/verdict.h"
 
 enum { SOURCES = 4 };
@@ -66,6 +67,7 @@ struct run_part {
 	char incomplete[360]; /* why part of it is missing; "": it is complete */
 	int64_t last_ns;      /* the latest time in the stream */
 	int64_t rows;
+	bool sharded;                 /* of a schedule that was divided into shards */
 	int64_t *arrivals;            /* for each stage of the schedule */
 	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
 };
@@ -82,9 +84,11 @@ struct run_data {
 	int part_count;
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
-	struct schedule schedule; /* of the first part; merge_parts adds stages that only rows have */
-	bool shards;              /* the parts ran at the same time; else they are repeats */
-	bool one_schedule;        /* no arrival is in two parts: what was scheduled counts once */
+	struct schedule schedule;   /* of the first part; merge_parts adds stages that only rows have */
+	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
+	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
+	bool shards;                /* the parts ran at the same time; else they are repeats */
+	bool one_schedule;          /* no arrival is in two parts: what was scheduled counts once */
 	struct string_table groups[GROUPINGS], finishes;
 	struct pooled_gaps *pooled;
 	int pooled_count;

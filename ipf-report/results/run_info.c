@@ -112,8 +112,10 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "tokenizer", json_object_get(header, "tokenizer"));
 	copy(info, "itl", json_object_get(header, "itl"));
 	copy(info, "seed", json_object_get(schedule, "seed"));
-	json_t *stages = schedule_text(run);
+	json_t *stages = schedule_text(run), *shards = run->shard_set.of ? shard_set_json(&run->shard_set) : NULL;
 	copy(info, "schedule", stages);
+	copy(info, "shards", shards);
+	json_decref(shards);
 	copy(info, "trace", json_object_get(header, "trace"));
 	copy(info, "stamps", json_object_get(records, "stamps"));
 	json_t *of_clients = clients(run), *found = reproducible ? NULL : calibration(records);

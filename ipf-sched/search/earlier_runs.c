@@ -4,6 +4,7 @@
 #include "stream/provenance.h"
 #include "clock.h"
 #include "stream/schedule.h"
+#include "stream/shard_set.h"
 #include "verdict/verdict.h"
 
 #include <math.h>
@@ -137,16 +138,33 @@ static int keep_header(struct earlier_runs *runs, json_t *header, struct ipf_err
 	return json_array_append_new(runs->headers, copy) < 0 ? ipf_error_memory(err) : 0;
 }
 
+/* Are all shards there, collected together? */
+static int check_shards(json_t *header, const char *name, struct ipf_error *err)
+{
+	struct shard_set set = {0};
+	struct buffer missing = {0};
+	int bad = shard_set_add(&set, header, name, err);
+
+	if (bad == 0 && shard_set_missing(&set) > 0) {
+		shard_set_describe_missing(&set, &missing);
+		bad = missing.failed ? ipf_error_memory(err)
+		                     : ipf_error_at(err, IPF_INPUT, name, 0,
+		                                    "%s: expected the results of all shards, collected together", missing.data);
+	}
+	buffer_release(&missing);
+	shard_set_release(&set);
+	return bad;
+}
+
 /* Turns the schedule of one shard into that of the whole, if the results were collected from all shards. */
 static int join_shards(struct schedule *schedule, json_t *header, const char *name, struct ipf_error *err)
 {
 	json_t *entry, *from = json_object_get(header, "from");
-	int64_t parts = 0, shards = schedule->shards;
-	bool *seen = calloc((size_t)shards + 1, sizeof *seen), all = true;
+	int64_t parts = 0;
 	size_t i;
 
-	if (!seen)
-		return ipf_error_memory(err);
+	if (check_shards(header, name, err) < 0)
+		return -1;
 	json_array_foreach(from, i, entry)
 	{
 		json_t *of = json_object_get(entry, "stages") ? entry : provenance_find(entry, "schedule");
@@ -154,25 +172,15 @@ static int join_shards(struct schedule *schedule, json_t *header, const char *na
 		if (!of)
 			continue;
 		if (schedule_from_header(&part, of, name, err) < 0)
-			break;
-		all = all && part.shards == shards && part.count == schedule->count && !seen[part.shard];
-		for (size_t k = 0; all && parts > 0 && k < part.count; k++)
-			if (part.stages[k].slots != IPF_ABSENT)
+			return -1;
+		for (size_t k = 0; parts > 0 && k < part.count && k < schedule->count; k++)
+			if (part.stages[k].slots != IPF_ABSENT && schedule->stages[k].slots != IPF_ABSENT)
 				schedule->stages[k].slots += part.stages[k].slots;
-		if (all)
-			seen[part.shard] = true;
 		parts++;
 		schedule_release(&part);
 	}
-	free(seen);
-	if (err->kind != IPF_OK)
-		return -1;
-	if (!all || parts != shards)
-		return ipf_error_at(err, IPF_INPUT, name, 0,
-		                    "results of shard %lld of %lld: expected those of all shards, collected together",
-		                    (long long)schedule->shard, (long long)shards);
 	for (size_t k = 0; k < schedule->count; k++)
-		schedule->stages[k].rate *= (double)shards;
+		schedule->stages[k].rate *= (double)schedule->shards;
 	return 0;
 }
 
@@ -213,7 +221,7 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 	if (schedule_from_header(&schedule, schedule_find_header(header) ? schedule_find_header(header) : header, name,
 	                         err) < 0)
 		goto out;
-	if (schedule.shards > 1 && join_shards(&schedule, header, name, err) < 0)
+	if (schedule.shards && join_shards(&schedule, header, name, err) < 0)
 		goto out;
 	if (add_stages(runs, &schedule, name, err) < 0 || read_rows(runs, reader, first, err) < 0)
 		goto out;

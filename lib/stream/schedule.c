@@ -157,6 +157,18 @@ json_t *schedule_find_header(json_t *header)
 	return json_object_get(records, "stages") ? records : provenance_find(header, "schedule");
 }
 
+static int shard_from_json(struct schedule *schedule, json_t *shard, const char *file, struct ipf_error *err)
+{
+	if (!shard || json_is_null(shard))
+		return 0;
+	schedule->shard = get_int(shard, "index");
+	schedule->shards = get_int(shard, "of");
+	if (schedule->shard < 1 || schedule->shards < schedule->shard || schedule->shards > SCHEDULE_SHARDS_MOST)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "shard: expected an index from 1 to `of`, and `of` up to %d",
+		                    SCHEDULE_SHARDS_MOST);
+	return 0;
+}
+
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err)
 {
 	*schedule = (struct schedule){.trace_requests = IPF_ABSENT};
@@ -173,11 +185,10 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 		schedule_release(schedule);
 		return -1;
 	}
-	json_t *shard = json_object_get(header, "shard");
-	schedule->shard = get_int(shard, "index");
-	schedule->shards = get_int(shard, "of");
-	if (schedule->shard < 1 || schedule->shards < schedule->shard)
-		schedule->shard = schedule->shards = 0;
+	if (shard_from_json(schedule, json_object_get(header, "shard"), file, err) < 0) {
+		schedule_release(schedule);
+		return -1;
+	}
 	json_t *trace = json_object_get(header, "trace");
 	const char *sha256 = json_string_value(json_object_get(trace, "sha256"));
 	snprintf(schedule->trace_sha256, sizeof schedule->trace_sha256, "%s", sha256 ? sha256 : "");

@@ -44,6 +44,7 @@ struct schedule {
 };
 
 enum { SCHEDULE_COPIES = 63 };
+enum { SCHEDULE_SHARDS_MOST = 4096 };
 
 struct schedule_arrival {
 	int64_t n;            /* unique, increasing */

@@ -6,6 +6,7 @@
 #include "verdict/client_health.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,12 @@ struct verdict {
 	struct client_health client;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
+	struct verdict_note {
+		enum verdict_question question;
+		enum verdict_status status;
+		char *text;
+	} * notes;
+	size_t notes_count;
 	struct verdict_finding finding;
 };
 
@@ -66,6 +73,9 @@ void verdict_free(struct verdict *v)
 	histogram_free(v->client_lag);
 	histogram_free(v->slot_wait);
 	client_health_release(&v->client);
+	for (size_t i = 0; i < v->notes_count; i++)
+		free(v->notes[i].text);
+	free(v->notes);
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
 		json_decref(v->finding.checks[i].figures);
 	free(v);
@@ -221,6 +231,24 @@ void verdict_incomplete(struct verdict *v, const char *why)
 	snprintf(v->incomplete + len, sizeof v->incomplete - len, "%s%s", len ? "; " : "", why);
 }
 
+void verdict_note(struct verdict *v, enum verdict_question question, enum verdict_status status, const char *format,
+                  ...)
+{
+	char text[sizeof v->finding.checks->detail];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(text, sizeof text, format, values);
+	va_end(values);
+	struct verdict_note *notes = realloc(v->notes, (v->notes_count + 1) * sizeof *notes);
+	if (notes)
+		v->notes = notes;
+	char *copy = notes ? strdup(text) : NULL;
+	if (copy)
+		notes[v->notes_count++] = (struct verdict_note){question, status, copy};
+	else
+		v->failed = true;
+}
+
 /* ---- judging ---- */
 
 static const char *const question_names[VERDICT_QUESTIONS] = {
@@ -244,6 +272,8 @@ static const struct {
                    "slots delayed are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD, "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
                    "without any measured request."},
+	{VERDICT_LOAD, "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
+                   "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart."},
 	{VERDICT_CLIENT,
      "DOUBTFUL if in one second of twenty (p95) the sending thread used more than 80 % of a core (INVALID "
      "above 95 %), waited for a core for more than 10 % of the time (INVALID above 50 %), was more than 10 ms "
@@ -514,6 +544,8 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 		if (!finding->checks[i].figures)
 			return NULL;
 	}
+	for (size_t i = 0; i < v->notes_count; i++)
+		verdict_check_add(&finding->checks[v->notes[i].question], v->notes[i].status, "%s", v->notes[i].text);
 	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
 	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
 	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))

@@ -53,6 +53,10 @@ void verdict_shards(struct verdict *v);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 void verdict_client(struct verdict *v, struct slice client);
+/* Adds what the caller found to the answer of a question, as a clause without a full stop. May be called several times.
+ */
+__attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum verdict_question question,
+                                                        enum verdict_status status, const char *format, ...);
 /* Some of the run is missing, and why. load_delivered becomes at least DOUBTFUL. May be called several times. */
 void verdict_incomplete(struct verdict *v, const char *why);
 

@@ -1,0 +1,152 @@
+#!/bin/bash
+# Shards of a schedule: a part is never reported as the whole, nor a shard twice.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/data/report/seal.sh"
+
+server_start --step-base 1ms
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 3 -n 8 -q -o chat.trace
+
+# NAME.results of a client, by shard K of N of the stages.
+client() { # NAME K/N STAGE…
+	local name=$1 shard=$2
+	shift 2
+	ipf-sched "$@" --shard "$shard" -t chat.trace -q -o "$name.sched" &&
+		ipf-fire -q -u "$URL" -m sim -t chat.trace "$name.sched" -o "$name.records" &&
+		ipf-collect -q "$name.records" -o "$name.results"
+}
+clients() { # PREFIX N STAGE…: PREFIX1.results … PREFIXN.results, at the same time
+	local prefix=$1 count=$2 k pids=()
+	shift 2
+	for k in $(seq "$count"); do
+		client "$prefix$k" "$k/$count" "$@" &
+		pids+=($!)
+	done
+	for k in "${pids[@]}"; do wait "$k" || not_ok "client of $prefix"; done
+}
+load='.verdict.checks[] | select(.name == "load_delivered")'
+report() { # RESULTS…: report.json
+	run ipf-report -f json "$@" -o report.json
+}
+
+clients a 2 constant:rate=40,n=20
+clients b 2 constant:rate=40,n=20
+clients c 3 constant:rate=60,n=21 burst:n=4
+
+# ---- what says which part it is ----
+is "$(for file in a2.sched a2.records; do head -1 $file | jq -c .shard; done)" '{"index":2,"of":2}
+{"index":2,"of":2}' "the header of the records has the shard of the schedule"
+is "$(head -1 a2.results | jq -c .shards)" '{"of":2,"present":[2],"missing":[1]}' "and that of the results"
+run ipf-collect a1.records a2.records -o a.results
+status_is 0 "collected together"
+stderr_is "" "they are whole"
+is "$(head -1 a.results | jq -c .shards)" '{"of":2,"present":[1,2]}' "and their header says so"
+is "$(tail -1 a.results | jq -c '.end.verdict.checks[0] | [.scheduled, .started]')" "[20,20]" "with the whole load"
+
+# ---- all of them ----
+for files in "a1.results a2.results" "a2.results a1.results" a.results; do
+	# shellcheck disable=SC2086 # several files
+	report $files
+	status_is 0 "$files: reported"
+	is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[20,20,40]" "as one run"
+	is "$(jq -r '.verdict.checks[0].detail' report.json | grep -c 'missing')" 0 "of which nothing is missing"
+	isnt "$(jq -r "$load | .status" report.json)" INVALID "and which is valid"
+done
+report a.results <(ipf-collect -q b2.records b1.records)
+status_is 0 "two runs of a schedule, each collected from all its shards, are repeats"
+is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[40,40,40]" "of the same load"
+
+# ---- some of them ----
+missing() { # PRESENT MISSING SENTENCE RESULTS…
+	local present=$1 missing=$2 sentence=$3
+	shift 3
+	report "$@"
+	status_is 0 "$*: reported"
+	is "$(jq -c '.run.shards' report.json)" "$(jq -nc --argjson p "$present" --argjson m "$missing" '{of: ($p + $m | length), present: $p, missing: $m}')" "the report says which there are"
+	is "$(jq -c "[.verdict.status, ($load | .status)]" report.json)" '["INVALID","INVALID"]' "it is INVALID"
+	contains "$(jq -r "$load | .detail" report.json)" "$sentence: these are the figures of a part of the run" "and says why"
+	run ipf-report "$@"
+	contains "$(tr -s ' \n' ' ' <"$OUT")" "$sentence" "also as text"
+	run ipf-report --strict -f csv "$@"
+	status_is 4 "--strict refuses it"
+}
+missing '[1]' '[2]' "shard 2 of 2 is missing" a1.results
+missing '[2]' '[1]' "shard 1 of 2 is missing" a2.results
+missing '[1,3]' '[2]' "shard 2 of 3 is missing" c1.results c3.results
+missing '[2]' '[1,3]' "shards 1 and 3 of 3 are missing" c2.results
+run ipf-collect c3.records c1.records -o part.results
+status_is 0 "some shards are collected together"
+complains ipf-collect "shard 2 of 3 is missing" "and it says what is missing"
+is "$(tail -1 part.results | jq -r .end.verdict.status)" INVALID "as the verdict does"
+missing '[1,3]' '[2]' "shard 2 of 3 is missing" part.results
+report part.results c2.results
+status_is 0 "the missing one beside it"
+is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .run.shards]' report.json)" '[25,25,{"of":3,"present":[1,2,3]}]' "makes it whole"
+run ipf-sched sweep:from=part.results,for=1s
+status_is 3 "a sweep does not take a part"
+complains ipf-sched "part.results: shard 2 of 3 is missing" "and says what is missing"
+
+# ---- one too often, or one of another schedule ----
+refused() { # PART COMMAND…
+	local part=$1
+	shift
+	run "$@"
+	status_is 3 "$*: refused"
+	complains "$(basename "$1")" "$part" "in one line that names both"
+	is "$(wc -c <"$OUT")" 0 "and nothing is reported"
+}
+cp a1.results copy.results
+refused "a1.results: is shard 1 of 2, as a1.results is" ipf-report a1.results a1.results
+refused "copy.results: is shard 1 of 2, as a1.results is" ipf-report a1.results copy.results
+refused "b1.results: is shard 1 of 2, as a1.results is" ipf-report a1.results a2.results b1.results
+refused "b1.records: is shard 1 of 2, as a1.records is" ipf-collect a1.records b1.records
+refused "a1.results: is shard 1 of 2, but a.results is no shard" ipf-report a.results a1.results
+refused "a.results: is no shard, but a1.results is shard 1 of 2" ipf-report a1.results a.results
+refused "a.results: has the shards of a.results" ipf-report a.results a.results
+refused "c2.results: is shard 2 of 3, but a1.results is shard 1 of 2" ipf-report a1.results c2.results
+other() { # SENTENCE STAGE… [OPTION…]
+	local sentence=$1
+	shift
+	client other 2/2 "$@"
+	refused "other.results: is shard 2 of 2 of another schedule than a1.results: $sentence" ipf-report a1.results other.results
+	refused "other.records: is shard 2 of 2 of another schedule than a1.records: $sentence" ipf-collect a1.records other.records
+}
+other "its seed differs" constant:rate=40,n=20 --seed 7
+other "its stages differ" constant:rate=41,n=20
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 4 -n 8 -q -o other.trace
+mv chat.trace kept.trace && cp other.trace chat.trace
+other "its trace differs" constant:rate=40,n=20
+mv kept.trace chat.trace
+
+# ---- shards without requests, and stages that go round ----
+clients few 3 constant:rate=20,n=2
+report few1.results few2.results
+is "$(jq -c '[.verdict.checks[0].scheduled, .run.shards]' report.json)" '[2,{"of":3,"present":[1,2]}]' "a shard that has no requests is not missed"
+report few1.results few3.results
+is "$(jq -c '.run.shards.missing' report.json)" '[2]' "but one that has some is"
+report few3.results few2.results few1.results
+status_is 0 "the empty one may come along"
+isnt "$(jq -r "$load | .status" report.json)" INVALID "and first"
+clients loop 2 closed:users=4,for=200ms
+missing '[1]' '[2]' "shard 2 of 2 is missing" loop1.results
+report loop1.results loop2.results
+isnt "$(jq -r "$load | .status" report.json)" INVALID "a closed loop in two shards is whole"
+
+# ---- shards that did not run together ----
+later() { # FILE SECONDS: later.results
+	plain "$1" | sed '1d;$d' >rows
+	plain "$1" | head -1 | jq -c --argjson s "$2" '.from[0].t0_unix_ns += $s * 1000000000' >header
+	seal header rows >later.results
+}
+later a2.results 60
+report a1.results later.results
+is "$(jq -r "$load | .status" report.json)" DOUBTFUL "shards one after another are no load of the schedule"
+matches "$(jq -r "$load | .detail" report.json)" 'the shards began (1 m|60|59).* apart' "and it says so"
+
+# A header that is nonsense.
+for shard in '{"index":3,"of":2}' '{"index":1,"of":1000000000000}' '{"of":2}' '"1/2"' '{"index":0,"of":2}'; do
+	plain a1.results | head -1 | jq -c --argjson shard "$shard" '.from[0].from[0].shard = $shard' >header
+	plain a1.results | sed '1d;$d' >rows
+	seal header rows >bad.results
+	refused "bad.results:1: shard: expected an index" ipf-report bad.results
+done
