@@ -14,14 +14,15 @@
 
 static int list_formats(void)
 {
+	static const char *const kinds[] = {
+		[SOURCE_DATASET] = "dataset", [SOURCE_TRACE] = "trace", [SOURCE_GENERATED] = "generated"};
 	const struct source_format *format;
 	int widest = 0;
 	for (size_t i = 0; (format = source_at(i)); i++)
 		if ((int)strlen(format->name) > widest)
 			widest = (int)strlen(format->name);
 	for (size_t i = 0; (format = source_at(i)); i++)
-		printf("%-*s %-8s %s\n", widest, format->name, format->kind == SOURCE_TRACE ? "trace" : "dataset",
-		       format->about);
+		printf("%-*s %-9s %s\n", widest, format->name, kinds[format->kind], format->about);
 	if (fflush(stdout) == 0)
 		return 0;
 	struct ipf_error err = {0};
@@ -34,8 +35,13 @@ static int check_operands(const struct operands *operands, struct ipf_error *err
 {
 	if (operands->count == 0)
 		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE, the format of the input; --list shows the formats");
-	if (strcmp(operands->items[0], "auto") != 0 && !source_find(operands->items[0], err))
+	const struct source_format *format = NULL;
+	if (strcmp(operands->items[0], "auto") != 0 && !(format = source_find(operands->items[0], err)))
 		return -1;
+	if (format && format->unit == UNIT_NONE)
+		return operands->count == 1 ? 0
+		                            : ipf_error_set(err, IPF_USAGE, "%s: reads no file, got \"%.200s\"", format->name,
+		                                            operands->items[1]);
 	for (int i = 1; i < operands->count; i++) {
 		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) &&
 		    access(operands->items[i], R_OK) < 0 && archive_member_split(operands->items[i]) == 0)

@@ -41,6 +41,10 @@ static void apply_preset(struct prep_config *c)
 			*limits[i].to = limits[i].value;
 }
 
+#define GENERATED_REQUESTS 1000
+#define GENERATED_INPUT    "1024"
+#define GENERATED_OUTPUT   "128"
+
 /* Loads that benchmarks of this field use. */
 static const struct {
 	const char *input, *output, *turns;
@@ -85,6 +89,17 @@ static int apply_defaults(struct prep_config *c, struct ipf_error *err)
 	           : 0;
 }
 
+/* What a format that reads no data makes if nothing else is asked for. */
+static int apply_generated_defaults(struct prep_config *c, struct ipf_error *err)
+{
+	if (c->max_requests == IPF_ABSENT && c->max_sessions == IPF_ABSENT)
+		c->max_requests = GENERATED_REQUESTS;
+	return apply_default(&c->input, GENERATED_INPUT, DISTRIBUTION_COUNT, err) < 0 ||
+	               apply_default(&c->output, GENERATED_OUTPUT, DISTRIBUTION_COUNT, err) < 0
+	           ? -1
+	           : 0;
+}
+
 /* ---- checks ---- */
 
 static int check_limits(const struct prep_config *c, struct ipf_error *err)
@@ -104,17 +119,18 @@ static int check_limits(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
+static int writes_no_text(const char *option, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --prompt none, which writes no text", option);
+}
+
 static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 {
 	if (c->prompt != PROMPT_MESSAGES && c->template.given)
 		return ipf_error_set(err, IPF_USAGE, "--template-tokens: requires --prompt messages, got %s",
 		                     prompt_form_names[c->prompt]);
-	if (c->prompt == PROMPT_NONE && (c->system || c->prefixes.count || c->salt || c->content_file))
-		return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --prompt none, which writes no text",
-		                     c->system           ? "--system"
-		                     : c->prefixes.count ? "--prefixes"
-		                     : c->salt           ? "--salt"
-		                                         : "--content");
+	if (c->prompt == PROMPT_NONE && (c->system || c->salt || c->content_file))
+		return writes_no_text(c->system ? "--system" : c->salt ? "--salt" : "--content", err);
 	if ((c->prompt == PROMPT_TEXT || c->prompt == PROMPT_IDS) && c->turns.given && !c->first_turn_only)
 		return ipf_error_set(err, IPF_USAGE, "--prompt: sessions need messages; remove --turns or --prompt %s",
 		                     prompt_form_names[c->prompt]);
@@ -142,6 +158,42 @@ int prep_config_check(struct prep_config *c, struct ipf_error *err)
 static int refuse(const struct prep_config *c, const char *option, const char *why, struct ipf_error *err)
 {
 	return ipf_error_set(err, IPF_USAGE, "%s: format %s %s", option, c->format->name, why);
+}
+
+static bool is_dataset(const struct distribution_option *option)
+{
+	return option->given && !option->histogram && option->distribution.kind == DISTRIBUTION_DATASET;
+}
+
+/* A format that reads no data has nothing to select from, and no lengths of its own. */
+static int check_generated(const struct prep_config *c, struct ipf_error *err)
+{
+	static const char no_data[] = "has no data to take them from; give a number or a distribution";
+	if (is_dataset(&c->input))
+		return refuse(c, "--input-tokens", no_data, err);
+	if (is_dataset(&c->output))
+		return refuse(c, "--output-tokens", no_data, err);
+	if (is_dataset(&c->turns))
+		return refuse(c, "--turns", no_data, err);
+	if (is_dataset(&c->wait))
+		return refuse(c, "--wait", no_data, err);
+	if (c->sample != SAMPLE_ALL)
+		return refuse(c, c->shuffle ? "--shuffle" : "--sample", "draws its requests anyway; use --seed", err);
+	if (!isnan(c->scale))
+		return refuse(c, "--scale", "has no arrivals, and as many requests as -n says", err);
+	const struct token_limits *l = &c->limits;
+	const struct {
+		const char *option;
+		int64_t value;
+	} limits[] = {{"--min-input", l->min_input},
+	              {"--max-input", l->max_input},
+	              {"--min-output", l->min_output},
+	              {"--max-output", l->max_output},
+	              {"--max-total", l->max_total}};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (limits[i].value != IPF_ABSENT && c->preset == PRESET_NONE)
+			return refuse(c, limits[i].option, "draws its lengths; bound them with min= and max=", err);
+	return 0;
 }
 
 /* Options that make no sense for this format are refused rather than ignored. */
@@ -174,6 +226,14 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 		return refuse(c, "--from", "has no arrivals", err);
 	if (c->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
 		return refuse(c, "--to", "has no arrivals", err);
+	if (!isnan(c->hit_rate) && !(traits & DEALS_PREFIXES))
+		return refuse(c, "--hit-rate", "has no say in what prompts share; use prefix", err);
+	if (c->groups != IPF_ABSENT && !(traits & DEALS_PREFIXES))
+		return refuse(c, "--groups", "has no groups; use prefix", err);
+	if (c->prefixes.count && c->prompt == PROMPT_NONE && !(traits & DEALS_PREFIXES))
+		return writes_no_text("--prefixes", err);
+	if (c->system && (traits & DEALS_PREFIXES))
+		return refuse(c, "--system", "begins each prompt with its shared part", err);
 	if (c->sample != SAMPLE_ALL && (traits & HAS_TIMES))
 		return refuse(c, c->shuffle ? "--shuffle" : "--sample", "has recorded arrivals, whose order must be kept", err);
 	return 0;
@@ -277,6 +337,7 @@ static int open_tokenizer(struct prep_config *c, struct ipf_error *err)
 static int open_format(struct prep_config *c, size_t files, struct ipf_error *err)
 {
 	const struct source_format *format = c->format;
+	bool generates = format->kind == SOURCE_GENERATED;
 	struct source_settings settings = {
 		.fields = c->fields,
 		.lone = c->first_turn_only,
@@ -289,7 +350,16 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		.seed = c->common.seed,
 		.tokens = c->tokens,
 		.input = &c->input.distribution,
+		.sessions = c->max_sessions,
+		.output = &c->output.distribution,
+		.turns = &c->turns.distribution,
+		.prefixes = &c->prefixes,
+		.groups = c->groups,
+		.hit_rate = c->hit_rate,
+		.template_tokens = chat_template_tokens(&c->template, 1, false),
 	};
+	if (generates && check_generated(c, err) < 0)
+		return -1;
 	if (source_open(format, &settings, &c->format_state, err) < 0)
 		return -1;
 	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
@@ -300,6 +370,8 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 int prep_config_open(struct prep_config *c, const struct source_format *format, size_t files, struct ipf_error *err)
 {
 	c->format = format;
+	if (format->kind == SOURCE_GENERATED && apply_generated_defaults(c, err) < 0)
+		return -1;
 	return read_histogram(c, &c->input, err) < 0 || read_histogram(c, &c->output, err) < 0 ||
 	               read_histogram(c, &c->wait, err) < 0 || read_histogram(c, &c->turns, err) < 0 ||
 	               read_system_message(c, err) < 0 || read_content(c, err) < 0 || open_tokenizer(c, err) < 0 ||
@@ -322,6 +394,5 @@ void prep_config_release(struct prep_config *c)
 	for (size_t i = 0; i < sizeof distributions / sizeof *distributions; i++)
 		distribution_release(&distributions[i]->distribution);
 	share_list_release(&c->models);
-	share_list_release(&c->prefixes.shares);
-	free(c->prefixes.groups);
+	prefix_groups_release(&c->prefixes);
 }

@@ -14,9 +14,10 @@
 #include "absent.h"
 #include "cli/options.h"
 #include "config/chat_template.h"
-#include "config/share_list.h"
 #include "config/slo_rules.h"
 #include "draft/distribution.h"
+#include "draft/prefix_groups.h"
+#include "draft/share_list.h"
 #include "sources/source.h"
 #include "tokenizer/token_counter.h"
 
@@ -51,18 +52,6 @@ struct distribution_option {
 	bool given;
 };
 
-/* Prefixes of one length, each equally likely. */
-struct prefix_group {
-	int64_t first, count; /* of all prefixes: the index of its first, and how many it has */
-	int64_t tokens;       /* in each */
-};
-
-struct prefix_option {
-	struct share_list shares;    /* of the groups; empty: no prefixes */
-	struct prefix_group *groups; /* one for each share */
-	int64_t count;               /* of the prefixes of all groups */
-};
-
 struct prep_config {
 	/* ---- the options ---- */
 	struct common_options common;
@@ -78,7 +67,9 @@ struct prep_config {
 	struct distribution_option input, output; /* tokens */
 	struct distribution_option turns, wait;
 	const char *system; /* file or text; NULL: the data's own */
-	struct prefix_option prefixes;
+	struct prefix_groups prefixes;
+	int64_t groups;                  /* --groups; IPF_ABSENT */
+	double hit_rate;                 /* --hit-rate; NAN */
 	const char *salt, *content_file; /* or NULL */
 	struct share_list models;        /* empty: the data's own */
 	struct slo_rules slo;
@@ -108,7 +99,8 @@ struct prep_config {
 		.common = COMMON_DEFAULTS, .max_requests = IPF_ABSENT, .max_sessions = IPF_ABSENT, .sample = SAMPLE_ALL,       \
 		.preset = PRESET_NONE, .profile = PROFILE_NONE,                                                                \
 		.limits = {IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT}, .from_ns = IPF_ABSENT,                 \
-		.to_ns = IPF_ABSENT, .failed = KEEP_DEFAULT, .sub_agents = KEEP_DEFAULT, .scale = NAN, .template = {           \
+		.to_ns = IPF_ABSENT, .failed = KEEP_DEFAULT, .sub_agents = KEEP_DEFAULT, .groups = IPF_ABSENT,                 \
+		.hit_rate = NAN, .scale = NAN, .template = {                                                                   \
 			.message = IPF_ABSENT                                                                                      \
 		}                                                                                                              \
 	}

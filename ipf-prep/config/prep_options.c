@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SALT_MAX   255
-#define PREFIX_MAX INT64_C(100000000)
+#define SALT_MAX 255
 
 /* ---- parsers of values ---- */
 
@@ -72,40 +71,9 @@ static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 	return slo_rules_add(variable, value, err);
 }
 
-/* COUNTxTOKENS */
-static bool parse_prefix_group(const char *text, struct prefix_group *group)
-{
-	struct ipf_error ignored = {0};
-	char count[64];
-	const char *x = strchr(text, 'x');
-	size_t len = x ? (size_t)(x - text) : sizeof count;
-	if (len >= sizeof count)
-		return false;
-	memcpy(count, text, len);
-	count[len] = '\0';
-	return parse_count(count, &group->count, &ignored) == 0 && parse_count(x + 1, &group->tokens, &ignored) == 0 &&
-	       group->count >= 1 && group->tokens >= 1 && group->tokens <= PREFIX_MAX;
-}
-
 static int parse_prefixes(const char *value, void *variable, struct ipf_error *err)
 {
-	static const char expected[] = "COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3";
-	struct prefix_option *prefixes = variable;
-	prefixes->count = 0;
-	if (share_list_parse(&prefixes->shares, value, expected, err) < 0)
-		return -1;
-	free(prefixes->groups);
-	prefixes->groups = calloc(prefixes->shares.count, sizeof *prefixes->groups);
-	if (!prefixes->groups)
-		return ipf_error_memory(err);
-	for (size_t i = 0; i < prefixes->shares.count; i++) {
-		struct prefix_group *group = &prefixes->groups[i];
-		group->first = prefixes->count;
-		if (!parse_prefix_group(prefixes->shares.items[i].name, group) ||
-		    __builtin_add_overflow(prefixes->count, group->count, &prefixes->count))
-			return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", expected, value);
-	}
-	return 0;
+	return prefix_groups_parse(variable, value, err);
 }
 
 /* ---- the table ---- */
@@ -133,8 +101,10 @@ const char *const prompt_form_names[] = {
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Selecting requests"),
-	PARSED('n', "requests", "N", max_requests, parse_positive,
-           "write at most N requests; a session that does not fit as a whole is left out"),
+	PARSED(
+		'n', "requests", "N", max_requests, parse_positive,
+		"write at most N requests; a session that does not fit as a whole is left out (synthetic, prefix: exactly N, default "
+		"1000)"),
 	PARSED(0, "sessions", "N", max_sessions, parse_positive,
            "write at most N sessions; a request without a session counts as one"),
 	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write the requests or sessions in random order; holds them in memory"),
@@ -177,8 +147,14 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Prompts"),
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system,
       "replace the system message of every request or session by TEXT or the content of FILE"),
-	PARSED(0, "prefixes", "COUNTxTOKENS[=SHARE],…", prefixes, parse_prefixes,
-           "start each prompt with one of COUNT shared synthetic prefixes of TOKENS tokens"),
+	PARSED(
+		0, "prefixes", "COUNTxTOKENS[=SHARE],…", prefixes, parse_prefixes,
+		"start each prompt with one of COUNT shared synthetic prefixes of TOKENS tokens; none=SHARE leaves a share of "
+		"the requests without"),
+	O(OPTION_SHARE, 0, "hit-rate", "SHARE", hit_rate,
+      "prefix: make prompts share so much that a prefix cache finds this share of all input tokens (default: 50%)"),
+	PARSED(0, "groups", "N", groups, parse_positive,
+           "prefix: with --hit-rate, deal the prompts out to N shared prefixes (default: 10)"),
 	O(OPTION_FILE, 0, "content", "FILE", content_file,
       "take synthetic text from FILE (UTF-8) instead of generating it from a grammar"),
 	PARSED(0, "salt", "TEXT", salt, parse_salt,
@@ -224,11 +200,13 @@ const struct program prep_program = {
 			   "FILE is a file (plain, or compressed with gzip, zstd, xz or bzip2), a folder,\n"
 			   "an archive (tar, zip, 7z), a file in an archive (a.tar.gz:dir/b.json), or an\n"
 			   "address (https://…, hf://datasets/OWNER/NAME/PATH). Without FILE, or for \"-\",\n"
-			   "ipf-prep reads standard input.\n"
+			   "ipf-prep reads standard input. The sources synthetic and prefix read no file.\n"
 			   "\n"
 			   "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 			   "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
 			   "  ipf-prep jsonl questions.jsonl --field prompt=/question | head\n"
+			   "  ipf-prep synthetic -n 500 --input-tokens 2048 --output-tokens uniform:64-256\n"
+			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n"
 			   "\n"
 			   "ipf-prep stat summarizes a trace, and ipf-prep tokenize turns texts into token\n"
 			   "ids: see their --help.",

@@ -1,6 +1,6 @@
 #include "shape/synthetic_prompt.h"
 
-#include "shape/draft_rng.h"
+#include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
 
 #include <stdlib.h>
@@ -144,8 +144,25 @@ struct slice synthetic_prompt_make(struct synthetic_prompt *p, const struct draf
 	return buffer_all(&p->text);
 }
 
+struct slice synthetic_answer_make(struct synthetic_prompt *p, const struct draft *d, size_t turn)
+{
+	char name[512];
+	int64_t count = d->requests[turn].output_tokens;
+	struct rng rng = draft_rng(p->config->common.seed, synthetic_text_name("answer", p->config->salt, name), d, turn);
+	buffer_clear(&p->answer);
+	if (token_counter_is_exact(p->config->tokens)) {
+		exact_text_prose(p->exact, &rng, NULL, count, &p->answer);
+		exact_text_fit(p->exact, &rng, count, &p->answer);
+	} else {
+		synthetic_text_prose(&rng, (size_t)count * 4, &p->answer);
+	}
+	p->failed |= p->answer.failed || p->exact->failed;
+	return buffer_all(&p->answer);
+}
+
 void synthetic_prompt_release(struct synthetic_prompt *p)
 {
+	buffer_release(&p->answer);
 	prefix_siblings_release(&p->siblings);
 	buffer_release(&p->text);
 	free(p->spans);

@@ -30,6 +30,7 @@ struct synthetic_prompt {
 	struct selection_counts *counts;
 	struct prefix_siblings siblings; /* of blocks; used with a model's tokenizer */
 	struct buffer text;              /* of the last prompt */
+	struct buffer answer;            /* the last one */
 	struct block_span *spans;        /* the whole blocks that `text` begins with */
 	size_t span_count, span_cap;
 	bool failed; /* memory ran out */
@@ -42,6 +43,9 @@ void synthetic_prompt_register(struct synthetic_prompt *p, const struct draft *d
  * the scope of its copy. Good until the next call. */
 struct slice synthetic_prompt_make(struct synthetic_prompt *p, const struct draft *d, size_t turn,
                                    const struct draft_blocks *blocks, int64_t count);
+/* The answer to the request at index `turn`, of its output_tokens, for the context of later turns. Good until the next
+ * call. */
+struct slice synthetic_answer_make(struct synthetic_prompt *p, const struct draft *d, size_t turn);
 void synthetic_prompt_release(struct synthetic_prompt *p);
 
 #endif

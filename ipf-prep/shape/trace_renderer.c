@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "json/jout.h"
-#include "shape/draft_rng.h"
+#include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
 #include "stream/trace.h"
 
@@ -182,10 +182,12 @@ static void prepend_message(struct draft *work, enum role role, struct slice tex
 static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t turn)
 {
 	const struct prep_config *config = r->config;
-	if (!config->prefixes.count)
+	if (!config->prefixes.count || (config->traits & DEALS_PREFIXES))
 		return;
 	int64_t tokens;
 	size_t k = pick_prefix(r, d, turn, &tokens);
+	if (tokens == 0)
+		return;
 	struct buffer *prefix = &r->prefixes[k];
 	if (prefix->len == 0) {
 		char name[512];
@@ -210,10 +212,16 @@ static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t t
 	}
 }
 
+/* Are lengths those of the draft, rather than drawn here? */
+static bool keeps_lengths(const struct prep_config *config, const struct distribution_option *option)
+{
+	return option->distribution.kind == DISTRIBUTION_DATASET || config->format->kind == SOURCE_GENERATED;
+}
+
 /* The length of a synthetic prompt. */
 static int64_t synthetic_tokens(const struct trace_renderer *r, const struct draft *d, size_t turn)
 {
-	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
+	if (keeps_lengths(r->config, &r->config->input))
 		return d->requests[turn].input_tokens;
 	struct rng drawn = rng_for(r, "input-tokens", d, turn);
 	return distribution_draw(&r->config->input.distribution, &drawn);
@@ -317,6 +325,11 @@ static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn
 	const struct prep_config *config = r->config;
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
+	if (config->format->kind == SOURCE_GENERATED) {
+		if (d->chain && turn + 1 < d->count && config->prompt != PROMPT_NONE)
+			*answer = synthetic_answer_make(&r->synthetic, d, turn);
+		return request->output_tokens;
+	}
 	if (config->output.distribution.kind != DISTRIBUTION_DATASET) {
 		struct rng drawn = rng_for(r, "output-tokens", d, turn), filler = rng_for(r, "extend answer", d, turn);
 		int64_t count = distribution_draw(&config->output.distribution, &drawn);
@@ -475,6 +488,16 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 	       config->special_tokens;
 }
 
+/* The tokens of the answer as later turns have it in their context. */
+static int64_t context_answer_tokens(const struct trace_renderer *r, struct draft_request *request, struct slice answer)
+{
+	const struct token_counter *tokens = r->config->tokens;
+	if (r->config->format->kind == SOURCE_GENERATED && !answer.data)
+		return request->output_tokens;
+	return answer.data == request->answer.data && answer.len == request->answer.len ? answer_tokens(tokens, request)
+	                                                                                : text_tokens(tokens, answer);
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -507,12 +530,10 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		if (!out.slo.data)
 			out.slo = request->slo;
 		if (d->chain)
-			context += now + (answer.data == request->answer.data && answer.len == request->answer.len
-			                      ? answer_tokens(tokens, request)
-			                      : text_tokens(tokens, answer));
+			context += now + context_answer_tokens(r, request, answer);
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
-		    r->blocks.failed || r->scope.failed || r->fit.failed)
+		    r->blocks.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
 			return ipf_error_memory(err);
 		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;

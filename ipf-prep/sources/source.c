@@ -40,7 +40,9 @@
 	F(openai_log) \
 	F(jsonl) \
 	F(csv) \
-	F(text)
+	F(text) \
+	F(synthetic) \
+	F(prefix)
 /* clang-format on */
 
 #define DECLARE(name_) extern const struct source_format source_##name_;

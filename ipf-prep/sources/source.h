@@ -18,13 +18,15 @@
 #include "cli/options.h"
 #include "draft/distribution.h"
 #include "draft/draft.h"
+#include "draft/prefix_groups.h"
 #include "input/csv.h"
 #include "sources/sniff.h"
 #include "tokenizer/token_counter.h"
 
 enum source_kind {
-	SOURCE_DATASET, /* texts */
-	SOURCE_TRACE,   /* recorded requests: arrivals, lengths */
+	SOURCE_DATASET,   /* texts */
+	SOURCE_TRACE,     /* recorded requests: arrivals, lengths */
+	SOURCE_GENERATED, /* reads no file: makes requests of lengths that it draws */
 };
 
 /* What one call of read_record gets. */
@@ -34,6 +36,7 @@ enum source_unit {
 	UNIT_CSV,   /* a row of a CSV file with a header */
 	UNIT_TABLE, /* JSON or CSV, by the file's first byte; a CSV row also comes as a JSON object of strings */
 	UNIT_FILE,  /* a whole file as text */
+	UNIT_NONE,  /* nothing: read_record makes a request or session at each call, until the sink is full */
 };
 
 /* What the data of a format contains. An option that needs a trait is refused for a format that lacks it. */
@@ -47,12 +50,13 @@ enum source_trait {
 	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
 	/* A block id also identifies all blocks before it: two prompts differ right after their last common id. */
 	HAS_BLOCKS = 128,
+	DEALS_PREFIXES = 256, /* its prompts have the prefixes of --prefixes already: --hit-rate, --groups */
 };
 
 /* One unit of input. */
 struct source_record {
-	int64_t number; /* counted over all files, from 1 */
-	const char *file;
+	int64_t number;          /* counted over all files, from 1 */
+	const char *file;        /* UNIT_NONE: NULL */
 	int file_index;          /* from 0 */
 	int64_t line;            /* in the file, from 1 */
 	const struct jdoc *json; /* UNIT_JSON, UNIT_TABLE */
@@ -82,6 +86,14 @@ struct source_settings {
 	uint64_t seed;
 	const struct token_counter *tokens;
 	const struct distribution *input; /* the prompt lengths to make; kind DISTRIBUTION_DATASET: those of the data */
+
+	/* the rest is for formats that generate */
+	int64_t sessions; /* wanted; IPF_ABSENT if not limited. One of `n` and `sessions` is. */
+	const struct distribution *output, *turns;
+	const struct prefix_groups *prefixes; /* count 0: not given */
+	int64_t groups;                       /* IPF_ABSENT: not given */
+	double hit_rate;                      /* NAN: not given */
+	int64_t template_tokens;              /* that the chat template adds to a prompt; part of its length */
 };
 
 struct source_format {

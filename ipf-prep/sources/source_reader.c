@@ -68,6 +68,10 @@ static void show_progress(const struct open_file *f)
 	if (r->records % 64 != 0 || !r->progress.on || !progress_due(&r->progress, clock_now()))
 		return;
 	char count[32], size[32];
+	if (!f->input) {
+		progress_show(&r->progress, "%s records", format_count((double)r->records, count));
+		return;
+	}
 	int64_t total = input_size(f->input);
 	if (total > 0)
 		progress_show(&r->progress, "%s: %s records, %.0f %%", input_name(f->input),
@@ -87,8 +91,15 @@ static int read_record(struct open_file *f, struct source_record *record, struct
 	sink->draft.number = record->number;
 	int status = r->format->read_record(r->state, record, sink, &wrong);
 	if (sink->draft.failed)
-		return ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
-		                       (long long)record->line);
+		return record->file ? ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
+		                                      (long long)record->line)
+		                    : ipf_error_memory(err);
+	if (status < 0 && !record->file) {
+		/* There is no input that could be wrong. */
+		wrong.kind = wrong.kind == IPF_INPUT ? IPF_USAGE : wrong.kind;
+		*err = wrong;
+		return -1;
+	}
 	if (status < 0) {
 		ipf_error_place(&wrong, record->file, record->line);
 		if (wrong.kind != IPF_INPUT) {
@@ -342,6 +353,17 @@ static int read_file(struct open_file *f, const char *path, struct ipf_error *er
 	return status; /* it stays open, since the next file may be in the same archive */
 }
 
+/* A format that reads nothing makes one record after another. */
+static int make_records(struct open_file *f, struct ipf_error *err)
+{
+	while (wants_more(f->reader)) {
+		struct source_record record = {.number = ++f->reader->records};
+		if (read_record(f, &record, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int source_reader_run(struct source_reader *r, char **files, int count, struct ipf_error *err)
 {
 	struct byte_window window = {0};
@@ -354,7 +376,9 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	r->from = json_array();
 	if (!r->from)
 		return ipf_error_memory(err);
-	if (count == 0)
+	if (r->format->unit == UNIT_NONE)
+		status = make_records(&file, err);
+	else if (count == 0)
 		status = read_file(&file, "-", err);
 	for (int i = 0; i < count && status == 0 && !r->ended_early && !r->sink->full; i++) {
 		file.index = i;

@@ -115,6 +115,11 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 	tag_measures_add(&t->tags, r->tags, j);
 	if (r->blocks.data)
 		return add_blocks(t, r, j, err);
+	/* If others have blocks, this prompt shares nothing with them. */
+	if (r->input_tokens != IPF_ABSENT && !r->context_session) {
+		prefix_reuse_begin(&t->blocks, r->at_ns, 0);
+		prefix_reuse_add_rest(&t->blocks, r->input_tokens);
+	}
 	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
 		add_prompt_text(t, r, continues);
 	return 0;
@@ -267,7 +272,7 @@ json_t *trace_summary_json(struct trace_summary *t)
 
 struct prefix_reuse *trace_summary_reuse(struct trace_summary *t)
 {
-	return t->blocks.count ? &t->blocks : &t->texts;
+	return t->blocks.block_count ? &t->blocks : &t->texts;
 }
 
 void trace_summary_release(struct trace_summary *t)

@@ -79,7 +79,7 @@ run "$prep" --list
 status_is 0 "--list"
 cut -d ' ' -f 1 "$OUT" | sort >listed
 contains "$(tr '\n' ' ' <listed)" " mooncake mtbench " "lists the sources"
-is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset trace " "with their kinds"
+is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset generated trace " "with their kinds"
 sed -n '/^\.Ss Formats/,/^\.Ss Distributions/s/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep.1" |
 	sort >written
 is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep(1) describes each of them"

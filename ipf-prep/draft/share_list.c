@@ -1,4 +1,4 @@
-#include "config/share_list.h"
+#include "draft/share_list.h"
 
 #include "cli/units.h"
 
