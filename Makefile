@@ -10,7 +10,9 @@
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 mandir      ?= $(prefix)/share/man
-completions ?= $(prefix)/share/bash-completion/completions
+completions     ?= $(prefix)/share/bash-completion/completions
+zshcompletions  ?= $(prefix)/share/zsh/site-functions
+fishcompletions ?= $(prefix)/share/fish/vendor_completions.d
 BUILD       ?= .build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 PKG_CONFIG  ?= pkg-config
 comma       := ,
@@ -23,9 +25,9 @@ VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 MANUALS  := $(wildcard ipf-*/*.1 lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-             libpcre2-dev libutf8proc-dev ca-certificates curl jq zstd openssl mandoc
-DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light gnuplot-nox groff \
-             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data
+             libpcre2-dev libutf8proc-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
+DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
+             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
@@ -223,13 +225,17 @@ dist: ## a tar archive of the sources, in $(BUILD)
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
-	install -d $(DESTDIR)$(bindir) $(addprefix $(DESTDIR)$(mandir)/,man1 man5 man7) $(DESTDIR)$(completions)
+	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(completions) $(zshcompletions) $(fishcompletions))
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
-	for p in $(PROGRAMS); do $(BUILD)/bin/$$p --completion > $(DESTDIR)$(completions)/$$p || exit 1; done
+	for p in $(PROGRAMS); do \
+		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
+		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \
+		$(BUILD)/bin/$$p --completion fish > $(DESTDIR)$(fishcompletions)/$$p.fish || exit 1; done
 
 uninstall: ## remove what `make install` installed
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS))
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS)) \
+		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
 
 clean: ## remove the build folder

@@ -96,6 +96,14 @@ static int next_value(struct argument_walk *w, struct argument *a, struct ipf_er
 	return 1;
 }
 
+/* The shell after --completion may be left out. */
+static int optional_value(struct argument_walk *w, struct argument *a)
+{
+	if (w->at < w->argc && w->argv[w->at][0] != '-')
+		a->value = w->argv[w->at++];
+	return 1;
+}
+
 static int next_long(struct argument_walk *w, struct argument *a, const char *word, struct ipf_error *err)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -106,12 +114,14 @@ static int next_long(struct argument_walk *w, struct argument *a, const char *wo
 		return -1;
 	snprintf(a->shown, sizeof a->shown, "--%s", a->spec->name);
 	if (word[2 + len] == '=') {
-		if (!option_takes_value(a->spec))
+		if (!option_takes_value(a->spec) && a->spec->kind != OPTION_COMPLETION)
 			return ipf_error_set(err, IPF_USAGE, "%s takes no value, got \"%.200s\"", a->shown, word + 3 + len);
 		a->value = word + 3 + len;
 		a->attached = true;
 		return 1;
 	}
+	if (a->spec->kind == OPTION_COMPLETION)
+		return optional_value(w, a);
 	return option_takes_value(a->spec) ? next_value(w, a, err) : 1;
 }
 
@@ -298,8 +308,24 @@ static bool only_prints(const struct option_spec *spec)
 	return spec->kind == OPTION_HELP || spec->kind == OPTION_VERSION || spec->kind == OPTION_COMPLETION;
 }
 
-/* 1: run; 0: print *prints (help, version, completion) instead; -1. */
-static int parse(struct argument_walk *w, void *options, struct operands *operands, const struct option_spec **prints,
+/* What is printed instead of running. */
+struct printing {
+	enum option_kind what; /* help, version or completion */
+	int shell;             /* of the completion: an enum completion_shell */
+};
+
+static int printing_of(const struct argument *a, struct printing *prints, struct ipf_error *err)
+{
+	struct ipf_error wrong = {0};
+
+	*prints = (struct printing){.what = a->spec->kind, .shell = COMPLETION_BASH};
+	if (a->value && parse_choice(a->value, completion_shells, &prints->shell, &wrong) < 0)
+		return ipf_error_set(err, wrong.kind, "%s: %s", a->shown, wrong.text);
+	return 0;
+}
+
+/* 1: run; 0: print *prints instead; -1. */
+static int parse(struct argument_walk *w, void *options, struct operands *operands, struct printing *prints,
                  struct ipf_error *err)
 {
 	const char **items = keep_items(w->argc + 1, err);
@@ -308,7 +334,6 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 	int got = -1;
 
 	*operands = (struct operands){.items = (char **)items};
-	*prints = NULL;
 	if (!items || !seen) {
 		ipf_error_memory(err);
 		goto out;
@@ -319,8 +344,7 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 			continue;
 		}
 		if (only_prints(a.spec)) {
-			*prints = a.spec;
-			got = 0;
+			got = printing_of(&a, prints, err);
 			goto out;
 		}
 		got = store(&a, options, !seen[a.spec - w->program->specs], w->argc, err);
@@ -401,16 +425,16 @@ static int print(struct buffer *out, struct ipf_error *err)
 	return err->kind ? -1 : 0;
 }
 
-static int print_instead(const struct program *program, enum option_kind what, struct ipf_error *err)
+static int print_instead(const struct program *program, const struct printing *prints, struct ipf_error *err)
 {
 	struct buffer out = {0};
 
-	if (what == OPTION_HELP)
+	if (prints->what == OPTION_HELP)
 		help_format(program, &out);
-	else if (what == OPTION_VERSION)
+	else if (prints->what == OPTION_VERSION)
 		version_format(program, &out);
 	else
-		completion_format(program, &out);
+		completion_format(program, (enum completion_shell)prints->shell, &out);
 	return print(&out, err);
 }
 
@@ -418,7 +442,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
                    int *status)
 {
 	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
-	const struct option_spec *prints;
+	struct printing prints;
 	struct ipf_error err = {0};
 	int got;
 
@@ -431,7 +455,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	if (got == 1)
 		return true;
 	if (got == 0)
-		print_instead(program, prints->kind, &err);
+		print_instead(program, &prints, &err);
 	*status = ipf_error_report(&err, stderr, program->name);
 	return false;
 }

@@ -20,6 +20,7 @@
 #ifndef IPF_OPTIONS_H
 #define IPF_OPTIONS_H
 
+#include "cli/completion.h"
 #include "cli/option_table.h"
 #include "error.h"
 
@@ -57,7 +58,8 @@ struct common_options {
 		{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},                                \
 		{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},           \
 	{                                                                                                                  \
-		.kind = OPTION_COMPLETION, .name = "completion", .help = "print a completion script for bash"                  \
+		.kind = OPTION_COMPLETION, .name = "completion", .argument = "[SHELL]", .choices = completion_shells,          \
+		.help = "print a completion script for bash (the default), zsh or fish"                                        \
 	}
 
 struct operands {

@@ -51,6 +51,8 @@ for program in prep sched fire collect report; do
 		cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
 	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"
 	yes_if "and its completion, which bash can read" bash -n "stage/usr/share/bash-completion/completions/ipf-$program"
+	is "$(head -1 "stage/usr/share/zsh/site-functions/_ipf-$program")" "#compdef ipf-$program" "and that for zsh"
+	matches "$(cat "stage/usr/share/fish/vendor_completions.d/ipf-$program.fish")" "^complete -c ipf-$program .*-l help" "and that for fish"
 done
 for page in 5/ipf-trace.5 5/ipf-schedule.5 5/ipf-records.5 5/ipf-results.5 7/ipf.7; do
 	yes_if "man$page is installed" test -s "stage/usr/share/man/man$page"

@@ -71,7 +71,11 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_COUNTER, 'v', "verbose", NULL, common.verbose, "report at the end what was served"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 	{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},
-	{.kind = OPTION_COMPLETION, .name = "completion", .help = "print a completion script for bash"},
+	{.kind = OPTION_COMPLETION,
+     .name = "completion",
+     .argument = "[SHELL]",
+     .choices = completion_shells,
+     .help = "print a completion script for bash (the default), zsh or fish"},
 };
 
 static struct program program = {

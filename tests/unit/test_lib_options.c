@@ -56,9 +56,9 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_DURATION, 0, "timeout", "TIME", struct test_options, timeout,
            "longest time of a request (default: 10m)"),
 	OPTION(OPTION_SIZE, 0, "buffer", "SIZE", struct test_options, buffer,
-           "one two three four five six seven eight nine ten eleven y x"),
+           "one two three four five six seven eight nine ten xy z"),
 	OPTION(OPTION_RATE, 0, "rate", "RATE", struct test_options, rate,
-           "one two three four five six seven eight nine ten eleven zz"),
+           "one two three four five six seven eight nine ten xyz"),
 	OPTION(OPTION_SHARE, 0, "share", "SHARE", struct test_options, share, "a share"),
 	OPTION(OPTION_NUMBER, 0, "ratio", "X", struct test_options, ratio, "a number"),
 	OPTION_HEADING("How to send it"),
@@ -348,31 +348,32 @@ static void help(void **state)
 		"try the options\n"
 		"\n"
 		"What to send:\n"
-		"  -t, --trace FILE    the request trace\n"
-		"  -m, --model NAME    the model that is asked for\n"
-		"  -H, --header TEXT   a header for every request, as in 'X-Team: 7'; may stand\n"
-		"                      several times, and then all of them are sent\n"
-		"  -n, --count N       how many\n"
-		"      --timeout TIME  longest time of a request (default: 10m)\n"
-		"      --buffer SIZE   one two three four five six seven eight nine ten eleven y\n" /* 79 columns: just fits */
-		"                      x\n"
-		"      --rate RATE     one two three four five six seven eight nine ten eleven\n" /* would be 80 */
-		"                      zz\n"
-		"      --share SHARE   a share\n"
-		"      --ratio X       a number\n"
+		"  -t, --trace FILE          the request trace\n"
+		"  -m, --model NAME          the model that is asked for\n"
+		"  -H, --header TEXT         a header for every request, as in 'X-Team: 7'; may\n"
+		"                            stand several times, and then all of them are sent\n"
+		"  -n, --count N             how many\n"
+		"      --timeout TIME        longest time of a request (default: 10m)\n"
+		"      --buffer SIZE         one two three four five six seven eight nine ten xy\n" /* 79 columns: just fits
+	                                                                                         */
+		"                            z\n"
+		"      --rate RATE           one two three four five six seven eight nine ten\n" /* would be 80 */
+		"                            xyz\n"
+		"      --share SHARE         a share\n"
+		"      --ratio X             a number\n"
 		"\n"
 		"How to send it:\n"
 		"      --history recorded|live|none\n"
-		"                      whose answers\n"
-		"  -S, --span L-H      a range\n"
-		"  -k, --insecure      trust every certificate\n"
+		"                            whose answers\n"
+		"  -S, --span L-H            a range\n"
+		"  -k, --insecure            trust every certificate\n"
 		"      --a-name-that-is-far-too-long-for-a-column NAME|FILE\n"
-		"                      also the model\n"
-		"      --seed N        random seed (default: 1)\n"
+		"                            also the model\n"
+		"      --seed N              random seed (default: 1)\n"
 		"\n"
 		"Common options:\n"
-		"  -o, --output FILE   write to FILE, compressed if its name ends in .zst\n"
-		"                      (default: standard output)\n";
+		"  -o, --output FILE         write to FILE, compressed if its name ends in .zst\n"
+		"                            (default: standard output)\n";
 	struct ran r = run(&program, "--no-such --help", NULL);
 
 	(void)state;
