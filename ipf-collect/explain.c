@@ -1,8 +1,9 @@
 #include "explain.h"
 
 #include "absent.h"
-#include "api/grpc_response.h"
+#include "api/end_mark.h"
 #include "api/error_message.h"
+#include "api/grpc_response.h"
 #include "cli/units.h"
 
 #include <errno.h>
@@ -224,20 +225,32 @@ static void show_value(struct explain *x, jdoc_id node, enum pointer_role role)
 	fprintf(x->to, " %s %s", role_names[role], x->value.data ? x->value.data : "");
 }
 
+/* Roles whose value says that the response goes on, such as NOT_FINISHED. */
+static unsigned not_yet(const struct explain *x)
+{
+	const struct api_response *r = x->response.format;
+	const struct api_finish_word *word;
+	bool end = end_mark_find(r, x->response.protobuf, &x->doc) != JDOC_NONE,
+		 finish = end_mark_finish(r, x->response.protobuf, &x->doc, &word) != JDOC_NONE;
+	return (end ? 0 : 1u << END) | (finish ? 0 : 1u << FINISH);
+}
+
 /* What the descriptor finds in the event; nulls and empty strings do not count. */
 static bool show_found(struct explain *x)
 {
 	bool any = false;
+	unsigned goes_on = not_yet(x);
 	for (jdoc_id node = 0; node < x->doc.count; node++)
 		for (size_t role = 0; role < ROLES; role++)
 			if (x->roles[node] >> role & 1 && !slice_is(jdoc_raw(&x->doc, node), "\"\"")) {
 				show_value(x, node, (enum pointer_role)role);
+				fputs(goes_on >> role & 1 ? " (not yet)" : "", x->to);
 				any = true;
 			}
 	return any;
 }
 
-static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, bool shown,
+static int show_event(struct explain *x, const struct record *record, const struct framing_event *event, size_t number,
                       struct ipf_error *err)
 {
 	const struct api_response *r = x->response.format;
@@ -256,9 +269,11 @@ static int show_event(struct explain *x, const struct record *record, const stru
 		buffer_text(&x->path, "");
 		walk(x, JDOC_ROOT);
 	}
-	if (!shown)
+	if (number >= EVENTS_SHOWN)
 		return 0;
 	show_time(x, record, event->end);
+	if (number > x->response.end_event)
+		fputs(" after the end mark:", x->to);
 	if (event->name.data)
 		fprintf(x->to, " event %.*s:", (int)event->name.len, event->name.data);
 	if (r->end_data && slice_is(data, r->end_data)) {
@@ -290,7 +305,7 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	while (result == 0 && framing_next(&f, &event)) {
 		if (wrapped)
 			event.end = envelope_end(&x->response.envelope, event.end);
-		result = show_event(x, record, &event, count++ < EVENTS_SHOWN, err);
+		result = show_event(x, record, &event, count++, err);
 	}
 	framing_release(&f);
 	if (count > EVENTS_SHOWN)
@@ -317,6 +332,7 @@ static void show_row(struct explain *x, const struct result *row)
 		fprintf(x->to, "  result: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data, (int)row->error_text.len,
 		        row->error_text.data ? row->error_text.data : "");
 	show_count(x, "content events", row->events);
+	show_count(x, "of these after the end mark", row->after_end);
 	show_count(x, "output tokens", row->output_tokens);
 	if (row->tokens_source.data)
 		fprintf(x->to, " from %.*s", (int)row->tokens_source.len, row->tokens_source.data);

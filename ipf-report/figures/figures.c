@@ -155,6 +155,10 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 	for_rows(sel, row)
 	{
 		f->started += row->start_ns != IPF_ABSENT;
+		if (row->after_end != IPF_ABSENT && row->after_end > 0) {
+			f->after_end += row->after_end;
+			f->went_on++;
+		}
 		if (row->ok) {
 			f->ok++;
 			f->events += row->events == IPF_ABSENT ? 0 : row->events;

@@ -65,8 +65,9 @@ struct figures {
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
-	int64_t deadlines, deadlines_met;           /* fluidity; 0: not measured */
-	int64_t judged, good;                       /* requests with objectives, and those that met all of them */
+	int64_t after_end, went_on;       /* content events after the end mark, and responses with any; also of failures */
+	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
+	int64_t judged, good;             /* requests with objectives, and those that met all of them */
 	int64_t left_out; /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
 	double goodput;
 	struct attainment objectives[OBJECTIVES_MOST];

@@ -49,6 +49,10 @@ static const struct {
      "Content events that arrived in the same read as another one and therefore have the same time; also as a "
      "share of all content events."},
 
+	{"after_end",
+     "Content events after the end mark, and the responses that have any. They count as content. The response has "
+     "failed (malformed) if its API promises that nothing follows the end mark."},
+
 	{NULL, "Lateness of all started requests"},
 	{"lag", "start - due."},
 	{"slot_wait",

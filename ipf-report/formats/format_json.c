@@ -188,6 +188,10 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 		                              (json_int_t)f->coalesced, "coalesced_share",
 		                              number((double)f->coalesced / (double)f->events), "stalls", (json_int_t)f->stalls,
 		                              "stalled_requests", (json_int_t)f->stalled));
+	if (f->went_on > 0)
+		json_object_set_new(
+			json, "after_end",
+			json_pack("{s:I, s:I}", "responses", (json_int_t)f->went_on, "events", (json_int_t)f->after_end));
 	if (f->deadlines > 0)
 		json_object_set_new(json, "fluidity",
 		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)f->deadlines, "met",

@@ -495,7 +495,7 @@ static void show_failures(struct layout *l, const struct figures *f)
 static void show_errors(struct layout *l, const struct report *report)
 {
 	const struct figures *f = &report->figures->total;
-	char a[40];
+	char a[40], c[40];
 	if (figures_requests(f) == 0)
 		return;
 	layout_heading(l, "Errors");
@@ -503,6 +503,13 @@ static void show_errors(struct layout *l, const struct report *report)
 	if (f->hung_up > 0) {
 		layout_to(l, 14);
 		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(f->hung_up, a));
+		layout_end_line(l);
+	}
+	if (f->went_on > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "after the end mark: %s content ", show_count(f->after_end, a));
+		layout_format(l, PLAIN, "event%s of %s ", plural(f->after_end), show_count(f->went_on, c));
+		layout_format(l, PLAIN, "response%s", plural(f->went_on));
 		layout_end_line(l);
 	}
 }

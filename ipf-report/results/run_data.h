@@ -42,7 +42,7 @@ struct row {
 	uint32_t met;     /* bit i: meets objective i of --slo */
 	int64_t due_ns, start_ns, end_ns;
 	int64_t metric[METRIC_COUNT];
-	int64_t stalls, events, coalesced, deadlines, deadlines_met;
+	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;
 	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
 	int64_t reasoning_tokens, cached_tokens, asked_input, asked_output;
 };

@@ -95,8 +95,8 @@ static int copy_string(struct descriptor_place at, json_t *map, const char *key,
 
 static int compile_end(struct descriptor_place at, json_t *end, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"data", "when", "eof", NULL};
-	json_t *eof = json_object_get(end, "eof");
+	static const char *const known[] = {"data", "when", "final", "eof", NULL};
+	json_t *eof = json_object_get(end, "eof"), *final = json_object_get(end, "final");
 	if (!end && r->framing == FRAMING_GRPC)
 		return 0;
 	if (!json_is_object(end))
@@ -110,13 +110,18 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 		return -1;
 	if (eof && !json_is_true(eof))
 		return descriptor_wrong(within, "eof", err, "true", eof);
+	if (final && !json_is_true(final))
+		return descriptor_wrong(within, "final", err, "true", final);
 	r->end_at_eof = eof != NULL;
+	r->end_final = final != NULL;
 	if (!r->end_data && !r->end_when.count && !r->end_at_eof)
 		return descriptor_wrong(at, "end", err, "at least one of data, when and eof in it", end);
 	if (r->end_at_eof && r->framing == FRAMING_GRPC)
 		return descriptor_error(within, "eof", err, "not allowed with framing \"grpc\", which ends with a status");
 	if (r->end_data && r->framing != FRAMING_SSE)
 		return descriptor_error(within, "data", err, "requires framing \"sse\"");
+	if (r->end_final && !r->end_data && !r->end_when.count)
+		return descriptor_error(within, "final", err, "requires data or when");
 	return 0;
 }
 

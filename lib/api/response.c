@@ -1,9 +1,11 @@
 #include "api/response.h"
 
 #include "absent.h"
-#include "api/grpc_response.h"
+#include "api/end_mark.h"
 #include "api/error_message.h"
+#include "api/grpc_response.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,27 +182,16 @@ static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *
 	return count;
 }
 
-/* A number, true or false counts only if the descriptor translates it. */
 static void extract_finish(struct response *r)
 {
-	jdoc_id node = api_pointers_first(&r->format->finish, &r->doc, JDOC_ROOT);
-	bool is_text = !jdoc_text_empty(&r->doc, node);
-	if (node == JDOC_NONE || (!is_text && !r->format->finish_words_count))
-		return;
-	buffer_clear(&r->piece);
-	if (is_text)
-		jdoc_text(&r->doc, node, &r->piece);
-	else
-		buffer_slice(&r->piece, jdoc_raw(&r->doc, node));
-	const struct api_finish_word *word = r->format->finish_words, *end = word + r->format->finish_words_count;
-	while (word < end && !slice_is(buffer_all(&r->piece), word->server))
-		word++;
-	if (word == end ? !is_text : !word->common)
+	const struct api_finish_word *word;
+	jdoc_id node = end_mark_finish(r->format, r->protobuf, &r->doc, &word);
+	if (node == JDOC_NONE)
 		return;
 	buffer_clear(&r->finish);
 	buffer_clear(&r->finish_server);
-	if (word == end) {
-		buffer_slice(&r->finish, buffer_all(&r->piece));
+	if (!word) {
+		jdoc_text(&r->doc, node, &r->finish);
 	} else {
 		buffer_text(&r->finish, word->common);
 		if (strcmp(word->common, word->server) != 0)
@@ -310,14 +301,10 @@ static bool extract_error(struct response *r)
 	return false;
 }
 
-static void extract_end(struct response *r)
+static void end_here(struct response *r)
 {
-	for (size_t i = 0; i < r->format->end_when.count && !r->ended; i++) {
-		const struct api_pointer *pointer = r->format->end_when.list[i];
-		jdoc_id node = api_pointer_first(pointer, &r->doc, JDOC_ROOT);
-		r->ended = node != JDOC_NONE &&
-		           (api_pointer_conditional(pointer) || !slice_is(jdoc_raw(&r->doc, node), "false"));
-	}
+	r->ended = true;
+	r->end_event = r->event;
 }
 
 static void note_malformed(struct response *r, const char *what, struct slice data)
@@ -344,11 +331,14 @@ static int extract_content(struct response *r, const struct record *record, cons
 	extract_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
 	extract_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
 	extract_finish(r);
-	extract_end(r);
+	bool after_end = r->ended;
+	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
+		end_here(r);
 	if (r->format->has_times)
 		extract_timings(r);
 	if (!reasoning && !text && !tools && !data)
 		return 0;
+	r->after_end += after_end;
 	int64_t t_ns = event_time(r, record, event->end);
 	if (text && r->first_text_ns == IPF_ABSENT)
 		r->first_text_ns = t_ns;
@@ -385,7 +375,7 @@ static bool event_json(struct response *r, const struct framing_event *event, st
 	return true;
 }
 
-/* Content after the end mark is ignored; an error after it still counts. */
+/* What follows the end mark is read like the rest, so that content there is counted; only nonsense there is ignored. */
 static int parse_event(struct response *r, const struct record *record, const struct response_options *options,
                        const struct framing_event *event, struct ipf_error *err)
 {
@@ -399,7 +389,8 @@ static int parse_event(struct response *r, const struct record *record, const st
 	if (!some)
 		return err->kind ? -1 : 0;
 	if (r->format->end_data && slice_is(data, r->format->end_data)) {
-		r->ended = true;
+		if (!r->ended)
+			end_here(r);
 		return 0;
 	}
 	if (jdoc_parse(&r->doc, data.data, data.len, &why) < 0) {
@@ -412,11 +403,11 @@ static int parse_event(struct response *r, const struct record *record, const st
 			note_malformed(r, "event is not JSON", data);
 		return 0;
 	}
-	if (extract_error(r) || r->ended || jdoc_is_null(&r->doc, JDOC_ROOT))
+	if (extract_error(r) || jdoc_is_null(&r->doc, JDOC_ROOT))
 		return 0;
 	enum jdoc_type type = jdoc_type_of(&r->doc, JDOC_ROOT);
 	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && r->framing.kind == FRAMING_JSON))) {
-		if (!event->bare)
+		if (!event->bare && !r->ended)
 			note_malformed(r, "event is not a JSON object", data);
 		return 0;
 	}
@@ -486,12 +477,23 @@ static void finish_envelope(struct response *r)
 		note_malformed(r, "damaged event stream", (struct slice){0});
 }
 
+/* Content after an end mark that the API promises to be final. */
+static void note_after_end(struct response *r)
+{
+	char text[80];
+	snprintf(text, sizeof text, "%lld content event%s after the end mark", (long long)r->after_end,
+	         r->after_end == 1 ? "" : "s");
+	note_malformed(r, text, (struct slice){0});
+}
+
 /* Conclusions when all events have been parsed. */
 static void finish_body(struct response *r, const struct record *record, size_t events)
 {
 	struct slice body = framing_trim(record->body);
 	enum framing_kind framing = r->framing.kind;
 	bool clean = record->error == RECORD_OK;
+	if (r->after_end && r->format->end_final)
+		note_after_end(r);
 	if (r->format->envelope)
 		finish_envelope(r);
 	if (framing == FRAMING_GRPC)
@@ -513,6 +515,9 @@ static void begin(struct response *r, const struct record *record)
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		r->server_ns[i] = IPF_ABSENT;
 	r->events_count = 0;
+	r->event = 0;
+	r->end_event = SIZE_MAX;
+	r->after_end = 0;
 	r->format = NULL;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
 		r->truncated = false;
@@ -557,7 +562,7 @@ int response_parse(struct response *r, const struct record *record, const struct
 		body = buffer_all(&r->envelope.payload);
 	}
 	framing_begin(&r->framing, framing, body);
-	while (framing_next(&r->framing, &event)) {
+	for (; framing_next(&r->framing, &event); r->event++) {
 		if (r->format->envelope)
 			event.end = envelope_end(&r->envelope, event.end);
 		events += !event.bare;

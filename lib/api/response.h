@@ -36,6 +36,7 @@ struct response_event {
 struct response {
 	struct response_event *events;
 	size_t events_count, events_cap;
+	int64_t after_end;      /* content events after the end mark; they are among `events` */
 	int64_t first_text_ns;  /* time of the first event with text that is not reasoning; IPF_ABSENT */
 	bool parsed;            /* the status was 2xx and the body was read as a response */
 	bool ended;             /* the end mark was seen */
@@ -59,11 +60,13 @@ struct response {
 	struct envelope envelope;               /* used if the format has one */
 	const struct protobuf_schema *protobuf; /* gRPC: events are messages of type `message`; NULL: events are JSON */
 	int message;
+	size_t end_event; /* the number of the event, from 0, with the end mark; SIZE_MAX */
 
 	/* private */
 	struct jdoc doc;
 	struct buffer json, piece, seen_text, seen_reasoning;
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
+	size_t event;          /* the number of the event that is being parsed */
 	bool truncated;        /* the body ended in the middle of an event */
 	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
 	int64_t last_ns;

@@ -46,6 +46,7 @@ static const struct field fields[] = {
 	UINT(stalls),
 	UINT(events),
 	UINT(coalesced),
+	UINT(after_end),
 	UINT(deadlines),
 	UINT(deadlines_met),
 	UINT(input_tokens),

@@ -29,6 +29,7 @@ struct verdict {
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
 	int64_t events, coalesced;
+	int64_t after_end;                              /* successful responses with content after their end mark */
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
 	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
 	struct client_health client;
@@ -212,6 +213,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->events += row->events;
 		v->coalesced += row->coalesced;
 	}
+	v->after_end += row->after_end > 0;
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
 		v->rows_with_length++;
 		v->exact_length += row->asked_output_tokens == row->output_tokens;
@@ -290,6 +292,9 @@ static const struct {
                      "cancelled at the end, and resets of kept-alive connections that the server had already closed "
                      "(stale), are counted separately; more than 1 % cancelled is DOUBTFUL. Requests from which "
                      "ipf-fire disconnected on purpose do not count."},
+	{VERDICT_SERVER,
+     "DOUBTFUL if the content of more than 1 % of the successful responses went on after their end mark: "
+     "the server or the API descriptor is wrong about where a response ends."},
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
                      "requested."},
 	{VERDICT_SAMPLES,
@@ -473,6 +478,18 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
 }
 
+static bool judge_ends(struct verdict *v, struct verdict_check *check)
+{
+	char share[32];
+	if (v->after_end == 0)
+		return true;
+	double after = (double)v->after_end / (double)v->ok;
+	verdict_check_add(check, verdict_above(after, VERDICT_AFTER_END_DOUBTFUL, INFINITY),
+	                  "the content of %lld response%s (%s) went on after the end mark", (long long)v->after_end,
+	                  verdict_plural(v->after_end), verdict_percent(after, share));
+	return verdict_count(check->figures, "after_end", v->after_end);
+}
+
 static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 {
 	if (v->rows_with_length == 0 || v->requested_tokens == 0)
@@ -547,8 +564,8 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 	for (size_t i = 0; i < v->notes_count; i++)
 		verdict_check_add(&finding->checks[v->notes[i].question], v->notes[i].status, "%s", v->notes[i].text);
 	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
-	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
-	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
+	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_ends(v, &finding->checks[VERDICT_SERVER]) ||
+	    !judge_lengths(v, &finding->checks[VERDICT_SERVER]) || !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
 		return NULL;
 	finding->status = VERDICT_OK;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)

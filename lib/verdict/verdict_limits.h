@@ -44,6 +44,8 @@
 #define VERDICT_ERRORS_DOUBTFUL    0.01
 #define VERDICT_ERRORS_INVALID     0.05
 #define VERDICT_CANCELLED_DOUBTFUL 0.01
+/* Share of the successful responses whose content went on after their end mark. */
+#define VERDICT_AFTER_END_DOUBTFUL 0.01
 /* Output tokens differ from those requested by more than this share. */
 #define VERDICT_LENGTH_DOUBTFUL 0.10
 

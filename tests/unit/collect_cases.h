@@ -335,8 +335,13 @@ static const struct collect_case collect_cases[] = {
      .expected = "malformed:expected a complete response: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
 	{.name = "the end mark twice, and content after it",
      .reads = {TEXT("a"), DONE, DONE, TEXT("b"), "data: {oops\n\n"},
-     .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events",
-     .text = "a"},
+     .expected =
+         "malformed:1 content event after the end mark ev=2 co=0 ae=1 ttft=10 ttfa=10 ttst=30 e2e=40 tpot=30 mean=30 "
+         "max=30 st=0 in=5 out=2/events",
+     .text = "ab"},
+	{.name = "the end mark twice, and what is no content after it",
+     .reads = {TEXT("a"), DONE, DONE, ROLE, FINISH("stop"), "data: {oops\n\n", EVENT("5"), USAGE(7, 1)},
+     .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=7 out=1/usage fin=stop"},
 
 	{.name = "a line that only looks like JSON",
      .reads = {TEXT("a"), "{oops\n", DONE},

@@ -84,6 +84,7 @@ static void summary(const struct result *row, struct buffer *out)
 	show_text(out, ":", row->error_text);
 	show_count(out, "ev", row->events);
 	show_count(out, "co", row->coalesced);
+	show_count(out, "ae", row->after_end);
 	show_ms(out, "ttft", row->ttft_ns);
 	show_ms(out, "ttfa", row->ttfa_ns);
 	show_ms(out, "ttst", row->ttst_ns);

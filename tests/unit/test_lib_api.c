@@ -336,6 +336,9 @@ static void members_of_the_response_are_checked(void **state)
 	told("response.error_event", "\"error\"", "response.error_event: requires framing \"sse\"");
 	told("response.data", "[\"/v\"]", NULL);
 	told("response.text_after", "\"Output:\"", NULL);
+	told("response.end", "{\"when\":[\"/e\"],\"final\":true}", NULL);
+	told("response.end", "{\"when\":[\"/e\"],\"final\":false}", "response.end.final: expected true, got false");
+	told("response.end", "{\"eof\":true,\"final\":true}", "response.end.final: requires data or when");
 	told("response.finish_words", "{\"eos\":\"stop\",\"none\":null}", NULL);
 	told("response.finish_words", "{\"eos\":\"end\"}",
 	     "response.finish_words.eos: expected stop, length, tool_calls, content_filter, error or null, got \"end\"");

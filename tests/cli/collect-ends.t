@@ -1,0 +1,63 @@
+#!/bin/bash
+# Content after the end mark, from the records to the report: the row counts it, --explain and the report show it, and the verdict doubts a
+# run in which it is usual. A value that means "not yet" is no end mark.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+
+server_start --step-base 1ms --step-per-seq 0
+for i in 1 2 3; do printf '{"id":"%s","prompt":"Hi","output_tokens":4}\n' $i; done >lines
+printf '{"ipf":"trace","version":1,"tool":"by hand"}\n' >header
+seal header lines >three.trace
+"$BIN/ipf-sched" -q burst:n=3 -t three.trace -o three.sched
+"$BIN/ipf-fire" -q -u "$URL" -m sim --api openai-chat -t three.trace three.sched -o plain.records
+
+# The records with another end: request 0 as it came, the others with these events after it.
+with() { # HEADER-FILTER EVENTS
+	head -1 plain.records | jq -c "$1" >header
+	sed -e 1d -e '$d' plain.records | jq -c --arg more "$2" 'if .n != null and .n > 0
+		then .body += $more | .reads += [[.end_ns, ($more | utf8bytelength), .end_ns]] else . end' >body
+	seal header body
+}
+late='data: {"choices":[{"delta":{"content":"more"}}]}
+
+data: {"choices":[{"delta":{"content":" and more"}}]}
+
+'
+with . "$late" >final.records
+"$BIN/ipf-collect" -q final.records -o final.results
+is "$(jq -c 'select(.n != null) | [.n, .ok, .error.kind, .error.text, .after_end, .events]' final.results | sort)" '[0,true,null,null,null,4]
+[1,false,"malformed","2 content events after the end mark",2,6]
+[2,false,"malformed","2 content events after the end mark",2,6]' "an API whose end is final: malformed, with the count"
+run "$BIN/ipf-report" -q final.results
+contains "$(cat "$OUT")" "after the end mark: 4 content events of 2 responses" "the report says so"
+is "$("$BIN/ipf-report" -q -f json final.results | jq -c '.total.after_end')" '{"responses":2,"events":4}' "and as JSON"
+
+with '(.. | objects | select(has("data") and has("final"))) |= del(.final)' "$late" >open.records
+"$BIN/ipf-collect" -q open.records -o open.results
+is "$(jq -c 'select(.n != null) | [.n, .ok, .after_end, .events]' open.results | sort)" '[0,true,null,4]
+[1,true,2,6]
+[2,true,2,6]' "a descriptor that promises nothing: the content counts, and is counted"
+run "$BIN/ipf-report" -q open.results
+contains "$(cat "$OUT")" "after the end mark: 4 content events of 2 responses" "the report says so"
+is "$(tail -1 open.results | jq -c '.end.verdict.checks[] | select(.name == "server_answers") | [.status, .after_end]')" '["DOUBTFUL",2]' \
+	"and the verdict doubts it"
+contains "$(tail -1 open.results | jq -r '.end.verdict.checks[2].detail')" \
+	"the content of 2 responses (66.7 %) went on after the end mark" "with the share"
+
+run "$BIN/ipf-collect" --explain final.records
+is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain: which events they are"
+is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "and how many"
+
+# A finish reason of every event that ends nothing.
+with '(.. | objects | select(has("finish_words"))) |= (.finish_words.not_yet = null)' "" >words.records
+sed 's/\\"finish_reason\\":null/\\"finish_reason\\":\\"not_yet\\"/g' words.records | sed -e 1d -e '$d' >body
+jq -c '.reads = [[.end_ns, (.body | utf8bytelength), .end_ns]]' body >resized
+head -1 words.records >header
+seal header resized >words.records
+"$BIN/ipf-collect" -q words.records -o words.results
+is "$(jq -c 'select(.n != null) | [.ok, .events, .finish, .after_end]' words.results | uniq)" '[true,4,"length",null]' "not_yet ends nothing"
+run "$BIN/ipf-collect" --explain words.records
+contains "$(cat "$OUT")" 'finish "not_yet" (not yet)' "--explain says so"
+is "$(jq -c 'select(.n != null) | .after_end' "$TESTS/data/report/mixed.results" | sort -u)" null "results of earlier versions are read"
+run "$BIN/ipf-report" "$TESTS/data/report/mixed.results"
+status_is 0 "without the field"
