@@ -126,6 +126,75 @@ static int open_trace(struct stream_writer **writer, const struct prep_config *c
 	return status;
 }
 
+/* ---- what a user should know unasked ---- */
+
+/* Fewer requests or sessions than were asked for: how many, and why. */
+static void note_shortfall(const struct prep_config *c, const struct source_reader *reading,
+                           const struct selection_counts *counts)
+{
+	bool of_requests = c->max_requests != IPF_ABSENT;
+	int64_t wanted = of_requests ? c->max_requests : c->max_sessions;
+	int64_t written = of_requests ? counts->requests : counts->units;
+	bool enough = (of_requests && counts->requests >= c->max_requests) ||
+	              (c->max_sessions != IPF_ABSENT && counts->units >= c->max_sessions);
+	if (wanted == IPF_ABSENT || enough)
+		return;
+	fprintf(stderr, "ipf-prep: %lld of the %lld %s of %s were written: ", (long long)written, (long long)wanted,
+	        of_requests ? "requests" : "sessions", of_requests ? "-n" : "--sessions");
+	if (counts->too_long)
+		fprintf(stderr, "the shortest session that is left has %lld requests, and sessions are written whole\n",
+		        (long long)counts->shortest_too_long);
+	else if (reading->ended_early || reading->bad || counts->reason_count)
+		fputs("the data has no more that is usable and selected (-v shows why)\n", stderr);
+	else
+		fprintf(stderr, "the data has no more%s\n",
+		        c->traits & HAS_TIMES ? "" : "; --sample with draws some of it again");
+}
+
+static void note_repeats(const struct prompt_repeats *r)
+{
+	if (r->repeated == 0)
+		return;
+	fprintf(
+		stderr,
+		"ipf-prep: %s%lld of %lld prompts repeat%s an earlier one, and one occurs %lld times: a server's prefix cache "
+		"makes these faster than prompts of users\n",
+		r->partly ? "at least " : "", (long long)r->repeated, (long long)r->prompts, r->repeated == 1 ? "s" : "",
+		(long long)r->most);
+}
+
+static int no_requests(const struct prep_config *c, const struct source_reader *reading,
+                       const struct selection_counts *counts, struct ipf_error *err)
+{
+	if (!counts->too_long)
+		return ipf_error_set(err, IPF_INPUT, "no requests: all %lld records were left out; -v shows why",
+		                     (long long)reading->records);
+	char turns[48] = "";
+	if (c->traits & HAS_TURNS)
+		snprintf(turns, sizeof turns, ", --turns %lld", (long long)c->max_requests);
+	return ipf_error_set(err, IPF_INPUT,
+	                     "no requests: -n %lld has no room for the shortest session, which has %lld, and sessions are "
+	                     "written whole; use -n %lld%s or --sessions 1 without -n",
+	                     (long long)c->max_requests, (long long)counts->shortest_too_long,
+	                     (long long)counts->shortest_too_long, turns);
+}
+
+static int report(const struct prep_config *c, const struct source_reader *reading,
+                  const struct selection_counts *counts, struct ipf_error *err)
+{
+	if (!c->common.quiet)
+		residual_print(&counts->residual, stderr);
+	if (c->common.verbose)
+		selection_counts_print(counts, reading->records, reading->bad, stderr);
+	if (counts->requests == 0 && reading->records > reading->bad)
+		return no_requests(c, reading, counts, err);
+	if (!c->common.quiet && counts->requests > 0) {
+		note_shortfall(c, reading, counts);
+		note_repeats(&counts->repeats);
+	}
+	return 0;
+}
+
 int convert(const struct prep_config *c, const struct input_paths *paths, struct input *first, int argc, char **argv,
             struct ipf_error *err)
 {
@@ -141,13 +210,9 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 		progress_init(&reading.progress, c->common.progress, c->common.quiet);
 		status = write_trace(c, writer, paths, &reading, &counts, err);
 	}
-	if (status == 0 && !c->common.quiet)
-		residual_print(&counts.residual, stderr);
-	if (status == 0 && c->common.verbose)
-		selection_counts_print(&counts, reading.records, reading.bad, stderr);
-	if (status == 0 && counts.requests == 0 && reading.records > reading.bad)
-		status = ipf_error_set(err, IPF_INPUT, "no requests: all %lld records were left out; -v shows why",
-		                       (long long)reading.records);
+	if (status == 0)
+		status = report(c, &reading, &counts, err);
+	prompt_repeats_release(&counts.repeats);
 	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
 	source_reader_release(&reading);
 	return status < 0 ? -1 : incomplete ? 3 : 0;

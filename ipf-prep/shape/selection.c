@@ -105,7 +105,10 @@ static int write_unit(struct selection *s, const struct draft_group *unit, struc
 	const struct prep_config *c = s->config;
 	int64_t requests = unit_requests(unit);
 	s->written = false;
-	if (enough(s) || (c->max_requests != IPF_ABSENT && s->requests + requests > c->max_requests)) {
+	bool full = enough(s), fits = c->max_requests == IPF_ABSENT || s->requests + requests <= c->max_requests;
+	if (full || !fits) {
+		if (!full)
+			selection_counts_too_long(s->counts, requests);
 		selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
 		return 0;
 	}
@@ -141,8 +144,10 @@ static int write_with_replacement(struct selection *s, struct draft_group *units
 	const struct prep_config *c = s->config;
 	while (count > 0 && !enough(s)) {
 		struct draft_group *unit = &units[rng_below(&s->order, count)];
-		if (c->max_requests != IPF_ABSENT && s->requests + unit_requests(unit) > c->max_requests)
+		if (c->max_requests != IPF_ABSENT && s->requests + unit_requests(unit) > c->max_requests) {
+			selection_counts_too_long(s->counts, unit_requests(unit));
 			break;
+		}
 		if (write_unit(s, unit, err) < 0)
 			return -1;
 		for (size_t i = 0; i < unit->count; i++)

@@ -14,6 +14,12 @@ void selection_counts_drop(struct selection_counts *counts, const char *why, int
 	counts->reasons[i].count += count;
 }
 
+void selection_counts_too_long(struct selection_counts *counts, int64_t requests)
+{
+	if (counts->too_long++ == 0 || requests < counts->shortest_too_long)
+		counts->shortest_too_long = requests;
+}
+
 void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made)
 {
 	struct length_error *r = &counts->residual;

@@ -3,6 +3,7 @@
 #define PREP_SELECTION_COUNTS_H
 
 #include "error.h"
+#include "shape/prompt_repeats.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -24,8 +25,11 @@ struct selection_counts {
 	int64_t units; /* sessions and single requests that were written */
 	int64_t requests;
 	int64_t input_tokens, output_tokens;
-	int64_t assumed;              /* requests with OUTPUT_TOKENS_ASSUMED */
-	int64_t unfitted;             /* requests whose prompt cannot be cut or extended */
+	int64_t assumed;           /* requests with OUTPUT_TOKENS_ASSUMED */
+	int64_t unfitted;          /* requests whose prompt cannot be cut or extended */
+	int64_t too_long;          /* sessions that had more requests than -n had room for */
+	int64_t shortest_too_long; /* the requests of the shortest of them */
+	struct prompt_repeats repeats;
 	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */
@@ -36,6 +40,8 @@ struct selection_counts {
 
 /* Counts what is left out. `why` must be a literal. */
 void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t count);
+/* Counts a session that does not fit into -n as a whole. */
+void selection_counts_too_long(struct selection_counts *counts, int64_t requests);
 /* Counts a prompt of `made` tokens for which `wanted` were wanted. */
 void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made);
 /* The share of prompts (0 to 1) without a difference, and the 99th percentile of the differences, in tokens. There must

@@ -5,6 +5,7 @@
 #include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
 #include "stream/trace.h"
+#include "text_hash.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -488,6 +489,24 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 	       config->special_tokens;
 }
 
+/* Looks whether an earlier request has the same prompt. Recorded requests repeat what users repeated, but copies do
+ * not. In a session only the first prompt is known as a whole. */
+static void count_repeats(const struct trace_renderer *r, const struct draft *d, size_t turn,
+                          const struct trace_request *out)
+{
+	const struct prep_config *config = r->config;
+	struct slice text = out->messages.data ? out->messages : out->prompt.data ? out->prompt : out->prompt_token_ids;
+	bool as_recorded = (config->traits & HAS_TIMES) && !(config->scale > 1);
+	if (!text.data || (d->chain && turn > 0) || as_recorded)
+		return;
+	uint64_t key = text_hash_mixed(text);
+	if (out->tools.data)
+		key ^= text_hash_mixed(out->tools) * UINT64_C(0x9e3779b97f4a7c15);
+	if (out->model.data)
+		key ^= text_hash_mixed(out->model) * UINT64_C(0xd6e8feb86659fd93);
+	prompt_repeats_add(&r->counts->repeats, key);
+}
+
 /* The tokens of the answer as later turns have it in their context. */
 static int64_t context_answer_tokens(const struct trace_renderer *r, struct draft_request *request, struct slice answer)
 {
@@ -526,6 +545,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.tags = write_tags(r, request);
 		struct slice model = pick_model(r, d, request);
 		out.model = quoted(&r->model, model);
+		count_repeats(r, d, turn, &out);
 		out.slo = slo_rules_apply(&r->config->slo, model, out.tags, &r->tags_document);
 		if (!out.slo.data)
 			out.slo = request->slo;

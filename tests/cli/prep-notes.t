@@ -1,0 +1,118 @@
+#!/bin/bash
+# What ipf-prep says unasked, in one line: fewer requests than asked for, prompts that repeat each other, a file where the source belongs.
+. "$TESTS/tap.sh"
+
+export XDG_CACHE_HOME=$PWD/cache
+prep=$BIN/ipf-prep
+for i in $(seq 70); do printf '{"prompt":"Question %d?","output":"Yes."}\n' "$i"; done >seventy.jsonl
+# A conversation of TURNS answers.
+conversation() { # TURNS NAME
+	jq -nc --argjson n "$1" --arg name "$2" '{conversations: [range($n) | {from: "human", value: "\($name) \(.)?"}, {from: "gpt", value: "Answer."}]}'
+}
+says() { # PART TEXT: the only line on standard error
+	complains ipf-prep "$1" "$2"
+	is "$(wc -l <"$ERR")" 1 "$2: in one line"
+}
+
+# ---- fewer than asked for ----
+run "$prep" jsonl seventy.jsonl -n 1000
+status_is 0 "1000 requests of 70: status 0"
+says '70 of the 1000 requests of -n were written: the data has no more; --sample with draws some of it again' "it is said"
+run "$prep" jsonl seventy.jsonl -n 1000 -q
+stderr_is "" "but not under -q"
+run "$prep" jsonl seventy.jsonl -n 70
+stderr_is "" "nor if there are as many"
+run "$prep" jsonl seventy.jsonl --sessions 71
+says '70 of the 71 sessions of --sessions were written' "sessions are counted too"
+run "$prep" jsonl seventy.jsonl -n 80 --sessions 70
+stderr_is "" "one of two limits is reached"
+run "$prep" jsonl seventy.jsonl -n 80 --shuffle
+says '70 of the 80 requests of -n' "with --shuffle too"
+run "$prep" jsonl seventy.jsonl -n 70 --max-input 2
+status_is 3 "nothing is selected: status 3"
+run "$prep" text <(printf 'a longer line\nb\nanother line\n') -n 3 --min-input 2
+says '2 of the 3 requests of -n were written: the data has no more that is usable and selected (-v shows why)' "left out by a filter"
+{ cat seventy.jsonl; echo '{"nothing":1}'; } >bad.jsonl
+run "$prep" jsonl bad.jsonl -n 71
+status_is 3 "a bad record: status 3"
+contains "$(cat "$ERR")" '70 of the 71 requests of -n' "it is said too"
+printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,44\n' >a.csv
+run "$prep" azure a.csv -n 2
+is "$(cat "$ERR")" "ipf-prep: 1 of the 2 requests of -n were written: the data has no more" "a recorded trace is not to be drawn from again"
+
+# ---- sessions that do not fit ----
+conversation 53 long >long.json
+run "$prep" sharegpt long.json --turns all -n 20
+status_is 3 "-n 20 of a session of 53 turns: status 3"
+says 'no requests: -n 20 has no room for the shortest session, which has 53, and sessions are written whole; use -n 53, --turns 20 or --sessions 1' \
+	"it is said what to do"
+for way in "-n 53" "--turns 20 -n 20" "--sessions 1"; do
+	# shellcheck disable=SC2086 # words
+	run "$prep" sharegpt long.json --turns all $way
+	status_is 0 "$way: status 0"
+	stderr_is "" "$way: nothing is said"
+done
+run "$prep" sharegpt long.json --turns all -n 20 --sample with
+status_is 3 "-n 20 with --sample: status 3"
+says 'the shortest session, which has 53' "and it is said what to do"
+{ conversation 60 a; conversation 7 b; conversation 53 c; } >several.jsonl
+run "$prep" sharegpt several.jsonl --turns all -n 20
+status_is 0 "a session that fits is written"
+says '7 of the 20 requests of -n were written: the shortest session that is left has 53 requests, and sessions are written whole' "and it is said what is missing"
+printf '{"id":"c","models":["m"],"block_size":4,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]},{"t":9,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]}]}\n' >w.jsonl
+run "$prep" weka w.jsonl -n 1
+status_is 3 "a recorded session: status 3"
+says 'which has 2, and sessions are written whole; use -n 2 or --sessions 1' "without --turns, which it has not"
+
+# ---- repeated prompts ----
+echo '{"prompt":"Again?","output":"Yes."}' >one.jsonl
+run "$prep" jsonl one.jsonl --sample with -n 85
+status_is 0 "one prompt 85 times: status 0"
+says "84 of 85 prompts repeat an earlier one, and one occurs 85 times: a server's prefix cache" "it is said"
+run "$prep" jsonl one.jsonl --sample with -n 85 -q
+stderr_is "" "but not under -q"
+{ cat seventy.jsonl; head -3 seventy.jsonl; } >twice.jsonl
+run "$prep" jsonl twice.jsonl
+says "3 of 73 prompts repeat an earlier one, and one occurs 2 times" "some of a dataset"
+for form in text none; do
+	run "$prep" jsonl twice.jsonl --prompt $form
+	is "$(grep -c '3 of 73' "$ERR")" "$([ $form = text ] && echo 1 || echo 0)" "--prompt $form"
+done
+run "$prep" jsonl twice.jsonl --system "Be brief."
+says "3 of 73 prompts" "a common system message is no repetition, only whole prompts are"
+run "$prep" jsonl twice.jsonl --input-tokens 40
+stderr_is "" "prompts that are extended differ"
+{ conversation 2 a; conversation 3 a; conversation 2 b; } >sessions.jsonl
+run "$prep" sharegpt sessions.jsonl --turns all
+says "1 of 3 prompts repeats an earlier one" "of sessions the first prompt counts"
+run "$prep" synthetic -n 500 --input-tokens 64
+stderr_is "" "synthetic prompts differ"
+for i in 1 2 3; do
+	printf '{"timestamp":"2026-01-01T00:00:0%dZ","request":{"model":"m","messages":[{"role":"user","content":"Same?"}]},"response":{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":3,"completion_tokens":2}}}\n' $i
+done >log.jsonl
+run "$prep" openai-log log.jsonl
+status_is 0 "a log with the same prompt three times"
+stderr_is "" "that was recorded so: nothing is said"
+run "$prep" openai-log log.jsonl --scale 3
+contains "$(cat "$ERR")" "prompts repeat an earlier one" "copies are not recorded"
+
+# ---- the source comes first ----
+wrong() { # PART ARGUMENT…
+	local part=$1
+	shift
+	run "$prep" "$@"
+	status_is 2 "ipf-prep $*: status 2"
+	complains ipf-prep "$part" "and says: $part"
+}
+wrong '"one.jsonl" is not a source: the source comes first; try auto: ipf-prep auto one.jsonl' one.jsonl
+wrong 'the source comes first; try auto: ipf-prep auto missing.json' missing.json -n 3
+wrong 'the source comes first; try sharegpt: ipf-prep sharegpt long.json' long.json sharegpt
+wrong 'the source comes first; try auto: ipf-prep auto long.json' long.json auto
+mkdir folder
+wrong 'the source comes first; try auto: ipf-prep auto folder' folder
+wrong 'the source comes first; try auto: ipf-prep auto -' -
+wrong 'ADDRESS is not a source: the source comes first' 'https://example.org/data.json?token=secret'
+no_secret() { ! grep -q secret "$ERR"; }
+yes_if "an address is not shown" no_secret
+wrong 'unknown format "sharegtp", did you mean "sharegpt"?' sharegtp
+wrong 'expected a SOURCE, the format of the input: auto, or one of --list' -n 3
