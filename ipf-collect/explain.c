@@ -5,6 +5,7 @@
 #include "api/error_message.h"
 #include "api/grpc_response.h"
 #include "cli/units.h"
+#include "safe_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -188,15 +189,16 @@ static void show_wire_place(struct explain *x, const char *name)
 		return;
 	buffer_clear(&x->value);
 	protobuf_field_path(x->response.protobuf, x->response.message, name, &x->value);
-	fprintf(x->to, "  (%s)", x->value.data ? x->value.data : "");
+	fprintf(x->to, "  (%s)", shown_slice(buffer_all(&x->value)).text);
 }
 
 static void show_paths(struct explain *x)
 {
-	fprintf(x->to, "  values, and what %s uses them for\n", api_name(x->api));
+	fprintf(x->to, "  values, and what %s uses them for\n", shown(api_name(x->api)).text);
 	for (size_t i = 0; i < x->paths_count; i++) {
 		const struct event_path *p = &x->paths[i];
-		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? p->name : "(whole event)", p->example, (long long)p->times);
+		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? shown(p->name).text : "(whole event)",
+		        shown(p->example).text, (long long)p->times);
 		show_roles(x->to, p->roles);
 		show_wire_place(x, p->name);
 		fputc('\n', x->to);
@@ -222,7 +224,7 @@ static void show_value(struct explain *x, jdoc_id node, enum pointer_role role)
 {
 	buffer_clear(&x->value);
 	error_message_plain(jdoc_raw(&x->doc, node), EXAMPLE, &x->value);
-	fprintf(x->to, " %s %s", role_names[role], x->value.data ? x->value.data : "");
+	fprintf(x->to, " %s %s", role_names[role], shown_slice(buffer_all(&x->value)).text);
 }
 
 /* Roles whose value says that the response goes on, such as NOT_FINISHED. */
@@ -275,14 +277,14 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	if (number > x->response.end_event)
 		fputs(" after the end mark:", x->to);
 	if (event->name.data)
-		fprintf(x->to, " event %.*s:", (int)event->name.len, event->name.data);
+		fprintf(x->to, " event %s:", shown_slice(event->name).text);
 	if (r->end_data && slice_is(data, r->end_data)) {
 		fputs(" end mark", x->to);
 	} else if (!json) {
 		buffer_clear(&x->value);
 		error_message_plain(data, EXAMPLE, &x->value);
 		fprintf(x->to, x->response.protobuf ? " invalid message: %s" : " not JSON: %s",
-		        x->value.data ? x->value.data : "(nothing)");
+		        x->value.len ? shown_slice(buffer_all(&x->value)).text : "(nothing)");
 	} else if (!show_found(x)) {
 		fputs(" nothing that the descriptor uses", x->to);
 	}
@@ -323,31 +325,37 @@ static void show_count(struct explain *x, const char *what, int64_t value)
 		fprintf(x->to, ", %s %lld", what, (long long)value);
 }
 
+static void show_text(FILE *to, const char *name, struct slice text)
+{
+	if (!text.data)
+		return;
+	fprintf(to, "  %s: ", name);
+	safe_text_write(to, text);
+	fputc('\n', to);
+}
+
 static void show_row(struct explain *x, const struct result *row)
 {
 	char text[32];
 	if (row->ok)
 		fputs("  result: ok", x->to);
 	else
-		fprintf(x->to, "  result: %.*s, %.*s", (int)row->error_kind.len, row->error_kind.data, (int)row->error_text.len,
-		        row->error_text.data ? row->error_text.data : "");
+		fprintf(x->to, "  result: %s, %s", shown_slice(row->error_kind).text, shown_slice(row->error_text).text);
 	show_count(x, "content events", row->events);
 	show_count(x, "of these after the end mark", row->after_end);
 	show_count(x, "output tokens", row->output_tokens);
 	if (row->tokens_source.data)
-		fprintf(x->to, " from %.*s", (int)row->tokens_source.len, row->tokens_source.data);
+		fprintf(x->to, " from %s", shown_slice(row->tokens_source).text);
 	show_count(x, "input tokens", row->input_tokens_usage);
 	if (row->ttft_ns != IPF_ABSENT)
 		fprintf(x->to, ", TTFT %s", format_duration(row->ttft_ns, text));
 	if (row->finish.data)
-		fprintf(x->to, ", finish %.*s", (int)row->finish.len, row->finish.data);
+		fprintf(x->to, ", finish %s", shown_slice(row->finish).text);
 	if (row->finish_server.data)
-		fprintf(x->to, " (server: %.*s)", (int)row->finish_server.len, row->finish_server.data);
+		fprintf(x->to, " (server: %s)", shown_slice(row->finish_server).text);
 	fputc('\n', x->to);
-	if (row->text.data)
-		fprintf(x->to, "  text: %.*s\n", (int)row->text.len, row->text.data);
-	if (row->reasoning.data)
-		fprintf(x->to, "  reasoning: %.*s\n", (int)row->reasoning.len, row->reasoning.data);
+	show_text(x->to, "text", row->text);
+	show_text(x->to, "reasoning", row->reasoning);
 }
 
 /* What the descriptor does not describe, or describes but does not find. */
@@ -384,7 +392,7 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	if (response_parse(&x->response, record, x->api, &response_options, err) < 0 ||
 	    measure_row(&x->measure, record, &x->response, &measure_options, &row, err) < 0)
 		return -1;
-	fprintf(x->to, "request %lld of %s: ", (long long)record->n, api_name(x->api));
+	fprintf(x->to, "request %lld of %s: ", (long long)record->n, shown(api_name(x->api)).text);
 	if (record->status == IPF_ABSENT)
 		fputs("no response\n", x->to);
 	else

@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "collect.h"
 #include "explain.h"
+#include "safe_text.h"
 
 #include <string.h>
 
@@ -48,8 +49,11 @@ static const struct program program = {
 /* Prints each line of `text` on standard error, after the program's name. */
 static void print_notes(const struct buffer *text)
 {
-	for (const char *line = text->data, *end; line && (end = strchr(line, '\n')); line = end + 1)
-		fprintf(stderr, "%s: %.*s\n", program.name, (int)(end - line), line);
+	for (const char *line = text->data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+		fprintf(stderr, "%s: ", program.name);
+		safe_text_write(stderr, (struct slice){line, (size_t)(end - line)});
+		fputc('\n', stderr);
+	}
 }
 
 int main(int argc, char **argv)

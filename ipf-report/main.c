@@ -6,6 +6,7 @@
 #include "report_output.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
+#include "safe_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 		if (options->common.verbose && run->part_count > parts) {
 			progress_end(&progress);
 			const struct run_part *part = &run->parts[parts];
-			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, part->name, (long long)part->rows,
+			fprintf(stderr, "%s: %s: %lld request%s\n", program.name, shown(part->name).text, (long long)part->rows,
 			        part->rows == 1 ? "" : "s");
 		}
 		bool usable = run->part_count > parts && run->parts[parts].incomplete[0];
@@ -110,7 +111,7 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 		if (duplicate) {
 			progress_end(&progress);
 			fprintf(stderr, "%s: %s: has requests of the same records as %s; they count twice\n", program.name,
-			        run->parts[parts].name, duplicate->name);
+			        shown(run->parts[parts].name).text, shown(duplicate->name).text);
 		}
 		if (got == 0)
 			continue;

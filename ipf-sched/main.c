@@ -1,6 +1,7 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
 #include "absent.h"
 #include "cli/options.h"
+#include "safe_text.h"
 #include "schedule_builder.h"
 #include "inputs/stage_inputs.h"
 #include "stages.h"
@@ -143,7 +144,7 @@ static int show_stat(const struct sched_options *options, const struct operands 
 	    schedule_stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
 	    write_text(&text, options->common.output, &err) == 0 && options->plot &&
 	    rate_plot_draw(&plot, options->plot, &err) == 0)
-		fprintf(stderr, "%s: gnuplot is not installed: %s was not drawn\n", program.name, options->plot);
+		fprintf(stderr, "%s: gnuplot is not installed: %s was not drawn\n", program.name, shown(options->plot).text);
 	buffer_release(&text);
 	return ipf_error_report(err.kind == IPF_OK ? &cut : &err, stderr, program.name);
 }
@@ -229,7 +230,7 @@ static void show_stages(const struct schedule_builder *builder)
 
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		const struct schedule_stage *s = &builder->schedule.stages[i];
-		fprintf(stderr, "%s: stage %s: %lld arrivals", program.name, s->name, (long long)s->arrivals);
+		fprintf(stderr, "%s: stage %s: %lld arrivals", program.name, shown(s->name).text, (long long)s->arrivals);
 		if (s->end_ns == IPF_ABSENT)
 			fprintf(stderr, ", until the last request has ended");
 		else
@@ -248,15 +249,18 @@ static void show_layout_notes(const struct schedule_builder *builder)
 {
 	for (size_t i = 0; i < builder->schedule.count; i++)
 		if (builder->layouts[i].note[0])
-			fprintf(stderr, "%s: stage %s: %s\n", program.name, builder->schedule.stages[i].name,
+			fprintf(stderr, "%s: stage %s: %s\n", program.name, shown(builder->schedule.stages[i].name).text,
 			        builder->layouts[i].note);
 }
 
 /* What earlier results decided: no other place shows it. */
 static void show_input_notes(const struct buffer *notes)
 {
-	for (const char *line = notes->len ? notes->data : ""; *line; line += strcspn(line, "\n") + 1)
-		fprintf(stderr, "%s: %.*s\n", program.name, (int)strcspn(line, "\n"), line);
+	for (const char *line = notes->len ? notes->data : ""; *line; line += strcspn(line, "\n") + 1) {
+		fprintf(stderr, "%s: ", program.name);
+		safe_text_write(stderr, (struct slice){line, strcspn(line, "\n")});
+		fputc('\n', stderr);
+	}
 }
 
 static int read_stages(struct sched_run *run, struct ipf_error *err)

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "kolmogorov.h"
+#include "safe_text.h"
 #include "stream/schedule.h"
 #include "stages.h"
 #include "stats/samples.h"
@@ -201,7 +202,11 @@ static void show_stage(const struct schedule_stage *s, const struct stage_arriva
 	double length = s->end_ns == IPF_ABSENT ? NAN : (double)(s->end_ns - s->begin_ns) / 1e9;
 	char begin[32], text[32];
 
-	buffer_format(out, "\n%s: %s%s\n  arrivals     %lld", s->name, s->spec, s->measured ? "" : " (not measured)",
+	buffer_text(out, "\n");
+	safe_text_append(out, slice_of(s->name));
+	buffer_text(out, ": ");
+	safe_text_append(out, slice_of(s->spec));
+	buffer_format(out, "%s\n  arrivals     %lld", s->measured ? "" : " (not measured)",
 	              (long long)arrivals->at.count + arrivals->untimed);
 	if (isnan(length))
 		buffer_text(out, ", until the last request has ended");
@@ -227,14 +232,14 @@ static void show_whole(const struct schedule *schedule, json_t *header, int64_t 
 	if (schedule->shards)
 		buffer_format(out, ", shard %lld of %lld", (long long)schedule->shard, (long long)schedule->shards);
 	if (tool)
-		buffer_format(out, ", by %s", tool);
+		buffer_format(out, ", by %s", shown(tool).text);
 	if (json_is_integer(seed))
 		buffer_format(out, ", seed %lld", (long long)json_integer_value(seed));
 	else if (json_is_string(seed))
-		buffer_format(out, ", seed %s", json_string_value(seed));
+		buffer_format(out, ", seed %s", shown(json_string_value(seed)).text);
 	if (schedule->trace_requests != IPF_ABSENT)
 		buffer_format(out, ", for a trace of %lld requests (%.12s…)", (long long)schedule->trace_requests,
-		              schedule->trace_sha256);
+		              shown(schedule->trace_sha256).text);
 	buffer_text(out, "\n");
 }
 

@@ -5,7 +5,6 @@
 #include "cli/nearest.h"
 #include "cli/units.h"
 #include "safe_text.h"
-#include "utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,8 +138,8 @@ static int read_list(char *text, struct rates *rates,
 
 static int read_text(const char *text, char **copy, struct ipf_error *err)
 {
-	if (!*text || !utf8_valid(text, strlen(text), NULL))
-		return expected(*text ? "a name in UTF-8" : "a name", text, err);
+	if (!*text || !safe_text_is_safe(slice_of(text)))
+		return expected(*text ? "a name in UTF-8, without control characters" : "a name", text, err);
 	free(*copy);
 	*copy = strdup(text);
 	return *copy ? 0 : ipf_error_memory(err);

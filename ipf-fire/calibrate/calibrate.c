@@ -10,6 +10,7 @@
 #include "run/calibration.h"
 #include "run/generated_input.h"
 #include "run/run.h"
+#include "safe_text.h"
 #include "stats/histogram.h"
 #include "stats/rng.h"
 #include "version.h"
@@ -275,7 +276,7 @@ static int show(const struct calibration_run *c, const char *path, struct ipf_er
 		       load_shape_rate(&top), load_shape_rate(&top) * (double)top.stream.events);
 	else
 		printf("not within 1 ms at p99 even with %.1f streams\n", c->base.streams / (1 << HALVINGS));
-	printf("written to %s\n", path);
+	printf("written to %s\n", shown(path).text);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return ipf_error_errno(err, errno, "standard output", "cannot write");
 	return 0;

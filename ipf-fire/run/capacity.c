@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "run/concurrency_bound.h"
+#include "safe_text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -109,7 +110,8 @@ static int check(struct capacity_check *c, const struct resource_limit *limit, s
 		if (!o->quiet && most != IPF_ABSENT && most_needed(o, most) > limit->most)
 			fprintf(stderr,
 			        "ipf-fire: warning: stage %s may need %lld concurrent connections, but %s allows only %lld: %s\n",
-			        stage->name, (long long)most_needed(o, most), limit->name, (long long)limit->most, limit->remedy);
+			        shown(stage->name).text, (long long)most_needed(o, most), limit->name, (long long)limit->most,
+			        limit->remedy);
 	}
 	return 0;
 }

@@ -4,6 +4,8 @@
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "cli/units.h"
+#include "safe_text.h"
+#include "utf8.h"
 
 #include <string.h>
 
@@ -26,22 +28,32 @@ int probe_schedule(struct generated_input *schedule, struct ipf_error *err)
 
 /* ---- showing ---- */
 
-/* Shows text line by line, each after a mark; control characters are shown as dots. */
+/* How much of a text is shown: never a part of a character. */
+static size_t shown_length(struct slice text)
+{
+	size_t len = text.len < BYTES_SHOWN ? text.len : BYTES_SHOWN;
+	for (size_t back = 1; len < text.len && back < 4; back++)
+		if (utf8_character(text.data + len - back, text.len - len + back) > back)
+			return len - back;
+	return len;
+}
+
+/* Shows text line by line, each after a mark. */
 static void show_text(FILE *to, const char *mark, struct slice text)
 {
-	size_t shown = text.len < BYTES_SHOWN ? text.len : BYTES_SHOWN;
-	bool begun = false;
-	for (size_t i = 0; i < shown; i++) {
-		unsigned char c = (unsigned char)text.data[i];
-		if (!begun)
-			fputs(mark, to);
-		begun = c != '\n';
-		fputc(c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f) ? c : c == '\r' ? ' ' : '.', to);
-	}
-	if (begun)
+	size_t most = text.data ? shown_length(text) : 0;
+	for (size_t at = 0; at < most;) {
+		const char *newline = memchr(text.data + at, '\n', most - at);
+		size_t end = newline ? (size_t)(newline - text.data) : most, len = end - at;
+		if (len && text.data[end - 1] == '\r')
+			len--;
+		fputs(mark, to);
+		safe_text_write(to, (struct slice){text.data + at, len});
 		fputc('\n', to);
-	if (shown < text.len)
-		fprintf(to, "%s… %zu more bytes\n", mark, text.len - shown);
+		at = end + 1;
+	}
+	if (most < text.len)
+		fprintf(to, "%s… %zu more bytes\n", mark, text.len - most);
 }
 
 /* Shows gRPC messages with the numbers and wire types of their fields: their names are unknown here. */
@@ -73,25 +85,27 @@ static void show_headers(FILE *to, const struct curl_slist *list)
 		if (!strcmp(list->data, "Expect:"))
 			continue;
 		if (header_name_is_secret(list->data, name))
-			fprintf(to, "> %.*s: …\n", (int)name, list->data);
+			fprintf(to, "> %s: …\n", shown_slice((struct slice){list->data, name}).text);
 		else
-			fprintf(to, "> %s\n", list->data);
+			show_text(to, "> ", slice_of(list->data));
 	}
 }
 
 static int show(FILE *to, const struct endpoint *t, struct body_renderer *renderer, const struct trace_request *q,
                 struct ipf_error *err)
 {
-	struct buffer body = {0}, url = {0}, shown = {0};
+	struct buffer body = {0}, url = {0}, address = {0};
 	struct curl_slist *headers = NULL;
 	struct slice model = body_renderer_model(renderer, q);
 	int result = body_renderer_render(renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
 		result = endpoint_address(t, &(struct request_variables){q->id, q->session, model}, &url, &headers, err);
 	if (result == 0)
-		result = endpoint_shown_url(t, 0, model, &shown, err);
+		result = endpoint_shown_url(t, 0, model, &address, err);
 	if (result == 0) {
-		fprintf(to, "> %s %s\n", t->method, shown.data);
+		fprintf(to, "> %s ", t->method);
+		safe_text_write(to, buffer_all(&address));
+		fputc('\n', to);
 		show_headers(to, t->varying ? headers : t->headers);
 		if (t->signer)
 			fputs("> Authorization: …\n", to);
@@ -103,7 +117,7 @@ static int show(FILE *to, const struct endpoint *t, struct body_renderer *render
 	curl_slist_free_all(headers);
 	buffer_release(&body);
 	buffer_release(&url);
-	buffer_release(&shown);
+	buffer_release(&address);
 	return result;
 }
 
@@ -142,7 +156,7 @@ static void show_error(FILE *to, const char *kind, struct slice text)
 {
 	size_t len = strlen(kind);
 	bool repeats = text.len > len && !memcmp(text.data, kind, len) && text.data[len] == ':';
-	fprintf(to, "* %s%s%.*s\n", repeats ? "" : kind, repeats ? "" : ": ", (int)text.len, text.data);
+	fprintf(to, "* %s%s%s\n", repeats ? "" : kind, repeats ? "" : ": ", shown_slice(text).text);
 }
 
 void probe_show_response(FILE *to, const struct record *record, bool messages)

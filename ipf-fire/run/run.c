@@ -15,6 +15,7 @@
 #include "run/recorder.h"
 #include "run/records_header.h"
 #include "run/thread_count.h"
+#include "safe_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -246,7 +247,8 @@ static int find_calibration(const struct fire_options *o, const char *timestamps
 	                              o->calibration ? err : &ignored);
 	free(saved);
 	if (o->calibration && *why && !o->common.quiet)
-		fprintf(stderr, "ipf-fire: warning: %s: calibration not used: %s\n", o->calibration, why);
+		fprintf(stderr, "ipf-fire: warning: %s: calibration not used: %s\n", shown(o->calibration).text,
+		        shown(why).text);
 	return o->calibration ? result : 0;
 }
 
@@ -538,7 +540,8 @@ static void report_plan(const struct run *r)
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));
 	for (size_t i = 0; i < r->endpoint.count; i++) {
 		const struct target *p = &r->endpoint.targets[i];
-		fprintf(stderr, p->resolve ? " %s (%s)" : " %s", p->shown, p->resolve ? p->resolve->data : "");
+		fprintf(stderr, p->resolve ? " %s (%s)" : " %s", shown(p->shown).text,
+		        shown(p->resolve ? p->resolve->data : "").text);
 	}
 	if (planned)
 		fprintf(stderr, ", %lld requests planned", (long long)planned);

@@ -1,6 +1,7 @@
 #include "draft/draft.h"
 
 #include "absent.h"
+#include "safe_text.h"
 #include "text_hash.h"
 
 #include <stdarg.h>
@@ -285,4 +286,37 @@ struct draft *draft_clone(const struct draft *d)
 	copy->arena = NULL;
 	each_slice(copy, move_text, &texts);
 	return copy;
+}
+
+static int check_name(const char *what, struct slice name, struct ipf_error *err)
+{
+	if (safe_text_is_safe(name))
+		return 0;
+	return ipf_error_set(err, IPF_INPUT, "%s: expected a name without control characters, got \"%s\"", what,
+	                     shown_slice(name).text);
+}
+
+/* Tags are JSON, in which a control character is an escape. */
+static int check_tags(struct slice tags, struct ipf_error *err)
+{
+	struct jdoc doc = {0};
+	int result = 0;
+	if (!tags.data || (safe_text_is_safe(tags) && !memchr(tags.data, '\\', tags.len)))
+		return 0;
+	if (jdoc_parse(&doc, tags.data, tags.len, err) < 0)
+		result = -1;
+	else if (!jdoc_is_safe(&doc, JDOC_ROOT))
+		result = jdoc_expected(&doc, JDOC_ROOT, "tags", "names and values without control characters", err);
+	jdoc_release(&doc);
+	return result;
+}
+
+int draft_check_names(const struct draft *d, struct ipf_error *err)
+{
+	if (check_name("session", d->session, err) < 0)
+		return -1;
+	for (size_t i = 0; i < d->count; i++)
+		if (check_name("model", d->requests[i].model, err) < 0 || check_tags(d->requests[i].tags, err) < 0)
+			return -1;
+	return 0;
 }

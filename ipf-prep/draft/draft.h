@@ -15,6 +15,7 @@
 #define PREP_DRAFT_H
 
 #include "buffer.h"
+#include "error.h"
 #include "json/jdoc.h"
 
 #include <stdbool.h>
@@ -113,6 +114,10 @@ uint64_t *draft_ids(struct draft *d, size_t count);
 int64_t draft_block_tokens(const struct draft_blocks *blocks, size_t i, int64_t left);
 /* The seed of block i's text: its id, combined with its scope. */
 uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
+
+/* Refuses names with control characters and the like (safe_text.h): of the session, the models, and in tags. -1: err
+ * says which. */
+int draft_check_names(const struct draft *d, struct ipf_error *err);
 
 /* A copy that owns all it needs, in a single allocation: free() it. NULL when out of memory. */
 struct draft *draft_clone(const struct draft *d);

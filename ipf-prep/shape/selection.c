@@ -287,6 +287,8 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		if (d->requests[i].count == 0 && d->requests[i].input_tokens > SYNTHETIC_TOKENS_MAX)
 			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
 			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)d->requests[i].input_tokens);
+	if (draft_check_names(d, err) < 0)
+		return -1;
 	trace_renderer_learn_blocks(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;
 	if (!c->hold_all && at_ns != IPF_ABSENT) {

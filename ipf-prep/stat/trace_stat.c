@@ -3,6 +3,7 @@
 #include "cli/gnuplot.h"
 #include "cli/options.h"
 #include "json/jout.h"
+#include "safe_text.h"
 #include "stat/trace_plot.h"
 #include "stat/trace_summary.h"
 #include "stream/trace.h"
@@ -58,7 +59,7 @@ static void show_distribution(FILE *to, const char *name, json_t *d)
 	static const char *const keys[] = {"mean", "p50", "p90", "p99", "max"};
 	if (!d)
 		return;
-	fprintf(to, "%-14s", name);
+	fprintf(to, "%-14s", shown(name).text);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		char text[32];
 		json_t *value = json_object_get(d, keys[i]);
@@ -75,13 +76,14 @@ static void show_numbers(FILE *to, const char *name, json_t *map)
 	json_t *value;
 	if (!map)
 		return;
-	fprintf(to, "%-14s", name);
+	fprintf(to, "%-14s", shown(name).text);
 	json_object_foreach(map, key, value)
 	{
 		char text[32];
 		if (json_is_object(value))
 			continue;
-		fprintf(to, "%s %s %s", comma, key, json_is_string(value) ? json_string_value(value) : number(value, text));
+		fprintf(to, "%s %s %s", comma, shown(key).text,
+		        json_is_string(value) ? shown(json_string_value(value)).text : number(value, text));
 		comma = ",";
 	}
 	fputc('\n', to);
@@ -139,7 +141,7 @@ static int draw(struct trace_summary *t, const char *path, struct ipf_error *err
 	samples_sort(&t->output);
 	int drawn = trace_plot_draw(&plot, path, err);
 	if (drawn == 0)
-		fprintf(stderr, "ipf-prep: gnuplot is not installed: %s is not drawn\n", path);
+		fprintf(stderr, "ipf-prep: gnuplot is not installed: %s is not drawn\n", shown(path).text);
 	return drawn < 0 ? -1 : 0;
 }
 

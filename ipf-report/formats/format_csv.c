@@ -1,6 +1,7 @@
 /* -f csv: a line for each stage and one for the total, as in RFC 4180. A figure that does not exist is empty. */
 #include "absent.h"
 #include "formats/report_format.h"
+#include "safe_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,9 +31,21 @@ static void raw(struct csv_writer *csv, const char *text)
 	buffer_byte(csv->out, '"');
 }
 
+/* A name may come from anywhere: escaped as on a terminal, and behind an apostrophe if a spreadsheet would run it. */
 static void text(struct csv_writer *csv, const char *name, const char *value)
 {
-	raw(csv, csv->header ? name : value);
+	struct buffer safe = {0};
+	if (csv->header || !value) {
+		raw(csv, csv->header ? name : NULL);
+		return;
+	}
+	char first = value[strspn(value, " ")];
+	if (first && strchr("=+-@", first))
+		buffer_byte(&safe, '\'');
+	safe_text_append(&safe, slice_of(value));
+	csv->out->failed |= safe.failed;
+	raw(csv, buffer_all(&safe).data);
+	buffer_release(&safe);
 }
 
 /* As in JSON: at most six decimals, without trailing zeros. */

@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/text_table.h"
+#include "safe_text.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -195,15 +196,15 @@ static const char *member_name(const struct run_data *run, enum grouping by, int
 	for (int i = 0; i < names->count; i++)
 		if (strlen(names->list[i]) <= front + back)
 			front = back = 0;
-	snprintf(name, 200, "%.*s", (int)(strlen(names->list[member]) - front - back), names->list[member] + front);
+	safe_text(name, 200, (struct slice){names->list[member] + front, strlen(names->list[member]) - front - back});
 	return name;
 }
 
 static void stage_row(struct layout *l, const struct figures *f, const char *name, bool whole)
 {
-	char text[40], label[160];
+	char text[40], label[sizeof(struct shown_text) + 2];
 	enum style style = f->measured ? PLAIN : FAINT;
-	snprintf(label, sizeof label, f->measured ? "%.150s" : "(%.150s)", name);
+	snprintf(label, sizeof label, f->measured ? "%s" : "(%s)", shown(name).text);
 	show_label(l, 21, style, label, whole);
 	layout_right(l, 32, style, show_number(f->offered, text));
 	layout_right(l, 41, style, show_number(f->achieved, text));

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "json/jdoc.h"
+#include "safe_text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,12 +14,17 @@ static bool begins_character(char byte)
 	return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-int text_width(const char *text)
+static int width_of(const char *text, size_t len)
 {
 	int width = 0;
-	for (; *text; text++)
-		width += begins_character(*text);
+	for (size_t i = 0; i < len; i++)
+		width += begins_character(text[i]);
 	return width;
+}
+
+int text_width(const char *text)
+{
+	return width_of(text, strlen(text));
 }
 
 void layout_end_line(struct layout *l)
@@ -37,17 +43,6 @@ void layout_to(struct layout *l, int column)
 		buffer_byte(l->out, ' ');
 }
 
-/* Replaces control characters: names come from files and servers and must not control the terminal. */
-static void put_harmless(struct layout *l, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i], next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
-		bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0; /* C1 control characters have two bytes */
-		buffer_byte(l->out, c < 0x20 || c == 0x7f || wide ? '?' : text[i]);
-		i += wide;
-	}
-}
-
 static void put(struct layout *l, enum style style, const char *text, size_t len)
 {
 	static const char *const escapes[] = {[PLAIN] = "",        [STRONG] = "\033[1m", [FAINT] = "\033[2m",
@@ -55,11 +50,12 @@ static void put(struct layout *l, enum style style, const char *text, size_t len
 	bool styled = l->colour && style != PLAIN;
 	if (styled)
 		buffer_text(l->out, escapes[style]);
-	put_harmless(l, text, len);
+	size_t before = l->out->len;
+	safe_text_append(l->out, (struct slice){text, len});
+	for (size_t i = before; i < l->out->len; i++)
+		l->column += begins_character(l->out->data[i]);
 	if (styled)
 		buffer_text(l->out, "\033[0m");
-	for (size_t i = 0; i < len; i++)
-		l->column += begins_character(text[i]);
 }
 
 void layout_text(struct layout *l, enum style style, const char *text)
@@ -69,12 +65,13 @@ void layout_text(struct layout *l, enum style style, const char *text)
 
 void layout_format(struct layout *l, enum style style, const char *format, ...)
 {
-	char text[512];
+	char text[512], safe[sizeof text - 4]; /* what was cut ends in "…" */
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	layout_text(l, style, text);
+	safe_text(safe, sizeof safe, slice_of(text));
+	layout_text(l, style, safe);
 }
 
 void layout_right(struct layout *l, int column, enum style style, const char *text)
@@ -83,13 +80,15 @@ void layout_right(struct layout *l, int column, enum style style, const char *te
 	layout_text(l, style, text);
 }
 
-void layout_clipped(struct layout *l, int width, enum style style, const char *text)
+void layout_clipped(struct layout *l, int width, enum style style, const char *name)
 {
+	char text[512];
+	safe_text(text, sizeof text, slice_of(name));
 	if (text_width(text) <= width) {
 		layout_text(l, style, text);
 		return;
 	}
-	const char *at = text;
+	char *at = text;
 	for (int seen = 0; *at; at++)
 		if (begins_character(*at) && seen++ == width - 1)
 			break;
@@ -99,22 +98,24 @@ void layout_clipped(struct layout *l, int width, enum style style, const char *t
 
 void layout_wrapped(struct layout *l, int indent, enum style style, const char *text)
 {
+	struct buffer safe = {0};
 	bool first = true;
-	while (*text) {
-		size_t len = strcspn(text, " ");
-		char word[256];
-		snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), text);
-		if (!first && l->column + 1 + text_width(word) > WIDTH) {
+	safe_text_append(&safe, slice_of(text));
+	l->out->failed |= safe.failed;
+	for (const char *at = buffer_all(&safe).data; *at;) {
+		size_t len = strcspn(at, " ");
+		if (!first && l->column + 1 + width_of(at, len) > WIDTH) {
 			layout_end_line(l);
 			layout_to(l, indent);
 		} else if (!first) {
 			layout_text(l, PLAIN, " ");
 		}
-		layout_text(l, style, word);
+		put(l, style, at, len);
 		first = false;
-		text += len;
-		text += strspn(text, " ");
+		at += len;
+		at += strspn(at, " ");
 	}
+	buffer_release(&safe);
 	layout_end_line(l);
 }
 

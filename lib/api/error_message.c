@@ -1,6 +1,7 @@
 #include "api/error_message.h"
 
 #include "api/framing.h"
+#include "utf8.h"
 
 #include <string.h>
 #include <strings.h>
@@ -11,22 +12,23 @@ void error_message_plain(struct slice text, size_t limit, struct buffer *out)
 {
 	size_t shown = 0;
 	bool gap = false;
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = 0, len; i < text.len; i += len) {
 		unsigned char c = (unsigned char)text.data[i];
+		len = utf8_character(text.data + i, text.len - i);
+		len += !len; /* a byte that is not UTF-8 counts as a character */
 		if (c <= ' ' || c == 0x7f) {
 			gap = shown > 0;
 			continue;
 		}
-		bool first_byte = (c & 0xC0) != 0x80;
-		if (first_byte && shown + gap >= limit)
+		if (shown + gap >= limit)
 			return;
 		if (gap) {
 			buffer_byte(out, ' ');
 			shown++;
 			gap = false;
 		}
-		buffer_byte(out, (char)c);
-		shown += first_byte;
+		buffer_append(out, text.data + i, len);
+		shown++;
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
+#include "safe_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +116,7 @@ static int next_long(struct argument_walk *w, struct argument *a, const char *wo
 	snprintf(a->shown, sizeof a->shown, "--%s", a->spec->name);
 	if (word[2 + len] == '=') {
 		if (!option_takes_value(a->spec) && a->spec->kind != OPTION_COMPLETION)
-			return ipf_error_set(err, IPF_USAGE, "%s takes no value, got \"%.200s\"", a->shown, word + 3 + len);
+			return ipf_error_set(err, IPF_USAGE, "%s takes no value, got \"%s\"", a->shown, shown(word + 3 + len).text);
 		a->value = word + 3 + len;
 		a->attached = true;
 		return 1;
@@ -284,6 +285,11 @@ static int store(const struct argument *a, void *options, bool first, int argc, 
 	/* an empty value would be ignored, or fail later with an unrelated message */
 	if (plain && !*a->value)
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
+	/* a name goes into headers, file names, reports and messages */
+	bool name = plain && strncmp(a->spec->argument, "NAME", 4) == 0 && !strchr(a->spec->argument, ':');
+	if (name && !safe_text_is_safe(slice_of(a->value)))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected %s in UTF-8, without control characters, got \"%s\"",
+		                     a->shown, a->spec->argument, shown(a->value).text);
 	if (a->spec->kind == OPTION_LIST)
 		return store_item(variable, a, first, argc, err);
 	if (store_value(a, variable, &wrong) < 0)

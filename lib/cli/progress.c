@@ -1,6 +1,7 @@
 #include "cli/progress.h"
 
 #include "clock.h"
+#include "safe_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,18 +37,14 @@ static size_t terminal_width(void)
 	return size.ws_col;
 }
 
-/* Replaces control characters and returns the length in bytes of the first `columns` characters. */
-static size_t fit(char *text, size_t columns)
+/* The length in bytes of the first `columns` characters. */
+static size_t fit(const char *text, size_t columns)
 {
 	size_t i, seen = 0;
 
-	for (i = 0; text[i]; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c < 0x20 || c == 0x7f)
-			text[i] = ' ';
-		if ((c & 0xc0) != 0x80 && seen++ == columns)
+	for (i = 0; text[i]; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && seen++ == columns)
 			break;
-	}
 	return i;
 }
 
@@ -60,7 +57,7 @@ static void put(const char *data, size_t len)
 
 void progress_show(struct progress *p, const char *format, ...)
 {
-	char text[1024], line[sizeof text + 8];
+	char raw[1024], text[sizeof raw], line[sizeof text + 8];
 	va_list args;
 	size_t len;
 	int n;
@@ -68,10 +65,11 @@ void progress_show(struct progress *p, const char *format, ...)
 	if (!p->on)
 		return;
 	va_start(args, format);
-	n = vsnprintf(text, sizeof text, format, args);
+	n = vsnprintf(raw, sizeof raw, format, args);
 	va_end(args);
 	if (n < 0)
 		return;
+	safe_text(text, sizeof text, slice_of(raw));
 	/* the last column stays free: some terminals wrap when it is filled */
 	len = fit(text, p->terminal ? terminal_width() - 1 : sizeof text);
 	n = snprintf(line, sizeof line, "%s%.*s%s", p->terminal ? "\r" : "", (int)len, text, p->terminal ? "\033[K" : "\n");

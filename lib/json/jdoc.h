@@ -61,7 +61,9 @@ uint32_t jdoc_count(const struct jdoc *j, jdoc_id node);
 struct slice jdoc_raw(const struct jdoc *j, jdoc_id node);               /* its bytes in the text, verbatim */
 bool jdoc_is_null(const struct jdoc *j, jdoc_id node);                   /* true for JDOC_NONE too */
 bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text); /* a text node that equals `text` */
-bool jdoc_text_empty(const struct jdoc *j, jdoc_id node);                /* false only for a text that is not "" */
+/* Whether no text in the value has what a terminal must not get (safe_text.h). */
+bool jdoc_is_safe(const struct jdoc *j, jdoc_id node);
+bool jdoc_text_empty(const struct jdoc *j, jdoc_id node); /* false only for a text that is not "" */
 
 /* for (struct jdoc_each e = jdoc_each(&j, node); jdoc_step(&e);) … e.key (JDOC_NONE in a list), e.value */
 struct jdoc_each {
@@ -76,7 +78,8 @@ bool jdoc_step(struct jdoc_each *e);
 /* Appends the decoded characters of a text node as UTF-8. A lone surrogate becomes U+FFFD. */
 void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out);
 bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value);   /* false: not an integer literal within int64 */
-bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value); /* false: not a number */
+bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value); /* false: not a number, or
+                                                                         * of 1 kB or more */
 
 /* Members of a given type. 1: found; 0: absent or null; -1: another type, err says `key: expected …, got …`. */
 int jdoc_get_int(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);

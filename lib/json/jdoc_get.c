@@ -1,6 +1,7 @@
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
+#include "safe_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,6 +50,8 @@ bool jdoc_step(struct jdoc_each *e)
 	return true;
 }
 
+static size_t decode_one(char to[4], const char **at, const char *end);
+
 bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text)
 {
 	const struct jdoc_node *n = node_at(j, node);
@@ -57,11 +60,16 @@ bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text)
 	size_t len = strlen(text);
 	if (!n->escaped)
 		return n->end - n->begin - 2 == len && memcmp(j->text + n->begin + 1, text, len) == 0;
-	struct buffer decoded = {0};
-	jdoc_text(j, node, &decoded);
-	bool same = !decoded.failed && slice_is(buffer_all(&decoded), text);
-	buffer_release(&decoded);
-	return same;
+	const char *at = j->text + n->begin + 1, *end = j->text + n->end - 1;
+	char one[4];
+	while (at < end) {
+		size_t got = decode_one(one, &at, end);
+		if (got > len || memcmp(one, text, got) != 0)
+			return false;
+		text += got;
+		len -= got;
+	}
+	return len == 0;
 }
 
 bool jdoc_text_empty(const struct jdoc *j, jdoc_id node)
@@ -148,6 +156,51 @@ static char *put_unicode_escape(char *to, const char **at, const char *end)
 	return put_utf8(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 }
 
+/* *at is behind a backslash and the letter after it. */
+static char *put_escape(char *to, const char **at, const char *end)
+{
+	static const char controls[] = {['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
+	unsigned char letter = (unsigned char)(*at)[-1];
+	if (letter == 'u')
+		return put_unicode_escape(to, at, end);
+	*to++ = letter < sizeof controls && controls[letter] ? controls[letter] : (char)letter;
+	return to;
+}
+
+/* Decodes a single byte or escape inside a string; returns its length. */
+static size_t decode_one(char to[4], const char **at, const char *end)
+{
+	if (**at != '\\') {
+		*to = *(*at)++;
+		return 1;
+	}
+	*at += 2;
+	return (size_t)(put_escape(to, at, end) - to);
+}
+
+bool jdoc_is_safe(const struct jdoc *j, jdoc_id node)
+{
+	struct slice raw = jdoc_raw(j, node);
+	const char *at = raw.data, *end = raw.data + raw.len;
+	char one[4];
+	while (raw.data && at < end) {
+		const char *escape = memchr(at, '\\', (size_t)(end - at)), *until = escape ? escape : end;
+		/* between strings there may be white space */
+		for (const char *part = at; part < until;) {
+			size_t len = 0;
+			while (part + len < until && !strchr("\t\n\r", part[len]))
+				len++;
+			if (!safe_text_is_safe((struct slice){part, len}))
+				return false;
+			part += len + (part + len < until);
+		}
+		at = until;
+		if (escape && !safe_text_is_safe((struct slice){one, decode_one(one, &at, end)}))
+			return false;
+	}
+	return true;
+}
+
 /* Copies up to the next backslash, eight bytes at a time: in JSON inside JSON the next one is never far. The output has
  * at least as much room as the input has bytes. */
 static void copy_plain(char **to, const char **at, const char *end)
@@ -174,28 +227,7 @@ static char *decode(char *to, const char *at, const char *end)
 		if (at == end)
 			return to;
 		at += 2;
-		switch (at[-1]) {
-		case 'b':
-			*to++ = '\b';
-			break;
-		case 'f':
-			*to++ = '\f';
-			break;
-		case 'n':
-			*to++ = '\n';
-			break;
-		case 'r':
-			*to++ = '\r';
-			break;
-		case 't':
-			*to++ = '\t';
-			break;
-		case 'u':
-			to = put_unicode_escape(to, &at, end);
-			break;
-		default:
-			*to++ = at[-1];
-		}
+		to = put_escape(to, &at, end);
 	}
 }
 
@@ -242,17 +274,14 @@ bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value)
 	const struct jdoc_node *n = node_at(j, node);
 	if (!n || n->type != JDOC_NUMBER)
 		return false;
-	/* strtod needs a NUL, which the text may lack */
-	char copy[64];
+	/* strtod needs a NUL, which the text may lack; no number that a program writes is longer */
+	char copy[1024];
 	size_t len = n->end - n->begin;
-	char *text = len < sizeof copy ? copy : malloc(len + 1);
-	if (!text)
+	if (len >= sizeof copy)
 		return false;
-	memcpy(text, j->text + n->begin, len);
-	text[len] = '\0';
-	*value = strtod(text, NULL);
-	if (text != copy)
-		free(text);
+	memcpy(copy, j->text + n->begin, len);
+	copy[len] = '\0';
+	*value = strtod(copy, NULL);
 	return isfinite(*value);
 }
 

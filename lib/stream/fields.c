@@ -30,11 +30,12 @@ void fields_init(const struct field *fields, size_t count, void *object)
 
 static int read_one(const struct field *f, void *object, const struct jdoc *doc, jdoc_id node, struct ipf_error *err)
 {
-	static const enum jdoc_type types[] = {[FIELD_TEXT] = JDOC_TEXT, [FIELD_LIST] = JDOC_LIST, [FIELD_MAP] = JDOC_MAP};
+	static const enum jdoc_type types[] = {
+		[FIELD_TEXT] = JDOC_TEXT, [FIELD_NAME] = JDOC_TEXT, [FIELD_LIST] = JDOC_LIST, [FIELD_MAP] = JDOC_MAP};
 	static const char *const wanted[] = {
-		[FIELD_INT] = "an integer",     [FIELD_UINT] = "an integer of 0 or more",
-		[FIELD_BOOL] = "true or false", [FIELD_TEXT] = "a string",
-		[FIELD_LIST] = "a list",        [FIELD_MAP] = "an object",
+		[FIELD_INT] = "an integer", [FIELD_UINT] = "an integer of 0 or more",           [FIELD_BOOL] = "true or false",
+		[FIELD_TEXT] = "a string",  [FIELD_NAME] = "a name without control characters", [FIELD_LIST] = "a list",
+		[FIELD_MAP] = "an object",
 	};
 	bool good;
 	if (f->type == FIELD_INT || f->type == FIELD_UINT) {
@@ -46,7 +47,7 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 		good = jdoc_type_of(doc, node) == JDOC_BOOL;
 		*(bool *)place(f, object) = good && jdoc_raw(doc, node).data[0] == 't';
 	} else {
-		good = jdoc_type_of(doc, node) == types[f->type];
+		good = jdoc_type_of(doc, node) == types[f->type] && (f->type != FIELD_NAME || jdoc_is_safe(doc, node));
 		if (good)
 			*(struct slice *)place(f, object) = jdoc_raw(doc, node);
 	}

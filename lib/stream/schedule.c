@@ -1,6 +1,7 @@
 #include "stream/schedule.h"
 
 #include "absent.h"
+#include "safe_text.h"
 #include "stream/fields.h"
 #include "stream/provenance.h"
 
@@ -301,6 +302,14 @@ int schedule_reader_open(struct schedule_reader **reader, const char *path, stru
 		schedule_reader_close(r);
 		return -1;
 	}
+	for (size_t i = 0; i < r->header.count; i++)
+		if (!safe_text_is_safe(slice_of(r->header.stages[i].name))) {
+			ipf_error_at(err, IPF_INPUT, stream_reader_name(r->stream), 1,
+			             "stages[%zu].name: expected a name without control characters, got \"%s\"", i,
+			             shown(r->header.stages[i].name).text);
+			schedule_reader_close(r);
+			return -1;
+		}
 	*reader = r;
 	return 0;
 }

@@ -13,6 +13,7 @@ struct trace_reader {
 
 #define UINT(member_) FIELD(FIELD_UINT, struct trace_request, member_)
 #define TEXT(member_) FIELD(FIELD_TEXT, struct trace_request, member_)
+#define NAME(member_) FIELD(FIELD_NAME, struct trace_request, member_)
 #define LIST(member_) FIELD(FIELD_LIST, struct trace_request, member_)
 #define MAP(member_)  FIELD(FIELD_MAP, struct trace_request, member_)
 static const struct field fields[] = {
@@ -23,11 +24,11 @@ static const struct field fields[] = {
 	UINT(input_tokens),
 	UINT(output_tokens),
 	UINT(at_ns),
-	TEXT(session),
+	NAME(session),
 	UINT(turn),
 	UINT(wait_ns),
 	LIST(parents),
-	TEXT(model),
+	NAME(model),
 	LIST(tools),
 	MAP(response_format),
 	MAP(blocks),
@@ -82,6 +83,8 @@ static int parse(struct trace_reader *r, struct slice line, struct trace_request
 	    fields_read(fields, FIELDS, request, &r->doc, JDOC_ROOT, err) < 0)
 		return -1;
 	jdoc_id tags = jdoc_get(&r->doc, JDOC_ROOT, "tags"), context = jdoc_get(&r->doc, JDOC_ROOT, "context");
+	if (!jdoc_is_safe(&r->doc, tags))
+		return jdoc_expected(&r->doc, tags, "tags", "names and values without control characters", err);
 	request->tags = jdoc_is_null(&r->doc, tags) ? (struct slice){0} : jdoc_raw(&r->doc, tags);
 	request->context_session = jdoc_text_is(&r->doc, context, "session");
 	if (!jdoc_is_null(&r->doc, context) && !request->context_session)

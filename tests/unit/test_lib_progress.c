@@ -104,7 +104,7 @@ static void a_line_a_second_in_a_log(void **state)
 	assert_true(progress_due(&p, 6 * NS_PER_S));
 	progress_show(&p, "more");
 	progress_end(&p);
-	assert_string_equal(caught(&c), "3 of seven is done\nmore\n");
+	assert_string_equal(caught(&c), "3 of seven\\nis done\nmore\n");
 }
 
 static void one_line_on_a_terminal(void **state)
@@ -125,7 +125,7 @@ static void one_line_on_a_terminal(void **state)
 	progress_show(&p, "a\tb\033[1m");
 	progress_end(&p);
 	progress_end(&p);
-	assert_string_equal(caught(&c), "\rshort\033[K\r0123456789a\033[K\räöüäöüäöüäö\033[K\ra b [1m\033[K\r\033[K");
+	assert_string_equal(caught(&c), "\rshort\033[K\r0123456789a\033[K\räöüäöüäöüäö\033[K\ra\\tb\\x1b[1m\033[K\r\033[K");
 }
 
 static void terminals_without_a_width_have_80(void **state)
