@@ -240,6 +240,21 @@ static void pace_of(const struct row_selection *sel, int64_t *after_first, int64
 	}
 }
 
+/* What a window cannot show is absent: answers that all ended after it are no rate of 0. */
+static void leave_out_throughput(struct figures *f, double ok, bool has_tokens)
+{
+	if (figures_requests(f) == 0)
+		return;
+	if (f->ended == 0)
+		f->no_throughput = f->window_ns > 0 ? "no request ended within the window" : "the window has no length";
+	else if (ok == 0 && f->ok > 0)
+		f->no_throughput = "no successful request ended within the window";
+	else if (ok > 0 && !has_tokens && f->input_total + f->output_total > 0)
+		f->no_throughput = "no request whose tokens are known ended within the window";
+	if (f->no_throughput && ok == 0)
+		f->completed = f->goodput = NAN;
+}
+
 /* Everything that is counted in the window, whose length is in f->window_ns. */
 static void build_rates(struct figures *f, const struct row_selection *sel)
 {
@@ -250,20 +265,17 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
-		if (row->ok && row->input_tokens != IPF_ABSENT) {
-			f->input_total += row->input_tokens;
-			has_input = true;
-		}
-		if (row->ok && row->output_tokens != IPF_ABSENT) {
-			f->output_total += row->output_tokens;
-			has_output = true;
-		}
+		f->input_total += row->ok && row->input_tokens != IPF_ABSENT ? row->input_tokens : 0;
+		f->output_total += row->ok && row->output_tokens != IPF_ABSENT ? row->output_tokens : 0;
 		if (!ended_in_window(sel, row))
 			continue;
+		f->ended++;
 		good += row->goodness == SLO_GOOD;
 		if (!row->ok)
 			continue;
 		ok++;
+		has_input |= row->input_tokens != IPF_ABSENT;
+		has_output |= row->output_tokens != IPF_ABSENT;
 		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
 		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
 	}
@@ -275,6 +287,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 	f->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
 	f->little = f->busy_ns > 0 ? ratio(f->busy_ns, (double)f->window_ns) : NAN;
 	f->goodput = f->judged > 0 ? ratio(good, seconds) : NAN;
+	leave_out_throughput(f, ok, has_input || has_output);
 	f->achieved = ratio((double)f->achieved_n * 1e9, (double)f->achieved_ns);
 	f->offered = f->has_length ? ratio((double)f->offered_n * 1e9, (double)f->length_ns) : NAN;
 	f->in_flight_mean = ratio(f->in_flight_ns, (double)f->window_ns);
@@ -477,6 +490,19 @@ static int build_groups(struct run_figures *figures, const struct run_data *run,
 	return bad;
 }
 
+/* Do the windows show the run? Rates count the requests that ended within. */
+static void judge_windows(const struct run_figures *figures, const struct run_data *run)
+{
+	for (size_t i = 0; i < figures->count; i++) {
+		const struct figures *f = &figures->stages[i];
+		if (f->measured && (double)f->ended < VERDICT_ENDED_DOUBTFUL * (double)f->started)
+			verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
+			             "%s: only %lld of %lld started requests ended within the stage, which its rates count "
+			             "(--window drain counts all)",
+			             f->name, (long long)f->ended, (long long)f->started);
+	}
+}
+
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err)
 {
@@ -492,6 +518,8 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
 			bad = build_groups(figures, run, options, by, err);
 	}
+	if (bad == 0)
+		judge_windows(figures, run);
 	return bad;
 }
 

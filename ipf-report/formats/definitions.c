@@ -64,16 +64,18 @@ static const struct {
 
 	{NULL, "Load and throughput"},
 	{"window",
-     "The measured part of a stage, from its beginning to its end; a stage bounded by a count ends with its "
-     "last request. With --window drain, every stage lasts until its last request has ended. A request counts "
-     "in the window in which it ended. The window of the total is made up of the windows of the measured "
+     "The measured part of a stage, from its beginning to its end. An open-loop stage ends as scheduled, with n= one "
+     "gap after its last arrival, and requests that end later do not count; a closed loop with n= and a burst without "
+     "for= end when their last request has ended. With --window drain, every stage lasts until its last request has "
+     "ended. A request counts in the window in which it ended. The window of the total is made up of the windows of the measured "
      "stages. If a stream was cut, a window ends with the last line of the stream."},
 	{"offered", "Scheduled arrivals / scheduled length of the stage. Absent for closed loops, and for a total that "
                 "includes one."},
 	{"achieved",
      "(starts - 1) / (last start - first start); over several stages, the sum of the numerators / the sum of "
      "the denominators."},
-	{"completed", "Successful requests that ended in the window / window; also called requests_per_s."},
+	{"completed", "Successful requests that ended in the window / window; also called requests_per_s. Absent, like all "
+                  "rates that count them, if successful requests ended only after the window: that is no rate of 0."},
 	{"tokens_per_s", "Input, output or all tokens of the successful requests that ended in the window / window."},
 	{"in_flight", "Requests of any stage between their start and end, within the window: mean over time, and maximum."},
 	{"little", "Requests of any stage that ended in the window / window, times their mean of end - start: by Little's "

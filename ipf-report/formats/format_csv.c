@@ -187,6 +187,7 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	number(csv, "cached_share", f->cached_share);
 	number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
 	count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
+	text(csv, "throughput_absent", f->no_throughput);
 	buffer_text(csv->out, "\r\n");
 }
 

@@ -179,6 +179,8 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	put(throughput, "input_tokens_per_s", f->input_per_s);
 	put(throughput, "output_tokens_per_s", f->output_per_s);
 	put(throughput, "total_tokens_per_s", f->total_per_s);
+	if (f->no_throughput)
+		json_object_set_new(throughput, "absent", json_string(f->no_throughput));
 	json_object_set_new(json, "throughput", throughput);
 	json_object_set_new(json, "tokens", tokens_json(f, report));
 	json_object_set_new(json, "latency", latency_json(f, list));

@@ -216,6 +216,22 @@ static void stage_row(struct layout *l, const struct figures *f, const char *nam
 	layout_end_line(l);
 }
 
+/* Why rows have no tokens per second, if the same holds for the total, or the first such stage. */
+static void note_throughput(struct layout *l, const struct run_figures *figures)
+{
+	const struct figures *f = &figures->total;
+	char text[320];
+	for (size_t i = 0; !f->no_throughput && i < figures->count; i++)
+		if (figures->stages[i].measured)
+			f = &figures->stages[i];
+	if (!f->no_throughput)
+		return;
+	snprintf(text, sizeof text, "(%.100s%sno throughput: %s%s)", f->total ? "" : f->name, f->total ? "" : ": ",
+	         f->no_throughput, f->window_ns > 0 ? "; --window drain measures until the last one has ended" : "");
+	layout_to(l, 2);
+	layout_wrapped(l, 3, FAINT, text);
+}
+
 static void show_stages(struct layout *l, const struct report *report)
 {
 	const struct run_figures *figures = report->figures;
@@ -250,6 +266,7 @@ static void show_stages(struct layout *l, const struct report *report)
 		layout_text(l, FAINT, "(in brackets: not measured, and not in the total)");
 		layout_end_line(l);
 	}
+	note_throughput(l, figures);
 }
 
 /* ---- latency ---- */

@@ -300,6 +300,9 @@ static const struct {
 	{VERDICT_SAMPLES,
      "OK with 459 successful requests or more (enough for p99 at 99 % confidence), DOUBTFUL with fewer, "
      "INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
+	{VERDICT_SAMPLES,
+     "DOUBTFUL if less than 50 % of the requests that a measured stage started ended within its window: "
+     "its rates count no others."},
 };
 
 const char *verdict_status_name(enum verdict_status status)

@@ -48,5 +48,7 @@
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
 /* Output tokens differ from those requested by more than this share. */
 #define VERDICT_LENGTH_DOUBTFUL 0.10
+/* Share of the started requests of a stage that ended within it, which is what its rates count. */
+#define VERDICT_ENDED_DOUBTFUL 0.50
 
 #endif

@@ -1,0 +1,131 @@
+#!/bin/bash
+# What the window of a stage cannot show is absent with the reason, never 0.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+
+# run.results: stages as JSON, and a row for each "STAGE START END OK [MODEL]" in seconds.
+results() { # STAGES, rows on standard input
+	jq -c --argjson stages "$1" '.stages = $stages | .from[0].from[0].stages = $stages' <(head -1 "$data/one.results") >header
+	awk '{ printf "{\"n\":%d,\"stage\":%d,\"ok\":%s,\"start_ns\":%.0f,\"end_ns\":%.0f,\"lag_ns\":0,\"ttft_ns\":1000000,\"e2e_ns\":%.0f", NR - 1, $1, $4 ? "true" : "false", $2 * 1e9, $3 * 1e9, ($3 - $2) * 1e9
+		if ($4 == 1) printf ",\"output_tokens\":10,\"input_tokens\":4"
+		if ($5) printf ",\"model\":\"%s\"", $5
+		print ($4 ? "}" : ",\"error\":{\"kind\":\"timeout\"}}") }' >rows
+	seal header rows >run.results
+}
+stage() { # NAME BEGIN END ARRIVALS [MEASURED [MEMBERS]]: in seconds; END "" for none
+	jq -nc --arg name "$1" --arg begin "$2" --arg last "$3" --arg n "$4" --argjson measured "${5:-true}" --argjson more "${6:-{\}}" \
+		'{name: $name, kind: "constant", spec: "", begin_ns: ($begin | tonumber * 1000000000), arrivals: ($n | tonumber), first_n: 0, measured: $measured}
+		+ (if $last == "" then {} else {end_ns: ($last | tonumber * 1000000000)} end) + $more'
+}
+json() { # FILTER [OPTION…]
+	local filter=$1
+	shift
+	"$report" -f json --slo ttft=1s "$@" run.results | jq -c "$filter"
+}
+samples='.verdict.checks[] | select(.name == "enough_samples") | [.status, .detail]'
+rates='[.rate.completed, .throughput.requests_per_s, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s, .throughput.total_tokens_per_s, .goodput.requests_per_s]'
+none='[null,null,null,null,null,null]'
+
+# ---- all answers later than the stage ----
+late() { # REASON: neither stage nor total has a throughput
+	is "$(json "[.stages[0], .total] | map($rates)")" "[$none,$none]" "no rate, rather than 0"
+	is "$(json '[.stages[0], .total] | map(.throughput.absent) | unique')" "[\"$1\"]" "with the reason"
+	contains "$(json "$samples")" 'started requests ended within the stage' "the verdict says so"
+	"$report" -f csv run.results >run.csv
+	is "$(python3 -c 'import csv; print([[row[k] for k in ("rate_completed", "output_tokens_per_s", "throughput_absent")] for row in csv.DictReader(open("run.csv"))])')" \
+		"[['', '', '$1'], ['', '', '$1']]" "as CSV too"
+	"$report" run.results >run.txt
+	contains "$(tr -s ' \n' ' ' <run.txt)" "(no throughput: $1" "and as text"
+	is "$(sed -n '/^Stages/,/^$/s/^  s .* //p' run.txt)" - "with a dash"
+}
+for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
+	results "[$(stage s 0 5 5 true "$members")]" <<-END
+		0 0 10 1
+		0 1 11 1
+		0 2 12 1
+		0 3 13 1
+		0 4 14 1
+	END
+	late "no request ended within the window"
+	contains "$(json "$samples")" "s: only 0 of 5 started requests ended within the stage" "$members: the verdict says how many"
+	is "$(json '.total.requests.ok')" 5 "though all are good"
+	is "$(json '.total.throughput | [.output_tokens_per_s, .absent]' --window drain)" '[3.571429,null]' "until the last one has ended, there is a rate"
+	is "$(json "$samples" --window drain | grep -c 'ended within')" 0 "and no doubt"
+done
+results "[$(stage s 0 5 5)]" <<'END'
+0 0 1 0
+0 1 11 1
+0 2 12 1
+0 3 13 1
+0 4 14 1
+END
+late "no successful request ended within the window"
+results "[$(stage s 0 5 2)]" <<'END'
+0 0 10 0
+0 1 11 0
+END
+late "no request ended within the window"
+results "[$(stage s 0 5 3)]" <<'END'
+0 0 1 2
+0 1 11 1
+0 2 12 1
+END
+is "$(json '.total | [.throughput.requests_per_s, .throughput.output_tokens_per_s, .throughput.absent]')" \
+	'[0.2,null,"no request whose tokens are known ended within the window"]' "answers without a count of tokens are no 0 tokens/s"
+# A whole run by the programs: five answers that take longer than their stage.
+server_start --step-base 100ms
+"$BIN/ipf-prep" sharegpt "$TESTS/../examples/chat.json" --output-tokens 20 -n 5 -q -o chat.trace
+"$BIN/ipf-sched" constant:rate=20,n=5 -t chat.trace -q | "$BIN/ipf-fire" -q -u "$URL" -m sim -t chat.trace |
+	"$BIN/ipf-collect" -q -o run.results
+is "$(json '[.total.requests.ok, .total.throughput.output_tokens_per_s, .total.throughput.absent]')" '[5,null,"no request ended within the window"]' "five good answers are no 0 tokens/s"
+
+# ---- what is a rate of 0, and what is a rate ----
+results "[$(stage s 0 5 2)]" <<'END'
+0 0 1 0
+0 1 2 0
+END
+is "$(json '[.total.rate.completed, .total.throughput.absent]')" "[0,null]" "where all failed in the window, nothing was completed"
+share() { # INSIDE OUTSIDE: so many requests
+	results "[$(stage s 0 10 "$(($1 + $2))")]" < <(seq "$1" | sed 's/.*/0 1 2 1/'; seq "$2" | sed 's/.*/0 1 12 1/')
+}
+share 49 51
+contains "$(json "$samples")" "s: only 49 of 100 started requests ended within the stage" "less than half of the requests in the window"
+is "$(json '.total.rate.completed')" 4.9 "are a rate that is doubted"
+share 50 50
+is "$(json "$samples" | grep -c 'ended within')" 0 "half of them are enough"
+
+# ---- several stages, models ----
+results "[$(stage warm 0 5 2 false), $(stage s 5 10 2)]" <<'END'
+0 0 7 1
+0 1 7 1
+1 5 6 1
+1 6 7 1
+END
+is "$(json "$samples" | grep -c 'ended within')" 0 "a warm-up is not judged"
+is "$(json '[.stages[0].throughput.absent, .total.throughput.absent]')" '["no request ended within the window",null]' "but explained"
+results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
+0 0 7 1 slow
+0 1 7 1 slow
+1 5 6 1 fast
+1 6 7 1 fast
+END
+contains "$(json "$samples")" "first: only 0 of 2" "one stage of two"
+is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
+	'[2,2,null,"no request ended within the window"]' "and one model of two"
+contains "$("$report" run.results | tr -s ' \n' ' ')" "(first: no throughput: no request ended within the window; --window drain" "the text names it"
+is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+
+# ---- stages without a length, and stages that wait for their last request ----
+results "[$(stage s 0 0 1), $(stage t 0 5 1)]" <<'END'
+0 0 1 1
+1 1 2 1
+END
+is "$(json '.stages[0] | [.window_s, .throughput.absent]')" '[null,"the window has no length"]' "a stage without a length has no rate"
+results "[$(stage s 0 "" 5)]" <<'END'
+0 0 10 1
+0 0 12 1
+END
+is "$(json '.total | [.window_s, .throughput.output_tokens_per_s, .throughput.absent]')" '[12,1.666667,null]' "a burst lasts until its last request has ended"
+is "$(json "$samples" | grep -c 'ended within')" 0 "so that all have ended"
