@@ -1,5 +1,6 @@
 #include "error.h"
 
+#include "redact.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -10,6 +11,14 @@ struct error_place {
 	const char *file; /* NULL: none */
 	int64_t line;
 };
+
+static void set_file(struct ipf_error *err, const char *file)
+{
+	char raw[2 * sizeof err->file];
+	snprintf(raw, sizeof raw, "%s", file ? file : "");
+	redact_message(raw, sizeof raw);
+	safe_text(err->file, sizeof err->file, slice_of(raw));
+}
 
 static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value, struct error_place place,
                 const char *format, va_list args) __attribute__((format(printf, 5, 0)));
@@ -22,9 +31,10 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 	err->kind = kind;
 	err->errno_value = errno_value;
 	err->line = place.line;
-	safe_text(err->file, sizeof err->file, slice_of(place.file));
+	set_file(err, place.file);
 	char raw[2 * sizeof err->text];
 	int len = vsnprintf(raw, sizeof raw, format, args);
+	redact_message(raw, sizeof raw);
 	/* a text that was cut is longer than what fits: safe_text cuts it again, at the end of a character */
 	size_t used = safe_text(err->text, sizeof err->text, len < 0 ? slice_of(format) : slice_of(raw));
 	if (errno_value && used < sizeof err->text - 1)
@@ -68,7 +78,7 @@ void ipf_error_place(struct ipf_error *err, const char *file, int64_t line)
 {
 	if (!err || err->kind == IPF_OK || err->file[0])
 		return;
-	safe_text(err->file, sizeof err->file, slice_of(file));
+	set_file(err, file);
 	err->line = line;
 }
 

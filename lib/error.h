@@ -12,6 +12,8 @@
  * "many"`. What a terminal might obey is escaped (safe_text.h), and what is too long ends in "…": a text can be printed
  * or passed on as it is.
  *
+ * URLs in a text and in the name of a file lose their secrets (redact.h).
+ *
  * The first error wins: setting an error that is already set changes nothing, so that a failure during cleanup (closing
  * a file that could not be written) never hides the cause.
  */

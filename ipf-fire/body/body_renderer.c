@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "body/chat_parts.h"
 #include "json/jout.h"
+#include "redact.h"
 #include "body/prompt.h"
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
@@ -497,15 +498,15 @@ int body_renderer_add_param(json_t *params, const char *text, struct ipf_error *
 {
 	const char *equals = strchr(text, '=');
 	if (!equals || equals == text)
-		return ipf_error_set(err, IPF_USAGE, "--param: expected KEY=JSON, got \"%s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "--param: expected KEY=JSON, got %zu bytes without a key", strlen(text));
 	char *key = slice_dup((struct slice){text, (size_t)(equals - text)});
 	json_error_t why;
 	json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, &why);
 	if (!value)
 		ipf_error_set(err, IPF_USAGE, "--param: %s: expected JSON (strings in double quotes), got \"%s\"",
-		              key ? key : "", equals + 1);
+		              key ? key : "", key && redact_param_is_public(key) ? equals + 1 : REDACTED);
 	else if (!key || json_object_set(params, key, value) < 0)
-		ipf_error_set(err, IPF_USAGE, "--param: \"%s\": the key is not UTF-8", text);
+		ipf_error_set(err, IPF_USAGE, "--param: \"%.*s\": the key is not UTF-8", (int)(equals - text), text);
 	json_decref(value);
 	free(key);
 	return err->kind ? -1 : 0;

@@ -1,6 +1,7 @@
 #include "endpoint/endpoint.h"
 
 #include "clock.h"
+#include "redact.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,12 @@ static char *join_paths(const char *base, const char *path, size_t path_len)
 
 static int url_wrong(const char *url, const char *why, struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_USAGE, "--url: %s: expected http://HOST[:PORT][/PATH] or https://…, got \"%s\"", why,
-	                     url);
+	struct buffer shown = {0};
+	redact_url(url, &shown);
+	ipf_error_set(err, IPF_USAGE, "--url: %s: expected http://HOST[:PORT][/PATH] or https://…, got \"%s\"", why,
+	              shown.data ? shown.data : "");
+	buffer_release(&shown);
+	return -1;
 }
 
 /* Never shown: user name, password, and the query, which may contain a key. */
@@ -179,7 +184,12 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 	if (o->key_env && o->key_file)
 		return ipf_error_set(err, IPF_USAGE, "--key-file cannot be combined with --key-env");
 	if (o->key_env && (!key || !*key))
-		return ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env);
+		/* what is no usual name may be the key */
+		return strspn(o->key_env, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(o->key_env)
+		           ? ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env)
+		           : ipf_error_set(err, IPF_USAGE,
+		                           "--key-env: expected the name of a variable that is set in the environment, "
+		                           "such as OPENAI_API_KEY");
 	if (o->key_file && read_key(o->key_file, from_file, err) < 0)
 		return -1;
 	if (o->key_file)
@@ -222,8 +232,12 @@ static int add_headers(struct endpoint *e, json_t *request, const struct endpoin
 	json_t *value;
 	for (size_t i = 0; i < user->count; i++) {
 		const char *colon = strchr(user->items[i], ':');
-		if (!colon || colon == user->items[i] || strpbrk(user->items[i], "\r\n"))
-			return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got \"%s\"", user->items[i]);
+		if (!colon || colon == user->items[i])
+			return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got %zu bytes without a name",
+			                     strlen(user->items[i]));
+		if (strpbrk(user->items[i], "\r\n"))
+			return ipf_error_set(err, IPF_USAGE, "--header: \"%.*s\": expected one line, got several",
+			                     (int)strcspn(user->items[i], ":\r\n"), user->items[i]);
 		if (add(e, user->items[i], err) < 0)
 			return -1;
 	}
@@ -386,62 +400,4 @@ int endpoint_shown_url(const struct endpoint *e, size_t target, struct slice mod
 		return fill_url(e->targets[target].shown, model, shown, err);
 	buffer_text(shown, e->targets[target].shown);
 	return shown->failed ? ipf_error_memory(err) : 0;
-}
-
-/* ---- secrets ---- */
-
-bool header_name_is_secret(const char *name, size_t len)
-{
-	static const char *const signs[] = {"auth", "key", "token", "secret", "cookie", "password", "signature"};
-	char lower[64] = "";
-	for (size_t i = 0; i < len && i + 1 < sizeof lower; i++)
-		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		const char *found = strstr(lower, signs[i]);
-		if (found && strncmp(found, "tokens", 6) != 0) /* x-prompt-tokens is a count */
-			return true;
-	}
-	return false;
-}
-
-/* "…://user:password@host/path?query" without its secrets; NULL: there are none. The caller frees it. */
-static char *redact_url(const char *text)
-{
-	const char *authority = strstr(text, "://"), *at, *query;
-	if (!authority)
-		return NULL;
-	authority += 3;
-	size_t host = strcspn(authority, "/?#");
-	at = memrchr(authority, '@', host);
-	query = strchr(authority, '?');
-	if (!at && !query)
-		return NULL;
-	char *clean = NULL;
-	const char *rest = at ? at + 1 : authority;
-	int rest_len = (int)(query ? query - rest : (ptrdiff_t)strlen(rest));
-	int len = asprintf(&clean, "%.*s%.*s%s", (int)(authority - text), text, rest_len, rest, query ? "?…" : "");
-	return len < 0 ? NULL : clean;
-}
-
-static char *redact_header(const char *text)
-{
-	const char *from = !strncmp(text, "--header=", 9) ? text + 9 : !strncmp(text, "-H", 2) ? text + 2 : text;
-	const char *colon = strchr(from, ':');
-	char *clean = NULL;
-	if (!colon || !strncmp(colon, "://", 3) || !header_name_is_secret(from, (size_t)(colon - from)))
-		return NULL;
-	return asprintf(&clean, "%.*s: …", (int)(colon - text), text) < 0 ? NULL : clean;
-}
-
-void argv_redact(json_t *argv)
-{
-	for (size_t i = 0; i < json_array_size(argv); i++) {
-		const char *text = json_string_value(json_array_get(argv, i));
-		char *clean = text ? redact_url(text) : NULL;
-		if (text && !clean)
-			clean = redact_header(text);
-		if (clean)
-			json_array_set_new(argv, i, json_string(clean));
-		free(clean);
-	}
 }

@@ -75,9 +75,4 @@ int endpoint_address(const struct endpoint *e, const struct request_variables *v
 int endpoint_shown_url(const struct endpoint *e, size_t target, struct slice model, struct buffer *shown,
                        struct ipf_error *err);
 
-/* Does the name of a header suggest that its value is secret (authorization, key, token, cookie, …)? */
-bool header_name_is_secret(const char *name, size_t len);
-/* Replaces the secrets in a stream header's argv: values of secret headers, credentials and queries of URLs. */
-void argv_redact(json_t *argv);
-
 #endif

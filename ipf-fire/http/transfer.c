@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "json/jout.h"
+#include "redact.h"
 #include "version.h"
 
 #include <errno.h>
@@ -69,14 +70,18 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	return size * count;
 }
 
-static bool kept(const struct string_list *names, const char *line, size_t len)
+/* How much of a response header is recorded. */
+enum kept { KEPT_NOT, KEPT_NAME, KEPT_VALUE };
+
+static enum kept kept(const struct string_list *names, const char *line, size_t len)
 {
+	enum kept kept = KEPT_NOT;
 	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], "*") && !header_name_is_secret(line, len))
-			return true;
+		if (!strcmp(names->items[i], "*"))
+			kept = redact_header_is_public(line, len) ? KEPT_VALUE : kept > KEPT_NAME ? kept : KEPT_NAME;
 		else if (strlen(names->items[i]) == len && !strncasecmp(names->items[i], line, len))
-			return true;
-	return false;
+			return redact_header_is_credential(line, len) ? KEPT_NAME : KEPT_VALUE;
+	return kept;
 }
 
 static struct slice trimmed(const char *text, size_t len)
@@ -90,7 +95,7 @@ static struct slice trimmed(const char *text, size_t len)
 	return (struct slice){text, len};
 }
 
-static void keep_header(struct job *job, const char *line, size_t name, size_t len)
+static void keep_header(struct job *job, const char *line, size_t name, struct slice value)
 {
 	char key[128];
 	struct jout w = {.out = &job->headers};
@@ -105,7 +110,22 @@ static void keep_header(struct job *job, const char *line, size_t name, size_t l
 	if (job->headers.len)
 		buffer_byte(&job->headers, ',');
 	buffer_append(&job->headers, member, (size_t)len_member);
-	jout_string(&w, trimmed(line + name + 1, len - name - 1));
+	jout_string(&w, value);
+}
+
+/* The value of a header without the secrets of URLs in it. */
+static void keep_value(struct job *job, const char *line, size_t name, size_t len)
+{
+	struct slice value = trimmed(line + name + 1, len - name - 1);
+	struct buffer clean = {0};
+	char *text = memmem(value.data, value.len, "://", 3) ? slice_dup(value) : NULL;
+	if (text) {
+		redact_value(text, &clean);
+		value = clean.failed ? slice_of(REDACTED) : buffer_all(&clean);
+	}
+	keep_header(job, line, name, value);
+	buffer_release(&clean);
+	free(text);
 }
 
 /* Notes when the kernel sent the last byte of the connection. This is the request's last byte as long as no other
@@ -144,8 +164,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
 		buffer_clear(&x->job->headers); /* the previous headers belonged to an interim response */
 	const char *colon = memchr(line, ':', len);
-	if (colon && kept(x->setup->options->record_headers, line, (size_t)(colon - line)))
-		keep_header(x->job, line, (size_t)(colon - line), len);
+	size_t name = colon ? (size_t)(colon - line) : 0;
+	enum kept how = colon ? kept(x->setup->options->record_headers, line, name) : KEPT_NOT;
+	if (how == KEPT_NAME)
+		keep_header(x->job, line, name, slice_of(REDACTED));
+	else if (how == KEPT_VALUE)
+		keep_value(x->job, line, name, len);
 	return len;
 }
 

@@ -4,6 +4,7 @@
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "cli/units.h"
+#include "redact.h"
 #include "safe_text.h"
 #include "utf8.h"
 
@@ -78,26 +79,49 @@ static void show_messages(FILE *to, struct slice body)
 	buffer_release(&text);
 }
 
-static void show_headers(FILE *to, const struct curl_slist *list)
+static int show_headers(FILE *to, const struct curl_slist *list, struct ipf_error *err)
 {
+	struct buffer line = {0};
 	for (; list; list = list->next) {
-		size_t name = strcspn(list->data, ":");
 		if (!strcmp(list->data, "Expect:"))
 			continue;
-		if (header_name_is_secret(list->data, name))
-			fprintf(to, "> %s: …\n", shown_slice((struct slice){list->data, name}).text);
-		else
-			show_text(to, "> ", slice_of(list->data));
+		buffer_clear(&line);
+		redact_header(list->data, &line);
+		show_text(to, "> ", line.failed ? slice_of(REDACTED) : buffer_all(&line));
 	}
+	int result = line.failed ? ipf_error_memory(err) : 0;
+	buffer_release(&line);
+	return result;
 }
 
-static int show(FILE *to, const struct endpoint *t, struct body_renderer *renderer, const struct trace_request *q,
-                struct ipf_error *err)
+/* Shows the body by the renderer `public`; redacted: it leaves secrets out. */
+static int show_body(FILE *to, struct body_renderer *public, bool redacted, const struct trace_request *q,
+                     struct ipf_error *err)
 {
+	struct buffer body = {0};
+	struct ipf_error misfit = {0};
+	/* "[redacted]" may not fit the type of a field in a gRPC message */
+	int result = body_renderer_render(public, q, (struct slice){0}, &body, redacted ? &misfit : err);
+	struct slice json = body_renderer_json(public);
+	if (result == 0 || (redacted && json.data)) {
+		show_text(to, "> ", json.data ? json : buffer_all(&body));
+		if (json.data && !redacted)
+			show_messages(to, buffer_all(&body));
+		result = 0;
+	} else if (redacted) {
+		result = ipf_error_set(err, misfit.kind, "%s", misfit.text);
+	}
+	buffer_release(&body);
+	return result;
+}
+
+static int show(FILE *to, const struct probe_options *o, const struct trace_request *q, struct ipf_error *err)
+{
+	const struct endpoint *t = o->endpoint;
 	struct buffer body = {0}, url = {0}, address = {0};
 	struct curl_slist *headers = NULL;
-	struct slice model = body_renderer_model(renderer, q);
-	int result = body_renderer_render(renderer, q, (struct slice){0}, &body, err);
+	struct slice model = body_renderer_model(o->renderer, q);
+	int result = body_renderer_render(o->renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
 		result = endpoint_address(t, &(struct request_variables){q->id, q->session, model}, &url, &headers, err);
 	if (result == 0)
@@ -106,13 +130,13 @@ static int show(FILE *to, const struct endpoint *t, struct body_renderer *render
 		fprintf(to, "> %s ", t->method);
 		safe_text_write(to, buffer_all(&address));
 		fputc('\n', to);
-		show_headers(to, t->varying ? headers : t->headers);
+		result = show_headers(to, t->varying ? headers : t->headers, err);
+	}
+	if (result == 0) {
 		if (t->signer)
-			fputs("> Authorization: …\n", to);
+			fputs("> Authorization: " REDACTED "\n", to);
 		fputs(">\n", to);
-		show_text(to, "> ", body_renderer_json(renderer).data ? body_renderer_json(renderer) : buffer_all(&body));
-		if (body_renderer_json(renderer).data)
-			show_messages(to, buffer_all(&body));
+		result = show_body(to, o->shown, o->redacted, q, err);
 	}
 	curl_slist_free_all(headers);
 	buffer_release(&body);
@@ -121,15 +145,14 @@ static int show(FILE *to, const struct endpoint *t, struct body_renderer *render
 	return result;
 }
 
-int probe_show_request(FILE *to, const struct endpoint *endpoint, struct body_renderer *renderer, const char *trace,
-                       struct ipf_error *err)
+int probe_show_request(FILE *to, const struct probe_options *o, const char *trace, struct ipf_error *err)
 {
 	struct trace_reader *reader;
 	struct trace_request q;
 	if (trace_reader_open(&reader, trace, err) < 0)
 		return -1;
 	int got = trace_reader_next(reader, &q, err);
-	int result = got == 1 ? show(to, endpoint, renderer, &q, err) : got;
+	int result = got == 1 ? show(to, o, &q, err) : got;
 	trace_reader_close(reader);
 	return result;
 }

@@ -98,7 +98,6 @@ static int set_shard(json_t *header, struct arrival_reader *arrivals)
 json_t *records_header(const struct records_header_options *h)
 {
 	const struct fire_options *o = h->options;
-	argv_redact(h->argv);
 	struct provenance p = {
 		.tool = "ipf-fire",
 		.argv = h->argv,

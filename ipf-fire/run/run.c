@@ -6,6 +6,7 @@
 #include "endpoint/preflight.h"
 #include "endpoint/wait_ready.h"
 #include "job/event_fd.h"
+#include "redact.h"
 #include "run/calibration.h"
 #include "run/capacity.h"
 #include "run/cgroup_limits.h"
@@ -87,6 +88,43 @@ static int gather_headers(struct run *r, struct ipf_error *err)
 	return 0;
 }
 
+static struct body_renderer_options rendering(const struct run *r, json_t *params)
+{
+	return (struct body_renderer_options){
+		.model = r->options->model,
+		.params = params,
+		.exact_output = r->options->exact_output,
+		.streamed = r->streamed,
+		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
+		.protobuf = api_protobuf(r->api),
+		.message = api_request_type(r->api, r->streamed),
+	};
+}
+
+/* Shows the request, with the body as it is without the secrets of parameters and of the descriptor. */
+static int show_probe(const struct run *r, struct ipf_error *err)
+{
+	json_t *api = json_deep_copy(api_json(r->api)), *params = redact_params(r->params);
+	struct body_renderer *shown = NULL;
+	int result = api && params && redact_api(api) == 0 ? 0 : ipf_error_memory(err);
+	if (result == 0) {
+		struct body_renderer_options render = rendering(r, params);
+		result = body_renderer_new(&shown, json_object_get(api, "request"), &render, err);
+	}
+	if (result == 0)
+		result = probe_show_request(
+			stderr,
+			&(struct probe_options){.endpoint = &r->endpoint,
+		                            .renderer = r->renderer,
+		                            .shown = shown,
+		                            .redacted = !json_equal(params, r->params) || !json_equal(api, api_json(r->api))},
+			r->options->trace, err);
+	body_renderer_free(shown);
+	json_decref(api);
+	json_decref(params);
+	return result;
+}
+
 static int open_inputs(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
@@ -99,15 +137,7 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	r->streamed = !o->no_stream && api_response(r->api, true);
 	if (!api_response(r->api, r->streamed))
 		return ipf_error_set(err, IPF_USAGE, "--no-stream: the API %s supports only streams", api_name(r->api));
-	struct body_renderer_options render = {
-		.model = o->model,
-		.params = r->params,
-		.exact_output = o->exact_output,
-		.streamed = r->streamed,
-		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
-		.protobuf = api_protobuf(r->api),
-		.message = api_request_type(r->api, r->streamed),
-	};
+	struct body_renderer_options render = rendering(r, r->params);
 	r->endpoint_options = (struct endpoint_options){.urls = &o->urls,
 	                                                .headers = &o->headers,
 	                                                .key_env = o->key_env,
@@ -450,7 +480,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
 	    try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
 		return -1;
-	if (r->options->probe && probe_show_request(stderr, &r->endpoint, r->renderer, r->options->trace, err) < 0)
+	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;
 	r->threads = choose_threads(r);
 	for (size_t i = 0; i < r->threads; i++)

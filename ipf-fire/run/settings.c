@@ -175,7 +175,7 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Records"),
 	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
-	     "record this response header; * records all headers except secrets"),
+	     "record this response header; * records all headers, those that may be secrets without their values"),
 
 	OPTION_HEADING("Checks and calibration"),
 	FIRE(OPTION_FLAG, 0, "probe", NULL, probe, "send only the first request of the trace, and show the raw exchange"),
@@ -210,7 +210,7 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 	for (size_t i = 0; c->http == HTTP_2 && i < o->urls.count; i++)
 		if (!strncasecmp(o->urls.items[i], "http:", 5))
 			return ipf_error_set(err, IPF_USAGE,
-			                     "--http 2 requires an https URL, got \"%.200s\": use 2-prior for HTTP/2 without TLS",
+			                     "--http 2 requires an https URL, got \"%s\": use 2-prior for HTTP/2 without TLS",
 			                     o->urls.items[i]);
 	if (!c->streams)
 		return ipf_error_set(err, IPF_USAGE, "--streams: minimum is 1, got 0");

@@ -6,6 +6,7 @@
 #include "json/jdoc.h"
 #include "cli/options.h"
 #include "cli/units.h"
+#include "redact.h"
 #include "version.h"
 
 #include <curl/curl.h>
@@ -186,8 +187,10 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 	}
 	if (d->progress && d->progress->on && progress_due(d->progress, clock_now())) {
 		char had[32], all[32];
-		progress_show(d->progress, "%s: %sB of %sB", strrchr(d->url, '/') + 1, format_count((double)d->had, had),
-		              d->size > 0 ? format_count((double)d->size, all) : "?");
+		size_t url_len = strcspn(d->url, "?#");
+		const char *slash = memrchr(d->url, '/', url_len), *name = slash ? slash + 1 : d->url;
+		progress_show(d->progress, "%.*s: %sB of %sB", (int)(d->url + url_len - name), name,
+		              format_count((double)d->had, had), d->size > 0 ? format_count((double)d->size, all) : "?");
 	}
 	return len;
 }
@@ -262,6 +265,16 @@ static int refuse(const struct download *d, const struct hop *h, struct ipf_erro
 	                    h->reason[0] ? " " : "", h->reason, more);
 }
 
+static int malformed_redirect(const struct download *d, const char *location, struct ipf_error *err)
+{
+	struct buffer shown = {0};
+	redact_url(location, &shown);
+	ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected to a malformed address: \"%.200s\"",
+	             shown.data ? shown.data : "");
+	buffer_release(&shown);
+	return -1;
+}
+
 /* The response is complete, or failed. 0: done; 1: redirected to *next; -1. */
 static int judge(struct hop *h, CURLcode code, const char *why, char **next, struct ipf_error *err)
 {
@@ -283,9 +296,7 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 		char *url = NULL;
 		curl_easy_getinfo(h->curl, CURLINFO_REDIRECT_URL, &url);
 		*next = url ? strdup(url) : NULL;
-		return *next ? 1
-		             : ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected to a malformed address: \"%.200s\"",
-		                            h->location);
+		return *next ? 1 : malformed_redirect(d, h->location, err);
 	}
 	if (d->status != 200 && d->status != 206)
 		return refuse(d, h, err);

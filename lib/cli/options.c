@@ -314,6 +314,18 @@ static bool only_prints(const struct option_spec *spec)
 	return spec->kind == OPTION_HELP || spec->kind == OPTION_VERSION || spec->kind == OPTION_COMPLETION;
 }
 
+/* Is the operand the rest of a header that was written without quotes (-H Authorization: Bearer KEY)? It is then not
+ * shown. */
+static bool is_rest_of_header(const struct argument *before, const char *operand)
+{
+	if (!before->spec || strcmp(before->spec->name, "header") != 0 || access(operand, F_OK) == 0)
+		return false;
+	const char *colon = strchr(before->value, ':');
+	const char *value = colon ? colon + 1 + strspn(colon + 1, " \t") : "";
+	/* nothing, or a scheme such as Bearer */
+	return colon && strlen(value) <= 10 && !strpbrk(value, "0123456789") && strcmp(operand, "-") != 0;
+}
+
 /* What is printed instead of running. */
 struct printing {
 	enum option_kind what; /* help, version or completion */
@@ -336,7 +348,7 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 {
 	const char **items = keep_items(w->argc + 1, err);
 	bool *seen = calloc(w->program->count + 1, sizeof *seen);
-	struct argument a;
+	struct argument a, before = {0};
 	int got = -1;
 
 	*operands = (struct operands){.items = (char **)items};
@@ -344,7 +356,13 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 		ipf_error_memory(err);
 		goto out;
 	}
-	while ((got = next_argument(w, &a, err)) == 1) {
+	for (; (got = next_argument(w, &a, err)) == 1; before = a) {
+		if (!a.spec && is_rest_of_header(&before, a.value)) {
+			got = ipf_error_set(err, IPF_USAGE,
+			                    "%s: \"%.*s:\" and the next word: write name and value in quotes, as one word",
+			                    before.shown, (int)strcspn(before.value, ":"), before.value);
+			goto out;
+		}
 		if (!a.spec) {
 			items[operands->count++] = a.value;
 			continue;

@@ -1,6 +1,7 @@
 #include "stream/stream.h"
 
 #include "json/jout.h"
+#include "redact.h"
 #include "stream/digest.h"
 
 #include <errno.h>
@@ -100,6 +101,14 @@ static int put_json(struct stream_writer *w, json_t *value, struct ipf_error *er
 	return w->out.failed ? ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory") : 0;
 }
 
+static int put_header(struct stream_writer *w, json_t *header, struct ipf_error *err)
+{
+	json_t *clean = json_deep_copy(header);
+	int result = clean && redact_stream_header(clean) == 0 ? put_json(w, clean, err) : ipf_error_memory(err);
+	json_decref(clean);
+	return result;
+}
+
 static int open_output(struct stream_writer *w, const char *path, struct ipf_error *err)
 {
 	bool standard = !path || strcmp(path, "-") == 0;
@@ -130,7 +139,7 @@ int stream_writer_open(struct stream_writer **writer, const char *path, json_t *
 	if (!w)
 		return ipf_error_memory(err);
 	w->fd = -1;
-	if (open_output(w, path, err) < 0 || put_json(w, header, err) < 0) {
+	if (open_output(w, path, err) < 0 || put_header(w, header, err) < 0) {
 		stream_writer_abandon(w);
 		return -1;
 	}

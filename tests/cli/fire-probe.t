@@ -30,9 +30,9 @@ run ipf-fire -u "$URL/mine" -m odd/1 --api ./mine.json -t one.trace --probe -o p
 status_is 0 "--probe"
 is "$(jq -c 'select(.n != null) | [.n, .status]' probe.records)" '[0,200]' "sends one request and records it"
 is "$(sed -n 's/^> //p' "$ERR" |
-	tail -1)" '{"question":"Which \"end\"?","how":"{\"words\":6,\"tone\":\"dry\"}"}' "and shows its body"
+	tail -1)" '{"question":"Which \"end\"?","how":"{\"words\":6,\"tone\":\"[redacted]\"}"}' "and shows its body, but no parameter that may be a secret"
 contains "$(cat "$ERR")" "> POST $URL/mine/ask/odd%2F1" "where it went"
-contains "$(cat "$ERR")" "> X-Talk: s-1" "its headers"
+contains "$(cat "$ERR")" "> X-Talk: [redacted]" "its headers"
 matches "$(cat "$ERR")" '^< status 200, after ' "and what came"
 matches "$(cat "$ERR")" '^\* [0-9]+ bytes after ' "when"
 contains "$(cat "$ERR")" '<   "because": "out of breath"' "byte by byte"
@@ -99,7 +99,7 @@ for api in openai-chat anthropic-messages gemini tgi; do
 done
 run ipf-fire -v -u "$URL" -m m -H 'X-Api-Key: sesame-4711' -t one.trace --probe -o header.records
 cat "$OUT" "$ERR" >>said
-contains "$(cat "$ERR")" "> X-Api-Key: …" "a header that holds one is shown without it"
+contains "$(cat "$ERR")" "> X-Api-Key: [redacted]" "a header that holds one is shown without it"
 run ipf-fire -v -u "$URL" -m m --key-file key -H 'X: sesame' --param 'x="' -t one.trace three.sched
 cat "$OUT" "$ERR" >>said
 server_stop

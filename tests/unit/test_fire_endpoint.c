@@ -84,16 +84,6 @@ static void test_secrets_are_not_shown(void **state)
 	assert_non_null(strstr(t.targets[0].url, "me:secret@"));
 	endpoint_close(&t);
 	api_close(api);
-
-	json_t *argv = json_pack("[s,s,s,s,s,s,s,s,s]", "-u", "http://a:b@h/x?key=1", "-H", "Authorization: Bearer xyz",
-	                         "--header=X-Api-Key: abc", "-HCookie: c", "-H", "X-Colour: red", "--param=stop=[\"a:b\"]");
-	argv_redact(argv);
-	char *text = json_dumps(argv, 0);
-	assert_string_equal(
-		text, "[\"-u\", \"http://h/x?…\", \"-H\", \"Authorization: …\", \"--header=X-Api-Key: …\", \"-HCookie: …\", "
-			  "\"-H\", \"X-Colour: red\", \"--param=stop=[\\\"a:b\\\"]\"]");
-	free(text);
-	json_decref(argv);
 }
 
 static void test_invalid_urls(void **state)
@@ -164,7 +154,7 @@ static void test_headers(void **state)
 	ipf_error_clear(&err);
 	mine[1] = "no colon";
 	assert_int_equal(open_target(&t, api, "http://h", &headers, NULL, &err), -1);
-	assert_non_null(strstr(err.text, "no colon"));
+	assert_non_null(strstr(err.text, "got 8 bytes without a name"));
 	unsetenv("OPENAI_API_KEY");
 	api_close(api);
 }
