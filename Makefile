@@ -35,7 +35,7 @@ pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
 pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl
-pkgs_collect  :=
+pkgs_collect  := libcurl
 pkgs_report   :=
 pkgs_sim      :=
 
@@ -104,9 +104,11 @@ endef
 $(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
 $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 
+# What fetches from the Hugging Face hub: the programs that use it link libcurl.
+$(BUILD)/lib/hub/%.o: room_cflags = $(cflags_collect)
 $(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_lib) -lcmocka
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_collect) $(libs_lib) -lcmocka
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)

@@ -5,6 +5,8 @@
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "hub/hub_tokenizer.h"
+#include "safe_text.h"
 #include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
@@ -161,6 +163,18 @@ static int open_output(struct collect *c, const struct collect_options *options,
 	return status;
 }
 
+static void say(const char *line)
+{
+	fputs("ipf-collect: ", stderr);
+	safe_text_write(stderr, slice_of(line));
+	fputc('\n', stderr);
+}
+
+int open_token_counter(struct token_counter **tokens, const struct collect_options *options, struct ipf_error *err)
+{
+	return hub_token_counter_open(tokens, options->tokenizer, say, err);
+}
+
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err)
 {
@@ -170,7 +184,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
-	if ((options->tokenizer && token_counter_open(&c->tokens, options->tokenizer, err) < 0) ||
+	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    open_inputs(c, options, records, err) < 0) {
 		json_decref(argv);
 		return -1;

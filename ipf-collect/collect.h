@@ -17,6 +17,9 @@ struct collect_options {
  * NULL. */
 int collect_open_api(struct record_reader *records, const char *requested, struct api **api, struct ipf_error *err);
 
+/* Opens the tokenizer that --tokenizer names. */
+int open_token_counter(struct token_counter **tokens, const struct collect_options *options, struct ipf_error *err);
+
 struct collect;
 
 /* Opens all inputs (none: standard input) and the output, and writes the results' header with the headers of all

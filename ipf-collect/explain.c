@@ -453,7 +453,7 @@ int explain_run(const struct collect_options *options, const struct operands *re
 	x->to = output ? fopen(output, "we") : stdout;
 	if (!x->to)
 		ipf_error_errno(err, errno, output, "cannot open");
-	else if (!options->tokenizer || token_counter_open(&x->tokens, options->tokenizer, err) == 0)
+	else if (!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0)
 		for (int i = 0; i < (records->count ? records->count : 1); i++)
 			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
 				break;

@@ -12,7 +12,8 @@ static const struct option_spec specs[] = {
            "parse responses by this API descriptor, a built-in one or a FILE (default: the one in the records)"),
 	OPTION(
 		OPTION_FILE, 't', "tokenizer", "NAME", struct collect_options, tokenizer,
-		"count output tokens from the text with a model's tokenizer.json; \"approx\" counts a token for every 4 bytes "
+		"count output tokens from the text with a model's tokenizer: its name on the Hugging Face hub (gpt2, OWNER/NAME) or "
+		"a tokenizer.json; \"approx\" counts a token for every 4 bytes "
 		"(default: use the server's usage, or else count events)"),
 	OPTION_HEADING("Metrics"),
 	OPTION_CHOICE_OF(

@@ -5,7 +5,8 @@
 #include "json/jdoc.h"
 #include "json/jout.h"
 #include "cli/options.h"
-#include "tokenizer/tokenizer.h"
+#include "hub/hub_tokenizer.h"
+#include "input/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +24,9 @@ struct tokenize_options {
 	OPTION(kind_, letter_, name_, argument_, struct tokenize_options, member_, help_)
 
 static const struct option_spec specs[] = {
-	O(OPTION_FILE, 't', "tokenizer", "FILE", tokenizer,
-      "use this tokenizer: a tokenizer.json, a folder that contains one, or a .tiktoken rank file (required)"),
+	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
+      "use this tokenizer: a tokenizer.json, a folder that contains one, a .tiktoken rank file, or a model of the "
+      "Hugging Face hub, such as gpt2 or OWNER/NAME (required)"),
 	O(OPTION_FLAG, 0, "json", NULL, json, "read and write texts as JSON strings, one per line"),
 	O(OPTION_FLAG, 0, "count", NULL, count, "write the number of ids instead of the ids"),
 	O(OPTION_FLAG, 0, "decode", NULL, decode, "decode: read JSON arrays of ids, one per line, and write their texts"),
@@ -43,7 +45,7 @@ static const struct program program = {
 			   "JSON array of token ids for each.\n"
 			   "\n"
 			   "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
-			   "  ipf-prep tokenize -t tokenizer.json --count texts.txt\n"
+			   "  ipf-prep tokenize -t meta-llama/Llama-3.1-8B-Instruct --count texts.txt\n"
 			   "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
 	.manual = "man ipf-prep-tokenize; overview: man ipf",
 	.specs = specs,
@@ -322,7 +324,7 @@ static int open_filter(struct filter *f, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--count: cannot be combined with --decode");
 	if (o->threads < 0 || o->threads > 256)
 		return ipf_error_set(err, IPF_USAGE, "--threads: expected 0 to 256, got %lld", (long long)o->threads);
-	if (tokenizer_open(&f->tokenizer, o->tokenizer, err) < 0)
+	if (hub_tokenizer_open(&f->tokenizer, o->tokenizer, remote_say, err) < 0)
 		return -1;
 	f->scratch = tokenizer_scratch_new(f->tokenizer);
 	if (!f->scratch)

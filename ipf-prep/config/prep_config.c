@@ -3,6 +3,8 @@
 #include "absent.h"
 #include "cli/units.h"
 #include "utf8.h"
+#include "hub/hub_tokenizer.h"
+#include "input/remote.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
 #include "stream/stream.h"
@@ -326,7 +328,7 @@ static int read_content(struct prep_config *c, struct ipf_error *err)
 
 static int open_tokenizer(struct prep_config *c, struct ipf_error *err)
 {
-	if (token_counter_open(&c->tokens, c->tokenizer, err) < 0)
+	if (hub_token_counter_open(&c->tokens, c->tokenizer, remote_say, err) < 0)
 		return -1;
 	if (c->prompt == PROMPT_IDS && !token_counter_is_exact(c->tokens))
 		return ipf_error_set(err, IPF_USAGE, "--prompt: ids requires a model's tokenizer (-t)");

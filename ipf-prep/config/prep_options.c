@@ -177,7 +177,8 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Tokenizer and chat template"),
 	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
-      "count tokens with a model's tokenizer.json or tiktoken file, or with approx: one token per four bytes (default)"),
+      "count tokens with a model's tokenizer: its name on the Hugging Face hub (gpt2, OWNER/NAME), a tokenizer.json or a "
+      "tiktoken file; or with approx: one token per four bytes (default)"),
 	PARSED(0, "template-tokens", "N[,M]|URL", template, chat_template_parse,
            "count N tokens that the server's chat template adds to each prompt, and M for each further message "
            "(default: 0); URL measures both at a server"),

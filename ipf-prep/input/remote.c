@@ -2,8 +2,10 @@
 
 #include "buffer.h"
 #include "clock.h"
-#include "input/download.h"
+#include "hub/download.h"
+#include "hub/hub_file.h"
 #include "input/archive_members.h"
+#include "safe_text.h"
 #include "stream/digest.h"
 
 #include <errno.h>
@@ -16,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HUB      "https://huggingface.co"
 #define TRIES    5
 #define PAUSE_NS (200 * NS_PER_MS)
 
@@ -30,8 +31,7 @@ static struct origin {
 struct cached_file {
 	char *url, *folder, *path, *mark_path, *part_path, *part_mark_path;
 	char mark[MARK_MAX], part_mark[MARK_MAX];
-	bool there;  /* the cache has the file */
-	bool of_hub; /* hf:// */
+	bool there; /* the cache has the file */
 	int lock;
 };
 
@@ -60,62 +60,8 @@ static int no_address(const char *address, const char *why, struct ipf_error *er
 	return ipf_error_set(err, IPF_USAGE, "%s: %s", address, why);
 }
 
-/* Escapes what a URL's path may not contain. "%" is kept, since an address may be escaped already. */
-static void add_escaped(struct buffer *url, const char *text, size_t len)
+static int check_address(struct cached_file *k, struct ipf_error *err)
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c > 32 && c < 127 && !strchr("\"<>?#[]\\^`{|}", c))
-			buffer_byte(url, (char)c);
-		else
-			buffer_format(url, "%%%02X", c);
-	}
-}
-
-/* The URL of hf://datasets/OWNER/NAME[@REVISION]/PATH. */
-static int hub_address(const char *address, struct buffer *url, struct ipf_error *err)
-{
-	static const char form[] = "expected hf://datasets/OWNER/NAME[@REVISION]/PATH";
-	const char *endpoint = getenv("HF_ENDPOINT"), *owner = address + strlen("hf://datasets/");
-	if (strncmp(address, "hf://datasets/", strlen("hf://datasets/")) != 0)
-		return no_address(address, form, err);
-	const char *name = strchr(owner, '/'), *file = name ? strchr(name + 1, '/') : NULL;
-	if (!file || !file[1] || name == owner || file == name + 1 || file[strlen(file) - 1] == '/')
-		return no_address(address, form, err);
-	const char *at = memchr(name, '@', (size_t)(file - name));
-	if (at == name + 1 || at == file - 1)
-		return no_address(address, form, err);
-	endpoint = endpoint && *endpoint ? endpoint : HUB;
-	size_t len = strlen(endpoint);
-	while (len && endpoint[len - 1] == '/')
-		len--;
-	buffer_append(url, endpoint, len);
-	buffer_text(url, "/datasets/");
-	add_escaped(url, owner, (size_t)((at ? at : file) - owner));
-	buffer_text(url, "/resolve/");
-	if (at)
-		add_escaped(url, at + 1, (size_t)(file - at - 1));
-	else
-		buffer_text(url, "main");
-	add_escaped(url, file, strlen(file));
-	return 0;
-}
-
-static int address_to_url(struct cached_file *k, const char *address, struct ipf_error *err)
-{
-	struct buffer url = {0};
-	k->of_hub = strncmp(address, "hf://", 5) == 0;
-	if (k->of_hub && hub_address(address, &url, err) < 0) {
-		buffer_release(&url);
-		return -1;
-	}
-	if (!k->of_hub)
-		buffer_text(&url, address);
-	k->url = url.failed ? NULL : url.data;
-	if (!k->url) {
-		buffer_release(&url);
-		return ipf_error_memory(err);
-	}
 	const char *host = strstr(k->url, "://") + 3;
 	if (memchr(host, '@', strcspn(host, "/?#")))
 		return ipf_error_set(err, IPF_USAGE, "%.*s…: a user name or password in an address is not supported",
@@ -290,10 +236,10 @@ static bool fall_back_to_cache(const struct cached_file *k, const struct downloa
 	return true;
 }
 
-static int remember(const struct cached_file *k, struct ipf_error *err)
+static int remember(const char *path, const char *url, struct ipf_error *err)
 {
 	struct origin *o = calloc(1, sizeof *o);
-	if (o && (o->path = strdup(k->path)) && (o->address = strndup(k->url, strcspn(k->url, "?#")))) {
+	if (o && (o->path = strdup(path)) && (o->address = strndup(url, strcspn(url, "?#")))) {
 		o->next = origins;
 		origins = o;
 		return 0;
@@ -304,34 +250,116 @@ static int remember(const struct cached_file *k, struct ipf_error *err)
 	return ipf_error_memory(err);
 }
 
-int remote_fetch(const char *address, size_t len, struct progress *progress, bool quiet, char **path,
-                 struct ipf_error *err)
+/* ---- the hub ---- */
+
+void remote_say(const char *line)
 {
-	struct cached_file k = {.lock = -1};
-	char *own = strndup(address, len);
-	int status = own ? address_to_url(&k, own, err) : ipf_error_memory(err);
+	fputs("ipf-prep: ", stderr);
+	safe_text_write(stderr, slice_of(line));
+	fputc('\n', stderr);
+}
+
+/* Whether a file is more likely data than a description. */
+static bool is_data(const char *path)
+{
+	static const char *const endings[] = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".txt",
+	                                      ".gz",   ".zst",   ".xz",     ".bz2", ".tar", ".tgz",     ".zip"};
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t len = strlen(path), end = strlen(endings[i]);
+		if (len > end && strcasecmp(path + len - end, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Without a path: lists what could be named, data first. */
+static int list_dataset(const struct hub_repository *r, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	json_t *files = hub_files(r, &why), *entry;
+	size_t i, count = json_array_size(files), data = 0;
+	bool main = strcmp(r->revision, "main") == 0;
+	for (int wanted = 1; wanted >= 0; wanted--)
+		json_array_foreach(files, i, entry)
+		{
+			const char *path = json_string_value(entry);
+			struct buffer line = {0};
+			data += wanted && is_data(path);
+			if (is_data(path) != wanted || (!wanted && data))
+				continue;
+			buffer_format(&line, "hf://datasets/%s%s%s/%s", r->name, main ? "" : "@", main ? "" : r->revision, path);
+			if (!line.failed)
+				remote_say(line.data);
+			buffer_release(&line);
+		}
+	json_decref(files);
+	if (count)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: expected hf://datasets/OWNER/NAME[@REVISION]/PATH: name one of the %zu files above",
+		                     r->typed, data ? data : count);
+	return ipf_error_set(err, IPF_USAGE, "%s: expected hf://datasets/OWNER/NAME[@REVISION]/PATH%s%s", r->typed,
+	                     why.kind ? "; its files cannot be listed: " : "", why.text);
+}
+
+/* A file of the hub: its address in the trailer is that of the commit. */
+static int fetch_from_hub(const char *address, struct progress *progress, char **path, struct ipf_error *err)
+{
+	struct hub_repository r;
+	struct hub_place place;
+	struct hub_voice voice = {.say = remote_say, .progress = progress};
+	struct buffer url = {0};
+	if (hub_repository_parse(&r, address, err) < 0)
+		return -1;
+	if (r.kind != HUB_DATASET)
+		return no_address(address, "expected hf://datasets/OWNER/NAME[@REVISION]/PATH", err);
+	if (!r.path[0])
+		return list_dataset(&r, err);
+	if (hub_file(&r, r.path, &voice, &place, err) < 0)
+		return -1;
+	hub_file_url(&r, r.path, place.commit, &url);
+	int status = url.failed ? ipf_error_memory(err) : remember(place.path, url.data, err);
+	buffer_release(&url);
 	if (status == 0)
-		status = find_place(&k, err);
+		*path = place.path;
+	else
+		free(place.path);
+	return status;
+}
+
+/* ---- other servers ---- */
+
+static int fetch_from_server(struct cached_file *k, struct progress *progress, bool quiet, char **path,
+                             struct ipf_error *err)
+{
+	struct download d = {.url = k->url, .progress = progress};
+	int status = check_address(k, err);
+	if (status == 0)
+		status = find_place(k, err);
 	if (status == 0) {
-		const char *token = k.of_hub ? getenv("HF_TOKEN") : NULL;
-		struct download d = {.url = k.url,
-		                     .token = token && *token ? token : NULL,
-		                     .unless = k.there ? k.mark : NULL,
-		                     .progress = progress};
-		status = download_to_cache(&k, &d, err);
+		d.unless = k->there ? k->mark : NULL;
+		status = download_to_cache(k, &d, err);
 		if (progress)
 			progress_end(progress);
 		if (status == 0 && d.whole)
-			status = install(&k, &d, err);
-		else if (status < 0 && fall_back_to_cache(&k, &d, quiet, err))
+			status = install(k, &d, err);
+		else if (status < 0 && fall_back_to_cache(k, &d, quiet, err))
 			status = 0;
 	}
 	if (status == 0)
-		status = remember(&k, err);
-	if (status == 0 && !(*path = strdup(k.path)))
+		status = remember(k->path, k->url, err);
+	if (status == 0 && !(*path = strdup(k->path)))
 		status = ipf_error_memory(err);
+	return status;
+}
+
+int remote_fetch(const char *address, size_t len, struct progress *progress, bool quiet, char **path,
+                 struct ipf_error *err)
+{
+	struct cached_file k = {.lock = -1, .url = strndup(address, len)};
+	int status = !k.url                            ? ipf_error_memory(err)
+	             : strncmp(k.url, "hf://", 5) == 0 ? fetch_from_hub(k.url, progress, path, err)
+	                                               : fetch_from_server(&k, progress, quiet, path, err);
 	cached_file_release(&k);
-	free(own);
 	return status;
 }
 

@@ -1,14 +1,12 @@
-/* Files at addresses: https://…, and hf://datasets/OWNER/NAME[@REVISION]/PATH of the Hugging Face hub. Each is
- * downloaded to $XDG_CACHE_HOME/ipf/sources (default ~/.cache/ipf/sources), and again only if it has changed:
+/* Files at addresses: https://…, and hf://datasets/OWNER/NAME[@REVISION]/PATH of the Hugging Face hub (hub/hub_file.h),
+ * which are kept in the hub's cache. Others are downloaded to $XDG_CACHE_HOME/ipf/sources (default
+ * ~/.cache/ipf/sources), and again only if they have changed:
  *
  *     KEY/NAME        the file; KEY is a hash of its address, NAME its name there
  *     KEY/.mark       its ETag
  *     KEY/.part       an incomplete download
  *     KEY/.part-mark  its ETag; the download is resumed if the server's file still has it
  *     KEY/.lock       locked by the process that downloads
- *
- * HF_ENDPOINT is the hub's address (default https://huggingface.co). HF_TOKEN is a token for it, which is sent to that
- * host only.
  */
 #ifndef PREP_REMOTE_H
 #define PREP_REMOTE_H
@@ -30,6 +28,8 @@ int remote_fetch(const char *address, size_t len, struct progress *progress, boo
                  struct ipf_error *err);
 /* The address, without its query, of a file that this process fetched, or of a file in such an archive; else NULL. */
 const char *remote_origin(const char *path);
+/* Prints a line on standard error, after the program's name. */
+void remote_say(const char *line);
 /* Forgets what was fetched. */
 void remote_release(void);
 

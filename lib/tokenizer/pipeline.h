@@ -25,6 +25,7 @@
 
 struct tokenizer {
 	char *name;
+	char *file, *commit; /* of a model of the hub; NULL */
 	struct compiled_block block;
 	struct vocabulary vocabulary;
 	struct character_classes classes;

@@ -29,27 +29,34 @@ static bool looks_like_name(const char *name)
 
 int token_counter_open(struct token_counter **counter, const char *name, struct ipf_error *err)
 {
+	struct tokenizer *tokenizer;
 	*counter = NULL;
-	if (name && strcmp(name, "approx") != 0 && looks_like_name(name))
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json or .tiktoken file", name);
+	if (name && strcmp(name, "approx") != 0) {
+		if (looks_like_name(name))
+			return ipf_error_set(
+				err, IPF_USAGE,
+				"unknown tokenizer \"%s\": expected approx, or the path of a tokenizer.json or .tiktoken file", name);
+		return tokenizer_open(&tokenizer, name, err) < 0 ? -1 : token_counter_of(counter, tokenizer, err);
+	}
 	struct token_counter *c = calloc(1, sizeof *c);
 	if (!c)
 		return ipf_error_memory(err);
-	if (!name || strcmp(name, "approx") == 0) {
-		*counter = c;
-		return 0;
-	}
-	if (tokenizer_open(&c->tokenizer, name, err) < 0) {
+	*counter = c;
+	return 0;
+}
+
+int token_counter_of(struct token_counter **counter, struct tokenizer *tokenizer, struct ipf_error *err)
+{
+	struct token_counter *c = calloc(1, sizeof *c);
+	*counter = NULL;
+	if (c)
+		c->pool = calloc(1, sizeof *c->pool);
+	if (!c || !c->pool) {
 		free(c);
-		return -1;
-	}
-	c->pool = calloc(1, sizeof *c->pool);
-	if (!c->pool) {
-		token_counter_close(c);
+		tokenizer_close(tokenizer);
 		return ipf_error_memory(err);
 	}
+	c->tokenizer = tokenizer;
 	pthread_mutex_init(&c->pool->lock, NULL);
 	*counter = c;
 	return 0;

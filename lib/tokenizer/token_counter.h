@@ -20,6 +20,8 @@ struct token_counter;
 /* `name` is "approx" (NULL means the same), or the path of a tokenizer.json, of a folder that contains one, or of a
  * .tiktoken rank file. A name that is neither known nor a file is an IPF_USAGE error. */
 int token_counter_open(struct token_counter **counter, const char *name, struct ipf_error *err);
+/* Counts with this tokenizer, which is taken over, also if memory runs out. */
+int token_counter_of(struct token_counter **counter, struct tokenizer *tokenizer, struct ipf_error *err);
 /* True if it counts with a model's tokenizer. */
 bool token_counter_is_exact(const struct token_counter *counter);
 

@@ -76,6 +76,8 @@ void tokenizer_close(struct tokenizer *t)
 	postprocess_release(&t->post);
 	compiled_release(&t->block);
 	free(t->name);
+	free(t->file);
+	free(t->commit);
 	free(t);
 }
 
@@ -153,8 +155,25 @@ uint32_t tokenizer_vocabulary_size(const struct tokenizer *t)
 	return size;
 }
 
+int tokenizer_set_origin(struct tokenizer *t, const char *name, const char *commit)
+{
+	char *own = strdup(name), *at = strdup(commit);
+	if (!own || !at) {
+		free(own);
+		free(at);
+		return -1;
+	}
+	free(t->file);
+	free(t->commit);
+	t->file = t->name;
+	t->name = own;
+	t->commit = at;
+	return 0;
+}
+
 json_t *tokenizer_describe(const struct tokenizer *t)
 {
-	return json_pack("{s:s, s:s, s:I, s:b}", "name", t->name, "sha256", t->block.header->source_sha256, "size",
-	                 (json_int_t)tokenizer_vocabulary_size(t), "exact", 1);
+	return json_pack("{s:s, s:s*, s:s*, s:s, s:I, s:b}", "name", t->name, "file", t->file, "commit", t->commit,
+	                 "sha256", t->block.header->source_sha256, "size", (json_int_t)tokenizer_vocabulary_size(t),
+	                 "exact", 1);
 }

@@ -82,8 +82,10 @@ int tokenizer_encode_many(const struct tokenizer *tokenizer, const struct tokeni
 
 /* The highest id + 1. */
 uint32_t tokenizer_vocabulary_size(const struct tokenizer *tokenizer);
+/* Says which model's tokenizer it is: the name on the Hugging Face hub, and the commit. -1: out of memory. */
+int tokenizer_set_origin(struct tokenizer *tokenizer, const char *name, const char *commit);
 /* A new object for stream headers: {"name": base name, "sha256": of the file, "size": vocabulary size, "exact": true}.
- */
+ * With an origin, "name" is the model's; "file" and "commit" are added. */
 json_t *tokenizer_describe(const struct tokenizer *tokenizer);
 
 #endif

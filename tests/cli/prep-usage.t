@@ -29,7 +29,7 @@ wrong '--shuffle: format azure has recorded arrivals' azure a.csv --shuffle
 wrong '--sample: format azure has recorded arrivals' azure a.csv --sample with -n 3
 wrong '--sample: expected with or without, got "some"' jsonl a.jsonl --sample some -n 3
 wrong '--sample: requires -n or --sessions' jsonl a.jsonl --sample with
-wrong 'unknown tokenizer "gpt5"' jsonl a.jsonl -t gpt5
+wrong 'unknown tokenizer "gpt 5"' jsonl a.jsonl -t "gpt 5"
 wrong '-n: expected 1 or more, got 0' jsonl a.jsonl -n 0
 wrong '"many"' jsonl a.jsonl -n many
 wrong '--input-tokens: expected 128, uniform:64-256' jsonl a.jsonl --input-tokens poisson:3

@@ -1,4 +1,4 @@
-#include "input/download.h"
+#include "hub/download.h"
 
 #include "absent.h"
 #include "clock.h"
@@ -28,6 +28,7 @@
 struct hop {
 	struct download *d;
 	CURL *curl;
+	bool own;             /* from the server that the token is for */
 	bool body;            /* this response is the file */
 	int64_t from, length; /* where in the file the body begins; its bytes, or IPF_ABSENT */
 	int64_t retry_s;
@@ -111,11 +112,47 @@ static bool header_is(const char *line, size_t len, const char *name, char *valu
 	return true;
 }
 
+/* Without W/ and quotes. */
+static void copy_mark(char to[MARK_MAX], char *value)
+{
+	size_t len = strlen(value);
+	if (strncmp(value, "W/", 2) == 0) {
+		value += 2;
+		len -= 2;
+	}
+	if (len >= 2 && value[0] == '"' && value[len - 1] == '"') {
+		value[len - 1] = '\0';
+		value++;
+	}
+	snprintf(to, MARK_MAX, "%s", strlen(value) < MARK_MAX ? value : "");
+}
+
+/* Of several responses, the first one that says something about the file counts: what follows is a redirect's target.
+ */
+static void receive_hub_header(struct hub_headers *hub, const char *line, size_t len)
+{
+	char value[4096];
+	if (header_is(line, len, "etag", value, sizeof value))
+		copy_mark(hub->etag, value);
+	else if (header_is(line, len, "x-linked-etag", value, sizeof value) && !hub->linked[0])
+		copy_mark(hub->linked, value);
+	else if (header_is(line, len, "x-linked-size", value, sizeof value) && hub->linked_size == IPF_ABSENT)
+		hub->linked_size = digits(value);
+	else if (header_is(line, len, "x-repo-commit", value, sizeof value) && !hub->commit[0])
+		snprintf(hub->commit, sizeof hub->commit, "%.127s", value);
+	else if (header_is(line, len, "x-error-code", value, sizeof value))
+		snprintf(hub->error_code, sizeof hub->error_code, "%.63s", value);
+	else if (header_is(line, len, "x-error-message", value, sizeof value))
+		snprintf(hub->error_message, sizeof hub->error_message, "%.255s", value);
+}
+
 static size_t receive_header(char *line, size_t size, size_t count, void *data)
 {
 	struct hop *h = data;
 	size_t len = size * count;
 	char value[4096];
+	if (h->own)
+		receive_hub_header(&h->d->hub, line, len);
 	if (len > 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new response */
 		const char *space = memchr(line, ' ', len),
 				   *reason = space ? memchr(space + 1, ' ', len - (size_t)(space + 1 - line)) : NULL;
@@ -173,6 +210,10 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 		return len; /* the text of an error page is ignored */
 	if (!h->body && !begin_body(h))
 		return 0;
+	if (d->limit > 0 && (int64_t)len > d->limit - d->had) {
+		d->over = true;
+		return 0;
+	}
 	while (put < len) {
 		ssize_t n = write(d->fd, bytes + put, len - put);
 		if (n < 0 && errno == EINTR)
@@ -210,23 +251,25 @@ static struct curl_slist *headers_for(const struct download *d, bool own_host)
 		list = curl_slist_append(list, line);
 	}
 	if (d->had > 0) {
-		snprintf(line, sizeof line, "If-Range: %s", d->part_mark);
-		list = curl_slist_append(list, line);
+		if (!d->resume) {
+			snprintf(line, sizeof line, "If-Range: %s", d->part_mark);
+			list = curl_slist_append(list, line);
+		}
 		snprintf(line, sizeof line, "Range: bytes=%lld-", (long long)d->had);
 		list = curl_slist_append(list, line);
 	}
 	return list;
 }
 
-static CURLcode request(struct hop *h, const char *url, bool own_host, const struct server_address *server,
-                        char why[CURL_ERROR_SIZE])
+static CURLcode request(struct hop *h, const char *url, const struct server_address *server, char why[CURL_ERROR_SIZE])
 {
 	CURL *c = h->curl;
-	struct curl_slist *headers = headers_for(h->d, own_host);
+	struct curl_slist *headers = headers_for(h->d, h->own);
 	curl_easy_reset(c);
 	curl_easy_setopt(c, CURLOPT_URL, url);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
-	curl_easy_setopt(c, CURLOPT_USERAGENT, "ipf-prep/" IPF_VERSION);
+	curl_easy_setopt(c, CURLOPT_NOBODY, h->d->head ? 1L : 0L);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "ipf/" IPF_VERSION);
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, receive_header);
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, h);
@@ -281,6 +324,8 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 	struct download *d = h->d;
 	if (h->failure)
 		return ipf_error_errno(err, h->failure, d->url, "cannot write the download");
+	if (d->over)
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the file is larger than %lld bytes", (long long)d->limit);
 	if (code == CURLE_WRITE_ERROR)
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server sent another part of the file than requested");
 	if (code != CURLE_OK) {
@@ -300,6 +345,10 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 	}
 	if (d->status != 200 && d->status != 206)
 		return refuse(d, h, err);
+	if (d->head) {
+		d->size = h->length;
+		return 0;
+	}
 	if (!h->body && !begin_body(h)) /* the file is empty */
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server sent another part of the file than requested");
 	d->whole = true;
@@ -333,13 +382,14 @@ int download_run(struct download *d, struct ipf_error *err)
 		status = ipf_error_memory(err);
 	d->status = 0;
 	d->size = IPF_ABSENT;
-	d->whole = d->unreached = false;
+	d->whole = d->unreached = d->over = false;
+	d->hub = (struct hub_headers){.linked_size = IPF_ABSENT};
 	server = own;
 	int hops = 0;
 	for (bool on = status == 0; on; hops++) {
-		struct hop hop = {.d = d, .curl = curl, .length = IPF_ABSENT};
+		struct hop hop = {.d = d, .curl = curl, .length = IPF_ABSENT, .own = same_server(&server, &own)};
 		char *next = NULL;
-		CURLcode code = request(&hop, url, same_server(&server, &own), &server, why);
+		CURLcode code = request(&hop, url, &server, why);
 		status = judge(&hop, code, why, &next, err);
 		on = status == 1;
 		if (!on)
@@ -350,7 +400,7 @@ int download_run(struct download *d, struct ipf_error *err)
 		status = check_server(url, d, &before, &server, err);
 		if (status == 0 && hops == HOPS_MAX)
 			status = ipf_error_at(err, IPF_SYSTEM, d->url, 0, "redirected more than %d times", HOPS_MAX);
-		on = status == 0;
+		on = status == 0 && !(d->head && !same_server(&server, &own));
 	}
 	curl_easy_cleanup(curl);
 	free(url);

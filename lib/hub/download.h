@@ -1,7 +1,10 @@
 /* Downloads one file over HTTP. Redirects are followed one by one, so that a token is sent only to its own host.
+ *
+ *     struct download d = {.url = url, .token = token, .fd = fd};
+ *     if (download_run(&d, &err) < 0) …          // d.status, d.had, d.whole, d.hub
  */
-#ifndef PREP_DOWNLOAD_H
-#define PREP_DOWNLOAD_H
+#ifndef IPF_HUB_DOWNLOAD_H
+#define IPF_HUB_DOWNLOAD_H
 
 #include "error.h"
 #include "cli/progress.h"
@@ -11,6 +14,16 @@
 
 #define MARK_MAX 512
 
+/* What the Hugging Face hub says of a file in its headers, as far as the host of the URL said it. Empty: nothing. */
+struct hub_headers {
+	char commit[128];        /* X-Repo-Commit */
+	char linked[MARK_MAX];   /* X-Linked-Etag: of the file that it redirects to, without quotes */
+	char etag[MARK_MAX];     /* ETag of its last response, without W/ and quotes */
+	int64_t linked_size;     /* X-Linked-Size; IPF_ABSENT */
+	char error_code[64];     /* X-Error-Code: RepoNotFound, EntryNotFound, RevisionNotFound, GatedRepo */
+	char error_message[256]; /* X-Error-Message */
+};
+
 struct download {
 	const char *url;    /* https; http only for this machine */
 	const char *token;  /* sent only to the host of `url`; NULL: none */
@@ -18,6 +31,9 @@ struct download {
 	const char
 		*part_mark; /* the ETag of the bytes that `fd` has already, to resume from there; NULL: from the beginning */
 	int fd;         /* written to; truncated if the server begins anew */
+	bool resume;    /* `fd` has `had` bytes of this very file, by its name: resume without asking for an ETag */
+	bool head;      /* ask for the headers only; redirects to another server are not followed */
+	int64_t limit;  /* refuse a file of more bytes; 0: none */
 	struct progress *progress;
 
 	/* The result. */
@@ -26,6 +42,8 @@ struct download {
 	char mark[MARK_MAX]; /* its ETag; empty if it has no strong one */
 	bool whole;          /* the download is complete */
 	bool unreached;      /* no server responded */
+	bool over;           /* the file is larger than the limit */
+	struct hub_headers hub;
 };
 
 /* 0: complete, or not needed (status 304). -1: `err` is one line; what arrived is in the file, under `mark`. */
