@@ -66,6 +66,8 @@ static const char *transport_text(const struct record *record)
 		return "cancelled at the end of the run";
 	case RECORD_HUNG_UP:
 		return "the client disconnected on purpose";
+	case RECORD_TOO_LARGE:
+		return "the answer was too large";
 	case RECORD_PROTOCOL:
 		return "the response is not HTTP";
 	case RECORD_OK:

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DOUBLED_MOST ((size_t)1 << 20) /* larger ones grow by a quarter, so that little of them is unused */
+
 char *buffer_reserve(struct buffer *b, size_t len)
 {
 	if (b->failed)
@@ -18,7 +20,7 @@ char *buffer_reserve(struct buffer *b, size_t len)
 	if (needed > b->cap) {
 		size_t cap = b->cap ? b->cap : 256;
 		while (cap < needed)
-			cap *= 2;
+			cap += cap < DOUBLED_MOST ? cap : cap / 4;
 		char *data = realloc(b->data, cap);
 		if (!data) {
 			b->failed = true;

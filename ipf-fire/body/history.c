@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANSWER_LARGE ((size_t)256 << 10) /* what parsing it took is released */
+
 /* A request of a session. */
 struct history_turn {
 	int64_t n;
@@ -28,10 +30,12 @@ struct history_turn {
 	struct buffer body, headers;
 	struct record record;
 	struct record_read read;
+	int64_t counted_bytes; /* in memory_use.taken */
 };
 
 struct history {
 	const struct api *api;
+	struct memory_use *memory;
 	struct history_turn **buckets;
 	size_t mask, count;
 	struct history_turn *oldest, *newest;
@@ -42,12 +46,13 @@ struct history {
 	struct response answer;
 };
 
-struct history *history_new(const struct api *api)
+struct history *history_new(const struct api *api, struct memory_use *memory)
 {
 	struct history *h = calloc(1, sizeof *h);
 	if (!h)
 		return NULL;
 	h->api = api;
+	h->memory = memory;
 	h->mask = 1023;
 	h->ready_end = &h->ready;
 	h->buckets = calloc(h->mask + 1, sizeof(struct history_turn *));
@@ -55,6 +60,21 @@ struct history *history_new(const struct api *api)
 		return h;
 	free(h);
 	return NULL;
+}
+
+/* What the turn holds now, apart from its request. */
+static void count_memory(const struct history *h, struct history_turn *t)
+{
+	int64_t bytes = (int64_t)(t->messages.cap + t->body.cap);
+	memory_use_add(h->memory, bytes - t->counted_bytes);
+	t->counted_bytes = bytes;
+}
+
+/* Is there room for an answer's body, its text, and the text as JSON? */
+static bool room_for(const struct history *h, size_t body)
+{
+	int64_t most = h->memory->most;
+	return !most || counter_get(&h->memory->taken) + 4 * (int64_t)body < most;
 }
 
 static void turn_free(struct history_turn *t)
@@ -125,6 +145,7 @@ static void forget(struct history *h, struct history_turn *t)
 {
 	*find(h, t->n) = t->in_bucket;
 	h->count--;
+	memory_use_add(h->memory, -t->counted_bytes);
 	turn_free(t);
 }
 
@@ -135,7 +156,9 @@ static void keep(struct history *h, struct history_turn *t)
 	*(h->newest ? &h->newest->newer : &h->oldest) = t;
 	h->newest = t;
 	h->kept_bytes += t->messages.cap;
-	while (h->kept_bytes > HISTORY_BYTES) {
+	size_t most = h->memory->most && h->memory->most / 4 < HISTORY_BYTES ? (size_t)h->memory->most / 4
+	                                                                     : (size_t)HISTORY_BYTES;
+	while (h->kept_bytes > most && h->oldest) {
 		struct history_turn *old = h->oldest;
 		remove_kept(h, old);
 		forget(h, old);
@@ -189,6 +212,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 		t->counted_as = parent->answer_kind;
 		t->messages = parent->messages;
 		parent->messages = (struct buffer){0};
+		count_memory(h, parent);
 		/* any other turn that waits for it is not the next one */
 		parent->waiting = NULL;
 		forget(h, parent);
@@ -198,6 +222,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 	}
 	t->own_begin = t->messages.len;
 	prompt_append_messages(&t->messages, &t->request->request);
+	count_memory(h, t);
 	*context = (struct slice){t->messages.data, t->own_begin};
 	return &t->request->request;
 }
@@ -212,10 +237,12 @@ void history_ended(struct history *h, const struct job *job)
 	if (t->counted_as && job->sent_ns != IPF_ABSENT)
 		atomic_fetch_add(t->counted_as, 1);
 	job_to_record(job, &t->headers, &t->record);
-	buffer_slice(&t->body, t->record.body);
+	if (job->error != RECORD_TOO_LARGE && room_for(h, t->record.body.len))
+		buffer_slice(&t->body, t->record.body);
+	count_memory(h, t);
 	/* the times of the bytes do not matter here */
 	t->read = (struct record_read){.bytes = (int64_t)t->body.len};
-	t->record.body = buffer_all(&t->body);
+	t->record.body = t->body.data ? buffer_all(&t->body) : (struct slice){0};
 	t->record.reads = &t->read;
 	t->record.reads_count = t->body.len ? 1 : 0;
 	t->record.error_text = (struct slice){0};
@@ -231,7 +258,8 @@ static bool append_answer(struct history *h, struct history_turn *t)
 	struct response *a = &h->answer;
 	const struct response_options options = {.keep_text = true};
 	struct ipf_error ignored = {0};
-	if (!t->record.body.data || t->body.failed || response_parse(a, &t->record, h->api, &options, &ignored) < 0)
+	if (!t->record.body.data || t->body.failed || !room_for(h, t->body.len) ||
+	    response_parse(a, &t->record, h->api, &options, &ignored) < 0)
 		return false;
 	if (!a->parsed || !a->ended || a->failed || a->malformed || !a->text.len || a->text.failed)
 		return false;
@@ -258,11 +286,16 @@ static void answered(struct history *h, struct history_turn *t)
 		t->messages.len = t->own_begin;
 		t->answer_kind = &h->left_out;
 	}
+	if (t->body.len > ANSWER_LARGE) {
+		response_release(&h->answer);
+		h->answer = (struct response){0};
+	}
 	t->answered = true;
 	deferred_request_free(t->request);
 	t->request = NULL;
 	buffer_release(&t->body);
 	buffer_release(&t->headers);
+	count_memory(h, t);
 	if (!t->waiting)
 		keep(h, t);
 	for (struct history_turn *next = t->waiting, *after; next; next = after) {

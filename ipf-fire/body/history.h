@@ -12,7 +12,7 @@
  * answer in the trace is used; if the trace has none, the turn is left out of the later ones. Answers that no turn has
  * requested yet are kept up to HISTORY_BYTES (the last turn of a session is one of them, which is not known in
  * advance); beyond that the oldest are dropped, and a turn that requests a dropped one is rendered with the trace's
- * answers.
+ * answers. So is a turn after an answer for which memory is short.
  */
 #ifndef IPF_HISTORY_H
 #define IPF_HISTORY_H
@@ -22,7 +22,7 @@
 
 struct history;
 
-#define HISTORY_BYTES ((size_t)256 << 20)
+#define HISTORY_BYTES (INT64_C(256) << 20)
 
 /* Turns that were sent, by what was used as the answer of the turn before them. */
 struct history_counts {
@@ -31,8 +31,8 @@ struct history_counts {
 	int64_t left_out; /* nothing: the turn failed, and the trace has no answer */
 };
 
-/* `api` is borrowed. NULL: out of memory. */
-struct history *history_new(const struct api *api);
+/* Both are borrowed; what it keeps is counted in `memory`. NULL: out of memory. */
+struct history *history_new(const struct api *api, struct memory_use *memory);
 void history_free(struct history *h); /* NULL is fine; jobs that still wait are forgotten */
 
 /* Adds a request of a session. Takes `request` over, also if it fails (-1: out of memory). */

@@ -17,7 +17,7 @@
 
 static bool takes_more(const struct transfer *x)
 {
-	return x->job && !x->no_memory;
+	return x->job && !x->no_memory && !x->cancelled;
 }
 
 /* The kernel's timestamp of the connection's last read. The bytes that libcurl passes on arrived with that read, or
@@ -63,11 +63,11 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
 	if (!takes_more(x))
 		return 0;
 	time_of_bytes(x, &t_ns, &own_ns);
-	if (job_received(x->job, data, size * count, t_ns, own_ns) < 0) {
+	if (job_received(x->job, data, x->setup->room(x, size * count), t_ns, own_ns) < 0) {
 		x->no_memory = true;
 		return 0;
 	}
-	return size * count;
+	return x->setup->grown(x) && !x->cancelled ? size * count : 0;
 }
 
 /* How much of a response header is recorded. */
@@ -161,6 +161,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	if (!x->job)
 		return len;
 	note_first_byte(x);
+	if (!x->setup->header(x, len))
+		return 0;
 	if (len > 5 && !memcmp(line, "HTTP/", 5))
 		buffer_clear(&x->job->headers); /* the previous headers belonged to an interim response */
 	const char *colon = memchr(line, ':', len);

@@ -25,6 +25,10 @@ struct transfer_setup {
 	void *close_data;
 	/* Called right before the request is sent, with its socket; -1: the socket is known already. */
 	void (*connected)(struct transfer *x, int fd);
+	/* Limits of the answer (answer_limit.h): how many more bytes may be kept; false: it was cut. */
+	size_t (*room)(struct transfer *x, size_t len);
+	bool (*grown)(struct transfer *x);
+	bool (*header)(struct transfer *x, size_t len);
 	bool (*alive)(const struct transfer *x); /* is the connection that the request was sent on still open? */
 	void (*refused)(struct transfer *x);     /* the server has refused the stream */
 	CURLSH *share;                           /* shares TLS sessions; NULL */

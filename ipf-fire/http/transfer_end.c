@@ -72,6 +72,12 @@ static bool died_kept(const struct transfer *x, CURLcode code)
 	return x->retry_ns != IPF_ABSENT || (broke && x->job->reused && x->job->first_byte_ns == IPF_ABSENT);
 }
 
+/* libcurl takes a header line beyond its limit for a lack of memory. */
+static bool header_too_long(const struct transfer *x, CURLcode code)
+{
+	return code == CURLE_OUT_OF_MEMORY && connected(x) && x->job->sent_ns != IPF_ABSENT && !x->no_memory;
+}
+
 static enum record_error kind_of(const struct transfer *x, CURLcode code)
 {
 	if (x->cancelled)
@@ -97,6 +103,7 @@ static enum record_error kind_of(const struct transfer *x, CURLcode code)
 	case CURLE_PARTIAL_FILE:
 		return RECORD_CUT;
 	case CURLE_OUT_OF_MEMORY:
+		return header_too_long(x, code) ? RECORD_TOO_LARGE : RECORD_CANCELLED;
 	case CURLE_WRITE_ERROR:
 		return RECORD_CANCELLED;
 	default:
@@ -128,6 +135,8 @@ static void set_error(struct transfer *x, CURLcode code)
 		text = x->cancelled;
 	else if (x->no_memory)
 		text = "out of memory";
+	else if (header_too_long(x, code))
+		text = "a line of the response's headers exceeds 100 KiB, or memory ran out";
 	else if (job->refused >= REFUSALS_MAX)
 		text = "HTTP/2 stream refused 100 times";
 	else if (died_kept(x, code))

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "cli/units.h"
 #include "clock.h"
+#include "http/answer_limit.h"
 #include "http/curl_clock.h"
 #include "http/h2_goaway.h"
 #include "http/h2_sharing.h"
@@ -225,6 +226,9 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	                                   .close_socket = on_close,
 	                                   .close_data = t,
 	                                   .connected = on_connected,
+	                                   .room = answer_limit_room,
+	                                   .grown = answer_limit_grown,
+	                                   .header = answer_limit_header,
 	                                   .alive = alive,
 	                                   .refused = on_refused};
 	t->on_socket = on_socket;
@@ -241,6 +245,7 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 	t->deadlines = deadlines_new(1 + options->cancels.count);
 	snprintf(t->no_token_text, sizeof t->no_token_text, "no first token within %s",
 	         format_duration(options->first_token_ns, text));
+	answer_limit_init(t);
 	if (!t->deadlines)
 		return ipf_error_memory(err);
 	if (!(t->setup.timestamps = timestamps_new(stats, options->kernel_timestamps)))
@@ -378,11 +383,17 @@ static void finish(struct transport *t, struct transfer *x, CURLcode code, int64
 	struct socket *s = socket_under(x);
 	h2_sharing_left(x, s);
 	transfer_end(x, code, t_ns);
+	answer_limit_ended(x, job);
 	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
 		s->round_trip_ns = job->connect_ns - job->start_ns;
 	detach(t, x);
 	leave(t, x->multi->target);
 	job_list_put(&t->ended, job);
+}
+
+static void finish_cut(struct transport *t, struct transfer *x, int64_t now)
+{
+	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
 }
 
 static void collect_ended(struct transport *t, const struct multi_handle *m)
@@ -427,6 +438,7 @@ static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_n
 	curl_clock_go();
 	h2_sharing_read_settings(m);
 	collect_ended(t, m);
+	answer_limit_end_cut(t, t_ns, finish_cut);
 	if (m->deadline < t->soonest)
 		t->soonest = m->deadline;
 }
@@ -617,6 +629,12 @@ void transport_expire(struct transport *t, int64_t now)
 				t->soonest = t->multi_handles[i]->deadline;
 		}
 	}
+	admit(t);
+}
+
+void transport_save_memory(struct transport *t, int64_t now)
+{
+	answer_limit_cut_largest(t, now, finish_cut);
 	admit(t);
 }
 

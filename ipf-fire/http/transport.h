@@ -39,6 +39,8 @@ struct transport_options {
 	const struct network_path *network_path;
 	const struct string_list *record_headers; /* names of response headers to record */
 	bool kernel_timestamps;                   /* times of reads by the kernel (timestamp.h) */
+	struct memory_use *memory;                /* shared by all threads; NULL: no limits */
+	size_t thread;                            /* the number of this thread */
 	atomic_llong *numbers;                    /* the next connection's number; shared by all transports */
 	int64_t zero_ns; /* the run's start on the monotonic clock; transport_zero may set it later */
 };
@@ -63,6 +65,8 @@ void transport_expire(struct transport *t, int64_t now_ns);
 struct job *transport_ended(struct transport *t);
 /* How many requests wait for a connection of a pool. */
 size_t transport_waiting(const struct transport *t);
+/* memory_use asked this thread to cut its largest answer. */
+void transport_save_memory(struct transport *t, int64_t now_ns);
 /* Ends everything in flight as RECORD_CANCELLED. */
 void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
 

@@ -76,7 +76,8 @@ struct transport {
 	struct session_scopes *scopes; /* with CONNECTION_POLICY_SESSION; else NULL */
 	size_t waiting, held;
 	struct deadlines *deadlines; /* kind 0: the first token; then one kind for each of the cancels */
-	char no_token_text[80];
+	char no_token_text[80], too_large_text[80], no_room_text[80];
+	bool cut;               /* answers in flight were cut, and are to be ended */
 	struct transfer *spare; /* unused, ready */
 	size_t spare_count;
 	struct transfer *in_flight; /* doubly linked */

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES  2048 /* of each of its buffers */
-#define KEPT_READS  128
-#define FIRST_READS 8
+#define KEPT_BYTES    2048 /* of each of its buffers */
+#define KEPT_READS    128
+#define FIRST_READS   8
+#define DOUBLED_READS 65536 /* from here on their number grows by a quarter */
 
 /* The memory must be zero. */
 static void make_absent(struct job *job)
@@ -107,13 +108,60 @@ size_t job_bytes(const struct job *job)
 	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
 }
 
+int64_t job_answer_bytes(const struct job *job)
+{
+	return (int64_t)(job->body.len + job->reads_count * sizeof *job->reads);
+}
+
+static void change_count(struct job *job, struct memory_use *memory, int64_t to)
+{
+	int64_t more = to - job->counted_bytes;
+	if (!more)
+		return;
+	job->counted_bytes = to;
+	memory_use_add(memory, more);
+	if (job->leaving)
+		counter_add(&memory->leaving, more);
+}
+
+void job_count_memory(struct job *job, struct memory_use *memory)
+{
+	counter_add(&memory->growing, -job->growing_bytes);
+	job->growing_bytes = 0;
+	change_count(job, memory, (int64_t)job_bytes(job));
+}
+
+bool job_count_growth(struct job *job, struct memory_use *memory)
+{
+	int64_t more = (int64_t)job_bytes(job) - job->counted_bytes;
+	if (!more)
+		return false;
+	job->growing_bytes += more;
+	counter_add(&memory->growing, more);
+	change_count(job, memory, job->counted_bytes + more);
+	return more > 0;
+}
+
+void job_leaves(struct job *job, struct memory_use *memory)
+{
+	if (!job->leaving)
+		counter_add(&memory->leaving, job->counted_bytes);
+	job->leaving = true;
+}
+
+void job_uncount_memory(struct job *job, struct memory_use *memory)
+{
+	change_count(job, memory, 0);
+}
+
 int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns)
 {
 	if (!len)
 		return 0;
 	if (!job->reads_count || t_ns > job->reads[job->reads_count - 1].t_ns) {
 		if (job->reads_count == job->reads_cap) {
-			size_t cap = job->reads_cap ? 2 * job->reads_cap : FIRST_READS;
+			size_t more = job->reads_cap < DOUBLED_READS ? job->reads_cap : job->reads_cap / 4;
+			size_t cap = job->reads_cap ? job->reads_cap + more : FIRST_READS;
 			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);
 			if (!reads)
 				return -1;

@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "dispatch/dispatch.h"
 #include "job/deferred_request.h"
+#include "job/memory_use.h"
 #include "job/queue.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
@@ -45,6 +46,7 @@ struct job {
 	struct record_read *reads;
 	size_t reads_count, reads_cap;
 	struct buffer body;
+	int64_t header_bytes; /* of all header lines so far, kept or not, and what libcurl takes for each */
 
 	/* For the modules that handle it. */
 	struct job *next; /* in a job_list */
@@ -52,6 +54,9 @@ struct job {
 	struct history_turn *history_turn; /* NULL: without a session, or the answers in the trace are used */
 	int thread;                        /* which sends it */
 	bool ordered;                      /* the feeder has been asked to render it */
+	bool leaving;                      /* counted in memory_use.leaving */
+	int64_t counted_bytes;             /* of it in memory_use.taken */
+	int64_t growing_bytes;             /* … and in memory_use.growing, while it is in flight */
 	int64_t request_bytes;             /* kept after the body is released */
 	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
 };
@@ -79,6 +84,18 @@ void job_sent(struct job *job);
 
 /* The memory that it takes, approximately. */
 size_t job_bytes(const struct job *job);
+
+/* What its answer takes: the bytes of the body, and the times of the reads. --max-answer limits this. */
+int64_t job_answer_bytes(const struct job *job);
+
+/* Counts the memory that it takes now, instead of what was counted before, once it has ended or before it starts. */
+void job_count_memory(struct job *job, struct memory_use *memory);
+/* The same while it is in flight. Does it take more than before? */
+bool job_count_growth(struct job *job, struct memory_use *memory);
+/* Its answer was cut. */
+void job_leaves(struct job *job, struct memory_use *memory);
+/* It has been recorded. */
+void job_uncount_memory(struct job *job, struct memory_use *memory);
 
 /* Appends bytes of the response. They are added to the last read if that has the same time; reads never go back in
  * time. -1: out of memory. */

@@ -43,6 +43,7 @@ static struct transport_options transport_of(struct engine *e, size_t index)
 	struct transport_options o = e->o.transport;
 	int64_t pool = o.connections.pool, threads = (int64_t)e->o.threads;
 	o.connections.pool = pool / threads + ((int64_t)index < pool % threads);
+	o.thread = index;
 	o.numbers = &e->connections;
 	return o;
 }
@@ -81,7 +82,6 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 			.stats = options->stats[i],
 			.spare_handles = spare_handles(options),
 			.signal_fd = options->signal_fd,
-			.memory_bytes = options->memory_bytes,
 			.spin_ns = options->spin_ns,
 		};
 		if (sender_open(&e->senders[i], &sender, err) < 0)

@@ -22,8 +22,7 @@ struct engine_options {
 	struct thread_stats *const *stats; /* one for each thread */
 	int signal_fd;                     /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cancels */
 	int64_t grace_ns;
-	int64_t spin_ns;      /* before a deadline a thread does not sleep */
-	int64_t memory_bytes; /* of unwritten records, before the run is stopped; 0: no limit */
+	int64_t spin_ns; /* before a deadline a thread does not sleep */
 };
 
 /* The outcome of the run. */

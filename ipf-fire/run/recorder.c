@@ -48,6 +48,18 @@ static void write_line(struct recorder *r)
 	r->dirty = true;
 }
 
+/* A part of a line. The memory that it frees is that of the whole record, but a thread that waits sees that it goes on.
+ */
+static int write_part(void *data, struct buffer *part)
+{
+	struct recorder *r = data;
+	counter_add(&r->o.memory->written, (int64_t)part->len);
+	if (stream_writer_part(r->o.writer, part, &r->error) == 0)
+		return 0;
+	output_failed(r);
+	return -1;
+}
+
 static void flush(struct recorder *r, int64_t now)
 {
 	if (r->dirty && !r->error.kind && stream_writer_flush(r->o.writer, &r->error) < 0)
@@ -76,11 +88,13 @@ static void write_record(struct recorder *r, struct job *job)
 		job_to_record(job, &r->headers, &line);
 		if (r->o.show)
 			probe_show_response(stderr, &line, r->o.show_messages);
-		record_write(&line, &r->line);
-		write_line(r);
+		if (record_write_parts(&line, &r->line, write_part, r) == 0)
+			write_line(r);
+		counter_add(&r->o.memory->written, (int64_t)r->line.len);
 	}
 	counter_add(&r->o.counters->unrecorded, -1);
 	counter_add(&r->o.counters->unrecorded_bytes, -(int64_t)job_bytes(job));
+	job_uncount_memory(job, r->o.memory);
 	job_recycle(r->o.spare, job);
 	adjust_priority(r);
 }

@@ -20,6 +20,7 @@ struct recorder_options {
 	struct client_stats_options client; /* for the lines about the program */
 	int engine_fd;                      /* an eventfd that wakes the engine when the output is gone */
 	struct run_counters *counters;
+	struct memory_use *memory;
 	struct queue *spare; /* takes the jobs that are written */
 	bool show;           /* show each response on standard error, too */
 	bool show_messages;  /* responses are gRPC messages */

@@ -29,6 +29,7 @@ static int set_times(json_t *header, const struct fire_options *o, int64_t wall_
 		bad |= json_object_set_new(header, "first_token_timeout_ns", json_integer(o->first_token_timeout_ns));
 	if (o->connect_timeout_ns)
 		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
+	bad |= json_object_set_new(header, "max_answer_bytes", json_integer(o->max_answer));
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
 }
 

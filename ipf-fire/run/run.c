@@ -54,6 +54,7 @@ struct run {
 	struct queue *records[THREADS_MOST]; /* one for each sending thread */
 	struct queue *spare;                 /* jobs that have been recorded */
 	struct run_counters counters;
+	struct memory_use memory;
 	struct thread_stats *stats[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
@@ -254,7 +255,8 @@ static struct engine_options engine_options(struct run *r)
 	                  .balance = r->balance,
 	                  .network_path = &r->network_path,
 	                  .record_headers = &r->record_headers,
-	                  .kernel_timestamps = r->kernel_timestamps},
+	                  .kernel_timestamps = r->kernel_timestamps,
+	                  .memory = &r->memory},
 		.threads = r->threads,
 		.records = r->records,
 		.counters = &r->counters,
@@ -262,7 +264,6 @@ static struct engine_options engine_options(struct run *r)
 		.signal_fd = r->signal_fd,
 		.grace_ns = o->grace_ns,
 		.spin_ns = o->spin_ns,
-		.memory_bytes = o->memory_bytes ? o->memory_bytes : cgroup_limits_memory() / 2,
 	};
 }
 
@@ -395,6 +396,7 @@ static int begin(struct run *r, struct ipf_error *err)
 	               .kernel_timestamps = r->kernel_timestamps},
 		.engine_fd = engine_wake_fd(r->engine),
 		.counters = &r->counters,
+		.memory = &r->memory,
 		.spare = r->spare,
 		.show = r->options->probe,
 		.show_messages = r->endpoint.grpc,
@@ -483,11 +485,13 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;
 	r->threads = choose_threads(r);
+	r->memory.most = r->options->memory_bytes ? r->options->memory_bytes : cgroup_limits_memory() / 2;
+	r->memory.answer_most = r->options->max_answer;
 	for (size_t i = 0; i < r->threads; i++)
 		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->stats[i] = thread_stats_new()))
 			return ipf_error_memory(err);
 	bool live = r->options->history == HISTORY_LIVE;
-	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api))))
+	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api, &r->memory))))
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,
@@ -611,8 +615,9 @@ static int run(struct run *r, struct ipf_error *err)
 			writer, records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err) < 0)
 		return -1;
 	if (r->result.memory_full)
-		return ipf_error_set(err, IPF_SYSTEM,
-		                     "stopped: unwritten records exceed --memory, because the output is read too slowly");
+		return ipf_error_set(
+			err, IPF_SYSTEM,
+			"stopped: requests in flight and unwritten records exceed --memory: the output is read too slowly, or too much is in flight");
 	if (r->stopped[0])
 		return ipf_error_set(err, IPF_SYSTEM, "%s", r->stopped);
 	return 0;

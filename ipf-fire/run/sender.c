@@ -59,6 +59,7 @@ static void put_record(struct sender *s, struct job *job)
 {
 	struct run_counters *g = s->o.counters;
 	counter_add(&g->unrecorded, 1);
+	job_count_memory(job, s->o.transport->memory);
 	counter_add(&g->unrecorded_bytes, (int64_t)job_bytes(job));
 	drain_backlog(s);
 	if (s->backlog.first || !queue_put(s->o.records, job))
@@ -89,7 +90,8 @@ static void take_ended(struct sender *s)
 	for (struct job *job; (job = transport_ended(s->transport)); some = true)
 		end_job(s, job);
 	s->ask |= some;
-	if (some && s->o.memory_bytes && counter_get(&s->o.counters->unrecorded_bytes) > s->o.memory_bytes) {
+	struct memory_use *m = s->o.transport->memory;
+	if (some && m->most && (atomic_load(&m->full) || counter_get(&m->taken) - counter_get(&m->leaving) > m->most)) {
 		s->result.memory_full = true;
 		work_sharing_stop(s->o.sharing, now_of(s));
 	}
@@ -100,6 +102,7 @@ static void take_ended(struct sender *s)
 static void send_job(struct sender *s, struct job *job, int64_t now)
 {
 	counter_add(&s->o.counters->started, 1);
+	job_count_memory(job, s->o.transport->memory);
 	if (!s->cancelled) {
 		transport_start(s->transport, job);
 		/* it may have ended by now, but is still ours; if it waits for a connection of a pool, we are not late */
@@ -138,6 +141,7 @@ static void on_signal(struct sender *s)
 static void on_wake(struct sender *s)
 {
 	s->ask = true;
+	transport_save_memory(s->transport, now_of(s));
 	if (!s->o.index && atomic_load(&s->o.counters->output_gone))
 		cancel(s, "record output was closed");
 	const char *reason = work_sharing_cancel_reason(s->o.sharing);
@@ -323,6 +327,7 @@ int sender_open(struct sender **sender, const struct sender_options *options, st
 		ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
 		goto out;
 	}
+	s->o.transport->memory->wake_fd[s->o.index] = s->wake_fd;
 	if (transport_open(&s->transport, options->endpoint, options->transport, s->epoll_fd, options->stats, err) < 0)
 		goto out;
 	while (transport_prepare(s->transport, s->o.spare_handles))

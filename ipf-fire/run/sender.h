@@ -24,7 +24,6 @@ struct sender_options {
 	struct thread_stats *stats; /* its own */
 	size_t spare_handles;       /* handles that are kept ready */
 	int signal_fd;              /* for number 0: the first signal stops starting, the second cancels */
-	int64_t memory_bytes;       /* of unwritten records, before the run is stopped; 0: no limit */
 	int64_t spin_ns;            /* before a deadline it does not sleep */
 };
 

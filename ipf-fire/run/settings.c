@@ -9,7 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define SPIN_MOST_NS (10 * NS_PER_MS)
+#define SPIN_MOST_NS       (10 * NS_PER_MS)
+#define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
+#define MAX_ANSWER_DEFAULT INT64_C(256000000)
 
 const char *const history_names[] = {[HISTORY_RECORDED] = "recorded", [HISTORY_LIVE] = "live", NULL};
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
@@ -53,6 +55,16 @@ static int parse_warm(const char *value, void *variable, struct ipf_error *err)
 static int parse_threads(const char *value, void *variable, struct ipf_error *err)
 {
 	return parse_count_up_to(value, THREADS_MOST, variable, err);
+}
+
+static int parse_max_answer(const char *value, void *variable, struct ipf_error *err)
+{
+	int64_t *bytes = variable;
+	if (parse_size(value, bytes, err) < 0)
+		return -1;
+	if (*bytes < 1 || *bytes > MAX_ANSWER_MOST)
+		return ipf_error_set(err, IPF_USAGE, "expected 1 to 400MB, got \"%.200s\"", value);
+	return 0;
 }
 
 static int parse_spin(const char *value, void *variable, struct ipf_error *err)
@@ -134,7 +146,10 @@ static const struct option_spec specs[] = {
 	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
 	            "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT"),
 	FIRE(OPTION_SIZE, 0, "memory", "BYTES", memory_bytes,
-	     "end the run if records that are not written yet take more than BYTES (default: half of the memory)"),
+	     "limit what requests in flight and unwritten records take: the largest answers are cut first, then the run ends "
+	     "(default: half of the memory)"),
+	FIRE_PARSED("max-answer", "BYTES", max_answer, parse_max_answer,
+	     "cut an answer that is larger than BYTES, at most 400MB; the time of each read counts as 24 (default: 256MB)"),
 
 	OPTION_HEADING("Connections"),
 	FIRE_PARSED("connections", "reuse|fresh|N|session", connections, parse_connections,
@@ -281,6 +296,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 		.timestamps = TIMESTAMPS_BEST,
 		.stop_on = STOP_RULE_NONE,
 		.shape = LOAD_SHAPE_DEFAULTS,
+		.max_answer = MAX_ANSWER_DEFAULT,
 		.timeout_ns = 600 * NS_PER_S,
 		.connect_timeout_ns = 30 * NS_PER_S,
 		.grace_ns = 30 * NS_PER_S,

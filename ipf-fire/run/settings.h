@@ -44,7 +44,8 @@ struct fire_options {
 	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
 	int64_t connect_timeout_ns, grace_ns;
 	int64_t warm;         /* warm-up requests before the schedule */
-	int64_t memory_bytes; /* of records that are not written yet; 0: half of the machine's memory */
+	int64_t memory_bytes; /* of requests in flight and unwritten records; 0: half of the machine's memory */
+	int64_t max_answer;   /* bytes of one answer */
 	int64_t threads;      /* 0: chosen by thread_count.h */
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: do not wait */

@@ -110,6 +110,8 @@ static const struct {
      "Disconnected by ipf-fire on purpose (--cancel): neither a success nor a failure. The request counts in the load, "
      "in flight and in hung_up, but in no latency, share or percentile, not even with --errors-as-inf."},
 	{"cancelled", "Cancelled by ipf-fire at the end of its grace period."},
+	{"too-large", "Cut by ipf-fire: larger than --max-answer, or the largest answer in flight when --memory was nearly "
+                  "reached."},
 
 	{NULL, "Statistics"},
 	{"percentile",

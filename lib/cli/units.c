@@ -300,6 +300,23 @@ char *format_duration(int64_t ns, char text[32])
 	return text;
 }
 
+char *format_size(int64_t bytes, char text[32])
+{
+	static const char prefixes[] = "kMGTPE";
+	char number[24];
+	double size = (double)bytes / 1000;
+	size_t i = 0;
+	if (bytes < 10000) {
+		snprintf(text, 32, "%lld byte%s", (long long)bytes, bytes == 1 ? "" : "s");
+		return text;
+	}
+	for (; size >= 999.5; size /= 1000)
+		i++;
+	three_digits(size, true, number, sizeof number);
+	snprintf(text, 32, "%s %cB", number, prefixes[i]);
+	return text;
+}
+
 char *format_count(double value, char text[32])
 {
 	static const char suffixes[] = "kMGTPE";

@@ -169,6 +169,11 @@ void jout_string(struct jout *w, struct slice text)
 	buffer_byte(w->out, '"');
 }
 
+void jout_escaped(struct jout *w, struct slice part)
+{
+	put_string(w->out, part.data, part.len);
+}
+
 void jout_string0(struct jout *w, const char *text)
 {
 	jout_string(w, slice_of(text));

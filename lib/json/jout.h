@@ -29,6 +29,8 @@ void jout_bool(struct jout *w, bool value);
 void jout_null(struct jout *w);
 void jout_string(struct jout *w, struct slice text); /* invalid UTF-8 becomes U+FFFD */
 void jout_string0(struct jout *w, const char *text);
+/* A part of a text, without quotes: valid UTF-8, which may begin and end within a character. */
+void jout_escaped(struct jout *w, struct slice part);
 void jout_value(struct jout *w, struct slice raw); /* bytes that are JSON already */
 void jout_json(struct jout *w, json_t *value);     /* a jansson value; unlike jansson, reals in their shortest form */
 /* Key and value together. An IPF_ABSENT integer or an absent slice writes neither. */

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PART      ((size_t)128 * 1024) /* of a line that is written in parts */
+#define BODY_PART ((size_t)48 * 1024)  /* of its body; a multiple of 3, as base64 needs */
+
 struct record_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
@@ -72,6 +75,7 @@ static const char *const error_names[] = {
 	[RECORD_CANCELLED] = "cancelled",
 	[RECORD_HUNG_UP] = "hung-up",
 	[RECORD_PROTOCOL] = "malformed",
+	[RECORD_TOO_LARGE] = "too-large",
 };
 enum { ERRORS = sizeof error_names / sizeof *error_names };
 
@@ -89,32 +93,69 @@ void record_init(struct record *record)
 
 /* ---- writing ---- */
 
-static void write_reads(struct jout *w, const struct record *record)
+/* A line that is handed on in parts, or not at all. */
+struct parts {
+	struct buffer *out;
+	int (*put)(void *data, struct buffer *part); /* NULL: all of it stays in `out` */
+	void *data;
+	bool stopped;
+};
+
+static void hand_on(struct parts *p)
+{
+	if (!p->put || p->stopped || p->out->len < PART)
+		return;
+	p->stopped = p->put(p->data, p->out) < 0;
+	buffer_clear(p->out);
+}
+
+static void write_reads(struct jout *w, const struct record *record, struct parts *parts)
 {
 	jout_key(w, "reads");
 	jout_begin_list(w);
-	for (size_t i = 0; i < record->reads_count; i++) {
+	for (size_t i = 0; i < record->reads_count && !parts->stopped; i++) {
 		jout_begin_list(w);
 		jout_int(w, record->reads[i].t_ns);
 		jout_int(w, record->reads[i].bytes);
 		jout_int(w, record->reads[i].own_ns);
 		jout_end_list(w);
+		hand_on(parts);
 	}
 	jout_end_list(w);
 }
 
-static void write_base64(struct jout *w, struct slice bytes)
+/* Is it text, and not so full of control characters, of which each becomes six bytes, that base64 is shorter? */
+static bool written_as_text(struct slice body)
 {
-	jout_key(w, "body_base64");
+	size_t controls = 0;
+	if (!utf8_valid(body.data, body.len, NULL))
+		return false;
+	for (size_t i = 0; i < body.len; i++)
+		controls += (unsigned char)body.data[i] < 0x20 && body.data[i] != '\t' && body.data[i] != '\n' &&
+		            body.data[i] != '\r';
+	return controls <= body.len / 16;
+}
+
+static void write_body(struct jout *w, struct slice body, struct parts *parts)
+{
+	bool text = written_as_text(body);
+	jout_key(w, text ? "body" : "body_base64");
 	jout_value(w, slice_of("\""));
-	base64_encode(bytes, w->out);
+	for (size_t at = 0; at < body.len && !parts->stopped; at += BODY_PART) {
+		struct slice part = {body.data + at, body.len - at < BODY_PART ? body.len - at : BODY_PART};
+		if (text)
+			jout_escaped(w, part);
+		else
+			base64_encode(part, w->out);
+		hand_on(parts);
+	}
 	buffer_byte(w->out, '"');
 }
 
-void record_write(const struct record *record, struct buffer *line)
+static void write_parts(const struct record *record, struct parts *parts)
 {
-	struct jout w = {.out = line};
-	buffer_clear(line);
+	struct jout w = {.out = parts->out};
+	buffer_clear(parts->out);
 	jout_begin_map(&w);
 	fields_write(fields, FIELDS, record, &w);
 	if (record->connection != IPF_ABSENT) {
@@ -135,12 +176,24 @@ void record_write(const struct record *record, struct buffer *line)
 		jout_end_map(&w);
 	}
 	if (record->reads_count)
-		write_reads(&w, record);
-	if (record->body.data && utf8_valid(record->body.data, record->body.len, NULL))
-		jout_member_string(&w, "body", record->body);
-	else if (record->body.data)
-		write_base64(&w, record->body);
+		write_reads(&w, record, parts);
+	if (record->body.data)
+		write_body(&w, record->body, parts);
 	jout_end_map(&w);
+}
+
+void record_write(const struct record *record, struct buffer *line)
+{
+	struct parts whole = {.out = line};
+	write_parts(record, &whole);
+}
+
+int record_write_parts(const struct record *record, struct buffer *part, int (*put)(void *data, struct buffer *part),
+                       void *data)
+{
+	struct parts parts = {.out = part, .put = put, .data = data};
+	write_parts(record, &parts);
+	return parts.stopped ? -1 : 0;
 }
 
 /* ---- reading ---- */

@@ -26,6 +26,7 @@ enum record_error {
 	RECORD_CANCELLED, /* aborted by us at the end of the run */
 	RECORD_HUNG_UP,   /* disconnected by us on purpose (--cancel): not a failure */
 	RECORD_PROTOCOL,  /* not HTTP; "malformed" in the stream */
+	RECORD_TOO_LARGE, /* cut by us: larger than --max-answer, or the largest when --memory was reached */
 };
 
 struct record {
@@ -74,9 +75,13 @@ void record_reader_close(struct record_reader *reader);
 
 /* Sets all fields to absent. */
 void record_init(struct record *record);
-/* Renders a record as a body line into `line`, which is cleared first. A body that is not UTF-8 becomes "body_base64".
- */
+/* Renders a record as a body line into `line`, which is cleared first. A body that is not UTF-8, or consists mostly of
+ * control characters, becomes "body_base64". */
 void record_write(const struct record *record, struct buffer *line);
+/* The same in parts, however large the record is: `put` takes what is in `part` and returns 0, or -1, after which it is
+ * not called again. The last part remains in `part`. */
+int record_write_parts(const struct record *record, struct buffer *part, int (*put)(void *data, struct buffer *part),
+                       void *data);
 /* "connect", "tls", …; NULL for RECORD_OK. */
 const char *record_error_name(enum record_error error);
 

@@ -16,7 +16,8 @@ struct result {
 	int64_t turn;
 	int64_t target; /* index into "targets" of the records' header; absent: there is only one */
 	bool ok;
-	struct slice error_kind; /* text: connect tls timeout reset http-status in-band cut malformed hung-up cancelled */
+	struct slice error_kind; /* text: connect tls timeout reset http-status in-band cut malformed hung-up cancelled
+	                          * too-large */
 	struct slice error_text; /* text */
 	int64_t status;
 	bool stale; /* a reset of a reused connection that the server closed before it answered */

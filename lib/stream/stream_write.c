@@ -155,6 +155,18 @@ void stream_writer_long_distance(struct stream_writer *w)
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, LONG_WINDOW_LOG);
 }
 
+int stream_writer_part(struct stream_writer *w, const struct buffer *part, struct ipf_error *err)
+{
+	if (w->failure.kind != IPF_OK)
+		return failed(w, err);
+	buffer_append(&w->out, part->data, part->len);
+	if (part->failed || w->out.failed) {
+		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");
+		return failed(w, err);
+	}
+	return w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0 ? failed(w, err) : 0;
+}
+
 int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)
 {
 	if (w->failure.kind != IPF_OK)

@@ -44,9 +44,9 @@ struct verdict {
 	struct verdict_finding finding;
 };
 
-const char *const verdict_kinds[VERDICT_KINDS] = {"connect",     "tls",       "timeout", "reset",
-                                                  "http-status", "in-band",   "cut",     "malformed",
-                                                  "hung-up",     "cancelled", "other"};
+const char *const verdict_kinds[VERDICT_KINDS] = {"connect",     "tls",       "timeout",   "reset",
+                                                  "http-status", "in-band",   "cut",       "malformed",
+                                                  "hung-up",     "cancelled", "too-large", "other"};
 
 struct verdict *verdict_new(void)
 {

@@ -30,7 +30,7 @@
 enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SAMPLES, VERDICT_QUESTIONS };
 
 /* The error kinds of result rows, and "other" for any other. */
-enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_OTHER, VERDICT_KINDS };
+enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_OTHER, VERDICT_KINDS };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* of a JSON string, with its quotes */
 

@@ -67,7 +67,7 @@ if command -v python3 >/dev/null; then
 	awkward_stop
 	awkward unbound
 	fire -u "$URL" --timeout 5s
-	all '[.error.kind, .body]' '["malformed",null]' "an answer whose head never ends"
+	all '[.error.kind, .body]' '["too-large",null]' "an answer whose head never ends"
 	awkward_stop
 else
 	skip "servers that are no use" "python3 is not installed"

@@ -1,0 +1,134 @@
+#include "http/answer_limit.h"
+
+#include "cli/units.h"
+
+#include <stdio.h>
+
+static struct memory_use *memory_of(const struct transfer *x)
+{
+	return x->setup->options->memory;
+}
+
+void answer_limit_init(struct transport *t)
+{
+	char text[32];
+	const struct memory_use *m = t->options->memory;
+	if (!m)
+		return;
+	snprintf(t->too_large_text, sizeof t->too_large_text, "the answer exceeds %s (--max-answer)",
+	         format_size(m->answer_most, text));
+	snprintf(t->no_room_text, sizeof t->no_room_text, "the largest answer in flight, cut because of --memory %s",
+	         format_size(m->most, text));
+}
+
+static void cut(struct transfer *x, const char *why)
+{
+	if (x->cancelled)
+		return;
+	x->cancelled = why;
+	x->cancelled_as = RECORD_TOO_LARGE;
+	x->multi->transport->cut = true;
+	if (memory_of(x))
+		job_leaves(x->job, memory_of(x));
+}
+
+size_t answer_limit_room(struct transfer *x, size_t len)
+{
+	const struct memory_use *m = memory_of(x);
+	if (!m || !m->answer_most)
+		return len;
+	/* the bytes may need the time of another read */
+	int64_t room = m->answer_most - job_answer_bytes(x->job) - (int64_t)sizeof(struct record_read);
+	if (room >= (int64_t)len)
+		return len;
+	cut(x, x->multi->transport->too_large_text);
+	return room > 0 ? (size_t)room : 0;
+}
+
+bool answer_limit_header(struct transfer *x, size_t len)
+{
+	x->job->header_bytes += (int64_t)len + 64;
+	if (x->job->header_bytes > ANSWER_HEADERS_MOST)
+		cut(x, "the response's headers exceed 256 KiB");
+	return !x->cancelled;
+}
+
+/* The largest answer in flight that has not been cut; NULL: there is none above ANSWER_SMALL. */
+static struct transfer *largest(const struct transport *t)
+{
+	struct transfer *found = NULL;
+	int64_t most = ANSWER_SMALL;
+	for (struct transfer *x = t->in_flight; x; x = x->next)
+		if (x->job && !x->cancelled && job_answer_bytes(x->job) > most) {
+			most = job_answer_bytes(x->job);
+			found = x;
+		}
+	return found;
+}
+
+static void note_largest(const struct transport *t)
+{
+	const struct transfer *x = largest(t);
+	counter_set(&t->options->memory->largest[t->options->thread], x ? job_answer_bytes(x->job) : 0);
+}
+
+/* Cuts the largest of all threads. */
+static void cut_largest(struct transport *t)
+{
+	struct transfer *x = largest(t);
+	int64_t bytes = x ? job_answer_bytes(x->job) : ANSWER_SMALL;
+	if (memory_use_ask(t->options->memory, t->options->thread, bytes) || !x)
+		return;
+	cut(x, t->no_room_text);
+	note_largest(t);
+}
+
+bool answer_limit_grown(struct transfer *x)
+{
+	struct memory_use *m = memory_of(x);
+	if (!m)
+		return true;
+	struct transport *t = x->multi->transport;
+	bool more = job_count_growth(x->job, m);
+	int64_t bytes = job_answer_bytes(x->job);
+	if (!more || bytes <= ANSWER_SMALL)
+		return true;
+	if (counter_get(&m->largest[t->options->thread]) < bytes)
+		counter_set(&m->largest[t->options->thread], bytes);
+	if (memory_use_cuts(m))
+		cut_largest(t);
+	/* what this thread has cut is written only after this call, which may bring much more if it unpacks it */
+	if (!x->cancelled && memory_use_state(m) == MEMORY_FULL && (t->cut || !memory_use_wait(m)))
+		cut(x, t->no_room_text);
+	return !x->cancelled;
+}
+
+void answer_limit_end_cut(struct transport *t, int64_t now, answer_limit_finish *finish)
+{
+	if (!t->cut)
+		return;
+	t->cut = false;
+	for (struct transfer *x = t->in_flight, *next; x; x = next) {
+		next = x->next;
+		if (x->job && x->cancelled)
+			finish(t, x, now);
+	}
+}
+
+void answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_finish *finish)
+{
+	struct memory_use *m = t->options->memory;
+	if (!memory_use_asked(m, t->options->thread) || !memory_use_cuts(m))
+		return;
+	struct transfer *x = largest(t);
+	if (x)
+		cut(x, t->no_room_text);
+	answer_limit_end_cut(t, now, finish);
+	note_largest(t);
+}
+
+void answer_limit_ended(struct transfer *x, const struct job *job)
+{
+	if (memory_of(x) && job_answer_bytes(job) > ANSWER_SMALL)
+		note_largest(x->multi->transport);
+}

@@ -1,0 +1,72 @@
+#include "job/memory_use.h"
+
+#include "clock.h"
+#include "job/event_fd.h"
+
+#include <time.h>
+
+#define MARGIN   (INT64_C(4) << 20)
+#define WAIT_NS  (5 * NS_PER_S) /* for the recorder, in all … */
+#define STILL_NS (1 * NS_PER_S) /* … and without a byte written */
+
+void memory_use_add(struct memory_use *m, int64_t bytes)
+{
+	counter_add(&m->taken, bytes);
+}
+
+static bool is_short(const struct memory_use *m)
+{
+	return counter_get(&m->taken) - counter_get(&m->leaving) > m->most / 4 * 3;
+}
+
+bool memory_use_cuts(const struct memory_use *m)
+{
+	return m->most && is_short(m) && counter_get(&m->growing) > m->most / 4;
+}
+
+enum memory_state memory_use_state(const struct memory_use *m)
+{
+	if (!m->most)
+		return MEMORY_AMPLE;
+	int64_t margin = m->most / 8 < MARGIN ? m->most / 8 : MARGIN;
+	if (counter_get(&m->taken) > m->most - margin)
+		return MEMORY_FULL;
+	return is_short(m) ? MEMORY_SHORT : MEMORY_AMPLE;
+}
+
+bool memory_use_wait(struct memory_use *m)
+{
+	const struct timespec little = {.tv_nsec = NS_PER_MS};
+	int64_t begin = clock_now(), seen = counter_get(&m->written), since = begin;
+	while (memory_use_state(m) == MEMORY_FULL && !atomic_load(&m->full)) {
+		int64_t now = clock_now(), written = counter_get(&m->written);
+		if (written != seen)
+			since = now;
+		seen = written;
+		if (now - since > STILL_NS || now - begin > WAIT_NS)
+			atomic_store(&m->full, true);
+		else
+			nanosleep(&little, NULL);
+	}
+	return !atomic_load(&m->full);
+}
+
+bool memory_use_ask(struct memory_use *m, size_t thread, int64_t bytes)
+{
+	size_t found = thread;
+	for (size_t i = 0; i < THREADS_MOST; i++)
+		if (i != thread && counter_get(&m->largest[i]) > bytes) {
+			bytes = counter_get(&m->largest[i]);
+			found = i;
+		}
+	if (found == thread)
+		return false;
+	if (!atomic_exchange(&m->asked[found], true))
+		event_fd_notify(m->wake_fd[found]);
+	return true;
+}
+
+bool memory_use_asked(struct memory_use *m, size_t thread)
+{
+	return atomic_exchange(&m->asked[thread], false);
+}

@@ -1,0 +1,57 @@
+/* The memory that depends on what servers and readers do, and its bound (--memory): requests in flight with what has
+ * come of their answers, records that are not written yet, and the conversations of --history live.
+ *
+ * Above three quarters of the bound the largest answer in flight is cut, and the next one, until the rest fits. What
+ * was cut is `leaving`: it goes once it has been recorded, so it is not counted when the next answer is judged. At the
+ * bound itself, a thread whose answer grows waits for the recorder. If that does not get on, the run ends.
+ *
+ *     memory_use_add(m, bytes);                      // also negative
+ *     if (memory_use_state(m) != MEMORY_AMPLE) …     // the largest answer should go
+ *     if (memory_use_state(m) == MEMORY_FULL && !memory_use_wait(m)) …
+ *
+ * All functions may be called by any thread.
+ */
+#ifndef IPF_MEMORY_USE_H
+#define IPF_MEMORY_USE_H
+
+#include "job/run_counters.h"
+
+#include <stddef.h>
+
+#define ANSWER_SMALL 4096 /* an answer that takes no more is never cut to save memory */
+
+struct memory_use {
+	int64_t most;        /* the bound; 0: none */
+	int64_t answer_most; /* bytes of one answer; 0: no limit */
+	atomic_llong taken;  /* all of it */
+	atomic_llong
+		growing; /* the part of answers in flight: cutting them helps only if they have a quarter of the bound */
+	atomic_llong leaving; /* the part of answers that were cut */
+	atomic_llong written; /* bytes of records written so far: whether the recorder gets on */
+	atomic_bool full;     /* the recorder did not get on: the run ends */
+	/* by sending thread */
+	atomic_llong largest[THREADS_MOST]; /* the largest answer in flight, as far as it was noted */
+	atomic_bool asked[THREADS_MOST];    /* another thread wants it to be cut */
+	int wake_fd[THREADS_MOST];          /* an eventfd to notify then */
+};
+
+enum memory_state {
+	MEMORY_AMPLE,
+	MEMORY_SHORT, /* above three quarters of the bound without what is leaving */
+	MEMORY_FULL,  /* so near the bound that what is not counted, such as buffers of libraries, may reach it */
+};
+
+void memory_use_add(struct memory_use *m, int64_t bytes);
+/* Would cutting the largest answer in flight help? */
+bool memory_use_cuts(const struct memory_use *m);
+enum memory_state memory_use_state(const struct memory_use *m);
+/* Waits until the recorder has made room. false: there is still none. */
+bool memory_use_wait(struct memory_use *m);
+
+/* Asks the thread that has an answer larger than `bytes` to cut it, the one with the largest. false: no other thread
+ * has. */
+bool memory_use_ask(struct memory_use *m, size_t thread, int64_t bytes);
+/* true, once, if this thread was asked. */
+bool memory_use_asked(struct memory_use *m, size_t thread);
+
+#endif
