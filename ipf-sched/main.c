@@ -28,7 +28,7 @@ struct sched_options {
 	const char *trace, *plot;
 	struct string_list results;
 	struct shard shard;
-	bool list;
+	bool list, force;
 };
 
 /* "2/8" */
@@ -59,6 +59,8 @@ static const struct option_spec specs[] = {
 	SEED_OPTION(struct sched_options, common),
 	OPTION_PARSED_BY(0, "shard", "K/N", struct sched_options, shard, parse_shard,
                      "write only part K of N, for one of N clients that share the load"),
+	OPTION(OPTION_FLAG, 0, "force", NULL, struct sched_options, force,
+           "write a sweep although its estimate is too uncertain, or although it is enormous"),
 	OPTION_HEADING("Information"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
                      "list the kinds of stages and their keys"),
@@ -123,6 +125,7 @@ static int check_stat(const struct sched_options *options, const struct operands
 	const char *extra = options->trace               ? "-t"
 	                    : options->results.count     ? "-r"
 	                    : options->shard.count       ? "--shard"
+	                    : options->force             ? "--force"
 	                    : options->common.seed_given ? "--seed"
 	                                                 : NULL;
 
@@ -269,6 +272,7 @@ static int read_stages(struct sched_run *run, struct ipf_error *err)
 	const struct operands *operands = run->operands;
 	bool search = false;
 
+	run->inputs.force = options->force;
 	if (options->plot)
 		return ipf_error_set(err, IPF_USAGE, "--plot requires stat: … | ipf-sched stat --plot %.100s", options->plot);
 	for (int i = 0; i < operands->count; i++) {

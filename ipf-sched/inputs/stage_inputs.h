@@ -5,7 +5,10 @@
 #include "buffer.h"
 #include "search/earlier_runs.h"
 
+#include <stdbool.h>
+
 struct stage_inputs {
+	bool force;                  /* --force: use estimates that are too uncertain to be useful */
 	struct earlier_runs earlier; /* from -r */
 	json_t *files;               /* array: entries for the header's "from"; NULL: none so far */
 	struct buffer notes;         /* lines for standard error: what was concluded from the earlier runs */

@@ -12,6 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What no user means without saying so: requests of a sweep, and users at the knee as a multiple of those measured. */
+#define SWEEP_MOST_REQUESTS 1e7
+#define KNEE_MOST           10.0
+
 static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "one open-loop stage for each rate"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "instead: one closed-loop stage for each number of users"),
@@ -78,25 +82,76 @@ static void lay_points(double *points, size_t count, double upto)
 		points[below + i] = 1 + (upto - 1) * exact_exp(exact_log(0.5) * (double)(above - 1 - i));
 }
 
-/* The measured stage with the highest sustained rate. */
-static int sustained_most(const struct earlier_runs *runs, struct sustained_rate *most, const struct earlier_stage **of,
-                          struct ipf_error *err)
+/* Why no stage shows a sustained rate. */
+static int too_few_answers(const struct earlier_runs *runs, struct ipf_error *err)
 {
+	size_t most = 0;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		size_t ok = 0;
+		for (size_t k = 0; runs->stages[i].measured && k < runs->stages[i].count; k++)
+			ok += runs->stages[i].rows[k].ok;
+		most = ok > most ? ok : most;
+	}
+	const char *file = runs->stages ? runs->stages[0].file : NULL;
+	if (most < SUSTAINED_RATE_LEAST)
+		return ipf_error_at(err, IPF_INPUT, file, 0,
+		                    "no measured stage has the %d successful answers that the sustained rate requires, but at "
+		                    "most %zu: run a longer stage",
+		                    SUSTAINED_RATE_LEAST, most);
+	return ipf_error_at(err, IPF_INPUT, file, 0,
+	                    "%zu answers came too close together to show a rate: run a stage that lasts, such as "
+	                    "closed:users=64,for=30s",
+	                    most);
+}
+
+/* Refuses an estimate that says next to nothing, and says what run would be enough. */
+static int refuse_uncertain(const struct sustained_rate *s, const struct earlier_stage *of, struct ipf_error *err)
+{
+	double enough_s = ceil(sustained_rate_enough_s(s)), length_s = s->end_s - s->begin_s;
+	char why[160];
+
+	if (length_s < s->latency_s)
+		snprintf(why, sizeof why, "but over %.3g s, less than a request takes (%.3g s), which no server sustains",
+		         length_s, s->latency_s);
+	else
+		snprintf(why, sizeof why, "but %.4g to %.4g/s (95 %% confidence) after %.3g s of answers is too uncertain",
+		         s->least, s->most, length_s);
+	return ipf_error_at(
+		err, IPF_INPUT, of->file, 0,
+		"stage %s: sustained %.4g/s, %s: run a stage with about %.0f s of answers (%.0f requests at this "
+		"rate), or take it as it is with --force",
+		of->name, s->rate, why, enough_s, ceil(enough_s * s->rate));
+}
+
+/* The measured stage with the highest sustained rate, among those that show it well enough; all of them with `force`.
+ */
+static int sustained_most(const struct earlier_runs *runs, bool force, struct sustained_rate *most,
+                          const struct earlier_stage **of, struct ipf_error *err)
+{
+	const struct earlier_stage *uncertain = NULL;
+	struct sustained_rate best = {0};
+
 	*of = NULL;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct sustained_rate found;
 		int got = runs->stages[i].measured ? sustained_rate_find(&runs->stages[i], &found, err) : 0;
 		if (got < 0)
 			return -1;
-		if (got == 1 && (!*of || found.rate > most->rate)) {
+		if (got == 0)
+			continue;
+		if (!force && !sustained_rate_useful(&found)) {
+			if (!uncertain || found.rate > best.rate) {
+				best = found;
+				uncertain = &runs->stages[i];
+			}
+		} else if (!*of || found.rate > most->rate) {
 			*most = found;
 			*of = &runs->stages[i];
 		}
 	}
 	if (!*of)
-		return ipf_error_at(err, IPF_INPUT, runs->stages ? runs->stages[0].file : NULL, 0,
-		                    "no measured stage has the %d answers that the sustained rate requires: run a longer stage",
-		                    SUSTAINED_RATE_LEAST);
+		return uncertain ? refuse_uncertain(&best, uncertain, err) : too_few_answers(runs, err);
 	return 0;
 }
 
@@ -111,6 +166,8 @@ static void note_sustained(const struct sustained_rate *s, const struct earlier_
 		buffer_format(out, "; only %.4g/s were requested, and the server may sustain more", of->rate);
 	if (earlier_stage_client_late(of))
 		buffer_text(out, "; the client itself was late, and may be the limit");
+	if (!sustained_rate_useful(s))
+		buffer_text(out, "; this is too uncertain to plan by");
 	if (of->incomplete)
 		buffer_format(out, "; the run is incomplete: %s", of->incomplete);
 	buffer_text(out, "\n");
@@ -171,14 +228,58 @@ static void round_users(struct rates *rates, double knee)
 	rates->counts = true;
 }
 
+/* Refuses what an estimate that is far off leads to. */
+static int check_size(const struct stage *sweep, double knee, const struct earlier_runs *runs, struct ipf_error *err)
+{
+	double requests = 0, most_users = 0;
+
+	for (size_t i = 0; i < sweep->rates.count && !sweep->by_users; i++)
+		requests += sweep->for_ns == IPF_ABSENT ? (double)sweep->n : sweep->rates.list[i] * (double)sweep->for_ns / 1e9;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->stages[i].users != IPF_ABSENT)
+			most_users = fmax(most_users, (double)runs->stages[i].users);
+	if (requests > SWEEP_MOST_REQUESTS)
+		return ipf_error_at(
+			err, IPF_INPUT, sweep->file, 0,
+			"the sweep would send %.0f requests, more than %.0f: shorten for=, or write it with --force", requests,
+			SWEEP_MOST_REQUESTS);
+	if (sweep->by_users && knee > KNEE_MOST * most_users)
+		return ipf_error_at(err, IPF_INPUT, sweep->file, 0,
+		                    "the knee would be at %.4g users, more than %.0f times the %.0f that were measured: run a "
+		                    "stage with more users, or take it as it is with --force",
+		                    knee, KNEE_MOST, most_users);
+	return 0;
+}
+
+/* Sets the sweep's points, given the sustained rate. */
+static int set_points(struct stage *sweep, const struct earlier_runs *runs, const struct sustained_rate *s,
+                      struct stage_inputs *inputs, struct ipf_error *err)
+{
+	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
+	char text[32];
+	double knee = 0;
+
+	sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
+	if (!sweep->rates.list)
+		return ipf_error_memory(err);
+	if (sweep->by_users && find_knee(runs, s, &knee, &inputs->notes, err) < 0)
+		return -1;
+	sweep->rates.count = count;
+	lay_points(sweep->rates.list, count, sweep->upto);
+	if (sweep->by_users)
+		round_users(&sweep->rates, knee);
+	for (size_t i = 0; i < count && !sweep->by_users; i++) {
+		snprintf(text, sizeof text, "%.4g", sweep->rates.list[i] * s->rate);
+		sweep->rates.list[i] = strtod(text, NULL);
+	}
+	return inputs->force ? 0 : check_size(sweep, knee, runs, err);
+}
+
 static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struct ipf_error *err)
 {
 	struct earlier_runs runs = {.headers = inputs->earlier.headers, .digests = inputs->earlier.digests};
 	struct sustained_rate s = {0};
 	const struct earlier_stage *of;
-	size_t count = sweep->point_number == IPF_ABSENT ? 10 : (size_t)sweep->point_number;
-	char text[32];
-	double knee = 0;
 	int status;
 
 	if (!sweep->file)
@@ -187,23 +288,9 @@ static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struc
 	inputs->earlier.headers = json_incref(runs.headers);
 	inputs->earlier.digests = json_incref(runs.digests);
 	inputs->first_req = runs.next_req;
-	if (status == 0 && (status = sustained_most(&runs, &s, &of, err)) == 0) {
+	if (status == 0 && (status = sustained_most(&runs, inputs->force, &s, &of, err)) == 0) {
 		note_sustained(&s, of, &inputs->notes);
-		sweep->rates.list = calloc(count, sizeof *sweep->rates.list);
-		if (!sweep->rates.list)
-			status = ipf_error_memory(err);
-	}
-	if (status == 0 && sweep->by_users)
-		status = find_knee(&runs, &s, &knee, &inputs->notes, err);
-	if (status == 0) {
-		sweep->rates.count = count;
-		lay_points(sweep->rates.list, count, sweep->upto);
-		if (sweep->by_users)
-			round_users(&sweep->rates, knee);
-		for (size_t i = 0; i < count && !sweep->by_users; i++) {
-			snprintf(text, sizeof text, "%.4g", sweep->rates.list[i] * s.rate);
-			sweep->rates.list[i] = strtod(text, NULL);
-		}
+		status = set_points(sweep, &runs, &s, inputs, err);
 	}
 	earlier_runs_release(&runs);
 	return status;

@@ -49,23 +49,42 @@ static double slope(const double *times, size_t n)
 	return bottom > 0 ? top / bottom : NAN;
 }
 
-static bool slopes(const double *times, size_t n, struct sustained_rate *found)
+/* Five parts with the same number of answers each: how much the times that they took differ, says how sure the rate is.
+ * Times have no bad values where answers come in groups, as rates of parts do, which are infinite within a group. */
+static bool estimate(const double *times, size_t n, struct sustained_rate *found)
 {
-	double sum = 0, squares = 0, deviation;
+	double whole = times[n - 1] - times[0], squares = 0, share;
 
-	found->rate = slope(times, n);
 	for (size_t part = 0; part < PARTS; part++) {
-		size_t from = n * part / PARTS, to = n * (part + 1) / PARTS;
-		double s = slope(times + from, to - from);
-		sum += s;
-		squares += s * s;
+		double took = times[(n - 1) * (part + 1) / PARTS] - times[(n - 1) * part / PARTS] - whole / PARTS;
+		squares += took * took;
 	}
-	deviation = sqrt(fmax(0, squares - sum * sum / PARTS) / (PARTS - 1) / PARTS);
-	found->least = fmax(0, found->rate - 2.776 * deviation);
-	found->most = found->rate + 2.776 * deviation;
+	share = 2.776 * sqrt(squares / (PARTS - 1) / PARTS) / (whole / PARTS);
+	found->rate = slope(times, n);
+	found->least = fmax(0, found->rate * (1 - share));
+	found->most = found->rate * (1 + share);
 	found->begin_s = times[0];
 	found->end_s = times[n - 1];
-	return isfinite(found->rate) && isfinite(deviation);
+	return isfinite(found->rate) && isfinite(share);
+}
+
+/* Half the interval as a share of the rate. The lower end does not count: it is never below 0. */
+static double uncertainty(const struct sustained_rate *found)
+{
+	return (found->most - found->rate) / found->rate;
+}
+
+bool sustained_rate_useful(const struct sustained_rate *found)
+{
+	return uncertainty(found) <= SUSTAINED_RATE_USEFUL && found->end_s - found->begin_s >= found->latency_s;
+}
+
+double sustained_rate_enough_s(const struct sustained_rate *found)
+{
+	const double wanted = 0.2, least_s = 10;
+	double times = uncertainty(found) / wanted;
+
+	return fmax(fmax(least_s, 10 * found->latency_s), times * times * (found->end_s - found->begin_s));
 }
 
 /* When the successful requests ended, in seconds, sorted; free it. NULL: out of memory. */
@@ -80,6 +99,23 @@ static double *answer_times(const struct earlier_stage *stage, size_t *count)
 	if (times)
 		qsort(times, *count, sizeof *times, compare);
 	return times;
+}
+
+/* The time that the fastest tenth of the answers took. -1: out of memory. */
+static int fast_latency(const struct earlier_stage *stage, double *latency_s, struct ipf_error *err)
+{
+	double *latencies = calloc(stage->count + 1, sizeof *latencies);
+	size_t count = 0;
+
+	if (!latencies)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < stage->count; i++)
+		if (stage->rows[i].ok)
+			latencies[count++] = (double)(stage->rows[i].end_ns - stage->rows[i].start_ns) / 1e9;
+	qsort(latencies, count, sizeof *latencies, compare);
+	*latency_s = count ? latencies[count / 10] : 0;
+	free(latencies);
+	return 0;
 }
 
 int sustained_rate_unsaturated(const struct earlier_stage *stage, double *rate, struct ipf_error *err)
@@ -122,8 +158,8 @@ int sustained_rate_find(const struct earlier_stage *stage, struct sustained_rate
 		from++;
 	for (to = n; last < BINS - 1 && times[to - 1] >= times[0] + (last + 1) * width; to--)
 		;
-	if (to - from >= PARTS * 4 && slopes(times + from, to - from, found))
-		got = 1;
+	if (to - from >= PARTS * 4 && estimate(times + from, to - from, found))
+		got = fast_latency(stage, &found->latency_s, err) < 0 ? -1 : 1;
 	/* A burst requests everything at once; for closed stages it is not known whether more users would get more. */
 	found->saturated = stage->users != IPF_ABSENT || isnan(stage->rate) || stage->rate > 1.03 * found->rate;
 out:
