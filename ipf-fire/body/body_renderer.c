@@ -14,7 +14,8 @@
 
 struct body_renderer {
 	struct template_part body;
-	char *model; /* JSON; NULL: the trace's */
+	char *model;         /* JSON; NULL: the trace's */
+	char *default_model; /* JSON; of requests without one; NULL */
 	bool carries[FIELD_COUNT];
 	bool measure_prompt;
 	int64_t prompt_bytes;
@@ -65,6 +66,7 @@ void body_renderer_free(struct body_renderer *r)
 		return;
 	template_part_release(&r->body);
 	free(r->model);
+	free(r->default_model);
 	prompt_release(&r->prompt);
 	prompt_release(&r->outer);
 	jdoc_release(&r->tools);
@@ -79,7 +81,14 @@ void body_renderer_free(struct body_renderer *r)
 
 struct slice body_renderer_model(const struct body_renderer *r, const struct trace_request *q)
 {
-	return r->model ? slice_of(r->model) : q->model;
+	return r->model ? slice_of(r->model) : q->model.data ? q->model : slice_of(r->default_model);
+}
+
+int body_renderer_set_default_model(struct body_renderer *r, const char *model, struct ipf_error *err)
+{
+	free(r->default_model);
+	r->default_model = quote_text(model, "");
+	return r->default_model ? 0 : ipf_error_set(err, IPF_USAGE, "--model: not UTF-8");
 }
 
 /* A member of {"type": "json_schema", "json_schema": {"name", "schema"}}; JDOC_NONE if the format is another or absent.

@@ -42,6 +42,9 @@ void body_renderer_free(struct body_renderer *r); /* NULL is fine */
 
 /* -1 (IPF_INPUT): the request has no prompt that the template can carry. */
 int body_renderer_check(struct body_renderer *r, const struct trace_request *request, struct ipf_error *err);
+/* From now on, requests of the trace that name no model get this one, if the options have none either. -1: out of
+ * memory, or IPF_USAGE for a name that is not UTF-8. */
+int body_renderer_set_default_model(struct body_renderer *r, const char *model, struct ipf_error *err);
 /* Writes the body into `body` (cleared first). `context` has the messages of the session's earlier turns, as elements
  * of a list with commas between (prompt_append_turn). -1: out of memory, or as body_renderer_check. */
 int body_renderer_render(struct body_renderer *r, const struct trace_request *request, struct slice context,

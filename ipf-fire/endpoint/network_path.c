@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
@@ -171,6 +172,17 @@ void network_path_apply(const struct network_path *p, CURL *easy, enum http_vers
 		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
 	if (o->key)
 		curl_easy_setopt(easy, CURLOPT_SSLKEY, o->key);
+}
+
+void network_path_set_version(CURL *easy, enum http_version http, const char *url)
+{
+	bool negotiate = http == HTTP_2 && !strncasecmp(url, "https:", 6);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+	                 http == HTTP_1_1 ? CURL_HTTP_VERSION_1_1
+	                 : negotiate      ? CURL_HTTP_VERSION_2TLS
+	                                  : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+	/* libcurl before 8.0 cannot reuse a connection made with prior knowledge */
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, http != HTTP_1_1 ? 1L : 0L);
 }
 
 size_t network_path_fitting(const struct network_path *p, int family)

@@ -45,6 +45,8 @@ void network_path_close(struct network_path *p);
 
 /* Sets everything except the source address on a libcurl handle. */
 void network_path_apply(const struct network_path *p, CURL *easy, enum http_version http);
+/* Sets the HTTP version of the run for a single request to the URL: some servers support no other. */
+void network_path_set_version(CURL *easy, enum http_version http, const char *url);
 /* The number of source addresses of this family (AF_INET, …). */
 size_t network_path_fitting(const struct network_path *p, int family);
 /* The k-th source address of this family, counted modulo their number; NULL: there are none. */

@@ -112,25 +112,13 @@ static enum readiness read_grpc_response(struct readiness_check *w, const char *
 	                                                                                                   : NOT_READY;
 }
 
-/* The HTTP version of the run, because some servers support no other. */
-static void set_version(struct readiness_check *w, const char *url)
-{
-	bool negotiate = w->o->http == HTTP_2 && !strncasecmp(url, "https:", 6);
-	curl_easy_setopt(w->easy, CURLOPT_HTTP_VERSION,
-	                 w->o->http == HTTP_1_1 ? CURL_HTTP_VERSION_1_1
-	                 : negotiate            ? CURL_HTTP_VERSION_2TLS
-	                                        : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
-	/* libcurl before 8.0 cannot reuse a connection made with prior knowledge */
-	curl_easy_setopt(w->easy, CURLOPT_FORBID_REUSE, w->o->http != HTTP_1_1 ? 1L : 0L);
-}
-
 static void prepare(struct readiness_check *w, const char *url)
 {
 	static const char empty[GRPC_PREFIX];
 	w->body_len = 0;
 	w->status[0] = '\0';
 	curl_easy_setopt(w->easy, CURLOPT_URL, url);
-	set_version(w, url);
+	network_path_set_version(w->easy, w->o->http, url);
 	if (!w->endpoint->grpc)
 		return;
 	curl_easy_setopt(w->easy, CURLOPT_POSTFIELDSIZE, (long)sizeof empty);

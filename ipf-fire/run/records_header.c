@@ -73,8 +73,8 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 {
 	const struct fire_options *o = h->options;
 	int bad = json_object_set(header, "api", api_json(h->api));
-	if (o->model)
-		bad |= json_object_set_new(header, "model", json_string(o->model));
+	if (h->model)
+		bad |= json_object_set_new(header, "model", json_string(h->model));
 	for (size_t i = 0; i < o->cancels.count; i++) {
 		if (!i)
 			bad |= json_object_set_new(header, "cancel", json_array());

@@ -3,6 +3,7 @@
 #include "cli/interrupt.h"
 #include "cli/units.h"
 #include "clock.h"
+#include "endpoint/model_list.h"
 #include "endpoint/preflight.h"
 #include "endpoint/wait_ready.h"
 #include "job/event_fd.h"
@@ -66,6 +67,7 @@ struct run {
 	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
 	int signal_fd;
 	struct generated_input probe; /* a schedule */
+	char *model;                  /* the server's only one, for requests that name none; NULL */
 	int64_t zero_ns;
 };
 
@@ -106,21 +108,23 @@ static struct body_renderer_options rendering(const struct run *r, json_t *param
 static int show_probe(const struct run *r, struct ipf_error *err)
 {
 	json_t *api = json_deep_copy(api_json(r->api)), *params = redact_params(r->params);
-	struct body_renderer *shown = NULL;
+	struct body_renderer *public = NULL;
 	int result = api && params && redact_api(api) == 0 ? 0 : ipf_error_memory(err);
 	if (result == 0) {
 		struct body_renderer_options render = rendering(r, params);
-		result = body_renderer_new(&shown, json_object_get(api, "request"), &render, err);
+		result = body_renderer_new(&public, json_object_get(api, "request"), &render, err);
 	}
+	if (result == 0 && r->model)
+		result = body_renderer_set_default_model(public, r->model, err);
 	if (result == 0)
 		result = probe_show_request(
 			stderr,
 			&(struct probe_options){.endpoint = &r->endpoint,
 		                            .renderer = r->renderer,
-		                            .shown = shown,
+		                            .shown = public,
 		                            .redacted = !json_equal(params, r->params) || !json_equal(api, api_json(r->api))},
 			r->options->trace, err);
-	body_renderer_free(shown);
+	body_renderer_free(public);
 	json_decref(api);
 	json_decref(params);
 	return result;
@@ -193,6 +197,42 @@ static int wait_ready(struct run *r, struct ipf_error *err)
 	if (o->common.verbose && !o->common.quiet)
 		fprintf(stderr, "ipf-fire: ready after %s\n", format_duration(took_ns, text));
 	return 0;
+}
+
+/* Does the first request of the trace name a model? */
+static int trace_has_model(const char *trace, bool *has, struct ipf_error *err)
+{
+	struct trace_reader *reader;
+	struct trace_request q;
+	if (trace_reader_open(&reader, trace, err) < 0)
+		return -1;
+	int got = trace_reader_next(reader, &q, err);
+	*has = got != 1 || q.model.data;
+	trace_reader_close(reader);
+	return got < 0 ? -1 : 0;
+}
+
+/* Without --model, if requests need one: the server's only model. */
+static int find_model(struct run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = r->options;
+	const struct model_list_options how = {.api = r->api,
+	                                       .endpoint_options = &r->endpoint_options,
+	                                       .network_path = &r->network_path,
+	                                       .http = connections_of(r).http};
+	char why[MODEL_LIST_WHY] = "";
+	bool has = o->model || !api_models_path(r->api);
+	if (!has && trace_has_model(o->trace, &has, err) < 0)
+		return -1;
+	int found = has ? 0 : model_list_only(&r->endpoint, &how, &r->model, why, err);
+	if (found == 1 && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: model %s, the only one of the server\n", shown(r->model).text);
+	else if (found == 0 && *why && !o->common.quiet)
+		fprintf(stderr, "ipf-fire: warning: requests name no model: neither --model nor the trace has one, and %s\n",
+		        shown(why).text);
+	if (found == 1)
+		found = body_renderer_set_default_model(r->renderer, r->model, err);
+	return found < 0 ? -1 : 0;
 }
 
 static int try_timestamps(struct run *r, struct ipf_error *err)
@@ -324,6 +364,7 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	                                         .network_path = &r->network_path,
 	                                         .arrivals = r->arrivals,
 	                                         .params = r->params,
+	                                         .model = r->options->model ? r->options->model : r->model,
 	                                         .argv = r->argv,
 	                                         .streamed = r->streamed,
 	                                         .wall_ns = wall_ns};
@@ -480,7 +521,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
-	    try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
+	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
 		return -1;
 	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;
@@ -529,6 +570,7 @@ static void tear_down(struct run *r)
 	balance_free(r->balance);
 	api_close(r->api);
 	json_decref(r->params);
+	free(r->model);
 	json_decref(r->argv);
 	free(r->record_headers.items);
 	free(r->result.stage_begin_ns);

@@ -106,10 +106,11 @@ static const struct option_spec specs[] = {
 	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
 	            "(default: round-robin)"),
 	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for"),
-	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace)"),
+	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
 	FIRE(OPTION_FILE, 0, "api", "NAME|FILE", api,
-	     "API of the server: the name of a built-in descriptor, or a descriptor file (default: openai-chat)"),
-	FIRE_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, list_apis, "list the built-in API descriptors"),
+	     "API of the server: the name of a built-in descriptor or of a server, such as vllm, or a descriptor file (default: "
+	     "openai-chat)"),
+	FIRE_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, list_apis, "list the built-in API descriptors and their other names"),
 	FIRE_UNSHAPING(OPTION_DURATION, 0, "wait-ready", "TIME", wait_ready_ns,
 	               "wait up to TIME for the server to become ready (default: 0, do not check)"),
 	{.kind = OPTION_PARSED, .name = "start-at", .argument = "TIME", .offset = offsetof(struct fire_options, start_at),

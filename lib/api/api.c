@@ -1,6 +1,6 @@
 #include "api/api.h"
 
-#include "api/api_builtin.h"
+#include "api/api_lookup.h"
 #include "api/api_grpc.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@ struct api {
 	json_t *json;
 	struct api_response streamed, whole;
 	bool has_streamed, has_whole;
+	struct api_pointer *model_names; /* NULL: the server does not list its models */
 	struct api_grpc grpc;
 };
 
@@ -49,10 +50,42 @@ static int check_ready(struct descriptor_place at, json_t *ready, struct ipf_err
 	return 0;
 }
 
+static int check_aliases(struct descriptor_place at, json_t *aliases, struct ipf_error *err)
+{
+	json_t *alias;
+	size_t i;
+	if (aliases && !json_is_array(aliases))
+		return descriptor_wrong(at, "aliases", err, "an array of names", aliases);
+	json_array_foreach(aliases, i, alias)
+	{
+		if (!json_is_string(alias))
+			return descriptor_wrong(at, "aliases", err, "an array of names", alias);
+	}
+	return 0;
+}
+
+static int compile_models(struct api *a, const char *where, struct ipf_error *err)
+{
+	static const char *const known[] = {"path", "names", NULL};
+	json_t *models = json_object_get(a->json, "models"), *names = json_object_get(models, "names");
+	struct descriptor_place at = {where, "models"};
+	struct ipf_error wrong = {0};
+	if (!models)
+		return 0;
+	if (!json_is_object(models))
+		return descriptor_wrong((struct descriptor_place){where, NULL}, "models", err, "an object", models);
+	if (descriptor_only_members(at, models, known, err) < 0 ||
+	    descriptor_check_path(at, "path", json_object_get(models, "path"), err) < 0)
+		return -1;
+	if (!json_is_string(names) || api_pointer_new(&a->model_names, names, &wrong) < 0)
+		return descriptor_wrong(at, "names", err, "a JSON Pointer", names);
+	return 0;
+}
+
 static int check_head(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
-	static const char *const known[] = {"ipf",   "version", "name",    "about",    "method",         "path",
-	                                    "ready", "grpc",    "request", "response", "response_whole", NULL};
+	static const char *const known[] = {"ipf",   "version", "name", "about",   "aliases",  "method",         "path",
+	                                    "ready", "models",  "grpc", "request", "response", "response_whole", NULL};
 	if (!json_is_object(json))
 		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON object)");
 	const char *kind = json_string_value(json_object_get(json, "ipf"));
@@ -65,7 +98,8 @@ static int check_head(struct descriptor_place at, json_t *json, struct ipf_error
 	    descriptor_check_string(at, json, "name", false, err) < 0 ||
 	    descriptor_check_string(at, json, "about", true, err) < 0 ||
 	    descriptor_check_string(at, json, "method", false, err) < 0 || check_paths(at, json, err) < 0 ||
-	    check_ready(at, json_object_get(json, "ready"), err) < 0)
+	    check_ready(at, json_object_get(json, "ready"), err) < 0 ||
+	    check_aliases(at, json_object_get(json, "aliases"), err) < 0)
 		return -1;
 	const char *method = json_string_value(json_object_get(json, "method"));
 	if (method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
@@ -110,7 +144,7 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	     api_response_compile((struct descriptor_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
 	    (whole &&
 	     api_response_compile((struct descriptor_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
-	    check_grpc(a, where, err) < 0)
+	    check_grpc(a, where, err) < 0 || compile_models(a, where, err) < 0)
 		goto fail;
 	*api = a;
 	return 0;
@@ -139,19 +173,11 @@ static int merge_patch(json_t *into, json_t *patch)
 	return bad;
 }
 
-static const char *builtin_text(const char *name)
-{
-	for (size_t i = 0; api_builtins[i].name; i++)
-		if (!strcmp(api_builtins[i].name, name))
-			return api_builtins[i].json;
-	return NULL;
-}
-
 /* Resolves "like": the descriptor merged into the built-in one that it names. New; NULL: err. */
 static json_t *resolve_like(json_t *json, const char *where, struct ipf_error *err)
 {
 	json_t *like = json_object_get(json, "like");
-	const char *text = json_is_string(like) ? builtin_text(json_string_value(like)) : NULL;
+	const char *text = json_is_string(like) ? api_lookup(json_string_value(like)) : NULL;
 	if (!like)
 		return json_incref(json);
 	if (!text) {
@@ -162,6 +188,7 @@ static json_t *resolve_like(json_t *json, const char *where, struct ipf_error *e
 	json_t *base = json_loads(text, 0, NULL),
 		   *whole = json_object_get(base, "like") ? resolve_like(base, where, err) : json_incref(base);
 	json_decref(base);
+	json_object_del(whole, "aliases"); /* they name the other descriptor */
 	if (!whole || merge_patch(whole, json) || json_object_del(whole, "like")) {
 		ipf_error_memory(err);
 		json_decref(whole);
@@ -175,9 +202,11 @@ static int from_text(struct api **api, const char *text, size_t len, const char 
 	json_error_t why;
 	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
 	if (!json)
-		return ipf_error_at(err, IPF_INPUT, where, why.line > 0 ? why.line : 0, "%s", why.text);
+		return ipf_error_at(err, IPF_INPUT, where, why.line > 0 ? why.line : 0,
+		                    "not an API descriptor (ipf-api(5)): expected a JSON object: %s", why.text);
 	json_t *whole = resolve_like(json, where, err);
 	int got = whole ? api_from_json(api, whole, where, err) : -1;
+	json_object_del(whole, "aliases"); /* for api_lookup only, not for the records */
 	json_decref(json);
 	json_decref(whole);
 	return got;
@@ -222,38 +251,11 @@ static bool is_file(const char *name)
 
 int api_open(struct api **api, const char *name, struct ipf_error *err)
 {
-	char known[640] = "";
-	size_t len = 0;
 	*api = NULL;
 	if (is_file(name))
 		return from_file(api, name, err);
-	const char *text = builtin_text(name);
-	if (text)
-		return from_text(api, text, strlen(text), name, err);
-	for (size_t i = 0; api_builtins[i].name; i++) {
-		int put = snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", api_builtins[i].name);
-		len += put > 0 && (size_t)put < sizeof known - len ? (size_t)put : 0;
-	}
-	return ipf_error_set(err, IPF_USAGE, "unknown API \"%s\": expected one of %s, or a descriptor file (FILE.json)",
-	                     name, known);
-}
-
-const char *api_builtin(size_t i, const char **about)
-{
-	static char text[256];
-	size_t count = 0;
-	while (api_builtins[count].name)
-		count++;
-	if (i >= count)
-		return NULL;
-	if (about) {
-		json_t *json = json_loads(api_builtins[i].json, 0, NULL);
-		const char *says = json_string_value(json_object_get(json, "about"));
-		snprintf(text, sizeof text, "%s", says ? says : "");
-		json_decref(json);
-		*about = text;
-	}
-	return api_builtins[i].name;
+	const char *text = api_lookup(name);
+	return text ? from_text(api, text, strlen(text), name, err) : api_lookup_failed(name, err);
 }
 
 void api_close(struct api *a)
@@ -263,6 +265,7 @@ void api_close(struct api *a)
 	api_response_release(&a->streamed);
 	api_response_release(&a->whole);
 	protobuf_schema_free(a->grpc.protobuf);
+	api_pointer_free(a->model_names);
 	json_decref(a->json);
 	free(a);
 }
@@ -286,6 +289,16 @@ const char *api_path(const struct api *a, bool streamed)
 const char *api_ready_path(const struct api *a, size_t i)
 {
 	return json_string_value(json_array_get(json_object_get(a->json, "ready"), i));
+}
+
+const char *api_models_path(const struct api *a)
+{
+	return json_string_value(json_object_get(json_object_get(a->json, "models"), "path"));
+}
+
+const struct api_pointer *api_model_names(const struct api *a)
+{
+	return a->model_names;
 }
 
 const char *api_response_header(const struct api *a, size_t i)

@@ -21,10 +21,12 @@
 
 struct api;
 
-/* Opens a descriptor: a built-in one by its name, or a file if `name` contains a slash or ends in .json. A descriptor
+/* Opens a descriptor: a built-in one by its name or an alias (upper and lower case are the same, and so are "_", "."
+ * and
+ * "-"), or a file if `name` contains a slash or ends in .json. A descriptor
  * with `"like": NAME` is merged into that built-in one by RFC 7396 (null removes a member); api_json gives the result.
- * -1: IPF_USAGE for an unknown name (the text lists the known ones), IPF_INPUT for an invalid descriptor (file, member,
- * value), or a system error. */
+ * -1: IPF_USAGE for an unknown name (the text says which one may be meant, or lists the known ones), IPF_INPUT for an
+ * invalid descriptor (file, member, value), or a system error. */
 int api_open(struct api **api, const char *name, struct ipf_error *err);
 /* From the JSON in a records header (its reference is shared, not taken over); `where` names it in errors. */
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
@@ -37,6 +39,10 @@ const char *api_method(const struct api *api);
 const char *api_path(const struct api *api, bool streamed);
 /* Paths that report readiness; the first that the server knows decides. i = 0, 1, … until NULL. */
 const char *api_ready_path(const struct api *api, size_t i);
+
+/* The path that lists the server's models, and where their names are in the response. NULL: the API has none. */
+const char *api_models_path(const struct api *api);
+const struct api_pointer *api_model_names(const struct api *api);
 
 /* gRPC: the message definitions (NULL: not gRPC), and the types of the request and of each response message. */
 struct protobuf_schema;
@@ -53,7 +59,8 @@ json_t *api_json(const struct api *api);
 /* The response half for streamed or for whole responses. NULL: the API has none of that kind (it has at least one). */
 const struct api_response *api_response(const struct api *api, bool streamed);
 
-/* The built-in descriptors: the name, and a line about it (good until the next call). i = 0, 1, … until NULL. */
+/* The built-in descriptors: the name, and a line about it with the aliases (good until the next call). i = 0, 1, …
+ * until NULL. */
 const char *api_builtin(size_t i, const char **about);
 
 #endif

@@ -126,7 +126,7 @@ server_start
 printf '%s\n' '{"ipf":"trace","version":1}' '{"id":"t","prompt_token_ids":[1,2]}' >ids.trace
 digest() { sed -e 1d "$1" | openssl dgst -sha256 -r | cut -d ' ' -f 1; }
 echo "{\"end\":{\"lines\":1,\"sha256\":\"$(digest ids.trace)\"}}" >>ids.trace
-run ipf-fire -u "$URL" -t ids.trace nine.sched
+run ipf-fire -u "$URL" -m sim -t ids.trace nine.sched
 status_is 3 "a prompt that the API does not take"
 complains ipf-fire "request 0 of the trace: prompt_token_ids" "is named"
 run ipf-fire -u "$URL" -m sim -t chat.trace nine.sched

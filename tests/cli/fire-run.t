@@ -83,7 +83,7 @@ ask -m sim --api openai-completions
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "another API"
 ask --connections fresh
 is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.reused, .model]' |
-	sort -u)" '[false,null]' "--connections fresh, and no model"
+	sort -u)" '[false,"sim"]' "--connections fresh, and the server's only model"
 jq -n --argjson api "$(jq -c .api header)" '$api | .path = "/v1/nowhere"' >mine.json
 ask -m sim --api ./mine.json
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 404 "a descriptor of our own"

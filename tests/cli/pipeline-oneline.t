@@ -11,7 +11,7 @@ ipf-prep azure arrivals.csv 2>prep.err | tee azure.trace.zst | zstd -q >azure.tr
 is "$?" 0 "ipf-prep works in a pipe"
 ipf-prep azure arrivals.csv -o azure.trace.zst
 ipf-sched replay:speed=8 -t azure.trace.zst 2>sched.err |
-	ipf-fire -u "$URL" -t azure.trace.zst --progress 2>fire.err |
+	ipf-fire -u "$URL" -m sim -t azure.trace.zst --progress 2>fire.err |
 	ipf-collect --progress 2>collect.err |
 	ipf-report >report 2>report.err
 is "${PIPESTATUS[*]}" "0 0 0 0" "the pipe ends with 0 everywhere"
@@ -25,7 +25,7 @@ is "$(LC_ALL=C.UTF-8 awk 'length > 80' report)" "" "in 80 columns"
 
 # Whoever reads has had enough: all of them end at once, quietly, though the schedule goes on for a minute.
 ipf-sched constant:rate=20,for=60s -t azure.trace.zst 2>sched.err |
-	timeout 20 ipf-fire -u "$URL" -t azure.trace.zst 2>fire.err |
+	timeout 20 ipf-fire -u "$URL" -m sim -t azure.trace.zst 2>fire.err |
 	ipf-collect 2>collect.err | head -3 >first
 is "${PIPESTATUS[*]}" "0 0 0 0" "| head -3 ends the run"
 is "$(cat sched.err fire.err collect.err)" "" "quietly"
@@ -34,7 +34,7 @@ is "$(wc -l <first | tr -d ' ')" 3 "with the lines that were asked for"
 # On a terminal the progress is one line that updates, and is gone when the run is over.
 if command -v script >/dev/null; then
 	ipf-sched constant:rate=20,n=30 -t azure.trace.zst -o short.sched
-	script -qec "ipf-fire -u $URL -t azure.trace.zst short.sched -o tty.records" /dev/null >tty.out </dev/null
+	script -qec "ipf-fire -u $URL -m sim -t azure.trace.zst short.sched -o tty.records" /dev/null >tty.out </dev/null
 	contains "$(cat tty.out)" $'\r' "on a terminal ipf-fire updates one line"
 	is "$(tr -cd '\n' <tty.out | wc -c | tr -d ' ')" 0 "and leaves no lines behind"
 else

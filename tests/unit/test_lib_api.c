@@ -191,16 +191,73 @@ static void the_chat_descriptor_is_compiled(void **state)
 	api_close(api);
 }
 
-static void an_unknown_name_lists_the_known(void **state)
+static void an_unknown_name_is_explained(void **state)
 {
+	static const char *const near[][2] = {{"openai-chatt", "openai-chat"}, {"vlm", "vllm"}, {"Jetstreem", "jetstream"}};
 	(void)state;
 	struct ipf_error err = {0};
 	struct api *api = NULL;
-	assert_int_equal(api_open(&api, "openai-chatt", &err), -1);
+	for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+		char expected[64];
+		snprintf(expected, sizeof expected, "did you mean %s?", near[i][1]);
+		assert_int_equal(api_open(&api, near[i][0], &err), -1);
+		assert_int_equal(err.kind, IPF_USAGE);
+		assert_non_null(strstr(err.text, near[i][0]));
+		assert_non_null(strstr(err.text, expected));
+		ipf_error_clear(&err);
+	}
+	assert_int_equal(api_open(&api, "zzzzzzzz", &err), -1);
 	assert_int_equal(err.kind, IPF_USAGE);
-	assert_non_null(strstr(err.text, "\"openai-chatt\""));
 	for (size_t i = 0; api_builtin(i, NULL); i++)
 		assert_non_null(strstr(err.text, api_builtin(i, NULL)));
+}
+
+/* Each alias, in any spelling, names one descriptor, and is in the line about it; the records do not have them. */
+static void aliases_open(void **state)
+{
+	static const char *const known[][2] = {{"vllm", "openai-chat"},
+	                                       {"sglang-openai", "openai-chat"},
+	                                       {"tgi-openai", "openai-chat"},
+	                                       {"dynamo", "openai-chat"},
+	                                       {"lmdeploy", "openai-chat"},
+	                                       {"nvidia-nim", "nim"},
+	                                       {"trtllm", "triton-generate"},
+	                                       {"tensorrt_llm_triton", "triton-generate"},
+	                                       {"jetstream", "jetstream-gke"},
+	                                       {"llama.cpp", "llama-cpp"},
+	                                       {"NAIVE_transformers", "naive-transformers"}};
+	char *seen[256];
+	size_t count = 0;
+	const char *name, *about;
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		struct ipf_error err = {0};
+		struct api *api = NULL;
+		assert_int_equal(api_open(&api, known[i][0], &err), 0);
+		assert_string_equal(api_name(api), known[i][1]);
+		assert_null(json_object_get(api_json(api), "aliases"));
+		api_close(api);
+	}
+	for (size_t i = 0; (name = api_builtin(i, &about)); i++) {
+		char *list = strstr(about, "; also: "), *copy = list ? strdup(list + strlen("; also: ")) : NULL, *at = copy;
+		for (char *alias; copy && (alias = strsep(&at, ","));) {
+			struct ipf_error err = {0};
+			struct api *api = NULL;
+			alias += strspn(alias, " ");
+			assert_int_equal(api_open(&api, alias, &err), 0);
+			if (strcmp(api_name(api), name) != 0)
+				fail_msg("%s is %s, too", alias, api_name(api));
+			for (size_t k = 0; k < count; k++)
+				assert_string_not_equal(seen[k], alias);
+			assert_in_range(count, 0, 255);
+			seen[count++] = strdup(alias);
+			api_close(api);
+		}
+		free(copy);
+	}
+	assert_true(count >= 40);
+	while (count)
+		free(seen[--count]);
 }
 
 static void files_open(void **state)
@@ -405,7 +462,8 @@ int main(void)
 		cmocka_unit_test(bad_pointers_are_refused),
 		cmocka_unit_test(built_in_ones_open),
 		cmocka_unit_test(the_chat_descriptor_is_compiled),
-		cmocka_unit_test(an_unknown_name_lists_the_known),
+		cmocka_unit_test(an_unknown_name_is_explained),
+		cmocka_unit_test(aliases_open),
 		cmocka_unit_test(files_open),
 		cmocka_unit_test(members_of_the_top_are_checked),
 		cmocka_unit_test(members_of_the_request_are_checked),

@@ -1,0 +1,180 @@
+#!/bin/bash
+# Which model is requested without --model: the trace's, else the only one that the server lists. And names of APIs that people type.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+printf '{"id":"a","prompt":"x","output_tokens":2}\n{"id":"b","prompt":"y","output_tokens":2}\n' >none.jsonl
+ipf-prep -q jsonl none.jsonl -o none.trace
+
+with_model() { # LINE: a trace in which only this line of the body names a model
+	head -1 none.trace
+	body none.trace | sed "$1s/^{/{\"model\":\"lora-a\",/" | tee lines
+	printf '{"end":{"lines":2,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
+}
+with_model 1 >named.trace
+with_model 2 >mixed.trace
+for trace in none named mixed; do ipf-sched -q burst:n=2 -t $trace.trace -o $trace.sched; done
+
+models() { # FILE: those of the records, and of their header
+	jq -sc 'map(select(.n != null)) | sort_by(.n)[] | .model' "$1" | tr '\n' ' '
+	jq -c 'select(.ipf != null) | .model' "$1"
+}
+
+# ---- the only model ----
+server_start -m org/only
+run ipf-fire -u "$URL" -t none.trace none.sched -o records
+status_is 0 "a server with one model"
+stderr_is "ipf-fire: model org/only, the only one of the server" "is said in one line"
+is "$(models records)" '"org/only" "org/only" "org/only"' "it is requested, and recorded"
+is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "and served"
+run ipf-fire -q -u "$URL/v1" -t none.trace none.sched -o records
+stderr_is "" "-q does not say it"
+run ipf-fire -u "$URL" -t none.trace --probe -o records
+contains "$(cat "$ERR")" '"model":"org/only"' "--probe requests it, too"
+run ipf-fire -q -u "$URL" -m other -t none.trace none.sched -o records
+is "$(models records)" '"other" "other" "other"' "--model is not questioned"
+run ipf-fire -u "$URL" -t named.trace named.sched -o records
+stderr_is "" "nor is the trace's"
+is "$(models records)" '"lora-a" null null' "whose requests name what they name"
+run ipf-fire -q -u "$URL" -t mixed.trace mixed.sched -o records
+is "$(models records)" '"org/only" "lora-a" "org/only"' "those that name none get the server's"
+run ipf-fire -q -u "$URL" --api vllm-completions -t none.trace none.sched -o records
+is "$(models records)" '"org/only" "org/only" "org/only"' "the same by another API"
+first=$URL
+server_start -m org/only
+run ipf-fire -q -u "$first" -u "$URL" -t none.trace none.sched -o records
+is "$(models records)" '"org/only" "org/only" "org/only"' "two servers with the same model"
+run ipf-fire -u "$first" -u "$URL" -t none.trace --wait-ready 5s none.sched -o records
+status_is 0 "after waiting for both"
+server_start --api-key sesame -m org/only
+OPENAI_API_KEY=sesame run ipf-fire -q -u "$URL" -t none.trace none.sched -o records
+is "$(models records)" '"org/only" "org/only" "org/only"' "the key is sent"
+
+# ---- several ----
+server_start -m base -m lora-a -m lora-b
+run ipf-fire -u "$URL" -t none.trace none.sched -o several
+status_is 2 "a server with several"
+complains ipf-fire "--model is required, one of the server's 3 models: base, lora-a, lora-b" "lists them"
+yes_if "nothing was recorded" test ! -e several
+run ipf-fire -q -u "$URL" -t none.trace --probe -o several
+status_is 2 "--probe, too"
+run ipf-fire -u "$first" -u "$URL" -t none.trace none.sched -o several
+status_is 2 "and two servers with different ones"
+# shellcheck disable=SC2046 # 30 options
+server_start $(seq -f '-m model-%03g' 30)
+run ipf-fire -u "$URL" -t none.trace none.sched -o several
+complains ipf-fire "one of the server's 30 models: model-001, model-002, model-003, model-004, model-005, model-006, model-007, model-008, …" \
+	"of many the first"
+
+# ---- servers that do not list them well ----
+cat >odd.py <<'PY'
+import http.server, sys
+
+BODIES = {
+    "/html/v1/models": (200, b"<html>no</html>"),
+    "/empty/v1/models": (200, b'{"object":"list","data":[]}'),
+    "/other/v1/models": (200, b'{"models":"none"}'),
+    "/nothing/v1/models": (200, b""),
+    "/controls/v1/models": (200, b'{"data":[{"id":"a\\u001b[31mred"},{"id":"\\u202eb"}]}'),
+    "/one-control/v1/models": (200, b'{"data":[{"id":"a\\u0000b"}]}'),
+    "/numbers/v1/models": (200, b'{"data":[{"id":5},{"id":null},{}]}'),
+    "/twice/v1/models": (200, b'{"data":[{"id":"m"},{"id":"m"}]}'),
+    "/denied/v1/models": (401, b"no"),
+    "/moved/v1/models": (301, b""),
+    "/deep/v1/models": (200, b"[" * 100000),
+}
+ANSWER = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, code, body):
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Location", "http://192.0.2.1/")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        if self.path == "/endless/v1/models":
+            self.send_response(200)
+            self.end_headers()
+            self.close_connection = True
+            try:
+                while True:
+                    self.wfile.write(b'{"data":[' + b" " * 65536)
+            except OSError:
+                return
+        self.answer(*BODIES.get(self.path, (404, b"no")))
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(200, ANSWER)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+with open("odd.port", "w", encoding="ascii") as f:
+    f.write("%d\n" % server.server_address[1])
+server.serve_forever()
+PY
+python3 odd.py &
+stop_at_exit $!
+wait_for 30 test -s odd.port || not_ok "the odd server starts"
+odd=http://127.0.0.1:$(cat odd.port)
+without() { # PATH PART
+	run ipf-fire --no-stream -u "$odd/$1" -t none.trace none.sched -o records
+	status_is 0 "$1: the run goes on"
+	complains ipf-fire "warning: requests name no model: neither --model nor the trace has one, and /v1/models: $2" "$1: with a line"
+	is "$(models records)" 'null null null' "$1: without a model"
+}
+without missing "status 404"
+without html "the response is not JSON"
+without nothing "the response is not JSON"
+without deep "the response is not JSON"
+without other "the response names no models"
+without numbers "the response names no models"
+without denied "status 401"
+without moved "status 301"
+without endless "the response is longer than 1 MiB"
+run ipf-fire --no-stream -u "$odd/twice" -t none.trace none.sched -o records
+is "$(models records)" '"m" "m" "m"' "a model that is listed twice"
+run ipf-fire --no-stream -u "$odd/empty" -t none.trace none.sched
+status_is 2 "an empty list"
+complains ipf-fire "--model is required: /v1/models lists no model" "is told"
+run ipf-fire --no-stream -u "$odd/controls" -t none.trace none.sched
+status_is 2 "names with controls"
+is "$(grep -c "$(printf '\033\\|\342\200\256')" "$ERR")" 0 "are shown without them"
+run ipf-fire --no-stream -u "$odd/one-control" -t none.trace none.sched
+status_is 2 "a name that cannot be requested"
+complains ipf-fire "--model is required: the name of the server's model is not usable" "is not"
+
+# ---- APIs ----
+server_start --log server.log -m sim
+for api in vllm sglang-openai TGI_OpenAI nim dynamo lmdeploy; do
+	run ipf-fire -q -u "$URL" --api $api -t none.trace none.sched -o records
+	is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "--api $api"
+done
+is "$(jq -r 'select(.ipf != null) | [.api.name, .api.aliases] | tostring' records)" '["openai-chat",null]' "is recorded by its own name"
+for api in trtllm tensorrt_llm_triton; do
+	run ipf-fire -q -u "$URL/triton-generate" --api $api -m m -t none.trace none.sched -o records
+	is "$(jq -r 'select(.ipf != null) | .api.name' records)" triton-generate "--api $api"
+done
+run ipf-fire -u "$URL" --api vlmm -t none.trace none.sched
+status_is 2 "a name nearly right"
+complains ipf-fire 'unknown API "vlmm": did you mean vllm?' "gets a suggestion"
+echo 'name: mine' >mine.yaml
+run ipf-fire -u "$URL" --api mine.yaml -t none.trace none.sched
+complains ipf-fire 'if the file of this name is meant, write ./mine.yaml' "a file by its name only"
+for file in ./mine.yaml /dev/null none.trace .; do
+	run ipf-fire -u "$URL" --api "$(realpath $file)" -t none.trace none.sched
+	is "$(wc -l <"$ERR") $(grep -c "$(basename "$(realpath $file)").*:" "$ERR")" "1 1" "--api $file: one line with its name"
+done
+run ipf-fire -u "$URL" --api ./mine.yaml -t none.trace none.sched
+status_is 3 "a file that is not JSON"
+complains ipf-fire "mine.yaml:1: not an API descriptor (ipf-api(5)): expected a JSON object" "is told so"
+matches "$(ipf-fire --list-apis)" '^openai-chat .*; also: .*vllm' "--list-apis has the other names"
