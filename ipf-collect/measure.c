@@ -267,6 +267,29 @@ static void measure_tokens(const struct record *record, const struct response *r
 	}
 }
 
+/* Did all content come at once although it may be many tokens? One event of a stream of JSON objects may be either: a
+ * stream of one token, or a whole response. With tokens unknown, a claim of a first token would be a guess. */
+static bool in_one_piece(const struct response *r, const struct result *row)
+{
+	if (r->events_count != 1 || !(r->whole || r->one_value))
+		return false;
+	bool counted = row->output_tokens != IPF_ABSENT && !slice_is(row->tokens_source, "\"events\"");
+	return r->whole || (counted ? row->output_tokens : row->asked_output_tokens) != 1;
+}
+
+/* A response in one piece has an end, but no first token. */
+static void measure_streaming(struct measure *m, const struct record *record, const struct response *r,
+                              struct result *row)
+{
+	if (!in_one_piece(r, row))
+		return;
+	enum result_not_streamed why = record->streamed  ? RESULT_STREAM_IGNORED
+	                               : r->no_streaming ? RESULT_NO_STREAMING
+	                                                 : RESULT_STREAM_NOT_ASKED;
+	row->not_streamed = json_text(&m->not_streamed, slice_of(result_not_streamed_names[why]));
+	row->ttft_ns = row->ttfa_ns = IPF_ABSENT;
+}
+
 static void measure_per_token(const struct measure *m, const struct response *r, const struct tokens_found *found,
                               struct result *row)
 {
@@ -459,8 +482,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	measure_start(record, row);
 	measure_events(record, r, row);
 	measure_tokens(record, r, &found, row);
+	measure_streaming(m, record, r, row);
 	measure_per_token(m, r, &found, row);
-	if (r->events_count && options->deadline_ns > 0)
+	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data)
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)
 		measure_gaps(m, r, options, found.by_event, row);
@@ -473,8 +497,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	if (r->finish_server.len)
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
-	const struct buffer *all[] = {&m->kind, &m->error_text, &m->finish,   &m->finish_server,
-	                              &m->text, &m->reasoning,  &m->event_ns, &m->tokens_list};
+	const struct buffer *all[] = {&m->kind,      &m->error_text, &m->finish,      &m->finish_server, &m->text,
+	                              &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -483,8 +507,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind, &m->error_text, &m->finish,   &m->finish_server,
-	                        &m->text, &m->reasoning,  &m->event_ns, &m->tokens_list};
+	struct buffer *all[] = {&m->kind,      &m->error_text, &m->finish,      &m->finish_server, &m->text,
+	                        &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	free(m->gaps);

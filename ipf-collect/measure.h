@@ -44,7 +44,7 @@ struct measure {
 	int64_t *gaps, *event_tokens;
 	size_t *event_ends;
 	size_t cap;
-	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list;
+	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed;
 };
 
 /* Fills `row`. Its slices point into the record, the response and `m` and are good until one of them is reused. -1: out

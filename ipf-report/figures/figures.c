@@ -69,6 +69,7 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 	s->count = 0;
 	s->sorted = false;
 	*infinite = 0;
+	bool succeeded = false;
 	for_rows(sel, row)
 	{
 		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
@@ -78,6 +79,7 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP;
 			continue;
 		}
+		succeeded |= row->ok;
 		if (value == IPF_ABSENT)
 			continue;
 		if (origin != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
@@ -85,7 +87,7 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 		samples_add(s, (double)value);
 	}
 	/* failures are not infinite in a figure that no success has */
-	if (s->count == 0 && m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)
+	if (s->count == 0 && (succeeded || (m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)))
 		*infinite = 0;
 	return s->failed ? -1 : 0;
 }
@@ -161,6 +163,7 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 		}
 		if (row->ok) {
 			f->ok++;
+			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
 			f->events += row->events == IPF_ABSENT ? 0 : row->events;
 			f->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
 			f->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
@@ -255,6 +258,12 @@ static void leave_out_throughput(struct figures *f, double ok, bool has_tokens)
 		f->completed = f->goodput = NAN;
 }
 
+/* Are there too many requests that could not be measured, beside those that were? */
+static bool too_many(int64_t unmeasured, int64_t measured)
+{
+	return (double)unmeasured > GOODPUT_UNMEASURED_MOST * (double)(measured + unmeasured);
+}
+
 /* Everything that is counted in the window, whose length is in f->window_ns. */
 static void build_rates(struct figures *f, const struct row_selection *sel)
 {
@@ -265,6 +274,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
+		f->unmeasured += row->goodness == SLO_UNMEASURED;
 		f->input_total += row->ok && row->input_tokens != IPF_ABSENT ? row->input_tokens : 0;
 		f->output_total += row->ok && row->output_tokens != IPF_ABSENT ? row->output_tokens : 0;
 		if (!ended_in_window(sel, row))
@@ -286,7 +296,9 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 	f->output_per_s = has_output ? ratio(output, seconds) : NAN;
 	f->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
 	f->little = f->busy_ns > 0 ? ratio(f->busy_ns, (double)f->window_ns) : NAN;
-	f->goodput = f->judged > 0 ? ratio(good, seconds) : NAN;
+	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);
+	f->goodput = known ? ratio(good, seconds) : NAN;
+	f->good_share = known ? ratio((double)f->good, (double)f->judged) : NAN;
 	leave_out_throughput(f, ok, has_input || has_output);
 	f->achieved = ratio((double)f->achieved_n * 1e9, (double)f->achieved_ns);
 	f->offered = f->has_length ? ratio((double)f->offered_n * 1e9, (double)f->length_ns) : NAN;
@@ -355,11 +367,12 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		int64_t rows = 0, met = 0, infinite;
 		for_rows(sel, row)
 		{
-			rows += row->error != VERDICT_HUNG_UP;
-			met += (row->met >> i) & 1;
+			a->unmeasured += (row->marks.unmeasured >> i) & 1;
+			rows += row->error != VERDICT_HUNG_UP && !((row->marks.unmeasured >> i) & 1);
+			met += (row->marks.met >> i) & 1;
 		}
 		if (isnan(objective->percentile)) {
-			a->share = ratio((double)met, (double)rows);
+			a->share = too_many(a->unmeasured, rows) ? NAN : ratio((double)met, (double)rows);
 			continue;
 		}
 		if (gather(sel, objective->metric, AS_WAITED, s, &infinite) < 0)

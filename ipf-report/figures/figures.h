@@ -42,10 +42,14 @@ enum {
 	RESIDUALS,
 };
 
+/* Above this share of requests that could not be measured, there is no goodput. */
+#define GOODPUT_UNMEASURED_MOST 0.01
+
 struct attainment {
-	double share;    /* per-request objective: share of the requests that meet it */
-	double value_ms; /* objective on a percentile: its value … */
-	bool met;        /* … and whether that is within the limit */
+	int64_t unmeasured; /* requests for which it could not be measured */
+	double share;       /* per-request objective: share of the other requests that meet it */
+	double value_ms;    /* objective on a percentile: its value … */
+	bool met;           /* … and whether that is within the limit */
 };
 
 struct figures {
@@ -67,11 +71,13 @@ struct figures {
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
-	int64_t after_end, went_on;       /* content events after the end mark, and responses with any; also of failures */
-	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
-	int64_t judged, good;             /* requests with objectives, and those that met all of them */
-	int64_t left_out; /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
-	double goodput;
+	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */
+	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
+	int64_t deadlines, deadlines_met;                /* fluidity; 0: not measured */
+	int64_t judged, good;                            /* requests with objectives, and those that met all of them */
+	int64_t left_out;           /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
+	int64_t unmeasured;         /* requests with objectives that could not be measured: not streamed; not in `judged` */
+	double goodput, good_share; /* NAN if no request was judged, or too many could not be measured */
 	struct attainment objectives[OBJECTIVES_MOST];
 	/* Every row is in ok, failed (of which some are cut or cancelled) or hung_up. */
 	struct figures *groups[GROUPINGS]; /* one for each of run->groups, if requested; else NULL */

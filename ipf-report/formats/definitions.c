@@ -26,8 +26,9 @@ static const struct {
                  "omission. Absent for closed loops."},
 	{"ttfb", "first_byte - start."},
 	{"ttft", "First content event - start. A role-only or empty first event does not count; one-token answers "
-             "have it too."},
-	{"ttfa", "First event with answer text - start; later than ttft if a model reasons first."},
+             "have it too. Absent if the response was not streamed."},
+	{"ttfa", "First event with answer text - start; later than ttft if a model reasons first. Absent if "
+             "the response was not streamed."},
 	{"ttst", "Second content event - first content event."},
 	{"e2e", "Last content event - start. A trailing usage chunk or end mark delays no content; it counts in "
             "stream."},
@@ -49,6 +50,10 @@ static const struct {
      "Content events that arrived in the same read as another one and therefore have the same time; also as a "
      "share of all content events."},
 
+	{"not_streamed",
+     "Whole responses: streaming was not requested (not-asked), the API has none (no-streaming), or the server "
+     "ignored the request for it (ignored). They have e2e and stream, but no ttft, ttfa, ttst, itl and tpot. What came "
+     "decides: events that share a read were streamed nevertheless."},
 	{"after_end",
      "Content events after the end mark, and the responses that have any. They count as content. The response has "
      "failed (malformed) if its API promises that nothing follows the end mark."},
@@ -84,7 +89,9 @@ static const struct {
      "Requests that met every objective / window, and their share. An objective is compared with the latency "
      "from due if there is one. Failed and cut requests are never good and stay in the denominator of the "
      "share; requests that ipf-fire disconnected on purpose are excluded (left_out counts them). An objective "
-     "on a figure that an answer cannot have, such as the tpot of one token, counts as met."},
+     "on a figure that an answer cannot have, such as the tpot of one token, counts as met. One on a figure that "
+     "only streamed responses have cannot be measured if the response was not streamed; such requests are excluded "
+     "(unmeasured counts them), and above 1 % of them there is no goodput."},
 
 	{NULL, "Tokens of successful requests"},
 	{"output_tokens",

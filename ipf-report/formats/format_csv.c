@@ -114,7 +114,7 @@ static void objectives(struct csv_writer *csv, const struct figures *f, const st
 {
 	char name[80];
 	number(csv, "goodput_requests_per_s", f->goodput);
-	number(csv, "goodput_share", f->judged ? (double)f->good / (double)f->judged : NAN);
+	number(csv, "goodput_share", f->good_share);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		bool each = isnan(objective->percentile);

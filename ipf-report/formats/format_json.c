@@ -135,12 +135,14 @@ static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 	json_t *json = json_object(), *objectives = json_array();
 	if (f->judged > 0) {
 		put(json, "requests_per_s", f->goodput);
-		put(json, "share", (double)f->good / (double)f->judged);
+		put(json, "share", f->good_share);
 		put_count(json, "good", f->good);
 		put_count(json, "of", f->judged);
 	}
 	if (f->left_out > 0)
 		put_count(json, "left_out", f->left_out);
+	if (f->unmeasured > 0)
+		put_count(json, "unmeasured", f->unmeasured);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		const struct attainment *a = &f->objectives[i];
@@ -148,6 +150,8 @@ static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 		put(one, "limit_ms", (double)objective->limit_ns / 1e6);
 		put(one, "share", a->share);
 		put(one, "value_ms", a->value_ms);
+		if (a->unmeasured > 0)
+			put_count(one, "unmeasured", a->unmeasured);
 		if (!isnan(a->value_ms))
 			json_object_set_new(one, "met", json_boolean(a->met));
 		json_array_append_new(objectives, one);
@@ -155,6 +159,15 @@ static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 	if (json_array_size(objectives) > 0)
 		json_object_set(json, "objectives", objectives);
 	json_decref(objectives);
+	return json;
+}
+
+static json_t *not_streamed_json(const struct figures *f)
+{
+	json_t *json = json_object();
+	for (int i = 0; i < RESULT_NOT_STREAMED_COUNT; i++)
+		if (f->not_streamed[i] > 0)
+			put_count(json, result_not_streamed_names[i], f->not_streamed[i]);
 	return json;
 }
 
@@ -190,6 +203,7 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 		                              (json_int_t)f->coalesced, "coalesced_share",
 		                              number((double)f->coalesced / (double)f->events), "stalls", (json_int_t)f->stalls,
 		                              "stalled_requests", (json_int_t)f->stalled));
+	put_object(json, "not_streamed", not_streamed_json(f));
 	if (f->went_on > 0)
 		json_object_set_new(
 			json, "after_end",

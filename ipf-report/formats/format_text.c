@@ -291,6 +291,25 @@ static void latency_rows(struct text_table *t, const struct figures *f, const ch
 	text_table_row(t, "slot wait", "", &f->start[METRIC_SLOT_WAIT]);
 }
 
+/* Says why figures are missing that a reader looks for. */
+static void note_not_streamed(struct layout *l, const struct figures *f)
+{
+	static const char *const reasons[RESULT_NOT_STREAMED_COUNT] = {
+		[RESULT_STREAM_IGNORED] = "the server ignored the request for streaming",
+		[RESULT_STREAM_NOT_ASKED] = "streaming was not requested",
+		[RESULT_NO_STREAMING] = "the API has no streaming",
+	};
+	char a[40], c[40], text[320];
+	for (int i = 0; i < RESULT_NOT_STREAMED_COUNT; i++) {
+		if (f->not_streamed[i] == 0)
+			continue;
+		snprintf(text, sizeof text, "no TTFT, TTFA, ITL and TPOT for %s of %s response%s, which came as a whole: %s",
+		         show_count(f->not_streamed[i], a), show_count(f->ok, c), plural(f->ok), reasons[i]);
+		layout_to(l, 2);
+		layout_wrapped(l, 2, PLAIN, text);
+	}
+}
+
 /* Returns whether any percentile was marked. */
 static bool total_latency(struct layout *l, const struct report *report)
 {
@@ -302,6 +321,7 @@ static bool total_latency(struct layout *l, const struct report *report)
 	while (text_table_part(&t, "Latency, ms"))
 		latency_rows(&t, f, run_data_itl(report->run, 0));
 	text_table_note(l, t.weak);
+	note_not_streamed(l, f);
 	return t.weak;
 }
 
@@ -317,7 +337,7 @@ static bool latency_stage_row(struct layout *l, const struct figures *f, const c
                               const struct percentiles *list)
 {
 	static const double shown[] = {50, 99};
-	bool open = f->due[METRIC_TTFT].n > 0, weak = false;
+	bool open = f->due[METRIC_E2E].n > 0, weak = false;
 	const struct metric_summary *summaries[] = {open ? &f->due[METRIC_TTFT] : &f->start[METRIC_TTFT],
 	                                            &f->start[METRIC_TPOT],
 	                                            open ? &f->due[METRIC_E2E] : &f->start[METRIC_E2E]};
@@ -361,7 +381,7 @@ static void stages_latency(struct layout *l, const struct report *report, bool e
 	for (size_t i = 0; i < figures->count; i++)
 		if (figures->stages[i].measured && figures->stages[i].ok > 0) {
 			weak |= latency_stage_row(l, &figures->stages[i], figures->stages[i].name, false, list);
-			closed |= figures->stages[i].due[METRIC_TTFT].n == 0;
+			closed |= figures->stages[i].due[METRIC_E2E].n == 0;
 		}
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		for (int i = 0; figures->total.groups[by] && i < report->run->groups[by].count; i++)
@@ -532,19 +552,23 @@ static void show_errors(struct layout *l, const struct report *report)
 	}
 }
 
-static void show_goodput(struct layout *l, const struct report *report)
+static void show_good(struct layout *l, const struct figures *f)
 {
-	const struct figures *f = &report->figures->total;
-	const struct slo *slo = report->run->slo;
 	char a[40], c[40];
-	if (f->judged == 0 && slo->count == 0)
-		return;
-	layout_heading(l, "Goodput");
-	if (f->judged > 0) {
+	if (!isnan(f->good_share)) {
 		layout_to(l, 14);
 		layout_format(l, PLAIN, "%s requests/s, ", show_number(f->goodput, a));
-		layout_format(l, PLAIN, "%s of the requests met all objectives",
-		              show_percent((double)f->good / (double)f->judged, a));
+		layout_format(l, PLAIN, "%s of the requests met all objectives", show_percent(f->good_share, a));
+		layout_end_line(l);
+	} else if (f->unmeasured > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "not measurable: %s of ", show_count(f->unmeasured, a));
+		layout_format(l, PLAIN, "%s requests were not streamed", show_count(f->judged + f->unmeasured, c));
+		layout_end_line(l);
+	}
+	if (!isnan(f->good_share) && f->unmeasured > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s excluded: not streamed", show_count(f->unmeasured, a));
 		layout_end_line(l);
 	}
 	if (f->left_out > 0) {
@@ -552,18 +576,30 @@ static void show_goodput(struct layout *l, const struct report *report)
 		layout_format(l, PLAIN, "%s excluded: disconnected on purpose", show_count(f->left_out, a));
 		layout_end_line(l);
 	}
+}
+
+static void show_goodput(struct layout *l, const struct report *report)
+{
+	const struct figures *f = &report->figures->total;
+	const struct slo *slo = report->run->slo;
+	char c[40];
+	if (f->judged == 0 && f->unmeasured == 0 && slo->count == 0)
+		return;
+	layout_heading(l, "Goodput");
+	show_good(l, f);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
+		const struct attainment *got = &f->objectives[i];
 		layout_to(l, 14);
 		layout_text(l, PLAIN, objective->text);
 		layout_to(l, 34);
-		if (isnan(isnan(objective->percentile) ? f->objectives[i].share : f->objectives[i].value_ms)) {
-			layout_text(l, PLAIN, "no request to compare");
+		if (isnan(isnan(objective->percentile) ? got->share : got->value_ms)) {
+			layout_text(l, PLAIN, got->unmeasured ? "not measurable: not streamed" : "no request to compare");
 		} else if (isnan(objective->percentile)) {
-			layout_format(l, PLAIN, "%s of the requests", show_percent(f->objectives[i].share, c));
+			layout_format(l, PLAIN, "%s of the requests", show_percent(got->share, c));
 		} else {
-			layout_text(l, f->objectives[i].met ? GOOD : BAD, f->objectives[i].met ? "met" : "missed");
-			layout_format(l, PLAIN, ": %s ms", show_number(f->objectives[i].value_ms, c));
+			layout_text(l, got->met ? GOOD : BAD, got->met ? "met" : "missed");
+			layout_format(l, PLAIN, ": %s ms", show_number(got->value_ms, c));
 		}
 		layout_end_line(l);
 	}

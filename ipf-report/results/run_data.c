@@ -169,23 +169,30 @@ static int check_schedule(const struct schedule *schedule, const char *file, str
 	return 0;
 }
 
+static int make_room(struct run_data *run, struct ipf_error *err)
+{
+	if (run->row_count < run->row_cap)
+		return 0;
+	int64_t cap = run->row_cap ? 2 * run->row_cap : 1024;
+	struct row *rows = realloc(run->rows, (size_t)cap * sizeof *rows);
+	if (!rows)
+		return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)run->row_count);
+	run->rows = rows;
+	run->row_cap = cap;
+	return 0;
+}
+
 static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
 	if (check_bounds(result, err) < 0)
 		return -1;
-	uint32_t met;
-	int goodness = slo_judge(run->slo, result, &run->doc, &met, err);
+	struct slo_marks marks;
+	int goodness = slo_judge(run->slo, result, &run->doc, &marks, err);
 	if (goodness < 0)
 		return -1;
-	if (run->row_count == run->row_cap) {
-		int64_t cap = run->row_cap ? 2 * run->row_cap : 1024;
-		struct row *rows = realloc(run->rows, (size_t)cap * sizeof *rows);
-		if (!rows)
-			return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)run->row_count);
-		run->rows = rows;
-		run->row_cap = cap;
-	}
+	if (make_room(run, err) < 0)
+		return -1;
 	struct row *row = &run->rows[run->row_count];
 	*row = (struct row){
 		.n = result->n,
@@ -198,7 +205,8 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 		.ok = result->ok,
 		.stale = result->stale,
 		.goodness = (uint8_t)goodness,
-		.met = met,
+		.not_streamed = (uint8_t)result_not_streamed(result),
+		.marks = marks,
 		.due_ns = result->due_ns,
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,

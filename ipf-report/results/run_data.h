@@ -38,8 +38,9 @@ struct row {
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
 	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
 	bool ok, stale;
-	uint8_t goodness; /* enum slo_answer */
-	uint32_t met;     /* bit i: meets objective i of --slo */
+	uint8_t goodness;       /* enum slo_answer */
+	uint8_t not_streamed;   /* enum result_not_streamed */
+	struct slo_marks marks; /* of the objectives of --slo */
 	int64_t due_ns, start_ns, end_ns;
 	int64_t metric[METRIC_COUNT];
 	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;

@@ -69,14 +69,27 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 	return 0;
 }
 
-static bool meets(const struct result *result, enum metric m, int64_t limit_ns)
+enum attained { MISSED, MET, UNMEASURED };
+
+/* Figures that only a streamed answer has. */
+static bool needs_stream(const struct result *result, enum metric m)
+{
+	bool first = m == METRIC_TTFT || m == METRIC_TTFA;
+	bool between = m == METRIC_TTST || m == METRIC_TPOT || m == METRIC_TPOT_CORRECTED || m == METRIC_ITL_MEAN ||
+	               m == METRIC_ITL_MAX;
+	return first || (between && (result->output_tokens == IPF_ABSENT || result->output_tokens > 1));
+}
+
+static enum attained attains(const struct result *result, enum metric m, int64_t limit_ns)
 {
 	int64_t value = metric_of_result(result, m);
+	if (!result->ok)
+		return MISSED;
 	if (value == IPF_ABSENT)
-		return true;
+		return result_not_streamed(result) != RESULT_STREAMED && needs_stream(result, m) ? UNMEASURED : MET;
 	if (metrics[m].from_due && result->lag_ns != IPF_ABSENT)
 		value += result->lag_ns;
-	return value <= limit_ns;
+	return value <= limit_ns ? MET : MISSED;
 }
 
 /* Reads an objective of the request itself: its metric and limit. 1; 0: the metric is unknown; -1: invalid. */
@@ -110,34 +123,52 @@ static int own_objective(const struct jdoc *doc, const struct jdoc_each *e, enum
 	return 1;
 }
 
-int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, uint32_t *met,
+static enum attained worse(enum attained a, enum attained b)
+{
+	return a == MISSED || b == MISSED ? MISSED : a == UNMEASURED || b == UNMEASURED ? UNMEASURED : MET;
+}
+
+/* The request's own objectives. 0; -1: they are invalid. */
+static int judge_own(const struct result *result, struct jdoc *doc, bool own[METRIC_COUNT + 1], enum attained *worst,
+                     struct ipf_error *err)
+{
+	if (jdoc_parse(doc, result->slo.data, result->slo.len, err) < 0)
+		return -1;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		enum metric m;
+		int64_t limit_ns;
+		int got = own_objective(doc, &e, &m, &limit_ns, err);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			continue;
+		own[m] = own[METRIC_COUNT] = true;
+		*worst = worse(*worst, attains(result, m, limit_ns));
+	}
+	return 0;
+}
+
+int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *doc, struct slo_marks *marks,
               struct ipf_error *err)
 {
-	bool own[METRIC_COUNT] = {false}, any = slo->per_request, good = result->ok;
-	*met = 0;
-	if (result->slo.data) {
-		if (jdoc_parse(doc, result->slo.data, result->slo.len, err) < 0)
-			return -1;
-		for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
-			enum metric m;
-			int64_t limit_ns;
-			int got = own_objective(doc, &e, &m, &limit_ns, err);
-			if (got < 0)
-				return -1;
-			if (got == 0)
-				continue;
-			own[m] = any = true;
-			good = good && meets(result, m, limit_ns);
-		}
-	}
+	bool own[METRIC_COUNT + 1] = {false}; /* the last one: any of them */
+	enum attained worst = result->ok ? MET : MISSED;
+	*marks = (struct slo_marks){0};
+	if (result->slo.data && judge_own(result, doc, own, &worst, err) < 0)
+		return -1;
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
-		if (!result->ok || !meets(result, objective->metric, objective->limit_ns))
-			good = good && (!isnan(objective->percentile) || own[objective->metric]);
-		else
-			*met |= UINT32_C(1) << i;
+		enum attained a = attains(result, objective->metric, objective->limit_ns);
+		if (a == MET)
+			marks->met |= UINT32_C(1) << i;
+		else if (a == UNMEASURED)
+			marks->unmeasured |= UINT32_C(1) << i;
+		if (isnan(objective->percentile) && !own[objective->metric])
+			worst = worse(worst, a);
 	}
-	if (any && result_hung_up(result))
+	if (!slo->per_request && !own[METRIC_COUNT])
+		return SLO_NONE;
+	if (result_hung_up(result))
 		return SLO_LEFT_OUT;
-	return !any ? SLO_NONE : good ? SLO_GOOD : SLO_MISSED;
+	return worst == MET ? SLO_GOOD : worst == MISSED ? SLO_MISSED : SLO_UNMEASURED;
 }

@@ -171,6 +171,22 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 	return 0;
 }
 
+/* More requests than this share without a figure of streamed responses, and no goal on it can be judged. */
+#define NOT_STREAMED_MOST 0.01
+
+/* A goal that the run cannot have measured would pass for met. */
+static int check_streamed(const struct stage *search, const struct earlier_stage *stage, struct ipf_error *err)
+{
+	for (int i = 0; i < search->goals.count && stage->not_streamed > 0; i++) {
+		const char *latency = search_goal_of_stream(&search->goals.list[i]);
+		if (latency && (double)stage->not_streamed > NOT_STREAMED_MOST * (double)stage->count)
+			return ipf_error_at(err, IPF_INPUT, stage->file, 0,
+			                    "%s cannot be a goal: %zu of %zu responses of %s were not streamed and do not have it",
+			                    latency, stage->not_streamed, stage->count, stage->name);
+	}
+	return 0;
+}
+
 static int search_resolve(struct stage *search, struct stage_inputs *inputs, struct ipf_error *err)
 {
 	const struct earlier_runs *runs = &inputs->earlier;
@@ -186,6 +202,8 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 			status = ipf_error_at(err, IPF_INPUT, stage->file, 0, "the run is incomplete: %s", stage->incomplete);
 		if (!is_trial(search, stage))
 			continue;
+		if (status < 0 || (status = check_streamed(search, stage, err)) < 0)
+			break;
 		double probability = probability_met(stage, &search->goals);
 		bool invalid = probability < 0.5 && earlier_stage_client_failed(stage);
 		trials[tried.count++] = (struct load_search_trial){search->by_users ? (double)stage->users : stage->rate,

@@ -55,6 +55,7 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 		stage->late += result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
 		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
 	}
+	stage->not_streamed += result->ok && result_not_streamed(result) != RESULT_STREAMED;
 	*row = (struct earlier_request){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
 	for (int i = 0; i < LATENCY_COUNT; i++)
 		row->latency_ns[i] = latency_of(result, (enum latency)i);

@@ -28,8 +28,9 @@ struct earlier_stage {
 	char *incomplete;             /* why part of the run is missing; NULL: it is complete */
 	struct earlier_request *rows; /* in the order in which the requests ended */
 	size_t count, cap;
-	size_t late;     /* rows that the client itself started late … */
-	size_t too_late; /* … and so late that the measurement is invalid (verdict.h) */
+	size_t late;         /* rows that the client itself started late … */
+	size_t too_late;     /* … and so late that the measurement is invalid (verdict.h) */
+	size_t not_streamed; /* successful responses in one piece: they have no first token and no gaps */
 };
 
 struct earlier_runs {

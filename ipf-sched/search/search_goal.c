@@ -9,14 +9,14 @@
 static const struct {
 	const char *name;
 	size_t offset;
-	bool from_start;
+	bool from_start, of_stream;
 } latencies[LATENCY_COUNT] = {
-	[LATENCY_TTFT] = {"ttft", offsetof(struct result, ttft_ns), true},
-	[LATENCY_TTFA] = {"ttfa", offsetof(struct result, ttfa_ns), true},
-	[LATENCY_E2E] = {"e2e", offsetof(struct result, e2e_ns), true},
-	[LATENCY_TPOT] = {"tpot", offsetof(struct result, tpot_ns), false},
-	[LATENCY_NTPOT] = {"ntpot", offsetof(struct result, ntpot_ns), false},
-	[LATENCY_ITL] = {"itl_mean", offsetof(struct result, itl_mean_ns), false},
+	[LATENCY_TTFT] = {"ttft", offsetof(struct result, ttft_ns), true, true},
+	[LATENCY_TTFA] = {"ttfa", offsetof(struct result, ttfa_ns), true, true},
+	[LATENCY_E2E] = {"e2e", offsetof(struct result, e2e_ns), true, false},
+	[LATENCY_TPOT] = {"tpot", offsetof(struct result, tpot_ns), false, true},
+	[LATENCY_NTPOT] = {"ntpot", offsetof(struct result, ntpot_ns), false, false},
+	[LATENCY_ITL] = {"itl_mean", offsetof(struct result, itl_mean_ns), false, true},
 };
 
 static enum latency latency_find(const char *name, size_t len)
@@ -82,6 +82,11 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 			return 0;
 		text += len + 1;
 	}
+}
+
+const char *search_goal_of_stream(const struct search_goal *goal)
+{
+	return latencies[goal->latency].of_stream ? latencies[goal->latency].name : NULL;
 }
 
 int64_t latency_of(const struct result *result, enum latency latency)

@@ -4,8 +4,8 @@
  *     search_goals_parse("ttft=500ms@p99,tpot=50ms@p90", &goals, &err);
  *
  * At least 99 of 100 requests then must have their first token within 500 ms. A request that failed misses every goal;
- * a request without the figure (the TPOT of a single token) meets it. Latencies that begin with the request count from
- * its due time, if it has one: that is what a user waits.
+ * a request without the figure (the TPOT of a single token) meets it, unless the run was not streamed. Latencies that
+ * begin with the request count from its due time, if it has one: that is what a user waits.
  */
 #ifndef IPF_SEARCH_GOAL_H
 #define IPF_SEARCH_GOAL_H
@@ -32,6 +32,8 @@ bool search_goal_begins(const char *text);
 /* Adds the goals of `text`, separated by commas. IPF_USAGE. */
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err);
 
+/* The goal's latency, such as "ttft", if it exists only in streamed responses; otherwise NULL. */
+const char *search_goal_of_stream(const struct search_goal *goal);
 /* The latency of a request in ns; IPF_ABSENT. */
 int64_t latency_of(const struct result *result, enum latency latency);
 

@@ -425,6 +425,26 @@ static bool begins_like_events(struct slice body)
 	return false;
 }
 
+/* A body that is one JSON value in place of a stream of JSON objects. It may be all of a stream, or a server's whole
+ * response: certainly the latter if only that half of the descriptor finds text in it, or if a stream of lines would
+ * end in the middle of the value. */
+static const struct api_response *one_value_format(struct response *r, const struct api_response *asked,
+                                                   const struct api_response *other, struct slice body,
+                                                   enum framing_kind *framing)
+{
+	bool has_whole = other && other->framing == FRAMING_JSON;
+	r->one_value = true;
+	if (has_whole && !gather(&r->doc, &asked->text, true, NULL) && gather(&r->doc, &other->text, true, NULL)) {
+		*framing = FRAMING_JSON;
+		return other;
+	}
+	if (asked->framing == FRAMING_NDJSON && memchr(body.data, '\n', body.len)) {
+		*framing = FRAMING_JSON;
+		return has_whole ? other : asked;
+	}
+	return asked;
+}
+
 /* Chooses the descriptor's half for what was requested, unless the server plainly sent the other kind. *framing says
  * how to cut the body into events. */
 static const struct api_response *choose_format(struct response *r, const struct record *record, const struct api *api,
@@ -439,8 +459,11 @@ static const struct api_response *choose_format(struct response *r, const struct
 		other = NULL;
 	}
 	*framing = asked->framing;
-	if (asked->framing == FRAMING_SSE && body.len && strchr("{[", *body.data) &&
+	bool of_json = asked->framing == FRAMING_NDJSON || asked->framing == FRAMING_JSON_SEQUENCE;
+	if ((asked->framing == FRAMING_SSE || of_json) && body.len && strchr("{[", *body.data) &&
 	    jdoc_parse(&r->doc, body.data, body.len, &ignored) == 0) {
+		if (of_json)
+			return one_value_format(r, asked, other, body, framing);
 		*framing = FRAMING_JSON;
 		return other && other->framing == FRAMING_JSON ? other : asked;
 	}
@@ -519,6 +542,7 @@ static void begin(struct response *r, const struct record *record)
 	r->end_event = SIZE_MAX;
 	r->after_end = 0;
 	r->format = NULL;
+	r->whole = r->no_streaming = r->one_value = false;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
 		r->truncated = false;
 	r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens = IPF_ABSENT;
@@ -549,6 +573,8 @@ int response_parse(struct response *r, const struct record *record, const struct
 	}
 	r->parsed = true;
 	r->format = choose_format(r, record, api, &framing);
+	r->whole = framing == FRAMING_JSON || r->format == api_response(api, false);
+	r->no_streaming = !api_response(api, true);
 	r->protobuf = framing == FRAMING_GRPC ? api_protobuf(api) : NULL;
 	r->message = r->protobuf ? api_response_type(api, r->format == api_response(api, true)) : -1;
 	bool repeats = r->format->text_mode == API_CUMULATIVE_WITH_PROMPT;

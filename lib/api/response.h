@@ -36,12 +36,15 @@ struct response_event {
 struct response {
 	struct response_event *events;
 	size_t events_count, events_cap;
-	int64_t after_end;      /* content events after the end mark; they are among `events` */
-	int64_t first_text_ns;  /* time of the first event with text that is not reasoning; IPF_ABSENT */
-	bool parsed;            /* the status was 2xx and the body was read as a response */
-	bool ended;             /* the end mark was seen */
-	bool failed;            /* the body or the gRPC status reports an error; its message is in error_text */
-	bool no_status;         /* gRPC: the response ended without a status */
+	int64_t after_end;     /* content events after the end mark; they are among `events` */
+	int64_t first_text_ns; /* time of the first event with text that is not reasoning; IPF_ABSENT */
+	bool whole;        /* not streamed: the response to a request for a whole one, or a body that is one JSON value */
+	bool no_streaming; /* the API has no streamed responses */
+	bool one_value;    /* a stream of JSON objects, of which there is one: streamed or not, it looks the same */
+	bool parsed;       /* the status was 2xx and the body was read as a response */
+	bool ended;        /* the end mark was seen */
+	bool failed;       /* the body or the gRPC status reports an error; its message is in error_text */
+	bool no_status;    /* gRPC: the response ended without a status */
 	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */
 	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
 	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */

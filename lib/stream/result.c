@@ -59,6 +59,7 @@ static const struct field fields[] = {
 	UINT(cached_tokens),
 	UINT(asked_input_tokens),
 	UINT(asked_output_tokens),
+	TEXT(not_streamed),
 	TEXT(tokens_source),
 	TEXT(finish),
 	TEXT(finish_server),
@@ -143,6 +144,19 @@ static int parse(struct result_reader *r, struct slice line, struct result *resu
 bool result_hung_up(const struct result *result)
 {
 	return !result->ok && slice_is(result->error_kind, "\"hung-up\"");
+}
+
+const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT] = {NULL, "ignored", "not-asked", "no-streaming"};
+
+enum result_not_streamed result_not_streamed(const struct result *result)
+{
+	for (int i = 1; i < RESULT_NOT_STREAMED_COUNT; i++) {
+		size_t len = strlen(result_not_streamed_names[i]);
+		if (result->not_streamed.len == len + 2 &&
+		    memcmp(result->not_streamed.data + 1, result_not_streamed_names[i], len) == 0)
+			return (enum result_not_streamed)i;
+	}
+	return RESULT_STREAMED;
 }
 
 int result_reader_next(struct result_reader *r, struct result *result, struct slice *line, struct ipf_error *err)

@@ -34,6 +34,7 @@ struct result {
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t asked_input_tokens, asked_output_tokens;
+	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
 	struct slice tokens_source; /* text: usage, tokenizer or events: the source of output_tokens */
 	struct slice finish;        /* text: finish reason */
 	struct slice finish_server; /* text: the server's own word, if it differs */
@@ -59,6 +60,17 @@ void result_reader_close(struct result_reader *reader);
 /* Whether ipf-fire disconnected on purpose (--cancel). Such a request is neither a success nor a failure: no share,
  * latency or objective counts it. */
 bool result_hung_up(const struct result *result);
+
+/* Why a response was not streamed, so that it has no first token and no gaps. */
+enum result_not_streamed {
+	RESULT_STREAMED, /* or not known */
+	RESULT_STREAM_IGNORED,
+	RESULT_STREAM_NOT_ASKED,
+	RESULT_NO_STREAMING, /* the API has no streamed responses */
+	RESULT_NOT_STREAMED_COUNT,
+};
+extern const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT]; /* as in the row; NULL: streamed */
+enum result_not_streamed result_not_streamed(const struct result *result);
 
 /* Sets all fields to absent. */
 void result_init(struct result *result);

@@ -29,7 +29,9 @@ struct verdict {
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
 	int64_t events, coalesced;
-	int64_t after_end;                              /* successful responses with content after their end mark */
+	int64_t stream_ignored;      /* successful whole responses although streaming was requested */
+	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
+	int64_t after_end;           /* successful responses with content after their end mark */
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
 	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
 	struct client_health client;
@@ -189,6 +191,17 @@ static void row_times(struct verdict *v, struct verdict_stage *stage, const stru
 		stage->waited++;
 }
 
+static void row_streaming(struct verdict *v, const struct result *row)
+{
+	enum result_not_streamed why = result_not_streamed(row);
+	bool counted = row->tokens_source.data && !slice_is(row->tokens_source, "\"events\"");
+	v->stream_ignored += why == RESULT_STREAM_IGNORED;
+	if (why != RESULT_STREAMED || !counted || row->output_tokens <= VERDICT_ONE_EVENT_TOKENS)
+		return;
+	v->streamed++;
+	v->one_event += row->events == 1;
+}
+
 void verdict_row(struct verdict *v, const struct result *row)
 {
 	if (row->stage < 0 || row->stage > 1000000)
@@ -214,6 +227,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->coalesced += row->coalesced;
 	}
 	v->after_end += row->after_end > 0;
+	row_streaming(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
 		v->rows_with_length++;
 		v->exact_length += row->asked_output_tokens == row->output_tokens;
@@ -295,6 +309,9 @@ static const struct {
 	{VERDICT_SERVER,
      "DOUBTFUL if the content of more than 1 % of the successful responses went on after their end mark: "
      "the server or the API descriptor is wrong about where a response ends."},
+	{VERDICT_SERVER, "DOUBTFUL if streaming was requested, but more than 1 % of the successful responses came as a "
+                     "whole, or more than 5 % of the streamed ones of more than 8 tokens as a single event: the former "
+                     "have no ttft, and the ttft of the latter is the time of the whole response."},
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
                      "requested."},
 	{VERDICT_SAMPLES,
@@ -493,6 +510,26 @@ static bool judge_ends(struct verdict *v, struct verdict_check *check)
 	return verdict_count(check->figures, "after_end", v->after_end);
 }
 
+static bool judge_streaming(struct verdict *v, struct verdict_check *check)
+{
+	char text[32];
+	json_t *f = check->figures;
+	double ignored = v->ok ? (double)v->stream_ignored / (double)v->ok : 0,
+		   lumped = v->streamed ? (double)v->one_event / (double)v->streamed : 0;
+	if (v->stream_ignored > 0)
+		verdict_check_add(check, verdict_above(ignored, VERDICT_NOT_STREAMED_DOUBTFUL, INFINITY),
+		                  "streaming was requested, but %lld response%s (%s) came as a whole and %s no TTFT",
+		                  (long long)v->stream_ignored, verdict_plural(v->stream_ignored),
+		                  verdict_percent(ignored, text), v->stream_ignored == 1 ? "has" : "have");
+	if (lumped > VERDICT_ONE_EVENT_DOUBTFUL)
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%s of the streamed responses of more than %d tokens came as a single event: their TTFT is "
+		                  "the time of the whole response",
+		                  verdict_percent(lumped, text), VERDICT_ONE_EVENT_TOKENS);
+	return (!v->stream_ignored || verdict_count(f, "stream_ignored", v->stream_ignored)) &&
+	       (!v->one_event || verdict_figure(f, "single_event", lumped));
+}
+
 static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 {
 	if (v->rows_with_length == 0 || v->requested_tokens == 0)
@@ -568,7 +605,8 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 		verdict_check_add(&finding->checks[v->notes[i].question], v->notes[i].status, "%s", v->notes[i].text);
 	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
 	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_ends(v, &finding->checks[VERDICT_SERVER]) ||
-	    !judge_lengths(v, &finding->checks[VERDICT_SERVER]) || !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
+	    !judge_streaming(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
+	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
 		return NULL;
 	finding->status = VERDICT_OK;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)

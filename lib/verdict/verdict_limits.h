@@ -46,6 +46,11 @@
 #define VERDICT_CANCELLED_DOUBTFUL 0.01
 /* Share of the successful responses whose content went on after their end mark. */
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
+/* Share of the successful responses that came in one piece although streaming was requested. */
+#define VERDICT_NOT_STREAMED_DOUBTFUL 0.01
+/* Share of the streamed responses with more than VERDICT_ONE_EVENT_TOKENS that came as one event. */
+#define VERDICT_ONE_EVENT_DOUBTFUL 0.05
+#define VERDICT_ONE_EVENT_TOKENS   8
 /* Output tokens differ from those requested by more than this share. */
 #define VERDICT_LENGTH_DOUBTFUL 0.10
 /* Share of the started requests of a stage that ended within it, which is what its rates count. */

@@ -27,7 +27,7 @@ def holds($text; filter; $want): [.[] | filter] | unique as $got
 ($header[0].t0_unix_ns) as $t0
 | [inputs | select(.n != null)] | map(. as $row | ($log | map(select(.id == $row.id))[0]) as $server
 	| {row: $row, server: $server, prompt: $prompts[0][$row.n],
-	   late_ms: (($t0 + $row.start_ns + $row.ttft_ns - $server.first_wall_ns) / 1e6)})
+	   late_ms: (($t0 + $row.start_ns + ($row.ttft_ns // $row.e2e_ns) - $server.first_wall_ns) / 1e6)})
 | holds("four requests, all ok"; [.row.ok, (.row.n | . >= 0 and . < 4), .row.error]; [true, true, null]),
   holds("the right service was asked"; .server.api; $api),
   holds("the prompt arrives"; .prompt == .server.prompt; true),
@@ -37,7 +37,8 @@ def holds($text; filter; $want): [.[] | filter] | unique as $got
   holds("tokens by the usage"; if $usage then [.row.output_tokens_usage == .server.tokens, .row.input_tokens_usage == (.prompt | length)] else [] end;
 	if $usage then [true, true] else [] end),
   holds("finish reason"; [.row.finish, .row.finish_server]; $finish),
-  holds("TTFT is after the server sent it"; .late_ms | . > -0.3 and . < 20000; true)
+  holds("the first token is after the server sent it"; .late_ms | . > -0.3 and . < 20000; true),
+  holds("a whole answer has none"; [.row.ttft_ns == null, .row.not_streamed]; if $streamed then [false, null] else [true, "not-asked"] end)
 END
 while read -r line; do jq .prompt <<<"$line"; done <lines | jq -sc . >prompts
 

@@ -34,12 +34,13 @@ def text_checks:
 ($header[0].t0_unix_ns) as $t0
 | [inputs | select(.n != null)] | sort_by(.n) | map(. as $row | ($log | map(select(.id == $row.id))[0]) as $server
 	| {row: $row, server: $server, prompt: $prompts[0][$row.n],
-	   late_ms: (($t0 + $row.start_ns + $row.ttft_ns - ($server.arrival_wall_ns + $server.first_token_ns - $server.arrival_ns)) / 1e6)})
+	   late_ms: (($t0 + $row.start_ns + ($row.ttft_ns // $row.e2e_ns) - ($server.arrival_wall_ns + $server.first_token_ns - $server.arrival_ns)) / 1e6)})
 | holds("four requests"; (.row.n | . >= 0 and . < 4); true),
   holds("all are answered as asked"; [.row.ok, .server.status, .server.stream]; [true, 200, $streamed]),
   holds("the prompt arrives"; .prompt == .server.prompt_sha256; true),
   if $tokens then text_checks else holds("a vector has no tokens"; [.row.output_tokens, .row.input_tokens_usage == .server.prompt_tokens, .row.events]; [null, true, 1]) end,
   holds("finish reason"; [.row.finish, .row.finish_server]; $finish),
+  holds("streamed or not"; [.row.ttft_ns == null, .row.not_streamed != null]; (if $streamed then [false, false] else [true, true] end)),
   (map(.late_ms) | sort | within("TTFT is when the server sent the first token"; .[0]; -0.2; 250), "# late \(.[0])")
 END
 

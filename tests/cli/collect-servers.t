@@ -42,7 +42,7 @@ stall;after=3;pause=150ms    |ok 8 8/usage length|.stalls >= 1 and .itl_max_ns >
 slow-headers;delay=100ms     |ok 8 8/usage length|.ttfb_ns >= 100e6 and .ttft_ns >= .ttfb_ns
 html200                      |malformed 0 -/- -
 nothing                      |cut 0 -/- -
-whole                        |ok 1 8/usage length|.ttft_ns == .e2e_ns and .tpot_ns == null
+whole                        |ok 1 8/usage length|.ttft_ns == null and .ttfa_ns == null and .e2e_ns > 0 and .tpot_ns == null and .not_streamed == "ignored"
 garbage                      |malformed - -/- -
 error-inband;after=2         |in-band 2 2/events -|.error.text == "the engine died" and .error.status == 200
 error-inband;form=vllm       |in-band 1 1/events -|.error.text == "the engine died"

@@ -87,6 +87,23 @@ run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
 status_is 2 "results without a search are wrong usage"
 complains ipf-sched "-r requires a search" "and it says so"
 
+# Responses that were not streamed have no TTFT: a goal on it would pass for met.
+unstreamed() { # HOW MANY OF 100
+	awk -v u="$1" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,%s\"e2e_ns\":50000000}\n", k, k, k, k + 1, k < u ? "\"not_streamed\":\"ignored\"," : "\"ttft_ns\":50000000," }' |
+		results whole.results poisson 20
+}
+unstreamed 100
+for goal in ttft ttfa tpot itl_mean; do
+	run "$BIN/ipf-sched" search:slo=e2e=1s@p90,$goal=100ms@p90,low=2,high=100,for=10s -r whole.results
+	status_is 3 "responses that were not streamed cannot meet a goal on $goal"
+	complains ipf-sched "whole.results: $goal cannot be a goal: 100 of 100 responses" "and the message says why"
+done
+run "$BIN/ipf-sched" search:slo=e2e=100ms@p90,low=2,high=100,for=10s -r whole.results
+status_is 0 "a goal on E2E can be judged"
+unstreamed 1
+run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results
+status_is 0 "and a single one does not matter"
+
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results -r run2.results -r ./run1.results
 status_is 3 "a run that is given twice is refused"
 complains ipf-sched "./run1.results: given twice" "and named"

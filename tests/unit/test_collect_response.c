@@ -100,6 +100,7 @@ static void summary(const struct result *row, struct buffer *out)
 	show_count(out, "rt", row->reasoning_tokens);
 	show_count(out, "ct", row->cached_tokens);
 	show_text(out, " fin=", row->finish);
+	show_text(out, " in one piece: ", row->not_streamed);
 }
 
 static void understand(const struct made *m, struct result *row)

@@ -1,6 +1,7 @@
 /* Objectives: how they are written, and what a request makes of them. */
 #include "unit.h"
 
+#include "absent.h"
 #include "results/slo.h"
 
 #include <math.h>
@@ -29,10 +30,10 @@ static struct result answer(int64_t ttft_ms, int64_t lag_ms)
 	return r;
 }
 
-static int judge(const struct slo *slo, const struct result *r, uint32_t *met)
+static int judge(const struct slo *slo, const struct result *r, struct slo_marks *marks)
 {
 	struct ipf_error err = {0};
-	int got = slo_judge(slo, r, &doc, met, &err);
+	int got = slo_judge(slo, r, &doc, marks, &err);
 	if (got < 0)
 		fail_msg("%s", err.text);
 	return got;
@@ -69,14 +70,14 @@ static void limits_are_met_up_to_themselves(void **state)
 {
 	(void)state;
 	struct slo slo;
-	uint32_t met;
+	struct slo_marks marks;
 	parse(&slo, "ttft=100ms,e2e=300ms");
 	struct result r = answer(100, 0);
-	assert_int_equal(judge(&slo, &r, &met), SLO_GOOD);
-	assert_int_equal(met, 3);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
+	assert_int_equal(marks.met, 3);
 	r.ttft_ns++;
-	assert_int_equal(judge(&slo, &r, &met), SLO_MISSED);
-	assert_int_equal(met, 2);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
+	assert_int_equal(marks.met, 2);
 }
 
 /* What a user waits begins when the request was due. */
@@ -84,64 +85,99 @@ static void waiting_counts(void **state)
 {
 	(void)state;
 	struct slo slo;
-	uint32_t met;
+	struct slo_marks marks;
 	parse(&slo, "ttft=100ms");
 	struct result r = answer(60, 50);
-	assert_int_equal(judge(&slo, &r, &met), SLO_MISSED);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
 	r = answer(60, -1); /* closed loop */
-	assert_int_equal(judge(&slo, &r, &met), SLO_GOOD);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
 	parse(&slo, "tpot=100ms"); /* no part of the waiting */
 	r = answer(60, 50);
 	r.tpot_ns = 60 * MS;
-	assert_int_equal(judge(&slo, &r, &met), SLO_GOOD);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
 }
 
 static void failures_and_absent_figures(void **state)
 {
 	(void)state;
 	struct slo slo;
-	uint32_t met;
+	struct slo_marks marks;
 	parse(&slo, "tpot=1ms");
 	struct result r = answer(60, 0); /* one token */
-	assert_int_equal(judge(&slo, &r, &met), SLO_GOOD);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
 	r.ok = false;
-	assert_int_equal(judge(&slo, &r, &met), SLO_MISSED);
-	assert_int_equal(met, 0);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
+	assert_int_equal(marks.met, 0);
 	parse(&slo, "p99:ttft=1ms");
 	r = answer(60, 0);
-	assert_int_equal(judge(&slo, &r, &met), SLO_NONE);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_NONE);
+}
+
+/* An answer in one piece has no first token: whether it came in time cannot be said, unless the rest says no. */
+static void what_was_not_streamed_cannot_be_measured(void **state)
+{
+	(void)state;
+	struct slo slo;
+	struct slo_marks marks;
+	struct result r = answer(60, 0);
+	r.ttft_ns = IPF_ABSENT;
+	r.not_streamed = slice_of("\"not-asked\"");
+	static const char *const unmeasured[] = {"ttft=1s", "ttfa=1s", "ttst=1s", "tpot=1s", "itl_max=1s", "itl_mean=1s"};
+	for (size_t i = 0; i < sizeof unmeasured / sizeof *unmeasured; i++) {
+		parse(&slo, unmeasured[i]);
+		assert_int_equal(judge(&slo, &r, &marks), SLO_UNMEASURED);
+		assert_int_equal(marks.met, 0);
+		assert_int_equal(marks.unmeasured, 1);
+	}
+	parse(&slo, "e2e=1s,ntpot=1s,ttft=1s");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_UNMEASURED);
+	assert_int_equal(marks.met, 3);
+	assert_int_equal(marks.unmeasured, 4);
+	parse(&slo, "ttft=1s,e2e=1ms"); /* missed, whatever the first token would say */
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
+	parse(&slo, "e2e=1s");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
+	r.slo = slice_of("{\"ttft_ms\":500}");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_UNMEASURED);
+	r.output_tokens = 1; /* one token has no gaps, streamed or not */
+	r.slo = slice_of("{\"tpot_ms\":500}");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
+	r.ok = false;
+	parse(&slo, "ttft=1s");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
+	assert_int_equal(marks.unmeasured, 0);
 }
 
 static void objectives_of_its_own(void **state)
 {
 	(void)state;
 	struct slo none = {0}, slo;
-	uint32_t met;
+	struct slo_marks marks;
 	struct result r = answer(60, 0);
-	assert_int_equal(judge(&none, &r, &met), SLO_NONE);
+	assert_int_equal(judge(&none, &r, &marks), SLO_NONE);
 	r.slo = slice_of("{\"ttft_ms\":60}");
-	assert_int_equal(judge(&none, &r, &met), SLO_GOOD);
+	assert_int_equal(judge(&none, &r, &marks), SLO_GOOD);
 	r.slo = slice_of("{\"ttft_ms\":59.9}");
-	assert_int_equal(judge(&none, &r, &met), SLO_MISSED);
+	assert_int_equal(judge(&none, &r, &marks), SLO_MISSED);
 	r.slo = slice_of("{\"ttft\":\"60ms\",\"tier\":\"gold\"}");
-	assert_int_equal(judge(&none, &r, &met), SLO_GOOD);
+	assert_int_equal(judge(&none, &r, &marks), SLO_GOOD);
 	r.slo = slice_of("{\"e2e_ns\":119999999}");
-	assert_int_equal(judge(&none, &r, &met), SLO_MISSED);
+	assert_int_equal(judge(&none, &r, &marks), SLO_MISSED);
 	r.slo = slice_of("{\"tier\":\"gold\"}");
-	assert_int_equal(judge(&none, &r, &met), SLO_NONE);
+	assert_int_equal(judge(&none, &r, &marks), SLO_NONE);
 	/* instead of the general one on the same metric, beside the others */
 	parse(&slo, "ttft=10ms");
 	r.slo = slice_of("{\"ttft\":\"1s\"}");
-	assert_int_equal(judge(&slo, &r, &met), SLO_GOOD);
-	assert_int_equal(met, 0);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
+	assert_int_equal(marks.met, 0);
 	parse(&slo, "ttft=10ms,e2e=10ms");
-	assert_int_equal(judge(&slo, &r, &met), SLO_MISSED);
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
 	static const char *const wrong[] = {"{\"ttft\":500}", "{\"ttft_ms\":\"500\"}", "{\"ttft_ms\":-1}",
 	                                    "{\"ttft\":\"soon\"}", "{\"ttft\":null}"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct ipf_error err = {0};
 		r.slo = slice_of(wrong[i]);
-		if (slo_judge(&slo, &r, &doc, &met, &err) >= 0)
+		if (slo_judge(&slo, &r, &doc, &marks, &err) >= 0)
 			fail_msg("%s was taken", wrong[i]);
 		assert_int_equal(err.kind, IPF_INPUT);
 	}
@@ -152,7 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(how_they_are_written),  cmocka_unit_test(limits_are_met_up_to_themselves),
 		cmocka_unit_test(waiting_counts),        cmocka_unit_test(failures_and_absent_figures),
-		cmocka_unit_test(objectives_of_its_own),
+		cmocka_unit_test(objectives_of_its_own), cmocka_unit_test(what_was_not_streamed_cannot_be_measured),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	jdoc_release(&doc);
