@@ -95,7 +95,9 @@ static const struct source_format *open_input(const struct prep_config *c, const
 		return NULL;
 	if (strcmp(operands->items[0], "auto") != 0)
 		return source_find(operands->items[0], err);
-	return input_open(first, paths->count ? paths->items[0] : "-", err) == 0 ? detect_format(*first, err) : NULL;
+	return input_open(first, paths->count ? paths->items[0] : "-", err) == 0
+	           ? detect_format(*first, c->fields.count > 0, err)
+	           : NULL;
 }
 
 int main(int argc, char **argv)

@@ -186,7 +186,8 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Input"),
 	O(OPTION_FLAG, 0, "list", NULL, list, "list the formats: name, kind and what they contain"),
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
-      "jsonl and csv: read field NAME from this place of a record (repeatable)"),
+      "jsonl, csv and auto: read field NAME from this place of a record, or from the column or member of this name "
+      "(repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
 	COMMON_OPTIONS(struct prep_config, common),
 	SEED_OPTION(struct prep_config, common),

@@ -7,6 +7,7 @@
 void csv_begin(struct csv *csv, struct byte_window *window)
 {
 	csv->window = window;
+	csv->separator = ',';
 	csv->count = 0;
 	csv->line = csv->next_line = 1;
 }
@@ -73,7 +74,7 @@ static int add_field(struct csv *csv, struct ipf_error *err)
 	return 0;
 }
 
-/* Reads the field at text[*at], up to the comma or the end. */
+/* Reads the field at text[*at], up to the separator or the end. */
 static int read_field(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
 {
 	size_t i = *at;
@@ -90,10 +91,10 @@ static int read_field(struct csv *csv, const char *text, size_t len, size_t *at,
 			buffer_byte(&csv->text, text[i]);
 		}
 		i++;
-		if (i < len && text[i] != ',')
+		if (i < len && text[i] != csv->separator)
 			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%c\"", text[i]);
 	} else {
-		while (i < len && text[i] != ',')
+		while (i < len && text[i] != csv->separator)
 			i++;
 		buffer_append(&csv->text, text + *at, i - *at);
 	}
@@ -139,27 +140,62 @@ int csv_next(struct csv *csv, struct ipf_error *err)
 	}
 }
 
-int csv_header(struct csv *csv, struct ipf_error *err)
+/* The separator of the row that the window begins with: the most frequent one outside of quotes. */
+static char separator_of(const char *text, size_t len)
+{
+	static const char separators[] = {',', ';', '\t'};
+	size_t counts[sizeof separators] = {0}, best = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < len; i++) {
+		quoted ^= text[i] == '"';
+		for (size_t k = 0; k < sizeof separators && !quoted; k++)
+			counts[k] += text[i] == separators[k];
+	}
+	for (size_t k = 1; k < sizeof separators; k++)
+		if (counts[k] > counts[best])
+			best = k;
+	return separators[best];
+}
+
+/* Skips a byte order mark and empty lines: 1, 0 at the end, -1. */
+static int find_header(struct csv *csv, size_t *len, struct ipf_error *err)
 {
 	static const char bom[] = "\xef\xbb\xbf";
+	int got;
+	for (bool first = true; (got = row_length(csv, len, err)) == 1; first = false) {
+		const char *text = byte_window_at(csv->window);
+		if (first && *len >= 3 && memcmp(text, bom, 3) == 0) {
+			csv->window->begin += 3;
+			continue;
+		}
+		if (text[0] != '\n' && !(text[0] == '\r' && *len == 2))
+			return 1;
+		csv->window->begin += *len;
+		csv->next_line++;
+	}
+	return got;
+}
+
+int csv_header(struct csv *csv, struct ipf_error *err)
+{
+	size_t len;
 	for (size_t i = 0; i < csv->column_count; i++)
 		free(csv->columns[i]);
 	free(csv->columns);
 	csv->columns = NULL;
 	csv->column_count = 0;
-	int got = csv_next(csv, err);
+	int got = find_header(csv, &len, err);
 	if (got <= 0)
+		return got;
+	csv->separator = separator_of(byte_window_at(csv->window), len);
+	if ((got = csv_next(csv, err)) <= 0)
 		return got;
 	csv->columns = calloc(csv->count, sizeof *csv->columns);
 	if (!csv->columns)
 		return ipf_error_memory(err);
-	for (size_t i = 0; i < csv->count; i++) {
-		struct slice name = csv->fields[i];
-		if (i == 0 && name.len >= 3 && memcmp(name.data, bom, 3) == 0)
-			name = (struct slice){name.data + 3, name.len - 3};
-		if (!(csv->columns[csv->column_count++] = slice_dup(name)))
+	for (size_t i = 0; i < csv->count; i++)
+		if (!(csv->columns[csv->column_count++] = slice_dup(csv->fields[i])))
 			return ipf_error_memory(err);
-	}
 	return 1;
 }
 

@@ -1,4 +1,5 @@
-/* CSV by RFC 4180: comma-separated fields, in double quotes if they need it; rows end in CRLF, LF or with the file.
+/* CSV by RFC 4180: fields separated by commas, or by the semicolons or tabs that the header has, in double quotes if
+ * they need it; rows end in CRLF, LF or with the file.
  *
  *     struct csv csv = {0};
  *     csv_begin(&csv, &window);
@@ -16,6 +17,7 @@
 
 struct csv {
 	struct byte_window *window;
+	char separator;
 	struct slice *fields; /* of the row */
 	size_t count, cap;
 	int64_t line;       /* on which the row begins, from 1 */
@@ -26,12 +28,12 @@ struct csv {
 	size_t column_count;
 };
 
-/* Begins a file. */
+/* Begins a file, with commas until csv_header finds another separator. */
 void csv_begin(struct csv *csv, struct byte_window *window);
 /* Reads the next row, skipping empty lines: 1, 0 at the end, -1 if the row is malformed (IPF_INPUT; the next call
  * continues after it) or cannot be read. */
 int csv_next(struct csv *csv, struct ipf_error *err);
-/* Reads a row as the header. */
+/* Reads a row as the header, without a byte order mark. */
 int csv_header(struct csv *csv, struct ipf_error *err);
 /* The index of a column by its name in the header; -1 if there is none. */
 int csv_column(const struct csv *csv, const char *name);

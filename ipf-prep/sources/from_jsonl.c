@@ -2,14 +2,15 @@
  *
  *     --field prompt=/question --field output=/response --field at_ms=/time
  *
- * The pointer is a JSON Pointer into the record; a CSV row counts as an object of strings. If a name is given several
- * times, the first pointer that leads to a value counts. Without --field, the usual names are tried (`usual` below).
- * Everything else in a record is ignored.
+ * The pointer is a JSON Pointer into the record, or the plain name of a member; a CSV row counts as an object of
+ * strings. If a name is given several times, the first pointer that leads to a value counts. Without --field, the usual
+ * names are tried (`usual` below). Everything else in a record is ignored.
  */
 #include "absent.h"
 #include "cli/times.h"
 #include "clock.h"
 #include "sources/chat_fields.h"
+#include "sources/quoted_names.h"
 #include "sources/sniff.h"
 #include "name_set.h"
 #include "sources/record_fields.h"
@@ -101,13 +102,16 @@ static void close_state(void *opened)
 
 static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_error *err)
 {
-	if (*pointer && *pointer != '/')
-		return ipf_error_set(err, IPF_USAGE, "--field: expected a JSON Pointer such as /question, got \"%s\"", pointer);
 	m->pointer = strdup(pointer);
 	m->steps = calloc(1, strlen(pointer) + 1);
 	if (!m->pointer || !m->steps)
 		return ipf_error_memory(err);
 	char *to = m->steps;
+	if (*pointer && *pointer != '/') { /* the name of a member or column */
+		strcpy(to, pointer);
+		m->count = 1;
+		return 0;
+	}
 	for (const char *at = pointer; *at; at++) {
 		if (*at == '/') {
 			if (m->count++)
@@ -152,7 +156,7 @@ static int parse_field(struct mapping *m, const char *text, struct ipf_error *er
 {
 	const char *equals = strchr(text, '=');
 	if (!equals)
-		return ipf_error_set(err, IPF_USAGE, "--field: expected NAME=/POINTER, got \"%s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "--field: expected NAME=/POINTER or NAME=COLUMN, got \"%s\"", text);
 	if (!parse_name(text, (size_t)(equals - text), m))
 		return ipf_error_set(
 			err, IPF_USAGE,
@@ -204,12 +208,37 @@ static unsigned traits_of(const void *opened)
 	       (maps(opened, SESSION) ? HAS_SESSIONS | GATHERS : 0) | (maps(opened, INPUT_TOKENS) ? MAKES_TEXT : 0);
 }
 
+/* Can a mapping lead to a value in such rows? */
+static bool has_column(const struct mapping *m, const struct csv *csv)
+{
+	return m->count == 1 && csv_column(csv, m->steps) >= 0;
+}
+
+/* A column that --field names and that the file has not is a mistake, unless another one of the same field is there. */
+static int check_columns(const struct state *state, const struct csv *csv, struct ipf_error *err)
+{
+	for (size_t i = 0; i < state->count; i++) {
+		bool found = false;
+		for (size_t k = 0; k < state->count; k++)
+			found |= state->mappings[k].field == state->mappings[i].field && has_column(&state->mappings[k], csv);
+		if (found)
+			continue;
+		struct quoted_names columns = {0};
+		for (size_t k = 0; k < csv->column_count; k++)
+			quoted_names_add(&columns, slice_of(csv->columns[k]));
+		ipf_error_set(err, IPF_INPUT, "--field %s=%.80s: there is no such column, but %s",
+		              field_names[state->mappings[i].field], state->mappings[i].pointer, quoted_names_text(&columns));
+		quoted_names_release(&columns);
+		return -1;
+	}
+	return 0;
+}
+
 static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
 {
-	(void)csv;
-	(void)err;
-	((struct state *)opened)->origin = (struct time_origin){0};
-	return 0;
+	struct state *state = opened;
+	state->origin = (struct time_origin){0};
+	return csv && state->given ? check_columns(state, csv, err) : 0;
 }
 
 /* ---- values by field ---- */
@@ -438,7 +467,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_jsonl = {
 	.name = "jsonl",
-	.about = "JSON records with any fields: common names are found, --field NAME=/POINTER maps others",
+	.about = "JSON records with any fields: common names are found, --field NAME=MEMBER maps others",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",
@@ -454,12 +483,12 @@ const struct source_format source_jsonl = {
 static bool recognises_csv(const struct sniff *sniff)
 {
 	return sniff_columns(sniff, "prompt") || sniff_columns(sniff, "question") || sniff_columns(sniff, "instruction") ||
-	       sniff_columns(sniff, "text");
+	       sniff_columns(sniff, "text") || sniff_columns(sniff, "query") || sniff_columns(sniff, "text_input");
 }
 
 const struct source_format source_csv = {
 	.name = "csv",
-	.about = "CSV with any columns: common names are found, --field NAME=/COLUMN maps others",
+	.about = "CSV with any columns: common names are found, --field NAME=COLUMN maps others",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_TABLE,
 	.filled = "prose of the recorded length, another for each record, where a record has no text",

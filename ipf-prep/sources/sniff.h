@@ -12,6 +12,7 @@ struct sniff {
 	const struct jdoc *json; /* the first record; NULL if it is not JSON, or longer than the part that was read */
 	const struct csv *csv;   /* the columns if the file is read as CSV; NULL for JSON */
 	struct slice head;       /* the bytes */
+	bool text;               /* it is text in UTF-8 that does not look like JSON or CSV */
 };
 
 /* Names are separated by single spaces. */

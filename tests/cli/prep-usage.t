@@ -43,9 +43,8 @@ wrong 'the shares sum up to 0.7 instead of 1' jsonl a.jsonl --models a=0.5,b=0.2
 wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
 wrong '--min-input: 5 is more than --max-input 4' jsonl a.jsonl --min-input 5 --max-input 4
 wrong '--from: 5 s is not before --to 5 s' azure a.csv --from 5s --to 5s
-wrong '--field: expected NAME=/POINTER, got "prompt"' jsonl a.jsonl --field prompt
+wrong '--field: expected NAME=/POINTER or NAME=COLUMN, got "prompt"' jsonl a.jsonl --field prompt
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
-wrong '--field: expected a JSON Pointer such as /question, got "prompt"' jsonl a.jsonl --field prompt=prompt
 wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
 wrong '--field: one of prompt, messages and input_tokens is required' jsonl a.jsonl --field output=/output
 wrong 'expected a SOURCE' -v
