@@ -1,18 +1,25 @@
 #include "input/byte_window.h"
 
-#include <errno.h>
+#include "stream/stream.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK ((size_t)256 << 10)
+#define CHUNK        ((size_t)256 << 10)
+#define CHECKED_FROM ((size_t)1 << 20)
 
 /* Makes room for a chunk at the end of the window. */
 static int make_room(struct byte_window *window, struct ipf_error *err)
 {
 	size_t held = window->end - window->begin;
-	if (held > BYTE_WINDOW_MAX)
-		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB; is the format right?",
-		                     BYTE_WINDOW_MAX >> 20);
+	size_t limit = stream_line_limit() ? stream_line_limit() : BYTE_WINDOW_MAX;
+	if (held > limit)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "a record of more than %zu MiB; is the format right? --max-line allows longer ones",
+		                     limit >> 20);
+	if (held > CHECKED_FROM && memchr(window->bytes + window->end - window->last, '\0', window->last))
+		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB that has bytes 0x00: this is no text",
+		                     CHECKED_FROM >> 20);
 	if (window->cap - window->end >= CHUNK)
 		return 0;
 	/* Moving alone suffices if few bytes are held; else the window doubles, so that moving stays cheap. */
@@ -25,7 +32,7 @@ static int make_room(struct byte_window *window, struct ipf_error *err)
 	size_t cap = window->cap * 2 > 4 * CHUNK ? window->cap * 2 : 4 * CHUNK;
 	char *bytes = realloc(window->bytes, cap);
 	if (!bytes)
-		return ipf_error_errno(err, ENOMEM, NULL, "no memory for a record of %zu bytes", held);
+		return ipf_error_memory(err);
 	window->bytes = bytes;
 	window->cap = cap;
 	return 0;
@@ -35,9 +42,10 @@ int byte_window_more(struct byte_window *window, struct ipf_error *err)
 {
 	if (window->ended)
 		return 0;
-	if (make_room(window, err) < 0)
-		return -1;
-	int64_t got = window->read(window->data, window->bytes + window->end, window->cap - window->end, err);
+	int64_t got = -1;
+	if (make_room(window, err) == 0)
+		got = window->read(window->data, window->bytes + window->end, window->cap - window->end, err);
+	window->stuck = got < 0;
 	if (got < 0)
 		return -1;
 	if (got == 0) {
@@ -45,13 +53,14 @@ int byte_window_more(struct byte_window *window, struct ipf_error *err)
 		return 0;
 	}
 	window->end += (size_t)got;
+	window->last = (size_t)got;
 	return 1;
 }
 
 void byte_window_restart(struct byte_window *window)
 {
-	window->begin = window->end = 0;
-	window->ended = false;
+	window->begin = window->end = window->last = 0;
+	window->ended = window->stuck = false;
 }
 
 void byte_window_release(struct byte_window *window)

@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest record, in bytes. A larger one means that the file has another format. */
+/* The largest record, in bytes, unless --max-line says otherwise. A larger one means that the file has another format.
+ */
 #define BYTE_WINDOW_MAX ((size_t)512 << 20)
 
 struct byte_window {
@@ -27,7 +28,9 @@ struct byte_window {
 	void *data;
 	char *bytes;
 	size_t begin, end, cap;
+	size_t last; /* how many bytes the last read gave */
 	bool ended;
+	bool stuck; /* the last attempt to get more failed */
 };
 
 /* The first byte that has not been consumed. */
@@ -37,7 +40,7 @@ static inline const char *byte_window_at(const struct byte_window *window)
 }
 
 /* Reads more: 1 if there are more bytes (they may have moved), 0 at the end, -1 on error, also if the bytes that have
- * not been consumed exceed BYTE_WINDOW_MAX (IPF_INPUT). */
+ * not been consumed exceed the largest record, or are a MiB with NULs, which no text has (IPF_INPUT). */
 int byte_window_more(struct byte_window *window, struct ipf_error *err);
 /* Forgets all bytes but keeps the memory, for the next file. */
 void byte_window_restart(struct byte_window *window);

@@ -262,7 +262,7 @@ static int read_rows(struct open_file *f, struct ipf_error *err)
 		return end_reading(r, &wrong, err);
 	}
 	while (wants_more(r) && (got = csv_next(csv, &wrong)) != 0) {
-		if (got < 0 && (wrong.kind != IPF_INPUT || f->window->end - f->window->begin > BYTE_WINDOW_MAX)) {
+		if (got < 0 && (wrong.kind != IPF_INPUT || f->window->stuck)) {
 			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
 			return end_reading(r, &wrong, err);
 		}
@@ -294,8 +294,8 @@ static bool is_csv(struct byte_window *window)
 		if (window->begin + at >= window->end && byte_window_more(window, &ignored) <= 0)
 			return false;
 		unsigned char c = (unsigned char)byte_window_at(window)[at];
-		if (!strchr(" \t\r\n\xef\xbb\xbf", c))
-			return c != '{' && c != '[';
+		if (!c || !strchr(" \t\r\n\xef\xbb\xbf", c))
+			return c && c != '{' && c != '[';
 	}
 }
 

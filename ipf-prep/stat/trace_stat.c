@@ -29,6 +29,7 @@ static const struct option_spec specs[] = {
                      "also draw plots to FILE, .png or .svg (requires gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct stat_options, common.output,
                      "write to FILE (default: standard output)"),
+	INPUT_LIMITS(struct stat_options, common),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
 static const struct program stat_program = {

@@ -80,24 +80,43 @@ static bool is_heading(const char *line)
 	return true;
 }
 
+enum { LINE_MAX_BYTES = 16384 };
+
+/* 1: a line, with its newline and a NUL; 0: the end; -1. */
+static int next_line(FILE *file, char line[LINE_MAX_BYTES], size_t *len, struct ipf_error *err)
+{
+	int c = 0;
+	*len = 0;
+	while (c != '\n' && (c = getc_unlocked(file)) != EOF) {
+		if (*len + 1 == LINE_MAX_BYTES)
+			return ipf_error_set(err, IPF_INPUT, "expected a time and a rate, got a line of more than %d bytes",
+			                     LINE_MAX_BYTES - 1);
+		if (!c)
+			return ipf_error_set(err, IPF_INPUT, "expected a time and a rate, got the byte 0x00");
+		line[(*len)++] = (char)c;
+	}
+	line[*len] = '\0';
+	if (ferror(file))
+		return ipf_error_errno(err, errno, NULL, "cannot read");
+	return *len > 0;
+}
+
 static int read_lines(struct rate_points *points, FILE *file, const char *path, struct digest *digest, int64_t *bytes,
                       struct ipf_error *err)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t len;
+	char line[LINE_MAX_BYTES];
+	size_t len;
+	int64_t number = 1;
 
-	for (int64_t number = 1; err->kind == IPF_OK && (len = getline(&line, &cap, file)) >= 0; number++) {
+	for (; err->kind == IPF_OK && next_line(file, line, &len, err) == 1; number++) {
 		bool marked = number == 1 && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0; /* a byte order mark */
 		char *text = line + (marked ? 3 : 0);
-		digest_update(digest, line, (size_t)len);
-		*bytes += len;
+		digest_update(digest, line, len);
+		*bytes += (int64_t)len;
 		if (text[0] != '#' && !(number == 1 && is_heading(text)) && read_line(points, text, err) < 0)
-			ipf_error_place(err, path, number);
+			break;
 	}
-	if (ferror(file))
-		ipf_error_errno(err, errno, path, "cannot read");
-	free(line);
+	ipf_error_place(err, path, number);
 	return err->kind == IPF_OK ? 0 : -1;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/nearest.h"
 #include "cli/units.h"
 #include "safe_text.h"
+#include "stream/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,6 +238,34 @@ static int parse_choice(const char *text, const char *const *choices, int *index
 		                                         : " or ",
 		                         choices[i]);
 	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%.200s\"", expected, text);
+}
+
+static int parse_limit(const char *text, int64_t least, int64_t most, int64_t *bytes, struct ipf_error *err)
+{
+	if (parse_size(text, bytes, err) < 0)
+		return -1;
+	if (*bytes < least || *bytes > most)
+		return ipf_error_set(err, IPF_USAGE, "expected a size from %lldKiB to %lldMiB, got \"%s\"",
+		                     (long long)least >> 10, (long long)most >> 20, shown(text).text);
+	return 0;
+}
+
+int options_max_line(const char *text, void *variable, struct ipf_error *err)
+{
+	int64_t *bytes = variable;
+	if (parse_limit(text, 64 << 10, (int64_t)STREAM_LINE_LARGEST, bytes, err) < 0)
+		return -1;
+	stream_limit_lines((size_t)*bytes);
+	return 0;
+}
+
+int options_max_window(const char *text, void *variable, struct ipf_error *err)
+{
+	int64_t *bytes = variable;
+	if (parse_limit(text, 1 << 10, INT64_C(2) << 30, bytes, err) < 0)
+		return -1;
+	stream_limit_windows((size_t)*bytes);
+	return 0;
 }
 
 static int store_value(const struct argument *a, void *variable, struct ipf_error *err)

@@ -34,6 +34,7 @@ struct common_options {
 	bool seed_given;
 	int verbose;
 	bool quiet, progress, reproducible;
+	int64_t max_line, max_window; /* in bytes; 0: the default. In force as soon as they are parsed */
 };
 #define COMMON_DEFAULTS                                                                                                \
 	{                                                                                                                  \
@@ -42,6 +43,22 @@ struct common_options {
 
 /* The row of the programs that draw random numbers. */
 #define SEED_OPTION(type_, member_) OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "random seed (default: 1)")
+
+/* The rows of programs that read streams. */
+#define INPUT_LIMITS(type_, member_)                                                                                   \
+	{.kind = OPTION_PARSED,                                                                                            \
+	 .name = "max-line",                                                                                               \
+	 .argument = "SIZE",                                                                                               \
+	 .offset = offsetof(type_, member_.max_line),                                                                      \
+	 .help = "refuse input with a line of more than SIZE (default: 1GiB)",                                             \
+	 .parse = options_max_line,                                                                                        \
+	 .unshaping = true},                                                                                               \
+	{                                                                                                                  \
+		.kind = OPTION_PARSED, .name = "max-window", .argument = "SIZE",                                               \
+		.offset = offsetof(type_, member_.max_window),                                                                 \
+		.help = "refuse zstd-compressed streams that need a window of more than SIZE (default: 128MiB)",               \
+		.parse = options_max_window, .unshaping = true                                                                 \
+	}
 
 /* The rows that all five programs have in common. */
 #define COMMON_OPTIONS(type_, member_)                                                                                 \
@@ -55,12 +72,16 @@ struct common_options {
 	                     "show progress even if standard error is not a terminal"),                                    \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "reproducible", NULL, type_, member_.reproducible,                            \
 	                     "omit from the header what changes from run to run"),                                         \
-		{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},                                \
+		INPUT_LIMITS(type_, member_), {.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},  \
 		{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},           \
 	{                                                                                                                  \
 		.kind = OPTION_COMPLETION, .name = "completion", .argument = "[SHELL]", .choices = completion_shells,          \
 		.help = "print a completion script for bash (the default), zsh or fish"                                        \
 	}
+
+/* --max-line and --max-window of COMMON_OPTIONS: set the limits of stream.h. */
+int options_max_line(const char *text, void *variable, struct ipf_error *err);
+int options_max_window(const char *text, void *variable, struct ipf_error *err);
 
 struct operands {
 	char **items; /* of argv, NULL at the end; valid as long as the program runs */

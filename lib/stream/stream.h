@@ -33,13 +33,31 @@
 struct stream_reader;
 struct stream_writer;
 
+/* What a reader accepts. A line is read into memory whole, and decompression remembers as much as the window of the
+ * compressed data says, so both have a limit. The header and the trailer have a lower one, since a tree of their JSON
+ * takes many times their size. */
+#define STREAM_LINE_MAX     ((size_t)1 << 30)
+#define STREAM_WINDOW_MAX   ((size_t)128 << 20)
+#define STREAM_HEADER_MAX   ((size_t)16 << 20)
+#define STREAM_LINE_LARGEST (((size_t)4 << 30) - 2) /* JSON texts are at most that long (json/jdoc.h) */
+
+/* Sets the limits in bytes of all readers that are opened later: before threads are started. 0: the default. A window
+ * is a power of two of at most 2 GiB; others are rounded up. */
+void stream_limit_lines(size_t bytes);
+void stream_limit_windows(size_t bytes);
+/* The limit of lines that was set; 0: none. */
+size_t stream_line_limit(void);
+
 /* Opens `path` (NULL or "-": standard input), detects compression by the first bytes and reads the header. `kind` is
  * the expected kind: "trace", "schedule", "records" or "results". -1: IPF_SYSTEM; IPF_INPUT for another kind, a newer
- * version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. */
+ * version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. What does not begin
+ * with
+ * "{" is refused without looking for the end of the line. */
 int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 
 /* Reads the next body line, without its newline. 1: a line; 0: the end, after a trailer that agrees with the lines; -1:
- * IPF_CUT (no trailer, or a damaged end), IPF_INPUT (the trailer disagrees, or data follow it), IPF_SYSTEM. The text
+ * IPF_CUT (no trailer, or a damaged end), IPF_INPUT (the trailer disagrees, data follow it, a line is too long or a
+ * longer one does not begin with "{"), IPF_SYSTEM. The text
  * says how many lines were good. Every further call returns the same error. */
 int stream_reader_next(struct stream_reader *reader, struct slice *line, struct ipf_error *err);
 

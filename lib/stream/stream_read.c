@@ -1,6 +1,7 @@
 #include "stream/stream.h"
 
 #include "redact.h"
+#include "safe_text.h"
 #include "stream/digest.h"
 
 #include <errno.h>
@@ -10,8 +11,30 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
-enum { STREAM_VERSION = 1, IN_SIZE = 256 * 1024 };
+enum {
+	STREAM_VERSION = 1,
+	IN_SIZE = 256 * 1024,
+	BEGINNING = 4096 /* this much of a line decides whether it can be one */
+};
+
+static size_t line_limit, window_limit; /* 0: the default */
+
+void stream_limit_lines(size_t bytes)
+{
+	line_limit = bytes;
+}
+
+void stream_limit_windows(size_t bytes)
+{
+	window_limit = bytes;
+}
+
+size_t stream_line_limit(void)
+{
+	return line_limit;
+}
 
 struct stream_reader {
 	int fd;
@@ -60,6 +83,12 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 		if (to) {
 			ZSTD_outBuffer out = {to, room, 0};
 			size_t left = ZSTD_decompressStream(r->zstd, &out, &in);
+			if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+				return ipf_error_memory(err);
+			if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+				return ipf_error_at(err, IPF_INPUT, r->name, 0,
+				                    "compressed with a window of more than %zu MiB; --max-window allows larger ones",
+				                    (window_limit ? window_limit : STREAM_WINDOW_MAX) >> 20);
 			if (ZSTD_isError(left))
 				return ipf_error_at(err, IPF_INPUT, r->name, 0, "damaged compressed data after %lld good lines: %s",
 				                    (long long)r->lines, ZSTD_getErrorName(left));
@@ -69,7 +98,7 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 			r->in_at = in.pos;
 		}
 	}
-	return r->text.failed ? ipf_error_at(err, IPF_SYSTEM, r->name, r->line + 1, "out of memory for a line") : 0;
+	return r->text.failed ? ipf_error_memory(err) : 0;
 }
 
 /* Gets more text: 1; 0: end of the input; -1. */
@@ -101,6 +130,29 @@ static int more(struct stream_reader *r, struct ipf_error *err)
 	return r->text.len > before;
 }
 
+static int too_long(struct stream_reader *r, size_t limit, struct ipf_error *err)
+{
+	return ipf_error_at(err, IPF_INPUT, r->name, r->line + 1,
+	                    "the line is longer than %zu MiB, after %lld good lines; --max-line allows longer ones",
+	                    limit >> 20, (long long)r->lines);
+}
+
+/* Whether the `len` bytes at `line`, whose end has not been seen, can become a line. Damage is found at its first byte:
+ * memory does not depend on how much of it there is. */
+static int check_beginning(struct stream_reader *r, const char *line, size_t len, struct ipf_error *err)
+{
+	size_t limit = line_limit ? line_limit : r->line == 0 ? STREAM_HEADER_MAX : STREAM_LINE_MAX;
+	if (len > limit)
+		return too_long(r, limit, err);
+	if (len < BEGINNING || *line == '{')
+		return 0;
+	if (r->line == 0)
+		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: it does not begin with \"{\"");
+	return ipf_error_at(err, IPF_CUT, r->name, r->line + 1,
+	                    "damaged after %lld good line%s: expected \"{\", got \"%s\"", (long long)r->lines,
+	                    r->lines == 1 ? "" : "s", shown_slice((struct slice){line, 8}).text);
+}
+
 /* 1: a whole line, without its newline; 0: end of the input, what is left is not a whole line; -1. */
 static int next_line(struct stream_reader *r, struct slice *line, struct ipf_error *err)
 {
@@ -109,11 +161,16 @@ static int next_line(struct stream_reader *r, struct slice *line, struct ipf_err
 		char *newline = r->text.len > from ? memchr(r->text.data + from, '\n', r->text.len - from) : NULL;
 		if (newline) {
 			*line = (struct slice){r->text.data + r->text_at, (size_t)(newline - r->text.data) - r->text_at};
+			if (check_beginning(r, line->data, line->len, err) < 0)
+				return -1;
 			r->text_at = r->searched = (size_t)(newline - r->text.data) + 1;
 			r->line++;
 			return 1;
 		}
 		r->searched = r->text.len;
+		size_t pending = r->text.len - r->text_at;
+		if (pending > 0 && check_beginning(r, r->text.data + r->text_at, pending, err) < 0)
+			return -1;
 		int got = more(r, err);
 		if (got <= 0)
 			return got;
@@ -164,6 +221,16 @@ static bool is_standard(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
+/* The smallest power of two that holds the limit, of those that zstd knows. */
+static int window_log(void)
+{
+	size_t limit = window_limit ? window_limit : STREAM_WINDOW_MAX;
+	int log = 10;
+	while (log < 31 && (size_t)1 << log < limit)
+		log++;
+	return log;
+}
+
 /* Looks at the first bytes, which a pipe may deliver one by one. */
 static int detect_compression(struct stream_reader *r, struct ipf_error *err)
 {
@@ -182,8 +249,10 @@ static int detect_compression(struct stream_reader *r, struct ipf_error *err)
 	if (!r->compressed)
 		return 0;
 	if (!r->zstd && !(r->zstd = ZSTD_createDStream()))
-		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "out of memory");
-	ZSTD_initDStream(r->zstd);
+		return ipf_error_memory(err);
+	if (ZSTD_isError(ZSTD_initDStream(r->zstd)) ||
+	    ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, window_log())))
+		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot set the decompressor up");
 	return 0;
 }
 
@@ -198,7 +267,7 @@ static int start(struct stream_reader *r, struct ipf_error *err)
 	ipf_error_clear(&r->failure);
 	digest_free(r->digest);
 	if (!(r->digest = digest_new()))
-		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "out of memory");
+		return ipf_error_memory(err);
 	if (detect_compression(r, err) < 0)
 		return -1;
 	return read_header(r, err);
@@ -237,6 +306,8 @@ fail:
 
 static int read_trailer(struct stream_reader *r, struct slice line, struct ipf_error *err)
 {
+	if (line.len > STREAM_HEADER_MAX && line.len > line_limit)
+		return too_long(r, STREAM_HEADER_MAX, err);
 	json_error_t why;
 	json_t *end = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &why);
 	r->trailer = json_incref(json_object_get(end, "end"));

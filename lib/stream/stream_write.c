@@ -132,6 +132,19 @@ static int open_output(struct stream_writer *w, const char *path, struct ipf_err
 	return 0;
 }
 
+/* What no reader accepts is not written. */
+static int check_header(struct stream_writer *w, struct ipf_error *err)
+{
+	if (w->out.len <= STREAM_HEADER_MAX)
+		return 0;
+	size_t len = w->out.len;
+	out_clear(w);
+	return ipf_error_at(
+		err, IPF_USAGE, w->name, 0,
+		"the header would have %zu MiB, and readers accept %zu MiB: use fewer stages, files or parameters", len >> 20,
+		STREAM_HEADER_MAX >> 20);
+}
+
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
 {
 	*writer = NULL;
@@ -139,7 +152,7 @@ int stream_writer_open(struct stream_writer **writer, const char *path, json_t *
 	if (!w)
 		return ipf_error_memory(err);
 	w->fd = -1;
-	if (open_output(w, path, err) < 0 || put_header(w, header, err) < 0) {
+	if (open_output(w, path, err) < 0 || put_header(w, header, err) < 0 || check_header(w, err) < 0) {
 		stream_writer_abandon(w);
 		return -1;
 	}
