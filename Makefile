@@ -10,6 +10,7 @@
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 mandir      ?= $(prefix)/share/man
+sharedir        ?= $(prefix)/share/ipf
 completions     ?= $(prefix)/share/bash-completion/completions
 zshcompletions  ?= $(prefix)/share/zsh/site-functions
 fishcompletions ?= $(prefix)/share/fish/vendor_completions.d
@@ -22,6 +23,7 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
+SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
 MANUALS  := $(wildcard ipf-*/*.1 lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
@@ -197,7 +199,7 @@ lint: format-check ## check manual pages, wording, shell scripts and layout (by 
 	$(Q)mandoc -T lint -W warning $(MANUALS)
 	$(Q)BUILD=$(BUILD) tests/house/words.sh
 	$(Q)! command -v shellcheck >/dev/null || shellcheck -S warning tests/tap.sh \
-		$$(find .ci examples lib tests -type f | xargs grep -lE '^#!.*(sh|bash)$$')
+		$$(find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$')
 
 format: ## lay the C sources out by .clang-format
 	$(Q)clang-format -i $(formatted)
@@ -226,10 +228,11 @@ dist: ## a tar archive of the sources, in $(BUILD)
 	$(call say,DIST,$(BUILD)/ipf-$(VERSION).tar.gz)
 
 # ---- install --------------------------------------------------------------------------------------------------------
-install: all ## install programs, manual pages and completions under $(DESTDIR)$(prefix)
-	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(completions) $(zshcompletions) $(fishcompletions))
+install: all ## install programs, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
+	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(sharedir) $(completions) $(zshcompletions) $(fishcompletions))
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
+	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
 	for p in $(PROGRAMS); do \
 		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
 		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \
@@ -239,6 +242,7 @@ uninstall: ## remove what `make install` installed
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS)) \
 		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES))); rmdir $(DESTDIR)$(sharedir) 2>/dev/null || true
 
 clean: ## remove the build folder
 	rm -rf .build

@@ -5,7 +5,7 @@
 [ -z "${SANITIZE:-}" ] || skip_all "the same under every sanitizer"
 unset BUILD prefix DESTDIR
 mkdir tree
-(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* tests/sim) |
+(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* share tests/sim) |
 	tar -xf - -C tree
 cd tree || exit 1
 build() { run make --no-print-directory -j2 CFLAGS=-O0 "$@"; }
@@ -57,6 +57,11 @@ done
 for page in 5/ipf-trace.5 5/ipf-schedule.5 5/ipf-records.5 5/ipf-results.5 7/ipf.7; do
 	yes_if "man$page is installed" test -s "stage/usr/share/man/man$page"
 done
+is "$(cd stage/usr/share/ipf && echo *.mk)" "autoscale.mk cache.mk common.mk compare.mk lora.mk profile.mk replay.mk run.mk search.mk" \
+	"the makefiles are installed"
+run env PATH=/usr/bin:/bin make -f "$PWD/stage/usr/share/ipf/run.mk" -C "$PWD/stage" trace REQUESTS=5 INPUT=8
+status_is 0 "an installed makefile finds the programs that were installed with it"
+yes_if "and uses them" rm -r stage/run
 yes_if "the simulated server is not installed" test ! -e stage/usr/bin/ipf-sim
 build uninstall DESTDIR="$PWD/stage" prefix=/usr
 is "$(find stage -type f)" "" "make uninstall takes all of it away"

@@ -29,7 +29,7 @@ is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 2))" "README: all block
 
 # Targets and files that README and HACKING name.
 for page in README.md HACKING.md; do
-	grep -ohE '`make [a-z-]+|^make [a-z-]+' "$ROOT/$page" | tr -d '`' | sort -u >makes
+	grep -ohE '`make [a-z][a-z-]*|^make [a-z][a-z-]*' "$ROOT/$page" | tr -d '`' | sort -u >makes
 	while read -r _ target; do
 		yes_if "$page: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
 	done <makes

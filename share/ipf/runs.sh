@@ -1,0 +1,31 @@
+# For scripts that need several runs: source it with $here, the folder of the scripts. POSIX sh.
+# shellcheck shell=sh
+# shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
+child=
+trap 'ended=143; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM HUP
+trap 'ended=130; [ -z "$child" ] || kill "$child" 2>/dev/null' INT
+ended=
+
+# Runs a program that a signal to this script ends, too.
+attended() { # PROGRAM ARGUMENT…
+	"$@" &
+	child=$!
+	wait $child
+	attended_status=$?
+	# a signal interrupts the wait, not the program
+	while [ -n "$ended" ] && kill -0 $child 2>/dev/null; do wait $child; attended_status=$?; done
+	child=
+	[ -z "$ended" ] || exit $ended
+	return $attended_status
+}
+
+# Results of a run, unless they are there and newer than FILE: STEM.schedule gives STEM.records.zst and STEM.results.zst.
+results_of() { # STEM FILE TRACE URL OPTION-OF-ipf-fire…
+	stem=$1 newer=$2 trace=$3 url=$4
+	shift 4
+	if ! [ "$stem.records.zst" -nt "$newer" ]; then
+		attended sh "$here/measure.sh" "$stem.records.zst" "$url" -t "$trace" "$stem.schedule" "$@" || exit
+		mv "$(dirname "$stem")/part.$(basename "$stem").records.zst" "$stem.records.zst" || exit
+	fi
+	[ "$stem.results.zst" -nt "$stem.records.zst" ] || sh "$here/step.sh" "$stem.results.zst" ipf-collect "$stem.records.zst" || exit
+}

@@ -1,0 +1,66 @@
+#!/bin/bash
+# The makefiles for kinds of load: replay, cache, lora, autoscale. Each once, and again with nothing to do.
+. "$TESTS/tap.sh"
+SHARE=$(cd "$TESTS/../share/ipf" && pwd)
+PATH=$BIN:$PATH
+export PATH XDG_RUNTIME_DIR=$PWD
+unset MAKEFLAGS MAKELEVEL MODEL DATA V
+nothing="make: Nothing to be done for 'all'."
+server_start --step-base 1ms --step-per-seq 0 -m base -m lora-a -m lora-b
+small="REQUESTS=400 INPUT=256 OUTPUT=4"
+again() { # MAKEFILE VARIABLE…
+	name=$1
+	shift
+	# shellcheck disable=SC2086 # several words
+	run make -f "$SHARE/$name.mk" URL="$URL" $small "$@"
+}
+idle() { # the same arguments
+	again "$@"
+	is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "$1: nothing to do"
+}
+
+# ---- replay ---------------------------------------------------------------------------------------------------------
+set -- replay MODEL=base DATA="$TESTS/../examples/arrivals.csv" SPEED=20 FROM=10s TO=50s WINDOW=1
+again "$@"
+status_is 0 "replay: a recorded trace"
+is "$(plain replay/schedule | head -1 | jq -r '.stages[].spec')" "replay:speed=20,from=10s,to=50s" "a part of it, faster"
+is "$(jq .total.requests.failed replay/report.json)" 0 "nothing fails"
+between "$(wc -l <replay/timeline.csv)" 3 20 "with a time line"
+is "$(awk -F , 'NR > 1 { due += $2; done += $3 } END { print due, done }' replay/timeline.csv)" \
+	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "in which every request is"
+idle "$@"
+again replay MODEL=base
+is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: without a trace"
+
+# ---- cache ----------------------------------------------------------------------------------------------------------
+set -- cache MODEL=base HIT_RATES="0 0.6" RATE=100 FOR=2s
+again "$@" -j4
+status_is 0 "cache: two hit rates"
+is "$(cut -d, -f 1 cache/cache.csv | tr '\n' ' ')" '"hit_rate" 0 0.6 ' "a row for each"
+is "$(awk -F , '$1 == "0" { print $2 }' cache/cache.csv)" 0 "nothing is found if nothing is shared"
+between "$(awk -F , '$1 == 0.6 { print $2 }' cache/cache.csv)" 0.5 0.7 "and the share that was asked for"
+idle "$@"
+again "$@" HIT_RATES="0 0.6 0.3"
+is "$status $(grep '^ipf-fire' "$ERR")" "0 ipf-fire: cache/hit-0.3.records.zst" "another hit rate: only that"
+
+# ---- lora -----------------------------------------------------------------------------------------------------------
+set -- lora MODELS=base=0.5,lora-a=0.3,lora-b=0.2 RATE=100 FOR=1s WARMUP=500ms
+again "$@"
+status_is 0 "lora: three models"
+is "$(jq -c '[.total.requests.failed, (.total.by_model | map(.name) | sort)]' lora/report.json)" '[0,["base","lora-a","lora-b"]]' "a row for each"
+idle "$@"
+again lora
+is "$status $(grep -c 'MODELS is missing' "$ERR")" "2 1" "lora: without models"
+
+# ---- autoscale ------------------------------------------------------------------------------------------------------
+set -- autoscale MODEL=lora-a BASE=5 PEAK=60 CALM=1s SPIKE=1s RAMP=1s WINDOW=0.5
+again "$@"
+status_is 0 "autoscale: a spike and a ramp"
+is "$(jq -r '.stages[].name' autoscale/report.json | tr '\n' ' ')" "base-1 spike base-2 ramp base-3 " "with calm between"
+is "$(awk -F , 'NR > 1 && $2 > most { most = $2; at = $1 } END { print (at == 1 || at == 1.5) }' autoscale/timeline.csv)" 1 "the time line has its peak in the spike"
+if command -v gnuplot >/dev/null; then
+	contains "$(cat autoscale/timeline.svg)" "</svg>" "and is drawn"
+else
+	skip "and is drawn" "gnuplot is not installed"
+fi
+idle "$@"

@@ -1,0 +1,84 @@
+#!/bin/bash
+# The makefiles that find a server's limits or compare servers: profile, search, compare. Each once, and again with nothing to do; the
+# ones that make several runs are interrupted and go on.
+. "$TESTS/tap.sh"
+SHARE=$(cd "$TESTS/../share/ipf" && pwd)
+PATH=$BIN:$PATH
+export PATH XDG_RUNTIME_DIR=$PWD
+unset MAKEFLAGS MAKELEVEL MODEL DATA V
+nothing="make: Nothing to be done for 'all'."
+# Eight requests at a time, a step each 2 ms: 500 requests a second of eight tokens, and no more.
+server_start --step-base 2ms --step-per-seq 0 --prefill-rate 1000M --max-batch 8
+small="MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8"
+sent() { grep -c '^ipf-fire: .*records' "$ERR"; } # how many runs
+
+# ---- profile --------------------------------------------------------------------------------------------------------
+# shellcheck disable=SC2086 # $small is several words, here and below
+profile() { run make -f "$SHARE/profile.mk" URL="$URL" $small FOR=1s POINTS=3 REST=100ms BURST=16 "$@"; }
+profile MOST=16
+status_is 2 "profile: a burst that is too small, and none larger allowed"
+matches "$(cat "$ERR")" "^saturate: a larger burst is needed" "is told"
+profile -j4
+status_is 0 "profile: larger bursts follow"
+is "$(grep -c 'too few:' "$ERR")" "$(($(sent) - 2))" "until one tells the rate; then the sweep"
+sustained=$(plain profile/schedule | head -1 | jq '[.stages[] | select(.measured) | .rate] | max / 1.2')
+between "$sustained" 250 650 "the sustained rate"
+is "$(jq -c '[.stages[] | select(.measured)] | length' profile/report.json)" 3 "the sweep has its points"
+is "$(wc -l <profile/curve.csv | tr -d ' ')" 4 "so has the curve"
+is "$(head -1 profile/curve.csv | tr , '\n' | head -3 | tr '\n' ' ')" '"stage" "offered_per_s" "completed_per_s" ' "with its heading"
+contains "$(cat "$OUT")" "ttft_p99_ms" "which is shown"
+if command -v gnuplot >/dev/null; then
+	contains "$(cat profile/curve.svg)" "</svg>" "and drawn"
+else
+	skip "and drawn" "gnuplot is not installed"
+fi
+profile
+is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "profile: nothing to do"
+# without gnuplot: every program but it
+mkdir few
+for name in sh sed jq dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
+touch profile/report.json
+PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL="$URL" MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16
+status_is 0 "without gnuplot"
+contains "$(cat "$ERR")" "gnuplot is not installed: no plot" "the plot's absence is told"
+FIRE_OPTIONS="--param max_tokens=100000000" profile OUT=failing MODEL=sim
+status_is 2 "profile: a server that answers nothing"
+contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
+
+# ---- search ---------------------------------------------------------------------------------------------------------
+# shellcheck disable=SC2120,SC2119 # compare and profile are like it
+search() { run make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% "$@"; }
+setsid make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% >cut.out 2>&1 &
+maker=$!
+wait_for 30 test -s search/stage-2.schedule
+kill -TERM "$maker"
+wait "$maker"
+isnt $? 0 "search: killed after its first stage"
+cp search/stage-1.results.zst first
+search
+status_is 0 "search: goes on"
+same search/stage-1.results.zst first "with what it had"
+matches "$(cat "$OUT")" "80/s meet e2e=200ms@p90" "and has the answer"
+is "$(cat search/answer.txt)" "$(cat "$OUT")" "in a file"
+is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"
+search
+is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "search: nothing to do"
+
+# ---- compare --------------------------------------------------------------------------------------------------------
+first=$URL
+server_start --step-base 20ms --step-per-seq 0
+compare() { run make -f "$SHARE/compare.mk" URL_A="$first" URL_B="$URL" $small RATE=30 FOR=1s WARMUP=0 "$@"; }
+compare -j4
+status_is 0 "compare: A and B"
+is "$(sed -n 's,^ipf-fire: compare/\(.*\).records.zst$,\1,p' "$ERR" | tr '\n' ' ')" "a-1 b-1 b-2 a-2 " "each is first once"
+is "$(jq -c .run.target compare/a-2.report.json compare/b-2.report.json | tr '\n' ' ')" \
+	"\"$first/v1/chat/completions\" \"$URL/v1/chat/completions\" " "each is sent to its server"
+is "$(body compare/a-1.schedule | cksum)" "$(body compare/b-1.schedule | cksum)" "both get the same load"
+isnt "$(plain compare/a-1.schedule | head -1 | jq .trace.sha256)" "$(plain compare/a-2.schedule | head -1 | jq .trace.sha256)" "in each round other requests"
+is "$(grep '^"TPOT p50' compare/comparison.csv | cut -d, -f 1,10)" '"TPOT p50,true' "the slower one is recognized"
+matches "$(cat "$OUT")" "^TPOT p50, ms +[0-9.]+ +[0-9.]+ +\+[0-9]{3}" "and shown"
+is "$(grep -c Verdict "$OUT")" 0 "without the reports of all runs"
+compare
+is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "compare: nothing to do"
+compare ROUNDS=3
+is "$status $(sent)" "0 2" "compare: another round: only that"
