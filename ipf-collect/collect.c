@@ -372,7 +372,7 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 	if (c->tokens_unknown)
 		buffer_format(
 			out,
-			"--itl token: %lld requests left out: their events report no usage, and there is no tokenizer (give one "
+			"--itl token: %lld requests left out: the tokens of their events are not known, and there is no tokenizer (give one "
 			"with -t)\n",
 			(long long)c->tokens_unknown);
 }

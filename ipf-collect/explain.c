@@ -29,6 +29,7 @@ enum pointer_role {
 	OUTPUT_TOKENS,
 	REASONING_TOKENS,
 	CACHED_TOKENS,
+	TOKEN_IDS,
 	SERVER,
 	ROLES
 };
@@ -44,6 +45,7 @@ static const char *const role_names[ROLES] = {
 	"usage.output_tokens",
 	"usage.reasoning_tokens",
 	"usage.cached_tokens",
+	"token_ids",
 	"server",
 };
 
@@ -91,9 +93,9 @@ static void mark_all(struct explain *x, const struct api_pointers *from, enum po
 static int mark_roles(struct explain *x, const struct api_response *r, struct ipf_error *err)
 {
 	const struct api_pointers *const all[] = {
-		&r->text,         &r->reasoning, &r->tools,        &r->data,          &r->finish,
-		&r->error,        &r->end_when,  &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
-		&r->cached_tokens};
+		&r->text,          &r->reasoning, &r->tools,        &r->data,          &r->finish,
+		&r->error,         &r->end_when,  &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
+		&r->cached_tokens, &r->token_ids};
 	if (x->doc.count > x->roles_cap) {
 		unsigned *more = realloc(x->roles, x->doc.count * sizeof *more);
 		if (!more)

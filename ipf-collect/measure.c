@@ -197,6 +197,24 @@ static bool usage_in_every_event(const struct response *r)
 	return r->events_count > 0 && last > 0;
 }
 
+/* Does every content event list the ids of its tokens? */
+static bool ids_in_every_event(const struct response *r)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < r->events_count; i++) {
+		if (r->events[i].token_ids == IPF_ABSENT)
+			return false;
+		sum += r->events[i].token_ids;
+	}
+	return sum > 0;
+}
+
+/* As many content events as tokens: then every event brought one. */
+static bool token_an_event(const struct response *r)
+{
+	return r->events_count > 0 && r->output_tokens == (int64_t)r->events_count;
+}
+
 static bool can_count(const struct response *r, const struct measure_options *options)
 {
 	return options->tokens && !r->includes_prompt;
@@ -205,27 +223,30 @@ static bool can_count(const struct response *r, const struct measure_options *op
 /* What is known of a response's tokens. */
 struct tokens_found {
 	bool by_event; /* the tokens of each event are in m->event_tokens */
+	int64_t first; /* the tokens of the first event; 0: not known */
 	int64_t all;   /* counted by the tokenizer; IPF_ABSENT */
 };
 
-static void usage_by_event(struct measure *m, const struct response *r)
+/* What the server itself says of the tokens of each event. */
+static bool tokens_by_server(struct measure *m, const struct response *r)
 {
+	bool usage = usage_in_every_event(r), ids = !usage && ids_in_every_event(r);
+	if (!usage && !ids && !token_an_event(r))
+		return false;
 	int64_t before = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
-		m->event_tokens[i] = r->events[i].usage_tokens - before;
+		m->event_tokens[i] = usage ? r->events[i].usage_tokens - before : ids ? r->events[i].token_ids : 1;
 		before = r->events[i].usage_tokens;
 	}
+	return true;
 }
 
-/* By the usage in each event, else by the tokenizer: a token belongs to the event that brought its last byte. The
- * content is encoded once, as a whole: encoding it up to each event would give other tokens at the boundaries, and take
- * time quadratic in the number of events. */
-static int find_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
-                       struct tokens_found *found, struct ipf_error *err)
+/* By the server, else by the tokenizer: a token belongs to the event that brought its last byte. The content is encoded
+ * once, as a whole: encoding it up to each event would give other tokens at the boundaries, and take time quadratic in
+ * the number of events. */
+static int count_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
+                        struct tokens_found *found, struct ipf_error *err)
 {
-	*found = (struct tokens_found){.by_event = usage_in_every_event(r), .all = IPF_ABSENT};
-	if (found->by_event)
-		usage_by_event(m, r);
 	if (!r->events_count || !can_count(r, options))
 		return 0;
 	if (found->by_event) {
@@ -241,6 +262,32 @@ static int find_tokens(struct measure *m, const struct response *r, const struct
 	for (size_t i = r->events_count - 1; i > 0; i--)
 		m->event_tokens[i] -= m->event_tokens[i - 1];
 	found->by_event = true;
+	return 0;
+}
+
+/* The first event's usage is enough for its own tokens, although later events may have none. 0: it is not known, or the
+ * counts fall later, so that they do not mean what they should. */
+static int64_t first_by_usage(const struct response *r)
+{
+	int64_t last = r->events_count ? r->events[0].usage_tokens : IPF_ABSENT;
+	for (size_t i = 1; i < r->events_count && last != IPF_ABSENT; i++) {
+		int64_t usage = r->events[i].usage_tokens;
+		if (usage != IPF_ABSENT && usage < last)
+			return 0;
+		last = usage != IPF_ABSENT ? usage : last;
+	}
+	return last != IPF_ABSENT ? r->events[0].usage_tokens : 0;
+}
+
+static int find_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
+                       struct tokens_found *found, struct ipf_error *err)
+{
+	*found = (struct tokens_found){.by_event = tokens_by_server(m, r), .all = IPF_ABSENT};
+	if (count_tokens(m, r, options, found, err) < 0)
+		return -1;
+	found->first = first_by_usage(r);
+	if (found->first == 0 && found->by_event)
+		found->first = m->event_tokens[0];
 	return 0;
 }
 
@@ -290,8 +337,7 @@ static void measure_streaming(struct measure *m, const struct record *record, co
 	row->ttft_ns = row->ttfa_ns = IPF_ABSENT;
 }
 
-static void measure_per_token(const struct measure *m, const struct response *r, const struct tokens_found *found,
-                              struct result *row)
+static void measure_per_token(const struct response *r, const struct tokens_found *found, struct result *row)
 {
 	int64_t tokens = row->output_tokens;
 	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
@@ -300,9 +346,8 @@ static void measure_per_token(const struct measure *m, const struct response *r,
 	if (r->events_count < 2 || tokens < 2)
 		return;
 	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
-	int64_t first = found->by_event ? m->event_tokens[0] : 0;
-	if (first > 0 && first < tokens)
-		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - first);
+	if (found->first > 0 && found->first < tokens)
+		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - found->first);
 }
 
 /* ---- gaps ---- */
@@ -483,7 +528,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	measure_events(record, r, row);
 	measure_tokens(record, r, &found, row);
 	measure_streaming(m, record, r, row);
-	measure_per_token(m, r, &found, row);
+	measure_per_token(r, &found, row);
 	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data)
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)

@@ -39,7 +39,9 @@ static const struct {
 	{"itl_mean", "The mean gap of a request."},
 	{"itl_max", "The longest gap of a request."},
 	{"tpot", "(e2e - ttft) / (output_tokens - 1). Absent with fewer than two tokens or two content events."},
-	{"tpot_corrected", "The same, subtracting the tokens of the first event instead of 1."},
+	{"tpot_corrected",
+     "The same, subtracting the tokens of the first event instead of 1. Absent unless the server's usage or "
+     "token ids, or the tokenizer, show how many these are."},
 	{"ntpot", "e2e / output_tokens. Absent without tokens."},
 	{"fluidity",
      "Share of the tokens after the first that arrive by their deadline. The deadline is that of the previous token "

@@ -47,10 +47,11 @@ struct api_response {
 	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
-	char *error_event;            /* SSE: an event of this name is an error, whatever its data; NULL: none */
-	char *end_data;               /* SSE: data that ends the stream ("[DONE]"); NULL: none */
-	struct api_pointers end_when; /* the stream ends when one of these matches; end_mark.h says what is no end */
-	bool end_final;               /* no content may follow the end mark */
+	struct api_pointers token_ids; /* the ids of the tokens in the event: arrays, or one id */
+	char *error_event;             /* SSE: an event of this name is an error, whatever its data; NULL: none */
+	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
+	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */
+	bool end_final;                /* no content may follow the end mark */
 	bool end_at_eof; /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;

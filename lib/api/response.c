@@ -153,7 +153,8 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, str
 		r->events_cap = cap;
 	}
 	r->events[r->events_count++] = (struct response_event){
-		.t_ns = t_ns, .usage_tokens = usage_tokens, .content_end = r->content.len};
+		.t_ns = t_ns, .usage_tokens = usage_tokens, .token_ids = r->token_ids, .content_end = r->content.len};
+	r->token_ids = IPF_ABSENT;
 	return 0;
 }
 
@@ -180,6 +181,26 @@ static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *
 	if (count != IPF_ABSENT)
 		*to = count;
 	return count;
+}
+
+static bool count_ids(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	int64_t *count = data;
+	enum jdoc_type type = jdoc_type_of(doc, node);
+	if (type == JDOC_LIST || type == JDOC_NUMBER)
+		*count = (*count == IPF_ABSENT ? 0 : *count) + (type == JDOC_LIST ? jdoc_count(doc, node) : 1);
+	return true;
+}
+
+/* Tokens without text of their own, such as the first half of a character, belong to the next content event. */
+static void extract_token_ids(struct response *r)
+{
+	const struct api_pointers *from = &r->format->token_ids;
+	int64_t count = IPF_ABSENT;
+	for (size_t i = 0; i < from->count && count == IPF_ABSENT; i++)
+		api_pointer_each(from->list[i], &r->doc, JDOC_ROOT, count_ids, &count);
+	if (count != IPF_ABSENT)
+		r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
 }
 
 static void extract_finish(struct response *r)
@@ -336,6 +357,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 		end_here(r);
 	if (r->format->has_times)
 		extract_timings(r);
+	extract_token_ids(r);
 	if (!reasoning && !text && !tools && !data)
 		return 0;
 	r->after_end += after_end;
@@ -545,7 +567,8 @@ static void begin(struct response *r, const struct record *record)
 	r->whole = r->no_streaming = r->one_value = false;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
 		r->truncated = false;
-	r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens = IPF_ABSENT;
+	r->token_ids = r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens =
+		IPF_ABSENT;
 	r->read = 0;
 	r->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
 	r->last_ns = -RESPONSE_TIME_MAX;

@@ -30,6 +30,7 @@ struct response_options {
 struct response_event {
 	int64_t t_ns;         /* time of the read that brought its last byte; events of one read share it */
 	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
+	int64_t token_ids;    /* tokens that came since the previous content event, if the server lists ids; IPF_ABSENT */
 	size_t content_end;   /* length of `content` up to and including this event */
 };
 
@@ -68,6 +69,7 @@ struct response {
 	/* private */
 	struct jdoc doc;
 	struct buffer json, piece, seen_text, seen_reasoning;
+	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
 	size_t event;          /* the number of the event that is being parsed */
 	bool truncated;        /* the body ended in the middle of an event */

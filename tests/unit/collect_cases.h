@@ -36,7 +36,9 @@ static const struct collect_case collect_cases[] = {
 	/* ---- as it should be ---- */
 	{.name = "a plain answer",
      .reads = {ROLE, TEXT("Hel"), TEXT("lo"), FINISH("stop"), USAGE(7, 2), DONE},
-     .expected = "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=10 mean=10 max=10 st=0 in=7 out=2/usage fin=stop",
+     .expected =
+         "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=10 corrected=10 mean=10 max=10 st=0 in=7 out=2/usage "
+         "fin=stop",
      .text = "Hello"},
 	{.name = "late role chunk: the first content comes before it",
      .reads = {TEXT("Hel"), ROLE, TEXT("lo"), FINISH("stop"), DONE},
@@ -53,7 +55,8 @@ static const struct collect_case collect_cases[] = {
      .expected = "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=2 mean=10 max=10 st=0 in=7 out=6/usage fin=length"},
 	{.name = "several events in one read",
      .reads = {ROLE TEXT("a") TEXT("b"), TEXT("c"), TEXT("d") FINISH("stop") USAGE(7, 4) DONE},
-     .expected = "ok ev=4 co=2 ttft=10 ttfa=10 ttst=0 e2e=30 tpot=6 mean=6 max=10 st=0 in=7 out=4/usage fin=stop",
+     .expected =
+         "ok ev=4 co=2 ttft=10 ttfa=10 ttst=0 e2e=30 tpot=6 corrected=6 mean=6 max=10 st=0 in=7 out=4/usage fin=stop",
      .text = "abcd"},
 	{.name = "one read for everything",
      .reads = {ROLE TEXT("a") TEXT("b") FINISH("stop") DONE},

@@ -283,9 +283,12 @@ static void a_sample_is_a_token(void **state)
 	assert_int_equal(s.row.tpot_corrected_ns, 16); /* 110 / (9 - 2) */
 	assert_int_equal(s.row.tpot_ns, 14);
 
-	s.events[2].usage_tokens = IPF_ABSENT; /* not in every event: then it is known of none */
+	s.events[2].usage_tokens = IPF_ABSENT; /* not in every event: then it is known of the first one alone */
 	scene_measure(&s);
 	assert_true(s.measure.tokens_unknown);
+	assert_int_equal(s.row.tpot_corrected_ns, 16);
+	s.events[0].usage_tokens = IPF_ABSENT;
+	scene_measure(&s);
 	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
 
 	for (size_t i = 0; i < 4; i++)
@@ -298,6 +301,53 @@ static void a_sample_is_a_token(void **state)
 	s.events[2].usage_tokens = 4; /* it falls: nonsense */
 	scene_measure(&s);
 	assert_true(s.measure.tokens_unknown);
+	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
+	scene_end(&s);
+}
+
+/* How many tokens the first event brought, by everything that a server may say of it. */
+static void tokens_of_the_first_event(void **state)
+{
+	(void)state;
+	struct scene s;
+	struct ipf_error err = {0};
+	struct token_counter *tokens;
+	scene_begin(&s, (const int64_t[]){100, 130, 150, 210}, 4);
+	s.options.itl = ITL_TOKEN;
+	s.response.output_tokens = 9;
+	scene_measure(&s);
+	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT); /* more tokens than events: not known */
+	s.response.output_tokens = 3;
+	scene_measure(&s);
+	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
+	s.response.output_tokens = 4; /* as many events as tokens: one each */
+	scene_measure(&s);
+	assert_int_equal(s.row.tpot_corrected_ns, 37); /* 110 / 3 */
+	assert_int_equal(s.row.tpot_ns, 37);
+	SAMPLES_ARE(&s, {30, 1}, {20, 1}, {60, 1});
+
+	/* the server's word comes before the tokenizer's */
+	assert_int_equal(token_counter_open(&tokens, "approx", &err), 0);
+	buffer_text(&s.response.content, "aaaaaaaaaaaaaaaaaaaaa");
+	for (size_t i = 0; i < 4; i++)
+		s.events[i].content_end = i < 3 ? 17 + i : 21;
+	s.options.tokens = tokens;
+	scene_measure(&s);
+	assert_int_equal(s.row.output_tokens_tokenizer, 6);
+	assert_int_equal(s.row.tpot_corrected_ns, 37);
+	token_counter_close(tokens);
+	s.options.tokens = NULL;
+
+	/* ids in every event; without any in one of them, it is known of none */
+	s.response.output_tokens = 8;
+	for (size_t i = 0; i < 4; i++)
+		s.events[i].token_ids = 2;
+	scene_measure(&s);
+	assert_int_equal(s.row.tpot_corrected_ns, 18); /* 110 / 6 */
+	SAMPLES_ARE(&s, {15, 2}, {10, 2}, {30, 2});
+	s.events[3].token_ids = IPF_ABSENT;
+	scene_measure(&s);
+	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
 	scene_end(&s);
 }
 
@@ -392,6 +442,7 @@ int main(void)
 		cmocka_unit_test(fluidity_carries_time_saved_over),
 		cmocka_unit_test(a_sample_is_a_token),
 		cmocka_unit_test(stalls_are_long_gaps),
+		cmocka_unit_test(tokens_of_the_first_event),
 		cmocka_unit_test(events_are_listed_on_demand),
 		cmocka_unit_test(a_stale_connection_is_told),
 		cmocka_unit_test(times_beyond_all_measure_are_absent),
