@@ -1,6 +1,7 @@
 #include "run/recorder.h"
 
 #include "absent.h"
+#include "api/error_message.h"
 #include "clock.h"
 #include "job/event_fd.h"
 #include "stats/histogram.h"
@@ -18,10 +19,12 @@
 #define TICK_MS       10 /* between looks at the queues: the sending threads do not spend time on waking us */
 #define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
 #define CLIENT_NS     NS_PER_S
+#define MESSAGE_BODY  ((size_t)64 << 10) /* an error response that is longer is not searched for its message */
 
 struct recorder {
 	struct recorder_options o;
-	struct buffer line, headers;
+	struct buffer line, headers, message;
+	struct jdoc doc;
 	struct histogram *lags;
 	struct client_stats *client;
 	struct ipf_error error;
@@ -79,6 +82,25 @@ static void adjust_priority(struct recorder *r)
 	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
 }
 
+/* Counts why a request failed, as far as that can be seen without the API: an error within a 200 is not. What
+ * ipf-fire ended itself is no reason. */
+static void tally_failure(struct recorder *r, const struct job *job)
+{
+	const char *kind = record_error_name(job->error);
+	bool bad_status = job->status != IPF_ABSENT && (job->status < 200 || job->status > 299);
+	if (job_is_warmup(job) || job->error == RECORD_HUNG_UP || job->error == RECORD_CANCELLED || (!kind && !bad_status))
+		return;
+	struct slice text = slice_of(job->error_text);
+	buffer_clear(&r->message);
+	if (bad_status) {
+		struct slice body = buffer_all(&job->body);
+		body.len = body.len > MESSAGE_BODY ? MESSAGE_BODY : body.len;
+		error_message_of_body(&r->doc, body, &r->message);
+		text = buffer_all(&r->message);
+	}
+	failure_tally_add(r->o.failures, slice_of(bad_status ? "http-status" : kind), job->status, text);
+}
+
 static void write_record(struct recorder *r, struct job *job)
 {
 	struct record line;
@@ -92,6 +114,7 @@ static void write_record(struct recorder *r, struct job *job)
 			write_line(r);
 		counter_add(&r->o.memory->written, (int64_t)r->line.len);
 	}
+	tally_failure(r, job);
 	counter_add(&r->o.counters->unrecorded, -1);
 	counter_add(&r->o.counters->unrecorded_bytes, -(int64_t)job_bytes(job));
 	job_uncount_memory(job, r->o.memory);
@@ -169,6 +192,8 @@ static void recorder_free(struct recorder *r)
 	client_stats_free(r->client);
 	buffer_release(&r->line);
 	buffer_release(&r->headers);
+	buffer_release(&r->message);
+	jdoc_release(&r->doc);
 	free(r);
 }
 

@@ -56,6 +56,7 @@ struct run {
 	struct queue *spare;                 /* jobs that have been recorded */
 	struct run_counters counters;
 	struct memory_use memory;
+	struct failure_tally failures;
 	struct thread_stats *stats[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
@@ -438,6 +439,7 @@ static int begin(struct run *r, struct ipf_error *err)
 		.engine_fd = engine_wake_fd(r->engine),
 		.counters = &r->counters,
 		.memory = &r->memory,
+		.failures = &r->failures,
 		.spare = r->spare,
 		.show = r->options->probe,
 		.show_messages = r->endpoint.grpc,
@@ -589,6 +591,39 @@ static void warn(const struct run *r)
 		        (long long)r->result.starved);
 }
 
+/* One line if requests failed: how many of which kind, and the most frequent text. */
+static void report_failures(struct run *r)
+{
+	struct failure_tally *t = &r->failures;
+	char most[FAILURE_TEXT + 80], kinds[160] = "";
+	int64_t warm = counter_get(&r->counters.done) < r->options->warm ? counter_get(&r->counters.done)
+	                                                                 : r->options->warm;
+	int64_t all = counter_get(&r->counters.done) - warm;
+	if (!t->all || r->options->common.quiet)
+		return;
+	failure_tally_sort(t);
+	for (int i = 0; i < t->count; i++) {
+		int64_t count = 0;
+		bool before = false;
+		for (int k = 0; k < t->count; k++) {
+			bool same = !strcmp(t->list[k].kind, t->list[i].kind);
+			before |= same && k < i;
+			count += same ? t->list[k].count : 0;
+		}
+		size_t len = strlen(kinds);
+		if (!before)
+			snprintf(kinds + len, sizeof kinds - len, "%s%lld %s", len ? ", " : "", (long long)count, t->list[i].kind);
+	}
+	const char *hint = failure_hint(&t->list[0]);
+	failure_describe(&t->list[0], most, sizeof most);
+	if (t->all >= all)
+		fprintf(stderr, "ipf-fire: %s %lld request%s failed (%s): %s%s%s%s\n", all == 1 ? "the" : "all", (long long)all,
+		        all == 1 ? "" : "s", kinds, most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	else
+		fprintf(stderr, "ipf-fire: %lld of %lld requests failed (%s): %s%s%s%s%s\n", (long long)t->all, (long long)all,
+		        kinds, t->count > 1 ? "most often " : "", most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+}
+
 /* Waits until everything is written. A reader of the records that hangs could delay that without end: the third signal
  * ends the program at once. */
 static void wait_for_recorder(struct run *r)
@@ -644,6 +679,8 @@ static int run(struct run *r, struct ipf_error *err)
 	if (!r->input.kind)
 		r->input = *arrival_reader_cut(r->arrivals);
 	warn(r);
+	if (!err->kind)
+		report_failures(r);
 	const struct progress_line line = progress_line_of(r);
 	if (r->options->common.verbose && !r->options->common.quiet)
 		progress_line_summary(&line, r->result.unstarted, clock_now());

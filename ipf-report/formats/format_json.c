@@ -232,6 +232,25 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	return json;
 }
 
+/* Why requests failed, the most frequent reason first. */
+static json_t *failures_json(const struct failure_tally *t)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < t->count; i++) {
+		const struct failure *f = &t->list[i];
+		json_t *one = json_pack("{s:s}", "kind", f->kind);
+		if (f->status != IPF_ABSENT)
+			put_count(one, "status", f->status);
+		put_count(one, "count", f->count);
+		if (f->text[0])
+			json_object_set_new(one, "text", json_string(f->text));
+		if (failure_hint(f))
+			json_object_set_new(one, "hint", json_string(failure_hint(f)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
 static int append(const char *bytes, size_t len, void *out)
 {
 	buffer_append(out, bytes, len);
@@ -248,6 +267,8 @@ static void render_json(const struct report *report, struct buffer *out)
 	json_object_set(json, "verdict", report->verdict);
 	json_object_set(json, "run", report->run_info);
 	json_object_set_new(json, "stages", stages);
+	if (report->run->failures.count)
+		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
 	if (json_dump_callback(json, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0)
 		out->failed = true;

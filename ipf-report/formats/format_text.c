@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define REASONS_MOST 5 /* of failures; one more rather than "1 more" */
+
 /* ---- verdict and run ---- */
 
 static enum style status_style(enum verdict_status status)
@@ -501,6 +503,29 @@ static void show_tokens(struct layout *l, const struct report *report)
 
 /* ---- errors and goodput ---- */
 
+/* The most frequent texts, with what may help. */
+static void show_reasons(struct layout *l, const struct failure_tally *t)
+{
+	char text[FAILURE_TEXT + 80], a[40];
+	int64_t rest = t->all;
+	int shown_most = t->count <= REASONS_MOST + 1 ? t->count : REASONS_MOST;
+	for (int i = 0; i < shown_most; i++) {
+		const char *hint = failure_hint(&t->list[i]);
+		layout_to(l, 14);
+		layout_wrapped(l, 18, PLAIN, failure_describe(&t->list[i], text, sizeof text));
+		if (hint) {
+			layout_to(l, 18);
+			layout_wrapped(l, 18, FAINT, hint);
+		}
+		rest -= t->list[i].count;
+	}
+	if (rest > 0) {
+		layout_to(l, 14);
+		layout_format(l, PLAIN, "%s more for other reasons", show_count(rest, a));
+		layout_end_line(l);
+	}
+}
+
 static void show_failures(struct layout *l, const struct figures *f)
 {
 	char text[512] = "", a[40], item[120];
@@ -538,6 +563,7 @@ static void show_errors(struct layout *l, const struct report *report)
 		return;
 	layout_heading(l, "Errors");
 	show_failures(l, f);
+	show_reasons(l, &report->run->failures);
 	if (f->hung_up > 0) {
 		layout_to(l, 14);
 		layout_format(l, PLAIN, "%s more: disconnected by ipf-fire on purpose", show_count(f->hung_up, a));

@@ -197,6 +197,7 @@ static void set_windows(const struct run_data *run, int part_index)
 
 int merge_parts(struct run_data *run, struct ipf_error *err)
 {
+	failure_tally_sort(&run->failures);
 	if (run->row_count > 1)
 		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
 	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)

@@ -182,6 +182,29 @@ static int make_room(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
+/* Appends the characters of a JSON text; absent: nothing. */
+static int decode_text(struct run_data *run, struct slice text, struct buffer *out)
+{
+	struct ipf_error ignored = {0};
+	if (text.data && jdoc_parse(&run->doc, text.data, text.len, &ignored) == 0)
+		jdoc_text(&run->doc, JDOC_ROOT, out);
+	return out->failed ? -1 : 0;
+}
+
+/* Those of measured stages. Disconnecting on purpose is no failure. */
+static int tally_failure(struct run_data *run, const struct result *result)
+{
+	bool known = result->stage < (int64_t)run->schedule.count;
+	struct buffer kind = {0}, text = {0};
+	if (result->ok || result_hung_up(result) || (known && !run->schedule.stages[result->stage].measured))
+		return 0;
+	int bad = decode_text(run, result->error_kind, &kind) | decode_text(run, result->error_text, &text);
+	failure_tally_add(&run->failures, buffer_all(&kind), result->status, buffer_all(&text));
+	buffer_release(&kind);
+	buffer_release(&text);
+	return bad;
+}
+
 static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
@@ -236,7 +259,7 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 	run->row_count++;
 	part->rows++;
 	verdict_row(run->verdict, result);
-	return 0;
+	return tally_failure(run, result) < 0 ? ipf_error_memory(err) : 0;
 }
 
 static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *err)

@@ -16,6 +16,7 @@
 #include "stream/metric.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
+#include "verdict/failure_tally.h"
 #include "verdict/verdict.h"
 
 enum { SOURCES = 4 };
@@ -93,6 +94,7 @@ struct run_data {
 	struct string_table groups[GROUPINGS], finishes;
 	struct pooled_gaps *pooled;
 	int pooled_count;
+	struct failure_tally failures; /* of measured stages; sorted after the last part */
 	struct verdict *verdict;
 	struct jdoc doc;
 };

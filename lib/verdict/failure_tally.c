@@ -1,0 +1,189 @@
+#include "verdict/failure_tally.h"
+
+#include "absent.h"
+#include "safe_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP      "\xe2\x80\xa6"
+#define KEPT     64 /* entries for texts; the rest is for kinds and status codes */
+#define ID_LEN   12
+#define ID_DIGIT 4
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+/* Is it a number with at most two letters of a unit, an address or an id? `quoted`: a name, which is neither. */
+static bool differs(const char *word, size_t len, bool quoted)
+{
+	size_t digits = 0, letters = 0;
+	for (size_t i = 0; i < len; i++) {
+		digits += isdigit((unsigned char)word[i]) != 0;
+		letters += isalpha((unsigned char)word[i]) != 0;
+	}
+	if (quoted || !digits)
+		return false;
+	return (isdigit((unsigned char)word[0]) && letters <= 2 && letters + digits == len) ||
+	       (len >= ID_LEN && digits >= ID_DIGIT);
+}
+
+/* Copies the text, with a gap for each word that differs between requests for the same reason. */
+static void make_key(const char *text, char key[FAILURE_TEXT])
+{
+	size_t to = 0;
+	for (const char *at = text; *at && to + 4 < FAILURE_TEXT;) {
+		size_t len = 0;
+		while (is_word(at[len]))
+			len++;
+		bool quoted = at > text && strchr("\"'`/.", at[-1]) && !(at - text > 1 && at[-1] == '.' && isdigit(at[-2]));
+		if (len && differs(at, len, quoted)) {
+			memcpy(key + to, GAP, 3);
+			to += 3;
+			at += len;
+			/* the rest of an address, a time or a decimal number, and its unit */
+			while (strchr(".:,", *at) && *at && isdigit((unsigned char)at[1]))
+				at += 1 + strspn(at + 1, "0123456789");
+			for (len = 0; isalpha((unsigned char)at[len]);)
+				len++;
+			at += len <= 2 && !is_word(at[len]) ? len : 0;
+			continue;
+		}
+		for (len += !len; len && to + 1 < FAILURE_TEXT; len--)
+			key[to++] = *at++;
+	}
+	key[to] = '\0';
+}
+
+static struct failure *find(struct failure_tally *t, const char *kind, int64_t status, const char *key)
+{
+	for (int i = 0; i < t->count; i++) {
+		struct failure *f = &t->list[i];
+		if (f->status == status && !strcmp(f->kind, kind) && !strcmp(f->key, key))
+			return f;
+	}
+	return NULL;
+}
+
+void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t status, struct slice text)
+{
+	struct failure new = {.status = status};
+	safe_text(new.kind, sizeof new.kind, kind);
+	safe_text(new.text, sizeof new.text, text);
+	make_key(new.text, new.key);
+	t->all++;
+	struct failure *f = find(t, new.kind, status, new.key);
+	if (!f && t->count >= KEPT) {
+		new.text[0] = new.key[0] = '\0';
+		f = find(t, new.kind, status, "");
+	}
+	if (!f && t->count == FAILURES_MOST) {
+		t->others++;
+		return;
+	}
+	if (!f) {
+		f = &t->list[t->count++];
+		*f = new;
+	} else if (strcmp(f->text, new.text) != 0) {
+		memcpy(f->text, f->key, sizeof f->text);
+	}
+	f->count++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct failure *x = a, *y = b;
+	int order = strcmp(x->kind, y->kind);
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (order == 0 && x->status != y->status)
+		return x->status < y->status ? -1 : 1;
+	return order ? order : strcmp(x->key, y->key);
+}
+
+void failure_tally_sort(struct failure_tally *t)
+{
+	qsort(t->list, (size_t)t->count, sizeof *t->list, by_count);
+}
+
+char *failure_describe(const struct failure *f, char *text, size_t size)
+{
+	char what[40];
+	snprintf(what, sizeof what, "%s", f->kind);
+	if (f->status != IPF_ABSENT && (!strcmp(f->kind, "http-status") || f->status / 100 != 2))
+		snprintf(what, sizeof what, "%lld", (long long)f->status);
+	snprintf(text, size, "%s \xc3\x97%lld%s%s", what, (long long)f->count, f->text[0] ? ": " : "", f->text);
+	return text;
+}
+
+/* ---- hints ---- */
+
+static bool has(const struct failure *f, const char *part)
+{
+	return strcasestr(f->text, part) != NULL;
+}
+
+static const char *hint_of_status(const struct failure *f)
+{
+	switch (f->status) {
+	case 401:
+	case 403:
+		return "--key-env or --key-file gives the API key";
+	case 404:
+		return has(f, "model") ? "-m names the model" : "check the path of --url, and --api";
+	case 400:
+	case 422:
+		return has(f, "model") && (has(f, "not exist") || has(f, "not found")) ? "-m names the model" : NULL;
+	case 405:
+		return "check the path of --url, and --api";
+	case 413:
+		return "the prompts are too long for this server";
+	case 429:
+		return "a lower rate, or fewer users";
+	case 502:
+	case 503:
+	case 504:
+		return has(f, "load") || has(f, "start") ? "--wait-ready waits until the model is loaded"
+		                                         : "--wait-ready waits until the server is ready; or a lower rate";
+	default:
+		return NULL;
+	}
+}
+
+static const char *hint_of_connection(const struct failure *f)
+{
+	if (has(f, "open files") || has(f, "cannot open a socket"))
+		return "raise ulimit -n, or fewer connections";
+	if (has(f, "resolve"))
+		return "check the host name of --url, or --resolve";
+	if (has(f, "refused") || has(f, "connect to server"))
+		return "check the host and port of --url; --wait-ready waits for the server";
+	return NULL;
+}
+
+const char *failure_hint(const struct failure *f)
+{
+	bool plain = has(f, "wrong version number") || has(f, "packet length too long") || has(f, "connection timeout");
+	if (!strcmp(f->kind, "http-status"))
+		return hint_of_status(f);
+	if (!strcmp(f->kind, "connect"))
+		return hint_of_connection(f);
+	if (!strcmp(f->kind, "tls"))
+		return plain ? "the server may speak http, not https"
+		       : has(f, "certificate") || has(f, "verif")
+		           ? "--cacert trusts its certificate, --insecure does not check it"
+		           : NULL;
+	if (!strcmp(f->kind, "reset"))
+		return has(f, "kept connection") ? "--connections fresh avoids kept connections" : NULL;
+	if (!strcmp(f->kind, "timeout"))
+		return has(f, "first token") ? "--first-token-timeout, or a lower rate" : "--timeout, or a lower rate";
+	if (!strcmp(f->kind, "too-large"))
+		return has(f, "--memory") ? "more --memory, or fewer requests at once" : "--max-answer";
+	if (!strcmp(f->kind, "in-band") && has(f, "model") && (has(f, "not exist") || has(f, "not found")))
+		return "-m names the model";
+	return NULL;
+}

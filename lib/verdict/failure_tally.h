@@ -1,0 +1,44 @@
+/* Why requests failed: the most frequent texts of their errors, by kind and status, and what may help.
+ *
+ *     struct failure_tally t = {0};
+ *     failure_tally_add(&t, "http-status", 404, text);
+ *     failure_tally_sort(&t);                          // the most frequent first
+ *     failure_describe(&t.list[0], line, sizeof line); // "404 ×30: model "x" does not exist"
+ *
+ * Texts that differ only in numbers, or in words that are ids (twelve characters or more with four digits), are one:
+ * what differs is shown as "…". A word after a quote is a name, and kept. Bounded: texts beyond the first FAILURES_MOST
+ * are counted by kind and status only, those beyond that in `others`.
+ */
+#ifndef IPF_FAILURE_TALLY_H
+#define IPF_FAILURE_TALLY_H
+
+#include "buffer.h"
+
+#include <stdint.h>
+
+enum { FAILURES_MOST = 128, FAILURE_TEXT = 200 };
+
+struct failure {
+	char kind[24];
+	int64_t status, count;   /* status IPF_ABSENT: none */
+	char text[FAILURE_TEXT]; /* of one of them, or with "…" where they differ; safe for a terminal; "": of several */
+	char key[FAILURE_TEXT];  /* the text without what differs */
+};
+
+struct failure_tally {
+	struct failure list[FAILURES_MOST];
+	int count;
+	int64_t all, others;
+};
+
+/* `kind` as ipf-results(5) names it; `text` is plain bytes, may be absent. */
+void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t status, struct slice text);
+/* By count, then by order of appearance. */
+void failure_tally_sort(struct failure_tally *t);
+
+/* Such as `404 ×30: model "x" does not exist` or `timeout ×3: …`. Returns `text`. */
+char *failure_describe(const struct failure *f, char *text, size_t size);
+/* What may help, such as "-m names the model"; NULL: nothing is known. */
+const char *failure_hint(const struct failure *f);
+
+#endif

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Why requests failed: the line at the end of a run, the report's errors as text and as JSON.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start -m sim
+small_run 30
+run ipf-fire -u "$URL" -m nope -t chat.trace chat.sched -o r.records
+status_is 0 "a run in which everything failed"
+is "$(cat "$ERR")" "ipf-fire: all 30 requests failed (30 http-status): 404 ×30: The model \`nope\` does not exist. (-m names the model)" "says so in one line"
+run ipf-collect r.records -o r.results
+run ipf-report r.results
+contains "$(cat "$OUT")" "404 ×30: The model \`nope\` does not exist." "the report has the text with its count"
+contains "$(cat "$OUT")" "-m names the model" "and the hint"
+run ipf-report -f json r.results
+is "$(jq -c .errors "$OUT")" '[{"kind":"http-status","status":404,"count":30,"text":"The model `nope` does not exist.","hint":"-m names the model"}]' "so has the JSON"
+run ipf-fire -q -u "$URL" -m nope -t chat.trace chat.sched -o r.records
+is "$(cat "$ERR")" "" "-q suppresses the line"
+run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o r.records
+is "$(cat "$ERR")" "" "and there is none if nothing failed"
+run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o r.records --cancel 50%@1ms
+is "$(cat "$ERR")" "" "a disconnect on purpose is no failure"
+
+# every error by a mode of the server, which a request asks for
+mode() { # MODE: a run in which requests meet it
+	run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o r.records ${1:+-H "X-Sim: $1"} --timeout 5s
+	cp "$ERR" line
+	run ipf-collect r.records -o r.results
+	run ipf-report -f json r.results
+}
+mode 'status;code=429'
+matches "$(cat line)" '^ipf-fire: all 30 requests failed .*429 ×30.*\(a lower rate' "429: a lower rate"
+is "$(jq -c '.errors | map([.status, .count])' "$OUT")" '[[429,30]]' "and in the JSON"
+server_start -m sim --fail 'status:code=503,share=0.5'
+mode ''
+matches "$(cat line)" '^ipf-fire: [0-9]+ of 30 requests failed .*503 ×' "some failed: how many of how many"
+is "$(wc -l <line)" 1 "one line"
+server_start -m sim
+mode 'error-inband'
+is "$(jq -c '.errors | map([.kind, .count])' "$OUT")" '[["in-band",30]]' "an error within a 200"
+is "$(jq '.errors[0].text | length > 0' "$OUT")" true "with its text"
