@@ -5,6 +5,7 @@
 #include "hub/download.h"
 #include "hub/hub_file.h"
 #include "input/archive_members.h"
+#include "own_file.h"
 #include "safe_text.h"
 #include "stream/digest.h"
 
@@ -24,6 +25,7 @@
 /* What this process fetched. */
 static struct origin {
 	char *path, *address;
+	bool temporary;
 	struct origin *next;
 } * origins;
 
@@ -31,7 +33,8 @@ static struct origin {
 struct cached_file {
 	char *url, *folder, *path, *mark_path, *part_path, *part_mark_path;
 	char mark[MARK_MAX], part_mark[MARK_MAX];
-	bool there; /* the cache has the file */
+	bool there;     /* the cache has the file */
+	bool temporary; /* the folder is no cache: it is removed in the end */
 	int lock;
 };
 
@@ -71,6 +74,13 @@ static int check_address(struct cached_file *k, struct ipf_error *err)
 
 /* ---- the cache ---- */
 
+void remote_say(const char *line)
+{
+	fputs("ipf-prep: ", stderr);
+	safe_text_write(stderr, slice_of(line));
+	fputc('\n', stderr);
+}
+
 static int cannot_cache(struct ipf_error *err, const char *path)
 {
 	return ipf_error_errno(err, errno, path, "cannot write the download cache");
@@ -99,7 +109,8 @@ static int make_folders(char *path)
 
 static void read_mark(const char *path, char mark[MARK_MAX])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int fd = own_file_open(path, &st);
 	ssize_t got = fd >= 0 ? read(fd, mark, MARK_MAX - 1) : 0;
 	mark[got > 0 ? got : 0] = '\0';
 	mark[strcspn(mark, "\n")] = '\0';
@@ -109,18 +120,93 @@ static void read_mark(const char *path, char mark[MARK_MAX])
 
 static void write_mark(const char *path, const char *mark)
 {
-	int fd = *mark ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	int fd = *mark ? own_file_create(path) : -1;
 	/* Without a complete mark, the file is merely downloaded again. */
-	if (fd < 0 || write(fd, mark, strlen(mark)) < 0)
+	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, mark, strlen(mark)) < 0)
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
 }
 
+/* Whether others may write where the cache is: they would choose what is read. Sets the folder that is so. */
+static bool is_shared(const char *folder, char **which)
+{
+	for (int up = 0; up < 3; up++) { /* KEY, sources, ipf */
+		char *path = strdup(folder);
+		for (int i = 0; path && i < up; i++)
+			*strrchr(path, '/') = '\0';
+		if (!path || own_folder(path) == OWN_FOLDER_SHARED) {
+			*which = path;
+			return true;
+		}
+		free(path);
+	}
+	return false;
+}
+
+/* A folder for this process alone, instead of the cache. */
+static int use_temporary_folder(struct cached_file *k, const char *shared, struct ipf_error *err)
+{
+	const char *place = getenv("TMPDIR");
+	struct buffer line = {0};
+	free(k->folder);
+	if (asprintf(&k->folder, "%s/ipf-XXXXXX", place && *place ? place : "/tmp") < 0)
+		k->folder = NULL;
+	if (!k->folder)
+		return ipf_error_memory(err);
+	if (!mkdtemp(k->folder))
+		return ipf_error_errno(err, errno, k->folder, "cannot make a folder for the download");
+	k->temporary = true;
+	buffer_format(&line, "%s: not used as the download cache: it is not ours alone (chmod go-w, or chown)", shared);
+	if (!line.failed)
+		remote_say(line.data);
+	buffer_release(&line);
+	return 0;
+}
+
+static int make_folder(struct cached_file *k, const char *hex, struct ipf_error *err)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *shared = NULL;
+	int made = xdg && *xdg == '/' ? asprintf(&k->folder, "%s/ipf/sources/%.32s", xdg, hex)
+	           : home && *home == '/'
+	               ? asprintf(&k->folder, "%s/.cache/ipf/sources/%.32s", home, hex)
+	               : ipf_error_set(err, IPF_SYSTEM, "no place for the download cache: set XDG_CACHE_HOME or HOME");
+	if (made < 0) {
+		k->folder = NULL;
+		return err->kind ? -1 : ipf_error_memory(err);
+	}
+	if (!is_shared(k->folder, &shared))
+		return make_folders(k->folder) < 0 ? cannot_cache(err, k->folder) : 0;
+	int status = shared ? use_temporary_folder(k, shared, err) : ipf_error_memory(err);
+	free(shared);
+	return status;
+}
+
+static int take_lock(struct cached_file *k, struct ipf_error *err)
+{
+	char *lock = joined(k->folder, ".lock");
+	int status = 0;
+	if (!lock)
+		status = ipf_error_memory(err);
+	else if ((k->lock = own_file_create(lock)) < 0 || flock(k->lock, LOCK_EX) < 0)
+		status = cannot_cache(err, lock);
+	free(lock);
+	return status;
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+	int fd = own_file_open(path, &st);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int find_place(struct cached_file *k, struct ipf_error *err)
 {
 	char hex[65];
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	size_t len = strcspn(k->url, "?#");
 	const char *name = memrchr(k->url, '/', len), *host = strstr(k->url, "://") + 3;
 	if (!name || name < host || name + 1 == k->url + len || name[1] == '.')
@@ -131,35 +217,35 @@ static int find_place(struct cached_file *k, struct ipf_error *err)
 	digest_update(digest, k->url, strlen(k->url));
 	digest_hex(digest, hex);
 	digest_free(digest);
-	int made = xdg && *xdg == '/' ? asprintf(&k->folder, "%s/ipf/sources/%.32s", xdg, hex)
-	           : home && *home == '/'
-	               ? asprintf(&k->folder, "%s/.cache/ipf/sources/%.32s", home, hex)
-	               : ipf_error_set(err, IPF_SYSTEM, "no place for the download cache: set XDG_CACHE_HOME or HOME");
-	if (made < 0) {
-		k->folder = NULL;
-		return err->kind ? -1 : ipf_error_memory(err);
-	}
+	if (make_folder(k, hex, err) < 0)
+		return -1;
 	char *own = strndup(name + 1, (size_t)(k->url + len - name - 1));
 	k->path = own ? joined(k->folder, own) : NULL;
 	free(own);
 	k->mark_path = joined(k->folder, ".mark");
 	k->part_path = joined(k->folder, ".part");
 	k->part_mark_path = joined(k->folder, ".part-mark");
-	char *lock = joined(k->folder, ".lock");
-	int status = 0;
-	if (!k->path || !k->mark_path || !k->part_path || !k->part_mark_path || !lock)
-		status = ipf_error_memory(err);
-	else if (make_folders(k->folder) < 0)
-		status = cannot_cache(err, k->folder);
-	else if ((k->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600)) < 0 || flock(k->lock, LOCK_EX) < 0)
-		status = cannot_cache(err, lock);
-	free(lock);
-	struct stat st;
-	if (status == 0 && (k->there = stat(k->path, &st) == 0))
+	if (!k->path || !k->mark_path || !k->part_path || !k->part_mark_path)
+		return ipf_error_memory(err);
+	if (take_lock(k, err) < 0)
+		return -1;
+	if ((k->there = is_there(k->path)))
 		read_mark(k->mark_path, k->mark);
-	if (status == 0)
-		read_mark(k->part_mark_path, k->part_mark);
-	return status;
+	read_mark(k->part_mark_path, k->part_mark);
+	return 0;
+}
+
+/* Removes what is in a temporary folder beside the file, and both if the file is not `kept`. */
+static void clean_temporary(const struct cached_file *k, bool kept)
+{
+	char *lock = joined(k->folder, ".lock");
+	const char *const paths[] = {lock, k->mark_path, k->part_path, k->part_mark_path, kept ? NULL : k->path};
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+		if (paths[i])
+			unlink(paths[i]);
+	if (!kept)
+		rmdir(k->folder);
+	free(lock);
 }
 
 static void cached_file_release(struct cached_file *k)
@@ -180,7 +266,7 @@ static void cached_file_release(struct cached_file *k)
 static int attempt(struct cached_file *k, struct download *d, struct ipf_error *err)
 {
 	struct stat st;
-	d->fd = open(k->part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	d->fd = own_file_create(k->part_path);
 	if (d->fd < 0 || fstat(d->fd, &st) < 0)
 		return cannot_cache(err, k->part_path);
 	d->had = *k->part_mark ? st.st_size : 0;
@@ -251,13 +337,6 @@ static int remember(const char *path, const char *url, struct ipf_error *err)
 }
 
 /* ---- the hub ---- */
-
-void remote_say(const char *line)
-{
-	fputs("ipf-prep: ", stderr);
-	safe_text_write(stderr, slice_of(line));
-	fputc('\n', stderr);
-}
 
 /* Whether a file is more likely data than a description. */
 static bool is_data(const char *path)
@@ -347,6 +426,10 @@ static int fetch_from_server(struct cached_file *k, struct progress *progress, b
 	}
 	if (status == 0)
 		status = remember(k->path, k->url, err);
+	if (k->temporary)
+		clean_temporary(k, status == 0);
+	if (status == 0)
+		origins->temporary = k->temporary;
 	if (status == 0 && !(*path = strdup(k->path)))
 		status = ipf_error_memory(err);
 	return status;
@@ -378,6 +461,10 @@ void remote_release(void)
 	while (origins) {
 		struct origin *o = origins;
 		origins = o->next;
+		if (o->temporary && unlink(o->path) == 0) {
+			*strrchr(o->path, '/') = '\0';
+			rmdir(o->path);
+		}
 		free(o->path);
 		free(o->address);
 		free(o);

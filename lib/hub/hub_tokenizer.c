@@ -2,9 +2,11 @@
 
 #include "cli/nearest.h"
 #include "hub/hub_file.h"
+#include "tokenizer/compiled_cache.h"
 #include "tokenizer/rank_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,11 +96,22 @@ static void explain_folder(const char *name, struct ipf_error *err)
 	ipf_error_at(err, whole.kind, whole.file, 0, "%s; for the model of this name, write hf://%s", whole.text, name);
 }
 
+static void mention_cache(void (*say)(const char *line))
+{
+	char path[512], line[768];
+	if (!say || !compiled_cache_refused(path, sizeof path))
+		return;
+	snprintf(line, sizeof line, "%s: not used to keep compiled tokenizers: it is not ours alone (chmod go-w, or chown)",
+	         path);
+	say(line);
+}
+
 int hub_tokenizer_open(struct tokenizer **tokenizer, const char *name, void (*say)(const char *line),
                        struct ipf_error *err)
 {
 	struct resolved to;
 	*tokenizer = NULL;
+	mention_cache(say);
 	if (resolve(name, say, &to, err) < 0)
 		return -1;
 	int status = tokenizer_open(tokenizer, to.path ? to.path : name, err);

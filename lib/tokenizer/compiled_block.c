@@ -47,11 +47,16 @@ bool compiled_is_sound(const void *memory, size_t size, const char *sha256)
 		return false;
 	if (checksum((const char *)memory + checked_from(), size - checked_from()) != h->checksum)
 		return false;
-	for (int s = 0; s < SECTION_COUNT; s++)
-		if (h->sections[s].offset > size || h->sections[s].bytes > size - h->sections[s].offset ||
-		    h->sections[s].offset % ALIGNMENT)
+	/* exactly as compiled_build lays them out: so there is a zero after each, too */
+	uint64_t at = (sizeof *h + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	for (int s = 0; s < SECTION_COUNT; s++) {
+		if (h->sections[s].offset != at || at > size || h->sections[s].bytes >= size - at)
 			return false;
-	return true;
+		at = (at + h->sections[s].bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+		if (at <= size && ((const char *)memory)[h->sections[s].offset + h->sections[s].bytes] != 0)
+			return false;
+	}
+	return at == size;
 }
 
 void compiled_seal(struct compiled_block *c)

@@ -1,5 +1,7 @@
 #include "tokenizer/compiled_cache.h"
 
+#include "own_file.h"
+#include "tokenizer/compiled_check.h"
 #include "tokenizer/rank_file.h"
 #include "tokenizer/tokenizer_json.h"
 
@@ -29,15 +31,24 @@ static bool cache_folder(struct buffer *folder)
 	return true;
 }
 
-/* Opens regular files only: opening or reading another kind may block forever. */
-static int open_entry(const struct buffer *path, struct stat *st)
+/* Whether the cache may be used: what others can write to is not believed. */
+static enum own_folder trust(const char *folder)
 {
-	int fd = path->failed ? -1 : open(path->data, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	struct buffer path = {0};
+	buffer_format(&path, "%s/ipf", folder);
+	enum own_folder found = path.failed ? OWN_FOLDER_SHARED : own_folder(path.data);
+	buffer_release(&path);
+	return found;
+}
+
+bool compiled_cache_refused(char *path, size_t size)
+{
+	struct buffer folder = {0};
+	bool refused = cache_folder(&folder) && !folder.failed && trust(folder.data) == OWN_FOLDER_SHARED;
+	if (refused)
+		snprintf(path, size, "%s/ipf", folder.data);
+	buffer_release(&folder);
+	return refused;
 }
 
 static bool map_block(struct compiled_block *out, const char *folder, const char *kind, const char *sha256)
@@ -47,7 +58,7 @@ static bool map_block(struct compiled_block *out, const char *folder, const char
 	void *memory = MAP_FAILED;
 
 	buffer_format(&path, "%s/ipf/%s%s.tok", folder, sha256, kind);
-	int fd = open_entry(&path, &st);
+	int fd = path.failed ? -1 : own_file_open(path.data, &st);
 	if (fd >= 0 && st.st_size > 0)
 		memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (fd >= 0)
@@ -55,12 +66,11 @@ static bool map_block(struct compiled_block *out, const char *folder, const char
 	buffer_release(&path);
 	if (memory == MAP_FAILED)
 		return false;
-	if (!compiled_is_sound(memory, (size_t)st.st_size, sha256)) {
-		munmap(memory, (size_t)st.st_size);
-		return false;
-	}
 	*out = (struct compiled_block){.header = memory, .memory = memory, .mapped = (size_t)st.st_size};
-	return true;
+	if (compiled_is_sound(memory, (size_t)st.st_size, sha256) && compiled_is_consistent(out))
+		return true;
+	compiled_release(out);
+	return false;
 }
 
 static bool write_all(int fd, const char *data, size_t len)
@@ -85,9 +95,10 @@ static void store(const char *folder, const char *name, const void *data, size_t
 	buffer_format(&path, "%s/ipf", folder);
 	if (!path.failed)
 		mkdir(path.data, 0700);
+	bool ours = !path.failed && own_folder(path.data) == OWN_FOLDER_OURS;
 	buffer_format(&path, "/%s", name);
 	buffer_format(&temporary, "%s/ipf/.new.XXXXXX", folder);
-	int fd = path.failed || temporary.failed ? -1 : mkostemp(temporary.data, O_CLOEXEC);
+	int fd = !ours || path.failed || temporary.failed ? -1 : mkostemp(temporary.data, O_CLOEXEC);
 	if (fd >= 0) {
 		bool good = write_all(fd, data, len);
 		if (close(fd) != 0 || !good || rename(temporary.data, path.data) != 0)
@@ -120,33 +131,45 @@ static void identity(const struct stat *st, const char *kind, char key[65])
 	buffer_release(&text);
 }
 
+/* What a .ref contains: the file's digest, and one that binds it to the key, so that another file's .ref is none. */
+static bool ref_text(const char *key, const char *sha256, char text[129])
+{
+	char both[129];
+	snprintf(both, sizeof both, "%.64s%.64s", key, sha256);
+	memcpy(text, sha256, 64);
+	digest_of(both, strlen(both), text + 64);
+	return text[64] != '\0';
+}
+
 static bool read_ref(const char *folder, const char *key, char sha256[65])
 {
 	struct buffer path = {0};
 	struct stat st;
-	char read_back[66];
+	char read_back[130], expected[129];
 	buffer_format(&path, "%s/ipf/%s.ref", folder, key);
-	int fd = open_entry(&path, &st);
+	int fd = path.failed ? -1 : own_file_open(path.data, &st);
 	ssize_t n = fd >= 0 ? read(fd, read_back, sizeof read_back) : -1;
 	if (fd >= 0)
 		close(fd);
 	buffer_release(&path);
-	if (n != 64)
+	if (n != 128)
 		return false;
 	memcpy(sha256, read_back, 64);
 	sha256[64] = '\0';
-	return strspn(sha256, "0123456789abcdef") == 64;
+	return strspn(sha256, "0123456789abcdef") == 64 && ref_text(key, sha256, expected) &&
+	       memcmp(read_back, expected, 128) == 0;
 }
 
 static void write_ref(const char *folder, const struct stat *st, const char *key, const char *sha256)
 {
-	char name[80];
+	char name[80], text[129];
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec - st->st_ctim.tv_sec < SETTLED_SECONDS || now.tv_sec - st->st_mtim.tv_sec < SETTLED_SECONDS)
 		return;
 	snprintf(name, sizeof name, "%s.ref", key);
-	store(folder, name, sha256, 64);
+	if (ref_text(key, sha256, text))
+		store(folder, name, text, 128);
 }
 
 static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_error *err)
@@ -171,7 +194,8 @@ struct source {
 	int fd;
 	struct stat st;
 	const char *kind;   /* of a rank file; "" for a tokenizer.json */
-	const char *folder; /* of the cache; NULL: there is none */
+	const char *folder; /* of the cache; NULL: there is none, or others may write to it */
+	bool anew;          /* write what is in the cache again */
 	char key[65];       /* empty: no .ref */
 };
 
@@ -179,7 +203,7 @@ static int compile_text(struct compiled_block *out, const struct source *source,
                         struct ipf_error *err)
 {
 	char name[100];
-	if (source->folder && map_block(out, source->folder, source->kind, sha256))
+	if (source->folder && !source->anew && map_block(out, source->folder, source->kind, sha256))
 		return 0;
 	int status = source->kind[0] ? rank_file_compile(out, source->kind, text, sha256, err)
 	                             : tokenizer_json_compile(out, text, sha256, err);
@@ -207,9 +231,9 @@ static int compile(struct compiled_block *out, const struct source *source, stru
 	return status;
 }
 
-int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf_error *err)
+int compiled_cache_open(struct compiled_block *out, const char *path, bool anew, struct ipf_error *err)
 {
-	struct source source = {.kind = ""};
+	struct source source = {.kind = "", .anew = anew};
 	struct buffer folder = {0};
 	char sha256[65];
 	int status = 0;
@@ -227,11 +251,11 @@ int compiled_cache_open(struct compiled_block *out, const char *path, struct ipf
 		close(source.fd);
 		return ipf_error_set(err, IPF_INPUT, "expected a file, got a folder");
 	}
-	if (cache_folder(&folder) && !folder.failed)
+	if (cache_folder(&folder) && !folder.failed && trust(folder.data) != OWN_FOLDER_SHARED)
 		source.folder = folder.data;
 	identity(&source.st, source.kind, source.key);
-	if (!(source.folder && source.key[0] && S_ISREG(source.st.st_mode) && read_ref(folder.data, source.key, sha256) &&
-	      map_block(out, folder.data, source.kind, sha256)))
+	if (!(source.folder && !anew && source.key[0] && S_ISREG(source.st.st_mode) &&
+	      read_ref(folder.data, source.key, sha256) && map_block(out, folder.data, source.kind, sha256)))
 		status = compile(out, &source, err);
 	close(source.fd);
 	buffer_release(&folder);

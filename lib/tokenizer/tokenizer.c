@@ -9,40 +9,49 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* `anew`: not from the cache, which is written again. */
+static int open_file(struct tokenizer **tokenizer, const char *path, bool anew, struct ipf_error *err)
+{
+	const char *base = strrchr(path, '/');
+	struct tokenizer *t = calloc(1, sizeof *t);
+	int status = -1;
+	if (t)
+		t->name = strdup(base ? base + 1 : path);
+	if (!t || !t->name)
+		ipf_error_memory(err);
+	else
+		status = compiled_cache_open(&t->block, path, anew, err);
+	if (status == 0)
+		status = pipeline_configure(t, err);
+	if (status == 0) {
+		*tokenizer = t;
+		return 0;
+	}
+	/* What the file says was read when it was compiled: a block whose configuration fails is not the file's. */
+	bool again = !anew && t && t->block.mapped && err->kind == IPF_INPUT;
+	tokenizer_close(t);
+	if (!again)
+		return -1;
+	ipf_error_clear(err);
+	return open_file(tokenizer, path, true, err);
+}
+
 int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_error *err)
 {
 	struct buffer file = {0};
 	struct stat st;
 	int status = -1;
-	struct tokenizer *t = calloc(1, sizeof *t);
 
 	*tokenizer = NULL;
 	buffer_text(&file, path);
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		buffer_text(&file, file.len && file.data[file.len - 1] == '/' ? "tokenizer.json" : "/tokenizer.json");
-	if (!t || file.failed) {
+	if (file.failed)
 		ipf_error_memory(err);
-		goto out;
-	}
-	const char *base = strrchr(file.data, '/');
-	t->name = strdup(base ? base + 1 : file.data);
-	if (!t->name) {
-		ipf_error_memory(err);
-		goto out;
-	}
-	status = compiled_cache_open(&t->block, file.data, err);
-	if (status == 0)
-		status = pipeline_configure(t, err);
-	if (status < 0)
+	else if ((status = open_file(tokenizer, file.data, false, err)) < 0)
 		ipf_error_place(err, file.data, err->line);
-out:
 	buffer_release(&file);
-	if (status < 0) {
-		tokenizer_close(t);
-		return -1;
-	}
-	*tokenizer = t;
-	return 0;
+	return status;
 }
 
 int tokenizer_open_json(struct tokenizer **tokenizer, struct slice json, struct ipf_error *err)

@@ -14,7 +14,8 @@
  * "truncation" and "padding" in the file say.
  *
  * Opening a large vocabulary for the first time takes a fraction of a second. The compiled form is kept in
- * $XDG_CACHE_HOME/ipf (default ~/.cache/ipf), so that opening it again takes milliseconds.
+ * $XDG_CACHE_HOME/ipf (default ~/.cache/ipf), so that opening it again takes milliseconds. It is checked whenever it is
+ * opened: whatever is in the cache, the worst that comes of it is that the file is compiled again.
  */
 #ifndef IPF_TOKENIZER_H
 #define IPF_TOKENIZER_H

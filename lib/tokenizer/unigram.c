@@ -191,6 +191,10 @@ int unigram_new(struct model **model, const json_t *config, const struct compile
 		.encode = encode, .scratch_new = scratch_new, .scratch_free = scratch_free, .free = free_unigram};
 	u->vocabulary = vocabulary;
 	unigram_trie_of(&u->trie, block);
+	if (!vocabulary->scores || !compiled_bytes(block, SECTION_TRIE_IDS)) {
+		free_unigram(&u->model);
+		return ipf_error_set(err, IPF_INPUT, "model.vocab: expected a list of tokens with scores");
+	}
 	if (configure(u, config, err) < 0) {
 		free_unigram(&u->model);
 		return -1;

@@ -137,6 +137,48 @@ fails http://me:geheim42@127.0.0.1/chat.json 2 "a user name or password in an ad
 is "$(grep -c geheim42 "$ERR")" 0 "nor said"
 fails "$at/" 2 "expected an address that ends in a file name"
 
+# ---- what stands in the cache's way ----
+folder=$PWD/cache/ipf/sources/$(printf %s "$at/files/chat.json" | sha256sum | cut -c 1-32)
+echo precious >precious
+for name in chat.json .mark .part .part-mark .lock; do
+	for what in link fifo foreign hard; do
+		rm -f "$folder/$name"
+		case $what in
+		link) ln -s "$PWD/precious" "$folder/$name" ;;
+		fifo) mkfifo "$folder/$name" ;;
+		foreign) cp precious "$folder/$name" && chmod 666 "$folder/$name" ;;
+		hard) ln precious "$folder/$name" 2>/dev/null || continue ;;
+		esac
+		[ "$what $name" = "hard chat.json" ] && continue # a name of ours as good as another
+		run timeout 20 ipf-prep sharegpt "$at/files/chat.json" --reproducible
+		status_is 0 "$name: $what"
+		body "$OUT" >got
+		same got expected "$name: $what: the file is right"
+		is "$(cat precious)" precious "$name: $what: and nothing else is written"
+	done
+	rm -f "$folder/$name"
+done
+prep "$at/files/chat.json"
+echo '[{"conversations":[{"from":"human","value":"evil"},{"from":"gpt","value":"yes"}]}]' >evil.json
+export TMPDIR=$PWD/tmp
+mkdir tmp
+for shared in "$folder" "${folder%/*}" "${folder%/*/*}"; do
+	cp evil.json "$folder/chat.json"
+	chmod 777 "$shared"
+	prep "$at/files/chat.json"
+	status_is 0 "a folder to which others may write"
+	body "$OUT" >got
+	same got expected "is not believed"
+	is "$(cat "$ERR")" "ipf-prep: $shared: not used as the download cache: it is not ours alone (chmod go-w, or chown)" "and it is said"
+	is "$(ls -A tmp)" "" "nothing is left elsewhere"
+	prep "$at/files/none.json"
+	status_is 1 "a file that is not there"
+	is "$(ls -A tmp)" "" "also after a failure"
+	chmod 700 "$shared"
+done
+rm -f "$folder/chat.json"
+prep "$at/files/chat.json"
+
 # ---- no server ----
 server_stop_plain() { kill "$hub_server"; wait "$hub_server" 2>/dev/null; }
 server_stop_plain

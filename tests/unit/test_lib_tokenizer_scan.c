@@ -46,6 +46,7 @@ static void classes_are_those_of_the_reference(void **state)
 	digest_hex(d, hex);
 	digest_free(d);
 	assert_string_equal(hex, "26425451af5182aea7bdcf4981772d7d1bce28762e9ecd87cb646b27976ba371");
+	assert_true(character_classes_are_ours(&block));
 }
 
 /* All kinds of characters that an expression distinguishes, and special ones. All are older than the Unicode version of
