@@ -49,7 +49,7 @@ show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=15,for=12s poisson:ra
     -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
 show 'ipf-sched stat $DEMO/chat.sched'
 say 'The run: requests are sent on time, and every byte that comes back is recorded.'
-show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress -o $DEMO/chat.records.zst'
+show 'ipf-fire -u $URL -m sim -t $DEMO/chat.trace.zst $DEMO/chat.sched --progress --force -o $DEMO/chat.records.zst'
 say 'What it meant. This needs no server and can be repeated with other definitions.'
 show 'ipf-collect $DEMO/chat.records.zst -o $DEMO/chat.results.zst'
 show 'ipf-report $DEMO/chat.results.zst | tee $DEMO/chat.report.txt'

@@ -120,6 +120,19 @@ static json_t *stall_rule(const struct measure_options *options)
 	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
 }
 
+/* The name of the run, if its parts agree on it; borrowed; NULL. */
+static json_t *run_name(const struct collect *c)
+{
+	json_t *name = NULL;
+	for (size_t i = 0; i < c->inputs_count; i++) {
+		json_t *own = json_object_get(stream_reader_header(record_reader_stream(c->inputs[i].reader)), "name");
+		if (i && !json_equal(own, name))
+			return NULL;
+		name = own;
+	}
+	return name;
+}
+
 /* The results' header: the headers of the inputs, and the conventions that the metrics follow. It has no date and no
  * host, so that the same records always give the same bytes. */
 static json_t *make_header(const struct collect *c, const struct collect_options *options, json_t *argv)
@@ -131,6 +144,8 @@ static json_t *make_header(const struct collect *c, const struct collect_options
 	json_t *header = stream_header("results", &p);
 	json_t *schedule = schedule_find_header(stream_reader_header(record_reader_stream(c->inputs[0].reader)));
 	int bad = !header;
+	if (run_name(c))
+		bad |= json_object_set(header, "name", run_name(c));
 	bad |= json_object_set_new(header, "api", json_string(api_name(c->inputs[0].api)));
 	if (c->tokens)
 		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(c->tokens));

@@ -14,6 +14,7 @@
 #include "stats/histogram.h"
 #include "stats/rng.h"
 #include "version.h"
+#include "stream/stream_keep.h"
 
 #include <errno.h>
 #include <math.h>
@@ -368,7 +369,9 @@ int calibrate(const struct fire_options *options, const char *schedule)
 	struct ipf_error err = {0};
 	char *kept = options->common.output ? NULL : calibration_path();
 	const char *path = options->common.output ? options->common.output : kept;
-	if (path)
+	if (path && !options->force && stream_keep_check(path, "records", &err) < 0)
+		;
+	else if (path)
 		run_calibration(&c, schedule, path, &err);
 	else
 		ipf_error_set(&err, IPF_SYSTEM, "neither XDG_STATE_HOME nor HOME is set: use -o FILE to write the calibration");

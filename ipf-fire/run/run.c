@@ -17,6 +17,7 @@
 #include "run/recorder.h"
 #include "run/records_header.h"
 #include "run/thread_count.h"
+#include "stream/stream_keep.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -373,7 +374,8 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	r->argv = NULL;
 	int result = header ? add_clocks(r, header, err) : ipf_error_memory(err);
 	if (result == 0)
-		result = stream_writer_open(&r->writer, path, header, err);
+		result = r->options->force ? stream_writer_open(&r->writer, path, header, err)
+		                           : stream_writer_open_keeping(&r->writer, path, header, "records", err);
 	json_decref(header);
 	return result;
 }
@@ -520,7 +522,9 @@ static size_t choose_threads(const struct run *r)
 
 static int set_up(struct run *r, struct ipf_error *err)
 {
-	if (start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
+	const struct fire_options *o = r->options;
+	if ((!o->force && stream_keep_check(o->common.output, "records", err) < 0) ||
+	    start_time_check(&o->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
 	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)

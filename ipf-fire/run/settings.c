@@ -4,11 +4,13 @@
 #include "clock.h"
 #include "job/run_counters.h"
 #include "run/warmup.h"
+#include "safe_text.h"
 
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
+#define NAME_MOST          200
 #define SPIN_MOST_NS       (10 * NS_PER_MS)
 #define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
 #define MAX_ANSWER_DEFAULT INT64_C(256000000)
@@ -190,6 +192,9 @@ static const struct option_spec specs[] = {
 	            "source of receive timestamps: the kernel, or the program's own clock (default: kernel if available)"),
 
 	OPTION_HEADING("Records"),
+	FIRE(OPTION_TEXT, 0, "name", "NAME", name,
+	     "name of the run, shown in the report (default: the name of the --output file without its extensions)"),
+	FIRE_UNSHAPING(OPTION_FLAG, 0, "force", NULL, force, "replace the --output file even if it holds records of a run"),
 	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
 	     "record this response header; * records all headers, those that may be secrets without their values"),
 
@@ -266,6 +271,10 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--trace is required");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
+	if (o->name && (strlen(o->name) > NAME_MOST || !safe_text_is_safe(slice_of(o->name))))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--name: expected at most %d bytes of text without control characters, got \"%s\"",
+		                     NAME_MOST, shown(o->name).text);
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0, got 0");
 	for (size_t i = 0; i < o->record_headers.count; i++)

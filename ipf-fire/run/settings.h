@@ -29,6 +29,7 @@ struct connections_option {
 struct fire_options {
 	struct common_options common;
 	const char *trace, *model, *api;
+	const char *name; /* of the run; NULL: that of the output */
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *unix_socket, *proxy, *bind; /* see network_path.h */
 	struct load_shape shape;                /* of --calibrate */
@@ -50,6 +51,7 @@ struct fire_options {
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: do not wait */
 	int dns;               /* 1: look names up for each connection */
+	bool force;            /* overwrite the records of a run */
 	bool list_apis, probe, calibrate, exact_output, no_stream, insecure;
 };
 

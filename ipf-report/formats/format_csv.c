@@ -188,6 +188,7 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
 	count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
 	text(csv, "throughput_absent", f->no_throughput);
+	text(csv, "name", json_string_value(json_object_get(report->run_info, "name")));
 	buffer_text(csv->out, "\r\n");
 }
 

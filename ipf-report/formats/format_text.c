@@ -115,6 +115,8 @@ static void show_run(struct layout *l, const struct report *report)
 	char text[512] = "", number[40];
 	layout_heading(l, "Run");
 	layout_end_line(l);
+	if (info_text(info, "name"))
+		layout_entry(l, "name", shown(info_text(info, "name")).text);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		text[0] = 0;
 		join(text, sizeof text, "", info_text(info, keys[i]), "");

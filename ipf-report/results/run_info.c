@@ -86,6 +86,16 @@ static json_t *clients(const struct run_data *run)
 	return NULL;
 }
 
+/* The name of the run, if its parts agree on it; borrowed; NULL. */
+static json_t *name_of(const struct run_data *run)
+{
+	json_t *name = json_object_get(run->parts[0].header, "name");
+	for (int i = 1; i < run->part_count; i++)
+		if (!json_equal(json_object_get(run->parts[i].header, "name"), name))
+			return NULL;
+	return json_is_string(name) ? name : NULL;
+}
+
 json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
 	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -106,6 +116,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	if (!reproducible)
 		copy(info, "started", json_object_get(records, "t0"));
 	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
+	copy(info, "name", name_of(run));
 	copy(info, "target", json_object_get(records, "target"));
 	copy(info, "api", json_object_get(header, "api"));
 	copy(info, "model", json_object_get(records, "model"));

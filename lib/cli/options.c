@@ -7,11 +7,13 @@
 #include "safe_text.h"
 #include "stream/stream.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -371,6 +373,45 @@ static int printing_of(const struct argument *a, struct printing *prints, struct
 	return 0;
 }
 
+/* The variable that sets an option: IPF_FIRE_WAIT_READY. */
+static const char *environment(const struct program *program, const struct option_spec *spec, char name[80])
+{
+	if (spec->kind == OPTION_HEADING || only_prints(spec))
+		return NULL;
+	snprintf(name, 80, "%s_%s", program->name, spec->name);
+	for (char *c = name; *c; c++)
+		*c = *c == '-' || *c == ' ' ? '_' : (char)toupper((unsigned char)*c);
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+/* A flag's value: 1, 0 or -1. */
+static int truth(const char *value)
+{
+	static const char *const words[] = {"0", "1", "no", "yes", "false", "true", "off", "on"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasecmp(words[i], value) == 0)
+			return i % 2;
+	return -1;
+}
+
+/* Options that variables of the environment set; the command line comes after them and wins. */
+static int parse_environment(const struct program *program, void *options, struct ipf_error *err)
+{
+	for (size_t i = 0; i < program->count; i++) {
+		struct argument a = {.spec = &program->specs[i]};
+		a.value = environment(program, a.spec, a.shown);
+		if (!a.value)
+			continue;
+		bool flag = !option_takes_value(a.spec);
+		if (flag && truth(a.value) < 0)
+			return ipf_error_set(err, IPF_USAGE, "%s: expected 1 or 0, got \"%s\"", a.shown, shown(a.value).text);
+		if ((!flag || truth(a.value)) && store(&a, options, true, 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* 1: run; 0: print *prints instead; -1. */
 static int parse(struct argument_walk *w, void *options, struct operands *operands, struct printing *prints,
                  struct ipf_error *err)
@@ -385,6 +426,8 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 		ipf_error_memory(err);
 		goto out;
 	}
+	if (parse_environment(w->program, options, err) < 0)
+		goto out;
 	for (; (got = next_argument(w, &a, err)) == 1; before = a) {
 		if (!a.spec && is_rest_of_header(&before, a.value)) {
 			got = ipf_error_set(err, IPF_USAGE,
@@ -572,6 +615,35 @@ static void append_argument(json_t *list, const struct argument *a, bool reprodu
 		append(list, "", 0, a->value, shorten);
 }
 
+/* Is the option given on the command line? */
+static bool is_given(const struct program *program, int argc, char **argv, const struct option_spec *spec)
+{
+	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	struct ipf_error err = {0};
+	struct argument a;
+
+	while (next_argument(&w, &a, &err) == 1)
+		if (a.spec == spec)
+			return true;
+	return false;
+}
+
+/* Options of the environment, as if they were given first. */
+static void append_environment(json_t *list, const struct program *program, int argc, char **argv, bool reproducible)
+{
+	char variable[80], name[80];
+
+	for (size_t i = 0; i < program->count; i++) {
+		const struct option_spec *spec = &program->specs[i];
+		const char *value = spec->unshaping ? NULL : environment(program, spec, variable);
+		bool flag = !option_takes_value(spec);
+		if (!value || (flag && truth(value) != 1) || is_given(program, argc, argv, spec))
+			continue;
+		int len = snprintf(name, sizeof name, flag ? "--%s" : "--%s=", spec->name);
+		append(list, name, (size_t)len, flag ? NULL : value, reproducible && spec->kind == OPTION_FILE);
+	}
+}
+
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible)
 {
 	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
@@ -580,6 +652,8 @@ json_t *options_argv(const struct program *program, int argc, char **argv, bool 
 	bool marked = false;
 	struct argument a;
 
+	if (list)
+		append_environment(list, program, argc, argv, reproducible);
 	while (list && next_argument(&w, &a, &err) == 1) {
 		if (a.spec) {
 			if (!a.spec->unshaping)

@@ -88,7 +88,10 @@ struct operands {
 	int count;
 };
 
-/* Prepares the process and parses the command line.
+/* Prepares the process and parses the environment and the command line.
+ *
+ * Environment: the variable IPF_FIRE_WAIT_READY sets the option --wait-ready of ipf-fire, and so on for every option
+ * that takes a value; 1 sets a flag. The command line wins. An empty variable is like none.
  *
  * Preparation: SIGPIPE and SIGXFSZ are ignored, so that writers see EPIPE and EFBIG. A closed descriptor among 0 to 2
  * is occupied, so that no file opened later gets its number; reading and writing it still fails.
@@ -103,8 +106,8 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
                    int *status);
 
 /* Returns the header's "argv", a new list: the arguments as given, without the program's name and without options that
- * do not affect the content. `keep_operands`: include the operands. `reproducible`: shorten paths (OPTION_FILE, and
- * operands unless they are plain) to their last part. */
+ * do not affect the content. Options of the environment come first. `keep_operands`: include the operands.
+ * `reproducible`: shorten paths (OPTION_FILE, and operands unless they are plain) to their last part. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
 /* Prints a usage error that was found after parsing; returns 2. */

@@ -81,6 +81,10 @@ void stream_reader_close(struct stream_reader *reader); /* NULL is fine */
 /* Opens `path` for writing and writes the header, which is borrowed. NULL or "-" is standard output, uncompressed; a
  * name that ends in .zst is compressed. An existing file is replaced. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
+/* The same, but a file that holds a stream of the kind `kept` is not emptied: -1, IPF_USAGE (stream_keep.h). The header
+ * is written at once, so that another program that wants to write the file sees it. */
+int stream_writer_open_keeping(struct stream_writer **writer, const char *path, json_t *header, const char *kept,
+                               struct ipf_error *err);
 /* Lets the compression find repetitions up to 128 MiB apart, for streams in which long texts (shared prefixes) repeat
  * at a distance. A reader then needs as much memory. Call it right after opening. */
 void stream_writer_long_distance(struct stream_writer *writer);

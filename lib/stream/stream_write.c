@@ -3,11 +3,13 @@
 #include "json/jout.h"
 #include "redact.h"
 #include "stream/digest.h"
+#include "stream/stream_keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -109,16 +111,31 @@ static int put_header(struct stream_writer *w, json_t *header, struct ipf_error 
 	return result;
 }
 
-static int open_output(struct stream_writer *w, const char *path, struct ipf_error *err)
+/* `kept`: the kind of stream that is not overwritten; NULL. It is looked for in the file that was opened, and not by
+ * its name, which may be that of another file by then. */
+static int open_file(const char *path, const char *kept, int *fd, struct ipf_error *err)
+{
+	*fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (kept ? 0 : O_TRUNC), 0666);
+	struct stat file;
+	if (*fd < 0)
+		return ipf_error_errno(err, errno, path, "cannot open for writing");
+	if (!kept || fstat(*fd, &file) < 0 || !S_ISREG(file.st_mode))
+		return 0;
+	if (stream_keep_check_fd(*fd, path, kept, err) < 0)
+		return -1;
+	return ftruncate(*fd, 0) < 0 ? ipf_error_errno(err, errno, path, "cannot empty") : 0;
+}
+
+static int open_output(struct stream_writer *w, const char *path, const char *kept, struct ipf_error *err)
 {
 	bool standard = !path || strcmp(path, "-") == 0;
 	w->name = strdup(standard ? "standard output" : path);
 	w->digest = digest_new();
 	if (!w->name || !w->digest)
 		return ipf_error_memory(err);
-	w->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (w->fd < 0)
-		return ipf_error_errno(err, errno, w->name, "cannot open for writing");
+	w->fd = STDOUT_FILENO;
+	if (!standard && open_file(path, kept, &w->fd, err) < 0)
+		return -1;
 	size_t len = standard ? 0 : strlen(path);
 	if (len < 4 || strcmp(path + len - 4, ".zst") != 0)
 		return 0;
@@ -145,19 +162,32 @@ static int check_header(struct stream_writer *w, struct ipf_error *err)
 		STREAM_HEADER_MAX >> 20);
 }
 
-int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
+static int open_writer(struct stream_writer **writer, const char *path, json_t *header, const char *kept,
+                       struct ipf_error *err)
 {
 	*writer = NULL;
 	struct stream_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return ipf_error_memory(err);
 	w->fd = -1;
-	if (open_output(w, path, err) < 0 || put_header(w, header, err) < 0 || check_header(w, err) < 0) {
+	if (open_output(w, path, kept, err) < 0 || put_header(w, header, err) < 0 || check_header(w, err) < 0 ||
+	    (kept && stream_writer_flush(w, err) < 0)) {
 		stream_writer_abandon(w);
 		return -1;
 	}
 	*writer = w;
 	return 0;
+}
+
+int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
+{
+	return open_writer(writer, path, header, NULL, err);
+}
+
+int stream_writer_open_keeping(struct stream_writer **writer, const char *path, json_t *header, const char *kept,
+                               struct ipf_error *err)
+{
+	return open_writer(writer, path, header, kept, err);
 }
 
 void stream_writer_long_distance(struct stream_writer *w)
