@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/units.h"
 #include "hub/hub_tokenizer.h"
 #include "safe_text.h"
 #include "stream/provenance.h"
@@ -43,6 +44,8 @@ struct collect {
 	struct buffer line;
 	struct progress progress;
 	int64_t rows, failed, hung_up, tokens_unknown;
+	int64_t first_ns, last_ns, output_tokens, ttft_count; /* for the progress line */
+	double ttft_sum;
 	struct failure {
 		char kind[16]; /* as in the row, with its quotes */
 		int64_t count;
@@ -208,7 +211,8 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
 	c->flushed_ns = INT64_MIN;
-	progress_init(&c->progress, options->common.progress, options->common.quiet);
+	progress_init(&c->progress, options->common.progress,
+	              options->common.quiet || progress_is_left(options->common.output, true, options->common.progress));
 	interrupt_watch(c->live ? 2 : 0);
 	return open_output(c, options, argv, err);
 }
@@ -250,6 +254,22 @@ static void count_failure(struct collect *c, struct slice kind)
 	c->failed++;
 }
 
+/* What the progress line shows. */
+static void count_row(struct collect *c, const struct record *record, const struct result *row)
+{
+	if (record->start_ns != IPF_ABSENT && (c->rows == 0 || record->start_ns < c->first_ns))
+		c->first_ns = record->start_ns;
+	if (record->end_ns != IPF_ABSENT && (c->rows == 0 || record->end_ns > c->last_ns))
+		c->last_ns = record->end_ns;
+	if (row->output_tokens != IPF_ABSENT && row->output_tokens < INT64_MAX / 2 - c->output_tokens)
+		c->output_tokens += row->output_tokens;
+	if (row->ok && row->ttft_ns != IPF_ABSENT) {
+		c->ttft_sum += (double)row->ttft_ns;
+		c->ttft_count++;
+	}
+	c->rows++;
+}
+
 static int collect_record(struct collect *c, const struct record_input *input, const struct record *record,
                           struct ipf_error *err)
 {
@@ -260,7 +280,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	if (row.ok && itl_histograms_add(c->itl, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	verdict_row(c->verdict, &row);
-	c->rows++;
+	count_row(c, record, &row);
 	c->hung_up += result_hung_up(&row);
 	if (!row.ok && !result_hung_up(&row))
 		count_failure(c, row.error_kind);
@@ -284,10 +304,33 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
+/* "3" or "3 (http_status 2, timeout 1)" */
+static void append_failures(const struct collect *c, struct buffer *out)
+{
+	buffer_format(out, "  %lld failed", (long long)c->failed);
+	for (size_t i = 0; i < sizeof c->failures / sizeof *c->failures && c->failures[i].count; i++)
+		buffer_format(out, "%s%.*s %lld", i ? ", " : " (", (int)strlen(c->failures[i].kind) - 2,
+		              c->failures[i].kind + 1, (long long)c->failures[i].count);
+	if (c->failed)
+		buffer_byte(out, ')');
+}
+
 static void show(struct collect *c)
 {
-	if (progress_due(&c->progress, clock_now()))
-		progress_show(&c->progress, "%lld requests read, %lld failed", (long long)c->rows, (long long)c->failed);
+	struct buffer line = {0};
+	char time[32], rate[32];
+	int64_t span_ns = c->last_ns - c->first_ns;
+	if (!progress_due(&c->progress, clock_now()))
+		return;
+	buffer_format(&line, "%lld requests", (long long)c->rows);
+	append_failures(c, &line);
+	if (c->output_tokens && span_ns > 0)
+		buffer_format(&line, "  %s tokens/s", format_count((double)c->output_tokens * 1e9 / (double)span_ns, rate));
+	if (c->ttft_count)
+		buffer_format(&line, "  TTFT %s (mean)", format_duration((int64_t)(c->ttft_sum / (double)c->ttft_count), time));
+	if (!line.failed)
+		progress_show(&c->progress, "%s", line.data);
+	buffer_release(&line);
 }
 
 static bool has_input(struct stream_reader *stream)

@@ -207,7 +207,8 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 	struct stream_writer *writer;
 	int status = open_trace(&writer, c, argc, argv, err);
 	if (status == 0) {
-		progress_init(&reading.progress, c->common.progress, c->common.quiet);
+		progress_init(&reading.progress, c->common.progress,
+		              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
 		status = write_trace(c, writer, paths, &reading, &counts, err);
 	}
 	if (status == 0)

@@ -89,7 +89,8 @@ static const struct source_format *open_input(const struct prep_config *c, const
 {
 	if (check_operands(operands, err) < 0)
 		return NULL;
-	progress_init(&paths->progress, c->common.progress, c->common.quiet);
+	progress_init(&paths->progress, c->common.progress,
+	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
 	paths->quiet = c->common.quiet;
 	if (input_paths_expand(paths, operands->items + 1, (size_t)operands->count - 1, err) < 0)
 		return NULL;

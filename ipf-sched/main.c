@@ -360,7 +360,8 @@ int main(int argc, char **argv)
 		.operands = &operands,
 		.argv = options_argv(&program, argc, argv, true, options.common.reproducible),
 	};
-	progress_init(&run.progress, options.common.progress, options.common.quiet);
+	progress_init(&run.progress, options.common.progress,
+	              options.common.quiet || progress_is_left(options.common.output, false, options.common.progress));
 	status = make_schedule(&run, &err);
 	status = status == 1 ? STATUS_ANSWERED : ipf_error_report(status < 0 ? &err : &run.cut, stderr, program.name);
 	sched_run_release(&run);

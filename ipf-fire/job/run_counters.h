@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 #define THREADS_MOST 64 /* sending threads */
+#define RUN_ERRORS   16 /* more than there are kinds of errors */
 
 struct run_counters {
 	/* of all sending threads together; thread_stats.h has those of each */
 	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, including the failed */
 	atomic_llong unmeasured_done, unmeasured_failed;        /* the part of stages that are not measured */
-	atomic_llong pool_waiting;                              /* started, and waiting for a connection of a pool */
-	atomic_llong bytes, reads;                              /* of response bodies */
-	atomic_llong unrecorded, unrecorded_bytes;              /* ended and not written yet */
+	atomic_llong failed_by[RUN_ERRORS];        /* by enum record_error; RECORD_OK: a status that is no 2xx */
+	atomic_llong pool_waiting;                 /* started, and waiting for a connection of a pool */
+	atomic_llong bytes, reads;                 /* of response bodies */
+	atomic_llong unrecorded, unrecorded_bytes; /* ended and not written yet */
 	/* of the feeder; the sending threads subtract what they fetch */
 	atomic_llong ahead, ahead_bytes; /* rendered and not fetched yet */
 	atomic_llong ahead_room;         /* the most there can be */

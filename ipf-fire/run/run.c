@@ -349,7 +349,10 @@ static int choose_start(struct run *r, struct ipf_error *err)
 	if (!r->options->warm)
 		r->early_signals = start_time_wait(
 			&r->options->start_at, r->signal_fd,
-			(struct start_time_display){.quiet = c->quiet, .progress = c->progress, .verbose = c->verbose});
+			(struct start_time_display){.quiet = c->quiet,
+		                                .left = progress_is_left(c->output, false, c->progress),
+		                                .progress = c->progress,
+		                                .verbose = c->verbose});
 	if (!r->early_signals && start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0)
 		return -1;
 	r->zero_ns = start_time_monotonic(&r->options->start_at);
@@ -493,7 +496,8 @@ static void watch(struct run *r)
 	struct progress p;
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	const struct progress_line line = progress_line_of(r);
-	progress_init(&p, r->options->common.progress, r->options->common.quiet);
+	const struct common_options *c = &r->options->common;
+	progress_init(&p, c->progress, c->quiet || progress_is_left(c->output, false, c->progress));
 	r->begun = !r->options->start_at.text;
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();

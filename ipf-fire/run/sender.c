@@ -76,6 +76,8 @@ static void end_job(struct sender *s, struct job *job)
 	}
 	counter_add(&g->done, 1);
 	counter_add(&g->failed, failed);
+	if (job->error < RUN_ERRORS)
+		counter_add(&g->failed_by[job->error], failed);
 	counter_add(&g->bytes, (int64_t)job->body.len);
 	counter_add(&g->reads, (int64_t)job->reads_count);
 	job_sent(job);

@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define NAME_MOST          200
 #define SPIN_MOST_NS       (10 * NS_PER_MS)
@@ -284,6 +285,19 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	return check_connections(o, err);
 }
 
+/* Records are not for people. --probe shows the exchange; its record belongs into a file, or to ipf-collect. */
+static int check_terminal(struct fire_options *o, struct ipf_error *err)
+{
+	if (o->common.output || o->calibrate || !isatty(STDOUT_FILENO))
+		return 0;
+	if (!o->probe)
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"raw records are not printed on a terminal: use -o FILE, | ipf-collect, or -o - to print them");
+	o->common.output = "/dev/null";
+	return 0;
+}
+
 bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
                         int *status)
 {
@@ -314,7 +328,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 	if (!program_start(&program, argc, arguments, o, &operands, status))
 		return false;
 	*schedule = operands.count ? operands.items[0] : NULL;
-	if (!o->list_apis && check(o, *schedule, &err) < 0) {
+	if (!o->list_apis && (check(o, *schedule, &err) < 0 || check_terminal(o, &err) < 0)) {
 		*status = program_misuse(&program, &err);
 		return false;
 	}

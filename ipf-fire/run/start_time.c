@@ -85,7 +85,7 @@ int start_time_wait(const struct start_time *start, int signal_fd, struct start_
 	int64_t left = start_time_monotonic(start) - clock_now();
 	if (display.verbose && !display.quiet)
 		fprintf(stderr, "ipf-fire: ready, starting in %s\n", format_duration(left, text));
-	progress_init(&p, display.progress, display.quiet);
+	progress_init(&p, display.progress, display.quiet || display.left);
 	for (; !signals && left > NEAR_NS; left = start_time_monotonic(start) - clock_now()) {
 		if (progress_due(&p, clock_now()))
 			progress_show(&p, "starting in %s", format_duration(left / NS_PER_S * NS_PER_S, text));

@@ -25,6 +25,7 @@ int64_t start_time_monotonic(const struct start_time *start);
 int start_time_check(const struct start_time *start, int64_t need_ns, struct ipf_error *err);
 
 struct start_time_display {
+	bool left;     /* the progress belongs to another program */
 	bool quiet;    /* nothing on standard error */
 	bool progress; /* a progress line even if standard error is not a terminal */
 	bool verbose;  /* a message before waiting */

@@ -5,8 +5,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EVERY_TERMINAL (200 * NS_PER_MS)
@@ -28,23 +30,41 @@ bool progress_due(struct progress *p, int64_t now_ns)
 	return true;
 }
 
+bool progress_is_left(const char *output, bool last, bool wanted)
+{
+	struct stat file;
+	bool standard = !output || strcmp(output, "-") == 0;
+
+	if (wanted || (standard ? fstat(STDOUT_FILENO, &file) : stat(output, &file)) < 0)
+		return false;
+	if (standard && isatty(STDOUT_FILENO))
+		return true;
+	return !last && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
+}
+
+/* Asked each time, because a terminal changes its size. */
 static size_t terminal_width(void)
 {
 	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return 80;
-	return size.ws_col;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return width > 0 && width < 10000 ? (size_t)width : 80;
 }
 
-/* The length in bytes of the first `columns` characters. */
+/* The length in bytes of the figures, with two spaces between them, that fit into so many columns. */
 static size_t fit(const char *text, size_t columns)
 {
-	size_t i, seen = 0;
+	size_t i, seen = 0, figures = 0;
 
-	for (i = 0; text[i]; i++)
+	for (i = 0; text[i]; i++) {
+		if (strncmp(text + i, "  ", 2) == 0 && i > 0 && text[i - 1] != ' ')
+			figures = i;
 		if (((unsigned char)text[i] & 0xc0) != 0x80 && seen++ == columns)
-			break;
+			return figures;
+	}
 	return i;
 }
 

@@ -230,7 +230,7 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 		char had[32], all[32];
 		size_t url_len = strcspn(d->url, "?#");
 		const char *slash = memrchr(d->url, '/', url_len), *name = slash ? slash + 1 : d->url;
-		progress_show(d->progress, "%.*s: %sB of %sB", (int)(d->url + url_len - name), name,
+		progress_show(d->progress, "%.*s  %sB of %sB", (int)(d->url + url_len - name), name,
 		              format_count((double)d->had, had), d->size > 0 ? format_count((double)d->size, all) : "?");
 	}
 	return len;

@@ -121,26 +121,41 @@ static void one_line_on_a_terminal(void **state)
 	progress_end(&p); /* nothing was shown: nothing to clear */
 	progress_show(&p, "short");
 	progress_show(&p, "0123456789abcdef");
-	progress_show(&p, "äöüäöüäöüäöüäöü");
+	progress_show(&p, "äöüäöüäöüäö");
+	progress_show(&p, "12.3 s  4567/89");
+	progress_show(&p, "12.3 s  4/5  678");
 	progress_show(&p, "a\tb\033[1m");
 	progress_end(&p);
 	progress_end(&p);
-	assert_string_equal(caught(&c), "\rshort\033[K\r0123456789a\033[K\räöüäöüäöüäö\033[K\ra\\tb\\x1b[1m\033[K\r\033[K");
+	assert_string_equal(caught(&c), "\rshort\033[K\r\033[K\räöüäöüäöüäö\033[K\r12.3 s\033[K\r12.3 s  4/5\033[K\r"
+	                                "a\\tb\\x1b[1m\033[K\r\033[K");
 }
 
 static void terminals_without_a_width_have_80(void **state)
 {
-	char wanted[100] = "\r";
+	char text[100], wanted[100] = "\r";
 	struct catcher c;
 	struct progress p;
 
 	(void)state;
+	memset(text, '0', 79);
+	strcpy(text + 79, "  1");
+	unsetenv("COLUMNS");
 	catch_terminal(&c, 0);
 	progress_init(&p, false, false);
-	progress_show(&p, "%0200d", 0);
-	memset(wanted + 1, '0', 79);
-	strcat(wanted, "\033[K");
+	progress_show(&p, "%s", text);
+	snprintf(wanted, sizeof wanted, "\r%.79s\033[K", text);
 	assert_string_equal(caught(&c), wanted);
+	setenv("COLUMNS", "20", 1);
+	catch_terminal(&c, 0);
+	progress_init(&p, false, false);
+	progress_show(&p, "0123456789  abcdefg  1");
+	assert_string_equal(caught(&c), "\r0123456789  abcdefg\033[K");
+	catch_terminal(&c, 15); /* what the terminal says is right, whatever the shell said once */
+	progress_init(&p, false, false);
+	progress_show(&p, "0123456789  abcdefg  1");
+	assert_string_equal(caught(&c), "\r0123456789\033[K");
+	unsetenv("COLUMNS");
 }
 
 static void long_texts_are_cut(void **state)
