@@ -236,6 +236,18 @@ static void note_throughput(struct layout *l, const struct run_figures *figures)
 	layout_wrapped(l, 3, FAINT, text);
 }
 
+/* What was completed in the windows of all measured stages. */
+static void show_completed(struct layout *l, const struct figures *f)
+{
+	char a[40], b[40], c[40], text[160];
+	if (isnan(f->completed))
+		return;
+	snprintf(text, sizeof text, "completed: %s requests/s, %s input tokens/s, %s output tokens/s",
+	         show_number(f->completed, a), show_number(f->input_per_s, b), show_number(f->output_per_s, c));
+	layout_to(l, 2);
+	layout_wrapped(l, 4, PLAIN, text);
+}
+
 static void show_stages(struct layout *l, const struct report *report)
 {
 	const struct run_figures *figures = report->figures;
@@ -270,6 +282,7 @@ static void show_stages(struct layout *l, const struct report *report)
 		layout_text(l, FAINT, "(in brackets: not measured, and not in the total)");
 		layout_end_line(l);
 	}
+	show_completed(l, &figures->total);
 	note_throughput(l, figures);
 }
 
