@@ -57,6 +57,14 @@ static void set_left_out(json_t *end, const struct selection_counts *counts)
 	json_object_set_new(end, "left_out", left_out);
 }
 
+/* Prompts that are the same as an earlier one, although users did not send them so. */
+static void set_repeats(json_t *end, const struct prompt_repeats *r)
+{
+	if (r->repeated)
+		json_object_set_new(end, "repeats",
+		                    json_pack("{s:I, s:I}", "requests", (json_int_t)r->repeated, "most", (json_int_t)r->most));
+}
+
 /* What was read, what of it is missing from the trace, and what was assumed. */
 static json_t *make_trailer(const struct prep_config *c, const struct source_reader *reading,
                             const struct selection_counts *counts)
@@ -72,6 +80,7 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 			json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)counts->assumed));
 	set_residual(end, &counts->residual);
 	set_left_out(end, counts);
+	set_repeats(end, &counts->repeats);
 	if (reading->bad)
 		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
 	if (reading->ended_early)

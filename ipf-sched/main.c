@@ -207,6 +207,23 @@ static json_t *make_trailer(const struct sched_run *run)
 	return extra;
 }
 
+/* A server with a prefix cache answers a prompt that it has seen faster than a user's. */
+static void note_repeats(struct sched_run *run)
+{
+	const struct schedule_builder *b = &run->builder;
+	if (run->options->common.quiet || (b->repeated == 0 && b->schedule.trace_repeats == 0))
+		return;
+	progress_end(&run->progress);
+	fprintf(stderr, "%s: ", program.name);
+	if (b->repeated > 0)
+		fprintf(stderr, "the schedule goes round the trace: %lld of %lld requests send one of its %lld prompts again",
+		        (long long)b->repeated, (long long)b->arrivals, (long long)b->schedule.trace_requests);
+	if (b->schedule.trace_repeats > 0)
+		fprintf(stderr, "%s%lld of %lld prompts of the trace repeat an earlier one", b->repeated > 0 ? "; " : "",
+		        (long long)b->schedule.trace_repeats, (long long)b->schedule.trace_requests);
+	fprintf(stderr, ": a server's prefix cache makes these faster than prompts of users\n");
+}
+
 static int write_schedule(struct sched_run *run, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
@@ -223,6 +240,7 @@ static int write_schedule(struct sched_run *run, struct ipf_error *err)
 		stream_writer_abandon(writer);
 		return -1;
 	}
+	note_repeats(run);
 	return stream_writer_close(writer, make_trailer(run), err);
 }
 

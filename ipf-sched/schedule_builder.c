@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "kinds/arrival_process.h"
+#include "seen_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -369,6 +370,7 @@ int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error 
 	if (builder->trace) {
 		memcpy(builder->schedule.trace_sha256, builder->trace->sha256, sizeof builder->schedule.trace_sha256);
 		builder->schedule.trace_requests = builder->trace->count;
+		builder->schedule.trace_repeats = builder->trace->repeats;
 	}
 	if (count_stages(builder, err) < 0)
 		return -1;
@@ -384,10 +386,23 @@ struct line_writer {
 	struct progress *progress;
 	int64_t *after; /* room for the parents of any request */
 	int64_t n;
+	struct seen_numbers seen; /* requests of the trace, whose copies have other prompts */
+	int64_t repeated;
 };
+
+/* Another shard sends these requests. */
+static void skip(struct line_writer *w, int64_t head, int64_t copy)
+{
+	const struct trace_index *trace = w->builder->trace;
+	for (int64_t req = trace ? trace_index_head(trace, head) : 0;
+	     trace && copy == 0 && req < trace_index_head(trace, head + 1); req++)
+		seen_numbers_add(&w->seen, req);
+}
 
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
+	if (w->builder->trace && arrival->copy == 0)
+		w->repeated += seen_numbers_add(&w->seen, arrival->req);
 	schedule_arrival_write(arrival, stream_writer_begin_line(w->writer));
 	if ((arrival->n & 0xfff) == 0 && progress_due(w->progress, clock_now()))
 		progress_show(w->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(w->writer),
@@ -465,6 +480,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			a.wait_ns = p->stage->kind->think(p);
 		if (!is_ours(w->builder, layout, i)) {
 			w->n += s->cycle ? 0 : head_lines(trace, head);
+			skip(w, head, a.copy);
 			continue;
 		}
 		a.n = w->n++;
@@ -493,8 +509,8 @@ static int write_stage(struct line_writer *w, size_t index, struct ipf_error *er
 	return status;
 }
 
-int schedule_builder_write(const struct schedule_builder *builder, struct stream_writer *writer,
-                           struct progress *progress, struct ipf_error *err)
+int schedule_builder_write(struct schedule_builder *builder, struct stream_writer *writer, struct progress *progress,
+                           struct ipf_error *err)
 {
 	size_t parents = builder->trace && builder->trace->most_parents > 1 ? builder->trace->most_parents : 1;
 	struct line_writer w = {.builder = builder, .writer = writer, .progress = progress};
@@ -506,6 +522,10 @@ int schedule_builder_write(const struct schedule_builder *builder, struct stream
 	for (size_t i = 0; status == 0 && i < builder->stages->count; i++)
 		status = write_stage(&w, i, err);
 	free(w.after);
+	builder->repeated = w.repeated;
+	if (status == 0 && w.seen.failed)
+		status = ipf_error_memory(err);
+	seen_numbers_release(&w.seen);
 	return status;
 }
 

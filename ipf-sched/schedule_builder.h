@@ -46,14 +46,16 @@ struct schedule_builder {
 	struct schedule schedule;
 	struct stage_layout *layouts; /* one for each stage */
 	int64_t arrivals;             /* lines of all stages */
+	/* Counted by schedule_builder_write. */
+	int64_t repeated; /* lines that send a request of the trace again, which a line of this or another shard has sent */
 };
 
 /* Counts the arrivals of every stage and assigns requests and numbers. IPF_USAGE if a stage has no end, does not fit
  * into a schedule or cannot be divided into the shards; IPF_INPUT if the trace does not suit a replay. */
 int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err);
 /* Writes the lines, after schedule_builder_prepare. */
-int schedule_builder_write(const struct schedule_builder *builder, struct stream_writer *writer,
-                           struct progress *progress, struct ipf_error *err);
+int schedule_builder_write(struct schedule_builder *builder, struct stream_writer *writer, struct progress *progress,
+                           struct ipf_error *err);
 /* Also after an error. */
 void schedule_builder_release(struct schedule_builder *builder);
 

@@ -61,9 +61,7 @@ struct job {
 	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
 };
 
-/* Warm-up requests have numbers from here on. Schedules count from 0 and leave 2^32 to a cycle stage; readers that know
- * only doubles are exact up to 2^53. */
-#define JOB_WARMUP_FIRST_N (INT64_C(1) << 52)
+#define JOB_WARMUP_FIRST_N SCHEDULE_WARMUP_FIRST_N
 
 static inline bool job_is_warmup(const struct job *job)
 {

@@ -393,6 +393,8 @@ static int add_shards(struct run_data *run, struct run_part *part, struct schedu
 	if (bad == 0 && own.count > 1)
 		bad = join_shards(part, schedule, err);
 	part->sharded = own.of > 0;
+	if (shard_set_complete(&own)) /* a run on its own, as for a schedule that was not divided */
+		schedule->shard = schedule->shards = 0;
 	if (shard_set_spread_ns(&own) > run->spread_ns)
 		run->spread_ns = shard_set_spread_ns(&own);
 	shard_set_release(&own);

@@ -85,10 +85,13 @@ int schedule_to_header(const struct schedule *schedule, json_t *header)
 		bad |= json_object_set_new(
 			header, "shard",
 			json_pack("{s:I, s:I}", "index", (json_int_t)schedule->shard, "of", (json_int_t)schedule->shards));
-	if (schedule->trace_sha256[0])
-		bad |= json_object_set_new(header, "trace",
-		                           json_pack("{s:s, s:I}", "sha256", schedule->trace_sha256, "requests",
-		                                     (json_int_t)schedule->trace_requests));
+	if (schedule->trace_sha256[0]) {
+		json_t *trace = json_pack("{s:s, s:I}", "sha256", schedule->trace_sha256, "requests",
+		                          (json_int_t)schedule->trace_requests);
+		bad |= json_object_set_new(header, "trace", trace);
+		if (schedule->trace_repeats > 0)
+			bad |= add_int(trace, "repeats", schedule->trace_repeats);
+	}
 	return bad ? -1 : 0;
 }
 
@@ -194,6 +197,9 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 	const char *sha256 = json_string_value(json_object_get(trace, "sha256"));
 	snprintf(schedule->trace_sha256, sizeof schedule->trace_sha256, "%s", sha256 ? sha256 : "");
 	schedule->trace_requests = get_int(trace, "requests");
+	schedule->trace_repeats = get_int(trace, "repeats");
+	if (schedule->trace_repeats == IPF_ABSENT || schedule->trace_repeats > schedule->trace_requests)
+		schedule->trace_repeats = 0;
 	return 0;
 }
 

@@ -41,9 +41,13 @@ struct schedule {
 	int64_t shard, shards;  /* shard number `shard`, from 1, of `shards`; 0 of 0: the schedule is not a shard */
 	char trace_sha256[65];  /* "": made without a trace */
 	int64_t trace_requests; /* lines of that trace; IPF_ABSENT: made without one */
+	int64_t trace_repeats;  /* of these, with the prompt of an earlier one, as far as is known */
 };
 
 enum { SCHEDULE_COPIES = 63 };
+/* Warm-up requests of ipf-fire have numbers from here on. Schedules count from 0 and leave 2^32 to a cycle stage;
+ * readers that know only doubles are exact up to 2^53. */
+#define SCHEDULE_WARMUP_FIRST_N (INT64_C(1) << 52)
 enum { SCHEDULE_SHARDS_MOST = 4096 };
 
 struct schedule_arrival {

@@ -1,6 +1,7 @@
 #include "verdict/verdict.h"
 
 #include "absent.h"
+#include "seen_numbers.h"
 #include "stats/histogram.h"
 #include "stats/samples.h"
 #include "verdict/client_health.h"
@@ -12,8 +13,9 @@
 
 struct verdict_stage {
 	char *name;
-	bool measured, closed, cycle;
-	int64_t scheduled, scheduled_most; /* arrivals: of all parts together, of the largest part */
+	bool measured, closed, cycle, copies; /* copies: requests that differ from each other may have the same `req` */
+	int64_t repeated;                     /* successful requests whose prompt was sent before */
+	int64_t scheduled, scheduled_most;    /* arrivals: of all parts together, of the largest part */
 	int64_t started, ok;
 	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
 	int64_t due_first, due_last, start_first, start_last; /* of the current part; IPF_ABSENT */
@@ -35,6 +37,9 @@ struct verdict {
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
 	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
 	struct client_health client;
+
+	struct seen_numbers seen; /* the requests of the trace that were sent successfully in this run */
+	int64_t trace_requests, trace_repeats;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
 	struct verdict_note {
@@ -76,6 +81,7 @@ void verdict_free(struct verdict *v)
 	histogram_free(v->client_lag);
 	histogram_free(v->slot_wait);
 	client_health_release(&v->client);
+	seen_numbers_release(&v->seen);
 	for (size_t i = 0; i < v->notes_count; i++)
 		free(v->notes[i].text);
 	free(v->notes);
@@ -122,6 +128,12 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 {
 	end_part(v);
 	v->parts++;
+	if (!schedule || !schedule->shards) /* a repeat, or the first part */
+		seen_numbers_release(&v->seen);
+	if (schedule && schedule->trace_repeats > 0) {
+		v->trace_requests = schedule->trace_requests;
+		v->trace_repeats = schedule->trace_repeats;
+	}
 	size_t count = schedule ? schedule->count : 0;
 	if (!stages_grow(v, count)) {
 		v->failed = true;
@@ -137,6 +149,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
+		stage->copies = from->by && strcmp(from->by, "copies") == 0;
 		stage->scheduled += verdict_valid_count(from->arrivals) ? from->arrivals : 0;
 		/* a shard's schedule also says how much all shards have to do */
 		int64_t most = from->all_arrivals > from->arrivals ? from->all_arrivals : from->arrivals;
@@ -202,6 +215,14 @@ static void row_streaming(struct verdict *v, const struct result *row)
 	v->one_event += row->events == 1;
 }
 
+/* Was the prompt sent before in this run? Requests of ipf-fire --warm do not count: they always repeat the first ones.
+ */
+static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
+{
+	if (row->ok && row->req != IPF_ABSENT && !stage->copies && row->n < SCHEDULE_WARMUP_FIRST_N)
+		stage->repeated += seen_numbers_add(&v->seen, row->req);
+}
+
 void verdict_row(struct verdict *v, const struct result *row)
 {
 	if (row->stage < 0 || row->stage > 1000000)
@@ -211,6 +232,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		return;
 	}
 	struct verdict_stage *stage = &v->stages[row->stage];
+	note_prompt(v, stage, row);
 	if (!stage->measured)
 		return;
 	v->rows++;
@@ -317,6 +339,10 @@ static const struct {
 	{VERDICT_SAMPLES,
      "OK with 459 successful requests or more (enough for p99 at 99 % confidence), DOUBTFUL with fewer, "
      "INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
+	{VERDICT_SAMPLES,
+     "DOUBTFUL if more than 1 % of the successful requests of a measured stage have a prompt that this run "
+     "had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
+     "trace repeat an earlier one and were not recorded so: a prefix cache makes them faster."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if less than 50 % of the requests that a measured stage started ended within its window: "
      "its rates count no others."},
@@ -577,6 +603,29 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 	return ok;
 }
 
+/* Prompts that repeat: their answers come faster from a server with a prefix cache, and are no samples of their own. */
+static bool judge_repeats(struct verdict *v, struct verdict_check *check)
+{
+	int64_t repeated = 0;
+	bool many = false;
+	for (size_t i = 0; i < v->count; i++)
+		if (v->stages[i].measured) {
+			repeated += v->stages[i].repeated;
+			many |= (double)v->stages[i].repeated > VERDICT_REPEATS_DOUBTFUL * (double)v->stages[i].ok;
+		}
+	if (many)
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"%lld of %lld responses are to prompts that were sent before: a prefix cache makes them faster",
+			(long long)repeated, (long long)v->ok);
+	if ((double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%lld of %lld prompts of the trace repeat an earlier one: a prefix cache makes them faster",
+		                  (long long)v->trace_repeats, (long long)v->trace_requests);
+	return (repeated == 0 || verdict_count(check->figures, "repeated_prompts", repeated)) &&
+	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
+}
+
 /* Stages that no schedule named. */
 static bool name_stages(struct verdict *v)
 {
@@ -592,7 +641,7 @@ static bool name_stages(struct verdict *v)
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
 	end_part(v);
-	if (v->failed || client_health_failed(&v->client) || !name_stages(v))
+	if (v->failed || client_health_failed(&v->client) || v->seen.failed || !name_stages(v))
 		return NULL;
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
@@ -606,7 +655,7 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
 	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_ends(v, &finding->checks[VERDICT_SERVER]) ||
 	    !judge_streaming(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
-	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]))
+	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]) || !judge_repeats(v, &finding->checks[VERDICT_SAMPLES]))
 		return NULL;
 	finding->status = VERDICT_OK;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)

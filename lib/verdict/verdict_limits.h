@@ -53,6 +53,8 @@
 #define VERDICT_ONE_EVENT_TOKENS   8
 /* Output tokens differ from those requested by more than this share. */
 #define VERDICT_LENGTH_DOUBTFUL 0.10
+/* Share of the successful requests of a stage whose prompt was sent before, or of the prompts of a trace. */
+#define VERDICT_REPEATS_DOUBTFUL 0.01
 /* Share of the started requests of a stage that ended within it, which is what its rates count. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 

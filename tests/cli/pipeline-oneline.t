@@ -24,7 +24,7 @@ matches "$(cat report)" "39" "and is about all requests"
 is "$(LC_ALL=C.UTF-8 awk 'length > 80' report)" "" "in 80 columns"
 
 # Whoever reads has had enough: all of them end at once, quietly, though the schedule goes on for a minute.
-ipf-sched constant:rate=20,for=60s -t azure.trace.zst 2>sched.err |
+ipf-sched -q constant:rate=20,for=60s -t azure.trace.zst 2>sched.err |
 	timeout 20 ipf-fire -u "$URL" -m sim -t azure.trace.zst 2>fire.err |
 	ipf-collect 2>collect.err | head -3 >first
 is "${PIPESTATUS[*]}" "0 0 0 0" "| head -3 ends the run"

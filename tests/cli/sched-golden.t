@@ -10,7 +10,7 @@ golden() { # NAME ARGUMENTS…
 	shift
 	run "$BIN/ipf-sched" --reproducible "$@"
 	status_is 0 "$name: ipf-sched $*"
-	stderr_is "" "$name: says nothing"
+	is "$(grep -v ' the schedule goes round the trace: ' "$ERR")" "" "$name: says nothing else"
 	[ -z "${UPDATE:-}" ] || cp "$OUT" "$DATA/$name.sched"
 	same "$OUT" "$DATA/$name.sched" "$name: the same bytes as ever"
 }

@@ -89,6 +89,7 @@ is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(body "$DATA/five.trace" 
 is "$(zstd -dcq out.zst | wc -l | tr -d ' ')" 52 "-o NAME.zst compresses"
 
 run "$BIN/ipf-sched" poisson:rate=10,n=9 closed:users=2 -t "$DATA/five.trace" -v -o /dev/null
+sed -i '/ the schedule goes round the trace: /d' "$ERR"
 is "$(sed 's| in [^,]*, beginning at [^,]*||;s|, until the last request has ended||' "$ERR" | tr '\n' ';')" \
 	"ipf-sched: stage poisson: 9 arrivals, planned 10/s, 1.80 passes through the trace;ipf-sched: stage closed: 5 arrivals;" "-v tells the plan"
 run "$BIN/ipf-sched" poisson:rate=10,n=9 -v -q -o /dev/null

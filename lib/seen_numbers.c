@@ -1,0 +1,37 @@
+#include "seen_numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool grow(struct seen_numbers *seen, size_t words)
+{
+	size_t more = seen->words * 2 > words ? seen->words * 2 : words;
+	uint64_t *bits = realloc(seen->bits, more * sizeof *bits);
+	if (!bits)
+		return false;
+	memset(bits + seen->words, 0, (more - seen->words) * sizeof *bits);
+	seen->bits = bits;
+	seen->words = more;
+	return true;
+}
+
+bool seen_numbers_add(struct seen_numbers *seen, int64_t number)
+{
+	size_t word = (size_t)number / 64;
+	uint64_t bit = UINT64_C(1) << (number % 64);
+	if (number < 0 || number >= SEEN_NUMBERS_MOST)
+		return false;
+	if (word >= seen->words && !grow(seen, word + 1)) {
+		seen->failed = true;
+		return false;
+	}
+	bool was = seen->bits[word] & bit;
+	seen->bits[word] |= bit;
+	return was;
+}
+
+void seen_numbers_release(struct seen_numbers *seen)
+{
+	free(seen->bits);
+	*seen = (struct seen_numbers){0};
+}

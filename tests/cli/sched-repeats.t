@@ -1,0 +1,109 @@
+#!/bin/bash
+# Prompts that are sent more than once: ipf-sched says it unasked, and the verdict doubts the figures.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/data/report/seal.sh"
+
+trace() { # NAME COUNT [DIFFERENT]: so many requests, of which so many have a prompt of their own
+	awk -v n="$2" -v k="${3:-$2}" 'BEGIN { for (i = 0; i < n; i++) printf "{\"prompt\":\"What is %d?\",\"output_tokens\":2}\n", i % k }' >"$1.jsonl"
+	ipf-prep jsonl "$1.jsonl" -q -o "$1.trace"
+}
+trace ten 10
+trace many 120
+trace twins 100 70
+
+# ---- ipf-sched ----
+says() { # LINE ARGUMENTS…
+	local line=$1
+	shift
+	run ipf-sched "$@" -o out.sched
+	status_is 0 "ipf-sched $*"
+	[ -z "$line" ] || line="ipf-sched: $line: a server's prefix cache makes these faster than prompts of users"
+	stderr_is "$line" "says: ${line:-nothing}"
+}
+says "the schedule goes round the trace: 990 of 1000 requests send one of its 10 prompts again" constant:rate=100,n=1000 -t ten.trace
+says "" constant:rate=100,n=10 -t ten.trace
+says "the schedule goes round the trace: 1 of 11 requests send one of its 10 prompts again" constant:rate=100,n=11 -t ten.trace
+says "the schedule goes round the trace: 5 of 15 requests send one of its 10 prompts again" burst:n=8,warmup closed:users=2,n=7 -t ten.trace
+says "30 of 100 prompts of the trace repeat an earlier one" burst -t twins.trace
+says "the schedule goes round the trace: 20 of 120 requests send one of its 100 prompts again; 30 of 100 prompts of the trace repeat an earlier one" burst:n=120 -t twins.trace
+says "" burst:n=1000
+run ipf-sched burst:n=50 -t ten.trace -q -o out.sched
+stderr_is "" "-q: not a word"
+run ipf-sched burst -t twins.trace -q -o out.sched
+is "$(head -1 out.sched | jq .trace.repeats)" 30 "the header knows what the trace says"
+says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" burst:n=30 --shard 1/2 -t ten.trace
+# every third: other shards send what this one sends again
+says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prompts again" burst:n=20 --shard 1/3 -t ten.trace
+# Copies have prompts of their own.
+"$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 -q -t "$TESTS/data/sched/recorded.trace" -o copies.sched
+isnt "$(body copies.sched | jq -s 'map(select(.copy)) | length')" 0 "a replay with copies"
+repeated=$(body copies.sched | jq -s 'map(select(.copy | not) | .req) | length - (unique | length)')
+run ipf-sched replay:rate=6,by=copies,loop,n=50 -t "$TESTS/data/sched/recorded.trace" -o /dev/null
+if [ "$repeated" = 0 ]; then
+	is "$(grep -c 'goes round' "$ERR")" 0 "sends nothing again"
+else
+	stderr_contains "goes round the trace: $repeated of 50" "sends only what is no copy again"
+fi
+
+# ---- the verdict, of whole runs ----
+server_start --step-base 1ms
+samples='.verdict.checks[] | select(.name == "enough_samples")'
+fire() { # TRACE STAGE… [-- OPTIONS OF ipf-fire]: report.json
+	local trace=$1 stages=()
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do stages+=("$1"); shift; done
+	[ $# = 0 ] || shift
+	ipf-sched "${stages[@]}" -q -t "$trace.trace" -o run.sched
+	ipf-fire -q -u "$URL" -m sim -t "$trace.trace" run.sched "$@" -o run.records
+	ipf-collect -q run.records -o run.results
+	ipf-report -f json run.results -o report.json
+}
+doubt() { # COUNT OF DESCRIPTION
+	is "$(jq "$samples | .repeated_prompts" report.json)" "$1" "$3: counted"
+	contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "$1 of $2 responses are to prompts that were sent before" "and doubted"
+}
+trusted() { # DESCRIPTION
+	is "$(jq -r "$samples | .detail" report.json | grep -c 'sent before\|repeat')" 0 "$1"
+}
+fire ten constant:rate=400,n=60
+doubt 50 60 "a schedule that goes round"
+fire many constant:rate=400,n=120
+trusted "one that does not"
+fire ten burst:n=10,warmup constant:rate=400,n=20
+doubt 20 20 "prompts of the warm-up"
+fire many burst:n=60,warmup constant:rate=400,n=60
+trusted "a warm-up with prompts of its own"
+fire many constant:rate=400,n=100 -- --warm 10
+trusted "requests of --warm"
+fire ten closed:users=4,n=40
+doubt 30 40 "a closed loop"
+fire ten closed:users=4,for=300ms
+ok=$(jq .total.requests.ok report.json)
+between "$ok" 11 100000 "users who go round until their time is over"
+doubt $((ok - 10)) "$ok" "only the results know how often"
+fire twins burst
+contains "$(jq -r "$samples | .detail" report.json)" "30 of 100 prompts of the trace repeat an earlier one" "a trace with prompts that repeat"
+is "$(jq "$samples | .trace_repeats" report.json)" 30 "counted"
+ipf-report run.results >run.txt
+contains "$(tr -s ' \n' ' ' <run.txt)" "prompts of the trace repeat an earlier one" "as text"
+is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeats')" 30 "and in the results' trailer"
+
+# Requests of a recorded trace repeat what users repeated.
+awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"; for (i = 0; i < 60; i++) printf "2023-11-16 18:15:46.%07d,%d,2\n", i * 10000, 100 }' >recorded.csv
+ipf-prep azure recorded.csv -q -o recorded.trace
+fire recorded replay
+trusted "a recorded trace"
+is "$(head -1 run.sched | jq .trace.repeats)" null "has no repeats"
+fire recorded replay:loop,n=120
+doubt 60 120 "but a replay that goes round it has"
+
+# ---- parts ----
+run ipf-report -f json run.results <(ipf-collect -q run.records | sed 's/"n":1,/"n":1, /')
+is "$(jq "$samples | .repeated_prompts" "$OUT")" 120 "repeats of a run do not repeat each other's prompts"
+for k in 1 2; do
+	ipf-sched burst:n=20 --shard $k/2 -t ten.trace -q -o part.sched
+	ipf-fire -q -u "$URL" -m sim -t ten.trace part.sched | ipf-collect -q -o part$k.results
+done
+run ipf-report -f json part1.results part2.results
+is "$(jq "$samples | .repeated_prompts" "$OUT")" 10 "shards send one trace"
