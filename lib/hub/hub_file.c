@@ -164,8 +164,9 @@ static int ask(struct fetch *f, struct ipf_error *err)
 	if (!hub_is_file_name(d.hub.commit) || !etag[0])
 		return ipf_error_at(err, IPF_SYSTEM, f->r->typed, 0, "%s is no hub: its answer has no %s",
 		                    f->settings->endpoint, etag[0] ? "X-Repo-Commit" : "ETag");
-	if (hub_is_file_name(etag)) {
-		snprintf(f->etag, sizeof f->etag, "%s", etag);
+	size_t length = strlen(etag);
+	if (length < sizeof f->etag && hub_is_file_name(etag)) {
+		memcpy(f->etag, etag, length + 1);
 	} else { /* it names a file here */
 		struct digest *digest = digest_new();
 		char hex[65] = "";

@@ -90,7 +90,7 @@ complains ipf-collect "stages[0].begin_ns: expected an integer" "by name"
 yes_if "and nothing is written" test ! -e none
 
 # ---- usage
-for arguments in "--itl gaps" "--api openai-chatt" "-t nothing" "--stall 5" "--stall -1ms" "--evnts"; do
+for arguments in "--itl gaps" "--api openai-chatt" "-t hf://" "--stall 5" "--stall -1ms" "--evnts"; do
 	# shellcheck disable=SC2086 # two words each
 	run "$BIN/ipf-collect" $arguments "$records"
 	status_is 2 "$arguments: status 2"

@@ -22,6 +22,7 @@ serve() { # NAME: sets port
 serve hub
 hub_server=$last_server
 at=http://127.0.0.1:$port
+unset HF_HUB_OFFLINE
 export HF_ENDPOINT=$at HF_HOME=$PWD/hf
 asked() { wc -l <hub.log; }
 last() { tail -1 hub.log; }
