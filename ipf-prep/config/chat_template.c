@@ -14,7 +14,9 @@
 #define ANSWER_MAX      ((size_t)16 << 20)
 
 /* The content of the messages to measure with: a token or two in every vocabulary, and no template changes it. */
-#define WORD "Hello"
+/* More tokens than this no template adds. */
+#define ADDED_MAX (INT64_C(1) << 30)
+#define WORD      "Hello"
 
 /* The server to measure at, and its last answer. */
 struct template_server {
@@ -84,7 +86,7 @@ static void write_messages(struct template_server *s, int messages)
 static int64_t number_at(const struct template_server *s, jdoc_id node)
 {
 	int64_t count;
-	return jdoc_to_int(&s->doc, node, &count) && count > 0 ? count : IPF_ABSENT;
+	return jdoc_to_int(&s->doc, node, &count) && count > 0 && count <= ADDED_MAX ? count : IPF_ABSENT;
 }
 
 /* vLLM counts the tokens of a chat. */
@@ -243,7 +245,8 @@ int chat_template_parse(const char *value, void *variable, struct ipf_error *err
 	if (snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - value) : (int)strlen(value), value) <
 	        (int)sizeof first &&
 	    parse_count(first, &template->chat, &ignored) == 0 &&
-	    (!comma || parse_count(comma + 1, &template->message, &ignored) == 0))
+	    (!comma || parse_count(comma + 1, &template->message, &ignored) == 0) && template->chat <= ADDED_MAX &&
+	    template->message <= ADDED_MAX)
 		return 0;
 	return ipf_error_set(err, IPF_USAGE, "expected N, N,M or the URL of a server, got \"%s\"", value);
 }

@@ -105,6 +105,13 @@ static bool is_compressed(const char *head, size_t len)
 	       (len >= 10 && memcmp(head, "BZh", 3) == 0 && memcmp(head + 4, "1AY&SY", 6) == 0);
 }
 
+/* libarchive says nothing where only the checksum at the end is cut, and little where xz data are. */
+static const char *why_undecodable(struct archive *archive)
+{
+	const char *why = archive_error_string(archive);
+	return !why || strstr(why, "No progress is possible") ? "the end is missing" : why;
+}
+
 static int open_archive(struct input *input, struct ipf_error *err)
 {
 	input->raw = malloc(RAW_MAX);
@@ -125,7 +132,7 @@ static int open_archive(struct input *input, struct ipf_error *err)
 		input->empty = true;
 	else if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
 		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress: %s",
-		                    archive_error_string(input->archive));
+		                    why_undecodable(input->archive));
 	return 0;
 }
 
@@ -216,7 +223,7 @@ static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_e
 	if (got >= 0)
 		return got;
 	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress any further: %s",
-	                    archive_error_string(input->archive));
+	                    why_undecodable(input->archive));
 }
 
 int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)

@@ -4,6 +4,7 @@
 #include "draft/arrivals.h"
 #include "clock.h"
 #include "draft/reorder.h"
+#include "token_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -263,6 +264,23 @@ static bool answer_is_empty(const struct prep_config *config, const struct draft
 	       config->output.distribution.kind == DISTRIBUTION_DATASET;
 }
 
+/* For formats that do not check what they read. */
+static int check_lengths(const struct draft *d, struct ipf_error *err)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		const struct draft_request *r = &d->requests[i];
+		const int64_t lengths[] = {r->input_tokens, r->output_tokens};
+		for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+			if (lengths[k] != IPF_ABSENT && !token_count_is_possible(lengths[k]))
+				return ipf_error_set(err, IPF_INPUT, "%s: expected " TOKENS_EXPECTED ", got %lld",
+				                     k ? "length of the answer" : "length of the prompt", (long long)lengths[k]);
+		if (r->count == 0 && r->input_tokens > SYNTHETIC_TOKENS_MAX)
+			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
+			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)r->input_tokens);
+	}
+	return 0;
+}
+
 static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
@@ -283,11 +301,9 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		selection_counts_drop(s->counts, "empty answer", 1);
 		return 0;
 	}
-	for (size_t i = 0; i < d->count; i++)
-		if (d->requests[i].count == 0 && d->requests[i].input_tokens > SYNTHETIC_TOKENS_MAX)
-			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
-			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)d->requests[i].input_tokens);
 	if (draft_check_names(d, err) < 0)
+		return -1;
+	if (check_lengths(d, err) < 0)
 		return -1;
 	trace_renderer_learn_blocks(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;

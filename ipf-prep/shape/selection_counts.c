@@ -1,5 +1,7 @@
 #include "shape/selection_counts.h"
 
+#include "absent.h"
+
 #include <string.h>
 
 void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t count)
@@ -63,7 +65,7 @@ void selection_counts_print(const struct selection_counts *counts, int64_t recor
 		fprintf(to, "ipf-prep: left out: %lld (%s)\n", (long long)counts->reasons[i].count, counts->reasons[i].why);
 	if (bad)
 		fprintf(to, "ipf-prep: left out: %lld (bad records)\n", (long long)bad);
-	if (counts->requests) {
+	if (counts->requests && counts->input_tokens != IPF_ABSENT && counts->output_tokens != IPF_ABSENT) {
 		double n = (double)counts->requests;
 		fprintf(to, "ipf-prep: tokens: %lld in (mean %.1f), %lld out (mean %.1f)\n", (long long)counts->input_tokens,
 		        (double)counts->input_tokens / n, (long long)counts->output_tokens, (double)counts->output_tokens / n);

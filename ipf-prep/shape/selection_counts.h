@@ -24,11 +24,11 @@ struct length_error {
 struct selection_counts {
 	int64_t units; /* sessions and single requests that were written */
 	int64_t requests;
-	int64_t input_tokens, output_tokens;
-	int64_t assumed;           /* requests with OUTPUT_TOKENS_ASSUMED */
-	int64_t unfitted;          /* requests whose prompt cannot be cut or extended */
-	int64_t too_long;          /* sessions that had more requests than -n had room for */
-	int64_t shortest_too_long; /* the requests of the shortest of them */
+	int64_t input_tokens, output_tokens; /* IPF_ABSENT: more than can be counted */
+	int64_t assumed;                     /* requests with OUTPUT_TOKENS_ASSUMED */
+	int64_t unfitted;                    /* requests whose prompt cannot be cut or extended */
+	int64_t too_long;                    /* sessions that had more requests than -n had room for */
+	int64_t shortest_too_long;           /* the requests of the shortest of them */
 	struct prompt_repeats repeats;
 	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
 	struct reason {

@@ -6,6 +6,7 @@
 #include "text/synthetic_text.h"
 #include "stream/trace.h"
 #include "text_hash.h"
+#include "token_count.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -551,6 +552,11 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			out.slo = request->slo;
 		if (d->chain)
 			context += now + context_answer_tokens(r, request, answer);
+		if (!token_count_is_possible(out.input_tokens) || !token_count_is_possible(out.output_tokens))
+			return ipf_error_set(err, IPF_INPUT,
+			                     "record %lld: expected lengths from 0 to 2^40 tokens, got a prompt of %lld and "
+			                     "an answer of %lld",
+			                     (long long)d->number, (long long)out.input_tokens, (long long)out.output_tokens);
 		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
 		    r->blocks.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
@@ -558,8 +564,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
 			return -1;
 		r->counts->requests++;
-		r->counts->input_tokens += out.input_tokens;
-		r->counts->output_tokens += out.output_tokens;
+		r->counts->input_tokens = token_sum(r->counts->input_tokens, out.input_tokens);
+		r->counts->output_tokens = token_sum(r->counts->output_tokens, out.output_tokens);
 	}
 	return 0;
 }

@@ -131,8 +131,8 @@ int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struc
 	if (r->answer.data)
 		draft_message(d, ROLE_ASSISTANT, r->answer);
 	r->answer = (struct slice){0};
-	int got = jdoc_get_uint(j, body, "max_completion_tokens", &r->output_tokens, err);
-	if (got < 0 || (got == 0 && jdoc_get_uint(j, body, "max_tokens", &r->output_tokens, err) < 0) ||
+	int got = field_tokens(j, body, "max_completion_tokens", &r->output_tokens, err);
+	if (got < 0 || (got == 0 && field_tokens(j, body, "max_tokens", &r->output_tokens, err) < 0) ||
 	    field_text(d, j, body, "model", &r->model, err) < 0)
 		return -1;
 	if (r->output_tokens == 0)

@@ -19,8 +19,8 @@ static int read_request(const struct jdoc *j, jdoc_id node, int64_t at_ns, struc
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (need_object(j, node, "requests", err) < 0 || need_uint(j, node, "Prompt Length", &r->input_tokens, err) < 0 ||
-	    need_uint(j, node, "Output Length", &r->output_tokens, err) < 0 ||
+	if (need_object(j, node, "requests", err) < 0 || need_tokens(j, node, "Prompt Length", &r->input_tokens, err) < 0 ||
+	    need_tokens(j, node, "Output Length", &r->output_tokens, err) < 0 ||
 	    field_text(d, j, node, "prompt", &prompt, err) < 0)
 		return -1;
 	r->at_ns = at_ns;

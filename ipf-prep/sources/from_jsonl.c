@@ -14,6 +14,7 @@
 #include "sources/sniff.h"
 #include "name_set.h"
 #include "sources/record_fields.h"
+#include "token_count.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -326,8 +327,8 @@ static int look_up_count(const struct state *state, const struct jdoc *j, enum f
 	if (!jdoc_to_int(j, node, count) &&
 	    (jdoc_type_of(j, node) != JDOC_TEXT || time_from_number(inner(j, node), 1, count) < 0))
 		*count = -1;
-	if (*count < 0)
-		return jdoc_expected(j, node, m->pointer, "an integer of 0 or more", err);
+	if (!token_count_is_possible(*count))
+		return jdoc_expected(j, node, m->pointer, TOKENS_EXPECTED, err);
 	return 1;
 }
 

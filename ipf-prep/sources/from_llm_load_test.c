@@ -40,8 +40,8 @@ static int read_line(const struct jdoc *j, struct sink *sink, struct ipf_error *
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (jdoc_get_uint(j, JDOC_ROOT, "tok_input_length", &r->input_tokens, err) < 0 ||
-	    jdoc_get_uint(j, JDOC_ROOT, "tok_output_length", &r->output_tokens, err) < 0)
+	if (field_tokens(j, JDOC_ROOT, "tok_input_length", &r->input_tokens, err) < 0 ||
+	    field_tokens(j, JDOC_ROOT, "tok_output_length", &r->output_tokens, err) < 0)
 		return -1;
 	if (question.len == 0 || r->output_tokens == 0) {
 		sink->unusable(sink, question.len == 0 ? "empty prompt" : "no output token");

@@ -21,8 +21,9 @@ static int read_request(const struct jdoc *j, jdoc_id node, struct draft *d, str
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (need_object(j, node, "sub_requests", err) < 0 || need_uint(j, node, "input_toks", &r->input_tokens, err) < 0 ||
-	    need_uint(j, node, "output_toks", &r->output_tokens, err) < 0)
+	if (need_object(j, node, "sub_requests", err) < 0 ||
+	    need_tokens(j, node, "input_toks", &r->input_tokens, err) < 0 ||
+	    need_tokens(j, node, "output_toks", &r->output_tokens, err) < 0)
 		return -1;
 	return 0;
 }

@@ -22,8 +22,8 @@ static int read_record(void *state, const struct source_record *record, struct s
 	if (!r)
 		return 0;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || need_text(d, j, JDOC_ROOT, "text_input", &text, err) < 0 ||
-	    jdoc_get_uint(j, JDOC_ROOT, "tok_input_len", &r->input_tokens, err) < 0 ||
-	    jdoc_get_uint(j, JDOC_ROOT, "tok_ref_output_len", &r->output_tokens, err) < 0 ||
+	    field_tokens(j, JDOC_ROOT, "tok_input_len", &r->input_tokens, err) < 0 ||
+	    field_tokens(j, JDOC_ROOT, "tok_ref_output_len", &r->output_tokens, err) < 0 ||
 	    field_text(d, j, JDOC_ROOT, "ref_output", &r->answer, err) < 0)
 		return -1;
 	if (text.len == 0 || r->output_tokens == 0) {

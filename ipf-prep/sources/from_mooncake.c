@@ -41,7 +41,7 @@ static int read_prompt(const struct jdoc *j, struct draft *d, struct draft_reque
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return need_uint(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0
+		return need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0
 		           ? -1
 		           : need_covering_blocks(d, j, r, BLOCK_TOKENS, err);
 	if (text.len > 0)
@@ -58,7 +58,7 @@ static int read_record(void *state, const struct source_record *record, struct s
 	if (!r)
 		return 0;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || read_times(j, d, r, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 || read_prompt(j, d, r, err) < 0)
+	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 || read_prompt(j, d, r, err) < 0)
 		return -1;
 	if (r->count == 0 && r->input_tokens <= 0) {
 		sink->unusable(sink, "no input token");

@@ -67,8 +67,8 @@ static int read_answer(struct draft *d, const struct jdoc *answer, struct draft_
 	jdoc_id usage = jdoc_get(answer, JDOC_ROOT, "usage"),
 			choice = jdoc_at(answer, jdoc_get(answer, JDOC_ROOT, "choices"), 0);
 	jdoc_id content = jdoc_get(answer, jdoc_get(answer, choice, "message"), "content");
-	if (jdoc_get_uint(answer, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
-	    jdoc_get_uint(answer, usage, "completion_tokens", &r->output_tokens, err) < 0)
+	if (field_tokens(answer, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
+	    field_tokens(answer, usage, "completion_tokens", &r->output_tokens, err) < 0)
 		return -1;
 	r->answer = chat_content(d, answer, content != JDOC_NONE ? content : jdoc_get(answer, choice, "text"));
 	r->failed = !jdoc_is_null(answer, jdoc_get(answer, JDOC_ROOT, "error"));

@@ -51,7 +51,7 @@ static int read_length(struct state *s, const struct jdoc *j, struct sink *sink,
 	for (size_t i = 0; i < sizeof names / sizeof *names && id < 0; i++)
 		if (jdoc_get_uint(j, JDOC_ROOT, names[i], &id, err) < 0)
 			return -1;
-	if (need_uint(j, JDOC_ROOT, "token_length", &length, err) < 0)
+	if (need_tokens(j, JDOC_ROOT, "token_length", &length, err) < 0)
 		return -1;
 	if (id < 0)
 		return ipf_error_set(err, IPF_INPUT,
@@ -114,8 +114,8 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	if (!r)
 		return 0;
 	if (need_time(j, JDOC_ROOT, "timestamp", NS_PER_S, &r->at_ns, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 ||
+	    need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
+	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 ||
 	    field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 || read_components(j, d, r, err) < 0)
 		return -1;
 	d->failed |= !d->failed && !kept_drafts_add(&s->requests, d);

@@ -205,7 +205,7 @@ static int read_flat(const struct jdoc *j, struct sink *sink, struct ipf_error *
 		return -1;
 	if (got == 0)
 		return ipf_error_set(err, IPF_INPUT, "conversations: missing");
-	if (need_uint(j, JDOC_ROOT, "output_length", &output, err) < 0)
+	if (need_tokens(j, JDOC_ROOT, "output_length", &output, err) < 0)
 		return -1;
 	if (output == 0 || input.len == 0) {
 		sink->unusable(sink, output == 0 ? "empty answer" : "empty user turn");

@@ -192,9 +192,9 @@ static int read_round(struct state *s, const struct source_record *record, struc
 	if (!r)
 		return 0;
 	if (need_text(d, j, JDOC_ROOT, "session_id", &name, err) < 0 ||
-	    jdoc_get_uint(j, JDOC_ROOT, "prefix_tokens", &round.prefix, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "newly_append_tokens", &round.input, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "output_tokens", &round.output, err) < 0 ||
+	    field_tokens(j, JDOC_ROOT, "prefix_tokens", &round.prefix, err) < 0 ||
+	    need_tokens(j, JDOC_ROOT, "newly_append_tokens", &round.input, err) < 0 ||
+	    need_tokens(j, JDOC_ROOT, "output_tokens", &round.output, err) < 0 ||
 	    round_times(j, &begin_ns, &end_ns, err) < 0 || field_text(d, j, JDOC_ROOT, "model", &model, err) < 0)
 		return -1;
 	struct session *session = find_session(s, name);

@@ -118,8 +118,8 @@ static int read_request(const struct weka_conversation *c, jdoc_id node, struct 
 	struct draft_request *r = draft_request(c->draft);
 	if (!r)
 		return 0;
-	if (need_object(j, node, "requests", err) < 0 || need_uint(j, node, "in", &r->input_tokens, err) < 0 ||
-	    need_uint(j, node, "out", &r->output_tokens, err) < 0 || read_blocks(c, node, r, scope, err) < 0 ||
+	if (need_object(j, node, "requests", err) < 0 || need_tokens(j, node, "in", &r->input_tokens, err) < 0 ||
+	    need_tokens(j, node, "out", &r->output_tokens, err) < 0 || read_blocks(c, node, r, scope, err) < 0 ||
 	    field_duration(j, node, "t", NS_PER_S, &span->begin_ns, err) < 0 ||
 	    field_duration(j, node, "think_time", NS_PER_S, &r->wait_ns, err) < 0 ||
 	    field_duration(j, node, "api_time", NS_PER_S, &api_ns, err) < 0 ||
@@ -212,7 +212,7 @@ static int read_conversation(struct weka_conversation *c, struct ipf_error *err)
 	const struct jdoc *j = c->j;
 	jdoc_id requests;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || field_name(c->draft, j, JDOC_ROOT, "id", &c->id, err) < 0 ||
-	    need_uint(j, JDOC_ROOT, "block_size", &c->block_tokens, err) < 0 ||
+	    need_tokens(j, JDOC_ROOT, "block_size", &c->block_tokens, err) < 0 ||
 	    need_list(j, JDOC_ROOT, "requests", &requests, err) < 0)
 		return -1;
 	if (c->block_tokens < 1 || c->block_tokens > 1 << 20)

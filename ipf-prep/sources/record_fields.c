@@ -2,6 +2,7 @@
 
 #include "cli/times.h"
 #include "json/jout.h"
+#include "token_count.h"
 
 #include <string.h>
 
@@ -34,6 +35,22 @@ int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list,
 int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err)
 {
 	return required(jdoc_get_uint(j, map, key, value, err), key, err);
+}
+
+int field_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err)
+{
+	int64_t value;
+	int got = jdoc_get_uint(j, map, key, &value, err);
+	if (got == 1 && !token_count_is_possible(value))
+		return jdoc_expected(j, jdoc_get(j, map, key), key, TOKENS_EXPECTED, err);
+	if (got == 1)
+		*tokens = value;
+	return got;
+}
+
+int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err)
+{
+	return required(field_tokens(j, map, key, tokens, err), key, err);
 }
 
 int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,

@@ -22,6 +22,9 @@
 int need_object(const struct jdoc *j, jdoc_id node, const char *shown, struct ipf_error *err);
 int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list, struct ipf_error *err);
 int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
+/* A number of tokens that is possible (token_count.h). */
+int field_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
+int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 
 /* A string. The optional one is set to the absent slice if there is none. */
 int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,

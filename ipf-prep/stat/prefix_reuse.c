@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "json/jdoc.h"
+#include "token_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,11 +151,11 @@ void prefix_reuse_compute(struct prefix_reuse *r)
 			const uint32_t *first = first_seen_add(&chains, b->chain, (uint32_t)i, &r->failed);
 			leading = leading && first && *first != (uint32_t)i;
 			r->leading_blocks += leading;
-			p->hit_tokens += leading ? b->tokens : 0;
-			p->tokens += b->tokens;
+			p->hit_tokens = token_sum(p->hit_tokens, leading ? b->tokens : 0);
+			p->tokens = token_sum(p->tokens, b->tokens);
 		}
-		r->tokens += p->tokens;
-		r->hit_tokens += p->hit_tokens;
+		r->tokens = token_sum(r->tokens, p->tokens);
+		r->hit_tokens = token_sum(r->hit_tokens, p->hit_tokens);
 	}
 	free(chains.keys);
 	free(chains.prompts);
@@ -164,8 +165,8 @@ void prefix_reuse_range(const struct prefix_reuse *r, size_t from, size_t to, in
 {
 	*tokens = *hit_tokens = 0;
 	for (size_t i = from; i < to; i++) {
-		*tokens += r->prompts[i].tokens;
-		*hit_tokens += r->prompts[i].hit_tokens;
+		*tokens = token_sum(*tokens, r->prompts[i].tokens);
+		*hit_tokens = token_sum(*hit_tokens, r->prompts[i].hit_tokens);
 	}
 }
 

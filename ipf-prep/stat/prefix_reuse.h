@@ -38,7 +38,7 @@ struct prefix_reuse {
 	/* set by prefix_reuse_compute */
 	int64_t leading_blocks; /* blocks of a beginning that an earlier prompt has too */
 	int64_t max_blocks;     /* in a prompt */
-	int64_t tokens;         /* of all prompts */
+	int64_t tokens;         /* of all prompts; IPF_ABSENT, as all sums here: more than can be counted */
 	int64_t hit_tokens;     /* of them, what the cache finds */
 };
 

@@ -1,6 +1,7 @@
 #include "stat/trace_plot.h"
 
 #include "cli/gnuplot.h"
+#include "token_count.h"
 
 #include <math.h>
 
@@ -92,10 +93,10 @@ static void plot_hits(const struct prefix_reuse *r, FILE *to)
 		int64_t tokens_here, hits_here;
 		size_t end = r->count * (i + 1) / groups;
 		prefix_reuse_range(r, r->count * i / groups, end, &tokens_here, &hits_here);
-		tokens += tokens_here;
-		hits += hits_here;
-		fprintf(to, "%zu %.6g %.6g\n", end, tokens_here ? 100.0 * (double)hits_here / (double)tokens_here : 0,
-		        tokens ? 100.0 * (double)hits / (double)tokens : 0);
+		tokens = token_sum(tokens, tokens_here);
+		hits = token_sum(hits, hits_here);
+		fprintf(to, "%zu %.6g %.6g\n", end, tokens_here > 0 ? 100.0 * (double)hits_here / (double)tokens_here : 0,
+		        tokens > 0 ? 100.0 * (double)hits / (double)tokens : 0);
 	}
 	fprintf(to,
 	        "E\nset title 'Hits of an unlimited prefix cache'\nset xlabel 'requests, in order'\n"

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "text_hash.h"
+#include "token_count.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,16 +51,16 @@ static int add_blocks(struct trace_summary *t, const struct trace_request *r, st
 	struct jdoc_each sizes = jdoc_each(j, tokens);
 	bool listed = jdoc_type_of(j, tokens) == JDOC_LIST;
 	int64_t each = 0, left = r->input_tokens;
-	if (!listed && (!jdoc_to_int(j, tokens, &each) || each <= 0))
+	if (!listed && (!jdoc_to_int(j, tokens, &each) || each <= 0 || !token_count_is_possible(each)))
 		return jdoc_expected(j, tokens, "blocks.tokens", "a count or a list", err);
 	prefix_reuse_begin(&t->blocks, r->at_ns, 0);
 	for (struct jdoc_each e = jdoc_each(j, ids); jdoc_step(&e);) {
 		struct slice raw = jdoc_raw(j, e.value);
-		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each)))
+		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each) || !token_count_is_possible(each)))
 			return jdoc_expected(j, tokens, "blocks.tokens", "a length for each id", err);
 		prefix_reuse_add_block(&t->blocks, text_hash_mixed(raw) ^ salt,
 		                       left != IPF_ABSENT && each > left ? left : each);
-		left -= left != IPF_ABSENT ? each : 0;
+		left = left > each ? left - each : left == IPF_ABSENT ? IPF_ABSENT : 0;
 	}
 	if (left > 0 && left != IPF_ABSENT) /* text in no block */
 		prefix_reuse_add_rest(&t->blocks, left);
@@ -220,7 +221,7 @@ static json_t *sharing(struct trace_summary *t)
 	struct prefix_reuse *by = trace_summary_reuse(t);
 	bool by_blocks = by == &t->blocks;
 	prefix_reuse_compute(by);
-	if (by->tokens == 0)
+	if (by->tokens == 0 || by->tokens == IPF_ABSENT || by->hit_tokens == IPF_ABSENT)
 		return NULL;
 	json_t *s = json_pack("{s:s, s:f}", "by", by_blocks ? "blocks" : "text", "hit_rate",
 	                      (double)by->hit_tokens / (double)by->tokens);

@@ -275,8 +275,10 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
 		f->unmeasured += row->goodness == SLO_UNMEASURED;
-		f->input_total += row->ok && row->input_tokens != IPF_ABSENT ? row->input_tokens : 0;
-		f->output_total += row->ok && row->output_tokens != IPF_ABSENT ? row->output_tokens : 0;
+		if (row->ok && row->input_tokens != IPF_ABSENT)
+			f->input_total += (double)row->input_tokens;
+		if (row->ok && row->output_tokens != IPF_ABSENT)
+			f->output_total += (double)row->output_tokens;
 		if (!ended_in_window(sel, row))
 			continue;
 		f->ended++;

@@ -65,7 +65,7 @@ struct figures {
 	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
 	struct metric_summary itl;
 	struct metric_summary input, output, reasoning, asked_input, asked_output;
-	int64_t input_total, output_total;
+	double input_total, output_total; /* tokens of all requests that ended well */
 	int64_t by_source[SOURCES];
 	int64_t *by_finish; /* one count for each of run->finishes */
 	struct token_difference residuals[RESIDUALS];

@@ -4,6 +4,7 @@
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
+#include "token_count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,13 +161,10 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, str
 
 /* ---- usage, finish, error, end ---- */
 
-/* Larger values are not token counts. */
-#define TOKENS_MAX INT64_C(1000000000000)
-
 static int64_t get_count(const struct jdoc *doc, jdoc_id node)
 {
 	int64_t count;
-	return jdoc_to_int(doc, node, &count) && count >= 0 && count <= TOKENS_MAX ? count : IPF_ABSENT;
+	return jdoc_to_int(doc, node, &count) && token_count_is_possible(count) ? count : IPF_ABSENT;
 }
 
 /* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. */
@@ -176,7 +174,7 @@ static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *
 	for (size_t i = 0; from->sum && i < from->count; i++) {
 		int64_t part = get_count(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
 		if (part != IPF_ABSENT)
-			count = (count == IPF_ABSENT ? 0 : count) + part;
+			count = token_sum(count == IPF_ABSENT ? 0 : count, part);
 	}
 	if (count != IPF_ABSENT)
 		*to = count;

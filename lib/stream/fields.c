@@ -1,6 +1,8 @@
 #include "absent.h"
 #include "stream/fields.h"
 
+#include "token_count.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -16,10 +18,15 @@ static const void *place_const(const struct field *f, const void *object)
 	return (const char *)object + f->offset;
 }
 
+static bool is_integer(const struct field *f)
+{
+	return f->type == FIELD_INT || f->type == FIELD_UINT || f->type == FIELD_TOKENS;
+}
+
 void fields_init(const struct field *fields, size_t count, void *object)
 {
 	for (const struct field *f = fields; f < fields + count; f++) {
-		if (f->type == FIELD_INT || f->type == FIELD_UINT)
+		if (is_integer(f))
 			*(int64_t *)place(f, object) = IPF_ABSENT;
 		else if (f->type == FIELD_BOOL)
 			*(bool *)place(f, object) = false;
@@ -33,14 +40,20 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 	static const enum jdoc_type types[] = {
 		[FIELD_TEXT] = JDOC_TEXT, [FIELD_NAME] = JDOC_TEXT, [FIELD_LIST] = JDOC_LIST, [FIELD_MAP] = JDOC_MAP};
 	static const char *const wanted[] = {
-		[FIELD_INT] = "an integer", [FIELD_UINT] = "an integer of 0 or more",           [FIELD_BOOL] = "true or false",
-		[FIELD_TEXT] = "a string",  [FIELD_NAME] = "a name without control characters", [FIELD_LIST] = "a list",
+		[FIELD_INT] = "an integer",
+		[FIELD_UINT] = "an integer of 0 or more",
+		[FIELD_BOOL] = "true or false",
+		[FIELD_TEXT] = "a string",
+		[FIELD_NAME] = "a name without control characters",
+		[FIELD_LIST] = "a list",
 		[FIELD_MAP] = "an object",
+		[FIELD_TOKENS] = TOKENS_EXPECTED,
 	};
 	bool good;
-	if (f->type == FIELD_INT || f->type == FIELD_UINT) {
+	if (is_integer(f)) {
 		int64_t value = 0;
-		good = jdoc_to_int(doc, node, &value) && (f->type == FIELD_INT || value >= 0);
+		good = jdoc_to_int(doc, node, &value) && (f->type == FIELD_INT || value >= 0) &&
+		       (f->type != FIELD_TOKENS || token_count_is_possible(value));
 		if (good)
 			*(int64_t *)place(f, object) = value;
 	} else if (f->type == FIELD_BOOL) {
@@ -96,7 +109,7 @@ void fields_write(const struct field *fields, size_t count, const void *object, 
 {
 	for (const struct field *f = fields; f < fields + count; f++) {
 		const void *from = place_const(f, object);
-		if (f->type == FIELD_INT || f->type == FIELD_UINT) {
+		if (is_integer(f)) {
 			jout_member_int(w, f->name, *(const int64_t *)from);
 		} else if (f->type == FIELD_BOOL) {
 			if (!f->required && !*(const bool *)from)

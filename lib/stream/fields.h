@@ -17,11 +17,12 @@
 #include <stddef.h>
 
 enum field_type {
-	FIELD_INT,  /* int64_t; IPF_ABSENT if absent */
-	FIELD_UINT, /* the same, 0 or more */
-	FIELD_BOOL, /* bool; false is written only if required */
-	FIELD_TEXT, /* struct slice: the JSON verbatim, a text with its quotes; an absent slice if absent */
-	FIELD_NAME, /* the same for a name: without what safe_text.h escapes */
+	FIELD_INT,    /* int64_t; IPF_ABSENT if absent */
+	FIELD_UINT,   /* the same, 0 or more */
+	FIELD_TOKENS, /* the same, a number of tokens that is possible (token_count.h) */
+	FIELD_BOOL,   /* bool; false is written only if required */
+	FIELD_TEXT,   /* struct slice: the JSON verbatim, a text with its quotes; an absent slice if absent */
+	FIELD_NAME,   /* the same for a name: without what safe_text.h escapes */
 	FIELD_LIST,
 	FIELD_MAP,
 };

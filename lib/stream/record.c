@@ -19,8 +19,9 @@ struct record_reader {
 	struct buffer body, error_text;
 };
 
-#define INT(member_)  FIELD(FIELD_INT, struct record, member_)
-#define UINT(member_) FIELD(FIELD_UINT, struct record, member_)
+#define INT(member_)    FIELD(FIELD_INT, struct record, member_)
+#define UINT(member_)   FIELD(FIELD_UINT, struct record, member_)
+#define TOKENS(member_) FIELD(FIELD_TOKENS, struct record, member_)
 static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct record, n),
 	UINT(req),
@@ -30,8 +31,8 @@ static const struct field fields[] = {
 	FIELD(FIELD_TEXT, struct record, session),
 	UINT(turn),
 	FIELD(FIELD_TEXT, struct record, model),
-	UINT(asked_input_tokens),
-	UINT(asked_output_tokens),
+	TOKENS(asked_input_tokens),
+	TOKENS(asked_output_tokens),
 	FIELD(FIELD_MAP, struct record, slo),
 	INT(due_ns),
 	INT(ready_ns),

@@ -10,10 +10,11 @@ struct result_reader {
 	struct jdoc doc;
 };
 
-#define INT(member_)  FIELD(FIELD_INT, struct result, member_)
-#define UINT(member_) FIELD(FIELD_UINT, struct result, member_)
-#define TEXT(member_) FIELD(FIELD_TEXT, struct result, member_)
-#define LIST(member_) FIELD(FIELD_LIST, struct result, member_)
+#define INT(member_)    FIELD(FIELD_INT, struct result, member_)
+#define UINT(member_)   FIELD(FIELD_UINT, struct result, member_)
+#define TOKENS(member_) FIELD(FIELD_TOKENS, struct result, member_)
+#define TEXT(member_)   FIELD(FIELD_TEXT, struct result, member_)
+#define LIST(member_)   FIELD(FIELD_LIST, struct result, member_)
 static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct result, n),
 	UINT(req),
@@ -49,16 +50,16 @@ static const struct field fields[] = {
 	UINT(after_end),
 	UINT(deadlines),
 	UINT(deadlines_met),
-	UINT(input_tokens),
-	UINT(output_tokens),
-	UINT(output_tokens_usage),
-	UINT(output_tokens_tokenizer),
-	UINT(input_tokens_usage),
-	UINT(input_tokens_tokenizer),
-	UINT(reasoning_tokens),
-	UINT(cached_tokens),
-	UINT(asked_input_tokens),
-	UINT(asked_output_tokens),
+	TOKENS(input_tokens),
+	TOKENS(output_tokens),
+	TOKENS(output_tokens_usage),
+	TOKENS(output_tokens_tokenizer),
+	TOKENS(input_tokens_usage),
+	TOKENS(input_tokens_tokenizer),
+	TOKENS(reasoning_tokens),
+	TOKENS(cached_tokens),
+	TOKENS(asked_input_tokens),
+	TOKENS(asked_output_tokens),
 	TEXT(not_streamed),
 	TEXT(tokens_source),
 	TEXT(finish),

@@ -11,18 +11,19 @@ struct trace_reader {
 	bool lengths_only; /* "prompts":"none" in the header: no request has a prompt */
 };
 
-#define UINT(member_) FIELD(FIELD_UINT, struct trace_request, member_)
-#define TEXT(member_) FIELD(FIELD_TEXT, struct trace_request, member_)
-#define NAME(member_) FIELD(FIELD_NAME, struct trace_request, member_)
-#define LIST(member_) FIELD(FIELD_LIST, struct trace_request, member_)
-#define MAP(member_)  FIELD(FIELD_MAP, struct trace_request, member_)
+#define UINT(member_)   FIELD(FIELD_UINT, struct trace_request, member_)
+#define TOKENS(member_) FIELD(FIELD_TOKENS, struct trace_request, member_)
+#define TEXT(member_)   FIELD(FIELD_TEXT, struct trace_request, member_)
+#define NAME(member_)   FIELD(FIELD_NAME, struct trace_request, member_)
+#define LIST(member_)   FIELD(FIELD_LIST, struct trace_request, member_)
+#define MAP(member_)    FIELD(FIELD_MAP, struct trace_request, member_)
 static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_TEXT, struct trace_request, id),
 	LIST(messages),
 	TEXT(prompt),
 	LIST(prompt_token_ids),
-	UINT(input_tokens),
-	UINT(output_tokens),
+	TOKENS(input_tokens),
+	TOKENS(output_tokens),
 	UINT(at_ns),
 	NAME(session),
 	UINT(turn),

@@ -4,6 +4,7 @@
 #include "seen_numbers.h"
 #include "stats/histogram.h"
 #include "stats/samples.h"
+#include "token_count.h"
 #include "verdict/client_health.h"
 
 #include <math.h>
@@ -251,10 +252,14 @@ void verdict_row(struct verdict *v, const struct result *row)
 	v->after_end += row->after_end > 0;
 	row_streaming(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
+		int64_t requested = token_sum(v->requested_tokens, row->asked_output_tokens);
+		int64_t received = token_sum(v->received_tokens, row->output_tokens);
+		if (requested == IPF_ABSENT || received == IPF_ABSENT)
+			return;
 		v->rows_with_length++;
 		v->exact_length += row->asked_output_tokens == row->output_tokens;
-		v->requested_tokens += row->asked_output_tokens;
-		v->received_tokens += row->output_tokens;
+		v->requested_tokens = requested;
+		v->received_tokens = received;
 	}
 }
 
