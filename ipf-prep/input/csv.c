@@ -143,7 +143,7 @@ int csv_next(struct csv *csv, struct ipf_error *err)
 /* The separator of the row that the window begins with: the most frequent one outside of quotes. */
 static char separator_of(const char *text, size_t len)
 {
-	static const char separators[] = {',', ';', '\t'};
+	static const char separators[] = {',', ';', '\t', '|'};
 	size_t counts[sizeof separators] = {0}, best = 0;
 	bool quoted = false;
 	for (size_t i = 0; i < len; i++) {

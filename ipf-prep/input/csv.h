@@ -1,5 +1,5 @@
-/* CSV by RFC 4180: fields separated by commas, or by the semicolons or tabs that the header has, in double quotes if
- * they need it; rows end in CRLF, LF or with the file.
+/* CSV by RFC 4180: fields separated by commas, or by the semicolons, tabs or bars that the header has, in double quotes
+ * if they need it; rows end in CRLF, LF or with the file.
  *
  *     struct csv csv = {0};
  *     csv_begin(&csv, &window);

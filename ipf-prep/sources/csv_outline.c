@@ -4,10 +4,21 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define ROWS_LOOKED_AT 50
 #define NAME_MAX       48 /* bytes */
 #define WORDS_MAX      4
+
+/* A table of a single column looks like text, unless its heading is a name that columns of prompts have. */
+static bool is_usual_name(const char *name)
+{
+	static const char *const usual[] = {"prompt", "prompts", "question", "instruction", "text", "query", "input"};
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (strcasecmp(name, usual[i]) == 0)
+			return true;
+	return false;
+}
 
 /* How much a field looks like the name of a column. */
 enum likeness { NO_NAME, A_NAME, AN_IDENTIFIER };
@@ -78,7 +89,9 @@ bool csv_outline_is_table(struct slice head, bool whole)
 		enum likeness likeness = header_likeness(&csv, &spaced);
 		count_rows(&csv, whole, &rows, &equal, &enough);
 		/* Commas in prose have a space behind them. */
-		if (likeness == AN_IDENTIFIER && !spaced)
+		if (csv.column_count == 1)
+			table = rows > 0 && is_usual_name(csv.columns[0]);
+		else if (likeness == AN_IDENTIFIER && !spaced)
 			table = enough * 2 >= rows;
 		else if (likeness == AN_IDENTIFIER)
 			table = rows > 0 && equal == rows;

@@ -82,6 +82,36 @@ static void columns_by_name(void **state)
 	byte_window_release(&window);
 }
 
+static void the_header_tells_the_separator(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *first, *second, *value;
+	} tables[] = {{"a,b\n1,2\n", "a", "b", "2"},
+	              {"a;b\n1;2,5\n", "a", "b", "2,5"},
+	              {"\r\n\na\tb\n1\t2;3\n", "a", "b", "2;3"},
+	              {"a|b\n1|\"2|3\"\n", "a", "b", "2|3"},
+	              {"\"a;;\",b\n1,2\n", "a;;", "b", "2"},
+	              {"\xef\xbb\xbf\"a\";b\n1;2\n", "a", "b", "2"}};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		for (size_t most = 1; most < 20; most++) {
+			struct chunked_text chunks = {.text = tables[i].text, .len = strlen(tables[i].text), .most = most};
+			struct byte_window window = {.read = read_chunks, .data = &chunks};
+			struct csv csv = {0};
+			struct ipf_error err = {0};
+			csv_begin(&csv, &window);
+			assert_int_equal(csv_header(&csv, &err), 1);
+			assert_int_equal(csv.column_count, 2);
+			assert_string_equal(csv.columns[0], tables[i].first);
+			assert_string_equal(csv.columns[1], tables[i].second);
+			assert_int_equal(csv_next(&csv, &err), 1);
+			assert_int_equal(csv.fields[1].len, strlen(tables[i].value));
+			assert_memory_equal(csv.fields[1].data, tables[i].value, csv.fields[1].len);
+			csv_release(&csv);
+			byte_window_release(&window);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +119,7 @@ int main(void)
 		cmocka_unit_test(quoted_rows),
 		cmocka_unit_test(broken_rows),
 		cmocka_unit_test(columns_by_name),
+		cmocka_unit_test(the_header_tells_the_separator),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
