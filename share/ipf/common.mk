@@ -5,7 +5,7 @@
 #
 #: Variables of all makefiles:
 #:   URL=             the server, as in http://localhost:8000
-#:   MODEL=           the model to request (by default the trace's)
+#:   MODEL=           the model to request (by default the trace's, or the only one of the server)
 #:   API=             another API than openai-chat; ipf-fire --list-apis lists them
 #:   DATA=            a dataset or a recorded trace; without it, requests are synthetic
 #:   SOURCE=auto      the format of DATA; ipf-prep --list lists them

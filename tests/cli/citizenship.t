@@ -9,7 +9,7 @@ server_start --step-base 200us
 small_run 150
 declare -A command=(
 	[ipf-prep]="ipf-prep azure $ROOT/examples/arrivals.csv"
-	[ipf-sched]="ipf-sched constant:rate=1k,n=40k -t chat.trace"
+	[ipf-sched]="ipf-sched -q constant:rate=1k,n=40k -t chat.trace"
 	[ipf-fire]="ipf-fire -u $URL -m sim -t chat.trace chat.sched"
 	[ipf-collect]="ipf-collect chat.records"
 	[ipf-report]="ipf-report chat.results"
