@@ -76,7 +76,7 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 		if (origin == FROM_DUE && lag == IPF_ABSENT)
 			continue;
 		if (m < METRIC_LATENCIES && !row->ok) {
-			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP;
+			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP && !metrics[m].server;
 			continue;
 		}
 		succeeded |= row->ok;
@@ -217,6 +217,15 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
 	*scheduled = run->one_schedule ? most : sum;
 	if (!schedule->closed && schedule->end_ns != IPF_ABSENT)
 		*length_ns = (schedule->end_ns - schedule->begin_ns) * (run->shards ? 1 : run->part_count);
+}
+
+/* How many of a stage's scheduled requests are of the member. Known only if every one of them has a row, since the
+ * schedule names no models. */
+static int64_t scheduled_of_member(const struct row_selection *sel, int64_t scheduled)
+{
+	int64_t own = 0;
+	for_rows(sel, row) own++;
+	return sel->count == scheduled ? own : IPF_ABSENT;
 }
 
 /* The number of starts after the first, and the time from the first to the last: over all shards, or summed over
@@ -416,9 +425,11 @@ static void set_stage(struct figures *f, const struct row_selection *sel, const 
 	f->busy_ns = load->busy;
 	f->in_flight_max = load->most;
 	f->scheduled = IPF_ABSENT;
-	if (sel->member < 0) {
+	if (sel->member < 0 || sel->by == BY_MODEL) { /* ipf-fire decides on targets, not the schedule */
 		schedule_of(sel->run, sel->stage, &f->scheduled, &f->length_ns);
-		f->has_length = f->length_ns != IPF_ABSENT && f->length_ns > 0;
+		if (sel->member >= 0)
+			f->scheduled = scheduled_of_member(sel, f->scheduled);
+		f->has_length = f->scheduled != IPF_ABSENT && f->length_ns != IPF_ABSENT && f->length_ns > 0;
 		f->offered_n = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
 	pace_of(sel, &f->achieved_n, &f->achieved_ns);

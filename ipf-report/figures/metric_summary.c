@@ -69,7 +69,8 @@ double percentile_with_infinite(struct samples *s, int64_t infinite, double p)
 
 static void metric_summary_clear(struct metric_summary *d)
 {
-	*d = (struct metric_summary){.mean = NAN, .std = NAN, .min = NAN, .max = NAN, .low = NAN, .high = NAN};
+	*d = (struct metric_summary){
+		.mean = NAN, .std = NAN, .min = NAN, .max = NAN, .median = NAN, .p99 = NAN, .low = NAN, .high = NAN};
 	for (int i = 0; i < PERCENTILES_MOST; i++)
 		d->at[i] = NAN;
 }
@@ -92,6 +93,8 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 	}
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = percentile_with_infinite(s, infinite, list->p[i]) * scale;
+	d->median = percentile_with_infinite(s, infinite, 50) * scale;
+	d->p99 = percentile_with_infinite(s, infinite, 99) * scale;
 	d->min = percentile_with_infinite(s, infinite, 0) * scale;
 	d->max = percentile_with_infinite(s, infinite, 100) * scale;
 }
@@ -107,6 +110,8 @@ void metric_summary_of_histogram(struct metric_summary *d, const struct histogra
 	d->std = histogram_std(h) * scale;
 	d->min = (double)histogram_min(h) * scale;
 	d->max = (double)histogram_max(h) * scale;
+	d->median = histogram_percentile(h, 50) * scale;
+	d->p99 = histogram_percentile(h, 99) * scale;
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = histogram_percentile(h, list->p[i]) * scale;
 }

@@ -60,6 +60,16 @@ static const struct {
      "Content events after the end mark, and the responses that have any. They count as content. The response has "
      "failed (malformed) if its API promises that nothing follows the end mark."},
 
+	{NULL, "Times that the server reports, of successful requests"},
+	{"server_load", "Loading the model."},
+	{"server_queue", "From the request's arrival until its processing began."},
+	{"server_prefill", "Processing the prompt."},
+	{"server_ttft", "From the request's arrival to the first token."},
+	{"server_decode", "Generating the tokens after the first."},
+	{"server_tpot", "Time per such token."},
+	{"server_inference", "Prompt and tokens, without the queue."},
+	{"server_total", "From the request's arrival to its end."},
+
 	{NULL, "Lateness of all started requests"},
 	{"lag", "start - due."},
 	{"slot_wait",
@@ -77,7 +87,7 @@ static const struct {
      "ended. A request counts in the window in which it ended. The window of the total is made up of the windows of the measured "
      "stages. If a stream was cut, a window ends with the last line of the stream."},
 	{"offered", "Scheduled arrivals / scheduled length of the stage. Absent for closed loops, and for a total that "
-                "includes one."},
+                "includes one. The arrivals of a model are known if every scheduled request has a result."},
 	{"achieved",
      "(starts - 1) / (last start - first start); over several stages, the sum of the numerators / the sum of "
      "the denominators."},

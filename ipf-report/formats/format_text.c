@@ -204,20 +204,64 @@ static const char *member_name(const struct run_data *run, enum grouping by, int
 	return name;
 }
 
-static void stage_row(struct layout *l, const struct figures *f, const char *name, bool whole)
+/* The tables that have a row for each stage, or for each model or target over all measured stages. */
+enum { OF_STAGES = GROUPINGS, KINDS_OF_ROWS };
+
+static int rows_of(const struct report *report, int kind)
 {
-	char text[40], label[sizeof(struct shown_text) + 2];
+	if (kind == OF_STAGES)
+		return (int)report->figures->count;
+	return report->figures->total.groups[kind] ? report->run->groups[kind].count : 0;
+}
+
+/* The figures of a row and its label; NULL: the row has no requests to show. */
+static const struct figures *row_of(const struct report *report, int kind, int i, char name[200])
+{
+	if (kind == OF_STAGES) {
+		safe_text(name, 200, slice_of(report->figures->stages[i].name));
+		return &report->figures->stages[i];
+	}
+	const struct figures *f = &report->figures->total.groups[kind][i];
+	member_name(report->run, (enum grouping)kind, i, name);
+	return figures_requests(f) > 0 ? f : NULL;
+}
+
+static void load_row(struct layout *l, const struct figures *f, const char *name, bool whole)
+{
+	char text[40], label[200 + 2];
 	enum style style = f->measured ? PLAIN : FAINT;
-	snprintf(label, sizeof label, f->measured ? "%s" : "(%s)", shown(name).text);
+	snprintf(label, sizeof label, f->measured ? "%s" : "(%s)", name);
 	show_label(l, 21, style, label, whole);
-	layout_right(l, 32, style, show_number(f->offered, text));
-	layout_right(l, 41, style, show_number(f->achieved, text));
-	layout_right(l, 50, style, show_number(f->in_flight_mean, text));
+	layout_right(l, 32, style, show_narrow_number(f->offered, 8, text));
+	layout_right(l, 41, style, show_narrow_number(f->achieved, 8, text));
+	layout_right(l, 50, style, show_narrow_number(f->in_flight_mean, 8, text));
 	layout_right(l, 56, style, show_count(isnan(f->in_flight_max) ? IPF_ABSENT : (int64_t)f->in_flight_max, text));
-	layout_right(l, 64, style, show_count(f->ok, text));
-	layout_right(l, 71, f->failed && f->measured ? BAD : style, show_count(f->failed, text));
-	layout_right(l, WIDTH, style, show_number(f->output_per_s, text));
+	layout_right(l, 64, style, show_narrow_count(f->ok, 7, text));
+	layout_right(l, 71, f->failed && f->measured ? BAD : style, show_narrow_count(f->failed, 6, text));
+	layout_right(l, WIDTH, style, show_narrow_number(f->output_per_s, 8, text));
 	layout_end_line(l);
+}
+
+struct head {
+	int column; /* its right end */
+	const char *text;
+};
+
+static void show_heads(struct layout *l, const struct head *heads, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		layout_right(l, heads[i].column, FAINT, heads[i].text);
+	layout_end_line(l);
+}
+
+static void load_heads(struct layout *l, const char *title)
+{
+	static const struct head above[] = {{41, "requests per s"}, {56, "in flight"}, {71, "requests"}, {WIDTH, "output"}},
+							 heads[] = {{32, "offered"}, {41, "achieved"}, {50, "mean"},       {56, "max"},
+	                                    {64, "ok"},      {71, "failed"},   {WIDTH, "tokens/s"}};
+	layout_heading(l, title);
+	show_heads(l, above, sizeof above / sizeof *above);
+	show_heads(l, heads, sizeof heads / sizeof *heads);
 }
 
 /* Why rows have no tokens per second, if the same holds for the total, or the first such stage. */
@@ -236,16 +280,39 @@ static void note_throughput(struct layout *l, const struct run_figures *figures)
 	layout_wrapped(l, 3, FAINT, text);
 }
 
+static void add_rate(char *text, size_t size, double value, const char *unit)
+{
+	char number[40];
+	if (!isnan(value))
+		join(text, size, ", ", show_number(value, number), unit);
+}
+
 /* What was completed in the windows of all measured stages. */
 static void show_completed(struct layout *l, const struct figures *f)
 {
-	char a[40], b[40], c[40], text[160];
-	if (isnan(f->completed))
+	char text[200] = "";
+	add_rate(text, sizeof text, f->completed, "requests/s");
+	add_rate(text, sizeof text, f->input_per_s, "input tokens/s");
+	add_rate(text, sizeof text, f->output_per_s, "output tokens/s");
+	if (!text[0])
 		return;
-	snprintf(text, sizeof text, "completed: %s requests/s, %s input tokens/s, %s output tokens/s",
-	         show_number(f->completed, a), show_number(f->input_per_s, b), show_number(f->output_per_s, c));
 	layout_to(l, 2);
-	layout_wrapped(l, 4, PLAIN, text);
+	layout_text(l, PLAIN, "completed:");
+	layout_to(l, 13);
+	layout_wrapped(l, 13, PLAIN, text);
+}
+
+/* There is more to see than the tables show. */
+static void note_groupings(struct layout *l, const struct report *report)
+{
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		if (report->run->groups[by].count < 2 || report->figures->total.groups[by])
+			continue;
+		layout_to(l, 2);
+		layout_format(l, FAINT, "(%d %ss: --by %s shows each)", report->run->groups[by].count, groupings[by],
+		              groupings[by]);
+		layout_end_line(l);
+	}
 }
 
 static void show_stages(struct layout *l, const struct report *report)
@@ -253,30 +320,14 @@ static void show_stages(struct layout *l, const struct report *report)
 	const struct run_figures *figures = report->figures;
 	bool unmeasured = false;
 	char name[200];
-	layout_heading(l, "Stages");
-	layout_right(l, 41, FAINT, "requests per s");
-	layout_right(l, 56, FAINT, "in flight");
-	layout_right(l, 71, FAINT, "requests");
-	layout_right(l, WIDTH, FAINT, "output");
-	layout_end_line(l);
-	static const struct {
-		int column;
-		const char *text;
-	} heads[] = {{32, "offered"}, {41, "achieved"}, {50, "mean"},       {56, "max"},
-	             {64, "ok"},      {71, "failed"},   {WIDTH, "tokens/s"}};
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		layout_right(l, heads[i].column, FAINT, heads[i].text);
-	layout_end_line(l);
-	for (size_t i = 0; i < figures->count; i++) {
-		stage_row(l, &figures->stages[i], figures->stages[i].name, false);
-		unmeasured |= !figures->stages[i].measured;
+	load_heads(l, "Stages");
+	for (int i = 0; i < rows_of(report, OF_STAGES); i++) {
+		const struct figures *f = row_of(report, OF_STAGES, i, name);
+		load_row(l, f, name, false);
+		unmeasured |= !f->measured;
 	}
-	for (enum grouping by = 0; by < GROUPINGS; by++)
-		for (int i = 0; figures->total.groups[by] && i < report->run->groups[by].count; i++)
-			if (figures_requests(&figures->total.groups[by][i]) > 0)
-				stage_row(l, &figures->total.groups[by][i], member_name(report->run, by, i, name), true);
 	if (figures->count != 1 || unmeasured)
-		stage_row(l, &figures->total, "total", false);
+		load_row(l, &figures->total, "total", false);
 	if (unmeasured) {
 		layout_to(l, 2);
 		layout_text(l, FAINT, "(in brackets: not measured, and not in the total)");
@@ -284,6 +335,59 @@ static void show_stages(struct layout *l, const struct report *report)
 	}
 	show_completed(l, &figures->total);
 	note_throughput(l, figures);
+	note_groupings(l, report);
+	for (int kind = 0; kind < OF_STAGES; kind++) {
+		if (rows_of(report, kind) > 0)
+			load_heads(l, kind == BY_MODEL ? "Models" : "Targets");
+		for (int i = 0; i < rows_of(report, kind); i++) {
+			const struct figures *f = row_of(report, kind, i, name);
+			if (f)
+				load_row(l, f, name, true);
+		}
+	}
+}
+
+/* ---- a row for each stage, model or target ---- */
+
+static const char *const of_each[KINDS_OF_ROWS] = {[OF_STAGES] = "stage", [BY_MODEL] = "model", [BY_TARGET] = "target"};
+
+/* Has this kind of rows more to say than the total? */
+static bool is_divided(const struct report *report, int kind)
+{
+	int measured = 0;
+	for (size_t i = 0; i < report->figures->count; i++)
+		measured += report->figures->stages[i].measured && figures_requests(&report->figures->stages[i]) > 0;
+	return kind == OF_STAGES ? measured > 1 : rows_of(report, kind) > 0;
+}
+
+static void completed_row(struct layout *l, const struct figures *f, const char *name, bool whole, bool goodput)
+{
+	char text[40];
+	show_label(l, 25, PLAIN, name, whole);
+	layout_right(l, 36, PLAIN, show_narrow_number(f->completed, 8, text));
+	layout_right(l, 49, PLAIN, show_narrow_number(f->input_per_s, 11, text));
+	layout_right(l, 63, PLAIN, show_narrow_number(f->output_per_s, 11, text));
+	if (goodput) {
+		layout_right(l, 72, PLAIN, show_narrow_number(f->goodput, 8, text));
+		layout_right(l, WIDTH, PLAIN, show_percent(f->good_share, text));
+	}
+	layout_end_line(l);
+}
+
+static void show_completed_rows(struct layout *l, const struct report *report, int kind)
+{
+	static const struct head heads[] = {
+		{36, "requests"}, {49, "input tokens"}, {63, "output tokens"}, {72, "goodput"}, {WIDTH, "good"}};
+	bool goodput = report->figures->total.judged + report->figures->total.unmeasured > 0;
+	char name[200], title[40];
+	snprintf(title, sizeof title, "By %s, per s", of_each[kind]);
+	layout_heading(l, title);
+	show_heads(l, heads, sizeof heads / sizeof *heads - (goodput ? 0 : 2));
+	for (int i = 0; i < rows_of(report, kind); i++) {
+		const struct figures *f = row_of(report, kind, i, name);
+		if (f && f->measured)
+			completed_row(l, f, name, kind != OF_STAGES, goodput);
+	}
 }
 
 /* ---- latency ---- */
@@ -342,81 +446,105 @@ static bool total_latency(struct layout *l, const struct report *report)
 	return t.weak;
 }
 
-static int index_of(const struct percentiles *list, double p)
+/* Where the columns of each metric end: its p50 and its p99. */
+static const int each_ends[][2] = {{27, 35}, {42, 49}, {56, 63}, {71, 79}};
+
+static bool has_due(const struct figures *f)
 {
-	for (int i = 0; i < list->count; i++)
-		if (list->p[i] == p)
-			return i;
-	return -1;
+	return f->due[METRIC_E2E].n > 0;
 }
 
-static bool latency_stage_row(struct layout *l, const struct figures *f, const char *name, bool whole,
-                              const struct percentiles *list)
+static bool latency_cells(struct layout *l, const struct figures *f, const char *name, bool whole)
 {
-	static const double shown[] = {50, 99};
-	bool open = f->due[METRIC_E2E].n > 0, weak = false;
-	const struct metric_summary *summaries[] = {open ? &f->due[METRIC_TTFT] : &f->start[METRIC_TTFT],
+	const struct metric_summary *summaries[] = {has_due(f) ? &f->due[METRIC_TTFT] : &f->start[METRIC_TTFT], &f->itl,
 	                                            &f->start[METRIC_TPOT],
-	                                            open ? &f->due[METRIC_E2E] : &f->start[METRIC_E2E]};
+	                                            has_due(f) ? &f->due[METRIC_E2E] : &f->start[METRIC_E2E]};
 	char text[40];
-	show_label(l, 22, PLAIN, name, whole);
-	for (int i = 0; i < 3; i++)
+	bool weak = false;
+	show_label(l, 18, PLAIN, name, whole);
+	for (size_t i = 0; i < sizeof summaries / sizeof *summaries; i++)
 		for (int k = 0; k < 2; k++) {
 			const struct metric_summary *d = summaries[i];
-			bool mark = d->n > 0 && !percentile_is_firm(d->n, shown[k]);
-			weak |= text_table_cell(l, 34 + i * 18 + k * 9,
-			                        show_number(d->n ? d->at[index_of(list, shown[k])] : NAN, text), mark);
+			double value = d->n == 0 ? NAN : k ? d->p99 : d->median;
+			bool mark = d->n > 0 && !percentile_is_firm(d->n, k ? 99 : 50);
+			weak |= text_table_cell(l, each_ends[i][k], show_narrow_number(value, 6, text), mark);
 		}
 	layout_end_line(l);
 	return weak;
 }
 
-/* A line for each measured stage, model or target, with the figures that are compared most. */
-static void stages_latency(struct layout *l, const struct report *report, bool explained)
+static void latency_heads(struct layout *l, int kind, bool due)
 {
-	const struct run_figures *figures = report->figures;
-	const struct percentiles *list = &report->options->percentiles;
-	bool weak = false, closed = false;
-	char name[200];
-	int shown = 0;
-	for (size_t i = 0; i < figures->count; i++)
-		shown += figures->stages[i].measured && figures->stages[i].ok > 0;
-	for (enum grouping by = 0; by < GROUPINGS; by++)
-		shown += figures->total.groups[by] ? report->run->groups[by].count : 0;
-	if (shown < 2 || index_of(list, 50) < 0 || index_of(list, 99) < 0)
-		return;
-	layout_heading(l, "By stage, ms");
-	layout_right(l, 43, FAINT, "TTFT from due");
-	layout_right(l, 61, FAINT, "TPOT");
-	layout_right(l, 79, FAINT, "E2E from due");
-	layout_end_line(l);
-	for (int i = 0; i < 3; i++) {
-		layout_right(l, 34 + i * 18, FAINT, "p50");
-		layout_right(l, 43 + i * 18, FAINT, "p99");
+	static const char *const metrics_shown[] = {"TTFT", "ITL", "TPOT", "E2E"};
+	char text[40];
+	snprintf(text, sizeof text, "By %s, ms", of_each[kind]);
+	layout_heading(l, text);
+	for (int i = 0; i < 4; i++) {
+		snprintf(text, sizeof text, "%s%s", metrics_shown[i],
+		         i == 1 || i == 2 ? ""
+		         : due            ? " from due"
+		                          : " from start");
+		layout_right(l, each_ends[i][1], FAINT, text);
 	}
 	layout_end_line(l);
-	for (size_t i = 0; i < figures->count; i++)
-		if (figures->stages[i].measured && figures->stages[i].ok > 0) {
-			weak |= latency_stage_row(l, &figures->stages[i], figures->stages[i].name, false, list);
-			closed |= figures->stages[i].due[METRIC_E2E].n == 0;
-		}
-	for (enum grouping by = 0; by < GROUPINGS; by++)
-		for (int i = 0; figures->total.groups[by] && i < report->run->groups[by].count; i++)
-			if (figures->total.groups[by][i].ok > 0)
-				weak |= latency_stage_row(l, &figures->total.groups[by][i], member_name(report->run, by, i, name), true,
-				                          list);
-	if (closed) {
+	for (int i = 0; i < 8; i++)
+		layout_right(l, each_ends[i / 2][i % 2], FAINT, i % 2 ? "p99" : "p50");
+	layout_end_line(l);
+}
+
+/* The figures that are compared most. Returns whether any percentile was marked. */
+static bool show_latency_rows(struct layout *l, const struct report *report, int kind)
+{
+	bool weak = false, due = false, closed = false;
+	char name[200];
+	const struct figures *f;
+	for (int i = 0; i < rows_of(report, kind); i++) {
+		if (!(f = row_of(report, kind, i, name)) || !f->measured || f->ok == 0)
+			continue;
+		due |= has_due(f);
+		closed |= !has_due(f);
+	}
+	if (!due && !closed)
+		return false;
+	latency_heads(l, kind, due);
+	for (int i = 0; i < rows_of(report, kind); i++)
+		if ((f = row_of(report, kind, i, name)) && f->measured && f->ok > 0)
+			weak |= latency_cells(l, f, name, kind != OF_STAGES);
+	if (due && closed) {
 		layout_to(l, 2);
 		layout_text(l, FAINT, "(closed loops have no due times: their latencies count from start)");
 		layout_end_line(l);
 	}
-	text_table_note(l, weak && !explained);
+	return weak;
+}
+
+static void show_server_times(struct layout *l, const struct report *report)
+{
+	static const char *const labels[] = {"load", "queue", "prefill", "TTFT", "decode", "TPOT", "inference", "total"};
+	const struct figures *f = &report->figures->total;
+	struct text_table t;
+	bool any = false;
+	for (enum metric m = METRIC_SERVER_LOAD; m <= METRIC_SERVER_TOTAL; m++)
+		any |= f->start[m].n > 0;
+	text_table_init(&t, l, &report->options->percentiles, false);
+	while (any && text_table_part(&t, "As the server says, ms"))
+		for (enum metric m = METRIC_SERVER_LOAD; m <= METRIC_SERVER_TOTAL; m++)
+			text_table_row(&t, labels[m - METRIC_SERVER_LOAD], "", &f->start[m]);
 }
 
 static void show_latency(struct layout *l, const struct report *report)
 {
-	bool marked = total_latency(l, report);
-	stages_latency(l, report, marked);
+	bool explained = total_latency(l, report);
+	show_server_times(l, report);
+	for (int i = 0; i < KINDS_OF_ROWS; i++) {
+		int kind = i == 0 ? OF_STAGES : i - 1; /* stages come first */
+		if (!is_divided(report, kind))
+			continue;
+		bool weak = show_latency_rows(l, report, kind);
+		text_table_note(l, weak && !explained);
+		explained |= weak;
+		show_completed_rows(l, report, kind);
+	}
 }
 
 /* ---- tokens ---- */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool begins_character(char byte)
@@ -180,6 +181,36 @@ const char *show_count(int64_t value, char text[40])
 	snprintf(text, 40, "%lld", (long long)value);
 	separate(text);
 	return text;
+}
+
+/* Shortens a value that is shown in `text`. */
+static const char *narrow(double value, int width, char text[40])
+{
+	size_t len = 0;
+	if (text_width(text) <= width)
+		return text;
+	for (const char *at = text; *at; at++)
+		if (*at != ',')
+			text[len++] = *at;
+	text[len] = 0;
+	if ((int)len <= width)
+		return text;
+	char digits[40];
+	snprintf(digits, sizeof digits, "%.2e", value);
+	snprintf(text, 40, "%.*se%d", (int)strcspn(digits, "e"), digits, atoi(digits + strcspn(digits, "e") + 1));
+	return text;
+}
+
+const char *show_narrow_number(double value, int width, char text[40])
+{
+	show_number(value, text);
+	return narrow(value, width, text);
+}
+
+const char *show_narrow_count(int64_t value, int width, char text[40])
+{
+	show_count(value, text);
+	return narrow((double)value, width, text);
 }
 
 const char *show_percent(double share, char text[40])

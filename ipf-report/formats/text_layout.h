@@ -45,6 +45,9 @@ const char *plural(int64_t n); /* "" or "s" */
 /* Three significant digits, at most three decimals, thousands separated: 0.048 1.23 48.2 311 12,345. "-" for NAN. */
 const char *show_number(double value, char text[40]);
 const char *show_count(int64_t value, char text[40]); /* "-" if absent */
+/* The same in at most `width` characters, at least 6: if necessary without commas, or as 1.23e7. */
+const char *show_narrow_number(double value, int width, char text[40]);
+const char *show_narrow_count(int64_t value, int width, char text[40]);
 const char *show_percent(double share, char text[40]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tables of the text report: metrics down; mean, percentiles and maximum across.
+/* Tables of the text report: metrics down; mean, minimum, median, percentiles and maximum across.
  *
  *     struct text_table t;
  *     text_table_init(&t, layout, &percentiles, false);
@@ -15,14 +15,15 @@
 struct text_table {
 	struct layout *l;
 	const struct percentiles *list;
-	int columns[PERCENTILES_MOST + 2]; /* mean, maximum, or an index into the list */
+	int columns[PERCENTILES_MOST + 4]; /* mean, minimum, median, maximum, or an index into the list */
 	int count;
 	int first, shown; /* the columns of the current part */
 	bool tokens;      /* show whole numbers from 10 on */
 	bool weak;        /* a percentile was marked: it has too few samples */
 };
 
-/* Columns: the mean, the percentiles (p50, p90 and p99 unless the user chose others), the maximum. */
+/* Columns: the mean, the minimum, the median and the percentiles (p90 and p99 unless the user chose others) in
+ * increasing order, the maximum. */
 void text_table_init(struct text_table *t, struct layout *l, const struct percentiles *list, bool tokens);
 /* Writes the title and the names of the next columns; false when all columns have been shown. */
 bool text_table_part(struct text_table *t, const char *title);

@@ -6,6 +6,10 @@
 	{                                                                                                                  \
 		.name = #name_, .offset = offsetof(struct result, name_##_ns), .from_due = due_                                \
 	}
+#define SERVER(name_)                                                                                                  \
+	{                                                                                                                  \
+		.name = "server_" #name_, .offset = offsetof(struct result, server_##name_##_ns), .server = true               \
+	}
 const struct metric_spec metrics[METRIC_COUNT] = {
 	[METRIC_TTFB] = METRIC(ttfb, true),
 	[METRIC_TTFT] = METRIC(ttft, true),
@@ -18,6 +22,14 @@ const struct metric_spec metrics[METRIC_COUNT] = {
 	[METRIC_NTPOT] = METRIC(ntpot, false),
 	[METRIC_ITL_MEAN] = METRIC(itl_mean, false),
 	[METRIC_ITL_MAX] = METRIC(itl_max, false),
+	[METRIC_SERVER_LOAD] = SERVER(load),
+	[METRIC_SERVER_QUEUE] = SERVER(queue),
+	[METRIC_SERVER_PREFILL] = SERVER(prefill),
+	[METRIC_SERVER_TTFT] = SERVER(ttft),
+	[METRIC_SERVER_DECODE] = SERVER(decode),
+	[METRIC_SERVER_TPOT] = SERVER(tpot),
+	[METRIC_SERVER_INFERENCE] = SERVER(inference),
+	[METRIC_SERVER_TOTAL] = SERVER(total),
 	[METRIC_LAG] = METRIC(lag, false),
 	[METRIC_CLIENT_LAG] = METRIC(client_lag, false),
 	[METRIC_SLOT_WAIT] = METRIC(slot_wait, false),
@@ -26,7 +38,8 @@ const struct metric_spec metrics[METRIC_COUNT] = {
 enum metric metric_find(const char *name, size_t len)
 {
 	enum metric m = 0;
-	while (m < METRIC_COUNT && (strlen(metrics[m].name) != len || memcmp(metrics[m].name, name, len) != 0))
+	while (m < METRIC_COUNT &&
+	       (metrics[m].server || strlen(metrics[m].name) != len || memcmp(metrics[m].name, name, len) != 0))
 		m++;
 	return m;
 }

@@ -63,7 +63,7 @@ for urls in '["https://inference-a.models.example:8443/v1", "https://inference-b
 	jq -c --argjson list "$list" '.from[0].targets = $list' header >other
 	seal other body >other.results
 	"$report" --by target other.results >out
-	is "$(sed -n '/^Stages/,/^Latency/s/^  \([^ ]*\).*/\1/p' out | sed -n '6p')" "$shown" "$first is shown as $shown"
+	is "$(sed -n '/^Targets/,/^$/s/^  \([^ ]*\).*/\1/p' out | sed -n '2p')" "$shown" "$first is shown as $shown"
 	is "$(awk '{ gsub(/[^ -~]/, "?") } length > 80' out)" "" "on 80 columns"
 done
 

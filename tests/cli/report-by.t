@@ -1,0 +1,95 @@
+#!/bin/bash
+# What the text report says of each stage and model, the least and the median of every metric, and the server's own times.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+
+# A stage of 10 s with 20 requests of model a and 10 of model b, then one of 5 s with 10 of b only. a answers within 100 ms, b in 300 ms.
+jq -c '.stages = [{"name":"first","kind":"constant","spec":"constant:rate=3,for=10s","begin_ns":0,"end_ns":10000000000,"arrivals":30,"first_n":0,"measured":true},
+	{"name":"second","kind":"constant","spec":"constant:rate=2,for=5s","begin_ns":10000000000,"end_ns":15000000000,"arrivals":10,"first_n":30,"measured":true}]
+	| .from[0].from[0].stages = .stages' <(head -1 "$data/one.results") >header
+jq -nc 'range(40) as $n | ($n >= 30) as $late | (if $late or $n % 3 == 2 then "model-b" else "model-a" end) as $model
+	| (if $late then 10000000000 + ($n - 30) * 500000000 else $n * 333000000 end) as $due
+	| (if $model == "model-a" then 90000000 + $n * 100000 else 300000000 end) as $ttft | ($ttft + 40000000) as $e2e
+	| {n: $n, stage: (if $late then 1 else 0 end), model: $model, ok: true, due_ns: $due, ready_ns: $due, start_ns: $due,
+		end_ns: ($due + $e2e), lag_ns: 0, client_lag_ns: 0, ttfb_ns: $ttft, ttft_ns: $ttft, ttfa_ns: $ttft, e2e_ns: $e2e, stream_ns: $e2e,
+		tpot_ns: 10000000, ntpot_ns: 20000000, events: 5, input_tokens: 100, output_tokens: 5, tokens_source: "usage",
+		finish: "stop"}' >body
+seal header body >two.results
+
+section() { # TITLE FILE: the lines of a table, without its heads
+	awk -v title="$1" 'index($0, title) == 1 { on = 1; next } !NF { on = 0 } on && /^  [^ ]/' "$2"
+}
+row() { # TITLE LABEL FILE: the figures of a row, one blank between them
+	section "$1" "$3" | awk -v label="$2" '$1 == label' | tr -s ' ' | tr -d '~' | sed 's/^ //'
+}
+fits() { # FILE WHAT
+	is "$(sed 's/…/./g' "$1" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "$2: no line is longer than 80 columns"
+}
+
+run "$report" --by model --slo ttft=200ms two.results
+status_is 0 "two models, two stages"
+cp "$OUT" two.txt
+fits two.txt "by model"
+matches "$(cat two.txt)" '^  completed: 2\.67 requests/s, 267 input tokens/s, 13\.3 output tokens/s$' "requests, input and output tokens per second"
+is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total completed: " "the stages are stages"
+is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "and the models are models"
+for title in 'By model, ms' 'By model, per s'; do
+	is "$(section "$title" two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "$title: also there"
+done
+is "$(row Models model-a two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to a"
+is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "and 20 to b"
+is "$(row 'By model, per s' model-a two.txt)" "model-a 1.33 133 6.67 1.33 100.0 %" "all of a is good"
+is "$(row 'By model, per s' model-b two.txt)" "model-b 1.33 133 6.67 0 0.0 %" "nothing of b is"
+is "$(row 'By stage, per s' first two.txt)" "first 3.00 300 15.0 2.00 66.7 %" "two thirds of the first stage"
+is "$(row 'By stage, per s' second two.txt)" "second 2.00 200 10.0 0 0.0 %" "nothing of the second"
+"$report" -f json --slo ttft=200ms two.results >two.json
+is "$(jq -c '[.stages[] | .by_model | map_values(.rate.offered)]' two.json)" '[{"model-a":2,"model-b":1},{"model-b":2}]' "offered to each model in each stage"
+is "$(jq -c '.total.by_model | map_values([(.rate.offered * 3 | round), .requests.scheduled])' two.json)" '{"model-a":[4,20],"model-b":[4,20]}' "and in all"
+"$report" --by model two.results >plain.txt
+is "$(grep -c goodput plain.txt)" 0 "no goodput where nobody asked for it"
+"$report" two.results >none.txt
+matches "$(cat none.txt)" '2 models: --by model shows each' "without --by, the report says what else there is"
+
+# A request that never began could be of any model.
+sed '$d' body >less
+seal header less >less.results
+"$report" -f json less.results >less.json
+is "$(jq -c '[.stages[0].by_model["model-a"].rate.offered, .stages[1].by_model["model-b"].rate.offered,
+	.stages[1].rate.offered, .total.by_model["model-a"].rate.offered]' less.json)" '[2,null,2,null]' "one request without a result: what was offered to its model is not known"
+
+# ---- minimum, median ----
+for percentiles in '' '--percentiles 99' '--percentiles 10,25' '--percentiles 50,90,99,99.9,99.99'; do
+	# shellcheck disable=SC2086 # no or two words
+	"$report" $percentiles --by model two.results >out
+	is "$(sed -n '/^Latency/,/^By/p' out | grep -ow -e mean -e min -e p50 -e max | sort -u | tr '\n' ' ')" "max mean min p50 " "default $percentiles: mean, minimum, median and maximum"
+	fits out "default $percentiles"
+	is "$(row 'By model, ms' model-a out | cut -d ' ' -f 1-3)" "model-a 91.4 92.8" "and the models keep their median and p99"
+done
+is "$(row 'Latency, ms' TTFT two.txt | cut -d ' ' -f 4-7)" "196 90.0 196 300" "mean, least, median and p90 of TTFT"
+
+# ---- what the server says ----
+is "$(grep -c 'As the server says' two.txt)" 0 "no table of the server's times if it sends none"
+jq -c '. + {server_queue_ns: (1000000 * (.n + 1)), server_prefill_ns: 5000000, server_total_ns: 40000000}' body >timed
+jq -c 'if .n == 39 then .ok = false | .error = {kind: "cut"} else . end' timed >some
+seal header some >server.results
+run "$report" --by model server.results
+fits "$OUT" "with the server's times"
+is "$(section 'As the server says, ms' "$OUT" | awk '{ print $1 }' | tr '\n' ' ')" "queue prefill total " "those that the server sent, in ms"
+is "$(row 'As the server says, ms' queue "$OUT" | cut -d ' ' -f 2-4)" "20.0 1.00 20.0" "mean, least and median; not of what failed"
+"$report" -f json --errors-as-inf server.results >out.json
+is "$(jq -c '.total.latency | [.server_queue_ms.max, .server_queue_ms.n, .server_total_ms.p50, .server_load_ms]' out.json)" "[39,39,40,null]" "in JSON, and never infinite"
+is "$(jq -c '.total.by_model["model-a"].latency.server_queue_ms.min' out.json)" 1 "for each model"
+is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 32 "in CSV, all eight"
+run "$report" --slo server_queue=10ms server.results
+status_is 2 "what a server says of itself is no objective"
+complains ipf-report 'got "server_queue=10ms"' "and it is said so"
+
+# ---- numbers that need more than their column ----
+jq -c '.ttft_ns += 123456789000000 | .e2e_ns += 9876543210000000 | .stream_ns = .e2e_ns | .input_tokens = 123456789 | .output_tokens = 987654321
+	| .model += "-with-a-name-that-is-longer-than-any-column-of-this-report-could-ever-be-wide"' body >wide
+seal header wide >wide.results
+run "$report" --by model --slo ttft=200ms wide.results
+status_is 0 "enormous figures"
+fits "$OUT" "enormous figures"
