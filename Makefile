@@ -17,6 +17,7 @@ fishcompletions ?= $(prefix)/share/fish/vendor_completions.d
 BUILD       ?= .build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 PKG_CONFIG  ?= pkg-config
 comma       := ,
+space       := $(subst ,, )
 # One spelling for the folder, however it was given: the compiler's dependency files contain it.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
@@ -46,7 +47,9 @@ all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -pthread -Ilib -MMD
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
              $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
-all_ldflags = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
+# Allocations pass through lib/memory.c.
+wrap = -Wl$(subst $(space),,$(foreach f,malloc calloc realloc reallocarray free strdup strndup asprintf,$(comma)--wrap=$(f)))
+all_ldflags = -pthread $(wrap) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
@@ -135,7 +138,12 @@ FORCE:
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) ## build the tests and what they test
+# To be preloaded: makes the N-th allocation fail. Without sanitizers, which have their own allocator.
+$(BUILD)/tests/fail_allocation.so: tests/preload/fail_allocation.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<
+
+tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(BUILD)/tests/fail_allocation.so ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests

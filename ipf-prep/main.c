@@ -1,6 +1,7 @@
 /* ipf-prep: makes a request trace from datasets and production traces. */
 #include "config/prep_config.h"
 #include "convert.h"
+#include "memory.h"
 #include "input/archive_members.h"
 #include "input/input_paths.h"
 #include "input/remote.h"
@@ -135,5 +136,5 @@ int main(int argc, char **argv)
 	remote_release();
 	if (err.kind == IPF_USAGE)
 		return program_misuse(&prep_program, &err);
-	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : status;
+	return status > 0 && !memory_ran_out() ? status : ipf_error_report(&err, stderr, "ipf-prep");
 }

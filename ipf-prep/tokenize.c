@@ -369,5 +369,5 @@ int tokenize_main(int argc, char **argv)
 		status = -1;
 	if (err.kind == IPF_USAGE)
 		return program_misuse(&program, &err);
-	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : 0;
+	return ipf_error_report(&err, stderr, "ipf-prep");
 }

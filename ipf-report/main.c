@@ -6,6 +6,7 @@
 #include "report_output.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
+#include "memory.h"
 #include "safe_text.h"
 
 #include <stdio.h>
@@ -163,17 +164,6 @@ static int render(const struct run_data *run, const struct report_options *optio
 	return status;
 }
 
-/* For jansson: callers do not check every allocation of a small object. */
-static void *allocate(size_t size)
-{
-	void *memory = malloc(size);
-	if (!memory) {
-		fputs("ipf-report: out of memory\n", stderr);
-		_exit(1);
-	}
-	return memory;
-}
-
 static int report(const struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0};
@@ -184,6 +174,8 @@ static int report(const struct report_options *options, const struct operands *o
 	else if (run_data_init(&run, &options->slo, &err) < 0 || read_all(&run, options, operands, &bad, &err) < 0 ||
 	         merge_parts(&run, &err) < 0 || render(&run, options, &out, &invalid) < 0)
 		ipf_error_set(&err, invalid.kind, "%s", invalid.text);
+	if (err.kind == IPF_OK && memory_ran_out())
+		ipf_error_memory(&err);
 	if (err.kind == IPF_OK)
 		report_output_write(options->common.output, &out, &err);
 	if (err.kind == IPF_OK)
@@ -198,7 +190,6 @@ int main(int argc, char **argv)
 	struct report_options options = {.common = COMMON_DEFAULTS};
 	struct operands operands;
 	int status;
-	json_set_alloc_funcs(allocate, free);
 	percentiles_default(&options.figures.percentiles);
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;

@@ -1,6 +1,7 @@
 #include "error.h"
 
 #include "redact.h"
+#include "memory.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -28,6 +29,10 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 {
 	if (!err || err->kind != IPF_OK)
 		return;
+	if (memory_ran_out() && kind != IPF_CLOSED) { /* what is said about an input is not true then */
+		*err = (struct ipf_error){.kind = IPF_SYSTEM, .text = "out of memory"};
+		return;
+	}
 	err->kind = kind;
 	err->errno_value = errno_value;
 	err->line = place.line;
@@ -64,6 +69,8 @@ int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, co
 {
 	va_list args;
 	va_start(args, format);
+	if (errno_value == ENOMEM && err && err->kind == IPF_OK)
+		memory_note_failure();
 	set(err, errno_value == EPIPE ? IPF_CLOSED : IPF_SYSTEM, errno_value, (struct error_place){file, 0}, format, args);
 	va_end(args);
 	return -1;
@@ -71,6 +78,8 @@ int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, co
 
 int ipf_error_memory(struct ipf_error *err)
 {
+	if (err && err->kind == IPF_OK) /* else something else failed first, and a caller knows no better reason */
+		memory_note_failure();
 	return ipf_error_set(err, IPF_SYSTEM, "out of memory");
 }
 
@@ -108,6 +117,10 @@ int ipf_error_status(const struct ipf_error *err)
 
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 {
+	if (err->kind != IPF_SYSTEM && memory_ran_out()) {
+		fprintf(to, "%s: out of memory\n", prog);
+		return 1;
+	}
 	if (err->kind == IPF_OK || err->kind == IPF_CLOSED)
 		return ipf_error_status(err);
 	if (err->file[0] && err->line > 0)

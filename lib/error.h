@@ -54,7 +54,7 @@ int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *fi
 int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Out of memory: IPF_SYSTEM, "out of memory". */
+/* Out of memory: IPF_SYSTEM, "out of memory". Every error that is set after memory ran out (memory.h) says that. */
 int ipf_error_memory(struct ipf_error *err);
 
 /* Adds a place to an error that was set without one: a JSON reader knows the field, its caller the file and line. */
@@ -67,7 +67,7 @@ void ipf_error_clear(struct ipf_error *err);
 int ipf_error_status(const struct ipf_error *err);
 
 /* Prints `prog: file:line: text` on `to`, or nothing for IPF_OK and IPF_CLOSED; returns the exit status. For programs:
- * lib/ only calls it where options.h ends a program. */
+ * lib/ only calls it where options.h ends a program. If memory ran out and err does not say so, the status is 1. */
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/gnuplot.h"
 #include "cli/options.h"
 #include "json/jout.h"
+#include "memory.h"
 #include "safe_text.h"
 #include "stat/trace_plot.h"
 #include "stat/trace_summary.h"
@@ -164,12 +165,11 @@ int trace_stat_main(int argc, char **argv)
 	trace_reader_close(reader);
 	if (status == 0) {
 		json_t *figures = trace_summary_json(&summary);
-		status = figures ? write_figures(figures, &options, &err) : ipf_error_memory(&err);
+		status = figures && !memory_ran_out() ? write_figures(figures, &options, &err) : ipf_error_memory(&err);
 		json_decref(figures);
 	}
 	if (status == 0 && options.plot)
 		status = draw(&summary, options.plot, &err);
 	trace_summary_release(&summary);
-	ipf_error_report(&cut, stderr, "ipf-prep");
-	return status < 0 ? ipf_error_report(&err, stderr, "ipf-prep") : ipf_error_status(&cut);
+	return ipf_error_report(status < 0 ? &err : &cut, stderr, "ipf-prep");
 }

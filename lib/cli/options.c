@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
+#include "memory.h"
 #include "safe_text.h"
 #include "stream/stream.h"
 
@@ -542,6 +543,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	struct ipf_error err = {0};
 	int got;
 
+	json_set_alloc_funcs(memory_allocate, memory_free);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	fill_descriptors();
@@ -558,8 +560,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 
 int program_misuse(const struct program *program, const struct ipf_error *err)
 {
-	ipf_error_report(err, stderr, program->name);
-	return 2;
+	return ipf_error_report(err, stderr, program->name) == 1 ? 1 : 2; /* 1: memory ran out meanwhile */
 }
 
 /* ---- the header's argv ------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ static jdoc_id add_node(struct parser *p, enum jdoc_type type)
 		uint32_t cap = j->cap ? j->cap * 2 : 64;
 		struct jdoc_node *nodes = cap > j->cap && cap < JDOC_NONE / 2 ? realloc(j->nodes, cap * sizeof *nodes) : NULL;
 		if (!nodes) {
-			ipf_error_set(p->err, IPF_SYSTEM, "out of memory for a JSON text of %zu bytes", (size_t)(p->end - p->text));
+			ipf_error_memory(p->err);
 			return JDOC_NONE;
 		}
 		j->nodes = nodes;

@@ -1,6 +1,7 @@
 #include "stream/stream.h"
 
 #include "redact.h"
+#include "memory.h"
 #include "safe_text.h"
 #include "stream/digest.h"
 
@@ -355,6 +356,8 @@ int stream_reader_next(struct stream_reader *r, struct slice *line, struct ipf_e
 {
 	if (r->failure.kind == IPF_OK && r->trailer)
 		return 0;
+	if (r->failure.kind == IPF_OK && memory_ran_out())
+		ipf_error_memory(&r->failure);
 	if (r->failure.kind == IPF_OK) {
 		int got = read_body_line(r, line, &r->failure);
 		if (got >= 0)

@@ -1,6 +1,7 @@
 #include "stream/stream.h"
 
 #include "json/jout.h"
+#include "memory.h"
 #include "redact.h"
 #include "stream/digest.h"
 #include "stream/stream_keep.h"
@@ -166,6 +167,8 @@ static int open_writer(struct stream_writer **writer, const char *path, json_t *
                        struct ipf_error *err)
 {
 	*writer = NULL;
+	if (memory_ran_out())
+		return ipf_error_memory(err);
 	struct stream_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return ipf_error_memory(err);
@@ -232,8 +235,8 @@ int stream_writer_end_line(struct stream_writer *w, struct ipf_error *err)
 	if (w->failure.kind != IPF_OK)
 		return failed(w, err);
 	buffer_byte(&w->out, '\n');
-	if (w->out.failed) {
-		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");
+	if (w->out.failed || memory_ran_out()) {
+		ipf_error_memory(&w->failure);
 		return failed(w, err);
 	}
 	w->lines++;
@@ -262,7 +265,12 @@ static int put_trailer(struct stream_writer *w, json_t *extra, struct ipf_error 
 	json_t *trailer = json_pack("{s:o}", "end", end);
 	if (!trailer)
 		return ipf_error_at(err, IPF_SYSTEM, w->name, 0, "out of memory");
+	size_t before = w->out.len;
 	int status = put_json(w, trailer, err);
+	if (memory_ran_out()) { /* the trailer may lack something */
+		w->out.len = w->digested = before;
+		status = ipf_error_memory(err);
+	}
 	json_decref(trailer);
 	return status;
 }
