@@ -294,7 +294,6 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 /* {"sample":"client", followed by the members of the line unchanged. */
 static int collect_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
-	verdict_client(c->verdict, client);
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
@@ -362,7 +361,9 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	if (got == 1)
 		got = collect_record(c, input, &record, err) < 0 ? -1 : 1;
 	else if (got == 2)
-		got = collect_client(c, client, err) < 0 ? -1 : 1;
+		got = verdict_client(c->verdict, client, bad) < 0 || collect_client(c, client, err) < 0 ? -1 : 1;
+	if (got < 0)
+		ipf_error_place(bad, stream_reader_name(stream), stream_reader_line(stream));
 	show(c);
 	return got;
 }

@@ -5,6 +5,7 @@
 #include "cli/nearest.h"
 #include "cli/units.h"
 #include "safe_text.h"
+#include "stream/schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +98,9 @@ static int read_users(struct stage *stage, const char *text, struct ipf_error *e
 	    (dots && read_count(dots + 2, &stage->to_slots, &what) < 0))
 		return expected(dots ? "two counts of at least 1 such as 1..32" : "a count of at least 1, or two such as 1..32",
 		                text, err);
+	if (stage->slots > SCHEDULE_SLOTS_MAX || stage->to_slots > SCHEDULE_SLOTS_MAX)
+		return ipf_error_set(err, IPF_USAGE, "expected at most %d users, got \"%s\"", SCHEDULE_SLOTS_MAX,
+		                     shown(text).text);
 	return 0;
 }
 

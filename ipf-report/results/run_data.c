@@ -304,7 +304,7 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
 		later(&run->parts[run->part_count - 1].last_ns, t_ns);
 	if (jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "sample"), "client"))
-		verdict_client(run->verdict, line);
+		return verdict_client(run->verdict, line, err);
 	return 0;
 }
 

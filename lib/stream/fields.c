@@ -54,6 +54,8 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 		int64_t value = 0;
 		good = jdoc_to_int(doc, node, &value) && (f->type == FIELD_INT || value >= 0) &&
 		       (f->type != FIELD_TOKENS || token_count_is_possible(value));
+		if (good && (value > FIELD_INT_MAX || value < -FIELD_INT_MAX))
+			return jdoc_expected(doc, node, f->name, "an integer below 2^61", err);
 		if (good)
 			*(int64_t *)place(f, object) = value;
 	} else if (f->type == FIELD_BOOL) {

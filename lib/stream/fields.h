@@ -27,6 +27,10 @@ enum field_type {
 	FIELD_MAP,
 };
 
+/* The largest integer of a field, so that the sum of a few never overflows: in nanoseconds since 1970, the year 2043.
+ */
+#define FIELD_INT_MAX ((INT64_C(1) << 61) - 1)
+
 struct field {
 	const char *name;
 	enum field_type type;

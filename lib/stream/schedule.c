@@ -30,6 +30,8 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- the header ---- */
 
+#define RATE_MAX 1e12 /* per second: more than one a nanosecond */
+
 /* The flags of a stage; only true ones are written. */
 static const struct {
 	const char *name;
@@ -114,6 +116,28 @@ static char *get_text(json_t *object, const char *key)
 	return strdup(text ? text : "");
 }
 
+/* Numbers of which no run has as many, and whose sums would overflow. */
+static int check_range(json_t *object, size_t index, const char *file, struct ipf_error *err)
+{
+	static const char *const integers[] = {"begin_ns", "end_ns",    "arrivals", "all_arrivals",
+	                                       "first_n",  "rampup_ns", "pace_ns"};
+	static const char *const rates[] = {"rate", "recorded_rate"};
+	for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+		if (json_integer_value(json_object_get(object, integers[i])) > FIELD_INT_MAX)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].%s: expected an integer below 2^61, got %lld",
+			                    index, integers[i],
+			                    (long long)json_integer_value(json_object_get(object, integers[i])));
+	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+		if (json_number_value(json_object_get(object, rates[i])) > RATE_MAX)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].%s: expected at most %g per second, got %g",
+			                    index, rates[i], RATE_MAX, json_number_value(json_object_get(object, rates[i])));
+	json_int_t slots = json_integer_value(json_object_get(object, "slots"));
+	if (slots > SCHEDULE_SLOTS_MAX)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: expected at most %d, got %lld", index,
+		                    SCHEDULE_SLOTS_MAX, (long long)slots);
+	return 0;
+}
+
 static int stage_from_json(struct schedule_stage *s, json_t *object, size_t index, const char *file,
                            struct ipf_error *err)
 {
@@ -123,6 +147,8 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->by = get_text(object, "by");
 	if (!s->name || !s->kind || !s->spec || !s->by)
 		return ipf_error_memory(err);
+	if (check_range(object, index, file, err) < 0)
+		return -1;
 	s->begin_ns = get_int(object, "begin_ns");
 	s->end_ns = get_int(object, "end_ns");
 	s->slots = get_int(object, "slots");

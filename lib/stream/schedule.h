@@ -10,6 +10,9 @@
 #include "json/jdoc.h"
 #include "stream/stream.h"
 
+/* The most users or slots of a stage: as many connections no process can have. */
+#define SCHEDULE_SLOTS_MAX 16777216
+
 struct schedule_stage {
 	char *name; /* unique; by default the kind, with a number if it occurs more than once */
 	char *kind; /* "poisson", … */

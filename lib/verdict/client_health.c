@@ -77,12 +77,22 @@ void client_health_release(struct client_health *h)
 
 /* ---- a line ---- */
 
-static void get_double(const struct jdoc *doc, const char *map, const char *key, double *to)
+#define NUMBER_MOST 1e12 /* sums of such numbers stay finite */
+
+static int get_double(const struct jdoc *doc, const char *map, const char *key, double *to, struct ipf_error *err)
 {
 	jdoc_id node = jdoc_get(doc, jdoc_get(doc, JDOC_ROOT, map), key);
 	double value;
-	if (jdoc_to_double(doc, node, &value) && value >= 0)
+	char name[64];
+	if (jdoc_type_of(doc, node) != JDOC_NUMBER)
+		return 0;
+	if (!jdoc_to_double(doc, node, &value) || fabs(value) > NUMBER_MOST) {
+		snprintf(name, sizeof name, "%s.%s", map, key);
+		return jdoc_expected(doc, node, name, "a number of at most 1e12", err);
+	}
+	if (value >= 0)
 		*to = value;
+	return 0;
 }
 
 static void get_ms(const struct jdoc *doc, const char *map, const char *key, double *to)
@@ -100,20 +110,20 @@ static void get_count(const struct jdoc *doc, jdoc_id map, const char *key, int6
 		*to = count;
 }
 
-void client_health_line(struct client_health *h, struct slice line)
+int client_health_line(struct client_health *h, struct slice line, struct ipf_error *err)
 {
 	struct ipf_error ignored = {0};
 	if (!line.data || jdoc_parse(&h->doc, line.data, line.len, &ignored) < 0)
-		return;
+		return 0;
 	const struct jdoc *doc = &h->doc;
 	struct client_second s = {.send_s = NAN, .cpu = NAN, .wait = NAN, .loop_ms = NAN, .delay_ms = NAN, .full = NAN};
 	if (!jdoc_to_int(doc, jdoc_get(doc, JDOC_ROOT, "t_ns"), &s.t_ns) || !verdict_valid_time(s.t_ns))
-		return;
+		return 0;
 	h->lines++;
-	get_double(doc, "cpu", "send", &s.send_s);
-	get_double(doc, "cpu", "most", &s.cpu);
-	get_double(doc, "run_queue", "most", &s.wait);
-	get_double(doc, "fullness", "record", &s.full);
+	if (get_double(doc, "cpu", "send", &s.send_s, err) < 0 || get_double(doc, "cpu", "most", &s.cpu, err) < 0 ||
+	    get_double(doc, "run_queue", "most", &s.wait, err) < 0 ||
+	    get_double(doc, "fullness", "record", &s.full, err) < 0)
+		return -1;
 	get_ms(doc, "loop_lag_ns", "max", &s.loop_ms);
 	get_ms(doc, "delay_ns", "p99", &s.delay_ms);
 	jdoc_id timestamps = jdoc_get(doc, JDOC_ROOT, "stamps");
@@ -127,12 +137,13 @@ void client_health_line(struct client_health *h, struct slice line)
 		struct client_second *seconds = realloc(h->seconds, cap * sizeof *seconds);
 		if (!seconds) {
 			h->failed = true;
-			return;
+			return ipf_error_memory(err);
 		}
 		h->seconds = seconds;
 		h->seconds_cap = cap;
 	}
 	h->seconds[h->seconds_count++] = s;
+	return 0;
 }
 
 /* ---- judging ---- */

@@ -1,7 +1,7 @@
 /* Was the client the limit? Collects ipf-fire's `client` lines, one a second, and judges the client's CPU, its lateness
  * and its shortages.
  *
- *     client_health_line(&h, line);                          // every client line of a run's part, in any order
+ *     client_health_line(&h, line, err);                     // every client line of a run's part, in any order
  *     client_health_end_part(&h, first_start, last_end);     // at the end of each part (shard or repeat)
  *     client_health_judge(&h, check);
  *     client_health_release(&h);
@@ -41,8 +41,9 @@ struct client_health {
 	bool failed; /* out of memory */
 };
 
-/* Takes a line as ipf-fire wrote it. Members that are absent are not judged. */
-void client_health_line(struct client_health *h, struct slice line);
+/* Takes a line as ipf-fire wrote it. Members that are absent are not judged. -1: IPF_INPUT for a number that is too
+ * large to be one, with its field; out of memory. */
+int client_health_line(struct client_health *h, struct slice line, struct ipf_error *err);
 /* Ends a part whose measured requests ran from first_start_ns to last_end_ns (IPF_ABSENT: it has none). */
 void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns);
 bool client_health_failed(const struct client_health *h); /* out of memory */

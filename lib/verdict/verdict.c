@@ -263,9 +263,9 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 }
 
-void verdict_client(struct verdict *v, struct slice client)
+int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err)
 {
-	client_health_line(&v->client, client);
+	return client_health_line(&v->client, client, err);
 }
 
 void verdict_incomplete(struct verdict *v, const char *why)

@@ -9,7 +9,7 @@
  *     struct verdict *v = verdict_new();
  *     verdict_part(v, &schedule);                  // once per results stream (a shard or a repeat)
  *     verdict_row(v, &row);                        // every request …
- *     verdict_client(v, client);                   // … and every client line, in any order
+ *     verdict_client(v, client, err);                   // … and every client line, in any order
  *     const struct verdict_finding *f = verdict_judge(v);
  *     if (f->status == VERDICT_INVALID) …
  *     verdict_free(v);
@@ -52,7 +52,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule);
 void verdict_shards(struct verdict *v);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
-void verdict_client(struct verdict *v, struct slice client);
+int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */
 /* Adds what the caller found to the answer of a question, as a clause without a full stop. May be called several times.
  */
 __attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum verdict_question question,

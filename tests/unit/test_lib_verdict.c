@@ -58,7 +58,7 @@ static void clients(struct verdict *v, int seconds, double cpu, int64_t lag_ns)
 	for (int i = 0; i < seconds; i++) {
 		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%.6f},\"loop_lag_ns\":{\"max\":%lld}}",
 		         (long long)((i + 1) * S), cpu * (i + 1), (long long)lag_ns);
-		verdict_client(v, slice_of(line));
+		assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
 	}
 }
 
@@ -259,7 +259,7 @@ static void what_the_client_ran_out_of(void **state)
 			char line[240];
 			snprintf(line, sizeof line, "{\"t_ns\":%lld,\"loop_lag_ns\":{\"max\":1000},%s}", (long long)(s * S),
 			         cases[i].members);
-			verdict_client(v, slice_of(line));
+			assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
 		}
 		expect(v, VERDICT_CLIENT, cases[i].status, cases[i].said);
 	}
@@ -275,12 +275,12 @@ static void a_busy_client_outside_the_measured_time(void **state)
 	for (int i = 0; i < 50; i++) {
 		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%d},\"loop_lag_ns\":{\"max\":900000000}}",
 		         (long long)((i + 1) * S), i + 1);
-		verdict_client(v, slice_of(line));
+		assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
 	}
 	for (int i = 50; i < 90; i++) {
 		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":50.%02d},\"loop_lag_ns\":{\"max\":1000}}",
 		         (long long)((i + 1) * S), i - 50);
-		verdict_client(v, slice_of(line));
+		assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
 	}
 	expect(v, VERDICT_CLIENT, VERDICT_OK, "1.0 % of a core");
 }
