@@ -62,7 +62,7 @@ if [ -z "${SANITIZE:-}" ]; then
 	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: a record of more than 512 MiB" "it is said which"
 	run limited 300000 "$prep" text bomb.txt.zst
 	status_is 1 "or there is no memory for it: status 1"
-	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: no memory for a record" "which is said as well"
+	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: out of memory" "which is said as well"
 	run limited 300000 "$prep" jsonl bomb.txt.zst
 	status_is 3 "what is no JSON ends at its first byte"
 	run limited 300000 "$prep" jsonl blanks.json.zst
