@@ -614,7 +614,7 @@ static int redact_headers(json_t *header, int depth)
 		bad |= json_object_set_new(header, "params", redact_params(params));
 	bad |= redact_member(header, "target", redact_value) | redact_member(header, "targets", redact_value);
 	bad |= redact_member(header, "proxy", redact_value) | redact_member(header, "url", redact_value);
-	bad |= redact_member(header, "file", redact_value);
+	bad |= redact_member(header, "file", redact_value) | redact_member(header, "name", redact_value);
 	bad |= redact_api(json_object_get(header, "api"));
 	if (depth < DEPTH_MOST)
 		json_array_foreach(from, i, entry) bad |= redact_headers(entry, depth + 1);

@@ -1,6 +1,7 @@
 #include "endpoint/endpoint.h"
 
 #include "clock.h"
+#include "header_field.h"
 #include "redact.h"
 
 #include <errno.h>
@@ -198,6 +199,8 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 	if (auth && key && *key)
 		result = strpbrk(key, "\r\n")
 		             ? ipf_error_set(err, IPF_USAGE, "%s: the key has several lines, expected one", source)
+		         : !header_value_is_valid(key)
+		             ? ipf_error_set(err, IPF_USAGE, "%s: the key contains control characters", source)
 		             : add_pair(e, o->headers, json_string_value(json_object_get(auth, "header")), prefix ? prefix : "",
 		                        key, err);
 	explicit_bzero(from_file, sizeof from_file);
@@ -225,20 +228,34 @@ static int add_grpc(struct endpoint *e, const struct endpoint_options *o, struct
 	return o->timeout_ns ? add_pair(e, o->headers, "grpc-timeout", "", timeout, err) : 0;
 }
 
+/* The user's. What is wrong with a name is not quoted: where "Bearer KEY: …" was typed, it is the key. */
+static int check_header(const char *line, struct ipf_error *err)
+{
+	const char *colon = strchr(line, ':');
+	if (!colon || colon == line)
+		return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got %zu bytes without a name",
+		                     strlen(line));
+	if (!header_name_is_valid(line, (size_t)(colon - line)))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--header: expected \"Name: value\", got a name of %zu bytes with a space or another "
+		                     "character that names of headers do not have",
+		                     (size_t)(colon - line));
+	if (strpbrk(line, "\r\n"))
+		return ipf_error_set(err, IPF_USAGE, "--header: \"%.*s\": expected one line, got several", (int)(colon - line),
+		                     line);
+	if (!header_value_is_valid(colon + 1))
+		return ipf_error_set(err, IPF_USAGE, "--header: \"%.*s\": expected a value without control characters",
+		                     (int)(colon - line), line);
+	return 0;
+}
+
 static int add_headers(struct endpoint *e, json_t *request, const struct endpoint_options *o, struct ipf_error *err)
 {
 	const struct string_list *user = o->headers;
 	const char *name;
 	json_t *value;
 	for (size_t i = 0; i < user->count; i++) {
-		const char *colon = strchr(user->items[i], ':');
-		if (!colon || colon == user->items[i])
-			return ipf_error_set(err, IPF_USAGE, "--header: expected \"Name: value\", got %zu bytes without a name",
-			                     strlen(user->items[i]));
-		if (strpbrk(user->items[i], "\r\n"))
-			return ipf_error_set(err, IPF_USAGE, "--header: \"%.*s\": expected one line, got several",
-			                     (int)strcspn(user->items[i], ":\r\n"), user->items[i]);
-		if (add(e, user->items[i], err) < 0)
+		if (check_header(user->items[i], err) < 0 || add(e, user->items[i], err) < 0)
 			return -1;
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,

@@ -11,6 +11,7 @@
 #define ANSWER_MAX (1 << 20)
 #define LIST_MOST  8   /* models that the message names */
 #define NAME_MOST  512 /* bytes of a model's name */
+#define SHOWN_MOST 81  /* of them in the message */
 
 /* The models of all targets, without repetitions next to each other. */
 struct found {
@@ -28,15 +29,17 @@ static bool add_name(const struct jdoc *doc, jdoc_id node, void *data)
 		return true;
 	jdoc_text(doc, node, &name);
 	f->no_memory |= name.failed;
-	bool usable = name.len && name.len <= NAME_MOST && !memchr(name.data, '\0', name.len);
+	bool usable = name.len && name.len <= NAME_MOST && safe_text_is_safe((struct slice){name.data, name.len});
 	if (usable && f->only && !strcmp(f->only, name.data)) {
 		buffer_release(&name);
 		return true;
 	}
 	f->count++;
-	if (f->count <= LIST_MOST)
-		buffer_format(&f->list, "%s%.*s", f->list.len ? ", " : "", (int)(name.len < 60 ? name.len : 60),
-		              name.data ? name.data : "");
+	if (f->count <= LIST_MOST) {
+		char short_name[SHOWN_MOST];
+		safe_text(short_name, sizeof short_name, (struct slice){name.data, name.len});
+		buffer_format(&f->list, "%s%s", f->count > 1 ? ", " : "", *short_name ? short_name : "\"\"");
+	}
 	if (usable && !f->only)
 		f->no_memory |= !(f->only = strdup(name.data));
 	buffer_release(&name);

@@ -2,6 +2,7 @@
 
 #include "endpoint/tls_files.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -101,16 +102,44 @@ out:
 	return result;
 }
 
+/* An IPv6 address may be in brackets. */
+static bool is_address(const char *text)
+{
+	unsigned char to[16];
+	char inner[INET6_ADDRSTRLEN];
+	size_t len = strlen(text);
+	bool brackets = *text == '[' && text[len - 1] == ']';
+	if (brackets)
+		snprintf(inner, sizeof inner, "%.*s", (int)(len - 2), text + 1);
+	return (!brackets && inet_pton(AF_INET, text, to) == 1) || inet_pton(AF_INET6, brackets ? inner : text, to) == 1;
+}
+
+/* libcurl would keep an entry that it does not understand, and look the name up. */
+static int check_resolve(const char *entry, struct ipf_error *err)
+{
+	size_t host = strcspn(entry, ":"), digits = entry[host] ? strspn(entry + host + 1, "0123456789") : 0;
+	const char *second = entry + host + 1 + digits;
+	if (!host || !entry[host] || !digits || *second != ':' || !second[1])
+		return ipf_error_set(err, IPF_USAGE, "--resolve: expected HOST:PORT:ADDRESS, got \"%s\"", entry);
+	/* to libcurl, "-" removes an entry and "+" limits its time */
+	if (strpbrk(entry, " \t\r\n,/@?#") || strchr("+-", *entry))
+		return ipf_error_set(err, IPF_USAGE, "--resolve: expected the name of a host before the port, got \"%s\"",
+		                     entry);
+	if (digits > 5 || atoi(entry + host + 1) < 1 || atoi(entry + host + 1) > 65535)
+		return ipf_error_set(err, IPF_USAGE, "--resolve: %s: expected a port from 1 to 65535", entry);
+	if (!is_address(second + 1))
+		return ipf_error_set(err, IPF_USAGE, "--resolve: %.*s: expected a numeric address, got \"%s\"",
+		                     (int)(second - entry), entry, second + 1);
+	return 0;
+}
+
 static int check(const struct network_path_options *o, struct ipf_error *err)
 {
 	if (o->unix_socket && (o->proxy || o->bind))
 		return ipf_error_set(err, IPF_USAGE, "--unix-socket cannot be combined with --%s", o->proxy ? "proxy" : "bind");
-	for (size_t i = 0; i < o->resolve->count; i++) {
-		const char *colon = strchr(o->resolve->items[i], ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
-		if (!second || colon == o->resolve->items[i] || second == colon + 1 || !second[1])
-			return ipf_error_set(err, IPF_USAGE, "--resolve: expected HOST:PORT:ADDRESS, got \"%s\"",
-			                     o->resolve->items[i]);
-	}
+	for (size_t i = 0; i < o->resolve->count; i++)
+		if (check_resolve(o->resolve->items[i], err) < 0)
+			return -1;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/units.h"
 #include "clock.h"
+#include "header_field.h"
 #include "job/run_counters.h"
 #include "run/warmup.h"
 #include "safe_text.h"
@@ -224,8 +225,6 @@ static const char details[] = "Without SCHEDULE, the schedule is read from stand
 
 /* ---- which options go together ---- */
 
-#define HEADER_NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
-
 static int check_connections(const struct fire_options *o, struct ipf_error *err)
 {
 	const struct connection_policy *c = &o->connections.policy;
@@ -279,7 +278,7 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0, got 0");
 	for (size_t i = 0; i < o->record_headers.count; i++)
-		if (!*o->record_headers.items[i] || o->record_headers.items[i][strspn(o->record_headers.items[i], HEADER_NAME)])
+		if (!header_name_is_valid(o->record_headers.items[i], strlen(o->record_headers.items[i])))
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"",
 			                     o->record_headers.items[i]);
 	return check_connections(o, err);

@@ -1,6 +1,7 @@
 #include "api/api_request.h"
 
 #include "api/descriptor_check.h"
+#include "header_field.h"
 
 #include <string.h>
 
@@ -134,6 +135,7 @@ static int check_template(struct descriptor_place at, const char *member, json_t
 	return 0;
 }
 
+/* The values may be secrets, and are not quoted. */
 static int check_headers(struct descriptor_place at, json_t *headers, struct ipf_error *err)
 {
 	const char *key;
@@ -144,10 +146,12 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 	{
 		if (!json_is_string(value))
 			return descriptor_wrong(at, key, err, "a string", value);
-		if (!*key || strpbrk(key, ": \r\n") || strpbrk(json_string_value(value), "\r\n"))
-			return descriptor_wrong(at, key, err, "a valid header name and value", value);
+		if (!header_name_is_valid(key, strlen(key)) || !header_value_is_valid(json_string_value(value)))
+			return descriptor_error(at, key, err,
+			                        "expected a valid header name, and a value without control characters");
 		if (*json_string_value(value) == '$' && !api_header_field(json_string_value(value)))
-			return descriptor_wrong(at, key, err, "\"$id\", \"$session\" or \"$model\"", value);
+			return descriptor_error(at, key, err,
+			                        "expected \"$id\", \"$session\" or \"$model\" if the value begins with $");
 	}
 	return 0;
 }
@@ -186,6 +190,9 @@ int api_request_check(struct descriptor_place at, json_t *request, struct ipf_er
 		               descriptor_check_string(at, auth, "service", false, err) < 0
 		           ? -1
 		           : 0;
+	const char *header = json_string_value(json_object_get(auth, "header"));
+	if (header && !header_name_is_valid(header, strlen(header)))
+		return descriptor_wrong(at, "header", err, "a valid header name", json_object_get(auth, "header"));
 	return descriptor_only_members(at, auth, auth_known, err) < 0 ||
 	               descriptor_check_string(at, auth, "header", false, err) < 0 ||
 	               descriptor_check_string(at, auth, "prefix", true, err) < 0 ||

@@ -34,7 +34,7 @@ contains "$(cat "$ERR")" '"model":"org/only"' "--probe requests it, too"
 run ipf-fire -q -u "$URL" -m other -t none.trace none.sched -o records
 is "$(models records)" '"other" "other" "other"' "--model is not questioned"
 run ipf-fire -u "$URL" -t named.trace named.sched -o records
-stderr_is "" "nor is the trace's"
+is "$(grep -c "only one of the server" "$ERR")" 0 "nor is the trace's"
 is "$(models records)" '"lora-a" null null' "whose requests name what they name"
 run ipf-fire -q -u "$URL" -t mixed.trace mixed.sched -o records
 is "$(models records)" '"org/only" "lora-a" "org/only"' "those that name none get the server's"
@@ -76,6 +76,10 @@ BODIES = {
     "/other/v1/models": (200, b'{"models":"none"}'),
     "/nothing/v1/models": (200, b""),
     "/controls/v1/models": (200, b'{"data":[{"id":"a\\u001b[31mred"},{"id":"\\u202eb"}]}'),
+    "/one-escape/v1/models": (200, b'{"data":[{"id":"a\\u001b[31m"}]}'),
+    "/one-c1/v1/models": (200, b'{"data":[{"id":"a\\u009b31m"}]}'),
+    "/one-bidi/v1/models": (200, '{"data":[{"id":"a\u202eb"}]}'.encode()),
+    "/one-newline/v1/models": (200, b'{"data":[{"id":"a\\n"}]}'),
     "/one-control/v1/models": (200, b'{"data":[{"id":"a\\u0000b"}]}'),
     "/numbers/v1/models": (200, b'{"data":[{"id":5},{"id":null},{}]}'),
     "/twice/v1/models": (200, b'{"data":[{"id":"m"},{"id":"m"}]}'),
@@ -149,9 +153,11 @@ complains ipf-fire "--model is required: /v1/models lists no model" "is told"
 run ipf-fire --no-stream -u "$odd/controls" -t none.trace none.sched
 status_is 2 "names with controls"
 is "$(grep -c "$(printf '\033\\|\342\200\256')" "$ERR")" 0 "are shown without them"
-run ipf-fire --no-stream -u "$odd/one-control" -t none.trace none.sched
-status_is 2 "a name that cannot be requested"
-complains ipf-fire "--model is required: the name of the server's model is not usable" "is not"
+for name in control escape c1 bidi newline; do
+	run ipf-fire --no-stream -u "$odd/one-$name" -t none.trace none.sched
+	status_is 2 "a name that cannot be requested ($name)"
+	complains ipf-fire "--model is required: the name of the server's model is not usable" "is not"
+done
 
 # ---- APIs ----
 server_start --log server.log -m sim

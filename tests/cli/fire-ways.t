@@ -39,6 +39,16 @@ complains ipf-fire "expected a numeric address, got \"localhost\"" "is refused"
 run ipf-fire -u "$URL" -t chat.trace chat.sched --resolve model.test:127.0.0.1
 status_is 2 "--resolve without a port"
 complains ipf-fire "HOST:PORT:ADDRESS" "is refused"
+# also where no URL has this host, so that nothing would be looked up in it
+for entry in h:bar:1.2.3.4 h:80x:1.2.3.4 h:0:1.2.3.4 h:65536:1.2.3.4 h:99999999999999999999:1.2.3.4 h:80:1.2.3.4.5 h:80:1.2.3.4,1.2.3.5 \
+	h:80:name "h:80: 1.2.3.4" "h x:80:1.2.3.4" -h:80:1.2.3.4 +h:80:1.2.3.4 "h:80:[127.0.0.1]" "h:80:[::1" "h:80:["; do
+	run ipf-fire -m sim -u "$URL" -t chat.trace chat.sched "--resolve=$entry"
+	is "$status $(grep -c '^ipf-fire: --resolve: .*expected' "$ERR")" "2 1" "--resolve $entry is refused"
+done
+for entry in h:80:::1 "h:80:[::1]" "*:80:1.2.3.4" model_a.test:65535:1.2.3.4; do
+	run ipf-fire -m sim -u "$URL" -t chat.trace chat.sched "--resolve=$entry"
+	status_is 0 "--resolve $entry is not"
+done
 run ipf-fire -u "$URL" -t chat.trace chat.sched --dns often
 status_is 2 "--dns often"
 complains ipf-fire 'got "often"' "is refused"
@@ -167,10 +177,10 @@ proxy_start --auth me:secret
 fire -u "$URL" --proxy "http://me:secret@127.0.0.1:$PROXY"
 good "a proxy that asks for a password"
 is "$(header .proxy)" "\"http://127.0.0.1:$PROXY\"" "which is not in the header"
-is "$(grep -c secret "$OUT")" 0 "nor anywhere else"
+is "$(grep -cw secret "$OUT")" 0 "nor anywhere else"
 fire -u "$URL" --proxy "socks5h://me:secret@127.0.0.1:$PROXY"
 good "the same with SOCKS"
-is "$(grep -c secret "$OUT")" 0 "its password is recorded nowhere"
+is "$(grep -cw secret "$OUT")" 0 "its password is recorded nowhere"
 fire -u "$URL" --proxy "socks5h://me:wrong@127.0.0.1:$PROXY"
 is "$(jq -c '[.error.kind, .status, .sent_ns, .connection]' rows | sort | uniq -c |
 	tr -s ' ')" ' 8 ["connect",null,null,null]' "a wrong one is a matter of connecting"

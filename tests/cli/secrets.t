@@ -47,6 +47,7 @@ is "$(jq -c 'select(.ipf != null) | [.params.temperature, .params.api_key]' said
 # ---- URLs, proxies, the key's variable ----
 everything url -u "http://me:$secret@$host/v1?key=$secret#$secret"
 is "$(argv url '[.[] | select(test("://"))]')" "[\"$URL/v1?[redacted]\"]" "a URL keeps scheme, host, port and path"
+everything name -u "$URL" --name "http://me:$secret@h/run?key=$secret"
 any=1 everything proxy -u "$URL" --proxy "http://me:$secret@$host"
 OPENAI_API_KEY=$secret everything variable -u "$URL"
 OTHER=$secret everything named -u "$URL" --key-env OTHER -H "Cookie: a=$secret"
@@ -55,6 +56,13 @@ http_proxy=http://me:$secret@$host everything environment -u "$URL"
 # ---- a descriptor of one's own ----
 jq -n --arg s "$secret" 'input | .name = "mine" | .path += "?sig=" + $s | .request.headers["X-Tenant"] = $s | .request.body.account = {id: $s, list: [$s]}' \
 	"$ROOT/lib/api/apis/openai-chat.json" >mine.json
+for wrong in '.request.headers["X Tenant"] = $s' '.request.headers["X-Tenant"] = "\u0001" + $s' '.request.headers["X-Tenant"] = "$" + $s' \
+	'.request.headers["X-Tenant"] = "\n" + $s' '.request.auth.header = "X Key"'; do
+	jq --arg s "$secret" "$wrong" mine.json >wrong.json
+	run ipf-fire -m sim -t t.trace two.sched -u "$URL" --api "$PWD/wrong.json"
+	status_is 3 "a descriptor: $wrong"
+	is "$(grep -c 'wrong.json: request.*: expected' "$ERR"), $(grep -c "$secret" "$ERR")" "1, 0" "is refused without the value"
+done
 everything descriptor -u "$URL" --api "$PWD/mine.json"
 is "$(jq -c 'select(.ipf != null) | .api | [.path, .request.headers]' said/descriptor/records)" \
 	'["/v1/chat/completions?[redacted]",{"Content-Type":"application/json","X-Tenant":"[redacted]"}]' "a descriptor is recorded without them"
@@ -108,6 +116,13 @@ refused $fire -u "$URL" -H "Authorization=Bearer $secret"
 refused $fire -u "$URL" -H "X-Jwt: a
 $secret"
 refused $fire -u "$URL" -H ": $secret"
+for name in "foo bar" " X-A" "X-A " $'X-A\t' "Bearer $secret" "X-A=$secret" $'X\x01' $'X\x80' "X;A" "(X)"; do
+	refused $fire -u "$URL" -H "$name: $secret"
+	is "$status" 2 "a header that is called so"
+done
+refused $fire -u "$URL" -H $'X-Jwt: \x1b'"$secret"
+refused $fire -u "$URL" -H $'X-Jwt: a\x7f'"$secret"
+refused env OPENAI_API_KEY=$'a\x01'"$secret" $fire -u "$URL"
 refused $fire -u "$URL" -H Authorization: Bearer "$secret"
 refused ipf-fire -m sim -t t.trace -u "$URL" -H Authorization: "$secret" two.sched
 refused ipf-fire -m sim -t t.trace -u "$URL" --header "Authorization: Bearer" "$secret" two.sched

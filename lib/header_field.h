@@ -1,0 +1,14 @@
+/* What may be a header of a request (RFC 9110, section 5): libcurl sends anything, and servers guess what it means.
+ */
+#ifndef IPF_HEADER_FIELD_H
+#define IPF_HEADER_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One or more letters, digits and marks of !#$%&'*+-.^_`|~: no space, also none before the colon. */
+bool header_name_is_valid(const char *name, size_t len);
+/* No control character but the tab. May be empty. */
+bool header_value_is_valid(const char *value);
+
+#endif
