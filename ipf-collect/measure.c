@@ -291,6 +291,28 @@ static int find_tokens(struct measure *m, const struct response *r, const struct
 	return 0;
 }
 
+/* May all content have come at once? */
+static bool one_piece_possible(const struct response *r, const struct record *record)
+{
+	return r->events_count == 1 && (r->whole || r->one_value || !record->streamed);
+}
+
+/* What the server says of the whole output. IPF_ABSENT also for what plainly is no total: 0 although there is content,
+ * and a count that content followed and that is less than the content events. */
+static int64_t usage_total(const struct response *r)
+{
+	bool nothing = r->output_tokens == 0 && r->events_count > 0,
+		 part = r->usage_events < r->events_count && r->output_tokens < (int64_t)r->events_count;
+	return nothing || part ? IPF_ABSENT : r->output_tokens;
+}
+
+/* A prompt has tokens: a count of 0 is none. */
+static int64_t input_total(const struct response *r, const struct record *record)
+{
+	bool known = r->input_tokens != IPF_ABSENT && (r->input_tokens > 0 || record->asked_input_tokens <= 0);
+	return known ? r->input_tokens : record->asked_input_tokens;
+}
+
 static void measure_tokens(const struct record *record, const struct response *r, const struct tokens_found *found,
                            struct result *row)
 {
@@ -298,16 +320,17 @@ static void measure_tokens(const struct record *record, const struct response *r
 	row->output_tokens_usage = r->output_tokens;
 	row->reasoning_tokens = r->reasoning_tokens;
 	row->cached_tokens = r->cached_tokens;
-	row->input_tokens = r->input_tokens != IPF_ABSENT ? r->input_tokens : record->asked_input_tokens;
+	row->input_tokens = input_total(r, record);
 	if (!r->no_text)
 		row->output_tokens_tokenizer = found->all;
-	/* a usage of 0 is not a count if there is content */
-	if (r->output_tokens != IPF_ABSENT && (r->output_tokens > 0 || !r->events_count)) {
-		row->output_tokens = r->output_tokens;
+	if (usage_total(r) != IPF_ABSENT) {
+		row->output_tokens = usage_total(r);
 		row->tokens_source = slice_of("\"usage\"");
 	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
 		row->output_tokens = row->output_tokens_tokenizer;
 		row->tokens_source = slice_of("\"tokenizer\"");
+	} else if (one_piece_possible(r, record) && !r->no_text && record->asked_output_tokens != 1) {
+		row->tokens_source = slice_of("\"none\"");
 	} else if (r->events_count && !r->no_text) {
 		row->output_tokens = (int64_t)r->events_count;
 		row->tokens_source = slice_of("\"events\"");
@@ -316,9 +339,9 @@ static void measure_tokens(const struct record *record, const struct response *r
 
 /* Did all content come at once although it may be many tokens? One event of a stream of JSON objects may be either: a
  * stream of one token, or a whole response. With tokens unknown, a claim of a first token would be a guess. */
-static bool in_one_piece(const struct response *r, const struct result *row)
+static bool in_one_piece(const struct response *r, const struct record *record, const struct result *row)
 {
-	if (r->events_count != 1 || !(r->whole || r->one_value))
+	if (!one_piece_possible(r, record))
 		return false;
 	bool counted = row->output_tokens != IPF_ABSENT && !slice_is(row->tokens_source, "\"events\"");
 	return r->whole || (counted ? row->output_tokens : row->asked_output_tokens) != 1;
@@ -328,7 +351,7 @@ static bool in_one_piece(const struct response *r, const struct result *row)
 static void measure_streaming(struct measure *m, const struct record *record, const struct response *r,
                               struct result *row)
 {
-	if (!in_one_piece(r, row))
+	if (!in_one_piece(r, record, row))
 		return;
 	enum result_not_streamed why = record->streamed  ? RESULT_STREAM_IGNORED
 	                               : r->no_streaming ? RESULT_NO_STREAMING

@@ -277,7 +277,7 @@ static bool too_many(int64_t unmeasured, int64_t measured)
 static void build_rates(struct figures *f, const struct row_selection *sel)
 {
 	double ok = 0, input = 0, output = 0, good = 0;
-	bool has_input = false, has_output = false;
+	bool has_input = false, has_output = false, uncounted = false;
 	for_rows(sel, row)
 	{
 		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
@@ -297,9 +297,11 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		ok++;
 		has_input |= row->input_tokens != IPF_ABSENT;
 		has_output |= row->output_tokens != IPF_ABSENT;
+		uncounted |= row->source == SOURCE_NONE;
 		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
 		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
 	}
+	has_output &= !uncounted;
 	double seconds = (double)f->window_ns / 1e9;
 	f->window_s = f->window_ns > 0 ? seconds : NAN;
 	f->completed = ratio(ok, seconds);

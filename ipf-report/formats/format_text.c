@@ -560,8 +560,8 @@ static void note_sources(struct layout *l, const struct figures *f)
 	char text[160] = "", number[40], item[80];
 	for (int i = 0; i < SOURCES; i++)
 		if (f->by_source[i] > 0) {
-			snprintf(item, sizeof item, "%s (%s answer%s)", sources[i], show_count(f->by_source[i], number),
-			         plural(f->by_source[i]));
+			snprintf(item, sizeof item, "%s (%s answer%s%s)", sources[i], show_count(f->by_source[i], number),
+			         plural(f->by_source[i]), i == SOURCE_NONE ? "; ipf-collect -t counts them" : "");
 			join(text, sizeof text, ", ", item, "");
 		}
 	if (text[0])

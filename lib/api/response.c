@@ -6,6 +6,7 @@
 #include "api/grpc_response.h"
 #include "token_count.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +278,8 @@ static bool header_number(const struct jdoc *doc, const char *name, double *valu
 static void header_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
 {
 	double value;
-	if (*to == IPF_ABSENT && header_number(doc, from->header, &value) && value <= (double)TOKENS_MAX)
+	if (*to == IPF_ABSENT && header_number(doc, from->header, &value) && value <= (double)TOKENS_MAX &&
+	    value == floor(value))
 		*to = (int64_t)value;
 }
 
@@ -290,6 +292,8 @@ static int extract_headers(struct response *r, const struct record *record, stru
 	if (jdoc_parse(&r->doc, record->headers.data, record->headers.len, &ignored) < 0)
 		return ignored.kind == IPF_SYSTEM ? ipf_error_set(err, IPF_SYSTEM, "%s", ignored.text) : 0;
 	header_count(&r->doc, &r->format->input_tokens, &r->input_tokens);
+	if (r->output_tokens == IPF_ABSENT)
+		r->usage_events = r->events_count;
 	header_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
 	header_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
 	header_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
@@ -356,7 +360,10 @@ static int extract_content(struct response *r, const struct record *record, cons
 	if (r->format->has_times)
 		extract_timings(r);
 	extract_token_ids(r);
-	if (!reasoning && !text && !tools && !data)
+	bool content = reasoning || text || tools || data;
+	if (usage != IPF_ABSENT)
+		r->usage_events = r->events_count + content;
+	if (!content)
 		return 0;
 	r->after_end += after_end;
 	int64_t t_ns = event_time(r, record, event->end);
@@ -557,7 +564,7 @@ static void begin(struct response *r, const struct record *record)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		r->server_ns[i] = IPF_ABSENT;
-	r->events_count = 0;
+	r->events_count = r->usage_events = 0;
 	r->event = 0;
 	r->end_event = SIZE_MAX;
 	r->after_end = 0;

@@ -37,6 +37,7 @@ struct response_event {
 struct response {
 	struct response_event *events;
 	size_t events_count, events_cap;
+	size_t usage_events;   /* content events up to the last report of output tokens: more of them came after it */
 	int64_t after_end;     /* content events after the end mark; they are among `events` */
 	int64_t first_text_ns; /* time of the first event with text that is not reasoning; IPF_ABSENT */
 	bool whole;        /* not streamed: the response to a request for a whole one, or a body that is one JSON value */

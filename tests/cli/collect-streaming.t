@@ -37,13 +37,17 @@ while IFS='|' read -r name reason arguments said; do
 	contains "$(cat "$name.txt")" "Goodput not measurable: 20 of 20 requests were not streamed ttft=10s not measurable: not streamed e2e=10s 100" \
 		"$name: as the report says"
 	matches "$("$BIN/ipf-report" -q -f csv --slo ttft=10s "$name.results" | head -1)" 'slo_ttft=10s_share' "$name: CSV has its columns"
-	is "$(jq -r '.total.throughput.output_tokens_per_s > 0' "$name.json")" true "$name: throughput does not need a first token"
+	is "$(jq -r '.total.throughput.output_tokens_per_s | type' "$name.json")" "$([ $name = unavailable ] && echo null || echo number)" \
+		"$name: throughput needs no first token, but a count"
 done <<'END'
 not-asked|not-asked|openai-chat --no-stream|streaming was not requested
 ignored|ignored|openai-chat -H "X-Sim: whole"|the server ignored the request for streaming
 unavailable|no-streaming|sax|the API has no streaming
 lines|ignored|ollama -H "X-Sim: whole"|the server ignored the request for streaming
 END
+is "$(jq -c '.total.tokens | [.output, .source]' unavailable.json)" '[null,"none"]' "a response in one piece without usage is not one token"
+contains "$(cat unavailable.txt)" "counted by none (20 answers; ipf-collect -t counts them)" "which the report says"
+matches "$("$BIN/ipf-report" -q unavailable.results | tr -s ' ' | grep completed)" "input tokens/s" "and what it can measure"
 is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, .stream_ignored]' ignored.json)" '["DOUBTFUL",20]' \
 	"the verdict doubts a server that ignores the request"
 matches "$(jq -r '.verdict.checks[2].detail' ignored.json)" 'streaming was requested, but 20 responses \(100.* %\) came as a whole and have no TTFT' \

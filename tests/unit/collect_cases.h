@@ -189,7 +189,17 @@ static const struct collect_case collect_cases[] = {
      .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "a usage of nothing for an answer of something",
      .reads = {TEXT("a"), TEXT("b"), USAGE(0, 0), DONE},
-     .expected = "ok ev=2 co=0 ttft=10 ttfa=10 ttst=10 e2e=20 tpot=10 mean=10 max=10 st=0 in=0 out=2/events"},
+     .expected = "ok ev=2 co=0 ttft=10 ttfa=10 ttst=10 e2e=20 tpot=10 mean=10 max=10 st=0 in=5 out=2/events"},
+	{.name = "a usage of what had come before the rest",
+     .reads = {USAGE(7, 1), TEXT("a"), TEXT("b"), DONE},
+     .expected = "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=10 mean=10 max=10 st=0 in=7 out=2/events"},
+	{.name = "a usage of all before the rest",
+     .reads = {TEXT("a"), USAGE(7, 2), TEXT("b"), DONE},
+     .expected =
+         "ok ev=2 co=0 ttft=10 ttfa=10 ttst=20 e2e=30 tpot=20 corrected=20 mean=20 max=20 st=0 in=7 out=2/usage"},
+	{.name = "a usage at the end of fewer tokens than events",
+     .reads = {TEXT("a"), TEXT("b"), TEXT("c"), USAGE(7, 2), DONE},
+     .expected = "ok ev=3 co=0 ttft=10 ttfa=10 ttst=10 e2e=30 tpot=20 mean=10 max=10 st=0 in=7 out=2/usage"},
 
 	/* ---- errors in a 200 ---- */
 	{.name = "an error in the middle",
@@ -393,7 +403,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a whole answer in several reads",
      .whole = true,
      .reads = {"{\"choices\":[{\"message\":{\"con", "tent\":\"Hello\"}}]}", "\n"},
-     .expected = "ok ev=1 co=0 e2e=30 in=5 out=1/events in one piece: not-asked"},
+     .expected = "ok ev=1 co=0 e2e=30 in=5/none in one piece: not-asked"},
 	{.name = "a whole answer to who asked for a stream",
      .reads = {WHOLE("\"content\":\"Hello\",\"tool_calls\":null")},
      .expected = "ok ev=1 co=0 e2e=10 in=7 out=3/usage fin=stop in one piece: ignored",

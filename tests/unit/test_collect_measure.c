@@ -173,7 +173,8 @@ static void per_token_figures_need_two(void **state)
 	scene_end(&s);
 
 	scene_begin(&s, (const int64_t[]){100, 300}, 2);
-	s.response.output_tokens = 1; /* says the server */
+	s.response.output_tokens = 1; /* says the server, at the end */
+	s.response.usage_events = 2;
 	scene_measure(&s);
 	assert_int_equal(s.row.tpot_ns, IPF_ABSENT);
 	assert_int_equal(s.row.ntpot_ns, 300);

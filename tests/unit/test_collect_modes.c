@@ -155,7 +155,7 @@ static void without_an_end_mark(void **state)
 	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Say: ab\"]}\n", "ok \"Say: ab\" 2 2\"events\"");
 	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Say: ab\"]}", "ok \"Say: ab\" 2 2\"events\"");
 	says(no_end_mark, RECORD_OK, "{\"text\":[\"Say: a\"]}\n{\"text\":[\"Sa", "\"cut\" \"Say: a\" 1 1\"events\"");
-	says(no_end_mark, RECORD_CUT, "{\"text\":[\"Say: a\"]}\n", "\"cut\" \"Say: a\" 1 1\"events\"");
+	says(no_end_mark, RECORD_CUT, "{\"text\":[\"Say: a\"]}\n", "\"cut\" \"Say: a\" 1\"none\"");
 	says(no_end_mark, RECORD_OK, "", "\"cut\"  0");
 }
 

@@ -48,6 +48,7 @@ static const struct streaming_case cases[] = {
 	{sse, true, 0, " [{\"t\":\"a\"}]", 0, "-"},
 	{sse_only, true, 0, "{\"t\":\"a b\"}", 0, "-"}, /* this half has no end mark for it */
 	{sse, false, 0, "{\"all\":\"a b\"}", 0, "not-asked"},
+	{sse, false, 0, "data: {\"t\":\"a b\",\"n\":2}\n\ndata: [DONE]\n\n", 0, "not-asked"},
 	{sse, false, 0, "data: {\"t\":\"a\"}\n\ndata: {\"t\":\"b\"}\n\ndata: [DONE]\n\n", 0, NULL}, /* unasked */
 	{whole_only, false, 0, "{\"all\":\"a b\"}", 0, "no-streaming"},
 	/* lines and objects: one value may be a stream of one token */
