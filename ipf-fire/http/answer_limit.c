@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#define ANSWER_WITHOUT_WAIT (INT64_C(64) << 10) /* up to here an answer may grow where nothing can be waited for */
+
 static struct memory_use *memory_of(const struct transfer *x)
 {
 	return x->setup->options->memory;
@@ -72,15 +74,42 @@ static void note_largest(const struct transport *t)
 	counter_set(&t->options->memory->largest[t->options->thread], x ? job_answer_bytes(x->job) : 0);
 }
 
-/* Cuts the largest of all threads. */
-static void cut_largest(struct transport *t)
+/* Cuts the largest of all threads, or asks for it. false: there is none that can be cut. */
+static bool cut_largest(struct transport *t)
 {
 	struct transfer *x = largest(t);
 	int64_t bytes = x ? job_answer_bytes(x->job) : ANSWER_SMALL;
-	if (memory_use_ask(t->options->memory, t->options->thread, bytes) || !x)
-		return;
+	if (memory_use_ask(t->options->memory, t->options->thread, bytes))
+		return true;
+	if (!x)
+		return false;
 	cut(x, t->no_room_text);
 	note_largest(t);
+	return true;
+}
+
+/* Waits for the recorder, so that the answer may grow. Other threads may wait as well: whichever has the largest answer
+ * must cut it. false: there is no room for this one. */
+static bool wait_for_room(struct transfer *x)
+{
+	struct transport *t = x->multi->transport;
+	struct memory_use *m = memory_of(x);
+	struct memory_wait wait = memory_wait_begin(m);
+	while (memory_use_state(m) == MEMORY_FULL) {
+		/* what this thread has ended is recorded only after this call, which may bring much more if it unpacks it */
+		if (t->cut || t->ended.first) {
+			bool first = !t->grown_in_need;
+			t->grown_in_need = true;
+			return first || job_answer_bytes(x->job) <= ANSWER_WITHOUT_WAIT;
+		}
+		if (!memory_use_wait(m, &wait))
+			return false;
+		if (memory_use_cuts(m))
+			cut_largest(t);
+		if (x->cancelled)
+			return false;
+	}
+	return true;
 }
 
 bool answer_limit_grown(struct transfer *x)
@@ -97,14 +126,14 @@ bool answer_limit_grown(struct transfer *x)
 		counter_set(&m->largest[t->options->thread], bytes);
 	if (memory_use_cuts(m))
 		cut_largest(t);
-	/* what this thread has cut is written only after this call, which may bring much more if it unpacks it */
-	if (!x->cancelled && memory_use_state(m) == MEMORY_FULL && (t->cut || !memory_use_wait(m)))
+	if (!x->cancelled && memory_use_state(m) == MEMORY_FULL && !wait_for_room(x))
 		cut(x, t->no_room_text);
 	return !x->cancelled;
 }
 
 void answer_limit_end_cut(struct transport *t, int64_t now, answer_limit_finish *finish)
 {
+	t->grown_in_need = false;
 	if (!t->cut)
 		return;
 	t->cut = false;
@@ -115,16 +144,15 @@ void answer_limit_end_cut(struct transport *t, int64_t now, answer_limit_finish 
 	}
 }
 
-void answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_finish *finish)
+bool answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_finish *finish)
 {
 	struct memory_use *m = t->options->memory;
-	if (!memory_use_asked(m, t->options->thread) || !memory_use_cuts(m))
-		return;
-	struct transfer *x = largest(t);
-	if (x)
-		cut(x, t->no_room_text);
+	if (memory_use_asked(m, t->options->thread))
+		note_largest(t);
+	if (!memory_use_cuts(m) || !cut_largest(t))
+		return false;
 	answer_limit_end_cut(t, now, finish);
-	note_largest(t);
+	return true;
 }
 
 void answer_limit_ended(struct transfer *x, const struct job *job)

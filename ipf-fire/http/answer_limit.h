@@ -24,8 +24,9 @@ bool answer_limit_grown(struct transfer *x);
 typedef void answer_limit_finish(struct transport *t, struct transfer *x, int64_t now_ns);
 /* Ends those that were cut. Outside of libcurl's callbacks. */
 void answer_limit_end_cut(struct transport *t, int64_t now_ns, answer_limit_finish *finish);
-/* Another thread asks for the largest answer of this one to be cut. */
-void answer_limit_cut_largest(struct transport *t, int64_t now_ns, answer_limit_finish *finish);
+/* Cuts the largest answer of all threads if memory is short, or asks the thread that has it. false: memory is not
+ * short, or there is none to cut. Outside of libcurl's callbacks. */
+bool answer_limit_cut_largest(struct transport *t, int64_t now_ns, answer_limit_finish *finish);
 /* The transfer has ended: the largest answer may now be another one. */
 void answer_limit_ended(struct transfer *x, const struct job *job);
 

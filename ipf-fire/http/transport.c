@@ -632,10 +632,11 @@ void transport_expire(struct transport *t, int64_t now)
 	admit(t);
 }
 
-void transport_save_memory(struct transport *t, int64_t now)
+bool transport_save_memory(struct transport *t, int64_t now)
 {
-	answer_limit_cut_largest(t, now, finish_cut);
+	bool saved = answer_limit_cut_largest(t, now, finish_cut);
 	admit(t);
+	return saved;
 }
 
 void transport_cancel(struct transport *t, int64_t now, const char *why)

@@ -65,8 +65,8 @@ void transport_expire(struct transport *t, int64_t now_ns);
 struct job *transport_ended(struct transport *t);
 /* How many requests wait for a connection of a pool. */
 size_t transport_waiting(const struct transport *t);
-/* memory_use asked this thread to cut its largest answer. */
-void transport_save_memory(struct transport *t, int64_t now_ns);
+/* Cuts the largest answer, here or in another thread, if memory is short. false: it is not, or there is none to cut. */
+bool transport_save_memory(struct transport *t, int64_t now_ns);
 /* Ends everything in flight as RECORD_CANCELLED. */
 void transport_cancel(struct transport *t, int64_t now_ns, const char *why);
 

@@ -78,6 +78,7 @@ struct transport {
 	struct deadlines *deadlines; /* kind 0: the first token; then one kind for each of the cancels */
 	char no_token_text[80], too_large_text[80], no_room_text[80];
 	bool cut;               /* answers in flight were cut, and are to be ended */
+	bool grown_in_need;     /* this call of libcurl let an answer grow for which there is no room */
 	struct transfer *spare; /* unused, ready */
 	size_t spare_count;
 	struct transfer *in_flight; /* doubly linked */

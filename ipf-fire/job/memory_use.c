@@ -6,8 +6,8 @@
 #include <time.h>
 
 #define MARGIN   (INT64_C(4) << 20)
-#define WAIT_NS  (5 * NS_PER_S) /* for the recorder, in all … */
-#define STILL_NS (1 * NS_PER_S) /* … and without a byte written */
+#define WAIT_NS  (30 * NS_PER_S) /* for the recorder, in all … */
+#define STILL_NS (5 * NS_PER_S)  /* … and without a byte written */
 
 void memory_use_add(struct memory_use *m, int64_t bytes)
 {
@@ -34,20 +34,24 @@ enum memory_state memory_use_state(const struct memory_use *m)
 	return is_short(m) ? MEMORY_SHORT : MEMORY_AMPLE;
 }
 
-bool memory_use_wait(struct memory_use *m)
+struct memory_wait memory_wait_begin(const struct memory_use *m)
+{
+	int64_t now = clock_now();
+	return (struct memory_wait){.begin_ns = now, .still_ns = now, .written = counter_get(&m->written)};
+}
+
+bool memory_use_wait(struct memory_use *m, struct memory_wait *wait)
 {
 	const struct timespec little = {.tv_nsec = NS_PER_MS};
-	int64_t begin = clock_now(), seen = counter_get(&m->written), since = begin;
-	while (memory_use_state(m) == MEMORY_FULL && !atomic_load(&m->full)) {
-		int64_t now = clock_now(), written = counter_get(&m->written);
-		if (written != seen)
-			since = now;
-		seen = written;
-		if (now - since > STILL_NS || now - begin > WAIT_NS)
-			atomic_store(&m->full, true);
-		else
-			nanosleep(&little, NULL);
-	}
+	int64_t now = clock_now();
+	long long written = counter_get(&m->written);
+	if (written != wait->written)
+		wait->still_ns = now;
+	wait->written = written;
+	if (now - wait->still_ns > STILL_NS || now - wait->begin_ns > WAIT_NS)
+		atomic_store(&m->full, true);
+	else if (!atomic_load(&m->full))
+		nanosleep(&little, NULL);
 	return !atomic_load(&m->full);
 }
 

@@ -3,11 +3,14 @@
  *
  * Above three quarters of the bound the largest answer in flight is cut, and the next one, until the rest fits. What
  * was cut is `leaving`: it goes once it has been recorded, so it is not counted when the next answer is judged. At the
- * bound itself, a thread whose answer grows waits for the recorder. If that does not get on, the run ends.
+ * bound itself, a thread whose answer grows waits for the recorder, and cuts its largest answer if another thread asks
+ * for that. If the recorder does not get on, the run ends.
  *
- *     memory_use_add(m, bytes);                      // also negative
- *     if (memory_use_state(m) != MEMORY_AMPLE) …     // the largest answer should go
- *     if (memory_use_state(m) == MEMORY_FULL && !memory_use_wait(m)) …
+ *     memory_use_add(m, bytes); // also negative
+ *     if (memory_use_cuts(m)) … // the largest answer should go
+ *     struct memory_wait wait = memory_wait_begin(m);
+ *     while (memory_use_state(m) == MEMORY_FULL && memory_use_wait(m, &wait))
+ *         …                     // what cannot wait
  *
  * All functions may be called by any thread.
  */
@@ -45,8 +48,15 @@ void memory_use_add(struct memory_use *m, int64_t bytes);
 /* Would cutting the largest answer in flight help? */
 bool memory_use_cuts(const struct memory_use *m);
 enum memory_state memory_use_state(const struct memory_use *m);
-/* Waits until the recorder has made room. false: there is still none. */
-bool memory_use_wait(struct memory_use *m);
+/* A thread that waits for the recorder to make room. */
+struct memory_wait {
+	int64_t begin_ns, still_ns; /* since when; since when nothing has been written */
+	long long written;
+};
+
+struct memory_wait memory_wait_begin(const struct memory_use *m);
+/* Waits a millisecond. false: it took too long, here or in another thread, and the run ends. */
+bool memory_use_wait(struct memory_use *m, struct memory_wait *wait);
 
 /* Asks the thread that has an answer larger than `bytes` to cut it, the one with the largest. false: no other thread
  * has. */

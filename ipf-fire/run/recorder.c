@@ -36,6 +36,18 @@ struct recorder {
 	bool may_catch_up, catching_up; /* see adjust_priority */
 };
 
+/* If processors are short, the sending threads come first, but only while the backlog here is small, and while none of
+ * them waits for memory: it could grow without limit. */
+static void adjust_priority(struct recorder *r)
+{
+	int64_t waiting = counter_get(&r->o.counters->unrecorded_bytes);
+	bool needed = memory_use_state(r->o.memory) == MEMORY_FULL;
+	if (!r->may_catch_up || (r->catching_up ? waiting > BACKLOG_SMALL || needed : waiting < BACKLOG_LARGE && !needed))
+		return;
+	r->catching_up = !r->catching_up;
+	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
+}
+
 /* ---- lines ---- */
 
 static void output_failed(struct recorder *r)
@@ -57,6 +69,7 @@ static int write_part(void *data, struct buffer *part)
 {
 	struct recorder *r = data;
 	counter_add(&r->o.memory->written, (int64_t)part->len);
+	adjust_priority(r);
 	if (stream_writer_part(r->o.writer, part, &r->error) == 0)
 		return 0;
 	output_failed(r);
@@ -69,17 +82,6 @@ static void flush(struct recorder *r, int64_t now)
 		output_failed(r);
 	r->dirty = false;
 	r->flush_ns = now + FLUSH_NS;
-}
-
-/* If processors are short, the sending threads come first, but only while the backlog here is small: it could grow
- * without limit. */
-static void adjust_priority(struct recorder *r)
-{
-	int64_t waiting = counter_get(&r->o.counters->unrecorded_bytes);
-	if (!r->may_catch_up || (r->catching_up ? waiting > BACKLOG_SMALL : waiting < BACKLOG_LARGE))
-		return;
-	r->catching_up = !r->catching_up;
-	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
 }
 
 /* Counts why a request failed, as far as that can be seen without the API: an error within a 200 is not. What

@@ -86,14 +86,23 @@ static void end_job(struct sender *s, struct job *job)
 	put_record(s, job);
 }
 
-static void take_ended(struct sender *s)
+static bool end_jobs(struct sender *s)
 {
 	bool some = false;
 	for (struct job *job; (job = transport_ended(s->transport)); some = true)
 		end_job(s, job);
 	s->ask |= some;
+	return some;
+}
+
+/* The run ends when there is too much in memory, and no answer in flight whose cutting would help. */
+static void take_ended(struct sender *s)
+{
 	struct memory_use *m = s->o.transport->memory;
-	if (some && m->most && (atomic_load(&m->full) || counter_get(&m->taken) - counter_get(&m->leaving) > m->most)) {
+	while (end_jobs(s)) {
+		bool over = m->most && counter_get(&m->taken) - counter_get(&m->leaving) > m->most;
+		if (!atomic_load(&m->full) && (!over || transport_save_memory(s->transport, now_of(s))))
+			continue;
 		s->result.memory_full = true;
 		work_sharing_stop(s->o.sharing, now_of(s));
 	}

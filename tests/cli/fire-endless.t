@@ -82,6 +82,13 @@ fire fast 20 40 --memory 24MB --threads 4
 is "$(kinds)" "too-large 40" "so are those of four threads"
 bounded 24000000 20 "four threads keep to --memory"
 
+# when all of them wait for memory at once, the one that has the largest must still cut it
+for threads in 2 8; do
+	fire fast 30 60 --memory 24MB --threads $threads
+	is "$status $(kinds)" "0 too-large 60" "and those of $threads threads, to the last request"
+	bounded 24000000 30 "$threads threads keep to --memory"
+done
+
 fire mixed 10 100 --memory 24MB
 is "$(kinds)" "ok 90, too-large 10" "the largest are cut, and not those beside them"
 bounded 24000000 10 "some of ten connections keep to --memory"
@@ -90,6 +97,28 @@ bounded 24000000 10 "some of ten connections keep to --memory"
 fire quiet 6 6 --memory 16MB --threads 3 --timeout 3s
 isnt "$(kinds)" "timeout 6" "one that is quiet is cut to save memory, whichever thread has it"
 bounded 16000000 6 "quiet ones keep to --memory"
+
+# ---- records that are read slowly ----
+
+cat >stops.py <<'EOS'
+import shutil, sys, time
+sys.stdout.buffer.write(sys.stdin.buffer.read(10000))
+time.sleep(2)
+shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
+EOS
+mkfifo slow
+for threads in 1 4; do
+	ipf-sched closed:users=8,n=16 -t t.trace -o s.sched
+	python3 stops.py <slow >r.records &
+	reader=$!
+	stop_at_exit $reader
+	status=0
+	python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t t.trace s.sched --memory 16MB --threads $threads >slow 2>"$ERR" || status=$?
+	wait $reader
+	body r.records | jq -c 'select(.n != null)' >rows
+	is "$status $(kinds)" "0 too-large 16" "a reader that stops for two seconds ends no run of $threads threads"
+	bounded 16000000 8 "which keeps to --memory"
+done
 
 # ---- other bodies ----
 
