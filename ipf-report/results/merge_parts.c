@@ -1,5 +1,6 @@
 #include "absent.h"
 #include "results/merge_parts.h"
+#include "safe_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,12 +79,25 @@ static int judge_shards(struct run_data *run, struct ipf_error *err)
 	return failed ? ipf_error_memory(err) : 0;
 }
 
+/* Requests of a run that ipf-fire recorded and that count twice make the figures wrong, whatever else holds. */
+static void judge_repeated_parts(struct run_data *run)
+{
+	for (int i = 1; i < run->part_count; i++) {
+		const struct run_part *other = run_data_find_duplicate(run, i);
+		if (other && run->parts[i].t0_ns != IPF_ABSENT)
+			verdict_note(run->verdict, VERDICT_LOAD, VERDICT_INVALID,
+			             "%s has requests of the same records as %s: they count twice", shown(run->parts[i].name).text,
+			             shown(other->name).text);
+	}
+}
+
 /* Finds whether the parts are shards: they ran at the same time or, if the time is not known, they are by their
  * schedules or no arrival is in two of them. */
 static int find_shards(struct run_data *run, struct ipf_error *err)
 {
 	if (judge_shards(run, err) < 0)
 		return -1;
+	judge_repeated_parts(run);
 	if (run->part_count < 2)
 		return 0;
 	if (run->shard_set.of) {

@@ -150,3 +150,15 @@ for shard in '{"index":3,"of":2}' '{"index":1,"of":1000000000000}' '{"of":2}' '"
 	seal header rows >bad.results
 	refused "bad.results:1: shard: expected an index" ipf-report bad.results
 done
+
+# ---- a run that is no shard, twice ----
+ipf-sched constant:rate=40,n=8 -t chat.trace -q -o whole.sched
+ipf-fire -q -u "$URL" -m sim -t chat.trace whole.sched -o whole.records
+ipf-collect -q whole.records -o whole.results
+ipf-collect -q -t approx whole.records -o again.results
+for twice in whole again; do
+	run ipf-report -q -f json whole.results "$twice.results" -o report.json
+	is "$(jq -r '.verdict.checks[0].status' report.json)" INVALID "figures of requests that count twice are no figures ($twice)"
+	contains "$(jq -r '.verdict.checks[0].detail' report.json)" "$twice.results has requests of the same records as whole.results: they count twice" \
+		"and the verdict says so"
+done
