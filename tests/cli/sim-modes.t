@@ -54,6 +54,10 @@ ask 429
 matches "$(cat head.txt)" "^Retry-After: 1" "429 says when to come again"
 ask never -m 0.3
 is "$status $(wc -c <head.txt | tr -d ' ')" "28 0" "never answers"
+ask 'endless;bytes=1000' -m 1
+is "$status $(http_status)" "28 200" "endless does not end"
+between "$(tokens)" 7 100000 "with more tokens than were asked for"
+between "$(awk '/^data: \{/ && length > max { max = length } END { print max }' "$OUT")" 1000 2000 "in events as long as it says"
 ask http10
 matches "$(head -1 head.txt)" "^HTTP/1.0 200" "http10"
 is "$status $(tokens) $(grep -ci '^transfer-encoding' head.txt)" "0 6 0" "ends with the connection"

@@ -143,7 +143,7 @@ static void write_nulls(struct answer *a)
 /* The delta's members are written; `finish` NULL: not yet. */
 static void end_chunk(struct answer *a, const char *finish, bool with_usage, bool content)
 {
-	const struct mode *pad = find(a, MODE_PAD);
+	const struct mode *pad = find(a, MODE_PAD) ? find(a, MODE_PAD) : find(a, MODE_ENDLESS);
 	struct buffer *json = &a->json;
 	if (json->data && json->data[json->len - 1] == ',')
 		json->len--;

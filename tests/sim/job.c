@@ -103,6 +103,14 @@ static void choose_length(struct job *job)
 	job->answer.finish = finish;
 }
 
+/* The answer has as many tokens as the KV cache has room for. */
+static void go_on(struct job *job, int64_t room)
+{
+	int64_t tokens = room - job->sequence.prompt_tokens;
+	job->sequence.output_tokens = job->answer.output_tokens = tokens > 1 ? tokens : 1;
+	job->answer.finish = "length";
+}
+
 static int understand(struct job *job, bool chat, const struct dialect *dialect, struct slice model, bool streamed)
 {
 	struct conn *c = job->conn;
@@ -134,8 +142,11 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 	}
 	buffer_text(&job->model, *asked ? asked : server_model(options, 0));
 	choose_length(job);
-	int64_t room = engine_room(c->server->engine), length = job->sequence.prompt_tokens + job->sequence.output_tokens;
-	if (length > options->model_len || length > room) {
+	int64_t room = engine_room(c->server->engine);
+	if (modes_find(&job->modes, MODE_ENDLESS))
+		go_on(job, room);
+	int64_t length = job->sequence.prompt_tokens + job->sequence.output_tokens;
+	if ((length > options->model_len && !modes_find(&job->modes, MODE_ENDLESS)) || length > room) {
 		char text[160];
 		snprintf(text, sizeof text,
 		         "This model's maximum context length is %lld tokens. However, you requested %lld tokens",
