@@ -277,7 +277,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0)
 		return -1;
-	if (row.ok && itl_histograms_add(c->itl, row.stage, c->measure.samples, c->measure.samples_count, err) < 0)
+	if (row.ok && itl_histograms_add(c->itl, &row, c->measure.samples, c->measure.samples_count, err) < 0)
 		return -1;
 	verdict_row(c->verdict, &row);
 	count_row(c, record, &row);

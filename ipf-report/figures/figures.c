@@ -109,23 +109,32 @@ static int build_times(struct figures *f, const struct row_selection *sel, struc
 	return 0;
 }
 
+/* Has a request of the selection gaps in this stage? */
+static bool has_gaps(const struct row_selection *sel, int32_t stage)
+{
+	for_rows(sel, row) if (row->stage == stage && row->ok && row->metric[METRIC_ITL_MEAN] != IPF_ABSENT) return true;
+	return false;
+}
+
+/* There are no histograms for each target. Those of a model are complete or none: not of some stages only. */
 static int build_gaps(struct figures *f, const struct row_selection *sel)
 {
-	struct histogram *all = histogram_new();
-	if (!all)
-		return -1;
-	for (size_t s = 0; s < sel->run->schedule.count; s++) {
+	struct histogram *all = histogram_new(), *none = histogram_new();
+	bool complete = sel->member < 0 || sel->by == BY_MODEL;
+	for (size_t s = 0; all && none && complete && s < sel->run->schedule.count; s++) {
 		bool in = sel->stage >= 0 ? (int32_t)s == sel->stage : sel->run->schedule.stages[s].measured;
-		/* there are no histograms for each target */
-		const struct histogram *gaps = in && (sel->member < 0 || sel->by == BY_MODEL)
-		                                   ? run_data_gaps(sel->run, (int32_t)s, sel->member)
-		                                   : NULL;
+		const struct histogram *gaps = in ? run_data_gaps(sel->run, (int32_t)s, sel->member) : NULL;
 		if (gaps)
 			histogram_merge(all, gaps);
+		else if (in && sel->member >= 0)
+			complete = !has_gaps(sel, (int32_t)s);
 	}
-	metric_summary_of_histogram(&f->itl, all, 1e-6, &sel->options->percentiles);
+	bool failed = !all || !none;
+	if (!failed)
+		metric_summary_of_histogram(&f->itl, complete ? all : none, 1e-6, &sel->options->percentiles);
 	histogram_free(all);
-	return 0;
+	histogram_free(none);
+	return failed ? -1 : 0;
 }
 
 static int build_tokens(struct figures *f, const struct row_selection *sel, struct samples *s)

@@ -377,10 +377,10 @@ static void completed_row(struct layout *l, const struct figures *f, const char 
 static void show_completed_rows(struct layout *l, const struct report *report, int kind)
 {
 	static const struct head heads[] = {
-		{36, "requests"}, {49, "input tokens"}, {63, "output tokens"}, {72, "goodput"}, {WIDTH, "good"}};
+		{36, "requests"}, {49, "input tokens"}, {63, "output tokens"}, {72, "goodput"}, {WIDTH, "share"}};
 	bool goodput = report->figures->total.judged + report->figures->total.unmeasured > 0;
 	char name[200], title[40];
-	snprintf(title, sizeof title, "By %s, per s", of_each[kind]);
+	snprintf(title, sizeof title, "By %s, completed per s", of_each[kind]);
 	layout_heading(l, title);
 	show_heads(l, heads, sizeof heads / sizeof *heads - (goodput ? 0 : 2));
 	for (int i = 0; i < rows_of(report, kind); i++) {
@@ -768,7 +768,10 @@ static void show_goodput(struct layout *l, const struct report *report)
 			layout_format(l, PLAIN, "%s of the requests", show_percent(got->share, c));
 		} else {
 			layout_text(l, got->met ? GOOD : BAD, got->met ? "met" : "missed");
-			layout_format(l, PLAIN, ": %s ms", show_number(got->value_ms, c));
+			if (isinf(got->value_ms))
+				layout_text(l, PLAIN, ": among the failed requests");
+			else
+				layout_format(l, PLAIN, ": %s ms", show_number(got->value_ms, c));
 		}
 		layout_end_line(l);
 	}

@@ -41,6 +41,7 @@ void run_data_release(struct run_data *run)
 		histogram_free(run->pooled[i].gaps);
 	free(run->parts);
 	free(run->pooled);
+	free(run->stage_models);
 	free(run->rows);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		string_table_release(&run->groups[by]);
@@ -118,6 +119,7 @@ static void later(int64_t *latest, int64_t moment)
 /* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
 #define TIME_MOST  INT64_C(1000000000000000000)
 #define COUNT_MOST INT64_C(1000000000000)
+#define STAGE_MOST 100000
 
 static int check_bounds(const struct result *result, struct ipf_error *err)
 {
@@ -153,8 +155,9 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 		if (value != IPF_ABSENT && (value > TIME_MOST || value < -TIME_MOST))
 			return ipf_error_set(err, IPF_INPUT, "%s_ns: %lld is out of range", metrics[m].name, (long long)value);
 	}
-	if (result->stage > 100000)
-		return ipf_error_set(err, IPF_INPUT, "stage: expected at most 100000, got %lld", (long long)result->stage);
+	if (result->stage > STAGE_MOST)
+		return ipf_error_set(err, IPF_INPUT, "stage: expected at most %d, got %lld", STAGE_MOST,
+		                     (long long)result->stage);
 	return 0;
 }
 
@@ -205,6 +208,25 @@ static int tally_failure(struct run_data *run, const struct result *result)
 	return bad;
 }
 
+/* In run_data.stage_models, besides numbers of models. */
+enum { MODEL_NONE = -1, MODEL_SEVERAL = -2, MODEL_UNSEEN = -3 };
+
+/* Keeps in mind whether a stage of the part has one model or several. */
+static int note_model(struct run_data *run, int32_t stage, int32_t model)
+{
+	if (stage >= run->stage_models_count) {
+		int32_t *more = realloc(run->stage_models, (size_t)(stage + 1) * sizeof *more);
+		if (!more)
+			return -1;
+		run->stage_models = more;
+		while (run->stage_models_count <= stage)
+			more[run->stage_models_count++] = MODEL_UNSEEN;
+	}
+	int32_t *seen = &run->stage_models[stage];
+	*seen = *seen == MODEL_UNSEEN || *seen == model ? model : MODEL_SEVERAL;
+	return 0;
+}
+
 static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
@@ -250,7 +272,8 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 		.asked_input = result->asked_input_tokens,
 		.asked_output = result->asked_output_tokens,
 	};
-	if (row->group[BY_MODEL] == -2 || row->group[BY_TARGET] == -2 || row->finish == -2)
+	if (row->group[BY_MODEL] == -2 || row->group[BY_TARGET] == -2 || row->finish == -2 ||
+	    (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
 		return ipf_error_memory(err);
 	for (enum metric m = 0; m < METRIC_COUNT; m++)
 		row->metric[m] = metric_of_result(result, m);
@@ -260,6 +283,37 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 	part->rows++;
 	verdict_row(run->verdict, result);
 	return tally_failure(run, result) < 0 ? ipf_error_memory(err) : 0;
+}
+
+/* Merges gaps into those of a stage and model; takes them over. */
+static int pool_gaps(struct run_data *run, int32_t stage, int32_t model, struct histogram *gaps)
+{
+	for (int i = 0; i < run->pooled_count; i++)
+		if (run->pooled[i].stage == stage && run->pooled[i].model == model) {
+			histogram_merge(run->pooled[i].gaps, gaps);
+			histogram_free(gaps);
+			return 0;
+		}
+	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
+	if (!pooled) {
+		histogram_free(gaps);
+		return -1;
+	}
+	run->pooled = pooled;
+	pooled[run->pooled_count++] = (struct pooled_gaps){.stage = stage, .model = model, .gaps = gaps};
+	return 0;
+}
+
+/* The gaps of a stage with one model, which has no histogram of its own, are those of the model. */
+static int pool_stage_gaps(struct run_data *run, int32_t stage, int32_t only_model, struct histogram *gaps)
+{
+	if (only_model < 0)
+		return pool_gaps(run, stage, MODEL_NONE, gaps);
+	struct histogram *copy = histogram_new();
+	if (copy)
+		histogram_merge(copy, gaps);
+	int bad = pool_gaps(run, stage, MODEL_NONE, gaps);
+	return !copy || pool_gaps(run, stage, only_model, copy) < 0 ? -1 : bad;
 }
 
 static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *err)
@@ -276,23 +330,21 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "stage: missing in a histogram");
 	if (jdoc_get_raw(&run->doc, JDOC_ROOT, "model", JDOC_TEXT, &name, &ignored) < 0)
 		name = (struct slice){0};
+	if (stage > STAGE_MOST)
+		return ipf_error_set(err, IPF_INPUT, "stage: expected at most %d, got %lld", STAGE_MOST, (long long)stage);
 	struct histogram *gaps = histogram_new();
-	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
-	if (pooled)
-		run->pooled = pooled;
-	if (!gaps || !pooled || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
+	if (!gaps || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
 		histogram_free(gaps);
 		return ipf_error_memory(err); /* the first error wins: that of histogram_read, if it failed */
 	}
 	/* decoded_number parses run->doc anew */
 	int32_t model = decoded_number(run, &run->groups[BY_MODEL], name);
-	for (int i = 0; i < run->pooled_count; i++)
-		if (pooled[i].stage == stage && pooled[i].model == model) {
-			histogram_merge(pooled[i].gaps, gaps);
-			histogram_free(gaps);
-			return 0;
-		}
-	pooled[run->pooled_count++] = (struct pooled_gaps){.stage = (int32_t)stage, .model = model, .gaps = gaps};
+	int32_t only = stage < run->stage_models_count ? run->stage_models[stage] : MODEL_UNSEEN;
+	if (model == MODEL_NONE && !name.data)
+		return pool_stage_gaps(run, (int32_t)stage, only, gaps) < 0 ? ipf_error_memory(err) : 0;
+	if (model >= 0 && model != only)
+		return pool_gaps(run, (int32_t)stage, model, gaps) < 0 ? ipf_error_memory(err) : 0;
+	histogram_free(gaps); /* of a model alone in its stage: counted already */
 	return model == -2 ? ipf_error_memory(err) : 0;
 }
 
@@ -416,6 +468,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 		part->t0_ns = json_integer_value(t0);
 	part->records = records_of(part->header);
 	run->part_count++;
+	run->stage_models_count = 0;
 	if (!part->name || number_targets(run, part) < 0)
 		return ipf_error_memory(err);
 
@@ -549,8 +602,20 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	return bad;
 }
 
+/* Do the gaps of the models of a stage add up to those of the stage? */
+static bool has_gaps_of_models(const struct run_data *run, int32_t stage)
+{
+	int64_t missing = 0;
+	for (int i = 0; i < run->pooled_count; i++)
+		if (run->pooled[i].stage == stage)
+			missing += (run->pooled[i].model == MODEL_NONE ? 1 : -1) * histogram_count(run->pooled[i].gaps);
+	return missing == 0;
+}
+
 const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model)
 {
+	if (model != MODEL_NONE && !has_gaps_of_models(run, stage))
+		return NULL;
 	for (int i = 0; i < run->pooled_count; i++)
 		if (run->pooled[i].stage == stage && run->pooled[i].model == model)
 			return run->pooled[i].gaps;

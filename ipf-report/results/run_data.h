@@ -94,6 +94,8 @@ struct run_data {
 	struct string_table groups[GROUPINGS], finishes;
 	struct pooled_gaps *pooled;
 	int pooled_count;
+	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */
+	int64_t stage_models_count;
 	struct failure_tally failures; /* of measured stages; sorted after the last part */
 	struct verdict *verdict;
 	struct jdoc doc;
@@ -114,7 +116,8 @@ const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage,
 struct stage_window run_data_window(const struct run_data *run, int32_t stage);
 /* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
-/* The pooled gaps of a stage, of all models for model -1; NULL: there are none. */
+/* The pooled gaps of a stage, of all models for model -1; NULL: there are none, or some of the results have none of
+ * each model. */
 const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model);
 
 #endif

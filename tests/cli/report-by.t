@@ -14,7 +14,7 @@ jq -nc 'range(40) as $n | ($n >= 30) as $late | (if $late or $n % 3 == 2 then "m
 	| (if $model == "model-a" then 90000000 + $n * 100000 else 300000000 end) as $ttft | ($ttft + 40000000) as $e2e
 	| {n: $n, stage: (if $late then 1 else 0 end), model: $model, ok: true, due_ns: $due, ready_ns: $due, start_ns: $due,
 		end_ns: ($due + $e2e), lag_ns: 0, client_lag_ns: 0, ttfb_ns: $ttft, ttft_ns: $ttft, ttfa_ns: $ttft, e2e_ns: $e2e, stream_ns: $e2e,
-		tpot_ns: 10000000, ntpot_ns: 20000000, events: 5, input_tokens: 100, output_tokens: 5, tokens_source: "usage",
+		tpot_ns: 10000000, itl_mean_ns: 10000000, ntpot_ns: 20000000, events: 5, input_tokens: 100, output_tokens: 5, tokens_source: "usage",
 		finish: "stop"}' >body
 seal header body >two.results
 
@@ -35,15 +35,15 @@ fits two.txt "by model"
 matches "$(cat two.txt)" '^  completed: 2\.67 requests/s, 267 input tokens/s, 13\.3 output tokens/s$' "requests, input and output tokens per second"
 is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total completed: " "the stages are stages"
 is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "and the models are models"
-for title in 'By model, ms' 'By model, per s'; do
+for title in 'By model, ms' 'By model, completed per s'; do
 	is "$(section "$title" two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "$title: also there"
 done
 is "$(row Models model-a two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to a"
 is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "and 20 to b"
-is "$(row 'By model, per s' model-a two.txt)" "model-a 1.33 133 6.67 1.33 100.0 %" "all of a is good"
-is "$(row 'By model, per s' model-b two.txt)" "model-b 1.33 133 6.67 0 0.0 %" "nothing of b is"
-is "$(row 'By stage, per s' first two.txt)" "first 3.00 300 15.0 2.00 66.7 %" "two thirds of the first stage"
-is "$(row 'By stage, per s' second two.txt)" "second 2.00 200 10.0 0 0.0 %" "nothing of the second"
+is "$(row 'By model, completed per s' model-a two.txt)" "model-a 1.33 133 6.67 1.33 100.0 %" "all of a is good"
+is "$(row 'By model, completed per s' model-b two.txt)" "model-b 1.33 133 6.67 0 0.0 %" "nothing of b is"
+is "$(row 'By stage, completed per s' first two.txt)" "first 3.00 300 15.0 2.00 66.7 %" "two thirds of the first stage"
+is "$(row 'By stage, completed per s' second two.txt)" "second 2.00 200 10.0 0 0.0 %" "nothing of the second"
 "$report" -f json --slo ttft=200ms two.results >two.json
 is "$(jq -c '[.stages[] | .by_model | map_values(.rate.offered)]' two.json)" '[{"model-a":2,"model-b":1},{"model-b":2}]' "offered to each model in each stage"
 is "$(jq -c '.total.by_model | map_values([(.rate.offered * 3 | round), .requests.scheduled])' two.json)" '{"model-a":[4,20],"model-b":[4,20]}' "and in all"
@@ -58,6 +58,46 @@ seal header less >less.results
 "$report" -f json less.results >less.json
 is "$(jq -c '[.stages[0].by_model["model-a"].rate.offered, .stages[1].by_model["model-b"].rate.offered,
 	.stages[1].rate.offered, .total.by_model["model-a"].rate.offered]' less.json)" '[2,null,2,null]' "one request without a result: what was offered to its model is not known"
+
+# ---- gaps of each model ----
+# In the second stage is only b, so that the histogram of the stage is its own. The first has both.
+gaps() { # STAGE MODEL COUNT of 10 ms, COUNT of 20 ms
+	jq -nc --argjson stage "$1" --arg model "$2" --argjson a "$3" --argjson b "$4" '{histogram: "itl_ns", stage: $stage} +
+		(if $model == "" then {} else {model: $model} end) + {count: ($a + $b), min: (if $a > 0 then 10000000 else 20000000 end),
+		max: (if $b > 0 then 20000000 else 10000000 end), sum: (10000000 * $a + 20000000 * $b),
+		buckets: [if $a > 0 then [7778, $a] else empty end, if $b > 0 then [8290, $b] else empty end]}'
+}
+{ cat body && gaps 0 '' 80 40 && gaps 1 '' 0 40; } >stages_only
+{ cat body && gaps 0 '' 80 40 && gaps 0 model-a 80 0 && gaps 0 model-b 0 40 && gaps 1 '' 0 40; } >each
+{ cat each && gaps 1 model-b 0 40; } >twice
+for kind in stages_only each twice; do
+	seal header $kind >$kind.results
+	"$report" -f json $kind.results >$kind.json
+	"$report" --by model $kind.results >$kind.txt
+done
+figures='[(.stages[], .total) | .by_model | map_values(.latency.itl_ms | [.n, .mean])]'
+is "$(jq -c "$figures" each.json)" \
+	'[{"model-a":[80,10],"model-b":[40,20]},{"model-b":[40,20]},{"model-a":[80,10],"model-b":[80,20]}]' "gaps of each model, pooled over stages"
+is "$(jq -c "$figures" twice.json)" "$(jq -c "$figures" each.json)" "a model alone in its stage counts once"
+is "$(jq -c "$figures" stages_only.json)" \
+	'[{"model-a":[null,null],"model-b":[null,null]},{"model-b":[40,20]},{"model-a":[null,null],"model-b":[null,null]}]' "not those of some stages for all"
+is "$(row 'By model, ms' model-a each.txt | cut -d ' ' -f 4,5)" "10.0 10.0" "p50 and p99 of the gaps of a"
+is "$(row 'By model, ms' model-b each.txt | cut -d ' ' -f 4)" 20.0 "and of b"
+is "$(row 'By model, ms' model-b stages_only.txt | cut -d ' ' -f 4,5)" "- -" "not known: a dash"
+"$report" -q -f json each.results stages_only.results >mixed.json
+is "$(jq -c '.total.by_model | map_values(.latency.itl_ms.n)' mixed.json)" '{"model-a":null,"model-b":null}' "nor are those of half of the parts"
+
+# The whole way, from two models to their figures.
+server_start -m model-a -m model-b
+"$BIN/ipf-prep" synthetic -q -n 60 --input-tokens 20 --output-tokens uniform:2-9 --models model-a=0.5,model-b=0.5 -o t.trace
+"$BIN/ipf-sched" -q -t t.trace constant:rate=100,for=300ms,name=one constant:rate=100,for=300ms,name=two |
+	"$BIN/ipf-fire" -q -u "$URL" -t t.trace | "$BIN/ipf-collect" -q -o run.results
+"$report" -q -f json run.results >run.json
+"$report" -q --by model run.results >run.txt
+is "$(jq -c '[(.stages[], .total) | ([.by_model[].latency.itl_ms.n] | add) == .latency.itl_ms.n]' run.json)" '[true,true,true]' "ipf-collect counts the gaps of each model"
+is "$(jq -c '.total | ([.by_model[].rate.offered] | add | round) == (.rate.offered | round)' run.json)" true "what was offered to the models adds up"
+is "$(jq -c '.total.by_model[].latency.itl_ms | .n > 20 and .min <= .p50 and .p50 <= .max' run.json | sort -u)" true "each has a distribution"
+fits run.txt "a real run"
 
 # ---- minimum, median ----
 for percentiles in '' '--percentiles 99' '--percentiles 10,25' '--percentiles 50,90,99,99.9,99.99'; do
@@ -82,6 +122,7 @@ is "$(row 'As the server says, ms' queue "$OUT" | cut -d ' ' -f 2-4)" "20.0 1.00
 is "$(jq -c '.total.latency | [.server_queue_ms.max, .server_queue_ms.n, .server_total_ms.p50, .server_load_ms]' out.json)" "[39,39,40,null]" "in JSON, and never infinite"
 is "$(jq -c '.total.by_model["model-a"].latency.server_queue_ms.min' out.json)" 1 "for each model"
 is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 32 "in CSV, all eight"
+matches "$("$report" --errors-as-inf --slo p99:ttft=1s server.results)" 'missed: among the failed requests$' "an infinite percentile says what it is"
 run "$report" --slo server_queue=10ms server.results
 status_is 2 "what a server says of itself is no objective"
 complains ipf-report 'got "server_queue=10ms"' "and it is said so"

@@ -196,6 +196,33 @@ static void a_server_that_never_streams(void **state)
 
 /* ---- pooled gaps ---- */
 
+static void gaps_of_models(struct stream_reader *reader)
+{
+	struct ipf_error err = {0};
+	static const struct {
+		int64_t stage, count, min, max;
+		const char *model;
+	} expected[] = {{0, 1, 5, 5, NULL}, {2, 5, 5, 30, NULL}, {2, 3, 10, 30, "a"}, {2, 1, 5, 5, "b"}};
+	struct slice raw;
+	struct jdoc doc = {0};
+	int64_t stage;
+	for (size_t i = 0; i < 4; i++) {
+		struct histogram *h = histogram_new();
+		assert_int_equal(stream_reader_next(reader, &raw, &err), 1);
+		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
+		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "stage", &stage, &err), 1);
+		assert_int_equal(stage, expected[i].stage);
+		jdoc_id model = jdoc_get(&doc, JDOC_ROOT, "model");
+		assert_true(expected[i].model ? jdoc_text_is(&doc, model, expected[i].model) : jdoc_is_null(&doc, model));
+		assert_int_equal(histogram_read(h, &doc, JDOC_ROOT, &err), 0);
+		assert_int_equal(histogram_count(h), expected[i].count);
+		assert_int_equal(histogram_min(h), expected[i].min);
+		assert_int_equal(histogram_max(h), expected[i].max);
+		histogram_free(h);
+	}
+	jdoc_release(&doc);
+}
+
 static void gaps_are_pooled_by_stage(void **state)
 {
 	(void)state;
@@ -204,10 +231,17 @@ static void gaps_are_pooled_by_stage(void **state)
 	struct ipf_error err = {0};
 	struct itl_histograms *itl = itl_histograms_new();
 	const struct itl_sample first[] = {{10, 1}, {30, 2}}, second[] = {{5, 1}};
-	assert_int_equal(itl_histograms_add(itl, 2, first, 2, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, 0, second, 1, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, 2, second, 1, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, 1, second, 0, &err), 0); /* no samples: no line */
+	const struct result rows[] = {{.stage = 0, .model = slice_of("\"a\"")},
+	                              {.stage = 1, .model = slice_of("\"a\"")},
+	                              {.stage = 2, .model = slice_of("\"a\"")},
+	                              {.stage = 2, .model = slice_of("\"b\"")},
+	                              {.stage = 2},
+	                              {.stage = 100000}};
+	assert_int_equal(itl_histograms_add(itl, &rows[2], first, 2, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[0], second, 1, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[3], second, 1, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[4], second, 1, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[1], second, 0, &err), 0); /* no samples: no line */
 
 	struct provenance p = {.tool = "test", .undated = true};
 	json_t *header = stream_header("results", &p);
@@ -218,31 +252,14 @@ static void gaps_are_pooled_by_stage(void **state)
 	assert_int_equal(itl_histograms_write(itl, writer, &line, &err), 0);
 	assert_int_equal(stream_writer_close(writer, NULL, &err), 0);
 
-	static const struct {
-		int64_t stage, count, min, max;
-	} expected[] = {{0, 1, 5, 5}, {2, 4, 5, 30}};
 	struct slice raw;
-	struct jdoc doc = {0};
-	int64_t stage;
 	assert_int_equal(stream_reader_open(&reader, path, "results", &err), 0);
-	for (size_t i = 0; i < 2; i++) {
-		struct histogram *h = histogram_new();
-		assert_int_equal(stream_reader_next(reader, &raw, &err), 1);
-		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
-		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "stage", &stage, &err), 1);
-		assert_int_equal(stage, expected[i].stage);
-		assert_int_equal(histogram_read(h, &doc, JDOC_ROOT, &err), 0);
-		assert_int_equal(histogram_count(h), expected[i].count);
-		assert_int_equal(histogram_min(h), expected[i].min);
-		assert_int_equal(histogram_max(h), expected[i].max);
-		histogram_free(h);
-	}
+	gaps_of_models(reader);
 	assert_int_equal(stream_reader_next(reader, &raw, &err), 0);
 
-	assert_int_equal(itl_histograms_add(itl, 100000, second, 1, &err), -1);
+	assert_int_equal(itl_histograms_add(itl, &rows[5], second, 1, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	stream_reader_close(reader);
-	jdoc_release(&doc);
 	buffer_release(&line);
 	json_decref(header);
 	itl_histograms_free(itl);
