@@ -197,16 +197,16 @@ static bool usage_in_every_event(const struct response *r)
 	return r->events_count > 0 && last > 0;
 }
 
-/* Does every content event list the ids of its tokens? */
-static bool ids_in_every_event(const struct response *r)
+/* The number of tokens whose ids are listed, if every content event lists those of its own; else 0. */
+static int64_t listed_tokens(const struct response *r)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
 		if (r->events[i].token_ids == IPF_ABSENT)
-			return false;
+			return 0;
 		sum += r->events[i].token_ids;
 	}
-	return sum > 0;
+	return sum;
 }
 
 /* As many content events as tokens: then every event brought one. */
@@ -230,7 +230,7 @@ struct tokens_found {
 /* What the server itself says of the tokens of each event. */
 static bool tokens_by_server(struct measure *m, const struct response *r)
 {
-	bool usage = usage_in_every_event(r), ids = !usage && ids_in_every_event(r);
+	bool usage = usage_in_every_event(r), ids = !usage && listed_tokens(r) > 0;
 	if (!usage && !ids && !token_an_event(r))
 		return false;
 	int64_t before = 0;
@@ -329,6 +329,9 @@ static void measure_tokens(const struct record *record, const struct response *r
 	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
 		row->output_tokens = row->output_tokens_tokenizer;
 		row->tokens_source = slice_of("\"tokenizer\"");
+	} else if (listed_tokens(r) > 0 && !r->no_text) {
+		row->output_tokens = listed_tokens(r);
+		row->tokens_source = slice_of("\"ids\"");
 	} else if (one_piece_possible(r, record) && !r->no_text && record->asked_output_tokens != 1) {
 		row->tokens_source = slice_of("\"none\"");
 	} else if (r->events_count && !r->no_text) {
@@ -369,7 +372,8 @@ static void measure_per_token(const struct response *r, const struct tokens_foun
 	if (r->events_count < 2 || tokens < 2)
 		return;
 	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
-	if (found->first > 0 && found->first < tokens)
+	bool counted = !slice_is(row->tokens_source, "\"events\"");
+	if (counted && found->first > 0 && found->first < tokens)
 		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - found->first);
 }
 

@@ -108,7 +108,7 @@ static const struct {
 	{NULL, "Tokens of successful requests"},
 	{"output_tokens",
      "Tokens of reasoning, answer and tool calls: the number in the server's usage, else the tokenizer's count "
-     "of the joined text, else the number of content events, which is not known "
+     "of the joined text, else the token ids that the server lists, else the number of content events, which is not known "
      "for a response that was not streamed; source shows which."},
 	{"input_tokens", "The same for the prompt."},
 	{"asked", "Tokens that the trace requested."},

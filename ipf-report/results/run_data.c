@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sources[SOURCES] = {"usage", "tokenizer", "events", "none", "other"};
+const char *const sources[SOURCES] = {"usage", "tokenizer", "ids", "events", "none", "other"};
 const char *const groupings[GROUPINGS] = {"model", "target"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)

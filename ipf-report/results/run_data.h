@@ -19,8 +19,8 @@
 #include "verdict/failure_tally.h"
 #include "verdict/verdict.h"
 
-enum { SOURCE_NONE = 3, SOURCES = 5 };
-extern const char *const sources[SOURCES]; /* usage, tokenizer, events, none (SOURCE_NONE), and "other" */
+enum { SOURCE_NONE = 4, SOURCES = 6 };
+extern const char *const sources[SOURCES]; /* usage, tokenizer, ids, events, none (SOURCE_NONE), and "other" */
 
 /* Texts with few distinct values (models, finish reasons), numbered in order of appearance. */
 struct string_table {

@@ -35,7 +35,7 @@ struct result {
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t asked_input_tokens, asked_output_tokens;
 	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
-	struct slice tokens_source; /* text: usage, tokenizer, events or none: the source of output_tokens */
+	struct slice tokens_source; /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
 	struct slice finish;        /* text: finish reason */
 	struct slice finish_server; /* text: the server's own word, if it differs */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,

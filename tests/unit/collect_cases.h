@@ -193,6 +193,16 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a usage of what had come before the rest",
      .reads = {USAGE(7, 1), TEXT("a"), TEXT("b"), DONE},
      .expected = "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=10 mean=10 max=10 st=0 in=7 out=2/events"},
+	{.name = "ids of tokens, several an event",
+     .reads = {EVENT("{\"choices\":[{\"delta\":{\"content\":\"a b\"},\"token_ids\":[1,2]}]}"),
+               EVENT("{\"choices\":[{\"delta\":{\"content\":\"c d\"},\"token_ids\":[3,4]}]}"), DONE},
+     .expected = "ok ev=2 co=0 ttft=10 ttfa=10 ttst=10 e2e=20 tpot=3 corrected=5 mean=10 max=10 st=0 in=5 out=4/ids"},
+	{.name = "a usage of the first event alone, and no count of all",
+     .reads =
+         {EVENT(
+			  "{\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}"),
+          TEXT("b"), TEXT("c"), TEXT("d"), TEXT("e"), DONE},
+     .expected = "ok ev=5 co=0 ttft=10 ttfa=10 ttst=10 e2e=50 tpot=10 mean=10 max=10 st=0 in=7 out=5/events"},
 	{.name = "a usage of all before the rest",
      .reads = {TEXT("a"), USAGE(7, 2), TEXT("b"), DONE},
      .expected =
