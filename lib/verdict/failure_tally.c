@@ -165,18 +165,30 @@ static const char *hint_of_connection(const struct failure *f)
 	return NULL;
 }
 
+/* Trusting a certificate helps only if the trust is what it lacks. */
+static const char *hint_of_tls(const struct failure *f)
+{
+	if (has(f, "wrong version number") || has(f, "packet length too long") || has(f, "connection timeout"))
+		return "the server may speak http, not https";
+	if (has(f, "does not match") || has(f, "no alternative certificate") || has(f, "mismatch"))
+		return "the certificate is for another host: name that one in --url, with --resolve if needed; --insecure does not "
+			   "check it";
+	if (has(f, "expired") || has(f, "not yet valid"))
+		return "check the clocks; --insecure does not check the certificate";
+	if (has(f, "certificate required") || has(f, "handshake failure"))
+		return "--cert and --key give a client certificate";
+	return has(f, "certificate") || has(f, "verif") ? "--cacert trusts its certificate, --insecure does not check it"
+	                                                : NULL;
+}
+
 const char *failure_hint(const struct failure *f)
 {
-	bool plain = has(f, "wrong version number") || has(f, "packet length too long") || has(f, "connection timeout");
 	if (!strcmp(f->kind, "http-status"))
 		return hint_of_status(f);
 	if (!strcmp(f->kind, "connect"))
 		return hint_of_connection(f);
 	if (!strcmp(f->kind, "tls"))
-		return plain ? "the server may speak http, not https"
-		       : has(f, "certificate") || has(f, "verif")
-		           ? "--cacert trusts its certificate, --insecure does not check it"
-		           : NULL;
+		return hint_of_tls(f);
 	if (!strcmp(f->kind, "reset"))
 		return has(f, "kept connection") ? "--connections fresh avoids kept connections" : NULL;
 	if (!strcmp(f->kind, "timeout"))
