@@ -283,11 +283,24 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, struct
 /* Where a URL ends in a message. */
 #define MESSAGE_ENDS " \t\r\n\"'"
 
+/* Appends `len` bytes of a path; "user:password@" at the beginning of a part is redacted. */
+static void redact_path_parts(const char *path, size_t len, struct buffer *out)
+{
+	for (size_t part; len; path += part, len -= part) {
+		const char *slash = memchr(path, '/', len);
+		part = slash ? (size_t)(slash + 1 - path) : len;
+		const char *at = memrchr(path, '@', part), *colon = at ? memchr(path, ':', (size_t)(at - path)) : NULL;
+		if (colon)
+			buffer_text(out, REDACTED);
+		buffer_append(out, colon ? at : path, part - (colon ? (size_t)(at - path) : 0));
+	}
+}
+
 /* Appends the text with its URLs redacted; `ends`: the characters that end a URL. */
 static void redact_urls(const char *text, const char *ends, struct buffer *out)
 {
 	for (const char *mark; (mark = strstr(text, "://"));) {
-		const char *url = mark + 3;
+		const char *url = mark + 3 + strspn(mark + 3, "/"); /* libcurl skips more slashes, too */
 		size_t len = strcspn(url, ends), authority = strcspn(url, "/?#");
 		buffer_append(out, text, (size_t)(url - text));
 		if (authority > len)
@@ -300,11 +313,11 @@ static void redact_urls(const char *text, const char *ends, struct buffer *out)
 		if (again && (size_t)(again - text) < len)
 			inner = (size_t)(again - text);
 		if (path >= inner) {
-			buffer_append(out, text, inner);
+			redact_path_parts(text, inner, out);
 			text += inner;
 			continue;
 		}
-		buffer_append(out, text, path);
+		redact_path_parts(text, path, out);
 		/* a fragment is never sent; not even its presence matters */
 		if (text[path] == '?')
 			buffer_text(out, "?" REDACTED);

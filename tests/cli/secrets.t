@@ -47,6 +47,7 @@ is "$(jq -c 'select(.ipf != null) | [.params.temperature, .params.api_key]' said
 # ---- URLs, proxies, the key's variable ----
 everything url -u "http://me:$secret@$host/v1?key=$secret#$secret"
 is "$(argv url '[.[] | select(test("://"))]')" "[\"$URL/v1?[redacted]\"]" "a URL keeps scheme, host, port and path"
+everything slashes -u "http:///me:$secret@$host"
 everything name -u "$URL" --name "http://me:$secret@h/run?key=$secret"
 any=1 everything proxy -u "$URL" --proxy "http://me:$secret@$host"
 OPENAI_API_KEY=$secret everything variable -u "$URL"
@@ -169,6 +170,8 @@ refused ipf-prep sharegpt "http://192.0.2.1/chat.json?sig=$secret"
 refused ipf-prep sharegpt "http://127.0.0.1:1/?sig=$secret"
 refused env HF_ENDPOINT="http://me:$secret@127.0.0.1:1" ipf-prep sharegpt hf://datasets/o/n/chat.json
 refused env HF_ENDPOINT="http://127.0.0.1:1/?k=$secret" ipf-prep sharegpt hf://datasets/o/n/chat.json
+refused ipf-prep sharegpt "hf://datasets/me:$secret@o/n/chat.json"
+refused ipf-prep sharegpt -t "hf://datasets/me:$secret@o/n" t.trace
 refused env HF_TOKEN="$secret" HF_ENDPOINT="http://127.0.0.1:1" ipf-prep sharegpt hf://datasets/o/n/chat.json
 
 # ---- the page lists what is harmless ----

@@ -93,6 +93,12 @@ static void test_urls(void **state)
 		{"http://p/http://me:abc@h/?k=1", "http://p/http://h/?[redacted]"},
 		{"sweep:from=ftp://me:abc@h/x", "sweep:from=ftp://h/x"},
 		{"http://me:a b c@h/", "http://h/"},
+		{"http:///me:abc@h/x", "http:///h/x"},
+		{"file:///me/data.json", "file:///me/data.json"},
+		{"hf://datasets/me:abc@o/n", "hf://datasets/[redacted]@o/n"},
+		{"https://h/models/claude@2024:predict", "https://h/models/claude@2024:predict"},
+		{"https://h/models/gemini:generate", "https://h/models/gemini:generate"},
+		{"hf://o/n@refs/pr/1", "hf://o/n@refs/pr/1"},
 	};
 	static const struct redaction without_scheme[] = {
 		{"me:abc@h:80", "[redacted]@h:80"},
