@@ -555,10 +555,9 @@ static void discard_unsolicited(const struct transport *t, int fd, size_t target
 void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
 {
 	struct socket *s = socket_of(t, fd);
-	if (!s || !s->multi) {
-		epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	/* closed since the event was reported: its number may now be that of another thread's file */
+	if (!s || !s->multi)
 		return;
-	}
 	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
 		return;
 	if (s->idle) {

@@ -194,7 +194,7 @@ const char *failure_hint(const struct failure *f)
 	if (!strcmp(f->kind, "timeout"))
 		return has(f, "first token") ? "--first-token-timeout, or a lower rate" : "--timeout, or a lower rate";
 	if (!strcmp(f->kind, "too-large"))
-		return has(f, "--memory") ? "more --memory, or fewer requests at once" : "--max-answer";
+		return has(f, "--memory") ? "more --memory, or fewer requests at once" : NULL;
 	if (!strcmp(f->kind, "in-band") && has(f, "model") && (has(f, "not exist") || has(f, "not found")))
 		return "-m names the model";
 	return NULL;

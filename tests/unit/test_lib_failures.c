@@ -103,7 +103,8 @@ static void test_hints(void **state)
 		{"reset", IPF_ABSENT, "the server had closed the kept connection", "--connections fresh"},
 		{"connect", IPF_ABSENT, "Failed to connect: Connection refused", "port"},
 		{"connect", IPF_ABSENT, "Could not resolve host: x", "host name"},
-		{"too-large", 200, "the answer exceeds 1 MB (--max-answer)", "--max-answer"},
+		{"too-large", 200, "the answer exceeds 1 MB (--max-answer)", NULL},
+		{"too-large", 200, "the response's headers exceed 256 KiB", NULL},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
