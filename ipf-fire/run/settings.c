@@ -297,6 +297,11 @@ static int check_terminal(struct fire_options *o, struct ipf_error *err)
 	return 0;
 }
 
+static const char *libraries(void)
+{
+	return curl_version();
+}
+
 bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
                         int *status)
 {
@@ -308,7 +313,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 		.specs = specs,
 		.count = sizeof specs / sizeof *specs,
 		.max_operands = 1,
-		.libraries = curl_version(),
+		.libraries = libraries,
 	};
 	struct operands operands;
 	struct ipf_error err = {0};

@@ -136,5 +136,5 @@ void version_format(const struct program *program, struct buffer *out)
 	/* the versions at run time, not those at compile time */
 	buffer_format(out, "jansson %s, zstd %s, OpenSSL %s%s%s\n", jansson_version_str(), ZSTD_versionString(),
 	              OpenSSL_version(OPENSSL_VERSION_STRING), program->libraries ? ", " : "",
-	              program->libraries ? program->libraries : "");
+	              program->libraries ? program->libraries() : "");
 }

@@ -93,7 +93,7 @@ struct program {
 	int min_operands, max_operands; /* max -1: any number */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
 	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
-	const char *libraries; /* for --version, besides those of lib: "libcurl/7.88.1 OpenSSL/3.0.17"; may be NULL */
+	const char *(*libraries)(void); /* for --version, besides those of lib: "libcurl/7.88.1 …"; may be NULL */
 };
 
 /* Whether the option takes a value. */

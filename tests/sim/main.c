@@ -4,7 +4,6 @@
 #include "cli/options.h"
 #include "cli/units.h"
 
-#include <openssl/crypto.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +77,7 @@ static const struct option_spec specs[] = {
      .help = "print a completion script for bash (the default), zsh or fish"},
 };
 
-static struct program program = {
+static const struct program program = {
 	.name = "ipf-sim",
 	.summary = "a simulated model server, for tests",
 	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, when it accepts\n"
@@ -229,10 +228,7 @@ int main(int argc, char **argv)
 	struct server_options server = {0};
 	struct operands operands;
 	struct ipf_error err = {0};
-	char libraries[64];
 	int status;
-	snprintf(libraries, sizeof libraries, "%s", OpenSSL_version(OPENSSL_VERSION));
-	program.libraries = libraries;
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
 	if (options.list_modes)

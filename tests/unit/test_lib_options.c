@@ -71,6 +71,11 @@ static const struct option_spec specs[] = {
 	COMMON_OPTIONS(struct test_options, common),
 };
 
+static const char *libraries(void)
+{
+	return "libother 1.5.4";
+}
+
 static const struct program program = {
 	.name = "ipf-test",
 	.operands = "STAGE… [FILE]",
@@ -80,7 +85,7 @@ static const struct program program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 1,
 	.max_operands = 3,
-	.libraries = "libother 1.5.4",
+	.libraries = libraries,
 };
 
 /* ---- parsing in this process ------------------------------------------------------------------------------------- */
