@@ -42,8 +42,9 @@ done
 cat "$DEMO/server.txt"
 URL=http://127.0.0.1:$(grep -oE '[0-9]+' "$DEMO/server.txt" | tail -1)
 
-say 'What is asked: conversations in ShareGPT format become a request trace.'
-show 'ipf-prep sharegpt examples/chat.json -o $DEMO/chat.trace.zst'
+say 'What is asked: 600 requests of lengths as in chats. Datasets and recorded traces come the same way, as below.'
+show 'ipf-prep synthetic -n 600 --seed 1 --input-tokens lognormal:300,200 --output-tokens lognormal:60,30 \
+    -o $DEMO/chat.trace.zst'
 say 'When: a warm-up, then two measured stages. Nothing has been sent yet.'
 show 'ipf-sched constant:rate=2,for=3s,warmup poisson:rate=15,for=12s poisson:rate=30,for=12s \
     -t $DEMO/chat.trace.zst -o $DEMO/chat.sched'
