@@ -33,6 +33,12 @@ void memory_note_failure(void)
 	atomic_store_explicit(&ran_out, true, memory_order_relaxed);
 }
 
+void memory_note_errno(int errno_value)
+{
+	if (errno_value == ENOMEM)
+		memory_note_failure();
+}
+
 bool memory_ran_out(void)
 {
 	return atomic_load_explicit(&ran_out, memory_order_relaxed);

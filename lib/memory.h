@@ -22,6 +22,9 @@ void *memory_allocate(size_t size);
 void memory_free(void *memory);
 
 void memory_note_failure(void); /* from any thread */
+
+/* Notes what libraries that take no allocator leave behind: `errno = 0; call(); memory_note_errno(errno);` */
+void memory_note_errno(int errno_value);
 bool memory_ran_out(void);
 
 #endif

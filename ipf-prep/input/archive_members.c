@@ -1,7 +1,9 @@
 #include "input/archive_members.h"
+#include "memory.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,7 @@ bool is_archive(const char *path)
 static int unreadable(struct archive_members *m, struct ipf_error *err)
 {
 	const char *why = archive_error_string(m->archive);
+	memory_note_errno(archive_errno(m->archive));
 	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot read the archive: %s", why ? why : "unknown error");
 }
 
@@ -54,11 +57,19 @@ static int begin(struct archive_members **opened, const char *path, size_t len, 
 		archive_members_close(m);
 		return ipf_error_memory(err);
 	}
+	errno = 0;
 	archive_read_support_filter_all(m->archive);
 	archive_read_support_format_tar(m->archive);
 	archive_read_support_format_zip(m->archive);
 	archive_read_support_format_7zip(m->archive);
-	if (archive_read_open_filename(m->archive, m->path, 128 << 10) != ARCHIVE_OK) {
+	memory_note_errno(errno);
+	if (memory_ran_out()) {
+		archive_members_close(m);
+		return ipf_error_memory(err);
+	}
+	int status = archive_read_open_filename(m->archive, m->path, 128 << 10);
+	memory_note_errno(errno);
+	if (status != ARCHIVE_OK) {
 		unreadable(m, err);
 		archive_members_close(m);
 		return -1;
@@ -72,9 +83,13 @@ static int next_member(struct archive_members *m, const char **name, struct ipf_
 {
 	struct archive_entry *entry;
 	int status;
+	errno = 0;
 	while ((status = archive_read_next_header(m->archive, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
 		if (archive_entry_filetype(entry) == AE_IFREG && (*name = archive_entry_pathname(entry)))
-			return 1;
+			break;
+	memory_note_errno(errno);
+	if (status == ARCHIVE_OK || status == ARCHIVE_WARN)
+		return 1;
 	m->at_end = true;
 	return status == ARCHIVE_EOF ? 0 : unreadable(m, err);
 }
@@ -120,7 +135,9 @@ int archive_members_open(struct archive_members **members, const char *path, str
 
 int64_t archive_members_read(struct archive_members *m, char *to, size_t cap, struct ipf_error *err)
 {
+	errno = 0;
 	la_ssize_t got = archive_read_data(m->archive, to, cap);
+	memory_note_errno(errno);
 	return got >= 0 ? (int64_t)got : unreadable(m, err);
 }
 

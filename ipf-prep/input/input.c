@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "buffer.h"
 #include "json/jdoc.h"
+#include "memory.h"
 #include "input/archive_members.h"
 #include "input/parquet.h"
 #include "input/remote.h"
@@ -118,16 +119,22 @@ static int open_archive(struct input *input, struct ipf_error *err)
 	input->archive = archive_read_new();
 	if (!input->raw || !input->archive)
 		return ipf_error_errno(err, ENOMEM, input_name(input), "cannot open");
+	errno = 0;
 	archive_read_support_filter_gzip(input->archive);
 	archive_read_support_filter_zstd(input->archive);
 	archive_read_support_filter_xz(input->archive);
 	archive_read_support_filter_bzip2(input->archive);
 	archive_read_support_format_raw(input->archive);
 	archive_read_support_format_empty(input->archive);
+	memory_note_errno(errno);
+	if (memory_ran_out())
+		return ipf_error_memory(err);
 	struct archive_entry *entry;
 	int status = archive_read_open(input->archive, input, NULL, archive_feed, NULL);
 	if (status == ARCHIVE_OK)
 		status = archive_read_next_header(input->archive, &entry);
+	memory_note_errno(errno);
+	memory_note_errno(archive_errno(input->archive));
 	if (status == ARCHIVE_EOF)
 		input->empty = true;
 	else if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
@@ -219,9 +226,12 @@ static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_e
 		return read_raw(input, to, cap, err);
 	if (input->empty)
 		return 0;
+	errno = 0;
 	la_ssize_t got = archive_read_data(input->archive, to, cap);
+	memory_note_errno(errno);
 	if (got >= 0)
 		return got;
+	memory_note_errno(archive_errno(input->archive));
 	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress any further: %s",
 	                    why_undecodable(input->archive));
 }

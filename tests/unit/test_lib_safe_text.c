@@ -130,7 +130,7 @@ static void test_errors(void **state)
 	for (size_t i = 0; i + 3 < sizeof text; i += 3)
 		memcpy(text + i, "€", 4);
 	for (size_t shift = 0; shift < 3; shift++) {
-		ipf_error_set(&err, IPF_INPUT, "%s%s", "abc" + shift, text);
+		ipf_error_set(&err, IPF_INPUT, "%s%s", &"abc"[shift], text);
 		assert_true(utf8_valid(err.text, strlen(err.text), NULL));
 		assert_string_equal(err.text + strlen(err.text) - 3, "…");
 		ipf_error_clear(&err);
