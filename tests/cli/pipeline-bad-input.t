@@ -72,7 +72,7 @@ wrong 1 nowhere.json ipf-prep sharegpt nowhere.json -o nowhere.trace
 
 # A wrong field in the middle of a trace: file, line, field and value.
 sed '3s/"output_tokens":[0-9]*/"output_tokens":"many"/' chat.trace >many.trace
-wrong 3 'many.trace:3: output_tokens: expected an integer of 0 or more, got "many"' ipf-sched constant:rate=5,n=2 -t many.trace
+wrong 3 'many.trace:3: output_tokens: expected a number of tokens from 0 to 2^40, got "many"' ipf-sched constant:rate=5,n=2 -t many.trace
 
 # Whom to send to: a URL of another kind or none is wrong usage, one that leads nowhere is the network's failure.
 wrong 2 '"ftp://127.0.0.1/"' ipf-fire -u ftp://127.0.0.1/ -m sim -t chat.trace chat.sched
