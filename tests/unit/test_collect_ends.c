@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "collect_record.h"
+
 /* What ends a response, what does not although it looks like it, and what comes after the end. */
 
 static struct response response;
@@ -20,29 +22,19 @@ static void parsed_as(const char *members, struct slice body, const char *expect
 {
 	const struct response_options response_options = {.keep_text = true};
 	const struct measure_options measure_options = {.stall_ns = IPF_ABSENT};
-	struct record_read read = {.t_ns = 100, .bytes = (int64_t)body.len, .own_ns = 100};
+	struct record_read read;
 	struct buffer text = {0}, got = {0};
 	struct ipf_error err = {0};
 	struct record record;
 	struct result row;
-	struct api *api = NULL;
 	buffer_format(
 		&text,
 		"{\"ipf\":\"api\",\"version\":1,\"name\":\"x\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},%s}",
 		members);
-	json_t *json = json_loads(text.data, 0, NULL);
-	assert_non_null(json);
-	if (api_from_json(&api, json, "test", &err) < 0)
-		fail_msg("%s", err.text);
-	record_init(&record);
-	record.n = record.stage = record.start_ns = 0;
-	record.end_ns = 100;
-	record.status = 200;
-	record.streamed = true;
+	json_t *json;
+	struct api *api = api_of_text(text.data, &json);
+	record_of_body(&record, body, &read);
 	record.headers = slice_of("{\"grpc-status\":\"0\"}");
-	record.body = body;
-	record.reads = &read;
-	record.reads_count = 1;
 	assert_int_equal(response_parse(&response, &record, api, &response_options, &err), 0);
 	assert_int_equal(measure_row(&measure, &record, &response, &measure_options, &row, &err), 0);
 	buffer_slice(&got, row.ok ? slice_of("ok") : row.error_kind);

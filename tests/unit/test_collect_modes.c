@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "collect_record.h"
+
 /* Other kinds of servers: what a descriptor says of them is followed. */
 
 #define HEAD                                                                                                           \
@@ -45,25 +47,15 @@ static void says(const char *descriptor, enum record_error error, const char *bo
 {
 	const struct response_options response_options = {.keep_text = true, .tokens = tokens};
 	const struct measure_options measure_options = {.keep_text = true, .stall_ns = IPF_ABSENT, .tokens = tokens};
-	struct record_read read = {.t_ns = 100, .bytes = (int64_t)strlen(body), .own_ns = 100};
+	struct record_read read;
 	struct buffer got = {0};
 	struct ipf_error err = {0};
 	struct record record;
 	struct result row;
-	struct api *api = NULL;
-	json_t *json = json_loads(descriptor, 0, NULL);
-	assert_non_null(json);
-	if (api_from_json(&api, json, "test", &err) < 0)
-		fail_msg("%s", err.text);
-	record_init(&record);
-	record.n = record.stage = record.start_ns = 0;
-	record.end_ns = 100;
-	record.status = 200;
+	json_t *json;
+	struct api *api = api_of_text(descriptor, &json);
+	record_of_body(&record, slice_of(body), &read);
 	record.error = error;
-	record.streamed = true;
-	record.body = slice_of(body);
-	record.reads = &read;
-	record.reads_count = 1;
 	assert_int_equal(response_parse(&response, &record, api, &response_options, &err), 0);
 	assert_int_equal(measure_row(&measure, &record, &response, &measure_options, &row, &err), 0);
 	buffer_slice(&got, row.ok ? slice_of("ok") : row.error_kind);

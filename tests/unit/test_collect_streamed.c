@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "collect_record.h"
+
 /* Which responses were streamed and so have a first token, and which came in one piece: by what came, not by what was
  * asked for. */
 
@@ -85,24 +87,15 @@ static void measure_case(const struct streaming_case *c, const char *descriptor,
 	const struct response_options response_options = {0};
 	const struct measure_options measure_options = {.stall_ns = IPF_ABSENT, .deadline_ns = 10};
 	size_t len = c->len ? c->len : strlen(c->body);
-	struct record_read read = {.t_ns = 100, .bytes = (int64_t)len, .own_ns = 100};
+	struct record_read read;
 	struct ipf_error err = {0};
 	struct record record;
-	struct api *api = NULL;
-	json_t *json = json_loads(descriptor, 0, NULL);
-	assert_non_null(json);
-	if (api_from_json(&api, json, "test", &err) < 0)
-		fail_msg("%s", err.text);
-	record_init(&record);
-	record.n = record.stage = record.start_ns = 0;
-	record.end_ns = 100;
-	record.status = 200;
+	json_t *json;
+	struct api *api = api_of_text(descriptor, &json);
+	record_of_body(&record, ((struct slice){c->body, len}), &read);
 	record.streamed = c->asked;
 	record.asked_output_tokens = c->asked_tokens ? c->asked_tokens : IPF_ABSENT;
 	record.headers = slice_of("{\"grpc-status\":\"0\"}");
-	record.body = (struct slice){c->body, len};
-	record.reads = &read;
-	record.reads_count = 1;
 	assert_int_equal(response_parse(&response, &record, api, &response_options, &err), 0);
 	assert_int_equal(measure_row(&measure, &record, &response, &measure_options, row, &err), 0);
 	api_close(api);
