@@ -11,7 +11,7 @@
 #include "stream/provenance.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
-#include "itl_histograms.h"
+#include "measure/itl_histograms.h"
 #include "verdict/verdict.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define COLLECT_COLLECT_H
 
 #include "cli/options.h"
-#include "measure.h"
+#include "measure/measure.h"
 
 struct collect_options {
 	struct common_options common;

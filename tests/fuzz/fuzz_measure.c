@@ -2,7 +2,7 @@
  * The first four bytes choose: the API, the status and the error, what is asked of us, and how the body is split. */
 #include "absent.h"
 #include "api/response.h"
-#include "measure.h"
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

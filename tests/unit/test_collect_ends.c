@@ -1,6 +1,6 @@
 #include "absent.h"
 #include "api/response.h"
-#include "measure.h"
+#include "measure/measure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

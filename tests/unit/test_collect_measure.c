@@ -1,5 +1,5 @@
 #include "absent.h"
-#include "measure.h"
+#include "measure/measure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,17 +49,16 @@ static void scene_end(struct scene *s)
 	buffer_release(&s->response.content);
 }
 
-static void samples_are(const struct scene *s, const struct itl_sample *expected, size_t count)
+static void samples_are(const struct scene *s, const int64_t expected[][2], size_t count)
 {
 	assert_int_equal(s->measure.samples_count, count);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(s->measure.samples[i].value_ns, expected[i].value_ns);
-		assert_int_equal(s->measure.samples[i].count, expected[i].count);
+		assert_int_equal(s->measure.samples[i].value_ns, expected[i][0]);
+		assert_int_equal(s->measure.samples[i].count, expected[i][1]);
 	}
 }
 #define SAMPLES_ARE(s_, ...)                                                                                           \
-	samples_are(s_, (const struct itl_sample[]){__VA_ARGS__},                                                          \
-	            sizeof((const struct itl_sample[]){__VA_ARGS__}) / sizeof(struct itl_sample))
+	samples_are(s_, (const int64_t[][2]){__VA_ARGS__}, sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
 
 /* ---- when it started ---- */
 
@@ -352,6 +351,34 @@ static void tokens_of_the_first_event(void **state)
 	scene_end(&s);
 }
 
+static void tokens_of_events_add_up(void **state)
+{
+	const int64_t times[] = {100, 110, 130, 190};
+	struct scene s;
+	(void)state;
+	scene_begin(&s, times, 4);
+	/* only the sum is known */
+	s.response.output_tokens = 10;
+	s.response.usage_events = 4;
+	scene_measure(&s);
+	const int64_t even[] = {2, 2, 3, 3};
+	assert_memory_equal(s.measure.event_tokens, even, sizeof even);
+	assert_int_equal(s.measure.samples[0].t_ns, 110);
+	assert_int_equal(s.measure.samples[2].t_ns, 190);
+	/* each event says how many it brought */
+	const int64_t usage[] = {1, 4, 8, 10}, own[] = {1, 3, 4, 2};
+	for (size_t i = 0; i < 4; i++)
+		s.events[i].usage_tokens = usage[i];
+	scene_measure(&s);
+	assert_memory_equal(s.measure.event_tokens, own, sizeof own);
+	/* and the total contradicts them */
+	s.response.output_tokens = 12;
+	scene_measure(&s);
+	const int64_t total[] = {3, 3, 3, 3};
+	assert_memory_equal(s.measure.event_tokens, total, sizeof total);
+	scene_end(&s);
+}
+
 static void stalls_are_long_gaps(void **state)
 {
 	(void)state;
@@ -442,6 +469,7 @@ int main(void)
 		cmocka_unit_test(a_sample_is_a_request),
 		cmocka_unit_test(fluidity_carries_time_saved_over),
 		cmocka_unit_test(a_sample_is_a_token),
+		cmocka_unit_test(tokens_of_events_add_up),
 		cmocka_unit_test(stalls_are_long_gaps),
 		cmocka_unit_test(tokens_of_the_first_event),
 		cmocka_unit_test(events_are_listed_on_demand),

@@ -1,7 +1,7 @@
 #include "absent.h"
 #include "api/response.h"
-#include "measure.h"
-#include "itl_histograms.h"
+#include "measure/measure.h"
+#include "measure/itl_histograms.h"
 #include "stats/histogram.h"
 #include "stream/provenance.h"
 
@@ -222,7 +222,7 @@ static void gaps_are_pooled_by_stage(void **state)
 	close(mkstemp(path));
 	struct ipf_error err = {0};
 	struct itl_histograms *itl = itl_histograms_new();
-	const struct itl_sample first[] = {{10, 1}, {30, 2}}, second[] = {{5, 1}};
+	const struct itl_sample first[] = {{10, 1, 0}, {30, 2, 0}}, second[] = {{5, 1, 0}};
 	const struct result rows[] = {{.stage = 0, .model = slice_of("\"a\"")},
 	                              {.stage = 1, .model = slice_of("\"a\"")},
 	                              {.stage = 2, .model = slice_of("\"a\"")},

@@ -2,7 +2,7 @@
 #include "api/response.h"
 #include "clock.h"
 #include "collect_cases.h"
-#include "measure.h"
+#include "measure/measure.h"
 #include "stats/rng.h"
 
 #include <setjmp.h>

@@ -29,9 +29,10 @@ struct measure_options {
 	const struct token_counter *tokens; /* NULL: no tokenizer */
 };
 
-/* `count` inter-token latencies of this value. */
+/* `count` inter-token latencies of this value, which ended at t_ns: the time of the event that ends the gap, or, with
+ * ITL_REQUEST, of the last content event. */
 struct itl_sample {
-	int64_t value_ns, count;
+	int64_t value_ns, count, t_ns;
 };
 
 /* Samples of the last row and scratch space, reused for each row. Zero-initialise. */
@@ -39,9 +40,12 @@ struct measure {
 	struct itl_sample *samples; /* of the last row */
 	size_t samples_count;
 	bool tokens_unknown; /* ITL_TOKEN: there were gaps, but the tokens of each event are unknown */
+	/* Of the last row: the output tokens that each content event brought, whose sum is the row's output_tokens. If only
+	 * the sum is known, it is divided evenly over the events. Meaningless if the row has no output_tokens. */
+	int64_t *event_tokens;
 
 	/* private */
-	int64_t *gaps, *event_tokens;
+	int64_t *gaps;
 	size_t *event_ends;
 	size_t cap;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed;

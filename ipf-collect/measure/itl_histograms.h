@@ -5,7 +5,7 @@
 #ifndef COLLECT_ITL_HISTOGRAMS_H
 #define COLLECT_ITL_HISTOGRAMS_H
 
-#include "measure.h"
+#include "measure/measure.h"
 #include "stream/stream.h"
 
 struct itl_histograms;

@@ -1,4 +1,4 @@
-#include "itl_histograms.h"
+#include "measure/itl_histograms.h"
 
 #include "stats/histogram.h"
 

@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "measure/measure.h"
 
 #include "absent.h"
 #include "json/jout.h"
@@ -401,9 +401,9 @@ static int64_t count_stalls(int64_t *gaps, size_t count, int64_t longest, const 
 	return stalls;
 }
 
-static void add_sample(struct measure *m, int64_t value_ns, int64_t count)
+static void add_sample(struct measure *m, int64_t value_ns, int64_t count, int64_t t_ns)
 {
-	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count};
+	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count, t_ns};
 }
 
 /* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
@@ -414,7 +414,7 @@ static void sample_tokens(struct measure *m, const struct response *r, bool know
 	for (size_t i = 1; known && i < r->events_count; i++) {
 		gap += m->gaps[i - 1];
 		if (m->event_tokens[i] > 0) {
-			add_sample(m, share(gap, m->event_tokens[i]), m->event_tokens[i]);
+			add_sample(m, share(gap, m->event_tokens[i]), m->event_tokens[i], r->events[i].t_ns);
 			gap = 0;
 		}
 	}
@@ -432,9 +432,9 @@ static void measure_gaps(struct measure *m, const struct response *r, const stru
 	if (options->itl == ITL_TOKEN)
 		sample_tokens(m, r, tokens_known);
 	else if (options->itl == ITL_REQUEST)
-		add_sample(m, share(r->events[count].t_ns - r->events[0].t_ns, (int64_t)count), 1);
+		add_sample(m, share(r->events[count].t_ns - r->events[0].t_ns, (int64_t)count), 1, r->events[count].t_ns);
 	for (size_t i = 0; options->itl == ITL_GAP && i < count; i++)
-		add_sample(m, m->gaps[i], 1);
+		add_sample(m, m->gaps[i], 1, r->events[i + 1].t_ns);
 	for (size_t i = 0; i < m->samples_count; i++) {
 		sum += m->samples[i].value_ns * m->samples[i].count;
 		samples += m->samples[i].count;
@@ -501,6 +501,21 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	return 0;
 }
 
+/* Makes the tokens of the events add up to the row's. What is known of each event stays if it does; otherwise they
+ * share evenly, the later ones being the larger by one. */
+static void divide_tokens(struct measure *m, size_t events, bool tokens_known, const struct result *row)
+{
+	int64_t sum = 0, given = 0;
+	for (size_t i = 0; tokens_known && i < events; i++)
+		sum += m->event_tokens[i];
+	if (row->output_tokens == IPF_ABSENT || (tokens_known && sum == row->output_tokens))
+		return;
+	for (size_t i = 0; i < events; i++) {
+		m->event_tokens[i] = (row->output_tokens - given) / (int64_t)(events - i);
+		given += m->event_tokens[i];
+	}
+}
+
 static void list_events(struct measure *m, const struct response *r, bool tokens_known, struct result *row)
 {
 	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list};
@@ -562,6 +577,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		measure_gaps(m, r, options, found.by_event, row);
 	if (r->events_count && options->keep_events)
 		list_events(m, r, found.by_event, row);
+	divide_tokens(m, r->events_count, found.by_event, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);
 	if (r->finish.len)
