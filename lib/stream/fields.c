@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_FIELDS = 64 };
+enum { MASK_BITS = 64 };
 
 static void *place(const struct field *f, void *object)
 {
@@ -83,10 +83,10 @@ static size_t find(const struct field *fields, size_t count, size_t hint, const 
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err)
 {
-	uint64_t seen = 0;
+	uint64_t seen[FIELDS_MAX / MASK_BITS] = {0};
 	size_t hint = 0;
 	fields_init(fields, count, object);
-	if (count > MAX_FIELDS)
+	if (count > FIELDS_MAX)
 		return ipf_error_set(err, IPF_SYSTEM, "a table of %zu fields is too long for fields_read", count);
 	if (jdoc_type_of(doc, map) != JDOC_MAP)
 		return ipf_error_set(err, IPF_INPUT, "expected an object");
@@ -95,14 +95,15 @@ int fields_read(const struct field *fields, size_t count, void *object, const st
 		if (at == count)
 			continue;
 		hint = at + 1 < count ? at + 1 : 0;
-		if (seen & (UINT64_C(1) << at) || jdoc_is_null(doc, e.value))
+		uint64_t *mask = &seen[at / MASK_BITS], bit = UINT64_C(1) << at % MASK_BITS;
+		if (*mask & bit || jdoc_is_null(doc, e.value))
 			continue;
 		if (read_one(&fields[at], object, doc, e.value, err) < 0)
 			return -1;
-		seen |= UINT64_C(1) << at;
+		*mask |= bit;
 	}
 	for (size_t i = 0; i < count; i++)
-		if (fields[i].required && !(seen & (UINT64_C(1) << i)))
+		if (fields[i].required && !(seen[i / MASK_BITS] & UINT64_C(1) << i % MASK_BITS))
 			return ipf_error_set(err, IPF_INPUT, "%s: missing", fields[i].name);
 	return 0;
 }

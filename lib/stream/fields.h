@@ -31,6 +31,9 @@ enum field_type {
  */
 #define FIELD_INT_MAX ((INT64_C(1) << 61) - 1)
 
+/* The most fields of one table. */
+enum { FIELDS_MAX = 128 };
+
 struct field {
 	const char *name;
 	enum field_type type;
@@ -51,7 +54,7 @@ struct field {
 /* Sets every field to absent, every bool to false. */
 void fields_init(const struct field *fields, size_t count, void *object);
 /* Reads the members of `map` into the object, which borrows from the document's text. Unknown members are ignored. -1:
- * err says `NAME: expected …` or `NAME: missing`. At most 64 fields. */
+ * err says `NAME: expected …` or `NAME: missing`. At most FIELDS_MAX fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
 /* Writes the fields that are not absent as members of the map that is open in `w`. */
