@@ -13,10 +13,6 @@ struct collect_options {
 	bool explain;
 };
 
-/* Opens the descriptor to parse the records with: the one that is `requested`, or the one in their header if that is
- * NULL. */
-int collect_open_api(struct record_reader *records, const char *requested, struct api **api, struct ipf_error *err);
-
 /* Opens the tokenizer that --tokenizer names. */
 int open_token_counter(struct token_counter **tokens, const struct collect_options *options, struct ipf_error *err);
 

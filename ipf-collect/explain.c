@@ -5,6 +5,7 @@
 #include "api/error_message.h"
 #include "api/grpc_response.h"
 #include "cli/units.h"
+#include "record_inputs.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -421,7 +422,7 @@ static int explain_input(struct explain *x, const char *path, const char *api, s
 	struct record_reader *reader;
 	struct record record;
 	struct slice client;
-	int got = record_reader_open(&reader, path, bad) < 0 ? -1 : collect_open_api(reader, api, &x->api, bad);
+	int got = record_reader_open(&reader, path, bad) < 0 ? -1 : record_input_open_api(reader, api, &x->api, bad);
 	while (got >= 0 && (got = record_reader_next(reader, &record, &client, bad)) > 0)
 		if (got == 1 && explain_record(x, &record, err) < 0)
 			break;

@@ -1,0 +1,102 @@
+#include "record_inputs.h"
+
+#include "absent.h"
+#include "cli/interrupt.h"
+
+#include <stdlib.h>
+
+int record_input_open_api(struct record_reader *records, const char *requested, struct api **api, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(records);
+	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
+	if (requested)
+		return api_open(api, requested, err);
+	if (json_is_object(descriptor))
+		return api_from_json(api, descriptor, stream_reader_name(stream), err);
+	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1,
+	                    "api: the header has no API descriptor; give one with --api");
+}
+
+static int read_schedule(struct record_input *input, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *header = schedule_find_header(stream_reader_header(stream));
+	return header ? schedule_from_header(&input->schedule, header, stream_reader_name(stream), err) : 0;
+}
+
+/* The header has the run's start to the nanosecond, so records with equal headers are of the same run. */
+static int check_same_run(const struct record_inputs *inputs, struct ipf_error *err)
+{
+	struct stream_reader *last = record_reader_stream(inputs->list[inputs->count - 1].reader);
+	json_t *header = stream_reader_header(last);
+	for (size_t i = 0; json_object_get(header, "t0_unix_ns") && i + 1 < inputs->count; i++) {
+		struct stream_reader *other = record_reader_stream(inputs->list[i].reader);
+		if (json_equal(header, stream_reader_header(other)))
+			return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0,
+			                    "the same run as in %s; its requests would count twice", stream_reader_name(other));
+	}
+	return 0;
+}
+
+static int add_shard(struct record_inputs *inputs, const struct record_input *input, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	return shard_set_add(&inputs->shards, stream_reader_header(stream), stream_reader_name(stream), err);
+}
+
+/* IPF_ABSENT: not known, or nonsense. */
+static int64_t start_of(const struct record_input *input)
+{
+	json_t *t0 = json_object_get(stream_reader_header(record_reader_stream(input->reader)), "t0_unix_ns");
+	return json_is_integer(t0) && json_integer_value(t0) >= 0 ? (int64_t)json_integer_value(t0) : IPF_ABSENT;
+}
+
+/* With a start that is not known, no client can be placed before or after another. */
+static void place_in_time(struct record_inputs *inputs)
+{
+	int64_t first = IPF_ABSENT;
+	for (size_t i = 0; i < inputs->count; i++) {
+		int64_t t0_ns = start_of(&inputs->list[i]);
+		if (t0_ns == IPF_ABSENT)
+			return;
+		first = i == 0 || t0_ns < first ? t0_ns : first;
+	}
+	inputs->t0_unix_ns = first;
+	for (size_t i = 0; i < inputs->count; i++)
+		inputs->list[i].offset_ns = start_of(&inputs->list[i]) - first;
+}
+
+int record_inputs_open(struct record_inputs *inputs, const char *api, const struct operands *records,
+                       struct ipf_error *err)
+{
+	size_t count = records->count ? (size_t)records->count : 1;
+	*inputs = (struct record_inputs){.t0_unix_ns = IPF_ABSENT};
+	inputs->list = calloc(count, sizeof *inputs->list);
+	if (!inputs->list)
+		return ipf_error_memory(err);
+	while (inputs->count < count) {
+		struct record_input *input = &inputs->list[inputs->count];
+		int fd;
+		if (record_reader_open(&input->reader, records->count ? records->items[inputs->count] : NULL, err) < 0)
+			return -1;
+		inputs->count++;
+		stream_reader_ready(record_reader_stream(input->reader), &fd);
+		inputs->live |= input_is_live(fd);
+		if (check_same_run(inputs, err) < 0 || add_shard(inputs, input, err) < 0 ||
+		    record_input_open_api(input->reader, api, &input->api, err) < 0 || read_schedule(input, err) < 0)
+			return -1;
+	}
+	place_in_time(inputs);
+	return 0;
+}
+
+void record_inputs_release(struct record_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++) {
+		record_reader_close(inputs->list[i].reader);
+		api_close(inputs->list[i].api);
+		schedule_release(&inputs->list[i].schedule);
+	}
+	free(inputs->list);
+	shard_set_release(&inputs->shards);
+}

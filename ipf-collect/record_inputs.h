@@ -1,0 +1,44 @@
+/* The records that a run of the program reads: one stream, or several that are parts of one run (the clients that
+ * shared its schedule).
+ *
+ *     struct record_inputs inputs = {0};
+ *     if (record_inputs_open(&inputs, options->api, records, &err) < 0) …
+ *     record_reader_next(inputs.list[0].reader, …)
+ *     record_inputs_release(&inputs);                    // also after a failure
+ */
+#ifndef COLLECT_RECORD_INPUTS_H
+#define COLLECT_RECORD_INPUTS_H
+
+#include "api/api.h"
+#include "cli/options.h"
+#include "stream/record.h"
+#include "stream/schedule.h"
+#include "stream/shard_set.h"
+
+struct record_input {
+	struct record_reader *reader;
+	struct api *api;
+	struct schedule schedule; /* empty if the records do not contain it */
+	int64_t offset_ns;        /* how much later than the earliest input this one began; 0: not known */
+};
+
+struct record_inputs {
+	struct record_input *list;
+	size_t count;
+	struct shard_set shards; /* of a schedule that was divided; empty if it was not */
+	int64_t t0_unix_ns;      /* when the earliest began, since the epoch; IPF_ABSENT: not known of each */
+	bool live;               /* an input is being written while we read it */
+};
+
+/* Opens the descriptor to parse the records with: the one that is `requested`, or the one in their header if that is
+ * NULL. */
+int record_input_open_api(struct record_reader *records, const char *requested, struct api **api,
+                          struct ipf_error *err);
+
+/* Opens all `records` (none: standard input) and reads their headers. `api`: --api, or NULL. -1: IPF_INPUT also for a
+ * shard or a run that is given twice. */
+int record_inputs_open(struct record_inputs *inputs, const char *api, const struct operands *records,
+                       struct ipf_error *err);
+void record_inputs_release(struct record_inputs *inputs);
+
+#endif

@@ -1,0 +1,84 @@
+#include "results_header.h"
+
+#include "absent.h"
+#include "stream/provenance.h"
+
+#include <string.h>
+
+static json_t *stall_rule(const struct measure_options *options)
+{
+	if (options->stall_ns != IPF_ABSENT)
+		return json_pack("{s:I}", "over_ns", (json_int_t)options->stall_ns);
+	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
+}
+
+/* The name of the run, if its parts agree on it; borrowed; NULL. */
+static json_t *run_name(const struct record_inputs *inputs)
+{
+	json_t *name = NULL;
+	for (size_t i = 0; i < inputs->count; i++) {
+		json_t *own = json_object_get(stream_reader_header(record_reader_stream(inputs->list[i].reader)), "name");
+		if (i && !json_equal(own, name))
+			return NULL;
+		name = own;
+	}
+	return name;
+}
+
+json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
+                       const struct token_counter *tokens, json_t *argv)
+{
+	json_t *from = json_array();
+	for (size_t i = 0; i < inputs->count; i++)
+		json_array_append(from, stream_reader_header(record_reader_stream(inputs->list[i].reader)));
+	struct provenance p = {.tool = "ipf-collect", .argv = argv, .from = from, .undated = true};
+	json_t *header = stream_header("results", &p);
+	json_t *schedule = schedule_find_header(stream_reader_header(record_reader_stream(inputs->list[0].reader)));
+	int bad = !header;
+	if (run_name(inputs))
+		bad |= json_object_set(header, "name", run_name(inputs));
+	bad |= json_object_set_new(header, "api", json_string(api_name(inputs->list[0].api)));
+	if (tokens)
+		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(tokens));
+	bad |= json_object_set_new(header, "itl", json_string(itl_mode_names[options->measure.itl]));
+	bad |= json_object_set_new(header, "stall", stall_rule(&options->measure));
+	if (options->measure.deadline_ns != IPF_ABSENT)
+		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
+	if (json_object_get(schedule, "stages"))
+		bad |= json_object_set(header, "stages", json_object_get(schedule, "stages"));
+	if (inputs->shards.of)
+		bad |= json_object_set_new(header, "shards", shard_set_json(&inputs->shards));
+	if (json_object_get(schedule, "trace"))
+		bad |= json_object_set(header, "trace", json_object_get(schedule, "trace"));
+	if (bad) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
+}
+
+/* Line count and digest of an input, and the other members of its trailer. */
+static json_t *describe_input(const struct record_input *input)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *about = provenance_stream(stream), *value;
+	const char *key;
+	json_object_foreach(stream_reader_trailer(stream), key, value)
+	{
+		if (!json_object_get(about, key) && strcmp(key, "from") != 0 && strcmp(key, "incomplete") != 0)
+			json_object_set(about, key, value);
+	}
+	return about;
+}
+
+json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete, struct verdict *verdict)
+{
+	json_t *extra = json_object(), *from = json_array();
+	for (size_t i = 0; i < inputs->count; i++)
+		json_array_append_new(from, describe_input(&inputs->list[i]));
+	json_object_set_new(extra, "from", from);
+	if (*incomplete)
+		json_object_set_new(extra, "incomplete", json_string(incomplete));
+	json_object_set_new(extra, "verdict", verdict_json(verdict));
+	return extra;
+}

@@ -1,0 +1,21 @@
+/* The first and the last line of the results: what they were made from, by which conventions, and what the run was
+ * worth.
+ */
+#ifndef COLLECT_RESULTS_HEADER_H
+#define COLLECT_RESULTS_HEADER_H
+
+#include "collect.h"
+#include "record_inputs.h"
+#include "verdict/verdict.h"
+
+/* The headers of the inputs, and the conventions that the metrics follow. It has no date and no host, so that the same
+ * records always give the same bytes. `tokens`: NULL without --tokenizer. `argv` is taken over. New; NULL: out of
+ * memory. */
+json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
+                       const struct token_counter *tokens, json_t *argv);
+
+/* The members of the trailer: what was read of each input, why some of it is missing ("": nothing is), the verdict.
+ * New. */
+json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete, struct verdict *verdict);
+
+#endif
