@@ -69,8 +69,15 @@ double percentile_with_infinite(struct samples *s, int64_t infinite, double p)
 
 static void metric_summary_clear(struct metric_summary *d)
 {
-	*d = (struct metric_summary){
-		.mean = NAN, .std = NAN, .min = NAN, .max = NAN, .median = NAN, .p99 = NAN, .low = NAN, .high = NAN};
+	*d = (struct metric_summary){.mean = NAN,
+	                             .std = NAN,
+	                             .min = NAN,
+	                             .max = NAN,
+	                             .median = NAN,
+	                             .p99 = NAN,
+	                             .n_eff = NAN,
+	                             .low = NAN,
+	                             .high = NAN};
 	for (int i = 0; i < PERCENTILES_MOST; i++)
 		d->at[i] = NAN;
 }
@@ -85,11 +92,10 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 	if (infinite == 0) {
 		d->mean = samples_mean(s) * scale;
 		d->std = samples_std(s) * scale;
-		double low, high;
-		if (samples_mean_interval(s, &low, &high)) {
-			d->low = low * scale;
-			d->high = high * scale;
-		}
+		struct mean_interval interval = samples_mean_interval(s);
+		d->n_eff = interval.n_eff;
+		d->low = interval.low * scale;
+		d->high = interval.high * scale;
 	}
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = percentile_with_infinite(s, infinite, list->p[i]) * scale;

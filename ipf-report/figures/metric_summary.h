@@ -32,6 +32,7 @@ struct metric_summary {
 	double mean, std, min, max;
 	double median, p99;          /* also if the list has neither */
 	double at[PERCENTILES_MOST]; /* for each percentile of the list */
+	double n_eff;                /* effective sample size for the mean; NAN */
 	double low, high;            /* 95 % confidence interval of the mean; NAN */
 };
 

@@ -139,7 +139,12 @@ static const struct {
      "Marked with ~ if there are too few samples: p90 needs 44, p99 459, p99.9 4,603 (binomial bound, 99 % "
      "confidence). Several results are pooled request by request; percentiles are never averaged."},
 	{"std", "Population standard deviation."},
-	{"ci95", "95 % confidence interval of the mean, from 20 batch means in the order of the starts; needs 40 samples."},
+	{"n_eff",
+     "Effective sample size: how many independent samples would tell as much about the mean as these, whose neighbours "
+     "in the order of the starts resemble each other. n / (1 + 2 * the sum of the autocorrelations), by Geyer's initial "
+     "monotone sequence estimator (1992); at most n; needs 40 samples."},
+	{"ci95", "95 % confidence interval of the mean: that of n_eff independent samples, by Student's t with n_eff - 1 "
+             "degrees of freedom. Absent if n_eff is below 4."},
 };
 
 void definitions_format(struct buffer *out)

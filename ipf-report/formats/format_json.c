@@ -44,6 +44,7 @@ static json_t *summary_json(const struct metric_summary *d, const struct percent
 	for (int i = 0; i < list->count; i++)
 		put(json, percentile_name(list->p[i], name), d->at[i]);
 	put(json, "max", d->max);
+	put(json, "n_eff", d->n_eff);
 	if (!isnan(d->low))
 		json_object_set_new(json, "ci95", json_pack("[o, o]", number(d->low), number(d->high)));
 	return json;

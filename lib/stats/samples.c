@@ -1,11 +1,12 @@
 #include "stats/samples.h"
 
+#include "stats/autocorrelation.h"
+#include "stats/student.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#define BATCHES    20
-#define STUDENT_19 2.093024054408263 /* 97.5 % point of Student's t with 19 degrees of freedom */
 #define CONFIDENCE 0.99
 
 void samples_add(struct samples *s, double value)
@@ -108,32 +109,21 @@ double samples_std(const struct samples *s)
 	return sqrt(variance_of(s->values, s->count));
 }
 
-/* Batches in the order of arrival, whose sizes differ by at most one. */
-static bool batch_means(const struct samples *s, double means[BATCHES])
+struct mean_interval samples_mean_interval(const struct samples *s)
 {
-	if (s->count < 2 * BATCHES || s->sorted)
-		return false;
-	for (size_t i = 0; i < BATCHES; i++) {
-		size_t begin = i * s->count / BATCHES, end = (i + 1) * s->count / BATCHES;
-		means[i] = mean_of(s->values + begin, end - begin);
+	struct mean_interval interval = {NAN, NAN, NAN};
+	if (s->count < SAMPLES_FOR_INTERVAL || s->sorted)
+		return interval;
+	struct mean_estimate e = mean_estimate_of(s->values, s->count);
+	double half = e.error * student_quantile(STUDENT_95, e.n_eff - 1);
+	if (!isfinite(e.mean))
+		return interval;
+	interval.n_eff = e.n_eff;
+	if (isfinite(half)) {
+		interval.low = e.mean - half;
+		interval.high = e.mean + half;
 	}
-	return true;
-}
-
-bool samples_mean_interval(const struct samples *s, double *low, double *high)
-{
-	double means[BATCHES], half, mean;
-
-	if (!batch_means(s, means))
-		return false;
-	mean = samples_mean(s);
-	/* the standard error of the mean of the batch means */
-	half = STUDENT_19 * sqrt(variance_of(means, BATCHES) / (BATCHES - 1));
-	if (!isfinite(half))
-		return false;
-	*low = mean - half;
-	*high = mean + half;
-	return true;
+	return interval;
 }
 
 size_t samples_needed(double p)

@@ -1,6 +1,6 @@
 /* Exact statistics of a set of numbers that fits in memory: percentiles by linear interpolation between order
- * statistics (NumPy's default), mean, standard deviation, a confidence interval of the mean by batch means. histogram.h
- * is for the values of which there are too many to keep, such as inter-token gaps.
+ * statistics (NumPy's default), mean, standard deviation, a confidence interval of the mean. histogram.h is for the
+ * values of which there are too many to keep, such as inter-token gaps.
  *
  *     struct samples s = {0};
  *     samples_add(&s, 12.5);
@@ -33,9 +33,18 @@ double samples_percentile(struct samples *s, double p);
 double samples_mean(const struct samples *s);
 double samples_std(const struct samples *s); /* population standard deviation, NumPy's default */
 
-/* The 95 % confidence interval of the mean by batch means: 20 batches in the order of arrival, Student's t. False with
- * fewer than 40 samples, and after anything that sorts, since the order is then lost. */
-bool samples_mean_interval(const struct samples *s, double *low, double *high);
+#define SAMPLES_FOR_INTERVAL 40
+
+/* The 95 % confidence interval of the mean, as wide as that of n_eff independent samples (autocorrelation.h), by
+ * Student's t with n_eff - 1 degrees of freedom. */
+struct mean_interval {
+	double n_eff;     /* effective sample size, at most the number of samples; NAN: not known */
+	double low, high; /* NAN: n_eff is below 4, too few for an interval */
+};
+
+/* All NAN with fewer than SAMPLES_FOR_INTERVAL samples, if one of them is infinite, and after anything that sorts,
+ * since the order of arrival is then lost. */
+struct mean_interval samples_mean_interval(const struct samples *s);
 
 /* How many samples a percentile needs to count as firm: the binomial bound ln(0.01)/ln(p/100) at
  * 99 % confidence, 44 for p90, 459 for p99, 4603 for p99.9. Below 50 the mirrored percentile counts. p0 and p100 never

