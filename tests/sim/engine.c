@@ -16,7 +16,9 @@ struct engine {
 	struct sequence *first, *last; /* who waits */
 	int64_t waiting;
 	bool stepping;
-	int64_t step_end_ns;
+	struct engine_step step; /* the one in progress, or the last */
+	void (*on_step)(const struct engine_step *step, void *data);
+	void *watcher;
 	int64_t wake_ns; /* no step: when the first hold ends */
 	struct engine_counts counts;
 };
@@ -325,13 +327,26 @@ void engine_start(struct engine *e, int64_t now_ns)
 		return;
 	e->stepping = true;
 	e->counts.steps++;
-	e->step_end_ns = now_ns + e->options.step_base_ns + step.sequences * e->options.step_per_seq_ns +
-	                 (int64_t)((double)step.prefilled / e->options.prefill_rate * (double)NS_PER_S);
+	e->step = (struct engine_step){
+		.start_ns = now_ns,
+		.sequences = step.sequences,
+		.prefilled_tokens = step.prefilled,
+		.prefill_ns = (int64_t)((double)step.prefilled / e->options.prefill_rate * (double)NS_PER_S)};
+	e->step.end_ns = now_ns + e->options.step_base_ns + step.sequences * e->options.step_per_seq_ns +
+	                 e->step.prefill_ns;
+	if (e->on_step)
+		e->on_step(&e->step, e->watcher);
+}
+
+void engine_watch(struct engine *e, void (*on_step)(const struct engine_step *step, void *data), void *data)
+{
+	e->on_step = on_step;
+	e->watcher = data;
 }
 
 int64_t engine_deadline(const struct engine *e)
 {
-	return e->stepping ? e->step_end_ns : e->running ? e->wake_ns : INT64_MAX;
+	return e->stepping ? e->step.end_ns : e->running ? e->wake_ns : INT64_MAX;
 }
 
 static void publish(struct engine *e, struct sequence *s)
@@ -371,7 +386,7 @@ bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct seq
 			engine_start(e, e->wake_ns);
 		return false;
 	}
-	if (e->step_end_ns > now_ns)
+	if (e->step.end_ns > now_ns)
 		return false;
 	e->stepping = false;
 	for (int64_t i = 0; i < e->batch_count; i++) {
@@ -382,7 +397,7 @@ bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct seq
 			leave_batch(e, s);
 		on_token(s, data);
 	}
-	int64_t next_ns = e->step_end_ns;
+	int64_t next_ns = e->step.end_ns;
 	if (now_ns - next_ns > MOST_LATE_NS) {
 		e->counts.slipped_ns += now_ns - next_ns;
 		next_ns = now_ns;

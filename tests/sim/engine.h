@@ -67,6 +67,13 @@ struct engine_counts {
 	double kv_usage;    /* share of the blocks in use */
 };
 
+/* One step, known in full when it begins. Its prompts are computed first. */
+struct engine_step {
+	int64_t start_ns, end_ns;
+	int64_t prefill_ns; /* of it for prompts */
+	int64_t sequences, prefilled_tokens;
+};
+
 struct engine;
 
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
@@ -80,6 +87,9 @@ void engine_add(struct engine *engine, struct sequence *sequence, int64_t now_ns
 void engine_remove(struct engine *engine, struct sequence *sequence);
 /* It keeps its place and its blocks, but no step takes it before `until_ns`. */
 void engine_hold(struct sequence *sequence, int64_t until_ns);
+
+/* `on_step` is called whenever a step begins. */
+void engine_watch(struct engine *engine, void (*on_step)(const struct engine_step *step, void *data), void *data);
 
 /* When to come back: the end of the step under way, else the end of the next hold; INT64_MAX when there is nothing to
  * do. */

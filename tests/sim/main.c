@@ -18,6 +18,7 @@ struct sim_options {
 	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
 	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
+	struct gpu_options gpu;
 	const char *api_key, *log;
 	struct string_list models, fails;
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
@@ -47,6 +48,10 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 0, "max-batch", "N", max_batch, "most sequences in a step; others wait (default: 1024)"),
 	ROW(OPTION_COUNT, 0, "kv-blocks", "N", kv_blocks, "size of the KV cache in blocks of 16 tokens (default: 262144)"),
 	ROW(OPTION_FLAG, 0, "no-prefix-cache", NULL, no_prefix_cache, "compute every prompt from its beginning"),
+	OPTION_HEADING("Devices"),
+	ROW(OPTION_COUNT, 0, "gpus", "N", gpu.count, "report N devices at /dcgm/metrics and /amd/metrics (default: 0)"),
+	OPTION_PARSED_BY(0, "gpu-power", "IDLE:BUSY", struct sim_options, gpu, gpu_parse_power,
+                     "watts of a device between steps and within one (default: 80:600)"),
 	OPTION_HEADING("Answers"),
 	ROW(OPTION_COUNT, 0, "template-tokens", "N", template_tokens,
         "tokens added to each message of a chat (default: 0)"),
@@ -117,7 +122,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	    range("kv-blocks", o->kv_blocks, 1, most, err) < 0 || range("step-tokens", o->step_tokens, 1, most, err) < 0 ||
 	    range("default-tokens", o->default_tokens, 1, most, err) < 0 ||
 	    range("max-model-len", o->model_len, 2, most, err) < 0 ||
-	    range("template-tokens", o->template_tokens, 0, most, err) < 0)
+	    range("template-tokens", o->template_tokens, 0, most, err) < 0 || range("gpus", o->gpu.count, 0, 64, err) < 0)
 		return -1;
 	if (o->step_base_ns + o->step_per_seq_ns <= 0)
 		return ipf_error_set(err, IPF_USAGE, "--step-base and --step-per-seq: a step has to take some time");
@@ -131,6 +136,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .kv_blocks = o->kv_blocks,
 	                                             .prefix_cache = !o->no_prefix_cache},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
+	                                  .gpu = o->gpu,
 	                                  .port = (int)o->port,
 	                                  .models = o->models.items,
 	                                  .model_count = o->models.count,
@@ -220,6 +226,7 @@ int main(int argc, char **argv)
 	                              .step_tokens = 8192,
 	                              .max_batch = 1024,
 	                              .kv_blocks = 262144,
+	                              .gpu = {.idle_w = 80, .busy_w = 600},
 	                              .model_len = 131072,
 	                              .default_tokens = 128,
 	                              .keep_alive_ns = 75 * NS_PER_S,

@@ -1,5 +1,7 @@
 #include "metrics.h"
 
+#include "exposition.h"
+
 #include <stdio.h>
 
 static const double ttft_bounds[METRICS_MOST_BOUNDS] = {
@@ -80,24 +82,12 @@ static void write_histogram(struct buffer *out, const char *labels, const struct
 	              labels, m->sum);
 }
 
-static void write_label_value(struct buffer *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buffer_byte(out, '\\');
-		if (*text == '\n')
-			buffer_text(out, "\\n");
-		else
-			buffer_byte(out, *text);
-	}
-}
-
 void metrics_write(const struct metrics *metrics, const struct engine_counts *c, const char *model, struct buffer *out)
 {
 	static const char *const reasons[FINISH_COUNT] = {"length", "stop", "abort"};
 	struct buffer labels = {0};
 	buffer_text(&labels, "engine=\"0\",model_name=\"");
-	write_label_value(&labels, model);
+	exposition_label_value(&labels, model);
 	buffer_byte(&labels, '"');
 	const char *l = labels.failed ? "" : labels.data;
 	const struct {

@@ -3,10 +3,13 @@
 #include "answer.h"
 #include "clock.h"
 #include "dialect.h"
+#include "gpu_exporters.h"
 #include "json/jout.h"
 #include "tokenize.h"
 
 #include <string.h>
+
+#define EXPOSITION "text/plain; version=0.0.4; charset=utf-8"
 
 bool server_has_model(const struct server_options *options, const char *name)
 {
@@ -71,10 +74,35 @@ static void get_health(struct conn *c)
 static void get_metrics(struct conn *c)
 {
 	struct buffer body = {0};
+	server_catch_up(c->server, clock_now());
 	struct engine_counts counts = engine_counts(c->server->engine);
 	metrics_write(&c->server->metrics, &counts, server_model(c->server->options, 0), &body);
-	reply(c, "text/plain; version=0.0.4; charset=utf-8", &body);
+	reply(c, EXPOSITION, &body);
 	buffer_release(&body);
+}
+
+static void get_devices(struct conn *c, void (*write)(struct gpus *gpus, int64_t now_ns, struct buffer *out))
+{
+	struct buffer body = {0};
+	int64_t now_ns = clock_now();
+	server_catch_up(c->server, now_ns);
+	if (c->server->gpus) {
+		write(c->server->gpus, now_ns, &body);
+		reply(c, EXPOSITION, &body);
+	} else {
+		fail(c, 404, NULL, "there are no devices: see --gpus");
+	}
+	buffer_release(&body);
+}
+
+static void get_dcgm(struct conn *c)
+{
+	get_devices(c, gpu_write_dcgm);
+}
+
+static void get_amd(struct conn *c)
+{
+	get_devices(c, gpu_write_amd);
 }
 
 static void post_tokens(struct conn *c, int (*answer)(const struct server_options *options, struct slice body,
@@ -120,6 +148,8 @@ static const struct {
 	{"GET", "/v1/models", get_models, false},
 	{"GET", "/health", get_health, false},
 	{"GET", "/metrics", get_metrics, true},
+	{"GET", "/dcgm/metrics", get_dcgm, true},
+	{"GET", "/amd/metrics", get_amd, true},
 	{"POST", "/tokenize", post_tokenize, false},
 	{"POST", "/detokenize", post_detokenize, false},
 };

@@ -71,6 +71,13 @@ static void accept_again(struct timer *timer, void *data)
 		s->stop = true;
 }
 
+static void step_begins(const struct engine_step *step, void *data)
+{
+	struct server *s = data;
+	if (s->gpus)
+		gpus_step(s->gpus, step, 1);
+}
+
 int server_open(struct server **server, const struct server_options *options, struct ipf_error *err)
 {
 	struct server *s = calloc(1, sizeof *s);
@@ -92,6 +99,11 @@ int server_open(struct server **server, const struct server_options *options, st
 		server_close(s);
 		return -1;
 	}
+	if (options->gpu.count && !(s->gpus = gpus_new(&options->gpu, 1, s->begin_ns))) {
+		server_close(s);
+		return ipf_error_errno(err, ENOMEM, NULL, "devices");
+	}
+	engine_watch(s->engine, step_begins, s);
 	if (options->max_time_ns)
 		timers_set(&s->timers, &s->end, s->begin_ns + options->max_time_ns);
 	*server = s;
@@ -192,6 +204,12 @@ static void set_alarm(struct server *s, int64_t *set_ns)
 	timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+void server_catch_up(struct server *s, int64_t now_ns)
+{
+	while (engine_finish(s->engine, now_ns, job_token, s))
+		;
+}
+
 int server_run(struct server *s, struct ipf_error *err)
 {
 	struct epoll_event events[EVENTS];
@@ -228,5 +246,6 @@ void server_close(struct server *s)
 			close(fds[i]);
 	timers_release(&s->timers);
 	engine_close(s->engine);
+	gpus_free(s->gpus);
 	free(s);
 }

@@ -9,6 +9,7 @@
 
 #include "generate_request.h"
 #include "engine.h"
+#include "gpu.h"
 #include "http.h"
 #include "metrics.h"
 #include "modes.h"
@@ -20,6 +21,7 @@
 struct server_options {
 	struct engine_options engine;
 	struct generate_request_options ask;
+	struct gpu_options gpu;
 	int port; /* 0: any */
 	const char *const *models;
 	size_t model_count;     /* 0: any name will do */
@@ -66,6 +68,7 @@ struct server {
 	const struct server_options *options;
 	struct engine *engine;
 	struct metrics metrics;
+	struct gpus *gpus; /* NULL: no devices are reported */
 	struct timers timers;
 	struct totals totals;
 	int64_t open, begin_ns;
@@ -80,6 +83,8 @@ struct server {
 
 /* server.c */
 int server_open(struct server **server, const struct server_options *options, struct ipf_error *err);
+/* The engine is brought up to now_ns: what is reported next includes every step that has ended. */
+void server_catch_up(struct server *server, int64_t now_ns);
 int server_port(const struct server *server);
 int server_run(struct server *server, struct ipf_error *err); /* until a signal or the end of its time */
 void server_close(struct server *server);
