@@ -140,13 +140,21 @@ static int render(const struct run_data *run, const struct report_options *optio
 {
 	const struct report_format *format = report_formats[options->format];
 	struct run_figures figures = {0};
+	struct server_figures servers = {0};
 	struct figure_options wanted = options->figures;
 	if (options->by != BY_STAGE)
 		wanted.by[options->by - 1] = true;
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		wanted.by[by] |= format->all_groups && run->groups[by].count > 1;
-	struct report report = {.run = run, .figures = &figures, .options = &wanted, .colour = wants_colour(options)};
+	struct report report = {.run = run,
+	                        .figures = &figures,
+	                        .servers = &servers,
+	                        .options = &wanted,
+	                        .colour = wants_colour(options),
+	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
+	if (status == 0)
+		status = server_figures_build(&servers, run, err);
 	if (status == 0) {
 		report.verdict = verdict_json(run->verdict);
 		report.finding = verdict_judge(run->verdict);
@@ -161,6 +169,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	json_decref(report.verdict);
 	json_decref(report.run_info);
 	run_figures_release(&figures);
+	server_figures_release(&servers);
 	return status;
 }
 

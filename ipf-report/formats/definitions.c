@@ -133,6 +133,24 @@ static const struct {
 	{"too-large", "Cut by ipf-fire: larger than --max-answer, or the largest answer in flight when --memory was nearly "
                   "reached."},
 
+	{NULL, "Servers and accelerators, as they report themselves while the run lasts (ipf-collect --scrape, --gpu)"},
+	{"running", "Requests that the servers work on, and with waiting those in their queues: mean over time, p90 over "
+                "time, and maximum, from the first start to the last end of a request. The sum over all targets."},
+	{"kv_cache_usage", "The share of the KV cache in use, over time; the mean over all targets."},
+	{"hit_rate", "Tokens found in the prefix cache / tokens looked up, by the servers' counters."},
+	{"acceptance", "Draft tokens accepted / draft tokens, of speculative decoding."},
+	{"comparison",
+     "The client's figures beside the servers' own, of the time between the first and the last scrape: all stages, "
+     "also those that are not measured. Quantiles of the servers are known as the bucket that they are in, means "
+     "exactly. Shards that scraped the same target count once. Parts that are repeats are not compared."},
+	{"differences",
+     "What differs by more than can be known: numbers of requests or tokens by more than 1 % (tokens that the server "
+     "did not report in its answers, 5 %) and more than the requests at the edges explain; latencies if p50 or p90 of "
+     "the client is outside of the server's bucket, and the means differ by more than 5 % and 5 ms (tpot: 1 ms). The "
+     "causes that are named are possible ones."},
+	{"utilization", "The share of the time in which the accelerator was busy, by its own count. Figures of "
+                    "accelerators are means over time and maxima."},
+
 	{NULL, "Statistics"},
 	{"percentile",
      "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "

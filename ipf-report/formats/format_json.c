@@ -1,35 +1,11 @@
 /* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
 #include "absent.h"
+#include "formats/json_figures.h"
+#include "formats/json_server.h"
 #include "formats/report_format.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* At most six decimals. */
-static json_t *number(double value)
-{
-	return isinf(value) ? json_string("inf") : json_real(round(value * 1e6) / 1e6);
-}
-
-static void put(json_t *to, const char *name, double value)
-{
-	if (!isnan(value))
-		json_object_set_new(to, name, number(value));
-}
-
-static void put_count(json_t *to, const char *name, int64_t value)
-{
-	if (value != IPF_ABSENT)
-		json_object_set_new(to, name, json_integer(value));
-}
-
-/* Adds an object unless it is empty; takes it over. */
-static void put_object(json_t *to, const char *name, json_t *value)
-{
-	if (json_object_size(value) > 0)
-		json_object_set(to, name, value);
-	json_decref(value);
-}
 
 static json_t *summary_json(const struct metric_summary *d, const struct percentiles *list)
 {
@@ -37,35 +13,35 @@ static json_t *summary_json(const struct metric_summary *d, const struct percent
 	char name[24];
 	if (d->n == 0)
 		return json;
-	put_count(json, "n", d->n);
-	put(json, "mean", d->mean);
-	put(json, "std", d->std);
-	put(json, "min", d->min);
+	json_put_count(json, "n", d->n);
+	json_put(json, "mean", d->mean);
+	json_put(json, "std", d->std);
+	json_put(json, "min", d->min);
 	for (int i = 0; i < list->count; i++)
-		put(json, percentile_name(list->p[i], name), d->at[i]);
-	put(json, "max", d->max);
-	put(json, "n_eff", d->n_eff);
+		json_put(json, percentile_name(list->p[i], name), d->at[i]);
+	json_put(json, "max", d->max);
+	json_put(json, "n_eff", d->n_eff);
 	if (!isnan(d->low))
-		json_object_set_new(json, "ci95", json_pack("[o, o]", number(d->low), number(d->high)));
+		json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(d->low), json_figure(d->high)));
 	return json;
 }
 
 static json_t *requests_json(const struct figures *f)
 {
 	json_t *json = json_object(), *errors = json_object();
-	put_count(json, "scheduled", f->scheduled);
-	put_count(json, "started", f->started);
-	put_count(json, "ok", f->ok);
-	put_count(json, "failed", f->failed);
+	json_put_count(json, "scheduled", f->scheduled);
+	json_put_count(json, "started", f->started);
+	json_put_count(json, "ok", f->ok);
+	json_put_count(json, "failed", f->failed);
 	if (f->hung_up > 0)
-		put_count(json, "hung_up", f->hung_up);
-	put_count(json, "cut", f->cut);
+		json_put_count(json, "hung_up", f->hung_up);
+	json_put_count(json, "cut", f->cut);
 	for (int i = 0; i < VERDICT_KINDS; i++)
 		if (f->errors[i] > 0)
-			put_count(errors, verdict_kinds[i], f->errors[i]);
+			json_put_count(errors, verdict_kinds[i], f->errors[i]);
 	json_object_set_new(json, "errors", errors);
 	if (f->stale > 0)
-		put_count(json, "stale_resets", f->stale);
+		json_put_count(json, "stale_resets", f->stale);
 	return json;
 }
 
@@ -74,40 +50,40 @@ static json_t *tokens_json(const struct figures *f, const struct report *report)
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *residual = json_object(), *finish = json_object(), *counts = json_object();
 	int used = 0, most = 0;
-	put_object(json, "input", summary_json(&f->input, list));
-	put_object(json, "output", summary_json(&f->output, list));
-	put_object(json, "reasoning", summary_json(&f->reasoning, list));
+	json_put_object(json, "input", summary_json(&f->input, list));
+	json_put_object(json, "output", summary_json(&f->output, list));
+	json_put_object(json, "reasoning", summary_json(&f->reasoning, list));
 	for (int i = 0; i < SOURCES; i++) {
 		if (f->by_source[i] == 0)
 			continue;
 		used++;
 		most = f->by_source[i] > f->by_source[most] ? i : most;
-		put_count(counts, sources[i], f->by_source[i]);
+		json_put_count(counts, sources[i], f->by_source[i]);
 	}
 	if (used > 0)
 		json_object_set_new(json, "source", json_string(sources[most]));
-	put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
+	json_put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
 	json_decref(counts);
-	put_object(json, "asked_input", summary_json(&f->asked_input, list));
-	put_object(json, "asked_output", summary_json(&f->asked_output, list));
+	json_put_object(json, "asked_input", summary_json(&f->asked_input, list));
+	json_put_object(json, "asked_output", summary_json(&f->asked_output, list));
 	for (int i = 0; i < RESIDUALS; i++) {
 		const struct token_difference *r = &f->residuals[i];
 		json_t *one = json_object();
 		if (r->n > 0) {
-			put_count(one, "n", r->n);
-			put(one, "mean", r->mean);
-			put(one, "min", r->min);
-			put(one, "max", r->max);
-			put(one, "share", r->share);
+			json_put_count(one, "n", r->n);
+			json_put(one, "mean", r->mean);
+			json_put(one, "min", r->min);
+			json_put(one, "max", r->max);
+			json_put(one, "share", r->share);
 		}
-		put_object(residual, r->name, one);
+		json_put_object(residual, r->name, one);
 	}
-	put_object(json, "residual", residual);
+	json_put_object(json, "residual", residual);
 	for (int i = 0; i < report->run->finishes.count; i++)
 		if (f->by_finish[i] > 0)
-			put_count(finish, report->run->finishes.list[i], f->by_finish[i]);
-	put_object(json, "finish_reasons", finish);
-	put(json, "cached_share", f->cached_share);
+			json_put_count(finish, report->run->finishes.list[i], f->by_finish[i]);
+	json_put_object(json, "finish_reasons", finish);
+	json_put(json, "cached_share", f->cached_share);
 	return json;
 }
 
@@ -119,14 +95,14 @@ static json_t *latency_json(const struct figures *f, const struct percentiles *l
 		snprintf(name, sizeof name, "%s_ms", metrics[m].name);
 		if (metrics[m].from_due) {
 			json_t *both = json_object();
-			put_object(both, "from_start", summary_json(&f->start[m], list));
-			put_object(both, "from_due", summary_json(&f->due[m], list));
-			put_object(json, name, both);
+			json_put_object(both, "from_start", summary_json(&f->start[m], list));
+			json_put_object(both, "from_due", summary_json(&f->due[m], list));
+			json_put_object(json, name, both);
 		} else {
-			put_object(json, name, summary_json(&f->start[m], list));
+			json_put_object(json, name, summary_json(&f->start[m], list));
 		}
 		if (m == METRIC_NTPOT)
-			put_object(json, "itl_ms", summary_json(&f->itl, list));
+			json_put_object(json, "itl_ms", summary_json(&f->itl, list));
 	}
 	return json;
 }
@@ -135,24 +111,24 @@ static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 {
 	json_t *json = json_object(), *objectives = json_array();
 	if (f->judged > 0) {
-		put(json, "requests_per_s", f->goodput);
-		put(json, "share", f->good_share);
-		put_count(json, "good", f->good);
-		put_count(json, "of", f->judged);
+		json_put(json, "requests_per_s", f->goodput);
+		json_put(json, "share", f->good_share);
+		json_put_count(json, "good", f->good);
+		json_put_count(json, "of", f->judged);
 	}
 	if (f->left_out > 0)
-		put_count(json, "left_out", f->left_out);
+		json_put_count(json, "left_out", f->left_out);
 	if (f->unmeasured > 0)
-		put_count(json, "unmeasured", f->unmeasured);
+		json_put_count(json, "unmeasured", f->unmeasured);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		const struct attainment *a = &f->objectives[i];
 		json_t *one = json_pack("{s:s}", "objective", objective->text);
-		put(one, "limit_ms", (double)objective->limit_ns / 1e6);
-		put(one, "share", a->share);
-		put(one, "value_ms", a->value_ms);
+		json_put(one, "limit_ms", (double)objective->limit_ns / 1e6);
+		json_put(one, "share", a->share);
+		json_put(one, "value_ms", a->value_ms);
 		if (a->unmeasured > 0)
-			put_count(one, "unmeasured", a->unmeasured);
+			json_put_count(one, "unmeasured", a->unmeasured);
 		if (!isnan(a->value_ms))
 			json_object_set_new(one, "met", json_boolean(a->met));
 		json_array_append_new(objectives, one);
@@ -168,7 +144,7 @@ static json_t *not_streamed_json(const struct figures *f)
 	json_t *json = json_object();
 	for (int i = 0; i < RESULT_NOT_STREAMED_COUNT; i++)
 		if (f->not_streamed[i] > 0)
-			put_count(json, result_not_streamed_names[i], f->not_streamed[i]);
+			json_put_count(json, result_not_streamed_names[i], f->not_streamed[i]);
 	return json;
 }
 
@@ -180,19 +156,19 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	if (f->kind)
 		json_object_set_new(json, "kind", json_string(f->kind));
 	json_object_set_new(json, "measured", json_boolean(f->measured));
-	put(json, "window_s", f->window_s);
+	json_put(json, "window_s", f->window_s);
 	json_object_set_new(json, "requests", requests_json(f));
-	put(rate, "offered", f->offered);
-	put(rate, "achieved", f->achieved);
-	put(rate, "completed", f->completed);
+	json_put(rate, "offered", f->offered);
+	json_put(rate, "achieved", f->achieved);
+	json_put(rate, "completed", f->completed);
 	json_object_set_new(json, "rate", rate);
-	put_object(json, "lag_ms", summary_json(&f->start[METRIC_LAG], list));
-	put_object(json, "client_lag_ms", summary_json(&f->start[METRIC_CLIENT_LAG], list));
-	put_object(json, "slot_wait_ms", summary_json(&f->start[METRIC_SLOT_WAIT], list));
-	put(throughput, "requests_per_s", f->completed);
-	put(throughput, "input_tokens_per_s", f->input_per_s);
-	put(throughput, "output_tokens_per_s", f->output_per_s);
-	put(throughput, "total_tokens_per_s", f->total_per_s);
+	json_put_object(json, "lag_ms", summary_json(&f->start[METRIC_LAG], list));
+	json_put_object(json, "client_lag_ms", summary_json(&f->start[METRIC_CLIENT_LAG], list));
+	json_put_object(json, "slot_wait_ms", summary_json(&f->start[METRIC_SLOT_WAIT], list));
+	json_put(throughput, "requests_per_s", f->completed);
+	json_put(throughput, "input_tokens_per_s", f->input_per_s);
+	json_put(throughput, "output_tokens_per_s", f->output_per_s);
+	json_put(throughput, "total_tokens_per_s", f->total_per_s);
 	if (f->no_throughput)
 		json_object_set_new(throughput, "absent", json_string(f->no_throughput));
 	json_object_set_new(json, "throughput", throughput);
@@ -202,9 +178,9 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 		json_object_set_new(json, "events",
 		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)f->events, "coalesced",
 		                              (json_int_t)f->coalesced, "coalesced_share",
-		                              number((double)f->coalesced / (double)f->events), "stalls", (json_int_t)f->stalls,
-		                              "stalled_requests", (json_int_t)f->stalled));
-	put_object(json, "not_streamed", not_streamed_json(f));
+		                              json_figure((double)f->coalesced / (double)f->events), "stalls",
+		                              (json_int_t)f->stalls, "stalled_requests", (json_int_t)f->stalled));
+	json_put_object(json, "not_streamed", not_streamed_json(f));
 	if (f->went_on > 0)
 		json_object_set_new(
 			json, "after_end",
@@ -213,12 +189,12 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 		json_object_set_new(json, "fluidity",
 		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)f->deadlines, "met",
 		                              (json_int_t)f->deadlines_met, "share",
-		                              number((double)f->deadlines_met / (double)f->deadlines)));
-	put(flight, "mean", f->in_flight_mean);
-	put(flight, "max", f->in_flight_max);
-	put(flight, "little", f->little);
+		                              json_figure((double)f->deadlines_met / (double)f->deadlines)));
+	json_put(flight, "mean", f->in_flight_mean);
+	json_put(flight, "max", f->in_flight_max);
+	json_put(flight, "little", f->little);
 	json_object_set_new(json, "in_flight", flight);
-	put_object(json, "goodput", goodput_json(f, report->run->slo));
+	json_put_object(json, "goodput", goodput_json(f, report->run->slo));
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		if (!f->groups[by])
 			continue;
@@ -241,8 +217,8 @@ static json_t *failures_json(const struct failure_tally *t)
 		const struct failure *f = &t->list[i];
 		json_t *one = json_pack("{s:s}", "kind", f->kind);
 		if (f->status != IPF_ABSENT)
-			put_count(one, "status", f->status);
-		put_count(one, "count", f->count);
+			json_put_count(one, "status", f->status);
+		json_put_count(one, "count", f->count);
 		if (f->text[0])
 			json_object_set_new(one, "text", json_string(f->text));
 		if (failure_hint(f))
@@ -271,6 +247,11 @@ static void render_json(const struct report *report, struct buffer *out)
 	if (report->run->failures.count)
 		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	json_put_object(json, "server", json_server(report));
+	json_t *accelerators = json_accelerators(report);
+	if (json_array_size(accelerators) > 0)
+		json_object_set(json, "accelerators", accelerators);
+	json_decref(accelerators);
 	if (json_dump_callback(json, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0)
 		out->failed = true;
 	buffer_byte(out, '\n');

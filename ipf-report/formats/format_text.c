@@ -1,6 +1,7 @@
 /* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
 #include "absent.h"
 #include "formats/report_format.h"
+#include "formats/text_server.h"
 #include "formats/text_table.h"
 #include "safe_text.h"
 #include "cli/units.h"
@@ -785,6 +786,8 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_stages(&l, report);
 	show_latency(&l, report);
 	show_tokens(&l, report);
+	text_server(&l, report);
+	text_accelerators(&l, report);
 	show_errors(&l, report);
 	show_goodput(&l, report);
 }

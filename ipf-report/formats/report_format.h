@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "figures/figures.h"
+#include "figures/server_figures.h"
 
 /* All formats; the first is the default. -f, --help and the shell completion use this list. */
 #define REPORT_FORMATS(FORMAT, BETWEEN)                                                                                \
@@ -18,11 +19,13 @@
 struct report {
 	const struct run_data *run;
 	const struct run_figures *figures;
+	const struct server_figures *servers;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
 	json_t *verdict;  /* from verdict_json */
 	json_t *run_info; /* from run_info_json */
 	bool colour;      /* text: with escape sequences */
+	bool verbose;     /* text: also what is of interest only if something is amiss */
 };
 
 struct report_format {

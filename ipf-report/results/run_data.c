@@ -15,8 +15,9 @@ const char *const groupings[GROUPINGS] = {"model", "target"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
-	*run = (struct run_data){.slo = slo, .verdict = verdict_new()};
-	return run->verdict ? 0 : ipf_error_memory(err);
+	*run = (struct run_data){.slo = slo, .verdict = verdict_new(), .samples = sample_store_new(SAMPLE_STORE_BYTES)};
+	run->servers.store = run->accelerators.store = run->samples;
+	return run->verdict && run->samples ? 0 : ipf_error_memory(err);
 }
 
 static void string_table_release(struct string_table *table)
@@ -36,6 +37,7 @@ void run_data_release(struct run_data *run)
 		json_decref(run->parts[i].clients);
 		json_decref(run->parts[i].stages);
 		json_decref(run->parts[i].digests);
+		json_decref(run->parts[i].trailer);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
 		histogram_free(run->pooled[i].gaps);
@@ -49,6 +51,9 @@ void run_data_release(struct run_data *run)
 	schedule_release(&run->schedule);
 	shard_set_release(&run->shard_set);
 	verdict_free(run->verdict);
+	server_samples_release(&run->servers);
+	gpu_samples_release(&run->accelerators);
+	sample_store_free(run->samples);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
 }
@@ -126,7 +131,10 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 	const struct {
 		const char *name;
 		int64_t value;
-	} times[] = {{"due_ns", result->due_ns}, {"start_ns", result->start_ns}, {"end_ns", result->end_ns}},
+	} times[] = {{"due_ns", result->due_ns},
+	             {"start_ns", result->start_ns},
+	             {"end_ns", result->end_ns},
+	             {"pool_wait_ns", result->pool_wait_ns}},
 	  counts[] = {{"stalls", result->stalls},
 	              {"events", result->events},
 	              {"coalesced", result->coalesced},
@@ -255,6 +263,7 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 		.due_ns = result->due_ns,
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,
+		.pool_wait_ns = result->pool_wait_ns,
 		.stalls = result->stalls,
 		.events = result->events,
 		.coalesced = result->coalesced,
@@ -350,14 +359,19 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 
 static int add_sample(struct run_data *run, struct slice line, struct ipf_error *err)
 {
+	int number = run->part_count - 1;
+	struct run_part *part = &run->parts[number];
 	int64_t t_ns;
 	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
 		return -1;
+	jdoc_id kind = jdoc_get(&run->doc, JDOC_ROOT, "sample");
+	if (jdoc_text_is(&run->doc, kind, "server"))
+		return server_samples_add(&run->servers, number, part->shift_ns, &run->doc, err);
+	if (jdoc_text_is(&run->doc, kind, "gpu"))
+		return gpu_samples_add(&run->accelerators, number, part->shift_ns, &run->doc, err);
 	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
-		later(&run->parts[run->part_count - 1].last_ns, t_ns);
-	if (jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "sample"), "client"))
-		return verdict_client(run->verdict, line, err);
-	return 0;
+		later(&part->last_ns, t_ns);
+	return jdoc_text_is(&run->doc, kind, "client") ? verdict_client(run->verdict, line, err) : 0;
 }
 
 /* Checks that a part has the same stages as the first one. */
@@ -466,6 +480,8 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
 	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
+	if (part->t0_ns != IPF_ABSENT && parts[0].t0_ns != IPF_ABSENT)
+		part->shift_ns = part->t0_ns - parts[0].t0_ns;
 	part->records = records_of(part->header);
 	run->part_count++;
 	run->stage_models_count = 0;
@@ -591,7 +607,8 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 		else
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
 	}
-	read_trailer(part, stream_reader_trailer(stream));
+	part->trailer = json_incref(stream_reader_trailer(stream));
+	read_trailer(part, part->trailer);
 	note_digests(part, stream);
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);

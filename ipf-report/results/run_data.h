@@ -12,6 +12,7 @@
 
 #include "cli/progress.h"
 #include "results/slo.h"
+#include "series/server_samples.h"
 #include "stats/histogram.h"
 #include "stream/metric.h"
 #include "stream/schedule.h"
@@ -42,7 +43,7 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	struct slo_marks marks; /* of the objectives of --slo */
-	int64_t due_ns, start_ns, end_ns;
+	int64_t due_ns, start_ns, end_ns, pool_wait_ns;
 	int64_t metric[METRIC_COUNT];
 	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;
 	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
@@ -61,11 +62,13 @@ struct stage_window {
 struct run_part {
 	char *name;
 	json_t *header;
-	json_t *clients; /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
-	json_t *stages;  /* array: when each stage began and ended, from ipf-fire; NULL */
-	json_t *digests; /* array: of the lines, and of the records that they were made from */
-	json_t *records; /* the header of the records, if all have the same targets; NULL; borrowed from header */
-	int64_t t0_ns;   /* beginning of the run, since the epoch; IPF_ABSENT */
+	json_t *clients;  /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
+	json_t *stages;   /* array: when each stage began and ended, from ipf-fire; NULL */
+	json_t *digests;  /* array: of the lines, and of the records that they were made from */
+	json_t *trailer;  /* what the results' trailer has in "end"; NULL: cut */
+	json_t *records;  /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT */
+	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360]; /* why part of it is missing; "": it is complete */
 	int64_t last_ns;      /* the latest time in the stream */
 	int64_t rows;
@@ -98,6 +101,9 @@ struct run_data {
 	int64_t stage_models_count;
 	struct failure_tally failures; /* of measured stages; sorted after the last part */
 	struct verdict *verdict;
+	struct sample_store *samples; /* of servers and accelerators, on the clock of the first part */
+	struct server_samples servers;
+	struct gpu_samples accelerators;
 	struct jdoc doc;
 };
 

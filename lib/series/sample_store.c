@@ -346,6 +346,22 @@ bool sample_store_extent(const struct sample_store *s, int source, struct sample
 	return from->ticked;
 }
 
+bool sample_store_increases(const struct sample_store *s, int source, struct sample_range *covered)
+{
+	const struct source *from = &s->sources[source];
+	*covered = (struct sample_range){INT64_MAX, INT64_MIN};
+	for (size_t i = 0; i < from->count; i++) {
+		const struct column *c = &from->columns[i];
+		if (c->kind == SAMPLE_GAUGE || c->count == 0)
+			continue;
+		if (c->points[0].begin_ns < covered->begin_ns)
+			covered->begin_ns = c->points[0].begin_ns;
+		if (c->points[c->count - 1].end_ns > covered->end_ns)
+			covered->end_ns = c->points[c->count - 1].end_ns;
+	}
+	return covered->end_ns > covered->begin_ns;
+}
+
 const char *sample_store_name(const struct sample_store *s, int source, size_t i, enum sample_kind *kind)
 {
 	const struct source *from = &s->sources[source];

@@ -73,6 +73,8 @@ const char *sample_store_source_name(const struct sample_store *s, int source);
 int sample_store_source_part(const struct sample_store *s, int source);
 /* The first and the last reading of a source, also of failed ones; false: none. */
 bool sample_store_extent(const struct sample_store *s, int source, struct sample_range *extent);
+/* From the first to the last increase of a counter or histogram of a source; false: none. */
+bool sample_store_increases(const struct sample_store *s, int source, struct sample_range *covered);
 /* The names that a source has, i = 0, 1, … until NULL. */
 const char *sample_store_name(const struct sample_store *s, int source, size_t i, enum sample_kind *kind);
 /* Readings, names and sources that were left out. */

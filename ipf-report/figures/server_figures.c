@@ -1,0 +1,367 @@
+#include "figures/server_figures.h"
+
+#include "absent.h"
+#include "loopback.h"
+#include "stats/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- targets ---- */
+
+/* "host:port" of a URL, borrowed from it. */
+static struct slice authority(const char *url)
+{
+	const char *begin = strstr(url, "://");
+	begin = begin ? begin + 3 : url;
+	struct slice found = {begin, strcspn(begin, "/?#")};
+	const char *at = memchr(found.data, '@', found.len);
+	if (at)
+		found = (struct slice){at + 1, found.len - (size_t)(at + 1 - begin)};
+	return found;
+}
+
+/* The entry of a target in the trailer of its part; NULL. */
+static json_t *described(const struct run_part *part, const char *name)
+{
+	json_t *list = json_object_get(json_object_get(part->trailer, "server"), "targets"), *entry;
+	size_t i;
+	json_array_foreach(list, i, entry)
+	{
+		const char *own = json_string_value(json_object_get(entry, "target"));
+		if (own && strcmp(own, name) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static int client_target(const struct run_data *run, const char *url)
+{
+	for (int i = 0; url && i < run->groups[BY_TARGET].count; i++)
+		if (slice_equal(authority(run->groups[BY_TARGET].list[i]), authority(url)))
+			return i;
+	return -1;
+}
+
+static const char *host_of(const struct run_part *part)
+{
+	const char *name = json_string_value(json_object_get(json_object_get(part->records, "host"), "name"));
+	return name ? name : "";
+}
+
+static bool is_local(const char *url)
+{
+	struct slice host = authority(url);
+	char name[256];
+	size_t port = host.len;
+	while (port > 0 && strchr("0123456789", host.data[port - 1]))
+		port--;
+	if (port > 0 && host.data[port - 1] == ':')
+		host.len = port - 1;
+	if (host.len >= sizeof name)
+		return false;
+	memcpy(name, host.data, host.len);
+	name[host.len] = 0;
+	return host_is_loopback(name);
+}
+
+/* Did two shards scrape the same server? An address of the machine itself is another server on another machine. */
+static bool same_target(const struct run_data *run, const struct server_target_figures *a,
+                        const struct server_target_figures *b)
+{
+	if (strcmp(a->name, b->name) != 0 || (a->url && b->url && strcmp(a->url, b->url) != 0))
+		return false;
+	return !a->url || !is_local(a->url) || strcmp(host_of(&run->parts[a->part]), host_of(&run->parts[b->part])) == 0;
+}
+
+static int list_targets(struct server_figures *f, const struct run_data *run)
+{
+	f->count = run->servers.count;
+	f->targets = calloc((size_t)f->count + 1, sizeof *f->targets);
+	f->sources = calloc((size_t)f->count + 1, sizeof *f->sources);
+	if (!f->targets || !f->sources)
+		return -1;
+	for (int i = 0; i < f->count; i++) {
+		const struct server_target *from = &run->servers.targets[i];
+		struct server_target_figures *to = &f->targets[i];
+		const char *name = sample_store_source_name(run->samples, from->source);
+		json_t *entry = described(&run->parts[from->part], name);
+		*to = (struct server_target_figures){.name = name,
+		                                     .server = from->server,
+		                                     .last_error = from->last_error,
+		                                     .url = json_string_value(json_object_get(entry, "url")),
+		                                     .source = from->source,
+		                                     .part = from->part,
+		                                     .readings = from->readings,
+		                                     .failed = from->failed,
+		                                     .counts = true,
+		                                     .missing = json_object_get(entry, "missing")};
+		to->client = client_target(run, to->url);
+		for (int k = 0; run->shards && k < i; k++) {
+			struct server_target_figures *other = &f->targets[k];
+			if (!other->counts || !same_target(run, to, other))
+				continue;
+			if (to->readings - to->failed > other->readings - other->failed)
+				other->counts = false;
+			else
+				to->counts = false;
+		}
+	}
+	for (int i = 0; i < f->count; i++)
+		if (f->targets[i].counts)
+			f->sources[f->sources_count++] = f->targets[i].source;
+	return 0;
+}
+
+/* The first of ipf-fire's URLs whose server is not scraped, if the others' are. */
+static const char *find_not_scraped(const struct server_figures *f, const struct run_data *run)
+{
+	const struct string_table *urls = &run->groups[BY_TARGET];
+	const char *missing = NULL;
+	bool any = false;
+	for (int i = 0; i < urls->count; i++) {
+		bool found = false;
+		for (int k = 0; k < f->count; k++)
+			found |= f->targets[k].client == i && f->targets[k].readings > f->targets[k].failed;
+		any |= found;
+		if (!found && !missing)
+			missing = urls->list[i];
+	}
+	return any ? missing : NULL;
+}
+
+/* ---- the client's requests ---- */
+
+struct client_sums {
+	struct samples latency[COMPARED_LATENCIES];
+	struct samples more_input; /* input tokens by the usage - those of the trace */
+	double gaps, gaps_ns, wait_ns, ttfb_ns, cached, cached_input;
+	int64_t started, with_ttfb, tokens_known, by_usage;
+	bool several_tokens; /* an event brings more than one token */
+};
+
+static double known(int64_t value)
+{
+	return value == IPF_ABSENT ? 0 : (double)value;
+}
+
+static void add_latency(struct samples *s, int64_t value)
+{
+	if (value != IPF_ABSENT)
+		samples_add(s, (double)value);
+}
+
+static void add_success(struct client_sums *sums, const struct row *row)
+{
+	add_latency(&sums->latency[COMPARED_TTFT], row->metric[METRIC_TTFT]);
+	add_latency(&sums->latency[COMPARED_TPOT], row->metric[METRIC_TPOT]);
+	add_latency(&sums->latency[COMPARED_E2E], row->metric[METRIC_E2E]);
+	if (row->metric[METRIC_TTFT] != IPF_ABSENT && row->metric[METRIC_E2E] != IPF_ABSENT && row->events > 1) {
+		sums->gaps += (double)(row->events - 1);
+		sums->gaps_ns += (double)(row->metric[METRIC_E2E] - row->metric[METRIC_TTFT]);
+		sums->several_tokens |= known(row->output_tokens) > 1.02 * (double)row->events + 1;
+	}
+	if (row->metric[METRIC_TTFB] != IPF_ABSENT) {
+		sums->ttfb_ns += (double)row->metric[METRIC_TTFB];
+		sums->with_ttfb++;
+	}
+	if (row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT) {
+		sums->cached += (double)row->cached_tokens;
+		sums->cached_input += (double)row->input_tokens;
+	}
+	if (row->input_usage != IPF_ABSENT && row->asked_input != IPF_ABSENT)
+		samples_add(&sums->more_input, (double)(row->input_usage - row->asked_input));
+	sums->tokens_known += row->output_tokens != IPF_ABSENT;
+	sums->by_usage += row->source == 0;
+}
+
+/* Adds a request that was at the server within the range; `inside`: only then. */
+static void add_row(struct client_facts *c, struct client_sums *sums, const struct row *row, bool inside, bool ended)
+{
+	if (!inside) {
+		c->edges++;
+		c->edge_input += known(row->input_tokens);
+		c->edge_output += known(row->output_tokens);
+	}
+	if (!ended)
+		return;
+	c->ended++;
+	c->ok += row->ok;
+	c->input_tokens += known(row->input_tokens);
+	c->output_tokens += known(row->output_tokens);
+	if (!row->ok && row->asked_output != IPF_ABSENT && known(row->output_tokens) < (double)row->asked_output)
+		c->unknown_output += (double)row->asked_output - known(row->output_tokens);
+	sums->wait_ns += known(row->metric[METRIC_SLOT_WAIT]) + known(row->pool_wait_ns);
+	sums->started++;
+	if (row->ok)
+		add_success(sums, row);
+}
+
+/* Each answer has the same few input tokens more than its prompt: what the server adds to it. An approximate count of
+ * the prompt differs by another number each time. */
+static double template_tokens(struct samples *more)
+{
+	if (more->count < 2)
+		return NAN;
+	double least = samples_percentile(more, 0), most = samples_percentile(more, 100);
+	return least >= 1 && most - least <= fmax(0, 0.1 * least) ? samples_mean(more) : NAN;
+}
+
+static void finish_client(struct client_facts *c, struct client_sums *sums)
+{
+	for (int i = 0; i < COMPARED_LATENCIES; i++) {
+		struct samples *s = &sums->latency[i];
+		c->latency[i] = (struct client_latency){.n = (int64_t)s->count,
+		                                        .mean = samples_mean(s),
+		                                        .p50 = samples_percentile(s, 50),
+		                                        .p90 = samples_percentile(s, 90),
+		                                        .p99 = samples_percentile(s, 99)};
+	}
+	if (sums->gaps > 0 && !sums->several_tokens)
+		c->latency[COMPARED_ITL] = (struct client_latency){
+			.n = (int64_t)sums->gaps, .mean = sums->gaps_ns / sums->gaps, .p50 = NAN, .p90 = NAN, .p99 = NAN};
+	c->usage = sums->tokens_known > 0 && (double)sums->by_usage >= 0.99 * (double)sums->tokens_known;
+	c->cached_share = sums->cached_input > 0 ? sums->cached / sums->cached_input : NAN;
+	c->wait_mean = sums->started > 0 ? sums->wait_ns / (double)sums->started : NAN;
+	c->ttfb_mean = sums->with_ttfb > 0 ? sums->ttfb_ns / (double)sums->with_ttfb : NAN;
+	c->template_tokens = template_tokens(&sums->more_input);
+}
+
+/* The requests of the range, all stages, of one target or (-1) of all. -1: out of memory. */
+static int read_client(struct client_facts *c, const struct run_data *run, const struct sample_range *range, int target)
+{
+	struct client_sums sums = {0};
+	*c = (struct client_facts){0};
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
+		int64_t shift = run->parts[row->part].shift_ns;
+		if (row->start_ns == IPF_ABSENT || (target >= 0 && row->group[BY_TARGET] != target))
+			continue;
+		int64_t begin = row->start_ns + shift, end = row->end_ns == IPF_ABSENT ? INT64_MAX : row->end_ns + shift;
+		if (end < range->begin_ns || begin > range->end_ns)
+			continue;
+		add_row(c, &sums, row, begin >= range->begin_ns && end <= range->end_ns, end <= range->end_ns);
+	}
+	finish_client(c, &sums);
+	bool failed = sums.more_input.failed;
+	for (int i = 0; i < COMPARED_LATENCIES; i++) {
+		failed |= sums.latency[i].failed;
+		samples_release(&sums.latency[i]);
+	}
+	samples_release(&sums.more_input);
+	return failed ? -1 : 0;
+}
+
+/* ---- all of it ---- */
+
+struct sample_range run_extent(const struct run_data *run)
+{
+	struct sample_range all = {INT64_MAX, INT64_MIN};
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
+		int64_t shift = run->parts[row->part].shift_ns;
+		if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
+			continue;
+		if (row->start_ns + shift < all.begin_ns)
+			all.begin_ns = row->start_ns + shift;
+		if (row->end_ns + shift > all.end_ns)
+			all.end_ns = row->end_ns + shift;
+	}
+	return all.end_ns > all.begin_ns ? all : sample_range_all;
+}
+
+/* What the increases of all targets cover; false: there is no such time. */
+static bool find_range(struct server_figures *f, const struct run_data *run)
+{
+	f->range = sample_range_all;
+	for (int i = 0; i < f->sources_count; i++) {
+		struct sample_range one;
+		if (!sample_store_increases(run->samples, f->sources[i], &one))
+			continue;
+		f->range.begin_ns = one.begin_ns > f->range.begin_ns ? one.begin_ns : f->range.begin_ns;
+		f->range.end_ns = one.end_ns < f->range.end_ns ? one.end_ns : f->range.end_ns;
+	}
+	return f->range.begin_ns > INT64_MIN && f->range.end_ns > f->range.begin_ns;
+}
+
+static struct gauge_figures gauge(const struct server_figures *f, const struct run_data *run, const char *name,
+                                  bool mean)
+{
+	return sample_store_gauge_total(run->samples, f->sources, f->sources_count, name, &f->run, mean);
+}
+
+static struct counter_figures counter(const struct server_figures *f, const struct run_data *run, const char *name)
+{
+	struct counter_figures sum = {NAN, 0};
+	for (int i = 0; i < f->sources_count; i++) {
+		struct counter_figures one = sample_store_counter_figures(run->samples, f->sources[i], name, &sample_range_all);
+		if (isnan(one.sum))
+			continue;
+		sum.sum = (isnan(sum.sum) ? 0 : sum.sum) + one.sum;
+		sum.seconds = fmax(sum.seconds, one.seconds);
+	}
+	return sum;
+}
+
+static double share(const struct server_figures *f, const struct run_data *run, const char *part, const char *whole)
+{
+	double all = counter(f, run, whole).sum;
+	return all > 0 ? counter(f, run, part).sum / all : NAN;
+}
+
+int server_figures_build(struct server_figures *f, const struct run_data *run, struct ipf_error *err)
+{
+	*f = (struct server_figures){0};
+	if (list_targets(f, run) < 0)
+		return ipf_error_memory(err);
+	if (f->count == 0)
+		return 0;
+	f->run = run_extent(run);
+	f->running = gauge(f, run, "running", false);
+	f->waiting = gauge(f, run, "waiting", false);
+	f->kv_cache = gauge(f, run, "kv_cache_usage", true);
+	f->input = counter(f, run, "input_tokens");
+	f->output = counter(f, run, "output_tokens");
+	f->preemptions = counter(f, run, "preemptions");
+	f->hit_rate = share(f, run, "cache_hit_tokens", "cache_query_tokens");
+	f->acceptance = share(f, run, "spec_accepted_tokens", "spec_draft_tokens");
+	if (!find_range(f, run) || (run->part_count > 1 && !run->shards))
+		return 0;
+	server_facts_read(&f->facts, run->samples, f->sources, f->sources_count, &f->range);
+	if (read_client(&f->client, run, &f->range, -1) < 0)
+		return ipf_error_memory(err);
+	server_comparison_make(&f->comparison, &f->client, &f->facts);
+	f->not_scraped = find_not_scraped(f, run);
+	f->compared = true;
+	return 0;
+}
+
+void server_figures_release(struct server_figures *f)
+{
+	server_facts_release(&f->facts);
+	free(f->targets);
+	free(f->sources);
+	*f = (struct server_figures){0};
+}
+
+struct accelerator_figures accelerator_figures_of(const struct run_data *run, int device)
+{
+	const struct gpu_device *d = &run->accelerators.devices[device];
+	struct accelerator_figures f = {.device = d};
+	struct sample_range range = run_extent(run);
+	struct {
+		struct gauge_figures *to;
+		const char *name;
+	} gauges[] = {{&f.utilization, "utilization"},
+	              {&f.bandwidth, "memory_bandwidth"},
+	              {&f.memory_used, "memory_used_bytes"},
+	              {&f.memory_total, "memory_total_bytes"},
+	              {&f.power, "power_w"},
+	              {&f.sm_clock, "sm_clock_hz"},
+	              {&f.temperature, "temperature_c"}};
+	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+		*gauges[i].to = sample_store_gauge_figures(run->samples, d->source, gauges[i].name, &range);
+	f.energy = sample_store_counter_figures(run->samples, d->source, "energy_j", &range);
+	return f;
+}

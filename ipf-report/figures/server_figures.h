@@ -1,0 +1,62 @@
+/* What model servers and accelerators said of themselves while the run lasted, and the servers' figures beside the
+ * client's.
+ *
+ *     struct server_figures servers;
+ *     server_figures_build(&servers, &run, &err);
+ *     if (servers.count > 0) … servers.running.mean … servers.comparison.notes[i].text …
+ *     server_figures_release(&servers);
+ *
+ * Shards that scraped the same target count once: the one with the most readings. Parts that are repeats are summed
+ * up, but not compared with the client, since each has a range of its own. What is not known is NAN.
+ */
+#ifndef REPORT_SERVER_FIGURES_H
+#define REPORT_SERVER_FIGURES_H
+
+#include "results/run_data.h"
+#include "series/server_comparison.h"
+
+/* A target of a scrape in one part of the run. */
+struct server_target_figures {
+	const char *name, *server, *last_error; /* "server": its kind, "" if not known; last_error: "" if none failed */
+	const char *url;                        /* NULL: not known */
+	int source;                             /* in run->samples */
+	int part;
+	int64_t readings, failed;
+	bool counts;     /* no other part has scraped it better */
+	int client;      /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
+	json_t *missing; /* common names that it never had; borrowed; NULL */
+};
+
+struct server_figures {
+	struct server_target_figures *targets;
+	int count;
+	int *sources, sources_count; /* of the targets that count */
+	struct sample_range run;     /* from the first start to the last end of a request, for gauges */
+	struct sample_range range;   /* what readings cover: counters, histograms, and the client's requests beside them */
+	struct gauge_figures running, waiting, kv_cache;
+	struct counter_figures input, output, preemptions;
+	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
+	bool compared;               /* the four below exist */
+	struct client_facts client;
+	struct server_facts facts;
+	struct server_comparison comparison;
+	const char
+		*not_scraped; /* a URL of ipf-fire that no target of a scrape belongs to, although others have one; NULL */
+};
+
+struct accelerator_figures {
+	const struct gpu_device *device;
+	struct gauge_figures utilization, bandwidth, memory_used, memory_total, power, sm_clock, temperature;
+	struct counter_figures energy;
+};
+
+int server_figures_build(struct server_figures *figures, const struct run_data *run, struct ipf_error *err);
+void server_figures_release(struct server_figures *figures);
+
+/* From the first start to the last end of a request, on the clock of the first part; all times if there is none. */
+struct sample_range run_extent(const struct run_data *run);
+
+/* Of a device over that time. */
+struct accelerator_figures accelerator_figures_of(const struct run_data *run, int device);
+
+#endif

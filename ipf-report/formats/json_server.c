@@ -1,0 +1,176 @@
+#include "formats/json_server.h"
+
+#include "formats/json_figures.h"
+
+#include <math.h>
+
+static void put_text(json_t *to, const char *name, const char *text)
+{
+	if (text && *text)
+		json_object_set_new(to, name, json_string(text));
+}
+
+static json_t *gauge_json(const struct gauge_figures *f)
+{
+	json_t *json = json_object();
+	json_put(json, "mean", f->mean);
+	json_put(json, "p50", f->p50);
+	json_put(json, "p90", f->p90);
+	json_put(json, "max", f->max);
+	return json;
+}
+
+static json_t *rate_json(const struct counter_figures *f)
+{
+	json_t *json = json_object();
+	json_put(json, "sum", f->sum);
+	if (f->seconds > 0)
+		json_put(json, "per_s", f->sum / f->seconds);
+	return json;
+}
+
+static json_t *target_json(const struct server_target_figures *t, const struct sample_store *samples,
+                           const struct sample_range *run)
+{
+	json_t *json = json_object();
+	put_text(json, "target", t->name);
+	put_text(json, "url", t->url);
+	put_text(json, "server", t->server);
+	json_put_count(json, "scrapes", t->readings);
+	json_put_count(json, "failed", t->failed);
+	put_text(json, "last_error", t->last_error);
+	if (json_array_size(t->missing) > 0)
+		json_object_set(json, "missing", t->missing);
+	if (!t->counts)
+		json_object_set_new(json, "counts", json_false());
+	static const char *const gauges[] = {"running", "waiting", "kv_cache_usage"};
+	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
+		struct gauge_figures f = sample_store_gauge_figures(samples, t->source, gauges[i], run);
+		json_put_object(json, gauges[i], gauge_json(&f));
+	}
+	return json;
+}
+
+/* The server's quantiles as [interpolated, lowest, highest]: the last two are certain. */
+static void put_quantile(json_t *to, const char *name, const struct bucket_histogram *h, double p)
+{
+	struct bucket_quantile q = bucket_histogram_quantile(h, p);
+	if (!isnan(q.value))
+		json_object_set_new(
+			to, name,
+			json_pack("[o, o, o]", json_figure(q.value / 1e6), json_figure(q.low / 1e6), json_figure(q.high / 1e6)));
+}
+
+static json_t *latency_json(const struct server_figures *f, enum compared_latency which)
+{
+	const struct client_latency *a = &f->client.latency[which];
+	const struct bucket_histogram *b = &f->facts.latency[which];
+	json_t *json = json_object(), *client = json_object(), *server = json_object();
+	if (a->n > 0) {
+		json_put_count(client, "n", a->n);
+		json_put(client, "mean", a->mean / 1e6);
+		json_put(client, "p50", a->p50 / 1e6);
+		json_put(client, "p90", a->p90 / 1e6);
+		json_put(client, "p99", a->p99 / 1e6);
+	}
+	if (b->n > 0) {
+		json_put(server, "n", b->n);
+		json_put(server, "mean", bucket_histogram_mean(b) / 1e6);
+		put_quantile(server, "p50", b, 50);
+		put_quantile(server, "p90", b, 90);
+		put_quantile(server, "p99", b, 99);
+	}
+	if (json_object_size(server) > 0) {
+		json_put_object(json, "client", json_incref(client));
+		json_put_object(json, "server", json_incref(server));
+	}
+	json_decref(client);
+	json_decref(server);
+	return json;
+}
+
+static void put_pair(json_t *to, const char *name, double client, double server)
+{
+	json_t *json = json_object();
+	if (!isnan(server)) {
+		json_put(json, "client", client);
+		json_put(json, "server", server);
+	}
+	json_put_object(to, name, json);
+}
+
+static json_t *comparison_json(const struct server_figures *f)
+{
+	json_t *json = json_object(), *notes = json_array();
+	char name[16];
+	if (!f->compared) {
+		json_decref(notes);
+		return json;
+	}
+	json_put(json, "begin_s", (double)f->range.begin_ns / 1e9);
+	json_put(json, "end_s", (double)f->range.end_ns / 1e9);
+	put_pair(json, "requests", (double)f->client.ended, f->facts.requests);
+	put_pair(json, "input_tokens", f->client.input_tokens, f->facts.input_tokens);
+	put_pair(json, "output_tokens", f->client.output_tokens, f->facts.output_tokens);
+	put_pair(json, "hit_rate", f->client.cached_share, f->facts.hit_rate);
+	put_pair(json, "queue_ms", f->client.wait_mean / 1e6, f->facts.queue_mean / 1e6);
+	for (enum compared_latency i = 0; i < COMPARED_LATENCIES; i++) {
+		snprintf(name, sizeof name, "%s_ms", compared_latency_names[i]);
+		json_put_object(json, name, latency_json(f, i));
+	}
+	for (int i = 0; i < f->comparison.count; i++) {
+		const struct comparison_note *n = &f->comparison.notes[i];
+		json_array_append_new(notes, json_pack("{s:s, s:s}", "kind", comparison_kind_names[n->kind], "text", n->text));
+	}
+	if (json_array_size(notes) > 0)
+		json_object_set(json, "differences", notes);
+	json_decref(notes);
+	put_text(json, "not_scraped", f->not_scraped);
+	return json;
+}
+
+json_t *json_server(const struct report *report)
+{
+	const struct server_figures *f = report->servers;
+	json_t *json = json_object(), *targets = json_array();
+	for (int i = 0; i < f->count; i++)
+		json_array_append_new(targets, target_json(&f->targets[i], report->run->samples, &f->run));
+	if (f->count > 0) {
+		json_object_set(json, "targets", targets);
+		json_put_object(json, "running", gauge_json(&f->running));
+		json_put_object(json, "waiting", gauge_json(&f->waiting));
+		json_put_object(json, "kv_cache_usage", gauge_json(&f->kv_cache));
+		json_put_object(json, "input_tokens", rate_json(&f->input));
+		json_put_object(json, "output_tokens", rate_json(&f->output));
+		json_put(json, "preemptions", f->preemptions.sum);
+		json_put(json, "hit_rate", f->hit_rate);
+		json_put(json, "acceptance", f->acceptance);
+		json_put_object(json, "comparison", comparison_json(f));
+	}
+	json_decref(targets);
+	return json;
+}
+
+json_t *json_accelerators(const struct report *report)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < report->run->accelerators.count; i++) {
+		struct accelerator_figures f = accelerator_figures_of(report->run, i);
+		json_t *json = json_object();
+		put_text(json, "device", sample_store_source_name(report->run->samples, f.device->source));
+		put_text(json, "host", f.device->host);
+		put_text(json, "model", f.device->model);
+		put_text(json, "source", f.device->from);
+		json_put_count(json, "index", f.device->index);
+		json_put_object(json, "utilization", gauge_json(&f.utilization));
+		json_put_object(json, "memory_bandwidth", gauge_json(&f.bandwidth));
+		json_put_object(json, "memory_used_bytes", gauge_json(&f.memory_used));
+		json_put(json, "memory_total_bytes", f.memory_total.max);
+		json_put_object(json, "power_w", gauge_json(&f.power));
+		json_put_object(json, "sm_clock_hz", gauge_json(&f.sm_clock));
+		json_put_object(json, "temperature_c", gauge_json(&f.temperature));
+		json_put(json, "energy_counted_j", f.energy.sum);
+		json_array_append_new(list, json);
+	}
+	return list;
+}

@@ -1,0 +1,232 @@
+#include "formats/text_server.h"
+
+#include "absent.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TARGETS_MOST 8  /* that failed, of which each has a line */
+#define DEVICES_MOST 16 /* one more rather than "1 more" */
+
+/* ---- the server ---- */
+
+/* Counts have no decimals. */
+static const char *show_value(double value, bool percent, char text[40])
+{
+	bool whole = fabs(value - round(value)) < 1e-9 && fabs(value) < 1e15;
+	return percent ? show_percent(value, text) : whole ? show_count((int64_t)value, text) : show_number(value, text);
+}
+
+static void show_gauge(struct layout *l, const char *label, const struct gauge_figures *f, bool percent)
+{
+	char text[160], mean[40], p90[40], most[40];
+	if (isnan(f->mean))
+		return;
+	snprintf(text, sizeof text, "%s in the mean, p90 %s, at most %s", show_value(f->mean, percent, mean),
+	         show_value(f->p90, percent, p90), show_value(f->max, percent, most));
+	layout_entry(l, label, text);
+}
+
+static void show_share(struct layout *l, const char *label, double share, const char *of)
+{
+	char text[120], number[40];
+	if (isnan(share))
+		return;
+	snprintf(text, sizeof text, "%s %s", show_percent(share, number), of);
+	layout_entry(l, label, text);
+}
+
+static void show_preemptions(struct layout *l, const struct server_figures *f)
+{
+	char number[40];
+	if (f->preemptions.sum > 0)
+		layout_entry(l, "preemptions", show_number(f->preemptions.sum, number));
+}
+
+/* A quantile of the server's: where it is for certain, unless the bucket has no end. */
+static void show_quantile(struct layout *l, int column, const struct bucket_histogram *h, double p)
+{
+	struct bucket_quantile q = bucket_histogram_quantile(h, p);
+	char text[90], low[40], high[40];
+	if (isnan(q.value))
+		snprintf(text, sizeof text, "-");
+	else if (isinf(q.high))
+		snprintf(text, sizeof text, "over %s", show_narrow_number(q.low / 1e6, 8, low));
+	else
+		snprintf(text, sizeof text, "%s to %s", show_narrow_number(q.low / 1e6, 8, low),
+		         show_narrow_number(q.high / 1e6, 8, high));
+	layout_right(l, column, PLAIN, text);
+}
+
+enum { MEAN_END = 34, P50_END = 49, P90_END = 64, P99_END = WIDTH };
+
+static void show_compared(struct layout *l, const struct server_figures *f, enum compared_latency which)
+{
+	static const char *const labels[COMPARED_LATENCIES] = {"TTFT", "TPOT", "ITL", "E2E"};
+	const struct client_latency *a = &f->client.latency[which];
+	const struct bucket_histogram *b = &f->facts.latency[which];
+	char text[40];
+	if (a->n == 0 || !(b->n > 0))
+		return;
+	layout_to(l, 2);
+	layout_text(l, PLAIN, labels[which]);
+	layout_to(l, 14);
+	layout_text(l, FAINT, "client");
+	layout_right(l, MEAN_END, PLAIN, show_number(a->mean / 1e6, text));
+	layout_right(l, P50_END, PLAIN, show_number(a->p50 / 1e6, text));
+	layout_right(l, P90_END, PLAIN, show_number(a->p90 / 1e6, text));
+	layout_right(l, P99_END, PLAIN, show_number(a->p99 / 1e6, text));
+	layout_end_line(l);
+	layout_to(l, 14);
+	layout_text(l, FAINT, "server");
+	layout_right(l, MEAN_END, PLAIN, show_number(bucket_histogram_mean(b) / 1e6, text));
+	show_quantile(l, P50_END, b, 50);
+	show_quantile(l, P90_END, b, 90);
+	show_quantile(l, P99_END, b, 99);
+	layout_end_line(l);
+}
+
+static void show_comparison(struct layout *l, const struct server_figures *f)
+{
+	char text[400], client[40], server[40];
+	bool any = false;
+	for (int i = 0; i < COMPARED_LATENCIES; i++)
+		any |= f->client.latency[i].n > 0 && f->facts.latency[i].n > 0;
+	if (any) {
+		layout_heading(l, "Client and server, ms");
+		layout_right(l, MEAN_END, FAINT, "mean");
+		layout_right(l, P50_END, FAINT, "p50");
+		layout_right(l, P90_END, FAINT, "p90");
+		layout_right(l, P99_END, FAINT, "p99");
+		layout_end_line(l);
+	}
+	for (int i = 0; i < COMPARED_LATENCIES; i++)
+		show_compared(l, f, (enum compared_latency)i);
+	if (!isnan(f->facts.queue_mean)) {
+		snprintf(text, sizeof text, "%s in the server's queue, %s for a slot or connection of the client (means)",
+		         show_number(f->facts.queue_mean / 1e6, server), show_number(f->client.wait_mean / 1e6, client));
+		layout_entry(l, "queueing", text);
+	}
+	for (int i = 0; i < f->comparison.count; i++) {
+		layout_to(l, 2);
+		layout_text(l, WARN, "differs");
+		layout_to(l, 14);
+		layout_wrapped(l, 14, PLAIN, f->comparison.notes[i].text);
+	}
+	if (f->not_scraped) {
+		snprintf(text, sizeof text, "%s", shown(f->not_scraped).text);
+		layout_entry(l, "not scraped", text);
+	}
+}
+
+/* Targets of which readings failed or, if verbose, that lack figures. */
+static void show_targets(struct layout *l, const struct report *report)
+{
+	const struct server_figures *f = report->servers;
+	char text[600], failed[40], all[40];
+	int more = 0, lines = 0;
+	for (int i = 0; i < f->count; i++) {
+		const struct server_target_figures *t = &f->targets[i];
+		if (t->failed == 0)
+			continue;
+		if (lines++ >= TARGETS_MOST) {
+			more++;
+			continue;
+		}
+		snprintf(text, sizeof text, "%s: %s of %s scrapes failed: %s", shown(t->name).text,
+		         show_count(t->failed, failed), show_count(t->readings, all), t->last_error);
+		layout_entry(l, lines == 1 ? "not reached" : "", text);
+	}
+	if (more > 0) {
+		snprintf(text, sizeof text, "%d target%s more", more, plural(more));
+		layout_entry(l, "", text);
+	}
+	for (int i = 0; report->verbose && i < f->count; i++) {
+		json_t *name;
+		size_t k;
+		text[0] = 0;
+		json_array_foreach(f->targets[i].missing, k, name) join(text, sizeof text, ", ", json_string_value(name), "");
+		if (text[0])
+			layout_entry(l, "missing", text);
+	}
+}
+
+void text_server(struct layout *l, const struct report *report)
+{
+	const struct server_figures *f = report->servers;
+	char number[40];
+	int64_t scrapes = 0;
+	if (f->count == 0)
+		return;
+	for (int i = 0; i < f->count; i++)
+		scrapes += f->targets[i].readings;
+	layout_heading(l, "Server");
+	layout_to(l, 14);
+	if (f->targets[0].server[0])
+		layout_format(l, FAINT, "%s, ", f->targets[0].server);
+	layout_format(l, FAINT, "%d target%s, ", f->sources_count, plural(f->sources_count));
+	layout_format(l, FAINT, "%s scrape%s", show_count(scrapes, number), plural(scrapes));
+	layout_end_line(l);
+	show_gauge(l, "running", &f->running, false);
+	show_gauge(l, "waiting", &f->waiting, false);
+	show_gauge(l, "KV cache", &f->kv_cache, true);
+	show_share(l, "hit rate", f->hit_rate, "of the prompt tokens that it looked up");
+	show_share(l, "speculation", f->acceptance, "of the draft tokens accepted");
+	show_preemptions(l, f);
+	show_targets(l, report);
+	if (f->compared)
+		show_comparison(l, f);
+}
+
+/* ---- accelerators ---- */
+
+static void show_device(struct layout *l, const struct report *report, int i)
+{
+	struct accelerator_figures f = accelerator_figures_of(report->run, i);
+	char text[40], label[300], model[80];
+	safe_text(model, sizeof model, slice_of(f.device->model[0] ? f.device->model : "device"));
+	if (f.device->index != IPF_ABSENT)
+		snprintf(label, sizeof label, "%.64s%s%lld: %s", f.device->host, f.device->host[0] ? " " : "",
+		         (long long)f.device->index, model);
+	else
+		snprintf(label, sizeof label, "%.64s%s%s", f.device->host, f.device->host[0] ? ": " : "", model);
+	layout_to(l, 2);
+	layout_clipped(l, 28, PLAIN, label);
+	layout_right(l, 39, PLAIN, show_percent(f.utilization.mean, text));
+	layout_right(l, 48, PLAIN, show_percent(f.bandwidth.mean, text));
+	layout_right(l, 57, PLAIN, show_narrow_number(f.memory_used.max / 1073741824, 7, text));
+	layout_right(l, 65, PLAIN, show_narrow_number(f.power.mean, 7, text));
+	layout_right(l, 73, PLAIN, show_narrow_number(f.power.max, 7, text));
+	layout_right(l, WIDTH, PLAIN, show_narrow_number(f.temperature.max, 6, text));
+	layout_end_line(l);
+}
+
+void text_accelerators(struct layout *l, const struct report *report)
+{
+	int count = report->run->accelerators.count, most = count <= DEVICES_MOST + 1 ? count : DEVICES_MOST;
+	if (count == 0)
+		return;
+	layout_heading(l, "Accelerators");
+	layout_right(l, 39, FAINT, "busy");
+	layout_right(l, 48, FAINT, "memory");
+	layout_right(l, 57, FAINT, "memory");
+	layout_right(l, 73, FAINT, "power, W");
+	layout_right(l, WIDTH, FAINT, "\u00b0C");
+	layout_end_line(l);
+	layout_right(l, 39, FAINT, "mean");
+	layout_right(l, 48, FAINT, "busy");
+	layout_right(l, 57, FAINT, "max GiB");
+	layout_right(l, 65, FAINT, "mean");
+	layout_right(l, 73, FAINT, "max");
+	layout_right(l, WIDTH, FAINT, "max");
+	layout_end_line(l);
+	for (int i = 0; i < most; i++)
+		show_device(l, report, i);
+	if (count > most) {
+		layout_to(l, 2);
+		layout_format(l, FAINT, "%d more", count - most);
+		layout_end_line(l);
+	}
+}

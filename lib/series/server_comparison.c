@@ -1,0 +1,250 @@
+#include "series/server_comparison.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const compared_latency_names[COMPARED_LATENCIES] = {"ttft", "tpot", "itl", "e2e"};
+const char *const comparison_kind_names[COMPARISON_KINDS] = {
+	[COMPARISON_MORE_REQUESTS] = "more-requests",
+	[COMPARISON_FEWER_REQUESTS] = "fewer-requests",
+	[COMPARISON_MORE_OUTPUT] = "more-output-tokens",
+	[COMPARISON_FEWER_OUTPUT] = "fewer-output-tokens",
+	[COMPARISON_TEMPLATE] = "template-tokens",
+	[COMPARISON_MORE_INPUT] = "more-input-tokens",
+	[COMPARISON_FEWER_INPUT] = "fewer-input-tokens",
+	[COMPARISON_TTFT_LONGER] = "ttft-longer",
+	[COMPARISON_TTFT_SHORTER] = "ttft-shorter",
+	[COMPARISON_TPOT] = "tpot",
+	[COMPARISON_E2E] = "e2e",
+	[COMPARISON_HIT_RATE] = "hit-rate",
+};
+
+#define COUNT_SHARE   0.01
+#define TOKENS_SHARE  0.05 /* of counts that are not the server's own */
+#define LATENCY_SHARE 0.05
+static const double least_ns[COMPARED_LATENCIES] = {5e6, 1e6, 1e6, 5e6};
+#define HIT_RATE 0.05
+
+/* ---- the server's side ---- */
+
+static double counted(const struct sample_store *store, const int *sources, int count, const char *name,
+                      const struct sample_range *range)
+{
+	double sum = NAN;
+	for (int i = 0; i < count; i++) {
+		double one = sample_store_counter_figures(store, sources[i], name, range).sum;
+		if (!isnan(one))
+			sum = (isnan(sum) ? 0 : sum) + one;
+	}
+	return sum;
+}
+
+static double sum_of(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static void read_histogram(struct bucket_histogram *h, const struct sample_store *store, const int *sources, int count,
+                           const char *name, const struct sample_range *range)
+{
+	for (int i = 0; i < count; i++)
+		sample_store_histogram_figures(store, sources[i], name, range, h);
+}
+
+void server_facts_read(struct server_facts *facts, const struct sample_store *store, const int *sources, int count,
+                       const struct sample_range *range)
+{
+	struct bucket_histogram queue = {0};
+	*facts = (struct server_facts){0};
+	for (int i = 0; i < COMPARED_LATENCIES; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "%s_ns", compared_latency_names[i]);
+		read_histogram(&facts->latency[i], store, sources, count, name, range);
+	}
+	facts->requests = sum_of(counted(store, sources, count, "requests_ok", range),
+	                         counted(store, sources, count, "requests_failed", range));
+	if (isnan(facts->requests) && facts->latency[COMPARED_E2E].n > 0)
+		facts->requests = facts->latency[COMPARED_E2E].n;
+	facts->input_tokens = counted(store, sources, count, "input_tokens", range);
+	facts->output_tokens = counted(store, sources, count, "output_tokens", range);
+	double queries = counted(store, sources, count, "cache_query_tokens", range);
+	facts->hit_rate = queries > 0 ? counted(store, sources, count, "cache_hit_tokens", range) / queries : NAN;
+	read_histogram(&queue, store, sources, count, "queue_ns", range);
+	facts->queue_mean = bucket_histogram_mean(&queue);
+	bucket_histogram_release(&queue);
+}
+
+void server_facts_release(struct server_facts *facts)
+{
+	for (int i = 0; i < COMPARED_LATENCIES; i++)
+		bucket_histogram_release(&facts->latency[i]);
+}
+
+/* ---- the comparison ---- */
+
+__attribute__((format(printf, 5, 6))) static void note(struct server_comparison *c, enum comparison_kind kind,
+                                                       double client, double server, const char *format, ...)
+{
+	struct comparison_note *n = &c->notes[c->count++];
+	va_list args;
+	*n = (struct comparison_note){.kind = kind, .client = client, .server = server};
+	va_start(args, format);
+	vsnprintf(n->text, sizeof n->text, format, args);
+	va_end(args);
+}
+
+/* Compares the numbers of requests. Requests that failed may never have reached the server, so that it can have counted
+ * any number from those that succeeded to all. 1: more, -1: fewer. */
+static int compare_requests(struct server_comparison *c, const struct client_facts *client,
+                            const struct server_facts *server)
+{
+	double slack = (double)client->edges + COUNT_SHARE * (double)client->ended;
+	if (isnan(server->requests) || client->ended == 0)
+		return 0;
+	if (server->requests > (double)client->ended + slack + 0.5) {
+		note(c, COMPARISON_MORE_REQUESTS, (double)client->ended, server->requests,
+		     "the server counted %.0f requests, this client had %lld: another client uses the server, or a proxy sends "
+		     "requests again",
+		     server->requests, (long long)client->ended);
+		return 1;
+	}
+	if (server->requests < (double)client->ok - slack - 0.5) {
+		note(
+			c, COMPARISON_FEWER_REQUESTS, (double)client->ok, server->requests,
+			"the server counted %.0f requests, this client had %lld that succeeded: a replica is not scraped, or a cache "
+			"in front of the server answers",
+			server->requests, (long long)client->ok);
+		return -1;
+	}
+	return 0;
+}
+
+static void compare_output(struct server_comparison *c, const struct client_facts *client,
+                           const struct server_facts *server, int requests)
+{
+	double got = client->output_tokens, share = client->usage ? COUNT_SHARE : TOKENS_SHARE;
+	double slack = client->edge_output + share * got;
+	const char *why = requests > 0 ? "those of the other requests"
+	                  : !client->usage
+	                      ? "the client's counts are not the server's own"
+	                      : "another client uses the server, or tokens that it did not send, such as rejected ones";
+	if (isnan(server->output_tokens) || !(got > 0))
+		return;
+	if (server->output_tokens > got + slack + client->unknown_output)
+		note(c, COMPARISON_MORE_OUTPUT, got, server->output_tokens,
+		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, why);
+	else if (server->output_tokens < got - slack)
+		note(c, COMPARISON_FEWER_OUTPUT, got, server->output_tokens,
+		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got,
+		     client->usage ? "a replica is not scraped" : "the client's counts are not the server's own");
+}
+
+static void compare_input(struct server_comparison *c, const struct client_facts *client,
+                          const struct server_facts *server, int requests)
+{
+	double got = client->input_tokens, slack = client->edge_input + COUNT_SHARE * got;
+	double more = server->input_tokens - got, each = more / (double)client->ended;
+	if (client->template_tokens >= 0.5) {
+		note(
+			c, COMPARISON_TEMPLATE, 0, client->template_tokens,
+			"each request has %.3g input tokens more at the server than in the trace: a chat template or special tokens",
+			client->template_tokens);
+	}
+	if (isnan(server->input_tokens) || !(got > 0) || requests != 0)
+		return;
+	if (!client->usage && client->edges == 0 && each >= 0.5 && fabs(each - round(each)) < 0.02 * round(each) &&
+	    !(client->template_tokens >= 0.5))
+		note(
+			c, COMPARISON_TEMPLATE, got, server->input_tokens,
+			"the server counted %.3g input tokens a request more than the trace has: a chat template or special tokens",
+			each);
+	else if (more > slack)
+		note(c, COMPARISON_MORE_INPUT, got, server->input_tokens,
+		     "the server counted %.0f input tokens, this client %.0f: a chat template, or prompts that were computed "
+		     "again",
+		     server->input_tokens, got);
+	else if (more < -slack)
+		note(
+			c, COMPARISON_FEWER_INPUT, got, server->input_tokens,
+			"the server counted %.0f input tokens, this client %.0f: it may not count cached ones, or a replica is not "
+			"scraped",
+			server->input_tokens, got);
+}
+
+static bool outside(double value, struct bucket_quantile q)
+{
+	return value < q.low || value > q.high;
+}
+
+/* How much longer the client's is, in ns; 0: not by more than can be known; NAN: one is missing. */
+static double longer(const struct client_facts *client, const struct server_facts *server, enum compared_latency which)
+{
+	const struct client_latency *a = &client->latency[which];
+	const struct bucket_histogram *b = &server->latency[which];
+	double mean = bucket_histogram_mean(b), difference = a->mean - mean;
+	if (a->n == 0 || isnan(difference))
+		return NAN;
+	bool resolved = outside(a->p50, bucket_histogram_quantile(b, 50)) ||
+	                outside(a->p90, bucket_histogram_quantile(b, 90));
+	return resolved && fabs(difference) > least_ns[which] && fabs(difference) > LATENCY_SHARE * mean ? difference : 0;
+}
+
+static void compare_ttft(struct server_comparison *c, const struct client_facts *client,
+                         const struct server_facts *server)
+{
+	double more = longer(client, server, COMPARED_TTFT),
+		   server_mean = bucket_histogram_mean(&server->latency[COMPARED_TTFT]);
+	double client_mean = client->latency[COMPARED_TTFT].mean;
+	/* where the headers come early, the way to the server and back is not what takes so long */
+	bool early = client->ttfb_mean < more / 2;
+	if (more > 0)
+		note(
+			c, COMPARISON_TTFT_LONGER, client_mean, server_mean,
+			"TTFT is %.3g ms longer at the client, %.3g against %.3g ms in the mean; the first byte came after %.3g ms: %s",
+			more / 1e6, client_mean / 1e6, server_mean / 1e6, client->ttfb_mean / 1e6,
+			early ? "a proxy that holds back the body, or a slow network"
+				  : "the network, a proxy, or a queue in front of the server");
+	else if (more < 0)
+		note(c, COMPARISON_TTFT_SHORTER, client_mean, server_mean,
+		     "TTFT is %.3g ms shorter at the client, %.3g against %.3g ms in the mean: the server's figures include "
+		     "requests that are not this client's",
+		     -more / 1e6, client_mean / 1e6, server_mean / 1e6);
+}
+
+/* E2E follows TTFT and TPOT: it says something only where these do not. */
+static void compare_rest(struct server_comparison *c, const struct client_facts *client,
+                         const struct server_facts *server)
+{
+	static const char *const names[] = {[COMPARED_TPOT] = "TPOT", [COMPARED_E2E] = "E2E"};
+	static const enum comparison_kind kinds[] = {[COMPARED_TPOT] = COMPARISON_TPOT, [COMPARED_E2E] = COMPARISON_E2E};
+	static const enum compared_latency list[] = {COMPARED_TPOT, COMPARED_E2E};
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+		double more = longer(client, server, list[i]), mean = client->latency[list[i]].mean;
+		if (isnan(more) || !(fabs(more) > 0) ||
+		    (list[i] == COMPARED_E2E && !isnan(longer(client, server, COMPARED_TTFT)) &&
+		     !isnan(longer(client, server, COMPARED_TPOT))))
+			continue;
+		note(c, kinds[list[i]], mean, mean - more,
+		     "%s is %.3g ms %s at the client, %.3g against %.3g ms in the mean: %s", names[list[i]], fabs(more) / 1e6,
+		     more > 0 ? "longer" : "shorter", mean / 1e6, (mean - more) / 1e6,
+		     more > 0 ? "the network, a proxy, or a queue in front of the server"
+		              : "the server's figures include requests that are not this client's");
+	}
+}
+
+void server_comparison_make(struct server_comparison *c, const struct client_facts *client,
+                            const struct server_facts *server)
+{
+	c->count = 0;
+	int requests = compare_requests(c, client, server);
+	compare_output(c, client, server, requests);
+	compare_input(c, client, server, requests);
+	compare_ttft(c, client, server);
+	compare_rest(c, client, server);
+	if (fabs(client->cached_share - server->hit_rate) > HIT_RATE && requests == 0)
+		note(c, COMPARISON_HIT_RATE, client->cached_share, server->hit_rate,
+		     "the answers report %.1f %% of their input as cached, the server a hit rate of %.1f %%: it may count only "
+		     "what it looked up, or prompts that were computed again",
+		     100 * client->cached_share, 100 * server->hit_rate);
+}

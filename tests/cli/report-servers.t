@@ -1,0 +1,113 @@
+#!/bin/bash
+# What ipf-report makes of samples of servers and accelerators, of streams made by hand.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+
+golden() { # FILE TEXT: $OUT against it
+	if [ -n "$IPF_UPDATE" ]; then cp "$OUT" "$data/$1"; fi
+	same "$OUT" "$data/$1" "$2"
+}
+
+# 60 requests of 100 and 20 tokens, five a second for 12 s: TTFT 50 ms, then a token each 10 ms.
+head -1 "$data/one.results" >header
+rows() { # FROM TO: their numbers
+	jq -nc --argjson from "$1" --argjson to "$2" 'range($from; $to) | { n: ., stage: 0, ok: true, due_ns: (. * 200000000), start_ns: (. * 200000000),
+		end_ns: (. * 200000000 + 241000000), ttfb_ns: 49000000, ttft_ns: 50000000, e2e_ns: 240000000, tpot_ns: 10000000, events: 20, coalesced: 0, stalls: 0,
+		input_tokens: 100, input_tokens_usage: 100, output_tokens: 20, output_tokens_usage: 20, tokens_source: "usage", finish: "length" }'
+}
+# A server that saw them all, asked each second from one second before to two seconds after.
+samples() { # TARGET REQUESTS-A-SECOND
+	jq -nc --arg target "$1" --argjson n "$2" 'range(-1; 15) as $t | (if $t >= 1 and $t <= 12 then $n else 0 end) as $k
+		| { sample: "server", t_ns: ($t * 1000000000), target: $target, server: "vllm", interval_ns: 1000000000,
+		gauges: { running: (if $k > 0 then 1 + $t % 2 else 0 end), waiting: 0, kv_cache_usage: ($k / 100) },
+		counters: { requests_ok: $k, input_tokens: (100 * $k), output_tokens: (20 * $k), preemptions: 0, cache_query_tokens: (100 * $k), cache_hit_tokens: (10 * $k) },
+		histograms: {
+			ttft_ns: { count: $k, sum: (50000000 * $k), buckets: [[40000000, 0], [60000000, $k], [null, 0]] },
+			tpot_ns: { count: $k, sum: (10000000 * $k), buckets: [[10000000, $k], [25000000, 0], [null, 0]] },
+			e2e_ns: { count: $k, sum: (240000000 * $k), buckets: [[300000000, $k], [null, 0]] },
+			queue_ns: { count: $k, sum: (2000000 * $k), buckets: [[300000000, $k], [null, 0]] } } }
+		| if $t == -1 then del(.interval_ns, .counters, .histograms) else . end'
+}
+gpus() {
+	jq -nc 'range(0; 13) as $t | range(0; 2) as $i | { sample: "gpu", t_ns: ($t * 1000000000), source: "nvml", host: "node-1", device: "GPU-\($i)", index: $i,
+		model: "NVIDIA H200", utilization: 0.5, memory_used_bytes: (64 * 1073741824), memory_total_bytes: (141 * 1073741824), memory_bandwidth: 0.25,
+		power_w: (300 + 100 * $i), energy_j: (1000 + (300 + 100 * $i) * $t), temperature_c: 61 }'
+}
+in_time() { jq -sc 'sort_by(.t_ns // .end_ns)[]'; }
+
+{
+	rows 0 60
+	samples replica-a 5
+	gpus
+} | in_time >body
+seal header body >equal.results
+run "$report" equal.results
+status_is 0 "a run with samples is reported"
+golden servers.txt "as text"
+run "$report" -f json equal.results
+is "$(jq -c '.server | [.running.max, .waiting.max, .output_tokens.sum, .hit_rate, .preemptions]' "$OUT")" '[2,0,1200,0.1,0]' "JSON has the server's figures"
+is "$(jq -c '.server.comparison | [.requests, .output_tokens, .ttft_ms.client.p50, .ttft_ms.server.p50[1:], .ttft_ms.server.mean]' "$OUT")" \
+	'[{"client":60,"server":60},{"client":1200,"server":1200},50,[40,60],50]' "and the client's beside them"
+is "$(jq -c .server.comparison.differences "$OUT")" null "which do not differ"
+is "$(jq -c '[.accelerators[] | [.index, .utilization.mean, .power_w.mean, .energy_counted_j, .memory_used_bytes.max]]' "$OUT")" \
+	'[[0,0.5,300,3600,68719476736],[1,0.5,400,4800,68719476736]]' "and the accelerators"
+
+differences() { # JQ-PROGRAM: the kinds of differences after that change to the samples
+	jq -c "$1" body >changed
+	seal header changed >changed.results
+	"$report" -f json changed.results | jq -c '[.server.comparison.differences[]?.kind]'
+}
+is "$(differences 'if .sample == "server" and .counters then .counters |= map_values(. * 2) else . end')" \
+	'["more-requests","more-output-tokens"]' "another client at the server is named"
+is "$(differences 'if .sample == "server" and .counters then .counters |= map_values(. / 2) else . end')" \
+	'["fewer-requests","fewer-output-tokens"]' "and requests that it did not see"
+is "$(differences 'if .n then .ttft_ns += 100000000 | .ttfb_ns += 100000000 | .e2e_ns += 100000000 | .end_ns += 100000000 else . end')" \
+	'["ttft-longer"]' "and a delay in front of it"
+is "$(differences 'if .n then .ttft_ns += 8000000 | .e2e_ns += 8000000 else . end')" '[]' "but not a difference within a bucket"
+is "$(differences 'if .sample == "server" and .counters then .counters.input_tokens *= 1.07 else del(.input_tokens_usage) | if .n then .tokens_source = "tokenizer" else . end end')" \
+	'["template-tokens"]' "and a chat template"
+is "$(differences 'if .n then .asked_input_tokens = 93 else . end')" '["template-tokens"]' "also if only the trace lacks it"
+is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "and another hit rate"
+# Only a half of the run is known: what ended in it is compared.
+is "$(differences 'select(.sample != "server" or (.t_ns >= 3000000000 and .t_ns <= 9000000000)) | if .sample == "server" and .t_ns == 3000000000 then del(.interval_ns, .counters, .histograms) else . end')" \
+	'[]' "requests outside of the scraped time do not count"
+
+# Two shards that scrape the same server, and each a server of its own.
+at() { # T0_UNIX_NS: the header of a run that began then
+	sed "s/\"tool\":\"ipf-fire 0.1.0\"/&,\"t0_unix_ns\":$1/" header
+}
+at 1000000000000000000 >header-1
+at 1000000000500000000 >header-2
+for shard in 1 2; do
+	rows $((30 * shard - 30)) $((30 * shard)) >some
+	{ cat some && samples shared 5 && samples "own-$shard" 1; } | in_time >body-$shard
+	seal header-$shard body-$shard >shard-$shard.results
+done
+run "$report" -f json shard-1.results shard-2.results
+is "$(jq -c '[.server.targets[] | [.target, .counts]]' "$OUT")" '[["shared",null],["own-1",null],["shared",false],["own-2",null]]' \
+	"a target that two shards scraped counts once"
+is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":60,"server":84}' "each other one does"
+
+# Targets that fail, and names that a terminal must not get.
+{
+	rows 0 60
+	samples good 5
+	jq -nc 'range(0; 12) | { sample: "server", t_ns: (. * 1000000000), target: "bad\u001b[31m\u202etarget", error: "refused\u0007 \u001b]0;x" }'
+	jq -nc '{ sample: "gpu", t_ns: 0, host: "h\u001b[2J", device: "d", model: "m\u009b31m\n", utilization: 1 }'
+} | in_time >body
+seal header body | sed 's|"end":{|&"server":{"targets":[{"target":"good","url":"http://127.0.0.1:8000/metrics","missing":["swapped","spec_drafts"]}]},|' >hostile.results
+run "$report" -v hostile.results
+golden servers-hostile.txt "failed targets and hostile names are shown safely"
+is "$(sed 's/°/o/' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(LC_ALL=C tr -d '\n' <"$OUT" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0 "without control characters"
+run "$report" -f json hostile.results
+is "$(jq -c '[.server.targets[] | [.scrapes, .failed]]' "$OUT")" '[[16,0],[12,12]]' "and counted"
+
+# What is no sample is refused, with its place.
+echo '{"sample":"server","t_ns":1,"target":"a","gauges":{"running":"many"}}' >body
+seal header body >bad.results
+run "$report" bad.results
+status_is 3 "a bad sample is an error"
+stderr_contains "bad.results:2: gauges: running: expected a number" "that names line and field"
