@@ -124,10 +124,10 @@ is "$(jq '.arrival_ns <= .head_ns and .head_ns < .first_token_ns and .first_toke
 	true "and its times in order"
 between "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 1000 "seven steps of 1.02 ms, never early"
 curl -s "$URL/metrics" >metrics
-is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length"} //p' metrics)" 8 "eight requests came to their end"
+is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length".*} //p' metrics)" 8 "eight requests came to their end"
 is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 9 "nine had a first token"
 is "$(sed -n 's/^vllm:prefix_cache_hits_total{.*} //p' metrics)" 74992 "the prefix cache's hits"
-is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 10 "ten histograms"
+is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 14 "fourteen histograms"
 is "$(sed -n 's/^vllm:e2e_request_latency_seconds_bucket{.*le="+Inf"} //p' metrics)" \
 	"$(sed -n 's/^vllm:e2e_request_latency_seconds_count{.*} //p' metrics)" "whose last bucket holds all"
 is "$(grep -vcE '^(# (HELP|TYPE) .*|vllm:[a-z0-9_]+\{[^}]*\} [0-9.e+-]+)$' metrics)" 0 "and every line is one of Prometheus'"
@@ -179,7 +179,7 @@ exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
 slow='{"prompt":"x","max_tokens":5000,"stream":true,"sim":"pad"}'
 printf 'POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s' ${#slow} "$slow" >&3
 dropped() { [ "$(curl -s "$URL/metrics" |
-	sed -n 's/^vllm:request_success_total{.*finished_reason="abort"} //p')" = 1 ]; }
+	sed -n 's/^vllm:request_success_total{.*finished_reason="abort".*} //p')" = 1 ]; }
 yes_if "a reader that never reads is dropped" wait_for 20 dropped
 exec 3<&-
 server_stop "$SERVER"

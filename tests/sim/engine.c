@@ -287,9 +287,9 @@ static void let_in(struct engine *e, int64_t at_ns, struct step *step)
 		if (!s->admitted_ns) {
 			s->admitted_ns = at_ns;
 			s->cached_tokens = s->computed;
+			e->counts.cache_queries += length_of(s);
+			e->counts.cache_hits += s->computed;
 		}
-		e->counts.cache_queries += length_of(s);
-		e->counts.cache_hits += s->computed;
 		dequeue(e, s);
 		s->state = SEQUENCE_RUNNING;
 		s->slot = e->batch_count;
@@ -367,8 +367,10 @@ static bool compute(struct engine *e, struct sequence *s)
 		publish(e, s);
 	if (s->computed < length_of(s))
 		return false;
-	if (prefilled)
+	if (prefilled) {
 		e->counts.prompt_tokens += s->prompt_tokens;
+		e->counts.prompt_cached += s->cached_tokens;
+	}
 	if (s->token) {
 		s->chain = mix(s->chain, s->token(s, s->produced));
 		note_block(s, length_of(s) + 1);
@@ -404,6 +406,21 @@ bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct seq
 	}
 	engine_start(e, next_ns);
 	return true;
+}
+
+struct engine_step engine_current_step(const struct engine *e, bool *stepping)
+{
+	*stepping = e->stepping;
+	return e->step;
+}
+
+void engine_visit(const struct engine *e, void (*visit)(const struct sequence *sequence, void *data), void *data)
+{
+	for (int64_t i = 0; i < e->batch_count; i++)
+		if (e->batch[i])
+			visit(e->batch[i], data);
+	for (const struct sequence *s = e->first; s; s = s->after)
+		visit(s, data);
 }
 
 struct engine_counts engine_counts(const struct engine *e)

@@ -62,9 +62,11 @@ void sequence_mark(struct sequence *sequence, uint32_t mark);
 void sequence_release(struct sequence *sequence); /* frees what it holds; it must not be in the engine */
 
 struct engine_counts {
-	int64_t running, waiting, steps, preemptions, prompt_tokens, output_tokens, cache_queries, cache_hits;
-	int64_t slipped_ns; /* how much the steps were moved because the caller came late */
-	double kv_usage;    /* share of the blocks in use */
+	int64_t running, waiting, steps, preemptions, prompt_tokens, output_tokens;
+	int64_t prompt_cached;             /* of prompt_tokens */
+	int64_t cache_queries, cache_hits; /* tokens of requests when they are first admitted */
+	int64_t slipped_ns;                /* how much the steps were moved because the caller came late */
+	double kv_usage;                   /* share of the blocks in use */
 };
 
 /* One step, known in full when it begins. Its prompts are computed first. */
@@ -102,6 +104,11 @@ void engine_start(struct engine *engine, int64_t now_ns);
  * False: nothing was due. */
 bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
                    void *data);
+
+/* The step in progress, else the last one; *stepping says which. */
+struct engine_step engine_current_step(const struct engine *engine, bool *stepping);
+/* `visit` is called for each sequence in the engine; they stay as they are. */
+void engine_visit(const struct engine *engine, void (*visit)(const struct sequence *sequence, void *data), void *data);
 
 struct engine_counts engine_counts(const struct engine *engine);
 

@@ -24,6 +24,7 @@ struct job {
 	int64_t last_token_ns; /* when the engine made it */
 	struct reqlog_line line;
 	bool finished; /* the response is complete */
+	bool measured; /* it is in the metrics of requests */
 };
 
 /* ---- the beginning ---- */
@@ -31,6 +32,12 @@ struct job {
 static struct job *job_of(struct sequence *sequence)
 {
 	return (struct job *)(void *)((char *)sequence - offsetof(struct job, sequence));
+}
+
+const char *job_model(const struct sequence *sequence)
+{
+	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
+	return job->model.data ? job->model.data : "";
 }
 
 static uint32_t token_of(const struct sequence *sequence, int64_t k)
@@ -189,6 +196,7 @@ static void prepare_answer(struct job *job)
 static void enter_engine(struct job *job, int64_t now_ns)
 {
 	engine_add(job->conn->server->engine, &job->sequence, now_ns);
+	job->conn->server->metrics.arrived++;
 }
 
 static void delay_is_over(struct timer *timer, void *data)
@@ -299,9 +307,34 @@ static void measure_token(struct server *s, struct job *job, int64_t now_ns)
 	job->last_token_ns = now_ns;
 }
 
+static void measure_request(struct server *s, struct job *job)
+{
+	const struct sequence *q = &job->sequence;
+	struct metrics *m = &s->metrics;
+	bool whole = q->produced >= q->output_tokens;
+	job->measured = true;
+	m->finished[!whole ? FINISH_ABORT : strcmp(job->answer.finish, "length") == 0 ? FINISH_LENGTH : FINISH_STOP]++;
+	if (!whole)
+		return;
+	metrics_add(m, &m->e2e, seconds(job->last_token_ns - job->line.arrival_ns));
+	metrics_add(m, &m->queue, seconds(q->admitted_ns - q->added_ns));
+	metrics_add(m, &m->prefill, seconds(job->line.first_made_ns - q->admitted_ns));
+	metrics_add(m, &m->decode, seconds(job->last_token_ns - job->line.first_made_ns));
+	metrics_add(m, &m->inference, seconds(job->last_token_ns - q->admitted_ns));
+	if (q->produced > 1)
+		metrics_add(m, &m->tpot, seconds(job->last_token_ns - job->line.first_made_ns) / (double)(q->produced - 1));
+	metrics_add(m, &m->prompt, (double)q->prompt_tokens);
+	metrics_add(m, &m->generation, (double)q->produced);
+	metrics_add(m, &m->max_tokens,
+	            (double)(job->ask.max_tokens == IPF_ABSENT ? q->output_tokens : job->ask.max_tokens));
+	metrics_add(m, &m->n, 1);
+	m->cached_tokens += q->cached_tokens;
+}
+
 static void finish(struct server *s, struct job *job, enum answer_next next)
 {
 	engine_remove(s->engine, &job->sequence);
+	measure_request(s, job);
 	job->finished = true;
 	if (next == ANSWER_CUT)
 		job->conn->then = CONN_CLOSE;
@@ -345,25 +378,6 @@ void job_sent(struct conn *c, int64_t at_ns)
 
 /* ---- the end ---- */
 
-static void measure_request(struct server *s, struct job *job)
-{
-	const struct sequence *q = &job->sequence;
-	struct metrics *m = &s->metrics;
-	bool whole = q->produced >= q->output_tokens;
-	m->finished[!whole ? FINISH_ABORT : strcmp(job->answer.finish, "length") == 0 ? FINISH_LENGTH : FINISH_STOP]++;
-	if (!whole)
-		return;
-	metrics_add(m, &m->e2e, seconds(job->last_token_ns - job->line.arrival_ns));
-	metrics_add(m, &m->queue, seconds(q->admitted_ns - q->added_ns));
-	metrics_add(m, &m->prefill, seconds(job->line.first_made_ns - q->admitted_ns));
-	metrics_add(m, &m->decode, seconds(job->last_token_ns - job->line.first_made_ns));
-	metrics_add(m, &m->inference, seconds(job->last_token_ns - q->admitted_ns));
-	if (q->produced > 1)
-		metrics_add(m, &m->tpot, seconds(job->last_token_ns - job->line.first_made_ns) / (double)(q->produced - 1));
-	metrics_add(m, &m->prompt, (double)q->prompt_tokens);
-	metrics_add(m, &m->generation, (double)q->produced);
-}
-
 /* What was written for the client, as text. */
 static void gather_text(const struct job *job, struct buffer *text)
 {
@@ -404,7 +418,7 @@ void job_close(struct conn *c)
 	job->line.end_ns = clock_now();
 	engine_remove(s->engine, &job->sequence);
 	timers_stop(&s->timers, &job->delay);
-	if (job->sequence.added_ns)
+	if (job->sequence.added_ns && !job->measured)
 		measure_request(s, job);
 	s->totals.cut += !job->finished;
 	if (s->options->log)

@@ -20,7 +20,7 @@ struct sim_options {
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
 	const char *api_key, *log;
-	struct string_list models, fails;
+	struct string_list models, adapters, fails;
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
 };
 
@@ -32,6 +32,7 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free port)"),
 	ROW(OPTION_LIST, 'm', "model", "NAME", models,
         "serve a model of this name; may be given several times; others get 404 (default: accept any name)"),
+	ROW(OPTION_LIST, 0, "lora", "NAME", adapters, "serve a LoRA adapter of this name; may be given several times"),
 	ROW(OPTION_TEXT, 0, "api-key", "KEY", api_key, "require this key: Authorization: Bearer KEY"),
 	ROW(OPTION_DURATION, 0, "loading", "TIME", loading_ns, "answer 503 for TIME after the start (default: 0)"),
 	ROW(OPTION_DURATION, 0, "keep-alive", "TIME", keep_alive_ns, "close idle connections after TIME (default: 75s)"),
@@ -140,6 +141,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .port = (int)o->port,
 	                                  .models = o->models.items,
 	                                  .model_count = o->models.count,
+	                                  .adapters = o->adapters.items,
+	                                  .adapter_count = o->adapters.count,
 	                                  .api_key = o->api_key,
 	                                  .model_len = o->model_len,
 	                                  .default_tokens = o->default_tokens,

@@ -1,117 +1,110 @@
 #include "metrics.h"
 
-#include "exposition.h"
+#include <string.h>
 
-#include <stdio.h>
+/* Each ends with 0, but for a first bound of 0. */
+static const double tables[BOUNDS_COUNT][48] = {
+	[BOUNDS_VLLM_TTFT] = {.001, .005, .01, .02, .04, .06, .08, .1, .25, .5,  .75,
+                          1,    2.5,  5,   7.5, 10,  20,  40,  80, 160, 640, 2560},
+	[BOUNDS_VLLM_TOKEN] = {.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80},
+	[BOUNDS_VLLM_REQUEST] = {.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680},
+	[BOUNDS_SGLANG_TTFT] = {.1, .2, .4, .6, .8, 1, 2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400},
+	[BOUNDS_SGLANG_TOKEN] = {.002, .004, .006, .008, .01, .015, .02, .025, .03, .035, .04, .06,
+                             .08,  .1,   .2,   .4,   .6,  .8,   1,   2,    4,   6,    8},
+	[BOUNDS_SGLANG_REQUEST] = {.1, .2, .4, .6, .8,  1,   2,   4,   6,    8,    10,
+                               20, 40, 60, 80, 100, 200, 400, 600, 1200, 1800, 2400},
+	[BOUNDS_SGLANG_QUEUE] = {0,   .1,  .2,  .5,  1,    2,    3,    4,    5,    10,   15,   20,
+                             30,  40,  50,  60,  70,   80,   90,   100,  200,  300,  400,  500,
+                             600, 700, 800, 900, 1000, 1200, 1400, 1600, 1800, 2000, 2500, 3000},
+	[BOUNDS_TRITON_FIRST] = {.1, .5, 2, 5},
+	[BOUNDS_JETSTREAM_TTFT] = {.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10},
+	[BOUNDS_JETSTREAM_TOKEN] = {.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5},
+	[BOUNDS_JETSTREAM_REQUEST] = {1, 2.5, 5, 10, 15, 20, 30, 40, 50, 60},
+	[BOUNDS_JETSTREAM_QUEUE] = {.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50, 100},
+	[BOUNDS_VLLM_ITERATION] = {1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
+	[BOUNDS_VLLM_N] = {1, 2, 5, 10, 20},
+	[BOUNDS_JETSTREAM_INPUT] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
+	[BOUNDS_JETSTREAM_OUTPUT] = {1,    2,    5,     10,    20,    50,     100,    200,    500,     1000,
+                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000},
+};
 
-static const double ttft_bounds[METRICS_MOST_BOUNDS] = {
-	.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560,
-};
-static const double token_bounds[METRICS_MOST_BOUNDS] = {
-	.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
-};
-static const double request_bounds[METRICS_MOST_BOUNDS] = {
-	.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
-};
-static const double length_bounds[METRICS_MOST_BOUNDS] = {
-	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000,
-};
-
-#define SHOWN(name_, member_, bounds_, help_)                                                                          \
-	{                                                                                                                  \
-		name_, help_, offsetof(struct metrics, member_), bounds_                                                       \
-	}
-
-/* A vLLM histogram: where it lies, what it is called, and its bounds (0 ends them). */
-static const struct shown {
-	const char *name, *help;
-	size_t offset;
-	const double *bounds;
-} histograms[] = {
-	SHOWN("time_to_first_token_seconds", ttft, ttft_bounds, "Histogram of time to first token in seconds."),
-	SHOWN("inter_token_latency_seconds", itl, token_bounds, "Histogram of inter-token latency in seconds."),
-	SHOWN("request_time_per_output_token_seconds", tpot, token_bounds,
-          "Histogram of time_per_output_token_seconds per request."),
-	SHOWN("e2e_request_latency_seconds", e2e, request_bounds, "Histogram of e2e request latency in seconds."),
-	SHOWN("request_queue_time_seconds", queue, request_bounds, "Histogram of time spent in WAITING phase for request."),
-	SHOWN("request_prefill_time_seconds", prefill, request_bounds,
-          "Histogram of time spent in PREFILL phase for request."),
-	SHOWN("request_decode_time_seconds", decode, request_bounds,
-          "Histogram of time spent in DECODE phase for request."),
-	SHOWN("request_inference_time_seconds", inference, request_bounds,
-          "Histogram of time spent in RUNNING phase for request."),
-	SHOWN("request_prompt_tokens", prompt, length_bounds, "Number of prefill tokens processed."),
-	SHOWN("request_generation_tokens", generation, length_bounds, "Number of generation tokens processed."),
-};
-#define HISTOGRAMS (sizeof histograms / sizeof *histograms)
-
-void metrics_add(struct metrics *metrics, struct metric *metric, double value)
+/* How many of `set` are below `value`. */
+static int below(const struct bounds *set, double value)
 {
-	size_t at = (size_t)((const char *)metric - (const char *)metrics), bucket = 0;
-	const double *bounds = length_bounds;
-	for (size_t i = 0; i < HISTOGRAMS; i++)
-		if (histograms[i].offset == at)
-			bounds = histograms[i].bounds;
-	while (bounds[bucket] > 0 && value > bounds[bucket])
-		bucket++;
-	metric->counts[bucket]++;
+	int low = 0, high = set->count;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (set->at[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void include(struct bounds *set, double value)
+{
+	int place = below(set, value);
+	if ((place < set->count && set->at[place] <= value) || set->count == METRICS_MOST_BOUNDS)
+		return;
+	memmove(&set->at[place + 1], &set->at[place], (size_t)(set->count - place) * sizeof *set->at);
+	set->at[place] = value;
+	set->count++;
+}
+
+/* vLLM's lengths are 1, 2, 5, 10, … up to the context; TGI's durations grow by half, and its lengths are hundredths of
+ * the context. */
+static void compute_sets(struct metrics *m, double context)
+{
+	static const double steps[] = {1, 2, 5};
+	double power = 1, duration = .0001;
+	for (int i = 0; steps[i % 3] * power <= context; i++) {
+		include(&m->sets[BOUNDS_VLLM_LENGTH], steps[i % 3] * power);
+		if (i % 3 == 2)
+			power *= 10;
+	}
+	for (int i = 0; i < 35; i++)
+		include(&m->sets[BOUNDS_TGI_DURATION], duration *= 1.5);
+	for (int i = 1; i <= 100; i++)
+		include(&m->sets[BOUNDS_TGI_LENGTH], context / 100 * i);
+}
+
+void metrics_init(struct metrics *m, int64_t max_model_len)
+{
+	memset(m, 0, sizeof *m);
+	for (int set = 0; set < BOUNDS_COUNT; set++)
+		for (int i = 0; i < 48 && (tables[set][i] > 0 || (i == 0 && tables[set][1] > 0)); i++)
+			include(&m->sets[set], tables[set][i]);
+	compute_sets(m, (double)max_model_len);
+	for (int set = 0; set < BOUNDS_COUNT; set++)
+		for (int i = 0; i < m->sets[set].count; i++)
+			include(set < BOUNDS_TOKENS ? &m->seconds : &m->tokens, m->sets[set].at[i]);
+}
+
+void metrics_add(struct metrics *m, struct metric *metric, double value)
+{
+	const struct bounds *all = metric < &m->prompt ? &m->seconds : &m->tokens;
+	metric->counts[below(all, value)]++;
 	metric->count++;
 	metric->sum += value;
 }
 
-static void write_about(struct buffer *out, const char *name, const char *help, const char *type)
+void metrics_write_histogram(struct buffer *out, const struct metrics *m, const struct metric *metric,
+                             enum metrics_bounds bounds, const char *name, const char *labels)
 {
-	buffer_format(out, "# HELP vllm:%s %s\n# TYPE vllm:%s %s\n", name, help, name, type);
-}
-
-static const struct metric *metric_at(const struct metrics *metrics, size_t offset)
-{
-	return (const struct metric *)(const void *)((const char *)metrics + offset);
-}
-
-static void write_histogram(struct buffer *out, const char *labels, const struct shown *h, const struct metric *m)
-{
+	const struct bounds *set = &m->sets[bounds], *all = bounds < BOUNDS_TOKENS ? &m->seconds : &m->tokens;
+	/* Triton's only histogram counts milliseconds. */
+	double unit = bounds == BOUNDS_TRITON_FIRST ? 1000 : 1;
+	const char *comma = *labels ? "," : "", *open = *labels ? "{" : "", *close = *labels ? "}" : "";
 	int64_t sum = 0;
-	write_about(out, h->name, h->help, "histogram");
-	for (size_t i = 0; h->bounds[i] > 0; i++) {
-		sum += m->counts[i];
-		buffer_format(out, "vllm:%s_bucket{%s,le=\"%.10g\"} %lld\n", h->name, labels, h->bounds[i], (long long)sum);
+	int at = 0;
+	for (int i = 0; i < set->count; i++) {
+		while (at < all->count && all->at[at] <= set->at[i])
+			sum += metric->counts[at++];
+		buffer_format(out, "%s_bucket{%s%sle=\"%.10g\"} %lld\n", name, labels, comma, set->at[i] * unit,
+		              (long long)sum);
 	}
-	buffer_format(out, "vllm:%s_bucket{%s,le=\"+Inf\"} %lld\n", h->name, labels, (long long)m->count);
-	buffer_format(out, "vllm:%s_count{%s} %lld\nvllm:%s_sum{%s} %.17g\n", h->name, labels, (long long)m->count, h->name,
-	              labels, m->sum);
-}
-
-void metrics_write(const struct metrics *metrics, const struct engine_counts *c, const char *model, struct buffer *out)
-{
-	static const char *const reasons[FINISH_COUNT] = {"length", "stop", "abort"};
-	struct buffer labels = {0};
-	buffer_text(&labels, "engine=\"0\",model_name=\"");
-	exposition_label_value(&labels, model);
-	buffer_byte(&labels, '"');
-	const char *l = labels.failed ? "" : labels.data;
-	const struct {
-		const char *type, *name, *help;
-		double value;
-	} plain[] = {
-		{"gauge", "num_requests_running", "Number of requests in model execution batches.", (double)c->running},
-		{"gauge", "num_requests_waiting", "Number of requests waiting to be processed.", (double)c->waiting},
-		{"gauge", "kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", c->kv_usage},
-		{"counter", "prefix_cache_queries_total", "Prefix cache queries, in tokens.", (double)c->cache_queries},
-		{"counter", "prefix_cache_hits_total", "Prefix cache hits, in tokens.", (double)c->cache_hits},
-		{"counter", "num_preemptions_total", "Cumulative number of preemptions.", (double)c->preemptions},
-		{"counter", "prompt_tokens_total", "Number of prefill tokens processed.", (double)c->prompt_tokens},
-		{"counter", "generation_tokens_total", "Number of generation tokens processed.", (double)c->output_tokens},
-	};
-	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-		write_about(out, plain[i].name, plain[i].help, plain[i].type);
-		buffer_format(out, "vllm:%s{%s} %.17g\n", plain[i].name, l, plain[i].value);
-	}
-	write_about(out, "request_success_total", "Count of successfully processed requests.", "counter");
-	for (int i = 0; i < FINISH_COUNT; i++)
-		buffer_format(out, "vllm:request_success_total{%s,finished_reason=\"%s\"} %lld\n", l, reasons[i],
-		              (long long)metrics->finished[i]);
-	for (size_t i = 0; i < HISTOGRAMS; i++)
-		write_histogram(out, l, &histograms[i], metric_at(metrics, histograms[i].offset));
-	buffer_release(&labels);
+	buffer_format(out, "%s_bucket{%s%sle=\"+Inf\"} %lld\n", name, labels, comma, (long long)metric->count);
+	buffer_format(out, "%s_count%s%s%s %lld\n%s_sum%s%s%s %.17g\n", name, open, labels, close, (long long)metric->count,
+	              name, open, labels, close, metric->sum * unit);
 }

@@ -1,11 +1,19 @@
-/* What /metrics shows, in the names and with the buckets of vLLM. */
+/* What the server counts and measures, for its own metrics and in the manner of others (metrics_styles.h).
+ *
+ * Every server has its own buckets. A value is kept by the union of all of them, so that each histogram is exact in
+ * each style.
+ *
+ *     metrics_init(&metrics, 131072);
+ *     metrics_add(&metrics, &metrics.ttft, 0.012);
+ */
 #ifndef SIM_METRICS_H
 #define SIM_METRICS_H
 
 #include "buffer.h"
-#include "engine.h"
 
-#define METRICS_MOST_BOUNDS 24
+#include <stdint.h>
+
+#define METRICS_MOST_BOUNDS 320
 
 struct metric {
 	int64_t counts[METRICS_MOST_BOUNDS + 1]; /* the last is beyond every bound */
@@ -15,17 +23,54 @@ struct metric {
 
 enum metrics_finish { FINISH_LENGTH, FINISH_STOP, FINISH_ABORT, FINISH_COUNT };
 
-struct metrics {
-	struct metric ttft, itl, tpot, e2e, queue, prefill, decode, inference; /* seconds */
-	struct metric prompt, generation;                                      /* tokens */
-	int64_t finished[FINISH_COUNT];
+/* The bounds of a style's histograms; those before BOUNDS_TOKENS are in seconds, the others in tokens (or counts). */
+enum metrics_bounds {
+	BOUNDS_VLLM_TTFT,
+	BOUNDS_VLLM_TOKEN,
+	BOUNDS_VLLM_REQUEST,
+	BOUNDS_SGLANG_TTFT,
+	BOUNDS_SGLANG_TOKEN,
+	BOUNDS_SGLANG_REQUEST,
+	BOUNDS_SGLANG_QUEUE,
+	BOUNDS_TGI_DURATION,
+	BOUNDS_TRITON_FIRST,
+	BOUNDS_JETSTREAM_TTFT,
+	BOUNDS_JETSTREAM_TOKEN,
+	BOUNDS_JETSTREAM_REQUEST,
+	BOUNDS_JETSTREAM_QUEUE,
+	BOUNDS_TOKENS,
+	BOUNDS_VLLM_LENGTH = BOUNDS_TOKENS,
+	BOUNDS_VLLM_ITERATION,
+	BOUNDS_VLLM_N,
+	BOUNDS_TGI_LENGTH,
+	BOUNDS_JETSTREAM_INPUT,
+	BOUNDS_JETSTREAM_OUTPUT,
+	BOUNDS_COUNT
 };
+
+struct bounds {
+	double at[METRICS_MOST_BOUNDS]; /* ascending */
+	int count;
+};
+
+struct metrics {
+	/* Of requests that came to their end, in seconds; ttft and itl of all. tpot: of those of two tokens and more. */
+	struct metric ttft, itl, tpot, e2e, queue, prefill, decode, inference;
+	/* Of requests that came to their end, in tokens; iteration: of each step that made any. */
+	struct metric prompt, generation, max_tokens, iteration, n;
+	int64_t finished[FINISH_COUNT];
+	int64_t arrived;       /* requests that entered the engine */
+	int64_t cached_tokens; /* of requests that came to their end */
+	struct bounds sets[BOUNDS_COUNT], seconds, tokens;
+};
+
+void metrics_init(struct metrics *metrics, int64_t max_model_len);
 
 /* Adds a value (seconds or tokens) to one of the metrics' histograms. */
 void metrics_add(struct metrics *metrics, struct metric *metric, double value);
 
-/* The Prometheus text. */
-void metrics_write(const struct metrics *metrics, const struct engine_counts *counts, const char *model,
-                   struct buffer *out);
+/* A histogram's lines in these buckets. `labels` without braces, "" for none. */
+void metrics_write_histogram(struct buffer *out, const struct metrics *metrics, const struct metric *metric,
+                             enum metrics_bounds bounds, const char *name, const char *labels);
 
 #endif

@@ -16,14 +16,18 @@ bool server_has_model(const struct server_options *options, const char *name)
 	bool found = options->model_count == 0;
 	for (size_t i = 0; !found && i < options->model_count; i++)
 		found = strcmp(options->models[i], name) == 0;
+	for (size_t i = 0; !found && i < options->adapter_count; i++)
+		found = strcmp(options->adapters[i], name) == 0;
 	return found;
 }
 
 const char *server_model(const struct server_options *options, size_t i)
 {
 	if (options->model_count == 0)
-		return i == 0 ? "sim" : NULL;
-	return i < options->model_count ? options->models[i] : NULL;
+		return i == 0 ? "sim" : i - 1 < options->adapter_count ? options->adapters[i - 1] : NULL;
+	if (i < options->model_count)
+		return options->models[i];
+	return i - options->model_count < options->adapter_count ? options->adapters[i - options->model_count] : NULL;
 }
 
 static void reply(struct conn *c, const char *type, const struct buffer *body)
@@ -55,7 +59,10 @@ static void get_models(struct conn *c)
 		jout_member_string(&w, "owned_by", slice_of("ipf-sim"));
 		jout_member_string(&w, "root", slice_of(name));
 		jout_key(&w, "parent");
-		jout_null(&w);
+		if (i < (options->model_count ? options->model_count : 1))
+			jout_null(&w);
+		else
+			jout_string0(&w, server_model(options, 0));
 		jout_member_int(&w, "max_model_len", options->model_len);
 		jout_end_map(&w);
 	}
@@ -71,14 +78,26 @@ static void get_health(struct conn *c)
 	reply(c, "text/plain; charset=utf-8", &nothing);
 }
 
-static void get_metrics(struct conn *c)
+/* Another server's metrics, or our own: true if the path is one of these. */
+static bool route_metrics(struct conn *c)
 {
-	struct buffer body = {0};
-	server_catch_up(c->server, clock_now());
-	struct engine_counts counts = engine_counts(c->server->engine);
-	metrics_write(&c->server->metrics, &counts, server_model(c->server->options, 0), &body);
+	const struct metrics_style *style = metrics_styles;
+	struct buffer body = {0}, running = {0}, waiting = {0};
+	while (style->path && !slice_is(c->request.path, style->path))
+		style++;
+	if (!style->path)
+		return false;
+	if (!slice_is(c->request.method, "GET")) {
+		fail(c, 405, "Allow: GET\r\n", "this path does not take this method");
+		return true;
+	}
+	struct metrics_view view = server_metrics(c->server, &running, &waiting);
+	style->write(&view, &body);
 	reply(c, EXPOSITION, &body);
 	buffer_release(&body);
+	buffer_release(&running);
+	buffer_release(&waiting);
+	return true;
 }
 
 static void get_devices(struct conn *c, void (*write)(struct gpus *gpus, int64_t now_ns, struct buffer *out))
@@ -143,15 +162,10 @@ static const struct {
 	void (*answer)(struct conn *c);
 	bool open; /* needs no key, and answers while the model loads */
 } table[] = {
-	{"POST", "/v1/chat/completions", post_chat, false},
-	{"POST", "/v1/completions", post_completions, false},
-	{"GET", "/v1/models", get_models, false},
-	{"GET", "/health", get_health, false},
-	{"GET", "/metrics", get_metrics, true},
-	{"GET", "/dcgm/metrics", get_dcgm, true},
-	{"GET", "/amd/metrics", get_amd, true},
-	{"POST", "/tokenize", post_tokenize, false},
-	{"POST", "/detokenize", post_detokenize, false},
+	{"POST", "/v1/chat/completions", post_chat, false}, {"POST", "/v1/completions", post_completions, false},
+	{"GET", "/v1/models", get_models, false},           {"GET", "/health", get_health, false},
+	{"GET", "/dcgm/metrics", get_dcgm, true},           {"GET", "/amd/metrics", get_amd, true},
+	{"POST", "/tokenize", post_tokenize, false},        {"POST", "/detokenize", post_detokenize, false},
 };
 
 static bool key_fits(const struct conn *c, const struct dialect *dialect)
@@ -196,6 +210,8 @@ void route(struct conn *c)
 {
 	bool path_known = false;
 	char allow[64] = "";
+	if (route_metrics(c))
+		return;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		if (!slice_is(c->request.path, table[i].path))
 			continue;

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -87,6 +88,8 @@ int server_open(struct server **server, const struct server_options *options, st
 	s->options = options;
 	s->dirty_end = &s->dirty;
 	s->begin_ns = clock_now();
+	s->begin_wall_ns = clock_wall();
+	metrics_init(&s->metrics, options->model_len);
 	s->listen_fd = s->signal_fd = s->timer_fd = -1;
 	s->end = (struct timer){.fire = time_is_over, .data = s};
 	s->again = (struct timer){.fire = accept_again, .data = s};
@@ -204,10 +207,69 @@ static void set_alarm(struct server *s, int64_t *set_ns)
 	timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+/* Ends the step whose time has come. */
+static bool finish_step(struct server *s, int64_t now_ns)
+{
+	struct engine_counts before = engine_counts(s->engine);
+	if (!engine_finish(s->engine, now_ns, job_token, s))
+		return false;
+	struct engine_counts after = engine_counts(s->engine);
+	int64_t tokens = after.prompt_tokens - before.prompt_tokens + after.output_tokens - before.output_tokens;
+	if (tokens)
+		metrics_add(&s->metrics, &s->metrics.iteration, (double)tokens);
+	return true;
+}
+
 void server_catch_up(struct server *s, int64_t now_ns)
 {
-	while (engine_finish(s->engine, now_ns, job_token, s))
+	while (finish_step(s, now_ns))
 		;
+}
+
+struct adapter_names {
+	const struct server_options *options;
+	struct buffer *running, *waiting;
+};
+
+static bool has_name(const struct buffer *list, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *at = list->len ? list->data : NULL; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static void note_adapter(const struct sequence *sequence, void *data)
+{
+	struct adapter_names *names = data;
+	const char *model = job_model(sequence);
+	struct buffer *list = sequence->state == SEQUENCE_RUNNING ? names->running : names->waiting;
+	for (size_t i = 0; i < names->options->adapter_count; i++)
+		if (strcmp(names->options->adapters[i], model) == 0 && !has_name(list, model))
+			buffer_format(list, list->len ? ",%s" : "%s", model);
+}
+
+struct metrics_view server_metrics(struct server *s, struct buffer *running, struct buffer *waiting)
+{
+	server_catch_up(s, clock_now());
+	struct adapter_names names = {s->options, running, waiting};
+	if (s->options->adapter_count)
+		engine_visit(s->engine, note_adapter, &names);
+	struct metrics_view view = {.metrics = &s->metrics,
+	                            .counts = engine_counts(s->engine),
+	                            .model = server_model(s->options, 0),
+	                            .max_batch = s->options->engine.max_batch,
+	                            .kv_blocks = s->options->engine.kv_blocks,
+	                            .begin_unix_s = (double)s->begin_wall_ns / (double)NS_PER_S,
+	                            .now_unix_s = (double)clock_wall() / (double)NS_PER_S,
+	                            .adapters = (int64_t)s->options->adapter_count,
+	                            .running_adapters = running->len ? running->data : "",
+	                            .waiting_adapters = waiting->len ? waiting->data : ""};
+	view.step = engine_current_step(s->engine, &view.stepping);
+	return view;
 }
 
 int server_run(struct server *s, struct ipf_error *err)
@@ -225,7 +287,7 @@ int server_run(struct server *s, struct ipf_error *err)
 		if (alarm_ns <= now_ns)
 			alarm_ns = INT64_MIN; /* it went off, or will: it has to be set anew */
 		timers_run(&s->timers, now_ns);
-		engine_finish(s->engine, now_ns, job_token, s);
+		finish_step(s, now_ns);
 		engine_start(s->engine, now_ns);
 		flush_all(s);
 		bury_dead(s);

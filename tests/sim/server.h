@@ -11,7 +11,7 @@
 #include "engine.h"
 #include "gpu.h"
 #include "http.h"
-#include "metrics.h"
+#include "metrics_styles.h"
 #include "modes.h"
 #include "outbox.h"
 #include "timers.h"
@@ -24,7 +24,9 @@ struct server_options {
 	struct gpu_options gpu;
 	int port; /* 0: any */
 	const char *const *models;
-	size_t model_count;     /* 0: any name will do */
+	size_t model_count; /* 0: any name will do */
+	const char *const *adapters;
+	size_t adapter_count;   /* of LoRA: further names of models */
 	const char *api_key;    /* NULL: none is asked for */
 	int64_t model_len;      /* most tokens of prompt and output together */
 	int64_t default_tokens; /* output where a request does not say */
@@ -74,6 +76,7 @@ struct server {
 	int64_t open, begin_ns;
 	int epoll_fd, listen_fd, timer_fd, signal_fd;
 	struct timer end, again; /* of max_time_ns; accepting again after descriptors ran out */
+	int64_t begin_wall_ns;   /* on the wall clock */
 	bool stop;
 	int log_errno; /* of the first line of the log that could not be written */
 	struct conn *conns, *dead;
@@ -98,6 +101,9 @@ void conn_flush(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_free(struct conn *conn);
 
+/* What /metrics and its like show now. `running` and `waiting` get the adapters' names, as C strings. */
+struct metrics_view server_metrics(struct server *server, struct buffer *running, struct buffer *waiting);
+
 /* routes.c */
 void route(struct conn *conn); /* the request is whole */
 /* Is this model served? */
@@ -106,6 +112,7 @@ bool server_has_model(const struct server_options *options, const char *name);
 const char *server_model(const struct server_options *options, size_t i);
 
 /* job.c */
+const char *job_model(const struct sequence *sequence); /* of the request whose sequence this is */
 /* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are what its path says. */
 void job_begin(struct conn *conn, bool chat, const struct dialect *dialect, struct slice model, bool streamed);
 void job_token(struct sequence *sequence, void *server); /* the engine's on_token */

@@ -1,0 +1,37 @@
+/* One server's state in the names, labels, buckets and units of several: what their /metrics would say if they had done
+ * the same work.
+ *
+ * Sources: vLLM's vllm/v1/metrics/loggers.py and stats.py (main of 2026), SGLang's
+ * python/sglang/srt/metrics/collector.py, TGI's docs/source/reference/metrics.md and router/src/server.rs (3.x),
+ * llama.cpp's tools/server, Triton's core metrics and the TensorRT-LLM backend's README, JetStream's
+ * jetstream/core/metrics/prometheus.py.
+ */
+#ifndef SIM_METRICS_STYLES_H
+#define SIM_METRICS_STYLES_H
+
+#include "engine.h"
+#include "metrics.h"
+
+struct metrics_view {
+	const struct metrics *metrics;
+	struct engine_counts counts;
+	struct engine_step step; /* in progress, or the last */
+	bool stepping;
+	const char *model;
+	int64_t max_batch, kv_blocks;
+	double begin_unix_s, now_unix_s;
+	/* LoRA adapters: how many there may be, and the names in use, joined by commas. */
+	int64_t adapters;
+	const char *running_adapters, *waiting_adapters;
+};
+
+struct metrics_style {
+	const char *path; /* of its metrics: "/sglang/metrics" */
+	void (*write)(const struct metrics_view *view, struct buffer *out);
+};
+
+extern const struct metrics_style metrics_styles[]; /* the last one has no path */
+
+void metrics_write_vllm(const struct metrics_view *view, struct buffer *out);
+
+#endif

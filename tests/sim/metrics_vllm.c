@@ -1,0 +1,143 @@
+#include "metrics_styles.h"
+
+#include "exposition.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct histogram {
+	const char *name, *help;
+	size_t offset; /* in struct metrics */
+	enum metrics_bounds bounds;
+};
+
+#define HISTOGRAM(name_, member_, bounds_, help_)                                                                      \
+	{                                                                                                                  \
+		"vllm:" name_, help_, offsetof(struct metrics, member_), bounds_                                               \
+	}
+
+static const struct histogram histograms[] = {
+	HISTOGRAM("request_prompt_tokens", prompt, BOUNDS_VLLM_LENGTH, "Number of prefill tokens processed."),
+	HISTOGRAM("request_generation_tokens", generation, BOUNDS_VLLM_LENGTH, "Number of generation tokens processed."),
+	HISTOGRAM("iteration_tokens_total", iteration, BOUNDS_VLLM_ITERATION,
+              "Histogram of number of tokens per engine_step."),
+	HISTOGRAM("request_max_num_generation_tokens", max_tokens, BOUNDS_VLLM_LENGTH,
+              "Histogram of maximum number of requested generation tokens."),
+	HISTOGRAM("request_params_n", n, BOUNDS_VLLM_N, "Histogram of the n request parameter."),
+	HISTOGRAM("request_params_max_tokens", max_tokens, BOUNDS_VLLM_LENGTH,
+              "Histogram of the max_tokens request parameter."),
+	HISTOGRAM("time_to_first_token_seconds", ttft, BOUNDS_VLLM_TTFT, "Histogram of time to first token in seconds."),
+	HISTOGRAM("inter_token_latency_seconds", itl, BOUNDS_VLLM_TOKEN, "Histogram of inter-token latency in seconds."),
+	HISTOGRAM("request_time_per_output_token_seconds", tpot, BOUNDS_VLLM_TOKEN,
+              "Histogram of time_per_output_token_seconds per request."),
+	HISTOGRAM("e2e_request_latency_seconds", e2e, BOUNDS_VLLM_REQUEST, "Histogram of e2e request latency in seconds."),
+	HISTOGRAM("request_queue_time_seconds", queue, BOUNDS_VLLM_REQUEST,
+              "Histogram of time spent in WAITING phase for request."),
+	HISTOGRAM("request_inference_time_seconds", inference, BOUNDS_VLLM_REQUEST,
+              "Histogram of time spent in RUNNING phase for request."),
+	HISTOGRAM("request_prefill_time_seconds", prefill, BOUNDS_VLLM_REQUEST,
+              "Histogram of time spent in PREFILL phase for request."),
+	HISTOGRAM("request_decode_time_seconds", decode, BOUNDS_VLLM_REQUEST,
+              "Histogram of time spent in DECODE phase for request."),
+};
+
+/* The Python client's own addition to each counter and histogram. */
+static void write_created(struct buffer *out, const char *name, int suffix, const char *help, const char *labels,
+                          double unix_s)
+{
+	char created[120];
+	snprintf(created, sizeof created, "%.*s_created", (int)strlen(name) - suffix, name);
+	exposition_family(out, created, help, "gauge");
+	exposition_value(out, created, labels, unix_s);
+}
+
+static void write_gauges(const struct metrics_view *v, const char *labels, struct buffer *out)
+{
+	static const char *const states[] = {"awake", "weights_offloaded", "discard_all"};
+	const struct exposition_plain gauges[] = {
+		{"gauge", "vllm:num_requests_running", "Number of requests in model execution batches.",
+	     (double)v->counts.running},
+		{"gauge", "vllm:num_requests_waiting", "Number of requests waiting to be processed.",
+	     (double)v->counts.waiting},
+		{"gauge", "vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", v->counts.kv_usage},
+	};
+	exposition_plain(out, gauges, sizeof gauges / sizeof *gauges, labels);
+	exposition_family(out, "vllm:engine_sleep_state", "Engine sleep state; awake = 0 means engine is sleeping.",
+	                  "gauge");
+	for (int i = 0; i < 3; i++)
+		buffer_format(out, "vllm:engine_sleep_state{%s,sleep_state=\"%s\"} %d\n", labels, states[i], i == 0);
+}
+
+static void write_counters(const struct metrics_view *v, const char *labels, struct buffer *out)
+{
+	const struct engine_counts *c = &v->counts;
+	const struct exposition_plain counters[] = {
+		{"counter", "vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
+	     (double)c->cache_queries},
+		{"counter", "vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.",
+	     (double)c->cache_hits},
+		{"counter", "vllm:num_preemptions_total", "Cumulative number of preemption from the engine.",
+	     (double)c->preemptions},
+		{"counter", "vllm:prompt_tokens_total", "Number of prefill tokens processed.", (double)c->prompt_tokens},
+		{"counter", "vllm:prompt_tokens_cached_total", "Number of cached prompt tokens (local + external).",
+	     (double)c->prompt_cached},
+		{"counter", "vllm:generation_tokens_total", "Number of generation tokens processed.", (double)c->output_tokens},
+	};
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+		exposition_plain(out, &counters[i], 1, labels);
+		write_created(out, counters[i].name, 6, counters[i].help, labels, v->begin_unix_s);
+	}
+	exposition_family(out, "vllm:prompt_tokens_by_source_total", "Number of prompt tokens by source.", "counter");
+	buffer_format(out,
+	              "vllm:prompt_tokens_by_source_total{%s,source=\"local_compute\"} %lld\n"
+	              "vllm:prompt_tokens_by_source_total{%s,source=\"local_cache_hit\"} %lld\n"
+	              "vllm:prompt_tokens_by_source_total{%s,source=\"external_kv_transfer\"} 0\n",
+	              labels, (long long)(c->prompt_tokens - c->prompt_cached), labels, (long long)c->prompt_cached,
+	              labels);
+}
+
+static void write_success(const struct metrics_view *v, const char *labels, struct buffer *out)
+{
+	static const char *const reasons[FINISH_COUNT] = {"length", "stop", "abort"};
+	const char *prefix = strchr(labels, ',') + 1; /* labels come sorted: engine, finished_reason, model_name */
+	exposition_family(out, "vllm:request_success_total", "Count of successfully processed requests.", "counter");
+	for (int i = 0; i < FINISH_COUNT; i++)
+		buffer_format(out, "vllm:request_success_total{engine=\"0\",finished_reason=\"%s\",%s} %lld\n", reasons[i],
+		              prefix, (long long)v->metrics->finished[i]);
+}
+
+static void write_adapters(const struct metrics_view *v, struct buffer *out)
+{
+	exposition_family(out, "vllm:lora_requests_info", "Running stats on lora requests.", "gauge");
+	buffer_format(out, "vllm:lora_requests_info{max_lora=\"%lld\",running_lora_adapters=\"", (long long)v->adapters);
+	exposition_label_value(out, v->running_adapters);
+	buffer_text(out, "\",waiting_lora_adapters=\"");
+	exposition_label_value(out, v->waiting_adapters);
+	buffer_format(out, "\"} %.17g\n", v->now_unix_s);
+}
+
+void metrics_write_vllm(const struct metrics_view *v, struct buffer *out)
+{
+	struct buffer name = {0};
+	buffer_text(&name, "engine=\"0\",model_name=\"");
+	exposition_label_value(&name, v->model);
+	buffer_byte(&name, '"');
+	const char *labels = name.failed ? "engine=\"0\",model_name=\"\"" : name.data;
+	write_gauges(v, labels, out);
+	write_counters(v, labels, out);
+	write_success(v, labels, out);
+	for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++) {
+		const struct histogram *h = &histograms[i];
+		const struct metric *metric = (const struct metric *)(const void *)((const char *)v->metrics + h->offset);
+		exposition_family(out, h->name, h->help, "histogram");
+		metrics_write_histogram(out, v->metrics, metric, h->bounds, h->name, labels);
+		write_created(out, h->name, 0, h->help, labels, v->begin_unix_s);
+	}
+	exposition_family(out, "vllm:cache_config_info", "Information of the LLMEngine CacheConfig", "gauge");
+	buffer_format(out, "vllm:cache_config_info{block_size=\"%d\",engine=\"0\",num_gpu_blocks=\"%lld\"} 1\n", KV_BLOCK,
+	              (long long)v->kv_blocks);
+	if (v->adapters)
+		write_adapters(v, out);
+	buffer_release(&name);
+}
