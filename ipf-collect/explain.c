@@ -31,7 +31,8 @@ enum pointer_role {
 	REASONING_TOKENS,
 	CACHED_TOKENS,
 	TOKEN_IDS,
-	SERVER,
+	DETAILS,
+	SERVER = DETAILS + API_DETAILS,
 	ROLES
 };
 static const char *const role_names[ROLES] = {
@@ -47,6 +48,14 @@ static const char *const role_names[ROLES] = {
 	"usage.reasoning_tokens",
 	"usage.cached_tokens",
 	"token_ids",
+	"usage.cached_tokens_device",
+	"usage.cached_tokens_host",
+	"usage.cached_tokens_disk",
+	"usage.cached_tokens_remote",
+	"usage.cache_write_tokens",
+	"usage.spec_drafts",
+	"usage.spec_draft_tokens",
+	"usage.spec_accepted_tokens",
 	"server",
 };
 
@@ -89,6 +98,8 @@ static void mark_all(struct explain *x, const struct api_pointers *from, enum po
 	x->role = role;
 	for (size_t i = 0; i < from->count; i++)
 		api_pointer_each(from->list[i], &x->doc, JDOC_ROOT, mark, x);
+	if (from->sum)
+		mark_all(x, from->sum, role);
 }
 
 static int mark_roles(struct explain *x, const struct api_response *r, struct ipf_error *err)
@@ -107,6 +118,8 @@ static int mark_roles(struct explain *x, const struct api_response *r, struct ip
 	memset(x->roles, 0, x->doc.count * sizeof *x->roles);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		mark_all(x, all[i], (enum pointer_role)i);
+	for (size_t i = 0; i < API_DETAILS; i++)
+		mark_all(x, &r->details[i], (enum pointer_role)(DETAILS + i));
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
 		mark_all(x, &r->times[i].at, SERVER);
 		mark_all(x, &r->times[i].from, SERVER);
@@ -328,6 +341,32 @@ static void show_count(struct explain *x, const char *what, int64_t value)
 		fprintf(x->to, ", %s %lld", what, (long long)value);
 }
 
+/* What the server says of its work: cached tokens, drafts, times. */
+static void show_reported(struct explain *x)
+{
+	const struct response *r = &x->response;
+	const char *separator = "  reported: ";
+	char text[32];
+	if (r->cached_tokens != IPF_ABSENT) {
+		fprintf(x->to, "%scached_tokens %lld", separator, (long long)r->cached_tokens);
+		separator = ", ";
+	}
+	for (size_t i = 0; i < API_DETAILS; i++) {
+		if (r->details[i] == IPF_ABSENT)
+			continue;
+		fprintf(x->to, "%s%s %lld", separator, api_detail_names[i], (long long)r->details[i]);
+		separator = ", ";
+	}
+	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
+		if (r->server_ns[i] == IPF_ABSENT)
+			continue;
+		fprintf(x->to, "%s%s %s", separator, api_server_time_names[i], format_duration(r->server_ns[i], text));
+		separator = ", ";
+	}
+	if (*separator == ',')
+		fputc('\n', x->to);
+}
+
 static void show_text(FILE *to, const char *name, struct slice text)
 {
 	if (!text.data)
@@ -359,8 +398,14 @@ static void show_row(struct explain *x, const struct result *row)
 	if (row->finish_server.data)
 		fprintf(x->to, " (server: %s)", shown_slice(row->finish_server).text);
 	fputc('\n', x->to);
+	show_reported(x);
 	show_text(x->to, "text", row->text);
 	show_text(x->to, "reasoning", row->reasoning);
+}
+
+static bool describes_count(const struct api_pointers *from)
+{
+	return from->count > 0 || from->header || from->sum;
 }
 
 /* What the descriptor does not describe, or describes but does not find. */
@@ -373,8 +418,8 @@ static void show_missing(struct explain *x)
 	} all[] = {
 		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},
 		{FINISH, r->finish.count > 0, x->response.finish.len > 0},
-		{INPUT_TOKENS, r->input_tokens.count > 0 || r->input_tokens.header, x->response.input_tokens != IPF_ABSENT},
-		{OUTPUT_TOKENS, r->output_tokens.count > 0 || r->output_tokens.header, x->response.output_tokens != IPF_ABSENT},
+		{INPUT_TOKENS, describes_count(&r->input_tokens), x->response.input_tokens != IPF_ABSENT},
+		{OUTPUT_TOKENS, describes_count(&r->output_tokens), x->response.output_tokens != IPF_ABSENT},
 		{END, true, x->response.ended},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

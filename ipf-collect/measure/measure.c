@@ -553,6 +553,24 @@ static void keep_server_times(const struct response *r, struct result *row)
 	row->server_tpot_ns = r->server_ns[API_SERVER_TPOT];
 	row->server_inference_ns = r->server_ns[API_SERVER_INFERENCE];
 	row->server_total_ns = r->server_ns[API_SERVER_TOTAL];
+	row->server_prefill_queue_ns = r->server_ns[API_SERVER_PREFILL_QUEUE];
+	row->server_kv_transfer_ns = r->server_ns[API_SERVER_KV_TRANSFER];
+	row->server_decode_queue_ns = r->server_ns[API_SERVER_DECODE_QUEUE];
+}
+
+/* Some servers report speculative decoding as zeros if there is none. */
+static void keep_details(const struct response *r, struct result *row)
+{
+	row->cached_tokens_device = r->details[API_CACHED_DEVICE];
+	row->cached_tokens_host = r->details[API_CACHED_HOST];
+	row->cached_tokens_disk = r->details[API_CACHED_DISK];
+	row->cached_tokens_remote = r->details[API_CACHED_REMOTE];
+	row->cache_write_tokens = r->details[API_CACHE_WRITE];
+	if (r->details[API_SPEC_DRAFT] == 0 || r->details[API_SPEC_DRAFTS] == 0)
+		return;
+	row->spec_drafts = r->details[API_SPEC_DRAFTS];
+	row->spec_draft_tokens = r->details[API_SPEC_DRAFT];
+	row->spec_accepted_tokens = r->details[API_SPEC_ACCEPTED];
 }
 
 int measure_row(struct measure *m, const struct record *record, const struct response *r,
@@ -585,6 +603,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	if (r->finish_server.len)
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
+	keep_details(r, row);
 	const struct buffer *all[] = {&m->kind,      &m->error_text, &m->finish,      &m->finish_server, &m->text,
 	                              &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -69,6 +69,9 @@ static const struct {
 	{"server_tpot", "Time per such token."},
 	{"server_inference", "Prompt and tokens, without the queue."},
 	{"server_total", "From the request's arrival to its end."},
+	{"server_prefill_queue", "Waiting for the machine that prefills, if another one decodes."},
+	{"server_kv_transfer", "Moving the KV cache of the prompt to the machine that decodes."},
+	{"server_decode_queue", "Waiting for the machine that decodes."},
 
 	{NULL, "Lateness of all started requests"},
 	{"lag", "start - due."},

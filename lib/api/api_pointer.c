@@ -170,6 +170,11 @@ bool api_pointer_conditional(const struct api_pointer *p)
 	return p->condition != ANY;
 }
 
+const char *api_pointer_root(const struct api_pointer *p)
+{
+	return p->count ? p->segments[0].key : NULL;
+}
+
 /* ---- matching ---- */
 
 static bool condition_holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id node)
@@ -256,6 +261,9 @@ void api_pointers_release(struct api_pointers *pointers)
 {
 	for (size_t i = 0; i < pointers->count; i++)
 		api_pointer_free(pointers->list[i]);
+	if (pointers->sum)
+		api_pointers_release(pointers->sum);
+	free(pointers->sum);
 	free(pointers->list);
 	free(pointers->header);
 }

@@ -32,6 +32,8 @@ int api_pointer_new(struct api_pointer **pointer, json_t *value, struct ipf_erro
 void api_pointer_free(struct api_pointer *pointer); /* NULL is fine */
 /* Has the pointer an `is`? Then a match is a fact about the event (it is an error, it is the end), not a value. */
 bool api_pointer_conditional(const struct api_pointer *pointer);
+/* The member of the document below which all that can match is found; NULL if there is none such, as for "". */
+const char *api_pointer_root(const struct api_pointer *pointer);
 
 /* Calls `found` for every node that matches, in document order, until it returns false. */
 void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
@@ -43,9 +45,10 @@ jdoc_id api_pointer_first(const struct api_pointer *pointer, const struct jdoc *
 struct api_pointers {
 	struct api_pointer **list;
 	size_t count;
-	bool sum;     /* token counts: add up the values of all pointers instead */
-	char *header; /* token counts and timings: the response header (lower case) that has the value if the body does
-	                 not; NULL */
+	struct api_pointers *sum; /* token counts: if no pointer matches, the sum of what these find; NULL */
+	char *header;             /* token counts and timings: the response header (lower case) that has the value if the
+	                             body does not; NULL */
+	uint64_t roots;           /* the members of the document below which the pointers begin (api_roots.h) */
 };
 
 /* The first non-null node of the first pointer that matches, or JDOC_NONE. */

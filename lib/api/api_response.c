@@ -20,17 +20,51 @@ static int compile_header(struct descriptor_place at, json_t *value, struct api_
 	return 0;
 }
 
-/* Compiles a list of pointers; with `may_sum`, {"sum": LIST} is accepted too. */
-static int compile_pointer_list(struct descriptor_place at, bool may_sum, json_t *map, const char *key,
+/* Which extras a list of pointers may have: a header, a sum. */
+enum list_kind { POINTERS, COUNTS };
+
+static int compile_pointer_list(struct descriptor_place at, enum list_kind kind, json_t *map, const char *key,
+                                struct api_pointers *to, struct ipf_error *err);
+
+/* {"sum": LIST}: the values that are found are added. */
+static int compile_sum(struct descriptor_place at, json_t *value, const char *key, struct api_pointers *to,
+                       struct ipf_error *err)
+{
+	char inside[96];
+	if (json_object_size(value) != 1 || to->sum)
+		return descriptor_wrong(at, key, err, "one sum, without other members", value);
+	to->sum = calloc(1, sizeof *to->sum);
+	if (!to->sum)
+		return ipf_error_memory(err);
+	snprintf(inside, sizeof inside, "%s.%.40s", at.inside, key);
+	at.inside = inside;
+	if (compile_pointer_list(at, POINTERS, value, "sum", to->sum, err) < 0)
+		return -1;
+	return to->sum->header ? descriptor_error(at, "sum", err, "a header is not allowed in it") : 0;
+}
+
+static int compile_element(struct descriptor_place at, enum list_kind kind, json_t *value, const char *key,
+                           struct api_pointers *to, struct ipf_error *err)
+{
+	if (json_object_get(value, "header"))
+		return compile_header(at, value, to, err);
+	if (kind == COUNTS && json_object_get(value, "sum"))
+		return compile_sum(at, value, key, to, err);
+	if (api_pointer_new(&to->list[to->count], value, err) < 0)
+		return -1;
+	to->count++;
+	return 0;
+}
+
+static int compile_pointer_list(struct descriptor_place at, enum list_kind kind, json_t *map, const char *key,
                                 struct api_pointers *to, struct ipf_error *err)
 {
-	json_t *list = json_object_get(map, key), *sum = json_object_get(list, "sum"), *value;
+	json_t *list = json_object_get(map, key), *value;
 	size_t i;
 	if (!list)
 		return 0;
-	to->sum = sum && may_sum && json_object_size(list) == 1;
-	if (to->sum)
-		list = sum;
+	if (kind == COUNTS && json_object_get(list, "sum"))
+		return compile_sum(at, list, key, to, err);
 	if (!json_is_array(list) || !json_array_size(list))
 		return descriptor_wrong(at, key, err, "an array of JSON Pointers", list);
 	to->list = calloc(json_array_size(list), sizeof(*to->list));
@@ -39,14 +73,13 @@ static int compile_pointer_list(struct descriptor_place at, bool may_sum, json_t
 	json_array_foreach(list, i, value)
 	{
 		struct ipf_error why = {0};
-		if (json_object_get(value, "header")) {
-			if (compile_header(at, value, to, err) < 0)
-				return -1;
+		if (compile_element(at, kind, value, key, to, &why) == 0)
 			continue;
+		if (*why.file || why.kind != IPF_INPUT) {
+			*err = why;
+			return -1;
 		}
-		if (api_pointer_new(&to->list[to->count], value, &why) < 0)
-			return ipf_error_at(err, why.kind, at.file, 0, "%s.%s[%zu]: %s", at.inside, key, i, why.text);
-		to->count++;
+		return ipf_error_at(err, why.kind, at.file, 0, "%s.%s[%zu]: %s", at.inside, key, i, why.text);
 	}
 	return 0;
 }
@@ -54,7 +87,7 @@ static int compile_pointer_list(struct descriptor_place at, bool may_sum, json_t
 static int compile_pointers(struct descriptor_place at, json_t *map, const char *key, struct api_pointers *to,
                             struct ipf_error *err)
 {
-	return compile_pointer_list(at, false, map, key, to, err);
+	return compile_pointer_list(at, POINTERS, map, key, to, err);
 }
 
 struct word_choice {
@@ -125,9 +158,27 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 	return 0;
 }
 
+const char *const api_detail_names[API_DETAILS] = {"cached_tokens_device", "cached_tokens_host",  "cached_tokens_disk",
+                                                   "cached_tokens_remote", "cache_write_tokens",  "spec_drafts",
+                                                   "spec_draft_tokens",    "spec_accepted_tokens"};
+
+/* A count of the usage or a detail: its name in the descriptor and where it is compiled to; false at the end. */
+static bool usage_count(struct api_response *r, size_t i, const char **name, struct api_pointers **to)
+{
+	static const char *const names[] = {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"};
+	struct api_pointers *const usage[] = {&r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens};
+	const size_t own = sizeof usage / sizeof *usage;
+	if (i >= own + API_DETAILS)
+		return false;
+	*name = i < own ? names[i] : api_detail_names[i - own];
+	*to = i < own ? usage[i] : &r->details[i - own];
+	return true;
+}
+
 static int compile_usage(struct descriptor_place at, json_t *usage, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", NULL};
+	const char *known[API_DETAILS + 5] = {NULL}, *name;
+	struct api_pointers *to;
 	if (!usage)
 		return 0;
 	if (!json_is_object(usage))
@@ -135,13 +186,14 @@ static int compile_usage(struct descriptor_place at, json_t *usage, struct api_r
 	char inside[64];
 	snprintf(inside, sizeof inside, "%s.usage", at.inside);
 	at.inside = inside;
-	return descriptor_only_members(at, usage, known, err) < 0 ||
-	               compile_pointer_list(at, true, usage, "input_tokens", &r->input_tokens, err) < 0 ||
-	               compile_pointer_list(at, true, usage, "output_tokens", &r->output_tokens, err) < 0 ||
-	               compile_pointer_list(at, true, usage, "reasoning_tokens", &r->reasoning_tokens, err) < 0 ||
-	               compile_pointer_list(at, true, usage, "cached_tokens", &r->cached_tokens, err) < 0
-	           ? -1
-	           : 0;
+	for (size_t i = 0; usage_count(r, i, &name, &to); i++)
+		known[i] = name;
+	if (descriptor_only_members(at, usage, known, err) < 0)
+		return -1;
+	for (size_t i = 0; usage_count(r, i, &name, &to); i++)
+		if (compile_pointer_list(at, COUNTS, usage, name, to, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- finish reasons ---- */
@@ -178,8 +230,9 @@ static int compile_finish_words(struct descriptor_place at, json_t *map, struct 
 
 /* ---- server timings ---- */
 
-static const char *const server_times[API_SERVER_TIMES] = {"load",   "queue", "prefill",   "ttft",
-                                                           "decode", "tpot",  "inference", "total"};
+const char *const api_server_time_names[API_SERVER_TIMES] = {"load",          "queue",       "prefill",     "ttft",
+                                                             "decode",        "tpot",        "inference",   "total",
+                                                             "prefill_queue", "kv_transfer", "decode_queue"};
 
 static int compile_timing(struct descriptor_place at, json_t *json, struct api_timing *t, struct ipf_error *err)
 {
@@ -210,14 +263,13 @@ static int compile_times(struct descriptor_place at, json_t *map, struct api_res
 	json_object_foreach(map, key, value)
 	{
 		size_t i = 0;
-		while (i < API_SERVER_TIMES && strcmp(server_times[i], key) != 0)
+		while (i < API_SERVER_TIMES && strcmp(api_server_time_names[i], key) != 0)
 			i++;
 		snprintf(inside, sizeof inside, "%s.server.%.40s", at.inside, key);
 		if (i == API_SERVER_TIMES)
 			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s: unknown member", inside);
 		if (compile_timing((struct descriptor_place){at.file, inside}, value, &r->times[i], err) < 0)
 			return -1;
-		r->has_times = true;
 	}
 	return 0;
 }
@@ -230,6 +282,9 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 	for (size_t k = 0; k < sizeof usage / sizeof *usage; k++)
 		if (usage[k]->header && i-- == 0)
 			return usage[k]->header;
+	for (size_t k = 0; k < API_DETAILS; k++)
+		if (r->details[k].header && i-- == 0)
+			return r->details[k].header;
 	for (size_t k = 0; k < API_SERVER_TIMES; k++)
 		if (r->times[k].at.header && i-- == 0)
 			return r->times[k].at.header;
@@ -283,6 +338,16 @@ static int check_together(struct descriptor_place at, const struct api_response 
 	return 0;
 }
 
+static void note_roots(struct api_response *r)
+{
+	const char *name;
+	struct api_pointers *counts;
+	for (size_t i = 0; usage_count(r, i, &name, &counts); i++)
+		api_roots_note(&r->roots, counts);
+	for (size_t i = 0; i < API_SERVER_TIMES; i++)
+		api_roots_note(&r->roots, &r->times[i].at);
+}
+
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
 	static const char *const known[] = {"framing", "text_mode",  "text",        "reasoning", "tools",
@@ -307,6 +372,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_usage(at, json_object_get(json, "usage"), r, err) < 0 ||
 	    compile_end(at, json_object_get(json, "end"), r, err) < 0)
 		return -1;
+	note_roots(r);
 	r->has_headers = api_response_used_header(r, 0) != NULL;
 	return check_together(at, r, err);
 }
@@ -319,6 +385,8 @@ void api_response_release(struct api_response *r)
 	                              &r->token_ids};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);
+	for (size_t i = 0; i < API_DETAILS; i++)
+		api_pointers_release(&r->details[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
 		api_pointers_release(&r->times[i].at);
 		api_pointers_release(&r->times[i].from);

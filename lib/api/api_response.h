@@ -5,6 +5,7 @@
 #define IPF_API_RESPONSE_H
 
 #include "api/api_pointer.h"
+#include "api/api_roots.h"
 #include "api/descriptor_check.h"
 #include "api/framing.h"
 
@@ -21,8 +22,27 @@ enum api_server_time {
 	API_SERVER_TPOT,      /* the same, per token */
 	API_SERVER_INFERENCE, /* prefill and decode, without the queue */
 	API_SERVER_TOTAL,     /* from arrival to the end of the response */
+	/* servers that prefill and decode on different machines */
+	API_SERVER_PREFILL_QUEUE, /* waiting for the machine that prefills */
+	API_SERVER_KV_TRANSFER,   /* moving the prompt's KV cache to the machine that decodes */
+	API_SERVER_DECODE_QUEUE,  /* waiting for the machine that decodes */
 	API_SERVER_TIMES
 };
+extern const char *const api_server_time_names[API_SERVER_TIMES]; /* in the descriptor */
+
+/* Counts of a request's work inside the server, under names that all APIs share. */
+enum api_detail {
+	API_CACHED_DEVICE, /* parts of cached_tokens, by where the prefix cache kept them: memory of the accelerator */
+	API_CACHED_HOST,   /* memory of the server's machine */
+	API_CACHED_DISK,   /* files of the server's machine */
+	API_CACHED_REMOTE, /* storage of other machines */
+	API_CACHE_WRITE,   /* prompt tokens that were put into the prefix cache */
+	API_SPEC_DRAFTS,   /* speculative decoding: drafts that the model verified */
+	API_SPEC_DRAFT,    /* their tokens */
+	API_SPEC_ACCEPTED, /* those of them that the model accepted */
+	API_DETAILS
+};
+extern const char *const api_detail_names[API_DETAILS]; /* in the descriptor and in the results */
 
 struct api_timing {
 	struct api_pointers at;   /* no pointer and no header: the server does not report this time */
@@ -47,6 +67,7 @@ struct api_response {
 	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
+	struct api_pointers details[API_DETAILS];
 	struct api_pointers token_ids; /* the ids of the tokens in the event: arrays, or one id */
 	char *error_event;             /* SSE: an event of this name is an error, whatever its data; NULL: none */
 	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
@@ -56,7 +77,8 @@ struct api_response {
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;
 	struct api_timing times[API_SERVER_TIMES];
-	bool has_times, has_headers; /* some timing is described; some value may come from a response header */
+	struct api_roots roots; /* of all counts and timings */
+	bool has_headers;       /* some count or timing may come from a response header */
 };
 
 /* Compiles the object "response" or "response_whole". -1: out of memory or a descriptor error; *response needs

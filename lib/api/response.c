@@ -168,15 +168,26 @@ static int64_t get_count(const struct jdoc *doc, jdoc_id node)
 	return jdoc_to_int(doc, node, &count) && token_count_is_possible(count) ? count : IPF_ABSENT;
 }
 
-/* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. */
-static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *from, int64_t *to)
+/* The sum of the values that are there; IPF_ABSENT if none is. */
+static int64_t get_sum(const struct jdoc *doc, const struct api_pointers *from)
 {
-	int64_t count = from->sum ? IPF_ABSENT : get_count(doc, api_pointers_first(from, doc, JDOC_ROOT));
-	for (size_t i = 0; from->sum && i < from->count; i++) {
+	int64_t count = IPF_ABSENT;
+	for (size_t i = 0; i < from->count; i++) {
 		int64_t part = get_count(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
 		if (part != IPF_ABSENT)
 			count = token_sum(count == IPF_ABSENT ? 0 : count, part);
 	}
+	return count;
+}
+
+/* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. `present`: api_roots.h. */
+static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *from, uint64_t present, int64_t *to)
+{
+	if (!(from->roots & present))
+		return IPF_ABSENT;
+	int64_t count = get_count(doc, api_pointers_first(from, doc, JDOC_ROOT));
+	if (count == IPF_ABSENT && from->sum)
+		count = get_sum(doc, from->sum);
 	if (count != IPF_ABSENT)
 		*to = count;
 	return count;
@@ -249,12 +260,13 @@ static void set_timing(struct response *r, size_t which, double value, double un
 		r->server_ns[which] = (int64_t)(ns + 0.5);
 }
 
-static void extract_timings(struct response *r)
+static void extract_timings(struct response *r, uint64_t present)
 {
 	for (size_t i = 0; i < API_SERVER_TIMES; i++) {
 		const struct api_timing *t = &r->format->times[i];
 		double value;
-		if (t->at.count && (t->from.count ? get_duration(&r->doc, t, &value) : get_number(&r->doc, &t->at, &value)))
+		if (t->at.roots & present &&
+		    (t->from.count ? get_duration(&r->doc, t, &value) : get_number(&r->doc, &t->at, &value)))
 			set_timing(r, i, value, t->unit_ns);
 	}
 }
@@ -297,6 +309,8 @@ static int extract_headers(struct response *r, const struct record *record, stru
 	header_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
 	header_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
 	header_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
+	for (size_t i = 0; i < API_DETAILS; i++)
+		header_count(&r->doc, &r->format->details[i], &r->details[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		if (r->server_ns[i] == IPF_ABSENT && header_number(&r->doc, r->format->times[i].at.header, &value))
 			set_timing(r, i, value, r->format->times[i].unit_ns);
@@ -342,6 +356,21 @@ static void note_malformed(struct response *r, const char *what, struct slice da
 
 /* ---- events ---- */
 
+/* All counts and timings of an event; returns its output tokens. */
+static int64_t extract_usage(struct response *r)
+{
+	const struct api_response *from = r->format;
+	uint64_t present = api_roots_present(&from->roots, &r->doc);
+	int64_t output = extract_count(&r->doc, &from->output_tokens, present, &r->output_tokens);
+	extract_count(&r->doc, &from->input_tokens, present, &r->input_tokens);
+	extract_count(&r->doc, &from->reasoning_tokens, present, &r->reasoning_tokens);
+	extract_count(&r->doc, &from->cached_tokens, present, &r->cached_tokens);
+	for (size_t i = 0; i < API_DETAILS; i++)
+		extract_count(&r->doc, &from->details[i], present, &r->details[i]);
+	extract_timings(r, present);
+	return output;
+}
+
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
                            const struct framing_event *event, struct ipf_error *err)
 {
@@ -349,16 +378,11 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool text = extract_text(r, options, &r->format->text, &r->seen_text, &r->text);
 	bool tools = extract_text(r, options, &r->format->tools, NULL, NULL);
 	bool data = r->format->data.count && api_pointers_first(&r->format->data, &r->doc, JDOC_ROOT) != JDOC_NONE;
-	int64_t usage = extract_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
-	extract_count(&r->doc, &r->format->input_tokens, &r->input_tokens);
-	extract_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
-	extract_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
+	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
 		end_here(r);
-	if (r->format->has_times)
-		extract_timings(r);
 	extract_token_ids(r);
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
@@ -564,6 +588,8 @@ static void begin(struct response *r, const struct record *record)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		r->server_ns[i] = IPF_ABSENT;
+	for (size_t i = 0; i < API_DETAILS; i++)
+		r->details[i] = IPF_ABSENT;
 	r->events_count = r->usage_events = 0;
 	r->event = 0;
 	r->end_event = SIZE_MAX;

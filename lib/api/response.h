@@ -52,7 +52,7 @@ struct response {
 	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
 	bool no_text;           /* the content is data, such as embeddings, and has no tokens */
 	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last usage reported; IPF_ABSENT */
-	int64_t server_ns[API_SERVER_TIMES];                                  /* reported by the server; IPF_ABSENT */
+	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES];            /* reported by the server; IPF_ABSENT */
 	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
 	struct buffer finish_server;   /* the server's own word, if it differs */
 	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */

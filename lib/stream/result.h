@@ -33,16 +33,21 @@ struct result {
 	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
+	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
+		cached_tokens_remote;                                     /* where they were kept */
+	int64_t cache_write_tokens;                                   /* input tokens that were put into the cache */
+	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
 	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
 	struct slice tokens_source; /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
 	struct slice finish;        /* text: finish reason */
 	struct slice finish_server; /* text: the server's own word, if it differs */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,
-		server_inference_ns, server_total_ns; /* as the server reports them */
-	struct slice slo;                         /* map: the request's own objectives */
-	struct slice event_ns, event_tokens;      /* lists; --events */
-	struct slice text, reasoning;             /* texts; --text */
+		server_inference_ns, server_total_ns, server_prefill_queue_ns, server_kv_transfer_ns,
+		server_decode_queue_ns;          /* as the server reports them */
+	struct slice slo;                    /* map: the request's own objectives */
+	struct slice event_ns, event_tokens; /* lists; --events */
+	struct slice text, reasoning;        /* texts; --text */
 };
 
 /* Kinds of body lines, as result_reader_next returns them. */

@@ -121,7 +121,7 @@ is "$(row 'As the server says, ms' queue "$OUT" | cut -d ' ' -f 2-4)" "20.0 1.00
 "$report" -f json --errors-as-inf server.results >out.json
 is "$(jq -c '.total.latency | [.server_queue_ms.max, .server_queue_ms.n, .server_total_ms.p50, .server_load_ms]' out.json)" "[39,39,40,null]" "in JSON, and never infinite"
 is "$(jq -c '.total.by_model["model-a"].latency.server_queue_ms.min' out.json)" 1 "for each model"
-is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 32 "in CSV, all eight"
+is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 44 "in CSV, all eleven"
 matches "$("$report" --errors-as-inf --slo p99:ttft=1s server.results)" 'missed: among the failed requests$' "an infinite percentile says what it is"
 run "$report" --slo server_queue=10ms server.results
 status_is 2 "what a server says of itself is no objective"

@@ -385,6 +385,16 @@ static void members_of_the_response_are_checked(void **state)
 	told("response.usage", "{\"input_tokens\":[\"a\"]}",
 	     "response.usage.input_tokens[0]: expected a JSON Pointer such as \"/choices/*/text\", got \"a\"");
 	told("response.usage", "{\"input_tokens\":[\"/a\"]}", NULL);
+	told("response.usage", "{\"spec_drafts\":[\"/a\",{\"sum\":[\"/b\",\"/c\"]}]}", NULL);
+	told("response.usage", "{\"spec_drafts\":{\"sum\":[\"/b\",\"/c\"]}}", NULL);
+	told("response.usage", "{\"spec_drafts\":[\"/a\",{\"sum\":[\"b\"]}]}",
+	     "response.usage.spec_drafts.sum[0]: expected a JSON Pointer such as \"/choices/*/text\", got \"b\"");
+	told("response.usage", "{\"spec_drafts\":[{\"sum\":[\"/b\"]},{\"sum\":[\"/c\"]}]}",
+	     "response.usage.spec_drafts: expected one sum, without other members, got {\"sum\":[\"/c\"]}");
+	told("response.usage", "{\"spec_drafts\":[{\"sum\":[{\"header\":\"x\"}]}]}",
+	     "response.usage.spec_drafts.sum: a header is not allowed in it");
+	told("response.text", "[{\"sum\":[\"/b\"]}]",
+	     "response.text[0]: expected a JSON Pointer, or {\"at\": POINTER} with \"is\", \"where\" or both");
 	told("response.end", "gone", "response.end: expected an object with data, when or eof, got nothing");
 	told("response.end", "{}", "response.end: expected at least one of data, when and eof in it, got {}");
 	told("response.end", "{\"eof\":false}", "response.end.eof: expected true, got false");
