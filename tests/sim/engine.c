@@ -10,6 +10,7 @@
 struct engine {
 	struct engine_options options;
 	struct kv_cache *kv;
+	int64_t replicas;
 	struct sequence **batch; /* in the order in which they were let in; NULL where one was removed during the step */
 	int64_t batch_count;
 	int64_t running;
@@ -86,13 +87,15 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 	struct engine *e = calloc(1, sizeof *e);
 	if (!e)
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
+	int64_t most = options->most_replicas > 1 ? options->most_replicas : 1;
 	e->options = *options;
-	e->kv = kv_cache_new((int32_t)options->kv_blocks);
-	e->batch = calloc((size_t)options->max_batch, sizeof(struct sequence *));
+	e->kv = kv_cache_new((int32_t)(options->kv_blocks * most));
+	e->batch = calloc((size_t)(options->max_batch * most), sizeof(struct sequence *));
 	if (!e->kv || !e->batch) {
 		engine_close(e);
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	}
+	engine_set_replicas(e, 1);
 	*engine = e;
 	return 0;
 }
@@ -108,7 +111,13 @@ void engine_close(struct engine *e)
 
 int64_t engine_room(const struct engine *e)
 {
-	return (int64_t)kv_cache_total(e->kv) * KV_BLOCK;
+	return e->options.kv_blocks * KV_BLOCK;
+}
+
+void engine_set_replicas(struct engine *e, int64_t replicas)
+{
+	e->replicas = replicas;
+	kv_cache_limit(e->kv, (int32_t)(e->options.kv_blocks * replicas));
 }
 
 static void enqueue(struct engine *e, struct sequence *s, bool in_front)
@@ -272,7 +281,7 @@ static void schedule_running(struct engine *e, int64_t at_ns, struct step *step)
 
 static void let_in(struct engine *e, int64_t at_ns, struct step *step)
 {
-	while (e->first && e->batch_count < e->options.max_batch && step->budget > 0) {
+	while (e->first && e->batch_count < e->options.max_batch * e->replicas && step->budget > 0) {
 		struct sequence *s = e->first;
 		if (e->options.prefix_cache)
 			take_cached(e, s);
@@ -316,8 +325,10 @@ void engine_start(struct engine *e, int64_t now_ns)
 {
 	if (e->stepping)
 		return;
-	struct step step = {.budget = e->options.step_tokens};
+	struct step step = {.budget = e->options.step_tokens * e->replicas};
 	e->wake_ns = INT64_MAX;
+	if (e->replicas == 0)
+		return;
 	close_ranks(e);
 	schedule_running(e, now_ns, &step);
 	/* Whoever was thrown out would be let in again at once: wait for a step in which nobody was. */
@@ -327,13 +338,14 @@ void engine_start(struct engine *e, int64_t now_ns)
 		return;
 	e->stepping = true;
 	e->counts.steps++;
-	e->step = (struct engine_step){
-		.start_ns = now_ns,
-		.sequences = step.sequences,
-		.prefilled_tokens = step.prefilled,
-		.prefill_ns = (int64_t)((double)step.prefilled / e->options.prefill_rate * (double)NS_PER_S)};
-	e->step.end_ns = now_ns + e->options.step_base_ns + step.sequences * e->options.step_per_seq_ns +
-	                 e->step.prefill_ns;
+	double prefill_rate = e->options.prefill_rate * (double)e->replicas;
+	int64_t share = (step.sequences + e->replicas - 1) / e->replicas;
+	e->step = (struct engine_step){.start_ns = now_ns,
+	                               .sequences = step.sequences,
+	                               .prefilled_tokens = step.prefilled,
+	                               .prefill_ns = (int64_t)((double)step.prefilled / prefill_rate * (double)NS_PER_S),
+	                               .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
+	e->step.end_ns = now_ns + e->options.step_base_ns + share * e->options.step_per_seq_ns + e->step.prefill_ns;
 	if (e->on_step)
 		e->on_step(&e->step, e->watcher);
 }
@@ -428,6 +440,7 @@ struct engine_counts engine_counts(const struct engine *e)
 	struct engine_counts counts = e->counts;
 	counts.running = e->running;
 	counts.waiting = e->waiting;
-	counts.kv_usage = (double)kv_cache_used(e->kv) / (double)kv_cache_total(e->kv);
+	if (e->replicas)
+		counts.kv_usage = (double)kv_cache_used(e->kv) / (double)kv_cache_total(e->kv);
 	return counts;
 }

@@ -13,6 +13,10 @@
  * sequence finds no free block, the one that was let in last is thrown out and begins again later (its tokens so far
  * become part of its prompt). The next step begins when the last one ended.
  *
+ * Of R replicas (engine_set_replicas), each has its share of every step: R times the batch, the tokens and the cache,
+ * and a step takes  step_base + step_per_seq × ceil(sequences / R) + prefilled tokens / (R × prefill_rate).  They share
+ * one queue and one prefix cache: what R equal servers do behind a perfect load balancer.
+ *
  * It follows that requests of I uncached prompt tokens and O output tokens saturate it, at a batch of B, at
  *     1 / (I / prefill_rate + O × (step_base / B + step_per_seq))   requests per second.
  */
@@ -32,6 +36,7 @@ struct engine_options {
 	int64_t max_batch;
 	int64_t kv_blocks;
 	bool prefix_cache;
+	int64_t most_replicas; /* 0: one */
 };
 
 /* One request in the engine. The caller owns it and keeps it until it is done or removed. */
@@ -74,6 +79,7 @@ struct engine_step {
 	int64_t start_ns, end_ns;
 	int64_t prefill_ns; /* of it for prompts */
 	int64_t sequences, prefilled_tokens;
+	int64_t replicas; /* that have something to do in it */
 };
 
 struct engine;
@@ -89,6 +95,9 @@ void engine_add(struct engine *engine, struct sequence *sequence, int64_t now_ns
 void engine_remove(struct engine *engine, struct sequence *sequence);
 /* It keeps its place and its blocks, but no step takes it before `until_ns`. */
 void engine_hold(struct sequence *sequence, int64_t until_ns);
+
+/* So many replicas from the next step on, at most most_replicas. With none there are no steps, and requests wait. */
+void engine_set_replicas(struct engine *engine, int64_t replicas);
 
 /* `on_step` is called whenever a step begins. */
 void engine_watch(struct engine *engine, void (*on_step)(const struct engine_step *step, void *data), void *data);

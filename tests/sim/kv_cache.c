@@ -15,6 +15,7 @@ struct block {
 struct kv_cache {
 	struct block *blocks;
 	int32_t total, used;
+	int32_t limit;          /* of those in use */
 	int32_t fresh;          /* blocks from here on were never taken */
 	int32_t oldest, newest; /* of the unused ones that were */
 	int32_t *slots;         /* open addressing: block + 1, 0 where free */
@@ -30,7 +31,7 @@ struct kv_cache *kv_cache_new(int32_t blocks)
 	while (size < (uint32_t)blocks * 2)
 		size *= 2;
 	kv->mask = size - 1;
-	kv->total = blocks;
+	kv->total = kv->limit = blocks;
 	kv->oldest = kv->newest = NONE;
 	kv->blocks = calloc((size_t)blocks, sizeof *kv->blocks);
 	kv->slots = calloc(size, sizeof *kv->slots);
@@ -112,6 +113,8 @@ static void unlink_unused(struct kv_cache *kv, int32_t block)
 int32_t kv_cache_take(struct kv_cache *kv)
 {
 	int32_t block;
+	if (kv->used >= kv->limit)
+		return NONE;
 	if (kv->fresh < kv->total) {
 		block = kv->fresh++;
 	} else {
@@ -157,5 +160,10 @@ int32_t kv_cache_used(const struct kv_cache *kv)
 
 int32_t kv_cache_total(const struct kv_cache *kv)
 {
-	return kv->total;
+	return kv->limit;
+}
+
+void kv_cache_limit(struct kv_cache *kv, int32_t blocks)
+{
+	kv->limit = blocks < kv->total ? blocks : kv->total;
 }

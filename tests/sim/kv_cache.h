@@ -29,7 +29,10 @@ void kv_cache_drop(struct kv_cache *kv, int32_t block);          /* one less */
 void kv_cache_publish(struct kv_cache *kv, int32_t block,
                       uint64_t hash); /* nothing where another block has the hash already */
 
-int32_t kv_cache_used(const struct kv_cache *kv); /* blocks that somebody uses */
-int32_t kv_cache_total(const struct kv_cache *kv);
+/* From now on no more than so many blocks are in use at once; those that are beyond stay until they are dropped. */
+void kv_cache_limit(struct kv_cache *kv, int32_t blocks);
+
+int32_t kv_cache_used(const struct kv_cache *kv);  /* blocks that somebody uses */
+int32_t kv_cache_total(const struct kv_cache *kv); /* the limit, at first all */
 
 #endif

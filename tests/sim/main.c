@@ -19,6 +19,7 @@ struct sim_options {
 	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
+	struct replicas_options replicas;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
@@ -49,6 +50,10 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 0, "max-batch", "N", max_batch, "most sequences in a step; others wait (default: 1024)"),
 	ROW(OPTION_COUNT, 0, "kv-blocks", "N", kv_blocks, "size of the KV cache in blocks of 16 tokens (default: 262144)"),
 	ROW(OPTION_FLAG, 0, "no-prefix-cache", NULL, no_prefix_cache, "compute every prompt from its beginning"),
+	OPTION_PARSED_BY(0, "replicas", "MIN:MAX[,KEY=VALUE…]", struct sim_options, replicas, replicas_parse,
+                     "scale between MIN and MAX replicas of the engine by load: delay=TIME until one is ready (5s), "
+                     "scale-at=N requests for each (8), idle=TIME before one is removed (10s), "
+                     "on=load|running|waiting (default: 1:1)"),
 	OPTION_HEADING("Devices"),
 	ROW(OPTION_COUNT, 0, "gpus", "N", gpu.count, "report N devices at /dcgm/metrics and /amd/metrics (default: 0)"),
 	OPTION_PARSED_BY(0, "gpu-power", "IDLE:BUSY", struct sim_options, gpu, gpu_parse_power,
@@ -125,6 +130,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	    range("max-model-len", o->model_len, 2, most, err) < 0 ||
 	    range("template-tokens", o->template_tokens, 0, most, err) < 0 || range("gpus", o->gpu.count, 0, 64, err) < 0)
 		return -1;
+	if (o->kv_blocks * o->replicas.most > INT32_MAX / 2 || o->max_batch * o->replicas.most > INT32_MAX / 2)
+		return ipf_error_set(err, IPF_USAGE, "--replicas: --kv-blocks or --max-batch of all replicas is too large");
 	if (o->step_base_ns + o->step_per_seq_ns <= 0)
 		return ipf_error_set(err, IPF_USAGE, "--step-base and --step-per-seq: a step has to take some time");
 	if (!(o->prefill_rate > 0) || o->eos_mean < 0)
@@ -135,9 +142,11 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .step_tokens = o->step_tokens,
 	                                             .max_batch = o->max_batch,
 	                                             .kv_blocks = o->kv_blocks,
-	                                             .prefix_cache = !o->no_prefix_cache},
+	                                             .prefix_cache = !o->no_prefix_cache,
+	                                             .most_replicas = o->replicas.most},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .gpu = o->gpu,
+	                                  .replicas = o->replicas,
 	                                  .port = (int)o->port,
 	                                  .models = o->models.items,
 	                                  .model_count = o->models.count,
@@ -222,19 +231,21 @@ static int list_modes(void)
 int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
-	struct sim_options options = {.common = COMMON_DEFAULTS,
-	                              .step_base_ns = 8 * NS_PER_MS,
-	                              .step_per_seq_ns = 20 * NS_PER_US,
-	                              .prefill_rate = 100000,
-	                              .step_tokens = 8192,
-	                              .max_batch = 1024,
-	                              .kv_blocks = 262144,
-	                              .gpu = {.idle_w = 80, .busy_w = 600},
-	                              .model_len = 131072,
-	                              .default_tokens = 128,
-	                              .keep_alive_ns = 75 * NS_PER_S,
-	                              .max_body = 64 << 20,
-	                              .out_limit = 4 << 20};
+	struct sim_options options = {
+		.common = COMMON_DEFAULTS,
+		.step_base_ns = 8 * NS_PER_MS,
+		.step_per_seq_ns = 20 * NS_PER_US,
+		.prefill_rate = 100000,
+		.step_tokens = 8192,
+		.max_batch = 1024,
+		.kv_blocks = 262144,
+		.replicas = {.least = 1, .most = 1, .delay_ns = 5 * NS_PER_S, .idle_ns = 10 * NS_PER_S, .scale_at = 8},
+		.gpu = {.idle_w = 80, .busy_w = 600},
+		.model_len = 131072,
+		.default_tokens = 128,
+		.keep_alive_ns = 75 * NS_PER_S,
+		.max_body = 64 << 20,
+		.out_limit = 4 << 20};
 	struct server_options server = {0};
 	struct operands operands;
 	struct ipf_error err = {0};

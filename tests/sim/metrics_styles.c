@@ -210,7 +210,7 @@ static void write_jetstream(const struct metrics_view *v, struct buffer *out)
 	exposition_family(out, "jetstream_slots_used_percentage", "The percentage of decode slots currently being used",
 	                  "gauge");
 	buffer_format(out, "jetstream_slots_used_percentage{%s,idx=\"0\"} %.17g\n", labels,
-	              (double)c->running / (double)v->max_batch);
+	              v->max_batch ? (double)c->running / (double)v->max_batch : 0);
 	histogram(out, m, &m->queue, BOUNDS_JETSTREAM_QUEUE, "jetstream_queue_duration", labels);
 	histogram(out, m, &m->ttft, BOUNDS_JETSTREAM_TTFT, "jetstream_time_to_first_token", labels);
 	histogram(out, m, &m->tpot, BOUNDS_JETSTREAM_TOKEN, "jetstream_time_per_output_token", labels);

@@ -18,7 +18,8 @@ struct metrics_view {
 	struct engine_step step; /* in progress, or the last */
 	bool stepping;
 	const char *model;
-	int64_t max_batch, kv_blocks;
+	int64_t replicas;             /* that are ready: data parallel engines */
+	int64_t max_batch, kv_blocks; /* of all of them */
 	double begin_unix_s, now_unix_s;
 	/* LoRA adapters: how many there may be, and the names in use, joined by commas. */
 	int64_t adapters;

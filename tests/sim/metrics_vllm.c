@@ -52,17 +52,33 @@ static void write_created(struct buffer *out, const char *name, int suffix, cons
 	exposition_value(out, created, labels, unix_s);
 }
 
+/* A gauge has a series for each replica, which are equally busy; requests wait before the first. */
+static void write_gauge(const struct metrics_view *v, const char *name, const char *help, int64_t total,
+                        struct buffer *out)
+{
+	int64_t replicas = v->replicas > 1 ? v->replicas : 1;
+	exposition_family(out, name, help, "gauge");
+	for (int64_t i = 0; i < replicas; i++) {
+		bool waits = strcmp(name, "vllm:num_requests_waiting") == 0;
+		int64_t share = waits ? (i == 0 ? total : 0) : total / replicas + (i < total % replicas);
+		buffer_format(out, "%s{engine=\"%lld\",model_name=\"", name, (long long)i);
+		exposition_label_value(out, v->model);
+		buffer_format(out, "\"} %lld\n", (long long)share);
+	}
+}
+
 static void write_gauges(const struct metrics_view *v, const char *labels, struct buffer *out)
 {
 	static const char *const states[] = {"awake", "weights_offloaded", "discard_all"};
-	const struct exposition_plain gauges[] = {
-		{"gauge", "vllm:num_requests_running", "Number of requests in model execution batches.",
-	     (double)v->counts.running},
-		{"gauge", "vllm:num_requests_waiting", "Number of requests waiting to be processed.",
-	     (double)v->counts.waiting},
-		{"gauge", "vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", v->counts.kv_usage},
-	};
-	exposition_plain(out, gauges, sizeof gauges / sizeof *gauges, labels);
+	write_gauge(v, "vllm:num_requests_running", "Number of requests in model execution batches.", v->counts.running,
+	            out);
+	write_gauge(v, "vllm:num_requests_waiting", "Number of requests waiting to be processed.", v->counts.waiting, out);
+	exposition_family(out, "vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", "gauge");
+	for (int64_t i = 0; i == 0 || i < v->replicas; i++) {
+		buffer_format(out, "vllm:kv_cache_usage_perc{engine=\"%lld\",model_name=\"", (long long)i);
+		exposition_label_value(out, v->model);
+		buffer_format(out, "\"} %.17g\n", v->counts.kv_usage);
+	}
 	exposition_family(out, "vllm:engine_sleep_state", "Engine sleep state; awake = 0 means engine is sleeping.",
 	                  "gauge");
 	for (int i = 0; i < 3; i++)

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "dialect.h"
 #include "gpu_exporters.h"
+#include "kube_metrics.h"
 #include "json/jout.h"
 #include "tokenize.h"
 
@@ -124,6 +125,15 @@ static void get_amd(struct conn *c)
 	get_devices(c, gpu_write_amd);
 }
 
+static void get_replicas(struct conn *c)
+{
+	struct buffer body = {0};
+	server_catch_up(c->server, clock_now());
+	kube_metrics_write(&c->server->replicas, &body);
+	reply(c, EXPOSITION, &body);
+	buffer_release(&body);
+}
+
 static void post_tokens(struct conn *c, int (*answer)(const struct server_options *options, struct slice body,
                                                       struct buffer *out, struct ipf_error *err))
 {
@@ -162,10 +172,15 @@ static const struct {
 	void (*answer)(struct conn *c);
 	bool open; /* needs no key, and answers while the model loads */
 } table[] = {
-	{"POST", "/v1/chat/completions", post_chat, false}, {"POST", "/v1/completions", post_completions, false},
-	{"GET", "/v1/models", get_models, false},           {"GET", "/health", get_health, false},
-	{"GET", "/dcgm/metrics", get_dcgm, true},           {"GET", "/amd/metrics", get_amd, true},
-	{"POST", "/tokenize", post_tokenize, false},        {"POST", "/detokenize", post_detokenize, false},
+	{"POST", "/v1/chat/completions", post_chat, false},
+	{"POST", "/v1/completions", post_completions, false},
+	{"GET", "/v1/models", get_models, false},
+	{"GET", "/health", get_health, false},
+	{"GET", "/kube/metrics", get_replicas, true},
+	{"GET", "/dcgm/metrics", get_dcgm, true},
+	{"GET", "/amd/metrics", get_amd, true},
+	{"POST", "/tokenize", post_tokenize, false},
+	{"POST", "/detokenize", post_detokenize, false},
 };
 
 static bool key_fits(const struct conn *c, const struct dialect *dialect)

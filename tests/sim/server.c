@@ -63,6 +63,13 @@ static void time_is_over(struct timer *timer, void *data)
 	s->stop = true;
 }
 
+/* The loop looks at everything when it wakes. */
+static void wake_up(struct timer *timer, void *data)
+{
+	(void)timer;
+	(void)data;
+}
+
 static void accept_again(struct timer *timer, void *data)
 {
 	struct server *s = data;
@@ -76,7 +83,7 @@ static void step_begins(const struct engine_step *step, void *data)
 {
 	struct server *s = data;
 	if (s->gpus)
-		gpus_step(s->gpus, step, 1);
+		gpus_step(s->gpus, step, step->replicas);
 }
 
 int server_open(struct server **server, const struct server_options *options, struct ipf_error *err)
@@ -92,6 +99,7 @@ int server_open(struct server **server, const struct server_options *options, st
 	metrics_init(&s->metrics, options->model_len);
 	s->listen_fd = s->signal_fd = s->timer_fd = -1;
 	s->end = (struct timer){.fire = time_is_over, .data = s};
+	s->scale = (struct timer){.fire = wake_up, .data = s};
 	s->again = (struct timer){.fire = accept_again, .data = s};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -102,11 +110,13 @@ int server_open(struct server **server, const struct server_options *options, st
 		server_close(s);
 		return -1;
 	}
-	if (options->gpu.count && !(s->gpus = gpus_new(&options->gpu, 1, s->begin_ns))) {
+	if (options->gpu.count && !(s->gpus = gpus_new(&options->gpu, options->replicas.most, s->begin_ns))) {
 		server_close(s);
 		return ipf_error_errno(err, ENOMEM, NULL, "devices");
 	}
 	engine_watch(s->engine, step_begins, s);
+	replicas_init(&s->replicas, &options->replicas);
+	engine_set_replicas(s->engine, s->replicas.ready);
 	if (options->max_time_ns)
 		timers_set(&s->timers, &s->end, s->begin_ns + options->max_time_ns);
 	*server = s;
@@ -220,10 +230,26 @@ static bool finish_step(struct server *s, int64_t now_ns)
 	return true;
 }
 
+/* The autoscaler sees the load as it is now. */
+static void scale(struct server *s, int64_t now_ns)
+{
+	if (s->options->replicas.least == s->options->replicas.most)
+		return;
+	struct engine_counts counts = engine_counts(s->engine);
+	if (replicas_update(&s->replicas, counts.running, counts.waiting, now_ns))
+		engine_set_replicas(s->engine, s->replicas.ready);
+	int64_t next_ns = replicas_deadline(&s->replicas);
+	if (next_ns == INT64_MAX)
+		timers_stop(&s->timers, &s->scale);
+	else if (!s->scale.place || s->scale.at_ns != next_ns)
+		timers_set(&s->timers, &s->scale, next_ns);
+}
+
 void server_catch_up(struct server *s, int64_t now_ns)
 {
 	while (finish_step(s, now_ns))
 		;
+	scale(s, now_ns);
 }
 
 struct adapter_names {
@@ -261,8 +287,9 @@ struct metrics_view server_metrics(struct server *s, struct buffer *running, str
 	struct metrics_view view = {.metrics = &s->metrics,
 	                            .counts = engine_counts(s->engine),
 	                            .model = server_model(s->options, 0),
-	                            .max_batch = s->options->engine.max_batch,
-	                            .kv_blocks = s->options->engine.kv_blocks,
+	                            .replicas = s->replicas.ready,
+	                            .max_batch = s->options->engine.max_batch * s->replicas.ready,
+	                            .kv_blocks = s->options->engine.kv_blocks * s->replicas.ready,
 	                            .begin_unix_s = (double)s->begin_wall_ns / (double)NS_PER_S,
 	                            .now_unix_s = (double)clock_wall() / (double)NS_PER_S,
 	                            .adapters = (int64_t)s->options->adapter_count,
@@ -288,6 +315,7 @@ int server_run(struct server *s, struct ipf_error *err)
 			alarm_ns = INT64_MIN; /* it went off, or will: it has to be set anew */
 		timers_run(&s->timers, now_ns);
 		finish_step(s, now_ns);
+		scale(s, now_ns);
 		engine_start(s->engine, now_ns);
 		flush_all(s);
 		bury_dead(s);

@@ -14,6 +14,7 @@
 #include "metrics_styles.h"
 #include "modes.h"
 #include "outbox.h"
+#include "replicas.h"
 #include "timers.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct server_options {
 	struct engine_options engine;
 	struct generate_request_options ask;
 	struct gpu_options gpu;
+	struct replicas_options replicas;
 	int port; /* 0: any */
 	const char *const *models;
 	size_t model_count; /* 0: any name will do */
@@ -71,6 +73,8 @@ struct server {
 	struct engine *engine;
 	struct metrics metrics;
 	struct gpus *gpus; /* NULL: no devices are reported */
+	struct replicas replicas;
+	struct timer scale; /* when the replicas change next */
 	struct timers timers;
 	struct totals totals;
 	int64_t open, begin_ns;

@@ -154,6 +154,44 @@ static void saturation_follows_from_the_options(void **state)
 	release(&w, COUNT);
 }
 
+/* Three replicas do three times the work, and a step knows how many of them have a part in it. */
+static void on_step(const struct engine_step *step, void *data)
+{
+	*(struct engine_step *)data = *step;
+}
+
+static void replicas_share_each_step(void **state)
+{
+	struct sequence s[7];
+	struct engine_options options = plain;
+	struct engine_step step = {0};
+	struct world w;
+	(void)state;
+	options.most_replicas = 3;
+	options.max_batch = 2;
+	begin(&w, &options, s);
+	engine_watch(w.engine, on_step, &step);
+	engine_set_replicas(w.engine, 0);
+	for (int i = 0; i < 7; i++) {
+		fill(&s[i], 30, (uint32_t)i * 1000, 3);
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, w.now_ns + 1000 * MS);
+	assert_int_equal(engine_counts(w.engine).waiting, 7); /* without replicas nothing happens */
+	assert_true(engine_deadline(w.engine) == INT64_MAX);
+	engine_set_replicas(w.engine, 3);
+	int64_t begin_ns = w.now_ns;
+	engine_start(w.engine, w.now_ns);
+	assert_int_equal(engine_counts(w.engine).running, 6);
+	assert_int_equal(step.replicas, 3);
+	/* 8 ms, two sequences of 0.1 ms each, and 180 tokens at three times 10,000/s */
+	assert_int_equal(step.end_ns - begin_ns, 8 * MS + 2 * MS / 10 + 6 * MS);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(w.tokens, 21);
+	assert_int_equal(step.replicas, 1); /* the seventh was alone */
+	release(&w, 7);
+}
+
 static void prefix_is_found(void **state)
 {
 	struct sequence s[4];
@@ -362,6 +400,7 @@ int main(void)
 		cmocka_unit_test(long_prompts_are_cut),
 		cmocka_unit_test(batch_limit_makes_a_queue),
 		cmocka_unit_test(saturation_follows_from_the_options),
+		cmocka_unit_test(replicas_share_each_step),
 		cmocka_unit_test(prefix_is_found),
 		cmocka_unit_test(answers_enter_the_cache),
 		cmocka_unit_test(marks_tell_prefixes_apart),

@@ -1,0 +1,57 @@
+/* A simulated autoscaler: how many replicas of the server there are, by its load and a rule, on a clock that the caller
+ * holds.
+ *
+ * Wanted are  ceil(signal / scale_at)  replicas, at least `least` (and one as long as there are requests), at most
+ * `most`, as from Kubernetes' horizontal autoscaler for an average value. The signal is the number of requests that
+ * run, wait, or both.
+ *
+ * More than there are: they are added at once, and each is ready delay_ns later. Fewer, for idle_ns without a break:
+ * then those beyond the most that was wanted in this time are removed at once, first those that are not ready.
+ *
+ *     replicas_init(&replicas, &options);
+ *     if (replicas_update(&replicas, running, waiting, now)) engine_set_replicas(engine, replicas.ready);
+ *     come back at replicas_deadline(&replicas), or when the load changes
+ */
+#ifndef SIM_REPLICAS_H
+#define SIM_REPLICAS_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REPLICAS_MOST 64
+
+enum replicas_signal { REPLICAS_ON_LOAD, REPLICAS_ON_RUNNING, REPLICAS_ON_WAITING };
+
+struct replicas_options {
+	int64_t least, most;
+	int64_t delay_ns, idle_ns;
+	int64_t scale_at;
+	int signal; /* enum replicas_signal */
+};
+
+struct replicas {
+	struct replicas_options options;
+	int64_t desired; /* those that are ready, and those that will be */
+	int64_t ready;
+	int64_t wanted; /* by the rule, now */
+	/* Its own. */
+	int64_t ready_at_ns[REPLICAS_MOST]; /* of those that are not ready, ascending */
+	int64_t below_since_ns;             /* fewer are wanted since then; INT64_MAX: they are not */
+	int64_t below_most;                 /* the most that was wanted since */
+};
+
+/* "MIN:MAX[,delay=TIME][,idle=TIME][,scale-at=N][,on=load|running|waiting]" into the options at `replicas`. */
+int replicas_parse(const char *text, void *replicas, struct ipf_error *err);
+
+/* As many as the least are ready from the beginning. */
+void replicas_init(struct replicas *replicas, const struct replicas_options *options);
+
+/* Takes in the load as it is from now on. True: another number is ready. */
+bool replicas_update(struct replicas *replicas, int64_t running, int64_t waiting, int64_t now_ns);
+
+/* When the next change comes if the load stays; INT64_MAX: none. */
+int64_t replicas_deadline(const struct replicas *replicas);
+
+#endif
