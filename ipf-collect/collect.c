@@ -8,6 +8,7 @@
 #include "hub/hub_tokenizer.h"
 #include "measure/itl_histograms.h"
 #include "measure/observation.h"
+#include "measure/row_windows.h"
 #include "record_inputs.h"
 #include "results_header.h"
 #include "run_counts.h"
@@ -19,6 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From here on the oldest windows are written before the end of the run. */
+#define SERIES_MEMORY ((size_t)64 << 20)
+
 struct collect {
 	struct record_inputs inputs;
 	struct buffer missing; /* which shards are not among the inputs; "" */
@@ -28,6 +32,7 @@ struct collect {
 	struct response response;
 	struct measure measure;
 	struct itl_histograms *itl;
+	struct series *series;
 	struct verdict *verdict;
 	struct stream_writer *writer;
 	bool compressed;    /* the output is */
@@ -69,7 +74,8 @@ int collect_open(struct collect **collect, const struct collect_options *options
 {
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
-	if (!c || !(c->itl = itl_histograms_new()) || !(c->verdict = verdict_new())) {
+	if (!c || !(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
+	    !(c->verdict = verdict_new())) {
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
@@ -122,6 +128,14 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 		return -1;
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);
+	return row_windows_add(c->series, o, err);
+}
+
+static int write_windows(struct collect *c, bool (*take)(struct series *, struct buffer *), struct ipf_error *err)
+{
+	while (take(c->series, &c->line))
+		if (stream_writer_line(c->writer, &c->line, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -135,7 +149,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	    watch(c, &observation, err) < 0)
 		return -1;
 	result_write(&row, &c->line);
-	if (stream_writer_line(c->writer, &c->line, err) < 0)
+	if (stream_writer_line(c->writer, &c->line, err) < 0 || write_windows(c, series_spill, err) < 0)
 		return -1;
 	return flush(c, record, err);
 }
@@ -264,7 +278,9 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = itl_histograms_write(c->itl, c->writer, &c->line, err);
+	int status = write_windows(c, series_take, err);
+	if (status == 0)
+		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
 		status = stream_writer_close(c->writer, results_trailer(&c->inputs, c->incomplete, c->verdict), err);
 		c->writer = NULL;
@@ -285,6 +301,7 @@ void collect_abandon(struct collect *c)
 	response_release(&c->response);
 	measure_release(&c->measure);
 	itl_histograms_free(c->itl);
+	series_free(c->series);
 	verdict_free(c->verdict);
 	buffer_release(&c->line);
 	free(c);

@@ -11,6 +11,7 @@ struct collect_options {
 	const char *api, *tokenizer; /* NULL: not given */
 	struct measure_options measure;
 	bool explain;
+	int64_t every_ns; /* the length of the windows */
 };
 
 /* Opens the tokenizer that --tokenizer names. */

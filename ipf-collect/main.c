@@ -1,8 +1,11 @@
 /* ipf-collect: turns the records of ipf-fire into results, live in a pipe or later from a file. */
 #include "absent.h"
+#include "cli/units.h"
+#include "clock.h"
 #include "collect.h"
 #include "explain.h"
 #include "safe_text.h"
+#include "series/series.h"
 
 #include <string.h>
 
@@ -25,6 +28,8 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, measure.deadline_ns,
            "measure fluidity: the share of tokens that arrive within TIME of the previous token's deadline"),
 	OPTION_HEADING("Results"),
+	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
+           "sum the run up in windows of TIME, from 100ms to 1h (default: 1s)"),
 	OPTION(OPTION_FLAG, 0, "events", NULL, struct collect_options, measure.keep_events,
            "include the time and the tokens of each content event"),
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, measure.keep_text,
@@ -39,7 +44,7 @@ static const struct program program = {
 	.operands = "[RECORDS…]",
 	.summary = "turn the records of ipf-fire into results, as ipf-results(5) defines them",
 	.details = "  ipf-fire -u URL -t chat.trace.zst chat.sched | ipf-collect -o chat.results.zst\n"
-			   "  ipf-collect -t approx --events chat.records.zst | jq .ttft_ns\n",
+			   "  ipf-collect -t approx --events chat.records.zst | jq 'select(.n).ttft_ns'\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -57,9 +62,21 @@ static void print_notes(const struct buffer *text)
 	}
 }
 
+static int check(const struct collect_options *options, struct ipf_error *err)
+{
+	char every[32];
+	if (options->measure.deadline_ns == 0)
+		return ipf_error_set(err, IPF_USAGE, "--deadline: expected a time above 0, got 0");
+	if (options->every_ns < SERIES_EVERY_LEAST_NS || options->every_ns > SERIES_EVERY_MOST_NS)
+		return ipf_error_set(err, IPF_USAGE, "--every: expected a time from 100ms to 1h, got %s",
+		                     format_duration(options->every_ns, every));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct collect_options options = {.common = COMMON_DEFAULTS,
+	                                  .every_ns = NS_PER_S,
 	                                  .measure = {.stall_ns = IPF_ABSENT, .deadline_ns = IPF_ABSENT}};
 	struct operands operands;
 	struct collect *collect = NULL;
@@ -68,10 +85,8 @@ int main(int argc, char **argv)
 	int status;
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
-	if (options.measure.deadline_ns == 0) {
-		ipf_error_set(&err, IPF_USAGE, "--deadline: expected a time above 0, got 0");
+	if (check(&options, &err) < 0)
 		return program_misuse(&program, &err);
-	}
 	if (options.explain)
 		return ipf_error_report((explain_run(&options, &operands, &err), &err), stderr, program.name);
 	if (collect_open(&collect, &options, &operands,

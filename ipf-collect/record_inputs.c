@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "cli/interrupt.h"
+#include "stream/fields.h"
 
 #include <stdlib.h>
 
@@ -48,7 +49,9 @@ static int add_shard(struct record_inputs *inputs, const struct record_input *in
 static int64_t start_of(const struct record_input *input)
 {
 	json_t *t0 = json_object_get(stream_reader_header(record_reader_stream(input->reader)), "t0_unix_ns");
-	return json_is_integer(t0) && json_integer_value(t0) >= 0 ? (int64_t)json_integer_value(t0) : IPF_ABSENT;
+	return json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) <= FIELD_INT_MAX
+	           ? (int64_t)json_integer_value(t0)
+	           : IPF_ABSENT;
 }
 
 /* With a start that is not known, no client can be placed before or after another. */

@@ -25,6 +25,14 @@ static json_t *run_name(const struct record_inputs *inputs)
 	return name;
 }
 
+static json_t *series_rule(const struct record_inputs *inputs, const struct collect_options *options)
+{
+	json_t *rule = json_pack("{s:I}", "every_ns", (json_int_t)options->every_ns);
+	if (inputs->t0_unix_ns != IPF_ABSENT && rule)
+		json_object_set_new(rule, "t0_unix_ns", json_integer((json_int_t)inputs->t0_unix_ns));
+	return rule;
+}
+
 json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
                        const struct token_counter *tokens, json_t *argv)
 {
@@ -42,6 +50,7 @@ json_t *results_header(const struct record_inputs *inputs, const struct collect_
 		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(tokens));
 	bad |= json_object_set_new(header, "itl", json_string(itl_mode_names[options->measure.itl]));
 	bad |= json_object_set_new(header, "stall", stall_rule(&options->measure));
+	bad |= json_object_set_new(header, "series", series_rule(inputs, options));
 	if (options->measure.deadline_ns != IPF_ABSENT)
 		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
 	if (json_object_get(schedule, "stages"))

@@ -544,7 +544,8 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 			return got;
 		int bad = got == RESULT_ROW         ? add_row(run, &result, err)
 		          : got == RESULT_HISTOGRAM ? add_gaps(run, line, err)
-		                                    : add_sample(run, line, err);
+		          : got == RESULT_SAMPLE    ? add_sample(run, line, err)
+		                                    : 0;
 		if (bad < 0) {
 			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
 			return -1;

@@ -2,47 +2,109 @@
 
 #include "absent.h"
 #include "json/jout.h"
+#include "memory.h"
 #include "stats/log_linear.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SUB_BITS = 9, BUCKETS = LOG_LINEAR_BUCKETS(SUB_BITS) };
+/* Buckets an octave, as powers of two; and of how many memory is taken at least. */
+enum { FINE = 9, COARSE = 6, BUCKETS_LEAST = 16 };
 
 struct histogram {
-	int64_t counts[BUCKETS];
+	int bits;         /* 2^bits buckets an octave */
+	int first, range; /* counts[i] is that of the bucket first + i; the others are empty */
+	int64_t *counts;
 	int64_t count, min, max;
 	unsigned __int128 sum;
 };
 
+static struct histogram *new_of(int bits)
+{
+	struct histogram *h = calloc(1, sizeof *h);
+	if (h)
+		h->bits = bits;
+	return h;
+}
+
 struct histogram *histogram_new(void)
 {
-	return calloc(1, sizeof(struct histogram)); /* calloc: pages without values are never touched */
+	return new_of(FINE);
+}
+
+struct histogram *histogram_new_coarse(void)
+{
+	return new_of(COARSE);
 }
 
 void histogram_free(struct histogram *h)
 {
+	if (!h)
+		return;
+	free(h->counts);
 	free(h);
 }
 
-static int index_of(int64_t value)
+size_t histogram_memory(const struct histogram *h)
 {
-	return log_linear_bucket(value, SUB_BITS);
+	return h ? sizeof *h + (size_t)h->range * sizeof *h->counts : 0;
 }
 
-static int64_t lowest_of(int index)
+static int buckets_of(const struct histogram *h)
 {
-	return log_linear_lowest(index, SUB_BITS);
+	return LOG_LINEAR_BUCKETS(h->bits);
 }
 
-static int64_t highest_of(int index)
+static int index_of(const struct histogram *h, int64_t value)
 {
-	return index + 1 < BUCKETS ? lowest_of(index + 1) - 1 : INT64_MAX;
+	return log_linear_bucket(value, h->bits);
 }
 
-static double middle_of(int index)
+static int64_t lowest_of(const struct histogram *h, int index)
 {
-	return (double)lowest_of(index) + (double)(highest_of(index) - lowest_of(index)) / 2;
+	return log_linear_lowest(index, h->bits);
+}
+
+static int64_t highest_of(const struct histogram *h, int index)
+{
+	return index + 1 < buckets_of(h) ? lowest_of(h, index + 1) - 1 : INT64_MAX;
+}
+
+static double middle_of(const struct histogram *h, int index)
+{
+	return (double)lowest_of(h, index) + (double)(highest_of(h, index) - lowest_of(h, index)) / 2;
+}
+
+static int64_t count_at(const struct histogram *h, int index)
+{
+	return index >= h->first && index - h->first < h->range ? h->counts[index - h->first] : 0;
+}
+
+/* Makes room for the buckets from `low` to `high`, and as much again as there was on the side that grows, so that the
+ * copies are few. -1: out of memory. */
+static int reach(struct histogram *h, int low, int high)
+{
+	int first = h->range ? h->first : low, end = h->range ? h->first + h->range : low;
+	if (low >= first && high < end)
+		return 0;
+	int spare = h->range > BUCKETS_LEAST ? h->range : BUCKETS_LEAST;
+	if (low < first)
+		first = low - low % BUCKETS_LEAST < first - spare ? low - low % BUCKETS_LEAST : first - spare;
+	if (high >= end)
+		end = high + 1 > end + spare ? high + 1 : end + spare;
+	first = first > 0 ? first - first % BUCKETS_LEAST : 0;
+	end = end < buckets_of(h) ? end : buckets_of(h);
+	int64_t *counts = calloc((size_t)(end - first), sizeof *counts);
+	if (!counts)
+		return -1;
+	if (h->range)
+		memcpy(counts + (h->first - first), h->counts, (size_t)h->range * sizeof *counts);
+	free(h->counts);
+	h->counts = counts;
+	h->first = first;
+	h->range = end - first;
+	return 0;
 }
 
 /* Counts saturate instead of overflowing. */
@@ -66,19 +128,22 @@ void histogram_add(struct histogram *h, int64_t value, int64_t count)
 		return;
 	if (value < 0)
 		value = 0;
+	int index = index_of(h, value);
+	if ((index < h->first || index - h->first >= h->range) && reach(h, index, index) < 0)
+		return;
 	widen(h, value, value);
-	add_to(&h->counts[index_of(value)], count);
+	add_to(&h->counts[index - h->first], count);
 	add_to(&h->count, count);
 	h->sum += (unsigned __int128)value * (unsigned __int128)count;
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
-	if (from->count == 0)
+	if (from->count == 0 || reach(into, index_of(into, from->min), index_of(into, from->max)) < 0)
 		return;
 	widen(into, from->min, from->max);
-	for (int i = index_of(from->min); i <= index_of(from->max); i++)
-		add_to(&into->counts[i], from->counts[i]);
+	for (int i = index_of(from, from->min); i <= index_of(from, from->max); i++)
+		add_to(&into->counts[i - into->first], count_at(from, i));
 	add_to(&into->count, from->count);
 	into->sum += from->sum;
 }
@@ -109,9 +174,9 @@ double histogram_std(const struct histogram *h)
 
 	if (h->count == 0)
 		return NAN;
-	for (int i = index_of(h->min); i <= index_of(h->max); i++) {
-		distance = middle_of(i) - mean;
-		sum += (double)h->counts[i] * distance * distance;
+	for (int i = index_of(h, h->min); i <= index_of(h, h->max); i++) {
+		distance = middle_of(h, i) - mean;
+		sum += (double)count_at(h, i) * distance * distance;
 	}
 	return sqrt(sum / (double)h->count);
 }
@@ -119,7 +184,7 @@ double histogram_std(const struct histogram *h)
 /* The best estimate of the values in bucket i. */
 static double value_of(const struct histogram *h, int i)
 {
-	return fmin(fmax(middle_of(i), (double)h->min), (double)h->max);
+	return fmin(fmax(middle_of(h, i), (double)h->min), (double)h->max);
 }
 
 double histogram_percentile(const struct histogram *h, double p)
@@ -137,12 +202,12 @@ double histogram_percentile(const struct histogram *h, double p)
 	part = rank - (double)below;
 	if (below == 0 && part == 0)
 		return (double)h->min;
-	for (i = index_of(h->min); h->counts[i] <= below - passed; i++)
-		passed += h->counts[i];
+	for (i = index_of(h, h->min); count_at(h, i) <= below - passed; i++)
+		passed += count_at(h, i);
 	low = below == 0 ? (double)h->min : value_of(h, i);
 	next = i;
-	if (h->counts[i] <= below + 1 - passed)
-		for (next++; h->counts[next] == 0; next++)
+	if (count_at(h, i) <= below + 1 - passed)
+		for (next++; count_at(h, next) == 0; next++)
 			;
 	/* the maximum is known exactly, like the minimum */
 	return low + ((below + 1 == h->count - 1 ? (double)h->max : value_of(h, next)) - low) * part;
@@ -175,12 +240,12 @@ void histogram_write(const struct histogram *h, struct buffer *out)
 	buffer_release(&sum);
 	jout_key(&w, "buckets");
 	jout_begin_list(&w);
-	for (int i = h->count ? index_of(h->min) : 0; h->count && i <= index_of(h->max); i++) {
-		if (h->counts[i] == 0)
+	for (int i = h->count ? index_of(h, h->min) : 0; h->count && i <= index_of(h, h->max); i++) {
+		if (count_at(h, i) == 0)
 			continue;
 		jout_begin_list(&w);
 		jout_int(&w, i);
-		jout_int(&w, h->counts[i]);
+		jout_int(&w, count_at(h, i));
 		jout_end_list(&w);
 	}
 	jout_end_list(&w);
@@ -210,9 +275,12 @@ static int read_buckets(struct histogram *h, const struct jdoc *doc, jdoc_id map
 	for (struct jdoc_each e = jdoc_each(doc, list); jdoc_step(&e);) {
 		if (jdoc_type_of(doc, e.value) != JDOC_LIST || jdoc_count(doc, e.value) != 2 ||
 		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 0), &index) ||
-		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 1), &count) || index <= last || index >= BUCKETS || count <= 0)
+		    !jdoc_to_int(doc, jdoc_at(doc, e.value, 1), &count) || index <= last || index >= buckets_of(h) ||
+		    count <= 0)
 			return jdoc_expected(doc, e.value, "buckets", "[index, count] with increasing indices", err);
-		h->counts[index] = count;
+		if (reach(h, (int)index, (int)index) < 0)
+			return ipf_error_memory(err);
+		h->counts[index - h->first] = count;
 		if (last < 0)
 			h->min = index;
 		h->max = last = index;
@@ -240,7 +308,7 @@ static int read_new(struct histogram *h, const struct jdoc *doc, jdoc_id map, st
 	if (count == 0)
 		return 0;
 	/* read_buckets left the indices of the first and the last bucket in min and max */
-	if (got_min == 0 || got_max == 0 || min > max || index_of(min) != h->min || index_of(max) != h->max)
+	if (got_min == 0 || got_max == 0 || min > max || index_of(h, min) != h->min || index_of(h, max) != h->max)
 		return ipf_error_set(err, IPF_INPUT, "min, max: expected values of the first and the last bucket");
 	h->min = min;
 	h->max = max;
@@ -249,7 +317,7 @@ static int read_new(struct histogram *h, const struct jdoc *doc, jdoc_id map, st
 
 int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, struct ipf_error *err)
 {
-	struct histogram *fresh = histogram_new();
+	struct histogram *fresh = new_of(h->bits);
 	int result;
 
 	if (!fresh)
@@ -257,6 +325,8 @@ int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, st
 	result = read_new(fresh, doc, node, err);
 	if (result == 0)
 		histogram_merge(h, fresh);
+	if (memory_ran_out())
+		result = ipf_error_memory(err);
 	histogram_free(fresh);
 	return result;
 }

@@ -181,6 +181,8 @@ int result_reader_next(struct result_reader *r, struct result *result, struct sl
 		return RESULT_HISTOGRAM;
 	if (begins(*line, "{\"sample\":"))
 		return RESULT_SAMPLE;
+	if (begins(*line, "{\"window\":"))
+		return RESULT_WINDOW;
 	if ((got = parse(r, *line, result, err)) < 0)
 		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
 	return got;

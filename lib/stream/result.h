@@ -51,12 +51,13 @@ struct result {
 };
 
 /* Kinds of body lines, as result_reader_next returns them. */
-enum result_line { RESULT_END = 0, RESULT_ROW = 1, RESULT_HISTOGRAM = 2, RESULT_SAMPLE = 3 };
+enum result_line { RESULT_END = 0, RESULT_ROW = 1, RESULT_HISTOGRAM = 2, RESULT_SAMPLE = 3, RESULT_WINDOW = 4 };
 
 struct result_reader;
 
 int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err);
-/* The kind of the next line: RESULT_ROW fills *result; for a histogram or a sample *line is the whole line. RESULT_END
+/* The kind of the next line: RESULT_ROW fills *result; for a histogram, a sample or a window
+ * *line is the whole line. RESULT_END
  * at the end; -1. Valid until the next call. */
 int result_reader_next(struct result_reader *reader, struct result *result, struct slice *line, struct ipf_error *err);
 struct stream_reader *result_reader_stream(struct result_reader *reader);

@@ -39,7 +39,7 @@ replay() { # NAME: from NAME.jsonl
 	run ipf-fire -u "$URL" -t "$1.trace.zst" "$1.sched" -o "$1.records.zst"
 	status_is 0 "$1: the run"
 	ipf-collect -q "$1.records.zst" -o "$1.results"
-	is "$(body "$1.results" | jq -s 'map(select(.ok)) | length')" "$count" "$1: all $count requests are ok"
+	is "$(body "$1.results" | jq -s 'map(select(.ok == true)) | length')" "$count" "$1: all $count requests are ok"
 	body "$1.results" | jq -s -r 'map(select(has("start_ns"))) | sort_by(.n)[] | .cached_tokens // 0' >got
 	same got expected "$1: each request finds in the cache what it shares with those before it"
 	asked=$(awk '{ n += $1 } END { print n }' rows)

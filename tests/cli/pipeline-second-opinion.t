@@ -1,6 +1,6 @@
 #!/bin/bash
 # Four hundred answers of a server with all its bad manners, understood a second time by a program that shares no code with
-# ipf-collect: every row has to agree.
+# ipf-collect: every row and every window of time has to agree.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -15,15 +15,22 @@ for mode in status never:x reset:after=3 cut:after=4 stall:pause=120ms slow-head
 	[ "$keys" != x ] || keys=
 	modes+=(--fail "$name:share=0.025${keys:+,$keys}")
 done
+TOKENS='def sum($name): map(.[$name] // 0) | add;
+	map(select(.n)) as $rows | map(select(.window)) as $windows
+	| [($windows | sum("input_tokens")) == ($rows | sum("input_tokens")), ($windows | sum("events")) == ($rows | sum("events")),
+		($windows | sum("output_tokens")) == ($rows | map(select(.ok)) | sum("output_tokens")),
+		($windows | sum("failed_output_tokens")) == ($rows | map(select(.ok | not)) | sum("output_tokens"))]'
 for seed in 1 2; do
 	server_start --seed $seed --step-base 2ms "${modes[@]}"
 	ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens uniform:1-30 --seed $seed -q -o chat.trace
 	ipf-sched poisson:rate=100,for=2s burst:n=40,for=1s -t chat.trace --seed $seed -q -o chat.sched
 	ipf-fire -q -u "$URL" -m sim --timeout 3s -t chat.trace chat.sched -o chat.records
-	ipf-collect -q chat.records -o chat.results
+	ipf-collect -q --every $((seed * 100))ms chat.records -o chat.results
 	run python3 "$TESTS/cli/second_opinion.py" chat.records chat.results
 	status_is 0 "seed $seed: a second opinion is had"
 	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: and it is the same" || cat "$OUT"
+	matches "$(tail -2 "$OUT" | head -1)" '^[0-9]{2} windows, 0 differ$' "seed $seed: window by window"
+	is "$(body chat.results | jq -s -c "$TOKENS")" "[true,true,true,true]" "seed $seed: what comes in windows is what the rows have"
 	[ "$tap_failed" = 0 ] || head -20 "$OUT" | sed 's/^/# /'
 	kinds=$(body chat.results | jq -r 'select(has("n")) | .error.kind // "ok"' | sort | uniq -c | tr -s ' \n' ' ')
 	for kind in ok cut reset http-status malformed in-band timeout; \

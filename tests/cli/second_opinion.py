@@ -1,17 +1,18 @@
-"""Understands records a second time, from the definitions alone and sharing no code with ipf-collect, and compares every row.
+"""Understands records a second time, from the definitions alone and sharing no code with ipf-collect, and compares every row and
+every window of time.
 
-usage: second_opinion.py RECORDS RESULTS    (both plain; openai-chat, streamed)
-Prints one line for each figure that differs, then "N rows, M differ".
+usage: second_opinion.py RECORDS… RESULTS    (plain; openai-chat, streamed; without a tokenizer, --itl gap)
+Prints one line for each row and window that differs, then "N windows, M differ" and "N rows, M differ".
 """
 import base64
 import json
 import sys
 
 
-def body_lines(path):
+def lines_of(path):
     lines = [json.loads(line) for line in open(path, encoding="utf-8")]
     assert "ipf" in lines[0] and "end" in lines[-1]
-    return lines[1:-1]
+    return lines[0], lines[1:-1]
 
 
 def events_of(body):
@@ -59,6 +60,7 @@ def understand(record):
         row["ttfb_ns"] = record["first_byte_ns"] - start
     transport = record.get("error", {}).get("kind")
     status = record.get("status")
+    reported = []  # with each content event: output tokens so far
     content, answers, in_band, malformed, ended, usage, finish = [], [], False, False, False, {}, None
     if status is not None and 200 <= status < 300 and b"data:" in body:
         pending = []
@@ -90,6 +92,7 @@ def understand(record):
                 finish = choice.get("finish_reason") or finish
             if text or other:
                 content.append(read_of(end))
+                reported.append((event.get("usage") or {}).get("completion_tokens"))
             if text:
                 answers.append(read_of(end))
     if in_band:
@@ -128,7 +131,105 @@ def understand(record):
                 row["tpot_ns"] = (times[-1] - times[0]) / (row["output_tokens"] - 1)
         if row.get("output_tokens", 0) >= 1:
             row["ntpot_ns"] = row["e2e_ns"] / row["output_tokens"]
+        row["times"] = times
+        row["tokens"] = tokens_of_events(reported, usage.get("completion_tokens"), row["output_tokens"])
     return row
+
+
+def tokens_of_events(reported, usage, total):
+    """What each content event brought: by its own usage, or a token each if there are as many, otherwise even parts."""
+    if None not in reported and reported == sorted(reported) and reported[-1] > 0:
+        known = [b - a for a, b in zip([0] + reported, reported)]
+    elif usage == len(reported):
+        known = [1] * len(reported)
+    else:
+        known = []
+    if known and sum(known) == total:
+        return known
+    return even(total, len(reported))
+
+
+def even(total, parts):
+    small = total // parts
+    return [small] * (parts - total % parts) + [small + 1] * (total % parts)
+
+
+class Windows:
+    """The windows of a run by (number, stage), as in the results."""
+
+    def __init__(self, every):
+        self.every, self.all = every, {}
+
+    def at(self, t_ns, stage):
+        return self.all.setdefault((t_ns // self.every, stage), {})
+
+    def add(self, t_ns, stage, name, number):
+        if number:
+            window = self.at(t_ns, stage)
+            window[name] = window.get(name, 0) + number
+
+    def sample(self, t_ns, stage, name, value):
+        self.at(t_ns, stage).setdefault(name, []).append(value)
+
+    def spend(self, begin, end, stage, name):
+        for number in range(begin // self.every, end // self.every + 1):
+            self.add(number * self.every, stage, name,
+                     max(0, min(end, (number + 1) * self.every) - max(begin, number * self.every)))
+
+    def add_request(self, record, row, offset):
+        stage, times = record["stage"], [t + offset for t in row.get("times", [])]
+        due, ready, start, end = (record[name] + offset if name in record else None
+                                  for name in ("due_ns", "ready_ns", "start_ns", "end_ns"))
+        if due is not None:
+            self.add(due, stage, "scheduled", 1)
+        if start is not None:
+            self.add(start, stage, "started", 1)
+            self.spend(start, end, stage, "in_flight_ns")
+            if due is not None:
+                self.sample(start, stage, "lag_ns", start - due)
+            slot = record["slot_ns"] + offset if "slot_ns" in record else None
+            if slot is not None:
+                self.spend(ready, max(slot, ready) if "pool_ns" in record else start, stage, "slot_wait_ns")
+            if "pool_ns" in record:
+                self.spend(max(ready, slot or ready), start, stage, "pool_wait_ns")
+        if row["ok"]:
+            self.add(end, stage, "ok", 1)
+        elif row["error"] == "hung-up":
+            self.add(end, stage, "hung_up", 1)
+        else:
+            failed = self.at(end, stage).setdefault("failed", {})
+            failed[row["error"]] = failed.get(row["error"], 0) + 1
+        usage = row.get("input_tokens_usage")
+        self.add(times[0] if times else end, stage, "input_tokens", usage or record.get("asked_input_tokens", 0))
+        output = "output_tokens" if row["ok"] else "failed_output_tokens"
+        if not times:
+            self.add(end, stage, output, row.get("output_tokens", 0))
+        for t_ns, tokens in zip(times, row.get("tokens", [])):
+            self.add(t_ns, stage, output, tokens)
+            self.add(t_ns, stage, "events", 1)
+        if row["ok"]:
+            self.sample(times[0], stage, "ttft_ns", times[0] - start)
+            self.sample(times[-1], stage, "e2e_ns", times[-1] - start)
+            for before, after in zip(times, times[1:]):
+                self.sample(after, stage, "itl_ns", after - before)
+
+    def lines(self):
+        for (number, stage), window in sorted(self.all.items()):
+            if window:
+                yield {"window": number, "t_ns": number * self.every, "length_ns": self.every, "stage": stage,
+                       **{name: histogram(value) if isinstance(value, list) else value for name, value in window.items()}}
+
+
+def bucket(value):
+    """64 in each octave, so that those of 64 to 127 have the width 1."""
+    octave = value.bit_length() - 1
+    return value if value < 64 else 64 * (octave - 5) + ((value - 2 ** octave) * 64 >> octave)
+
+
+def histogram(values):
+    buckets = [bucket(value) for value in values]
+    return {"count": len(values), "min": min(values), "max": max(values), "sum": sum(values),
+            "buckets": [[i, buckets.count(i)] for i in sorted(set(buckets))]}
 
 
 FIGURES = ["ok", "error", "finish", "events", "coalesced", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
@@ -142,20 +243,41 @@ def same(a, b):
 
 
 def main():
-    rows = {row["n"]: row for row in body_lines(sys.argv[2]) if "n" in row}
+    header, results = lines_of(sys.argv[-1])
+    rows = {row["n"]: row for row in results if "n" in row}
+    windows = Windows(header["series"]["every_ns"])
     count = differ = 0
-    for record in body_lines(sys.argv[1]):
-        if "n" not in record:
-            continue
+    for record, offset in records_of(sys.argv[1:-1], header["series"].get("t0_unix_ns")):
         count += 1
         theirs, ours = rows.pop(record["n"]), understand(record)
+        windows.add_request(record, ours, offset)
         theirs["error"] = theirs.get("error", {}).get("kind")
         wrong = [f"{figure}: {theirs.get(figure)}, here {ours.get(figure)}" for figure in FIGURES
                  if not same(theirs.get(figure), ours.get(figure)) and not (figure in ("events", "coalesced") and not theirs.get(figure))]
         if wrong:
             differ += 1
             print(f"n {record['n']}: " + "; ".join(wrong))
+    compare_windows(list(windows.lines()), [line for line in results if "window" in line])
     print(f"{count} rows, {differ + len(rows)} differ")
+
+
+def records_of(paths, t0_ns):
+    for path in paths:
+        header, lines = lines_of(path)
+        offset = header["t0_unix_ns"] - t0_ns if t0_ns is not None else 0
+        yield from ((line, offset) for line in lines if "n" in line)
+
+
+def compare_windows(ours, theirs):
+    differ = 0
+    for i in range(max(len(ours), len(theirs))):
+        a, b = (list_[i] if i < len(list_) else {} for list_ in (ours, theirs))
+        if a != b:
+            differ += 1
+            names = [name for name in {**a, **b} if a.get(name) != b.get(name)]
+            print(f"window {b.get('window')} of stage {b.get('stage')}: " +
+                  "; ".join(f"{name}: {b.get(name)}, here {a.get(name)}" for name in names))
+    print(f"{len(ours)} windows, {differ} differ")
 
 
 main()

@@ -295,6 +295,38 @@ static void refuses_what_makes_no_sense(void **state)
 	}
 }
 
+/* 64 buckets an octave: within 0.8 %, and little memory for values that are close together. */
+static void coarse(void **state)
+{
+	struct histogram *h = histogram_new_coarse(), *again = histogram_new_coarse(), *one;
+	struct ipf_error err = {0};
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 14, "coarse", 0);
+	for (int i = 0; i < 3000; i++) {
+		int64_t value = (int64_t)(rng_next(&rng) >> (1 + i % 63));
+		one = histogram_new_coarse();
+		histogram_add(one, 0, 1);
+		histogram_add(one, value, 1);
+		histogram_add(one, INT64_MAX, 1);
+		assert_close(histogram_percentile(one, 50), (double)value, 0.008 * (double)value);
+		assert_true(histogram_memory(one) < 32000);
+		histogram_free(one);
+	}
+	histogram_add(h, 63, 1);
+	histogram_add(h, 64, 2);
+	histogram_add(h, 129, 1); /* 128 and 129 share a bucket */
+	assert_true(histogram_memory(h) < 2000);
+	assert_text(h, "{\"count\":4,\"min\":63,\"max\":129,\"sum\":320,\"buckets\":[[63,1],[64,2],[128,1]]}");
+	assert_int_equal(read_text(again, "{\"count\":1,\"min\":1,\"max\":1,\"sum\":1,\"buckets\":[[1,1]]}", &err), 0);
+	histogram_merge(again, h);
+	assert_text(again, "{\"count\":5,\"min\":1,\"max\":129,\"sum\":321,\"buckets\":[[1,1],[63,1],[64,2],[128,1]]}");
+	assert_int_equal(read_text(h, "{\"count\":1,\"min\":9,\"max\":9,\"sum\":9,\"buckets\":[[3712,1]]}", &err), -1);
+	histogram_free(h);
+	histogram_free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +338,7 @@ int main(void)
 		cmocka_unit_test(merging),
 		cmocka_unit_test(agrees_with_samples),
 		cmocka_unit_test(great_numbers),
+		cmocka_unit_test(coarse),
 		cmocka_unit_test(refuses_what_makes_no_sense),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
