@@ -143,7 +143,13 @@ $(BUILD)/tests/fail_allocation.so: tests/preload/fail_allocation.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<
 
-tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(BUILD)/tests/fail_allocation.so ## build the tests and what they test
+# To be found by LD_LIBRARY_PATH: NVIDIA's management library, with devices whose power is known.
+$(BUILD)/tests/nvml/libnvidia-ml.so.1: tests/preload/fake_nvml.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $< -lm
+
+tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(BUILD)/tests/fail_allocation.so \
+	$(BUILD)/tests/nvml/libnvidia-ml.so.1 ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests

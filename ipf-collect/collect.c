@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "hub/hub_tokenizer.h"
+#include "live_run.h"
 #include "measure/itl_histograms.h"
 #include "measure/observation.h"
 #include "measure/row_windows.h"
@@ -40,6 +41,7 @@ struct collect {
 	struct buffer line;
 	struct progress progress;
 	struct run_counts counts;
+	struct live_run *live; /* NULL: nothing goes on beside the records */
 	char incomplete[1024]; /* why some of the input is missing; "" */
 };
 
@@ -80,7 +82,8 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		return ipf_error_memory(err);
 	}
 	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
-	    record_inputs_open(&c->inputs, options->api, records, err) < 0) {
+	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
+	    live_run_begin(c->live, &c->inputs, err) < 0) {
 		json_decref(argv);
 		return -1;
 	}
@@ -128,7 +131,9 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 		return -1;
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);
-	return row_windows_add(c->series, o, err);
+	if (row_windows_add(c->series, o, err) < 0)
+		return -1;
+	return live_run_row(c->live, o, err);
 }
 
 static int write_windows(struct collect *c, bool (*take)(struct series *, struct buffer *), struct ipf_error *err)
@@ -177,13 +182,15 @@ static void show(struct collect *c)
 	buffer_release(&line);
 }
 
-static bool has_input(struct stream_reader *stream)
+/* Waits for input. False: there is something else to do first. */
+static bool has_input(const struct collect *c, struct stream_reader *stream)
 {
 	int fd;
 	if (stream_reader_ready(stream, &fd))
 		return true;
-	struct pollfd wait = {.fd = fd, .events = POLLIN};
-	return poll(&wait, 1, -1) > 0 || errno != EINTR;
+	struct pollfd wait[] = {{.fd = fd, .events = POLLIN}, {.fd = live_run_fd(c->live), .events = POLLIN}};
+	int ready = poll(wait, 2, -1);
+	return ready > 0 ? wait[0].revents != 0 : errno != EINTR;
 }
 
 /* 1: a line was read, or a signal arrived; 0: the input ended; -1: bad input in `bad`, or an output error in `err`. */
@@ -196,10 +203,12 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	if (interrupted())
 		return ipf_error_at(bad, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good line%s",
 		                    (long long)stream_reader_lines(stream), stream_reader_lines(stream) == 1 ? "" : "s");
+	if (live_run_write(c->live, c->writer, err) < 0)
+		return -1;
 	if (!stream_reader_ready(stream, &fd)) {
 		if (flush(c, NULL, err) < 0)
 			return -1;
-		if (!has_input(stream))
+		if (!has_input(c, stream))
 			return 1;
 	}
 	got = record_reader_next(input->reader, &record, &client, bad);
@@ -256,6 +265,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 		if (err->kind == IPF_OK)
 			*err = bad;
 	}
+	live_run_stop(c->live);
 	return 0;
 }
 
@@ -272,17 +282,22 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 			"--itl token: %lld requests left out: the tokens of their events are not known, and there is no tokenizer (give one "
 			"with -t)\n",
 			(long long)c->counts.tokens_unknown);
+	live_run_describe(c->live, verbose, out);
 }
 
 /* ---- closing ---- */
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = write_windows(c, series_take, err);
+	int status = live_run_write(c->live, c->writer, err);
+	if (status == 0)
+		status = write_windows(c, series_take, err);
 	if (status == 0)
 		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
-		status = stream_writer_close(c->writer, results_trailer(&c->inputs, c->incomplete, c->verdict), err);
+		json_t *trailer = results_trailer(&c->inputs, c->incomplete, c->verdict);
+		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
+		status = stream_writer_close(c->writer, trailer, err);
 		c->writer = NULL;
 	}
 	collect_abandon(c);
@@ -294,6 +309,7 @@ void collect_abandon(struct collect *c)
 	if (!c)
 		return;
 	progress_end(&c->progress);
+	live_run_free(c->live);
 	record_inputs_release(&c->inputs);
 	buffer_release(&c->missing);
 	stream_writer_abandon(c->writer);

@@ -11,7 +11,8 @@ struct collect_options {
 	const char *api, *tokenizer; /* NULL: not given */
 	struct measure_options measure;
 	bool explain;
-	int64_t every_ns; /* the length of the windows */
+	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
+	int64_t every_ns;       /* the length of the windows, and the time between two samples */
 };
 
 /* Opens the tokenizer that --tokenizer names. */

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "collect.h"
 #include "explain.h"
+#include "gpu/accelerators.h"
 #include "safe_text.h"
 #include "series/series.h"
 
@@ -27,9 +28,12 @@ static const struct option_spec specs[] = {
            "count a gap longer than TIME as a stall (default: 10 times the request's median gap, and at least 100ms)"),
 	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, measure.deadline_ns,
            "measure fluidity: the share of tokens that arrive within TIME of the previous token's deadline"),
+	OPTION_HEADING("While the run lasts"),
+	OPTION(OPTION_LIST, 0, "gpu", "SOURCE", struct collect_options, gpu,
+           "sample accelerators: auto, nvml, nvidia-smi or amd-smi (repeatable)"),
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
-           "sum the run up in windows of TIME, from 100ms to 1h (default: 1s)"),
+           "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
 	OPTION(OPTION_FLAG, 0, "events", NULL, struct collect_options, measure.keep_events,
            "include the time and the tokens of each content event"),
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, measure.keep_text,
@@ -70,7 +74,7 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (options->every_ns < SERIES_EVERY_LEAST_NS || options->every_ns > SERIES_EVERY_MOST_NS)
 		return ipf_error_set(err, IPF_USAGE, "--every: expected a time from 100ms to 1h, got %s",
 		                     format_duration(options->every_ns, every));
-	return 0;
+	return accelerators_check(&options->gpu, err);
 }
 
 int main(int argc, char **argv)

@@ -150,3 +150,19 @@ void sampler_stop(struct sampler *s)
 	pthread_join(s->thread, NULL);
 	release(s);
 }
+
+bool sampler_stop_within(struct sampler *s, int64_t patience_ns)
+{
+	if (!s)
+		return true;
+	sampler_ask_to_stop(s);
+	/* on the wall clock, as this function wants it: a step of it changes only the patience */
+	int64_t until_ns = clock_wall() + patience_ns;
+	struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+	if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {
+		pthread_detach(s->thread);
+		return false;
+	}
+	release(s);
+	return true;
+}

@@ -44,6 +44,10 @@ int sampler_start(struct sampler **sampler, const struct sampler_source *source,
 void sampler_align(struct sampler *sampler, int64_t zero_ns);
 /* Has the last sample taken, waits for it, and frees the sampler. NULL is fine. */
 void sampler_stop(struct sampler *sampler);
+/* The same, but waits no longer than `patience_ns`, for sources that can hang where nothing can interrupt them (a
+ * driver). False: the thread still runs. It is left behind: it and the source's data stay until the process ends, and
+ * the data must not be freed. */
+bool sampler_stop_within(struct sampler *sampler, int64_t patience_ns);
 /* The same in two steps, so that several samplers take their last samples at the same time. */
 void sampler_ask_to_stop(struct sampler *sampler);
 
