@@ -247,6 +247,12 @@ static void add_token(struct answer *a, int64_t k)
 
 /* ---- streamed answers ---- */
 
+static void write_date(struct outbox *out)
+{
+	if (out->date_offset_ns)
+		http_write_date(&out->bytes, *out->date_offset_ns);
+}
+
 static const char *stream_type(const struct answer *a)
 {
 	const struct dialect *d = a->ask->dialect;
@@ -263,6 +269,7 @@ void answer_head(struct answer *a)
 		return;
 	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: %s\r\nCache-Control: no-cache\r\n",
 	              find(a, MODE_HTTP10) ? 0 : 1, stream_type(a));
+	write_date(a->out);
 	if (find(a, MODE_LENGTH_SHORT))
 		buffer_format(out, "Content-Length: %d\r\n", SHORT_OF_LENGTH);
 	else if (!find(a, MODE_HTTP10))
@@ -412,9 +419,11 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 void answer_plain(struct outbox *out, int status, const char *type, const char *more, struct slice body,
                   bool keep_alive)
 {
-	buffer_format(&out->bytes,
-	              "HTTP/1.1 %d %s\r\nServer: ipf-sim\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
-	              http_reason(status), type, body.len, more ? more : "", keep_alive ? "" : "Connection: close\r\n");
+	buffer_format(&out->bytes, "HTTP/1.1 %d %s\r\nServer: ipf-sim\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s",
+	              status, http_reason(status), type, body.len, more ? more : "",
+	              keep_alive ? "" : "Connection: close\r\n");
+	write_date(out);
+	buffer_text(&out->bytes, "\r\n");
 	buffer_slice(&out->bytes, body);
 }
 
@@ -517,6 +526,7 @@ static enum answer_next send_whole(struct answer *a)
 	write_whole_body(a);
 	struct slice body = buffer_all(&a->json);
 	buffer_format(out, "HTTP/1.%d 200 OK\r\nServer: ipf-sim\r\nContent-Type: application/json\r\n", old ? 0 : 1);
+	write_date(a->out);
 	if (!old)
 		buffer_format(out, "Content-Length: %zu\r\n", body.len + (lacking ? (size_t)lacking->bytes : 0));
 	if (a->request_id.data)

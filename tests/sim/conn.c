@@ -77,6 +77,7 @@ struct conn *conn_open(struct server *s, int fd)
 	c->hold = (struct timer){.fire = hold_is_over, .data = c};
 	c->idle = (struct timer){.fire = idle_is_over, .data = c};
 	c->idle_ns = s->options->keep_alive_ns;
+	c->out.date_offset_ns = s->options->date ? &s->options->date_offset_ns : NULL;
 	c->after = s->conns;
 	if (c->after)
 		c->after->before = c;
@@ -170,7 +171,7 @@ static void begin_next(struct conn *c)
 {
 	struct buffer later = c->later;
 	http_next(&c->request);
-	c->answering = c->answered = false;
+	c->answering = c->answered = c->unbounded = false;
 	c->out.first_content = c->out.last_content = 0;
 	c->later = (struct buffer){0};
 	begin_idle(c);
@@ -288,7 +289,7 @@ void conn_flush(struct conn *c)
 				conn_die(c, true);
 		}
 	}
-	if (!c->dead && c->blocked && o->bytes.len - o->sent > (size_t)c->server->options->out_limit) {
+	if (!c->dead && c->blocked && !c->unbounded && o->bytes.len - o->sent > (size_t)c->server->options->out_limit) {
 		c->server->totals.overrun++;
 		conn_die(c, true);
 	}

@@ -1,16 +1,21 @@
 #include "engine.h"
 
 #include "clock.h"
+#include "cli/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_LATE_NS (100 * NS_PER_MS)
+#define MOST_STRETCH 1e4
 
 struct engine {
 	struct engine_options options;
 	struct kv_cache *kv;
 	int64_t replicas;
+	int64_t first_step_ns;   /* with a pace: when the first step began; 0: there was none */
 	struct sequence **batch; /* in the order in which they were let in; NULL where one was removed during the step */
 	int64_t batch_count;
 	int64_t running;
@@ -77,6 +82,47 @@ void sequence_release(struct sequence *s)
 	s->hashes = NULL;
 	s->blocks = NULL;
 	s->hash_count = s->hash_cap = s->block_count = s->block_cap = 0;
+}
+
+/* ---- its pace ---- */
+
+/* The text before `mark`, into `part` of `size` bytes; what follows it, NULL if there is no mark. */
+static const char *split_at(const char *text, char mark, char *part, size_t size)
+{
+	const char *at = strchr(text, mark);
+	size_t len = at ? (size_t)(at - text) : size;
+	if (len >= size)
+		return NULL;
+	memcpy(part, text, len);
+	part[len] = '\0';
+	return at + 1;
+}
+
+int engine_parse_drift(const char *text, void *pace, struct ipf_error *err)
+{
+	struct engine_pace *p = pace;
+	char share[32];
+	struct ipf_error why = {0};
+	bool rises = *text == '-';
+	const char *period = split_at(text + rises, '/', share, sizeof share);
+	if (!period || parse_share(share, &p->drift, &why) < 0 || parse_duration(period, &p->drift_ns, &why) < 0 ||
+	    p->drift > 0.99 || p->drift_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "expected SHARE/TIME such as 2%%/10s, got \"%s\"", text);
+	if (rises)
+		p->drift = -p->drift;
+	return 0;
+}
+
+int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err)
+{
+	struct engine_pace *p = pace;
+	char time[32];
+	struct ipf_error why = {0};
+	const char *factor = split_at(text, ':', time, sizeof time);
+	if (!factor || parse_duration(time, &p->warm_ns, &why) < 0 || parse_number(factor, &p->warm_factor, &why) < 0 ||
+	    !(p->warm_factor >= 0.01 && p->warm_factor <= 1000))
+		return ipf_error_set(err, IPF_USAGE, "expected TIME:FACTOR such as 5s:3, got \"%s\"", text);
+	return 0;
 }
 
 /* ---- the engine ---- */
@@ -321,6 +367,19 @@ static void close_ranks(struct engine *e)
 	e->batch_count = kept;
 }
 
+/* How much longer a step takes that begins now. */
+static double stretch(struct engine *e, int64_t now_ns)
+{
+	const struct engine_pace *pace = &e->options.pace;
+	if (!e->first_step_ns)
+		e->first_step_ns = now_ns;
+	int64_t age_ns = now_ns - e->first_step_ns;
+	double factor = age_ns < pace->warm_ns ? pace->warm_factor : 1;
+	if (pace->drift_ns)
+		factor *= pow(1 - pace->drift, -(double)age_ns / (double)pace->drift_ns);
+	return factor < MOST_STRETCH ? factor : MOST_STRETCH;
+}
+
 void engine_start(struct engine *e, int64_t now_ns)
 {
 	if (e->stepping)
@@ -345,7 +404,13 @@ void engine_start(struct engine *e, int64_t now_ns)
 	                               .prefilled_tokens = step.prefilled,
 	                               .prefill_ns = (int64_t)((double)step.prefilled / prefill_rate * (double)NS_PER_S),
 	                               .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
-	e->step.end_ns = now_ns + e->options.step_base_ns + share * e->options.step_per_seq_ns + e->step.prefill_ns;
+	int64_t length_ns = e->options.step_base_ns + share * e->options.step_per_seq_ns + e->step.prefill_ns;
+	if (e->options.pace.drift_ns || e->options.pace.warm_ns) {
+		double factor = stretch(e, now_ns);
+		e->step.prefill_ns = (int64_t)((double)e->step.prefill_ns * factor);
+		length_ns = (int64_t)((double)length_ns * factor);
+	}
+	e->step.end_ns = now_ns + length_ns;
 	if (e->on_step)
 		e->on_step(&e->step, e->watcher);
 }

@@ -17,6 +17,8 @@
  * and a step takes  step_base + step_per_seq × ceil(sequences / R) + prefilled tokens / (R × prefill_rate).  They share
  * one queue and one prefix cache: what R equal servers do behind a perfect load balancer.
  *
+ * With a pace (engine_options), each step is longer or shorter by a factor of the time at which it begins.
+ *
  * It follows that requests of I uncached prompt tokens and O output tokens saturate it, at a batch of B, at
  *     1 / (I / prefill_rate + O × (step_base / B + step_per_seq))   requests per second.
  */
@@ -29,6 +31,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How steps change over time, from the beginning of the first one on. Throughput falls by `drift` (a share, negative:
+ * it rises) in each drift_ns; steps take warm_factor times as long for warm_ns. */
+struct engine_pace {
+	double drift;
+	int64_t drift_ns;
+	int64_t warm_ns;
+	double warm_factor;
+};
+
+/* "2%/10s" or "-2%/10s"; "5s:3", three times as long for five seconds: into the pace. */
+int engine_parse_drift(const char *text, void *pace, struct ipf_error *err);
+int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err);
+
 struct engine_options {
 	int64_t step_base_ns, step_per_seq_ns;
 	double prefill_rate; /* tokens per second */
@@ -37,6 +52,7 @@ struct engine_options {
 	int64_t kv_blocks;
 	bool prefix_cache;
 	int64_t most_replicas; /* 0: one */
+	struct engine_pace pace;
 };
 
 /* One request in the engine. The caller owns it and keeps it until it is done or removed. */

@@ -1,7 +1,10 @@
 #include "http.h"
 
+#include "clock.h"
+
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 static enum http_result bad(struct http_request *r, int status, const char *why)
 {
@@ -379,6 +382,18 @@ void http_release(struct http_request *r)
 {
 	buffer_release(&r->head);
 	buffer_release(&r->body);
+}
+
+void http_write_date(struct buffer *out, int64_t offset_ns)
+{
+	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+	                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	time_t now = (time_t)((clock_wall() + offset_ns) / NS_PER_S);
+	struct tm t;
+	if (gmtime_r(&now, &t))
+		buffer_format(out, "Date: %s, %02d %s %d %02d:%02d:%02d GMT\r\n", days[t.tm_wday], t.tm_mday, months[t.tm_mon],
+		              t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
 }
 
 const char *http_reason(int status)

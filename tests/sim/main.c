@@ -12,6 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* --clock-offset, and whether it was given. */
+struct clock_offset {
+	bool given;
+	int64_t ns;
+};
+
 struct sim_options {
 	struct common_options common;
 	int64_t port, template_tokens, model_len, default_tokens;
@@ -19,11 +25,28 @@ struct sim_options {
 	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
+	struct engine_pace pace;
+	struct clock_offset clock;
+	int scrape_mode;
 	struct replicas_options replicas;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
 	bool no_prefix_cache, role_early, die_with_parent, list_modes;
 };
+
+static int parse_clock_offset(const char *text, void *variable, struct ipf_error *err)
+{
+	struct clock_offset *clock = variable;
+	bool behind = *text == '-';
+	clock->given = true;
+	if (parse_duration(text + behind, &clock->ns, err) < 0)
+		return -1;
+	clock->ns = behind ? -clock->ns : clock->ns;
+	return 0;
+}
+
+/* In the order of enum scrape_mode. */
+static const char *const scrape_modes[] = {"well", "hang", "die", "garbage", "huge", "control", "fail", NULL};
 
 #define ROW(kind_, letter_, name_, argument_, member_, help_)                                                          \
 	OPTION(kind_, letter_, name_, argument_, struct sim_options, member_, help_)
@@ -54,6 +77,11 @@ static const struct option_spec specs[] = {
                      "scale between MIN and MAX replicas of the engine by load: delay=TIME until one is ready (5s), "
                      "scale-at=N requests for each (8), idle=TIME before one is removed (10s), "
                      "on=load|running|waiting (default: 1:1)"),
+	OPTION_PARSED_BY(0, "drift", "SHARE/TIME", struct sim_options, pace, engine_parse_drift,
+                     "throughput falls by SHARE in each TIME after the first step, as in 2%/10s; -2%/10s: it rises "
+                     "(default: none)"),
+	OPTION_PARSED_BY(0, "warm-up", "TIME:FACTOR", struct sim_options, pace, engine_parse_warm_up,
+                     "steps take FACTOR times as long for TIME after the first one (default: none)"),
 	OPTION_HEADING("Devices"),
 	ROW(OPTION_COUNT, 0, "gpus", "N", gpu.count, "report N devices at /dcgm/metrics and /amd/metrics (default: 0)"),
 	OPTION_PARSED_BY(0, "gpu-power", "IDLE:BUSY", struct sim_options, gpu, gpu_parse_power,
@@ -69,9 +97,13 @@ static const struct option_spec specs[] = {
         "answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
 	ROW(OPTION_FLAG, 0, "role-early", NULL, role_early,
         "send a chat's role chunk with the head instead of with the first token"),
+	OPTION_PARSED_BY(0, "clock-offset", "[-]TIME", struct sim_options, clock, parse_clock_offset,
+                     "send a Date header, from a clock that is TIME ahead (default: none is sent)"),
 	OPTION_HEADING("Failures"),
 	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails,
         "fail in this mode; share=0.1 in a tenth of the requests; may be given several times"),
+	OPTION_CHOICE_OF(0, "metrics-mode", "MODE", struct sim_options, scrape_mode, scrape_modes,
+                     "answer requests for metrics in this way (default: well)"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and exit"),
 	OPTION_HEADING("Common options"),
 	ROW(OPTION_FILE, 0, "log", "FILE", log, "append a line of JSON for each request that generates"),
@@ -143,7 +175,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .max_batch = o->max_batch,
 	                                             .kv_blocks = o->kv_blocks,
 	                                             .prefix_cache = !o->no_prefix_cache,
-	                                             .most_replicas = o->replicas.most},
+	                                             .most_replicas = o->replicas.most,
+	                                             .pace = o->pace},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .gpu = o->gpu,
 	                                  .replicas = o->replicas,
@@ -163,6 +196,9 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .body_limit = o->max_body,
 	                                  .out_limit = o->out_limit,
 	                                  .role_early = o->role_early,
+	                                  .date = o->clock.given,
+	                                  .date_offset_ns = o->clock.ns,
+	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,
 	                                  .verbose = o->common.verbose};
 	return read_fails(o, server, err);
 }

@@ -22,7 +22,8 @@ struct outbox {
 	uint64_t dropped; /* position of bytes.data[0] */
 	struct outbox_hold *holds;
 	size_t hold_count, hold_cap, hold_first;
-	bool corked; /* send nothing for now */
+	bool corked;                   /* send nothing for now */
+	const int64_t *date_offset_ns; /* every head has a Date, so much ahead of the wall clock; NULL: none has */
 	/* Positions at which content events end, of the answer under way; 0: none yet. */
 	uint64_t first_content, last_content;
 };

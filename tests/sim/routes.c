@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "dialect.h"
 #include "gpu_exporters.h"
+#include "hostile_metrics.h"
 #include "kube_metrics.h"
 #include "json/jout.h"
 #include "tokenize.h"
@@ -42,6 +43,28 @@ static void fail(struct conn *c, int status, const char *more, const char *text)
 	answer_error(&c->out, status, more, text, NULL, c->request.keep_alive);
 	c->server->totals.refused++;
 	conn_answered(c);
+}
+
+/* Metrics, or what --metrics-mode makes of them. */
+static void reply_metrics(struct conn *c, struct buffer *body)
+{
+	enum scrape_mode mode = c->server->options->scrape_mode;
+	if (mode == SCRAPE_HANG)
+		return;
+	if (mode == SCRAPE_FAIL) {
+		fail(c, 500, NULL, "no metrics today");
+		return;
+	}
+	if (mode == SCRAPE_DIE) {
+		answer_plain(&c->out, 200, EXPOSITION, NULL, buffer_all(body), c->request.keep_alive);
+		c->out.bytes.len -= body->len - body->len / 2;
+		c->then = CONN_CLOSE;
+		conn_answered(c);
+		return;
+	}
+	c->unbounded = mode == SCRAPE_HUGE;
+	hostile_metrics(mode, body);
+	reply(c, EXPOSITION, body);
 }
 
 static void get_models(struct conn *c)
@@ -94,7 +117,7 @@ static bool route_metrics(struct conn *c)
 	}
 	struct metrics_view view = server_metrics(c->server, &running, &waiting);
 	style->write(&view, &body);
-	reply(c, EXPOSITION, &body);
+	reply_metrics(c, &body);
 	buffer_release(&body);
 	buffer_release(&running);
 	buffer_release(&waiting);
@@ -108,7 +131,7 @@ static void get_devices(struct conn *c, void (*write)(struct gpus *gpus, int64_t
 	server_catch_up(c->server, now_ns);
 	if (c->server->gpus) {
 		write(c->server->gpus, now_ns, &body);
-		reply(c, EXPOSITION, &body);
+		reply_metrics(c, &body);
 	} else {
 		fail(c, 404, NULL, "there are no devices: see --gpus");
 	}
@@ -130,7 +153,7 @@ static void get_replicas(struct conn *c)
 	struct buffer body = {0};
 	server_catch_up(c->server, clock_now());
 	kube_metrics_write(&c->server->replicas, &body);
-	reply(c, EXPOSITION, &body);
+	reply_metrics(c, &body);
 	buffer_release(&body);
 }
 

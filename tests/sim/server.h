@@ -19,6 +19,9 @@
 
 #include <stdio.h>
 
+/* What becomes of a request for metrics. */
+enum scrape_mode { SCRAPE_WELL, SCRAPE_HANG, SCRAPE_DIE, SCRAPE_GARBAGE, SCRAPE_HUGE, SCRAPE_CONTROL, SCRAPE_FAIL };
+
 struct server_options {
 	struct engine_options engine;
 	struct generate_request_options ask;
@@ -39,6 +42,9 @@ struct server_options {
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
 	bool role_early;
+	bool date; /* answers have a Date, date_offset_ns ahead */
+	int64_t date_offset_ns;
+	enum scrape_mode scrape_mode;
 	FILE *log; /* NULL: none */
 	int verbose;
 };
@@ -61,6 +67,7 @@ struct conn {
 	bool answering;                                  /* a request is under way */
 	bool answered;                                   /* and its response is complete in the outbox */
 	bool holding, blocked, eof, lingering, dead, dirty;
+	bool unbounded; /* its outbox may be long */
 	struct conn *next_dirty, *next_dead, *before, *after;
 };
 

@@ -192,6 +192,51 @@ static void replicas_share_each_step(void **state)
 	release(&w, 7);
 }
 
+static void pace_changes_steps(void **state)
+{
+	struct sequence s[1];
+	struct engine_options options = plain;
+	struct engine_step step = {0};
+	struct world w;
+	(void)state;
+	/* Half the throughput after each second; three times as long for half a second. */
+	options.pace = (struct engine_pace){.drift = 0.5, .drift_ns = 1000 * MS, .warm_ns = 500 * MS, .warm_factor = 3};
+	options.step_base_ns = 10 * MS;
+	options.step_per_seq_ns = 0;
+	options.prefill_rate = 1e12;
+	begin(&w, &options, s);
+	engine_watch(w.engine, on_step, &step);
+	fill(s, 10, 0, 1000);
+	engine_add(w.engine, s, w.now_ns);
+	engine_start(w.engine, w.now_ns);
+	assert_int_equal(step.end_ns - step.start_ns, 30 * MS);
+	run_until(&w, w.now_ns + 2000 * MS);
+	int64_t age_ns = step.start_ns - 1000 * MS, length_ns = step.end_ns - step.start_ns;
+	assert_true(age_ns > 1950 * MS && age_ns < 2000 * MS);
+	assert_true(length_ns > 38 * MS && length_ns < 40 * MS); /* four times as long after two seconds */
+	engine_remove(w.engine, s);
+	release(&w, 1);
+}
+
+static void paces_are_read(void **state)
+{
+	static const char *const wrong[] = {"", "2%", "2%/", "/10s", "2%/0", "200%/10s", "x/10s", "2%/10s/5", "100%/1s"};
+	struct engine_pace p = {0};
+	struct ipf_error err = {0};
+	(void)state;
+	assert_int_equal(engine_parse_drift("2%/10s", &p, &err), 0);
+	assert_true(p.drift > 0.0199 && p.drift < 0.0201 && p.drift_ns == 10000 * MS);
+	assert_int_equal(engine_parse_drift("-0.5/1m", &p, &err), 0);
+	assert_true(p.drift < -0.4999 && p.drift_ns == 60000 * MS);
+	assert_int_equal(engine_parse_warm_up("5s:2.5", &p, &err), 0);
+	assert_true(p.warm_ns == 5000 * MS && p.warm_factor > 2.49 && p.warm_factor < 2.51);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct ipf_error why = {0};
+		assert_int_equal(engine_parse_drift(wrong[i], &p, &why), -1);
+		assert_int_equal(engine_parse_warm_up(wrong[i], &p, &(struct ipf_error){0}), -1);
+	}
+}
+
 static void prefix_is_found(void **state)
 {
 	struct sequence s[4];
@@ -401,6 +446,8 @@ int main(void)
 		cmocka_unit_test(batch_limit_makes_a_queue),
 		cmocka_unit_test(saturation_follows_from_the_options),
 		cmocka_unit_test(replicas_share_each_step),
+		cmocka_unit_test(pace_changes_steps),
+		cmocka_unit_test(paces_are_read),
 		cmocka_unit_test(prefix_is_found),
 		cmocka_unit_test(answers_enter_the_cache),
 		cmocka_unit_test(marks_tell_prefixes_apart),

@@ -1,7 +1,11 @@
 /* The request parser, fed whole, byte by byte and in random pieces: the outcome has to be the same. */
 #include "http.h"
 
+#include "clock.h"
+
 #include "unit.h"
+
+#include <time.h>
 
 #define POST "POST /v1/x?y=1 HTTP/1.1\r\nHost: a\r\n"
 
@@ -172,13 +176,33 @@ static void who_waits_to_continue(void **state)
 	http_release(&r);
 }
 
+static void dates_have_an_offset(void **state)
+{
+	const int64_t day_ns = 24 * 3600 * NS_PER_S;
+	(void)state;
+	for (int64_t days = -1000; days <= 1000; days += 37) {
+		struct buffer out = {0};
+		char expected[64];
+		time_t before = (time_t)((clock_wall() + days * day_ns) / NS_PER_S);
+		http_write_date(&out, days * day_ns);
+		time_t after = (time_t)((clock_wall() + days * day_ns) / NS_PER_S);
+		bool found = false;
+		for (time_t t = before; t <= after; t++) {
+			strftime(expected, sizeof expected, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", gmtime(&t));
+			found = found || strcmp(out.data, expected) == 0;
+		}
+		if (!found)
+			fail_msg("%s instead of %s", out.data, expected);
+		buffer_release(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_in_any_pieces),
-		cmocka_unit_test(heads_are_limited),
-		cmocka_unit_test(several_on_one_connection),
-		cmocka_unit_test(who_waits_to_continue),
+		cmocka_unit_test(requests_in_any_pieces),    cmocka_unit_test(heads_are_limited),
+		cmocka_unit_test(several_on_one_connection), cmocka_unit_test(who_waits_to_continue),
+		cmocka_unit_test(dates_have_an_offset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Histograms in the buckets of several servers, from one count of each value. */
+#include "hostile_metrics.h"
 #include "metrics_styles.h"
 
 #include "unit.h"
@@ -84,12 +85,33 @@ static void names_are_escaped(void **state)
 	buffer_release(&out);
 }
 
+static void hostile_ones_are_as_described(void **state)
+{
+	struct buffer body = {0};
+	(void)state;
+	buffer_text(&body, "good 1\n");
+	hostile_metrics(SCRAPE_WELL, &body);
+	assert_string_equal(body.data, "good 1\n");
+	hostile_metrics(SCRAPE_CONTROL, &body);
+	assert_memory_equal(body.data, "good 1\n", 7);
+	assert_non_null(memchr(body.data, '\x1b', body.len));
+	assert_non_null(memchr(body.data, '\0', body.len));
+	assert_true(body.len > 100000);
+	hostile_metrics(SCRAPE_GARBAGE, &body);
+	assert_memory_equal(body.data, "<!doctype", 9);
+	buffer_clear(&body);
+	hostile_metrics(SCRAPE_HUGE, &body);
+	assert_true(body.len >= HOSTILE_METRICS_BYTES && body.data[body.len - 1] == '\n');
+	buffer_release(&body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets_are_exact_in_each_style),
 		cmocka_unit_test(bounds_follow_the_context),
 		cmocka_unit_test(names_are_escaped),
+		cmocka_unit_test(hostile_ones_are_as_described),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

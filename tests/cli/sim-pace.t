@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# A simulated server that changes: its pace, its clock, and what it makes of scrapes.
+. "$TESTS/tap.sh"
+
+ask() { curl -s -m 50 -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"x\",\"max_tokens\":$1}"; }
+took_ms() { jq -s ".[$1] | (.last_token_ns - .arrival_ns) / 1e6" log.ndjson; }
+
+# ---- pace ----
+server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --warm-up 600ms:20
+ask 5
+wait_for 20 test -s log.ndjson
+between "$(took_ms 0)" 620 5000 "three steps of 10 ms take twenty times as long, and then two do not"
+ask 5
+lines_are() { [ "$(wc -l <log.ndjson)" = "$1" ]; }
+wait_for 20 lines_are 2
+between "$(took_ms 1)" 50 600 "nor do later ones"
+rm log.ndjson
+server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --drift 50%/100ms
+ask 12
+wait_for 20 test -s log.ndjson
+# 10 ms, and each step 2^(t/100ms) times as long: the sum of twelve such steps
+between "$(took_ms 0)" "$(awk 'BEGIN { while (n++ < 12) t += 10 * 2 ^ (t / 100); print t - 1 }')" 5000 "throughput falls"
+for wrong in "--drift 2" "--drift 2%/0" "--warm-up 5s" "--warm-up 5s:0" "--clock-offset x" "--metrics-mode x"; do
+	# shellcheck disable=SC2086 # two words
+	run "$BIN/ipf-sim" $wrong
+	status_is 2 "$wrong is refused"
+done
+
+# ---- clock ----
+date_of() { curl -s -o /dev/null -D - "$@" | tr -d '\r' | sed -n 's/^Date: //p'; }
+off_by() { # SECONDS: of the last date against now
+	echo $(($(date -d "$dated" +%s) - $(date +%s)))
+}
+is "$(date_of "$URL/health")" "" "no Date without --clock-offset"
+server_start --clock-offset -1h
+for path in health v1/models nix metrics; do
+	dated=$(date_of "$URL/$path")
+	between "$(off_by)" -3615 -3600 "the Date of /$path is an hour behind"
+done
+for body in '{"prompt":"x","max_tokens":2,"stream":true}' '{"prompt":"x","max_tokens":2}'; do
+	dated=$(date_of "$URL/v1/completions" -d "$body")
+	between "$(off_by)" -3615 -3600 "that of an answer too: $body"
+done
+dated=$(date_of "$URL/tgi/generate" -d '{"inputs":"x","parameters":{"max_new_tokens":2}}')
+between "$(off_by)" -3615 -3600 "and that of another API's"
+server_start --clock-offset 2m
+dated=$(date_of "$URL/health")
+between "$(off_by)" 105 120 "or two minutes ahead"
+
+# ---- scrapes ----
+scrape() { code=$(curl -s -m "${1:-20}" -o scraped -w '%{http_code}' "$URL/metrics"); status=$?; }
+server_start --metrics-mode hang
+scrape 1
+is "$status $code" "28 000" "hang: no answer"
+ask 2
+is "$(jq .usage.completion_tokens "$OUT")" 2 "requests are answered nevertheless"
+server_start --metrics-mode die
+scrape
+is "$status $code" "18 200" "die: the connection is closed in the middle"
+server_start --metrics-mode garbage --gpus 1
+scrape
+matches "$(head -1 scraped)" '^<!doctype' "garbage"
+curl -s -o scraped "$URL/dcgm/metrics"
+matches "$(head -1 scraped)" '^<!doctype' "the devices' as well"
+server_start --metrics-mode huge
+scrape 50
+between "$(wc -c <scraped)" 67108864 67200000 "huge: 64 MiB"
+server_start --metrics-mode control
+scrape
+is "$(grep -ac "$(printf '\033')" scraped) $(grep -ac '^vllm:num_requests_running{engine="0"' scraped)" "2 1" "control characters among the good ones"
+server_start --metrics-mode fail
+scrape
+is "$status $code" "0 500" "fail: a status"
