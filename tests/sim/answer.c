@@ -3,6 +3,7 @@
 #include "dialect.h"
 #include "frame.h"
 #include "http.h"
+#include "request_metrics.h"
 #include "json/jout.h"
 
 #include <string.h>
@@ -155,9 +156,13 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 		buffer_format(json, "\"%s\"}]", finish);
 	else
 		buffer_text(json, "null}]");
+	if (finish)
+		request_metrics_dynamo(a);
 	if (with_usage || ((find(a, MODE_USAGE_EACH) || a->ask->continuous_usage) && !find(a, MODE_NO_USAGE))) {
 		buffer_text(json, ",\"usage\":");
 		write_usage(a, a->sent + a->pending);
+		if (with_usage)
+			request_metrics_vllm(a);
 	} else if (find(a, MODE_USAGE_NULL)) {
 		buffer_text(json, ",\"usage\":null");
 	}
@@ -381,6 +386,7 @@ static enum answer_next end_stream(struct answer *a)
 		buffer_slice(&a->json, buffer_all(&a->opening));
 		buffer_text(&a->json, "],\"usage\":");
 		write_usage(a, a->output_tokens);
+		request_metrics_vllm(a);
 		buffer_byte(&a->json, '}');
 		frame_event(a, buffer_all(&a->json), false, !done);
 	}
@@ -404,7 +410,7 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 	add_token(a, k);
 	/* Reasoning, text and tool call never share an event. */
 	bool part_ends = k + 1 == reasoning_tokens(a) || k + 1 == tool_begin(a);
-	if (a->pending >= (multi ? multi->tokens : 1) || last || part_ends) {
+	if ((a->pending >= (multi ? multi->tokens : 1) && !a->more) || last || part_ends) {
 		a->finished = last && find(a, MODE_FINISH_IN_LAST);
 		send_pending(a, a->finished ? finish_of(a) : NULL);
 		enum answer_next next = look_for_trouble(a);
@@ -513,6 +519,8 @@ static void write_whole_body(struct answer *a)
 		buffer_text(&a->json, ",\"usage\":");
 		write_usage(a, a->output_tokens);
 	}
+	request_metrics_vllm(a);
+	request_metrics_dynamo(a);
 	/* Broken JSON: its last brace is missing. */
 	if (!find(a, MODE_MALFORMED))
 		buffer_byte(&a->json, '}');

@@ -34,6 +34,11 @@ struct answer {
 	/* When the request arrived, its computing began, its first token was there, and now: as the server tells it. */
 	int64_t arrival_ns, begun_ns, first_ns, now_ns;
 	const char *finish; /* "length" or "stop" */
+	bool more;          /* the step made the token after this one as well: one event has both */
+	/* What the engine knows of the request, and how it speculates; NULL: nothing. For request_metrics.h. */
+	const struct sequence *work;
+	const struct engine_spec *spec;
+	bool metrics; /* the answer has a server's metrics of the request, where that server would say them */
 	/* Its own. */
 	bool whole;              /* one JSON body */
 	int64_t sent, pending;   /* tokens */

@@ -128,7 +128,7 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 		return next;
 	if (a->output_tokens > 0)
 		add_token(a, k);
-	if (a->pending >= (multi ? multi->tokens : 1) || last) {
+	if ((a->pending >= (multi ? multi->tokens : 1) && !a->more) || last) {
 		a->sent += a->pending;
 		if (a->output_tokens > 0)
 			d->token(a, last);

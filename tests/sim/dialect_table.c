@@ -1,6 +1,7 @@
 #include "dialect.h"
 
 #include "frame.h"
+#include "request_metrics.h"
 #include "json/jout.h"
 
 #include <string.h>
@@ -255,8 +256,10 @@ static void sglang_say(struct answer *a, int64_t tokens, bool last)
 		SAY("null");
 	SAY(",\"prompt_tokens\":%lld,\"completion_tokens\":%lld,\"cached_tokens\":%lld", NUMBER(a->prompt_tokens),
 	    NUMBER(tokens), NUMBER(a->cached_tokens));
-	if (last)
+	if (last) {
 		SAY(",\"e2e_latency\":%.9f", milliseconds(a->arrival_ns, a->now_ns) / 1e3);
+		request_metrics_sglang(a);
+	}
 	SAY("}}");
 }
 
@@ -277,11 +280,15 @@ static void sglang_whole(struct answer *a, struct buffer *headers)
 static void llama_end_of(struct answer *a, const struct buffer *text)
 {
 	SAY("{\"index\":0,\"content\":\"%.*s\",\"stop\":true,\"stop_type\":\"%s\",\"tokens_predicted\":%lld,\"tokens_evaluated\":%lld,"
-	    "\"tokens_cached\":%lld,\"timings\":{\"cache_n\":%lld,\"prompt_ms\":%.6f,\"predicted_ms\":%.6f,\"predicted_per_token_ms\":%.6f}}",
+	    "\"tokens_cached\":%lld,\"timings\":{\"cache_n\":%lld,\"prompt_ms\":%.6f,\"predicted_ms\":%.6f,\"predicted_per_token_ms\":%.6f",
 	    TEXT(*text), finish(a, "limit", "eos"), NUMBER(a->output_tokens), NUMBER(a->prompt_tokens),
 	    NUMBER(a->prompt_tokens + a->output_tokens - 1), NUMBER(a->cached_tokens),
 	    milliseconds(a->begun_ns, a->first_ns), milliseconds(a->first_ns, a->now_ns),
 	    milliseconds(a->first_ns, a->now_ns) / (double)a->output_tokens);
+	if (a->spec && a->spec->tokens)
+		SAY(",\"draft_n\":%lld,\"draft_n_accepted\":%lld", NUMBER(a->work->drafts * a->spec->tokens),
+		    NUMBER(a->work->accepted));
+	SAY("}}");
 }
 
 static void llama_token(struct answer *a, bool last)

@@ -1,5 +1,7 @@
 #include "engine.h"
 
+#include "key_values.h"
+
 #include "clock.h"
 #include "cli/units.h"
 
@@ -122,6 +124,21 @@ int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err)
 	if (!factor || parse_duration(time, &p->warm_ns, &why) < 0 || parse_number(factor, &p->warm_factor, &why) < 0 ||
 	    !(p->warm_factor >= 0.01 && p->warm_factor <= 1000))
 		return ipf_error_set(err, IPF_USAGE, "expected TIME:FACTOR such as 5s:3, got \"%s\"", text);
+	return 0;
+}
+
+int engine_parse_spec(const char *text, void *spec, struct ipf_error *err)
+{
+	static const struct key_value keys[] = {
+		{"tokens", KEY_VALUE_COUNT, offsetof(struct engine_spec, tokens), NULL},
+		{"accept", KEY_VALUE_SHARE, offsetof(struct engine_spec, accept), NULL},
+		{"draft", KEY_VALUE_DURATION, offsetof(struct engine_spec, draft_ns), NULL},
+	};
+	struct engine_spec *s = spec;
+	if (key_values_parse(text, keys, sizeof keys / sizeof *keys, spec, err) < 0)
+		return -1;
+	if (s->tokens < 1 || s->tokens > ENGINE_MOST_DRAFT)
+		return ipf_error_set(err, IPF_USAGE, "tokens: expected 1 to %d", ENGINE_MOST_DRAFT);
 	return 0;
 }
 
@@ -404,7 +421,8 @@ void engine_start(struct engine *e, int64_t now_ns)
 	                               .prefilled_tokens = step.prefilled,
 	                               .prefill_ns = (int64_t)((double)step.prefilled / prefill_rate * (double)NS_PER_S),
 	                               .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
-	int64_t length_ns = e->options.step_base_ns + share * e->options.step_per_seq_ns + e->step.prefill_ns;
+	int64_t length_ns = e->options.step_base_ns + (e->options.spec.tokens ? e->options.spec.draft_ns : 0) +
+	                    share * e->options.step_per_seq_ns + e->step.prefill_ns;
 	if (e->options.pace.drift_ns || e->options.pace.warm_ns) {
 		double factor = stretch(e, now_ns);
 		e->step.prefill_ns = (int64_t)((double)e->step.prefill_ns * factor);
@@ -434,12 +452,45 @@ static void publish(struct engine *e, struct sequence *s)
 	}
 }
 
-/* True: the sequence has a new token. */
+static void produce(struct engine *e, struct sequence *s)
+{
+	if (s->token) {
+		s->chain = mix(s->chain, s->token(s, s->produced));
+		note_block(s, length_of(s) + 1);
+	}
+	s->produced++;
+	s->fresh++;
+	e->counts.output_tokens++;
+}
+
+/* The drafts that followed the token of a decoding step, as far as they are accepted. */
+static void accept_drafts(struct engine *e, struct sequence *s)
+{
+	const struct engine_spec *spec = &e->options.spec;
+	int64_t accepted = 0;
+	while (accepted < spec->tokens && s->produced < s->output_tokens) {
+		uint64_t draw = mix(mix(s->draws, (uint64_t)s->drafts), (uint64_t)accepted);
+		if ((double)(draw >> 11) / 9007199254740992.0 >= spec->accept || !get_blocks(e, s, s->computed + 1))
+			break;
+		s->computed++;
+		e->counts.spec_accepted_at[accepted++]++;
+		produce(e, s);
+	}
+	s->drafts++;
+	s->accepted += accepted;
+	s->accepted_in[accepted]++;
+	e->counts.spec_drafts++;
+	e->counts.spec_draft_tokens += spec->tokens;
+	e->counts.spec_accepted += accepted;
+}
+
+/* True: the sequence has new tokens. */
 static bool compute(struct engine *e, struct sequence *s)
 {
-	bool prefilled = s->produced == 0;
+	bool prefilled = s->produced == 0, decodes = !prefilled && s->scheduled == 1;
 	s->computed += s->scheduled;
 	s->scheduled = 0;
+	s->fresh = 0;
 	if (e->options.prefix_cache)
 		publish(e, s);
 	if (s->computed < length_of(s))
@@ -448,12 +499,9 @@ static bool compute(struct engine *e, struct sequence *s)
 		e->counts.prompt_tokens += s->prompt_tokens;
 		e->counts.prompt_cached += s->cached_tokens;
 	}
-	if (s->token) {
-		s->chain = mix(s->chain, s->token(s, s->produced));
-		note_block(s, length_of(s) + 1);
-	}
-	s->produced++;
-	e->counts.output_tokens++;
+	produce(e, s);
+	if (e->options.spec.tokens && decodes)
+		accept_drafts(e, s);
 	return true;
 }
 

@@ -5,7 +5,7 @@
  *     engine_add(engine, &sequence, now);
  *     engine_start(engine, now);                       // begins a step where none is under way
  *     wait until engine_deadline(engine);
- *     engine_finish(engine, now, on_token, data);      // ends it; on_token is called once for every new token
+ *     engine_finish(engine, now, on_token, data);      // ends it; on_token: once for every sequence with new tokens
  *
  * A step takes  step_base + step_per_seq × sequences in it + prefilled tokens / prefill_rate.  In it, every running
  * sequence gets its next token computed (or the next piece of its prompt, at most step_tokens in all), then waiting
@@ -17,6 +17,9 @@
  * and a step takes  step_base + step_per_seq × ceil(sequences / R) + prefilled tokens / (R × prefill_rate).  They share
  * one queue and one prefix cache: what R equal servers do behind a perfect load balancer.
  *
+ * With speculative decoding, a step gives a sequence that decodes one token and those of its drafts that are accepted,
+ * as far as its answer and the KV cache go; every draft counts, and accepted ones are those that it got:
+ *     output tokens = first tokens + drafts + accepted tokens    (a preempted sequence's first step back has no draft)
  * With a pace (engine_options), each step is longer or shorter by a factor of the time at which it begins.
  *
  * It follows that requests of I uncached prompt tokens and O output tokens saturate it, at a batch of B, at
@@ -44,6 +47,17 @@ struct engine_pace {
 int engine_parse_drift(const char *text, void *pace, struct ipf_error *err);
 int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err);
 
+/* Speculative decoding: a step that decodes drafts `tokens` more and keeps them up to the first one that is refused. */
+struct engine_spec {
+	int64_t tokens;   /* 0: none; at most ENGINE_MOST_DRAFT */
+	double accept;    /* how likely it is that a draft is accepted after those before it were */
+	int64_t draft_ns; /* what drafting adds to a step */
+};
+#define ENGINE_MOST_DRAFT 16
+
+/* "tokens=3,accept=0.7[,draft=TIME]" into the spec. */
+int engine_parse_spec(const char *text, void *spec, struct ipf_error *err);
+
 struct engine_options {
 	int64_t step_base_ns, step_per_seq_ns;
 	double prefill_rate; /* tokens per second */
@@ -53,6 +67,7 @@ struct engine_options {
 	bool prefix_cache;
 	int64_t most_replicas; /* 0: one */
 	struct engine_pace pace;
+	struct engine_spec spec;
 };
 
 /* One request in the engine. The caller owns it and keeps it until it is done or removed. */
@@ -60,8 +75,12 @@ struct sequence {
 	/* Set by the caller. */
 	int64_t output_tokens;                                         /* how many it will produce; at least 1 */
 	uint32_t (*token)(const struct sequence *sequence, int64_t k); /* what the k-th is; NULL: they enter no cache */
+	uint64_t draws; /* of the drafts that are accepted: equal ones, equal draws */
 	/* Kept by sequence_push and the engine; to be read. */
 	int64_t prompt_tokens, produced, cached_tokens;
+	int64_t fresh;                              /* of produced: in the last step */
+	int64_t drafts, accepted;                   /* steps that drafted, and tokens that these added */
+	int32_t accepted_in[ENGINE_MOST_DRAFT + 1]; /* how many of these steps added so many tokens */
 	int preemptions;
 	int64_t added_ns, admitted_ns; /* admitted_ns: when its first step began */
 	/* The engine's own. */
@@ -84,10 +103,12 @@ void sequence_release(struct sequence *sequence); /* frees what it holds; it mus
 
 struct engine_counts {
 	int64_t running, waiting, steps, preemptions, prompt_tokens, output_tokens;
-	int64_t prompt_cached;             /* of prompt_tokens */
-	int64_t cache_queries, cache_hits; /* tokens of requests when they are first admitted */
-	int64_t slipped_ns;                /* how much the steps were moved because the caller came late */
-	double kv_usage;                   /* share of the blocks in use */
+	int64_t prompt_cached; /* of prompt_tokens */
+	int64_t spec_drafts, spec_draft_tokens, spec_accepted;
+	int64_t spec_accepted_at[ENGINE_MOST_DRAFT]; /* drafts whose token at this position was accepted */
+	int64_t cache_queries, cache_hits;           /* tokens of requests when they are first admitted */
+	int64_t slipped_ns;                          /* how much the steps were moved because the caller came late */
+	double kv_usage;                             /* share of the blocks in use */
 };
 
 /* One step, known in full when it begins. Its prompts are computed first. */
@@ -124,9 +145,9 @@ int64_t engine_deadline(const struct engine *engine);
 void engine_start(struct engine *engine, int64_t now_ns);
 
 /* Ends the step under way, if its time has come, and begins the next one at the same moment (at now_ns where that is
- * more than 100 ms later). on_token is called for each new token, `sequence->produced` counts it; after the last one
- * the sequence is out of the engine. It may call engine_hold and engine_remove for the sequence that it was called for.
- * False: nothing was due. */
+ * more than 100 ms later). on_token is called for each sequence that has new tokens: `fresh` of them, which `produced`
+ * counts; after the last one the sequence is out of the engine. It may call engine_hold and engine_remove for the
+ * sequence that it was called for. False: nothing was due. */
 bool engine_finish(struct engine *engine, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
                    void *data);
 

@@ -170,6 +170,17 @@ static int read_lengths(struct reader *r)
 	return 0;
 }
 
+/* Dynamo's extension. */
+static void read_nvext(struct reader *r)
+{
+	jdoc_id fields = jdoc_get(&r->doc, jdoc_get(&r->doc, JDOC_ROOT, "nvext"), "extra_fields");
+	for (uint32_t i = 0; i < jdoc_count(&r->doc, fields); i++) {
+		jdoc_id field = jdoc_at(&r->doc, fields, i);
+		r->ask->nvext_timing = r->ask->nvext_timing || jdoc_text_is(&r->doc, field, "timing");
+		r->ask->nvext_worker = r->ask->nvext_worker || jdoc_text_is(&r->doc, field, "worker_id");
+	}
+}
+
 static int read_switches(struct reader *r)
 {
 	struct generate_request *ask = r->ask;
@@ -179,6 +190,7 @@ static int read_switches(struct reader *r)
 	    jdoc_get_bool(doc, JDOC_ROOT, "ignore_eos", &ask->ignore_eos, r->err) < 0 ||
 	    jdoc_get_text(doc, JDOC_ROOT, "model", &ask->model, r->err) < 0)
 		return -1;
+	read_nvext(r);
 	if (jdoc_is_null(doc, options))
 		return 0;
 	if (!ask->stream)

@@ -22,12 +22,13 @@ struct generate_request {
 	bool chat, stream, include_usage, continuous_usage, ignore_eos;
 	int64_t max_tokens; /* IPF_ABSENT where the request doesn't say */
 	int64_t min_tokens;
-	struct buffer model;    /* empty where it doesn't say */
-	struct buffer prompt;   /* as JSON without its quotes, where the answer repeats it */
-	bool keep_tokens;       /* set by the caller: the prompt's tokens are wanted */
-	struct buffer tokens;   /* then they are here, each a uint32_t */
-	struct modes modes;     /* of the body's "sim" */
-	uint64_t fingerprint;   /* of the prompt: equal prompts, equal answers */
+	struct buffer model;             /* empty where it doesn't say */
+	struct buffer prompt;            /* as JSON without its quotes, where the answer repeats it */
+	bool keep_tokens;                /* set by the caller: the prompt's tokens are wanted */
+	struct buffer tokens;            /* then they are here, each a uint32_t */
+	bool nvext_timing, nvext_worker; /* Dynamo's nvext.extra_fields has these */
+	struct modes modes;              /* of the body's "sim" */
+	uint64_t fingerprint;            /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
 	/* Where a bad request was asked for: the member concerned, "" for none. */
 	char param[32];

@@ -190,7 +190,11 @@ static void prepare_answer(struct job *job)
 	a->prompt_tokens = job->sequence.prompt_tokens;
 	a->arrival_ns = c->arrival_ns;
 	answer_init(a);
+	a->work = &job->sequence;
+	a->spec = &c->server->options->engine.spec;
+	a->metrics = c->server->options->request_metrics;
 	job->sequence.token = token_of;
+	job->sequence.draws = job->ask.fingerprint ^ c->server->options->seed;
 }
 
 static void enter_engine(struct job *job, int64_t now_ns)
@@ -296,14 +300,19 @@ static double seconds(int64_t ns)
 	return (double)ns / (double)NS_PER_S;
 }
 
-static void measure_token(struct server *s, struct job *job, int64_t now_ns)
+static void measure_tokens(struct server *s, struct job *job, int64_t now_ns)
 {
-	if (job->sequence.produced == 1)
-		metrics_add(&s->metrics, &s->metrics.ttft, seconds(now_ns - job->line.arrival_ns));
-	else
-		metrics_add(&s->metrics, &s->metrics.itl, seconds(now_ns - job->last_token_ns));
-	if (job->sequence.produced == 1)
+	struct metrics *m = &s->metrics;
+	int64_t fresh = job->sequence.fresh;
+	if (job->sequence.produced == fresh) {
+		metrics_add(m, &m->ttft, seconds(now_ns - job->line.arrival_ns));
 		job->line.first_made_ns = now_ns;
+	} else {
+		double gap = seconds(now_ns - job->last_token_ns);
+		metrics_add(m, &m->itl, gap);
+		for (int64_t i = 0; i < fresh; i++)
+			metrics_add(m, &m->itl_each, gap / (double)fresh);
+	}
 	job->last_token_ns = now_ns;
 }
 
@@ -348,17 +357,23 @@ void job_token(struct sequence *sequence, void *data)
 	struct server *s = data;
 	struct job *job = job_of(sequence);
 	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
-	int64_t now_ns = clock_now();
-	measure_token(s, job, now_ns);
+	int64_t now_ns = clock_now(), before = sequence->produced - sequence->fresh;
+	measure_tokens(s, job, now_ns);
 	job->answer.cached_tokens = sequence->cached_tokens;
 	job->answer.begun_ns = sequence->admitted_ns;
 	job->answer.first_ns = job->line.first_made_ns;
 	job->answer.now_ns = now_ns;
-	enum answer_next next = answer_token(&job->answer, sequence->produced - 1);
+	enum answer_next next = ANSWER_ON;
+	for (int64_t k = before; k < sequence->produced && next == ANSWER_ON; k++) {
+		job->answer.more = k + 1 < sequence->produced;
+		next = answer_token(&job->answer, k);
+	}
 	if (next != ANSWER_ON)
 		finish(s, job, next);
-	else if (stall && stall->after == sequence->produced)
+	else if (stall && stall->after > before && stall->after <= sequence->produced)
 		engine_hold(sequence, now_ns + stall->pause_ns);
+	else if (before == 0 && s->options->kv_transfer_ns)
+		engine_hold(sequence, now_ns + s->options->kv_transfer_ns);
 	conn_dirty(job->conn);
 }
 

@@ -22,16 +22,17 @@ struct sim_options {
 	struct common_options common;
 	int64_t port, template_tokens, model_len, default_tokens;
 	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
-	int64_t keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
+	int64_t kv_transfer_ns, keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
 	struct engine_pace pace;
+	struct engine_spec spec;
 	struct clock_offset clock;
 	int scrape_mode;
 	struct replicas_options replicas;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
-	bool no_prefix_cache, role_early, die_with_parent, list_modes;
+	bool no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes;
 };
 
 static int parse_clock_offset(const char *text, void *variable, struct ipf_error *err)
@@ -77,6 +78,11 @@ static const struct option_spec specs[] = {
                      "scale between MIN and MAX replicas of the engine by load: delay=TIME until one is ready (5s), "
                      "scale-at=N requests for each (8), idle=TIME before one is removed (10s), "
                      "on=load|running|waiting (default: 1:1)"),
+	OPTION_PARSED_BY(0, "spec", "tokens=N,accept=SHARE[,draft=TIME]", struct sim_options, spec, engine_parse_spec,
+                     "speculative decoding: draft N tokens in a step, each accepted with this probability if those "
+                     "before it were; drafting takes TIME (default: none)"),
+	ROW(OPTION_DURATION, 0, "kv-transfer", "TIME", kv_transfer_ns,
+        "as if prefill and decode ran apart: no step of a request for TIME after its first token (default: 0)"),
 	OPTION_PARSED_BY(0, "drift", "SHARE/TIME", struct sim_options, pace, engine_parse_drift,
                      "throughput falls by SHARE in each TIME after the first step, as in 2%/10s; -2%/10s: it rises "
                      "(default: none)"),
@@ -97,6 +103,8 @@ static const struct option_spec specs[] = {
         "answers end by themselves after N tokens on average, unless ignore_eos is set (default: never)"),
 	ROW(OPTION_FLAG, 0, "role-early", NULL, role_early,
         "send a chat's role chunk with the head instead of with the first token"),
+	ROW(OPTION_FLAG, 0, "request-metrics", NULL, request_metrics,
+        "answers have the server's metrics of the request, as vLLM's --enable-per-request-metrics adds them"),
 	OPTION_PARSED_BY(0, "clock-offset", "[-]TIME", struct sim_options, clock, parse_clock_offset,
                      "send a Date header, from a clock that is TIME ahead (default: none is sent)"),
 	OPTION_HEADING("Failures"),
@@ -176,7 +184,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .kv_blocks = o->kv_blocks,
 	                                             .prefix_cache = !o->no_prefix_cache,
 	                                             .most_replicas = o->replicas.most,
-	                                             .pace = o->pace},
+	                                             .pace = o->pace,
+	                                             .spec = o->spec},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .gpu = o->gpu,
 	                                  .replicas = o->replicas,
@@ -196,6 +205,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .body_limit = o->max_body,
 	                                  .out_limit = o->out_limit,
 	                                  .role_early = o->role_early,
+	                                  .request_metrics = o->request_metrics,
+	                                  .kv_transfer_ns = o->kv_transfer_ns,
 	                                  .date = o->clock.given,
 	                                  .date_offset_ns = o->clock.ns,
 	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,

@@ -54,8 +54,10 @@ struct bounds {
 };
 
 struct metrics {
-	/* Of requests that came to their end, in seconds; ttft and itl of all. tpot: of those of two tokens and more. */
-	struct metric ttft, itl, tpot, e2e, queue, prefill, decode, inference;
+	/* Of requests that came to their end, in seconds; ttft and itl of all.
+	 * itl: between steps that made tokens; itl_each: of each token, an equal part of that. tpot: of those of two tokens
+	 * and more. */
+	struct metric ttft, itl, itl_each, tpot, e2e, queue, prefill, decode, inference;
 	/* Of requests that came to their end, in tokens; iteration: of each step that made any. */
 	struct metric prompt, generation, max_tokens, iteration, n;
 	int64_t finished[FINISH_COUNT];

@@ -53,6 +53,10 @@ static void write_sglang(const struct metrics_view *v, struct buffer *out)
 	     v->stepping ? (double)v->step.sequences / length : 0},
 		{"gauge", "sglang:cache_hit_rate", "The prefix cache hit rate.",
 	     c->cache_queries ? (double)c->cache_hits / (double)c->cache_queries : 0},
+		{"gauge", "sglang:spec_accept_length", "The average acceptance length of speculative decoding.",
+	     c->spec_drafts ? 1 + (double)c->spec_accepted / (double)c->spec_drafts : 0},
+		{"gauge", "sglang:spec_accept_rate", "The average acceptance rate of speculative decoding.",
+	     c->spec_drafts ? (double)c->spec_accepted / (double)c->spec_draft_tokens : 0},
 		{"counter", "sglang:num_retracted_requests_total", "Total number of retracted requests.",
 	     (double)c->preemptions},
 	};
@@ -75,7 +79,7 @@ static void write_sglang(const struct metrics_view *v, struct buffer *out)
 	exposition_plain(out, totals, COUNT(totals), t);
 	histogram(out, m, &m->queue, BOUNDS_SGLANG_QUEUE, "sglang:queue_time_seconds", s);
 	histogram(out, m, &m->ttft, BOUNDS_SGLANG_TTFT, "sglang:time_to_first_token_seconds", t);
-	histogram(out, m, &m->itl, BOUNDS_SGLANG_TOKEN, "sglang:inter_token_latency_seconds", t);
+	histogram(out, m, &m->itl_each, BOUNDS_SGLANG_TOKEN, "sglang:inter_token_latency_seconds", t);
 	histogram(out, m, &m->e2e, BOUNDS_SGLANG_REQUEST, "sglang:e2e_request_latency_seconds", t);
 	buffer_release(&scheduler);
 	buffer_release(&tokenizer);

@@ -133,6 +133,23 @@ static void write_adapters(const struct metrics_view *v, struct buffer *out)
 	buffer_format(out, "\"} %.17g\n", v->now_unix_s);
 }
 
+static void write_spec(const struct metrics_view *v, const char *labels, struct buffer *out)
+{
+	const struct engine_counts *c = &v->counts;
+	const struct exposition_plain counters[] = {
+		{"counter", "vllm:spec_decode_num_drafts_total", "Number of spec decoding drafts.", (double)c->spec_drafts},
+		{"counter", "vllm:spec_decode_num_draft_tokens_total", "Number of draft tokens.", (double)c->spec_draft_tokens},
+		{"counter", "vllm:spec_decode_num_accepted_tokens_total", "Number of accepted tokens.",
+	     (double)c->spec_accepted},
+	};
+	exposition_plain(out, counters, sizeof counters / sizeof *counters, labels);
+	exposition_family(out, "vllm:spec_decode_num_accepted_tokens_per_pos_total", "Accepted tokens per draft position.",
+	                  "counter");
+	for (int64_t i = 0; i < v->spec_tokens; i++)
+		buffer_format(out, "vllm:spec_decode_num_accepted_tokens_per_pos_total{%s,position=\"%lld\"} %lld\n", labels,
+		              (long long)i, (long long)c->spec_accepted_at[i]);
+}
+
 void metrics_write_vllm(const struct metrics_view *v, struct buffer *out)
 {
 	struct buffer name = {0};
@@ -153,6 +170,8 @@ void metrics_write_vllm(const struct metrics_view *v, struct buffer *out)
 	exposition_family(out, "vllm:cache_config_info", "Information of the LLMEngine CacheConfig", "gauge");
 	buffer_format(out, "vllm:cache_config_info{block_size=\"%d\",engine=\"0\",num_gpu_blocks=\"%lld\"} 1\n", KV_BLOCK,
 	              (long long)v->kv_blocks);
+	if (v->spec_tokens)
+		write_spec(v, labels, out);
 	if (v->adapters)
 		write_adapters(v, out);
 	buffer_release(&name);

@@ -41,9 +41,10 @@ struct server_options {
 	size_t fail_count;
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
-	bool role_early;
+	bool role_early, request_metrics;
 	bool date; /* answers have a Date, date_offset_ns ahead */
 	int64_t date_offset_ns;
+	int64_t kv_transfer_ns; /* between the first token and the next step */
 	enum scrape_mode scrape_mode;
 	FILE *log; /* NULL: none */
 	int verbose;

@@ -237,6 +237,78 @@ static void paces_are_read(void **state)
 	}
 }
 
+/* Every token but the first comes from a draft's step, or was accepted in one; how often, follows the probability. */
+static void drafts_are_accepted(void **state)
+{
+	enum { COUNT = 40 };
+	static struct sequence s[COUNT], again[1];
+	struct engine_options options = plain;
+	struct world w;
+	int64_t histogram = 0, accepted = 0;
+	(void)state;
+	options.spec = (struct engine_spec){.tokens = 3, .accept = 0.7, .draft_ns = MS};
+	options.kv_blocks = 10000;
+	begin(&w, &options, s);
+	for (int i = 0; i < COUNT; i++) {
+		fill(&s[i], 20, (uint32_t)i * 1000, 200);
+		s[i].draws = (uint64_t)i;
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, INT64_MAX - 1);
+	struct engine_counts c = engine_counts(w.engine);
+	assert_int_equal(c.output_tokens, COUNT * 200);
+	assert_int_equal(c.output_tokens, COUNT + c.spec_drafts + c.spec_accepted);
+	assert_int_equal(c.spec_draft_tokens, 3 * c.spec_drafts);
+	assert_int_equal(c.spec_accepted_at[0] + c.spec_accepted_at[1] + c.spec_accepted_at[2], c.spec_accepted);
+	assert_int_equal(c.spec_accepted_at[3], 0);
+	double rate = (double)c.spec_accepted_at[0] / (double)c.spec_drafts;
+	assert_true(rate > 0.66 && rate < 0.74);
+	rate = (double)c.spec_accepted_at[2] / (double)c.spec_accepted_at[1];
+	assert_true(rate > 0.66 && rate < 0.74);
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(s[i].produced, 200);
+		for (int k = 0; k <= 3; k++) {
+			histogram += s[i].accepted_in[k];
+			accepted += k * s[i].accepted_in[k];
+		}
+	}
+	assert_int_equal(histogram, c.spec_drafts);
+	assert_int_equal(accepted, c.spec_accepted);
+	/* Equal draws, whatever else runs; a step takes the drafting's time. */
+	fill(again, 20, 7 * 1000, 200);
+	again->draws = 7;
+	w.sequences = again;
+	engine_add(w.engine, again, w.now_ns);
+	int64_t begin_ns = w.now_ns;
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(again->drafts, s[7].drafts);
+	assert_int_equal(w.now_ns - begin_ns, (again->drafts + 1) * (9 * MS + MS / 10) + 4 * MS / 10);
+	sequence_release(again);
+	w.sequences = s;
+	release(&w, COUNT);
+}
+
+static void drafts_fit_the_cache(void **state)
+{
+	struct sequence s[3];
+	struct engine_options options = plain;
+	struct world w;
+	(void)state;
+	options.spec = (struct engine_spec){.tokens = 16, .accept = 0.95};
+	options.kv_blocks = 12;
+	begin(&w, &options, s);
+	for (int i = 0; i < 3; i++) {
+		fill(&s[i], 48, (uint32_t)i * 1000, 100);
+		s[i].draws = (uint64_t)i;
+		engine_add(w.engine, &s[i], w.now_ns);
+	}
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(engine_counts(w.engine).output_tokens, 300);
+	assert_int_equal(engine_counts(w.engine).prompt_tokens, 3 * 48);
+	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	release(&w, 3);
+}
+
 static void prefix_is_found(void **state)
 {
 	struct sequence s[4];
@@ -448,6 +520,8 @@ int main(void)
 		cmocka_unit_test(replicas_share_each_step),
 		cmocka_unit_test(pace_changes_steps),
 		cmocka_unit_test(paces_are_read),
+		cmocka_unit_test(drafts_are_accepted),
+		cmocka_unit_test(drafts_fit_the_cache),
 		cmocka_unit_test(prefix_is_found),
 		cmocka_unit_test(answers_enter_the_cache),
 		cmocka_unit_test(marks_tell_prefixes_apart),

@@ -1,0 +1,20 @@
+/* What a server says about one request in its answer: how long it waited, was computed and decoded, and how its drafts
+ * fared. Each appends members to a->json.
+ *
+ * Sources: vLLM's docs/features/per_request_metrics.md and speculative_decoding/acceptance_metrics.md (2026; the
+ * former's times count from when the request was scheduled), Dynamo's nvext.timing and nvext.worker_id (2026), SGLang's
+ * meta_info as of 0.5.9 with --enable-metrics.
+ */
+#ifndef SIM_REQUEST_METRICS_H
+#define SIM_REQUEST_METRICS_H
+
+#include "answer.h"
+
+/* `,"metrics":{…}`, with a->metrics. */
+void request_metrics_vllm(struct answer *a);
+/* `,"nvext":{…}`, with what the request asks for. */
+void request_metrics_dynamo(struct answer *a);
+/* `,"queue_time":…` and what follows, with a->metrics. */
+void request_metrics_sglang(struct answer *a);
+
+#endif
