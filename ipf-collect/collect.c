@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "hub/hub_tokenizer.h"
 #include "live_run.h"
 #include "measure/itl_histograms.h"
@@ -12,9 +13,10 @@
 #include "measure/row_windows.h"
 #include "record_inputs.h"
 #include "results_header.h"
-#include "run_counts.h"
+#include "measure/run_counts.h"
 #include "safe_text.h"
 #include "verdict/verdict.h"
+#include "view/run_view.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,6 +25,8 @@
 
 /* From here on the oldest windows are written before the end of the run. */
 #define SERIES_MEMORY ((size_t)64 << 20)
+/* How long the view may be without a new picture while no record comes. */
+#define VIEW_WAIT_MS 500
 
 struct collect {
 	struct record_inputs inputs;
@@ -40,6 +44,7 @@ struct collect {
 	int64_t flushed_ns; /* compressed: the end of the record after which it was last flushed */
 	struct buffer line;
 	struct progress progress;
+	struct run_view *view; /* NULL: the progress line, if anything */
 	struct run_counts counts;
 	struct live_run *live; /* NULL: nothing goes on beside the records */
 	char incomplete[1024]; /* why some of the input is missing; "" */
@@ -57,6 +62,17 @@ static int open_output(struct collect *c, const struct collect_options *options,
 	int status = stream_writer_open(&c->writer, path, header, err);
 	json_decref(header);
 	return status;
+}
+
+/* A live run on a terminal has a view instead of the progress line. */
+static int open_view(struct collect *c, struct ipf_error *err)
+{
+	const struct record_input *first = &c->inputs.list[0];
+	json_t *name = json_object_get(stream_reader_header(record_reader_stream(first->reader)), "name");
+	if (!c->progress.on || !c->inputs.live || !terminal_can_redraw())
+		return 0;
+	c->view = run_view_new(json_string_value(name), &first->schedule);
+	return c->view ? 0 : ipf_error_memory(err);
 }
 
 static void say(const char *line)
@@ -93,6 +109,10 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress,
 	              options->common.quiet || progress_is_left(options->common.output, true, options->common.progress));
+	if (open_view(c, err) < 0) {
+		json_decref(argv);
+		return -1;
+	}
 	interrupt_watch(c->inputs.live ? 2 : 0);
 	return open_output(c, options, argv, err);
 }
@@ -131,6 +151,7 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 		return -1;
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);
+	run_view_row(c->view, o);
 	if (row_windows_add(c->series, o, err) < 0)
 		return -1;
 	return live_run_row(c->live, o, err);
@@ -168,13 +189,15 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	buffer_clear(&c->line);
 	buffer_text(&c->line, *inside.data == '}' ? "{\"sample\":\"client\"" : "{\"sample\":\"client\",");
 	buffer_slice(&c->line, inside);
+	run_view_client(c->view, client);
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
 static void show(struct collect *c)
 {
 	struct buffer line = {0};
-	if (!progress_due(&c->progress, clock_now()))
+	run_view_show(c->view, &c->counts, c->verdict);
+	if (c->view || !progress_due(&c->progress, clock_now()))
 		return;
 	run_counts_progress(&c->counts, &line);
 	if (!line.failed)
@@ -182,15 +205,15 @@ static void show(struct collect *c)
 	buffer_release(&line);
 }
 
-/* Waits for input. False: there is something else to do first. */
+/* Waits for input. False: there is something else to do first; with a view, time goes on without input. */
 static bool has_input(const struct collect *c, struct stream_reader *stream)
 {
 	int fd;
 	if (stream_reader_ready(stream, &fd))
 		return true;
 	struct pollfd wait[] = {{.fd = fd, .events = POLLIN}, {.fd = live_run_fd(c->live), .events = POLLIN}};
-	int ready = poll(wait, 2, -1);
-	return ready > 0 ? wait[0].revents != 0 : errno != EINTR;
+	int ready = poll(wait, 2, c->view ? VIEW_WAIT_MS : -1);
+	return ready > 0 ? wait[0].revents != 0 : ready < 0 && errno != EINTR;
 }
 
 /* 1: a line was read, or a signal arrived; 0: the input ended; -1: bad input in `bad`, or an output error in `err`. */
@@ -203,13 +226,15 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	if (interrupted())
 		return ipf_error_at(bad, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good line%s",
 		                    (long long)stream_reader_lines(stream), stream_reader_lines(stream) == 1 ? "" : "s");
-	if (live_run_write(c->live, c->writer, err) < 0)
+	if (live_run_write(c->live, c->writer, c->view, err) < 0)
 		return -1;
 	if (!stream_reader_ready(stream, &fd)) {
 		if (flush(c, NULL, err) < 0)
 			return -1;
-		if (!has_input(c, stream))
+		if (!has_input(c, stream)) {
+			show(c);
 			return 1;
+		}
 	}
 	got = record_reader_next(input->reader, &record, &client, bad);
 	if (got == 1)
@@ -289,7 +314,8 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	int status = live_run_write(c->live, c->writer, err);
+	int status = live_run_write(c->live, c->writer, c->view, err);
+	run_view_end(c->view, &c->counts, c->verdict);
 	if (status == 0)
 		status = write_windows(c, series_take, err);
 	if (status == 0)
@@ -310,6 +336,7 @@ void collect_abandon(struct collect *c)
 		return;
 	progress_end(&c->progress);
 	live_run_free(c->live);
+	run_view_free(c->view);
 	record_inputs_release(&c->inputs);
 	buffer_release(&c->missing);
 	stream_writer_abandon(c->writer);

@@ -49,13 +49,15 @@ int live_run_fd(const struct live_run *l)
 	return l ? line_queue_fd(l->queue) : -1;
 }
 
-int live_run_write(struct live_run *l, struct stream_writer *writer, struct ipf_error *err)
+int live_run_write(struct live_run *l, struct stream_writer *writer, struct run_view *view, struct ipf_error *err)
 {
 	if (!l)
 		return 0;
-	for (buffer_clear(&l->line); line_queue_take(l->queue, &l->line); buffer_clear(&l->line))
+	for (buffer_clear(&l->line); line_queue_take(l->queue, &l->line); buffer_clear(&l->line)) {
+		run_view_sample(view, buffer_all(&l->line));
 		if (stream_writer_line(writer, &l->line, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 

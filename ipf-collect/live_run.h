@@ -4,7 +4,7 @@
  *     struct live_run *live = NULL;                                 // stays NULL if nothing is asked for
  *     live_run_start(&live, options, &err);                         // before the records' header has come
  *     live_run_begin(live, &inputs, &err);                          // it has
- *     live_run_write(live, writer, &err);                           // before each record: the samples so far
+ *     live_run_write(live, writer, view, &err);                     // before each record: the samples so far
  *     poll() on live_run_fd(live) together with the input
  *     live_run_stop(live);                                          // the run is over: the last samples
  *     live_run_trailer(live, schedule, trailer);
@@ -18,6 +18,7 @@
 #include "collect.h"
 #include "measure/observation.h"
 #include "record_inputs.h"
+#include "view/run_view.h"
 
 struct live_run;
 
@@ -27,7 +28,8 @@ int live_run_start(struct live_run **live, const struct collect_options *options
 int live_run_begin(struct live_run *live, const struct record_inputs *inputs, struct ipf_error *err);
 /* Readable when there are samples to write; -1 for NULL. */
 int live_run_fd(const struct live_run *live);
-int live_run_write(struct live_run *live, struct stream_writer *writer, struct ipf_error *err);
+/* Writes the samples so far, and shows them in the view (NULL: none). */
+int live_run_write(struct live_run *live, struct stream_writer *writer, struct run_view *view, struct ipf_error *err);
 int live_run_row(struct live_run *live, const struct observation *o, struct ipf_error *err);
 void live_run_stop(struct live_run *live);
 /* Adds what only a live run knows. */

@@ -13,6 +13,7 @@ width, then, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 pid, fd = pty.fork()
 if pid == 0:
     os.environ.pop("COLUMNS", None)
+    os.environ["TERM"] = "dumb"  # the line; view.t has the screen
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     os.execvp("bash", ["bash", "-c", command])
 shown, changed = b"", False

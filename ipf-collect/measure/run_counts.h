@@ -27,6 +27,8 @@ struct run_counts {
 void run_counts_add(struct run_counts *counts, const struct observation *o);
 /* Appends the text of the progress line. */
 void run_counts_progress(const struct run_counts *counts, struct buffer *out);
+/* Appends "http_status 2, timeout 1" after the given text, or nothing if no request failed. */
+void run_counts_kinds(const struct run_counts *counts, const char *before, struct buffer *out);
 /* Appends "8120 requests, 3 failed: timeout 3" and a newline. */
 void run_counts_describe(const struct run_counts *counts, struct buffer *out);
 

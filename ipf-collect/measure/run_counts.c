@@ -1,4 +1,4 @@
-#include "run_counts.h"
+#include "measure/run_counts.h"
 
 #include "absent.h"
 #include "cli/units.h"
@@ -41,8 +41,7 @@ void run_counts_add(struct run_counts *counts, const struct observation *o)
 	counts->tokens_unknown += row->ok && o->measure->tokens_unknown;
 }
 
-/* " (http_status 2, timeout 1)" with the given text before the first kind */
-static void append_kinds(const struct run_counts *counts, const char *before, struct buffer *out)
+void run_counts_kinds(const struct run_counts *counts, const char *before, struct buffer *out)
 {
 	for (size_t i = 0; i < sizeof counts->failures / sizeof *counts->failures && counts->failures[i].count; i++)
 		buffer_format(out, "%s%.*s %lld", i ? ", " : before, (int)strlen(counts->failures[i].kind) - 2,
@@ -54,7 +53,7 @@ void run_counts_progress(const struct run_counts *counts, struct buffer *out)
 	char time[32], rate[32];
 	int64_t span_ns = counts->last_ns - counts->first_ns;
 	buffer_format(out, "%lld requests  %lld failed", (long long)counts->rows, (long long)counts->failed);
-	append_kinds(counts, " (", out);
+	run_counts_kinds(counts, " (", out);
 	if (counts->failed)
 		buffer_byte(out, ')');
 	if (counts->output_tokens && span_ns > 0)
@@ -67,7 +66,7 @@ void run_counts_progress(const struct run_counts *counts, struct buffer *out)
 void run_counts_describe(const struct run_counts *counts, struct buffer *out)
 {
 	buffer_format(out, "%lld requests, %lld failed", (long long)counts->rows, (long long)counts->failed);
-	append_kinds(counts, ": ", out);
+	run_counts_kinds(counts, ": ", out);
 	if (counts->hung_up)
 		buffer_format(out, "; %lld disconnected on purpose", (long long)counts->hung_up);
 	buffer_byte(out, '\n');
