@@ -156,8 +156,10 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 		buffer_format(json, "\"%s\"}]", finish);
 	else
 		buffer_text(json, "null}]");
-	if (finish)
+	if (finish) {
 		request_metrics_dynamo(a);
+		request_metrics_sglext(a);
+	}
 	if (with_usage || ((find(a, MODE_USAGE_EACH) || a->ask->continuous_usage) && !find(a, MODE_NO_USAGE))) {
 		buffer_text(json, ",\"usage\":");
 		write_usage(a, a->sent + a->pending);
@@ -521,6 +523,7 @@ static void write_whole_body(struct answer *a)
 	}
 	request_metrics_vllm(a);
 	request_metrics_dynamo(a);
+	request_metrics_sglext(a);
 	/* Broken JSON: its last brace is missing. */
 	if (!find(a, MODE_MALFORMED))
 		buffer_byte(&a->json, '}');

@@ -38,7 +38,8 @@ struct answer {
 	/* What the engine knows of the request, and how it speculates; NULL: nothing. For request_metrics.h. */
 	const struct sequence *work;
 	const struct engine_spec *spec;
-	bool metrics; /* the answer has a server's metrics of the request, where that server would say them */
+	bool tiers, storage; /* the engine has tiers below the device; storage among them */
+	bool metrics;        /* the answer has a server's metrics of the request, where that server would say them */
 	/* Its own. */
 	bool whole;              /* one JSON body */
 	int64_t sent, pending;   /* tokens */

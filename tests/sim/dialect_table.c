@@ -256,6 +256,7 @@ static void sglang_say(struct answer *a, int64_t tokens, bool last)
 		SAY("null");
 	SAY(",\"prompt_tokens\":%lld,\"completion_tokens\":%lld,\"cached_tokens\":%lld", NUMBER(a->prompt_tokens),
 	    NUMBER(tokens), NUMBER(a->cached_tokens));
+	request_metrics_cached(a);
 	if (last) {
 		SAY(",\"e2e_latency\":%.9f", milliseconds(a->arrival_ns, a->now_ns) / 1e3);
 		request_metrics_sglang(a);

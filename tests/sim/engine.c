@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LATE_NS (100 * NS_PER_MS)
-#define MOST_STRETCH 1e4
+#define MOST_LATE_NS     (100 * NS_PER_MS)
+#define MOST_STRETCH     1e4
+#define MOST_TIER_BLOCKS (1 << 26)
 
 struct engine {
 	struct engine_options options;
-	struct kv_cache *kv;
+	struct kv_cache *kv, *tiers[TIER_COUNT]; /* those below the device, or NULL */
 	int64_t replicas;
 	int64_t first_step_ns;   /* with a pace: when the first step began; 0: there was none */
 	struct sequence **batch; /* in the order in which they were let in; NULL where one was removed during the step */
@@ -127,6 +128,21 @@ int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err)
 	return 0;
 }
 
+int engine_parse_tier(const char *text, void *tier, struct ipf_error *err)
+{
+	static const struct key_value keys[] = {{"rate", KEY_VALUE_RATE, offsetof(struct engine_tier, rate), NULL}};
+	struct engine_tier *t = tier;
+	char blocks[32];
+	struct ipf_error why = {0};
+	const char *rest = split_at(text, ',', blocks, sizeof blocks);
+	if (parse_count(rest ? blocks : text, &t->blocks, &why) < 0 || t->blocks > MOST_TIER_BLOCKS)
+		return ipf_error_set(err, IPF_USAGE, "expected BLOCKS[,rate=TOKENS/S], at most %d blocks, got \"%s\"",
+		                     MOST_TIER_BLOCKS, text);
+	if (rest && key_values_parse(rest, keys, 1, tier, err) < 0)
+		return -1;
+	return t->rate > 0 ? 0 : ipf_error_set(err, IPF_USAGE, "rate: expected more than 0");
+}
+
 int engine_parse_spec(const char *text, void *spec, struct ipf_error *err)
 {
 	static const struct key_value keys[] = {
@@ -144,6 +160,32 @@ int engine_parse_spec(const char *text, void *spec, struct ipf_error *err)
 
 /* ---- the engine ---- */
 
+bool engine_has_tiers(const struct engine_options *options)
+{
+	return options->tiers[TIER_HOST].blocks || options->tiers[TIER_STORAGE].blocks;
+}
+
+static void pass_down(uint64_t hash, void *tier)
+{
+	kv_cache_remember(tier, hash);
+}
+
+/* Each cache gives what it evicts to the next one that there is. */
+static bool open_tiers(struct engine *e)
+{
+	struct kv_cache *above = e->kv;
+	for (int i = TIER_HOST; i < TIER_COUNT; i++) {
+		if (!e->options.tiers[i].blocks)
+			continue;
+		e->tiers[i] = kv_cache_new((int32_t)e->options.tiers[i].blocks);
+		if (!e->tiers[i])
+			return false;
+		kv_cache_watch(above, pass_down, e->tiers[i]);
+		above = e->tiers[i];
+	}
+	return true;
+}
+
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err)
 {
 	*engine = NULL;
@@ -154,7 +196,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 	e->options = *options;
 	e->kv = kv_cache_new((int32_t)(options->kv_blocks * most));
 	e->batch = calloc((size_t)(options->max_batch * most), sizeof(struct sequence *));
-	if (!e->kv || !e->batch) {
+	if (!e->kv || !e->batch || !open_tiers(e)) {
 		engine_close(e);
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	}
@@ -168,6 +210,9 @@ void engine_close(struct engine *e)
 	if (!e)
 		return;
 	kv_cache_free(e->kv);
+	for (int i = 0; i < TIER_COUNT; i++)
+		if (e->tiers[i])
+			kv_cache_free(e->tiers[i]);
 	free(e->batch);
 	free(e);
 }
@@ -269,15 +314,34 @@ static bool get_blocks(struct engine *e, struct sequence *s, int64_t tokens)
 	return true;
 }
 
+/* The tier that has this block; TIER_COUNT: none. Its copy there stays, as the one that was used last. */
+static int tier_of(struct engine *e, uint64_t hash)
+{
+	for (int i = TIER_HOST; i < TIER_COUNT; i++)
+		if (e->tiers[i] && kv_cache_find(e->tiers[i], hash) >= 0) {
+			kv_cache_remember(e->tiers[i], hash);
+			return i;
+		}
+	return TIER_COUNT;
+}
+
 /* At least the last token is always computed: something has to say what comes next. */
-static void take_cached(struct engine *e, struct sequence *s)
+static void take_cached(struct engine *e, struct sequence *s, int64_t from[TIER_COUNT])
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK;
 	while (s->block_count < s->hash_count && s->block_count < most) {
-		int32_t block = kv_cache_find(e->kv, s->hashes[s->block_count]);
-		if (block < 0 || !grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
+		uint64_t hash = s->hashes[s->block_count];
+		int32_t block = kv_cache_find(e->kv, hash);
+		int tier = block >= 0 ? TIER_DEVICE : tier_of(e, hash);
+		if (tier == TIER_COUNT || !grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
 			break;
-		kv_cache_hold(e->kv, block);
+		if (tier == TIER_DEVICE)
+			kv_cache_hold(e->kv, block);
+		else if ((block = kv_cache_take(e->kv)) >= 0)
+			kv_cache_publish(e->kv, block, hash);
+		else
+			break;
+		from[tier] += KV_BLOCK;
 		s->blocks[s->block_count++] = block;
 	}
 	s->published = s->block_count;
@@ -303,6 +367,7 @@ static struct sequence *last_let_in(struct engine *e)
 /* What one step consists of, while it is put together. */
 struct step {
 	int64_t budget, sequences, prefilled;
+	double load_s; /* for blocks of lower tiers */
 	bool preempted;
 };
 
@@ -342,12 +407,50 @@ static void schedule_running(struct engine *e, int64_t at_ns, struct step *step)
 	}
 }
 
+/* The first time only: what comes back after a preemption is no hit. */
+static void count_hits(struct engine *e, struct sequence *s, const int64_t from[TIER_COUNT], int64_t at_ns)
+{
+	if (s->admitted_ns)
+		return;
+	s->admitted_ns = at_ns;
+	s->cached_tokens = s->computed;
+	e->counts.cache_queries += length_of(s);
+	e->counts.cache_hits += s->computed;
+	for (int i = 0; i < TIER_COUNT; i++) {
+		s->cached_from[i] = from[i];
+		e->counts.cached_from[i] += from[i];
+	}
+}
+
+/* Will there be room for what the first step of `s` needs? Asked before blocks are taken from a lower tier, which
+ * would otherwise come back without having cost anything. */
+static bool has_room(struct engine *e, const struct sequence *s, int64_t budget)
+{
+	int64_t most = (length_of(s) - 1) / KV_BLOCK, found = 0, shared = 0;
+	while (found < s->hash_count && found < most) {
+		int32_t block = kv_cache_find(e->kv, s->hashes[found]);
+		bool below = false;
+		for (int i = TIER_HOST; block < 0 && !below && i < TIER_COUNT; i++)
+			below = e->tiers[i] && kv_cache_find(e->tiers[i], s->hashes[found]) >= 0;
+		if (block < 0 && !below)
+			break;
+		shared += block >= 0 && kv_cache_users(e->kv, block) > 0;
+		found++;
+	}
+	int64_t tokens = length_of(s) - found * KV_BLOCK;
+	tokens = found * KV_BLOCK + (tokens < budget ? tokens : budget);
+	return kv_cache_used(e->kv) + (tokens + KV_BLOCK - 1) / KV_BLOCK - shared <= kv_cache_total(e->kv);
+}
+
 static void let_in(struct engine *e, int64_t at_ns, struct step *step)
 {
 	while (e->first && e->batch_count < e->options.max_batch * e->replicas && step->budget > 0) {
 		struct sequence *s = e->first;
+		int64_t from[TIER_COUNT] = {0};
+		if (e->options.prefix_cache && engine_has_tiers(&e->options) && !has_room(e, s, step->budget))
+			return;
 		if (e->options.prefix_cache)
-			take_cached(e, s);
+			take_cached(e, s, from);
 		int64_t tokens = length_of(s) - s->computed;
 		if (tokens > step->budget)
 			tokens = step->budget;
@@ -356,12 +459,10 @@ static void let_in(struct engine *e, int64_t at_ns, struct step *step)
 			s->computed = 0;
 			return;
 		}
-		if (!s->admitted_ns) {
-			s->admitted_ns = at_ns;
-			s->cached_tokens = s->computed;
-			e->counts.cache_queries += length_of(s);
-			e->counts.cache_hits += s->computed;
-		}
+		count_hits(e, s, from, at_ns);
+		for (int i = TIER_HOST; i < TIER_COUNT; i++)
+			if (from[i])
+				step->load_s += (double)from[i] / e->options.tiers[i].rate;
 		dequeue(e, s);
 		s->state = SEQUENCE_RUNNING;
 		s->slot = e->batch_count;
@@ -423,6 +524,7 @@ void engine_start(struct engine *e, int64_t now_ns)
 	                               .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
 	int64_t length_ns = e->options.step_base_ns + (e->options.spec.tokens ? e->options.spec.draft_ns : 0) +
 	                    share * e->options.step_per_seq_ns + e->step.prefill_ns;
+	length_ns += (int64_t)(step.load_s / (double)e->replicas * (double)NS_PER_S);
 	if (e->options.pace.drift_ns || e->options.pace.warm_ns) {
 		double factor = stretch(e, now_ns);
 		e->step.prefill_ns = (int64_t)((double)e->step.prefill_ns * factor);
@@ -498,6 +600,8 @@ static bool compute(struct engine *e, struct sequence *s)
 	if (prefilled) {
 		e->counts.prompt_tokens += s->prompt_tokens;
 		e->counts.prompt_cached += s->cached_tokens;
+		for (int i = 0; i < TIER_COUNT; i++)
+			e->counts.prompt_from[i] += s->cached_from[i];
 	}
 	produce(e, s);
 	if (e->options.spec.tokens && decodes)

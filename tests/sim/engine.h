@@ -17,6 +17,8 @@
  * and a step takes  step_base + step_per_seq × ceil(sequences / R) + prefilled tokens / (R × prefill_rate).  They share
  * one queue and one prefix cache: what R equal servers do behind a perfect load balancer.
  *
+ * A block that is evicted goes to the host's tier if there is one, and from there to storage; a prefix goes on there
+ * where the device's ends, and its blocks come back at the tier's rate, in the step that admits the request.
  * With speculative decoding, a step gives a sequence that decodes one token and those of its drafts that are accepted,
  * as far as its answer and the KV cache go; every draft counts, and accepted ones are those that it got:
  *     output tokens = first tokens + drafts + accepted tokens    (a preempted sequence's first step back has no draft)
@@ -58,6 +60,16 @@ struct engine_spec {
 /* "tokens=3,accept=0.7[,draft=TIME]" into the spec. */
 int engine_parse_spec(const char *text, void *spec, struct ipf_error *err);
 
+/* Where prefixes go that the device has no room for any more, and from where they come back. */
+enum cache_tier { TIER_DEVICE, TIER_HOST, TIER_STORAGE, TIER_COUNT };
+struct engine_tier {
+	int64_t blocks; /* 0: there is no such tier; the device's are kv_blocks */
+	double rate;    /* tokens per second that come back, which makes the step longer */
+};
+
+/* "BLOCKS[,rate=TOKENS/S]" into the tier. */
+int engine_parse_tier(const char *text, void *tier, struct ipf_error *err);
+
 struct engine_options {
 	int64_t step_base_ns, step_per_seq_ns;
 	double prefill_rate; /* tokens per second */
@@ -68,7 +80,10 @@ struct engine_options {
 	int64_t most_replicas; /* 0: one */
 	struct engine_pace pace;
 	struct engine_spec spec;
+	struct engine_tier tiers[TIER_COUNT];
 };
+
+bool engine_has_tiers(const struct engine_options *options); /* below the device */
 
 /* One request in the engine. The caller owns it and keeps it until it is done or removed. */
 struct sequence {
@@ -78,6 +93,7 @@ struct sequence {
 	uint64_t draws; /* of the drafts that are accepted: equal ones, equal draws */
 	/* Kept by sequence_push and the engine; to be read. */
 	int64_t prompt_tokens, produced, cached_tokens;
+	int64_t cached_from[TIER_COUNT];            /* of cached_tokens */
 	int64_t fresh;                              /* of produced: in the last step */
 	int64_t drafts, accepted;                   /* steps that drafted, and tokens that these added */
 	int32_t accepted_in[ENGINE_MOST_DRAFT + 1]; /* how many of these steps added so many tokens */
@@ -103,7 +119,9 @@ void sequence_release(struct sequence *sequence); /* frees what it holds; it mus
 
 struct engine_counts {
 	int64_t running, waiting, steps, preemptions, prompt_tokens, output_tokens;
-	int64_t prompt_cached; /* of prompt_tokens */
+	int64_t prompt_cached;           /* of prompt_tokens */
+	int64_t cached_from[TIER_COUNT]; /* of cache_hits */
+	int64_t prompt_from[TIER_COUNT]; /* of prompt_cached */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted;
 	int64_t spec_accepted_at[ENGINE_MOST_DRAFT]; /* drafts whose token at this position was accepted */
 	int64_t cache_queries, cache_hits;           /* tokens of requests when they are first admitted */

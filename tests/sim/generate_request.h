@@ -26,6 +26,7 @@ struct generate_request {
 	struct buffer prompt;            /* as JSON without its quotes, where the answer repeats it */
 	bool keep_tokens;                /* set by the caller: the prompt's tokens are wanted */
 	struct buffer tokens;            /* then they are here, each a uint32_t */
+	bool cached_details;             /* SGLang's return_cached_tokens_details */
 	bool nvext_timing, nvext_worker; /* Dynamo's nvext.extra_fields has these */
 	struct modes modes;              /* of the body's "sim" */
 	uint64_t fingerprint;            /* of the prompt: equal prompts, equal answers */

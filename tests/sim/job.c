@@ -192,6 +192,8 @@ static void prepare_answer(struct job *job)
 	answer_init(a);
 	a->work = &job->sequence;
 	a->spec = &c->server->options->engine.spec;
+	a->tiers = engine_has_tiers(&c->server->options->engine);
+	a->storage = c->server->options->engine.tiers[TIER_STORAGE].blocks > 0;
 	a->metrics = c->server->options->request_metrics;
 	job->sequence.token = token_of;
 	job->sequence.draws = job->ask.fingerprint ^ c->server->options->seed;
@@ -338,6 +340,8 @@ static void measure_request(struct server *s, struct job *job)
 	            (double)(job->ask.max_tokens == IPF_ABSENT ? q->output_tokens : job->ask.max_tokens));
 	metrics_add(m, &m->n, 1);
 	m->cached_tokens += q->cached_tokens;
+	for (int i = 0; i < TIER_COUNT; i++)
+		m->cached_from[i] += q->cached_from[i];
 }
 
 static void finish(struct server *s, struct job *job, enum answer_next next)

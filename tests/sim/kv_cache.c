@@ -20,6 +20,8 @@ struct kv_cache {
 	int32_t oldest, newest; /* of the unused ones that were */
 	int32_t *slots;         /* open addressing: block + 1, 0 where free */
 	uint32_t mask;
+	void (*evicted)(uint64_t hash, void *data);
+	void *watcher;
 };
 
 struct kv_cache *kv_cache_new(int32_t blocks)
@@ -122,11 +124,18 @@ int32_t kv_cache_take(struct kv_cache *kv)
 		if (block == NONE)
 			return NONE;
 		unlink_unused(kv, block);
+		if (kv->evicted && kv->blocks[block].published)
+			kv->evicted(kv->blocks[block].hash, kv->watcher);
 		forget(kv, block);
 	}
 	kv->blocks[block].users = 1;
 	kv->used++;
 	return block;
+}
+
+int32_t kv_cache_users(const struct kv_cache *kv, int32_t block)
+{
+	return kv->blocks[block].users;
 }
 
 void kv_cache_hold(struct kv_cache *kv, int32_t block)
@@ -151,6 +160,24 @@ void kv_cache_drop(struct kv_cache *kv, int32_t block)
 		kv->blocks[kv->newest].newer = block;
 	kv->newest = block;
 	kv->used--;
+}
+
+void kv_cache_watch(struct kv_cache *kv, void (*evicted)(uint64_t hash, void *data), void *data)
+{
+	kv->evicted = evicted;
+	kv->watcher = data;
+}
+
+void kv_cache_remember(struct kv_cache *kv, uint64_t hash)
+{
+	int32_t block = kv_cache_find(kv, hash);
+	if (block != NONE) {
+		kv_cache_hold(kv, block);
+	} else if ((block = kv_cache_take(kv)) != NONE) {
+		kv_cache_publish(kv, block, hash);
+	}
+	if (block != NONE)
+		kv_cache_drop(kv, block);
 }
 
 int32_t kv_cache_used(const struct kv_cache *kv)

@@ -22,15 +22,22 @@ struct kv_cache;
 struct kv_cache *kv_cache_new(int32_t blocks); /* NULL: no memory */
 void kv_cache_free(struct kv_cache *kv);
 
+/* `evicted` is called with the hash of each published block that is needed for something else. */
+void kv_cache_watch(struct kv_cache *kv, void (*evicted)(uint64_t hash, void *data), void *data);
+
 int32_t kv_cache_take(struct kv_cache *kv);                      /* a block of one's own, -1 when all are in use */
 int32_t kv_cache_find(const struct kv_cache *kv, uint64_t hash); /* the block published under this hash, -1 */
-void kv_cache_hold(struct kv_cache *kv, int32_t block);          /* one more user */
-void kv_cache_drop(struct kv_cache *kv, int32_t block);          /* one less */
+int32_t kv_cache_users(const struct kv_cache *kv, int32_t block);
+void kv_cache_hold(struct kv_cache *kv, int32_t block); /* one more user */
+void kv_cache_drop(struct kv_cache *kv, int32_t block); /* one less */
 void kv_cache_publish(struct kv_cache *kv, int32_t block,
                       uint64_t hash); /* nothing where another block has the hash already */
 
 /* From now on no more than so many blocks are in use at once; those that are beyond stay until they are dropped. */
 void kv_cache_limit(struct kv_cache *kv, int32_t blocks);
+
+/* The hash becomes the one that was used last, of a cache that holds no block: a tier below another one. */
+void kv_cache_remember(struct kv_cache *kv, uint64_t hash);
 
 int32_t kv_cache_used(const struct kv_cache *kv);  /* blocks that somebody uses */
 int32_t kv_cache_total(const struct kv_cache *kv); /* the limit, at first all */

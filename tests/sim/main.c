@@ -27,6 +27,7 @@ struct sim_options {
 	struct gpu_options gpu;
 	struct engine_pace pace;
 	struct engine_spec spec;
+	struct engine_tier host, disk;
 	struct clock_offset clock;
 	int scrape_mode;
 	struct replicas_options replicas;
@@ -78,6 +79,11 @@ static const struct option_spec specs[] = {
                      "scale between MIN and MAX replicas of the engine by load: delay=TIME until one is ready (5s), "
                      "scale-at=N requests for each (8), idle=TIME before one is removed (10s), "
                      "on=load|running|waiting (default: 1:1)"),
+	OPTION_PARSED_BY(0, "host-blocks", "N[,rate=TOKENS/S]", struct sim_options, host, engine_parse_tier,
+                     "keep N blocks that the KV cache evicts in the memory of the host, from where they come back at "
+                     "this rate (default: none, 1M)"),
+	OPTION_PARSED_BY(0, "disk-blocks", "N[,rate=TOKENS/S]", struct sim_options, disk, engine_parse_tier,
+                     "keep N more blocks on disk, or elsewhere (default: none, 200k)"),
 	OPTION_PARSED_BY(0, "spec", "tokens=N,accept=SHARE[,draft=TIME]", struct sim_options, spec, engine_parse_spec,
                      "speculative decoding: draft N tokens in a step, each accepted with this probability if those "
                      "before it were; drafting takes TIME (default: none)"),
@@ -185,7 +191,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                             .prefix_cache = !o->no_prefix_cache,
 	                                             .most_replicas = o->replicas.most,
 	                                             .pace = o->pace,
-	                                             .spec = o->spec},
+	                                             .spec = o->spec,
+	                                             .tiers = {[TIER_HOST] = o->host, [TIER_STORAGE] = o->disk}},
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .gpu = o->gpu,
 	                                  .replicas = o->replicas,
@@ -286,6 +293,8 @@ int main(int argc, char **argv)
 		.step_tokens = 8192,
 		.max_batch = 1024,
 		.kv_blocks = 262144,
+		.host = {.rate = 1e6},
+		.disk = {.rate = 2e5},
 		.replicas = {.least = 1, .most = 1, .delay_ns = 5 * NS_PER_S, .idle_ns = 10 * NS_PER_S, .scale_at = 8},
 		.gpu = {.idle_w = 80, .busy_w = 600},
 		.model_len = 131072,

@@ -61,8 +61,8 @@ struct metrics {
 	/* Of requests that came to their end, in tokens; iteration: of each step that made any. */
 	struct metric prompt, generation, max_tokens, iteration, n;
 	int64_t finished[FINISH_COUNT];
-	int64_t arrived;       /* requests that entered the engine */
-	int64_t cached_tokens; /* of requests that came to their end */
+	int64_t arrived;                       /* requests that entered the engine */
+	int64_t cached_tokens, cached_from[3]; /* of requests that came to their end; by the engine's tiers */
 	struct bounds sets[BOUNDS_COUNT], seconds, tokens;
 };
 

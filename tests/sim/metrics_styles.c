@@ -35,6 +35,7 @@ static void label(struct buffer *out, const char *before, const char *value, con
 
 static void write_sglang(const struct metrics_view *v, struct buffer *out)
 {
+	static const char *const sources[TIER_COUNT] = {"device", "host", "storage_HiCacheFile"};
 	const struct metrics *m = v->metrics;
 	const struct engine_counts *c = &v->counts;
 	struct buffer scheduler = {0}, tokenizer = {0};
@@ -63,7 +64,6 @@ static void write_sglang(const struct metrics_view *v, struct buffer *out)
 	const struct exposition_plain totals[] = {
 		{"counter", "sglang:prompt_tokens_total", "Number of prefill tokens processed.", m->prompt.sum},
 		{"counter", "sglang:generation_tokens_total", "Number of generation tokens processed.", m->generation.sum},
-		{"counter", "sglang:cached_tokens_total", "Number of cached prompt tokens.", (double)m->cached_tokens},
 		{"counter", "sglang:num_requests_total", "Number of requests processed.", finished(m)},
 		{"counter", "sglang:num_aborted_requests_total", "Number of requests aborted.",
 	     (double)m->finished[FINISH_ABORT]},
@@ -77,6 +77,10 @@ static void write_sglang(const struct metrics_view *v, struct buffer *out)
 	              s, (long long)(c->prompt_tokens - c->prompt_cached), s, (long long)c->prompt_cached, s,
 	              (long long)c->output_tokens);
 	exposition_plain(out, totals, COUNT(totals), t);
+	exposition_family(out, "sglang:cached_tokens_total", "Number of cached prompt tokens by source.", "counter");
+	for (int i = 0; i < (v->tiers ? TIER_COUNT : TIER_HOST); i++)
+		buffer_format(out, "sglang:cached_tokens_total{cache_source=\"%s\",%s} %lld\n", sources[i], t,
+		              (long long)m->cached_from[i]);
 	histogram(out, m, &m->queue, BOUNDS_SGLANG_QUEUE, "sglang:queue_time_seconds", s);
 	histogram(out, m, &m->ttft, BOUNDS_SGLANG_TTFT, "sglang:time_to_first_token_seconds", t);
 	histogram(out, m, &m->itl_each, BOUNDS_SGLANG_TOKEN, "sglang:inter_token_latency_seconds", t);

@@ -23,6 +23,7 @@ struct metrics_view {
 	double begin_unix_s, now_unix_s;
 	/* LoRA adapters: how many there may be, and the names in use, joined by commas. */
 	int64_t adapters;
+	bool tiers;          /* there are some below the device */
 	int64_t spec_tokens; /* drafted in each step; 0: no speculative decoding */
 	const char *running_adapters, *waiting_adapters;
 };

@@ -92,7 +92,7 @@ static void write_counters(const struct metrics_view *v, const char *labels, str
 		{"counter", "vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
 	     (double)c->cache_queries},
 		{"counter", "vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.",
-	     (double)c->cache_hits},
+	     (double)c->cached_from[TIER_DEVICE]},
 		{"counter", "vllm:num_preemptions_total", "Cumulative number of preemption from the engine.",
 	     (double)c->preemptions},
 		{"counter", "vllm:prompt_tokens_total", "Number of prefill tokens processed.", (double)c->prompt_tokens},
@@ -108,9 +108,27 @@ static void write_counters(const struct metrics_view *v, const char *labels, str
 	buffer_format(out,
 	              "vllm:prompt_tokens_by_source_total{%s,source=\"local_compute\"} %lld\n"
 	              "vllm:prompt_tokens_by_source_total{%s,source=\"local_cache_hit\"} %lld\n"
-	              "vllm:prompt_tokens_by_source_total{%s,source=\"external_kv_transfer\"} 0\n",
-	              labels, (long long)(c->prompt_tokens - c->prompt_cached), labels, (long long)c->prompt_cached,
-	              labels);
+	              "vllm:prompt_tokens_by_source_total{%s,source=\"external_kv_transfer\"} %lld\n",
+	              labels, (long long)(c->prompt_tokens - c->prompt_cached), labels,
+	              (long long)c->prompt_from[TIER_DEVICE], labels,
+	              (long long)(c->prompt_cached - c->prompt_from[TIER_DEVICE]));
+}
+
+/* Of the tiers below the device, as a KV connector's. */
+static void write_external(const struct metrics_view *v, const char *labels, struct buffer *out)
+{
+	const struct engine_counts *c = &v->counts;
+	const struct exposition_plain counters[] = {
+		{"counter", "vllm:external_prefix_cache_queries_total",
+	     "External prefix cache queries from KV connector cross-instance cache sharing, in terms of number of queried "
+	     "tokens.",
+	     (double)(c->cache_queries - c->cached_from[TIER_DEVICE])},
+		{"counter", "vllm:external_prefix_cache_hits_total",
+	     "External prefix cache hits from KV connector cross-instance cache sharing, in terms of number of cached "
+	     "tokens.",
+	     (double)(c->cache_hits - c->cached_from[TIER_DEVICE])},
+	};
+	exposition_plain(out, counters, sizeof counters / sizeof *counters, labels);
 }
 
 static void write_success(const struct metrics_view *v, const char *labels, struct buffer *out)
@@ -170,6 +188,8 @@ void metrics_write_vllm(const struct metrics_view *v, struct buffer *out)
 	exposition_family(out, "vllm:cache_config_info", "Information of the LLMEngine CacheConfig", "gauge");
 	buffer_format(out, "vllm:cache_config_info{block_size=\"%d\",engine=\"0\",num_gpu_blocks=\"%lld\"} 1\n", KV_BLOCK,
 	              (long long)v->kv_blocks);
+	if (v->tiers)
+		write_external(v, labels, out);
 	if (v->spec_tokens)
 		write_spec(v, labels, out);
 	if (v->adapters)

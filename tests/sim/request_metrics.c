@@ -72,6 +72,33 @@ void request_metrics_dynamo(struct answer *a)
 	buffer_byte(&a->json, '}');
 }
 
+static void write_tiers(struct answer *a)
+{
+	const int64_t *from = a->work->cached_from;
+	buffer_format(&a->json, "\"cached_tokens_details\":{\"device\":%lld,\"host\":%lld", (long long)from[TIER_DEVICE],
+	              (long long)from[TIER_HOST]);
+	if (a->storage)
+		buffer_format(&a->json, ",\"storage\":%lld,\"storage_backend\":\"HiCacheFile\"", (long long)from[TIER_STORAGE]);
+	buffer_byte(&a->json, '}');
+}
+
+void request_metrics_cached(struct answer *a)
+{
+	if (!a->tiers)
+		return;
+	buffer_byte(&a->json, ',');
+	write_tiers(a);
+}
+
+void request_metrics_sglext(struct answer *a)
+{
+	if (!a->ask->cached_details || !a->work)
+		return;
+	buffer_text(&a->json, ",\"sglext\":{");
+	write_tiers(a);
+	buffer_byte(&a->json, '}');
+}
+
 void request_metrics_sglang(struct answer *a)
 {
 	if (!a->metrics)

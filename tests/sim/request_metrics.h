@@ -14,6 +14,10 @@
 void request_metrics_vllm(struct answer *a);
 /* `,"nvext":{…}`, with what the request asks for. */
 void request_metrics_dynamo(struct answer *a);
+/* `,"cached_tokens_details":{…}` of SGLang's meta_info, if there are tiers below the device. */
+void request_metrics_cached(struct answer *a);
+/* `,"sglext":{"cached_tokens_details":{…}}` of its OpenAI API, with return_cached_tokens_details. */
+void request_metrics_sglext(struct answer *a);
 /* `,"queue_time":…` and what follows, with a->metrics. */
 void request_metrics_sglang(struct answer *a);
 

@@ -292,6 +292,7 @@ struct metrics_view server_metrics(struct server *s, struct buffer *running, str
 	                            .kv_blocks = s->options->engine.kv_blocks * s->replicas.ready,
 	                            .begin_unix_s = (double)s->begin_wall_ns / (double)NS_PER_S,
 	                            .now_unix_s = (double)clock_wall() / (double)NS_PER_S,
+	                            .tiers = engine_has_tiers(&s->options->engine),
 	                            .spec_tokens = s->options->engine.spec.tokens,
 	                            .adapters = (int64_t)s->options->adapter_count,
 	                            .running_adapters = running->len ? running->data : "",

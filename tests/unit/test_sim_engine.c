@@ -366,6 +366,61 @@ static void answers_enter_the_cache(void **state)
 	release(&w, 2);
 }
 
+/* What the device has no room for goes to the host, what that has none for to storage, and comes back at a price. */
+static void tiers_keep_what_is_evicted(void **state)
+{
+	struct sequence s[6];
+	struct engine_options options = plain;
+	struct engine_step step = {0};
+	struct world w;
+	(void)state;
+	options.kv_blocks = 10;
+	options.tiers[TIER_HOST] = (struct engine_tier){.blocks = 10, .rate = 16000};
+	options.tiers[TIER_STORAGE] = (struct engine_tier){.blocks = 100, .rate = 1600};
+	begin(&w, &options, s);
+	engine_watch(w.engine, on_step, &step);
+	/* Three prompts of ten blocks, each in the place of the one before; then the first and the second again. */
+	for (int i = 0; i < 5; i++) {
+		fill(&s[i], 150, (uint32_t)(i % 3) * 100000, 1);
+		engine_add(w.engine, &s[i], w.now_ns);
+		run_until(&w, INT64_MAX - 1);
+	}
+	assert_int_equal(s[2].cached_tokens, 0);
+	assert_int_equal(s[3].cached_tokens, 144); /* nine whole blocks, which went down twice */
+	assert_int_equal(s[3].cached_from[TIER_STORAGE] + s[3].cached_from[TIER_HOST], 144);
+	assert_true(s[3].cached_from[TIER_STORAGE] > 0);
+	struct engine_counts c = engine_counts(w.engine);
+	assert_int_equal(c.cached_from[TIER_DEVICE] + c.cached_from[TIER_HOST] + c.cached_from[TIER_STORAGE], c.cache_hits);
+	assert_int_equal(c.cache_hits, s[3].cached_tokens + s[4].cached_tokens);
+	/* 8.1 ms, 6 tokens to compute, and what came back from host and storage */
+	assert_int_equal(step.end_ns - step.start_ns, 8 * MS + MS / 10 + (150 - s[4].cached_tokens) * MS / 10 +
+	                                                  s[4].cached_from[TIER_HOST] * MS / 16 +
+	                                                  s[4].cached_from[TIER_STORAGE] * MS * 10 / 16);
+	fill(&s[5], 150, 100000, 1); /* it is on the device now */
+	engine_add(w.engine, &s[5], w.now_ns);
+	run_until(&w, INT64_MAX - 1);
+	assert_int_equal(s[5].cached_from[TIER_DEVICE], 144);
+	release(&w, 6);
+}
+
+static void tiers_are_read(void **state)
+{
+	static const char *const wrong[] = {"", "x", "10,", "10,rate=0", "10,speed=1", "100M", "-1"};
+	struct engine_tier t = {.rate = 1};
+	struct ipf_error err = {0};
+	(void)state;
+	assert_int_equal(engine_parse_tier("10k,rate=2M", &t, &err), 0);
+	assert_int_equal(t.blocks, 10000);
+	assert_true(t.rate > 1999999 && t.rate < 2000001);
+	assert_int_equal(engine_parse_tier("7", &t, &err), 0);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct ipf_error why = {0};
+		struct engine_tier tier = {.rate = 1};
+		if (engine_parse_tier(wrong[i], &tier, &why) == 0 && strcmp(wrong[i], "10,") != 0)
+			fail_msg("%s: expected an error", wrong[i]);
+	}
+}
+
 static void marks_tell_prefixes_apart(void **state)
 {
 	struct sequence a = {0}, b = {0};
@@ -483,6 +538,9 @@ static void property_nothing_is_lost(void **state)
 		bool removed[COUNT] = {false};
 		struct world w;
 		options.prefix_cache = round % 2;
+		options.tiers[TIER_HOST] = (struct engine_tier){.blocks = round % 3 ? 0 : 20, .rate = 1e6};
+		options.tiers[TIER_STORAGE] = (struct engine_tier){.blocks = round % 5 ? 0 : 20, .rate = 1e5};
+		options.spec = (struct engine_spec){.tokens = round % 7 ? 0 : 5, .accept = 0.8};
 		begin(&w, &options, s);
 		for (int i = 0; i < COUNT; i++) {
 			int64_t output = 1 + (int64_t)(test_random(&seed) % 100);
@@ -524,6 +582,8 @@ int main(void)
 		cmocka_unit_test(drafts_fit_the_cache),
 		cmocka_unit_test(prefix_is_found),
 		cmocka_unit_test(answers_enter_the_cache),
+		cmocka_unit_test(tiers_keep_what_is_evicted),
+		cmocka_unit_test(tiers_are_read),
 		cmocka_unit_test(marks_tell_prefixes_apart),
 		cmocka_unit_test(preemption_recomputes),
 		cmocka_unit_test(holds_and_removals),

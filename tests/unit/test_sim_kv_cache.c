@@ -122,12 +122,55 @@ static void property_like_the_model(void **state)
 	kv_cache_free(kv);
 }
 
+static void note(uint64_t hash, void *data)
+{
+	*(uint64_t *)data = hash;
+}
+
+static void a_tier_remembers_what_was_evicted(void **state)
+{
+	struct kv_cache *tier = kv_cache_new(2);
+	uint64_t evicted = 0;
+	(void)state;
+	kv_cache_watch(tier, note, &evicted);
+	kv_cache_remember(tier, 1);
+	kv_cache_remember(tier, 2);
+	kv_cache_remember(tier, 1); /* used again */
+	assert_int_equal(evicted, 0);
+	kv_cache_remember(tier, 3);
+	assert_int_equal(evicted, 2);
+	assert_true(kv_cache_find(tier, 1) >= 0 && kv_cache_find(tier, 3) >= 0);
+	assert_int_equal(kv_cache_find(tier, 2), -1);
+	assert_int_equal(kv_cache_used(tier), 0);
+	kv_cache_free(tier);
+}
+
+static void a_limit_is_kept(void **state)
+{
+	struct kv_cache *kv = kv_cache_new(4);
+	(void)state;
+	kv_cache_limit(kv, 2);
+	int32_t a = kv_cache_take(kv);
+	kv_cache_take(kv);
+	assert_int_equal(kv_cache_take(kv), -1);
+	assert_int_equal(kv_cache_total(kv), 2);
+	kv_cache_limit(kv, 9);
+	assert_int_equal(kv_cache_total(kv), 4);
+	assert_true(kv_cache_take(kv) >= 0);
+	kv_cache_limit(kv, 1);
+	kv_cache_drop(kv, a);
+	assert_int_equal(kv_cache_take(kv), -1); /* two are still in use */
+	kv_cache_free(kv);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(least_recently_dropped_goes_first),
 		cmocka_unit_test(shared_blocks_have_several_users),
 		cmocka_unit_test(property_like_the_model),
+		cmocka_unit_test(a_tier_remembers_what_was_evicted),
+		cmocka_unit_test(a_limit_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Tiers of the KV cache below the device: where prefixes are found, in answers and counters, and what it costs.
+. "$TESTS/tap.sh"
+
+ask() { # PROMPT: of 40 tokens each
+	curl -s -m 50 -o "$OUT" "$URL/sglang/generate" -d "{\"text\":\"$(printf '%s%0159d' "$1" 0)\",\"sampling_params\":{\"max_new_tokens\":1}}"
+}
+details() { jq -c '.meta_info | [.cached_tokens, .cached_tokens_details.device, .cached_tokens_details.host, .cached_tokens_details.storage]' "$OUT"; }
+value() { curl -s "$URL$1" | sed -n "s/^$2 //p"; }
+
+# ---- 4 blocks on the device, 4 in the host, more on disk; each prompt has 2 whole blocks and a half ----
+server_start --kv-blocks 4 --host-blocks 4 --disk-blocks 100 --log log.ndjson
+ask a
+is "$(details)" "[0,0,0,0]" "nothing is cached at first"
+ask a
+is "$(details)" "[32,32,0,0]" "then it is on the device"
+for prompt in b c; do ask $prompt; done
+ask a
+is "$(details)" "[32,0,32,0]" "evicted, it is in the host"
+for prompt in d e f g h; do ask $prompt; done
+ask b
+is "$(details)" "[32,0,0,32]" "evicted there as well, it is on disk"
+is "$(jq -r .meta_info.cached_tokens_details.storage_backend "$OUT")" HiCacheFile "as SGLang says it"
+queries=$((40 * 11))
+is "$(value /metrics 'vllm:prefix_cache_queries_total{.*}') $(value /metrics 'vllm:prefix_cache_hits_total{.*}')" "$queries 32" "vLLM: hits of the device"
+is "$(value /metrics 'vllm:external_prefix_cache_queries_total{.*}') $(value /metrics 'vllm:external_prefix_cache_hits_total{.*}')" "$((queries - 32)) 64" "and of what a connector has, among the rest"
+is "$(value /metrics 'vllm:prompt_tokens_by_source_total{.*local_compute.*}') $(value /metrics 'vllm:prompt_tokens_by_source_total{.*external.*}')" "$((queries - 96)) 64" "and prompts by source"
+is "$(for tier in device host storage_HiCacheFile; do value /sglang/metrics "sglang:cached_tokens_total{cache_source=\"$tier\",.*}"; done | tr '\n' ' ')" "32 32 32 " "SGLang: by tier"
+is "$(jq -s 'map(.cached_tokens) | add' log.ndjson)" 96 "the log has all of them"
+printf -v prompt '%s%0159d' b 0
+curl -s -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"$prompt\",\"max_tokens\":1,\"return_cached_tokens_details\":true}"
+is "$(jq -c '[.usage.prompt_tokens_details.cached_tokens, .sglext.cached_tokens_details]' "$OUT")" \
+	'[32,{"device":32,"host":0,"storage":0,"storage_backend":"HiCacheFile"}]' "OpenAI's API has them on request"
+curl -s -N -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"$prompt\",\"max_tokens\":2,\"stream\":true,\"return_cached_tokens_details\":true}"
+is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c 'select(.sglext) | [.choices[0].finish_reason, .sglext.cached_tokens_details.device]')" '["length",32]' "in the chunk that finishes"
+
+# ---- what it costs: 32 tokens at 20 a second ----
+rm log.ndjson
+server_start --kv-blocks 4 --host-blocks 100,rate=20 --log log.ndjson --step-base 1ms
+for prompt in a b c a; do ask $prompt; done
+is "$(details)" "[32,0,32,null]" "without a disk there is no storage"
+lines_are() { [ "$(wc -l <log.ndjson)" = 4 ]; }
+wait_for 20 lines_are
+between "$(jq -s '.[3] | (.last_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1601 9000 "what comes back takes its time"
+between "$(jq -s '.[1] | (.last_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1 1600 "others do not"
+server_start
+ask a
+is "$(jq '.meta_info | has("cached_tokens_details")' "$OUT")" false "without tiers there are no details"
+for wrong in "--host-blocks x" "--host-blocks 5,rate=0" "--disk-blocks 1G"; do
+	# shellcheck disable=SC2086 # two words
+	run "$BIN/ipf-sim" $wrong
+	status_is 2 "$wrong is refused"
+done
