@@ -5,12 +5,14 @@
 
 #include "cli/options.h"
 #include "measure/measure.h"
+#include "scrape/scrape_options.h"
 
 struct collect_options {
 	struct common_options common;
 	const char *api, *tokenizer; /* NULL: not given */
 	struct measure_options measure;
 	bool explain;
+	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
 	int64_t every_ns;       /* the length of the windows, and the time between two samples */
 };

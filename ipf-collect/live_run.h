@@ -1,5 +1,5 @@
-/* What goes on beside the records while a run lasts: other threads take samples (of accelerators), and the main thread
- * writes them between the rows.
+/* What goes on beside the records while a run lasts: other threads take samples (of accelerators and servers), and the
+ * main thread writes them between the rows.
  *
  *     struct live_run *live = NULL;                                 // stays NULL if nothing is asked for
  *     live_run_start(&live, options, &err);                         // before the records' header has come

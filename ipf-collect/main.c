@@ -31,6 +31,18 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("While the run lasts"),
 	OPTION(OPTION_LIST, 0, "gpu", "SOURCE", struct collect_options, gpu,
            "sample accelerators: auto, nvml, nvidia-smi or amd-smi (repeatable)"),
+	OPTION(OPTION_LIST, 0, "scrape", "[NAME=]URL", struct collect_options, scrape.targets,
+           "scrape a server's metrics while the run lasts, from URL or its /metrics (repeatable)"),
+	OPTION(OPTION_LIST, 0, "metric", "PATTERN", struct collect_options, scrape.metrics,
+           "keep the metrics whose names match PATTERN, in addition to the known ones (repeatable)"),
+	OPTION(OPTION_DURATION, 0, "scrape-timeout", "TIME", struct collect_options, scrape.timeout_ns,
+           "time limit of a scrape (default: 5s)"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "scrape-bearer", "FILE|!COMMAND", struct collect_options, scrape.bearer,
+                     "send the bearer token in FILE, or the one that COMMAND prints, with each scrape"),
+	OPTION(OPTION_FILE, 0, "cacert", "FILE", struct collect_options, scrape.cacert,
+           "trust the certificates in FILE (PEM)"),
+	OPTION(OPTION_FLAG, 0, "insecure", NULL, struct collect_options, scrape.insecure,
+           "do not verify servers' certificates"),
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
            "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
@@ -74,6 +86,9 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (options->every_ns < SERIES_EVERY_LEAST_NS || options->every_ns > SERIES_EVERY_MOST_NS)
 		return ipf_error_set(err, IPF_USAGE, "--every: expected a time from 100ms to 1h, got %s",
 		                     format_duration(options->every_ns, every));
+	if (options->scrape.timeout_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "--scrape-timeout: expected at least 1ms, got %s",
+		                     format_duration(options->scrape.timeout_ns, every));
 	return accelerators_check(&options->gpu, err);
 }
 
@@ -81,6 +96,7 @@ int main(int argc, char **argv)
 {
 	struct collect_options options = {.common = COMMON_DEFAULTS,
 	                                  .every_ns = NS_PER_S,
+	                                  .scrape = {.timeout_ns = 5 * NS_PER_S},
 	                                  .measure = {.stall_ns = IPF_ABSENT, .deadline_ns = IPF_ABSENT}};
 	struct operands operands;
 	struct collect *collect = NULL;

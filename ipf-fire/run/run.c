@@ -338,6 +338,12 @@ static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 	return bad ? ipf_error_memory(err) : 0;
 }
 
+/* The header is there at once, as it is when records are kept: what watches the run needs its start. */
+static int open_replacing(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
+{
+	return stream_writer_open(writer, path, header, err) < 0 ? -1 : stream_writer_flush(*writer, err);
+}
+
 /* Determines the start of the run; may wait until shortly before it. */
 static int choose_start(struct run *r, struct ipf_error *err)
 {
@@ -377,7 +383,7 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	r->argv = NULL;
 	int result = header ? add_clocks(r, header, err) : ipf_error_memory(err);
 	if (result == 0)
-		result = r->options->force ? stream_writer_open(&r->writer, path, header, err)
+		result = r->options->force ? open_replacing(&r->writer, path, header, err)
 		                           : stream_writer_open_keeping(&r->writer, path, header, "records", err);
 	json_decref(header);
 	return result;

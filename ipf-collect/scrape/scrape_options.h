@@ -1,0 +1,19 @@
+/* What the user says about the servers' metrics: the options of ipf-collect(1). */
+#ifndef COLLECT_SCRAPE_OPTIONS_H
+#define COLLECT_SCRAPE_OPTIONS_H
+
+#include "cli/option_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scrape_options {
+	struct string_list targets; /* --scrape [NAME=]URL */
+	struct string_list metrics; /* --metric PATTERN */
+	int64_t timeout_ns;         /* --scrape-timeout */
+	const char *bearer;         /* --scrape-bearer */
+	const char *cacert;         /* --cacert */
+	bool insecure;              /* --insecure */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* Makes what a sample of a server says from two scrapes of it: gauges as they are now, counters and histograms as
+ * increases since the scrape before. See SERVER SAMPLES in ipf-results(5).
+ *
+ *     const char *server = server_recognize(&now);
+ *     struct server_sample sample = {.server = server, .now = &now, .before = &before, .own = &own, .seen = seen};
+ *     server_sample_write(&sample, &w);       // "gauges":{…},"counters":{…},"histograms":{…}
+ *
+ * A counter that is smaller than before began again at 0; a series that was not there before has counted from 0.
+ */
+#ifndef COLLECT_SERVER_SAMPLE_H
+#define COLLECT_SERVER_SAMPLE_H
+
+#include "json/jout.h"
+#include "scrape/snapshot.h"
+
+struct server_sample {
+	const char *server; /* whose names count; NULL: only the user's own */
+	const struct snapshot *now;
+	const struct snapshot *before; /* NULL: there is none, so that only gauges are known */
+	const struct own_metrics *own;
+	bool *
+		seen; /* of common_metrics: set if the sample has it, or would have it with a scrape before; NULL: not wanted */
+};
+
+/* The server whose names the most series have; NULL: none of the table. */
+const char *server_recognize(const struct snapshot *snapshot);
+
+/* Writes the three members that are not empty. False: no memory. */
+bool server_sample_write(const struct server_sample *sample, struct jout *w);
+
+#endif

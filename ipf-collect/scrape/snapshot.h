@@ -1,0 +1,61 @@
+/* What is kept of one scrape: the values of the series that mean something, without their labels. A sample is made from
+ * two of them (server_sample.h).
+ *
+ *     snapshot_add(now, &metrics, &series);               // for each line of the answer
+ *     if (snapshot_failed(now, &err) < 0) …
+ *
+ * A series is known by a hash of its name and labels, so that its increase since the scrape before is found, also when
+ * only some of the series of a metric begin again at 0.
+ */
+#ifndef COLLECT_SNAPSHOT_H
+#define COLLECT_SNAPSHOT_H
+
+#include "scrape/exposition.h"
+#include "scrape/server_metrics.h"
+
+#define SNAPSHOT_SERIES_MAX 50000 /* of one target, that are kept */
+#define METRIC_NAMES_MAX    500   /* names that --metric keeps, of one target */
+
+/* The metrics that the user keeps under their own names, as they are found. */
+struct own_metric {
+	char *name; /* a counter without _total */
+	enum metric_kind kind;
+};
+
+struct own_metrics {
+	const char *const *patterns; /* globs, borrowed */
+	size_t patterns_count;
+	struct own_metric *list;
+	size_t count;
+};
+
+void own_metrics_release(struct own_metrics *own);
+
+/* The metric that an entry belongs to: a row of server_metrics, or behind them one of the user's. */
+struct snapshot_entry {
+	uint64_t series; /* hash of name and labels */
+	unsigned metric;
+	enum metric_part part; /* PART_ALL: the value, or a bucket of a histogram */
+	double value;
+	double bound; /* of a bucket, in the unit of the common name; PART_NAMES: the number of names */
+	bool is_bucket;
+};
+
+struct snapshot {
+	struct snapshot_entry *entries;
+	size_t count, cap;
+	uint32_t *index; /* of entries by series: open addressing, 0 is free */
+	size_t index_cap;
+	bool too_many, no_memory;
+	int64_t duplicates; /* the first one counts */
+};
+
+void snapshot_clear(struct snapshot *snapshot);
+void snapshot_release(struct snapshot *snapshot);
+void snapshot_add(struct snapshot *snapshot, struct own_metrics *own, const struct exposition_series *series);
+/* -1: more series than SNAPSHOT_SERIES_MAX, or no memory. */
+int snapshot_failed(const struct snapshot *snapshot, struct ipf_error *err);
+/* The entry of the same series in another snapshot; NULL: it was not there. */
+const struct snapshot_entry *snapshot_find(const struct snapshot *snapshot, const struct snapshot_entry *entry);
+
+#endif

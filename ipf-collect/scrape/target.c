@@ -1,0 +1,216 @@
+#include "scrape/target.h"
+
+#include "absent.h"
+#include "redact.h"
+#include "safe_text.h"
+#include "scrape/server_sample.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where it is ---- */
+
+/* The URL with /metrics if it has no path, and HOST:PORT for its name. */
+static int read_url(struct target *t, const char *url, char **host_port, struct ipf_error *err)
+{
+	CURLU *u = curl_url();
+	char *host = NULL, *port = NULL, *path = NULL, *whole = NULL, *scheme = NULL;
+	bool good = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	            curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	            (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) &&
+	            curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	            curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+	            curl_url_get(u, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
+	            (strcmp(path, "/") != 0 || curl_url_set(u, CURLUPART_PATH, "/metrics", 0) == CURLUE_OK) &&
+	            curl_url_get(u, CURLUPART_URL, &whole, 0) == CURLUE_OK;
+	if (good) {
+		t->url = strdup(whole);
+		if (asprintf(host_port, "%s:%s", host, port) < 0)
+			*host_port = NULL;
+	}
+	curl_free(host);
+	curl_free(port);
+	curl_free(path);
+	curl_free(whole);
+	curl_free(scheme);
+	curl_url_cleanup(u);
+	return good ? 0 : ipf_error_set(err, IPF_USAGE, "expected [NAME=]URL with http or https, got \"%s\"", url);
+}
+
+int target_open(struct target *t, const char *text, const char *const *patterns, size_t patterns_count,
+                struct ipf_error *err)
+{
+	const char *equals = strchr(text, '='), *colon = strstr(text, "://");
+	bool named = equals && (!colon || equals < colon);
+	struct buffer shown = {0};
+	char *host_port = NULL;
+	*t = (struct target){.first_ns = IPF_ABSENT,
+	                     .last_ns = IPF_ABSENT,
+	                     .before_ns = IPF_ABSENT,
+	                     .own = {.patterns = patterns, .patterns_count = patterns_count}};
+	if (named && (equals == text || !safe_text_is_safe((struct slice){text, (size_t)(equals - text)})))
+		return ipf_error_set(err, IPF_USAGE, "expected a name without control characters, got \"%s\"", text);
+	if (read_url(t, named ? equals + 1 : text, &host_port, err) < 0)
+		return -1;
+	t->name = named ? strndup(text, (size_t)(equals - text)) : host_port;
+	if (named)
+		free(host_port);
+	if (t->url)
+		redact_url(t->url, &shown);
+	t->shown = shown.data;
+	t->seen = calloc(COMMON_METRICS, sizeof *t->seen);
+	return t->name && t->url && t->shown && !shown.failed && t->seen ? 0 : ipf_error_memory(err);
+}
+
+void target_release(struct target *t)
+{
+	exposition_free(t->exposition);
+	snapshot_release(&t->now);
+	snapshot_release(&t->before);
+	own_metrics_release(&t->own);
+	free(t->seen);
+	free(t->name);
+	free(t->url);
+	free(t->shown);
+}
+
+/* ---- a scrape ---- */
+
+static void take_series(void *data, const struct exposition_series *series)
+{
+	struct target *t = data;
+	snapshot_add(&t->now, &t->own, series);
+}
+
+/* What was `now` is the base of the next increases. */
+static void move_base(struct target *t)
+{
+	struct snapshot before = t->before;
+	t->before = t->now;
+	t->now = before;
+	t->has_before = true;
+	t->before_ns = t->now_ns;
+}
+
+bool target_begin(struct target *t)
+{
+	exposition_free(t->exposition);
+	if (t->pending && !*t->error) {
+		move_base(t);
+		t->held = true;
+	}
+	snapshot_clear(&t->now);
+	t->pending = false;
+	t->exposition = exposition_new(take_series, t);
+	return t->exposition != NULL;
+}
+
+void target_end(struct target *t, int64_t now_ns, struct ipf_error *err)
+{
+	if (err->kind == IPF_OK && exposition_finish(t->exposition, err) == 0 && snapshot_failed(&t->now, err) == 0) {
+		t->bad_lines += exposition_bad_lines(t->exposition);
+		if (!t->server)
+			t->server = server_recognize(&t->now);
+	}
+	t->scrapes++;
+	t->failed += err->kind != IPF_OK;
+	snprintf(t->error, sizeof t->error, "%.*s", (int)sizeof t->error - 1, err->text);
+	if (*t->error)
+		memcpy(t->last_error, t->error, sizeof t->error);
+	t->now_ns = now_ns;
+	t->pending = true;
+	exposition_free(t->exposition);
+	t->exposition = NULL;
+}
+
+/* `base`: NULL for the first sample. */
+static bool write_values(struct target *t, const struct snapshot *now, const struct snapshot *base, struct jout *w)
+{
+	struct server_sample sample = {t->server, now, base, &t->own, t->seen};
+	if (t->server) {
+		jout_key(w, "server");
+		jout_string0(w, t->server);
+	}
+	if (base)
+		jout_member_int(w, "interval_ns", t->now_ns - t->before_ns);
+	return server_sample_write(&sample, w);
+}
+
+/* The line of a scrape, or of its error. False: it was not handed over. */
+static bool hand_over(struct target *t, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
+                      struct line_queue *queue)
+{
+	struct buffer line = {0};
+	struct jout w = {.out = &line};
+	bool good = true;
+	jout_begin_map(&w);
+	jout_key(&w, "sample");
+	jout_string0(&w, "server");
+	jout_member_int(&w, "t_ns", t_ns);
+	jout_key(&w, "target");
+	jout_string0(&w, t->name);
+	if (now) {
+		good = write_values(t, now, base, &w);
+	} else {
+		jout_key(&w, "error");
+		jout_string0(&w, t->error);
+	}
+	jout_end_map(&w);
+	good = good && !line.failed && line_queue_put(queue, buffer_all(&line));
+	buffer_release(&line);
+	return good;
+}
+
+void target_publish(struct target *t, const struct run_clock *clock, struct line_queue *queue)
+{
+	if (!t->pending)
+		return;
+	if (t->held) {
+		hand_over(t, run_clock_at(clock, t->before_ns), &t->before, NULL, queue);
+		t->first_ns = t->before_ns;
+	}
+	t->held = t->pending = false;
+	bool worked = !*t->error;
+	const struct snapshot *base = t->has_before ? &t->before : NULL;
+	if (!hand_over(t, run_clock_at(clock, t->now_ns), worked ? &t->now : NULL, base, queue) || !worked)
+		return;
+	t->first_ns = t->first_ns == IPF_ABSENT ? t->now_ns : t->first_ns;
+	t->last_ns = t->now_ns;
+	move_base(t);
+}
+
+/* ---- the trailer ---- */
+
+/* Common names that the table has for this server, and that no scrape had. */
+static json_t *missing_json(const struct target *t)
+{
+	json_t *missing = json_array();
+	for (size_t i = 0; i < COMMON_METRICS; i++) {
+		bool known = false;
+		for (size_t row = 0; row < server_metrics_count; row++)
+			known |= strcmp(server_metrics[row].server, t->server) == 0 && server_metrics[row].common == i;
+		if (known && !t->seen[i])
+			json_array_append_new(missing, json_string(common_metrics[i].name));
+	}
+	return missing;
+}
+
+json_t *target_json(const struct target *t, const struct run_clock *clock)
+{
+	json_t *json = json_pack("{s:s, s:s, s:I, s:I}", "target", t->name, "url", t->shown, "scrapes",
+	                         (json_int_t)t->scrapes, "failed", (json_int_t)t->failed);
+	if (t->server) {
+		json_object_set_new(json, "server", json_string(t->server));
+		json_object_set_new(json, "missing", missing_json(t));
+	}
+	if (*t->last_error)
+		json_object_set_new(json, "last_error", json_string(t->last_error));
+	if (t->bad_lines)
+		json_object_set_new(json, "malformed_lines", json_integer((json_int_t)t->bad_lines));
+	if (t->first_ns != IPF_ABSENT) {
+		json_object_set_new(json, "first_ns", json_integer((json_int_t)run_clock_at(clock, t->first_ns)));
+		json_object_set_new(json, "last_ns", json_integer((json_int_t)run_clock_at(clock, t->last_ns)));
+	}
+	return json;
+}
