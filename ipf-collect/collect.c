@@ -15,6 +15,7 @@
 #include "results_header.h"
 #include "measure/run_counts.h"
 #include "safe_text.h"
+#include "transport/transport.h"
 #include "verdict/verdict.h"
 #include "view/run_view.h"
 
@@ -39,6 +40,7 @@ struct collect {
 	struct itl_histograms *itl;
 	struct series *series;
 	struct verdict *verdict;
+	struct transport *transport;
 	struct stream_writer *writer;
 	bool compressed;    /* the output is */
 	int64_t flushed_ns; /* compressed: the end of the record after which it was last flushed */
@@ -93,7 +95,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
 	if (!c || !(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
-	    !(c->verdict = verdict_new())) {
+	    !(c->verdict = verdict_new()) || !(c->transport = transport_new())) {
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
@@ -127,6 +129,7 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 		return ipf_error_memory(err);
 	if (c->inputs.count > 1 && !c->inputs.shards.of)
 		verdict_shards(c->verdict);
+	transport_begin(c->transport, stream_reader_header(record_reader_stream(input->reader)), &input->schedule);
 	return 0;
 }
 
@@ -152,6 +155,7 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);
 	run_view_row(c->view, o);
+	transport_add(c->transport, o);
 	if (row_windows_add(c->series, o, err) < 0)
 		return -1;
 	return live_run_row(c->live, o, err);
@@ -183,6 +187,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 /* {"sample":"client", followed by the members of the line unchanged. */
 static int collect_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
+	transport_client(c->transport, client);
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
@@ -314,7 +319,10 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 
 int collect_close(struct collect *c, struct ipf_error *err)
 {
+	json_t *transport = transport_findings(c->transport);
 	int status = live_run_write(c->live, c->writer, c->view, err);
+	if (status == 0 && (!transport || verdict_transport(c->verdict, transport) < 0))
+		status = ipf_error_memory(err);
 	run_view_end(c->view, &c->counts, c->verdict);
 	if (status == 0)
 		status = write_windows(c, series_take, err);
@@ -323,9 +331,12 @@ int collect_close(struct collect *c, struct ipf_error *err)
 	if (status == 0) {
 		json_t *trailer = results_trailer(&c->inputs, c->incomplete, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
+		if (json_array_size(transport))
+			json_object_set(trailer, "transport", transport);
 		status = stream_writer_close(c->writer, trailer, err);
 		c->writer = NULL;
 	}
+	json_decref(transport);
 	collect_abandon(c);
 	return status;
 }
@@ -346,6 +357,7 @@ void collect_abandon(struct collect *c)
 	itl_histograms_free(c->itl);
 	series_free(c->series);
 	verdict_free(c->verdict);
+	transport_free(c->transport);
 	buffer_release(&c->line);
 	free(c);
 }

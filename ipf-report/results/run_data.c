@@ -611,6 +611,8 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	part->trailer = json_incref(stream_reader_trailer(stream));
 	read_trailer(part, part->trailer);
 	note_digests(part, stream);
+	if (verdict_transport(run->verdict, json_object_get(part->trailer, "transport")) < 0 && bad == 0)
+		bad = ipf_error_memory(err);
 	if (part->incomplete[0])
 		verdict_incomplete(run->verdict, part->incomplete);
 	result_reader_close(reader);

@@ -1,18 +1,16 @@
 #include "api/api_roots.h"
 
-#include <string.h>
-
 #define OTHERS (UINT64_C(1) << API_ROOTS_MAX)
 
 static uint64_t bit_of(struct api_roots *roots, const char *name)
 {
 	size_t i = 0;
-	while (i < roots->count && name && strcmp(roots->names[i], name) != 0)
+	while (i < roots->count && name && !slice_is(roots->names[i], name))
 		i++;
 	if (!name || i == API_ROOTS_MAX)
 		return OTHERS;
 	if (i == roots->count)
-		roots->names[roots->count++] = name;
+		roots->names[roots->count++] = slice_of(name);
 	return UINT64_C(1) << i;
 }
 
@@ -32,7 +30,7 @@ uint64_t api_roots_present(const struct api_roots *roots, const struct jdoc *doc
 	if (jdoc_type_of(doc, JDOC_ROOT) != JDOC_MAP)
 		return UINT64_MAX;
 	for (size_t i = 0; i < roots->count; i++)
-		if (!jdoc_is_null(doc, jdoc_get(doc, JDOC_ROOT, roots->names[i])))
+		if (!jdoc_is_null(doc, jdoc_member(doc, JDOC_ROOT, roots->names[i])))
 			present |= UINT64_C(1) << i;
 	return present;
 }

@@ -14,7 +14,7 @@
 enum { API_ROOTS_MAX = 63 };
 
 struct api_roots {
-	const char *names[API_ROOTS_MAX]; /* borrowed from the pointers */
+	struct slice names[API_ROOTS_MAX]; /* borrowed from the pointers; a NUL follows each */
 	size_t count;
 };
 

@@ -1,6 +1,7 @@
 #include "verdict/verdict.h"
 
 #include "absent.h"
+#include "safe_text.h"
 #include "seen_numbers.h"
 #include "stats/histogram.h"
 #include "stats/samples.h"
@@ -266,6 +267,20 @@ void verdict_row(struct verdict *v, const struct result *row)
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err)
 {
 	return client_health_line(&v->client, client, err);
+}
+
+/* The words come from a file. */
+int verdict_transport(struct verdict *v, const json_t *findings)
+{
+	size_t i;
+	json_t *finding;
+	json_array_foreach((json_t *)findings, i, finding)
+	{
+		const char *detail = json_string_value(json_object_get(finding, "detail"));
+		if (detail && json_is_true(json_object_get(finding, "doubt")))
+			verdict_note(v, VERDICT_SERVER, VERDICT_DOUBTFUL, "%s", shown(detail).text);
+	}
+	return v->failed ? -1 : 0;
 }
 
 void verdict_incomplete(struct verdict *v, const char *why)

@@ -57,6 +57,9 @@ int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err
  */
 __attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum verdict_question question,
                                                         enum verdict_status status, const char *format, ...);
+/* Takes the findings of a results trailer (`transport`, an array or NULL): those that make figures doubtful become
+ * notes about server_answers. -1: out of memory. */
+int verdict_transport(struct verdict *v, const json_t *findings);
 /* Some of the run is missing, and why. load_delivered becomes at least DOUBTFUL. May be called several times. */
 void verdict_incomplete(struct verdict *v, const char *why);
 

@@ -1,0 +1,125 @@
+#!/bin/bash
+# What the way between client and server did to a run, in the trailer of the results: each cause is provoked, and a clean run has none.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/cli/grpc.sh"
+
+ipf-prep synthetic -n 60 --input-tokens 40 --output-tokens 40 -q -o forty.trace
+
+# Findings of a stream of records, and what the verdict says of the server.
+found() { # RECORDS
+	ipf-collect -q "$1" -o found.results && tail -1 found.results >trailer &&
+		jq -c '[.end.transport[]?.finding]' trailer
+}
+finding() { jq -c --arg kind "$1" '.end.transport[] | select(.finding == $kind) | '"$2" trailer; }
+says() { jq -r '.end.verdict.checks[] | select(.name == "server_answers").detail' trailer; }
+
+# ---- clean runs ----
+
+clean() { # TEXT SCHEDULE ARGUMENTS OF ipf-fire…
+	ipf-sched -q --seed "$seed" "$2" -t forty.trace -o clean.sched &&
+		ipf-fire -q -m sim -u "$CLEAN" "${@:3}" -t forty.trace clean.sched -o clean.records --force
+	is "$(found clean.records)" "[]" "$1, seed $seed: nothing to say"
+}
+server_start --step-base 6ms
+CLEAN=$URL
+for seed in 1 2; do
+	clean "open loop" poisson:rate=60,n=60
+	clean "closed loop" closed:users=6,n=24
+	clean "a connection each, on purpose" constant:rate=60,n=40 --connections fresh
+done
+server_start --step-base 40ms
+CLEAN=$URL
+clean "a step of 40 ms" burst:n=8
+server_start --step-base 20ms --prefill-rate 20k
+CLEAN=$URL
+clean "steps that prompts make longer" poisson:rate=30,n=30
+is "$(jq -c '.end | has("transport")' trailer)" false "and no member for it"
+
+# ---- a proxy that buffers ----
+
+server_start --step-base 5ms
+through() { # NAME OF THE RECORDS, BYTES OF THE BUFFER
+	python_server python3 "$TESTS/cli/buffering_proxy.py" "${URL##*:}" "${@:2}"
+	ipf-fire -q -m sim -u "http://127.0.0.1:$(cat "$SAID")" -t forty.trace proxy.sched -o "$1"
+}
+ipf-sched -q poisson:rate=40,n=40 -t forty.trace -o proxy.sched
+if command -v python3 >/dev/null; then
+	through held.records
+	is "$(found held.records)" '["buffering"]' "a proxy that sends responses on when they are complete"
+	is "$(finding buffering '[.share > 0.9, .of, .unit, .doubt, .evidence.ttft_ms > 0.9 * .evidence.e2e_ms]')" \
+		'[true,40,"responses",true,true]' "holds nearly all back"
+	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
+	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
+		'["DOUBTFUL",true]' "and so does the report"
+	through sizes.records 1024
+	contains "$(found sizes.records)" '"read-sizes"' "a proxy that sends its buffer on when it is full"
+	is "$(finding read-sizes '[.evidence.bytes, .share > 0.8]')" "[1024,true]" "which has 1024 bytes"
+else
+	skip "a proxy that buffers" "no python3 here"
+fi
+
+# ---- bursts, connections, replicas ----
+
+server_start --step-base 5ms --fail coalesce:events=5
+ipf-sched -q closed:users=5,n=20 -t forty.trace -o users.sched
+ipf-fire -q -m sim -u "$URL" -t forty.trace users.sched -o bursts.records
+contains "$(found bursts.records)" '"bursts"' "five events in a write"
+is "$(finding bursts '[.evidence.events_per_read >= 4, .evidence.period_ms > 15]')" "[true,true]" "every so many milliseconds"
+
+server_start --step-base 5ms --fail close
+ipf-sched -q closed:users=6,n=60 -t forty.trace -o users.sched
+ipf-fire -q -m sim -u "$URL" -t forty.trace users.sched -o close.records
+is "$(found close.records)" '["reconnects"]' "a server that closes each connection"
+is "$(finding reconnects '[.evidence.opened, .evidence.requests, .evidence.needed >= 6, .evidence.connect_ms > 0, .affected > 40]')" \
+	"[60,60,true,true,true]" "with the connections that were needed"
+
+server_start --step-base 2ms
+FAST=$URL
+server_start --step-base 40ms
+ipf-sched -q closed:users=6,n=120 -t forty.trace -o users.sched
+ipf-fire -q -m sim -u "$FAST" -u "$URL" --balance least -t forty.trace users.sched -o two.records
+is "$(found two.records)" '["imbalance"]' "two targets of which one is slow"
+is "$(finding imbalance '[.evidence.by, (.evidence.replicas | length, (map(.requests) | add)), .evidence.cv > 0.2]')" \
+	'["target",2,120,true]' "with the requests of each"
+is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep -cF "${FAST#http://}")" 1 "the fast one has more"
+
+# ---- records made for the purpose ----
+
+# A stream of records of which jq makes the lines; $n requests, of which `reads` is a list of [milliseconds, events].
+made() { # FILE JQ-FILTER-OF-n [HEADER]
+	{
+		head -1 close.records | jq -c '.connections = "reuse"'"${3:-}"
+		jq -nc 'def event: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n";
+			def done: "data: [DONE]\n\n";
+			def answer($start; $reads): ($reads | map([$start + .[0] * 1000000, (event | length) * .[1], $start + .[0] * 1000000])) as $r
+				| {start_ns: $start, first_byte_ns: $r[0][0], end_ns: $r[-1][0], status: 200, streamed: true,
+				   reads: ($r | .[-1][1] += (done | length)), body: (([$reads[][1]] | add) as $k | event * $k + done)};
+			range(60) as $n | {n: $n, req: $n, stage: 0} + ('"$2"')' >lines
+		cat lines
+		printf '{"end":{"lines":60,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
+	} >"$1"
+}
+# steps of 10 ms; every tenth is held for 40 ms with what comes meanwhile
+made ack.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i + 30 * ($i / 10 | floor), (if $i > 0 and $i % 10 == 0 then 4 else 1 end)]])'
+is "$(found ack.records)" '["delayed-ack"]' "gaps of 40 ms among gaps of 10"
+is "$(finding delayed-ack '[.affected, .of, .evidence.gaps, .evidence.events_per_read, .evidence.median_gap_ms]')" "[60,60,180,4,10]" "with their number"
+contains "$(says)" "of the gaps between reads are 38 to 44 ms long" "the verdict says it"
+made steps.records 'answer($n * 1000000000; [range(40) as $i | [100 + 20 * $i + 20 * ($i / 10 | floor), 1]])'
+is "$(found steps.records)" "[]" "a step that takes twice as long as others is the server's own"
+made loss.records 'answer($n * 2000000000; [range(40) as $i | [100 + 10 * $i + 190 * ($i / 20 | floor), 1]])'
+is "$(found loss.records)" '["retransmission"]' "gaps of 200 ms"
+made refused.records 'answer($n * 10000000; [[20, 1], [30, 1]]) + {connection: {id: ($n % 2), reused: ($n > 1), http: 2, refused: (if $n % 5 == 0 then 2 else 0 end)}}'
+is "$(found refused.records)" '["refused-streams"]' "streams of HTTP/2 that were refused"
+is "$(finding refused-streams '[.affected, .of, .evidence.refusals, .doubt]')" "[12,60,24,true]" "in a fifth of the requests"
+made stale.records 'if $n == 59 then {start_ns: 8000000000, end_ns: 8001000000, connection: {id: 0, reused: true}, error: {kind: "reset", text: "closed", stale: true}}
+	else answer($n * 50000000; [[20, 1], [30, 1]]) + {connection: {id: 0, reused: ($n > 0)}} end'
+is "$(found stale.records)" '["stale-connections"]' "a connection that the server had closed"
+is "$(finding stale-connections '.evidence')" '{"closed_idle_ms":5070,"worked_idle_ms":20}' "after so long"
+made pods.records 'answer($n * 100000000; [[20, 1], [30, 1]]) + {headers: {"x-pod-name": (if $n % 6 == 0 then "pod-b" else "pod-a" end)}}'
+is "$(found pods.records)" '["imbalance"]' "pods that a header names"
+is "$(finding imbalance '[.evidence.by, [.evidence.replicas[] | [.name, .requests]], .evidence.cv]')" '["x-pod-name",[["pod-b",10],["pod-a",50]],0.666667]' \
+	"with the requests of each"
+jq -c '.end.transport[0].detail = "\u001b[31mred\u202e", .end.transport[0].doubt = true' trailer >hostile
+{ sed '$d' found.results; tail -1 hostile; } >hostile.results
+is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "what a trailer says is escaped"
