@@ -138,8 +138,9 @@ FORCE:
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# To be preloaded: makes the N-th allocation fail. Without sanitizers, which have their own allocator.
-$(BUILD)/tests/fail_allocation.so: tests/preload/fail_allocation.c
+# To be preloaded by tests; without sanitizers, which have their own allocator.
+preloads := $(BUILD)/tests/fail_allocation.so $(BUILD)/tests/wall_clock.so
+$(BUILD)/tests/%.so: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<
 
@@ -148,7 +149,7 @@ $(BUILD)/tests/nvml/libnvidia-ml.so.1: tests/preload/fake_nvml.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $< -lm
 
-tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(BUILD)/tests/fail_allocation.so \
+tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(preloads) \
 	$(BUILD)/tests/nvml/libnvidia-ml.so.1 ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"

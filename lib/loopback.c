@@ -27,3 +27,26 @@ bool host_is_loopback(const char *host)
 	static const unsigned char one[16] = {[15] = 1}, mapped[12] = {[10] = 0xff, [11] = 0xff};
 	return memcmp(v6, one, sizeof one) == 0 || (memcmp(v6, mapped, sizeof mapped) == 0 && v6[12] == 127);
 }
+
+bool url_is_loopback(const char *url)
+{
+	const char *begin = strstr(url, "://");
+	begin = begin ? begin + 3 : url;
+	size_t len = strcspn(begin, "/?#");
+	char host[256];
+	const char *at = memrchr(begin, '@', len);
+	if (at) {
+		len -= (size_t)(at + 1 - begin);
+		begin = at + 1;
+	}
+	size_t port = len;
+	while (port > 0 && strchr("0123456789", begin[port - 1]))
+		port--;
+	if (port > 0 && begin[port - 1] == ':')
+		len = port - 1;
+	if (len >= sizeof host)
+		return false;
+	memcpy(host, begin, len);
+	host[len] = 0;
+	return host_is_loopback(host);
+}

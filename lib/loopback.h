@@ -11,5 +11,7 @@
 /* `host` is the host of a URL: an IPv6 address may be in brackets. libcurl's URL parser writes short forms such as
  * 127.1 and 0x7f000001 as four numbers; here these are no addresses. */
 bool host_is_loopback(const char *host);
+/* The same of the host of a URL, with or without a port and a user. */
+bool url_is_loopback(const char *url);
 
 #endif

@@ -154,6 +154,21 @@ static void note_first_byte(struct transfer *x)
 		job->left_ns = IPF_ABSENT;
 }
 
+/* A Date that several answers have in succession is parsed once. */
+static void note_date(struct transfer *x, const char *line, size_t len)
+{
+	struct slice text = trimmed(line + 5, len - 5);
+	int64_t own_ns;
+	if (text.len != HTTP_DATE_LENGTH || x->job->date_s != IPF_ABSENT)
+		return;
+	if (memcmp(text.data, x->setup->date, HTTP_DATE_LENGTH) != 0) {
+		x->setup->date_s = http_date_parse(text);
+		memcpy(x->setup->date, text.data, HTTP_DATE_LENGTH);
+	}
+	x->job->date_s = x->setup->date_s;
+	time_of_bytes(x, &x->job->date_ns, &own_ns);
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
 	struct transfer *x = user;
@@ -163,8 +178,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	note_first_byte(x);
 	if (!x->setup->header(x, len))
 		return 0;
-	if (len > 5 && !memcmp(line, "HTTP/", 5))
-		buffer_clear(&x->job->headers); /* the previous headers belonged to an interim response */
+	if (len > 5 && !memcmp(line, "HTTP/", 5)) { /* the previous headers belonged to an interim response */
+		buffer_clear(&x->job->headers);
+		x->job->date_s = IPF_ABSENT;
+	}
+	if (len > 5 && !strncasecmp(line, "date:", 5))
+		note_date(x, line, len);
 	const char *colon = memchr(line, ':', len);
 	size_t name = colon ? (size_t)(colon - line) : 0;
 	enum kept how = colon ? kept(x->setup->options->record_headers, line, name) : KEPT_NOT;

@@ -3,6 +3,7 @@
 #define IPF_TRANSFER_H
 
 #include "http/transport.h"
+#include "http_date.h"
 
 /* The number of bytes read from a connection with several streams before each stream gets what arrived for it; the last
  * read may return as many as libcurl asks for, 32 KiB. Each stream's buffer can hold all of that: a full one would stop
@@ -34,6 +35,8 @@ struct transfer_setup {
 	CURLSH *share;                           /* shares TLS sessions; NULL */
 	int64_t zero_ns;
 	struct timestamps *timestamps;
+	char date[HTTP_DATE_LENGTH]; /* the last Date header, and what it means */
+	int64_t date_s;
 	int64_t t_ns, own_ns; /* the event that is being handled: when its bytes arrived, as far as known, and our clock */
 };
 

@@ -17,7 +17,7 @@ static void make_absent(struct job *job)
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
-		job->http = job->refused = job->status = IPF_ABSENT;
+		job->http = job->refused = job->status = job->date_s = job->date_ns = IPF_ABSENT;
 }
 
 struct job *job_new(void)

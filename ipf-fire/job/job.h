@@ -41,8 +41,9 @@ struct job {
 	int64_t connection, http, refused, status;
 	bool reused, resumed, stale;
 	enum record_error error;
-	char error_text[256];  /* "": none */
-	struct buffer headers; /* members of a JSON map */
+	char error_text[256];    /* "": none */
+	struct buffer headers;   /* members of a JSON map */
+	int64_t date_s, date_ns; /* the Date header, in seconds since the epoch, and when it came */
 	struct record_read *reads;
 	size_t reads_count, reads_cap;
 	struct buffer body;

@@ -266,7 +266,7 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 	jout_member_int(w, "reads", counter_get(&g->reads));
 }
 
-void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
+void client_stats_line(struct client_stats *c, int64_t now, struct server_dates *dates, struct buffer *line)
 {
 	const struct run_counters *g = c->o.counters;
 	struct jout w = {.out = line};
@@ -296,6 +296,7 @@ void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line)
 	jout_member_int(&w, "queue", counter_get(&g->unrecorded));
 	jout_member_int(&w, "queue_bytes", counter_get(&g->unrecorded_bytes));
 	write_fullness(c, &w);
+	server_dates_write(dates, &w);
 	jout_end_map(&w);
 	jout_end_map(&w);
 }

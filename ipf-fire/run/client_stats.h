@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "job/queue.h"
 #include "job/thread_stats.h"
+#include "run/server_dates.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -29,8 +30,8 @@ struct client_stats_options {
 struct client_stats *client_stats_new(const struct client_stats_options *options);
 void client_stats_free(struct client_stats *c); /* NULL is fine */
 
-/* Writes {"client":{…}} as of now into `line` (cleared first). */
-void client_stats_line(struct client_stats *c, int64_t now, struct buffer *line);
+/* Writes {"client":{…}} as of now, with the dates, which it empties, into `line` (cleared first). */
+void client_stats_line(struct client_stats *c, int64_t now, struct server_dates *dates, struct buffer *line);
 /* The same figures over all lines so far. New; NULL: out of memory. */
 json_t *client_stats_whole(const struct client_stats *c);
 

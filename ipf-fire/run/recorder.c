@@ -27,6 +27,7 @@ struct recorder {
 	struct jdoc doc;
 	struct histogram *lags;
 	struct client_stats *client;
+	struct server_dates dates; /* since the last line about the program */
 	struct ipf_error error;
 	int64_t flush_ns, client_ns;
 	bool dirty;
@@ -116,6 +117,9 @@ static void write_record(struct recorder *r, struct job *job)
 			write_line(r);
 		counter_add(&r->o.memory->written, (int64_t)r->line.len);
 	}
+	if (job->date_s != IPF_ABSENT && job->start_ns != IPF_ABSENT)
+		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
+		                                                  job->date_ns, job->start_ns});
 	tally_failure(r, job);
 	counter_add(&r->o.counters->unrecorded, -1);
 	counter_add(&r->o.counters->unrecorded_bytes, -(int64_t)job_bytes(job));
@@ -126,7 +130,7 @@ static void write_record(struct recorder *r, struct job *job)
 
 static void write_client_line(struct recorder *r, int64_t now)
 {
-	client_stats_line(r->client, now, &r->line);
+	client_stats_line(r->client, now, &r->dates, &r->line);
 	write_line(r);
 	if (histogram_count(r->lags) > 0)
 		counter_set(&r->o.counters->lag_p99_ns, (int64_t)histogram_percentile(r->lags, 99));

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "run/calibration.h"
+#include "run/system_clock.h"
 #include "safe_text.h"
 #include "stream/provenance.h"
 
@@ -166,8 +167,12 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 	json_t *end = json_object(), *why = NULL;
 	json_object_set_new(end, "from", arrival_reader_from(arrivals));
 	json_object_set_new(end, "stages", stages_json(arrival_reader_schedule(arrivals), result));
-	if (client)
+	if (client) {
+		json_t *system = system_clock_json();
+		if (system)
+			json_object_set_new(client, "system_clock", system);
 		json_object_set_new(end, "client", client);
+	}
 	if (history) {
 		struct history_counts c = history_counts(history);
 		json_object_set_new(end, "history",

@@ -16,6 +16,7 @@
 #include "run/progress_line.h"
 #include "run/recorder.h"
 #include "run/records_header.h"
+#include "run/system_clock.h"
 #include "run/thread_count.h"
 #include "stream/stream_keep.h"
 #include "safe_text.h"
@@ -331,8 +332,11 @@ static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 	json_t *calibration = NULL;
 	if (!r->options->common.reproducible && find_calibration(r->options, timestamps, &calibration, err) < 0)
 		return -1;
+	json_t *system = r->options->common.reproducible ? NULL : system_clock_json();
 	int bad = json_object_set_new(header, "t0_clock_ns", json_integer(r->zero_ns)) |
 	          json_object_set_new(header, "stamps", json_string(timestamps));
+	if (system)
+		bad |= json_object_set_new(header, "system_clock", system);
 	if (calibration)
 		bad |= json_object_set_new(header, "calibration", calibration);
 	return bad ? ipf_error_memory(err) : 0;

@@ -50,29 +50,14 @@ static const char *host_of(const struct run_part *part)
 	return name ? name : "";
 }
 
-static bool is_local(const char *url)
-{
-	struct slice host = authority(url);
-	char name[256];
-	size_t port = host.len;
-	while (port > 0 && strchr("0123456789", host.data[port - 1]))
-		port--;
-	if (port > 0 && host.data[port - 1] == ':')
-		host.len = port - 1;
-	if (host.len >= sizeof name)
-		return false;
-	memcpy(name, host.data, host.len);
-	name[host.len] = 0;
-	return host_is_loopback(name);
-}
-
 /* Did two shards scrape the same server? An address of the machine itself is another server on another machine. */
 static bool same_target(const struct run_data *run, const struct server_target_figures *a,
                         const struct server_target_figures *b)
 {
 	if (strcmp(a->name, b->name) != 0 || (a->url && b->url && strcmp(a->url, b->url) != 0))
 		return false;
-	return !a->url || !is_local(a->url) || strcmp(host_of(&run->parts[a->part]), host_of(&run->parts[b->part])) == 0;
+	return !a->url || !url_is_loopback(a->url) ||
+	       strcmp(host_of(&run->parts[a->part]), host_of(&run->parts[b->part])) == 0;
 }
 
 static int list_targets(struct server_figures *f, const struct run_data *run)

@@ -151,6 +151,10 @@ static const struct {
      "did not report in its answers, 5 %) and more than the requests at the edges explain; latencies if p50 or p90 of "
      "the client is outside of the server's bucket, and the means differ by more than 5 % and 5 ms (tpot: 1 ms). The "
      "causes that are named are possible ones."},
+	{"clocks",
+     "How much later the wall clock of a shard is than that of the first: certainly between low_ns and high_ns. "
+     "Known from the Date headers of a server that both send to, which change at the same moment, and from "
+     "their NTP state (adjtimex). Merged series are not corrected by it."},
 	{"utilization", "The share of the time in which the accelerator was busy, by its own count. Figures of "
                     "accelerators are means over time and maxima."},
 

@@ -247,6 +247,10 @@ static void render_json(const struct report *report, struct buffer *out)
 	if (report->run->failures.count)
 		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	json_t *clocks = run_data_clocks(report->run);
+	if (clocks)
+		json_object_set(json, "clocks", clocks);
+	json_decref(clocks);
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);
 	if (json_array_size(accelerators) > 0)

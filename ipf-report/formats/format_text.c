@@ -7,6 +7,7 @@
 #include "cli/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REASONS_MOST 5 /* of failures; one more rather than "1 more" */
@@ -83,6 +84,28 @@ static void show_clock(struct layout *l, json_t *info)
 	layout_entry(l, "event times", text);
 }
 
+/* How far apart the clocks of shards are: of several, the one that can be furthest from the first. */
+static void show_clocks(struct layout *l, const struct report *report)
+{
+	json_t *clocks = run_data_clocks(report->run);
+	int client;
+	struct clock_offset o = clock_offsets_worst(clocks, &client);
+	char text[240], middle[40], bound[40];
+	if (clocks && o.low_ns == IPF_ABSENT && json_object_get(report->run->parts[0].header, "series"))
+		layout_entry(l, "clocks", "it is not known how far apart those of the shards are");
+	if (clocks && o.low_ns != IPF_ABSENT) {
+		int64_t middle_ns = o.low_ns + (o.high_ns - o.low_ns) / 2;
+		snprintf(text, sizeof text,
+		         "shard %d of %lld is %s %s the first, to within %s%s; times are not corrected by it", client + 1,
+		         (long long)json_integer_value(json_object_get(clocks, "clients")),
+		         format_duration(llabs(middle_ns), middle), middle_ns < 0 ? "behind" : "ahead of",
+		         format_duration((o.high_ns - o.low_ns) / 2, bound),
+		         o.contradiction ? " (what is known of it is contradictory)" : "");
+		layout_entry(l, "clocks", text);
+	}
+	json_decref(clocks);
+}
+
 static void show_load(json_t *load, char *text, size_t size)
 {
 	char rate[40], events[40];
@@ -155,6 +178,7 @@ static void show_run(struct layout *l, const struct report *report)
 	if (text[0])
 		layout_entry(l, json_object_get(info, "started") ? "started" : "lasted", text);
 	show_clock(l, info);
+	show_clocks(l, report);
 	show_calibration(l, info);
 }
 

@@ -114,6 +114,25 @@ static int find_shards(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
+/* Windows of shards are merged by their clocks. A difference is reported; nothing is corrected by it. */
+static void judge_clocks(struct run_data *run)
+{
+	json_t *clocks = run_data_clocks(run);
+	json_t *every = json_object_get(json_object_get(run->parts[0].header, "series"), "every_ns");
+	int client;
+	struct clock_offset o = clock_offsets_worst(clocks, &client);
+	char a[32], b[32];
+	if (o.low_ns != IPF_ABSENT && json_is_integer(every)) {
+		double middle = ((double)o.low_ns + (double)o.high_ns) / 2, bound = ((double)o.high_ns - (double)o.low_ns) / 2;
+		double window = (double)json_integer_value(every);
+		if (bound > window || fabs(middle) > window)
+			verdict_note(run->verdict, VERDICT_LOAD, VERDICT_DOUBTFUL,
+			             "the clocks of two shards are %s apart (to within %s): their windows do not belong together",
+			             verdict_duration(fabs(middle) / 1e6, a), verdict_duration(bound / 1e6, b));
+	}
+	json_decref(clocks);
+}
+
 /* Adds stages that rows refer to but no schedule has. */
 static int name_stages(struct run_data *run, struct ipf_error *err)
 {
@@ -216,6 +235,7 @@ int merge_parts(struct run_data *run, struct ipf_error *err)
 		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
 	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)
 		return -1;
+	judge_clocks(run);
 	for (int i = 0; i < run->part_count; i++) {
 		run->parts[i].windows = calloc(run->schedule.count + 1, sizeof *run->parts[i].windows);
 		if (!run->parts[i].windows)

@@ -15,9 +15,12 @@ const char *const groupings[GROUPINGS] = {"model", "target"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
-	*run = (struct run_data){.slo = slo, .verdict = verdict_new(), .samples = sample_store_new(SAMPLE_STORE_BYTES)};
+	*run = (struct run_data){.slo = slo,
+	                         .verdict = verdict_new(),
+	                         .samples = sample_store_new(SAMPLE_STORE_BYTES),
+	                         .clocks = clock_offsets_new()};
 	run->servers.store = run->accelerators.store = run->samples;
-	return run->verdict && run->samples ? 0 : ipf_error_memory(err);
+	return run->verdict && run->samples && run->clocks ? 0 : ipf_error_memory(err);
 }
 
 static void string_table_release(struct string_table *table)
@@ -54,6 +57,7 @@ void run_data_release(struct run_data *run)
 	server_samples_release(&run->servers);
 	gpu_samples_release(&run->accelerators);
 	sample_store_free(run->samples);
+	clock_offsets_free(run->clocks);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
 }
@@ -371,7 +375,11 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 		return gpu_samples_add(&run->accelerators, number, part->shift_ns, &run->doc, err);
 	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
 		later(&part->last_ns, t_ns);
-	return jdoc_text_is(&run->doc, kind, "client") ? verdict_client(run->verdict, line, err) : 0;
+	if (!jdoc_text_is(&run->doc, kind, "client"))
+		return 0;
+	if (part->client >= 0 && clock_offsets_read(run->clocks, part->client, &run->doc, JDOC_ROOT, err) < 0)
+		return -1;
+	return verdict_client(run->verdict, line, err);
 }
 
 /* Checks that a part has the same stages as the first one. */
@@ -483,6 +491,11 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	if (part->t0_ns != IPF_ABSENT && parts[0].t0_ns != IPF_ABSENT)
 		part->shift_ns = part->t0_ns - parts[0].t0_ns;
 	part->records = records_of(part->header);
+	part->client = -1;
+	if (part->records && json_array_size(json_object_get(part->header, "from")) == 1)
+		part->client = clock_offsets_client(run->clocks, part->records);
+	if (part->client == -2)
+		return ipf_error_memory(err);
 	run->part_count++;
 	run->stage_models_count = 0;
 	if (!part->name || number_targets(run, part) < 0)
@@ -610,6 +623,8 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	}
 	part->trailer = json_incref(stream_reader_trailer(stream));
 	read_trailer(part, part->trailer);
+	if (part->client >= 0 && json_array_size(part->clients) == 1)
+		clock_offsets_end(run->clocks, part->client, json_array_get(part->clients, 0));
 	note_digests(part, stream);
 	if (verdict_transport(run->verdict, json_object_get(part->trailer, "transport")) < 0 && bad == 0)
 		bad = ipf_error_memory(err);
@@ -658,6 +673,15 @@ static bool share_lines(const struct run_part *a, const struct run_part *b)
 		}
 	}
 	return false;
+}
+
+json_t *run_data_clocks(const struct run_data *run)
+{
+	json_t *collected = json_object_get(run->parts[0].trailer, "clocks");
+	if (run->part_count == 1)
+		return json_is_object(collected) ? json_incref(collected) : NULL;
+	return run->shards && clock_offsets_clients(run->clocks) == run->part_count ? clock_offsets_json(run->clocks)
+	                                                                            : NULL;
 }
 
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part)

@@ -12,6 +12,7 @@
 
 #include "cli/progress.h"
 #include "results/slo.h"
+#include "series/clock_offsets.h"
 #include "series/server_samples.h"
 #include "stats/histogram.h"
 #include "stream/metric.h"
@@ -72,6 +73,7 @@ struct run_part {
 	char incomplete[360]; /* why part of it is missing; "": it is complete */
 	int64_t last_ns;      /* the latest time in the stream */
 	int64_t rows;
+	int client;                   /* its number in run->clocks, if it has the records of one client; -1 */
 	bool sharded;                 /* of a schedule that was divided into shards */
 	int64_t *arrivals;            /* for each stage of the schedule */
 	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
@@ -104,6 +106,7 @@ struct run_data {
 	struct sample_store *samples; /* of servers and accelerators, on the clock of the first part */
 	struct server_samples servers;
 	struct gpu_samples accelerators;
+	struct clock_offsets *clocks; /* of the parts that are of one client each */
 	struct jdoc doc;
 };
 
@@ -114,6 +117,9 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err);
 void run_data_release(struct run_data *run);
 
+/* How far apart the clocks of the shards are ("clocks" in ipf-results(5)): a new object; NULL: there are no shards, or
+ * it is not known, or out of memory. After merge_parts. */
+json_t *run_data_clocks(const struct run_data *run);
 /* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
 /* The rows of a stage; *count is their number. After merge_parts. */

@@ -330,8 +330,11 @@ static const struct {
                    "slots delayed are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD, "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
                    "without any measured request."},
-	{VERDICT_LOAD, "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
-                   "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart."},
+	{VERDICT_LOAD,
+     "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
+     "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart. "
+     "DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
+     "windows, or this is not known to within a window."},
 	{VERDICT_CLIENT,
      "DOUBTFUL if in one second of twenty (p95) the sending thread used more than 80 % of a core (INVALID "
      "above 95 %), waited for a core for more than 10 % of the time (INVALID above 50 %), was more than 10 ms "

@@ -1,0 +1,84 @@
+#!/bin/bash
+# How far apart the clocks of two shards are, from the Date headers that both see: nginx sends them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/nginx.sh"
+. "$TESTS/data/report/seal.sh"
+report=$BIN/ipf-report
+preload=$BUILD/tests/wall_clock.so
+
+# ---- two shards for real, one with a clock that is 1.3 s fast ----
+
+nginx_conf() { # PORT OF THE SERVER BEHIND IT
+	cat <<-END
+		daemon off; master_process off; pid nginx.pid; error_log nginx.err;
+		events { worker_connections 1024; }
+		http {
+			client_body_temp_path tmp1; proxy_temp_path tmp2; fastcgi_temp_path tmp3; uwsgi_temp_path tmp4; scgi_temp_path tmp5;
+			access_log off; keepalive_requests 10000;
+			server {
+				listen 127.0.0.1:$PLAIN;
+				location / { proxy_pass http://127.0.0.1:$1; proxy_buffering off; }
+			}
+		}
+	END
+}
+
+if [ -n "${SANITIZE:-}" ] || [ ! -e "$preload" ]; then
+	skip "two shards with clocks of their own" "$preload cannot be preloaded"
+else
+	server_start --step-base 2ms --step-per-seq 0
+	if nginx_start "${URL##*:}"; then
+		ipf-prep synthetic -n 200 --input-tokens 20 --output-tokens 4 -t approx -q -o t.trace
+		ipf-sched poisson:rate=40,for=4s -t t.trace -q -o t.sched
+		fire() { ipf-fire -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched "$@"; }
+		fire -o a.records &
+		first=$!
+		run env WALL_CLOCK_OFFSET_MS=1300 LD_PRELOAD="$preload" "$BIN/ipf-fire" -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched -o b.records
+		status_is 0 "a run under another clock"
+		wait $first
+		is "$?" 0 "beside one under this clock"
+		between "$(body a.records | jq -c 'select(.client.dates) | .client.dates[]' | jq -s 'map(.[1]) | unique | length')" 4 20 "the records have a Date of each second"
+		is "$(head -1 a.records | jq -c '.system_clock.synchronised | type')" '"boolean"' "and the system's state of its clock, at the start"
+		is "$(tail -1 a.records | jq -c '.end.client.system_clock.synchronised | type')" '"boolean"' "and at the end"
+		for name in a b; do ipf-collect -q $name.records -o $name.results; done
+		run "$report" -q -f json a.results b.results
+		offset=$(jq -c '.clocks.offsets[0]' "$OUT")
+		is "$(jq -c '[.client, .by, .contradiction]' <<<"$offset")" '[1,["date"],null]' "the offset is known from the Date"
+		between 1300000000 "$(jq .low_ns <<<"$offset")" "$(jq .high_ns <<<"$offset")" "and within its bound"
+		between "$(jq '.high_ns - .low_ns' <<<"$offset")" 0 900000000 "which is narrower than a second"
+		run "$report" -q b.results a.results
+		matches "$(cat "$OUT")" '^  clocks      shard 2 of 2 is 1\.[0-9]* s behind the first, to within ' "the text says it"
+		run "$report" -q -f json a.results
+		is "$(jq -c .clocks "$OUT")" null "one client has nothing to compare with"
+	else
+		skip "two shards with clocks of their own" "there is no nginx"
+	fi
+fi
+
+# ---- made by hand: a sees the Date change 100 to 120 ms after its second began, b at AFTER to AFTER + 20 ms ----
+
+jq -c '.series = { every_ns: 1000000000 } | .from[0].target = "http://server/v1"' \
+	<(head -1 "$TESTS/data/report/one.results") | sed 's/"tool":"ipf-fire 0.1.0"/&,"t0_unix_ns":1000000000000000000/' >header
+shard() { # NAME N AFTER-MS
+	{
+		sed -e 1d -e '$d' "$TESTS/data/report/one.results" | jq -c "if .n then .n = $2 else . end"
+		jq -nc --argjson after "$3" 'range(5) | { sample: "client", t_ns: (. * 1000000000),
+			dates: [[0, (1000000000 + .), (. * 1000000000 + ($after + 20) * 1000000), ((. + 1) * 1000000000 + $after * 1000000)]] }'
+	} >body
+	seal header body >"$1.results"
+}
+shard a 0 100
+shard b 1 300
+shard far 1 1900
+"$report" -f json a.results b.results >near.json
+is "$(jq -c '.clocks' near.json)" '{"clients":2,"offsets":[{"client":1,"low_ns":180000000,"high_ns":220000000,"by":["date"]}]}' "an offset of 200 ms"
+"$report" -f json a.results far.results >far.json
+is "$(jq -c '[.clocks.offsets[0].low_ns, .verdict.checks[0].status]' far.json)" '[1780000000,"DOUBTFUL"]' "one that is longer than a window is DOUBTFUL"
+matches "$(jq -r '.verdict.checks[0].detail' far.json)" 'the clocks of two shards are 1\.8 s apart \(to within 20 ms\)' "with the figures"
+is "$(jq -r '.verdict.checks[0].detail' near.json | grep -c clocks)" 0 "a shorter one is not"
+sed -i 's/"dates":\[\[0,/"dates":[["zero",/' body
+seal header body >bad.results
+run "$report" bad.results
+status_is 3 "what is no Date is refused"
+stderr_contains "dates: expected lists of four integers" "with its name"
