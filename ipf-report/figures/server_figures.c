@@ -330,6 +330,24 @@ void server_figures_release(struct server_figures *f)
 	*f = (struct server_figures){0};
 }
 
+static bool is_text(json_t *object, const char *key, const char *text)
+{
+	const char *own = json_string_value(json_object_get(object, key));
+	return strcmp(own ? own : "", text) == 0;
+}
+
+static json_t *energy_entry(const struct run_part *part, const struct gpu_device *d)
+{
+	json_t *entry;
+	size_t i;
+	json_array_foreach(json_object_get(part->trailer, "accelerators"), i, entry)
+	{
+		if (is_text(entry, "source", d->from) && is_text(entry, "host", d->host) && is_text(entry, "device", d->device))
+			return entry;
+	}
+	return NULL;
+}
+
 struct accelerator_figures accelerator_figures_of(const struct run_data *run, int device)
 {
 	const struct gpu_device *d = &run->accelerators.devices[device];
@@ -347,6 +365,6 @@ struct accelerator_figures accelerator_figures_of(const struct run_data *run, in
 	              {&f.temperature, "temperature_c"}};
 	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
 		*gauges[i].to = sample_store_gauge_figures(run->samples, d->source, gauges[i].name, &range);
-	f.energy = sample_store_counter_figures(run->samples, d->source, "energy_j", &range);
+	f.energy = energy_entry(&run->parts[d->part], d);
 	return f;
 }

@@ -47,7 +47,7 @@ struct server_figures {
 struct accelerator_figures {
 	const struct gpu_device *device;
 	struct gauge_figures utilization, bandwidth, memory_used, memory_total, power, sm_clock, temperature;
-	struct counter_figures energy;
+	json_t *energy; /* its entry in "accelerators" of the trailer of its part, see ipf-results(5); borrowed; NULL */
 };
 
 int server_figures_build(struct server_figures *figures, const struct run_data *run, struct ipf_error *err);

@@ -157,7 +157,7 @@ json_t *json_accelerators(const struct report *report)
 	for (int i = 0; i < report->run->accelerators.count; i++) {
 		struct accelerator_figures f = accelerator_figures_of(report->run, i);
 		json_t *json = json_object();
-		put_text(json, "device", sample_store_source_name(report->run->samples, f.device->source));
+		put_text(json, "device", f.device->device);
 		put_text(json, "host", f.device->host);
 		put_text(json, "model", f.device->model);
 		put_text(json, "source", f.device->from);
@@ -169,7 +169,8 @@ json_t *json_accelerators(const struct report *report)
 		json_put_object(json, "power_w", gauge_json(&f.power));
 		json_put_object(json, "sm_clock_hz", gauge_json(&f.sm_clock));
 		json_put_object(json, "temperature_c", gauge_json(&f.temperature));
-		json_put(json, "energy_counted_j", f.energy.sum);
+		if (f.energy)
+			json_object_set(json, "energy", f.energy);
 		json_array_append_new(list, json);
 	}
 	return list;

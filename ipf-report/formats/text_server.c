@@ -182,24 +182,73 @@ void text_server(struct layout *l, const struct report *report)
 
 /* ---- accelerators ---- */
 
-static void show_device(struct layout *l, const struct report *report, int i)
+static double figure_of(json_t *entry, const char *key)
 {
-	struct accelerator_figures f = accelerator_figures_of(report->run, i);
-	char text[40], label[300], model[80];
-	safe_text(model, sizeof model, slice_of(f.device->model[0] ? f.device->model : "device"));
-	if (f.device->index != IPF_ABSENT)
-		snprintf(label, sizeof label, "%.64s%s%lld: %s", f.device->host, f.device->host[0] ? " " : "",
-		         (long long)f.device->index, model);
-	else
-		snprintf(label, sizeof label, "%.64s%s%s", f.device->host, f.device->host[0] ? ": " : "", model);
+	json_t *value = json_object_get(entry, key);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool is_valid(const struct accelerator_figures *f)
+{
+	return json_is_true(json_object_get(f->energy, "valid"));
+}
+
+static void name_device(const struct accelerator_figures *f, char *label, size_t size)
+{
+	char model[80], index[32] = "";
+	safe_text(model, sizeof model, slice_of(f->device->model[0] ? f->device->model : "device"));
+	if (f->device->index != IPF_ABSENT)
+		snprintf(index, sizeof index, " %lld", (long long)f->device->index);
+	snprintf(label, size, "%.64s%s%s%s", f->device->host, index, f->device->host[0] || index[0] ? ": " : "", model);
+}
+
+/* Energy that is not valid is no figure: the reasons follow below the table. */
+static void show_device(struct layout *l, const struct accelerator_figures *f)
+{
+	char text[40], label[200];
+	name_device(f, label, sizeof label);
 	layout_to(l, 2);
-	layout_clipped(l, 28, PLAIN, label);
-	layout_right(l, 39, PLAIN, show_percent(f.utilization.mean, text));
-	layout_right(l, 48, PLAIN, show_percent(f.bandwidth.mean, text));
-	layout_right(l, 57, PLAIN, show_narrow_number(f.memory_used.max / 1073741824, 7, text));
-	layout_right(l, 65, PLAIN, show_narrow_number(f.power.mean, 7, text));
-	layout_right(l, 73, PLAIN, show_narrow_number(f.power.max, 7, text));
-	layout_right(l, WIDTH, PLAIN, show_narrow_number(f.temperature.max, 6, text));
+	layout_clipped(l, 26, PLAIN, label);
+	layout_right(l, 37, PLAIN, show_percent(f->utilization.mean, text));
+	layout_right(l, 46, PLAIN, show_percent(f->bandwidth.mean, text));
+	layout_right(l, 55, PLAIN, show_narrow_number(f->memory_used.max / 1073741824, 7, text));
+	layout_right(l, 63, PLAIN, show_narrow_number(f->power.mean, 7, text));
+	layout_right(l, 71, PLAIN, show_narrow_number(figure_of(f->energy, "idle_power_w"), 7, text));
+	layout_right(l, WIDTH, PLAIN,
+	             show_narrow_number(is_valid(f) ? figure_of(f->energy, "energy_j") / 1e3 : NAN, 8, text));
+	layout_end_line(l);
+}
+
+static void show_reasons(struct layout *l, const struct accelerator_figures *f)
+{
+	char text[500] = "", label[200], line[800];
+	json_t *reason;
+	size_t i;
+	if (!f->energy || is_valid(f))
+		return;
+	json_array_foreach(json_object_get(f->energy, "reasons"), i, reason)
+		join(text, sizeof text, ", ", shown(json_string_value(reason)).text, "");
+	name_device(f, label, sizeof label);
+	snprintf(line, sizeof line, "(%s: the energy is not valid: %s)", label, text[0] ? text : "no reason given");
+	layout_to(l, 2);
+	layout_wrapped(l, 3, FAINT, line);
+}
+
+static void show_device_heads(struct layout *l)
+{
+	layout_heading(l, "Accelerators");
+	layout_right(l, 37, FAINT, "busy");
+	layout_right(l, 46, FAINT, "memory");
+	layout_right(l, 55, FAINT, "memory");
+	layout_right(l, 71, FAINT, "power, W");
+	layout_right(l, WIDTH, FAINT, "energy");
+	layout_end_line(l);
+	layout_right(l, 37, FAINT, "mean");
+	layout_right(l, 46, FAINT, "busy");
+	layout_right(l, 55, FAINT, "max GiB");
+	layout_right(l, 63, FAINT, "mean");
+	layout_right(l, 71, FAINT, "idle");
+	layout_right(l, WIDTH, FAINT, "kJ");
 	layout_end_line(l);
 }
 
@@ -208,25 +257,18 @@ void text_accelerators(struct layout *l, const struct report *report)
 	int count = report->run->accelerators.count, most = count <= DEVICES_MOST + 1 ? count : DEVICES_MOST;
 	if (count == 0)
 		return;
-	layout_heading(l, "Accelerators");
-	layout_right(l, 39, FAINT, "busy");
-	layout_right(l, 48, FAINT, "memory");
-	layout_right(l, 57, FAINT, "memory");
-	layout_right(l, 73, FAINT, "power, W");
-	layout_right(l, WIDTH, FAINT, "\u00b0C");
-	layout_end_line(l);
-	layout_right(l, 39, FAINT, "mean");
-	layout_right(l, 48, FAINT, "busy");
-	layout_right(l, 57, FAINT, "max GiB");
-	layout_right(l, 65, FAINT, "mean");
-	layout_right(l, 73, FAINT, "max");
-	layout_right(l, WIDTH, FAINT, "max");
-	layout_end_line(l);
-	for (int i = 0; i < most; i++)
-		show_device(l, report, i);
+	show_device_heads(l);
+	for (int i = 0; i < most; i++) {
+		struct accelerator_figures f = accelerator_figures_of(report->run, i);
+		show_device(l, &f);
+	}
 	if (count > most) {
 		layout_to(l, 2);
 		layout_format(l, FAINT, "%d more", count - most);
 		layout_end_line(l);
+	}
+	for (int i = 0; i < most; i++) {
+		struct accelerator_figures f = accelerator_figures_of(report->run, i);
+		show_reasons(l, &f);
 	}
 }

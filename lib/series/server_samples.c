@@ -254,10 +254,12 @@ int gpu_samples_add(struct gpu_samples *s, int part, int64_t shift_ns, const str
 	if (got != 1)
 		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "t_ns: missing in a sample");
 	struct buffer name = {0};
-	/* devices of two hosts may have the same name */
+	/* devices of two hosts may have the same name, and two sources report the same device */
+	int from = jdoc_get_text(line, JDOC_ROOT, "source", &name, err);
+	buffer_byte(&name, ' ');
 	int host = jdoc_get_text(line, JDOC_ROOT, "host", &name, err);
 	buffer_byte(&name, ' ');
-	if (host < 0 || get_name(line, "device", &name, err) < 0) {
+	if (from < 0 || host < 0 || get_name(line, "device", &name, err) < 0) {
 		buffer_release(&name);
 		return -1;
 	}
@@ -273,6 +275,7 @@ int gpu_samples_add(struct gpu_samples *s, int part, int64_t shift_ns, const str
 	if (get_text(line, "host", device->host, sizeof device->host, err) < 0 ||
 	    get_text(line, "model", device->model, sizeof device->model, err) < 0 ||
 	    get_text(line, "source", device->from, sizeof device->from, err) < 0 ||
+	    get_text(line, "device", device->device, sizeof device->device, err) < 0 ||
 	    jdoc_get_uint(line, JDOC_ROOT, "index", &device->index, err) < 0)
 		return -1;
 	return add_device_figures(s, device, t_ns, line, err);

@@ -46,6 +46,7 @@ struct gpu_device {
 	int source; /* in the store */
 	int part;
 	char host[64], model[64], from[24]; /* "from": where the samples came from, such as "nvml" */
+	char device[96];                    /* its UUID or the like */
 	int64_t index;                      /* on its host; IPF_ABSENT */
 	double energy_j;                    /* the last value of its counter; NAN: none yet */
 	int64_t energy_t_ns;

@@ -42,7 +42,9 @@ in_time() { jq -sc 'sort_by(.t_ns // .end_ns)[]'; }
 	samples replica-a 5
 	gpus
 } | in_time >body
-seal header body >equal.results
+energy='"accelerators":[{"source":"nvml","host":"node-1","device":"GPU-0","energy_j":3650.5,"valid":true,"idle_power_w":75},
+	{"source":"nvml","host":"node-1","device":"GPU-1","energy_j":4850,"valid":false,"reasons":["gap","counter_mismatch"]}],'
+seal header body | sed "s/\"end\":{/&$(echo "$energy" | tr -d '\n\t')/" >equal.results
 run "$report" equal.results
 status_is 0 "a run with samples is reported"
 golden servers.txt "as text"
@@ -51,8 +53,8 @@ is "$(jq -c '.server | [.running.max, .waiting.max, .output_tokens.sum, .hit_rat
 is "$(jq -c '.server.comparison | [.requests, .output_tokens, .ttft_ms.client.p50, .ttft_ms.server.p50[1:], .ttft_ms.server.mean]' "$OUT")" \
 	'[{"client":60,"server":60},{"client":1200,"server":1200},50,[40,60],50]' "and the client's beside them"
 is "$(jq -c .server.comparison.differences "$OUT")" null "which do not differ"
-is "$(jq -c '[.accelerators[] | [.index, .utilization.mean, .power_w.mean, .energy_counted_j, .memory_used_bytes.max]]' "$OUT")" \
-	'[[0,0.5,300,3600,68719476736],[1,0.5,400,4800,68719476736]]' "and the accelerators"
+is "$(jq -c '[.accelerators[] | [.index, .utilization.mean, .power_w.mean, .energy.energy_j, .energy.valid, .memory_used_bytes.max]]' "$OUT")" \
+	'[[0,0.5,300,3650.5,true,68719476736],[1,0.5,400,4850,false,68719476736]]' "and the accelerators"
 
 differences() { # JQ-PROGRAM: the kinds of differences after that change to the samples
 	jq -c "$1" body >changed

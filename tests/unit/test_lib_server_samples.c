@@ -263,9 +263,9 @@ static void test_devices(void **state)
 	static const char *const lines[] = {
 		"{\"sample\":\"gpu\",\"t_ns\":0,\"source\":\"nvml\",\"host\":\"h\",\"device\":\"GPU-1\",\"index\":0,\"model\":\"NVIDIA "
 		"H200\",\"utilization\":0.5,\"power_w\":300,\"energy_j\":1000}",
-		"{\"sample\":\"gpu\",\"t_ns\":2000000000,\"host\":\"h\",\"device\":\"GPU-1\",\"utilization\":1,\"power_w\":500,"
+		"{\"sample\":\"gpu\",\"source\":\"nvml\",\"t_ns\":2000000000,\"host\":\"h\",\"device\":\"GPU-1\",\"utilization\":1,\"power_w\":500,"
 		"\"energy_j\":1800}",
-		"{\"sample\":\"gpu\",\"t_ns\":4000000000,\"host\":\"h\",\"device\":\"GPU-1\",\"power_w\":500,\"energy_j\":100}",
+		"{\"sample\":\"gpu\",\"source\":\"nvml\",\"t_ns\":4000000000,\"host\":\"h\",\"device\":\"GPU-1\",\"power_w\":500,\"energy_j\":100}",
 		"{\"sample\":\"gpu\",\"t_ns\":4000000000,\"host\":\"i\",\"device\":\"GPU-1\",\"power_w\":100}",
 	};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
