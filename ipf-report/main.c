@@ -20,7 +20,7 @@ struct report_options {
 	int by;     /* index into by_names */
 	struct figure_options figures;
 	struct slo slo;
-	bool strict, definitions;
+	bool strict, definitions, ascii;
 };
 
 static const char *const window_names[] = {[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", NULL};
@@ -47,6 +47,8 @@ static const struct option_spec specs[] = {
                      "show figures also for each model or target (default: stage)"),
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,
                      "percentiles to show, such as 50,90,99.9"),
+	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
+           "text: draw the time line with ASCII characters"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Evaluation"),
@@ -151,6 +153,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .servers = &servers,
 	                        .options = &wanted,
 	                        .colour = wants_colour(options),
+	                        .ascii = options->ascii,
 	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
 	if (status == 0)

@@ -136,6 +136,12 @@ static const struct {
 	{"too-large", "Cut by ipf-fire: larger than --max-answer, or the largest answer in flight when --memory was nearly "
                   "reached."},
 
+	{NULL, "Over time"},
+	{"series",
+     "Windows of the run, of equal length (ipf-collect --every), all stages together: requests by when they were due, "
+     "started or ended, tokens when they arrived, latencies when they happened. The time line shows several windows as "
+     "one if there are more than 48. Shards are merged by their clocks."},
+
 	{NULL, "Servers and accelerators, as they report themselves while the run lasts (ipf-collect --scrape, --gpu)"},
 	{"running", "Requests that the servers work on, and with waiting those in their queues: mean over time, p90 over "
                 "time, and maximum, from the first start to the last end of a request. The sum over all targets."},

@@ -1,6 +1,7 @@
 /* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
 #include "absent.h"
 #include "formats/json_figures.h"
+#include "formats/json_series.h"
 #include "formats/json_server.h"
 #include "formats/report_format.h"
 
@@ -251,6 +252,7 @@ static void render_json(const struct report *report, struct buffer *out)
 	if (clocks)
 		json_object_set(json, "clocks", clocks);
 	json_decref(clocks);
+	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);
 	if (json_array_size(accelerators) > 0)

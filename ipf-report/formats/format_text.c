@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/text_server.h"
+#include "formats/text_time_line.h"
 #include "formats/text_table.h"
 #include "safe_text.h"
 #include "cli/units.h"
@@ -810,6 +811,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_stages(&l, report);
 	show_latency(&l, report);
 	show_tokens(&l, report);
+	text_time_line(&l, report);
 	text_server(&l, report);
 	text_accelerators(&l, report);
 	show_errors(&l, report);

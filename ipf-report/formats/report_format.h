@@ -25,6 +25,7 @@ struct report {
 	json_t *verdict;  /* from verdict_json */
 	json_t *run_info; /* from run_info_json */
 	bool colour;      /* text: with escape sequences */
+	bool ascii;       /* text: without characters beyond ASCII where these draw */
 	bool verbose;     /* text: also what is of interest only if something is amiss */
 };
 

@@ -58,6 +58,7 @@ void run_data_release(struct run_data *run)
 	gpu_samples_release(&run->accelerators);
 	sample_store_free(run->samples);
 	clock_offsets_free(run->clocks);
+	series_free(run->windows);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
 }
@@ -382,6 +383,43 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 	return verdict_client(run->verdict, line, err);
 }
 
+/* Joins windows to ones of a length that is a multiple of theirs. */
+static int lengthen_windows(struct run_data *run, int64_t every_ns, struct ipf_error *err)
+{
+	struct series *longer = series_new(every_ns, 0);
+	const struct window *w;
+	int bad = longer ? 0 : ipf_error_memory(err);
+	for (size_t i = 0; bad == 0 && (w = series_get(run->windows, i)); i++)
+		bad = series_add(longer, w, 0, err);
+	series_free(run->windows);
+	run->windows = longer;
+	return bad;
+}
+
+static int add_window(struct run_data *run, struct slice line, struct ipf_error *err)
+{
+	const struct run_part *part = &run->parts[run->part_count - 1];
+	if (!run->windows)
+		return 0; /* the header has no length of windows */
+	if (series_read(run->windows, line, part->shift_ns, err) < 0)
+		return -1;
+	if (series_memory(run->windows) <= RUN_WINDOWS_BYTES || series_every_ns(run->windows) > SERIES_EVERY_MOST_NS)
+		return 0;
+	return lengthen_windows(run, 2 * series_every_ns(run->windows), err);
+}
+
+/* The windows of all parts are as long as the longest of any. */
+static int begin_windows(struct run_data *run, const struct run_part *part, struct ipf_error *err)
+{
+	json_t *every = json_object_get(json_object_get(part->header, "series"), "every_ns");
+	int64_t every_ns = json_is_integer(every) ? json_integer_value(every) : 0;
+	if (every_ns < SERIES_EVERY_LEAST_NS || every_ns > SERIES_EVERY_MOST_NS)
+		return 0;
+	if (!run->windows)
+		return (run->windows = series_new(every_ns, 0)) ? 0 : ipf_error_memory(err);
+	return every_ns > series_every_ns(run->windows) ? lengthen_windows(run, every_ns, err) : 0;
+}
+
 /* Checks that a part has the same stages as the first one. */
 static int check_same_schedule(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
                                struct ipf_error *err)
@@ -558,7 +596,7 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 		int bad = got == RESULT_ROW         ? add_row(run, &result, err)
 		          : got == RESULT_HISTOGRAM ? add_gaps(run, line, err)
 		          : got == RESULT_SAMPLE    ? add_sample(run, line, err)
-		                                    : 0;
+		                                    : add_window(run, line, err);
 		if (bad < 0) {
 			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
 			return -1;
@@ -613,7 +651,9 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 		return -1;
 	}
 	struct run_part *part = &run->parts[run->part_count - 1];
-	bad = read_lines(run, reader, progress, err);
+	bad = begin_windows(run, part, err);
+	if (bad == 0)
+		bad = read_lines(run, reader, progress, err);
 	if (bad < 0 && (err->kind == IPF_CUT || err->kind == IPF_INPUT)) {
 		if (err->line > 0)
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s:%lld: %.200s", part->name, (long long)err->line,

@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "results/slo.h"
 #include "series/clock_offsets.h"
+#include "series/series.h"
 #include "series/server_samples.h"
 #include "stats/histogram.h"
 #include "stream/metric.h"
@@ -103,12 +104,16 @@ struct run_data {
 	int64_t stage_models_count;
 	struct failure_tally failures; /* of measured stages; sorted after the last part */
 	struct verdict *verdict;
+	struct series *windows;       /* of all parts, on the clock of the first one; NULL: the results have none */
 	struct sample_store *samples; /* of servers and accelerators, on the clock of the first part */
 	struct server_samples servers;
 	struct gpu_samples accelerators;
 	struct clock_offsets *clocks; /* of the parts that are of one client each */
 	struct jdoc doc;
 };
+
+/* What the windows of a run may take. Beyond that, they are joined to windows of twice the length. */
+#define RUN_WINDOWS_BYTES ((size_t)128 << 20)
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
 /* Reads the results stream `path` (NULL or "-": standard input) as a new part. -1: an error; what was read before it is
