@@ -111,14 +111,14 @@ server_start --step-base 1ms --fail 503:share=0.3 --seed 7
 is "$(forty)" "$first" "the same ones for the same seed"
 
 # ---- many at once ----
-server_start --step-base 5ms --max-batch 2 --kv-blocks 12 --log batch.ndjson
+server_start --step-base 25ms --max-batch 2 --kv-blocks 12 --log batch.ndjson
 curls=
 for i in 1 2 3 4 5 6; do
 	curl -s "$URL/v1/completions" -o /dev/null -d "$(printf '{"prompt":"%s%064d","max_tokens":60}' $i 0)" &
 	curls="$curls $!"
 done
 waiting() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_waiting{.*} //p')" -ge 3 ]; }
-yes_if "a full batch makes a queue" wait_for 5 waiting
+yes_if "a full batch makes a queue" wait_for 20 waiting
 # shellcheck disable=SC2086 # several words
 wait $curls
 is "$(jq -s 'map(.output_tokens) | unique' -c batch.ndjson)" "[60]" "with all their tokens"
@@ -126,9 +126,9 @@ metrics=$(curl -s "$URL/metrics")
 between "$(sed -n 's/^vllm:num_requests_waiting{.*} //p' <<<"$metrics")" 0 0 "and the queue is empty"
 between "$(sed -n 's/^vllm:kv_cache_usage_perc{.*} //p' <<<"$metrics")" 0 0 "the cache unused"
 # Three waves of two, 60 steps each; a wave cannot be quicker.
-between "$(jq -s '((map(.end_ns) | max) - (map(.arrival_ns) | min)) / 1e6' batch.ndjson)" 900 6000 "in three waves"
+between "$(jq -s '((map(.end_ns) | max) - (map(.arrival_ns) | min)) / 1e6' batch.ndjson)" 4500 20000 "in three waves"
 # Two that grow to eight blocks each, and ten there are.
-server_start --step-base 5ms --kv-blocks 10 --no-prefix-cache --log preempted.ndjson
+server_start --step-base 20ms --kv-blocks 10 --no-prefix-cache --log preempted.ndjson
 curls=
 for i in 1 2; do
 	curl -s "$URL/v1/completions" -o /dev/null -d "$(printf '{"prompt":"%s%063d","max_tokens":100}' $i 0)" &
