@@ -30,7 +30,7 @@ static const struct option_spec specs[] = {
            "measure fluidity: the share of tokens that arrive within TIME of the previous token's deadline"),
 	OPTION_HEADING("While the run lasts"),
 	OPTION(OPTION_LIST, 0, "gpu", "SOURCE", struct collect_options, gpu,
-           "sample accelerators: auto, nvml, nvidia-smi or amd-smi (repeatable)"),
+           "sample accelerators: auto, nvml, nvidia-smi, amd-smi, or an exporter: dcgm:URL or amd:URL (repeatable)"),
 	OPTION(OPTION_LIST, 0, "scrape", "[NAME=]URL", struct collect_options, scrape.targets,
            "scrape a server's metrics while the run lasts, from URL or its /metrics (repeatable)"),
 	OPTION(OPTION_LIST, 0, "metric", "PATTERN", struct collect_options, scrape.metrics,

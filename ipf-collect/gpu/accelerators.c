@@ -28,7 +28,7 @@ struct accelerators {
 
 /* ---- the choices ---- */
 
-static const struct gpu_source *const sources[] = {&gpu_nvml, &gpu_nvidia_smi, &gpu_amd_smi};
+static const struct gpu_source *const sources[] = {&gpu_nvml, &gpu_nvidia_smi, &gpu_amd_smi, &gpu_dcgm, &gpu_amd};
 
 /* The source that a choice names, and what follows its colon; NULL: none. */
 static const struct gpu_source *find_source(const char *choice, const char **url)
@@ -52,10 +52,15 @@ int accelerators_check(const struct string_list *choices, struct ipf_error *err)
 		if (!strcmp(choice, "auto"))
 			continue;
 		if (!source)
-			return ipf_error_set(err, IPF_USAGE, "--gpu: expected auto, nvml, nvidia-smi or amd-smi, got \"%s\"",
+			return ipf_error_set(err, IPF_USAGE,
+			                     "--gpu: expected auto, nvml, nvidia-smi, amd-smi, dcgm:URL or amd:URL, "
+			                     "got \"%s\"",
 			                     choice);
-		if (url)
+		if (url && !source->takes_url)
 			return ipf_error_set(err, IPF_USAGE, "--gpu: %s takes no URL, got \"%s\"", source->name, choice);
+		if (source->takes_url && (!url || (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)))
+			return ipf_error_set(err, IPF_USAGE, "--gpu: expected %s:http://… or %s:https://…, got \"%s\"",
+			                     source->name, source->name, choice);
 	}
 	return 0;
 }
@@ -288,20 +293,35 @@ json_t *accelerators_json(const struct accelerators *a, const struct schedule *s
 
 /* ---- notes ---- */
 
+/* "--gpu dcgm:http://h:9400": without what is secret in the URL */
+static void append_choice(const char *choice, struct buffer *out)
+{
+	struct buffer name = {0};
+	redact_value(choice, &name);
+	buffer_text(out, "--gpu ");
+	safe_text_append(out, buffer_all(&name));
+	out->failed |= name.failed;
+	buffer_release(&name);
+}
+
 void accelerators_describe(const struct accelerators *a, bool verbose, struct buffer *out)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		const struct gpu_watched *seen = gpu_watch_seen(a->watches[i]);
 		const char *choice = gpu_watch_plan(a->watches[i])->name;
-		bool automatic = !strcmp(choice, "auto");
-		if (seen->count && (automatic || verbose))
-			buffer_format(out, "--gpu %s: %zu device%s by %s%s%s\n", automatic ? "auto" : seen->source->name,
-			              seen->count, seen->count == 1 ? "" : "s", seen->source->name,
-			              *seen->devices[0].last.model ? ": " : "", shown(seen->devices[0].last.model).text);
+		if (seen->count && (verbose || !strcmp(choice, "auto"))) {
+			const char *model = seen->devices[0].last.model;
+			append_choice(choice, out);
+			buffer_format(out, ": %zu device%s by %s%s%s\n", seen->count, seen->count == 1 ? "" : "s",
+			              seen->source->name, *model ? ": " : "", shown(model).text);
+		}
+		if (!seen->hung && (!seen->failed || (!seen->count && found_elsewhere(a, a->watches[i]))))
+			continue;
+		append_choice(choice, out);
 		if (seen->hung)
-			buffer_format(out, "--gpu %s: does not answer\n", shown(choice).text);
-		else if (seen->failed && (seen->count || !found_elsewhere(a, a->watches[i])))
-			buffer_format(out, "--gpu %s: failed %lld of %lld times, at last: %s\n", shown(choice).text,
-			              (long long)seen->failed, (long long)seen->asked, seen->last_error);
+			buffer_text(out, ": does not answer\n");
+		else
+			buffer_format(out, ": failed %lld of %lld times, at last: %s\n", (long long)seen->failed,
+			              (long long)seen->asked, seen->last_error);
 	}
 }

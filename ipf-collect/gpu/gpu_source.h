@@ -1,5 +1,5 @@
-/* A source of samples of accelerators: nvml, nvidia-smi, amd-smi, dcgm:URL, amd:URL. One file for each; `gpu_sources.c`
- * lists them.
+/* A source of samples of accelerators: nvml, nvidia-smi, amd-smi, dcgm:URL, amd:URL. One file for each;
+ * `accelerators.c` lists them.
  *
  *     void *state = NULL;
  *     if (source->open(&state, &place, &err) == 0 && source->read(state, &place, &readings, &err) == 0)
@@ -53,6 +53,6 @@ struct gpu_source {
 	void (*close)(void *state); /* NULL is fine for `state` */
 };
 
-extern const struct gpu_source gpu_nvml, gpu_nvidia_smi, gpu_amd_smi;
+extern const struct gpu_source gpu_nvml, gpu_nvidia_smi, gpu_amd_smi, gpu_dcgm, gpu_amd;
 
 #endif

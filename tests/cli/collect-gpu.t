@@ -97,7 +97,7 @@ is "$(jq -s 'map(select(.n != null)) | length' <(body hang.results))" 50 "and al
 
 run "$BIN/ipf-collect" --gpu nonsense constant.records
 status_is 2 "an unknown source is misuse"
-complains ipf-collect '--gpu: expected auto, nvml, nvidia-smi or amd-smi, got "nonsense"' "and named"
+complains ipf-collect '--gpu: expected auto, nvml, nvidia-smi, amd-smi, dcgm:URL or amd:URL, got "nonsense"' "and named"
 run "$BIN/ipf-collect" --gpu nvml constant.records
 status_is 2 "a file of records is no run that lasts"
 complains ipf-collect "--gpu: devices can only be sampled while the run lasts, but constant.records is complete" "and it says so"

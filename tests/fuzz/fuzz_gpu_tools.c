@@ -1,7 +1,8 @@
-/* Any bytes as the output of nvidia-smi and amd-smi: no more devices than there can be, and only values that make
- * sense. */
+/* Any bytes as the output of nvidia-smi, amd-smi and the exporters: no more devices than there can be, and only values
+ * that make sense. */
 #include "absent.h"
 #include "gpu/amd_smi.h"
+#include "gpu/gpu_metrics.h"
 #include "gpu/nvidia_smi.h"
 
 #include <math.h>
@@ -33,6 +34,28 @@ static void check(const struct gpu_readings *readings, int status, const struct 
 	}
 }
 
+static void add(void *data, const struct exposition_series *series)
+{
+	gpu_metrics_add(data, series);
+}
+
+static void check_exporter(const struct gpu_metrics_family *family, const char *text, size_t size)
+{
+	static struct gpu_metrics metrics;
+	static struct gpu_readings readings;
+	struct ipf_error err = {0};
+	struct exposition *e = exposition_new(add, &metrics);
+	if (!e)
+		return;
+	readings.count = 0;
+	gpu_metrics_begin(&metrics, family);
+	exposition_feed(e, text, size);
+	int status = exposition_finish(e, &err);
+	gpu_metrics_end(&metrics, &readings);
+	check(&readings, status, &err);
+	exposition_free(e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct gpu_readings readings;
@@ -50,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	readings.count = 0;
 	status = amd_smi_parse((struct slice){copy, size}, &readings, &err);
 	check(&readings, status, &err);
+	check_exporter(&gpu_metrics_dcgm, copy, size);
+	check_exporter(&gpu_metrics_amd, copy, size);
 	free(copy);
 	return 0;
 }

@@ -235,8 +235,10 @@ static void test_hangs(void **state)
 
 static void test_choices(void **state)
 {
-	static const char *good[] = {"auto", "nvml", "nvidia-smi", "amd-smi"};
-	static const char *const bad[] = {"", "nvidia", "nvml:", "amd-smi:http://h", "nvidia-smi ", ":", "Auto"};
+	static const char *good[] = {
+		"auto", "nvml", "nvidia-smi", "amd-smi", "dcgm:http://h:9400", "amd:https://h/metrics"};
+	static const char *const bad[] = {"",     "nvidia", "nvml:", "amd-smi:http://h", "nvidia-smi ", ":",
+	                                  "Auto", "dcgm",   "dcgm:", "amd:h:5000",       "dcgm:ftp://h"};
 	(void)state;
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		assert_int_equal(accelerators_check(&(struct string_list){&good[i], 1}, &(struct ipf_error){0}), 0);

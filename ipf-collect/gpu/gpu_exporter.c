@@ -1,0 +1,179 @@
+#include "gpu/gpu_source.h"
+
+#include "clock.h"
+#include "gpu/gpu_metrics.h"
+#include "loopback.h"
+#include "version.h"
+
+#include <curl/curl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An exporter that is asked over HTTP: dcgm-exporter or AMD's device-metrics-exporter. */
+struct exporter {
+	const char *name;
+	CURL *curl;
+	char *url;
+	bool loopback;
+	char message[CURL_ERROR_SIZE];
+	struct gpu_metrics metrics;
+
+	/* of the answer that is coming in */
+	struct exposition *exposition;
+	size_t bytes;
+	bool too_large;
+	int cancel;
+};
+
+/* ---- opening ---- */
+
+static void close_exporter(void *state)
+{
+	struct exporter *e = state;
+	if (!e)
+		return;
+	curl_easy_cleanup(e->curl);
+	free(e->url);
+	free(e);
+}
+
+/* The URL with /metrics if it has no path. False: no URL, or no memory. */
+static bool complete_url(struct exporter *e, const char *url)
+{
+	CURLU *u = curl_url();
+	char *path = NULL, *host = NULL, *whole = NULL;
+	bool good = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	            curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	            curl_url_get(u, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
+	            (strcmp(path, "/") != 0 || curl_url_set(u, CURLUPART_PATH, "/metrics", 0) == CURLUE_OK) &&
+	            curl_url_get(u, CURLUPART_URL, &whole, 0) == CURLUE_OK && (e->url = strdup(whole)) != NULL;
+	e->loopback = good && host_is_loopback(host);
+	curl_free(path);
+	curl_free(host);
+	curl_free(whole);
+	curl_url_cleanup(u);
+	return good;
+}
+
+static int open_exporter(const char *name, void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	struct exporter *e = calloc(1, sizeof *e);
+	if (!e || !(e->curl = curl_easy_init())) {
+		close_exporter(e);
+		return ipf_error_memory(err);
+	}
+	e->name = name;
+	if (!complete_url(e, place->url)) {
+		close_exporter(e);
+		return ipf_error_set(err, IPF_USAGE, "%s: not a URL: %s", name, place->url);
+	}
+	*state = e;
+	return 0;
+}
+
+static int open_dcgm(void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	return open_exporter("dcgm", state, place, err);
+}
+
+static int open_amd(void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	return open_exporter("amd", state, place, err);
+}
+
+/* ---- asking ---- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *data)
+{
+	struct exporter *e = data;
+	e->bytes += size * count;
+	e->too_large = e->bytes > GPU_ANSWER_MOST;
+	if (e->too_large)
+		return 0;
+	exposition_feed(e->exposition, bytes, size * count);
+	return size * count;
+}
+
+/* Called by libcurl at least once a second, and whenever something moves. */
+static int is_cancelled(void *data, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
+{
+	struct exporter *e = data;
+	struct pollfd cancel = {.fd = e->cancel, .events = POLLIN};
+	(void)down_all, (void)down, (void)up_all, (void)up;
+	return poll(&cancel, 1, 0) > 0;
+}
+
+static CURLcode transfer(struct exporter *e, const struct gpu_place *place)
+{
+	CURL *c = e->curl;
+	bool good = true;
+#define SET(option_, value_) good &= curl_easy_setopt(c, option_, value_) == CURLE_OK
+	SET(CURLOPT_URL, e->url);
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_TIMEOUT_MS, (long)(place->patience_ns / NS_PER_MS));
+	SET(CURLOPT_FAILONERROR, 1L);
+	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
+	SET(CURLOPT_USERAGENT, "ipf-collect/" IPF_VERSION);
+	SET(CURLOPT_ERRORBUFFER, e->message);
+	SET(CURLOPT_WRITEFUNCTION, take_body);
+	SET(CURLOPT_WRITEDATA, e);
+	SET(CURLOPT_NOPROGRESS, 0L);
+	SET(CURLOPT_XFERINFOFUNCTION, is_cancelled);
+	SET(CURLOPT_XFERINFODATA, e);
+	if (e->loopback)
+		SET(CURLOPT_NOPROXY, "*");
+#undef SET
+	return good ? curl_easy_perform(c) : CURLE_OUT_OF_MEMORY;
+}
+
+static void add_series(void *data, const struct exposition_series *series)
+{
+	gpu_metrics_add(data, series);
+}
+
+static int read_exporter(struct exporter *e, const struct gpu_metrics_family *family, const struct gpu_place *place,
+                         struct gpu_readings *readings, struct ipf_error *err)
+{
+	struct ipf_error bad = {0};
+	int status = 0;
+	e->bytes = 0;
+	e->too_large = false;
+	e->message[0] = '\0';
+	e->cancel = place->cancel;
+	gpu_metrics_begin(&e->metrics, family);
+	if (!(e->exposition = exposition_new(add_series, &e->metrics)))
+		return ipf_error_memory(err);
+	CURLcode code = transfer(e, place);
+	if (e->too_large)
+		status = ipf_error_set(err, IPF_INPUT, "%s: %s: an answer of more than %zu MiB", e->name, e->url,
+		                       GPU_ANSWER_MOST >> 20);
+	else if (code != CURLE_OK)
+		status = ipf_error_set(err, IPF_SYSTEM, "%s: %s: %s", e->name, e->url,
+		                       *e->message ? e->message : curl_easy_strerror(code));
+	else if (exposition_finish(e->exposition, &bad) < 0)
+		status = ipf_error_set(err, bad.kind, "%s: %s: %s", e->name, e->url, bad.text);
+	exposition_free(e->exposition);
+	e->exposition = NULL;
+	if (status == 0)
+		gpu_metrics_end(&e->metrics, readings);
+	if (status == 0 && readings->count == 0)
+		return ipf_error_set(err, IPF_INPUT, "%s: %s: no devices", e->name, e->url);
+	return status;
+}
+
+static int read_dcgm(void *state, const struct gpu_place *place, struct gpu_readings *readings, struct ipf_error *err)
+{
+	return read_exporter(state, &gpu_metrics_dcgm, place, readings, err);
+}
+
+static int read_amd(void *state, const struct gpu_place *place, struct gpu_readings *readings, struct ipf_error *err)
+{
+	return read_exporter(state, &gpu_metrics_amd, place, readings, err);
+}
+
+const struct gpu_source gpu_dcgm = {
+	.name = "dcgm", .takes_url = true, .open = open_dcgm, .read = read_dcgm, .close = close_exporter};
+const struct gpu_source gpu_amd = {
+	.name = "amd", .takes_url = true, .open = open_amd, .read = read_amd, .close = close_exporter};
