@@ -41,6 +41,7 @@ struct collect {
 	struct series *series;
 	struct verdict *verdict;
 	struct transport *transport;
+	struct until_stable *until_stable; /* NULL: the run goes on to its end */
 	struct stream_writer *writer;
 	bool compressed;    /* the output is */
 	int64_t flushed_ns; /* compressed: the end of the record after which it was last flushed */
@@ -105,6 +106,11 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		json_decref(argv);
 		return -1;
 	}
+	if (options->until_stable.text &&
+	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule))) {
+		json_decref(argv);
+		return ipf_error_memory(err);
+	}
 	c->response_options = (struct response_options){.tokens = c->tokens, .keep_text = options->measure.keep_text};
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
@@ -156,6 +162,8 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 	run_counts_add(&c->counts, o);
 	run_view_row(c->view, o);
 	transport_add(c->transport, o);
+	if (c->until_stable)
+		until_stable_row(c->until_stable, o->row);
 	if (row_windows_add(c->series, o, err) < 0)
 		return -1;
 	return live_run_row(c->live, o, err);
@@ -188,6 +196,8 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 static int collect_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
 	transport_client(c->transport, client);
+	if (c->until_stable)
+		until_stable_client(c->until_stable, client);
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
@@ -210,6 +220,11 @@ static void show(struct collect *c)
 	buffer_release(&line);
 }
 
+static bool is_stable(const struct collect *c)
+{
+	return c->until_stable && until_stable_finding(c->until_stable)->stable;
+}
+
 /* Waits for input. False: there is something else to do first; with a view, time goes on without input. */
 static bool has_input(const struct collect *c, struct stream_reader *stream)
 {
@@ -221,7 +236,8 @@ static bool has_input(const struct collect *c, struct stream_reader *stream)
 	return ready > 0 ? wait[0].revents != 0 : ready < 0 && errno != EINTR;
 }
 
-/* 1: a line was read, or a signal arrived; 0: the input ended; -1: bad input in `bad`, or an output error in `err`. */
+/* 1: a line was read, or a signal arrived; 0: the input ended, or the run is stable; -1: bad input in `bad`, or an
+ * output error in `err`. */
 static int step(struct collect *c, const struct record_input *input, struct ipf_error *bad, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
@@ -249,7 +265,7 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	if (got < 0)
 		ipf_error_place(bad, stream_reader_name(stream), stream_reader_line(stream));
 	show(c);
-	return got;
+	return got == 1 && is_stable(c) ? 0 : got;
 }
 
 static void note_incomplete(struct collect *c, const char *why)
@@ -269,6 +285,21 @@ static int note_missing_shards(struct collect *c, struct ipf_error *err)
 	verdict_note(c->verdict, VERDICT_LOAD, VERDICT_INVALID, "%s: these are the figures of a part of the run",
 	             c->missing.data);
 	return 0;
+}
+
+/* What --until-stable found, for the verdict. */
+static void note_stability(struct collect *c)
+{
+	const struct stable_finding *f = c->until_stable ? until_stable_finding(c->until_stable) : NULL;
+	struct buffer text = {0};
+	if (!f)
+		return;
+	until_stable_describe(c->until_stable, &text);
+	if (f->stable)
+		verdict_stopped(c->verdict, f->stage);
+	if (!text.failed)
+		verdict_note(c->verdict, VERDICT_SAMPLES, f->stable ? VERDICT_OK : VERDICT_DOUBTFUL, "%s", text.data);
+	buffer_release(&text);
 }
 
 int collect_run(struct collect *c, struct ipf_error *err)
@@ -296,6 +327,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 			*err = bad;
 	}
 	live_run_stop(c->live);
+	note_stability(c);
 	return 0;
 }
 
@@ -303,6 +335,10 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 {
 	if (verbose)
 		run_counts_describe(&c->counts, out);
+	if (c->until_stable) {
+		until_stable_describe(c->until_stable, out);
+		buffer_byte(out, '\n');
+	}
 	/* a single shard is what each client has; several are meant to be all */
 	if (c->missing.len && (verbose || c->inputs.count > 1))
 		buffer_format(out, "%s: the results are those of a part of the run\n", c->missing.data);
@@ -329,7 +365,7 @@ int collect_close(struct collect *c, struct ipf_error *err)
 	if (status == 0)
 		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
-		json_t *trailer = results_trailer(&c->inputs, c->incomplete, c->verdict);
+		json_t *trailer = results_trailer(&c->inputs, c->incomplete, c->until_stable, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
 		if (json_array_size(transport))
 			json_object_set(trailer, "transport", transport);
@@ -358,6 +394,7 @@ void collect_abandon(struct collect *c)
 	series_free(c->series);
 	verdict_free(c->verdict);
 	transport_free(c->transport);
+	until_stable_free(c->until_stable);
 	buffer_release(&c->line);
 	free(c);
 }

@@ -4,6 +4,7 @@
 #define COLLECT_COLLECT_H
 
 #include "cli/options.h"
+#include "live/until_stable.h"
 #include "measure/measure.h"
 #include "scrape/scrape_options.h"
 
@@ -11,6 +12,7 @@ struct collect_options {
 	struct common_options common;
 	const char *api, *tokenizer; /* NULL: not given */
 	struct measure_options measure;
+	struct until_stable_rule until_stable;
 	bool explain;
 	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
@@ -26,8 +28,8 @@ struct collect;
  * inputs. `argv` (taken over) holds the options that shape the content. */
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err);
-/* Writes rows until the inputs end. Bad input is kept in `err`, and the next input follows; -1 only if the output
- * failed or the user stopped the program. */
+/* Writes rows until the inputs end, or the run is stable (--until-stable). Bad input is kept in `err`, and the next
+ * input follows; -1 only if the output failed or the user stopped the program. */
 int collect_run(struct collect *collect, struct ipf_error *err);
 /* Appends the notes for the end of the run, a line each: requests that --itl token left out and, with `verbose`, how
  * many requests failed, by kind. */

@@ -10,6 +10,11 @@
 
 #include <string.h>
 
+static int parse_until_stable(const char *value, void *variable, struct ipf_error *err)
+{
+	return until_stable_parse(value, variable, err);
+}
+
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Reading responses"),
 	OPTION(OPTION_FILE, 0, "api", "NAME", struct collect_options, api,
@@ -43,6 +48,9 @@ static const struct option_spec specs[] = {
            "trust the certificates in FILE (PEM)"),
 	OPTION(OPTION_FLAG, 0, "insecure", NULL, struct collect_options, scrape.insecure,
            "do not verify servers' certificates"),
+	OPTION_PARSED_BY(0, "until-stable", "LIMIT", struct collect_options, until_stable, parse_until_stable,
+                     "end the run when throughput and latency are within LIMIT over three windows of 10s: 5%, or "
+                     "5%,windows=3,window=10s"),
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
            "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
@@ -107,6 +115,11 @@ int main(int argc, char **argv)
 		return status;
 	if (check(&options, &err) < 0)
 		return program_misuse(&program, &err);
+	if (options.until_stable.text && operands.count > 1) {
+		ipf_error_set(&err, IPF_USAGE, "--until-stable: expected the records of one client, got %d inputs",
+		              operands.count);
+		return program_misuse(&program, &err);
+	}
 	if (options.explain)
 		return ipf_error_report((explain_run(&options, &operands, &err), &err), stderr, program.name);
 	if (collect_open(&collect, &options, &operands,

@@ -80,7 +80,17 @@ static json_t *describe_input(const struct record_input *input)
 	return about;
 }
 
-json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete, struct verdict *verdict)
+/* {"stopped": {"until_stable": …}}, or {"not_stable": …} if the run came to its end. */
+static void put_stability(json_t *extra, const struct until_stable *u)
+{
+	if (u && until_stable_finding(u)->stable)
+		json_object_set_new(extra, "stopped", json_pack("{s:o}", "until_stable", until_stable_json(u)));
+	else if (u)
+		json_object_set_new(extra, "not_stable", until_stable_json(u));
+}
+
+json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete,
+                        const struct until_stable *until_stable, struct verdict *verdict)
 {
 	json_t *extra = json_object(), *from = json_array();
 	for (size_t i = 0; i < inputs->count; i++)
@@ -88,6 +98,7 @@ json_t *results_trailer(const struct record_inputs *inputs, const char *incomple
 	json_object_set_new(extra, "from", from);
 	if (*incomplete)
 		json_object_set_new(extra, "incomplete", json_string(incomplete));
+	put_stability(extra, until_stable);
 	json_object_set_new(extra, "verdict", verdict_json(verdict));
 	return extra;
 }

@@ -14,8 +14,9 @@
 json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
                        const struct token_counter *tokens, json_t *argv);
 
-/* The members of the trailer: what was read of each input, why some of it is missing ("": nothing is), the verdict.
- * New. */
-json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete, struct verdict *verdict);
+/* The members of the trailer: what was read of each input, why some of it is missing ("": nothing is), what
+ * --until-stable found (NULL: it was not given), the verdict. New. */
+json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete,
+                        const struct until_stable *until_stable, struct verdict *verdict);
 
 #endif

@@ -219,7 +219,10 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
 		return;
 	int64_t sum = 0, most = schedule->all_arrivals; /* the schedule of a shard also has the arrivals of all shards */
 	for (int i = 0; i < run->part_count; i++) {
-		int64_t arrivals = run->parts[i].arrivals[stage];
+		const struct run_part *part = &run->parts[i];
+		if (part->stopped_ns != IPF_ABSENT && stage >= part->stopped_stage) /* how many until then is not known */
+			return;
+		int64_t arrivals = part->arrivals[stage];
 		sum += arrivals;
 		most = arrivals > most ? arrivals : most;
 	}

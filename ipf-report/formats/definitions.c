@@ -88,7 +88,8 @@ static const struct {
      "gap after its last arrival, and requests that end later do not count; a closed loop with n= and a burst without "
      "for= end when their last request has ended. With --window drain, every stage lasts until its last request has "
      "ended. A request counts in the window in which it ended. The window of the total is made up of the windows of the measured "
-     "stages. If a stream was cut, a window ends with the last line of the stream."},
+     "stages. If a stream was cut, a window ends with the last line of the stream; if ipf-collect "
+     "--until-stable ended the run, with the windows that agree."},
 	{"offered", "Scheduled arrivals / scheduled length of the stage. Absent for closed loops, and for a total that "
                 "includes one. The arrivals of a model are known if every scheduled request has a result."},
 	{"achieved",

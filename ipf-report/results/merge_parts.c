@@ -192,7 +192,8 @@ static int64_t seen_begin(const struct run_part *part, size_t stage)
 
 /* Sets the windows of a part. A stage without a planned end lasts until its last request has ended, and the time of the
  * schedule stops meanwhile: the next stages are later by that much, unless their real beginning was recorded. An
- * incomplete part has no information on the time after its last line. */
+ * incomplete part has no information on the time after its last line, and one that was ended on purpose none on the
+ * time after that. */
 static void set_windows(const struct run_data *run, int part_index)
 {
 	struct run_part *part = &run->parts[part_index];
@@ -222,6 +223,8 @@ static void set_windows(const struct run_data *run, int part_index)
 		}
 		if (part->incomplete[0] && w->end_ns > part->last_ns)
 			w->end_ns = part->last_ns;
+		if (part->stopped_ns != IPF_ABSENT && w->end_ns > part->stopped_ns)
+			w->end_ns = part->stopped_ns;
 		if (w->end_ns <= w->begin_ns)
 			w->begin_ns = w->end_ns = IPF_ABSENT;
 		w->drain_ns = last != IPF_ABSENT && last > w->end_ns ? last : w->end_ns;

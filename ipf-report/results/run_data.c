@@ -3,6 +3,8 @@
 #include "absent.h"
 #include "stream/provenance.h"
 #include "clock.h"
+#include "cli/units.h"
+#include "safe_text.h"
 #include "cli/interrupt.h"
 
 #include <errno.h>
@@ -522,7 +524,9 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	struct run_part *part = &parts[run->part_count];
 	*part = (struct run_part){.name = strdup(stream_reader_name(stream)),
 	                          .header = json_incref(stream_reader_header(stream)),
-	                          .t0_ns = IPF_ABSENT};
+	                          .t0_ns = IPF_ABSENT,
+	                          .stopped_ns = IPF_ABSENT,
+	                          .stopped_stage = IPF_ABSENT};
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
 	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
@@ -606,6 +610,37 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 	}
 }
 
+static bool integer_of(json_t *object, const char *key, int64_t most, int64_t *value)
+{
+	json_t *found = json_object_get(object, key);
+	if (!json_is_integer(found) || json_integer_value(found) > most || json_integer_value(found) < -most)
+		return false;
+	*value = json_integer_value(found);
+	return true;
+}
+
+/* What ipf-collect --until-stable found. */
+static void read_stability(struct run_data *run, struct run_part *part)
+{
+	json_t *stable = json_object_get(json_object_get(part->trailer, "stopped"), "until_stable");
+	const char *reason = json_string_value(json_object_get(json_object_get(part->trailer, "not_stable"), "reason"));
+	int64_t end_ns, stage, windows, window_ns;
+	char window[32];
+	if (reason)
+		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "not stable at its end (--until-stable): %.200s",
+		             shown(reason).text);
+	if (!integer_of(stable, "to_ns", TIME_MOST, &end_ns) || !integer_of(stable, "stage", STAGE_MOST, &stage) ||
+	    !integer_of(stable, "windows", STAGE_MOST, &windows) ||
+	    !integer_of(stable, "window_ns", TIME_MOST, &window_ns) || stage < 0)
+		return;
+	part->stopped_ns = end_ns;
+	part->stopped_stage = stage;
+	verdict_stopped(run->verdict, stage);
+	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_OK,
+	             "ended when stable (--until-stable): %lld windows of %s agree within %.3g %%", (long long)windows,
+	             format_duration(window_ns, window), 100 * json_number_value(json_object_get(stable, "tolerance")));
+}
+
 /* Takes from the trailer what is missing, and the real times of the stages if the results are from one client. */
 static void read_trailer(struct run_part *part, json_t *trailer)
 {
@@ -665,6 +700,7 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	read_trailer(part, part->trailer);
 	if (part->client >= 0 && json_array_size(part->clients) == 1)
 		clock_offsets_end(run->clocks, part->client, json_array_get(part->clients, 0));
+	read_stability(run, part);
 	note_digests(part, stream);
 	if (verdict_transport(run->verdict, json_object_get(part->trailer, "transport")) < 0 && bad == 0)
 		bad = ipf_error_memory(err);

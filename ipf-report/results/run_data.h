@@ -71,8 +71,10 @@ struct run_part {
 	json_t *records;  /* the header of the records, if all have the same targets; NULL; borrowed from header */
 	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT */
 	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
-	char incomplete[360]; /* why part of it is missing; "": it is complete */
-	int64_t last_ns;      /* the latest time in the stream */
+	char incomplete[360];  /* why part of it is missing; "": it is complete */
+	int64_t last_ns;       /* the latest time in the stream */
+	int64_t stopped_ns;    /* where ipf-collect ended the run on purpose: what ended later does not count; IPF_ABSENT */
+	int64_t stopped_stage; /* … and during which stage */
 	int64_t rows;
 	int client;                   /* its number in run->clocks, if it has the records of one client; -1 */
 	bool sharded;                 /* of a schedule that was divided into shards */

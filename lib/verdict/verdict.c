@@ -44,6 +44,7 @@ struct verdict {
 	int64_t trace_requests, trace_repeats;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
+	int64_t stopped;      /* the stage in which the run was ended on purpose; INT64_MAX: none */
 	struct verdict_note {
 		enum verdict_question question;
 		enum verdict_status status;
@@ -66,6 +67,7 @@ struct verdict *verdict_new(void)
 	v->client_lag = histogram_new();
 	v->slot_wait = histogram_new();
 	v->first_start = v->last_end = IPF_ABSENT;
+	v->stopped = INT64_MAX;
 	if (v->lag && v->client_lag && v->slot_wait)
 		return v;
 	verdict_free(v);
@@ -289,6 +291,16 @@ void verdict_incomplete(struct verdict *v, const char *why)
 	snprintf(v->incomplete + len, sizeof v->incomplete - len, "%s%s", len ? "; " : "", why);
 }
 
+void verdict_stopped(struct verdict *v, int64_t stage)
+{
+	v->stopped = stage < v->stopped ? stage : v->stopped;
+}
+
+static bool is_stopped(const struct verdict *v, const struct verdict_stage *stage)
+{
+	return stage - v->stages >= v->stopped;
+}
+
 void verdict_note(struct verdict *v, enum verdict_question question, enum verdict_status status, const char *format,
                   ...)
 {
@@ -328,8 +340,10 @@ static const struct {
 	{VERDICT_LOAD, "DOUBTFUL if more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: "
                    "this is not the client's fault, but the load was not delivered as scheduled. Starts that only "
                    "slots delayed are DOUBTFUL, never INVALID."},
-	{VERDICT_LOAD, "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
-                   "without any measured request."},
+	{VERDICT_LOAD,
+     "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
+     "without any measured request. A run that ipf-collect --until-stable ended is whole; the rest of its schedule "
+     "does not count."},
 	{VERDICT_LOAD,
      "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
      "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart. "
@@ -369,6 +383,8 @@ static const struct {
 	{VERDICT_SAMPLES,
      "DOUBTFUL if less than 50 % of the requests that a measured stage started ended within its window: "
      "its rates count no others."},
+	{VERDICT_SAMPLES,
+     "DOUBTFUL if the run was to end when stable (ipf-collect --until-stable) and came to its end before."},
 };
 
 const char *verdict_status_name(enum verdict_status status)
@@ -416,6 +432,7 @@ static double pace_of(const struct verdict_stage *stage)
 struct stages_load {
 	int64_t scheduled, started; /* of stages with a schedule */
 	int64_t closed_loop;        /* started in stages without a schedule */
+	int64_t stopped;            /* started in the stage in which the run was ended, if it had a schedule */
 	int64_t timed, waited;      /* with a due time; of these, waited noticeably for a slot */
 	double delivered;           /* of the worst stage; NAN */
 };
@@ -430,9 +447,10 @@ static void judge_stage_load(const struct verdict *v, const struct verdict_stage
 		load->closed_loop += stage->started;
 		return;
 	}
-	load->scheduled += scheduled;
-	load->started += stage->started;
-	double started = (double)stage->started / (double)scheduled, pace = pace_of(stage);
+	const bool stopped = is_stopped(v, stage);
+	load->scheduled += stopped ? 0 : scheduled;
+	*(stopped ? &load->stopped : &load->started) += stage->started;
+	double started = stopped ? 1 : (double)stage->started / (double)scheduled, pace = pace_of(stage);
 	load->delivered = fmin(isnan(load->delivered) ? 1 : load->delivered, fmin(started, 1) * pace);
 	char share[32];
 	if (started < VERDICT_DELIVERED_DOUBTFUL)
@@ -458,6 +476,9 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 	for (size_t i = 0; i < v->count; i++)
 		if (v->stages[i].measured)
 			judge_stage_load(v, &v->stages[i], check, &load);
+	if (load.stopped > 0)
+		verdict_check_add(check, VERDICT_OK, "%lld request%s until the run was ended on purpose",
+		                  (long long)load.stopped, verdict_plural(load.stopped));
 	double late = histogram_count(v->client_lag) ? ms_of(v->client_lag, 99) : 0;
 	if (load.scheduled > 0 && load.started == load.scheduled)
 		verdict_check_add(check, VERDICT_OK,
@@ -478,7 +499,7 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 		                  verdict_percent(waited, a), verdict_duration(ms_of(v->slot_wait, 99), b));
 	json_t *f = check->figures;
 	return (load.scheduled == 0 || verdict_count(f, "scheduled", load.scheduled)) &&
-	       verdict_count(f, "started", load.started + load.closed_loop) &&
+	       verdict_count(f, "started", load.started + load.closed_loop + load.stopped) &&
 	       verdict_figure(f, "delivered", load.delivered) && lateness_figures(f, "lag_ms", v->lag) &&
 	       lateness_figures(f, "client_lag_ms", v->client_lag) && lateness_figures(f, "slot_wait_ms", v->slot_wait) &&
 	       (load.timed == 0 || verdict_figure(f, "waited_for_slot", waited));
@@ -615,7 +636,7 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 		                  (long long)p99);
 	for (size_t i = 0; ok && i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
-		if (!stage->measured || stage->ok > 0 || v->ok == 0)
+		if (!stage->measured || stage->ok > 0 || v->ok == 0 || (is_stopped(v, stage) && stage->started == 0))
 			continue;
 		verdict_check_add(check, VERDICT_DOUBTFUL, "%s has %s", stage->name,
 		                  scheduled_of(v, stage) > 0 ? "no successful response" : "no requests");

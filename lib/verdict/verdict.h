@@ -63,6 +63,10 @@ int verdict_transport(struct verdict *v, const json_t *findings);
 /* Some of the run is missing, and why. load_delivered becomes at least DOUBTFUL. May be called several times. */
 void verdict_incomplete(struct verdict *v, const char *why);
 
+/* The run was ended on purpose during this stage, before the end of its schedule: how many requests the schedule has
+ * from there on is no measure of what was delivered. May be called several times; the earliest stage counts. */
+void verdict_stopped(struct verdict *v, int64_t stage);
+
 /* Judges what came so far; owned by the verdict, good until the next call. NULL: out of memory. */
 const struct verdict_finding *verdict_judge(struct verdict *v);
 /* {"status": …, "checks": [{"name", "status", "detail", …figures}]}; new. NULL: out of memory. */

@@ -1,0 +1,125 @@
+#!/bin/bash
+# --until-stable: a run ends when it is stable, and the same records from a file give the same results. IPF_LONG=1 tries twenty seeds.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/data/report/seal.sh"
+set -o pipefail
+
+# ---- wrong usage ----
+for value in 0% 5%,windows=1 5%,window=1 often "5%,"; do
+	run "$BIN/ipf-collect" --until-stable "$value" /dev/null
+	status_is 2 "--until-stable $value is refused"
+	matches "$(head -1 "$ERR")" '^ipf-collect: --until-stable: ' "with its name"
+done
+run "$BIN/ipf-collect" --until-stable 5% a.records b.records
+status_is 2 "several inputs are refused"
+stderr_contains "--until-stable: expected the records of one client, got 2 inputs" "and it says why"
+
+# ---- live ----
+server_start --step-base 2ms --step-per-seq 0
+ipf-prep synthetic -n 4000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
+# Within LIMIT: on a busy machine, too. Standard error of the three programs in run.err.
+live() { # LIMIT FOR: run.records, run.results; $statuses
+	: >run.err
+	ipf-sched -q closed:users=8,for="$2" constant:rate=10,for=1s -t run.trace 2>>run.err |
+		ipf-fire -u "$URL" -m sim -t run.trace 2>>run.err |
+		"$BIN/ipf-collect" --until-stable "$1" -o run.results 2>>run.err
+	statuses="${PIPESTATUS[*]}"
+}
+SECONDS=0
+live 50%,windows=2,window=300ms 100s
+is "$statuses" "0 0 0" "a pipeline that ends when stable succeeds"
+between $SECONDS 0 60 "before its time"
+matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' "it says when"
+is "$(grep -vc '^ipf-collect: ' run.err)" 0 "and nothing else"
+yes_if "the results are whole" whole run.results
+tail -1 run.results >trailer
+is "$(jq -c '[.end | has("incomplete"), has("not_stable")]' trailer)" '[false,false]' "they are not called incomplete"
+is "$(jq -c '.end.stopped.until_stable | [.tolerance, .windows, .window_ns, .stage, .to_ns - .from_ns, (.requests_per_s | length), (.e2e_ns | length), .at_ns >= .to_ns + 30000000]' trailer)" \
+	'[0.5,2,300000000,0,600000000,2,2,true]' "the trailer says what agreed"
+is "$(jq -c '.end.stopped.until_stable | (.requests_per_s | max / min <= 1.5), (.e2e_ns | max / min <= 1.5), .requests_drift <= 0.5, .e2e_drift <= 0.5' trailer | sort -u)" \
+	true "all of it within the limit"
+check() { # NAME: status and detail of a check of the verdict in the trailer
+	jq -r --arg name "$1" '.end.verdict.checks[] | select(.name == $name) | "\(.status) \(.detail)"' trailer
+}
+contains "$(check load_delivered)" "in closed loop" "the verdict counts what was sent"
+contains "$(check enough_samples)" "stable from " "and says why it ended"
+is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "nothing is missing"
+is "$(check enough_samples | grep -c 'has no requests')" 0 "not even of the stage that did not begin"
+
+# What the windows have is in the rows.
+body run.results | jq -c 'select(has("n"))' >rows
+is "$(jq -s -c --slurpfile t trailer '$t[0].end.stopped.until_stable as $u | . as $rows
+	| [range(2) | ($u.from_ns + . * $u.window_ns) as $from | $rows | map(select(.ok and .end_ns >= $from and .end_ns < $from + $u.window_ns)) | length]
+	== ($u.requests_per_s | map(. * 0.3 + 0.01 | floor))' rows)" true "the throughput of the windows is that of the rows"
+
+# The report.
+run ipf-report -f json run.results
+status_is 0 "it is reported"
+is "$(jq -c --slurpfile t trailer '[.run.stopped == $t[0].end.stopped, (.stages[0].window_s * 1e9 - $t[0].end.stopped.until_stable.to_ns | fabs < 5e7), .stages[0].requests.scheduled]' "$OUT")" \
+	'[true,true,null]' "with the windows that agree as the end of the stage"
+contains "$(jq -r '.verdict.checks[3].detail' "$OUT")" "ended when stable (--until-stable): 2 windows of 300 ms agree within 50 %" "and it says so"
+
+# ---- an open loop, of which the schedule is known ----
+ipf-sched -q constant:rate=100,for=30s -t run.trace -o open.sched
+ipf-fire -q -u "$URL" -m sim -t run.trace open.sched |
+	"$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=500ms -o run.results
+is "$?" 0 "an open loop ends, too"
+tail -1 run.results >trailer
+is "$(jq -r '.end | has("stopped")' trailer)" true "when it is stable"
+contains "$(check load_delivered)" "requests until the run was ended on purpose" "the verdict knows that the schedule was longer"
+is "$(jq -r '.end.verdict.checks[0] | has("scheduled")' trailer)" false "and does not count what was left of it"
+contains "$(ipf-report run.results | tr -s ' \n' ' ')" "requests until the run was ended on purpose" "nor does the report"
+
+# ---- the same from a file ----
+ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-fire -q -u "$URL" -m sim -t run.trace -o whole.records
+file() { "$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=300ms "$@"; }
+file whole.records -o file.results && ok "a file of records stops there, too"
+cat whole.records | file -o pipe.results
+same pipe.results file.results "the same bytes from a pipe"
+lines=$(tail -1 file.results | jq '.end.from[0].lines')
+head -$((lines + 1)) whole.records >cut.records
+file cut.records -o cut.results && ok "what follows is not looked at"
+same cut.results file.results "and changes nothing"
+head -$lines whole.records >short.records
+run "$BIN/ipf-collect" --until-stable 50%,windows=2,window=300ms short.records -o short.results
+status_is 3 "a line less, and it is not known: the records are cut"
+is "$(tail -1 short.results | jq -c '.end | [has("stopped"), has("not_stable")]')" '[false,true]' "which the trailer says"
+between "$lines" 10 "$(($(wc -l <whole.records) - 3))" "there was more in the file"
+run "$BIN/ipf-collect" whole.records -o all.results
+is "$(tail -1 all.results | jq -c '.end | [has("stopped"), has("not_stable"), .from[0].lines]')" "[false,false,$(($(wc -l <whole.records) - 2))]" \
+	"without the option, all of it is read"
+
+# ---- never stable: records whose answers take 2 % longer in each window ----
+jq -c 'select(.n != null)' whole.records | jq -s -c 'sort_by(.start_ns)[0:400] | to_entries[] | .key as $k | .value | (pow(1.02; $k / 10)) as $slower
+	| . + {n: $k, start_ns: (100e6 * $k | floor)} | .end_ns = .start_ns + (50e6 * $slower | floor) | .ready_ns = .start_ns
+	| .first_byte_ns = .end_ns | .sent_ns = .start_ns | .reads = [[.end_ns, (.body | utf8bytelength), .end_ns]]' >drift.rows
+seal <(head -1 whole.records) drift.rows >drift.records
+run "$BIN/ipf-collect" --until-stable 5%,window=1s,windows=3 drift.records -o drift.results
+status_is 0 "latency that drifts by 2 % in each window: the whole file is read"
+matches "$(cat "$ERR")" '^ipf-collect: --until-stable 5%,window=1s,windows=3: not reached: .*latency' "it says that it was not stable"
+tail -1 drift.results >trailer
+matches "$(jq -r '.end.not_stable.reason' trailer)" '^latency (may drift by|of the last 3 windows differs by) [0-9.]* %|^a drift of latency cannot be excluded' "the trailer says why"
+matches "$(check enough_samples)" '^DOUBTFUL .*not reached: .*latency' "and the verdict"
+contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end (--until-stable): $(jq -r '.end.not_stable.reason' trailer)" "and the report"
+server_stop
+
+[ -n "$IPF_LONG" ] || { skip "twenty seeds, live and from a file" "IPF_LONG=1 runs them"; exit; }
+server_start --step-base 2ms
+seed_run() { # SEED: live, with a copy of the records
+	ipf-sched -q --seed "$1" closed:users=16,for=60s -t run.trace | ipf-fire -q -u "$URL" -m sim -t run.trace | tee "$1.records" |
+		"$BIN/ipf-collect" -q --until-stable 10%,window=1s -o "$1.live"
+	"$BIN/ipf-collect" -q --until-stable 10%,window=1s "$1.records" -o "$1.file"
+}
+agree=0 stable=0
+for first in 1 6 11 16; do
+	for seed in $first $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4)); do seed_run $seed & done
+	for job in $(jobs -p); do [ "$job" = "$SERVER" ] || wait "$job"; done
+done
+for seed in $(seq 20); do
+	cmp -s "$seed.live" "$seed.file" && agree=$((agree + 1))
+	[ "$(tail -1 "$seed.live" | jq '.end | has("stopped")')" = true ] && stable=$((stable + 1))
+done
+echo "# $stable of 20 seeds were stable before their time; live and from a file, $agree of 20 ended at the same line"
+between $agree 19 20 "an offline look at the same records ends at the same place"
+between $stable 19 20 "and it ends"
