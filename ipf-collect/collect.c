@@ -16,6 +16,7 @@
 #include "measure/run_counts.h"
 #include "safe_text.h"
 #include "transport/transport.h"
+#include "series/steady.h"
 #include "verdict/verdict.h"
 #include "view/run_view.h"
 
@@ -39,6 +40,7 @@ struct collect {
 	struct measure measure;
 	struct itl_histograms *itl;
 	struct series *series;
+	struct steady *steady;
 	struct verdict *verdict;
 	struct transport *transport;
 	struct until_stable *until_stable; /* NULL: the run goes on to its end */
@@ -96,7 +98,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	struct collect *c = calloc(1, sizeof *c);
 	*collect = c;
 	if (!c || !(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
-	    !(c->verdict = verdict_new()) || !(c->transport = transport_new())) {
+	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new())) {
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
@@ -172,7 +174,7 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 static int write_windows(struct collect *c, bool (*take)(struct series *, struct buffer *), struct ipf_error *err)
 {
 	while (take(c->series, &c->line))
-		if (stream_writer_line(c->writer, &c->line, err) < 0)
+		if (steady_read(c->steady, buffer_all(&c->line), err) < 0 || stream_writer_line(c->writer, &c->line, err) < 0)
 			return -1;
 	return 0;
 }
@@ -353,6 +355,16 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 
 /* ---- closing ---- */
 
+/* Whether a steady state was found: for the verdict, no more than a note. */
+static void note_steady(struct collect *c)
+{
+	struct buffer text = {0};
+	steady_summary(c->steady, &c->inputs.list[0].schedule, &text);
+	if (text.len && !text.failed)
+		verdict_note(c->verdict, VERDICT_SAMPLES, VERDICT_OK, "%s", text.data);
+	buffer_release(&text);
+}
+
 int collect_close(struct collect *c, struct ipf_error *err)
 {
 	json_t *transport = transport_findings(c->transport);
@@ -365,7 +377,9 @@ int collect_close(struct collect *c, struct ipf_error *err)
 	if (status == 0)
 		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
-		json_t *trailer = results_trailer(&c->inputs, c->incomplete, c->until_stable, c->verdict);
+		note_steady(c);
+		const struct results_findings findings = {c->incomplete, c->until_stable, c->steady};
+		json_t *trailer = results_trailer(&c->inputs, &findings, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
 		if (json_array_size(transport))
 			json_object_set(trailer, "transport", transport);
@@ -392,6 +406,7 @@ void collect_abandon(struct collect *c)
 	measure_release(&c->measure);
 	itl_histograms_free(c->itl);
 	series_free(c->series);
+	steady_free(c->steady);
 	verdict_free(c->verdict);
 	transport_free(c->transport);
 	until_stable_free(c->until_stable);

@@ -89,16 +89,20 @@ static void put_stability(json_t *extra, const struct until_stable *u)
 		json_object_set_new(extra, "not_stable", until_stable_json(u));
 }
 
-json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete,
-                        const struct until_stable *until_stable, struct verdict *verdict)
+json_t *results_trailer(const struct record_inputs *inputs, const struct results_findings *findings,
+                        struct verdict *verdict)
 {
 	json_t *extra = json_object(), *from = json_array();
+	json_t *steady = steady_list_json(findings->steady, &inputs->list[0].schedule);
 	for (size_t i = 0; i < inputs->count; i++)
 		json_array_append_new(from, describe_input(&inputs->list[i]));
 	json_object_set_new(extra, "from", from);
-	if (*incomplete)
-		json_object_set_new(extra, "incomplete", json_string(incomplete));
-	put_stability(extra, until_stable);
+	if (*findings->incomplete)
+		json_object_set_new(extra, "incomplete", json_string(findings->incomplete));
+	put_stability(extra, findings->until_stable);
+	if (json_array_size(steady))
+		json_object_set(extra, "steady", steady);
+	json_decref(steady);
 	json_object_set_new(extra, "verdict", verdict_json(verdict));
 	return extra;
 }

@@ -6,6 +6,7 @@
 
 #include "collect.h"
 #include "record_inputs.h"
+#include "series/steady.h"
 #include "verdict/verdict.h"
 
 /* The headers of the inputs, and the conventions that the metrics follow. It has no date and no host, so that the same
@@ -14,9 +15,15 @@
 json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
                        const struct token_counter *tokens, json_t *argv);
 
-/* The members of the trailer: what was read of each input, why some of it is missing ("": nothing is), what
- * --until-stable found (NULL: it was not given), the verdict. New. */
-json_t *results_trailer(const struct record_inputs *inputs, const char *incomplete,
-                        const struct until_stable *until_stable, struct verdict *verdict);
+/* What was found out about the run as a whole. */
+struct results_findings {
+	const char *incomplete;                  /* why some of it is missing; "": nothing is */
+	const struct until_stable *until_stable; /* NULL: --until-stable was not given */
+	const struct steady *steady;
+};
+
+/* The members of the trailer: what was read of each input, what was found, the verdict. New. */
+json_t *results_trailer(const struct record_inputs *inputs, const struct results_findings *findings,
+                        struct verdict *verdict);
 
 #endif

@@ -6,6 +6,7 @@
 #include "report_output.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
+#include "results/steady_windows.h"
 #include "memory.h"
 #include "safe_text.h"
 
@@ -23,7 +24,8 @@ struct report_options {
 	bool strict, definitions, ascii;
 };
 
-static const char *const window_names[] = {[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", NULL};
+static const char *const window_names[] = {
+	[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", [WINDOW_STEADY] = "steady", NULL};
 /* BY_STAGE, or the grouping with this number less one */
 enum { BY_STAGE };
 static const char *const by_names[] = {
@@ -55,9 +57,9 @@ static const struct option_spec specs[] = {
 	OPTION_PARSED_BY(0, "slo", "LIST", struct report_options, slo, parse_slo,
                      "objectives: ttft=500ms,tpot=50ms for each request (goodput), p99:e2e=10s for a percentile"),
 	OPTION_CHOICE_OF(
-		0, "window", "stage|drain", struct report_options, figures.window, window_names,
-		"time over which rates are computed: the measured part of the stage, or until its last request has ended "
-		"(default: stage)"),
+		0, "window", "stage|drain|steady", struct report_options, figures.window, window_names,
+		"time over which rates are computed: the measured part of the stage, until its last request has ended, or its "
+		"steady part (default: stage)"),
 	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, figures.errors_as_inf,
            "count failed requests as infinite in latency percentiles"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
@@ -184,7 +186,9 @@ static int report(const struct report_options *options, const struct operands *o
 	if (options->definitions)
 		definitions_format(&out);
 	else if (run_data_init(&run, &options->slo, &err) < 0 || read_all(&run, options, operands, &bad, &err) < 0 ||
-	         merge_parts(&run, &err) < 0 || render(&run, options, &out, &invalid) < 0)
+	         merge_parts(&run, &err) < 0 ||
+	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
+	         render(&run, options, &out, &invalid) < 0)
 		ipf_error_set(&err, invalid.kind, "%s", invalid.text);
 	if (err.kind == IPF_OK && memory_ran_out())
 		ipf_error_memory(&err);

@@ -558,7 +558,7 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
 			bad = build_groups(figures, run, options, by, err);
 	}
-	if (bad == 0)
+	if (bad == 0 && options->window != WINDOW_STEADY)
 		judge_windows(figures, run);
 	return bad;
 }

@@ -14,8 +14,9 @@
 #include "results/run_data.h"
 
 enum window_kind {
-	WINDOW_STAGE, /* the measured part of the stage */
-	WINDOW_DRAIN, /* until its last request has ended */
+	WINDOW_STAGE,  /* the measured part of the stage */
+	WINDOW_DRAIN,  /* until its last request has ended */
+	WINDOW_STEADY, /* its steady part (steady_windows.h narrows the windows) */
 };
 
 struct figure_options {

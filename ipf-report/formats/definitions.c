@@ -87,7 +87,7 @@ static const struct {
      "The measured part of a stage, from its beginning to its end. An open-loop stage ends as scheduled, with n= one "
      "gap after its last arrival, and requests that end later do not count; a closed loop with n= and a burst without "
      "for= end when their last request has ended. With --window drain, every stage lasts until its last request has "
-     "ended. A request counts in the window in which it ended. The window of the total is made up of the windows of the measured "
+     "ended; with --window steady, from the end of its warm-up to its last start, if it was steady in between. A request counts in the window in which it ended. The window of the total is made up of the windows of the measured "
      "stages. If a stream was cut, a window ends with the last line of the stream; if ipf-collect "
      "--until-stable ended the run, with the windows that agree."},
 	{"offered", "Scheduled arrivals / scheduled length of the stage. Absent for closed loops, and for a total that "

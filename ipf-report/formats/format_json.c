@@ -245,6 +245,8 @@ static void render_json(const struct report *report, struct buffer *out)
 	json_object_set(json, "verdict", report->verdict);
 	json_object_set(json, "run", report->run_info);
 	json_object_set_new(json, "stages", stages);
+	if (json_array_size(report->run->steady) > 0)
+		json_object_set(json, "steady", report->run->steady);
 	if (report->run->failures.count)
 		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));

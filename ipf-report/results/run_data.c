@@ -42,10 +42,12 @@ void run_data_release(struct run_data *run)
 		json_decref(run->parts[i].clients);
 		json_decref(run->parts[i].stages);
 		json_decref(run->parts[i].digests);
+		steady_free(run->parts[i].steady);
 		json_decref(run->parts[i].trailer);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
 		histogram_free(run->pooled[i].gaps);
+	json_decref(run->steady);
 	free(run->parts);
 	free(run->pooled);
 	free(run->stage_models);
@@ -401,6 +403,8 @@ static int lengthen_windows(struct run_data *run, int64_t every_ns, struct ipf_e
 static int add_window(struct run_data *run, struct slice line, struct ipf_error *err)
 {
 	const struct run_part *part = &run->parts[run->part_count - 1];
+	if (steady_read(part->steady, line, err) < 0)
+		return -1;
 	if (!run->windows)
 		return 0; /* the header has no length of windows */
 	if (series_read(run->windows, line, part->shift_ns, err) < 0)
@@ -540,7 +544,8 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 		return ipf_error_memory(err);
 	run->part_count++;
 	run->stage_models_count = 0;
-	if (!part->name || number_targets(run, part) < 0)
+	part->steady = steady_new();
+	if (!part->name || !part->steady || number_targets(run, part) < 0)
 		return ipf_error_memory(err);
 
 	struct schedule schedule = {0};

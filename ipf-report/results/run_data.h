@@ -15,6 +15,7 @@
 #include "series/clock_offsets.h"
 #include "series/series.h"
 #include "series/server_samples.h"
+#include "series/steady.h"
 #include "stats/histogram.h"
 #include "stream/metric.h"
 #include "stream/schedule.h"
@@ -73,6 +74,7 @@ struct run_part {
 	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360];  /* why part of it is missing; "": it is complete */
 	int64_t last_ns;       /* the latest time in the stream */
+	struct steady *steady; /* its windows */
 	int64_t stopped_ns;    /* where ipf-collect ended the run on purpose: what ended later does not count; IPF_ABSENT */
 	int64_t stopped_stage; /* … and during which stage */
 	int64_t rows;
@@ -111,6 +113,7 @@ struct run_data {
 	struct server_samples servers;
 	struct gpu_samples accelerators;
 	struct clock_offsets *clocks; /* of the parts that are of one client each */
+	json_t *steady;               /* list: where each stage was steady, or why not; set by steady_windows_find */
 	struct jdoc doc;
 };
 

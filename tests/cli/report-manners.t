@@ -15,7 +15,7 @@ misused() { # PART ARGUMENTS…
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
 }
 misused '-f: expected text, json or csv, got "html"' -f html
-misused '--window: expected stage or drain, got "steady"' --window steady
+misused '--window: expected stage, drain or steady, got "middle"' --window middle
 misused '--by: expected stage, model or target, got "session"' --by session
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
 misused 'got ""' --percentiles 50,,90

@@ -1,0 +1,404 @@
+#include "series/steady.h"
+
+#include "cli/units.h"
+#include "safe_text.h"
+#include "stats/autocorrelation.h"
+#include "stats/mser.h"
+#include "stats/student.h"
+#include "stats/trend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METHOD      "MSER-5, trend, spread"
+#define QUARTERS    4
+#define TUKEY       5.31 /* studentized range of four means, 99.9 % */
+#define FEW_DEGREES 10.2 /* 99.9 % point of Student's t with 3 degrees of freedom */
+
+/* What is needed of a window. */
+struct point {
+	int64_t number, started, ok, output_tokens, itl_count;
+	double in_flight_ns, itl_sum;
+};
+
+struct stage {
+	int64_t stage, length_ns;
+	struct point *points; /* by number */
+	size_t count, cap;
+};
+
+struct steady {
+	struct stage *stages; /* by number */
+	size_t count, windows;
+	bool full;
+	struct jdoc doc;
+};
+
+struct steady *steady_new(void)
+{
+	return calloc(1, sizeof(struct steady));
+}
+
+void steady_free(struct steady *s)
+{
+	for (size_t i = 0; s && i < s->count; i++)
+		free(s->stages[i].points);
+	if (s) {
+		free(s->stages);
+		jdoc_release(&s->doc);
+	}
+	free(s);
+}
+
+size_t steady_stages(const struct steady *s)
+{
+	return s->count;
+}
+
+/* ---- windows ---- */
+
+static struct stage *stage_of(struct steady *s, const struct window *w)
+{
+	size_t at = 0;
+	while (at < s->count && s->stages[at].stage < w->stage)
+		at++;
+	if (at < s->count && s->stages[at].stage == w->stage)
+		return &s->stages[at];
+	struct stage *more = realloc(s->stages, (s->count + 1) * sizeof *more);
+	if (!more)
+		return NULL;
+	s->stages = more;
+	memmove(more + at + 1, more + at, (s->count - at) * sizeof *more);
+	more[at] = (struct stage){.stage = w->stage, .length_ns = w->length_ns};
+	s->count++;
+	return &more[at];
+}
+
+/* The point of a number, made if it is new; they mostly come in order. NULL: out of memory. */
+static struct point *point_of(struct steady *s, struct stage *stage, int64_t number)
+{
+	size_t at = stage->count;
+	while (at > 0 && stage->points[at - 1].number > number)
+		at--;
+	if (at > 0 && stage->points[at - 1].number == number)
+		return &stage->points[at - 1];
+	if (stage->count == stage->cap) {
+		size_t cap = stage->cap ? 2 * stage->cap : 64;
+		struct point *more = realloc(stage->points, cap * sizeof *more);
+		if (!more)
+			return NULL;
+		stage->points = more;
+		stage->cap = cap;
+	}
+	memmove(stage->points + at + 1, stage->points + at, (stage->count - at) * sizeof *stage->points);
+	stage->points[at] = (struct point){.number = number};
+	stage->count++;
+	s->windows++;
+	return &stage->points[at];
+}
+
+void steady_add(struct steady *s, const struct window *w)
+{
+	s->full |= s->windows >= STEADY_WINDOWS_MOST;
+	struct stage *stage = s->full ? NULL : stage_of(s, w);
+	struct point *p = stage ? point_of(s, stage, w->number) : NULL;
+	if (!p)
+		return;
+	window_count(&p->started, w->started);
+	window_count(&p->ok, w->ok);
+	window_count(&p->output_tokens, w->output_tokens);
+	p->in_flight_ns += (double)w->in_flight_ns;
+	if (w->itl_ns) {
+		window_count(&p->itl_count, histogram_count(w->itl_ns));
+		p->itl_sum += histogram_mean(w->itl_ns) * (double)histogram_count(w->itl_ns);
+	}
+}
+
+int steady_read(struct steady *s, struct slice line, struct ipf_error *err)
+{
+	if (jdoc_parse(&s->doc, line.data, line.len, err) < 0)
+		return -1;
+	struct window *w = window_read(&s->doc, JDOC_ROOT, err);
+	if (!w)
+		return -1;
+	steady_add(s, w);
+	window_free(w);
+	return 0;
+}
+
+void steady_merge(struct steady *into, const struct steady *from)
+{
+	into->full |= from->full;
+	for (size_t i = 0; i < from->count; i++) {
+		const struct stage *stage = &from->stages[i];
+		const struct window like = {.stage = stage->stage, .length_ns = stage->length_ns};
+		for (size_t k = 0; k < stage->count && !into->full; k++) {
+			const struct point *p = &stage->points[k];
+			struct stage *to = stage_of(into, &like);
+			struct point *sum = to ? point_of(into, to, p->number) : NULL;
+			if (!sum)
+				return;
+			window_count(&sum->started, p->started);
+			window_count(&sum->ok, p->ok);
+			window_count(&sum->output_tokens, p->output_tokens);
+			window_count(&sum->itl_count, p->itl_count);
+			sum->in_flight_ns += p->in_flight_ns;
+			sum->itl_sum += p->itl_sum;
+		}
+	}
+}
+
+/* ---- series of figures ---- */
+
+/* The windows between the first and the last start: numbers first … first + count - 1. */
+static void extent(const struct stage *stage, int64_t *first, size_t *count)
+{
+	size_t begin = 0, end = stage->count;
+	while (begin < end && !stage->points[begin].started)
+		begin++;
+	while (end > begin && !stage->points[end - 1].started)
+		end--;
+	*first = 0;
+	*count = 0;
+	if (end - begin < 3)
+		return;
+	*first = stage->points[begin].number + 1;
+	int64_t windows = stage->points[end - 1].number - *first;
+	*count = windows > STEADY_WINDOWS_MOST ? STEADY_WINDOWS_MOST + 1 : (size_t)windows;
+}
+
+static double value_of(const struct stage *stage, const struct point *p, enum steady_measure measure, bool tokens)
+{
+	const double seconds = (double)stage->length_ns / 1e9;
+	if (measure == STEADY_IN_FLIGHT)
+		return p->in_flight_ns / (double)stage->length_ns;
+	if (measure == STEADY_THROUGHPUT)
+		return (double)(tokens ? p->output_tokens : p->ok) / seconds;
+	return p->itl_count ? p->itl_sum / (double)p->itl_count : NAN;
+}
+
+static bool has_tokens(const struct stage *stage)
+{
+	for (size_t i = 0; i < stage->count; i++)
+		if (stage->points[i].output_tokens)
+			return true;
+	return false;
+}
+
+/* Fills a value for each window; false: too many are absent. */
+static bool fill(const struct stage *stage, enum steady_measure measure, double *values, int64_t first, size_t count)
+{
+	const struct point nothing = {0}, *p = stage->points, *end = p + stage->count;
+	const bool tokens = has_tokens(stage);
+	double last = NAN;
+	size_t absent = 0;
+	for (size_t i = 0; i < count; i++) {
+		while (p < end && p->number < first + (int64_t)i)
+			p++;
+		bool there = p < end && p->number == first + (int64_t)i;
+		values[i] = value_of(stage, there ? p : &nothing, measure, tokens);
+		absent += isnan(values[i]) ? 1 : 0;
+		values[i] = last = isnan(values[i]) ? last : values[i];
+	}
+	for (size_t i = count; i-- > 0 && !isnan(last);) /* the first ones, before any value */
+		values[i] = last = isnan(values[i]) ? last : values[i];
+	return !isnan(last) && 5 * absent <= count;
+}
+
+/* ---- the tests ---- */
+
+static const char *const names[STEADY_MEASURES] = {"in flight", "throughput", "inter-token latency"};
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The range of the means of the quarters, and the error of one of them: the middle of their own, so that a quarter with
+ * a step in it does not excuse the step. */
+static double quarter_range(const double *values, size_t count, double *error)
+{
+	double low = INFINITY, high = -INFINITY, errors[QUARTERS];
+	for (size_t q = 0; q < QUARTERS; q++) {
+		size_t begin = q * count / QUARTERS, end = (q + 1) * count / QUARTERS;
+		struct mean_estimate e = mean_estimate_of(values + begin, end - begin);
+		low = fmin(low, e.mean);
+		high = fmax(high, e.mean);
+		errors[q] = isfinite(e.error) ? e.error : INFINITY;
+	}
+	qsort(errors, QUARTERS, sizeof *errors, by_size);
+	*error = (errors[QUARTERS / 2 - 1] + errors[QUARTERS / 2]) / 2;
+	return high - low;
+}
+
+/* Tests a figure over the steady part; false: f->reason says why it is none. */
+static bool examine(struct steady_finding *f, enum steady_measure measure, const double *values, size_t count)
+{
+	struct steady_figures *figures = &f->figures[measure];
+	struct mean_estimate e = mean_estimate_of(values, count);
+	struct trend t = trend_of(values, count);
+	double error, range = quarter_range(values, count, &error), steps = (double)(count - 1);
+	const double half = e.error * student_quantile(STUDENT_95, e.n_eff - 1);
+	*figures = (struct steady_figures){.known = true, .mean = e.mean, .n_eff = e.n_eff};
+	if (!(e.mean > 0)) {
+		snprintf(f->reason, sizeof f->reason, "%s is 0", names[measure]);
+		return false;
+	}
+	figures->spread = range / e.mean;
+	figures->trend = t.slope * steps / e.mean;
+	/* few degrees of freedom are what a smooth curve has, not what chance does: the quantile of about 3 is enough */
+	bool trend = fabs(figures->trend) > STEADY_TREND &&
+	             fabs(t.slope) > t.error * fmin(student_quantile(STUDENT_99_9, t.degrees), FEW_DEGREES);
+	if (trend)
+		snprintf(f->reason, sizeof f->reason, "trend: %s %s by %.3g %% over the last %zu of %zu windows",
+		         names[measure], figures->trend > 0 ? "rises" : "falls", 100 * fabs(figures->trend), count, f->windows);
+	else if (figures->spread > STEADY_SPREAD && range > TUKEY * error)
+		snprintf(f->reason, sizeof f->reason, "spread: %s of the quarters of the last %zu windows differs by %.3g %%",
+		         names[measure], count, 100 * figures->spread);
+	else if (!(half <= STEADY_PRECISION * e.mean))
+		snprintf(f->reason, sizeof f->reason, "precision: %s varies too much for a mean within %.3g %%", names[measure],
+		         100 * STEADY_PRECISION);
+	return !f->reason[0];
+}
+
+static bool find_part(struct steady_finding *f, double *values[STEADY_MEASURES], size_t count, size_t *from)
+{
+	*from = 0;
+	for (int m = 0; m < STEADY_MEASURES; m++) {
+		size_t own;
+		if (f->figures[m].known && mser5(values[m], count, &own) && own > *from)
+			*from = own;
+	}
+	for (int m = 0; m < STEADY_MEASURES; m++)
+		if (f->figures[m].known && !examine(f, m, values[m] + *from, count - *from))
+			return false;
+	return true;
+}
+
+struct steady_finding steady_find(const struct steady *s, size_t i)
+{
+	const struct stage *stage = &s->stages[i];
+	struct steady_finding f = {.stage = stage->stage, .tokens = has_tokens(stage)};
+	int64_t first;
+	size_t count, from;
+	extent(stage, &first, &count);
+	f.windows = count;
+	if (s->full || count > STEADY_WINDOWS_MOST) {
+		snprintf(f.reason, sizeof f.reason, "too many windows (more than %d)", STEADY_WINDOWS_MOST);
+		return f;
+	}
+	if (count < MSER_FEWEST) {
+		snprintf(f.reason, sizeof f.reason, "too few windows (%zu, %d are needed)", count, MSER_FEWEST);
+		return f;
+	}
+	double *all = malloc(STEADY_MEASURES * count * sizeof *all), *values[STEADY_MEASURES];
+	if (!all) {
+		snprintf(f.reason, sizeof f.reason, "out of memory");
+		return f;
+	}
+	for (int m = 0; m < STEADY_MEASURES; m++) {
+		values[m] = all + (size_t)m * count;
+		f.figures[m].known = fill(stage, m, values[m], first, count);
+	}
+	f.found = find_part(&f, values, count, &from);
+	if (f.found) {
+		f.windows = count - from;
+		f.from_ns = (first + (int64_t)from) * stage->length_ns;
+		f.to_ns = (first + (int64_t)count) * stage->length_ns;
+	}
+	free(all);
+	return f;
+}
+
+/* ---- output ---- */
+
+/* Six significant digits, so that the text does not depend on the last bit. */
+static json_t *number(double value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.6g", value);
+	return json_real(strtod(text, NULL));
+}
+
+json_t *steady_json(const struct steady_finding *f)
+{
+	const char *const members[] = {"in_flight", f->tokens ? "output_tokens_per_s" : "requests_per_s", "itl_ns"};
+	json_t *json = json_pack("{s:I, s:b, s:I}", "stage", (json_int_t)f->stage, "found", f->found, "windows",
+	                         (json_int_t)f->windows);
+	int bad = !json;
+	if (!f->found)
+		bad |= json_object_set_new(json, "reason", json_string(f->reason));
+	else
+		bad |= json_object_set_new(json, "from_ns", json_integer((json_int_t)f->from_ns)) |
+		       json_object_set_new(json, "to_ns", json_integer((json_int_t)f->to_ns)) |
+		       json_object_set_new(json, "method", json_string(METHOD));
+	for (int m = 0; f->found && m < STEADY_MEASURES; m++) {
+		const struct steady_figures *of = &f->figures[m];
+		if (of->known)
+			bad |= json_object_set_new(json, members[m],
+			                           json_pack("{s:o, s:o, s:o, s:o}", "mean", number(of->mean), "spread",
+			                                     number(of->spread), "trend", number(of->trend), "n_eff",
+			                                     number(of->n_eff)));
+	}
+	if (!bad)
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
+static bool is_measured(const struct schedule *schedule, int64_t stage)
+{
+	return stage < 0 || (size_t)stage >= schedule->count || schedule->stages[stage].measured;
+}
+
+json_t *steady_list_json(const struct steady *s, const struct schedule *schedule)
+{
+	json_t *list = json_array();
+	int bad = !list;
+	for (size_t i = 0; i < s->count && !bad; i++) {
+		if (!is_measured(schedule, s->stages[i].stage))
+			continue;
+		struct steady_finding f = steady_find(s, i);
+		bad = json_array_append_new(list, steady_json(&f));
+	}
+	if (!bad)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static const char *name_of(const struct schedule *schedule, int64_t stage, char text[32])
+{
+	if (stage >= 0 && (size_t)stage < schedule->count && schedule->stages[stage].name)
+		return schedule->stages[stage].name;
+	snprintf(text, 32, "stage %lld", (long long)stage);
+	return text;
+}
+
+bool steady_summary(const struct steady *s, const struct schedule *schedule, struct buffer *out)
+{
+	struct steady_finding last = {0}, not = {0};
+	int stages = 0, found = 0;
+	char a[32], b[32];
+	for (size_t i = 0; i < s->count; i++) {
+		if (!is_measured(schedule, s->stages[i].stage))
+			continue;
+		last = steady_find(s, i);
+		stages++;
+		found += last.found;
+		if (!last.found && !not .reason[0])
+			not = last;
+	}
+	if (stages == 1 && found)
+		buffer_format(out, "steady from %s to %s", format_duration(last.from_ns, a), format_duration(last.to_ns, b));
+	else if (stages == 1)
+		buffer_format(out, "no steady state: %s", not .reason);
+	else if (stages > 1 && found == stages)
+		buffer_format(out, "steady state in all %d stages", stages);
+	else if (stages > 1)
+		buffer_format(out, "steady state in %d of %d stages (not in %s: %s)", found, stages,
+		              shown(name_of(schedule, not .stage, a)).text, not .reason);
+	return found == stages;
+}
