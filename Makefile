@@ -175,7 +175,7 @@ fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs
 			corpus/$$f $(CURDIR)/tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
 
 # The servers and clients that benchmarks use as baselines.
-bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper)
+bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
 $(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/sendlog.o sim/timers.o)

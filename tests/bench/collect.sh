@@ -46,3 +46,32 @@ awk -v OFS='\t' -v n="$requests" -v e=$events -v s="$taken" -v b="$baseline" -v 
 		(b / s > 5 ? "met" : "missed")
 	print "the same, events", sprintf("%.2f M/s, %.0f MB/s", n * e / s / 1e6, bytes / s / 1e6), sprintf("%.3f M/s jq", n * e / b / 1e6), "-", "> 1 M/s", (n * e / s > 1e6 ? "met" : "missed")
 }'
+
+# ---- from a generator: with a tokenizer, what windows cost, and memory ----
+api=$TESTS/../lib/api/apis/openai-chat.json
+"$BUILD/bench/recordgen" "$api" "$requests" $events $((requests / 500 + 1)) >generated
+day=$((24 * 3600)) many=${COLLECT_MANY:-100000}
+
+peak_mb() { # REQUESTS EVENTS SECONDS: of ipf-collect with windows of 100 ms
+	ipf-collect -q --every 100ms -o /dev/null < <("$BUILD/bench/recordgen" "$api" "$@") &
+	wait_peak $!
+}
+wait_peak() { # PID: its peak memory in MB, read until it ends
+	local peak=0 now
+	while now=$(awk '/VmHWM/ { print int($2 / 1000) }' "/proc/$1/status" 2>/dev/null) && [ -n "$now" ]; do
+		peak=$now
+		sleep 0.1
+	done
+	wait "$1" && echo "$peak"
+}
+tokens=$(seconds ipf-collect -t approx --itl token generated -o results)
+fine=$(seconds ipf-collect --every 100ms generated -o results)
+coarse=$(seconds ipf-collect --every 1h generated -o results)
+short=$(peak_mb $((many / 10)) $events 1000)
+long=$(peak_mb "$many" 2 "$day")
+awk -v OFS='\t' -v e=$((requests * events)) -v t="$tokens" -v fine="$fine" -v coarse="$coarse" -v short="$short" -v long="$long" -v n="$many" 'BEGIN {
+	print "with -t approx --itl token", sprintf("%.2f M events/s", e / t / 1e6), "-", "-", "> 0.5 M/s", (e / t > 5e5 ? "met" : "missed")
+	print "windows of 100 ms", sprintf("%.2f s", fine), sprintf("%.2f s with one window", coarse), sprintf("%.2f", fine / coarse), "< 1.1", (fine / coarse < 1.1 ? "met" : "missed")
+	print "peak memory, " n / 10 " answers of 200 events", short " MB", "-", "-", "< 256 MB", (short < 256 ? "met" : "missed")
+	print "peak memory, " n " requests in 24 h, windows of 100 ms", long " MB", "-", "-", "< 256 MB", (long < 256 ? "met" : "missed")
+}'
