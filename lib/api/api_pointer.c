@@ -234,6 +234,31 @@ void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc,
 		follow(pointer, 0, doc, root, found, data);
 }
 
+bool api_pointer_depends(const struct api_pointer *pointer, struct slice name)
+{
+	for (size_t i = 0; i < pointer->count; i++) {
+		const struct pointer_segment *s = &pointer->segments[i];
+		/* a list or a map is compared by its JSON, which may contain anything */
+		if (s->member && (slice_is(name, s->member) || strchr("{[", *s->value)))
+			return true;
+	}
+	return pointer->condition != ANY || (pointer->where && api_pointer_mentions(pointer->where, name));
+}
+
+bool api_pointer_mentions(const struct api_pointer *pointer, struct slice name)
+{
+	for (size_t i = 0; i < pointer->count; i++)
+		if (slice_is(name, pointer->segments[i].key))
+			return true;
+	const struct api_pointer *where = pointer->where;
+	for (size_t i = 0; i < pointer->count; i++) {
+		const struct pointer_segment *s = &pointer->segments[i];
+		if (s->member && (slice_is(name, s->member) || strchr("{[", *s->value)))
+			return true;
+	}
+	return where && api_pointer_mentions(where, name);
+}
+
 static bool keep_first(const struct jdoc *doc, jdoc_id node, void *data)
 {
 	if (jdoc_is_null(doc, node))

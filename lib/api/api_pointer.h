@@ -35,6 +35,11 @@ bool api_pointer_conditional(const struct api_pointer *pointer);
 /* The member of the document below which all that can match is found; NULL if there is none such, as for "". */
 const char *api_pointer_root(const struct api_pointer *pointer);
 
+/* Whether a match may depend on the value of a member of that name: by a condition, of this pointer or of `where`. */
+bool api_pointer_depends(const struct api_pointer *pointer, struct slice name);
+/* The same, or whether it may match such a member, or what is in one. */
+bool api_pointer_mentions(const struct api_pointer *pointer, struct slice name);
+
 /* Calls `found` for every node that matches, in document order, until it returns false. */
 void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root,
                       bool (*found)(const struct jdoc *doc, jdoc_id node, void *data), void *data);

@@ -32,6 +32,8 @@ static int64_t event_time(struct response *r, const struct record *record, size_
 struct gathering {
 	struct buffer *out; /* NULL: only find out whether there is any text */
 	bool any;
+	jdoc_id last; /* the last text, and how many there are */
+	size_t count;
 };
 
 static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
@@ -39,6 +41,8 @@ static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
 	struct gathering *g = data;
 	if (!jdoc_text_empty(doc, node)) {
 		g->any = true;
+		g->last = node;
+		g->count++;
 		if (g->out)
 			jdoc_text(doc, node, g->out);
 	}
@@ -47,12 +51,13 @@ static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
 
 /* Appends the texts that the first pointer with any text matches, or those of all pointers unless they are
  * alternatives. */
-static bool gather(const struct jdoc *doc, const struct api_pointers *from, bool alternatives, struct buffer *out)
+static struct gathering gather(const struct jdoc *doc, const struct api_pointers *from, bool alternatives,
+                               struct buffer *out)
 {
 	struct gathering g = {.out = out};
 	for (size_t i = 0; i < from->count && !(alternatives && g.any); i++)
 		api_pointer_each(from->list[i], doc, JDOC_ROOT, gather_node, &g);
-	return g.any;
+	return g;
 }
 
 /* Drops the text up to and including the marker, if it contains it. */
@@ -124,7 +129,10 @@ static bool extract_text(struct response *r, const struct response_options *opti
 	bool is_text = seen == &r->seen_text, after = is_text && r->format->text_after;
 	bool wanted = cumulative || after || options->tokens || options->keep_text;
 	buffer_clear(&r->piece);
-	bool any = gather(&r->doc, from, seen != NULL, wanted ? &r->piece : NULL);
+	struct gathering found = gather(&r->doc, from, seen != NULL, wanted ? &r->piece : NULL);
+	bool any = found.any;
+	r->text_node = any ? found.last : r->text_node;
+	r->text_nodes += found.count;
 	if (any && is_text && r->prompt_bytes) {
 		buffer_consume(&r->piece, r->piece.len < r->prompt_bytes ? r->piece.len : r->prompt_bytes);
 		any = r->piece.len > 0;
@@ -342,6 +350,7 @@ static void end_here(struct response *r)
 {
 	r->ended = true;
 	r->end_event = r->event;
+	event_repeat_forget(&r->repeat); /* content after the end is another matter */
 }
 
 static void note_malformed(struct response *r, const char *what, struct slice data)
@@ -371,9 +380,31 @@ static int64_t extract_usage(struct response *r)
 	return output;
 }
 
+/* Are the data a part of the body, and not of a buffer that the next event overwrites? */
+static bool in_body(const struct record *record, struct slice data)
+{
+	uintptr_t body = (uintptr_t)record->body.data, at = (uintptr_t)data.data;
+	return at >= body && at - body <= record->body.len && data.len <= record->body.len - (at - body);
+}
+
+/* An event that is known from an earlier one but for its text. */
+static int add_repeated(struct response *r, const struct record *record, const struct response_options *options,
+                        const struct framing_event *event, struct slice piece, struct ipf_error *err)
+{
+	if (options->tokens)
+		buffer_slice(&r->content, piece);
+	if (options->keep_text)
+		buffer_slice(r->repeat.reasoning ? &r->reasoning : &r->text, piece);
+	int64_t t_ns = event_time(r, record, event->end);
+	if (!r->repeat.reasoning && r->first_text_ns == IPF_ABSENT)
+		r->first_text_ns = t_ns;
+	return add_event(r, t_ns, IPF_ABSENT, err);
+}
+
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
                            const struct framing_event *event, struct ipf_error *err)
 {
+	r->text_nodes = 0;
 	bool reasoning = extract_text(r, options, &r->format->reasoning, &r->seen_reasoning, &r->reasoning);
 	bool text = extract_text(r, options, &r->format->text, &r->seen_text, &r->text);
 	bool tools = extract_text(r, options, &r->format->tools, NULL, NULL);
@@ -393,6 +424,12 @@ static int extract_content(struct response *r, const struct record *record, cons
 	int64_t t_ns = event_time(r, record, event->end);
 	if (text && r->first_text_ns == IPF_ABSENT)
 		r->first_text_ns = t_ns;
+	/* whose repetition would add nothing but its text */
+	if (r->text_nodes == 1 && !data && !tools && !r->ended && usage == IPF_ABSENT && r->token_ids == IPF_ABSENT &&
+	    !r->prompt_bytes && !r->protobuf && in_body(record, event->data)) {
+		event_repeat_learn(&r->repeat, r->format, &r->doc, framing_trim(event->data), r->text_node);
+		r->repeat.reasoning = reasoning;
+	}
 	return add_event(r, t_ns, usage, err);
 }
 
@@ -431,7 +468,7 @@ static int parse_event(struct response *r, const struct record *record, const st
                        const struct framing_event *event, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
-	struct slice data;
+	struct slice data, piece;
 	bool some = event_json(r, event, &data, err);
 	if (r->format->error_event && slice_is(event->name, r->format->error_event)) {
 		note_error_event(r, data);
@@ -444,6 +481,9 @@ static int parse_event(struct response *r, const struct record *record, const st
 			end_here(r);
 		return 0;
 	}
+	if (!event->bare && !event->pending && event_repeat_find(&r->repeat, data, &piece))
+		return add_repeated(r, record, options, event, piece, err);
+	event_repeat_forget(&r->repeat);
 	if (jdoc_parse(&r->doc, data.data, data.len, &why) < 0) {
 		if (why.kind == IPF_SYSTEM)
 			return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
@@ -485,7 +525,7 @@ static const struct api_response *one_value_format(struct response *r, const str
 {
 	bool has_whole = other && other->framing == FRAMING_JSON;
 	r->one_value = true;
-	if (has_whole && !gather(&r->doc, &asked->text, true, NULL) && gather(&r->doc, &other->text, true, NULL)) {
+	if (has_whole && !gather(&r->doc, &asked->text, true, NULL).any && gather(&r->doc, &other->text, true, NULL).any) {
 		*framing = FRAMING_JSON;
 		return other;
 	}
@@ -600,6 +640,7 @@ static void begin(struct response *r, const struct record *record)
 		r->truncated = false;
 	r->token_ids = r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens =
 		IPF_ABSENT;
+	event_repeat_forget(&r->repeat);
 	r->read = 0;
 	r->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
 	r->last_ns = -RESPONSE_TIME_MAX;

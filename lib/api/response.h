@@ -13,6 +13,7 @@
 
 #include "api/api.h"
 #include "api/envelope.h"
+#include "api/event_repeat.h"
 #include "api/framing.h"
 #include "stream/record.h"
 #include "tokenizer/token_counter.h"
@@ -70,6 +71,9 @@ struct response {
 	/* private */
 	struct jdoc doc;
 	struct buffer json, piece, seen_text, seen_reasoning;
+	struct event_repeat repeat;
+	jdoc_id text_node; /* of the event: its last text, and how many it has */
+	size_t text_nodes;
 	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
 	size_t event;          /* the number of the event that is being parsed */

@@ -57,6 +57,8 @@ static inline enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node)
 jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key);
 jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key); /* the same; a NUL must follow the key */
 jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index);
+/* The key of a map's member; JDOC_NONE if the node is none. */
+jdoc_id jdoc_key_of(const struct jdoc *j, jdoc_id node);
 uint32_t jdoc_count(const struct jdoc *j, jdoc_id node);
 struct slice jdoc_raw(const struct jdoc *j, jdoc_id node);               /* its bytes in the text, verbatim */
 bool jdoc_is_null(const struct jdoc *j, jdoc_id node);                   /* true for JDOC_NONE too */

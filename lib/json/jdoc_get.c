@@ -94,6 +94,14 @@ jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key)
 	return JDOC_NONE;
 }
 
+jdoc_id jdoc_key_of(const struct jdoc *j, jdoc_id node)
+{
+	jdoc_id parent = node < j->count ? node : 0;
+	while (parent > 0 && j->nodes[--parent].next <= node)
+		;
+	return parent < node && node < j->count && j->nodes[parent].type == JDOC_MAP ? node - 1 : JDOC_NONE;
+}
+
 jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key)
 {
 	return jdoc_member(j, map, slice_of(key));
