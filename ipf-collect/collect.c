@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "earlier_samples.h"
 #include "hub/hub_tokenizer.h"
 #include "live_run.h"
 #include "measure/itl_histograms.h"
@@ -51,8 +52,9 @@ struct collect {
 	struct progress progress;
 	struct run_view *view; /* NULL: the progress line, if anything */
 	struct run_counts counts;
-	struct live_run *live; /* NULL: nothing goes on beside the records */
-	char incomplete[1024]; /* why some of the input is missing; "" */
+	struct live_run *live;           /* NULL: nothing goes on beside the records */
+	struct earlier_samples *earlier; /* NULL: none are taken over */
+	char incomplete[1024];           /* why some of the input is missing; "" */
 };
 
 /* ---- opening ---- */
@@ -104,7 +106,8 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	}
 	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
-	    live_run_begin(c->live, &c->inputs, err) < 0) {
+	    live_run_begin(c->live, &c->inputs, err) < 0 ||
+	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0) {
 		json_decref(argv);
 		return -1;
 	}
@@ -304,6 +307,19 @@ static void note_stability(struct collect *c)
 	buffer_release(&text);
 }
 
+/* What is wrong with them is the user's to know, but takes nothing from the rows. */
+static int take_earlier(struct collect *c, struct ipf_error *err)
+{
+	struct ipf_error bad = {0}, broken = {0};
+	if (earlier_samples_copy(c->earlier, c->writer, &c->line, &bad, &broken) < 0) {
+		*err = broken;
+		return -1;
+	}
+	if (err->kind == IPF_OK)
+		*err = bad;
+	return 0;
+}
+
 int collect_run(struct collect *c, struct ipf_error *err)
 {
 	if (note_missing_shards(c, err) < 0)
@@ -330,7 +346,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 	}
 	live_run_stop(c->live);
 	note_stability(c);
-	return 0;
+	return take_earlier(c, err);
 }
 
 void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
@@ -381,6 +397,7 @@ int collect_close(struct collect *c, struct ipf_error *err)
 		const struct results_findings findings = {c->incomplete, c->until_stable, c->steady};
 		json_t *trailer = results_trailer(&c->inputs, &findings, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
+		earlier_samples_trailer(c->earlier, trailer);
 		if (json_array_size(transport))
 			json_object_set(trailer, "transport", transport);
 		status = stream_writer_close(c->writer, trailer, err);
@@ -397,6 +414,7 @@ void collect_abandon(struct collect *c)
 		return;
 	progress_end(&c->progress);
 	live_run_free(c->live);
+	earlier_samples_close(c->earlier);
 	run_view_free(c->view);
 	record_inputs_release(&c->inputs);
 	buffer_release(&c->missing);

@@ -16,6 +16,7 @@ struct collect_options {
 	bool explain;
 	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
+	const char *samples;    /* --samples: results of the same run; NULL: not given */
 	int64_t every_ns;       /* the length of the windows, and the time between two samples */
 };
 

@@ -54,6 +54,8 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
            "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
+	OPTION(OPTION_FILE, 0, "samples", "RESULTS", struct collect_options, samples,
+           "take the samples of servers and accelerators over from earlier results of the same run"),
 	OPTION(OPTION_FLAG, 0, "events", NULL, struct collect_options, measure.keep_events,
            "include the time and the tokens of each content event"),
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, measure.keep_text,
@@ -97,6 +99,9 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (options->scrape.timeout_ns < NS_PER_MS)
 		return ipf_error_set(err, IPF_USAGE, "--scrape-timeout: expected at least 1ms, got %s",
 		                     format_duration(options->scrape.timeout_ns, every));
+	if (options->samples && (options->gpu.count || options->scrape.targets.count))
+		return ipf_error_set(err, IPF_USAGE, "--samples takes the samples of an earlier collection: not with %s",
+		                     options->gpu.count ? "--gpu" : "--scrape");
 	return accelerators_check(&options->gpu, err);
 }
 
