@@ -25,12 +25,12 @@ PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
-MANUALS  := $(wildcard ipf-*/*.1 lib/*/*.5 lib/*.7)
+MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-             libpcre2-dev libutf8proc-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
+             libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
-             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish
+             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
@@ -38,7 +38,7 @@ pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
 pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl
-pkgs_collect  := libcurl
+pkgs_collect  := libcurl libmicrohttpd snappy
 pkgs_report   :=
 pkgs_sim      :=
 
@@ -109,6 +109,9 @@ endef
 $(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
 $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 
+# Its C interface does not tell the version.
+cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
+
 # What fetches from the Hugging Face hub: the programs that use it link libcurl.
 $(BUILD)/lib/hub/%.o: room_cflags = $(cflags_collect)
 $(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
@@ -160,7 +163,7 @@ check: ## install what is missing, build, and run all tests (TESTS=… selects s
 fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_lib)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_collect) $(libs_lib)
 $(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(modules_sim) $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)

@@ -54,7 +54,9 @@ struct collect {
 	struct run_counts counts;
 	struct live_run *live;           /* NULL: nothing goes on beside the records */
 	struct earlier_samples *earlier; /* NULL: none are taken over */
-	char incomplete[1024];           /* why some of the input is missing; "" */
+	struct publish *publish;         /* NULL: nothing is published */
+	bool quiet;
+	char incomplete[1024]; /* why some of the input is missing; "" */
 };
 
 /* ---- opening ---- */
@@ -94,6 +96,21 @@ int open_token_counter(struct token_counter **tokens, const struct collect_optio
 	return hub_token_counter_open(tokens, options->tokenizer, say, err);
 }
 
+/* Before the inputs are opened, which waits for them: an address that is taken is reported before the run begins. */
+static int open_publish(struct collect *c, const struct publish_options *options, struct ipf_error *err)
+{
+	struct buffer line = {0};
+	if (!publish_wanted(options))
+		return 0;
+	if (publish_open(&c->publish, options, err) < 0)
+		return -1;
+	publish_describe(c->publish, &line);
+	if (line.len)
+		say(line.data);
+	buffer_release(&line);
+	return 0;
+}
+
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err)
 {
@@ -104,7 +121,9 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		json_decref(argv);
 		return ipf_error_memory(err);
 	}
-	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
+	c->quiet = options->common.quiet;
+	if (open_publish(c, &options->publish, err) < 0 ||
+	    (options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
 	    live_run_begin(c->live, &c->inputs, err) < 0 ||
 	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0) {
@@ -138,10 +157,12 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
-	if (c->inputs.count > 1 && !c->inputs.shards.of)
+	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
+	if (shared)
 		verdict_shards(c->verdict);
 	transport_begin(c->transport, stream_reader_header(record_reader_stream(input->reader)), &input->schedule);
-	return 0;
+	return publish_begin_input(c->publish, stream_reader_header(record_reader_stream(input->reader)), &input->schedule,
+	                           shared, err);
 }
 
 /* Rows must not stay in our buffers while we wait for input. A compressed output is flushed by the records' own clock
@@ -169,6 +190,7 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 	transport_add(c->transport, o);
 	if (c->until_stable)
 		until_stable_row(c->until_stable, o->row);
+	publish_row(c->publish, o);
 	if (row_windows_add(c->series, o, err) < 0)
 		return -1;
 	return live_run_row(c->live, o, err);
@@ -206,6 +228,7 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
+	publish_client(c->publish, client);
 	buffer_clear(&c->line);
 	buffer_text(&c->line, *inside.data == '}' ? "{\"sample\":\"client\"" : "{\"sample\":\"client\",");
 	buffer_slice(&c->line, inside);
@@ -213,9 +236,27 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
+/* Says what publishing has met, once for each target. */
+static void show_publish(struct collect *c)
+{
+	struct buffer line = {0};
+	while (publish_tick(c->publish, &line)) {
+		if (!line.failed && !c->quiet) {
+			progress_end(&c->progress);
+			say(line.data);
+		}
+		buffer_clear(&line);
+	}
+	buffer_release(&line);
+}
+
 static void show(struct collect *c)
 {
 	struct buffer line = {0};
+	if (c->view)
+		publish_tick(c->publish, NULL); /* what it says waits for the end of the screen */
+	else
+		show_publish(c);
 	run_view_show(c->view, &c->counts, c->verdict);
 	if (c->view || !progress_due(&c->progress, clock_now()))
 		return;
@@ -381,6 +422,16 @@ static void note_steady(struct collect *c)
 	buffer_release(&text);
 }
 
+/* Sends the final figures out; the rows do not wait for that. Returns what becomes of the trailer's "publish". */
+static json_t *finish_publish(struct collect *c, struct ipf_error *err)
+{
+	if (!c->publish || flush(c, NULL, err) < 0)
+		return NULL;
+	publish_finish(c->publish, verdict_judge(c->verdict));
+	show_publish(c);
+	return publish_json(c->publish);
+}
+
 int collect_close(struct collect *c, struct ipf_error *err)
 {
 	json_t *transport = transport_findings(c->transport);
@@ -395,15 +446,19 @@ int collect_close(struct collect *c, struct ipf_error *err)
 	if (status == 0) {
 		note_steady(c);
 		const struct results_findings findings = {c->incomplete, c->until_stable, c->steady};
-		json_t *trailer = results_trailer(&c->inputs, &findings, c->verdict);
+		json_t *published = finish_publish(c, err), *trailer = results_trailer(&c->inputs, &findings, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
 		earlier_samples_trailer(c->earlier, trailer);
 		if (json_array_size(transport))
 			json_object_set(trailer, "transport", transport);
+		if (published)
+			json_object_set_new(trailer, "publish", published);
 		status = stream_writer_close(c->writer, trailer, err);
 		c->writer = NULL;
 	}
 	json_decref(transport);
+	if (status == 0)
+		publish_linger(c->publish);
 	collect_abandon(c);
 	return status;
 }
@@ -428,6 +483,7 @@ void collect_abandon(struct collect *c)
 	verdict_free(c->verdict);
 	transport_free(c->transport);
 	until_stable_free(c->until_stable);
+	publish_close(c->publish);
 	buffer_release(&c->line);
 	free(c);
 }

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "live/until_stable.h"
 #include "measure/measure.h"
+#include "publish/publish.h"
 #include "scrape/scrape_options.h"
 
 struct collect_options {
@@ -13,6 +14,7 @@ struct collect_options {
 	const char *api, *tokenizer; /* NULL: not given */
 	struct measure_options measure;
 	struct until_stable_rule until_stable;
+	struct publish_options publish;
 	bool explain;
 	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */

@@ -62,6 +62,22 @@ static const struct option_spec specs[] = {
            "include the text of the responses and their reasoning"),
 	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
            "print how each response is parsed, and what is missing, instead of results"),
+	OPTION_HEADING("Publishing"),
+	OPTION_UNSHAPING(
+		OPTION_TEXT, 0, "listen", "ADDRESS", struct collect_options, publish.listen,
+		"serve the run's figures so far to Prometheus at http://ADDRESS/metrics: HOST:PORT, [IPv6]:PORT or "
+		":PORT, which is this machine only; port 0 chooses one"),
+	OPTION_UNSHAPING(OPTION_DURATION, 0, "linger", "TIME", struct collect_options, publish.linger_ns,
+                     "keep --listen open after the results are complete until they were scraped, at most for TIME "
+                     "(default: 0)"),
+	OPTION_UNSHAPING(
+		OPTION_LIST, 0, "push", "[KIND=]URL", struct collect_options, publish.push.targets,
+		"send the run's figures so far to a Pushgateway (KIND pushgateway) or by Prometheus remote write "
+		"(remote-write), at each --every and at the end; repeatable (default KIND: by the path of the URL)"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct collect_options, publish.push.key_env,
+                     "environment variable with the key for --push: a token, or user:password"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct collect_options, publish.push.key_file,
+                     "file with the key for --push, instead of a variable"),
 	COMMON_OPTIONS(struct collect_options, common),
 };
 
@@ -75,7 +91,7 @@ static const struct program program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = -1,
-	.libraries = NULL,
+	.libraries = publish_libraries,
 };
 
 /* Prints each line of `text` on standard error, after the program's name. */
@@ -125,6 +141,9 @@ int main(int argc, char **argv)
 		              operands.count);
 		return program_misuse(&program, &err);
 	}
+	options.publish.push.every_ns = options.every_ns;
+	if (publish_check(&options.publish, &err) < 0)
+		return err.kind == IPF_USAGE ? program_misuse(&program, &err) : ipf_error_report(&err, stderr, program.name);
 	if (options.explain)
 		return ipf_error_report((explain_run(&options, &operands, &err), &err), stderr, program.name);
 	if (collect_open(&collect, &options, &operands,

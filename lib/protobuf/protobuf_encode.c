@@ -33,11 +33,6 @@ static bool to_uint(const struct jdoc *doc, jdoc_id node, uint64_t *value)
 	return !*end && !errno;
 }
 
-static uint64_t zigzag(int64_t value)
-{
-	return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
-}
-
 /* The bits of an integer of this kind; false: not an integer, or out of range. */
 static bool integer(const struct jdoc *doc, jdoc_id node, enum protobuf_kind kind, uint64_t *value)
 {
@@ -53,10 +48,10 @@ static bool integer(const struct jdoc *doc, jdoc_id node, enum protobuf_kind kin
 	case PB_FIXED32:
 		return number >= 0 && number <= UINT32_MAX;
 	case PB_SINT64:
-		*value = zigzag(number);
+		*value = wire_zigzag(number);
 		return true;
 	case PB_SINT32:
-		*value = zigzag(number);
+		*value = wire_zigzag(number);
 		break;
 	case PB_INT64:
 	case PB_SFIXED64:

@@ -82,6 +82,38 @@ void wire_fixed(struct buffer *out, uint64_t value, size_t bytes)
 		buffer_byte(out, (char)(unsigned char)value);
 }
 
+uint64_t wire_zigzag(int64_t value)
+{
+	return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+void wire_string(struct buffer *out, uint32_t number, struct slice bytes)
+{
+	wire_tag(out, number, WIRE_LEN);
+	wire_varint(out, bytes.len);
+	buffer_slice(out, bytes);
+}
+
+void wire_double(struct buffer *out, uint32_t number, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	wire_tag(out, number, WIRE_I64);
+	wire_fixed(out, bits, sizeof bits);
+}
+
+void wire_uint(struct buffer *out, uint32_t number, uint64_t value)
+{
+	wire_tag(out, number, WIRE_VARINT);
+	wire_varint(out, value);
+}
+
+size_t wire_open(struct buffer *out, uint32_t number)
+{
+	wire_tag(out, number, WIRE_LEN);
+	return out->len;
+}
+
 void wire_close(struct buffer *out, size_t from)
 {
 	size_t len = out->failed ? 0 : out->len - from, bytes = 1;

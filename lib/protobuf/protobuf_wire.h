@@ -25,6 +25,14 @@ int wire_packed(struct slice list, size_t *at, enum wire_type type, uint64_t *va
 void wire_varint(struct buffer *out, uint64_t value);
 void wire_tag(struct buffer *out, uint32_t number, enum wire_type type);
 void wire_fixed(struct buffer *out, uint64_t value, size_t bytes); /* little-endian */
+uint64_t wire_zigzag(int64_t value);                               /* the bits of a sint32 or sint64 */
+/* Whole fields, tag included. */
+void wire_string(struct buffer *out, uint32_t number, struct slice bytes);
+void wire_double(struct buffer *out, uint32_t number, double value);
+void wire_uint(struct buffer *out, uint32_t number, uint64_t value); /* also of the other integers, see wire_zigzag */
+/* Begins a field that contains a message or a packed list, to be appended and ended with wire_close; returns what that
+ * takes. */
+size_t wire_open(struct buffer *out, uint32_t number);
 /* Inserts, before the bytes appended since `from`, their length as a varint: ends a WIRE_LEN field. */
 void wire_close(struct buffer *out, size_t from);
 

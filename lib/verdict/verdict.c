@@ -321,7 +321,7 @@ void verdict_note(struct verdict *v, enum verdict_question question, enum verdic
 
 /* ---- judging ---- */
 
-static const char *const question_names[VERDICT_QUESTIONS] = {
+const char *const verdict_question_names[VERDICT_QUESTIONS] = {
 	[VERDICT_LOAD] = "load_delivered",
 	[VERDICT_CLIENT] = "client_headroom",
 	[VERDICT_SERVER] = "server_answers",
@@ -397,7 +397,7 @@ const char *verdict_rule(size_t i, const char **about)
 {
 	if (i >= sizeof rules / sizeof *rules)
 		return NULL;
-	*about = question_names[rules[i].question];
+	*about = verdict_question_names[rules[i].question];
 	return rules[i].text;
 }
 
@@ -690,7 +690,7 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
 		json_decref(finding->checks[i].figures);
-		finding->checks[i] = (struct verdict_check){.name = question_names[i], .figures = json_object()};
+		finding->checks[i] = (struct verdict_check){.name = verdict_question_names[i], .figures = json_object()};
 		if (!finding->checks[i].figures)
 			return NULL;
 	}

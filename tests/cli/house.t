@@ -13,7 +13,7 @@ is "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|_exit)\(' $(find lib
 is "$(grep -nwE '(sprintf|vsprintf|gets|strtok|atoi|atol|atof|system|popen|gettimeofday|usleep)\(' $c_files |
 	grep -v '"')" "" "calls that we do without"
 # shellcheck disable=SC2086
-is "$(grep -nE '\b(TODO|FIXME|HACK)\b' $c_files Makefile README.md examples/* ipf-*/*.1 lib/*/*.5 lib/*.7)" "" "nothing is put off"
+is "$(grep -nE '\b(TODO|FIXME|HACK)\b' $c_files Makefile README.md examples/* ipf-*/*.[15] lib/*/*.5 lib/*.7)" "" "nothing is put off"
 for room in prep sched fire collect report; do
 	is "$(grep -rhoE '^#include "[^"]+"' ipf-$room | sort -u | cut -d '"' -f 2 |
 		while read -r header; do test -e "ipf-$room/$header" || test -e "lib/$header" || echo "$header"; done)" "" \
@@ -27,8 +27,8 @@ is "$(find lib ipf-* -name '*private*.h')" "" "no header is private to files tha
 sh "$TESTS/house/include_graph.sh" --check >"$work/graph" 2>&1
 is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"
 is "$(grep -rlE '^#include <curl/' lib ipf-* |
-	grep -v '^ipf-fire/\|^lib/hub/download.c$\|^ipf-prep/config/chat_template.c$\|^ipf-collect/scrape/\|^ipf-collect/gpu/gpu_exporter.c$')" "" \
-	"only ipf-fire knows libcurl, what downloads, what asks for the tokens of a chat template, and what scrapes"
+	grep -v '^ipf-fire/\|^lib/hub/download.c$\|^ipf-prep/config/chat_template.c$\|^ipf-collect/scrape/\|^ipf-collect/gpu/gpu_exporter.c$\|^ipf-collect/publish/pu')" "" \
+	"only ipf-fire knows libcurl, what downloads, what asks for the tokens of a chat template, what scrapes, and what publishes"
 if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
 	# what begins as programs, objects and archives do
 	is "$(git ls-files -z |

@@ -1,0 +1,127 @@
+#include "publish/metrics_text.h"
+
+#include "json/jout.h"
+
+#include <math.h>
+#include <string.h>
+
+void metrics_text_bound(struct buffer *out, double value)
+{
+	struct jout number = {.out = out};
+	size_t from = out->len;
+	if (isinf(value)) {
+		buffer_text(out, value > 0 ? "+Inf" : "-Inf");
+		return;
+	}
+	jout_double(&number, value);
+	if (!out->failed && !strpbrk(out->data + from, ".en"))
+		buffer_text(out, ".0");
+}
+
+static void put_number(struct buffer *out, double value)
+{
+	struct jout number = {.out = out};
+	if (fabs(value) < 9007199254740992.0 && value == floor(value))
+		buffer_format(out, "%.0f", value);
+	else
+		jout_double(&number, value);
+}
+
+/* Backslashes and newlines are escaped, and quotes where the text is quoted. */
+static void put_escaped(struct buffer *out, const char *text, bool quoted)
+{
+	for (; *text; text++)
+		if (*text == '\\')
+			buffer_text(out, "\\\\");
+		else if (*text == '\n')
+			buffer_text(out, "\\n");
+		else if (*text == '"' && quoted)
+			buffer_text(out, "\\\"");
+		else
+			buffer_byte(out, *text);
+}
+
+static void put_labels(struct buffer *out, const struct metric_label *labels, size_t count, const double *bound)
+{
+	if (!count && !bound)
+		return;
+	buffer_byte(out, '{');
+	for (size_t i = 0; i < count; i++) {
+		buffer_format(out, "%s%s=\"", i ? "," : "", labels[i].name);
+		put_escaped(out, labels[i].value, true);
+		buffer_byte(out, '"');
+	}
+	if (bound) {
+		buffer_text(out, count ? ",le=\"" : "le=\"");
+		metrics_text_bound(out, *bound);
+		buffer_byte(out, '"');
+	}
+	buffer_byte(out, '}');
+}
+
+static void begin(struct metric_sink *sink, const struct metric_family *family)
+{
+	static const char *const types[] = {"counter", "gauge", "histogram", "info"};
+	struct metrics_text *t = (struct metrics_text *)sink;
+	/* the classic format names what has points, and knows no info */
+	const char *suffix = t->openmetrics ? "" : metric_suffix(family->type);
+	bool info = family->type == METRIC_INFO && !t->openmetrics;
+	t->family = *family;
+	buffer_format(t->out, "# HELP %s%s ", family->name, suffix);
+	put_escaped(t->out, family->help, t->openmetrics);
+	buffer_format(t->out, "\n# TYPE %s%s %s\n", family->name, suffix, info ? "gauge" : types[family->type]);
+	if (t->openmetrics && family->unit)
+		buffer_format(t->out, "# UNIT %s %s\n", family->name, family->unit);
+}
+
+static void put_sample(struct metrics_text *t, const char *suffix, const struct metric_label *labels, size_t count,
+                       double value)
+{
+	buffer_format(t->out, "%s%s", t->family.name, suffix);
+	put_labels(t->out, labels, count, NULL);
+	buffer_byte(t->out, ' ');
+	put_number(t->out, value);
+	buffer_byte(t->out, '\n');
+}
+
+static void point(struct metric_sink *sink, const struct metric_label *labels, size_t count, double value)
+{
+	struct metrics_text *t = (struct metrics_text *)sink;
+	put_sample(t, metric_suffix(t->family.type), labels, count, value);
+}
+
+static void histogram(struct metric_sink *sink, const struct metric_label *labels, size_t count,
+                      const struct live_histogram *h)
+{
+	struct metrics_text *t = (struct metrics_text *)sink;
+	int64_t cumulative = 0;
+	for (size_t i = 0; i <= LIVE_BOUNDS; i++) {
+		double bound = i < LIVE_BOUNDS ? (double)live_bounds_ns[i] / 1e9 : INFINITY;
+		cumulative += h->classic[i];
+		buffer_format(t->out, "%s_bucket", t->family.name);
+		put_labels(t->out, labels, count, &bound);
+		buffer_format(t->out, " %lld\n", (long long)cumulative);
+	}
+	put_sample(t, "_sum", labels, count, (double)h->sum_ns / 1e9);
+	put_sample(t, "_count", labels, count, (double)h->count);
+}
+
+static void end(struct metric_sink *sink)
+{
+	(void)sink;
+}
+
+struct metrics_text metrics_text(struct buffer *out, bool openmetrics)
+{
+	return (struct metrics_text){
+		.sink = {.begin = begin, .point = point, .histogram = histogram, .end = end},
+		.out = out,
+		.openmetrics = openmetrics,
+	};
+}
+
+void metrics_text_end(struct metrics_text *text)
+{
+	if (text->openmetrics)
+		buffer_text(text->out, "# EOF\n");
+}

@@ -1,0 +1,60 @@
+/* Everything that shows a run to the outside while it goes: --listen and --push, with the figures that they share.
+ *
+ *     struct publish *publish = NULL;                // nothing was asked for: every call below does nothing
+ *     if (publish_wanted(&options) && publish_open(&publish, &options, &err) < 0) …
+ *     publish_begin_input(publish, header, &schedule, false);
+ *     publish_row(publish, &observation);
+ *     publish_finish(publish, verdict_judge(verdict));
+ *     json_object_set_new(trailer, "publish", publish_json(publish));
+ *     publish_linger(publish);                       // --linger
+ *     publish_close(publish);
+ *
+ * All calls are of one thread and none waits, except publish_finish, which gives targets that do not answer
+ * PUBLISH_FINISH_NS, and publish_linger.
+ */
+#ifndef COLLECT_PUBLISH_H
+#define COLLECT_PUBLISH_H
+
+#include "publish/live_metrics.h"
+#include "publish/push.h"
+
+#define PUBLISH_FINISH_NS (INT64_C(5) * 1000 * 1000 * 1000)
+
+struct publish_options {
+	const char *listen; /* NULL: no server */
+	int64_t linger_ns;
+	struct push_options push;
+};
+
+/* Whether the options are right: IPF_USAGE, or a key that cannot be read. */
+int publish_check(const struct publish_options *options, struct ipf_error *err);
+bool publish_wanted(const struct publish_options *options);
+
+struct publish;
+
+/* Opens the address that is served, and prepares the targets. `options` must outlive it. -1: publish_close it. */
+int publish_open(struct publish **publish, const struct publish_options *options, struct ipf_error *err);
+/* Appends what the user has to know about the address, as a line: a port that was chosen, an address that others reach.
+ * Empty: nothing. */
+void publish_describe(const struct publish *publish, struct buffer *line);
+
+/* `shared`: the inputs are of clients that shared one schedule, so that its requests count once. -1: out of memory. */
+int publish_begin_input(struct publish *publish, const json_t *header, const struct schedule *schedule, bool shared,
+                        struct ipf_error *err);
+void publish_row(struct publish *publish, const struct observation *seen);
+void publish_client(struct publish *publish, struct slice client);
+/* To be called often: judges the run so far, once a second. True: a target failed for the first time, which `line`
+ * describes; with a `line` of NULL it is left for a later call. */
+bool publish_tick(struct publish *publish, struct buffer *line);
+/* The run has ended, with this verdict (NULL: it could not be judged): sends the final figures. */
+void publish_finish(struct publish *publish, const struct verdict_finding *verdict);
+/* What became of it, for the trailer: a list; new. NULL: nothing was asked for, or out of memory. */
+json_t *publish_json(const struct publish *publish);
+/* Serves until the final figures were scraped, as long as --linger says or until a signal. */
+void publish_linger(struct publish *publish);
+void publish_close(struct publish *publish); /* NULL is fine */
+
+/* The libraries' names and versions, for --version. */
+const char *publish_libraries(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* Sends the figures of a run to Pushgateways and receivers of remote write, in a thread of its own: once every interval
+ * and at the end.
+ *
+ *     struct push *push;
+ *     if (push_start(&push, &options, metrics, &err) < 0) …
+ *     …
+ *     push_finish(push, 10 * NS_PER_S);           // sends the final figures, and waits at most this long
+ *     json_array_append_new(list, …push_json(push, i));
+ *     push_free(push);
+ *
+ * A target that hangs, refuses or fails never delays the run. Of a Pushgateway only the latest figures count, so that
+ * nothing is queued. For remote write, requests wait in a queue of limited size until the target takes
+ * them; the oldest is dropped for a new one, and counted. What fails for a reason that can pass (no connection, a
+ * time-out, status 429 or 5xx) is sent again, a limited number of times, after a pause that doubles and is at least
+ * what Retry-After asks for; any other status is final. A target that refuses native histograms gets no more of them.
+ */
+#ifndef COLLECT_PUSH_H
+#define COLLECT_PUSH_H
+
+#include "cli/option_table.h"
+#include "error.h"
+#include "publish/live_metrics.h"
+
+#include <jansson.h>
+
+#define PUSH_TARGETS 8
+
+struct push_options {
+	struct string_list targets; /* [KIND=]URL */
+	const char *key_env, *key_file;
+	int64_t every_ns;
+};
+
+/* Whether the options are right, without sending anything: IPF_USAGE, or a key that cannot be read. */
+int push_check(const struct push_options *options, struct ipf_error *err);
+
+struct push;
+
+/* The thread waits for push_begin; until then nothing is sent. `options` and `metrics` must outlive it. */
+int push_start(struct push **push, const struct push_options *options, struct live_metrics *metrics,
+               struct ipf_error *err);
+/* The run's name is known, "" if it has none: sends from now on. */
+void push_begin(struct push *push, const char *run);
+/* Sends the figures a last time and ends the thread, after at most this time. */
+void push_finish(struct push *push, int64_t wait_ns);
+void push_free(struct push *push); /* NULL is fine; ends a thread that was not ended */
+
+/* After push_finish: what became of each target, {"push", "kind", "sent", "failed", …}; new. NULL: out of memory. */
+json_t *push_json(const struct push *push, size_t target);
+size_t push_count(const struct push *push);
+/* From any thread: appends a line that describes the first failure of a target that was not reported yet. False: there
+ * is none. */
+bool push_take_notice(struct push *push, struct buffer *line);
+
+#endif

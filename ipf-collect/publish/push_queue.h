@@ -1,0 +1,37 @@
+/* Requests that wait to be sent to one target, the oldest first; bounded in number and bytes.
+ *
+ *     push_queue_put(&queue, &request);            // takes the bytes; drops the oldest for it if there is no room
+ *     struct push_request *next = push_queue_first(&queue);
+ *     push_queue_pop(&queue);
+ */
+#ifndef COLLECT_PUSH_QUEUE_H
+#define COLLECT_PUSH_QUEUE_H
+
+#include "buffer.h"
+
+#include <stdint.h>
+
+#define PUSH_QUEUE       600
+#define PUSH_QUEUE_BYTES ((size_t)8 << 20)
+
+struct push_request {
+	struct buffer body;
+	int tries;   /* so far */
+	bool native; /* has native histograms */
+};
+
+/* Zero-initialise. */
+struct push_queue {
+	struct push_request requests[PUSH_QUEUE];
+	size_t first, count, bytes;
+	bool busy; /* the first one is being sent: it is not dropped */
+};
+
+/* Returns how many requests were dropped: none, one or more, or, if it is larger than the queue or memory ran out for
+ * its body, the request itself. */
+int64_t push_queue_put(struct push_queue *q, struct push_request *request);
+struct push_request *push_queue_first(struct push_queue *q); /* NULL: empty */
+void push_queue_pop(struct push_queue *q);
+void push_queue_release(struct push_queue *q);
+
+#endif

@@ -1,0 +1,230 @@
+#include "publish/push_sender.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "redact.h"
+#include "safe_text.h"
+#include "version.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define CONNECT_MS         5000L
+#define TRANSFER_MS        10000L
+#define ANSWER_MOST        ((size_t)64 * 1024) /* a longer body is cut off */
+#define PAUSE_FIRST_NS     (NS_PER_S / 4)
+#define PAUSE_MOST_NS      (10 * NS_PER_S)
+#define RETRY_AFTER_MOST_S 60
+
+/* ---- what comes back ---- */
+
+static size_t receive_body(char *data, size_t size, size_t count, void *context)
+{
+	struct push_sender *s = context;
+	size_t len = size * count, room = sizeof s->answer - s->answer_len, kept = len < room ? len : room;
+	memcpy(s->answer + s->answer_len, data, kept);
+	s->answer_len += kept;
+	s->answer_bytes += len;
+	return s->answer_bytes > ANSWER_MOST ? 0 : len;
+}
+
+static size_t receive_header(char *line, size_t size, size_t count, void *context)
+{
+	static const char name[] = "retry-after:";
+	struct push_sender *s = context;
+	size_t len = size * count, at = sizeof name - 1;
+	char value[64];
+	if (len <= at || len - at >= sizeof value || strncasecmp(line, name, at) != 0)
+		return len;
+	snprintf(value, sizeof value, "%.*s", (int)(len - at), line + at);
+	char *text = value + strspn(value, " \t");
+	text[strcspn(text, "\r\n")] = '\0';
+	int64_t seconds = 0;
+	if (*text && strspn(text, "0123456789") == strlen(text)) {
+		seconds = strlen(text) > 6 ? RETRY_AFTER_MOST_S : strtol(text, NULL, 10);
+	} else {
+		time_t date = curl_getdate(text, NULL), now = time(NULL);
+		seconds = date > now ? (int64_t)(date - now) : 0;
+	}
+	s->retry_after_ns = (seconds < RETRY_AFTER_MOST_S ? seconds : RETRY_AFTER_MOST_S) * NS_PER_S;
+	return len;
+}
+
+/* The first line of the response's body, unless it repeats the credential. */
+static struct slice answer_line(const struct push_sender *s)
+{
+	size_t len = 0, secret_len = s->secret ? strlen(s->secret) : 0;
+	while (len < s->answer_len && s->answer[len] != '\n' && s->answer[len] != '\r')
+		len++;
+	if (secret_len && memmem(s->answer, s->answer_len, s->secret, secret_len))
+		len = 0;
+	return (struct slice){s->answer, len};
+}
+
+/* ---- setting up ---- */
+
+static bool add_header(struct push_sender *s, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(s->headers, line);
+	if (longer)
+		s->headers = longer;
+	return longer;
+}
+
+static bool add_headers(struct push_sender *s, const char *authorization)
+{
+	static const char *const common[] = {"Expect:", "User-Agent: ipf-collect/" IPF_VERSION, NULL},
+							 *const text[] = {"Content-Type: text/plain; version=0.0.4; charset=utf-8", NULL},
+							 *const write[] = {"Content-Type: application/x-protobuf", "Content-Encoding: snappy",
+	                                           "X-Prometheus-Remote-Write-Version: 0.1.0", NULL};
+	bool good = !*authorization || add_header(s, authorization);
+	for (const char *const *line = common; good && *line; line++)
+		good = add_header(s, *line);
+	for (const char *const *line = s->target.kind == PUSH_PUSHGATEWAY ? text : write; good && *line; line++)
+		good = add_header(s, *line);
+	return good;
+}
+
+static bool set_options(struct push_sender *s)
+{
+	CURL *c = s->curl;
+	int bad = 0;
+	bad |= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, TRANSFER_MS) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_HTTPHEADER, s->headers) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, s->target.kind == PUSH_PUSHGATEWAY ? "PUT" : "POST") != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_WRITEDATA, s) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, receive_header) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_HEADERDATA, s) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->curl_error) != CURLE_OK;
+	bad |= curl_easy_setopt(c, CURLOPT_PRIVATE, s) != CURLE_OK;
+	/* a name server that does not answer must not delay the end */
+	bad |= curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) != CURLE_OK;
+	return !bad;
+}
+
+int push_sender_init(struct push_sender *s, const char *text, const char *authorization, struct ipf_error *err)
+{
+	struct buffer shown_url = {0};
+	if (push_target_parse(text, &s->target, err) < 0)
+		return -1;
+	const char *secret = strrchr(authorization, ' ');
+	s->secret = secret ? secret + 1 : NULL;
+	redact_url(s->target.url, &shown_url);
+	safe_text(s->shown, sizeof s->shown, buffer_all(&shown_url));
+	buffer_release(&shown_url);
+	s->curl = curl_easy_init();
+	return s->curl && add_headers(s, authorization) && set_options(s) ? 0 : ipf_error_memory(err);
+}
+
+void push_sender_release(struct push_sender *s, CURLM *multi)
+{
+	if (s->curl && s->queue.busy)
+		curl_multi_remove_handle(multi, s->curl);
+	curl_easy_cleanup(s->curl);
+	curl_slist_free_all(s->headers);
+	push_queue_release(&s->queue);
+	buffer_release(&s->url);
+}
+
+void push_sender_begin(struct push_sender *s, const struct metric_label *labels, size_t count)
+{
+	push_target_url(&s->target, labels, count, &s->url);
+	s->failed |= s->url.failed;
+}
+
+/* ---- sending ---- */
+
+void push_sender_add(struct push_sender *s, struct push_request *request)
+{
+	/* a Pushgateway keeps the latest figures only, so that earlier ones need not be sent */
+	while (s->target.kind == PUSH_PUSHGATEWAY && s->queue.count && !s->queue.busy)
+		push_queue_pop(&s->queue);
+	s->dropped += push_queue_put(&s->queue, request);
+}
+
+void push_sender_start(struct push_sender *s, CURLM *multi, int64_t now_ns)
+{
+	struct push_request *request = push_queue_first(&s->queue);
+	while (request && request->native && s->no_native && !s->queue.busy) {
+		push_queue_pop(&s->queue);
+		request = push_queue_first(&s->queue);
+	}
+	if (!request || s->queue.busy || s->failed || now_ns < s->resume_ns)
+		return;
+	s->answer_len = s->answer_bytes = 0;
+	s->retry_after_ns = 0;
+	s->curl_error[0] = '\0';
+	request->tries++;
+	if (curl_easy_setopt(s->curl, CURLOPT_URL, s->url.data) != CURLE_OK ||
+	    curl_easy_setopt(s->curl, CURLOPT_POSTFIELDS, request->body.data) != CURLE_OK ||
+	    curl_easy_setopt(s->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len) != CURLE_OK ||
+	    curl_multi_add_handle(multi, s->curl) != CURLM_OK)
+		s->failed = true;
+	else
+		s->queue.busy = true;
+}
+
+static void note_error(struct push_sender *s, CURLcode result, long status)
+{
+	struct slice line = answer_line(s);
+	if (result != CURLE_OK && !(result == CURLE_WRITE_ERROR && status >= 300))
+		snprintf(s->error, sizeof s->error, "%.300s",
+		         result == CURLE_OPERATION_TIMEDOUT ? "no response in time"
+		         : s->curl_error[0]                 ? shown(s->curl_error).text
+		                                            : curl_easy_strerror(result));
+	else
+		snprintf(s->error, sizeof s->error, "HTTP status %ld%s%s", status, line.len ? ": " : "",
+		         shown_slice(line).text);
+	redact_message(s->error, sizeof s->error);
+}
+
+/* Can the same request succeed later? */
+static bool can_pass(CURLcode result, long status)
+{
+	return result != CURLE_OK || status == 429 || status >= 500;
+}
+
+/* The first request is given up, or sent again after a pause. */
+static void retry_later(struct push_sender *s, bool again, int64_t now_ns)
+{
+	struct push_request *request = push_queue_first(&s->queue);
+	int64_t pause_ns = PAUSE_FIRST_NS;
+	for (int i = 0; i < s->failures && pause_ns < PAUSE_MOST_NS; i++)
+		pause_ns *= 2;
+	pause_ns = pause_ns < PAUSE_MOST_NS ? pause_ns : PAUSE_MOST_NS;
+	s->failures++;
+	s->queue.busy = false;
+	if (!again || request->tries >= (s->final ? PUSH_FINAL_TRIES : PUSH_TRIES)) {
+		push_queue_pop(&s->queue);
+		s->given_up++;
+	}
+	if (again)
+		s->resume_ns = now_ns + (pause_ns > s->retry_after_ns ? pause_ns : s->retry_after_ns);
+}
+
+void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int64_t now_ns)
+{
+	struct push_request *request = push_queue_first(&s->queue);
+	long status = 0;
+	curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_multi_remove_handle(multi, s->curl);
+	if (result == CURLE_OK && status >= 200 && status < 300) {
+		s->sent++;
+		s->failures = 0;
+		push_queue_pop(&s->queue);
+		return;
+	}
+	if (request->native && result == CURLE_OK && status >= 400 && status <= 501 && status != 429) {
+		s->no_native = true; /* the classic ones say whether the target fails in other ways */
+		push_queue_pop(&s->queue);
+		return;
+	}
+	note_error(s, result, status);
+	retry_later(s, can_pass(result, status), now_ns);
+}

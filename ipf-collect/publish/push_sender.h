@@ -1,0 +1,52 @@
+/* Sends requests to one target of --push over HTTP, one after another: what is tried again, when, and what came of it.
+ * Belongs to the thread of push.h, whose curl multi handle carries the transfers of all targets.
+ *
+ *     push_sender_begin(&s, labels, count);
+ *     push_sender_add(&s, &request);
+ *     push_sender_start(&s, multi, now_ns);               // begins the transfer that is due, if any
+ *     push_sender_done(&s, multi, result, now_ns);        // curl says that it has ended
+ */
+#ifndef COLLECT_PUSH_SENDER_H
+#define COLLECT_PUSH_SENDER_H
+
+#include "publish/push_queue.h"
+#include "publish/push_target.h"
+
+#include <curl/curl.h>
+
+#define PUSH_TRIES       10 /* of one request */
+#define PUSH_FINAL_TRIES 3  /* when the run has ended */
+
+struct push_sender {
+	struct push_target target;
+	struct buffer url;
+	char shown[256];    /* the URL without secrets */
+	const char *secret; /* the credential as it is sent, borrowed; NULL */
+	CURL *curl;
+	struct curl_slist *headers;
+	struct push_queue queue;
+	int64_t next_ns;   /* when figures are taken for it */
+	int64_t resume_ns; /* nothing is sent before this */
+	int failures;      /* in a row */
+	bool final;        /* the run has ended */
+	bool no_native;    /* the target refused native histograms */
+	bool failed;       /* out of memory */
+	int64_t sent, given_up, dropped;
+	char error[512];  /* the last one; "" */
+	char answer[256]; /* the beginning of a response's body */
+	size_t answer_len, answer_bytes;
+	int64_t retry_after_ns;
+	char curl_error[CURL_ERROR_SIZE];
+};
+
+/* `authorization`: a header, "" for none; borrowed. -1: out of memory. */
+int push_sender_init(struct push_sender *s, const char *text, const char *authorization, struct ipf_error *err);
+void push_sender_release(struct push_sender *s, CURLM *multi);
+
+/* The URL to send to. */
+void push_sender_begin(struct push_sender *s, const struct metric_label *labels, size_t count);
+void push_sender_add(struct push_sender *s, struct push_request *request); /* takes the body */
+void push_sender_start(struct push_sender *s, CURLM *multi, int64_t now_ns);
+void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int64_t now_ns);
+
+#endif

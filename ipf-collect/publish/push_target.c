@@ -1,0 +1,181 @@
+#include "publish/push_target.h"
+
+#include "base64.h"
+#include "loopback.h"
+#include "safe_text.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX 8192
+
+const char *const push_kind_names[] = {"pushgateway", "remote-write", NULL};
+
+/* A part of the URL as a new string, to be freed with curl_free; NULL: it has none. */
+static char *part_of(const char *url, CURLUPart part)
+{
+	CURLU *parsed = curl_url();
+	char *value = NULL;
+	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK)
+		curl_url_get(parsed, part, &value, 0);
+	curl_url_cleanup(parsed);
+	return value;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+	while (len && text[len - 1] == '/')
+		len--;
+	return len >= end_len && strncmp(text + len - end_len, end, end_len) == 0;
+}
+
+/* 1 and the kind; 0: the path says nothing. */
+static bool kind_of_path(const char *path, enum push_kind *kind)
+{
+	if (ends_in(path, "/write") || ends_in(path, "/push") || ends_in(path, "/receive"))
+		*kind = PUSH_REMOTE_WRITE;
+	else if (strspn(path, "/") == strlen(path) || strstr(path, "/metrics"))
+		*kind = PUSH_PUSHGATEWAY;
+	else
+		return false;
+	return true;
+}
+
+static int check_url(const char *url, struct push_target *target, bool kind_given, struct ipf_error *err)
+{
+	char *scheme = part_of(url, CURLUPART_SCHEME), *user = part_of(url, CURLUPART_USER),
+		 *query = part_of(url, CURLUPART_QUERY), *path = part_of(url, CURLUPART_PATH);
+	int status = 0;
+	/* a scheme is required: libcurl's parser itself takes "host/path" for none, too */
+	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
+		status = ipf_error_set(err, IPF_USAGE, "--push: expected an http or https URL, got \"%s\"", shown(url).text);
+	else if (user || strchr(url, '@'))
+		status = ipf_error_set(
+			err, IPF_USAGE, "--push: give the user and password by --push-key-file or --push-key-env, not in the URL");
+	else if (!kind_given && !kind_of_path(path ? path : "", &target->kind))
+		status = ipf_error_set(
+			err, IPF_USAGE, "--push: say which kind of target it is: pushgateway=URL or remote-write=URL, got \"%s\"",
+			shown(url).text);
+	else if (target->kind == PUSH_PUSHGATEWAY && query)
+		status = ipf_error_set(err, IPF_USAGE, "--push: the URL of a Pushgateway has no query");
+	target->grouped = path && strstr(path, "/metrics/job");
+	curl_free(scheme);
+	curl_free(user);
+	curl_free(query);
+	curl_free(path);
+	return status;
+}
+
+int push_target_parse(const char *text, struct push_target *target, struct ipf_error *err)
+{
+	bool given = false;
+	*target = (struct push_target){.url = text};
+	for (int i = 0; push_kind_names[i]; i++) {
+		size_t len = strlen(push_kind_names[i]);
+		if (strncmp(text, push_kind_names[i], len) != 0 || text[len] != '=')
+			continue;
+		target->kind = (enum push_kind)i;
+		target->url = text + len + 1;
+		given = true;
+	}
+	return check_url(target->url, target, given, err);
+}
+
+/* A label of the grouping. What a path cannot carry as it is goes as base64, as the Pushgateway defines it. */
+static void put_grouping(const struct metric_label *label, struct buffer *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+	struct buffer encoded = {0};
+	if (*label->value && strspn(label->value, plain) == strlen(label->value) && strcmp(label->value, ".") != 0 &&
+	    strcmp(label->value, "..") != 0) {
+		buffer_format(out, "/%s/%s", label->name, label->value);
+		return;
+	}
+	base64_encode(slice_of(label->value), &encoded);
+	for (size_t i = 0; i < encoded.len; i++)
+		if (strchr("+/", encoded.data[i]))
+			encoded.data[i] = encoded.data[i] == '+' ? '-' : '_';
+	buffer_format(out, "/%s@base64/%s", label->name, encoded.len ? encoded.data : "=");
+	out->failed |= encoded.failed;
+	buffer_release(&encoded);
+}
+
+void push_target_url(const struct push_target *target, const struct metric_label *labels, size_t count,
+                     struct buffer *out)
+{
+	buffer_text(out, target->url);
+	if (target->kind != PUSH_PUSHGATEWAY || target->grouped)
+		return;
+	while (out->len && out->data[out->len - 1] == '/')
+		out->data[--out->len] = '\0';
+	if (!ends_in(target->url, "/metrics"))
+		buffer_text(out, "/metrics");
+	for (size_t i = 0; i < count; i++)
+		put_grouping(&labels[i], out);
+}
+
+/* ---- credentials ---- */
+
+static int read_file(const char *path, char key[KEY_MAX], struct ipf_error *err)
+{
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	size_t len = fread(key, 1, KEY_MAX - 1, file);
+	int why = ferror(file) ? errno : 0;
+	fclose(file);
+	key[len] = '\0';
+	if (why)
+		return ipf_error_errno(err, why, path, "cannot read");
+	if (len == KEY_MAX - 1 || strlen(key) != len)
+		return ipf_error_at(err, IPF_USAGE, path, 0, "--push-key-file: the file contains no key");
+	return 0;
+}
+
+int push_credential(const char *env, const char *file, struct buffer *header, struct ipf_error *err)
+{
+	char key[KEY_MAX];
+	const char *from = env ? getenv(env) : NULL;
+	if (!env && !file)
+		return 0;
+	if (env && file)
+		return ipf_error_set(err, IPF_USAGE, "--push-key-file cannot be combined with --push-key-env");
+	/* what was given as the name of a variable may be the key itself: the message does not repeat it */
+	if (env && (!from || !*from || strlen(from) >= sizeof key))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--push-key-env: expected the name of a variable that is set in the environment");
+	if (file && read_file(file, key, err) < 0)
+		return -1;
+	if (env)
+		strcpy(key, from);
+	size_t begin = strspn(key, " \t\r\n"), len = strlen(key);
+	while (len > begin && strchr(" \t\r\n", key[len - 1]))
+		key[--len] = '\0';
+	for (size_t i = begin; i < len; i++)
+		if ((unsigned char)key[i] < ' ' || key[i] == 127)
+			begin = len;
+	if (begin >= len)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a key without control characters",
+		                     file ? "--push-key-file" : "--push-key-env");
+	bool basic = strchr(key + begin, ':');
+	buffer_text(header, basic ? "Authorization: Basic " : "Authorization: Bearer ");
+	if (basic)
+		base64_encode((struct slice){key + begin, len - begin}, header);
+	else
+		buffer_text(header, key + begin);
+	explicit_bzero(key, sizeof key);
+	return header->failed ? ipf_error_memory(err) : 0;
+}
+
+bool push_target_is_private(const struct push_target *target)
+{
+	char *scheme = part_of(target->url, CURLUPART_SCHEME), *host = part_of(target->url, CURLUPART_HOST);
+	bool private = scheme && host && (strcmp(scheme, "https") == 0 || host_is_loopback(host));
+	curl_free(scheme);
+	curl_free(host);
+	return private;
+}

@@ -1,0 +1,43 @@
+/* Where --push sends the figures: a Pushgateway, or a receiver of Prometheus remote write.
+ *
+ *     struct push_target target;
+ *     if (push_target_parse("remote-write=http://localhost:9090/api/v1/write", &target, &err) < 0) …  // IPF_USAGE
+ *
+ * KIND= is `pushgateway` or `remote-write`. Without it the path decides: one that ends in /write, /push or /receive is
+ * remote write's, an empty one or one that contains /metrics a Pushgateway's.
+ *
+ * A Pushgateway's URL gets the grouping /metrics/job/ipf/instance/HOST, and /run/NAME if the run has a name, unless its
+ * path has a grouping already; remote write gives every series the same labels.
+ */
+#ifndef COLLECT_PUSH_TARGET_H
+#define COLLECT_PUSH_TARGET_H
+
+#include "buffer.h"
+#include "error.h"
+#include "publish/metric_sink.h"
+
+#include <stdbool.h>
+
+enum push_kind { PUSH_PUSHGATEWAY, PUSH_REMOTE_WRITE };
+extern const char *const push_kind_names[];
+
+struct push_target {
+	enum push_kind kind;
+	const char *url; /* borrowed */
+	bool grouped;    /* the URL has a grouping */
+};
+
+int push_target_parse(const char *text, struct push_target *target, struct ipf_error *err);
+
+/* Appends the URL to send to. `labels`: the grouping, job first. */
+void push_target_url(const struct push_target *target, const struct metric_label *labels, size_t count,
+                     struct buffer *out);
+
+/* A credential of the environment variable `env` or the file `file` (either NULL; both: IPF_USAGE) as the value of an
+ * Authorization header, appended to `header`: "Bearer KEY", or "Basic …" if it is of the form user:password. Nothing is
+ * appended without either. No message contains it. */
+int push_credential(const char *env, const char *file, struct buffer *header, struct ipf_error *err);
+/* Whether a credential may be sent there: over https, or to this machine. */
+bool push_target_is_private(const struct push_target *target);
+
+#endif

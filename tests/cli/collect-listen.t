@@ -1,0 +1,124 @@
+#!/bin/bash
+# ipf-collect --listen: what is served, to whom, in which format, and that nobody who asks changes the results.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server_start --fail status:share=0.2
+small_run 24
+mkfifo records
+field() { # HEADER FILE
+	tr -d '\r' <"$2" | sed -n "s/^$1: //Ip"
+}
+
+# Collects from a pipe that is kept open, so that the run is not over: $AT is where it listens.
+live_start() { # OPTION…
+	ipf-collect "$@" -o live.results <records 2>live.err &
+	COLLECT=$!
+	stop_at_exit $COLLECT
+	exec 3>records
+	sed '$d' chat.records >&3
+	wait_for 20 grep -q 'metrics at' live.err || not_ok "it listens" "$(cat live.err)"
+	AT=$(grep -o 'http://[^/]*' live.err)
+	wait_for 20 all_read || not_ok "it reads what there is" "$(curl -s "$AT/metrics" | head -5)"
+}
+all_read() {
+	[ "$(curl -s "$AT/metrics" | awk '/^ipf_requests_total/ { n += $2 } END { print n }')" = 24 ]
+}
+live_end() {
+	sed -n '$p' chat.records >&3
+	exec 3>&-
+	status=0
+	wait $COLLECT || status=$?
+}
+
+# ---- what is served ----
+live_start --listen :0
+is "$(sed 's/[0-9]*\/metrics/PORT/' live.err)" "ipf-collect: metrics at http://127.0.0.1:PORT" "the port that was chosen is printed"
+curl -s -D head "$AT/metrics" -o text
+is "$(field content-type head)" "text/plain; version=0.0.4; charset=utf-8" "the classic text without a wish"
+value() { # SERIES
+	sed -n "s/^$1 //p" text
+}
+is "$(value 'ipf_requests_total{outcome="ok",stage="constant"}') $(value 'ipf_requests_total{outcome="http-status",stage="constant"}')" \
+	"$(jq -s -r 'map(select(.n != null)) | "\(map(select(.n != null and .ok)) | length) \(map(select(.n != null and .error.kind == "http-status")) | length)"' chat.results)" \
+	"requests by outcome"
+is "$(value 'ipf_output_tokens_total{stage="constant"}')" "$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' chat.results)" "output tokens"
+is "$(value 'ipf_requests_scheduled{stage="constant"}') $(value ipf_requests_started_total) $(value ipf_run_finished)" "24 24 0" \
+	"scheduled, started, not finished"
+is "$(grep -c 'ipf_verdict_status{question="load_delivered"}' text)" 0 "whether the load was delivered is not known before the end"
+is "$(grep '^ipf_run_info' text)" "ipf_run_info{api=\"openai-chat\",model=\"sim\",name=\"chat\",target=\"$URL/v1/chat/completions\"} 1" "the run"
+is "$(curl -s "$AT/healthz") $(curl -s "$AT/" | grep -c 'href="/metrics"')" "ok 1" "/healthz and /"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$AT/nothing") $(curl -s -o /dev/null -w '%{http_code}' -d x "$AT/metrics") $(curl -s -I \
+	-o /dev/null -w '%{http_code}' "$AT/metrics")" "404 405 200" "another path, a POST, a HEAD"
+
+# ---- formats ----
+curl -s -D head -H 'Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' "$AT/metrics" -o openmetrics
+is "$(field content-type head)" "application/openmetrics-text; version=1.0.0; charset=utf-8" "OpenMetrics, to those who prefer it"
+is "$(tail -1 openmetrics)" "# EOF" "which ends in its mark"
+is "$(grep -v '^#' openmetrics | sort)" "$(grep -v '^#' text | sort)" "and has the same series"
+curl -s -D head "$AT/metrics" -o protobuf \
+	-H 'Accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;q=0.5'
+is "$(field content-type head)" "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited" \
+	"protocol buffers, to those who prefer them"
+decoded() { # TEXT WHAT FILE EXPECTED
+	run python3 "$TESTS/cli/prometheus_messages.py" "$2" "$3"
+	if [ "$status" = 77 ]; then skip "$1" "python3-protobuf is not installed"; else stdout_is "$4" "$1"; fi
+}
+decoded "they have the same series" families protobuf "$(grep -v '^#' text | sort)"
+decoded "native buckets are those of the rows" native protobuf "$({
+	grep 'inter_token' text | grep -q . && python3 "$TESTS/cli/prometheus_messages.py" native protobuf | grep '^ipf_inter'
+	python3 "$TESTS/cli/prometheus_messages.py" buckets chat.results
+} | sort)"
+if command -v promtool >/dev/null; then
+	run promtool check metrics <text
+	is "$(cat "$OUT" "$ERR")" "" "promtool finds nothing wrong"
+else
+	skip "promtool finds nothing wrong" "prometheus is not installed"
+fi
+
+sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' text | sort >published
+sed -n 's/^\.It Va ipf/ipf/p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
+is "$(comm -23 published described)" "" "ipf-metrics(5) describes every metric"
+is "$(comm -13 published described)" ipf_reasoning_tokens_total "and no other, but for what this server does not report"
+
+# ---- clients that mean no good ----
+run python3 "$TESTS/cli/hostile_scraper.py" 127.0.0.1 "${AT##*:}"
+status_is 0 "slow, silent and broken clients keep nobody out; a thousand scrapes"
+live_end
+status_is 0 "and the run ends as ever"
+body chat.results >plain.body
+body live.results >live.body
+same plain.body live.body "with the same rows"
+between "$(jq 'select(.end).end.publish[0].scrapes' live.results)" 1000 5000 "the trailer counts the scrapes"
+
+# ---- the end ----
+local=127.0.0.1
+! python3 -c 'import socket; socket.create_server(("::1", 0), family=socket.AF_INET6)' 2>/dev/null || local='[::1]'
+live_start --listen "$local:0" --linger 30s
+sed -n '$p' chat.records >&3
+exec 3>&-
+finished() {
+	curl -s "$AT/metrics" | grep -qx 'ipf_run_finished 1'
+}
+yes_if "--linger waits for a last scrape" wait_for 20 finished
+yes_if "and ends after it" wait_for 20 tap_gone $COLLECT
+is "$(whole live.results && echo whole)" whole "the results are complete by then"
+
+# ---- addresses ----
+python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)' >taken &
+stop_at_exit $!
+wait_for 20 test -s taken
+run ipf-collect --listen "127.0.0.1:$(cat taken)" chat.records
+status_is 1 "an address that is taken"
+complains ipf-collect "--listen 127.0.0.1:$(cat taken): Address already in use" "is reported in one line"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "before anything is read"
+run ipf-collect --listen 0.0.0.0:0 -o out.results chat.records
+status_is 0 "all addresses of the machine"
+contains "$(cat "$ERR")" ", for every machine that reaches this address" "are pointed out"
+for wrong in 9464 localhost localhost: localhost:http 127.0.0.1:65536 127.0.0.1:-1 '::1:9464' '[::1]' '[]:1' '[::1:1'; do
+	run ipf-collect --listen "$wrong" chat.records
+	status_is 2 "--listen $wrong is refused"
+	complains ipf-collect "--listen" "in one line"
+done
+run ipf-collect --linger 1s chat.records
+status_is 2 "--linger requires --listen"

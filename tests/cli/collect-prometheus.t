@@ -1,0 +1,104 @@
+#!/bin/bash
+# The run's figures in a real Prometheus and a real Pushgateway: scraped in the classic and the native form, by remote write, and pushed.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Starts a Prometheus that scrapes $1; $2…: options. $PROMETHEUS is its URL.
+prometheus_start() { # NAME TARGET [OPTION…]
+	local name=$1 port
+	printf 'global: {scrape_interval: 300ms, scrape_timeout: 300ms}\nscrape_configs:\n- {job_name: live, static_configs: [{targets: ["%s"]}]}\n' \
+		"$2" >"$name.yml"
+	shift 2
+	port=$(free_port)
+	prometheus --config.file="$name.yml" --storage.tsdb.path="$PWD/$name.tsdb" --web.listen-address="127.0.0.1:$port" \
+		--web.enable-remote-write-receiver "$@" >"$name.log" 2>&1 &
+	stop_at_exit $!
+	PROMETHEUS=http://127.0.0.1:$port
+	wait_for 30 curl -sf "$PROMETHEUS/-/ready" || { not_ok "Prometheus starts" "$(tail -5 "$name.log")"; exit 1; }
+}
+
+command -v prometheus >/dev/null || skip_all "prometheus is not installed"
+
+# ---- a run: two stages, and some requests fail ----
+server_start --seed 5 --fail status:share=0.1
+ipf-prep sharegpt "$ROOT/examples/chat.json" -o t.trace
+ipf-sched -q constant:rate=40,n=20 constant:rate=60,n=40 -t t.trace -o s.sched
+ipf-fire -q -m sim -u "$URL" -t t.trace s.sched -o run.records
+ipf-collect run.records -o plain.results
+rows=$(jq -c 'select(.n != null)' plain.results | wc -l)
+is "$rows" 60 "there is a run"
+
+# ---- collected live: its last record comes, its end does not ----
+mkfifo records
+ready=$(free_port)
+prometheus_start native "127.0.0.1:$ready" --enable-feature=native-histograms
+native=$PROMETHEUS
+prometheus_start classic "127.0.0.1:$ready"
+classic=$PROMETHEUS
+gateway=
+if command -v prometheus-pushgateway >/dev/null; then
+	gateway=http://127.0.0.1:$(free_port)
+	prometheus-pushgateway --web.listen-address="${gateway#http://}" >gateway.log 2>&1 &
+	GATEWAY=$!
+	stop_at_exit $GATEWAY
+	wait_for 20 curl -sf "$gateway/-/ready" || not_ok "the Pushgateway starts" "$(cat gateway.log)"
+fi
+ipf-collect --listen "127.0.0.1:$ready" --linger 20s --push "$native/api/v1/write" --push "remote-write=$classic/api/v1/write" \
+	${gateway:+--push "$gateway"} -o live.results <records 2>live.err &
+collect=$!
+exec 3>records
+sed '$d' run.records >&3
+
+figures() { # TEXT URL SELECTOR FORM [RESULTS]
+	run python3 "$TESTS/cli/prometheus_figures.py" --wait 20 "$2" "$3" "$4" "${5:-plain.results}"
+	stdout_is "" "$1"
+}
+figures "Prometheus scrapes the classic form" "$classic" 'job="live"' classic
+figures "Prometheus scrapes native histograms" "$native" 'job="live"' native
+figures "remote write: classic" "$classic" 'job="ipf"' classic
+figures "remote write: classic, where native ones go as well" "$native" 'job="ipf"' classic
+figures "remote write: native histograms" "$native" 'job="ipf"' native
+if [ -n "$gateway" ]; then
+	curl -s "$gateway/metrics" >pushed
+	is "$(awk '/^ipf_requests_total/ { n += $2 } END { print n }' pushed)" "$rows" "the Pushgateway has the requests"
+	is "$(awk '/^ipf_output_tokens_total/ { n += $2 } END { print n }' pushed)" \
+		"$(jq -s 'map(select(.n != null and .ok and .output_tokens != null).output_tokens) | add' plain.results)" "and the tokens"
+	contains "$(grep '^ipf_run_finished' pushed)" "instance=\"$(hostname)\",job=\"ipf\",run=\"run\"} 0" "under job, host and name"
+else
+	skip "the Pushgateway has the requests" "prometheus-pushgateway is not installed"
+fi
+curl -s "http://127.0.0.1:$ready/metrics" >text
+run promtool check metrics <text
+is "$(cat "$OUT" "$ERR")" "" "promtool finds nothing wrong"
+
+# ---- the end: a last push, a last scrape; a Pushgateway that is gone does not matter ----
+[ -z "$gateway" ] || tap_stop "$GATEWAY"
+sed -n '$p' run.records >&3
+exec 3>&-
+status=0
+wait "$collect" || status=$?
+status_is 0 "the run ends well"
+value_is() { # URL PROMQL VALUE
+	[ "$(curl -s --data-urlencode "query=$2" "$1/api/v1/query" | jq -r '.data.result[0].value[1]')" = "$3" ]
+}
+yes_if "remote write has the end" wait_for 10 value_is "$native" 'ipf_run_finished{job="ipf"}' 1
+worst=$(jq 'select(.end).end.verdict.status | {OK: 0, DOUBTFUL: 1, INVALID: 2}[.]' plain.results)
+yes_if "and the verdict" wait_for 10 value_is "$classic" 'max(ipf_verdict_status{job="ipf"})' "$worst"
+yes_if "the last scrape has it, too" wait_for 10 value_is "$classic" 'max_over_time(ipf_run_finished{job="live"}[1m])' 1
+body plain.results >plain.body
+body live.results >live.body
+same plain.body live.body "the rows are those of a run that nobody watches"
+is "$(jq -c 'select(.end).end | del(.publish, .sha256, .from)' live.results)" \
+	"$(jq -c 'select(.end).end | del(.sha256, .from)' plain.results)" "so is the trailer, but for what was published"
+is "$(jq -c 'select(.end).end.publish | map([.kind // "listen", .native_histograms])' live.results)" \
+	"[[\"listen\",null],[\"remote-write\",true],[\"remote-write\",false]${gateway:+,[\"pushgateway\",null]}]" "the trailer says what was"
+if [ -n "$gateway" ]; then
+	contains "$(cat live.err)" "ipf-collect: --push $gateway: " "a Pushgateway that is gone is reported"
+	is "$(grep -c push live.err)" 1 "once"
+else
+	skip "a Pushgateway that is gone is reported" "prometheus-pushgateway is not installed"
+fi
