@@ -272,7 +272,7 @@ static bool find_part(struct steady_finding *f, double *values[STEADY_MEASURES],
 			*from = own;
 	}
 	for (int m = 0; m < STEADY_MEASURES; m++)
-		if (f->figures[m].known && !examine(f, m, values[m] + *from, count - *from))
+		if (f->figures[m].known && !examine(f, (enum steady_measure)m, values[m] + *from, count - *from))
 			return false;
 	return true;
 }
@@ -300,7 +300,7 @@ struct steady_finding steady_find(const struct steady *s, size_t i)
 	}
 	for (int m = 0; m < STEADY_MEASURES; m++) {
 		values[m] = all + (size_t)m * count;
-		f.figures[m].known = fill(stage, m, values[m], first, count);
+		f.figures[m].known = fill(stage, (enum steady_measure)m, values[m], first, count);
 	}
 	f.found = find_part(&f, values, count, &from);
 	if (f.found) {
