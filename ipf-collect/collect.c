@@ -257,7 +257,7 @@ static void show(struct collect *c)
 		publish_tick(c->publish, NULL); /* what it says waits for the end of the screen */
 	else
 		show_publish(c);
-	run_view_show(c->view, &c->counts, c->verdict);
+	run_view_show(c->view, &c->counts);
 	if (c->view || !progress_due(&c->progress, clock_now()))
 		return;
 	run_counts_progress(&c->counts, &line);

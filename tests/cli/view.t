@@ -87,6 +87,11 @@ matches "$(label verdict)" "^verdict   (OK|DOUBTFUL|INVALID)" "the verdict"
 between "$(sed -n 's/^longest \([0-9]*\).*/\1/p' "$ERR")" 40 79 "lines fit into 80 columns"
 between "$(sed -n 's/.*pictures //p' "$ERR")" 2 100000 "drawn again and again"
 
+terminal 24 80 "$fire -o records; (head -n 40 records; sleep 0.5; tail -n +41 records) | ipf-collect -o viewed"
+run ipf-collect -q records -o unseen
+same() { sed 's/^{"ipf".*//' "$1" | grep -v '^{"end"'; sed -n '/^{"end"/s/.*"verdict"/"verdict"/p' "$1"; }
+is "$(same viewed | sha256sum)" "$(same unseen | sha256sum)" "the view changes nothing in the results"
+
 for columns in 60 40 20; do
 	terminal 24 $columns "$live"
 	is "$status" 0 "$columns columns: a run"
