@@ -152,8 +152,8 @@ $(BUILD)/tests/nvml/libnvidia-ml.so.1: tests/preload/fake_nvml.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $< -lm
 
-tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(preloads) \
-	$(BUILD)/tests/nvml/libnvidia-ml.so.1 ## build the tests and what they test
+libraries_of_tests := $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
+tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(libraries_of_tests) ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests

@@ -30,6 +30,7 @@ for program in prep sched fire collect report whole; do
 	collect)
 		ipf-sched poisson:rate=20,for=1s -t chat.trace.zst -q -o chat.sched
 		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched -o chat.records.zst
+		ipf-collect -q chat.records.zst -o live.results.zst
 		;;
 	report)
 		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o east.results.zst
