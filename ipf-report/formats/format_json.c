@@ -3,6 +3,7 @@
 #include "formats/json_figures.h"
 #include "formats/json_series.h"
 #include "formats/json_server.h"
+#include "formats/json_transport.h"
 #include "formats/report_format.h"
 
 #include <math.h>
@@ -254,6 +255,10 @@ static void render_json(const struct report *report, struct buffer *out)
 	if (clocks)
 		json_object_set(json, "clocks", clocks);
 	json_decref(clocks);
+	json_t *transport = json_transport(report->run);
+	if (json_array_size(transport) > 0)
+		json_object_set(json, "transport", transport);
+	json_decref(transport);
 	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);

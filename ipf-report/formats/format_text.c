@@ -2,8 +2,9 @@
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/text_server.h"
-#include "formats/text_time_line.h"
 #include "formats/text_table.h"
+#include "formats/text_time_line.h"
+#include "formats/text_transport.h"
 #include "safe_text.h"
 #include "cli/units.h"
 
@@ -814,6 +815,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	text_time_line(&l, report);
 	text_server(&l, report);
 	text_accelerators(&l, report);
+	text_transport(&l, report);
 	show_errors(&l, report);
 	show_goodput(&l, report);
 }

@@ -116,6 +116,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	if (!reproducible)
 		copy(info, "started", json_object_get(records, "t0"));
 	copy(info, "stopped", json_object_get(run->parts[0].trailer, "stopped"));
+	copy(info, "not_stable", json_object_get(run->parts[0].trailer, "not_stable"));
 	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
 	copy(info, "name", name_of(run));
 	copy(info, "target", json_object_get(records, "target"));

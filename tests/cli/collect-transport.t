@@ -123,3 +123,18 @@ is "$(finding imbalance '[.evidence.by, [.evidence.replicas[] | [.name, .request
 jq -c '.end.transport[0].detail = "\u001b[31mred\u202e", .end.transport[0].doubt = true' trailer >hostile
 { sed '$d' found.results; tail -1 hostile; } >hostile.results
 is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "what a trailer says is escaped"
+
+# ---- in the report ----
+
+ipf-collect -q refused.records -o doubt.results
+ipf-collect -q pods.records -o replicas.results
+ipf-report -q doubt.results >doubt.txt
+is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " refused-streams: see the verdict
+ this can be a limit of concurrent streams at the server or a proxy" "a doubt is stated once, with what it can be"
+contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "and what to do"
+ipf-report -q replicas.results >replicas.txt
+matches "$(cat replicas.txt)" "^  imbalance:  .*requests" "others have their sentence"
+is "$(awk 'length > 80' doubt.txt replicas.txt)" "" "within 80 columns"
+is "$(ipf-report -q -f json doubt.results | jq -c '[.transport[] | [.finding, .doubt, .affected, .part]]')" '[["refused-streams",true,12,null]]' "JSON has them"
+is "$(ipf-report -q -f json doubt.results replicas.results | jq -c '[.transport[] | [.finding, .part]]')" \
+	'[["refused-streams","doubt.results"],["imbalance","replicas.results"]]' "of several results, with their names"

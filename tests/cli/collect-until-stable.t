@@ -102,6 +102,7 @@ tail -1 drift.results >trailer
 matches "$(jq -r '.end.not_stable.reason' trailer)" '^latency (may drift by|of the last 3 windows differs by) [0-9.]* %|^a drift of latency cannot be excluded' "the trailer says why"
 matches "$(check enough_samples)" '^DOUBTFUL .*not reached: .*latency' "and the verdict"
 contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end (--until-stable): $(jq -r '.end.not_stable.reason' trailer)" "and the report"
+is "$(ipf-report -f json drift.results | jq -c --slurpfile t trailer '.run.not_stable == $t[0].end.not_stable')" true "in JSON too"
 server_stop
 
 [ -n "$IPF_LONG" ] || { skip "twenty seeds, live and from a file" "IPF_LONG=1 runs them"; exit; }

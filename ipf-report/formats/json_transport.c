@@ -1,0 +1,18 @@
+#include "formats/json_transport.h"
+
+json_t *json_transport(const struct run_data *run)
+{
+	json_t *list = json_array(), *finding;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++) {
+		json_array_foreach(json_object_get(run->parts[i].trailer, "transport"), k, finding)
+		{
+			json_t *copy = json_is_object(finding) ? json_copy(finding) : NULL;
+			if (copy && run->part_count > 1)
+				json_object_set_new(copy, "part", json_string(run->parts[i].name));
+			if (copy)
+				json_array_append_new(list, copy);
+		}
+	}
+	return list;
+}
