@@ -98,7 +98,7 @@ struct sequence {
 	int64_t drafts, accepted;                   /* steps that drafted, and tokens that these added */
 	int32_t accepted_in[ENGINE_MOST_DRAFT + 1]; /* how many of these steps added so many tokens */
 	int preemptions;
-	int64_t added_ns, admitted_ns; /* admitted_ns: when its first step began */
+	int64_t added_ns, admitted_ns; /* admitted_ns: when its first step began, or added_ns */
 	/* The engine's own. */
 	uint64_t chain;   /* hash of all tokens so far */
 	uint64_t *hashes; /* of the whole blocks so far */

@@ -131,6 +131,26 @@ static void batch_limit_makes_a_queue(void **state)
 	release(&w, 6);
 }
 
+/* What is added between the end of a step and a late engine_finish takes part in a step that began before it came. */
+static void none_waits_less_than_nothing(void **state)
+{
+	struct sequence s[2];
+	struct world w;
+	(void)state;
+	begin(&w, &plain, s);
+	fill(&s[0], 10, 1, 5);
+	fill(&s[1], 10, 2, 5);
+	engine_add(w.engine, &s[0], w.now_ns);
+	engine_start(w.engine, w.now_ns);
+	int64_t added_ns = engine_deadline(w.engine) + MS;
+	engine_add(w.engine, &s[1], added_ns);
+	engine_finish(w.engine, added_ns, on_token, &w);
+	assert_int_equal(engine_counts(w.engine).running, 2);
+	assert_int_equal(s[1].admitted_ns, added_ns);
+	run_until(&w, INT64_MAX - 1);
+	release(&w, 2);
+}
+
 /* What the header says about saturation: B sequences at a time, each O steps. */
 static void saturation_follows_from_the_options(void **state)
 {
@@ -574,6 +594,7 @@ int main(void)
 		cmocka_unit_test(one_alone),
 		cmocka_unit_test(long_prompts_are_cut),
 		cmocka_unit_test(batch_limit_makes_a_queue),
+		cmocka_unit_test(none_waits_less_than_nothing),
 		cmocka_unit_test(saturation_follows_from_the_options),
 		cmocka_unit_test(replicas_share_each_step),
 		cmocka_unit_test(pace_changes_steps),
