@@ -1,0 +1,90 @@
+#!/bin/bash
+# Client against server, in whole runs: ipf-sim is scraped while ipf-fire sends, and what differs between the two is named with what it
+# can be.
+. "$TESTS/tap.sh"
+PATH=$BIN:$PATH
+ipf-prep -q synthetic -n 40 --input-tokens 40 --output-tokens 10 -t approx -o t.trace
+ipf-sched -q constant:rate=20,n=40 -t t.trace -o t.sched
+
+# A run through URLs that scrapes others: its results, and the kinds of differences.
+versus() { # NAME [URL-TO-SEND-TO]… -- URL-TO-SCRAPE…
+	local name=$1 to=() scrape=()
+	shift
+	while [ "$1" != -- ]; do to+=(-u "$1") && shift; done
+	shift
+	for url; do scrape+=(--scrape "$url/metrics"); done
+	ipf-fire -q -m sim "${to[@]}" -t t.trace t.sched | ipf-collect -q --every 200ms "${scrape[@]}" -o "$name.results" 2>"$name.err" ||
+		not_ok "$name: the run" "$(cat "$name.err")"
+	ipf-report -q -f json "$name.results" >"$name.json"
+	ipf-report -q --ascii "$name.results" >"$name.txt"
+	found=$(jq -c '[.server.comparison.differences[]?.kind]' "$name.json")
+	is "$(awk 'length > 80' "$name.txt")" "" "$name: the text has 80 columns"
+}
+text() { tr -s ' \n' ' ' <"$1.txt"; }
+compared() { jq -c '.server.comparison | '"$2" "$1.json"; }
+
+# Both have about as many of these: what happens around a scrape may be in the figures of one of them only.
+near() { # NAME FIGURE OF-A-REQUEST
+	between "$(compared "$1" ".$2.client / $3")" 30 40 "$1: $2 of nearly all requests are compared"
+	between "$(compared "$1" "(.$2.client - .$2.server) / $3")" -2 2 "$1: $2: the server's are the client's"
+}
+
+# ---- nothing between them ----
+
+server_start --seed 3 --step-base 4ms
+SIM=$URL
+equal() { # a machine that stops the client for long makes a difference that is real: the best of some runs
+	versus equal "$SIM" -- "$SIM"
+	[ "$found" = "[]" ]
+}
+equal || equal || equal
+is "$found" "[]" "client and server agree: nothing is named"
+near equal requests 1
+near equal output_tokens 10
+near equal input_tokens 40
+is "$(compared equal '.queue_ms.server >= 0')" true "the mean queue is not negative"
+contains "$(cat equal.txt)" "Client and server, ms" "the text shows them side by side"
+is "$(grep -c "^  differs" equal.txt)" 0 "and no difference"
+
+# ---- a slow way ----
+
+python3 "$TESTS/cli/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
+stop_at_exit $!
+wait_for 30 test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
+versus slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
+contains "$found" '"ttft-longer"' "a proxy that takes 300 ms"
+between "$(compared slow '.ttft_ms.client.mean - .ttft_ms.server.mean')" 290 3000 "with about that"
+matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* in the mean; the first byte came after [0-9.e+]+ ms: the network, a proxy, or a queue in front of the server" \
+	"and what it can be"
+is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found")" "[]" "the numbers agree"
+
+# ---- another client ----
+
+ipf-sched -q constant:rate=20,n=40 -t t.trace --seed 9 -o other.sched
+ipf-fire -q -m sim -u "$SIM" -t t.trace other.sched -o other.records &
+other=$!
+versus shared "$SIM" -- "$SIM"
+wait $other
+is "$(jq -c 'index("more-requests") != null and index("more-output-tokens") != null' <<<"$found")" true "another client of the server"
+matches "$(text shared)" "the server counted [0-9]+ requests, this client had [0-9]+: another client uses the server" "and what it can be"
+server_stop
+
+# ---- a chat template ----
+
+server_start --seed 3 --step-base 4ms --template-tokens 7
+versus template "$URL" -- "$URL"
+is "$(jq -c 'map(select(. == "template-tokens" or . == "more-input-tokens"))' <<<"$found")" '["template-tokens"]' "a chat template, once"
+contains "$(text template)" "each request has 7 input tokens more at the server than in the trace: a chat template or special tokens" "with its tokens"
+server_stop
+
+# ---- a replica that is not scraped ----
+
+server_start --seed 3 --step-base 4ms
+ONE=$URL
+server_start --seed 4 --step-base 4ms
+versus replicas "$ONE" "$URL" -- "$ONE"
+is "$(jq -c 'index("fewer-requests") != null and index("fewer-output-tokens") != null' <<<"$found")" true "one of two replicas is not scraped"
+contains "$(text replicas)" "a replica is not scraped" "and so it says"
+versus both "$ONE" "$URL" -- "$ONE" "$URL"
+is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found")" "[]" "with both, the numbers agree"
+near both requests 1
