@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "api/response.h"
+#include "client_clocks.h"
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -44,6 +45,7 @@ struct collect {
 	struct steady *steady;
 	struct verdict *verdict;
 	struct transport *transport;
+	struct client_clocks clocks;
 	struct until_stable *until_stable; /* NULL: the run goes on to its end */
 	struct stream_writer *writer;
 	bool compressed;    /* the output is */
@@ -307,7 +309,11 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	if (got == 1)
 		got = collect_record(c, input, &record, err) < 0 ? -1 : 1;
 	else if (got == 2)
-		got = verdict_client(c->verdict, client, bad) < 0 || collect_client(c, client, err) < 0 ? -1 : 1;
+		got = verdict_client(c->verdict, client, bad) < 0 ||
+		              client_clocks_line(&c->clocks, (size_t)(input - c->inputs.list), client, bad) < 0 ||
+		              collect_client(c, client, err) < 0
+		          ? -1
+		          : 1;
 	if (got < 0)
 		ipf_error_place(bad, stream_reader_name(stream), stream_reader_line(stream));
 	show(c);
@@ -363,7 +369,7 @@ static int take_earlier(struct collect *c, struct ipf_error *err)
 
 int collect_run(struct collect *c, struct ipf_error *err)
 {
-	if (note_missing_shards(c, err) < 0)
+	if (note_missing_shards(c, err) < 0 || client_clocks_begin(&c->clocks, &c->inputs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->inputs.count; i++) {
 		struct ipf_error bad = {0}, broken = {0};
@@ -432,6 +438,16 @@ static json_t *finish_publish(struct collect *c, struct ipf_error *err)
 	return publish_json(c->publish);
 }
 
+/* What is known of the clients' clocks: new, NULL if there is one client. */
+static json_t *judge_clocks(struct collect *c)
+{
+	json_t *clocks = client_clocks_end(&c->clocks, &c->inputs);
+	int client;
+	struct clock_offset worst = clock_offsets_worst(clocks, &client);
+	verdict_clocks(c->verdict, worst.low_ns, worst.high_ns, series_every_ns(c->series));
+	return clocks;
+}
+
 int collect_close(struct collect *c, struct ipf_error *err)
 {
 	json_t *transport = transport_findings(c->transport);
@@ -445,7 +461,8 @@ int collect_close(struct collect *c, struct ipf_error *err)
 		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
 		note_steady(c);
-		const struct results_findings findings = {c->incomplete, c->until_stable, c->steady};
+		json_t *clocks = judge_clocks(c);
+		const struct results_findings findings = {c->incomplete, c->until_stable, c->steady, clocks};
 		json_t *published = finish_publish(c, err), *trailer = results_trailer(&c->inputs, &findings, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
 		earlier_samples_trailer(c->earlier, trailer);
@@ -453,6 +470,7 @@ int collect_close(struct collect *c, struct ipf_error *err)
 			json_object_set(trailer, "transport", transport);
 		if (published)
 			json_object_set_new(trailer, "publish", published);
+		json_decref(clocks);
 		status = stream_writer_close(c->writer, trailer, err);
 		c->writer = NULL;
 	}
@@ -482,6 +500,7 @@ void collect_abandon(struct collect *c)
 	steady_free(c->steady);
 	verdict_free(c->verdict);
 	transport_free(c->transport);
+	client_clocks_release(&c->clocks);
 	until_stable_free(c->until_stable);
 	publish_close(c->publish);
 	buffer_release(&c->line);

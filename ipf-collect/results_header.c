@@ -103,6 +103,8 @@ json_t *results_trailer(const struct record_inputs *inputs, const struct results
 	if (json_array_size(steady))
 		json_object_set(extra, "steady", steady);
 	json_decref(steady);
+	if (findings->clocks)
+		json_object_set(extra, "clocks", findings->clocks);
 	json_object_set_new(extra, "verdict", verdict_json(verdict));
 	return extra;
 }

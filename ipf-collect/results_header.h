@@ -20,6 +20,7 @@ struct results_findings {
 	const char *incomplete;                  /* why some of it is missing; "": nothing is */
 	const struct until_stable *until_stable; /* NULL: --until-stable was not given */
 	const struct steady *steady;
+	json_t *clocks; /* borrowed; NULL: the run has one client */
 };
 
 /* The members of the trailer: what was read of each input, what was found, the verdict. New. */

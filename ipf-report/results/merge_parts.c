@@ -121,15 +121,8 @@ static void judge_clocks(struct run_data *run)
 	json_t *every = json_object_get(json_object_get(run->parts[0].header, "series"), "every_ns");
 	int client;
 	struct clock_offset o = clock_offsets_worst(clocks, &client);
-	char a[32], b[32];
-	if (o.low_ns != IPF_ABSENT && json_is_integer(every)) {
-		double middle = ((double)o.low_ns + (double)o.high_ns) / 2, bound = ((double)o.high_ns - (double)o.low_ns) / 2;
-		double window = (double)json_integer_value(every);
-		if (bound > window || fabs(middle) > window)
-			verdict_note(run->verdict, VERDICT_LOAD, VERDICT_DOUBTFUL,
-			             "the clocks of two shards are %s apart (to within %s): their windows do not belong together",
-			             verdict_duration(fabs(middle) / 1e6, a), verdict_duration(bound / 1e6, b));
-	}
+	if (json_is_integer(every))
+		verdict_clocks(run->verdict, o.low_ns, o.high_ns, json_integer_value(every));
 	json_decref(clocks);
 }
 

@@ -319,6 +319,18 @@ void verdict_note(struct verdict *v, enum verdict_question question, enum verdic
 		v->failed = true;
 }
 
+void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t window_ns)
+{
+	char a[32], b[32];
+	if (low_ns == IPF_ABSENT)
+		return;
+	double middle = ((double)low_ns + (double)high_ns) / 2, bound = ((double)high_ns - (double)low_ns) / 2;
+	if (bound > (double)window_ns || fabs(middle) > (double)window_ns)
+		verdict_note(v, VERDICT_LOAD, VERDICT_DOUBTFUL,
+		             "the clocks of two shards are %s apart (to within %s): their windows do not belong together",
+		             verdict_duration(fabs(middle) / 1e6, a), verdict_duration(bound / 1e6, b));
+}
+
 /* ---- judging ---- */
 
 const char *const verdict_question_names[VERDICT_QUESTIONS] = {

@@ -61,6 +61,9 @@ __attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum 
 /* Takes the findings of a results trailer (`transport`, an array or NULL): those that make figures doubtful become
  * notes about server_answers. -1: out of memory. */
 int verdict_transport(struct verdict *v, const json_t *findings);
+/* The clock of one shard is between low_ns and high_ns ahead of that of another: DOUBTFUL if the windows of the series,
+ * of window_ns each, may not belong together. Nothing if low_ns is IPF_ABSENT. */
+void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t window_ns);
 /* Some of the run is missing, and why. load_delivered becomes at least DOUBTFUL. May be called several times. */
 void verdict_incomplete(struct verdict *v, const char *why);
 

@@ -43,14 +43,22 @@ else
 		is "$(tail -1 a.records | jq -c '.end.client.system_clock.synchronised | type')" '"boolean"' "and at the end"
 		for name in a b; do ipf-collect -q $name.records -o $name.results; done
 		run "$report" -q -f json a.results b.results
+		cp "$OUT" "$OUT.two"
 		offset=$(jq -c '.clocks.offsets[0]' "$OUT")
 		is "$(jq -c '[.client, .by, .contradiction]' <<<"$offset")" '[1,["date"],null]' "the offset is known from the Date"
 		between 1300000000 "$(jq .low_ns <<<"$offset")" "$(jq .high_ns <<<"$offset")" "and within its bound"
 		between "$(jq '.high_ns - .low_ns' <<<"$offset")" 0 900000000 "which is narrower than a second"
 		run "$report" -q b.results a.results
 		matches "$(cat "$OUT")" '^  clocks      shard 2 of 2 is 1\.[0-9]* s behind the first, to within ' "the text says it"
+		offsets=$(jq -c .clocks "$OUT.two")
+		ipf-collect -q a.records b.records -o merged.results
+		is "$(tail -1 merged.results | jq -c .end.clocks)" "$offsets" "ipf-collect says the same of records that it merges"
+		run "$report" -q -f json merged.results
+		is "$(jq -c .clocks "$OUT")" "$offsets" "and so does a report of its results"
+		contains "$(tail -1 merged.results | jq -r '.end.verdict.checks[0].detail')" "the clocks of two shards are 1." "its verdict too"
 		run "$report" -q -f json a.results
 		is "$(jq -c .clocks "$OUT")" null "one client has nothing to compare with"
+		is "$(tail -1 a.results | jq -c .end.clocks)" null "nor in the results"
 	else
 		skip "two shards with clocks of their own" "there is no nginx"
 	fi
