@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exchanges with servers, as files (tests/data/apis/): those whose name begins with a letter of this half of the alphabet. See exchanges.sh.
+# Exchanges with servers, as files (tests/data/apis/): those whose name begins with a letter of this part of the alphabet. See exchanges.sh.
 . "$TESTS/tap.sh"
 . "$TESTS/cli/exchanges.sh"
 
