@@ -202,10 +202,21 @@ static void name_device(const struct accelerator_figures *f, char *label, size_t
 	snprintf(label, size, "%.64s%s%s%s", f->device->host, index, f->device->host[0] || index[0] ? ": " : "", model);
 }
 
+/* The lowest power of a device that was never seen without load: it can idle with less. */
+static const char *show_idle(const struct accelerator_figures *f, char text[41])
+{
+	const char *from = json_string_value(json_object_get(f->energy, "idle_from"));
+	double idle_w = figure_of(f->energy, "idle_power_w");
+	bool bound = from && !strcmp(from, "lowest") && !isnan(idle_w);
+	text[0] = '<';
+	show_narrow_number(idle_w, 6, text + bound);
+	return text;
+}
+
 /* Energy that is not valid is no figure: the reasons follow below the table. */
 static void show_device(struct layout *l, const struct accelerator_figures *f)
 {
-	char text[40], label[200];
+	char text[41], label[200];
 	name_device(f, label, sizeof label);
 	layout_to(l, 2);
 	layout_clipped(l, 26, PLAIN, label);
@@ -213,7 +224,7 @@ static void show_device(struct layout *l, const struct accelerator_figures *f)
 	layout_right(l, 46, PLAIN, show_percent(f->bandwidth.mean, text));
 	layout_right(l, 55, PLAIN, show_narrow_number(f->memory_used.max / 1073741824, 7, text));
 	layout_right(l, 63, PLAIN, show_narrow_number(f->power.mean, 7, text));
-	layout_right(l, 71, PLAIN, show_narrow_number(figure_of(f->energy, "idle_power_w"), 7, text));
+	layout_right(l, 71, PLAIN, show_idle(f, text));
 	layout_right(l, WIDTH, PLAIN,
 	             show_narrow_number(is_valid(f) ? figure_of(f->energy, "energy_j") / 1e3 : NAN, 8, text));
 	layout_end_line(l);

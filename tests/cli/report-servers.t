@@ -48,6 +48,8 @@ seal header body | sed "s/\"end\":{/&$(echo "$energy" | tr -d '\n\t')/" >equal.r
 run "$report" equal.results
 status_is 0 "a run with samples is reported"
 golden servers.txt "as text"
+sed 's/"idle_power_w":75/&,"idle_from":"lowest"/' equal.results >lowest.results
+is "$("$report" lowest.results | grep -c ' <75')" 1 "the lowest power of a busy device is a bound of its idle power"
 run "$report" -f json equal.results
 is "$(jq -c '.server | [.running.max, .waiting.max, .output_tokens.sum, .hit_rate, .preemptions]' "$OUT")" '[2,0,1200,0.1,0]' "JSON has the server's figures"
 is "$(jq -c '.server.comparison | [.requests, .output_tokens, .ttft_ms.client.p50, .ttft_ms.server.p50[1:], .ttft_ms.server.mean]' "$OUT")" \
