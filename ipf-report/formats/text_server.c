@@ -105,7 +105,7 @@ static void show_comparison(struct layout *l, const struct server_figures *f)
 	for (int i = 0; i < COMPARED_LATENCIES; i++)
 		show_compared(l, f, (enum compared_latency)i);
 	if (!isnan(f->facts.queue_mean)) {
-		snprintf(text, sizeof text, "%s in the server's queue, %s for a slot or connection of the client (means)",
+		snprintf(text, sizeof text, "%s ms in the server's queue, %s ms for a slot or connection of the client (means)",
 		         show_number(f->facts.queue_mean / 1e6, server), show_number(f->client.wait_mean / 1e6, client));
 		layout_entry(l, "queueing", text);
 	}
