@@ -42,9 +42,13 @@ static bool next_line(struct framing *f, struct slice *line, bool *ended)
 	}
 	size_t stop = f->newline;
 	*line = (struct slice){text + f->at, stop - f->at};
-	const char *cr = f->kind == FRAMING_SSE ? memchr(line->data, '\r', line->len) : NULL;
+	if (f->kind == FRAMING_SSE && (f->cr < f->at || f->cr == 0)) {
+		const char *found = memchr(text + f->at, '\r', len - f->at);
+		f->cr = found ? (size_t)(found - text) : len;
+	}
+	bool cr = f->kind == FRAMING_SSE && f->cr < stop;
 	if (cr)
-		stop = (size_t)(cr - text);
+		stop = f->cr;
 	line->len = stop - f->at;
 	*ended = stop < len;
 	f->at = stop + (stop < len);

@@ -35,6 +35,7 @@ struct framing {
 	struct slice body;
 	size_t at;          /* the next byte to look at */
 	size_t newline;     /* position of the next LF at or after `at`; the body's length if there is none */
+	size_t cr;          /* SSE: the same of CR */
 	struct slice name;  /* of the event that is being read */
 	struct slice data;  /* its data if that is one line, or … */
 	struct buffer many; /* … its data lines, joined, if `lines` > 1 */

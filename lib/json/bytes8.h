@@ -22,6 +22,20 @@ static inline uint64_t bytes8_load(const char *at)
 	return word;
 }
 
+static inline void bytes8_store(char *to, uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	memcpy(to, &word, sizeof word);
+}
+
+/* How many bytes are marked, if all marks are exact. */
+static inline unsigned bytes8_count(uint64_t marks)
+{
+	return (unsigned)((marks >> 7) * BYTES8_ONES >> 56);
+}
+
 /* The index of the first match; marks != 0. */
 static inline unsigned bytes8_first(uint64_t marks)
 {
@@ -32,6 +46,26 @@ static inline uint64_t bytes8_equal(uint64_t word, char c)
 {
 	uint64_t other = word ^ (BYTES8_ONES * (unsigned char)c);
 	return (other - BYTES8_ONES) & ~other & BYTES8_HIGHS;
+}
+
+/* The same up to the first byte that is not ASCII, for an ASCII character: with nothing to borrow, all marks before
+ * that byte are exact, not only the first. */
+static inline uint64_t bytes8_ascii_equal(uint64_t word, char c)
+{
+	uint64_t other = word ^ (BYTES8_ONES * (unsigned char)c);
+	return ~(other + BYTES8_ONES * 0x7f) & BYTES8_HIGHS;
+}
+
+/* The bytes that are not ASCII, and, before the first of them, the control characters but DEL; all marks are exact. */
+static inline uint64_t bytes8_not_printable(uint64_t word)
+{
+	return (~(word + BYTES8_ONES * 0x60) | word) & BYTES8_HIGHS;
+}
+
+static inline uint64_t bytes8_not_digit(uint64_t word)
+{
+	uint64_t digit = word ^ (BYTES8_ONES * '0'); /* 0 to 9 */
+	return ((digit + BYTES8_ONES * 0x76) | digit) & BYTES8_HIGHS;
 }
 
 /* The bytes that must be escaped in a JSON string: quotes, backslashes and control characters. */

@@ -64,6 +64,26 @@ static const char *plain_run(const char *at, const char *end)
 	return at;
 }
 
+/* From a backslash on, skips ASCII and the escapes \\", up to what is neither: another escape, the closing quote, a
+ * control character or a non-ASCII byte. The body of a record is JSON inside JSON, and nearly all of its escapes are
+ * these, one in seven bytes. Quotes are where backslashes were a byte before, or the run ends: no branch depends on an
+ * escape. */
+static const char *quoted_run(const char *at, const char *end)
+{
+	uint64_t pending = 0; /* the mark of the first byte: the last byte before it was a backslash */
+	for (; end - at >= 8; at += 8) {
+		uint64_t word = bytes8_load(at), backslash = bytes8_ascii_equal(word, '\\');
+		uint64_t after = backslash << 8 | pending;
+		uint64_t stop = (bytes8_ascii_equal(word, '"') ^ after) | bytes8_not_printable(word);
+		if (stop) {
+			unsigned first = bytes8_first(stop);
+			return at + first - (after >> (8 * first + 7) & 1);
+		}
+		pending = backslash >> 56;
+	}
+	return at - (pending != 0);
+}
+
 static bool is_hex4(const char *at, const char *end)
 {
 	if (end - at < 4)
@@ -110,6 +130,10 @@ static int parse_string(struct parser *p, bool *escaped)
 	p->at++;
 	for (;;) {
 		p->at = plain_run(p->at, p->end);
+		if (p->at < p->end && *p->at == '\\') {
+			*escaped = true;
+			p->at = quoted_run(p->at, p->end);
+		}
 		if (p->at == p->end)
 			return fail(p, "unterminated string");
 		unsigned char c = (unsigned char)*p->at;
@@ -118,7 +142,6 @@ static int parse_string(struct parser *p, bool *escaped)
 			return 0;
 		}
 		if (c == '\\') {
-			*escaped = true;
 			if (parse_escape(p) < 0)
 				return -1;
 		} else if (c < 0x20) {
@@ -132,6 +155,12 @@ static int parse_string(struct parser *p, bool *escaped)
 static bool digits(struct parser *p)
 {
 	const char *from = p->at;
+	while (p->end - p->at >= 8) {
+		uint64_t marks = bytes8_not_digit(bytes8_load(p->at));
+		p->at += marks ? bytes8_first(marks) : 8;
+		if (marks)
+			return p->at > from;
+	}
 	while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
 		p->at++;
 	return p->at > from;

@@ -385,7 +385,9 @@ int stream_reader_ready(struct stream_reader *r, int *fd)
 	if (r->compressed && r->in_at < r->in_len && !memchr(r->text.data + from, '\n', r->text.len - from) &&
 	    decode(r, &r->failure) < 0)
 		return 1;
-	return r->text.len > from && memchr(r->text.data + from, '\n', r->text.len - from) != NULL;
+	char *newline = r->text.len > from ? memchr(r->text.data + from, '\n', r->text.len - from) : NULL;
+	r->searched = newline ? (size_t)(newline - r->text.data) : r->text.len; /* the next search begins here */
+	return newline != NULL;
 }
 
 json_t *stream_reader_header(const struct stream_reader *r)

@@ -325,6 +325,55 @@ static void escapes_texts_of_any_length(void **state)
 	}
 }
 
+/* What jansson says of the string; *text: what is in it. */
+static bool is_string(const struct buffer *json, struct buffer *text)
+{
+	json_t *value = json_loadb(json->data, json->len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	bool good = json_is_string(value);
+	if (good)
+		buffer_append(text, json_string_value(value), json_string_length(value));
+	json_decref(value);
+	return good;
+}
+
+/* Strings with as many escapes as JSON inside JSON has; half of them damaged. */
+static void reads_escapes_wherever_they_are(void **state)
+{
+	(void)state;
+	static const char *const parts[] = {"\\\"", "\\\"",    "\\\\",     "\\n",  "a",       "bc",  "defghijkl",
+	                                    "\\/",  "\\u00e9", "\xc3\xa9", "\x7f", "\\u0022", "\\t", "{"};
+	static const char damage[] = "\"\\\x01\xc3\x80\xffnu\x1f\n";
+	uint64_t seed = test_seed(__func__);
+	size_t valid = 0;
+	for (size_t round = 0; round < 20000; round++) {
+		struct buffer json = {0}, text = {0}, expected = {0};
+		size_t count = test_random(&seed) % 40, kinds = 1 + test_random(&seed) % (sizeof parts / sizeof *parts);
+		buffer_byte(&json, '"');
+		for (size_t i = 0; i < count; i++)
+			buffer_text(&json, parts[test_random(&seed) % 3 ? 4 + i % 3 : test_random(&seed) % kinds]);
+		buffer_byte(&json, '"');
+		if (round % 2)
+			json.data[test_random(&seed) % json.len] = damage[test_random(&seed) % (sizeof damage - 1)];
+		/* without the NUL that a buffer has, so that a sanitizer sees what is read behind the end */
+		char *exact = slice_dup(buffer_all(&json));
+		exact = realloc(exact, json.len);
+		assert_non_null(exact);
+		bool good = is_string(&json, &expected);
+		ipf_error_clear(&err);
+		assert_int_equal(jdoc_parse(&doc, exact, json.len, &err) == 0, good);
+		if (good) {
+			jdoc_text(&doc, JDOC_ROOT, &text);
+			assert_true(slice_equal(buffer_all(&text), buffer_all(&expected)));
+			valid++;
+		}
+		free(exact);
+		buffer_release(&json);
+		buffer_release(&text);
+		buffer_release(&expected);
+	}
+	assert_in_range(valid, 10001, 19999); /* some of the damage does none */
+}
+
 static void writes_jansson_values_in_their_shortest_form(void **state)
 {
 	(void)state;
@@ -358,6 +407,7 @@ int main(void)
 		cmocka_unit_test(agrees_with_jansson),
 		cmocka_unit_test(writes_what_reads_back),
 		cmocka_unit_test(escapes_texts_of_any_length),
+		cmocka_unit_test(reads_escapes_wherever_they_are),
 		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
