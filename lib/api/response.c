@@ -441,13 +441,11 @@ static void note_error_event(struct response *r, struct slice data)
 	r->failed = true;
 }
 
-/* The event as JSON. False: it has none, or a problem with it was noted already. */
-static bool event_json(struct response *r, const struct framing_event *event, struct slice *data, struct ipf_error *err)
+/* The gRPC message of an event as JSON. */
+static bool message_json(struct response *r, const struct framing_event *event, struct slice *data,
+                         struct ipf_error *err)
 {
 	struct ipf_error why = {0};
-	*data = r->protobuf ? (struct slice){0} : framing_trim(event->data);
-	if (!r->protobuf)
-		return data->len > 0;
 	if (event->pending) {
 		r->truncated = true;
 		return false;
@@ -463,11 +461,34 @@ static bool event_json(struct response *r, const struct framing_event *event, st
 	return true;
 }
 
+/* The event as JSON. False: it has none, or a problem with it was noted already. */
+static bool event_json(struct response *r, const struct framing_event *event, struct slice *data, struct ipf_error *err)
+{
+	*data = r->protobuf ? (struct slice){0} : framing_trim(event->data);
+	return r->protobuf ? message_json(r, event, data, err) : data->len > 0;
+}
+
+/* Parses the event's data into r->doc. 1; 0: they are not JSON, which was noted if it matters; -1: out of memory. The
+ * error has a room of its own, a kilobyte to be cleared, which repeated events never need. */
+static int parse_data(struct response *r, const struct framing_event *event, struct slice data, struct ipf_error *err)
+{
+	struct ipf_error why = {0};
+	if (jdoc_parse(&r->doc, data.data, data.len, &why) == 0)
+		return 1;
+	if (why.kind == IPF_SYSTEM)
+		return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
+	/* an incomplete event at the end of the body is a truncation, not malformed */
+	if (event->pending && r->framing.kind != FRAMING_JSON)
+		r->truncated = true;
+	else if (!r->ended && !event->bare)
+		note_malformed(r, "event is not JSON", data);
+	return 0;
+}
+
 /* What follows the end mark is read like the rest, so that content there is counted; only nonsense there is ignored. */
 static int parse_event(struct response *r, const struct record *record, const struct response_options *options,
                        const struct framing_event *event, struct ipf_error *err)
 {
-	struct ipf_error why = {0};
 	struct slice data, piece;
 	bool some = event_json(r, event, &data, err);
 	if (r->format->error_event && slice_is(event->name, r->format->error_event)) {
@@ -484,16 +505,9 @@ static int parse_event(struct response *r, const struct record *record, const st
 	if (!event->bare && !event->pending && event_repeat_find(&r->repeat, data, &piece))
 		return add_repeated(r, record, options, event, piece, err);
 	event_repeat_forget(&r->repeat);
-	if (jdoc_parse(&r->doc, data.data, data.len, &why) < 0) {
-		if (why.kind == IPF_SYSTEM)
-			return ipf_error_set(err, IPF_SYSTEM, "%s", why.text);
-		/* an incomplete event at the end of the body is a truncation, not malformed */
-		if (event->pending && r->framing.kind != FRAMING_JSON)
-			r->truncated = true;
-		else if (!r->ended && !event->bare)
-			note_malformed(r, "event is not JSON", data);
-		return 0;
-	}
+	int parsed = parse_data(r, event, data, err);
+	if (parsed <= 0)
+		return parsed;
 	if (extract_error(r) || jdoc_is_null(&r->doc, JDOC_ROOT))
 		return 0;
 	enum jdoc_type type = jdoc_type_of(&r->doc, JDOC_ROOT);
