@@ -17,6 +17,7 @@
 #include "results_header.h"
 #include "measure/run_counts.h"
 #include "safe_text.h"
+#include "scrape/prometheus.h"
 #include "transport/transport.h"
 #include "series/steady.h"
 #include "verdict/verdict.h"
@@ -55,6 +56,7 @@ struct collect {
 	struct run_view *view; /* NULL: the progress line, if anything */
 	struct run_counts counts;
 	struct live_run *live;           /* NULL: nothing goes on beside the records */
+	struct prometheus *prometheus;   /* NULL: not asked; like the next */
 	struct earlier_samples *earlier; /* NULL: none are taken over */
 	struct publish *publish;         /* NULL: nothing is published */
 	bool quiet;
@@ -113,6 +115,17 @@ static int open_publish(struct collect *c, const struct publish_options *options
 	return 0;
 }
 
+/* The range that it is asked for counts from the run's start. */
+static int open_prometheus(struct collect *c, const struct collect_options *options, struct ipf_error *err)
+{
+	if (!options->scrape.prometheus)
+		return 0;
+	if (c->inputs.t0_unix_ns == IPF_ABSENT)
+		return ipf_error_at(err, IPF_INPUT, stream_reader_name(record_reader_stream(c->inputs.list[0].reader)), 1,
+		                    "t0_unix_ns: missing, but --prometheus needs it");
+	return prometheus_open(&c->prometheus, &options->scrape, options->every_ns, err);
+}
+
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err)
 {
@@ -128,7 +141,8 @@ int collect_open(struct collect **collect, const struct collect_options *options
 	    (options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
 	    live_run_begin(c->live, &c->inputs, err) < 0 ||
-	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0) {
+	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0 ||
+	    open_prometheus(c, options, err) < 0) {
 		json_decref(argv);
 		return -1;
 	}
@@ -190,6 +204,8 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 	run_counts_add(&c->counts, o);
 	run_view_row(c->view, o);
 	transport_add(c->transport, o);
+	if (o->record->start_ns != IPF_ABSENT && o->record->end_ns != IPF_ABSENT)
+		prometheus_request(c->prometheus, o->record->start_ns + o->offset_ns, o->record->end_ns + o->offset_ns);
 	if (c->until_stable)
 		until_stable_row(c->until_stable, o->row);
 	publish_row(c->publish, o);
@@ -367,6 +383,15 @@ static int take_earlier(struct collect *c, struct ipf_error *err)
 	return 0;
 }
 
+static int ask_prometheus(struct collect *c, struct ipf_error *err)
+{
+	struct ipf_error broken = {0};
+	if (prometheus_write(c->prometheus, c->inputs.t0_unix_ns, c->writer, &broken) == 0)
+		return 0;
+	*err = broken;
+	return -1;
+}
+
 int collect_run(struct collect *c, struct ipf_error *err)
 {
 	if (note_missing_shards(c, err) < 0 || client_clocks_begin(&c->clocks, &c->inputs, err) < 0)
@@ -393,7 +418,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 	}
 	live_run_stop(c->live);
 	note_stability(c);
-	return take_earlier(c, err);
+	return take_earlier(c, err) < 0 ? -1 : ask_prometheus(c, err);
 }
 
 void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
@@ -414,6 +439,7 @@ void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
 			"with -t)\n",
 			(long long)c->counts.tokens_unknown);
 	live_run_describe(c->live, verbose, out);
+	prometheus_describe(c->prometheus, out);
 }
 
 /* ---- closing ---- */
@@ -466,6 +492,8 @@ int collect_close(struct collect *c, struct ipf_error *err)
 		json_t *published = finish_publish(c, err), *trailer = results_trailer(&c->inputs, &findings, c->verdict);
 		live_run_trailer(c->live, &c->inputs.list[0].schedule, trailer);
 		earlier_samples_trailer(c->earlier, trailer);
+		if (c->prometheus)
+			json_object_set_new(trailer, "prometheus", prometheus_json(c->prometheus));
 		if (json_array_size(transport))
 			json_object_set(trailer, "transport", transport);
 		if (published)
@@ -488,6 +516,7 @@ void collect_abandon(struct collect *c)
 	progress_end(&c->progress);
 	live_run_free(c->live);
 	earlier_samples_close(c->earlier);
+	prometheus_close(c->prometheus);
 	run_view_free(c->view);
 	record_inputs_release(&c->inputs);
 	buffer_release(&c->missing);

@@ -103,7 +103,7 @@ int earlier_samples_copy(struct earlier_samples *e, struct stream_writer *writer
 
 void earlier_samples_trailer(const struct earlier_samples *e, json_t *trailer)
 {
-	static const char *const members[] = {"server", "accelerators"};
+	static const char *const members[] = {"server", "prometheus", "accelerators"};
 	json_t *end = e ? stream_reader_trailer(e->reader) : NULL;
 	if (!e)
 		return;

@@ -51,6 +51,19 @@ static const struct option_spec specs[] = {
 	OPTION_PARSED_BY(0, "until-stable", "LIMIT", struct collect_options, until_stable, parse_until_stable,
                      "end the run when throughput and latency are within LIMIT over three windows of 10s: 5%, or "
                      "5%,windows=3,window=10s"),
+	OPTION_HEADING("After the run"),
+	OPTION(OPTION_TEXT, 0, "prometheus", "URL", struct collect_options, scrape.prometheus,
+           "ask the Prometheus at URL for the known metrics of servers during the run"),
+	OPTION(OPTION_LIST, 0, "query", "NAME=PROMQL", struct collect_options, scrape.queries,
+           "ask it for PROMQL instead, whose value becomes the gauge NAME (repeatable)"),
+	OPTION(OPTION_TEXT, 0, "job", "NAME", struct collect_options, scrape.job,
+           "ask it only for metrics with this label job"),
+	OPTION(OPTION_TEXT, 0, "namespace", "NAME", struct collect_options, scrape.namespace,
+           "ask it only for metrics with this label namespace"),
+	OPTION(OPTION_DURATION, 0, "prometheus-timeout", "TIME", struct collect_options, scrape.prometheus_timeout_ns,
+           "time limit of a question to it (default: 30s)"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "prometheus-bearer", "FILE|!COMMAND", struct collect_options,
+                     scrape.prometheus_bearer, "send the bearer token in FILE, or the one that COMMAND prints, to it"),
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
            "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
@@ -104,6 +117,23 @@ static void print_notes(const struct buffer *text)
 	}
 }
 
+static int check_prometheus(const struct scrape_options *o, struct ipf_error *err)
+{
+	char time[32];
+	if (!o->prometheus && (o->queries.count || o->job || o->namespace || o->prometheus_bearer))
+		return ipf_error_set(err, IPF_USAGE, "--query, --job, --namespace and --prometheus-bearer need --prometheus");
+	if (o->queries.count && (o->job || o->namespace))
+		return ipf_error_set(err, IPF_USAGE, "--job and --namespace are not for --query: put them into the expression");
+	if (o->prometheus && o->targets.count && !o->queries.count)
+		return ipf_error_set(
+			err, IPF_USAGE,
+			"--scrape and --prometheus without --query would count servers twice: leave one of them out");
+	if (o->prometheus_timeout_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "--prometheus-timeout: expected at least 1ms, got %s",
+		                     format_duration(o->prometheus_timeout_ns, time));
+	return 0;
+}
+
 static int check(const struct collect_options *options, struct ipf_error *err)
 {
 	char every[32];
@@ -115,9 +145,13 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (options->scrape.timeout_ns < NS_PER_MS)
 		return ipf_error_set(err, IPF_USAGE, "--scrape-timeout: expected at least 1ms, got %s",
 		                     format_duration(options->scrape.timeout_ns, every));
-	if (options->samples && (options->gpu.count || options->scrape.targets.count))
+	if (options->samples && (options->gpu.count || options->scrape.targets.count || options->scrape.prometheus))
 		return ipf_error_set(err, IPF_USAGE, "--samples takes the samples of an earlier collection: not with %s",
-		                     options->gpu.count ? "--gpu" : "--scrape");
+		                     options->gpu.count              ? "--gpu"
+		                     : options->scrape.targets.count ? "--scrape"
+		                                                     : "--prometheus");
+	if (check_prometheus(&options->scrape, err) < 0)
+		return -1;
 	return accelerators_check(&options->gpu, err);
 }
 
@@ -125,7 +159,7 @@ int main(int argc, char **argv)
 {
 	struct collect_options options = {.common = COMMON_DEFAULTS,
 	                                  .every_ns = NS_PER_S,
-	                                  .scrape = {.timeout_ns = 5 * NS_PER_S},
+	                                  .scrape = {.timeout_ns = 5 * NS_PER_S, .prometheus_timeout_ns = 30 * NS_PER_S},
 	                                  .measure = {.stall_ns = IPF_ABSENT, .deadline_ns = IPF_ABSENT}};
 	struct operands operands;
 	struct collect *collect = NULL;

@@ -12,8 +12,13 @@ struct scrape_options {
 	struct string_list metrics; /* --metric PATTERN */
 	int64_t timeout_ns;         /* --scrape-timeout */
 	const char *bearer;         /* --scrape-bearer */
-	const char *cacert;         /* --cacert */
-	bool insecure;              /* --insecure */
+	const char *prometheus;     /* --prometheus URL; NULL: not given */
+	struct string_list queries; /* --query NAME=PROMQL */
+	const char *job, *namespace;
+	const char *prometheus_bearer;
+	int64_t prometheus_timeout_ns;
+	const char *cacert; /* --cacert */
+	bool insecure;      /* --insecure */
 };
 
 #endif

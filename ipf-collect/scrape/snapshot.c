@@ -169,23 +169,34 @@ static bool read_bound(const struct exposition_series *series, double scale, str
 	return true;
 }
 
+static bool matches_name(const struct server_metric *row, struct slice series, struct snapshot_entry *entry)
+{
+	/* most rows end here: all of them are tried for each line of an answer */
+	if (!series.len || series.len + 8 < row->name.len || series.len > row->name.len + 8 ||
+	    series.data[0] != row->name.data[0])
+		return false;
+	enum metric_kind kind = common_metrics[row->common].kind;
+	entry->part = row->part;
+	if (kind == METRIC_HISTOGRAM && row->part == PART_ALL)
+		return part_of(series, row->name, entry);
+	return kind == METRIC_GAUGE ? slice_equal(series, row->name)
+	                            : slice_equal(without(series, "_total"), without(row->name, "_total"));
+}
+
+bool snapshot_keeps(struct slice name)
+{
+	struct snapshot_entry ignored;
+	for (size_t i = 0; i < server_metrics_count; i++)
+		if (matches_name(&server_metrics[i], name, &ignored))
+			return true;
+	return false;
+}
+
 static bool matches_row(const struct server_metric *row, const struct exposition_series *series,
                         struct snapshot_entry *entry)
 {
-	/* most rows end here: all of them are tried for each line of an answer */
-	if (series->name.len + 8 < row->name.len || series->name.len > row->name.len + 8 ||
-	    series->name.data[0] != row->name.data[0])
+	if (!matches_name(row, series->name, entry))
 		return false;
-	enum metric_kind kind = common_metrics[row->common].kind;
-	struct slice name = row->name;
-	entry->part = row->part;
-	if (kind == METRIC_HISTOGRAM && row->part == PART_ALL) {
-		if (!part_of(series->name, name, entry))
-			return false;
-	} else if (kind == METRIC_GAUGE ? !slice_equal(series->name, name)
-	                                : !slice_equal(without(series->name, "_total"), without(name, "_total"))) {
-		return false;
-	}
 	struct slice label = row->label ? exposition_label(series, row->label) : (struct slice){0};
 	if (row->value && (!label.data || !value_matches(label, row->value)))
 		return false;

@@ -50,6 +50,8 @@ struct snapshot {
 	int64_t duplicates; /* the first one counts */
 };
 
+/* Whether series of this name can mean something, by the table. */
+bool snapshot_keeps(struct slice name);
 void snapshot_clear(struct snapshot *snapshot);
 void snapshot_release(struct snapshot *snapshot);
 void snapshot_add(struct snapshot *snapshot, struct own_metrics *own, const struct exposition_series *series);

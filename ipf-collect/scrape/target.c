@@ -63,6 +63,12 @@ int target_open(struct target *t, const char *text, const char *const *patterns,
 	return t->name && t->url && t->shown && !shown.failed && t->seen ? 0 : ipf_error_memory(err);
 }
 
+int target_named(struct target *t, struct slice name, struct ipf_error *err)
+{
+	*t = (struct target){.name = slice_dup(name), .seen = calloc(COMMON_METRICS, sizeof *t->seen)};
+	return t->name && t->seen ? 0 : ipf_error_memory(err);
+}
+
 void target_release(struct target *t)
 {
 	exposition_free(t->exposition);
@@ -83,8 +89,7 @@ static void take_series(void *data, const struct exposition_series *series)
 	snapshot_add(&t->now, &t->own, series);
 }
 
-/* What was `now` is the base of the next increases. */
-static void move_base(struct target *t)
+void target_keep(struct target *t)
 {
 	struct snapshot before = t->before;
 	t->before = t->now;
@@ -97,7 +102,7 @@ bool target_begin(struct target *t)
 {
 	exposition_free(t->exposition);
 	if (t->pending && !*t->error) {
-		move_base(t);
+		target_keep(t);
 		t->held = true;
 	}
 	snapshot_clear(&t->now);
@@ -137,12 +142,10 @@ static bool write_values(struct target *t, const struct snapshot *now, const str
 	return server_sample_write(&sample, w);
 }
 
-/* The line of a scrape, or of its error. False: it was not handed over. */
-static bool hand_over(struct target *t, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
-                      struct line_queue *queue)
+bool target_line(struct target *t, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
+                 struct buffer *line)
 {
-	struct buffer line = {0};
-	struct jout w = {.out = &line};
+	struct jout w = {.out = line};
 	bool good = true;
 	jout_begin_map(&w);
 	jout_key(&w, "sample");
@@ -157,7 +160,15 @@ static bool hand_over(struct target *t, int64_t t_ns, const struct snapshot *now
 		jout_string0(&w, t->error);
 	}
 	jout_end_map(&w);
-	good = good && !line.failed && line_queue_put(queue, buffer_all(&line));
+	return good && !line->failed;
+}
+
+/* False: the line was not handed over. */
+static bool hand_over(struct target *t, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
+                      struct line_queue *queue)
+{
+	struct buffer line = {0};
+	bool good = target_line(t, t_ns, now, base, &line) && line_queue_put(queue, buffer_all(&line));
 	buffer_release(&line);
 	return good;
 }
@@ -177,13 +188,12 @@ void target_publish(struct target *t, const struct run_clock *clock, struct line
 		return;
 	t->first_ns = t->first_ns == IPF_ABSENT ? t->now_ns : t->first_ns;
 	t->last_ns = t->now_ns;
-	move_base(t);
+	target_keep(t);
 }
 
 /* ---- the trailer ---- */
 
-/* Common names that the table has for this server, and that no scrape had. */
-static json_t *missing_json(const struct target *t)
+json_t *target_missing(const struct target *t)
 {
 	json_t *missing = json_array();
 	for (size_t i = 0; i < COMMON_METRICS; i++) {
@@ -202,7 +212,7 @@ json_t *target_json(const struct target *t, const struct run_clock *clock)
 	                         (json_int_t)t->scrapes, "failed", (json_int_t)t->failed);
 	if (t->server) {
 		json_object_set_new(json, "server", json_string(t->server));
-		json_object_set_new(json, "missing", missing_json(t));
+		json_object_set_new(json, "missing", target_missing(t));
 	}
 	if (*t->last_error)
 		json_object_set_new(json, "last_error", json_string(t->last_error));

@@ -41,6 +41,8 @@ struct target {
 /* `text`: [NAME=]URL. -1: IPF_USAGE. The user's patterns are borrowed. */
 int target_open(struct target *target, const char *text, const char *const *patterns, size_t patterns_count,
                 struct ipf_error *err);
+/* One whose series come from elsewhere, and which is not scraped. -1: no memory. */
+int target_named(struct target *target, struct slice name, struct ipf_error *err);
 void target_release(struct target *target);
 
 /* False: no memory. */
@@ -50,6 +52,15 @@ void target_end(struct target *target, int64_t now_ns, struct ipf_error *err);
 /* Hands the pending sample over, if there is one. The clock must know the run's start. */
 void target_publish(struct target *target, const struct run_clock *clock, struct line_queue *queue);
 
+/* Appends the line of a sample: what changed from `base` (NULL: the first sample) to `now`, or the latest error if that
+ * is NULL. False: no memory. */
+bool target_line(struct target *target, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
+                 struct buffer *line);
+/* What was `now` is the base of the next increases. */
+void target_keep(struct target *target);
+
+/* Common names that the table has for the target's server, and that no sample had. New. */
+json_t *target_missing(const struct target *target);
 /* The target's entry in the trailer. New. */
 json_t *target_json(const struct target *target, const struct run_clock *clock);
 
