@@ -2,24 +2,7 @@
 # The run's figures in a real Prometheus and a real Pushgateway: scraped in the classic and the native form, by remote write, and pushed.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-# Starts a Prometheus that scrapes $1; $2…: options. $PROMETHEUS is its URL.
-prometheus_start() { # NAME TARGET [OPTION…]
-	local name=$1 port
-	printf 'global: {scrape_interval: 300ms, scrape_timeout: 300ms}\nscrape_configs:\n- {job_name: live, static_configs: [{targets: ["%s"]}]}\n' \
-		"$2" >"$name.yml"
-	shift 2
-	port=$(free_port)
-	prometheus --config.file="$name.yml" --storage.tsdb.path="$PWD/$name.tsdb" --web.listen-address="127.0.0.1:$port" \
-		--web.enable-remote-write-receiver "$@" >"$name.log" 2>&1 &
-	stop_at_exit $!
-	PROMETHEUS=http://127.0.0.1:$port
-	wait_for 30 curl -sf "$PROMETHEUS/-/ready" || { not_ok "Prometheus starts" "$(tail -5 "$name.log")"; exit 1; }
-}
+. "$TESTS/prometheus.sh"
 
 command -v prometheus >/dev/null || skip_all "prometheus is not installed"
 
