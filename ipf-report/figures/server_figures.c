@@ -306,6 +306,7 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	f->running = gauge(f, run, "running", false);
 	f->waiting = gauge(f, run, "waiting", false);
 	f->kv_cache = gauge(f, run, "kv_cache_usage", true);
+	f->replicas = gauge(f, run, "replicas_ready", false);
 	f->input = counter(f, run, "input_tokens");
 	f->output = counter(f, run, "output_tokens");
 	f->preemptions = counter(f, run, "preemptions");

@@ -33,7 +33,7 @@ struct server_figures {
 	int *sources, sources_count; /* of the targets that count */
 	struct sample_range run;     /* from the first start to the last end of a request, for gauges */
 	struct sample_range range;   /* what readings cover: counters, histograms, and the client's requests beside them */
-	struct gauge_figures running, waiting, kv_cache;
+	struct gauge_figures running, waiting, kv_cache, replicas;
 	struct counter_figures input, output, preemptions;
 	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
 	bool compared;               /* the four below exist */

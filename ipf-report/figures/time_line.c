@@ -72,7 +72,10 @@ static void add_server_rows(struct time_line *t, const struct run_data *run, con
 	static const struct {
 		const char *label, *name;
 		bool share;
-	} gauges[] = {{"running", "running", false}, {"waiting", "waiting", false}, {"KV cache %", "kv_cache_usage", true}};
+	} gauges[] = {{"running", "running", false},
+	              {"waiting", "waiting", false},
+	              {"KV cache %", "kv_cache_usage", true},
+	              {"replicas", "replicas_ready", false}};
 	for (size_t r = 0; servers->count > 0 && r < sizeof gauges / sizeof *gauges; r++) {
 		struct time_line_row *row = add_row(t, gauges[r].label);
 		for (int i = 0; i < t->steps; i++) {

@@ -13,7 +13,7 @@
 
 #include "figures/server_figures.h"
 
-enum { TIME_LINE_STEPS = 48, TIME_LINE_LEAST = 8, TIME_LINE_ROWS = 8 };
+enum { TIME_LINE_STEPS = 48, TIME_LINE_LEAST = 8, TIME_LINE_ROWS = 10 };
 
 struct time_line_row {
 	const char *label;

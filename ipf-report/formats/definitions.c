@@ -147,6 +147,8 @@ static const struct {
 	{"running", "Requests that the servers work on, and with waiting those in their queues: mean over time, p90 over "
                 "time, and maximum, from the first start to the last end of a request. The sum over all targets."},
 	{"kv_cache_usage", "The share of the KV cache in use, over time; the mean over all targets."},
+	{"replicas_ready",
+     "Replicas that are ready, over time, by Kubernetes or another autoscaler; the sum over all targets."},
 	{"hit_rate", "Tokens found in the prefix cache / tokens looked up, by the servers' counters."},
 	{"acceptance", "Draft tokens accepted / draft tokens, of speculative decoding."},
 	{"comparison",

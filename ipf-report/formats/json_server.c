@@ -43,7 +43,7 @@ static json_t *target_json(const struct server_target_figures *t, const struct s
 		json_object_set(json, "missing", t->missing);
 	if (!t->counts)
 		json_object_set_new(json, "counts", json_false());
-	static const char *const gauges[] = {"running", "waiting", "kv_cache_usage"};
+	static const char *const gauges[] = {"running", "waiting", "kv_cache_usage", "replicas_ready"};
 	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
 		struct gauge_figures f = sample_store_gauge_figures(samples, t->source, gauges[i], run);
 		json_put_object(json, gauges[i], gauge_json(&f));
@@ -140,6 +140,7 @@ json_t *json_server(const struct report *report)
 		json_put_object(json, "running", gauge_json(&f->running));
 		json_put_object(json, "waiting", gauge_json(&f->waiting));
 		json_put_object(json, "kv_cache_usage", gauge_json(&f->kv_cache));
+		json_put_object(json, "replicas_ready", gauge_json(&f->replicas));
 		json_put_object(json, "input_tokens", rate_json(&f->input));
 		json_put_object(json, "output_tokens", rate_json(&f->output));
 		json_put(json, "preemptions", f->preemptions.sum);

@@ -172,6 +172,7 @@ void text_server(struct layout *l, const struct report *report)
 	show_gauge(l, "running", &f->running, false);
 	show_gauge(l, "waiting", &f->waiting, false);
 	show_gauge(l, "KV cache", &f->kv_cache, true);
+	show_gauge(l, "replicas", &f->replicas, false);
 	show_share(l, "hit rate", f->hit_rate, "of the prompt tokens that it looked up");
 	show_share(l, "speculation", f->acceptance, "of the draft tokens accepted");
 	show_preemptions(l, f);

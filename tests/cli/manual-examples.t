@@ -45,7 +45,7 @@ for program in prep sched fire collect report whole; do
 	for ((i = 1; i <= count; i++)); do
 		shorter='s/zzz/zzz/'
 		[ $program = sched ] || shorter='s/for=[0-9]*[sm]/for=1s/g;s/replay:speed=2 /replay:speed=3600 /'
-		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "$shorter" "example.$i" >"example.$i.sh"
+		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in
 		report/*--strict*) matches "$status" '^[04]$' "ipf-report.1: --strict judges" ;;

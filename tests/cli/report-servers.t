@@ -21,7 +21,7 @@ rows() { # FROM TO: their numbers
 samples() { # TARGET REQUESTS-A-SECOND
 	jq -nc --arg target "$1" --argjson n "$2" 'range(-1; 15) as $t | (if $t >= 1 and $t <= 12 then $n else 0 end) as $k
 		| { sample: "server", t_ns: ($t * 1000000000), target: $target, server: "vllm", interval_ns: 1000000000,
-		gauges: { running: (if $k > 0 then 1 + $t % 2 else 0 end), waiting: 0, kv_cache_usage: ($k / 100) },
+		gauges: { running: (if $k > 0 then 1 + $t % 2 else 0 end), waiting: 0, kv_cache_usage: ($k / 100), replicas_ready: 2 },
 		counters: { requests_ok: $k, input_tokens: (100 * $k), output_tokens: (20 * $k), preemptions: 0, cache_query_tokens: (100 * $k), cache_hit_tokens: (10 * $k) },
 		histograms: {
 			ttft_ns: { count: $k, sum: (50000000 * $k), buckets: [[40000000, 0], [60000000, $k], [null, 0]] },
@@ -52,6 +52,7 @@ sed 's/"idle_power_w":75/&,"idle_from":"lowest"/' equal.results >lowest.results
 is "$("$report" lowest.results | grep -c ' <75')" 1 "the lowest power of a busy device is a bound of its idle power"
 run "$report" -f json equal.results
 is "$(jq -c '.server | [.running.max, .waiting.max, .output_tokens.sum, .hit_rate, .preemptions]' "$OUT")" '[2,0,1200,0.1,0]' "JSON has the server's figures"
+is "$(jq -c ".server | [.replicas_ready.mean, .targets[0].replicas_ready.max]" "$OUT")" "[2,2]" "and the replicas that were ready"
 is "$(jq -c '.server.comparison | [.requests, .output_tokens, .ttft_ms.client.p50, .ttft_ms.server.p50[1:], .ttft_ms.server.mean]' "$OUT")" \
 	'[{"client":60,"server":60},{"client":1200,"server":1200},50,[40,60],50]' "and the client's beside them"
 is "$(jq -c .server.comparison.differences "$OUT")" null "which do not differ"
