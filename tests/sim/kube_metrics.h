@@ -1,4 +1,4 @@
-/* The replicas as kube-state-metrics (2.15) reports a Deployment and its HorizontalPodAutoscaler. */
+/* The replicas in the names by which kube-state-metrics reports a Deployment and its HorizontalPodAutoscaler. */
 #ifndef SIM_KUBE_METRICS_H
 #define SIM_KUBE_METRICS_H
 

@@ -1,10 +1,9 @@
 /* One server's state in the names, labels, buckets and units of several: what their /metrics would say if they had done
  * the same work.
  *
- * Sources: vLLM's vllm/v1/metrics/loggers.py and stats.py (main of 2026), SGLang's
- * python/sglang/srt/metrics/collector.py, TGI's docs/source/reference/metrics.md and router/src/server.rs (3.x),
- * llama.cpp's tools/server, Triton's core metrics and the TensorRT-LLM backend's README, JetStream's
- * jetstream/core/metrics/prometheus.py.
+ * The names of vLLM are those of its vllm/v1/metrics/loggers.py (2026), of SGLang
+ * python/sglang/srt/metrics/collector.py, of JetStream jetstream/core/metrics/prometheus.py. Those of TGI, llama.cpp
+ * and Triton follow their documentation, TGI's bucket bounds and most help texts are guesses.
  */
 #ifndef SIM_METRICS_STYLES_H
 #define SIM_METRICS_STYLES_H
