@@ -126,40 +126,41 @@ static int open_prometheus(struct collect *c, const struct collect_options *opti
 	return prometheus_open(&c->prometheus, &options->scrape, options->every_ns, err);
 }
 
-int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
-                 json_t *argv, struct ipf_error *err)
+/* All but the output. */
+static int open_parts(struct collect *c, const struct collect_options *options, const struct operands *records,
+                      struct ipf_error *err)
 {
-	struct collect *c = calloc(1, sizeof *c);
-	*collect = c;
-	if (!c || !(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
-	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new())) {
-		json_decref(argv);
+	if (!(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
+	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new()))
 		return ipf_error_memory(err);
-	}
 	c->quiet = options->common.quiet;
 	if (open_publish(c, &options->publish, err) < 0 ||
 	    (options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
 	    live_run_begin(c->live, &c->inputs, err) < 0 ||
 	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0 ||
-	    open_prometheus(c, options, err) < 0) {
-		json_decref(argv);
+	    open_prometheus(c, options, err) < 0)
 		return -1;
-	}
 	if (options->until_stable.text &&
-	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule))) {
-		json_decref(argv);
+	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule)))
 		return ipf_error_memory(err);
-	}
 	c->response_options = (struct response_options){.tokens = c->tokens, .keep_text = options->measure.keep_text};
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress,
 	              options->common.quiet || progress_is_left(options->common.output, true, options->common.progress));
-	if (open_view(c, err) < 0) {
+	return open_view(c, err);
+}
+
+int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
+                 json_t *argv, struct ipf_error *err)
+{
+	struct collect *c = calloc(1, sizeof *c);
+	*collect = c;
+	if (!c || open_parts(c, options, records, err) < 0) {
 		json_decref(argv);
-		return -1;
+		return c ? -1 : ipf_error_memory(err);
 	}
 	interrupt_watch(c->inputs.live ? 2 : 0);
 	return open_output(c, options, argv, err);
