@@ -1,11 +1,11 @@
 #include "publish/push_target.h"
 
 #include "base64.h"
+#include "key_file.h"
 #include "loopback.h"
 #include "safe_text.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,15 +122,9 @@ void push_target_url(const struct push_target *target, const struct metric_label
 
 static int read_file(const char *path, char key[KEY_MAX], struct ipf_error *err)
 {
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	size_t len = fread(key, 1, KEY_MAX - 1, file);
-	int why = ferror(file) ? errno : 0;
-	fclose(file);
-	key[len] = '\0';
-	if (why)
-		return ipf_error_errno(err, why, path, "cannot read");
+	size_t len;
+	if (key_file_read(path, key, KEY_MAX, &len, err) < 0)
+		return -1;
 	if (len == KEY_MAX - 1 || strlen(key) != len)
 		return ipf_error_at(err, IPF_USAGE, path, 0, "--push-key-file: the file contains no key");
 	return 0;

@@ -2,9 +2,9 @@
 
 #include "clock.h"
 #include "header_field.h"
+#include "key_file.h"
 #include "redact.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,14 +149,9 @@ static int add_pair(struct endpoint *e, const struct string_list *user, const ch
 /* The content of the file without surrounding white space. */
 static int read_key(const char *path, char key[KEY_MAX], struct ipf_error *err)
 {
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	size_t len = fread(key, 1, KEY_MAX - 1, file);
-	int why = ferror(file) ? errno : 0;
-	fclose(file);
-	if (why)
-		return ipf_error_errno(err, why, path, "cannot read");
+	size_t len;
+	if (key_file_read(path, key, KEY_MAX, &len, err) < 0)
+		return -1;
 	while (len && strchr(" \t\r\n", key[len - 1]))
 		len--;
 	key[len] = '\0';
