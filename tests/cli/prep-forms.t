@@ -89,7 +89,7 @@ ipf-prep sharegpt "$chat" -n 10 -t "$t" --output-tokens 5 --prompt ids --models 
 ipf-sched burst -t run.trace -q -o run.sched
 ipf-fire -q -u "$URL" --api openai-completions -t run.trace run.sched -o run.records
 ipf-collect -q run.records -o run.results
-is "$(body run.results | jq 'select(has("n")) | .input_tokens')" "$(body run.trace |
+is "$(body run.results | jq -s 'map(select(has("n"))) | sort_by(.n) | .[].input_tokens')" "$(body run.trace |
 	jq .input_tokens)" "the server counts as many as there are ids"
 is "$(ipf-report -f json run.results | jq '.total.goodput.share')" "$(body run.trace |
 	jq -s 'map(select(.model == "slow")) | length / 10')" \
