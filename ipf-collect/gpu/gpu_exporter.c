@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "gpu/gpu_metrics.h"
 #include "loopback.h"
+#include "scrape/metrics_url.h"
 #include "version.h"
 
 #include <curl/curl.h>
@@ -38,21 +39,13 @@ static void close_exporter(void *state)
 	free(e);
 }
 
-/* The URL with /metrics if it has no path. False: no URL, or no memory. */
-static bool complete_url(struct exporter *e, const char *url)
+/* False: no URL, or no memory. */
+static bool read_url(struct exporter *e, const char *text)
 {
-	CURLU *u = curl_url();
-	char *path = NULL, *host = NULL, *whole = NULL;
-	bool good = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
-	            curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-	            curl_url_get(u, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
-	            (strcmp(path, "/") != 0 || curl_url_set(u, CURLUPART_PATH, "/metrics", 0) == CURLUE_OK) &&
-	            curl_url_get(u, CURLUPART_URL, &whole, 0) == CURLUE_OK && (e->url = strdup(whole)) != NULL;
-	e->loopback = good && host_is_loopback(host);
-	curl_free(path);
-	curl_free(host);
-	curl_free(whole);
-	curl_url_cleanup(u);
+	struct metrics_url url;
+	bool good = metrics_url_parse(&url, text) && (e->url = strdup(url.whole)) != NULL;
+	e->loopback = good && host_is_loopback(url.host);
+	metrics_url_release(&url);
 	return good;
 }
 
@@ -64,7 +57,7 @@ static int open_exporter(const char *name, void **state, const struct gpu_place 
 		return ipf_error_memory(err);
 	}
 	e->name = name;
-	if (!complete_url(e, place->url)) {
+	if (!read_url(e, place->url)) {
 		close_exporter(e);
 		return ipf_error_set(err, IPF_USAGE, "%s: not a URL: %s", name, place->url);
 	}

@@ -3,39 +3,26 @@
 #include "absent.h"
 #include "redact.h"
 #include "safe_text.h"
+#include "scrape/metrics_url.h"
 #include "scrape/server_sample.h"
 
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- where it is ---- */
 
 /* The URL with /metrics if it has no path, and HOST:PORT for its name. */
-static int read_url(struct target *t, const char *url, char **host_port, struct ipf_error *err)
+static int read_url(struct target *t, const char *text, char **host_port, struct ipf_error *err)
 {
-	CURLU *u = curl_url();
-	char *host = NULL, *port = NULL, *path = NULL, *whole = NULL, *scheme = NULL;
-	bool good = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
-	            curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-	            (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) &&
-	            curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-	            curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-	            curl_url_get(u, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
-	            (strcmp(path, "/") != 0 || curl_url_set(u, CURLUPART_PATH, "/metrics", 0) == CURLUE_OK) &&
-	            curl_url_get(u, CURLUPART_URL, &whole, 0) == CURLUE_OK;
+	struct metrics_url url;
+	bool good = metrics_url_parse(&url, text) && (strcmp(url.scheme, "http") == 0 || strcmp(url.scheme, "https") == 0);
 	if (good) {
-		t->url = strdup(whole);
-		if (asprintf(host_port, "%s:%s", host, port) < 0)
+		t->url = strdup(url.whole);
+		if (asprintf(host_port, "%s:%s", url.host, url.port) < 0)
 			*host_port = NULL;
 	}
-	curl_free(host);
-	curl_free(port);
-	curl_free(path);
-	curl_free(whole);
-	curl_free(scheme);
-	curl_url_cleanup(u);
-	return good ? 0 : ipf_error_set(err, IPF_USAGE, "expected [NAME=]URL with http or https, got \"%s\"", url);
+	metrics_url_release(&url);
+	return good ? 0 : ipf_error_set(err, IPF_USAGE, "expected [NAME=]URL with http or https, got \"%s\"", text);
 }
 
 int target_open(struct target *t, const char *text, const char *const *patterns, size_t patterns_count,
