@@ -43,8 +43,8 @@ static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
-	OPTION_CHOICE_OF('f', "format", REPORT_FORMAT_CHOICES, struct report_options, format, report_format_names,
-                     "output format (default: text)"),
+	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
+                     "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
 	OPTION_CHOICE_OF(0, "by", "stage|model|target", struct report_options, by, by_names,
                      "show figures also for each model or target (default: stage)"),
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,

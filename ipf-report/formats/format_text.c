@@ -820,4 +820,4 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_goodput(&l, report);
 }
 
-const struct report_format format_text = {.name = "text", .render = render_text};
+const struct report_format format_text = {.render = render_text};

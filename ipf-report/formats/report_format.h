@@ -1,7 +1,7 @@
 /* The output formats, a file each. A format renders a report into a buffer; main.c writes that.
  *
- * A new format is a file format_NAME.c that defines `const struct report_format format_NAME`, a NAME in the list below,
- * and a section in ipf-report(1).
+ * A new format is a file format_NAME.c that defines `const struct report_format format_NAME`, an entry in the list
+ * below, and a section in ipf-report(1).
  */
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
@@ -10,10 +10,12 @@
 #include "figures/figures.h"
 #include "figures/server_figures.h"
 
-/* All formats; the first is the default. -f, --help and the shell completion use this list. */
-#define REPORT_FORMATS(FORMAT, BETWEEN)                                                                                \
-	FORMAT(text) BETWEEN FORMAT(json)                                                                                  \
-	BETWEEN FORMAT(csv)
+/* All formats: identifier in C, and name after -f. The first is the default. -f, --help and the shell completion use
+ * this list. */
+#define REPORT_FORMATS(FORMAT)                                                                                         \
+	FORMAT(text, "text")                                                                                               \
+	FORMAT(json, "json")                                                                                               \
+	FORMAT(csv, "csv")
 
 /* What a report contains. */
 struct report {
@@ -30,20 +32,19 @@ struct report {
 };
 
 struct report_format {
-	const char *name;
 	/* Appends the report. When memory runs out, the buffer's `failed` is set. */
 	void (*render)(const struct report *report, struct buffer *out);
 	bool all_groups; /* shows each model and target if there are several, also without --by */
 };
 
-#define REPORT_FORMAT_DECLARE(name_) extern const struct report_format format_##name_;
-REPORT_FORMATS(REPORT_FORMAT_DECLARE, )
+#define REPORT_FORMAT_DECLARE(id_, name_) extern const struct report_format format_##id_;
+REPORT_FORMATS(REPORT_FORMAT_DECLARE)
 
 extern const struct report_format *const report_formats[];
 extern const char *const report_format_names[]; /* in the same order; NULL ends them */
 
-#define REPORT_FORMAT_TEXT(name_) #name_
-/* "text|json|csv" */
-#define REPORT_FORMAT_CHOICES REPORT_FORMATS(REPORT_FORMAT_TEXT, "|")
+#define REPORT_FORMAT_TEXT(id_, name_) " " name_
+/* " text json csv" */
+#define REPORT_FORMAT_CHOICES REPORT_FORMATS(REPORT_FORMAT_TEXT)
 
 #endif

@@ -26,10 +26,10 @@ misused 'got "p0:ttft=1s"' --slo p0:ttft=1s
 misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 
 # The formats that the program knows are those of its completion, and each has a section in the manual.
-"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z ]*\)'.*/\1/p}" | tr ' ' '\n' | sort >known
+"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z -]*\)'.*/\1/p}" | tr ' ' '\n' | sort >known
 sed -n '/^\.Sh FORMATS/,/^\.Sh METRICS/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" | sort >documented
 same known documented "every output format has a section in ipf-report(1)"
-contains "$("$report" --help)" "-f, --format text|json|csv" "and is in --help"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv" "and is in --help"
 
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"
