@@ -285,13 +285,14 @@ static bool next_date(const struct dates *a, const struct dates *b, size_t *i, s
 static void compare_dates(struct clock_offset *o, const struct dates *a, const struct dates *b)
 {
 	int64_t *of_a = running(a), *of_b = running(b), date_s, part = -1;
-	int64_t begin = a->list[0].date_s, span = a->list[a->count - 1].date_s - begin + 1, parts = span / MINUTE_S + 1;
+	int64_t begin = a->list[0].date_s, span = a->list[a->count - 1].date_s - begin + 1, parts = span / MINUTE_S + 1,
+			piece = (span + parts - 1) / parts;
 	struct clock_offset minute = unknown(), all = unknown();
 	for (size_t i = 0, k = 0; of_a && of_b && next_date(a, b, &i, &k, &date_s);) {
 		struct change x, y;
 		if (!change_at(a, of_a, of_a + a->count, date_s, &x) || !change_at(b, of_b, of_b + b->count, date_s, &y))
 			continue;
-		int64_t now = (date_s - begin) * parts / span;
+		int64_t now = (date_s - begin) / piece;
 		if (now != part) {
 			join(&all, &minute);
 			minute = unknown();
