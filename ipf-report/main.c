@@ -156,6 +156,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .options = &wanted,
 	                        .colour = wants_colour(options),
 	                        .ascii = options->ascii,
+	                        .reproducible = options->common.reproducible,
 	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
 	if (status == 0)
@@ -169,6 +170,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 	}
 	if (status == 0)
 		format->render(&report, out);
+	if (status == 0 && run->lines)
+		status = row_lines_check(run->lines, err);
 	if (status == 0 && options->strict && report.finding->status == VERDICT_INVALID)
 		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
 	json_decref(report.verdict);
@@ -185,8 +188,9 @@ static int report(const struct report_options *options, const struct operands *o
 	struct run_data run = {0};
 	if (options->definitions)
 		definitions_format(&out);
-	else if (run_data_init(&run, &options->slo, &err) < 0 || read_all(&run, options, operands, &bad, &err) < 0 ||
-	         merge_parts(&run, &err) < 0 ||
+	else if (run_data_init(&run, &options->slo, &err) < 0 ||
+	         (report_formats[options->format]->lines && run_data_keep_lines(&run, &err) < 0) ||
+	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
 	         render(&run, options, &out, &invalid) < 0)
 		ipf_error_set(&err, invalid.kind, "%s", invalid.text);

@@ -15,7 +15,11 @@
 #define REPORT_FORMATS(FORMAT)                                                                                         \
 	FORMAT(text, "text")                                                                                               \
 	FORMAT(json, "json")                                                                                               \
-	FORMAT(csv, "csv")
+	FORMAT(csv, "csv")                                                                                                 \
+	FORMAT(vllm, "vllm")                                                                                               \
+	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
+	FORMAT(sglang, "sglang")                                                                                           \
+	FORMAT(sglang_detailed, "sglang-detailed")
 
 /* What a report contains. */
 struct report {
@@ -24,16 +28,18 @@ struct report {
 	const struct server_figures *servers;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
-	json_t *verdict;  /* from verdict_json */
-	json_t *run_info; /* from run_info_json */
-	bool colour;      /* text: with escape sequences */
-	bool ascii;       /* text: without characters beyond ASCII where these draw */
-	bool verbose;     /* text: also what is of interest only if something is amiss */
+	json_t *verdict;   /* from verdict_json */
+	json_t *run_info;  /* from run_info_json */
+	bool colour;       /* text: with escape sequences */
+	bool ascii;        /* text: without characters beyond ASCII where these draw */
+	bool reproducible; /* without what changes from run to run although it was not measured: dates */
+	bool verbose;      /* text: also what is of interest only if something is amiss */
 };
 
 struct report_format {
 	/* Appends the report. When memory runs out, the buffer's `failed` is set. */
 	void (*render)(const struct report *report, struct buffer *out);
+	bool lines;      /* needs run->lines */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
 };
 

@@ -25,6 +25,12 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 	return run->verdict && run->samples && run->clocks ? 0 : ipf_error_memory(err);
 }
 
+int run_data_keep_lines(struct run_data *run, struct ipf_error *err)
+{
+	run->lines = row_lines_new(err);
+	return run->lines ? 0 : -1;
+}
+
 static void string_table_release(struct string_table *table)
 {
 	for (int i = 0; i < table->count; i++)
@@ -63,6 +69,7 @@ void run_data_release(struct run_data *run)
 	sample_store_free(run->samples);
 	clock_offsets_free(run->clocks);
 	series_free(run->windows);
+	row_lines_free(run->lines);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
 }
@@ -244,7 +251,7 @@ static int note_model(struct run_data *run, int32_t stage, int32_t model)
 	return 0;
 }
 
-static int add_row(struct run_data *run, const struct result *result, struct ipf_error *err)
+static int add_row(struct run_data *run, const struct result *result, struct slice line, struct ipf_error *err)
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
 	if (check_bounds(result, err) < 0)
@@ -258,6 +265,7 @@ static int add_row(struct run_data *run, const struct result *result, struct ipf
 	struct row *row = &run->rows[run->row_count];
 	*row = (struct row){
 		.n = result->n,
+		.line = run->lines ? row_lines_add(run->lines, line) : 0,
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
 		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result)},
@@ -602,7 +610,7 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 		int got = result_reader_next(reader, &result, &line, err);
 		if (got <= 0)
 			return got;
-		int bad = got == RESULT_ROW         ? add_row(run, &result, err)
+		int bad = got == RESULT_ROW         ? add_row(run, &result, line, err)
 		          : got == RESULT_HISTOGRAM ? add_gaps(run, line, err)
 		          : got == RESULT_SAMPLE    ? add_sample(run, line, err)
 		                                    : add_window(run, line, err);

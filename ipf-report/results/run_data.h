@@ -11,6 +11,7 @@
 #define REPORT_RUN_DATA_H
 
 #include "cli/progress.h"
+#include "results/row_lines.h"
 #include "results/slo.h"
 #include "series/clock_offsets.h"
 #include "series/series.h"
@@ -39,6 +40,7 @@ extern const char *const groupings[GROUPINGS]; /* "model", "target" */
 /* A request. Integers that are not known are IPF_ABSENT. */
 struct row {
 	int64_t n;
+	int64_t line; /* in run->lines, if these are kept */
 	int32_t part, stage;
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
 	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
@@ -114,6 +116,7 @@ struct run_data {
 	struct gpu_samples accelerators;
 	struct clock_offsets *clocks; /* of the parts that are of one client each */
 	json_t *steady;               /* list: where each stage was steady, or why not; set by steady_windows_find */
+	struct row_lines *lines;      /* the lines of the rows; NULL: not kept */
 	struct jdoc doc;
 };
 
@@ -121,6 +124,8 @@ struct run_data {
 #define RUN_WINDOWS_BYTES ((size_t)128 << 20)
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
+/* Keeps the lines of the rows that are read from now on: for formats that show what rows have no room for. */
+int run_data_keep_lines(struct run_data *run, struct ipf_error *err);
 /* Reads the results stream `path` (NULL or "-": standard input) as a new part. -1: an error; what was read before it is
  * kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer reports that something
  * is missing (which is no error). */

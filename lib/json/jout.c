@@ -229,6 +229,14 @@ void jout_json(struct jout *w, json_t *value)
 	}
 }
 
+void jout_member_double(struct jout *w, const char *key, double value)
+{
+	if (!isfinite(value))
+		return;
+	jout_key(w, key);
+	jout_double(w, value);
+}
+
 void jout_member_int(struct jout *w, const char *key, int64_t value)
 {
 	if (value == IPF_ABSENT)

@@ -34,6 +34,7 @@ void jout_escaped(struct jout *w, struct slice part);
 void jout_value(struct jout *w, struct slice raw); /* bytes that are JSON already */
 void jout_json(struct jout *w, json_t *value);     /* a jansson value; unlike jansson, reals in their shortest form */
 /* Key and value together. An IPF_ABSENT integer or an absent slice writes neither. */
+void jout_member_double(struct jout *w, const char *key, double value); /* nor does a double that is not finite */
 void jout_member_int(struct jout *w, const char *key, int64_t value);
 void jout_member_string(struct jout *w, const char *key, struct slice text);
 void jout_member_value(struct jout *w, const char *key, struct slice raw);

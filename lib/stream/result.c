@@ -138,19 +138,18 @@ static bool begins(struct slice line, const char *text)
 	return line.len >= len && memcmp(line.data, text, len) == 0;
 }
 
-static int parse(struct result_reader *r, struct slice line, struct result *result, struct ipf_error *err)
+int result_parse(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err)
 {
-	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0 ||
-	    fields_read(fields, FIELDS, result, &r->doc, JDOC_ROOT, err) < 0)
+	if (jdoc_parse(doc, line.data, line.len, err) < 0 || fields_read(fields, FIELDS, result, doc, JDOC_ROOT, err) < 0)
 		return -1;
-	jdoc_id error = jdoc_get(&r->doc, JDOC_ROOT, "error");
+	jdoc_id error = jdoc_get(doc, JDOC_ROOT, "error");
 	fields_init(error_fields, ERROR_FIELDS, result);
-	if (!jdoc_is_null(&r->doc, error) && fields_read(error_fields, ERROR_FIELDS, result, &r->doc, error, err) < 0)
+	if (!jdoc_is_null(doc, error) && fields_read(error_fields, ERROR_FIELDS, result, doc, error, err) < 0)
 		return -1;
 	if (result->ok == (result->error_kind.data != NULL))
 		return ipf_error_set(err, IPF_INPUT,
 		                     result->ok ? "error: present although ok is true" : "error: missing although ok is false");
-	return RESULT_ROW;
+	return 0;
 }
 
 bool result_hung_up(const struct result *result)
@@ -183,9 +182,10 @@ int result_reader_next(struct result_reader *r, struct result *result, struct sl
 		return RESULT_SAMPLE;
 	if (begins(*line, "{\"window\":"))
 		return RESULT_WINDOW;
-	if ((got = parse(r, *line, result, err)) < 0)
-		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
-	return got;
+	if (result_parse(&r->doc, *line, result, err) == 0)
+		return RESULT_ROW;
+	ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
+	return -1;
 }
 
 struct stream_reader *result_reader_stream(struct result_reader *r)

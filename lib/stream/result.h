@@ -60,6 +60,8 @@ int result_reader_open(struct result_reader **reader, const char *path, struct i
  * *line is the whole line. RESULT_END
  * at the end; -1. Valid until the next call. */
 int result_reader_next(struct result_reader *reader, struct result *result, struct slice *line, struct ipf_error *err);
+/* Parses the line of a row with `doc`, to which *result then belongs. -1: it is no row. */
+int result_parse(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err);
 struct stream_reader *result_reader_stream(struct result_reader *reader);
 void result_reader_close(struct result_reader *reader);
 

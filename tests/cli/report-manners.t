@@ -14,7 +14,7 @@ misused() { # PART ARGUMENTS…
 	complains ipf-report "$part" "$*: says why"
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
 }
-misused '-f: expected text, json or csv, got "html"' -f html
+misused 'got "no-such-format"' -f no-such-format
 misused '--window: expected stage, drain or steady, got "middle"' --window middle
 misused '--by: expected stage, model or target, got "session"' --by session
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
@@ -27,9 +27,10 @@ misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 
 # The formats that the program knows are those of its completion, and each has a section in the manual.
 "$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z -]*\)'.*/\1/p}" | tr ' ' '\n' | sort >known
-sed -n '/^\.Sh FORMATS/,/^\.Sh METRICS/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" | sort >documented
-same known documented "every output format has a section in ipf-report(1)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv" "and is in --help"
+sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-exports.5" |
+	sed 's/, /\n/g' | sort >documented
+same known documented "every output format has a section in ipf-report(1) or ipf-exports(5)"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv " "and is in --help"
 
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"

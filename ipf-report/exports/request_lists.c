@@ -1,0 +1,128 @@
+#include "exports/request_lists.h"
+
+#include "absent.h"
+#include "exports/event_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SECONDS_MOST 10000000 /* 115 days */
+
+/* Counts the events of a request in seconds from the first start on. */
+static void count_events(double *seconds, int64_t count, const struct load *load, const struct row *row,
+                         const struct event_times *times)
+{
+	double begin_ns = (double)(load->begin_ns - load->run->parts[row->part].shift_ns);
+	for (size_t i = 0; i < times->count; i++) {
+		double at = floor((times->ns[i] - begin_ns) / 1e9);
+		if (at >= 0 && at < (double)count)
+			seconds[(int64_t)at]++;
+	}
+}
+
+struct request_lists request_lists_of(const struct load *load)
+{
+	struct request_lists lists = {.events = true, .tokens_per_s_peak = NAN};
+	struct event_times times = {0};
+	struct result result;
+	int64_t count = load->begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->begin_ns) / 1000000000 + 2;
+	double *seconds = count < SECONDS_MOST ? calloc((size_t)count + 1, sizeof *seconds) : NULL;
+	for_load(load, row)
+	{
+		if (!row_lines_read(load->run->lines, row->line, &result))
+			break;
+		lists.texts |= result.text.data != NULL;
+		if (!row->ok)
+			continue;
+		if (event_times_parse(&times, result.event_ns)) {
+			if (seconds)
+				count_events(seconds, count, load, row, &times);
+		} else if (row->metric[METRIC_ITL_MEAN] != IPF_ABSENT) {
+			lists.events = false;
+		}
+	}
+	for (int64_t i = 0; seconds && lists.events && load->ok && i < count; i++)
+		lists.tokens_per_s_peak = fmax(lists.tokens_per_s_peak, seconds[i]);
+	event_times_release(&times);
+	free(seconds);
+	return lists;
+}
+
+void request_list_times(struct jout *w, const struct load *load, row_value ns)
+{
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		double value = row->ok ? ns(row) / 1e9 : 0;
+		jout_double(w, isnan(value) ? 0 : value);
+	}
+	jout_end_list(w);
+}
+
+void request_list_counts(struct jout *w, const struct load *load, row_value tokens)
+{
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		double value = row->ok ? tokens(row) : 0;
+		jout_int(w, isnan(value) ? 0 : (int64_t)value);
+	}
+	jout_end_list(w);
+}
+
+void request_list_inputs(struct jout *w, const struct load *load)
+{
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		int64_t tokens = row->input_tokens != IPF_ABSENT ? row->input_tokens : row->asked_input;
+		jout_int(w, tokens == IPF_ABSENT ? 0 : tokens);
+	}
+	jout_end_list(w);
+}
+
+void request_list_gaps(struct jout *w, const struct load *load)
+{
+	struct event_times times = {0};
+	struct result result;
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		jout_begin_list(w);
+		if (row->ok && row_lines_read(load->run->lines, row->line, &result) &&
+		    event_times_parse(&times, result.event_ns))
+			for (size_t i = 1; i < times.count; i++)
+				jout_double(w, (times.ns[i] - times.ns[i - 1]) / 1e9);
+		jout_end_list(w);
+	}
+	jout_end_list(w);
+	event_times_release(&times);
+}
+
+void request_list_texts(struct jout *w, const struct load *load)
+{
+	struct result result;
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		if (row->ok && row_lines_read(load->run->lines, row->line, &result) && result.text.data)
+			jout_value(w, result.text);
+		else
+			jout_string0(w, "");
+	}
+	jout_end_list(w);
+}
+
+void request_list_errors(struct jout *w, const struct load *load)
+{
+	struct result result;
+	jout_begin_list(w);
+	for_load(load, row)
+	{
+		if (row->ok || !row_lines_read(load->run->lines, row->line, &result))
+			jout_string0(w, "");
+		else
+			jout_value(w, result.error_text.data ? result.error_text : result.error_kind);
+	}
+	jout_end_list(w);
+}

@@ -1,0 +1,105 @@
+#include "exports/row_values.h"
+
+#include "absent.h"
+
+#include <math.h>
+#include <string.h>
+
+static double or_nan(int64_t value)
+{
+	return value == IPF_ABSENT ? NAN : (double)value;
+}
+
+double row_metric(const struct row *row, enum metric m)
+{
+	return or_nan(row->metric[m]);
+}
+
+double row_ttft(const struct row *row)
+{
+	return row_metric(row, METRIC_TTFT);
+}
+
+double row_e2e(const struct row *row)
+{
+	return row_metric(row, METRIC_E2E);
+}
+
+double row_stream(const struct row *row)
+{
+	return row_metric(row, METRIC_STREAM);
+}
+
+double row_input(const struct row *row)
+{
+	return or_nan(row->input_tokens);
+}
+
+double row_output(const struct row *row)
+{
+	return or_nan(row->output_tokens);
+}
+
+double row_tpot(const struct row *row)
+{
+	return row->output_tokens > 1 ? (row_e2e(row) - row_ttft(row)) / (double)(row->output_tokens - 1) : NAN;
+}
+
+static bool is_part(const struct row *row, enum load_part which)
+{
+	return which == LOAD_SENT || row->ok == (which == LOAD_OK);
+}
+
+void row_values_of(struct row_values *v, const struct load *load, enum load_part which, row_value value, double per)
+{
+	*v = (struct row_values){.mean = NAN, .min = NAN, .max = NAN, .std = NAN, .sample_std = NAN, .per = per};
+	for_load(load, row) if (is_part(row, which)) samples_add(&v->list, value(row) / per);
+	v->n = (int64_t)v->list.count;
+	if (v->n == 0)
+		return;
+	samples_sort(&v->list);
+	for (int64_t i = 0; i < v->n; i++)
+		v->sum += v->list.values[i];
+	v->mean = samples_mean(&v->list);
+	v->min = v->list.values[0];
+	v->max = v->list.values[v->n - 1];
+	v->std = samples_std(&v->list);
+	if (v->n > 1)
+		v->sample_std = v->std * sqrt((double)v->n / (double)(v->n - 1));
+}
+
+void row_values_of_gaps(struct row_values *v, const struct load *load, double per)
+{
+	*v = (struct row_values){.mean = NAN, .min = NAN, .max = NAN, .std = NAN, .sample_std = NAN, .per = per};
+	v->gaps = histogram_new();
+	for (int32_t i = 0; v->gaps && i < (int32_t)load->run->schedule.count; i++) {
+		const struct histogram *one = run_data_gaps(load->run, i, -1);
+		bool counts = load->stage < 0 ? load->run->schedule.stages[i].measured : load->stage == i;
+		if (one && counts && strcmp(run_data_itl(load->run, 0), "gap") == 0)
+			histogram_merge(v->gaps, one);
+	}
+	v->n = v->gaps ? histogram_count(v->gaps) : 0;
+	if (v->n == 0)
+		return;
+	v->mean = histogram_mean(v->gaps) / per;
+	v->sum = v->mean * (double)v->n;
+	v->min = (double)histogram_min(v->gaps) / per;
+	v->max = (double)histogram_max(v->gaps) / per;
+	v->std = histogram_std(v->gaps) / per;
+	if (v->n > 1)
+		v->sample_std = v->std * sqrt((double)v->n / (double)(v->n - 1));
+}
+
+void row_values_release(struct row_values *v)
+{
+	samples_release(&v->list);
+	histogram_free(v->gaps);
+	*v = (struct row_values){0};
+}
+
+double row_values_percentile(struct row_values *v, double p)
+{
+	if (v->n == 0)
+		return NAN;
+	return v->gaps ? histogram_percentile(v->gaps, p) / v->per : samples_percentile(&v->list, p);
+}

@@ -1,0 +1,52 @@
+/* A figure of each request by the definition of another tool, and its distribution by that tool's rules.
+ *
+ *     static double tpot(const struct row *row) { … }              // ns; NAN: this request has none
+ *
+ *     struct row_values v;
+ *     row_values_of(&v, &load, LOAD_OK, tpot, 1e6);                // in ms
+ *     jout_member_double(w, "mean_tpot_ms", v.mean);
+ *     jout_member_double(w, "p99_tpot_ms", row_values_percentile(&v, 99));
+ *     row_values_release(&v);
+ *
+ * What no request has is NAN everywhere, also in a mean: some tools write 0 there, which is no measurement.
+ */
+#ifndef REPORT_ROW_VALUES_H
+#define REPORT_ROW_VALUES_H
+
+#include "exports/load.h"
+
+struct row_values {
+	int64_t n;
+	double sum; /* 0 if there are none */
+	double mean, min, max;
+	double std, sample_std; /* of the population, and of a sample (n - 1); NAN for one value */
+	struct samples list;    /* empty for gaps */
+	struct histogram *gaps;
+	double per;
+};
+
+enum load_part { LOAD_OK, LOAD_FAILED, LOAD_SENT };
+
+/* The value of a row; NAN: it has none. */
+typedef double (*row_value)(const struct row *row);
+
+/* The values of those rows, each divided by `per`. */
+void row_values_of(struct row_values *v, const struct load *load, enum load_part which, row_value value, double per);
+/* The gaps between the content events of the successful requests, pooled; to within 0.1 %. None if the results were
+ * collected with another --itl. */
+void row_values_of_gaps(struct row_values *v, const struct load *load, double per);
+void row_values_release(struct row_values *v);
+
+/* p in 0 … 100, by linear interpolation between order statistics: NumPy's default. */
+double row_values_percentile(struct row_values *v, double p);
+
+/* In ns; NAN: absent. */
+double row_ttft(const struct row *row);
+double row_e2e(const struct row *row);    /* to the last content event */
+double row_stream(const struct row *row); /* to the end of the response */
+double row_tpot(const struct row *row);   /* (e2e - ttft) / (output tokens - 1) */
+double row_input(const struct row *row);  /* tokens */
+double row_output(const struct row *row);
+double row_metric(const struct row *row, enum metric m);
+
+#endif

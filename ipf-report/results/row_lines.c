@@ -1,0 +1,100 @@
+#include "results/row_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct row_lines {
+	FILE *file;
+	char folder[200]; /* for messages */
+	int64_t end;      /* where the next line goes */
+	int64_t at;       /* where reading goes on without a seek; -1: after writing */
+	char *line;       /* the one that was read last */
+	size_t cap;
+	struct jdoc doc;
+	struct ipf_error err;
+};
+
+/* A file without a name, also where the file system cannot make one at once. */
+static int open_unnamed(const char *folder)
+{
+	char name[256];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || snprintf(name, sizeof name, "%s/ipf-report.XXXXXX", folder) >= (int)sizeof name)
+		return fd;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+struct row_lines *row_lines_new(struct ipf_error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	struct row_lines *lines = calloc(1, sizeof *lines);
+	if (!lines) {
+		ipf_error_memory(err);
+		return NULL;
+	}
+	snprintf(lines->folder, sizeof lines->folder, "%s", folder && *folder ? folder : "/tmp");
+	int fd = open_unnamed(lines->folder);
+	lines->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+	if (!lines->file) {
+		ipf_error_errno(err, errno, lines->folder, "cannot create a temporary file");
+		if (fd >= 0)
+			close(fd);
+		free(lines);
+		return NULL;
+	}
+	lines->at = -1;
+	return lines;
+}
+
+void row_lines_free(struct row_lines *lines)
+{
+	if (!lines)
+		return;
+	fclose(lines->file);
+	jdoc_release(&lines->doc);
+	free(lines->line);
+	free(lines);
+}
+
+int64_t row_lines_add(struct row_lines *lines, struct slice line)
+{
+	int64_t where = lines->end;
+	if (fwrite(line.data, 1, line.len, lines->file) != line.len || putc('\n', lines->file) == EOF)
+		ipf_error_errno(&lines->err, errno, lines->folder, "cannot write a temporary file");
+	lines->end += (int64_t)line.len + 1;
+	lines->at = -1;
+	return where;
+}
+
+bool row_lines_read(struct row_lines *lines, int64_t where, struct result *result)
+{
+	if (lines->err.kind != IPF_OK)
+		return false;
+	/* rows are mostly read in the order of their lines: seeking would discard what is buffered */
+	if (lines->at != where && fseeko(lines->file, where, SEEK_SET) < 0) {
+		ipf_error_errno(&lines->err, errno, lines->folder, "cannot read a temporary file");
+		return false;
+	}
+	ssize_t len = getline(&lines->line, &lines->cap, lines->file);
+	if (len < 1) {
+		ipf_error_errno(&lines->err, ferror(lines->file) ? errno : EIO, lines->folder, "cannot read a temporary file");
+		return false;
+	}
+	lines->at = where + len;
+	return result_parse(&lines->doc, (struct slice){lines->line, (size_t)len - 1}, result, &lines->err) == 0;
+}
+
+int row_lines_check(const struct row_lines *lines, struct ipf_error *err)
+{
+	if (lines->err.kind == IPF_OK)
+		return 0;
+	if (err->kind == IPF_OK)
+		*err = lines->err;
+	return -1;
+}

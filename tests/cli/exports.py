@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""Exports of ipf-report in the formats of other tools, checked against the rows of the results.
+
+    exports.py make RESULTS             writes results whose names are as bad as names can be
+    exports.py check NAME RESULTS FILE  FILE is in the format NAME and has the figures that the rows give
+    exports.py same-figures RESULTS     (a library for exports_*.py)
+
+The form of each format is in tests/data/exports/NAME.json, written from that tool's source: the members it can have,
+and the type of each. A member that begins with "?" may be missing; no other member may exist. Types are "number",
+"integer", "text", "bool", "null", alternatives as in "number|null", a list with the type of its elements, an object,
+and {"*": TYPE} for an object whose members have any name.
+
+The figures are computed here a second time, by the definitions of the tool; NumPy is used if there is one.
+"""
+import hashlib
+import json
+import math
+import random
+import sys
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+HOSTILE = "m\"o'd,el\n=cmd|' /C calc'!A0\t<script>\u001b[31m\u202e{{x}}%s`id`$(id)"
+STAGES = [("=warm,\"up\"", "constant", False), ("po'is\"son</script>", "poisson", True), ("=closed", "closed", True)]
+
+
+# ---- statistics, as NumPy has them ------------------------------------------------------------------------------------
+
+def percentile(values, p):
+    """By linear interpolation between order statistics."""
+    if numpy:
+        return float(numpy.percentile(values, p))
+    ordered = sorted(values)
+    at = (len(ordered) - 1) * p / 100
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def mean(values):
+    return math.fsum(values) / len(values)
+
+
+def std(values, sample=0):
+    middle = mean(values)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - sample))
+
+
+# ---- results ----------------------------------------------------------------------------------------------------------
+
+def fine_bucket(value):
+    """512 in each octave: the histogram of gaps."""
+    octave = value.bit_length() - 1
+    return value if value < 512 else 512 * (octave - 8) + ((value - 2 ** octave) * 512 >> octave)
+
+
+def make_row(chance, n, stage, start):
+    tokens = 1 if n % 17 == 3 else chance.randint(2, 12)
+    row = {"n": n, "req": n, "stage": stage, "id": f"r{n}", "session": f"{HOSTILE} {n // 2}", "turn": n % 2, "model": HOSTILE,
+           "ok": True, "start_ns": start, "end_ns": start, "input_tokens": chance.randint(1, 4000),
+           "asked_output_tokens": tokens, "asked_input_tokens": 1000}
+    if stage != 2:
+        row["due_ns"] = start - 250000
+        row["ready_ns"] = row["due_ns"]
+        row["lag_ns"] = row["client_lag_ns"] = 250000
+    elif n % 3 == 0:
+        row["slot_wait_ns"] = chance.randint(1000, 9000000)
+    if n % 9 == 5:
+        row["ok"] = False
+        row["end_ns"] = start + chance.randint(1, 50000000)
+        row["error"] = [{"kind": "http-status", "text": HOSTILE, "status": 429}, {"kind": "timeout"},
+                        {"kind": "in-band", "text": "no \"memory\"", "status": 200}, {"kind": "hung-up"}][n // 9 % 4]
+        return row
+    first = start + chance.randint(5000000, 90000000)
+    events = [first]
+    for _ in range(tokens - 1):
+        events.append(events[-1] + int(chance.lognormvariate(16, 0.5)))
+    gaps = [b - a for a, b in zip(events, events[1:])]
+    row.update(ttfb_ns=first - start - 1000, ttft_ns=first - start, ttfa_ns=first - start, e2e_ns=events[-1] - start,
+               end_ns=events[-1] + 400000, stream_ns=events[-1] - start + 400000, events=tokens, coalesced=0, stalls=0,
+               output_tokens=tokens, output_tokens_usage=tokens, output_tokens_tokenizer=tokens + 1,
+               input_tokens_usage=row["input_tokens"], cached_tokens=row["input_tokens"] // 3, tokens_source="usage",
+               finish="length", event_ns=events, text=HOSTILE)
+    if n % 5 == 0:
+        row["reasoning_tokens"] = tokens // 2
+    if gaps:
+        row.update(ttst_ns=gaps[0], itl_mean_ns=round(mean(gaps)), itl_max_ns=max(gaps),
+                   tpot_ns=round((events[-1] - first) / (tokens - 1)))
+    row["ntpot_ns"] = round(row["e2e_ns"] / tokens)
+    return row
+
+
+def make(path):
+    chance = random.Random(7)
+    rows, n = [], 0
+    for stage, count in enumerate([4, 40, 31]):
+        start = stage * 10 ** 10
+        for _ in range(count):
+            start += chance.randint(1000000, 200000000)
+            rows.append(make_row(chance, n, stage, start))
+            n += 1
+    chance.shuffle(rows)
+    lines = list(rows)
+    for stage in range(3):
+        gaps = [g for row in rows if row["stage"] == stage and row["ok"] for g in gaps_of(row)]
+        buckets = [fine_bucket(gap) for gap in gaps]
+        lines.append({"histogram": "itl_ns", "stage": stage, "count": len(gaps), "min": min(gaps), "max": max(gaps),
+                      "sum": sum(gaps), "buckets": [[i, buckets.count(i)] for i in sorted(set(buckets))]})
+    stages = [{"name": name, "kind": kind, "spec": kind, "begin_ns": i * 10 ** 10, "end_ns": (i + 1) * 10 ** 10,
+               "arrivals": [4, 40, 31][i], "first_n": [0, 4, 44][i], "measured": measured}
+              for i, (name, kind, measured) in enumerate(STAGES)]
+    stages[1]["rate"] = 4.25
+    stages[2].update(closed=True, slots=6)
+    t0 = 1795156140123456789
+    trace = {"ipf": "trace", "version": 1, "tool": "ipf-prep 0.1.0", "source": "sharegpt", "argv": ["sharegpt"]}
+    header = {"ipf": "results", "version": 1, "tool": "ipf-collect 0.1.0", "argv": ["--events", "--text"], "api": "openai-chat",
+              "itl": "gap", "stages": stages, "tokenizer": {"name": HOSTILE},
+              "from": [{"ipf": "records", "version": 1, "tool": "ipf-fire 0.1.0", "target": "http://h:8000/v1/x?a='\"&b=</script>",
+                        "model": HOSTILE, "t0": "2026-11-20T06:29:00.123Z", "t0_unix_ns": t0,
+                        "host": {"name": "=host,\"1\""},
+                        "from": [{"ipf": "schedule", "version": 1, "tool": "ipf-sched 0.1.0", "seed": 1, "stages": stages,
+                                  "from": [trace], "trace": {"sha256": "0" * 64, "requests": 75}}, trace]}]}
+    body = "".join(json.dumps(line) + "\n" for line in lines)
+    with open(path, "w") as out:
+        out.write(json.dumps(header) + "\n" + body)
+        end = {"lines": len(lines), "sha256": hashlib.sha256(body.encode()).hexdigest()}
+        out.write(json.dumps({"end": end}) + "\n")
+
+
+def gaps_of(row):
+    return [b - a for a, b in zip(row.get("event_ns", []), row.get("event_ns", [])[1:])]
+
+
+class Load:
+    """The requests of a stage, or of all measured stages, as the tools count them: started, and not disconnected on purpose."""
+
+    def __init__(self, header, rows, stages):
+        self.header = header
+        self.stages = stages
+        self.stage = header["stages"][stages[0]] if len(stages) == 1 else None
+        self.sent = sorted((row for row in rows if row["stage"] in stages and "start_ns" in row
+                            and row.get("error", {}).get("kind") != "hung-up"), key=lambda row: (row["stage"], row["start_ns"], row["n"]))
+        self.ok = [row for row in self.sent if row["ok"]]
+        self.failed = [row for row in self.sent if not row["ok"]]
+        self.begin = min((row["start_ns"] for row in self.sent), default=None)
+        self.end = max((row.get("end_ns", row["start_ns"]) for row in self.sent), default=None)
+        self.seconds = (self.end - self.begin) / 1e9 if self.sent else None
+        self.t0 = header["from"][0]["t0_unix_ns"]
+        self.inputs = sum(row.get("input_tokens", 0) for row in self.ok)
+        self.outputs = sum(row.get("output_tokens", 0) for row in self.ok)
+
+    def values(self, function, rows=None):
+        """Of those rows for which there is a value."""
+        found = [function(row) for row in (self.ok if rows is None else rows)]
+        return [value for value in found if value is not None]
+
+    def gaps(self):
+        return [gap for row in self.ok for gap in gaps_of(row)]
+
+
+def read_results(path):
+    with open(path) as lines:
+        lines = [json.loads(line) for line in lines]
+    rows = [line for line in lines[1:-1] if "n" in line]
+    return lines[0], rows
+
+
+def loads_of(path):
+    """One for each measured stage, and one of all of them."""
+    header, rows = read_results(path)
+    measured = [i for i, stage in enumerate(header["stages"]) if stage["measured"]]
+    return [Load(header, rows, [i]) for i in measured], Load(header, rows, measured)
+
+
+def ms(name):
+    return lambda row: row[name] / 1e6 if name in row else None
+
+
+def tpot_to(end):
+    """Milliseconds per token after the first, to e2e_ns or stream_ns."""
+    return lambda row: (row[end] - row["ttft_ns"]) / (row["output_tokens"] - 1) / 1e6 \
+        if row.get("output_tokens", 0) > 1 and "ttft_ns" in row else None
+
+
+# ---- the form of a document ---------------------------------------------------------------------------------------------
+
+def type_is(value, name):
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    return {"text": isinstance(value, str), "bool": isinstance(value, bool), "null": value is None}[name]
+
+
+def check_form(value, form, at, wrong):
+    if isinstance(form, str):
+        if not any(type_is(value, name) for name in form.split("|")):
+            wrong.append(f"{at}: expected {form}, got {value!r}"[:300])
+    elif isinstance(form, list):
+        if not isinstance(value, list):
+            wrong.append(f"{at}: expected a list, got {value!r}"[:300])
+        else:
+            for i, one in enumerate(value):
+                check_form(one, form[0], f"{at}[{i}]", wrong)
+    elif not isinstance(value, dict):
+        wrong.append(f"{at}: expected an object, got {value!r}"[:300])
+    else:
+        known = {key.lstrip("?"): inner for key, inner in form.items()}
+        for key in form:
+            if not key.startswith(("?", "*", "$")) and key not in value:
+                wrong.append(f"{at}: {key} is missing")
+        for key, inner in value.items():
+            if key in known or "*" in known:
+                check_form(inner, resolve(known.get(key, known.get("*")), ROOT), f"{at}.{key}", wrong)
+            else:
+                wrong.append(f"{at}: {key} is unknown to the tool")
+
+
+ROOT = {}
+
+
+def resolve(form, root):
+    """A text that begins with $ is the name of a form that the file defines."""
+    return root[form] if isinstance(form, str) and form.startswith("$") else form
+
+
+def flat(value, at=""):
+    """The leaves of a document, by path."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(inner, f"{at}.{key}" if at else key)
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from flat(inner, f"{at}[{i}]")
+    else:
+        yield at, value
+
+
+def near(a, b, loose):
+    if isinstance(a, bool) or isinstance(b, bool) or not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
+        return a == b
+    return abs(a - b) <= (2e-3 if loose else 1e-9) * max(abs(a), abs(b)) + 1e-9
+
+
+def compare(document, expected, loose, wrong):
+    """Every expected figure is there and as expected; `loose` says of which paths the histogram is the source."""
+    found = dict(flat(document))
+    for path, value in flat(expected):
+        if path not in found:
+            wrong.append(f"{path}: missing, expected {value!r}"[:300])
+        elif not near(found[path], value, any(part in path for part in loose)):
+            wrong.append(f"{path}: {found[path]!r}, expected {value!r}"[:300])
+
+
+# ---- the formats ----------------------------------------------------------------------------------------------------------
+
+def of_metric(values, name, percentiles, suffix="_ms"):
+    if not values:
+        return {}
+    return {f"mean_{name}{suffix}": mean(values), f"median_{name}{suffix}": percentile(values, 50),
+            f"std_{name}{suffix}": std(values), **{f"p{p}_{name}{suffix}": percentile(values, p) for p in percentiles}}
+
+
+def peak(rows, end):
+    """The most requests in flight; what ends makes room for what starts."""
+    steps = sorted([(row["start_ns"], 1) for row in rows] + [(row["start_ns"] + row[end], -1) for row in rows])
+    now = most = 0
+    for _, step in steps:
+        now += step
+        most = max(most, now)
+    return most
+
+
+def peak_events(load):
+    seconds = {}
+    for row in load.ok:
+        for event in row["event_ns"]:
+            second = (event - load.begin) // 10 ** 9
+            seconds[second] = seconds.get(second, 0) + 1
+    return max(seconds.values())
+
+
+def vllm(load, detailed):
+    def wait(row):
+        return row.get("slot_wait_ns", 0) / 1e6
+    s = load.seconds
+    expected = {"backend": "openai-chat", "endpoint_type": "openai-chat", "label": load.stage["name"], "model_id": HOSTILE,
+                "tokenizer_id": HOSTILE, "num_prompts": len(load.sent), "request_rate": load.stage.get("rate", "inf"),
+                "max_concurrency": load.stage.get("slots"), "duration": s, "completed": len(load.ok), "failed": len(load.failed),
+                "total_input_tokens": load.inputs, "total_output_tokens": load.outputs, "request_throughput": len(load.ok) / s,
+                "output_throughput": load.outputs / s, "total_token_throughput": (load.inputs + load.outputs) / s,
+                "request_goodput": sum(row["ttft_ns"] <= 60e6 and (tpot_to("e2e_ns")(row) or 0) <= 12 for row in load.ok) / s,
+                "latencies": [row.get("e2e_ns", 0) / 1e9 for row in load.sent],
+                "queue_times": [wait(row) / 1e3 if row["ok"] else 0 for row in load.sent],
+                "max_concurrent_requests": peak(load.ok, "e2e_ns"),
+                **of_metric(load.values(ms("ttft_ns")), "ttft", [99]), **of_metric(load.values(tpot_to("e2e_ns")), "tpot", [99]),
+                **of_metric([gap / 1e6 for gap in load.gaps()], "itl", [99]), **of_metric(load.values(ms("e2e_ns")), "e2el", [99])}
+    if "slots" in load.stage:
+        expected.update(of_metric(load.values(wait), "client_queue_time", [99]))
+    if detailed:
+        expected.update(details(load), start_times=[row["start_ns"] / 1e9 for row in load.sent], max_output_tokens_per_s=peak_events(load))
+    return expected
+
+
+def details(load):
+    return {"input_lens": [row["input_tokens"] for row in load.sent], "output_lens": [row.get("output_tokens", 0) for row in load.sent],
+            "ttfts": [row.get("ttft_ns", 0) / 1e9 for row in load.sent],
+            "itls": [[gap / 1e9 for gap in gaps_of(row)] for row in load.sent],
+            "generated_texts": [row.get("text", "") for row in load.sent],
+            "errors": [row["error"].get("text", row["error"]["kind"]) if "error" in row else "" for row in load.sent]}
+
+
+def sglang(load, detailed):
+    s = load.seconds
+    in_second = {}
+    for row in load.ok:
+        for second in range((row["start_ns"] - load.begin) // 10 ** 9, (row["end_ns"] - load.begin) // 10 ** 9 + 1):
+            in_second[second] = in_second.get(second, 0) + 1
+    latencies = load.values(ms("stream_ns"))
+    cached = sum(row["cached_tokens"] for row in load.ok)
+    expected = {"tag": load.stage["name"], "backend": "sglang-oai-chat", "dataset_name": "sharegpt",
+                "max_concurrency": load.stage.get("slots"), "duration": s, "completed": len(load.ok),
+                "total_input_tokens": load.inputs, "total_output_tokens": load.outputs,
+                "total_output_tokens_retokenized": sum(row["output_tokens_tokenizer"] for row in load.ok),
+                "request_throughput": len(load.ok) / s, "input_throughput": load.inputs / s, "output_throughput": load.outputs / s,
+                "total_throughput": (load.inputs + load.outputs) / s, "concurrency": sum(latencies) / 1e3 / s,
+                "max_concurrent_requests": max(in_second.values()),
+                "cache_report": {"total_prompt_tokens": load.inputs, "total_cached_tokens": cached,
+                                 "cache_hit_rate_pct": round(100 * cached / load.inputs, 2)}}
+    for name, values in [("e2e_latency", latencies), ("ttft", load.values(ms("ttft_ns"))), ("tpot", load.values(tpot_to("stream_ns"))),
+                         ("itl", [gap / 1e6 for gap in load.gaps()])]:
+        expected.update(of_metric(values, name, [90, 95, 99]))
+    if "rate" in load.stage:
+        expected["request_rate"] = load.stage["rate"]
+    if detailed:
+        expected.update(details(load), max_output_tokens_per_s=peak_events(load),
+                        cached_tokens=[row.get("cached_tokens", 0) for row in load.sent])
+    return expected
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def each_stage(expect, *more):
+    return lambda stages, total: [expect(load, *more) for load in stages]
+
+
+# Name: how it is read, what it should be, and the members that come from the histogram of gaps.
+FORMATS = {
+    "vllm": (json_lines, each_stage(vllm, False), ["itl_ms"]),
+    "vllm-detailed": (json_lines, each_stage(vllm, True), ["itl_ms"]),
+    "sglang": (json_lines, each_stage(sglang, False), ["itl_ms"]),
+    "sglang-detailed": (json_lines, each_stage(sglang, True), ["itl_ms"]),
+}
+
+
+def check(name, forms, results, path):
+    read, expect, loose = FORMATS[name]
+    with open(path, newline="") as text:
+        document = read(text.read())
+    with open(f"{forms}/{name.removesuffix('-detailed')}.json") as form:
+        form = json.load(form)
+    global ROOT
+    ROOT = form
+    wrong = []
+    check_form(document, resolve("$document", form), name, wrong)
+    compare(document, expect(*loads_of(results)), loose, wrong)
+    for line in wrong[:20]:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(sys.argv[2])
+    else:
+        sys.exit(check(*sys.argv[2:]))

@@ -1,0 +1,142 @@
+/* What another tool would have seen of a run: which requests count, when, and their statistics. */
+#include "unit.h"
+
+#include "absent.h"
+#include "exports/row_values.h"
+
+#include <math.h>
+
+enum { ROWS = 6 };
+
+struct fixture {
+	struct schedule_stage stages[3];
+	struct row rows[ROWS];
+	struct run_part parts[2];
+	struct run_data run;
+	struct report report;
+};
+
+static struct row row_of(int32_t stage, int32_t part, int64_t start_ns, int64_t ttft_ns, int64_t e2e_ns, int64_t tokens)
+{
+	struct row row = {
+		.stage = stage, .part = part, .start_ns = start_ns, .end_ns = start_ns + e2e_ns, .error = -1, .ok = true};
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		row.metric[m] = IPF_ABSENT;
+	row.metric[METRIC_TTFT] = ttft_ns;
+	row.metric[METRIC_E2E] = row.metric[METRIC_STREAM] = e2e_ns;
+	row.input_tokens = 10;
+	row.output_tokens = tokens;
+	return row;
+}
+
+/* A warm-up, a stage of which a request failed and one was ended on purpose, and a stage without requests. */
+static void fill(struct fixture *f)
+{
+	*f = (struct fixture){.stages = {{.name = "a", .kind = "constant", .rate = 1, .slots = IPF_ABSENT},
+	                                 {.name = "b", .kind = "poisson", .rate = 2, .slots = 3, .measured = true},
+	                                 {.name = "c", .kind = "closed", .rate = NAN, .closed = true, .measured = true}},
+	                      .rows = {row_of(0, 0, 0, 1, 100, 1), row_of(1, 0, 1000, 10, 110, 11),
+	                               row_of(1, 0, 1050, 20, 40, 1), row_of(1, 0, 1060, 0, 900, 0),
+	                               row_of(1, 0, 1070, 5, 50, 5), row_of(1, 1, 1090, 30, 90, 4)},
+	                      .parts = {{.t0_ns = 5000000000}, {.t0_ns = 5000000000}}};
+	f->rows[3].ok = f->rows[4].ok = false;
+	f->rows[3].error = 0;
+	f->rows[3].metric[METRIC_TTFT] = IPF_ABSENT;
+	f->rows[4].error = VERDICT_HUNG_UP;
+	f->run = (struct run_data){.rows = f->rows,
+	                           .row_count = ROWS,
+	                           .parts = f->parts,
+	                           .part_count = 1,
+	                           .schedule = {.stages = f->stages, .count = 3}};
+	f->report = (struct report){.run = &f->run};
+}
+
+static void one_load_for_each_stage_with_requests(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct load load;
+	fill(&f);
+	assert_int_equal(load_first(&f.report), 1);
+	assert_int_equal(load_next(&f.report, 1), LOAD_END);
+	load_init(&load, &f.report, 1);
+	assert_int_equal(load.sent, 4);
+	assert_int_equal(load.ok, 3);
+	assert_int_equal(load.failed, 1);
+	assert_int_equal(load.output_tokens, 16);
+	assert_int_equal(llround(load.duration_s * 1e9), 960);
+	assert_true(load.begin_unix_ns == 5000001000);
+	assert_float_equal(load_rate(&load), 2, 0);
+	assert_int_equal(load_slots(&load), 3);
+	assert_int_equal(load_peak(&load, METRIC_E2E), 2);
+	assert_int_equal(load_peak_second(&load, METRIC_E2E), 3);
+	/* without requests there is still a load, so that a document is not empty */
+	f.run.row_count = 1;
+	assert_int_equal(load_first(&f.report), LOAD_ALL);
+	assert_int_equal(load_next(&f.report, LOAD_ALL), LOAD_END);
+	load_init(&load, &f.report, LOAD_ALL);
+	assert_int_equal(load.sent, 0);
+	assert_true(isnan(load.duration_s));
+	assert_true(isnan(load_rate(&load)) && load_slots(&load) == IPF_ABSENT && load_peak(&load, METRIC_E2E) == 0);
+}
+
+static void repeats_add_up_and_shards_do_not(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct load load;
+	fill(&f);
+	f.run.part_count = 2;
+	load_init(&load, &f.report, LOAD_ALL);
+	assert_int_equal(llround(load.duration_s * 1e9), 960 + 90);
+	f.run.shards = true;
+	f.parts[1].shift_ns = 2000;
+	load_init(&load, &f.report, LOAD_ALL);
+	assert_int_equal(llround(load.duration_s * 1e9), 2180);
+	f.report.reproducible = true;
+	load_init(&load, &f.report, LOAD_ALL);
+	assert_true(load.begin_unix_ns == IPF_ABSENT);
+}
+
+static void values_and_their_statistics(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct load load;
+	struct row_values v;
+	fill(&f);
+	load_init(&load, &f.report, 1);
+	row_values_of(&v, &load, LOAD_OK, row_tpot, 1);
+	assert_int_equal(v.n, 2); /* not that of one token */
+	assert_float_equal(v.mean, 15, 1e-12);
+	assert_float_equal(v.std, 5, 1e-12);
+	assert_float_equal(v.sample_std, sqrt(50), 1e-12);
+	assert_float_equal(row_values_percentile(&v, 75), 17.5, 1e-12);
+	row_values_release(&v);
+	row_values_of(&v, &load, LOAD_SENT, row_e2e, 1);
+	assert_int_equal(v.n, 4);
+	assert_float_equal(v.sum, 110 + 40 + 900 + 90, 0);
+	row_values_release(&v);
+	row_values_of(&v, &load, LOAD_FAILED, row_ttft, 1);
+	assert_int_equal(v.n, 0);
+	assert_true(isnan(v.mean) && isnan(v.std) && isnan(row_values_percentile(&v, 50)));
+	row_values_release(&v);
+}
+
+static void dates(void **state)
+{
+	(void)state;
+	assert_string_equal(load_date(INT64_C(1795156140123456789)).text, "20261120-062900");
+	assert_string_equal(load_date(IPF_ABSENT).text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_load_for_each_stage_with_requests),
+		cmocka_unit_test(repeats_add_up_and_shards_do_not),
+		cmocka_unit_test(values_and_their_statistics),
+		cmocka_unit_test(dates),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
