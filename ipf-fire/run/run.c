@@ -348,6 +348,12 @@ static int open_replacing(struct stream_writer **writer, const char *path, json_
 	return stream_writer_open(writer, path, header, err) < 0 ? -1 : stream_writer_flush(*writer, err);
 }
 
+/* Does another program show the run? */
+static bool leaves_progress(const struct fire_options *o)
+{
+	return (o->no_progress && !o->common.progress) || progress_is_left(o->common.output, false, o->common.progress);
+}
+
 /* Determines the start of the run; may wait until shortly before it. */
 static int choose_start(struct run *r, struct ipf_error *err)
 {
@@ -357,12 +363,11 @@ static int choose_start(struct run *r, struct ipf_error *err)
 		return 0;
 	/* the warm-up needs the time before the start */
 	if (!r->options->warm)
-		r->early_signals = start_time_wait(
-			&r->options->start_at, r->signal_fd,
-			(struct start_time_display){.quiet = c->quiet,
-		                                .left = progress_is_left(c->output, false, c->progress),
-		                                .progress = c->progress,
-		                                .verbose = c->verbose});
+		r->early_signals = start_time_wait(&r->options->start_at, r->signal_fd,
+		                                   (struct start_time_display){.quiet = c->quiet,
+		                                                               .left = leaves_progress(r->options),
+		                                                               .progress = c->progress,
+		                                                               .verbose = c->verbose});
 	if (!r->early_signals && start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0)
 		return -1;
 	r->zero_ns = start_time_monotonic(&r->options->start_at);
@@ -507,7 +512,7 @@ static void watch(struct run *r)
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	const struct progress_line line = progress_line_of(r);
 	const struct common_options *c = &r->options->common;
-	progress_init(&p, c->progress, c->quiet || progress_is_left(c->output, false, c->progress));
+	progress_init(&p, c->progress, c->quiet || leaves_progress(r->options));
 	r->begun = !r->options->start_at.text;
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();

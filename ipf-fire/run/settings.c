@@ -211,6 +211,8 @@ static const struct option_spec specs[] = {
 	     "calibration to include in the header of the records (default: the one that --calibrate saved; none: omit it)"),
 
 	COMMON_OPTIONS(struct fire_options, common),
+	FIRE_UNSHAPING(OPTION_FLAG, 0, "no-progress", NULL, no_progress,
+	               "show no progress, also on a terminal: another program follows the records"),
 };
 /* clang-format on */
 

@@ -52,6 +52,7 @@ struct fire_options {
 	int64_t wait_ready_ns; /* 0: do not wait */
 	int dns;               /* 1: look names up for each connection */
 	bool force;            /* overwrite the records of a run */
+	bool no_progress;      /* unless --progress wants it */
 	bool list_apis, probe, calibrate, exact_output, no_stream, insecure;
 };
 
