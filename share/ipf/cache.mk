@@ -8,6 +8,8 @@
 #:   HIT_RATES=0 0.25 0.5 0.75 0.9   the shares of all prompt tokens that a cache without a limit finds
 #:   RATE=4           requests per second (Poisson arrivals)
 #:   FOR=60s          how long each share is measured
+#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
+#:                    Stability in ipf-collect(1)
 #:   GROUPS=          the number of groups of prompts that share a prefix; see --groups in ipf-prep(1)
 #: Targets:
 #:   all              cache.csv and a report for each share (hit-0.5.report.txt), in the folder cache
@@ -19,6 +21,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,cache))
+ipf_cache_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
 ipf_cache_rates := $(call ipf_get,HIT_RATES,0 0.25 0.5 0.75 0.9)
 ipf_cache_stage := poisson:rate=$(call ipf_get,RATE,4),for=$(call ipf_get,FOR,60s)
 ipf_cache_made  := -n $(call ipf_word,$(call ipf_get,REQUESTS,1000)) $(ipf_cache_lengths) $(call ipf_option,--groups,$(call ipf_get,GROUPS))

@@ -20,6 +20,13 @@
 #:   PREP_OPTIONS= FIRE_OPTIONS= COLLECT_OPTIONS= REPORT_OPTIONS=
 #:                    more options of ipf-prep, ipf-fire, ipf-collect and ipf-report
 #:   V=               1: show the commands
+#: With any of these, ipf-collect follows each run while it lasts, and shows it on a terminal. See Live figures in ipf-makefiles(7).
+#:   SCRAPE=          servers whose metrics are sampled, as [NAME=]URL; several (replicas) with spaces between them, as in all of these
+#:   GPU=             accelerators that are sampled: auto, nvml, dcgm:URL, …
+#:   PROMETHEUS=      a Prometheus that is asked at the end of a run what servers did
+#:   LISTEN=          serve the figures of the run to Prometheus, at an address such as :9464
+#:   PUSH=            send them to [KIND=]URL
+#:   LIVE_OPTIONS=    more options of this ipf-collect, such as --scrape-timeout 2s
 #: IPF_URL and so on are read before URL and so on, in case a makefile or the environment uses those names otherwise.
 #: A file that exists is not made again, and the next call after an interruption continues. If a variable has another value, what
 #: depends on it is made again, and the records of earlier runs are kept beside the new ones as earlier-1.records.zst and so on.
@@ -40,8 +47,17 @@ ipf_get    = $(or $(IPF_$(1)),$($(1)),$(2))
 # Runs one of the scripts; the programs are those in PATH, else those installed with this makefile.
 ipf_script = @PATH="$$$$PATH":$(call ipf_word,$(ipf_dir)/../../bin):$(call ipf_word,$(ipf_dir)/../../.build/bin); \
 	export PATH; exec sh $(call ipf_word,$(ipf_dir)/$(1))
-# A long option with the value of a variable, if it has one.
+# A long option with the value of a variable, if it has one; one for each word of it.
 ipf_option = $(if $(2),$(1) $(call ipf_word,$(2)))
+ipf_options = $(foreach word,$(2),$(call ipf_option,$(1),$(word)))
+
+# ipf_sampled: SERVERS. What ipf-collect samples while a run lasts: other samples need another run, other places to publish figures do not.
+ipf_sampled = $(strip $(call ipf_options,--scrape,$(1)) $(call ipf_options,--gpu,$(call ipf_get,GPU)) \
+	$(call ipf_option,--prometheus,$(call ipf_get,PROMETHEUS)) $(call ipf_get,LIVE_OPTIONS))
+ipf_published = $(strip $(call ipf_option,--listen,$(call ipf_get,LISTEN)) $(call ipf_options,--push,$(call ipf_get,PUSH)))
+ipf_more = $(if $(strip $(1)),$(ipf_sp)$(strip $(1)))
+# ipf_following: OPTIONS, MORE OPTIONS. Those of the ipf-collect that follows a run, if there are any of the former.
+ipf_following = $(if $(strip $(1)),-- $(strip $(1) $(2)))
 
 .PHONY: ipf_force
 ipf_force:
@@ -67,6 +83,8 @@ ipf_$(1)_seed    := $(call ipf_get,SEED,1)
 ipf_$(1)_prep    := --seed $(call ipf_get,SEED,1) $(call ipf_option,-t,$(call ipf_get,TOKENIZER)) $(call ipf_get,PREP_OPTIONS)
 ipf_$(1)_fire    := $(call ipf_option,-m,$(call ipf_get,MODEL)) $(call ipf_option,--api,$(call ipf_get,API)) $(call ipf_get,FIRE_OPTIONS)
 ipf_$(1)_collect := $(call ipf_option,-t,$(call ipf_get,TOKENIZER)) $(call ipf_get,COLLECT_OPTIONS)
+ipf_$(1)_sampled := $(call ipf_sampled,$(call ipf_get,SCRAPE))
+ipf_$(1)_live    := $$(call ipf_following,$$(ipf_$(1)_sampled) $$(ipf_published))
 ipf_$(1)_report  := $(call ipf_get,REPORT_OPTIONS)
 ipf_$(1)_lengths := --input-tokens $(call ipf_word,$(call ipf_get,INPUT,1024)) --output-tokens $(call ipf_word,$(call ipf_get,OUTPUT,128))
 ipf_$(1)_salt    := $(call ipf_get,SALT,$(1))
@@ -91,12 +109,14 @@ $(ipf_$(1)_dir)/$(2)schedule: $(call ipf_file,$(or $(4),$(ipf_$(1)_trace))) $(ip
 	$(call ipf_script,step.sh) $$(call ipf_word,$$@) ipf-sched $(3) -t $(call ipf_word,$(or $(4),$(ipf_$(1)_trace))) --seed $(ipf_$(1)_seed)
 endef
 
-# ipf_records: NAME, STEM, URL, OPTIONS OF ipf-fire, TRACE (or that of NAME), WHAT IS MADE BEFORE IT
+# ipf_records: NAME, STEM, URL, OPTIONS OF ipf-fire, TRACE (or that of NAME), WHAT IS MADE BEFORE IT, WHAT IS SAMPLED (or that of NAME).
+# ipf_NAME_ends, if NAME has it, are options that end a run before its schedule does.
 define ipf_records
-$(call ipf_setting,$(1),$(2)fire.set,$(3) $(4))
+$(call ipf_setting,$(1),$(2)fire.set,$(3) $(4)$(call ipf_more,$(ipf_$(1)_ends) $(or $(7),$(ipf_$(1)_sampled))))
 $(ipf_$(1)_dir)/$(2)records.zst: $(call ipf_file,$(or $(5),$(ipf_$(1)_trace))) $(ipf_$(1)_dir)/$(2)schedule $(ipf_$(1)_dir)/$(2)fire.set $(if $(6),| $(6))
 	$(call ipf_script,measure.sh) $$(call ipf_word,$$@) $(call ipf_word,$(3)) \
-		-t $(call ipf_word,$(or $(5),$(ipf_$(1)_trace))) $(call ipf_word,$(ipf_$(1)_out)/$(2)schedule) $(4)
+		-t $(call ipf_word,$(or $(5),$(ipf_$(1)_trace))) $(call ipf_word,$(ipf_$(1)_out)/$(2)schedule) $(4) \
+		$(call ipf_following,$(or $(7),$(ipf_$(1)_sampled)) $(ipf_published) $(ipf_$(1)_ends),$(ipf_$(1)_collect))
 	@mv $(call ipf_word,$(ipf_$(1)_out)/part.$(2)records.zst) $$(call ipf_word,$$@)
 endef
 
@@ -104,7 +124,7 @@ endef
 define ipf_results
 $(call ipf_setting,$(1),$(2)collect.set,$(ipf_$(1)_collect))
 $(ipf_$(1)_dir)/$(2)results.zst: $(ipf_$(1)_dir)/$(2)records.zst $(ipf_$(1)_dir)/$(2)collect.set
-	$(call ipf_script,step.sh) $$(call ipf_word,$$@) ipf-collect $(call ipf_word,$(ipf_$(1)_out)/$(2)records.zst) $(ipf_$(1)_collect)
+	$(call ipf_script,collect.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_$(1)_out)/$(2)records.zst) $(ipf_$(1)_collect) $(ipf_$(1)_ends)
 endef
 
 # ipf_reports: NAME, STEM, OPTIONS, --show if the text is shown when it is made

@@ -10,9 +10,12 @@
 #:   URL_A=URL        the server of A, URL_B= the server of B (by default URL)
 #:   MODEL_A=MODEL    the model of A, MODEL_B= the model of B (by default MODEL)
 #:   FIRE_OPTIONS_A=  more options of ipf-fire for A only, FIRE_OPTIONS_B= for B only
+#:   SCRAPE_A=SCRAPE  the servers whose metrics are sampled in the runs of A, SCRAPE_B= in those of B
 #:   ROUNDS=2         how often both are measured
 #:   RATE=4           requests per second (Poisson arrivals)
 #:   FOR=60s          how long each run is
+#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
+#:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
@@ -25,6 +28,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,compare))
+ipf_compare_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
 ipf_compare_rate   := $(call ipf_get,RATE,4)
 ipf_compare_warmup := $(filter-out 0 0s,$(call ipf_get,WARMUP,5s))
 ipf_compare_stages := $(call ipf_get,STAGES,$(if $(ipf_compare_warmup),poisson:rate=$(ipf_compare_rate)$(ipf_comma)for=$(ipf_compare_warmup)$(ipf_comma)warmup) poisson:rate=$(ipf_compare_rate)$(ipf_comma)for=$(call ipf_get,FOR,60s))
@@ -33,6 +37,8 @@ ipf_compare_url_a  := $(call ipf_get,URL_A,$(ipf_compare_url))
 ipf_compare_url_b  := $(call ipf_get,URL_B,$(ipf_compare_url))
 ipf_compare_fire_a := $(call ipf_option,-m,$(call ipf_get,MODEL_A,$(ipf_compare_model))) $(ipf_compare_api) $(call ipf_get,FIRE_OPTIONS_A)
 ipf_compare_fire_b := $(call ipf_option,-m,$(call ipf_get,MODEL_B,$(ipf_compare_model))) $(ipf_compare_api) $(call ipf_get,FIRE_OPTIONS_B)
+ipf_compare_sampled_a := $(call ipf_sampled,$(call ipf_get,SCRAPE_A,$(call ipf_get,SCRAPE)))
+ipf_compare_sampled_b := $(call ipf_sampled,$(call ipf_get,SCRAPE_B,$(call ipf_get,SCRAPE)))
 ipf_compare_rounds := $(shell seq 1 $(call ipf_get,ROUNDS,2))
 $(eval $(call ipf_needs,compare,URL_A,$(ipf_compare_url_a),the first server$(ipf_comma) as in URL_A=http://localhost:8000 (or URL for both)))
 $(eval $(call ipf_needs,compare,URL_B,$(ipf_compare_url_b),the second server$(ipf_comma) as in URL_B=http://localhost:8001 (or URL for both)))
@@ -44,7 +50,7 @@ ipf_compare_last  :=
 # ipf_compare_run: ROUND, SIDE
 define ipf_compare_run
 $(call ipf_schedule,compare,$(2)-$(1).,$(ipf_compare_stages),$(call ipf_compare_of,$(1)))
-$(call ipf_records,compare,$(2)-$(1).,$(ipf_compare_url_$(2)),$(ipf_compare_fire_$(2)),$(call ipf_compare_of,$(1)),$(ipf_compare_last))
+$(call ipf_records,compare,$(2)-$(1).,$(ipf_compare_url_$(2)),$(ipf_compare_fire_$(2)),$(call ipf_compare_of,$(1)),$(ipf_compare_last),$(ipf_compare_sampled_$(2)))
 $(call ipf_results,compare,$(2)-$(1).)
 $(call ipf_reports,compare,$(2)-$(1).,)
 ipf_compare_last := $(ipf_compare_dir)/$(2)-$(1).records.zst

@@ -6,6 +6,8 @@
 #:   MODELS=          the models, each with its share of the requests; the shares sum up to 1
 #:   RATE=4           requests per second (Poisson arrivals), of all models together
 #:   FOR=60s          how long they are sent
+#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
+#:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
@@ -19,6 +21,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,lora))
+ipf_lora_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
 ipf_lora_models := $(call ipf_get,MODELS)
 ipf_lora_rate   := $(call ipf_get,RATE,4)
 ipf_lora_warmup := $(filter-out 0 0s,$(call ipf_get,WARMUP,5s))

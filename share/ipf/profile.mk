@@ -33,11 +33,11 @@ $(call ipf_needs_url,profile)
 $(eval $(call ipf_trace,profile,,$(ipf_profile_prompts) $(ipf_profile_prep)))
 
 # The bursts, one after another, until ipf-sched accepts the results of one.
-$(eval $(call ipf_setting,profile,saturate.set,$(ipf_profile_bursts) $(ipf_profile_seed) $(ipf_profile_url) $(ipf_profile_fire)))
+$(eval $(call ipf_setting,profile,saturate.set,$(ipf_profile_bursts) $(ipf_profile_seed) $(ipf_profile_url) $(ipf_profile_fire)$(call ipf_more,$(ipf_profile_sampled))))
 define ipf_profile_saturate
 $(ipf_profile_dir)/saturate.results.zst: $(ipf_profile_traced) $(ipf_profile_dir)/saturate.set
 	$(call ipf_script,saturate.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_profile_trace)) $(ipf_profile_bursts) \
-		$(ipf_profile_seed) $(call ipf_word,$(ipf_profile_url)) $(ipf_profile_fire)
+		$(ipf_profile_seed) $(call ipf_word,$(ipf_profile_url)) $(ipf_profile_fire) $(ipf_profile_live)
 $(ipf_profile_dir)/schedule: $(ipf_profile_dir)/saturate.results.zst
 endef
 $(eval $(ipf_profile_saturate))

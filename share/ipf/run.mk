@@ -5,6 +5,8 @@
 #: Variables:
 #:   RATE=4           requests per second (Poisson arrivals)
 #:   FOR=60s          how long they are sent
+#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
+#:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
@@ -18,6 +20,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,run))
+ipf_run_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
 ipf_run_rate   := $(call ipf_get,RATE,4)
 ipf_run_warmup := $(filter-out 0 0s,$(call ipf_get,WARMUP,5s))
 ipf_run_stages := $(call ipf_get,STAGES,$(if $(ipf_run_warmup),poisson:rate=$(ipf_run_rate)$(ipf_comma)for=$(ipf_run_warmup)$(ipf_comma)warmup) poisson:rate=$(ipf_run_rate)$(ipf_comma)for=$(call ipf_get,FOR,60s))

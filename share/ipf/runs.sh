@@ -20,12 +20,12 @@ attended() { # PROGRAM ARGUMENT…
 }
 
 # Results of a run, unless they are there and newer than FILE: STEM.schedule gives STEM.records.zst and STEM.results.zst.
-results_of() { # STEM FILE TRACE URL OPTION-OF-ipf-fire…
+results_of() { # STEM FILE TRACE URL OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect…]: see measure.sh
 	stem=$1 newer=$2 trace=$3 url=$4
 	shift 4
 	if ! [ "$stem.records.zst" -nt "$newer" ]; then
 		attended sh "$here/measure.sh" "$stem.records.zst" "$url" -t "$trace" "$stem.schedule" "$@" || exit
 		mv "$(dirname "$stem")/part.$(basename "$stem").records.zst" "$stem.records.zst" || exit
 	fi
-	[ "$stem.results.zst" -nt "$stem.records.zst" ] || sh "$here/step.sh" "$stem.results.zst" ipf-collect "$stem.records.zst" || exit
+	[ "$stem.results.zst" -nt "$stem.records.zst" ] || sh "$here/collect.sh" "$stem.results.zst" "$stem.records.zst" || exit
 }

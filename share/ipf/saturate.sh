@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds out what a server can sustain: saturate.sh RESULTS TRACE FIRST MOST IN-FLIGHT SEED URL OPTION-OF-ipf-fire…
+# Finds out what a server can sustain: saturate.sh RESULTS TRACE FIRST MOST IN-FLIGHT SEED URL OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect…]
 # Bursts of FIRST requests and then of twice as many each time, until one tells the sustained rate: ipf-sched takes the rates of a sweep
 # from its results, and all of its answers took about as long as at that rate (in a burst that is too small, most answers come at once).
 # The bursts are kept: after an interruption, the next one is the one that was interrupted.

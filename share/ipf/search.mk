@@ -24,11 +24,11 @@ ipf_search_stage  := search:slo=$(call ipf_get,SLO,ttft=500ms@p99),low=$(call ip
 $(call ipf_needs_url,search)
 
 $(eval $(call ipf_trace,search,,$(ipf_search_prompts) $(ipf_search_prep)))
-$(eval $(call ipf_setting,search,search.set,$(ipf_search_stage) $(ipf_search_seed) $(ipf_search_url) $(ipf_search_fire)))
+$(eval $(call ipf_setting,search,search.set,$(ipf_search_stage) $(ipf_search_seed) $(ipf_search_url) $(ipf_search_fire)$(call ipf_more,$(ipf_search_sampled))))
 define ipf_search_answer
 $(ipf_search_dir)/answer.txt: $(ipf_search_traced) $(ipf_search_dir)/search.set
 	$(call ipf_script,search.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_search_trace)) $(call ipf_word,$(ipf_search_stage)) \
-		$(ipf_search_seed) $(call ipf_word,$(ipf_search_url)) $(ipf_search_fire)
+		$(ipf_search_seed) $(call ipf_word,$(ipf_search_url)) $(ipf_search_fire) $(ipf_search_live)
 endef
 $(eval $(ipf_search_answer))
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A search: search.sh ANSWER TRACE STAGE SEED URL OPTION-OF-ipf-fire…
+# A search: search.sh ANSWER TRACE STAGE SEED URL OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect…]
 # A stage after another, each from the results of the ones before, until ipf-sched has the answer. Stages that are there are not sent again.
 # shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
 answer=$1 trace=$2 stage=$3 seed=$4 url=$5

@@ -47,8 +47,8 @@ contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
 
 # ---- search ---------------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2120,SC2119 # compare and profile are like it
-search() { run make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% "$@"; }
-setsid make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% >cut.out 2>&1 &
+search() { run make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" "$@"; }
+setsid make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" >cut.out 2>&1 &
 maker=$!
 wait_for 30 test -s search/stage-2.schedule
 kill -TERM "$maker"
@@ -61,18 +61,22 @@ same search/stage-1.results.zst first "with what it had"
 matches "$(cat "$OUT")" "80/s meet e2e=200ms@p90" "and has the answer"
 is "$(cat search/answer.txt)" "$(cat "$OUT")" "in a file"
 is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"
+is "$(for results in search/stage-?.results.zst; do plain "$results" | tail -1 | jq '.end.server.targets[0].scrapes > 0'; done | sort -u)" true \
+	"each stage has what the server said"
 search
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "search: nothing to do"
 
 # ---- compare --------------------------------------------------------------------------------------------------------
 first=$URL
 server_start --step-base 20ms --step-per-seq 0
-compare() { run make -f "$SHARE/compare.mk" URL_A="$first" URL_B="$URL" $small RATE=30 FOR=1s WARMUP=0 "$@"; }
+compare() { run make -f "$SHARE/compare.mk" URL_A="$first" URL_B="$URL" $small RATE=30 FOR=1s WARMUP=0 SCRAPE_A="$first" SCRAPE_B="$URL" "$@"; }
 compare -j4
 status_is 0 "compare: A and B"
 is "$(sed -n 's,^ipf-fire: compare/\(.*\).records.zst$,\1,p' "$ERR" | tr '\n' ' ')" "a-1 b-1 b-2 a-2 " "each is first once"
 is "$(jq -c .run.target compare/a-2.report.json compare/b-2.report.json | tr '\n' ' ')" \
 	"\"$first/v1/chat/completions\" \"$URL/v1/chat/completions\" " "each is sent to its server"
+is "$(jq -c '[.server.targets[].target]' compare/a-2.report.json compare/b-1.report.json | tr '\n' ' ')" "[\"${first#http://}\"] [\"${URL#http://}\"] " \
+	"each is asked for its metrics"
 is "$(body compare/a-1.schedule | cksum)" "$(body compare/b-1.schedule | cksum)" "both get the same load"
 isnt "$(plain compare/a-1.schedule | head -1 | jq .trace.sha256)" "$(plain compare/a-2.schedule | head -1 | jq .trace.sha256)" "in each round other requests"
 is "$(grep '^"TPOT p50' compare/comparison.csv | cut -d, -f 1,10)" '"TPOT p50,true' "the slower one is recognized"

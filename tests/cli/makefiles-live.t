@@ -1,0 +1,93 @@
+#!/bin/bash
+# Live figures of the makefiles: what is sampled while a run lasts is in its report, UNTIL_STABLE ends it, and its records are whole
+# whatever becomes of the ipf-collect that follows it.
+. "$TESTS/tap.sh"
+SHARE=$(cd "$TESTS/../share/ipf" && pwd)
+export XDG_RUNTIME_DIR=$PWD
+unset MAKEFLAGS MAKELEVEL MODEL DATA V
+server_start --step-base 5ms --step-per-seq 0
+# Notes the process that follows a run.
+mkdir bin
+cat >bin/ipf-collect <<END
+#!/bin/sh
+case "\$*" in *part.live.zst) echo \$\$ >'$PWD/follower' ;; esac
+exec '$BIN/ipf-collect' "\$@"
+END
+chmod +x bin/ipf-collect
+PATH=$PWD/bin:$BIN:$PATH
+export PATH
+set -- -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=2000 INPUT=32 OUTPUT=8 V=1
+again() { run make "$@"; }
+made() { sed -n 's/^+ \(ipf-[a-z]*\) .*/\1/p' "$ERR" | sort | tr '\n' ' '; }
+whole() { plain "$1" | tail -1 | jq -e .end >/dev/null; }
+followers() { # of runs whose files are in FOLDER
+	grep -lz -e "$1/part" /proc/[0-9]*/cmdline 2>/dev/null |
+		while read -r file; do { tr "\0" " " <"$file"; } 2>/dev/null | grep -E "^(ipf-|tail|[^ ]*/ipf-)"; done
+}
+
+# ---- a run that ends when it is stable --------------------------------------------------------------------------------
+stable=("STAGES=closed:users=4,for=100s" "UNTIL_STABLE=50%,windows=2,window=300ms" SCRAPE="a=$URL b=$URL" COLLECT_OPTIONS="--every 200ms" OUT="o u t")
+again "$@" "${stable[@]}"
+status_is 0 "UNTIL_STABLE"
+contains "$(jq -r '.verdict.checks[3].detail' "o u t/report.json")" "ended when stable" "ends the run, as its report says"
+is "$(jq -c '[.run.name, ([.server.targets[] | .target, (.scrapes > 1)])]' "o u t/report.json")" '["o u t",["a",true,"b",true]]' "which has what the servers said"
+yes_if "the records are whole" whole "o u t/records.zst"
+yes_if "so are the results of that time" whole "o u t/live.zst"
+is "$(cd "o u t" && echo part.*)" "part.*" "no part of a file is left"
+is "$(followers "o u t")" "" "and no program"
+samples() { plain "$1" | grep '^{"sample":"server"'; }
+is "$(samples "o u t/results.zst" | cksum)" "$(samples "o u t/live.zst" | cksum)" "the results have the samples"
+rows() { plain "$1" | grep '^{"n":' | cksum; }
+is "$(rows "o u t/results.zst")" "$(rows "o u t/live.zst")" "and the rows of that time"
+again "$@" "${stable[@]}" LISTEN=:0
+is "$status $(cat "$OUT")" "0 make: Nothing to be done for 'all'." "to listen is no reason to run again"
+again "$@" "${stable[@]}" COLLECT_OPTIONS="--every 500ms -t approx"
+is "$status $(made)" "0 ipf-collect ipf-report ipf-report " "nor are other options of ipf-collect"
+is "$(samples "o u t/results.zst" | cksum)" "$(samples "o u t/live.zst" | cksum)" "the samples remain"
+again "$@" "${stable[@]}" SCRAPE="$URL" -n
+contains "$(tr -s ' ' <"$OUT")" "'o u t/schedule' -m 'sim' -- --scrape '$URL' --until-stable '50%,windows=2,window=300ms'" "other samples are; make -n shows how"
+
+# ---- while it lasts -----------------------------------------------------------------------------------------------------
+env --default-signal=INT,TERM setsid make "$@" STAGES=constant:rate=40,for=100s OUT=cut LISTEN=:0 SCRAPE="$URL" >cut.out 2>cut.err &
+maker=$!
+stop_at_exit $maker
+wait_for 20 grep -q 'metrics at http' cut.err
+metrics=$(sed -n 's/.*metrics at //p' cut.err)
+yes_if "LISTEN: the figures can be scraped" wait_for 20 sh -c "curl -fsS $metrics | grep -q '^ipf_requests_total{.* [1-9]'"
+contains "$(curl -s "$metrics" | grep ^ipf_run_info)" 'name="cut"' "with the name of the run"
+kill -INT -- -$maker
+wait $maker
+is $? 130 "an interrupted run fails"
+is "$(followers cut)" "" "and nothing goes on"
+yes_if "its records have their end" whole cut/part.records.zst
+yes_if "so have its results" whole cut/part.live.zst
+yes_if "but are not those of a run" test ! -e cut/records.zst
+cp cut/part.records.zst interrupted
+
+# ---- ipf-collect fails --------------------------------------------------------------------------------------------------
+rm -f follower
+make "$@" STAGES=constant:rate=40,for=3s OUT=cut SCRAPE="$URL" >killed.out 2>killed.err &
+maker=$!
+stop_at_exit $maker
+wait_for 20 test -e follower
+wait_for 20 test -s cut/part.live.zst
+kill -9 "$(cat follower)"
+wait $maker
+is $? 0 "ipf-collect is killed: the run goes on"
+matches "$(cat killed.err)" "^ipf-collect: failed while the run lasted: cut/records.zst is whole, but has no samples" "a line says so"
+is "$(jq '.total.requests.ok' cut/report.json)" 120 "all requests are there"
+run ipf-collect cut/records.zst --samples cut/part.live.zst -o salvaged
+is "$status $(jq -s 'map(select(.n != null)) | length' salvaged)" "3 120" "what had been sampled can be taken over, as it says"
+same cut/interrupted-1.records.zst interrupted "the records of the interrupted run are kept"
+yes_if "and its samples" whole cut/interrupted-1.live.zst
+
+# ---- ipf-collect cannot begin -------------------------------------------------------------------------------------------
+again "$@" STAGES=constant:rate=40,for=100s OUT=wrong UNTIL_STABLE=often
+is "$status $(ls wrong/records.zst 2>/dev/null)" "2 " "a wrong limit: no run"
+is "$(grep -c '^ipf-collect: --until-stable: expected' "$ERR")" 1 "which is told"
+again "$@" STAGES=constant:rate=40,for=100s OUT=taken LISTEN="${URL#http://}"
+is "$status $(ls taken/records.zst 2>/dev/null)" "2 " "an address that is taken: no run"
+matches "$(cat "$ERR")" "^ipf-collect: --listen .*in use" "which is told"
+is "$(followers wrong)$(followers taken)" "" "nothing goes on"
+again "$@" STAGES=constant:rate=40,for=1s OUT=gone URL=http://127.0.0.1:9 SCRAPE="$URL"
+is "$status $(grep -c '^ipf-fire: .*cannot connect' "$ERR")" "2 1" "without a server it fails, too"
