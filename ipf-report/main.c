@@ -21,7 +21,7 @@ struct report_options {
 	int by;     /* index into by_names */
 	struct figure_options figures;
 	struct slo slo;
-	bool strict, definitions, ascii;
+	bool strict, definitions, ascii, curve;
 };
 
 static const char *const window_names[] = {
@@ -51,6 +51,8 @@ static const struct option_spec specs[] = {
                      "percentiles to show, such as 50,90,99.9"),
 	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
            "text: draw the time line with ASCII characters"),
+	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,
+           "with -f csv: the latency-throughput curve, a row for each measured stage"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Evaluation"),
@@ -145,6 +147,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	const struct report_format *format = report_formats[options->format];
 	struct run_figures figures = {0};
 	struct server_figures servers = {0};
+	struct saturation saturation = {0};
 	struct figure_options wanted = options->figures;
 	if (options->by != BY_STAGE)
 		wanted.by[options->by - 1] = true;
@@ -153,10 +156,12 @@ static int render(const struct run_data *run, const struct report_options *optio
 	struct report report = {.run = run,
 	                        .figures = &figures,
 	                        .servers = &servers,
+	                        .saturation = &saturation,
 	                        .options = &wanted,
 	                        .colour = wants_colour(options),
 	                        .ascii = options->ascii,
 	                        .reproducible = options->common.reproducible,
+	                        .curve = options->curve,
 	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
 	if (status == 0)
@@ -169,6 +174,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 			status = ipf_error_memory(err);
 	}
 	if (status == 0)
+		status = saturation_find(&saturation, run, report.finding, err);
+	if (status == 0)
 		format->render(&report, out);
 	if (status == 0 && run->lines)
 		status = row_lines_check(run->lines, err);
@@ -178,7 +185,15 @@ static int render(const struct run_data *run, const struct report_options *optio
 	json_decref(report.run_info);
 	run_figures_release(&figures);
 	server_figures_release(&servers);
+	saturation_release(&saturation);
 	return status;
+}
+
+static int check_options(const struct report_options *options, struct ipf_error *err)
+{
+	if (options->curve && report_formats[options->format] != &format_csv)
+		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
+	return 0;
 }
 
 static int report(const struct report_options *options, const struct operands *operands)
@@ -188,7 +203,7 @@ static int report(const struct report_options *options, const struct operands *o
 	struct run_data run = {0};
 	if (options->definitions)
 		definitions_format(&out);
-	else if (run_data_init(&run, &options->slo, &err) < 0 ||
+	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
 	         (report_formats[options->format]->lines && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||

@@ -74,6 +74,7 @@ static void metric_summary_clear(struct metric_summary *d)
 	                             .min = NAN,
 	                             .max = NAN,
 	                             .median = NAN,
+	                             .p90 = NAN,
 	                             .p99 = NAN,
 	                             .n_eff = NAN,
 	                             .low = NAN,
@@ -100,6 +101,7 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = percentile_with_infinite(s, infinite, list->p[i]) * scale;
 	d->median = percentile_with_infinite(s, infinite, 50) * scale;
+	d->p90 = percentile_with_infinite(s, infinite, 90) * scale;
 	d->p99 = percentile_with_infinite(s, infinite, 99) * scale;
 	d->min = percentile_with_infinite(s, infinite, 0) * scale;
 	d->max = percentile_with_infinite(s, infinite, 100) * scale;
@@ -117,6 +119,7 @@ void metric_summary_of_histogram(struct metric_summary *d, const struct histogra
 	d->min = (double)histogram_min(h) * scale;
 	d->max = (double)histogram_max(h) * scale;
 	d->median = histogram_percentile(h, 50) * scale;
+	d->p90 = histogram_percentile(h, 90) * scale;
 	d->p99 = histogram_percentile(h, 99) * scale;
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = histogram_percentile(h, list->p[i]) * scale;

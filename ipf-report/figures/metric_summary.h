@@ -30,7 +30,7 @@ const char *percentile_name(double p, char text[24]);
 struct metric_summary {
 	int64_t n;
 	double mean, std, min, max;
-	double median, p99;          /* also if the list has neither */
+	double median, p90, p99;     /* also if the list does not have them */
 	double at[PERCENTILES_MOST]; /* for each percentile of the list */
 	double n_eff;                /* effective sample size for the mean; NAN */
 	double low, high;            /* 95 % confidence interval of the mean; NAN */

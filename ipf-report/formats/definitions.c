@@ -167,6 +167,26 @@ static const struct {
 	{"utilization", "The share of the time in which the accelerator was busy, by its own count. Figures of "
                     "accelerators are means over time and maxima."},
 
+	{NULL, "Saturation: of stages at several constant rates, or of a ramp"},
+	{"capacity",
+     "The rate from which on a server completes no more: the curve min(offered, capacity), the asymptotic bound of an "
+     "open system (Denning and Buzen, 1978), fitted by least squares to a point for each rate. Beyond it, the curve "
+     "may fall. A point counts what is completed, of any stage, from the p99 latency after the begin of its stage (at "
+     "most half of it) to its end, and what arrived in as long a time, earlier by the median latency."},
+	{"interval",
+     "95 %, by the bootstrap: each point is measured in 10 parts, which are drawn anew 1,000 times. It covers what "
+     "varies within stages, not what differs from run to run."},
+	{"saturated",
+     "The interval ends 3 % or more below the highest rate. Otherwise not saturated: the capacity may be anything "
+     "above. Not known with fewer than 3 usable rates, if the points differ from the curve by more than 10 % (root of "
+     "the mean square), or if load_delivered or client_headroom is INVALID. Stages are left out if their requests "
+     "waited for slots or connections, depend on earlier answers, are fewer than 20, or took more than a quarter of "
+     "the stage; pieces of a ramp (20) only count if it rises."},
+	{"within",
+     "The highest rate such that it and all lower ones are within the objectives: 99 % of the requests meet those of "
+     "each request, and for pNN that share of them; failures miss them. The headroom is 1 - that rate / the "
+     "capacity."},
+
 	{NULL, "Statistics"},
 	{"percentile",
      "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "

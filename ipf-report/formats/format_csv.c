@@ -201,9 +201,53 @@ static void records(struct csv_writer *csv, const struct report *report, const s
 				record(csv, report, &f->groups[by][i], f->name, f->groups[by][i].name);
 }
 
+/* One name, p50, p90 and p99 of a latency that counts from due if there is one. */
+static void quantiles(struct csv_writer *csv, const char *metric, const struct figures *f, enum metric m)
+{
+	const struct metric_summary *d = f->due[m].n > 0 ? &f->due[m] : &f->start[m];
+	const double values[] = {d->median, d->p90, d->p99};
+	static const char *const names[] = {"p50", "p90", "p99"};
+	char full[40];
+	for (int i = 0; i < 3; i++) {
+		snprintf(full, sizeof full, "%s_%s_ms", metric, names[i]);
+		number(csv, full, d->n ? values[i] : NAN);
+	}
+}
+
+/* A point of the latency-throughput curve. */
+static void curve_record(struct csv_writer *csv, const struct figures *f)
+{
+	csv->comma = false;
+	text(csv, "stage", f->name);
+	number(csv, "offered_per_s", f->offered);
+	number(csv, "completed_per_s", f->completed);
+	number(csv, "output_tokens_per_s", f->output_per_s);
+	number(csv, "in_flight", f->in_flight_mean);
+	count(csv, "failed", f->failed);
+	quantiles(csv, "ttft", f, METRIC_TTFT);
+	quantiles(csv, "tpot", f, METRIC_TPOT);
+	quantiles(csv, "e2e", f, METRIC_E2E);
+	number(csv, "goodput_per_s", f->goodput);
+	number(csv, "good_share", f->good_share);
+	buffer_text(csv->out, "\r\n");
+}
+
+static void render_curve(const struct report *report, struct csv_writer *csv)
+{
+	curve_record(csv, &report->figures->total);
+	csv->header = false;
+	for (size_t i = 0; i < report->figures->count; i++)
+		if (report->figures->stages[i].measured)
+			curve_record(csv, &report->figures->stages[i]);
+}
+
 static void render_csv(const struct report *report, struct buffer *out)
 {
 	struct csv_writer csv = {.out = out, .header = true};
+	if (report->curve) {
+		render_curve(report, &csv);
+		return;
+	}
 	record(&csv, report, &report->figures->total, NULL, NULL);
 	csv.header = false;
 	for (size_t i = 0; i < report->figures->count; i++)

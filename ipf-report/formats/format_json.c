@@ -1,6 +1,7 @@
 /* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
 #include "absent.h"
 #include "formats/json_figures.h"
+#include "formats/json_saturation.h"
 #include "formats/json_series.h"
 #include "formats/json_server.h"
 #include "formats/json_transport.h"
@@ -259,6 +260,7 @@ static void render_json(const struct report *report, struct buffer *out)
 	if (json_array_size(transport) > 0)
 		json_object_set(json, "transport", transport);
 	json_decref(transport);
+	json_put_object(json, "saturation", json_saturation(report));
 	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);

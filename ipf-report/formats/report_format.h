@@ -6,6 +6,7 @@
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
 
+#include "analysis/saturation.h"
 #include "buffer.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
@@ -26,6 +27,7 @@ struct report {
 	const struct run_data *run;
 	const struct run_figures *figures;
 	const struct server_figures *servers;
+	const struct saturation *saturation;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
 	json_t *verdict;   /* from verdict_json */
@@ -33,6 +35,7 @@ struct report {
 	bool colour;       /* text: with escape sequences */
 	bool ascii;        /* text: without characters beyond ASCII where these draw */
 	bool reproducible; /* without what changes from run to run although it was not measured: dates */
+	bool curve;        /* csv: only the latency-throughput curve */
 	bool verbose;      /* text: also what is of interest only if something is amiss */
 };
 

@@ -1,15 +1,11 @@
 #!/bin/sh
-# The latency-throughput curve of a report: curve.sh CSV REPORT.json
+# The latency-throughput curve of a run: curve.sh CSV RESULTS
 # Beside the CSV, a row for each measured stage, are a script for gnuplot (.gp) and, if gnuplot is installed, its plot (.svg).
-csv=$1 report=$2
+csv=$1 results=$2
 stem=${csv%.csv}
 part=$stem.part
 
-jq -r '["stage", "offered_per_s", "completed_per_s", "output_tokens_per_s", "in_flight", "failed", "ttft_p50_ms", "ttft_p90_ms", "ttft_p99_ms",
-	"tpot_p50_ms", "tpot_p99_ms", "e2e_p50_ms", "e2e_p99_ms"],
-	(.stages[] | select(.measured) | [.name, .rate.offered, .rate.completed, .throughput.output_tokens_per_s, .in_flight.mean, .requests.failed,
-	((.latency.ttft_ms | .from_due // .from_start) | .p50, .p90, .p99), (.latency.tpot_ms | .p50, .p99),
-	((.latency.e2e_ms | .from_due // .from_start) | .p50, .p99)]) | @csv' "$report" >"$part" || exit
+ipf-report -f csv --curve "$results" -o "$part" || exit
 
 # Relative names: the folder can be moved.
 cat >"$stem.gp" <<-END || exit
@@ -26,12 +22,12 @@ cat >"$stem.gp" <<-END || exit
 	set ytics nomirror
 	set yrange [0:]
 	set y2range [0:]
-	plot "$(basename "$csv")" using 3:7 skip 1 with linespoints title "TTFT p50", \\
-		"" using 3:9 skip 1 with linespoints title "TTFT p99", \\
-		"" using 3:11 skip 1 with linespoints title "TPOT p99", \\
-		"" using 3:4 skip 1 axes x1y2 with linespoints dashtype 2 title "output tokens per second"
+	plot "$(basename "$csv")" using "completed_per_s":"ttft_p50_ms" with linespoints title "TTFT p50", \\
+		"" using "completed_per_s":"ttft_p99_ms" with linespoints title "TTFT p99", \\
+		"" using "completed_per_s":"tpot_p99_ms" with linespoints title "TPOT p99", \\
+		"" using "completed_per_s":"output_tokens_per_s" axes x1y2 with linespoints dashtype 2 title "output tokens per second"
 END
 mv -f "$part" "$csv" || exit
 here=$(dirname "$0")
 sh "$here/plot.sh" "$stem.gp"
-sed 's/"//g' "$csv" | column -s , -t 2>/dev/null || cat "$csv"
+sed 's/["\r]//g' "$csv" | column -s , -t 2>/dev/null || cat "$csv"

@@ -48,7 +48,7 @@ $(eval $(call ipf_results,profile,))
 $(eval $(call ipf_reports,profile,,,--show))
 define ipf_profile_curve
 $(ipf_profile_dir)/curve.csv: $(ipf_profile_dir)/report.json
-	$(call ipf_script,curve.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_profile_out)/report.json)
+	$(call ipf_script,curve.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_profile_out)/results.zst)
 endef
 $(eval $(ipf_profile_curve))
 

@@ -22,15 +22,13 @@ next_stage() { # SCHEDULE NUMBER OPTION…: 10 with the answer on standard outpu
 	mv -f "$folder/part.schedule" "$schedule"
 }
 
-row() { # NUMBER
-	ipf-report -f json "$folder/stage-$1.results.zst" | jq -r --argjson n "$1" '.stages[] | select(.measured) | [$n, .name, .rate.offered,
-		.rate.completed, .in_flight.mean, .requests.failed, ((.latency.ttft_ms | .from_due // .from_start) | .p50, .p99),
-		(.latency.tpot_ms | .p50, .p99), ((.latency.e2e_ms | .from_due // .from_start) | .p50, .p99)] | @csv'
+row() { # NUMBER: of the curve of its results, after the number; before the first one, the names
+	ipf-report -f csv --curve "$folder/stage-$1.results.zst" | tr -d '\r' | awk -v n="$1" 'NR == 1 { if (n == 1) print "n," $0; next } { print n "," $0 }'
 }
 
 i=0
 mkdir -p "$folder" || exit
-echo '"n","stage","offered_per_s","completed_per_s","in_flight","failed","ttft_p50_ms","ttft_p99_ms","tpot_p50_ms","tpot_p99_ms","e2e_p50_ms","e2e_p99_ms"' >"$folder/part.search.csv" || exit
+: >"$folder/part.search.csv" || exit
 newer=$folder/search.set
 [ "$trace" -nt "$newer" ] && newer=$trace
 while :; do

@@ -25,7 +25,7 @@ sustained=$(plain profile/schedule | head -1 | jq '[.stages[] | select(.measured
 between "$sustained" 250 650 "the sustained rate"
 is "$(jq -c '[.stages[] | select(.measured)] | length' profile/report.json)" 3 "the sweep has its points"
 is "$(wc -l <profile/curve.csv | tr -d ' ')" 4 "so has the curve"
-is "$(head -1 profile/curve.csv | tr , '\n' | head -3 | tr '\n' ' ')" '"stage" "offered_per_s" "completed_per_s" ' "with its heading"
+is "$(head -1 profile/curve.csv | tr , '\n' | head -3 | tr '\n' ' ')" 'stage offered_per_s completed_per_s ' "with its heading"
 contains "$(cat "$OUT")" "ttft_p99_ms" "which is shown"
 if command -v gnuplot >/dev/null; then
 	contains "$(cat profile/curve.svg)" "</svg>" "and drawn"
@@ -36,7 +36,7 @@ profile
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "profile: nothing to do"
 # without gnuplot: every program but it
 mkdir few
-for name in sh sed jq dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
+for name in sh sed ipf-report dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
 touch profile/report.json
 PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL="$URL" MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16
 status_is 0 "without gnuplot"
@@ -60,6 +60,7 @@ status_is 0 "search: goes on"
 same search/stage-1.results.zst first "with what it had"
 matches "$(cat "$OUT")" "80/s meet e2e=200ms@p90" "and has the answer"
 is "$(cat search/answer.txt)" "$(cat "$OUT")" "in a file"
+is "$(head -1 search/search.csv | cut -d , -f 1-3)" "n,stage,offered_per_s" "search.csv has names"
 is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"
 is "$(for results in search/stage-?.results.zst; do plain "$results" | tail -1 | jq '.end.server.targets[0].scrapes > 0'; done | sort -u)" true \
 	"each stage has what the server said"

@@ -1,0 +1,450 @@
+#include "analysis/saturation.h"
+
+#include "absent.h"
+#include "stats/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const saturation_status_names[] = {NULL, "not known", "not saturated", "saturated"};
+
+/* What the points are made from. */
+struct source {
+	const struct run_data *run;
+	struct knee_point *curve; /* one for each point of the saturation */
+	int64_t *ends;            /* sorted: when requests of one clock completed */
+	int64_t end_count;
+	int part; /* whose clock it is; -1: all parts have one */
+};
+
+/* A part of a stage, on one clock. */
+struct piece {
+	const struct row *rows; /* of the stage */
+	int64_t count;
+	int64_t begin_ns, end_ns; /* in which its requests were due */
+	int64_t shift_ns;         /* how much later completions count */
+};
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct saturation_point *x = a, *y = b;
+	if (x->offered < y->offered || x->offered > y->offered)
+		return x->offered < y->offered ? -1 : 1;
+	return (x->stage > y->stage) - (x->stage < y->stage);
+}
+
+static bool is_of(const struct row *row, int part)
+{
+	return part < 0 || row->part == part;
+}
+
+static void collect_ends(struct source *from)
+{
+	from->end_count = 0;
+	for (int64_t i = 0; i < from->run->row_count; i++) {
+		const struct row *row = &from->run->rows[i];
+		if (row->ok && row->end_ns != IPF_ABSENT && is_of(row, from->part))
+			from->ends[from->end_count++] = row->end_ns;
+	}
+	qsort(from->ends, (size_t)from->end_count, sizeof *from->ends, by_value);
+}
+
+static int64_t ends_before(const struct source *from, int64_t at_ns)
+{
+	int64_t low = 0, high = from->end_count;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (from->ends[middle] < at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- stages ---- */
+
+static bool has_constant_rate(const struct schedule_stage *stage)
+{
+	static const char *const kinds[] = {"constant", "poisson", "gamma", "weibull", "uniform"};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(stage->kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_ramp(const struct schedule_stage *stage)
+{
+	return strcmp(stage->kind, "ramp") == 0;
+}
+
+/* Does the run have rates to compare? */
+static bool has_curve(const struct run_data *run)
+{
+	double first = NAN;
+	for (size_t i = 0; i < run->schedule.count; i++) {
+		const struct schedule_stage *stage = &run->schedule.stages[i];
+		if (!stage->measured || stage->closed)
+			continue;
+		if (is_ramp(stage))
+			return true;
+		if (!has_constant_rate(stage) || isnan(stage->rate))
+			continue;
+		if (!isnan(first) && fabs(stage->rate - first) > 0.01 * first)
+			return true;
+		first = isnan(first) ? stage->rate : first;
+	}
+	return false;
+}
+
+/* Was the request due in the piece? */
+static bool due_here(const struct source *from, const struct piece *piece, const struct row *row)
+{
+	return is_of(row, from->part) && row->due_ns != IPF_ABSENT && row->due_ns >= piece->begin_ns &&
+	       row->due_ns < piece->end_ns;
+}
+
+static int64_t due_in(const struct source *from, const struct piece *piece)
+{
+	int64_t due = 0;
+	for (int64_t i = 0; i < piece->count; i++)
+		due += due_here(from, piece, &piece->rows[i]);
+	return due;
+}
+
+/* From due to end of the successful requests of a piece, in ns. -1: out of memory. */
+static int latencies_of(const struct source *from, const struct piece *piece, struct samples *s)
+{
+	*s = (struct samples){0};
+	for (int64_t i = 0; i < piece->count; i++) {
+		const struct row *row = &piece->rows[i];
+		if (row->ok && row->end_ns != IPF_ABSENT && due_here(from, piece, row))
+			samples_add(s, (double)(row->end_ns - row->due_ns));
+	}
+	if (!s->failed)
+		return 0;
+	samples_release(s);
+	return -1;
+}
+
+/* 0 if there are none. */
+static double percentile_or_0(struct samples *s, double p)
+{
+	return s->count ? samples_percentile(s, p) : 0;
+}
+
+/* Counts arrivals and completions of a piece: those of [begin, end), and completions shift_ns later. */
+static void count_piece(const struct source *from, const struct piece *piece, struct knee_point *p)
+{
+	double length = (double)(piece->end_ns - piece->begin_ns);
+	*p = (struct knee_point){.seconds = length / 1e9};
+	for (int64_t i = 0; i < piece->count; i++) {
+		const struct row *row = &piece->rows[i];
+		if (!due_here(from, piece, row))
+			continue;
+		int batch = (int)((double)(row->due_ns - piece->begin_ns) / length * KNEE_BATCHES);
+		p->offered[batch < KNEE_BATCHES ? batch : KNEE_BATCHES - 1]++;
+	}
+	int64_t before = ends_before(from, piece->begin_ns + piece->shift_ns);
+	for (int i = 0; i < KNEE_BATCHES; i++) {
+		int64_t end_ns = piece->begin_ns + (int64_t)(length * (i + 1) / KNEE_BATCHES) + piece->shift_ns;
+		int64_t until = ends_before(from, i + 1 == KNEE_BATCHES ? piece->end_ns + piece->shift_ns : end_ns);
+		p->completed[i] = (double)(until - before);
+		before = until;
+	}
+}
+
+/* Judges the requests that were due in a piece by the objectives. */
+static void judge_piece(const struct source *from, const struct piece *piece, struct saturation_point *point)
+{
+	const struct slo *slo = from->run->slo;
+	int64_t good = 0, met[OBJECTIVES_MOST] = {0}, of[OBJECTIVES_MOST] = {0};
+	for (int64_t i = 0; i < piece->count; i++) {
+		const struct row *row = &piece->rows[i];
+		if (!due_here(from, piece, row))
+			continue;
+		point->requests++;
+		if (row->error == VERDICT_HUNG_UP)
+			continue;
+		point->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
+		good += row->goodness == SLO_GOOD;
+		for (int k = 0; k < slo->count; k++) {
+			of[k] += !((row->marks.unmeasured >> k) & 1);
+			met[k] += (row->marks.met >> k) & 1;
+		}
+	}
+	point->good = point->judged ? (double)good / (double)point->judged : NAN;
+	point->within = point->judged == 0 || point->good >= SATURATION_GOOD;
+	for (int k = 0; k < slo->count; k++) {
+		if (isnan(slo->list[k].percentile) || of[k] == 0)
+			continue;
+		double share = (double)met[k] / (double)of[k];
+		point->judged = of[k] > point->judged ? of[k] : point->judged;
+		point->good = isnan(point->good) || share < point->good ? share : point->good;
+		point->within &= share >= slo->list[k].percentile / 100;
+	}
+}
+
+/* Why a stage says nothing of the server's capacity; NULL: it does. */
+static const char *left_out(const struct source *from, const struct piece *piece, int32_t stage, int64_t due)
+{
+	const struct schedule_stage *schedule = &from->run->schedule.stages[stage];
+	int64_t waited = 0, started = 0, scheduled = schedule->arrivals;
+	if (due < SATURATION_ARRIVALS)
+		return "too few requests";
+	for (int64_t i = 0; i < piece->count; i++) {
+		const struct row *row = &piece->rows[i];
+		if (!is_of(row, from->part))
+			continue;
+		int64_t slot_ns = row->metric[METRIC_SLOT_WAIT];
+		started += row->start_ns != IPF_ABSENT;
+		waited += (slot_ns != IPF_ABSENT && slot_ns > VERDICT_SLOT_WAIT_NS) ||
+		          (row->pool_wait_ns != IPF_ABSENT && row->pool_wait_ns > VERDICT_SLOT_WAIT_NS);
+	}
+	if ((double)waited > VERDICT_SLOTS_DOUBTFUL * (double)started)
+		return "requests waited for slots or connections of the client";
+	if (from->part < 0 && schedule->all_arrivals > scheduled)
+		scheduled = schedule->all_arrivals;
+	if (scheduled != IPF_ABSENT && (double)due < SATURATION_DUE * (double)scheduled && from->run->part_count == 1)
+		return "requests depend on earlier answers, or are missing";
+	return NULL;
+}
+
+static void set_point(struct saturation *s, struct source *from, struct saturation_point point)
+{
+	if (!point.left_out) {
+		point.offered = knee_point_offered(&from->curve[s->count]);
+		point.completed = knee_point_completed(&from->curve[s->count]);
+	}
+	s->points[s->count++] = point;
+}
+
+/* A stage of constant rate: one point. -1: out of memory. */
+static int add_stage(struct saturation *s, struct source *from, struct piece whole, int32_t stage)
+{
+	struct saturation_point point = {
+		.stage = stage, .part = from->part < 0 ? 0 : from->part, .begin_s = NAN, .completed = NAN};
+	struct samples latencies;
+	if (latencies_of(from, &whole, &latencies) < 0)
+		return -1;
+	double length = (double)(whole.end_ns - whole.begin_ns), least = percentile_or_0(&latencies, 5),
+		   median = percentile_or_0(&latencies, 50), most = percentile_or_0(&latencies, 99);
+	samples_release(&latencies);
+	int64_t due = due_in(from, &whole);
+	point.offered = (double)due * 1e9 / length;
+	point.left_out = left_out(from, &whole, stage, due);
+	if (!point.left_out && least * SATURATION_LENGTHS > length)
+		point.left_out = "the stage is too short for its latencies";
+	judge_piece(from, &whole, &point);
+	if (!point.left_out) {
+		double fill = fmin(most, length / 2);
+		struct piece steady = whole;
+		steady.shift_ns = (int64_t)fmin(median, fill);
+		steady.begin_ns += (int64_t)fill - steady.shift_ns;
+		steady.end_ns -= steady.shift_ns;
+		count_piece(from, &steady, &from->curve[s->count]);
+		if (knee_point_offered(&from->curve[s->count]) <= 0)
+			point.left_out = "too few requests";
+	}
+	set_point(s, from, point);
+	return 0;
+}
+
+/* A ramp: a point for each piece of it. -1: out of memory. */
+static int add_ramp(struct saturation *s, struct source *from, struct piece whole, int32_t stage)
+{
+	int64_t length = whole.end_ns - whole.begin_ns, due = due_in(from, &whole);
+	struct piece first = whole, second = whole;
+	first.end_ns = second.begin_ns = whole.begin_ns + length / 2;
+	const char *why = left_out(from, &whole, stage, due);
+	if (!why && due_in(from, &first) > due_in(from, &second))
+		why = "the ramp falls";
+	int64_t pieces = due / SATURATION_ARRIVALS;
+	pieces = why || pieces < 1 ? 1 : pieces > RAMP_PIECES ? RAMP_PIECES : pieces;
+	first.end_ns = whole.begin_ns + length / 5;
+	struct samples latencies;
+	if (latencies_of(from, &first, &latencies) < 0)
+		return -1;
+	double median = percentile_or_0(&latencies, 50);
+	samples_release(&latencies);
+	if (!why && median * SATURATION_LENGTHS > (double)length)
+		why = "the stage is too short for its latencies";
+	for (int64_t k = 0; k < pieces; k++) {
+		struct piece piece = whole;
+		piece.begin_ns = whole.begin_ns + length * k / pieces;
+		piece.end_ns = whole.begin_ns + length * (k + 1) / pieces;
+		piece.shift_ns = (int64_t)median;
+		struct saturation_point point = {.stage = stage,
+		                                 .part = from->part < 0 ? 0 : from->part,
+		                                 .begin_s = (double)(piece.begin_ns - whole.begin_ns) / 1e9,
+		                                 .completed = NAN,
+		                                 .left_out = why};
+		point.offered = (double)due_in(from, &piece) * 1e9 / (double)(piece.end_ns - piece.begin_ns);
+		judge_piece(from, &piece, &point);
+		if (!why && point.offered <= 0)
+			point.left_out = "too few requests";
+		if (!point.left_out)
+			count_piece(from, &piece, &from->curve[s->count]);
+		set_point(s, from, point);
+	}
+	return 0;
+}
+
+/* The time in which the requests of a stage were due. False: it has none. */
+static bool extent(const struct source *from, int32_t stage, struct piece *whole)
+{
+	const struct run_data *run = from->run;
+	struct stage_window w = from->part < 0 ? run_data_window(run, stage) : run->parts[from->part].windows[stage];
+	*whole = (struct piece){.begin_ns = w.begin_ns, .end_ns = w.end_ns};
+	whole->rows = run_data_stage_rows(run, stage, &whole->count);
+	if (w.begin_ns == IPF_ABSENT)
+		return false;
+	if (w.counted) { /* the window lasts until the last answer: the load ended before */
+		whole->end_ns = w.begin_ns;
+		for (int64_t i = 0; i < whole->count; i++)
+			if (is_of(&whole->rows[i], from->part) && whole->rows[i].due_ns > whole->end_ns)
+				whole->end_ns = whole->rows[i].due_ns;
+	}
+	return whole->end_ns > whole->begin_ns;
+}
+
+/* The points of all stages on one clock. -1: out of memory. */
+static int add_points(struct saturation *s, struct source *from)
+{
+	collect_ends(from);
+	for (size_t i = 0; i < from->run->schedule.count; i++) {
+		const struct schedule_stage *stage = &from->run->schedule.stages[i];
+		struct piece whole;
+		if (!stage->measured || stage->closed || !(is_ramp(stage) || has_constant_rate(stage)) ||
+		    s->count + RAMP_PIECES > KNEE_POINTS_MOST || !extent(from, (int32_t)i, &whole))
+			continue;
+		if ((is_ramp(stage) ? add_ramp : add_stage)(s, from, whole, (int32_t)i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+/* Says why the capacity is not known. */
+static void not_known(struct saturation *s, const char *why, const char *detail)
+{
+	s->status = SATURATION_NOT_KNOWN;
+	snprintf(s->reason, sizeof s->reason, "%s%s%.200s", why, *detail ? ": " : "", detail);
+}
+
+/* The points that are on the curve, at the beginning of `curve`; their number. */
+static size_t keep_used(const struct saturation *s, struct knee_point *curve)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->points[i].left_out)
+			curve[used++] = curve[i];
+	return used;
+}
+
+static void count_rates(struct saturation *s, size_t used)
+{
+	char detail[200] = "";
+	const char *why = NULL;
+	for (size_t i = 0; i < s->count && !why; i++)
+		why = s->points[i].left_out;
+	if (why)
+		snprintf(detail, sizeof detail, "%zu left out: %s", s->count - used, why);
+	char text[80];
+	snprintf(text, sizeof text, "%zu usable rate%s, and %d are needed", used, used == 1 ? "" : "s", SATURATION_POINTS);
+	not_known(s, text, detail);
+}
+
+static int find_knee(struct saturation *s, struct knee_point *curve, struct ipf_error *err)
+{
+	size_t used = keep_used(s, curve);
+	s->highest_offered = s->highest_completed = NAN;
+	if (used < SATURATION_POINTS) {
+		count_rates(s, used);
+		return 0;
+	}
+	knee_fit(curve, used, &s->knee);
+	if (knee_interval(curve, used, &s->low, &s->high, err) < 0)
+		return -1;
+	for (size_t i = 0; i < used; i++) {
+		double offered = knee_point_offered(&curve[i]);
+		if (isnan(s->highest_offered) || offered > s->highest_offered) {
+			s->highest_offered = offered;
+			s->highest_completed = knee_point_completed(&curve[i]);
+		}
+	}
+	if (s->knee.misfit > SATURATION_MISFIT)
+		not_known(s, "completions do not follow the offered rate and then stay, as they do at a capacity",
+		          "requests failed at low rates, or something else limits the server at times");
+	else
+		s->status = s->high < (1 - SATURATION_SHORTFALL) * s->highest_offered ? SATURATION_REACHED
+		                                                                      : SATURATION_NOT_REACHED;
+	return 0;
+}
+
+/* Which of the points, by rate, are next to the knee and within the objectives. */
+static void find_neighbours(struct saturation *s)
+{
+	bool within = true;
+	s->headroom = NAN;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct saturation_point *p = &s->points[i];
+		if (s->status == SATURATION_REACHED && !s->beyond && !p->left_out && p->offered > s->knee.rate)
+			s->beyond = p;
+		if (p->judged == 0 || p->left_out)
+			continue;
+		s->objectives = true;
+		within &= p->within;
+		if (within)
+			s->within = p;
+	}
+	s->all_within = s->objectives && within;
+	if (s->within && s->status == SATURATION_REACHED)
+		s->headroom = 1 - s->within->offered / s->knee.rate;
+}
+
+int saturation_find(struct saturation *s, const struct run_data *run, const struct verdict_finding *finding,
+                    struct ipf_error *err)
+{
+	*s = (struct saturation){.headroom = NAN};
+	if (!has_curve(run))
+		return 0;
+	struct source from = {.run = run, .part = -1};
+	bool repeats = run->part_count > 1 && !run->shards;
+	s->points = calloc(KNEE_POINTS_MOST, sizeof *s->points);
+	from.curve = calloc(KNEE_POINTS_MOST, sizeof *from.curve);
+	from.ends = malloc((size_t)(run->row_count + 1) * sizeof *from.ends);
+	int bad = !s->points || !from.curve || !from.ends ? ipf_error_memory(err) : 0;
+	for (int part = 0; bad == 0 && part < (repeats ? run->part_count : 1); part++) {
+		from.part = repeats ? part : -1;
+		if (add_points(s, &from) < 0)
+			bad = ipf_error_memory(err);
+	}
+	if (bad == 0)
+		bad = find_knee(s, from.curve, err);
+	if (bad == 0) {
+		qsort(s->points, s->count, sizeof *s->points, by_rate);
+		if (finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID)
+			not_known(s, "the client was the limit", "see the verdict");
+		if (finding->checks[VERDICT_LOAD].status == VERDICT_INVALID)
+			not_known(s, "the load was not delivered", "see the verdict");
+		find_neighbours(s);
+	}
+	free(from.curve);
+	free(from.ends);
+	return bad;
+}
+
+void saturation_release(struct saturation *s)
+{
+	free(s->points);
+	*s = (struct saturation){0};
+}

@@ -1,0 +1,82 @@
+/* From which rate on a server completes no more: from stages at several constant rates (a sweep), or from a ramp.
+ *
+ *     struct saturation s;
+ *     saturation_find(&s, &run, finding, &err);
+ *     if (s.status == SATURATION_REACHED) … s.rate, s.low, s.high …
+ *     saturation_release(&s);
+ *
+ * Each open-loop stage of constant rate is a point of the curve that knee.h fits, and so is each of RAMP_PIECES pieces
+ * of a ramp. A point is made so that neither the beginning nor the end of a stage distorts it:
+ *
+ *   - requests count when they complete, whichever stage they are of: a server that works off a backlog is busy;
+ *   - from the p99 of the stage's latencies after its begin on, at most half of its length: until then it fills;
+ *   - until its end, so that a drain, in which the load falls, never counts;
+ *   - against the arrivals of the same length of time, earlier by the median latency: those that complete then.
+ *
+ * A piece of a rising ramp counts arrivals in it, and completions later by the median latency of the first fifth.
+ *
+ * A stage is left out if its requests waited for slots or connections of the client (its load was not that of the
+ * schedule), if they depend on answers (closed loops, sessions), if its rate varies, or if it is too short for its
+ * latencies.
+ */
+#ifndef REPORT_SATURATION_H
+#define REPORT_SATURATION_H
+
+#include "analysis/knee.h"
+#include "results/run_data.h"
+
+enum { RAMP_PIECES = 20, SATURATION_POINTS = 3 };
+/* Reached if the interval of the capacity lies below the highest rate by this share … */
+#define SATURATION_SHORTFALL 0.03
+/* … and known if the points are within this of the curve, as the root of the mean square. */
+#define SATURATION_MISFIT 0.10
+/* A point needs as many arrivals, and a stage must be this many times as long as the fastest twentieth of its requests
+ * took. */
+#define SATURATION_ARRIVALS 20
+#define SATURATION_LENGTHS  4.0
+/* Requests of a stage that fell due in it, of those that were scheduled: below, they depend on answers. */
+#define SATURATION_DUE 0.95
+/* A rate is within the objectives if this share of its requests meets those of each request, and for an objective on a
+ * percentile, that share of them. Failures miss them. */
+#define SATURATION_GOOD 0.99
+
+enum saturation_status {
+	SATURATION_NO_CURVE, /* the run has neither several rates nor a ramp */
+	SATURATION_NOT_KNOWN,
+	SATURATION_NOT_REACHED,
+	SATURATION_REACHED,
+};
+extern const char *const saturation_status_names[]; /* "not known", "not saturated", "saturated"; the first is NULL */
+
+struct saturation_point {
+	int32_t stage;
+	int part;             /* of the run, if these are repeats; else 0 */
+	double begin_s;       /* of a piece of a ramp: when it begins in its stage; NAN */
+	double offered;       /* arrivals per second */
+	double completed;     /* per second; NAN if `left_out` */
+	const char *left_out; /* why it is not on the curve; NULL: it is */
+	int64_t requests, judged;
+	double good; /* the share within the objectives, of the worst of them; NAN: there are none */
+	bool within;
+};
+
+struct saturation {
+	enum saturation_status status;
+	char reason[320]; /* why it is not known; else "" */
+	struct knee knee; /* unless it is not known */
+	double low, high; /* 95 % interval of knee.rate */
+	double highest_offered, highest_completed;
+	const struct saturation_point *beyond; /* the lowest rate beyond the knee; NULL */
+	const struct saturation_point *within; /* the highest rate such that it and all lower ones are within; NULL */
+	bool objectives, all_within;
+	double headroom;                 /* 1 - within->offered / knee.rate, if that was reached; else NAN */
+	struct saturation_point *points; /* by offered rate */
+	size_t count;
+};
+
+/* `finding`: of the verdict, whose load and client must not be INVALID. Fails only when memory runs out. */
+int saturation_find(struct saturation *s, const struct run_data *run, const struct verdict_finding *finding,
+                    struct ipf_error *err);
+void saturation_release(struct saturation *s);
+
+#endif

@@ -1,0 +1,76 @@
+#include "formats/text_saturation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *stage_name(const struct report *report, const struct saturation_point *p)
+{
+	return report->run->schedule.stages[p->stage].name;
+}
+
+/* "at stage NAME", and for a ramp how long after its begin. */
+static void add_place(char *text, size_t size, const struct report *report, const struct saturation_point *p)
+{
+	char item[160], number[40];
+	snprintf(item, sizeof item, "in %.100s", stage_name(report, p));
+	if (!isnan(p->begin_s))
+		snprintf(item, sizeof item, "in %.100s, %s s after its begin", stage_name(report, p),
+		         show_number(p->begin_s, number));
+	join(text, size, ", ", item, "");
+}
+
+static void show_capacity(struct layout *l, const struct report *report)
+{
+	const struct saturation *s = report->saturation;
+	char text[400] = "", a[40], b[40], c[40];
+	if (s->status == SATURATION_NOT_KNOWN) {
+		snprintf(text, sizeof text, "not known: %s", s->reason);
+	} else if (s->status == SATURATION_NOT_REACHED) {
+		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed",
+		         show_number(s->highest_offered, a), show_number(s->highest_completed, b));
+	} else {
+		snprintf(text, sizeof text, "%s requests/s (%s to %s), from %zu rates below and %zu above",
+		         show_number(s->knee.rate, a), show_number(s->low, b), show_number(s->high, c), s->knee.below,
+		         s->knee.above);
+	}
+	layout_entry(l, "capacity", text);
+	if (s->status != SATURATION_REACHED || !s->beyond)
+		return;
+	snprintf(text, sizeof text, "first exceeded by %s/s", show_number(s->beyond->offered, a));
+	add_place(text, sizeof text, report, s->beyond);
+	layout_entry(l, "", text);
+	if (s->knee.slope < 0) {
+		snprintf(text, sizeof text, "beyond it the throughput falls: %s/s at %s/s offered",
+		         show_number(s->highest_completed, a), show_number(s->highest_offered, b));
+		layout_entry(l, "", text);
+	}
+}
+
+static void show_within(struct layout *l, const struct report *report)
+{
+	const struct saturation *s = report->saturation;
+	char text[400] = "", a[40], b[40];
+	if (!s->objectives)
+		return;
+	if (!s->within) {
+		layout_entry(l, "objectives", "missed at the lowest rate");
+		return;
+	}
+	snprintf(text, sizeof text, "met up to %s/s", show_number(s->within->offered, a));
+	add_place(text, sizeof text, report, s->within);
+	if (s->all_within)
+		join(text, sizeof text, ", ", "the highest rate", "");
+	if (!isnan(s->headroom) && s->headroom >= 0)
+		join(text, sizeof text, ", ", show_percent(s->headroom, b), "below the capacity");
+	layout_entry(l, "objectives", text);
+}
+
+void text_saturation(struct layout *l, const struct report *report)
+{
+	if (report->saturation->status == SATURATION_NO_CURVE)
+		return;
+	layout_heading(l, "Saturation");
+	layout_end_line(l);
+	show_capacity(l, report);
+	show_within(l, report);
+}

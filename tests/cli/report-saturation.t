@@ -1,0 +1,114 @@
+#!/bin/bash
+# The capacity that a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 4, and the simulated
+# server with two. IPF_LONG=1: with twenty.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+answer='.saturation | [.status, .requests_per_s, .ci95[0], .ci95[1], .points_below, .points_above] | @tsv'
+
+# ---- made-up servers: ten requests at a time, 0.1 s each ----
+sweep="20:10 40:10 60:10 80:10 95:10 110:10 130:10"
+few=$([ -n "$IPF_LONG" ] && echo 20 || echo 4)
+held() { # SEEDS ARGUMENTS: how many are saturated within 5 % of 100/s
+	for seed in $(seq "$1"); do
+		made --seed "$seed" "${@:2}" | "$report" -f json | jq -r "$answer"
+	done | awk -F '\t' '$1 == "saturated" && $2 >= 95 && $2 <= 105' | wc -l
+}
+# shellcheck disable=SC2086 # several stages
+between "$(held 20 $sweep)" 19 20 "a sweep without rests: the capacity within 5 % in 19 of 20 seeds"
+between "$(held "$few" --refuse 20 20:10 rest:1 50:10 rest:1 80:10 rest:1 120:10 rest:1 160:10)" $((few * 19 / 20)) "$few" "a server that refuses what it cannot serve"
+between "$(held "$few" 10-150:100)" $((few * 19 / 20)) "$few" "a ramp"
+none() { # ARGUMENTS: how many of the seeds are not saturated
+	for seed in $(seq "$few"); do
+		made --seed "$seed" "$@" | "$report" -f json | jq -r "$answer"
+	done | grep -c '^not saturated'
+}
+is "$(none 20:10 40:10 60:10 80:10)" "$few" "a sweep that does not reach it says so for each seed"
+is "$(none --spread 10-80:60)" "$few" "nor does a ramp"
+
+why() { # ARGUMENTS: status and reason
+	made "$@" | "$report" -f json | jq -r '.saturation | "\(.status): \(.reason)"'
+}
+is "$(why 20:10 200:10)" "not known: 2 usable rates, and 3 are needed" "two rates are not enough"
+is "$(why 150-10:60)" "not known: 0 usable rates, and 3 are needed: 1 left out: the ramp falls" "a ramp must rise"
+contains "$(why --fail 0.3 20:10 50:10 80:10 120:10 160:10)" "not known: completions do not follow the offered rate" "failures at every rate are no capacity"
+contains "$(why --service 8 --servers 2000 20:10 40:10 60:10 80:10)" "the stage is too short for its latencies" "latencies as long as the stage"
+is "$(why 50:10)" "null: null" "one rate is no curve"
+made 20:10 40:10 | "$report" >two.txt
+matches "$(cat two.txt)" '^  capacity    not known: 2 usable rates, and 3 are needed$' "which text says, too"
+made 50:10 | "$report" >one.txt
+is "$(grep -c '^Saturation' one.txt)" 0 "and is silent about one rate"
+
+# The client waited for slots: its load, not the server, was the limit.
+# shellcheck disable=SC2086
+made $sweep >run.results
+. "$TESTS/data/report/seal.sh"
+head -1 run.results >header
+sed -e 1d -e '$d' run.results | jq -c 'if .stage < 5 then . else .slot_wait_ns = 50000000 end' >body
+seal header body >slots.results
+is "$("$report" -f json slots.results | jq -c '.saturation | [.status, ([.points[] | select(.left_out)] | length)]')" '["not saturated",2]' \
+	"stages whose requests waited for slots are left out"
+sed -e 1d -e '$d' run.results | jq -c '.client_lag_ns = 500000000' >body
+seal header body >late.results
+matches "$("$report" late.results)" '^  capacity    not known: the load was not delivered: see the verdict$' "a client that was the limit"
+
+# ---- what is shown ----
+run "$report" --slo e2e=250ms run.results
+status_is 0 "objectives"
+matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \(9[0-9.]* to 10[0-9]\), from 5 rates below and 2 above$' "the capacity, with its interval"
+matches "$(cat "$OUT")" '^              first exceeded by 1[01][0-9]/s, in poisson-5$' "the stage that exceeds it"
+matches "$(cat "$OUT")" '^  objectives  met up to [0-9.]*/s, in poisson-[34], [0-9.]* % below the capacity$' "the highest rate within the objectives"
+is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+"$report" -f json --slo e2e=250ms run.results >run.json
+is "$(jq -c '.saturation | [.status, (.points | length), (.points | map(.offered) | . == sort), .all_within, (.headroom > 0), .within.within, .exceeded_by.within]' run.json)" \
+	'["saturated",7,true,false,true,true,false]' "in JSON"
+is "$(jq -c '.saturation | .within.offered as $r | [.points[] | select(.offered <= $r) | .within] | all' run.json)" true "all lower rates are within, too"
+is "$("$report" -f json run.results | jq -c '.saturation | [.within, .headroom, .all_within]')" '[null,null,null]' "without objectives: none of these"
+"$report" -f json --slo e2e=1us run.results | jq -c '.saturation.within' >nothing
+is "$(cat nothing)" null "no rate within impossible objectives"
+matches "$("$report" --slo e2e=1us run.results)" '^  objectives  missed at the lowest rate$' "which text says"
+made --slower 1.5 20:10 40:10 55:10 80:10 100:10 120:10 140:10 | "$report" -f json >slower.json
+between "$(jq .saturation.requests_per_s slower.json)" 60 80 "a server that is slower with a queue"
+# Repeats: each is a point.
+made --seed 2 20:10 40:10 60:10 80:10 95:10 110:10 130:10 | sed '1s/1795156140123000000/1795156940123000000/' >again.results
+"$report" -q -f json run.results again.results >both.json
+is "$(jq -c '.saturation | [.status, .points_below + .points_above]' both.json)" '["saturated",14]' "repeats have their points together"
+
+# ---- the curve ----
+"$report" -f csv --curve --slo e2e=250ms run.results >curve.csv
+is "$(head -1 curve.csv | tr -d '\r')" "stage,offered_per_s,completed_per_s,output_tokens_per_s,in_flight,failed,ttft_p50_ms,ttft_p90_ms,ttft_p99_ms,tpot_p50_ms,tpot_p90_ms,tpot_p99_ms,e2e_p50_ms,e2e_p90_ms,e2e_p99_ms,goodput_per_s,good_share" \
+	"the curve's names"
+is "$(wc -l <curve.csv | tr -d ' ')" 8 "a row for each measured stage"
+is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $2 }')" "$(jq -r '.stages[].rate.offered' run.json | tr '\n' ' ')" "the offered rates of the report"
+is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $14 }')" "$(jq -r '.stages[].latency.e2e_ms.from_due.p90' run.json | tr '\n' ' ')" "and its percentiles"
+is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $17 }')" "$(jq -r '.stages[].goodput.share' run.json | tr '\n' ' ')" "and its goodput"
+"$report" -f csv --curve --percentiles 50 run.results >few.csv
+is "$(cut -d , -f 1-15 few.csv | md5sum)" "$(cut -d , -f 1-15 curve.csv | md5sum)" "whatever --percentiles asks for"
+run "$report" --curve run.results
+status_is 2 "--curve without CSV"
+complains ipf-report "--curve requires -f csv" "is refused"
+
+# ---- the simulated server: ten requests at a time, ten tokens of 10 ms ----
+sweep_of() { # SEED STAGE…: its answer
+	server_start --step-base 10ms --step-per-seq 0 --prefill-rate 1000M --max-batch 10 --seed "$1"
+	"$BIN/ipf-prep" synthetic -q -n 2000 --input-tokens 20 --output-tokens 10 --seed "$1" -o "$1.trace"
+	"$BIN/ipf-sched" -q -t "$1.trace" --seed "$1" "${@:2}" | "$BIN/ipf-fire" -q -u "$URL" -m sim -t "$1.trace" |
+		"$BIN/ipf-collect" -q -o "$1.results"
+	"$report" -f json "$1.results" | jq -r "$answer"
+	server_stop
+}
+knee="sweep:rates=40,80,130,160,for=1500ms,rest=200ms"
+seeds=$(seq "$([ -n "$IPF_LONG" ] && echo 20 || echo 2)")
+for seed in $seeds; do sweep_of "$seed" $knee >"$seed.answer"; done
+cat ./*.answer
+# A client without a core for too long says nothing of the server, and that is what is reported.
+busy=$(cat ./*.answer | grep -c '^not known')
+good=$(awk -F '\t' '$1 == "saturated" && $2 >= 95 && $2 <= 105' ./*.answer | wc -l)
+if [ "$busy" = "$(echo "$seeds" | wc -l)" ]; then
+	skip "the capacity of the simulated server" "this machine is too busy to deliver the load"
+else
+	between "$((good + busy))" "$(($(echo "$seeds" | wc -l) * 19 / 20))" 20 "the simulated server's capacity within 5 %"
+fi
+[ -n "$IPF_LONG" ] || { skip "not saturated, for twenty seeds" "IPF_LONG=1 runs them"; exit; }
+for seed in $seeds; do sweep_of "$seed" sweep:rates=20,50,80,for=1500ms,rest=200ms; done | grep -c '^not saturated' >count
+is "$(cat count)" 20 "not saturated, for twenty seeds"
