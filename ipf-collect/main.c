@@ -117,6 +117,18 @@ static void print_notes(const struct buffer *text)
 	}
 }
 
+/* What one source of samples alone can use. */
+static int check_sources(const struct scrape_options *o, struct ipf_error *err)
+{
+	if (o->metrics.count && !o->targets.count && !o->prometheus)
+		return ipf_error_set(err, IPF_USAGE, "--metric needs --scrape or --prometheus");
+	if (o->metrics.count && !o->targets.count && o->queries.count)
+		return ipf_error_set(err, IPF_USAGE, "--metric is not for --query, whose NAME keeps the value");
+	if (o->bearer && !o->targets.count)
+		return ipf_error_set(err, IPF_USAGE, "--scrape-bearer needs --scrape");
+	return 0;
+}
+
 static int check_prometheus(const struct scrape_options *o, struct ipf_error *err)
 {
 	char time[32];
@@ -150,7 +162,7 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 		                     options->gpu.count              ? "--gpu"
 		                     : options->scrape.targets.count ? "--scrape"
 		                                                     : "--prometheus");
-	if (check_prometheus(&options->scrape, err) < 0)
+	if (check_sources(&options->scrape, err) < 0 || check_prometheus(&options->scrape, err) < 0)
 		return -1;
 	return accelerators_check(&options->gpu, err);
 }

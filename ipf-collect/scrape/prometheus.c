@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 2000 /* more than the table has */
+#define NAMES_MAX 2000 /* more than the table has, and --metric should keep */
 
 /* One series in the part of the range that is being asked for. */
 struct column {
@@ -44,6 +44,7 @@ struct prometheus {
 	struct query *query; /* whose answer is being read */
 	char **names;
 	size_t names_count;
+	bool names_full; /* there are more */
 	struct column *columns;
 	size_t columns_count;
 	struct target *targets;
@@ -167,13 +168,26 @@ static int64_t step_of(const struct prometheus *p, double unix_s)
 	return step > -0.5 && step < (double)p->points - 0.5 ? (int64_t)llround(step) : -1;
 }
 
-/* ---- known metrics ---- */
+/* ---- known metrics, and those of --metric ---- */
+
+static struct own_metrics own_of(const struct prometheus *p)
+{
+	return (struct own_metrics){.patterns = (const char *const *)p->options->metrics.items,
+	                            .patterns_count = p->options->metrics.count};
+}
 
 static bool take_name(void *data, struct slice name)
 {
 	struct prometheus *p = data;
-	if (!snapshot_keeps(name) || p->names_count == NAMES_MAX)
+	const struct own_metrics own = own_of(p);
+	if (!snapshot_keeps(name) && !own_metrics_keep(&own, name))
 		return true;
+	if (p->names_count == NAMES_MAX) {
+		if (!p->names_full)
+			note(p, "", "more metrics than can be kept: give --job, --namespace or a narrower --metric");
+		p->names_full = true;
+		return true;
+	}
 	char *copy = slice_dup(name);
 	if (copy)
 		p->names[p->names_count++] = copy;
@@ -240,7 +254,28 @@ static struct target *target_of(struct prometheus *p, const struct exposition_se
 		note(p, "", "more instances than can be kept: give --job or --namespace");
 		return NULL;
 	}
-	return target_named(&p->targets[p->targets_count++], name, &ignored) < 0 ? NULL : &p->targets[p->targets_count - 1];
+	struct target *target = &p->targets[p->targets_count++];
+	if (target_named(target, name, &ignored) < 0)
+		return NULL;
+	target->own = own_of(p);
+	return target;
+}
+
+/* Answers do not say what a metric is: a histogram has buckets. */
+static bool is_histogram_part(const struct prometheus *p, struct slice name)
+{
+	static const char *const parts[] = {"_bucket", "_sum", "_count"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		size_t suffix = strlen(parts[i]);
+		if (name.len <= suffix || memcmp(name.data + name.len - suffix, parts[i], suffix) != 0)
+			continue;
+		size_t base = name.len - suffix;
+		for (size_t k = 0; k < p->names_count; k++)
+			if (strlen(p->names[k]) == base + strlen("_bucket") && memcmp(p->names[k], name.data, base) == 0 &&
+			    strcmp(p->names[k] + base, "_bucket") == 0)
+				return true;
+	}
+	return false;
 }
 
 static struct slice keep_text(char **at, struct slice text)
@@ -276,6 +311,7 @@ static bool begin_column(void *data, const struct exposition_series *series)
 		c->labels[i] = (struct exposition_label){keep_text(&at, series->labels[i].name),
 		                                         keep_text(&at, series->labels[i].value)};
 	c->series.labels = c->labels;
+	c->series.type = is_histogram_part(p, series->name) ? EXPOSITION_HISTOGRAM : EXPOSITION_UNTYPED;
 	for (int64_t i = 0; i < p->points; i++)
 		c->values[i] = NAN;
 	return true;

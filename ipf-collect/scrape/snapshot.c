@@ -255,6 +255,19 @@ static bool is_wanted(const struct own_metrics *own, struct slice name)
 	return false;
 }
 
+static const char *const histogram_parts[] = {"_bucket", "_sum", "_count"};
+enum { HISTOGRAM_PARTS = sizeof histogram_parts / sizeof *histogram_parts };
+
+bool own_metrics_keep(const struct own_metrics *own, struct slice name)
+{
+	bool wanted = is_wanted(own, name);
+	for (size_t i = 0; i < HISTOGRAM_PARTS && !wanted; i++) {
+		struct slice base = without(name, histogram_parts[i]);
+		wanted = base.len < name.len && is_wanted(own, base);
+	}
+	return wanted;
+}
+
 static void add_own(struct snapshot *s, struct own_metrics *own, const struct exposition_series *series,
                     struct snapshot_entry *entry)
 {
@@ -263,9 +276,8 @@ static void add_own(struct snapshot *s, struct own_metrics *own, const struct ex
 	entry->part = PART_ALL;
 	entry->is_bucket = false;
 	if (series->type == EXPOSITION_HISTOGRAM) {
-		static const char *const suffixes[] = {"_bucket", "_sum", "_count"};
-		for (size_t i = 0; i < 3 && name.len == series->name.len; i++)
-			name = without(name, suffixes[i]);
+		for (size_t i = 0; i < HISTOGRAM_PARTS && name.len == series->name.len; i++)
+			name = without(name, histogram_parts[i]);
 		if (name.len == series->name.len || !part_of(series->name, name, entry))
 			return;
 		kind = METRIC_HISTOGRAM;

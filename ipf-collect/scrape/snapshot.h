@@ -30,6 +30,8 @@ struct own_metrics {
 };
 
 void own_metrics_release(struct own_metrics *own);
+/* Whether a series of this name can be one of them, a part of a histogram included. */
+bool own_metrics_keep(const struct own_metrics *own, struct slice name);
 
 /* The metric that an entry belongs to: a row of server_metrics, or behind them one of the user's. */
 struct snapshot_entry {

@@ -66,6 +66,16 @@ with_prometheus() {
 	is "$(samples file.results '.t_ns % 30000000000' | sort -u)" 0 "samples are at multiples of --every"
 	is "$(samples file.results 'has("interval_ns")' | head -1)" false "the first has no increases"
 
+	collect own.results --prometheus "$PROMETHEUS" --job sim --every 30s --metric 'vllm:iteration_*' --metric 'process_*_total' --metric go_goroutines
+	status_is 0 "--metric applies to what Prometheus has"
+	stderr_is "" "without a word"
+	contains "$(samples own.results '.histograms | keys?')" '"vllm:iteration_tokens_total"' "a histogram under its own name"
+	is "$(samples own.results '.histograms["vllm:iteration_tokens_total"].count // 0' | jq -s add)" \
+		"$(value 'sum(vllm:iteration_tokens_total_count{job="sim"})')" "has what Prometheus has"
+	is "$(samples own.results '.histograms["vllm:iteration_tokens_total"] // {} | has("buckets") == has("sum")' | sort -u)" true "with its buckets"
+	is "$(samples own.results 'del(.histograms["vllm:iteration_tokens_total"]) | .gauges, .counters, .histograms' | cksum)" \
+		"$(samples file.results '.gauges, .counters, .histograms' | cksum)" "beside the known ones, which are as they were"
+
 	collect kube.results --prometheus "$PROMETHEUS" --job kube --every 30s
 	is "$(samples kube.results '[.server, .gauges.replicas_ready, .gauges.replicas_desired]' | sort -u)" '["kubernetes",2,2]' \
 		"metrics of Kubernetes are known"
@@ -178,6 +188,9 @@ refused '"a" twice' --prometheus http://h --query a=up --query a=down
 refused "need --prometheus" --query a=up
 refused "need --prometheus" --job a
 refused "are not for --query" --prometheus http://h --query a=up --job b
+refused "is not for --query" --prometheus http://h --query a=up --metric b
+refused "--metric needs --scrape or --prometheus" --metric 'vllm:*'
+refused "--scrape-bearer needs --scrape" --scrape-bearer token --prometheus http://h
 refused "would count servers twice" --prometheus http://h --scrape http://h
 refused "not with --prometheus" --prometheus http://h --samples bearer.results
 refused "whole milliseconds" --prometheus http://h --every 100500us
