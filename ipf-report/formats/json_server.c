@@ -129,6 +129,16 @@ static json_t *comparison_json(const struct server_figures *f)
 	return json;
 }
 
+/* What the trailers say of the questions to a Prometheus. */
+static json_t *prometheus_json(const struct run_data *run)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < run->part_count; i++)
+		if (run_part_prometheus(&run->parts[i]))
+			json_array_append(list, run_part_prometheus(&run->parts[i]));
+	return list;
+}
+
 json_t *json_server(const struct report *report)
 {
 	const struct server_figures *f = report->servers;
@@ -148,6 +158,10 @@ json_t *json_server(const struct report *report)
 		json_put(json, "acceptance", f->acceptance);
 		json_put_object(json, "comparison", comparison_json(f));
 	}
+	json_t *prometheus = prometheus_json(report->run);
+	if (json_array_size(prometheus) > 0)
+		json_object_set(json, "prometheus", prometheus);
+	json_decref(prometheus);
 	json_decref(targets);
 	return json;
 }

@@ -153,13 +153,58 @@ static void show_targets(struct layout *l, const struct report *report)
 	}
 }
 
+/* What went wrong when a Prometheus was asked; an error of an expression has a line of its own. */
+static int show_prometheus_errors(struct layout *l, json_t *prometheus, int lines)
+{
+	const char *error = json_string_value(json_object_get(prometheus, "error")), *own;
+	const char *url = json_string_value(json_object_get(prometheus, "url"));
+	json_t *query;
+	char text[900];
+	size_t i;
+	int before = lines;
+	json_array_foreach(json_object_get(prometheus, "queries"), i, query)
+	{
+		if (!(own = json_string_value(json_object_get(query, "error"))) || lines >= TARGETS_MOST)
+			continue;
+		const char *name = json_string_value(json_object_get(query, "name"));
+		snprintf(text, sizeof text, "%s: %s", shown(name ? name : "").text, shown(own).text);
+		layout_entry(l, lines++ ? "" : "prometheus", text);
+	}
+	if (!error || lines > before || lines >= TARGETS_MOST)
+		return lines;
+	snprintf(text, sizeof text, "%s: %s", shown(url ? url : "").text, shown(error).text);
+	layout_entry(l, lines++ ? "" : "prometheus", text);
+	return lines;
+}
+
+static bool has_prometheus_errors(const struct run_data *run)
+{
+	bool any = false;
+	for (int i = 0; i < run->part_count; i++)
+		any |= json_is_string(json_object_get(run_part_prometheus(&run->parts[i]), "error"));
+	return any;
+}
+
+static void show_prometheus(struct layout *l, const struct run_data *run)
+{
+	int lines = 0;
+	for (int i = 0; i < run->part_count; i++)
+		lines = show_prometheus_errors(l, run_part_prometheus(&run->parts[i]), lines);
+}
+
 void text_server(struct layout *l, const struct report *report)
 {
 	const struct server_figures *f = report->servers;
 	char number[40];
 	int64_t scrapes = 0;
-	if (f->count == 0)
+	if (f->count == 0) {
+		if (has_prometheus_errors(report->run)) {
+			layout_heading(l, "Server");
+			layout_end_line(l);
+			show_prometheus(l, report->run);
+		}
 		return;
+	}
 	for (int i = 0; i < f->count; i++)
 		scrapes += f->targets[i].readings;
 	layout_heading(l, "Server");
@@ -177,6 +222,7 @@ void text_server(struct layout *l, const struct report *report)
 	show_share(l, "speculation", f->acceptance, "of the draft tokens accepted");
 	show_preemptions(l, f);
 	show_targets(l, report);
+	show_prometheus(l, report->run);
 	if (f->compared)
 		show_comparison(l, f);
 }

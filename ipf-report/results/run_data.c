@@ -764,6 +764,12 @@ static bool share_lines(const struct run_part *a, const struct run_part *b)
 	return false;
 }
 
+json_t *run_part_prometheus(const struct run_part *part)
+{
+	json_t *member = json_object_get(part->trailer, "prometheus");
+	return json_is_object(member) ? member : NULL;
+}
+
 json_t *run_data_clocks(const struct run_data *run)
 {
 	json_t *collected = json_object_get(run->parts[0].trailer, "clocks");

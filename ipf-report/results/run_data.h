@@ -132,6 +132,8 @@ int run_data_keep_lines(struct run_data *run, struct ipf_error *err);
 int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err);
 void run_data_release(struct run_data *run);
 
+/* What the part's trailer says of the questions to a Prometheus ("prometheus" in ipf-results(5)); borrowed; NULL. */
+json_t *run_part_prometheus(const struct run_part *part);
 /* How far apart the clocks of the shards are ("clocks" in ipf-results(5)): a new object; NULL: there are no shards, or
  * it is not known, or out of memory. After merge_parts. */
 json_t *run_data_clocks(const struct run_data *run);

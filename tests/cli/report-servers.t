@@ -110,6 +110,23 @@ is "$(LC_ALL=C tr -d '\n' <"$OUT" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0 
 run "$report" -f json hostile.results
 is "$(jq -c '[.server.targets[] | [.scrapes, .failed]]' "$OUT")" '[[16,0],[12,12]]' "and counted"
 
+# What a Prometheus did not answer.
+asked() { # MEMBERS-OF-prometheus: $OUT is the text, $PWD/asked.json the JSON
+	seal header body | sed "s|\"end\":{|&\"prometheus\":{\"url\":\"http://p:9090\",\"requests\":3,\"samples\":0,$1},|" >asked.results
+	"$report" -f json asked.results >asked.json
+	run "$report" asked.results
+}
+prometheus_lines() { sed -n '/^  prometheus/,/^ \{,2\}[^ ]/p' "$OUT" | grep -v '^ \{,2\}[^ p]' | tr -s ' \n' ' '; }
+rows 0 60 >body
+asked '"error":"unavailable: try\\u001b[31m later","targets":[]'
+is "$(grep -A1 '^Server' "$OUT" | tr -s ' \n' ' ')" 'Server prometheus http://p:9090: unavailable: try\x1b[31m later ' "without any sample, the error of a Prometheus is shown"
+is "$(jq -c '.server.prometheus[0] | [.url, .error]' asked.json)" '["http://p:9090","unavailable: try\u001b[31m later"]' "in JSON too"
+{ rows 0 60 && samples good 5; } | in_time >body
+asked '"error":"bad: bad_data: parse error","queries":[{"name":"bad","query":"sum(","points":0,"error":"bad_data: parse error"},{"name":"up","query":"up","points":7},{"name":"none","query":"x","points":0,"error":"no data"}]'
+is "$(prometheus_lines)" " prometheus bad: bad_data: parse error none: no data " "of each expression"
+asked '"queries":[{"name":"up","query":"up","points":7}]'
+is "$(grep -c prometheus "$OUT")" 0 "nothing if all was answered"
+
 # What is no sample is refused, with its place.
 echo '{"sample":"server","t_ns":1,"target":"a","gauges":{"running":"many"}}' >body
 seal header body >bad.results
