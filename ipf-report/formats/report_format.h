@@ -20,7 +20,12 @@
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
 	FORMAT(sglang, "sglang")                                                                                           \
-	FORMAT(sglang_detailed, "sglang-detailed")
+	FORMAT(sglang_detailed, "sglang-detailed")                                                                         \
+	FORMAT(aiperf, "aiperf")                                                                                           \
+	FORMAT(aiperf_jsonl, "aiperf-jsonl")                                                                               \
+	FORMAT(aiperf_csv, "aiperf-csv")                                                                                   \
+	FORMAT(genai_perf, "genai-perf")                                                                                   \
+	FORMAT(genai_perf_csv, "genai-perf-csv")
 
 /* What a report contains. */
 struct report {

@@ -3,16 +3,18 @@
 
     exports.py make RESULTS             writes results whose names are as bad as names can be
     exports.py check NAME RESULTS FILE  FILE is in the format NAME and has the figures that the rows give
-    exports.py same-figures RESULTS     (a library for exports_*.py)
 
 The form of each format is in tests/data/exports/NAME.json, written from that tool's source: the members it can have,
 and the type of each. A member that begins with "?" may be missing; no other member may exist. Types are "number",
 "integer", "text", "bool", "null", alternatives as in "number|null", a list with the type of its elements, an object,
-and {"*": TYPE} for an object whose members have any name.
+{"*": TYPE} for an object whose members have any name, {"|": [TYPE…]} for alternatives, and the name of a type that the
+file defines ("$stat"); "$document" is that of the whole.
 
 The figures are computed here a second time, by the definitions of the tool; NumPy is used if there is one.
 """
+import csv
 import hashlib
+import io
 import json
 import math
 import random
@@ -196,7 +198,14 @@ def type_is(value, name):
 
 
 def check_form(value, form, at, wrong):
-    if isinstance(form, str):
+    form = ROOT.get(form, form) if isinstance(form, str) else form
+    if isinstance(form, dict) and "|" in form:
+        tries = []
+        for one in form["|"]:
+            tries.append([])
+            check_form(value, one, at, tries[-1])
+        wrong.extend(min(tries, key=len))
+    elif isinstance(form, str):
         if not any(type_is(value, name) for name in form.split("|")):
             wrong.append(f"{at}: expected {form}, got {value!r}"[:300])
     elif isinstance(form, list):
@@ -214,17 +223,12 @@ def check_form(value, form, at, wrong):
                 wrong.append(f"{at}: {key} is missing")
         for key, inner in value.items():
             if key in known or "*" in known:
-                check_form(inner, resolve(known.get(key, known.get("*")), ROOT), f"{at}.{key}", wrong)
+                check_form(inner, known.get(key, known.get("*")), f"{at}.{key}", wrong)
             else:
                 wrong.append(f"{at}: {key} is unknown to the tool")
 
 
-ROOT = {}
-
-
-def resolve(form, root):
-    """A text that begins with $ is the name of a form that the file defines."""
-    return root[form] if isinstance(form, str) and form.startswith("$") else form
+ROOT = {}  # the types that the file defines
 
 
 def flat(value, at=""):
@@ -341,6 +345,152 @@ def sglang(load, detailed):
     return expected
 
 
+PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99]
+
+
+def distribution(values, unit, sums=False):
+    """avg, min, … as AIPerf and genai-perf have it."""
+    found = {"unit": unit, "avg": mean(values), "min": min(values), "max": max(values), "std": std(values),
+             **{f"p{p}": percentile(values, p) for p in PERCENTILES}}
+    if sums:
+        found.update(count=len(values), sum=sum(values))
+    return found
+
+
+def content_seconds(load):
+    return (max(row["start_ns"] + row["e2e_ns"] for row in load.ok) - min(row["start_ns"] for row in load.ok)) / 1e9
+
+
+def good_with_values(load):
+    """One token has no time between tokens, and is not good then."""
+    return sum(row["ttft_ns"] <= 60e6 and (tpot_to("e2e_ns")(row) or math.inf) <= 12 for row in load.ok)
+
+
+def tokens(name):
+    return lambda row: row.get(name)
+
+
+def answer_tokens(row):
+    return row["output_tokens"] - row.get("reasoning_tokens", 0)
+
+
+def aiperf_metrics(load):
+    """Of requests, then of the run: unit and values, or value."""
+    tpot, user = tpot_to("e2e_ns"), "tokens/sec/user"
+    s = content_seconds(load)
+    return {
+        "e2e_output_token_throughput": (user, lambda row: row["output_tokens"] / (row["e2e_ns"] / 1e9)),
+        "input_sequence_length": ("tokens", tokens("input_tokens")), "inter_token_latency": ("ms", tpot),
+        "output_sequence_length": ("tokens", tokens("output_tokens")), "output_token_count": ("tokens", answer_tokens),
+        "output_token_throughput_per_user": (user, lambda row: 1e3 / tpot(row) if tpot(row) else None),
+        "prefill_throughput_per_user": (user, lambda row: row["input_tokens"] / (row["ttft_ns"] / 1e9)),
+        "reasoning_token_count": ("tokens", tokens("reasoning_tokens")), "request_latency": ("ms", ms("e2e_ns")),
+        "time_to_first_output_token": ("ms", ms("ttfa_ns")), "time_to_first_token": ("ms", ms("ttft_ns")),
+        "time_to_second_token": ("ms", ms("ttst_ns")), "usage_prompt_cache_read_tokens": ("tokens", tokens("cached_tokens")),
+    }, {
+        "benchmark_duration": ("sec", s), "error_request_count": ("requests", len(load.failed)),
+        "good_request_count": ("requests", good_with_values(load)), "goodput": ("requests/sec", good_with_values(load) / s),
+        "output_token_throughput": ("tokens/sec", load.outputs / s), "request_count": ("requests", len(load.ok)),
+        "request_error_rate": ("%", 100 * len(load.failed) / len(load.sent)), "request_throughput": ("requests/sec", len(load.ok) / s),
+        "total_error_isl": ("tokens", sum(row["input_tokens"] for row in load.failed)), "total_isl": ("tokens", load.inputs),
+        "total_osl": ("tokens", load.outputs), "total_output_tokens": ("tokens", sum(map(answer_tokens, load.ok))),
+        "total_reasoning_tokens": ("tokens", sum(row.get("reasoning_tokens", 0) for row in load.ok)),
+        "total_token_throughput": ("tokens/sec", (load.inputs + load.outputs) / s),
+    }
+
+
+def aiperf(stages, load):
+    each, one = aiperf_metrics(load)
+    expected = {tag: distribution(load.values(function), unit, True) for tag, (unit, function) in each.items()}
+    expected["error_isl"] = distribution([row["input_tokens"] for row in load.failed], "tokens", True)
+    expected["inter_chunk_latency"] = distribution([gap / 1e6 for gap in load.gaps()], "ms", True)
+    expected.update({tag: {"unit": unit, "avg": value} for tag, (unit, value) in one.items()})
+    expected["run_info"] = {"random_seed": 1}
+    expected["schema_version"] = "1.4"
+    return expected
+
+
+def aiperf_lines(stages, load):
+    each, _ = aiperf_metrics(load)
+    lines = []
+    for row in load.sent:
+        metrics = {tag: {"unit": unit, "value": function(row)} for tag, (unit, function) in each.items()
+                   if row["ok"] and function(row) is not None}
+        if not row["ok"]:
+            metrics["error_isl"] = {"unit": "tokens", "value": row["input_tokens"]}
+        elif gaps_of(row):
+            metrics["inter_chunk_latency"] = {"unit": "ms", "value": [gap / 1e6 for gap in gaps_of(row)]}
+        error = row.get("error")
+        lines.append({"metadata": {"session_num": row["n"], "x_request_id": row["id"], "conversation_id": row["session"],
+                                   "turn_index": row["turn"], "request_start_ns": load.t0 + row["start_ns"],
+                                   "request_end_ns": load.t0 + row["end_ns"], "benchmark_phase": "profiling", "was_cancelled": False},
+                      "metrics": metrics,
+                      "error": error and {"type": error["kind"], "message": error.get("text", error["kind"])}})
+    return lines
+
+
+def csv_tables(text):
+    """[{row: {column: value}}] of each table; numbers as they are written, with commas removed."""
+    tables, head = [], None
+    for row in csv.reader(io.StringIO(text, newline="")):
+        if not row:
+            head = None
+        elif head is None:
+            head = row
+            tables.append({})
+        else:
+            tables[-1][row[0]] = {name: float(value.replace(",", "")) for name, value in zip(head[1:], row[1:]) if value not in ("", "N/A")}
+    return tables
+
+
+def rounded(table):
+    return {name: {column: float(f"{value:.2f}") for column, value in row.items() if column != "unit"} for name, row in table.items()}
+
+
+def titled(tag, unit, plain):
+    small = {"To": "to", "Isl": "Input Sequence Length", "Osl": "Output Sequence Length", "E2E": "E2E", "E2e": "E2E"}
+    title = " ".join(small.get(word, word) for word in tag.replace("_", " ").title().split())
+    return title if unit in plain else f"{title} ({unit})"
+
+
+def aiperf_csv(stages, load):
+    each, one = aiperf_metrics(load)
+    first = {titled(tag, unit, ["requests"]): distribution(load.values(function), unit, True) for tag, (unit, function) in each.items()}
+    for row in first.values():
+        del row["count"]
+    second = {titled(tag, unit, ["requests"]): {"Value": value} for tag, (unit, value) in one.items()}
+    return [rounded(first), rounded(second)]
+
+
+def genai_perf_metrics(load):
+    def itl(row):
+        return round((row["e2e_ns"] - row["ttft_ns"]) / (row["output_tokens"] - 1)) / 1e6 if row["output_tokens"] > 1 else None
+    s = content_seconds(load)
+    return {
+        "time_to_first_token": ("ms", ms("ttft_ns")), "time_to_second_token": ("ms", ms("ttst_ns")), "request_latency": ("ms", ms("e2e_ns")),
+        "inter_token_latency": ("ms", itl),
+        "output_token_throughput_per_user": ("tokens/sec/user", lambda row: 1e3 / itl(row) if itl(row) else None),
+        "output_sequence_length": ("tokens", tokens("output_tokens")), "input_sequence_length": ("tokens", tokens("input_tokens")),
+    }, {"output_token_throughput": ("tokens/sec", load.outputs / s), "request_throughput": ("requests/sec", len(load.ok) / s),
+        "request_goodput": ("requests/sec", good_with_values(load) / s), "request_count": ("count", len(load.ok))}
+
+
+def genai_perf(stages, load):
+    each, one = genai_perf_metrics(load)
+    return {**{tag: distribution(load.values(function), unit) for tag, (unit, function) in each.items()},
+            **{tag: {"unit": unit, "avg": value} for tag, (unit, value) in one.items()}}
+
+
+def genai_perf_csv(stages, load):
+    each, one = genai_perf_metrics(load)
+    first = {f"{tag.replace('_', ' ').title()} ({unit})": distribution(load.values(function), unit) for tag, (unit, function) in each.items()}
+    for row in first.values():
+        del row["std"]
+    second = {f"{tag.replace('_', ' ').title()} ({unit.replace('requests/sec', 'per sec')})": {"Value": value}
+              for tag, (unit, value) in one.items()}
+    return [rounded(first), rounded(second)]
+
+
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -355,6 +505,11 @@ FORMATS = {
     "vllm-detailed": (json_lines, each_stage(vllm, True), ["itl_ms"]),
     "sglang": (json_lines, each_stage(sglang, False), ["itl_ms"]),
     "sglang-detailed": (json_lines, each_stage(sglang, True), ["itl_ms"]),
+    "aiperf": (json.loads, aiperf, ["inter_chunk_latency"]),
+    "aiperf-jsonl": (json_lines, aiperf_lines, []),
+    "aiperf-csv": (csv_tables, aiperf_csv, []),
+    "genai-perf": (json.loads, genai_perf, []),
+    "genai-perf-csv": (csv_tables, genai_perf_csv, []),
 }
 
 
@@ -367,7 +522,7 @@ def check(name, forms, results, path):
     global ROOT
     ROOT = form
     wrong = []
-    check_form(document, resolve("$document", form), name, wrong)
+    check_form(document, "$document", name, wrong)
     compare(document, expect(*loads_of(results)), loose, wrong)
     for line in wrong[:20]:
         print(line)

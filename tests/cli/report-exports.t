@@ -8,7 +8,7 @@ exports() {
 }
 
 exports make run.results
-for name in vllm vllm-detailed sglang sglang-detailed; do
+for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf-csv genai-perf genai-perf-csv; do
 	run "$report" -q -f "$name" --slo ttft=60ms,tpot=12ms run.results
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"

@@ -1,0 +1,125 @@
+/* -f genai-perf, genai-perf-csv: profile_export_genai_perf.json and .csv of genai-perf, the predecessor of AIPerf, in
+ * triton-inference-server/perf_analyzer at 263c5f6e (json_exporter.py, csv_exporter.py, statistics.py,
+ * llm_profile_data_parser.py). ipf-exports(5) has a table of it.
+ *
+ * All measured stages are one run. The duration ends with the last content of a success. */
+#include "exports/tagged_metrics.h"
+
+#include "absent.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rounded to the nanosecond, halves to even: as Python does. */
+static double inter_token_latency(const struct row *row)
+{
+	return row->events > 1 ? rint(row_tpot(row)) : NAN;
+}
+
+static double throughput_per_user(const struct row *row)
+{
+	return inter_token_latency(row) > 0 ? 1e9 / inter_token_latency(row) : NAN;
+}
+
+static double ttst(const struct row *row)
+{
+	return row_metric(row, METRIC_TTST);
+}
+
+/* In the order of the CSV. */
+static void add_metrics(struct tagged_metrics *m)
+{
+	tagged_add_ms(m, "time_to_first_token", "Time To First Token", row_ttft);
+	tagged_add_ms(m, "time_to_second_token", "Time To Second Token", ttst);
+	tagged_add_ms(m, "request_latency", "Request Latency", row_e2e);
+	tagged_add_ms(m, "inter_token_latency", "Inter Token Latency", inter_token_latency);
+	tagged_add(m, "output_token_throughput_per_user", "Output Token Throughput Per User", "tokens/sec/user", LOAD_OK,
+	           throughput_per_user);
+	tagged_add(m, "output_sequence_length", "Output Sequence Length", "tokens", LOAD_OK, row_output);
+	tagged_add(m, "input_sequence_length", "Input Sequence Length", "tokens", LOAD_OK, row_input);
+}
+
+static void add_totals(struct tagged_metrics *m, const char *per_s)
+{
+	double s = load_content_seconds(m->load);
+	tagged_add_one(m, "output_token_throughput", "Output Token Throughput", "tokens/sec",
+	               (double)m->load->output_tokens / s);
+	tagged_add_one(m, "request_throughput", "Request Throughput", per_s, (double)m->load->ok / s);
+	tagged_add_one(m, "request_goodput", "Request Goodput", per_s, load_good_with_values(m->load) / s);
+	tagged_add_one(m, "request_count", "Request Count", "count", (double)m->load->ok);
+}
+
+static void render_json(const struct report *report, struct buffer *out)
+{
+	struct jout w = {.out = out};
+	struct load load;
+	load_init(&load, report, LOAD_ALL);
+	struct tagged_metrics m = {.load = &load};
+	add_metrics(&m);
+	add_totals(&m, "requests/sec");
+	jout_begin_map(&w);
+	tagged_metrics_json(&m, &w, false);
+	jout_end_map(&w);
+	buffer_byte(out, '\n');
+	tagged_metrics_release(&m);
+}
+
+/* Two decimals, and commas between thousands, for which the field is quoted. */
+static void csv_number(struct buffer *out, double value)
+{
+	char digits[340];
+	if (isnan(value)) {
+		buffer_text(out, "N/A");
+		return;
+	}
+	snprintf(digits, sizeof digits, "%.2f", value);
+	size_t whole = strcspn(digits, ".");
+	bool quoted = whole > 3;
+	if (quoted)
+		buffer_byte(out, '"');
+	for (size_t i = 0; i < whole; i++) {
+		if (i > 0 && (whole - i) % 3 == 0)
+			buffer_byte(out, ',');
+		buffer_byte(out, digits[i]);
+	}
+	buffer_text(out, digits + whole);
+	if (quoted)
+		buffer_byte(out, '"');
+}
+
+static void render_csv(const struct report *report, struct buffer *out)
+{
+	static const char *const names[] = {"avg", "min", "max", "p99", "p95", "p90",
+	                                    "p75", "p50", "p25", "p10", "p5",  "p1"};
+	struct load load;
+	load_init(&load, report, LOAD_ALL);
+	struct tagged_metrics m = {.load = &load};
+	add_metrics(&m);
+	buffer_text(out, "Metric");
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+		buffer_format(out, ",%s", names[k]);
+	buffer_text(out, "\r\n");
+	for (int i = 0; i < m.count; i++) {
+		buffer_format(out, "%s (%s)", m.list[i].title, m.list[i].unit);
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+			buffer_byte(out, ',');
+			csv_number(out, tagged_statistic(&m.list[i], names[k]));
+		}
+		buffer_text(out, "\r\n");
+	}
+	tagged_metrics_release(&m);
+	add_totals(&m, "per sec");
+	buffer_text(out, "\r\nMetric,Value\r\n");
+	for (int i = 0; i < m.count; i++) {
+		if (strcmp(m.list[i].tag, "request_goodput") == 0 && isnan(m.list[i].value))
+			continue;
+		buffer_format(out, "%s (%s)", m.list[i].title, m.list[i].unit);
+		buffer_byte(out, ',');
+		csv_number(out, m.list[i].value);
+		buffer_text(out, "\r\n");
+	}
+	tagged_metrics_release(&m);
+}
+
+const struct report_format format_genai_perf = {.render = render_json};
+const struct report_format format_genai_perf_csv = {.render = render_csv};

@@ -1,0 +1,119 @@
+#include "exports/tagged_metrics.h"
+
+#include "absent.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct tagged_metric *add(struct tagged_metrics *m, const char *tag, const char *title, const char *unit)
+{
+	struct tagged_metric *metric = &m->list[m->count++];
+	*metric = (struct tagged_metric){.tag = tag, .title = title, .unit = unit, .each = true, .value = NAN};
+	return metric;
+}
+
+void tagged_add(struct tagged_metrics *m, const char *tag, const char *title, const char *unit, enum load_part which,
+                row_value value)
+{
+	row_values_of(&add(m, tag, title, unit)->values, m->load, which, value, 1);
+}
+
+void tagged_add_ms(struct tagged_metrics *m, const char *tag, const char *title, row_value ns)
+{
+	row_values_of(&add(m, tag, title, "ms")->values, m->load, LOAD_OK, ns, 1e6);
+}
+
+void tagged_add_gaps(struct tagged_metrics *m, const char *tag, const char *title)
+{
+	row_values_of_gaps(&add(m, tag, title, "ms")->values, m->load, 1e6);
+}
+
+void tagged_add_one(struct tagged_metrics *m, const char *tag, const char *title, const char *unit, double value)
+{
+	struct tagged_metric *metric = add(m, tag, title, unit);
+	metric->each = false;
+	metric->value = value;
+}
+
+void tagged_metrics_release(struct tagged_metrics *m)
+{
+	for (int i = 0; i < m->count; i++)
+		if (m->list[i].each)
+			row_values_release(&m->list[i].values);
+	m->count = 0;
+}
+
+double tagged_statistic(struct tagged_metric *metric, const char *name)
+{
+	struct row_values *v = &metric->values;
+	if (!metric->each)
+		return strcmp(name, "avg") == 0 ? metric->value : NAN;
+	if (v->n == 0)
+		return NAN;
+	const struct {
+		const char *name;
+		double value;
+	} moments[] = {{"avg", v->mean}, {"min", v->min}, {"max", v->max}, {"sum", v->sum}, {"std", v->std}};
+	for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+		if (strcmp(name, moments[i].name) == 0)
+			return moments[i].value;
+	return row_values_percentile(v, strtod(name + 1, NULL));
+}
+
+void tagged_metrics_json(const struct tagged_metrics *m, struct jout *w, bool sums)
+{
+	static const char *const names[] = {"avg", "p1",  "p5",  "p10", "p25", "p50", "p75",
+	                                    "p90", "p95", "p99", "min", "max", "std"};
+	for (int i = 0; i < m->count; i++) {
+		struct tagged_metric metric = m->list[i];
+		if (metric.each ? metric.values.n == 0 : isnan(metric.value))
+			continue;
+		jout_key(w, metric.tag);
+		jout_begin_map(w);
+		jout_member_string(w, "unit", slice_of(metric.unit));
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+			jout_member_double(w, names[k], tagged_statistic(&metric, names[k]));
+		if (metric.each && sums) {
+			jout_member_int(w, "count", metric.values.n);
+			jout_member_double(w, "sum", metric.values.sum);
+		}
+		jout_end_map(w);
+	}
+}
+
+double load_content_seconds(const struct load *load)
+{
+	int64_t begin = IPF_ABSENT, end = IPF_ABSENT;
+	for_load(load, row)
+	{
+		if (!row->ok || row->metric[METRIC_E2E] == IPF_ABSENT)
+			continue;
+		int64_t start = load_start_ns(load, row), last = start + row->metric[METRIC_E2E];
+		begin = begin == IPF_ABSENT || start < begin ? start : begin;
+		end = end == IPF_ABSENT || last > end ? last : end;
+	}
+	return begin == IPF_ABSENT || end <= begin ? NAN : (double)(end - begin) / 1e9;
+}
+
+double load_good_with_values(const struct load *load)
+{
+	const struct slo *slo = load->run->slo;
+	int64_t good = 0;
+	for (int i = 0; i < slo->count; i++) {
+		enum metric m = slo->list[i].metric;
+		if (!isnan(slo->list[i].percentile) ||
+		    (m != METRIC_TTFT && m != METRIC_TTST && m != METRIC_TPOT && m != METRIC_E2E))
+			return NAN;
+	}
+	for_load(load, row)
+	{
+		bool met = row->ok;
+		for (int i = 0; i < slo->count; i++) {
+			enum metric m = slo->list[i].metric;
+			met &= (m == METRIC_TPOT ? row_tpot(row) : row_metric(row, m)) <= (double)slo->list[i].limit_ns;
+		}
+		good += met;
+	}
+	return slo->count ? (double)good : NAN;
+}
